@@ -1,0 +1,9 @@
+# What every target of this project is built with.
+add_library(tbtrace_build_flags INTERFACE)
+target_compile_options(tbtrace_build_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast -fvisibility=hidden)
+if(TBTRACE_SANITIZE)
+  target_compile_options(tbtrace_build_flags INTERFACE
+    -fsanitize=${TBTRACE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(tbtrace_build_flags INTERFACE -fsanitize=${TBTRACE_SANITIZE})
+endif()

@@ -1,0 +1,146 @@
+// What a trace says: operator summaries, events, stacks. Results own all they hold.
+// Functions are pure and may run on any number of threads at once; results are immutable.
+// Times are in microseconds where torch has them so (its doubles, to the last bit) and in
+// nanoseconds in fields that end in _ns. Bad options are reported by a Status, never thrown.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tbtrace/report.h>
+#include <tbtrace/status.h>
+#include <tbtrace/trace.h>
+
+namespace tbtrace {
+
+/// Whose figures to compute. The sets are never mixed.
+enum class Figures : std::uint8_t {
+  torch,   ///< what torch.profiler 2.13 prints, with its tree, its doubles and its order
+  exact,   ///< integer nanoseconds that add up; every instant of a thread counted once
+  plugin,  ///< what torch-tb-profiler's operator table shows
+};
+
+struct SummaryOptions {
+  bool group_by_input_shape = false;
+  int group_by_stack_n = 0;
+  bool group_by_overload_name = false;
+  Figures figures = Figures::torch;
+};
+
+/// A thread's share of the exact figures: the two times make up the window.
+struct ThreadTotal {
+  std::string process;
+  std::string thread;
+  std::string name;
+  std::int64_t self_cpu_time_total_ns = 0;
+  std::int64_t idle_ns = 0;
+};
+
+/// What prof.key_averages() returns in Python, from a live recording or from a file.
+class OperatorSummary {
+ public:
+  OperatorSummary(OperatorRows rows, Figures figures) : rows_(std::move(rows)), figures_(figures) {}
+
+  std::span<const OperatorRow> rows() const { return rows_.rows; }
+  const OperatorRows& data() const { return rows_; }
+  Figures figures() const { return figures_; }
+
+  /// The text that torch prints; every line ends in a newline. A failure names an option that does
+  /// not exist.
+  Result<std::string> table(const TableOptions& options = {}) const;
+
+  /// The rows as a neutral table, sorted and cut as `options` say, for the writers.
+  Result<Table> report(const TableOptions& options = {.row_limit = -1}) const;
+
+  /// Sums over all rows, as the foot of the table has them.
+  Duration self_cpu_time_total() const;
+  Duration self_device_time_total() const;
+
+  /// Only of exact figures: the window's length, and each thread's share.
+  std::int64_t window_ns() const { return window_ns_; }
+  std::span<const ThreadTotal> threads() const { return threads_; }
+  void set_threads(std::int64_t window_ns, std::vector<ThreadTotal> threads) {
+    window_ns_ = window_ns;
+    threads_ = std::move(threads);
+  }
+
+ private:
+  OperatorRows rows_;
+  Figures figures_;
+  std::int64_t window_ns_ = 0;
+  std::vector<ThreadTotal> threads_;
+};
+
+/// One recording, or several of one profiler, oldest first, as torch's `acc_events` joins them.
+OperatorSummary operator_summary(const Trace& trace, const SummaryOptions& options = {});
+OperatorSummary operator_summary(std::span<const Trace* const> traces,
+                                 const SummaryOptions& options = {});
+
+/// A kernel, copy or fill that an operator launched.
+struct LaunchedKernel {
+  std::string name;
+  std::int64_t device_index = 0;
+  double duration_us = 0;
+};
+
+/// One entry of prof.events().
+struct FunctionEvent : OperatorRow {
+  std::string tid;            ///< as in the file
+  bool tid_is_number = true;
+  std::int64_t start_ns = 0;  ///< from the start of its trace
+  std::int64_t end_ns = 0;
+  std::optional<std::size_t> parent;  ///< row in the list
+  std::optional<std::uint64_t> own_flops;
+  std::int64_t sequence_nr = -1;
+  bool is_python_function = false;
+  std::vector<LaunchedKernel> kernels;
+};
+
+/// What prof.events() holds in Python.
+class EventList {
+ public:
+  EventList(std::vector<FunctionEvent> events, OperatorRows shape)
+      : events_(std::move(events)), shape_(std::move(shape)) {}
+
+  std::size_t size() const { return events_.size(); }
+  const FunctionEvent& operator[](std::size_t row) const { return events_[row]; }
+  auto begin() const { return events_.begin(); }
+  auto end() const { return events_.end(); }
+
+  Result<std::string> table(const TableOptions& options = {}) const;
+  Result<Table> report(const TableOptions& options = {.row_limit = -1}) const;
+
+ private:
+  std::vector<OperatorRow> rows() const;
+
+  std::vector<FunctionEvent> events_;
+  OperatorRows shape_;  // without its rows
+};
+
+EventList events(const Trace& trace);
+EventList events(std::span<const Trace* const> traces);
+
+/// One JSON object (`tbtrace.ops/1`): the rows that `options` ask for, totals over all rows, and
+/// the issues and links of the traces that the result was made of.
+Result<std::string> operator_summary_json(const OperatorSummary& summary,
+                                          std::span<const Trace* const> traces,
+                                          const TableOptions& options = {.row_limit = -1});
+Result<std::string> event_list_json(const EventList& events, std::span<const Trace* const> traces,
+                                    const TableOptions& options = {.row_limit = -1});
+
+struct FlameGraphOptions {
+  /// `self_cpu_time_total`, `self_device_time_total` (or a make's name for it), `cpu_memory`.
+  std::string weight = "self_cpu_time_total";
+};
+
+/// Stacks of ranges from the exact tree, weighted by what they spent themselves.
+Result<StackTree> flame_graph(const Trace& trace, const FlameGraphOptions& options = {});
+
+/// The lines that prof.export_stacks(path, metric) writes, for several recordings as above.
+Result<std::string> exported_stacks(std::span<const Trace* const> traces, std::string_view metric);
+
+}  // namespace tbtrace

@@ -1,0 +1,132 @@
+// The neutral results: rows of an operator summary, a table, and a tree of weighted stacks.
+// Analyses make them, writers print them, and neither knows the other. All own their texts.
+// Plain values: any number of threads may read one that nobody changes.
+// Times are in microseconds where torch has them so, in nanoseconds where a name ends in _ns.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <tbtrace/device.h>
+
+namespace tbtrace {
+
+/// A time as a figure: torch's double, and whole nanoseconds.
+struct Duration {
+  double us = 0;
+  std::int64_t ns = 0;
+};
+
+/// One row of an operator summary, or one event of a list (then `count` is 1).
+struct OperatorRow {
+  std::string key;            ///< the name
+  std::string overload_name;  ///< if grouped by it
+  std::int64_t count = 0;
+  bool is_user_annotation = false;
+  bool is_async = false;
+  bool has_cpu_parent = false;  ///< of the first event of the row
+  DeviceType device_type = DeviceType::cpu;
+  Duration cpu_time_total;
+  Duration self_cpu_time_total;
+  Duration device_time_total;
+  Duration self_device_time_total;
+  std::int64_t cpu_memory_usage_bytes = 0;
+  std::int64_t self_cpu_memory_usage_bytes = 0;
+  std::int64_t device_memory_usage_bytes = 0;
+  std::int64_t self_device_memory_usage_bytes = 0;
+  std::uint64_t flops = 0;
+  std::string input_shapes;        ///< `[[32, 28], []]`; empty if there are none or not grouped
+  std::vector<std::string> stack;  ///< innermost first
+};
+
+/// Options of the table, with Python's names and defaults; nullopt is Python's None.
+struct TableOptions {
+  /// A field of the rows, as torch names it (`cuda_`, `xpu_` are `device_`); empty: torch's order.
+  std::string sort_by = {};
+  /// Rows to print; -1: all.
+  std::int64_t row_limit = 100;
+  std::optional<int> max_src_column_width = 75;
+  std::optional<int> max_name_column_width = 55;
+  std::optional<int> max_shapes_column_width = 80;
+  std::optional<std::string> header = std::nullopt;
+  bool top_level_events_only = false;
+  /// `s`, `ms` or `us` for all times; empty: what suits each.
+  std::string time_unit = {};
+};
+
+/// The rows of a summary or of an event list, with what a table needs to know besides.
+struct OperatorRows {
+  std::vector<OperatorRow> rows;  ///< in torch's own order
+  std::optional<DeviceType> use_device;
+  bool profile_memory = false;
+  bool with_flops = false;
+  bool grouped_by_shape = false;  ///< rows may have shapes
+  /// There are no rows of devices; their time stands with the operators only.
+  bool device_time_on_operators = false;
+};
+
+/// One value of a table. Text that is JSON already (shapes, lists) is kept apart from text.
+struct Json {
+  std::string text;
+};
+using Cell = std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string,
+                          std::vector<std::string>, Json>;
+
+/// Typed columns with names that carry their unit (`self_cpu_time_total_ns`), and rows.
+struct Table {
+  std::vector<std::string> columns;
+  std::vector<std::vector<Cell>> rows;
+};
+
+/// Stacks as a prefix tree: each node is a frame under its parent, and has the weight that was
+/// spent in it with nothing below. Nodes are numbered parent before child; 0 is the root.
+class StackTree {
+ public:
+  using Node = std::uint32_t;
+  static constexpr Node kRoot = 0;
+
+  /// `unit`: `ns` or `bytes`.
+  explicit StackTree(std::string unit) : unit_(std::move(unit)) { nodes_.push_back({}); }
+
+  const std::string& unit() const { return unit_; }
+  std::size_t size() const { return nodes_.size(); }
+  std::string_view frame(Node node) const { return frames_[nodes_[node].frame]; }
+  Node parent(Node node) const { return nodes_[node].parent; }
+  std::int64_t self(Node node) const { return nodes_[node].self; }
+
+  /// Sum of all weights.
+  std::int64_t total() const { return total_; }
+
+  /// The number of a frame's text, for child().
+  std::uint32_t frame_number(std::string_view frame);
+
+  /// The node of a frame under `parent`, made when it is named for the first time.
+  Node child(Node parent, std::uint32_t frame_number);
+
+  /// Adds to a node's own weight, which must not be negative.
+  void add(Node node, std::int64_t weight);
+
+ private:
+  struct Entry {
+    std::uint32_t frame = 0;
+    Node parent = kRoot;
+    std::int64_t self = 0;
+  };
+
+  std::string unit_;
+  std::vector<std::string> frames_ = {""};
+  std::unordered_map<std::string, std::uint32_t> frame_numbers_ = {{"", 0}};
+  std::vector<Entry> nodes_;
+  std::unordered_map<std::uint64_t, Node> children_;  // parent, frame
+  std::int64_t total_ = 0;
+};
+
+}  // namespace tbtrace

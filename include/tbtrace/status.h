@@ -1,0 +1,65 @@
+// What went wrong, as a value: Status, and Result<T> for a value or a Status.
+// Both own what they hold; views into them live as long as they do.
+// Immutable after construction, so const access is safe from any thread.
+// The library never throws for bad input; it returns one of these.
+#pragma once
+
+#include <cassert>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace tbtrace {
+
+/// What kind of failure a Status tells. The command line maps each to one exit code.
+enum class StatusCode : std::uint8_t {
+  ok,
+  invalid_argument,   ///< the caller asked for something that does not exist (exit code 2)
+  unreadable_input,   ///< an input could not be opened or is no trace (exit code 3)
+  unwritable_output,  ///< an output could not be written, or exists already (exit code 5)
+  check_failed,       ///< a check that was asked for failed, such as `strict` (exit code 1)
+};
+
+/// Success, or a failure with one sentence that says what is wrong and what to do about it.
+class [[nodiscard]] Status {
+ public:
+  /// Success.
+  Status() = default;
+  Status(StatusCode code, std::string message) : code_(code), message_(std::move(message)) {}
+
+  bool ok() const { return code_ == StatusCode::ok; }
+  StatusCode code() const { return code_; }
+  /// One line without a newline; empty on success.
+  const std::string& message() const { return message_; }
+
+ private:
+  StatusCode code_ = StatusCode::ok;
+  std::string message_;
+};
+
+/// A T, or the Status that says why there is none.
+template <typename T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : value_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  Result(Status status) : status_(std::move(status)) {  // NOLINT(google-explicit-constructor)
+    assert(!status_.ok() && "a Result without a value needs a failure");
+  }
+
+  bool ok() const { return value_.has_value(); }
+  const Status& status() const { return status_; }
+
+  /// Requires ok().
+  T& operator*() & { return *value_; }
+  const T& operator*() const& { return *value_; }
+  T&& operator*() && { return *std::move(value_); }
+  T* operator->() { return &*value_; }
+  const T* operator->() const { return &*value_; }
+
+ private:
+  Status status_;
+  std::optional<T> value_;
+};
+
+}  // namespace tbtrace

@@ -1,0 +1,309 @@
+// A recording of torch.profiler in memory: what ran when and where, read from a file.
+// A Trace owns all its data; views and ids are valid as long as it lives, and for it alone.
+// Immutable: any number of threads may read one. Reading a file never throws for what is in it.
+// Damage in the input is counted in issues(); only an input that is no trace at all is a failure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <istream>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tbtrace/device.h>
+#include <tbtrace/status.h>
+
+namespace tbtrace {
+
+// Ids do not convert into each other or into numbers by accident; index() gives the row.
+enum class StringId : std::uint32_t { empty = 0 };
+enum class TrackId : std::uint32_t {};
+enum class CategoryId : std::uint16_t {};
+enum class EventId : std::uint32_t { none = 0xffffffff };
+
+template <typename Id>
+constexpr std::size_t index(Id id) {
+  return static_cast<std::size_t>(id);
+}
+
+/// What an event is, whatever its writer's generation calls the category.
+enum class EventKind : std::uint8_t {
+  cpu_op,               ///< an operator; also ranges without a category
+  user_annotation,      ///< record_function, ProfilerStep#N
+  python_function,      ///< a Python frame or module
+  runtime,              ///< a call of the device's runtime or driver, such as cudaLaunchKernel
+  other,                ///< a range of a category that torch does not write
+  overhead,             ///< the profiler's own work
+  kernel,
+  gpu_memcpy,
+  gpu_memset,
+  device_other,         ///< a device waits for another stream, a counter, and the like
+  gpu_user_annotation,  ///< an annotation's shadow on a device
+  trace_span,           ///< the window of the recording
+};
+
+/// Kernels, copies and fills: what a device does. Annotations' shadows and waits are no work.
+constexpr bool is_device_work(EventKind kind) {
+  return kind >= EventKind::kernel && kind <= EventKind::gpu_memset;
+}
+
+/// A range on a thread of the host that belongs into its call tree.
+constexpr bool is_host_range(EventKind kind) { return kind <= EventKind::other; }
+
+/// The writer's category with its meaning.
+struct Category {
+  StringId name = StringId::empty;
+  EventKind kind = EventKind::other;
+  DeviceType device = DeviceType::cpu;  ///< where its events ran; a launch runs on the CPU
+};
+
+/// A process or thread id: a number, or text such as `stream 7` (then `number` is 0).
+struct TrackKey {
+  std::int64_t number = 0;
+  StringId text = StringId::empty;
+
+  bool operator==(const TrackKey&) const = default;
+};
+
+/// A thread of a process, or a stream of a device.
+struct Track {
+  TrackKey process;
+  TrackKey thread;
+  StringId process_name = StringId::empty;
+  StringId thread_name = StringId::empty;
+};
+
+/// A change of memory, from a `[memory]` or `[OutOfMemory]` row.
+struct MemoryRecord {
+  std::int64_t time_ns = 0;
+  std::int64_t bytes = 0;        ///< negative: freed
+  TrackId track = {};            ///< the thread that allocated or freed
+  std::uint32_t event_rank = 0;  ///< `Ev Idx` + 1, 0 if there is none
+  std::int16_t device_type = 0;  ///< c10::DeviceType's number
+  std::int16_t device_id = -1;
+  bool out_of_memory = false;
+};
+
+/// One end of an arrow between two events.
+struct FlowEnd {
+  enum class Type : std::uint8_t { forward_backward, launch, other };
+
+  std::int64_t id = 0;
+  std::int64_t time_ns = 0;
+  TrackId track = {};
+  Type type = Type::other;
+  bool start = false;
+};
+
+/// Argument texts of an operator, as they stand in the file.
+struct OperatorInputs {
+  EventId event = EventId::none;
+  StringId dims = StringId::empty;      ///< JSON, `[[32, 28], []]`
+  StringId types = StringId::empty;     ///< JSON, `["float", "Scalar"]`
+  StringId concrete = StringId::empty;  ///< JSON, `["", "1"]`
+};
+
+/// Autograd's numbers of an operator.
+struct AutogradInfo {
+  EventId event = EventId::none;
+  std::int64_t sequence_number = 0;
+  std::int64_t forward_thread = 0;  ///< torch's own thread number; 0 for forward operators
+};
+
+/// The `Call stack` of an operator: frames, innermost first, each followed by `;` since 2021.
+struct CallStack {
+  EventId event = EventId::none;
+  StringId frames = StringId::empty;
+};
+
+/// A `ProfilerStep#N` range on the host.
+struct Step {
+  std::int64_t number = 0;
+  EventId event = EventId::none;
+};
+
+/// Where a recording was made, as far as the file says.
+struct TraceIdentity {
+  std::optional<std::int64_t> rank;  ///< of `distributedInfo`
+  std::string host;
+  std::string process;  ///< of the first range on the host
+};
+
+enum class Severity : std::uint8_t { info, data_loss };
+
+/// A kind of problem in the input, how often it was met, and where first.
+struct Issue {
+  std::string_view id;        ///< stable, `input_truncated`
+  Severity severity = Severity::info;
+  std::string_view sentence;  ///< cause and remedy
+  std::uint64_t count = 0;
+  std::vector<std::uint64_t> offsets;  ///< of the first few, in bytes of the inflated text
+};
+
+/// By which rule the work of devices (kernels, copies, fills) was linked to what launched it.
+struct LinkReport {
+  /// Whether `External id` of launches and work names operators. Files of 2022 to 2024 repeat the
+  /// `correlation` there; then it is not used.
+  bool external_ids_valid = true;
+
+  // Work -> launch. The three add up to all work.
+  std::uint64_t launch_by_correlation = 0;
+  std::uint64_t launch_by_flow = 0;
+  std::uint64_t launch_unknown = 0;
+
+  // Work -> operator. The three add up to all work.
+  std::uint64_t operator_by_external_id = 0;
+  std::uint64_t operator_by_containment = 0;
+  std::uint64_t operator_unknown = 0;
+
+  // Sums of durations in ns. The two add up to the time of all work.
+  std::int64_t linked_ns = 0;    ///< of work whose operator, or at least whose launch, is known
+  std::int64_t unlinked_ns = 0;  ///< of work that nothing in the file launched
+};
+
+class CallTree;
+class Links;
+class TraceBuilder;
+struct TraceData;
+
+/// The ranges (`ph` X) of a trace, a row each, in the order of the file.
+class Events {
+ public:
+  std::size_t size() const { return start_ns_.size(); }
+
+  /// Nanoseconds since Trace::base_time_ns().
+  std::int64_t start_ns(EventId event) const { return start_ns_[index(event)]; }
+  std::int64_t duration_ns(EventId event) const { return duration_ns_[index(event)]; }
+  std::int64_t end_ns(EventId event) const { return start_ns(event) + duration_ns(event); }
+  StringId name(EventId event) const { return name_[index(event)]; }
+  TrackId track(EventId event) const { return track_[index(event)]; }
+  CategoryId category(EventId event) const { return category_[index(event)]; }
+
+  /// Carries the mark of a range that was open when the recording stopped (`finished`: false).
+  bool unfinished(EventId event) const { return (flags_[index(event)] & kUnfinished) != 0; }
+  /// A frame of Python's; the garbage collector's rows share the category and are none.
+  bool is_python_frame(EventId event) const { return (flags_[index(event)] & kPythonFrame) != 0; }
+  bool is_module(EventId event) const { return (flags_[index(event)] & kModule) != 0; }
+  /// Has an `External id` that is 0, which tools tell apart from having none.
+  bool has_zero_external_id(EventId event) const {
+    return (flags_[index(event)] & kZeroExternalId) != 0;
+  }
+
+  static constexpr std::uint8_t kUnfinished = 1;
+  static constexpr std::uint8_t kPythonFrame = 2;
+  static constexpr std::uint8_t kModule = 4;
+  static constexpr std::uint8_t kZeroExternalId = 8;
+
+ private:
+  friend class Trace;
+  std::span<const std::int64_t> start_ns_;
+  std::span<const std::int64_t> duration_ns_;
+  std::span<const StringId> name_;
+  std::span<const TrackId> track_;
+  std::span<const CategoryId> category_;
+  std::span<const std::uint8_t> flags_;
+};
+
+class Trace {
+ public:
+  Trace(Trace&&) noexcept;
+  Trace& operator=(Trace&&) noexcept;
+  ~Trace();
+
+  const Events& events() const { return events_; }
+  std::string_view string(StringId id) const;
+  std::string_view name(EventId event) const { return string(events_.name(event)); }
+  const Category& category(EventId event) const { return categories_[index(events_.category(event))]; }
+  EventKind kind(EventId event) const { return category(event).kind; }
+  const Track& track(TrackId id) const { return tracks_[index(id)]; }
+
+  std::span<const Track> tracks() const { return tracks_; }
+  std::span<const Category> categories() const { return categories_; }
+  std::span<const MemoryRecord> memory() const;
+  std::span<const FlowEnd> flows() const;
+
+  /// Sorted by event. Empty where the file has none or they were not asked for.
+  std::span<const OperatorInputs> inputs() const;
+  std::span<const AutogradInfo> autograd() const;
+  std::span<const CallStack> call_stacks() const;
+  /// `ProfilerStep#N` ranges, by start.
+  std::span<const Step> steps() const;
+
+  /// All events by start; at equal starts profiler events by `Ev Idx`, then the others as in the
+  /// file. This is the order in which torch itself walks its events.
+  std::span<const EventId> by_start() const;
+
+  /// Ids as they stand in the file, 0 if absent.
+  std::int64_t external_id(EventId event) const;
+  std::int64_t correlation(EventId event) const;
+
+  /// The kind of device that was recorded, if any: there are events of it or of its runtime, or
+  /// the file lists devices.
+  std::optional<DeviceType> device() const;
+
+  /// Unix time of 0 in nanoseconds (`baseTimeNanoseconds`); 0 where times are absolute. Traces of
+  /// one job may have different bases: add it before comparing.
+  std::int64_t base_time_ns() const;
+  /// The recording's window: the profiler's own span if the file has it, else all events.
+  std::int64_t window_start_ns() const;
+  std::int64_t window_end_ns() const;
+  /// The file has the profiler's own span, so that the window's ends are exact.
+  bool has_window() const;
+
+  /// Top-level members other than the events, as JSON text.
+  const std::map<std::string, std::string, std::less<>>& metadata() const;
+  /// A top-level member is there and neither 0 nor false nor null.
+  bool is_set(std::string_view metadata_key) const;
+
+  TraceIdentity identity() const;
+
+  /// Problems of the input, each kind once; empty for a sound file.
+  const std::vector<Issue>& issues() const;
+
+  /// How the work of devices was linked to operators. Computed at the first call.
+  const LinkReport& links() const;
+
+  // For the analyses; computed at the first call.
+  const CallTree& call_tree() const;
+  const Links& device_links() const;
+
+ private:
+  friend class TraceBuilder;
+  explicit Trace(std::unique_ptr<const TraceData> data);
+
+  struct Derived;
+
+  std::unique_ptr<const TraceData> data_;
+  std::unique_ptr<Derived> derived_;
+  Events events_;
+  std::span<const Track> tracks_;
+  std::span<const Category> categories_;
+};
+
+struct ReadOptions {
+  /// Threads that read; 0: as many as the machine has cores.
+  int threads = 0;
+  /// Any issue of the input is a failure (StatusCode::check_failed).
+  bool strict = false;
+  /// Input shapes, types and concrete values. Without them there are no shapes and no FLOPs.
+  bool inputs = true;
+  /// `Call stack` texts. Files that were recorded with stacks are read with them in any case.
+  bool call_stacks = true;
+  /// Called now and then from the calling thread, with bytes read of the file (compressed ones of
+  /// a compressed file) and their total, 0 where it is not known.
+  std::function<void(std::uint64_t done, std::uint64_t total)> on_progress = {};
+};
+
+/// Reads a trace from a file, plain or gzip, recognised by its content; `-` is standard input.
+Result<Trace> read_trace(const std::string& path, const ReadOptions& options = {});
+
+/// Reads a trace from a stream, which is read to its end.
+Result<Trace> read_trace(std::istream& stream, const ReadOptions& options = {});
+
+}  // namespace tbtrace

@@ -1,0 +1,50 @@
+// Results as bytes: tables as CSV, JSON and Markdown, stacks as folded lines and as pictures.
+// Functions are pure and return or write the whole text; any number of threads may call them.
+// Names come from files and are escaped for the format that they are written in.
+// Files appear by rename, whole or not at all; an existing one is a failure unless told otherwise.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <tbtrace/report.h>
+#include <tbtrace/status.h>
+
+namespace tbtrace {
+
+/// RFC 4180: a header row of column names, then a row a line, ended by CRLF. Lists are joined by
+/// `;`. Cells that a spreadsheet would take for a formula are kept as they are.
+std::string table_csv(const Table& table);
+
+/// A GitHub table: names in backticks, numbers to the right. Columns in which nothing stands are
+/// left out.
+std::string table_markdown(const Table& table);
+
+/// One object: `"schema"`, then `"rows"`, an object each, then `members` as they are (JSON texts).
+std::string table_json(std::string_view schema, const Table& table,
+                       const std::vector<std::pair<std::string, std::string>>& members);
+
+/// `frame;frame;frame WEIGHT` a line, sorted by bytes. `;`, backslashes and control characters in
+/// frames are escaped with a backslash; stacks without a weight of their own have no line.
+std::string folded_stacks(const StackTree& stacks);
+
+struct FlameGraphSvgOptions {
+  std::string title = "Flame graph";
+  std::string subtitle = {};
+  int width = 1200;       ///< px; at least 200
+  bool inverted = false;  ///< the root on top (icicle) instead of at the bottom
+};
+
+/// One self-contained SVG with zoom, search and reset, for any browser and without the network.
+std::string flame_graph_svg(const StackTree& stacks, const FlameGraphSvgOptions& options = {});
+
+/// The same, into files; `-` is standard output.
+Status write_folded_stacks(const StackTree& stacks, const std::string& path,
+                           bool overwrite = false);
+Status write_flame_graph_svg(const StackTree& stacks, const std::string& path,
+                             const FlameGraphSvgOptions& options = {}, bool overwrite = false);
+Status write_text(std::string_view text, const std::string& path, bool overwrite = false);
+
+}  // namespace tbtrace

@@ -1,0 +1,43 @@
+#include "analyses/attribution.h"
+
+#include <span>
+#include <vector>
+
+namespace tbtrace::analyses {
+
+EventId owner_of_work(const CallTree& tree, const DeviceLink& work) {
+  if (work.op != EventId::none || work.launch == EventId::none) return work.op;
+  const EventId holder = tree.parent(work.launch);
+  return holder != EventId::none ? holder : work.launch;
+}
+
+void for_each_memory_owner(const Trace& trace, const CallTree& tree,
+                           const std::function<void(const MemoryRecord&, EventId)>& visit) {
+  const Events& events = trace.events();
+  // The range that started last on each thread. All that are open are above it in the tree, and
+  // one that has ended is of no use to later records either.
+  std::vector<EventId> latest(trace.tracks().size(), EventId::none);
+  const std::span<const EventId> ranges = tree.ranges();
+  std::size_t next = 0;
+  for (const MemoryRecord& record : trace.memory()) {
+    for (; next < ranges.size() && events.start_ns(ranges[next]) <= record.time_ns; ++next) {
+      latest[index(events.track(ranges[next]))] = ranges[next];
+    }
+    EventId& owner = latest[index(record.track)];
+    while (owner != EventId::none && events.end_ns(owner) < record.time_ns) {
+      owner = tree.parent(owner);
+    }
+    visit(record, owner);
+  }
+}
+
+bool is_cpu_memory(int device_type) {
+  return device_type == 0 || device_type == 2 || device_type == 5;  // CPU, MKLDNN, IDEEP
+}
+
+bool is_device_memory(int device_type) {
+  return device_type == 1 || device_type == 6 || device_type == 12 ||
+         device_type == 20;  // CUDA, HIP, XPU, PrivateUse1
+}
+
+}  // namespace tbtrace::analyses

@@ -1,0 +1,304 @@
+#include "analyses/exact_summary.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "analyses/attribution.h"
+#include "analyses/flops.h"
+#include "analyses/operator_summary.h"
+#include "analyses/row_groups.h"
+#include "analyses/torch_names.h"
+#include "analyses/torch_stacks.h"
+#include "analyses/torch_tree.h"
+#include "trace/call_tree.h"
+#include "trace/input_lists.h"
+#include "trace/links.h"
+
+namespace tbtrace::analyses {
+namespace {
+
+Duration of_ns(std::int64_t ns) { return {static_cast<double>(ns) / 1000.0, ns}; }
+
+/// What a range and all below it spent.
+struct Spent {
+  std::int64_t device_ns = 0;
+  std::int64_t cpu_bytes = 0;
+  std::int64_t device_bytes = 0;
+
+  Spent& operator+=(const Spent& other) {
+    device_ns += other.device_ns;
+    cpu_bytes += other.cpu_bytes;
+    device_bytes += other.device_bytes;
+    return *this;
+  }
+};
+
+std::string key_text(const Trace& trace, const TrackKey& key) {
+  return key.text == StringId::empty ? std::to_string(key.number)
+                                     : std::string(trace.string(key.text));
+}
+
+/// Sums in nanoseconds, by row.
+struct RowTimes {
+  std::int64_t total_ns = 0;
+  std::int64_t self_ns = 0;
+  std::int64_t device_total_ns = 0;
+  std::int64_t device_self_ns = 0;
+};
+
+class ExactSummary {
+ public:
+  explicit ExactSummary(const SummaryOptions& options) : options_(options) {}
+
+  void add(const Trace& trace) {
+    names_ = std::make_unique<TorchNames>(trace);
+    prepare_stacks(trace);
+    prepare_inputs(trace);
+    find_spent(trace);
+    add_ranges(trace);
+    add_device_rows(trace);
+    add_threads(trace);
+  }
+
+  OperatorSummary finish(std::span<const Trace* const> traces) && {
+    for (std::size_t row = 0; row < times_.size(); ++row) {
+      OperatorRow& figures = groups_[row];
+      figures.cpu_time_total = of_ns(times_[row].total_ns);
+      figures.self_cpu_time_total = of_ns(times_[row].self_ns);
+      figures.device_time_total = of_ns(times_[row].device_total_ns);
+      figures.self_device_time_total = of_ns(times_[row].device_self_ns);
+    }
+    OperatorRows rows = table_facts(traces);
+    rows.grouped_by_shape = options_.group_by_input_shape;
+    rows.rows = std::move(groups_.rows());
+    rows.rows.push_back(idle_row());
+    rows.rows.push_back(unattributed_row());
+    OperatorSummary summary(std::move(rows), Figures::exact);
+    summary.set_threads(window_ns_, std::move(threads_));
+    return summary;
+  }
+
+ private:
+  void prepare_stacks(const Trace& trace) {
+    stacks_.reset();
+    if (options_.group_by_stack_n <= 0 || trace.call_stacks().empty()) return;
+    tree_.emplace(trace, ForwardThreads(trace));
+    stacks_ = std::make_unique<TorchStacks>(trace, *tree_, *names_);
+  }
+
+  void prepare_inputs(const Trace& trace) {
+    inputs_.clear();
+    const bool wanted = options_.group_by_input_shape || trace.is_set("with_flops");
+    for (std::size_t row = 0; wanted && row < trace.inputs().size(); ++row) {
+      inputs_.emplace(trace.inputs()[row].event, row);
+    }
+  }
+
+  /// Own device time and memory of each range, then that of all below it.
+  void find_spent(const Trace& trace) {
+    const CallTree& tree = trace.call_tree();
+    own_.assign(trace.events().size(), {});
+    for (const DeviceLink& work : trace.device_links().device_work()) {
+      const EventId owner = owner_of_work(tree, work);
+      Spent& spent = owner == EventId::none ? unattributed_ : own_[index(owner)];
+      spent.device_ns += trace.events().duration_ns(work.work);
+    }
+    for_each_memory_owner(trace, tree, [&](const MemoryRecord& record, EventId owner) {
+      if (record.out_of_memory) return;
+      Spent& spent = owner == EventId::none ? unattributed_ : own_[index(owner)];
+      if (is_cpu_memory(record.device_type)) spent.cpu_bytes += record.bytes;
+      if (is_device_memory(record.device_type)) spent.device_bytes += record.bytes;
+    });
+    below_ = own_;
+    const std::span<const EventId> ranges = tree.ranges();
+    for (std::size_t range = ranges.size(); range-- > 0;) {
+      const EventId parent = tree.parent(ranges[range]);
+      if (parent != EventId::none) below_[index(parent)] += below_[index(ranges[range])];
+    }
+  }
+
+  void add_ranges(const Trace& trace) {
+    const CallTree& tree = trace.call_tree();
+    // Per thread the rows of the ranges that are open, to count nested calls of a row once.
+    struct Open {
+      EventId event;
+      std::size_t row;
+    };
+    std::vector<std::vector<Open>> threads(trace.tracks().size());
+    std::unordered_map<std::uint64_t, std::uint32_t> depth;  // thread, row
+    for (const EventId event : tree.ranges()) {
+      const std::size_t row = row_of(trace, event);
+      const std::size_t thread = index(trace.events().track(event));
+      std::vector<Open>& open = threads[thread];
+      const auto depth_of = [&](std::size_t of_row) -> std::uint32_t& {
+        return depth[std::uint64_t{thread} << 32 | of_row];
+      };
+      while (!open.empty() && open.back().event != tree.parent(event)) {
+        --depth_of(open.back().row);
+        open.pop_back();
+      }
+      open.push_back({event, row});
+      const bool outermost = depth_of(row)++ == 0;
+      add_range(trace, event, row, outermost);
+    }
+  }
+
+  void add_range(const Trace& trace, EventId event, std::size_t row, bool outermost) {
+    OperatorRow& figures = groups_[row];
+    RowTimes& times = times_[row];
+    const Spent& own = own_[index(event)];
+    ++figures.count;
+    times.self_ns += trace.call_tree().self_ns(event);
+    times.device_self_ns += own.device_ns;
+    figures.self_cpu_memory_usage_bytes += own.cpu_bytes;
+    figures.self_device_memory_usage_bytes += own.device_bytes;
+    figures.flops += flops_of(trace, event);
+    if (!outermost) return;
+    const Spent& below = below_[index(event)];
+    times.total_ns += trace.events().duration_ns(event);
+    times.device_total_ns += below.device_ns;
+    figures.cpu_memory_usage_bytes += below.cpu_bytes;
+    figures.device_memory_usage_bytes += below.device_bytes;
+  }
+
+  void add_device_rows(const Trace& trace) {
+    for (const DeviceLink& work : trace.device_links().device_work()) {
+      const std::size_t row = row_of(trace, work.work);
+      const std::int64_t duration = trace.events().duration_ns(work.work);
+      ++groups_[row].count;
+      times_[row].device_total_ns += duration;
+      times_[row].device_self_ns += duration;
+    }
+  }
+
+  /// The window holds everything that was recorded, on all threads and devices.
+  void add_threads(const Trace& trace) {
+    const Events& events = trace.events();
+    std::int64_t start = trace.window_start_ns();
+    std::int64_t end = trace.window_end_ns();
+    std::vector<bool> has_ranges(trace.tracks().size(), false);
+    for (const EventId event : trace.by_start()) {
+      start = std::min(start, events.start_ns(event));
+      end = std::max(end, events.end_ns(event));
+      if (is_host_range(trace.kind(event))) has_ranges[index(events.track(event))] = true;
+    }
+    window_ns_ += end - start;
+    for (std::size_t thread = 0; thread < has_ranges.size(); ++thread) {
+      if (!has_ranges[thread]) continue;
+      const Track& track = trace.tracks()[thread];
+      const std::int64_t busy = trace.call_tree().busy_ns()[thread];
+      threads_.push_back({key_text(trace, track.process), key_text(trace, track.thread),
+                          std::string(trace.string(track.thread_name)), busy, end - start - busy});
+    }
+  }
+
+  std::size_t row_of(const Trace& trace, EventId event) {
+    const EventKind kind = trace.kind(event);
+    const TorchName& name = names_->get(trace.events().name(event), kind == EventKind::cpu_op);
+    RowGroups::Key key;
+    key.name = groups_.number(names_->text(name.name));
+    key.device = trace.category(event).device;
+    key.annotation = kind == EventKind::user_annotation;
+    std::string shapes;
+    if (options_.group_by_overload_name) key.overload = groups_.number(names_->text(name.overload));
+    if (options_.group_by_input_shape) {
+      shapes = shapes_of(trace, event);
+      key.shapes = groups_.number(shapes);
+    }
+    std::vector<std::string> stack;
+    if (stacks_ != nullptr) {
+      const auto count = static_cast<std::size_t>(options_.group_by_stack_n);
+      std::string joined;
+      for (const NameId frame : stacks_->frames(stacks_->of(event), count)) {
+        stack.emplace_back(names_->text(frame));
+        joined += stack.back() + '\0';
+      }
+      key.stack = groups_.number(joined);
+    }
+    bool added = false;
+    const std::size_t row = groups_.find(key, added);
+    if (added) {
+      times_.emplace_back();
+      if (options_.group_by_overload_name) groups_[row].overload_name = names_->text(name.overload);
+      groups_[row].input_shapes = std::move(shapes);
+      groups_[row].stack = std::move(stack);
+      groups_[row].has_cpu_parent =
+          is_host_range(kind) && trace.call_tree().parent(event) != EventId::none;
+    }
+    return row;
+  }
+
+  std::string shapes_of(const Trace& trace, EventId event) const {
+    const auto found = inputs_.find(event);
+    if (found == inputs_.end()) return {};
+    const OperatorInputs& inputs = trace.inputs()[found->second];
+    const std::string text =
+        shapes_text(parse_dims(trace.string(inputs.dims)), parse_texts(trace.string(inputs.types)));
+    return text == "[]" ? std::string() : text;
+  }
+
+  std::uint64_t flops_of(const Trace& trace, EventId event) const {
+    const auto found = inputs_.find(event);
+    if (found == inputs_.end() || !trace.is_set("with_flops")) return 0;
+    if (trace.kind(event) != EventKind::cpu_op) return 0;
+    const TorchName& name = names_->get(trace.events().name(event), true);
+    if (!has_flops(names_->text(name.name))) return 0;
+    const OperatorInputs& inputs = trace.inputs()[found->second];
+    return operator_flops(names_->text(name.name), {parse_dims(trace.string(inputs.dims)),
+                                                    parse_texts(trace.string(inputs.types)),
+                                                    parse_texts(trace.string(inputs.concrete))});
+  }
+
+  OperatorRow idle_row() const {
+    OperatorRow row;
+    row.key = "[idle]";
+    row.count = static_cast<std::int64_t>(threads_.size());
+    std::int64_t idle = 0;
+    for (const ThreadTotal& thread : threads_) idle += thread.idle_ns;
+    row.cpu_time_total = of_ns(idle);
+    row.self_cpu_time_total = of_ns(idle);
+    return row;
+  }
+
+  OperatorRow unattributed_row() const {
+    OperatorRow row;
+    row.key = "[unattributed]";
+    row.device_time_total = of_ns(unattributed_.device_ns);
+    row.self_device_time_total = of_ns(unattributed_.device_ns);
+    row.cpu_memory_usage_bytes = unattributed_.cpu_bytes;
+    row.self_cpu_memory_usage_bytes = unattributed_.cpu_bytes;
+    row.device_memory_usage_bytes = unattributed_.device_bytes;
+    row.self_device_memory_usage_bytes = unattributed_.device_bytes;
+    return row;
+  }
+
+  const SummaryOptions& options_;
+  RowGroups groups_;
+  std::vector<RowTimes> times_;  // by row
+  std::vector<ThreadTotal> threads_;
+  std::int64_t window_ns_ = 0;
+  Spent unattributed_;
+
+  // Of the trace that is being added.
+  std::unique_ptr<TorchNames> names_;
+  std::optional<TorchTree> tree_;
+  std::unique_ptr<TorchStacks> stacks_;
+  std::unordered_map<EventId, std::size_t> inputs_;
+  std::vector<Spent> own_;
+  std::vector<Spent> below_;
+};
+
+}  // namespace
+
+OperatorSummary exact_summary(std::span<const Trace* const> traces, const SummaryOptions& options) {
+  ExactSummary summary(options);
+  for (const Trace* trace : traces) summary.add(*trace);
+  return std::move(summary).finish(traces);
+}
+
+}  // namespace tbtrace::analyses

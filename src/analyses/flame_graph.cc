@@ -1,0 +1,162 @@
+// Stacks of host ranges from the exact tree, weighted by what each spent itself.
+#include <algorithm>
+#include <array>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <tbtrace/analyses.h>
+
+#include "analyses/attribution.h"
+#include "analyses/torch_names.h"
+#include "base/column.h"
+#include "report/row_order.h"
+#include "trace/call_tree.h"
+#include "trace/links.h"
+
+namespace tbtrace {
+namespace {
+
+using analyses::NameId;
+using analyses::TorchNames;
+using Node = StackTree::Node;
+
+/// Frames of a `Call stack`, outermost first.
+std::vector<std::string_view> split_stack(std::string_view text) {
+  std::vector<std::string_view> frames;
+  if (text.ends_with(';')) text.remove_suffix(1);
+  while (!text.empty()) {
+    const std::size_t semicolon = text.find(';');
+    frames.push_back(text.substr(0, semicolon));
+    text.remove_prefix(semicolon == std::string_view::npos ? text.size() : semicolon + 1);
+  }
+  std::reverse(frames.begin(), frames.end());
+  return frames;
+}
+
+class FlameGraph {
+ public:
+  FlameGraph(const Trace& trace, std::string unit)
+      : trace_(trace), tree_(trace.call_tree()), names_(trace), stacks_(std::move(unit)) {
+    place_ranges();
+  }
+
+  StackTree by_self_time() && {
+    for (const EventId event : tree_.ranges()) {
+      stacks_.add(node_of_[index(event)], tree_.self_ns(event));
+    }
+    return std::move(stacks_);
+  }
+
+  StackTree by_device_time() && {
+    for (const DeviceLink& work : trace_.device_links().device_work()) {
+      const EventId owner = analyses::owner_of_work(tree_, work);
+      if (owner == EventId::none) continue;
+      const Node node = stacks_.child(node_of_[index(owner)], frame_of(work.work));
+      stacks_.add(node, trace_.events().duration_ns(work.work));
+    }
+    return std::move(stacks_);
+  }
+
+  StackTree by_allocated_memory() && {
+    analyses::for_each_memory_owner(
+        trace_, tree_, [&](const MemoryRecord& record, EventId owner) {
+          const bool allocated = record.bytes > 0 && !record.out_of_memory;
+          if (owner == EventId::none || !allocated) return;
+          if (!analyses::is_cpu_memory(record.device_type)) return;
+          stacks_.add(node_of_[index(owner)], record.bytes);
+        });
+    return std::move(stacks_);
+  }
+
+ private:
+  /// The node of every range, parents first. Where the file has no Python frames of its own, the
+  /// stacks that operators carry stand in for them: an operator is put under those frames of its
+  /// stack that the stack of the operator around it does not have yet.
+  void place_ranges() {
+    const bool has_frames =
+        std::any_of(tree_.ranges().begin(), tree_.ranges().end(), [&](EventId event) {
+          return trace_.kind(event) == EventKind::python_function;
+        });
+    std::unordered_map<EventId, StringId> stack_of;
+    if (!has_frames) {
+      for (const CallStack& row : trace_.call_stacks()) stack_of.emplace(row.event, row.frames);
+    }
+    node_of_.resize(trace_.events().size(), StackTree::kRoot);
+    std::unordered_map<EventId, StringId> stack_around;  // of the nearest range that has one
+    for (const EventId event : tree_.ranges()) {
+      const EventId parent = tree_.parent(event);
+      Node node = parent == EventId::none ? StackTree::kRoot : node_of_[index(parent)];
+      if (!stack_of.empty()) {
+        StringId around = StringId::empty;
+        if (parent != EventId::none && stack_around.contains(parent)) {
+          around = stack_around.at(parent);
+        }
+        const auto own = stack_of.find(event);
+        if (own != stack_of.end()) {
+          node = descend(node, around, own->second);
+          around = own->second;
+        }
+        if (around != StringId::empty) stack_around.emplace(event, around);
+      }
+      node_of_[index(event)] = stacks_.child(node, frame_of(event));
+    }
+  }
+
+  Node descend(Node node, StringId around, StringId own) {
+    const auto [known, added] = descents_.try_emplace({around, own});
+    if (added) {
+      const std::vector<std::string_view> outer = split_stack(trace_.string(around));
+      std::vector<std::string_view> frames = split_stack(trace_.string(own));
+      const bool continues = frames.size() >= outer.size() &&
+                             std::equal(outer.begin(), outer.end(), frames.begin());
+      if (!continues) frames.resize(outer.size());
+      for (std::size_t frame = outer.size(); frame < frames.size(); ++frame) {
+        known->second.push_back(stacks_.frame_number(frames[frame]));
+      }
+    }
+    for (const std::uint32_t frame : known->second) node = stacks_.child(node, frame);
+    return node;
+  }
+
+  std::uint32_t frame_of(EventId event) {
+    const bool op = trace_.kind(event) == EventKind::cpu_op;
+    const NameId name = names_.get(trace_.events().name(event), op).name;
+    if (name >= frame_numbers_.size()) frame_numbers_.resize(name + 1, 0);
+    if (frame_numbers_[name] == 0) {
+      const std::string_view text = names_.text(name);
+      frame_numbers_[name] = stacks_.frame_number(text.empty() ? "(no name)" : text);
+    }
+    return frame_numbers_[name];
+  }
+
+  struct PairHash {
+    std::size_t operator()(const std::pair<StringId, StringId>& pair) const {
+      return std::hash<std::uint64_t>()(std::uint64_t{index(pair.first)} << 32 |
+                                        index(pair.second));
+    }
+  };
+
+  const Trace& trace_;
+  const CallTree& tree_;
+  TorchNames names_;
+  StackTree stacks_;
+  Column<Node> node_of_;                      // by event
+  std::vector<std::uint32_t> frame_numbers_;  // by NameId; 0: not asked for yet
+  std::unordered_map<std::pair<StringId, StringId>, std::vector<std::uint32_t>, PairHash> descents_;
+};
+
+}  // namespace
+
+Result<StackTree> flame_graph(const Trace& trace, const FlameGraphOptions& options) {
+  const std::string weight = report::canonical_key(options.weight);
+  if (weight == "self_cpu_time_total") return FlameGraph(trace, "ns").by_self_time();
+  if (weight == "self_device_time_total") return FlameGraph(trace, "ns").by_device_time();
+  if (weight == "cpu_memory") return FlameGraph(trace, "bytes").by_allocated_memory();
+  return Status(StatusCode::invalid_argument,
+                "there is no weight '" + options.weight +
+                    "'; use self_cpu_time_total, self_device_time_total or cpu_memory");
+}
+
+}  // namespace tbtrace

@@ -1,0 +1,90 @@
+#include "analyses/plugin_operators.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "analyses/operator_summary.h"
+#include "analyses/plugin_tree.h"
+#include "analyses/row_groups.h"
+
+namespace tbtrace::analyses {
+namespace {
+
+Duration of_us(double us) { return {us, std::llround(us * 1000)}; }
+
+/// A JSON list as Python prints it: one blank after each comma and none elsewhere.
+std::string python_list(std::string_view json) {
+  std::string text;
+  for (const char c : json) {
+    if (c == ' ' || c == '\n') continue;
+    text += c;
+    if (c == ',') text += ' ';
+  }
+  return text.empty() ? "[]" : text;
+}
+
+struct Sums {
+  double host = 0;
+  double self_host = 0;
+  double device = 0;
+  double self_device = 0;
+};
+
+}  // namespace
+
+OperatorSummary plugin_summary(std::span<const Trace* const> traces, const SummaryOptions& options) {
+  RowGroups groups;
+  std::vector<Sums> sums;
+  bool any_device = false;
+  for (const Trace* trace : traces) {
+    std::unordered_map<EventId, StringId> dims;
+    for (const OperatorInputs& inputs : trace->inputs()) dims.emplace(inputs.event, inputs.dims);
+    const PluginTree tree(*trace);
+    for (const PluginTree::NodeId id : tree.operators()) {
+      const PluginTree::Node& node = tree.node(id);
+      std::string shapes;
+      if (options.group_by_input_shape) {
+        const auto found = dims.find(node.event);
+        shapes = found == dims.end() ? "[]" : python_list(trace->string(found->second));
+      }
+      bool added = false;
+      const std::size_t row = groups.find(
+          {.name = groups.number(trace->name(node.event)), .shapes = groups.number(shapes)}, added);
+      if (added) {
+        sums.emplace_back();
+        groups[row].input_shapes = shapes;
+      }
+      ++groups[row].count;
+      sums[row].host += node.end - node.start;
+      sums[row].self_host += node.self_host;
+      sums[row].device += node.device;
+      sums[row].self_device += node.self_device;
+    }
+    for (const Category& category : trace->categories()) {
+      any_device = any_device || is_device_work(category.kind);
+    }
+  }
+  for (std::size_t row = 0; row < sums.size(); ++row) {
+    groups[row].cpu_time_total = of_us(sums[row].host);
+    groups[row].self_cpu_time_total = of_us(sums[row].self_host);
+    groups[row].device_time_total = of_us(sums[row].device);
+    groups[row].self_device_time_total = of_us(sums[row].self_device);
+  }
+  OperatorRows rows = table_facts(traces);
+  rows.profile_memory = false;
+  rows.with_flops = false;
+  rows.device_time_on_operators = true;
+  rows.grouped_by_shape = options.group_by_input_shape;
+  rows.rows = std::move(groups.rows());
+  std::stable_sort(rows.rows.begin(), rows.rows.end(),
+                   [&](const OperatorRow& a, const OperatorRow& b) {
+                     return any_device ? a.self_device_time_total.us > b.self_device_time_total.us
+                                       : a.self_cpu_time_total.us > b.self_cpu_time_total.us;
+                   });
+  return OperatorSummary(std::move(rows), Figures::plugin);
+}
+
+}  // namespace tbtrace::analyses

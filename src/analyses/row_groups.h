@@ -1,0 +1,62 @@
+// Rows by what torch groups events by: name, kind of device, annotation or not, and what else was
+// asked for.
+// Owns its rows and texts. Not synchronised.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include <tbtrace/report.h>
+
+#include "base/string_pool.h"
+
+namespace tbtrace::analyses {
+
+class RowGroups {
+ public:
+  /// A text as a number that equals that of equal texts.
+  std::uint32_t number(std::string_view text) { return texts_.intern(text); }
+
+  /// The parts of a key by number(); 0 for what is not grouped by.
+  struct Key {
+    std::uint32_t name = 0;
+    std::uint32_t overload = 0;
+    std::uint32_t shapes = 0;
+    std::uint32_t stack = 0;
+    DeviceType device = DeviceType::cpu;
+    bool annotation = false;
+  };
+
+  /// The row of a key, numbered in the order of first appearance. A new row has only its key's
+  /// name, device and kind; `added` tells so.
+  std::size_t find(const Key& key, bool& added) {
+    const std::array<std::uint32_t, 5> parts = {
+        key.name, key.overload, key.shapes, key.stack,
+        static_cast<std::uint32_t>(key.device) << 1 | (key.annotation ? 1U : 0U)};
+    std::array<char, sizeof parts> bytes;
+    std::memcpy(bytes.data(), parts.data(), sizeof parts);
+    const std::size_t row = keys_.intern({bytes.data(), bytes.size()}) - 1;
+    added = row == rows_.size();
+    if (added) {
+      OperatorRow& fresh = rows_.emplace_back();
+      fresh.key = texts_[key.name];
+      fresh.device_type = key.device;
+      fresh.is_user_annotation = key.annotation;
+    }
+    return row;
+  }
+
+  OperatorRow& operator[](std::size_t row) { return rows_[row]; }
+  std::vector<OperatorRow>& rows() { return rows_; }
+
+ private:
+  StringPool texts_;
+  StringPool keys_;
+  std::vector<OperatorRow> rows_;
+};
+
+}  // namespace tbtrace::analyses

@@ -1,0 +1,55 @@
+// Names as torch.profiler shows them: split from their overload, demangled, steps taken together.
+// Owns what it made of names; made for one Trace. Not synchronised.
+// Source: torch/autograd/profiler_util.py (_filter_name, _rewrite_name) and profiler_kineto.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tbtrace/trace.h>
+
+#include "base/string_pool.h"
+
+namespace tbtrace::analyses {
+
+/// A number in a TorchNames; 0 is the empty text.
+using NameId = std::uint32_t;
+
+struct TorchName {
+  NameId name = 0;
+  NameId overload = 0;
+  bool is_left_out = false;  ///< torch makes no row of events with this name
+  bool is_memory = false;    ///< `[memory]`
+  bool is_out_of_memory = false;
+};
+
+class TorchNames {
+ public:
+  explicit TorchNames(const Trace& trace);
+
+  /// `overloads`: the name may be `aten::add.Tensor`, as captured with operators only.
+  const TorchName& get(StringId name, bool overloads);
+
+  /// The same for a name that is not in the trace.
+  TorchName make(std::string_view raw, bool overloads);
+
+  NameId intern(std::string_view text) { return pool_.intern(text); }
+  std::string_view text(NameId id) const { return pool_[id]; }
+
+ private:
+  struct Known {
+    TorchName name;
+    bool known = false;
+  };
+
+  const Trace& trace_;
+  StringPool pool_;
+  std::vector<Known> plain_;     // by StringId
+  std::vector<Known> operator_;  // by StringId
+  std::size_t demangled_bytes_ = 0;
+};
+
+}  // namespace tbtrace::analyses

@@ -1,0 +1,151 @@
+#include "analyses/torch_stacks.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace tbtrace::analyses {
+namespace {
+
+constexpr std::string_view kUnknown = "unknown";
+
+/// A frame that holds both words of a pair is the profiler's or autograd's own.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kHiddenFrames = {{
+    {"autograd/__init__", "_make_grads"},
+    {"autograd/__init__", "backward"},
+    {"torch/tensor", "backward"},
+    {"_internal/common_utils", "prof_callable"},
+    {"_internal/common_utils", "prof_func_call"},
+    {"_internal/common_utils", "prof_meth_call"},
+}};
+
+bool is_hidden(std::string_view frame) {
+  return std::any_of(kHiddenFrames.begin(), kHiddenFrames.end(), [&](const auto& pair) {
+    return frame.find(pair.first) != std::string_view::npos &&
+           frame.find(pair.second) != std::string_view::npos;
+  });
+}
+
+std::uint64_t pair_key(std::uint32_t a, std::uint32_t b) { return std::uint64_t{a} << 32 | b; }
+
+}  // namespace
+
+TorchStacks::TorchStacks(const Trace& trace, const TorchTree& tree, TorchNames& names)
+    : trace_(trace), tree_(tree), names_(names) {
+  recover_names();
+}
+
+StringId TorchStacks::text_of(EventId event) const {
+  const std::span<const CallStack> rows = trace_.call_stacks();
+  const auto found =
+      std::lower_bound(rows.begin(), rows.end(), event,
+                       [](const CallStack& row, EventId wanted) { return row.event < wanted; });
+  return found != rows.end() && found->event == event ? found->frames : StringId::empty;
+}
+
+/// The stack of an operator starts with the name of the function that called it, goes on with the
+/// stack of that function, and keeps the bytes that names lose.
+void TorchStacks::recover_names() {
+  for (const CallStack& row : trace_.call_stacks()) {
+    const EventId caller = tree_.python_parent(row.event);
+    if (caller == EventId::none || trace_.name(caller) != kUnknown) continue;
+    std::string_view text = trace_.string(row.frames);
+    const std::string_view rest = trace_.string(text_of(caller));
+    if (text.size() <= rest.size() || !text.ends_with(rest)) continue;
+    text.remove_suffix(rest.size());
+    if (text.ends_with(';')) text.remove_suffix(1);
+    recovered_.emplace(caller, names_.intern(text));
+  }
+}
+
+NameId TorchStacks::python_name(EventId event) {
+  const auto found = recovered_.find(event);
+  return found != recovered_.end() ? found->second : names_.intern(trace_.name(event));
+}
+
+StackId TorchStacks::push(NameId frame, StackId callers) {
+  const auto [found, added] =
+      node_of_.try_emplace(pair_key(frame, callers), static_cast<StackId>(nodes_.size()));
+  if (added) nodes_.push_back({frame, callers});
+  return found->second;
+}
+
+/// The stack that a Python function and its callers make.
+StackId TorchStacks::of_python(EventId event) {
+  std::vector<EventId> missing;
+  StackId stack = 0;
+  for (; event != EventId::none; event = tree_.python_parent(event)) {
+    const auto found = of_python_.find(event);
+    if (found != of_python_.end()) {
+      stack = found->second;
+      break;
+    }
+    missing.push_back(event);
+  }
+  for (; !missing.empty(); missing.pop_back()) {
+    stack = push(python_name(missing.back()), stack);
+    of_python_.emplace(missing.back(), stack);
+  }
+  return stack;
+}
+
+/// Frames may hold `;`, so a text is split only where the functions above do not spell it.
+StackId TorchStacks::of(EventId event) {
+  const StringId text_id = text_of(event);
+  if (text_id == StringId::empty) return 0;
+  const std::string_view text = trace_.string(text_id);
+  const EventId caller = tree_.python_parent(event);
+  const StackId called_from = caller == EventId::none ? 0 : of_python(caller);
+  const auto key = pair_key(called_from, static_cast<std::uint32_t>(text_id));
+  const auto [found, added] = of_text_.try_emplace(key, 0);
+  if (added) {
+    const StackId stack = spells(called_from, text) ? called_from : split(text);
+    found->second = filtered(stack);
+  }
+  return found->second;
+}
+
+bool TorchStacks::spells(StackId stack, std::string_view text) const {
+  for (; stack != 0; stack = nodes_[stack].callers) {
+    const std::string_view frame = names_.text(nodes_[stack].frame);
+    if (!text.starts_with(frame)) return false;
+    text.remove_prefix(frame.size());
+    if (!text.starts_with(';')) return false;
+    text.remove_prefix(1);
+  }
+  return text.empty();
+}
+
+StackId TorchStacks::split(std::string_view text) {
+  if (text.ends_with(';')) text.remove_suffix(1);
+  StackId stack = 0;
+  for (std::size_t end = text.size();;) {
+    const std::size_t semicolon = end == 0 ? std::string_view::npos : text.rfind(';', end - 1);
+    const std::size_t start = semicolon == std::string_view::npos ? 0 : semicolon + 1;
+    stack = push(names_.intern(text.substr(start, end - start)), stack);
+    if (start == 0) return stack;
+    end = semicolon;
+  }
+}
+
+StackId TorchStacks::filtered(StackId stack) {
+  std::vector<StackId> missing;
+  for (; !filtered_.contains(stack); stack = nodes_[stack].callers) missing.push_back(stack);
+  StackId result = filtered_.at(stack);
+  for (; !missing.empty(); missing.pop_back()) {
+    const NameId frame = nodes_[missing.back()].frame;
+    if (!is_hidden(names_.text(frame))) result = push(frame, result);
+    filtered_.emplace(missing.back(), result);
+  }
+  return result;
+}
+
+std::vector<NameId> TorchStacks::frames(StackId stack, std::size_t count) const {
+  std::vector<NameId> frames;
+  for (; stack != 0 && frames.size() < count; stack = nodes_[stack].callers) {
+    frames.push_back(nodes_[stack].frame);
+  }
+  return frames;
+}
+
+}  // namespace tbtrace::analyses

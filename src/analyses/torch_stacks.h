@@ -1,0 +1,63 @@
+// The Python stacks of events as torch.profiler lists them, innermost frame first.
+// Owns its frames; made for one Trace. Not synchronised.
+// Names that the writer replaced by `unknown` are taken from the stacks of what they called.
+// Source: torch/autograd/profiler_util.py (_filter_stack_entry) and profiler_kineto.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include <tbtrace/trace.h>
+
+#include "analyses/torch_names.h"
+#include "analyses/torch_tree.h"
+#include "base/column.h"
+
+namespace tbtrace::analyses {
+
+/// A stack; equal stacks have equal numbers. 0 is the empty one.
+using StackId = std::uint32_t;
+
+class TorchStacks {
+ public:
+  TorchStacks(const Trace& trace, const TorchTree& tree, TorchNames& names);
+
+  /// The frames of an event that torch shows.
+  StackId of(EventId event);
+
+  /// Frames of a stack, innermost first, at most `count` of them.
+  std::vector<NameId> frames(StackId stack, std::size_t count) const;
+
+  /// The name of a Python function: as in the file, or what `unknown` stands for.
+  NameId python_name(EventId event);
+
+ private:
+  // A stack is a frame and the stack that called it.
+  struct Node {
+    NameId frame = 0;
+    StackId callers = 0;
+  };
+
+  StackId push(NameId frame, StackId callers);
+  StackId of_python(EventId event);
+  StackId split(std::string_view text);
+  bool spells(StackId stack, std::string_view text) const;
+  StackId filtered(StackId stack);
+  StringId text_of(EventId event) const;
+  void recover_names();
+
+  const Trace& trace_;
+  const TorchTree& tree_;
+  TorchNames& names_;
+  std::vector<Node> nodes_ = {{}};
+  std::unordered_map<std::uint64_t, StackId> node_of_;         // frame, callers
+  std::unordered_map<EventId, NameId> recovered_;              // of functions called `unknown`
+  std::unordered_map<EventId, StackId> of_python_;             // stack that a function makes
+  std::unordered_map<std::uint64_t, StackId> of_text_;         // Python function, text
+  std::unordered_map<StackId, StackId> filtered_ = {{0, 0}};
+};
+
+}  // namespace tbtrace::analyses

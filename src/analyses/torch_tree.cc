@@ -1,0 +1,139 @@
+#include "analyses/torch_tree.h"
+
+#include <algorithm>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/id_map.h"
+
+namespace tbtrace::analyses {
+namespace {
+
+bool is_profiler_range(EventKind kind) {
+  return kind == EventKind::cpu_op || kind == EventKind::user_annotation ||
+         kind == EventKind::python_function;
+}
+
+std::int64_t place_key(TrackId track, std::int64_t time_ns) {
+  return static_cast<std::int64_t>(hash_integer(static_cast<std::uint64_t>(time_ns), index(track)));
+}
+
+}  // namespace
+
+ForwardThreads::ForwardThreads(const Trace& trace) {
+  // Where each backward operator starts, and the number that it names.
+  IdMap backward_at;
+  const std::span<const AutogradInfo> autograd = trace.autograd();
+  for (std::size_t row = 0; row < autograd.size(); ++row) {
+    if (autograd[row].forward_thread <= 0) continue;
+    const EventId event = autograd[row].event;
+    backward_at.insert(place_key(trace.events().track(event), trace.events().start_ns(event)),
+                       static_cast<std::uint32_t>(row));
+  }
+  if (backward_at.size() == 0) return;
+  std::unordered_map<std::int64_t, TrackId> starts;
+  for (const FlowEnd& end : trace.flows()) {
+    if (end.type == FlowEnd::Type::forward_backward && end.start) starts.emplace(end.id, end.track);
+  }
+  for (const FlowEnd& end : trace.flows()) {
+    if (end.type != FlowEnd::Type::forward_backward || end.start) continue;
+    const std::uint32_t row = backward_at.find(place_key(end.track, end.time_ns));
+    const auto start = starts.find(end.id);
+    if (row != IdMap::kNone && start != starts.end()) {
+      tracks_.emplace(autograd[row].forward_thread, start->second);
+    }
+  }
+}
+
+bool ForwardThreads::find(std::int64_t number, TrackId& track) const {
+  const auto found = tracks_.find(number);
+  if (found == tracks_.end()) return false;
+  track = found->second;
+  return true;
+}
+
+const AutogradInfo* autograd_info(const Trace& trace, EventId event) {
+  const std::span<const AutogradInfo> rows = trace.autograd();
+  const auto found = std::lower_bound(
+      rows.begin(), rows.end(), event,
+      [](const AutogradInfo& row, EventId wanted) { return row.event < wanted; });
+  return found != rows.end() && found->event == event ? &*found : nullptr;
+}
+
+TorchTree::TorchTree(const Trace& trace, const ForwardThreads& threads) {
+  nest(trace, threads);
+  settle(trace);
+}
+
+void TorchTree::nest(const Trace& trace, const ForwardThreads& threads) {
+  const Events& events = trace.events();
+  parent_.resize(events.size(), EventId::none);
+  closed_.resize(events.size(), 0);
+  std::vector<EventId> top(trace.tracks().size(), EventId::none);  // by thread
+  using End = std::pair<std::int64_t, EventId>;
+  std::priority_queue<End, std::vector<End>, std::greater<>> ends;
+
+  // Closing a range closes everything above it on its thread.
+  const auto close = [&](EventId event) {
+    if (closed_[index(event)] != 0) return;
+    EventId& frame = top[index(events.track(event))];
+    for (EventId above = frame; above != event && above != EventId::none;
+         above = parent_[index(above)]) {
+      closed_[index(above)] = 1;
+    }
+    closed_[index(event)] = 1;
+    frame = parent_[index(event)];
+  };
+
+  for (const EventId event : trace.by_start()) {
+    if (!is_profiler_range(trace.kind(event))) continue;
+    while (!ends.empty() && ends.top().first < events.start_ns(event)) {
+      close(ends.top().second);
+      ends.pop();
+    }
+    EventId& frame = top[index(events.track(event))];
+    parent_[index(event)] = frame;
+    if (frame == EventId::none) {
+      const AutogradInfo* info = autograd_info(trace, event);
+      TrackId forward = {};
+      if (info != nullptr && info->forward_thread > 0 &&
+          threads.find(info->forward_thread, forward)) {
+        parent_[index(event)] = top[index(forward)];
+      }
+    }
+    if (events.unfinished(event)) {
+      frame = event;
+    } else if (events.duration_ns(event) > 0) {
+      frame = event;
+      ends.emplace(events.end_ns(event), event);
+    } else {
+      closed_[index(event)] = 1;
+    }
+  }
+  for (; !ends.empty(); ends.pop()) close(ends.top().second);
+}
+
+/// What follows from the parents, which come before their children.
+void TorchTree::settle(const Trace& trace) {
+  const Events& events = trace.events();
+  python_parent_.resize(events.size(), EventId::none);
+  end_ns_.resize(events.size(), 0);
+  for (const EventId event : trace.by_start()) {
+    const EventId up = parent_[index(event)];
+    if (up != EventId::none) {
+      python_parent_[index(event)] = events.is_python_frame(up) ? up : python_parent_[index(up)];
+    }
+    std::int64_t& end = end_ns_[index(event)];
+    if (!events.unfinished(event)) {
+      end = events.end_ns(event);
+    } else if (closed_[index(event)] != 0 && up != EventId::none) {
+      end = end_ns_[index(up)];
+    } else {
+      end = trace.window_end_ns();
+    }
+  }
+}
+
+}  // namespace tbtrace::analyses

@@ -1,0 +1,44 @@
+// The public classes that join analyses with writers.
+#include <utility>
+
+#include <tbtrace/analyses.h>
+
+#include "report/operator_report.h"
+#include "report/row_order.h"
+#include "writers/torch_table.h"
+
+namespace tbtrace {
+
+Result<std::string> OperatorSummary::table(const TableOptions& options) const {
+  Result<std::vector<std::size_t>> order = report::sorted_rows(rows_.rows, options.sort_by);
+  if (!order.ok()) return order.status();
+  return writers::torch_table(rows_, *order, options);
+}
+
+Result<Table> OperatorSummary::report(const TableOptions& options) const {
+  Result<std::vector<std::size_t>> order = report::sorted_rows(rows_.rows, options.sort_by);
+  if (!order.ok()) return order.status();
+  return report::operator_table(rows_.rows,
+                                report::shown_rows(rows_.rows, *std::move(order), options));
+}
+
+Duration OperatorSummary::self_cpu_time_total() const {
+  Duration total;
+  for (const OperatorRow& row : rows_.rows) {
+    total.us += row.self_cpu_time_total.us;
+    total.ns += row.self_cpu_time_total.ns;
+  }
+  return total;
+}
+
+Duration OperatorSummary::self_device_time_total() const {
+  Duration total;
+  for (const OperatorRow& row : rows_.rows) {
+    if (!report::counts_as_device_time(rows_, row)) continue;
+    total.us += row.self_device_time_total.us;
+    total.ns += row.self_device_time_total.ns;
+  }
+  return total;
+}
+
+}  // namespace tbtrace

@@ -1,0 +1,179 @@
+#include "base/decimal.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <limits>
+#include <string>
+
+namespace tbtrace {
+namespace {
+
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+constexpr std::size_t kSafeDigits = 18;  // 10^18 - 1 is below 2^63
+
+constexpr std::size_t kLongest = 24;      // of an integer's text
+
+constexpr std::array<std::uint64_t, 9> kPowers = {1,      10,      100,      1000,     10000,
+                                                  100000, 1000000, 10000000, 100000000};
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// Up to eight digits at once: pairs, then fours, then the whole, each step one multiplication.
+/// Little-endian, as all machines that this program is built for.
+bool few_digits(const char* text, std::size_t count, std::uint64_t& value) {
+  constexpr std::uint64_t kZeros = 0x3030303030303030;
+  std::uint64_t word;
+  std::memcpy(&word, text, sizeof word);
+  if (count < 8) {
+    // The digits move up, and zeros come before them.
+    const std::size_t shift = 8 * (8 - count);
+    word = word << shift | kZeros >> (64 - shift);
+  }
+  // A byte is a digit if its upper half is 3 and adding 6 does not carry into it.
+  if (((word & 0xf0f0f0f0f0f0f0f0) | (((word + 0x0606060606060606) & 0xf0f0f0f0f0f0f0f0) >> 4)) !=
+      0x3333333333333333) {
+    return false;
+  }
+  word = (word & 0x0f0f0f0f0f0f0f0f) * 2561 >> 8;
+  word = (word & 0x00ff00ff00ff00ff) * 6553601 >> 16;
+  value = (word & 0x0000ffff0000ffff) * 42949672960001 >> 32;
+  return true;
+}
+
+/// 1 to kSafeDigits digits; the text is padded.
+bool digits(const char* text, std::size_t count, std::uint64_t& value) {
+  if (count <= 8) return count > 0 && few_digits(text, count, value);
+  std::uint64_t next;
+  if (!few_digits(text, 8, value)) return false;
+  for (text += 8, count -= 8; count > 0; text += 8) {
+    const std::size_t some = std::min<std::size_t>(count, 8);
+    if (!few_digits(text, some, next)) return false;
+    value = value * kPowers[some] + next;
+    count -= some;
+  }
+  return true;
+}
+
+/// A decimal number taken apart: `digits` * 10^`exponent`, dropped digits only count for rounding.
+struct Decimal {
+  bool negative = false;
+  std::uint64_t digits = 0;
+  int exponent = 0;
+};
+
+std::optional<Decimal> take_apart(std::string_view text) {
+  Decimal number;
+  std::size_t at = 0;
+  if (at < text.size() && (text[at] == '-' || text[at] == '+')) number.negative = text[at++] == '-';
+  bool any = false;
+  bool point = false;
+  int significant = 0;
+  int exponent = 0;
+  for (; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '.' && !point) {
+      point = true;
+      continue;
+    }
+    if (!is_digit(c)) break;
+    any = true;
+    if (significant < static_cast<int>(kSafeDigits)) {
+      number.digits = number.digits * 10 + static_cast<std::uint64_t>(c - '0');
+      if (number.digits != 0) ++significant;
+      if (point) --exponent;
+    } else if (!point) {
+      ++exponent;
+    }
+    if (exponent > 1000 || exponent < -1000) return std::nullopt;
+  }
+  if (!any) return std::nullopt;
+  if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
+    ++at;
+    bool down = false;
+    if (at < text.size() && (text[at] == '-' || text[at] == '+')) down = text[at++] == '-';
+    int written = 0;
+    if (at == text.size() || text.size() - at > 4) return std::nullopt;
+    for (; at < text.size() && is_digit(text[at]); ++at) written = written * 10 + (text[at] - '0');
+    exponent += down ? -written : written;
+  }
+  if (at != text.size()) return std::nullopt;
+  number.exponent = exponent;
+  return number;
+}
+
+std::optional<std::int64_t> scaled(const Decimal& number, int power) {
+  std::uint64_t value = number.digits;
+  int exponent = number.exponent + power;
+  for (; exponent > 0 && value != 0; --exponent) {
+    if (value > static_cast<std::uint64_t>(kMax) / 10) return std::nullopt;
+    value *= 10;
+  }
+  std::uint64_t last = 0;
+  for (; exponent < 0 && (value != 0 || last != 0); ++exponent) {
+    last = value % 10;
+    value /= 10;
+  }
+  if (last >= 5) ++value;
+  return number.negative ? -static_cast<std::int64_t>(value) : static_cast<std::int64_t>(value);
+}
+
+}  // namespace
+
+std::optional<std::int64_t> parse_padded_integer(std::string_view text) {
+  const bool negative = !text.empty() && text[0] == '-';
+  if (negative) text.remove_prefix(1);
+  if (text.empty() || text.size() > 20) return std::nullopt;
+  std::uint64_t value;
+  if (text.size() <= kSafeDigits) {
+    if (!digits(text.data(), text.size(), value)) return std::nullopt;
+  } else {
+    std::uint64_t head;
+    std::uint64_t tail;
+    if (!digits(text.data(), kSafeDigits, head) ||
+        !digits(text.data() + kSafeDigits, text.size() - kSafeDigits, tail)) {
+      return std::nullopt;
+    }
+    const std::uint64_t shift = text.size() == 19 ? 10 : 100;
+    if (head > (std::numeric_limits<std::uint64_t>::max() - tail) / shift) return std::nullopt;
+    value = head * shift + tail;
+  }
+  if (!negative) return static_cast<std::int64_t>(value);
+  if (value > static_cast<std::uint64_t>(kMax) + 1) return std::nullopt;
+  return static_cast<std::int64_t>(0 - value);
+}
+
+std::optional<std::int64_t> parse_padded_microseconds(std::string_view text) {
+  const std::size_t size = text.size();
+  std::uint64_t whole;
+  std::uint64_t thousandths;
+  // The two forms that torch writes: three decimals, and none.
+  if (size > 4 && size <= 19 && text[size - 4] == '.' &&
+      digits(text.data() + size - 3, 3, thousandths) && digits(text.data(), size - 4, whole)) {
+    return static_cast<std::int64_t>(whole * 1000 + thousandths);
+  }
+  if (size > 0 && size <= 16 && digits(text.data(), size, whole)) {
+    if (whole <= static_cast<std::uint64_t>(kMax) / 1000) {
+      return static_cast<std::int64_t>(whole * 1000);
+    }
+    return std::nullopt;
+  }
+  const std::optional<Decimal> number = take_apart(text);
+  return number ? scaled(*number, 3) : std::nullopt;
+}
+
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+  std::array<char, kLongest + 8> padded = {};
+  if (text.size() > kLongest) return std::nullopt;
+  std::copy(text.begin(), text.end(), padded.begin());
+  return parse_padded_integer({padded.data(), text.size()});
+}
+
+std::optional<std::int64_t> parse_microseconds(std::string_view text) {
+  std::string padded(text);
+  padded.append(8, '\0');
+  return parse_padded_microseconds({padded.data(), text.size()});
+}
+
+}  // namespace tbtrace

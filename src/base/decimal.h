@@ -1,0 +1,22 @@
+// Integers and times from their decimal text, without a detour through doubles.
+// Pure functions. Text that is no number, or too large, gives nullopt.
+// The `padded` forms are for the hot path: their text must be followed by 8 readable bytes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace tbtrace {
+
+/// A whole number, with a sign or not. Values from 2^63 to 2^64-1 keep their bits (they turn up as
+/// process and communicator ids), so equal texts give equal numbers.
+std::optional<std::int64_t> parse_integer(std::string_view text);
+std::optional<std::int64_t> parse_padded_integer(std::string_view text);
+
+/// Nanoseconds from a number of microseconds as Chrome traces hold it: `12`, `12.345`, `1.2e3`.
+/// Decimals beyond the third are rounded to the nearest nanosecond, half away from 0.
+std::optional<std::int64_t> parse_microseconds(std::string_view text);
+std::optional<std::int64_t> parse_padded_microseconds(std::string_view text);
+
+}  // namespace tbtrace

@@ -1,0 +1,19 @@
+// Readable C++ names.
+// Pure function, safe from any thread. Names come from files, so a name that was made to be written
+// out at enormous length is left alone.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+namespace tbtrace {
+
+/// What the C++ ABI's demangler makes of a symbol or of a type's encoding (`Pf` is `float*`);
+/// nullopt if it is neither, or may come out longer than `limit` bytes.
+///
+/// Encodings refer back to their own parts, so each pair of references can double the length: 230
+/// characters can stand for 140 MB. Names whose bound by that count exceeds the limit are refused.
+std::optional<std::string> demangle(const std::string& name, std::size_t limit);
+
+}  // namespace tbtrace

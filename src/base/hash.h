@@ -1,0 +1,65 @@
+// A fast hash of bytes for tables in memory; not for files, not for secrets.
+// Pure functions. The value depends on the seed and may change between versions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace tbtrace {
+
+/// Folds the 128-bit product of two words: one multiplication spreads every input bit.
+inline std::uint64_t fold_multiply(std::uint64_t a, std::uint64_t b) {
+  __extension__ using Product = unsigned __int128;
+  const Product product = static_cast<Product>(a) * b;
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+}
+
+namespace hash_detail {
+inline std::uint64_t load8(const char* bytes) {
+  std::uint64_t word;
+  std::memcpy(&word, bytes, sizeof word);
+  return word;
+}
+inline std::uint64_t load4(const char* bytes) {
+  std::uint32_t word;
+  std::memcpy(&word, bytes, sizeof word);
+  return word;
+}
+inline constexpr std::uint64_t kOddA = 0x9e3779b97f4a7c15;  // 2^64 / golden ratio
+inline constexpr std::uint64_t kOddB = 0xc2b2ae3d27d4eb4f;  // an odd number with half its bits set
+}  // namespace hash_detail
+
+inline std::uint64_t hash_integer(std::uint64_t value, std::uint64_t seed) {
+  return fold_multiply(value ^ hash_detail::kOddA, seed ^ hash_detail::kOddB);
+}
+
+inline std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t seed) {
+  using namespace hash_detail;
+  const char* data = bytes.data();
+  const std::size_t size = bytes.size();
+  std::uint64_t state = seed ^ (size * kOddA);
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  if (size > 16) {
+    // The last 16 bytes are read again below, so that no tail is left over.
+    for (std::size_t at = 0; at + 16 < size; at += 16) {
+      state = fold_multiply(load8(data + at) ^ kOddA, load8(data + at + 8) ^ state);
+    }
+    first = load8(data + size - 16);
+    last = load8(data + size - 8);
+  } else if (size >= 8) {
+    first = load8(data);
+    last = load8(data + size - 8);
+  } else if (size >= 4) {
+    first = load4(data);
+    last = load4(data + size - 4);
+  } else if (size > 0) {
+    first = static_cast<unsigned char>(data[0]) | static_cast<unsigned char>(data[size / 2]) << 8 |
+            static_cast<unsigned char>(data[size - 1]) << 16;
+  }
+  return fold_multiply(first ^ kOddB, last ^ state);
+}
+
+}  // namespace tbtrace

@@ -1,0 +1,141 @@
+#include "io/sink.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+namespace tbtrace::io {
+namespace {
+
+Status failure(const std::string& what) { return {StatusCode::unwritable_output, what}; }
+Status exists() { return failure("exists already; --overwrite replaces it"); }
+Status system_failure(const char* what) {
+  return failure(std::string(what) + ": " + std::strerror(errno));
+}
+
+/// Writes straight to a descriptor: standard output, a pipe, a device.
+class DirectSink final : public ByteSink {
+ public:
+  DirectSink(int descriptor, bool owned) : descriptor_(descriptor), owned_(owned) {}
+  DirectSink(const DirectSink&) = delete;
+  DirectSink& operator=(const DirectSink&) = delete;
+  ~DirectSink() override {
+    if (owned_ && descriptor_ >= 0) ::close(descriptor_);
+  }
+
+  Status write(std::string_view bytes) override {
+    while (!bytes.empty()) {
+      const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+      if (written < 0) {
+        if (errno == EINTR) continue;
+        return system_failure("cannot write");
+      }
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return {};
+  }
+
+  Status close() override {
+    if (!owned_ || ::close(std::exchange(descriptor_, -1)) == 0) return {};
+    return system_failure("cannot write");
+  }
+
+ private:
+  int descriptor_;
+  bool owned_;
+};
+
+/// Writes beside the final place and renames at the end.
+class FileSink final : public ByteSink {
+ public:
+  FileSink(int descriptor, std::string temporary, std::string path, bool overwrite)
+      : direct_(descriptor, true),
+        temporary_(std::move(temporary)),
+        path_(std::move(path)),
+        overwrite_(overwrite) {}
+  FileSink(const FileSink&) = delete;
+  FileSink& operator=(const FileSink&) = delete;
+  ~FileSink() override {
+    if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  }
+
+  Status write(std::string_view bytes) override { return direct_.write(bytes); }
+
+  Status close() override {
+    if (Status closed = direct_.close(); !closed.ok()) return closed;
+    if (overwrite_ || !renamed_to_free_name()) {
+      if (!overwrite_ && errno == EEXIST) return exists();
+      struct stat info = {};
+      if (!overwrite_ && ::stat(path_.c_str(), &info) == 0) return exists();
+      if (std::rename(temporary_.c_str(), path_.c_str()) != 0) return system_failure("cannot write");
+    }
+    temporary_.clear();
+    return {};
+  }
+
+ private:
+  /// Some file systems cannot do this in one step.
+  bool renamed_to_free_name() const {
+    return ::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE) == 0;
+  }
+
+  DirectSink direct_;
+  std::string temporary_;
+  std::string path_;
+  bool overwrite_;
+};
+
+class MemorySink final : public ByteSink {
+ public:
+  explicit MemorySink(std::string& text) : text_(text) {}
+  Status write(std::string_view bytes) override {
+    text_.append(bytes);
+    return {};
+  }
+  Status close() override { return {}; }
+
+ private:
+  std::string& text_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ByteSink>> create_file(const std::string& path, bool overwrite) {
+  constexpr mode_t kMode = 0666;  // less what the umask takes away
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) == 0) {
+    if (S_ISDIR(info.st_mode)) return failure("is a directory; name a file");
+    if (!S_ISREG(info.st_mode)) {
+      const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+      if (descriptor < 0) return system_failure("cannot open");
+      return std::unique_ptr<ByteSink>(std::make_unique<DirectSink>(descriptor, true));
+    }
+    if (!overwrite) return exists();
+  }
+  for (int attempt = 0;; ++attempt) {
+    std::string temporary =
+        path + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(attempt);
+    const int descriptor =
+        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
+    if (descriptor >= 0) {
+      return std::unique_ptr<ByteSink>(
+          std::make_unique<FileSink>(descriptor, std::move(temporary), path, overwrite));
+    }
+    if (errno != EEXIST) return system_failure("cannot create");
+  }
+}
+
+std::unique_ptr<ByteSink> standard_output() {
+  return std::make_unique<DirectSink>(STDOUT_FILENO, false);
+}
+
+std::unique_ptr<ByteSink> memory_sink(std::string& text) {
+  return std::make_unique<MemorySink>(text);
+}
+
+}  // namespace tbtrace::io

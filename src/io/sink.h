@@ -1,0 +1,34 @@
+// Where bytes go. To add a sink, implement ByteSink.
+// A sink owns its handle. One thread at a time.
+// A failed write or close returns a Status of code unwritable_output, and no half file appears.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <tbtrace/status.h>
+
+namespace tbtrace::io {
+
+class ByteSink {
+ public:
+  virtual ~ByteSink() = default;
+
+  virtual Status write(std::string_view bytes) = 0;
+
+  /// Makes the output appear. A sink destroyed without a successful close() leaves nothing behind.
+  virtual Status close() = 0;
+};
+
+/// A file that is written beside its place under a temporary name and renamed at close().
+/// Without `overwrite` an existing file is a failure, now or at close().
+Result<std::unique_ptr<ByteSink>> create_file(const std::string& path, bool overwrite);
+
+/// Standard output; a closed pipe is a failed write, not a signal, if SIGPIPE is ignored.
+std::unique_ptr<ByteSink> standard_output();
+
+/// Appends to a string, which must outlive the sink.
+std::unique_ptr<ByteSink> memory_sink(std::string& text);
+
+}  // namespace tbtrace::io

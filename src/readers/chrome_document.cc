@@ -1,0 +1,216 @@
+#include "readers/chrome_document.h"
+
+#include <algorithm>
+#include <string>
+
+#include "wire/json_text.h"
+
+namespace tbtrace::readers {
+namespace {
+
+using wire::Quoting;
+using wire::ScanEnd;
+
+constexpr std::string_view kEventsKey = "\"traceEvents\"";
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
+bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+
+std::size_t skip_space(std::string_view text, std::size_t at) {
+  while (at < text.size() && is_space(text[at])) ++at;
+  return at;
+}
+
+std::size_t skip_space_and_commas(std::string_view text, std::size_t at) {
+  while (at < text.size() && (is_space(text[at]) || text[at] == ',')) ++at;
+  return at;
+}
+
+/// The text of a member's value as proper JSON: strings are written anew.
+std::string clean_value(std::string_view value, Quoting quoting) {
+  while (!value.empty() && is_space(value.back())) value.remove_suffix(1);
+  if (value.size() < 2 || value.front() != '"' || value.back() != '"') return std::string(value);
+  const std::string_view content = value.substr(1, value.size() - 2);
+  std::string text;
+  if (quoting == Quoting::escaped) {
+    wire::append_unescaped(text, content);
+  } else {
+    text = content;
+  }
+  std::string json;
+  wire::append_json_string(json, text);
+  return json;
+}
+
+}  // namespace
+
+std::size_t ChromeDocument::consume(std::string_view text, std::uint64_t offset, bool last) {
+  std::size_t at = 0;
+  for (;;) {
+    const std::string_view rest = text.substr(at);
+    const State before = state_;
+    std::size_t used = 0;
+    switch (state_) {
+      case State::start:
+        used = start(rest);
+        break;
+      case State::members:
+        used = member(rest, offset + at, last);
+        break;
+      case State::events:
+        used = events(rest, offset + at, last);
+        break;
+      case State::done:
+        return text.size();  // what follows the end of the document is nobody's
+    }
+    at += used;
+    if (used == 0 && state_ == before) break;
+  }
+  if (!last) return at;
+  const bool open_end_allowed = bare_array_ && skip_space_and_commas(text, at) == text.size();
+  if (!open_end_allowed) builder_.issues().add(IssueId::input_truncated, offset + at);
+  return text.size();
+}
+
+std::size_t ChromeDocument::start(std::string_view text) {
+  std::size_t at = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+  at = skip_space(text, at);
+  if (at == text.size()) return 0;
+  bare_array_ = text[at] == '[';
+  has_events_ = bare_array_;
+  state_ = bare_array_ ? State::events : State::members;
+  if (!bare_array_) {
+    const std::size_t key = text.find(kEventsKey);
+    if (key != std::string_view::npos) learn_layout(text.substr(key));
+  }
+  return at + 1;
+}
+
+std::size_t ChromeDocument::member(std::string_view text, std::uint64_t offset, bool last) {
+  const std::size_t start = skip_space_and_commas(text, 0);
+  if (start == text.size()) return 0;
+  if (text[start] == '}') {
+    state_ = State::done;
+    return start + 1;
+  }
+  if (text.substr(start).starts_with(kEventsKey)) {
+    const std::size_t colon = skip_space(text, start + kEventsKey.size());
+    const std::size_t value = skip_space(text, std::min(colon + 1, text.size()));
+    if (value == text.size() && !last) return 0;
+    if (value < text.size() && text[colon] == ':' && text[value] == '[') {
+      if (!layout_known_ && !has_events_) learn_layout(text.substr(start));
+      has_events_ = true;
+      state_ = State::events;
+      return value + 1;
+    }
+  }
+  std::size_t end = start;
+  scanner_.set_quoting(quoting_);
+  const ScanEnd scanned = scanner_.scan_member(text, end, last);
+  if (scanned == ScanEnd::incomplete) return 0;
+  const std::uint32_t* position = scanner_.positions();
+  if (scanned == ScanEnd::complete && text[start] == '"' && text[position[1]] == ':') {
+    std::string_view key = text.substr(start + 1, position[1] - start - 1);
+    key = key.substr(0, key.rfind('"'));
+    const std::string_view value = text.substr(position[2], end - position[2]);
+    const std::string json = clean_value(value, quoting_);
+    // Names that the writer lost stand in the stacks, so a file with stacks is read with them.
+    if (key == "with_stack" && json == "1" && !has_events_) {
+      wanted_.call_stacks = true;
+      parser_.mapper().want(wanted_);
+    }
+    builder_.set_metadata(key, json);
+    return end;
+  }
+  builder_.issues().add(IssueId::member_unreadable, offset + start);
+  const std::size_t next = text.find(kEventsKey, start + 1);
+  if (next != std::string_view::npos) return next;
+  if (last || text.size() < kEventsKey.size()) return text.size();
+  return std::max(start + 1, text.size() - kEventsKey.size());  // the key may be cut in two
+}
+
+std::size_t ChromeDocument::events(std::string_view text, std::uint64_t offset, bool last) {
+  const bool first = separator_.empty();
+  const std::size_t first_event = skip_space_and_commas(text, 0);
+  const ChromeParser::Progress progress = first ? parser_.parse_one(text, quoting_, last, batch_)
+                                                : parser_.parse(text, quoting_, last, batch_);
+  if (first && progress.consumed > 0 && !progress.array_ended) {
+    learn_separator(text, first_event, progress.consumed);
+  }
+  commit(batch_, parser_.mapper(), offset, progress.array_ended);
+  return progress.consumed;
+}
+
+void ChromeDocument::commit(EventBatch& batch, EventMapper& mapper, std::uint64_t offset,
+                            bool ended) {
+  mapper.commit(batch, offset, builder_);
+  batch.clear();
+  if (ended) state_ = bare_array_ ? State::done : State::members;
+}
+
+/// Kineto's C++ writer sets events at two blanks and their members at four, which no general JSON
+/// writer does inside an object. Since 2026 it writes one member a line.
+void ChromeDocument::learn_layout(std::string_view text) {
+  constexpr std::string_view kBeforeEvent = "\n  {\n    \"";
+  const std::size_t array = text.find('[');
+  if (array == std::string_view::npos) return;
+  const std::size_t brace = skip_space(text, array + 1);
+  if (brace == text.size()) return;
+  layout_known_ = true;
+  if (brace < 3 || !text.substr(brace - 3).starts_with(kBeforeEvent)) return;
+  const std::size_t comma = text.find(',', brace);
+  const bool line_ends = comma != std::string_view::npos && text.substr(comma + 1).starts_with('\n');
+  quoting_ = line_ends ? Quoting::kineto_lines : Quoting::kineto_inline;
+}
+
+/// What stands between the first event and the second, from the brace that ends the one to the
+/// first key of the other. It is searched for from behind to cut the text at.
+void ChromeDocument::learn_separator(std::string_view text, std::size_t first_event,
+                                     std::size_t first_end) {
+  if (text[first_event] != '{') return;
+  std::size_t end = first_end;
+  while (end > first_event && text[end - 1] != '}') --end;
+  const std::size_t next = skip_space_and_commas(text, first_end);
+  if (end == first_event || next == text.size() || text[next] != '{') return;
+  const std::size_t key = text.find('"', next);
+  const std::size_t key_end =
+      key == std::string_view::npos ? key : text.find('"', key + 1);
+  if (key_end == std::string_view::npos || key_end - end > 200) return;
+  separator_ = text.substr(end - 1, key_end + 1 - (end - 1));
+}
+
+std::size_t ChromeDocument::last_boundary(std::string_view text) const {
+  const std::size_t found = text.rfind(separator_);
+  return found == std::string_view::npos ? 0 : found + 1;
+}
+
+std::size_t ChromeDocument::skip(std::string_view text, std::uint64_t offset) {
+  if (!skipping_.active) {
+    builder_.issues().add(IssueId::event_too_large, offset);
+    skipping_ = {.active = true};
+  }
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (skipping_.in_string) {
+      if (skipping_.escaped) {
+        skipping_.escaped = false;
+      } else if (c == '\\') {
+        skipping_.escaped = true;
+      } else if (c == '"') {
+        skipping_.in_string = false;
+      }
+    } else if (c == '"') {
+      skipping_.in_string = true;
+    } else if (c == '{' || c == '[') {
+      ++skipping_.depth;
+    } else if (skipping_.depth > 0) {
+      if (c == '}' || c == ']') --skipping_.depth;
+    } else if (c == ',' || c == '}' || c == ']') {
+      skipping_.active = false;
+      return at;
+    }
+  }
+  return text.size();
+}
+
+}  // namespace tbtrace::readers

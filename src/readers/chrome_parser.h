@@ -1,0 +1,53 @@
+// From a piece of the `traceEvents` array to a batch of rows.
+// Owns its index, its mapper and their names; one thread at a time. Views are not kept.
+// Proper JSON goes through the fast index; a piece that is not, event by event through the scanner.
+// An event that neither understands is counted and left out, and reading goes on at the next one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "readers/chrome_events.h"
+#include "readers/chrome_tokenizer.h"
+#include "wire/json_index.h"
+#include "wire/json_scanner.h"
+
+namespace tbtrace::readers {
+
+class ChromeParser {
+ public:
+  explicit ChromeParser(Wanted wanted) : mapper_(wanted) {}
+
+  struct Progress {
+    std::size_t consumed = 0;  ///< text up to here is done with
+    bool array_ended = false;  ///< the bracket that closes the array was the last thing consumed
+  };
+
+  /// Reads the events of `text`, which starts between two events and must be followed by
+  /// wire::kJsonPadding readable bytes. Stops before an event that is not whole. `last`: no more
+  /// text will come.
+  Progress parse(std::string_view text, wire::Quoting quoting, bool last, EventBatch& batch);
+
+  /// Only the first event, by the scanner; for a text of which nothing is known yet.
+  Progress parse_one(std::string_view text, wire::Quoting quoting, bool last, EventBatch& batch);
+
+  EventMapper& mapper() { return mapper_; }
+
+ private:
+  enum class Stop : std::uint8_t { none, need_text, array_end };
+
+  Stop walk_index(std::size_t& at, EventBatch& batch);
+  Stop scan_event(std::size_t& at, EventBatch& batch);
+  std::size_t next_event(std::size_t at) const;
+
+  EventMapper mapper_;
+  wire::JsonIndex index_;
+  wire::JsonScanner scanner_;
+  RawEvent event_;
+  std::string_view text_;
+  wire::Quoting quoting_ = wire::Quoting::escaped;
+  bool last_ = false;
+};
+
+}  // namespace tbtrace::readers

@@ -1,0 +1,18 @@
+// Reads Chrome traces (Kineto JSON and its kin) from a source, on one or several threads.
+// Blocks of text are bounded; only the model grows with the file. No state between calls.
+// See docs/formats/chrome_json.md for the format and what is done about damage.
+#pragma once
+
+#include <string_view>
+
+#include <tbtrace/trace.h>
+
+#include "io/source.h"
+#include "readers/format.h"
+
+namespace tbtrace::readers {
+
+Sniff sniff_chrome(std::string_view start);
+Result<Trace> read_chrome(io::ByteSource& source, const ReadOptions& options);
+
+}  // namespace tbtrace::readers

@@ -1,0 +1,49 @@
+// Takes one event of a Chrome trace apart into the texts of the fields that matter.
+// Views point into the block of text. No state; safe from any thread.
+// Knows bytes and grammar, not what a field means: that is chrome_events.h.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "readers/chrome_fields.h"
+#include "wire/json_scanner.h"
+
+namespace tbtrace::readers {
+
+/// The value of one field: its text without the quotes of a string, and what it is.
+struct Token {
+  enum class Type : std::uint8_t { scalar, string, nested };
+
+  const char* data = nullptr;
+  std::uint32_t size = 0;
+  Type type = Type::scalar;
+
+  std::string_view text() const { return {data, size}; }
+  bool is_string() const { return type == Type::string; }
+};
+
+struct RawEvent {
+  /// Only fields that has() names are set.
+  std::array<Token, kFieldCount + 1> tokens;  // the last one is of keys that mean nothing
+  std::uint64_t present = 0;
+  bool repeated_key = false;
+
+  bool has(Field field) const { return (present >> static_cast<int>(field) & 1) != 0; }
+  const Token& operator[](Field field) const { return tokens[static_cast<std::size_t>(field)]; }
+};
+
+enum class TokenEnd : std::uint8_t {
+  complete,
+  incomplete,  ///< the text ends inside the event
+  broken,      ///< the positions make no event
+  suspicious,  ///< proper JSON, but its `name` does not end where this writer's names end
+};
+
+/// Reads the event whose `{` is at `*position`, and moves `position` behind its `}`. `text` must be
+/// what the positions were made from and be followed by wire::kJsonPadding readable bytes.
+TokenEnd read_event(std::string_view text, wire::Quoting quoting, const std::uint32_t*& position,
+                    RawEvent& event);
+
+}  // namespace tbtrace::readers

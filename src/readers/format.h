@@ -1,0 +1,31 @@
+// The formats that traces come in, and how they are told apart.
+// To add one: a pair of files that reads it, its page in docs/formats/, and a row in format.cc.
+// Stateless. Order of the rows is the order of sniffing.
+// A format may exist only to be refused with a sentence that helps.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include <tbtrace/trace.h>
+
+#include "io/source.h"
+
+namespace tbtrace::readers {
+
+enum class Sniff : unsigned char { no, yes };
+
+struct Format {
+  const char* name;
+  /// Looks at the start of the inflated content, at most kSniffSize bytes.
+  Sniff (*sniff)(std::string_view start);
+  /// Reads the whole source.
+  Result<Trace> (*read)(io::ByteSource& source, const ReadOptions& options);
+};
+
+inline constexpr std::size_t kSniffSize = std::size_t{64} << 10;
+
+/// The format of a content that starts so, or a failure that says what it looks like.
+Result<const Format*> find_format(std::string_view start);
+
+}  // namespace tbtrace::readers

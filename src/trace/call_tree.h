@@ -1,0 +1,43 @@
+// Which range of the host runs inside which, and how long each runs itself: the exact tree.
+// Owns its columns; made from a Trace and valid for it alone. Immutable.
+// Ranges may overlap without nesting; nothing is dropped for that.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <tbtrace/trace.h>
+
+#include "base/column.h"
+
+namespace tbtrace {
+
+/// On each thread every instant belongs to the open range that started last. A range's parent is
+/// the one that its start belongs to. So on a thread the self times and the idle time make up the
+/// window, to the nanosecond.
+class CallTree {
+ public:
+  explicit CallTree(const Trace& trace);
+
+  /// EventId::none for the outermost ranges and for events that are no range of the host.
+  EventId parent(EventId event) const { return parent_[index(event)]; }
+  std::int64_t self_ns(EventId event) const { return self_ns_[index(event)]; }
+
+  /// All host ranges, each after its parent; on a thread in the order of their starts.
+  std::span<const EventId> ranges() const { return ranges_.view(); }
+
+  /// Time in which at least one range was open on the thread, by TrackId.
+  std::span<const std::int64_t> busy_ns() const { return busy_ns_; }
+
+ private:
+  void order_ranges(const Trace& trace);
+  void nest(const Trace& trace);
+
+  Column<EventId> ranges_;
+  Column<EventId> parent_;
+  Column<std::int64_t> self_ns_;
+  std::vector<std::int64_t> busy_ns_;
+};
+
+}  // namespace tbtrace

@@ -1,0 +1,32 @@
+// The lists in the arguments of operators: shapes, types and concrete values.
+// Pure functions over the texts that a Trace holds.
+// A text that is no such list gives as much of it as makes sense.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tbtrace {
+
+/// The sizes of one argument. `is_list`: it was a list of tensors, whose sizes are left out, as in
+/// torch's own shapes.
+struct InputDims {
+  std::vector<std::int64_t> sizes;
+  bool is_list = false;
+};
+
+/// `[[32, 28], [], [[1], [2]]]`
+std::vector<InputDims> parse_dims(std::string_view json);
+
+/// `["float", "", "Scalar"]`
+std::vector<std::string> parse_texts(std::string_view json);
+
+/// `[1, 2]`, and false if the text is anything else.
+bool parse_integers(std::string_view json, std::vector<std::int64_t>& values);
+
+/// Shapes as Python prints them: `[[32, 28], [], []]`; an argument of type `TensorList` is `[]`.
+std::string shapes_text(const std::vector<InputDims>& dims, const std::vector<std::string>& types);
+
+}  // namespace tbtrace

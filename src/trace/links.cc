@@ -1,0 +1,146 @@
+#include "trace/links.h"
+
+#include <cstddef>
+
+#include "base/hash.h"
+#include "base/id_map.h"
+
+namespace tbtrace {
+namespace {
+
+bool names_operators(EventKind kind) {
+  return kind == EventKind::cpu_op || kind == EventKind::user_annotation;
+}
+
+/// Rows that were launched, or launch, carry both ids; where the one repeats the other on 90 % of
+/// them or more, it says nothing.
+bool external_ids_are_valid(const Trace& trace) {
+  std::uint64_t both = 0;
+  std::uint64_t equal = 0;
+  for (const EventId event : trace.by_start()) {
+    const EventKind kind = trace.kind(event);
+    if (kind != EventKind::runtime && !is_device_work(kind)) continue;
+    const std::int64_t external_id = trace.external_id(event);
+    if (external_id == 0 || trace.correlation(event) == 0) continue;
+    ++both;
+    equal += external_id == trace.correlation(event) ? 1 : 0;
+  }
+  return both == 0 || equal * 10 < both * 9;
+}
+
+std::int64_t place_key(TrackId track, std::int64_t time_ns) {
+  return static_cast<std::int64_t>(hash_integer(static_cast<std::uint64_t>(time_ns), index(track)));
+}
+
+}  // namespace
+
+Links::Links(const Trace& trace, const CallTree& tree) {
+  for (const EventId event : trace.by_start()) {
+    if (is_device_work(trace.kind(event))) work_.push_back({.work = event});
+  }
+  report_.external_ids_valid = external_ids_are_valid(trace);
+  if (work_.empty()) return;
+  find_launches(trace);
+  find_launches_by_flow(trace);
+  find_operators(trace, tree);
+  count(trace);
+}
+
+void Links::find_launches(const Trace& trace) {
+  IdMap launches;
+  for (const EventId event : trace.by_start()) {
+    if (trace.kind(event) != EventKind::runtime) continue;
+    const std::int64_t correlation = trace.correlation(event);
+    if (correlation != 0) launches.insert(correlation, static_cast<std::uint32_t>(event));
+  }
+  for (DeviceLink& link : work_) {
+    const std::int64_t correlation = trace.correlation(link.work);
+    if (correlation == 0) continue;
+    link.launch = static_cast<EventId>(launches.find(correlation));
+    if (link.launch != EventId::none) ++report_.launch_by_correlation;
+  }
+}
+
+/// An arrow goes from where the launch starts to where the work starts.
+void Links::find_launches_by_flow(const Trace& trace) {
+  if (report_.launch_by_correlation == work_.size()) return;
+  IdMap id_at_work;
+  IdMap start_of_id;
+  std::span<const FlowEnd> flows = trace.flows();
+  for (std::size_t row = 0; row < flows.size(); ++row) {
+    if (flows[row].type != FlowEnd::Type::launch) continue;
+    const auto number = static_cast<std::uint32_t>(row);
+    if (flows[row].start) {
+      start_of_id.insert(flows[row].id, number);
+    } else {
+      id_at_work.insert(place_key(flows[row].track, flows[row].time_ns), number);
+    }
+  }
+  if (id_at_work.size() == 0 || start_of_id.size() == 0) return;
+  const Events& events = trace.events();
+  IdMap launch_at;
+  for (const EventId event : trace.by_start()) {
+    if (trace.kind(event) != EventKind::runtime) continue;
+    launch_at.insert(place_key(events.track(event), events.start_ns(event)),
+                     static_cast<std::uint32_t>(event));
+  }
+  for (DeviceLink& link : work_) {
+    if (link.launch != EventId::none) continue;
+    const std::uint32_t end =
+        id_at_work.find(place_key(events.track(link.work), events.start_ns(link.work)));
+    if (end == IdMap::kNone) continue;
+    const std::uint32_t start = start_of_id.find(flows[end].id);
+    if (start == IdMap::kNone) continue;
+    link.launch = static_cast<EventId>(
+        launch_at.find(place_key(flows[start].track, flows[start].time_ns)));
+    if (link.launch != EventId::none) ++report_.launch_by_flow;
+  }
+}
+
+EventId Links::container(const Trace& trace, const CallTree& tree, EventId launch) const {
+  EventId annotation = EventId::none;
+  for (EventId up = tree.parent(launch); up != EventId::none; up = tree.parent(up)) {
+    const EventKind kind = trace.kind(up);
+    if (kind == EventKind::cpu_op) return up;
+    if (kind == EventKind::user_annotation && annotation == EventId::none) annotation = up;
+  }
+  return annotation;
+}
+
+void Links::find_operators(const Trace& trace, const CallTree& tree) {
+  IdMap operators;
+  if (report_.external_ids_valid) {
+    for (const EventId event : trace.by_start()) {
+      if (!names_operators(trace.kind(event))) continue;
+      const std::int64_t id = trace.external_id(event);
+      if (id != 0) operators.insert(id, static_cast<std::uint32_t>(event));
+    }
+  }
+  for (DeviceLink& link : work_) {
+    for (const EventId named_by : {link.work, link.launch}) {
+      if (operators.size() == 0 || named_by == EventId::none || link.op != EventId::none) continue;
+      const std::int64_t id = trace.external_id(named_by);
+      if (id != 0) link.op = static_cast<EventId>(operators.find(id));
+    }
+    if (link.op != EventId::none) {
+      ++report_.operator_by_external_id;
+    } else if (link.launch != EventId::none) {
+      link.op = container(trace, tree, link.launch);
+      if (link.op != EventId::none) ++report_.operator_by_containment;
+    }
+  }
+}
+
+void Links::count(const Trace& trace) {
+  report_.launch_unknown =
+      work_.size() - report_.launch_by_correlation - report_.launch_by_flow;
+  report_.operator_unknown =
+      work_.size() - report_.operator_by_external_id - report_.operator_by_containment;
+  for (const DeviceLink& link : work_) {
+    const std::int64_t duration = trace.events().duration_ns(link.work);
+    const bool known = link.op != EventId::none || link.launch != EventId::none;
+    (known ? report_.linked_ns : report_.unlinked_ns) += duration;
+  }
+}
+
+}  // namespace tbtrace

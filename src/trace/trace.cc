@@ -1,0 +1,106 @@
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include <tbtrace/trace.h>
+
+#include "base/decimal.h"
+#include "trace/call_tree.h"
+#include "trace/links.h"
+#include "trace/trace_data.h"
+
+namespace tbtrace {
+
+/// What is made from the columns when somebody asks for it.
+struct Trace::Derived {
+  std::once_flag tree_made;
+  std::optional<CallTree> tree;
+  std::once_flag links_made;
+  std::optional<Links> links;
+};
+
+Trace::Trace(std::unique_ptr<const TraceData> data)
+    : data_(std::move(data)), derived_(std::make_unique<Derived>()), tracks_(data_->tracks), categories_(data_->categories) {
+  events_.start_ns_ = data_->start_ns.view();
+  events_.duration_ns_ = data_->duration_ns.view();
+  events_.name_ = data_->name.view();
+  events_.track_ = data_->track.view();
+  events_.category_ = data_->category.view();
+  events_.flags_ = data_->flags.view();
+}
+
+Trace::Trace(Trace&&) noexcept = default;
+Trace& Trace::operator=(Trace&&) noexcept = default;
+Trace::~Trace() = default;
+
+std::string_view Trace::string(StringId id) const {
+  return data_->strings[static_cast<std::uint32_t>(id)];
+}
+
+std::span<const MemoryRecord> Trace::memory() const { return data_->memory.view(); }
+std::span<const FlowEnd> Trace::flows() const { return data_->flows.view(); }
+std::span<const OperatorInputs> Trace::inputs() const { return data_->inputs.view(); }
+std::span<const AutogradInfo> Trace::autograd() const { return data_->autograd.view(); }
+std::span<const CallStack> Trace::call_stacks() const { return data_->call_stacks.view(); }
+std::span<const Step> Trace::steps() const { return data_->steps; }
+std::span<const EventId> Trace::by_start() const { return data_->by_start.view(); }
+
+std::int64_t Trace::external_id(EventId event) const { return data_->external_id[index(event)]; }
+std::int64_t Trace::correlation(EventId event) const { return data_->correlation[index(event)]; }
+std::optional<DeviceType> Trace::device() const { return data_->device; }
+
+std::int64_t Trace::base_time_ns() const { return data_->base_time_ns; }
+std::int64_t Trace::window_start_ns() const { return data_->window_start_ns; }
+std::int64_t Trace::window_end_ns() const { return data_->window_end_ns; }
+bool Trace::has_window() const { return data_->has_window; }
+
+const std::map<std::string, std::string, std::less<>>& Trace::metadata() const {
+  return data_->metadata;
+}
+
+bool Trace::is_set(std::string_view metadata_key) const {
+  const auto found = data_->metadata.find(metadata_key);
+  if (found == data_->metadata.end()) return false;
+  return found->second != "0" && found->second != "false" && found->second != "null";
+}
+
+TraceIdentity Trace::identity() const {
+  TraceIdentity identity;
+  const auto distributed = data_->metadata.find("distributedInfo");
+  if (distributed != data_->metadata.end()) {
+    // Also found where the object was written as a string, with escaped quotes.
+    const std::string& text = distributed->second;
+    const std::size_t key = text.find("rank");
+    const std::size_t digits = key == std::string::npos ? key : text.find_first_of("0123456789", key);
+    if (digits != std::string::npos) {
+      const std::size_t end = text.find_first_not_of("0123456789", digits);
+      identity.rank = parse_integer(std::string_view(text).substr(digits, end - digits));
+    }
+  }
+  const auto host = data_->metadata.find("host_name");
+  if (host != data_->metadata.end()) identity.host = host->second;
+  for (const EventId event : by_start()) {
+    if (kind(event) != EventKind::cpu_op) continue;
+    const TrackKey& process = track(events_.track(event)).process;
+    identity.process = process.text == StringId::empty ? std::to_string(process.number)
+                                                       : std::string(string(process.text));
+    break;
+  }
+  return identity;
+}
+
+const std::vector<Issue>& Trace::issues() const { return data_->issues; }
+
+const CallTree& Trace::call_tree() const {
+  std::call_once(derived_->tree_made, [this] { derived_->tree.emplace(*this); });
+  return *derived_->tree;
+}
+
+const Links& Trace::device_links() const {
+  std::call_once(derived_->links_made, [this] { derived_->links.emplace(*this, call_tree()); });
+  return *derived_->links;
+}
+
+const LinkReport& Trace::links() const { return device_links().report(); }
+
+}  // namespace tbtrace

@@ -1,0 +1,204 @@
+#include "wire/json_scanner.h"
+
+#include <algorithm>
+
+#include "wire/json_index.h"
+
+namespace tbtrace::wire {
+namespace {
+
+bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+
+bool ends_scalar(char c) { return c == ',' || c == '}' || c == ']' || c == ':' || is_space(c); }
+
+}  // namespace
+
+ScanEnd JsonScanner::scan_element(std::string_view text, std::size_t& at, bool last) {
+  text_ = text;
+  last_ = last;
+  member_ = false;
+  return run(at);
+}
+
+ScanEnd JsonScanner::scan_member(std::string_view text, std::size_t& at, bool last) {
+  text_ = text;
+  last_ = last;
+  member_ = true;
+  return run(at);
+}
+
+/// The bracket that the scan is directly inside.
+char JsonScanner::container() const {
+  if (!open_.empty()) return open_[open_.size() - 1];
+  return member_ ? '{' : '[';
+}
+
+// A pushdown automaton over the text: `open_` holds the brackets that are open, `key_next` says
+// whether a string at this place would be a key.
+ScanEnd JsonScanner::run(std::size_t& at) {
+  open_.clear();
+  positions_.clear();
+  bool key_next = member_;
+  bool value_seen = false;  // a complete value stands before `here`
+  std::string_view key;
+  const auto finish = [&](ScanEnd end) {
+    positions_.resize(positions_.size() + kJsonSentinels, static_cast<std::uint32_t>(text_.size()));
+    return end;
+  };
+  for (std::size_t here = at;;) {
+    here = skip_space(here);
+    if (value_seen && open_.empty()) {
+      at = here;
+      return finish(ScanEnd::complete);
+    }
+    if (here == text_.size()) return finish(ScanEnd::incomplete);
+    const char c = text_[here];
+    positions_.push_back(static_cast<std::uint32_t>(here));
+    if (c == '"') {
+      if (value_seen) return finish(ScanEnd::broken);
+      std::size_t end = 0;
+      const ScanEnd found =
+          key_next ? end_of_key(here + 1, end) : end_of_value(here + 1, key, end);
+      if (found != ScanEnd::complete) return finish(found);
+      if (key_next) {
+        key = text_.substr(here + 1, end - here - 1);
+        here = skip_space(end + 1);
+        positions_.push_back(static_cast<std::uint32_t>(here));  // the colon
+        key_next = false;
+      } else {
+        value_seen = true;
+        here = end;
+      }
+      ++here;
+    } else if (c == '{' || c == '[') {
+      if (value_seen || key_next) return finish(ScanEnd::broken);
+      open_.push_back(c);
+      key_next = c == '{';
+      ++here;
+    } else if (c == '}' || c == ']') {
+      if (open_.empty() || (open_.back() == '{') != (c == '}')) return finish(ScanEnd::broken);
+      open_.resize(open_.size() - 1, 0);
+      value_seen = true;
+      key_next = false;
+      ++here;
+    } else if (c == ',') {
+      if (!value_seen) return finish(ScanEnd::broken);
+      value_seen = false;
+      key_next = container() == '{';
+      ++here;
+    } else {
+      if (value_seen || key_next || c == ':') return finish(ScanEnd::broken);
+      while (here < text_.size() && !ends_scalar(text_[here])) ++here;
+      if (here == text_.size() && !last_) return finish(ScanEnd::incomplete);
+      value_seen = true;
+    }
+  }
+}
+
+std::size_t JsonScanner::skip_space(std::size_t at) const {
+  while (at < text_.size() && is_space(text_[at])) ++at;
+  return at;
+}
+
+/// Moves `at` to the next quote that no backslash escapes.
+ScanEnd JsonScanner::next_quote(std::size_t& at) const {
+  for (;; ++at) {
+    at = text_.find('"', at);
+    if (at == std::string_view::npos) return ScanEnd::incomplete;
+    std::size_t slashes = 0;
+    while (slashes < at && text_[at - slashes - 1] == '\\') ++slashes;
+    if (slashes % 2 == 0) return ScanEnd::complete;
+  }
+}
+
+ScanEnd JsonScanner::end_of_key(std::size_t start, std::size_t& end) const {
+  for (end = start;; ++end) {
+    if (const ScanEnd found = next_quote(end); found != ScanEnd::complete) return found;
+    const std::size_t colon = skip_space(end + 1);
+    if (colon == text_.size()) return ScanEnd::incomplete;
+    if (text_[colon] == ':') return ScanEnd::complete;
+    if (quoting_ == Quoting::escaped) return ScanEnd::broken;
+  }
+}
+
+ScanEnd JsonScanner::end_of_value(std::size_t start, std::string_view key, std::size_t& end) const {
+  const bool top_level = member_ && open_.empty();
+  const bool event_name = !member_ && open_.size() == 1 && key == "name";
+  if (quoting_ != Quoting::escaped && (top_level || event_name)) {
+    const bool inline_name = event_name && quoting_ == Quoting::kineto_inline;
+    const ScanEnd found = inline_name ? end_before_pid(start, end) : end_of_line(start, end);
+    if (found != ScanEnd::broken) return found;
+  }
+  if (key == "Call stack" && end_of_stack(start, end) == ScanEnd::complete) return ScanEnd::complete;
+  for (end = start;; ++end) {
+    if (const ScanEnd found = next_quote(end); found != ScanEnd::complete) return found;
+    if (const ScanEnd found = may_end_here(end + 1); found != ScanEnd::broken) return found;
+  }
+}
+
+/// Frames may hold anything, but torch ends each with a semicolon.
+ScanEnd JsonScanner::end_of_stack(std::size_t start, std::size_t& end) const {
+  if (start < text_.size() && text_[start] == '"') return ScanEnd::broken;
+  const std::size_t line_end = std::min(text_.find('\n', start), text_.size());
+  const std::string_view line = text_.substr(0, line_end);
+  for (end = line.find(";\"", start); end != std::string_view::npos; end = line.find(";\"", end)) {
+    ++end;
+    if (may_end_here(end + 1) == ScanEnd::complete) return ScanEnd::complete;
+  }
+  return ScanEnd::broken;
+}
+
+/// The last quote of the line, if nothing but a comma follows it.
+ScanEnd JsonScanner::end_of_line(std::size_t start, std::size_t& end) const {
+  std::size_t newline = text_.find('\n', start);
+  if (newline == std::string_view::npos) {
+    if (!last_) return ScanEnd::incomplete;
+    newline = text_.size();
+  }
+  end = newline;
+  while (end > start && is_space(text_[end - 1])) --end;
+  if (end > start && text_[end - 1] == ',') --end;
+  if (end == start || text_[end - 1] != '"') return ScanEnd::broken;
+  --end;
+  return ScanEnd::complete;
+}
+
+ScanEnd JsonScanner::end_before_pid(std::size_t start, std::size_t& end) const {
+  const std::size_t newline = text_.find('\n', start);
+  if (newline == std::string_view::npos) return last_ ? ScanEnd::broken : ScanEnd::incomplete;
+  const std::size_t found = text_.substr(0, newline).rfind("\", \"pid\": ");
+  if (found == std::string_view::npos || found < start) return ScanEnd::broken;
+  end = found;
+  return ScanEnd::complete;
+}
+
+/// Whether a string may end before `at`: what follows must look like the next part of the text. An
+/// element of an array is followed by a comma or a bracket, the value of a key by the end of the
+/// line, by another key with its colon, or by brackets and then one of these.
+ScanEnd JsonScanner::may_end_here(std::size_t at) const {
+  const ScanEnd at_end = last_ ? ScanEnd::complete : ScanEnd::incomplete;
+  const bool in_array = container() == '[';
+  for (bool closed = false;; ++at) {
+    while (at < text_.size() && (text_[at] == ' ' || text_[at] == '\t' || text_[at] == '\r')) ++at;
+    if (at == text_.size()) return at_end;
+    const char c = text_[at];
+    if (c == '\n') return ScanEnd::complete;
+    if (c == '}' || c == ']') {
+      if (in_array && c == ']') return ScanEnd::complete;
+      closed = true;
+      continue;
+    }
+    if (c != ',') return ScanEnd::broken;
+    if (in_array || closed) return ScanEnd::complete;
+    at = skip_space(at + 1);
+    if (at == text_.size()) return at_end;
+    if (text_[at] != '"') return ScanEnd::broken;
+    const std::size_t quote = text_.find('"', at + 1);
+    if (quote == std::string_view::npos) return at_end;
+    const std::size_t colon = skip_space(quote + 1);
+    if (colon == text_.size()) return at_end;
+    return text_[colon] == ':' ? ScanEnd::complete : ScanEnd::broken;
+  }
+}
+
+}  // namespace tbtrace::wire

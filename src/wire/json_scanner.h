@@ -1,0 +1,65 @@
+// The slow and forgiving sibling of JsonIndex: finds the parts of one JSON value in text whose
+// strings may hold unescaped quotes, raw control characters or bytes that are no UTF-8.
+// Owns the positions; they are valid until the next scan. Not synchronised.
+// A value that makes no sense is `broken`, one that the text does not hold whole is `incomplete`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/column.h"
+
+namespace tbtrace::wire {
+
+/// How the writer of a text treats quotes inside strings.
+enum class Quoting : std::uint8_t {
+  /// As JSON has it.
+  escaped,
+  /// Kineto's C++ writer since 2026: one key a line, nothing escaped. The values of `name` and of
+  /// top-level keys stand alone on their line, so they end at the last quote of the line.
+  kineto_lines,
+  /// Kineto's C++ writer before: several keys a line. A `name` ends at the last `", "pid": ` of its
+  /// line; the values of top-level keys end at the last quote of the line.
+  kineto_inline,
+};
+
+enum class ScanEnd : std::uint8_t { complete, incomplete, broken };
+
+class JsonScanner {
+ public:
+  explicit JsonScanner(Quoting quoting = Quoting::escaped) : quoting_(quoting) {}
+
+  void set_quoting(Quoting quoting) { quoting_ = quoting; }
+
+  /// Scans the value that starts at `at`, an element of an array (an event). When complete, `at` is
+  /// behind it. `last`: no more text will follow.
+  ScanEnd scan_element(std::string_view text, std::size_t& at, bool last);
+
+  /// Scans `"key": value` of the outermost object.
+  ScanEnd scan_member(std::string_view text, std::size_t& at, bool last);
+
+  /// The positions that JsonIndex would give, then kJsonSentinels times the size of the text.
+  const std::uint32_t* positions() const { return positions_.data(); }
+
+ private:
+  ScanEnd run(std::size_t& at);
+  char container() const;
+  ScanEnd end_of_key(std::size_t start, std::size_t& end) const;
+  ScanEnd end_of_value(std::size_t start, std::string_view key, std::size_t& end) const;
+  ScanEnd end_of_line(std::size_t start, std::size_t& end) const;
+  ScanEnd end_before_pid(std::size_t start, std::size_t& end) const;
+  ScanEnd end_of_stack(std::size_t start, std::size_t& end) const;
+  ScanEnd next_quote(std::size_t& at) const;
+  ScanEnd may_end_here(std::size_t at) const;
+  std::size_t skip_space(std::size_t at) const;
+
+  Quoting quoting_;
+  std::string_view text_;
+  bool last_ = false;
+  bool member_ = false;
+  Column<char> open_;  // '{' or '[' per level
+  Column<std::uint32_t> positions_;
+};
+
+}  // namespace tbtrace::wire

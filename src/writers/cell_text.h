@@ -1,0 +1,17 @@
+// The value of a cell as plain text, for formats without types.
+// Pure functions.
+#pragma once
+
+#include <string>
+
+#include <tbtrace/report.h>
+
+namespace tbtrace::writers {
+
+/// Numbers in decimal, `true` and `false`, lists joined by `;`, nothing for no value.
+std::string cell_text(const Cell& cell);
+
+/// Nothing, zero, false, or empty.
+bool is_blank(const Cell& cell);
+
+}  // namespace tbtrace::writers

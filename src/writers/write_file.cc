@@ -1,0 +1,26 @@
+#include <memory>
+
+#include <tbtrace/writers.h>
+
+#include "io/sink.h"
+
+namespace tbtrace {
+
+Status write_text(std::string_view text, const std::string& path, bool overwrite) {
+  if (path == "-") return io::standard_output()->write(text);
+  Result<std::unique_ptr<io::ByteSink>> sink = io::create_file(path, overwrite);
+  if (!sink.ok()) return sink.status();
+  if (Status written = (*sink)->write(text); !written.ok()) return written;
+  return (*sink)->close();
+}
+
+Status write_folded_stacks(const StackTree& stacks, const std::string& path, bool overwrite) {
+  return write_text(folded_stacks(stacks), path, overwrite);
+}
+
+Status write_flame_graph_svg(const StackTree& stacks, const std::string& path,
+                             const FlameGraphSvgOptions& options, bool overwrite) {
+  return write_text(flame_graph_svg(stacks, options), path, overwrite);
+}
+
+}  // namespace tbtrace

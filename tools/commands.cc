@@ -1,0 +1,15 @@
+#include <array>
+
+#include "command.h"
+
+namespace tbtrace::tools {
+
+std::span<const Command> commands() {
+  static constexpr std::array kCommands = std::to_array<Command>({
+      {"ops", "operator summary: what key_averages().table() would have printed", run_ops},
+      {"flamegraph", "flame graph: CPU time, device time or memory by call stack", run_flamegraph},
+  });
+  return kCommands;
+}
+
+}  // namespace tbtrace::tools

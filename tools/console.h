@@ -1,0 +1,59 @@
+// What the user sees besides results: warnings, errors, progress, all on standard error.
+// One thread. A closed or redirected standard error is no failure.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <tbtrace/status.h>
+
+namespace tbtrace::tools {
+
+// Exit codes, which scripts rely on.
+inline constexpr int kDone = 0;
+inline constexpr int kCheckFailed = 1;
+inline constexpr int kWrongUsage = 2;
+inline constexpr int kUnreadableInput = 3;
+inline constexpr int kSomeInputsFailed = 4;
+inline constexpr int kUnwritableOutput = 5;
+
+int exit_code(const Status& status);
+
+enum class When { automatic, on, off };
+
+class Console {
+ public:
+  struct Options {
+    When progress = When::automatic;
+    When color = When::automatic;
+    bool quiet = false;
+    bool verbose = false;
+  };
+
+  explicit Console(const Options& options);
+
+  /// `tbtrace: SUBJECT: what is wrong; what to do about it`, on one line.
+  void error(std::string_view subject, std::string_view message);
+  void warning(std::string_view subject, std::string_view message);
+  /// Only with -v.
+  void note(std::string_view subject, std::string_view message);
+
+  /// How far the reading of `subject` is; at most ten times a second, and only on a terminal.
+  void progress(std::string_view subject, std::uint64_t done, std::uint64_t total);
+
+  bool verbose() const { return options_.verbose; }
+
+ private:
+  void line(std::string_view color, std::string_view subject, std::string_view message);
+  void clear_progress();
+
+  Options options_;
+  bool show_progress_;
+  bool use_color_;
+  bool progress_shown_ = false;
+  std::chrono::steady_clock::time_point next_progress_;
+};
+
+}  // namespace tbtrace::tools

@@ -1,0 +1,49 @@
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include <tbtrace/version.h>
+
+#include "command.h"
+#include "console.h"
+
+namespace {
+
+void print_help() {
+  std::cout << "tbtrace: PyTorch profiler traces without Python\n\n"
+               "Usage: tbtrace VERB [OPTIONS] INPUT...\n\n"
+               "Verbs:\n";
+  for (const tbtrace::tools::Command& command : tbtrace::tools::commands()) {
+    std::cout << "  " << command.name << std::string(14 - command.name.size(), ' ')
+              << command.summary << "\n";
+  }
+  std::cout << "\n`tbtrace VERB --help` tells more and has examples; `tbtrace --version`.\n"
+               "An input is a trace as prof.export_chrome_trace() writes it, plain or gzip; - is\n"
+               "standard input.\n\n"
+               "Exit codes: 0 done, 1 a check failed, 2 wrong usage, 3 an input could not be read,\n"
+               "4 some of several inputs failed, 5 an output could not be written.\n";
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  tbtrace::tools::Console console({});
+  if (words.empty()) {
+    console.error("", "no verb was named; see tbtrace --help");
+    return tbtrace::tools::kWrongUsage;
+  }
+  if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+    print_help();
+    return tbtrace::tools::kDone;
+  }
+  if (words[0] == "--version") {
+    std::cout << "tbtrace " << tbtrace::version() << "\n";
+    return tbtrace::tools::kDone;
+  }
+  for (const tbtrace::tools::Command& command : tbtrace::tools::commands()) {
+    if (command.name == words[0]) return command.run({words.begin() + 1, words.end()});
+  }
+  console.error(words[0], "is no verb; see tbtrace --help");
+  return tbtrace::tools::kWrongUsage;
+}

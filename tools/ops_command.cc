@@ -1,0 +1,263 @@
+#include <charconv>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <tbtrace/analyses.h>
+#include <tbtrace/trace.h>
+#include <tbtrace/writers.h>
+
+#include "command.h"
+#include "options.h"
+
+namespace tbtrace::tools {
+namespace {
+
+constexpr const char* kAbout =
+    "Operator summary of a saved trace: by default the very text that torch.profiler's\n"
+    "key_averages().table() would have printed in the process that made it.\n";
+
+constexpr const char* kExamples =
+    "  tbtrace ops trace.json.gz --sort-by self_cuda_time_total --row-limit 20\n"
+    "      the most expensive operators on the GPU\n"
+    "  tbtrace ops trace.json --group-by-input-shape --format csv -o ops.csv\n"
+    "      every operator and shape, for a spreadsheet\n"
+    "  tbtrace ops trace.json --format json --strict-totals\n"
+    "      exact nanoseconds that add up, with what is idle or belongs to nobody\n"
+    "  tbtrace ops rank*.json.gz --each --format md -o summaries\n"
+    "      one summary per rank\n"
+    "  zcat trace.json.gz | tbtrace ops -\n"
+    "      from a pipe\n";
+
+enum class Format { text, csv, json, markdown };
+
+struct OpsOptions {
+  Format format = Format::text;
+  std::string format_name = "text";
+  SummaryOptions summary;
+  TableOptions table;
+  bool per_event = false;
+  bool each = false;
+};
+
+void add_options(OptionParser& parser) {
+  const auto text = [] { return cxxopts::value<std::string>(); };
+  parser.add("Rows")  //
+      ("sort-by", "a column as torch names it, such as self_cpu_time_total or count", text(),
+       "KEY")  //
+      ("row-limit", "rows to show, -1 for all (default: 100 as text, all otherwise)", text(),
+       "N")                                                              //
+      ("group-by-input-shape", "a row per operator and input shapes")    //
+      ("group-by-stack-n", "a row per operator and N frames of its Python stack",
+       cxxopts::value<int>(), "N")                                       //
+      ("group-by-overload-name", "a row per operator and overload")      //
+      ("top-level-events-only", "only what lies in nothing else")        //
+      ("per-event", "a row per event instead of averages")               //
+      ("each", "a summary per input instead of one of all");
+  parser.add("Figures")  //
+      ("compat", "whose figures: torch, or plugin for torch-tb-profiler's operator table",
+       text()->default_value("torch"), "WHO")  //
+      ("strict-totals", "exact figures that add up, with [idle] and [unattributed]");
+  parser.add("Layout")  //
+      ("format", "text, csv, json or md (default: by the output's name, else text)", text(),
+       "F")                                                                              //
+      ("header", "a title above the table", text(), "TEXT")                              //
+      ("time-unit", "s, ms or us for all times", text(), "UNIT")                         //
+      ("max-name-column-width", "characters, or none", text()->default_value("55"), "N")    //
+      ("max-src-column-width", "characters, or none", text()->default_value("75"), "N")     //
+      ("max-shapes-column-width", "characters, or none", text()->default_value("80"), "N");
+}
+
+std::optional<std::int64_t> whole_number(const std::string& text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// What is wrong with the options, empty if nothing is.
+std::string take_options(const OptionParser& parser, OpsOptions& ops) {
+  const cxxopts::ParseResult& values = parser.values();
+  const auto given = [&](const char* name) { return values.count(name) > 0; };
+  const auto text = [&](const char* name) { return values[name].as<std::string>(); };
+
+  std::string format = parser.standard().format;
+  if (format.empty() && !given("each")) {
+    format = format_of_suffix(parser.standard().output,
+                              {{".csv", "csv"}, {".json", "json"}, {".md", "md"}});
+  }
+  if (format.empty()) format = "text";
+  const std::map<std::string, Format> formats = {
+      {"text", Format::text}, {"csv", Format::csv}, {"json", Format::json}, {"md", Format::markdown}};
+  if (!formats.contains(format)) return "there is no format '" + format + "'; use text, csv, json or md";
+  ops.format = formats.at(format);
+  ops.format_name = format;
+
+  if (given("sort-by")) ops.table.sort_by = text("sort-by");
+  ops.table.row_limit = ops.format == Format::text ? 100 : -1;
+  if (given("row-limit")) {
+    const auto limit = whole_number(text("row-limit"));
+    if (!limit) return "--row-limit takes a number";
+    ops.table.row_limit = *limit;
+  }
+  ops.summary.group_by_input_shape = given("group-by-input-shape");
+  ops.summary.group_by_overload_name = given("group-by-overload-name");
+  if (given("group-by-stack-n")) ops.summary.group_by_stack_n = values["group-by-stack-n"].as<int>();
+  ops.table.top_level_events_only = given("top-level-events-only");
+  ops.per_event = given("per-event");
+  ops.each = given("each");
+
+  if (given("header")) ops.table.header = text("header");
+  if (given("time-unit")) ops.table.time_unit = text("time-unit");
+  for (const auto& [name, width] :
+       {std::pair{"max-name-column-width", &ops.table.max_name_column_width},
+        std::pair{"max-src-column-width", &ops.table.max_src_column_width},
+        std::pair{"max-shapes-column-width", &ops.table.max_shapes_column_width}}) {
+    *width = std::nullopt;
+    if (text(name) == "none") continue;
+    const auto characters = whole_number(text(name));
+    if (!characters || *characters < 0 || *characters > 1000000) {
+      return "--" + std::string(name) + " takes a number or none";
+    }
+    *width = static_cast<int>(*characters);
+  }
+
+  const std::string compat = text("compat");
+  if (compat != "torch" && compat != "plugin") return "--compat takes torch or plugin";
+  if (compat == "plugin") ops.summary.figures = Figures::plugin;
+  if (given("strict-totals")) {
+    if (compat == "plugin") return "--strict-totals and --compat plugin exclude each other";
+    ops.summary.figures = Figures::exact;
+  }
+  if (ops.per_event && ops.summary.figures != Figures::torch) {
+    return "--per-event lists torch's events; it does not go with --strict-totals or --compat plugin";
+  }
+  if (ops.summary.figures == Figures::plugin && ops.summary.group_by_stack_n > 0) {
+    return "--compat plugin does not group by stacks";
+  }
+  return {};
+}
+
+/// Arguments that no option asks for stay out of memory.
+ReadOptions reading_for(const OpsOptions& ops, ReadOptions reading) {
+  reading.call_stacks = ops.per_event || ops.summary.group_by_stack_n > 0;
+  // FLOPs need inputs; whether they were asked for stands in the file.
+  reading.inputs = true;
+  return reading;
+}
+
+Result<std::string> render(const OpsOptions& ops, std::span<const Trace* const> traces) {
+  if (ops.per_event) {
+    const EventList list = events(traces);
+    if (ops.format == Format::text) return list.table(ops.table);
+    if (ops.format == Format::json) return event_list_json(list, traces, ops.table);
+    const Result<Table> table = list.report(ops.table);
+    if (!table.ok()) return table.status();
+    return ops.format == Format::csv ? table_csv(*table) : table_markdown(*table);
+  }
+  const OperatorSummary summary = operator_summary(traces, ops.summary);
+  if (ops.format == Format::text) return summary.table(ops.table);
+  if (ops.format == Format::json) return operator_summary_json(summary, traces, ops.table);
+  const Result<Table> table = summary.report(ops.table);
+  if (!table.ok()) return table.status();
+  return ops.format == Format::csv ? table_csv(*table) : table_markdown(*table);
+}
+
+int finish(const Result<std::string>& text, const std::string& output, bool overwrite,
+           Console& console) {
+  if (!text.ok()) {
+    console.error("ops", text.status().message());
+    return exit_code(text.status());
+  }
+  const Status written = write_text(*text, output.empty() ? "-" : output, overwrite);
+  if (!written.ok()) console.error(output.empty() ? "standard output" : output, written.message());
+  return exit_code(written);
+}
+
+/// All inputs are recordings of one profiler.
+int run_together(const OpsOptions& ops, const StandardOptions& standard, Console& console) {
+  std::vector<Trace> traces;
+  for (const std::string& input : standard.inputs) {
+    Result<Trace> trace = read_input(input, reading_for(ops, standard.reading), console);
+    if (!trace.ok()) return exit_code(trace.status());
+    traces.push_back(*std::move(trace));
+  }
+  if (const Status same = check_same_process(standard.inputs, traces); !same.ok()) {
+    console.error("ops", same.message());
+    return exit_code(same);
+  }
+  std::vector<const Trace*> pointers;
+  for (const Trace& trace : traces) pointers.push_back(&trace);
+  return finish(render(ops, pointers), standard.output, standard.overwrite, console);
+}
+
+/// `<input>.ops.<format>` in the directory, numbered where two inputs are called the same.
+std::string output_in(const std::string& directory, const std::string& input,
+                      const std::string& format, std::set<std::string>& taken) {
+  const std::string stem = input == "-" ? "stdin" : std::filesystem::path(input).filename().string();
+  for (int number = 1;; ++number) {
+    const std::string name =
+        stem + (number == 1 ? "" : "." + std::to_string(number)) + ".ops." + format;
+    if (taken.insert(name).second) return (std::filesystem::path(directory) / name).string();
+  }
+}
+
+void print_heading(Format format, const std::string& input) {
+  if (format == Format::text) std::cout << input << ":\n" << std::flush;
+  if (format == Format::markdown) std::cout << "## `" << input << "`\n\n" << std::flush;
+}
+
+/// A summary per input; one that fails does not keep the others.
+int run_each(const OpsOptions& ops, const StandardOptions& standard, Console& console) {
+  const bool to_files = !standard.output.empty() && standard.output != "-";
+  if (to_files) {
+    std::error_code error;
+    std::filesystem::create_directories(standard.output, error);
+    if (error) {
+      console.error(standard.output, "cannot make the directory: " + error.message());
+      return kUnwritableOutput;
+    }
+  }
+  std::set<std::string> taken;
+  std::size_t failed = 0;
+  int last_failure = kDone;
+  for (const std::string& input : standard.inputs) {
+    int code = kDone;
+    Result<Trace> trace = read_input(input, reading_for(ops, standard.reading), console);
+    if (trace.ok()) {
+      const Trace* one[] = {&*trace};
+      const std::string output =
+          to_files ? output_in(standard.output, input, ops.format_name, taken) : "-";
+      if (!to_files) print_heading(ops.format, input);
+      code = finish(render(ops, one), output, standard.overwrite, console);
+    } else {
+      code = exit_code(trace.status());
+    }
+    if (code == kDone) continue;
+    ++failed;
+    last_failure = code;
+  }
+  if (failed == 0) return kDone;
+  return failed == standard.inputs.size() ? last_failure : kSomeInputsFailed;
+}
+
+}  // namespace
+
+int run_ops(const std::vector<std::string>& arguments) {
+  OptionParser parser("ops", "[OPTIONS] INPUT...", kAbout, kExamples);
+  add_options(parser);
+  if (const std::optional<int> code = parser.parse(arguments)) return *code;
+  OpsOptions ops;
+  if (const std::string problem = take_options(parser, ops); !problem.empty()) {
+    return parser.wrong(problem);
+  }
+  Console console(parser.standard().console);
+  return ops.each ? run_each(ops, parser.standard(), console)
+                  : run_together(ops, parser.standard(), console);
+}
+
+}  // namespace tbtrace::tools

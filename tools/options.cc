@@ -1,0 +1,148 @@
+#include "options.h"
+
+#include <iostream>
+#include <utility>
+
+namespace tbtrace::tools {
+namespace {
+
+std::optional<When> parse_when(const std::string& text, const std::string& always,
+                               const std::string& never) {
+  if (text == "auto") return When::automatic;
+  if (text == always) return When::on;
+  if (text == never) return When::off;
+  return std::nullopt;
+}
+
+}  // namespace
+
+OptionParser::OptionParser(std::string verb, std::string usage, std::string about,
+                           std::string examples)
+    : verb_(std::move(verb)),
+      examples_(std::move(examples)),
+      options_("tbtrace " + verb_, about) {
+  options_.custom_help(usage);
+  options_.positional_help("");
+  options_.set_width(100);
+  options_.add_options("Input and output")                                                      //
+      ("o,output", "where to write; - is standard output", cxxopts::value<std::string>(), "PATH")  //
+      ("overwrite", "replace an existing output")                                                //
+      ("j,threads", "threads to read with (default: all cores)", cxxopts::value<int>(), "N")     //
+      ("strict", "fail if anything is wrong with an input")                                      //
+      ("progress", "auto, on or off", cxxopts::value<std::string>()->default_value("auto"), "WHEN")  //
+      ("color", "auto, always or never", cxxopts::value<std::string>()->default_value("auto"),
+       "WHEN")                                    //
+      ("q,quiet", "no warnings and no progress")  //
+      ("v,verbose", "say more")                   //
+      ("h,help", "this help");
+  options_.add_options("positional")("inputs", "", cxxopts::value<std::vector<std::string>>());
+  options_.parse_positional({"inputs"});
+}
+
+cxxopts::OptionAdder OptionParser::add(const std::string& group) {
+  return options_.add_options(group);
+}
+
+int OptionParser::wrong(const std::string& message) const {
+  Console(standard_.console).error(verb_, message + "; see tbtrace " + verb_ + " --help");
+  return kWrongUsage;
+}
+
+std::optional<int> OptionParser::parse(const std::vector<std::string>& arguments) {
+  std::vector<const char*> words = {"tbtrace"};
+  for (const std::string& argument : arguments) words.push_back(argument.c_str());
+  try {
+    values_ = options_.parse(static_cast<int>(words.size()), words.data());
+    if (values_.count("help") > 0) {
+      std::vector<std::string> groups = options_.groups();
+      std::erase(groups, "positional");
+      std::cout << options_.help(groups) << "\nExamples:\n" << examples_;
+      return kDone;
+    }
+    if (const std::string problem = take_standard(); !problem.empty()) return wrong(problem);
+  } catch (const cxxopts::exceptions::exception& error) {
+    return wrong(error.what());
+  }
+  return std::nullopt;
+}
+
+std::string OptionParser::take_standard() {
+  if (values_.count("inputs") > 0) {
+    standard_.inputs = values_["inputs"].as<std::vector<std::string>>();
+  }
+  if (values_.count("output") > 0) standard_.output = values_["output"].as<std::string>();
+  if (values_.count("format") > 0) standard_.format = values_["format"].as<std::string>();
+  if (values_.count("threads") > 0) {
+    standard_.reading.threads = values_["threads"].as<int>();
+    if (standard_.reading.threads < 1) return "--threads must be at least 1";
+  }
+  standard_.overwrite = values_.count("overwrite") > 0;
+  standard_.reading.strict = values_.count("strict") > 0;
+  standard_.console.quiet = values_.count("quiet") > 0;
+  standard_.console.verbose = values_.count("verbose") > 0;
+  const auto progress = parse_when(values_["progress"].as<std::string>(), "on", "off");
+  const auto color = parse_when(values_["color"].as<std::string>(), "always", "never");
+  if (!progress) return "--progress takes auto, on or off";
+  if (!color) return "--color takes auto, always or never";
+  standard_.console.progress = *progress;
+  standard_.console.color = *color;
+  if (standard_.inputs.empty()) return "no input was named";
+  return {};
+}
+
+Result<Trace> read_input(const std::string& path, const ReadOptions& options, Console& console) {
+  const std::string subject = path == "-" ? "standard input" : path;
+  ReadOptions reading = options;
+  reading.on_progress = [&](std::uint64_t done, std::uint64_t total) {
+    console.progress(subject, done, total);
+  };
+  const auto start = std::chrono::steady_clock::now();
+  Result<Trace> trace = read_trace(path, reading);
+  const auto elapsed = std::chrono::steady_clock::now() - start;
+  console.progress(subject, 1, 1);
+  if (!trace.ok()) {
+    console.error(subject, trace.status().message());
+    return trace;
+  }
+  for (const Issue& issue : trace->issues()) {
+    std::string text(issue.sentence);
+    text += " [" + std::string(issue.id) + ", " + std::to_string(issue.count) + " x, first at byte " +
+            std::to_string(issue.offsets.front()) + "]";
+    console.warning(subject, text);
+  }
+  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(elapsed).count();
+  console.note(subject, "read " + std::to_string(trace->events().size()) + " ranges in " +
+                            std::to_string(milliseconds) + " ms");
+  return trace;
+}
+
+Status check_same_process(const std::vector<std::string>& paths, const std::vector<Trace>& traces) {
+  for (std::size_t trace = 1; trace < traces.size(); ++trace) {
+    const TraceIdentity first = traces[0].identity();
+    const TraceIdentity other = traces[trace].identity();
+    std::string what;
+    if (first.rank != other.rank) {
+      what = "ranks";
+    } else if (first.host != other.host) {
+      what = "hosts";
+    } else if (first.process != other.process) {
+      what = "processes";
+    } else {
+      continue;
+    }
+    return {StatusCode::invalid_argument, paths[0] + " and " + paths[trace] + " are of different " +
+                                              what + ", which are no recordings of one profiler; "
+                                              "--each summarises every input by itself"};
+  }
+  return {};
+}
+
+std::string format_of_suffix(std::string_view path,
+                             const std::vector<std::pair<std::string, std::string>>& known) {
+  for (const auto& [suffix, format] : known) {
+    if (path.ends_with(suffix)) return format;
+  }
+  return {};
+}
+
+}  // namespace tbtrace::tools
