@@ -236,10 +236,7 @@ class ExactSummary {
   std::string shapes_of(const Trace& trace, EventId event) const {
     const auto found = inputs_.find(event);
     if (found == inputs_.end()) return {};
-    const OperatorInputs& inputs = trace.inputs()[found->second];
-    const std::string text =
-        shapes_text(parse_dims(trace.string(inputs.dims)), parse_texts(trace.string(inputs.types)));
-    return text == "[]" ? std::string() : text;
+    return tbtrace::shapes_of(trace, trace.inputs()[found->second]);
   }
 
   std::uint64_t flops_of(const Trace& trace, EventId event) const {

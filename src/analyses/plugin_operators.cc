@@ -64,7 +64,7 @@ OperatorSummary plugin_summary(std::span<const Trace* const> traces, const Summa
       sums[row].self_device += node.self_device;
     }
     for (const Category& category : trace->categories()) {
-      any_device = any_device || is_device_work(category.kind);
+      any_device = any_device || PluginTree::is_device_work(category);
     }
   }
   for (std::size_t row = 0; row < sums.size(); ++row) {

@@ -35,7 +35,15 @@ bool is_communication(std::string_view name) {
 
 }  // namespace
 
+bool PluginTree::is_device_work(const Category& category) {
+  return tbtrace::is_device_work(category.kind) && category.device != DeviceType::mtia &&
+         category.device != DeviceType::hpu;
+}
+
 PluginTree::PluginTree(const Trace& trace) : trace_(trace) {
+  const auto framework = trace.metadata().find("Framework");
+  lightning_ =
+      framework != trace.metadata().end() && framework->second == "\"pytorch-lightning\"";
   read_events();
   attach_launches();
   for (const std::int64_t thread : forest_.order) nest(thread);
@@ -58,8 +66,7 @@ void PluginTree::read_events() {
     const double duration = as_double(trace_.events().duration_ns(event));
     const double end = start + duration;
     const std::int64_t correlation = trace_.correlation(event);
-    if (is_device_work(kind) && trace_.category(event).device != DeviceType::mtia &&
-        trace_.category(event).device != DeviceType::hpu) {
+    if (is_device_work(trace_.category(event))) {
       const auto launch = launch_of.find(correlation);
       if (launch != launch_of.end()) {
         launches_[launch->second].device += end - start;
@@ -91,13 +98,15 @@ std::optional<PluginTree::Class> PluginTree::class_of(EventId event) const {
   if (op || kind == EventKind::user_annotation || kind == EventKind::gpu_user_annotation) {
     if (name.starts_with("ProfilerStep#")) return Class::step;
     if (is_data_loading(name) || name.starts_with("Optimizer.step")) return Class::other_range;
+    if (op && lightning_ && name.starts_with("[pl][profile]")) return std::nullopt;
+    if (op && lightning_ && name.starts_with("[pl][module]")) return Class::other_range;
     if (op) return Class::op;
     return is_communication(name) ? std::optional(Class::other_range) : std::nullopt;
   }
   if (kind != EventKind::python_function) return std::nullopt;
   const std::string_view category = trace_.string(trace_.category(event).name);
   if (category != "python_function") return Class::other_range;
-  if (trace_.events().is_module(event)) return Class::module;
+  if (trace_.events().is_module(event) && !lightning_) return Class::module;
   return std::nullopt;
 }
 
@@ -115,7 +124,9 @@ void PluginTree::add_range(EventId event) {
   Node node;
   node.event = event;
   node.node_class = *node_class;
-  node.is_operator_event = trace_.kind(event) == EventKind::cpu_op && *node_class != Class::step;
+  const bool lightning_range = lightning_ && trace_.name(event).starts_with("[pl]");
+  node.is_operator_event = trace_.kind(event) == EventKind::cpu_op &&
+                           *node_class != Class::step && !lightning_range;
   node.start = as_double(trace_.events().start_ns(event));
   node.end = node.start + as_double(trace_.events().duration_ns(event));
   std::vector<NodeId>& ranges = forest_.ranges[thread];

@@ -33,6 +33,9 @@ class PluginTree {
 
   explicit PluginTree(const Trace& trace);
 
+  /// Kernels, copies and fills that the plugin knows.
+  static bool is_device_work(const Category& category);
+
   const Node& node(NodeId id) const { return nodes_[id]; }
 
   /// Rows of the operator table, in the order in which the plugin meets them.
@@ -72,6 +75,7 @@ class PluginTree {
   std::vector<Launch> launches_;
   std::map<std::optional<std::int64_t>, std::vector<std::size_t>> launches_of_id_;
   Forest forest_;
+  bool lightning_ = false;
   std::optional<std::int64_t> main_thread_;
 };
 

@@ -13,6 +13,7 @@ namespace {
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 constexpr std::size_t kSafeDigits = 18;  // 10^18 - 1 is below 2^63
 
+constexpr int kKeptDigits = 19;           // 10^19 - 1 is below 2^64
 constexpr std::size_t kLongest = 24;      // of an integer's text
 
 constexpr std::array<std::uint64_t, 9> kPowers = {1,      10,      100,      1000,     10000,
@@ -79,7 +80,7 @@ std::optional<Decimal> take_apart(std::string_view text) {
     }
     if (!is_digit(c)) break;
     any = true;
-    if (significant < static_cast<int>(kSafeDigits)) {
+    if (significant < kKeptDigits) {
       number.digits = number.digits * 10 + static_cast<std::uint64_t>(c - '0');
       if (number.digits != 0) ++significant;
       if (point) --exponent;
@@ -145,19 +146,20 @@ std::optional<std::int64_t> parse_padded_integer(std::string_view text) {
 }
 
 std::optional<std::int64_t> parse_padded_microseconds(std::string_view text) {
+  // Whole microseconds of this many digits fit as nanoseconds, but for the largest.
+  constexpr std::size_t kLongestPlain = 16;
+  constexpr std::uint64_t kTooLarge = static_cast<std::uint64_t>(kMax) / 1000;
   const std::size_t size = text.size();
   std::uint64_t whole;
   std::uint64_t thousandths;
   // The two forms that torch writes: three decimals, and none.
-  if (size > 4 && size <= 19 && text[size - 4] == '.' &&
-      digits(text.data() + size - 3, 3, thousandths) && digits(text.data(), size - 4, whole)) {
+  if (size > 4 && size <= kLongestPlain + 4 && text[size - 4] == '.' &&
+      digits(text.data() + size - 3, 3, thousandths) && digits(text.data(), size - 4, whole) &&
+      whole < kTooLarge) {
     return static_cast<std::int64_t>(whole * 1000 + thousandths);
   }
-  if (size > 0 && size <= 16 && digits(text.data(), size, whole)) {
-    if (whole <= static_cast<std::uint64_t>(kMax) / 1000) {
-      return static_cast<std::int64_t>(whole * 1000);
-    }
-    return std::nullopt;
+  if (size > 0 && size <= kLongestPlain && digits(text.data(), size, whole) && whole < kTooLarge) {
+    return static_cast<std::int64_t>(whole * 1000);
   }
   const std::optional<Decimal> number = take_apart(text);
   return number ? scaled(*number, 3) : std::nullopt;

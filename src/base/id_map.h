@@ -39,9 +39,12 @@ class IdMap {
     return {row, true};
   }
 
-  /// Gives `id` a row, in place of the one that it may have.
-  void assign(std::int64_t id, std::uint32_t row) {
-    if (!insert(id, row).second) slots_[place(id)].row = row;
+  /// Gives `id` a row and returns the one that it had before, kNone if it had none.
+  std::uint32_t replace(std::int64_t id, std::uint32_t row) {
+    const auto [before, added] = insert(id, row);
+    if (added) return kNone;
+    slots_[place(id)].row = row;
+    return before;
   }
 
   std::size_t size() const { return size_; }

@@ -125,4 +125,9 @@ std::string shapes_text(const std::vector<InputDims>& dims, const std::vector<st
   return text + ']';
 }
 
+std::string shapes_of(const Trace& trace, const OperatorInputs& inputs) {
+  const std::vector<InputDims> dims = parse_dims(trace.string(inputs.dims));
+  return dims.empty() ? std::string() : shapes_text(dims, parse_texts(trace.string(inputs.types)));
+}
+
 }  // namespace tbtrace

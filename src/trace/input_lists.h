@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include <tbtrace/trace.h>
+
 namespace tbtrace {
 
 /// The sizes of one argument. `is_list`: it was a list of tensors, whose sizes are left out, as in
@@ -28,5 +30,8 @@ bool parse_integers(std::string_view json, std::vector<std::int64_t>& values);
 
 /// Shapes as Python prints them: `[[32, 28], [], []]`; an argument of type `TensorList` is `[]`.
 std::string shapes_text(const std::vector<InputDims>& dims, const std::vector<std::string>& types);
+
+/// The shapes of an operator as text, empty if it has no inputs.
+std::string shapes_of(const Trace& trace, const OperatorInputs& inputs);
 
 }  // namespace tbtrace

@@ -1,0 +1,107 @@
+#include "analyses/torch_memory.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "analyses/attribution.h"
+
+namespace tbtrace::analyses {
+namespace {
+
+TorchRows::Memory bytes_of(const MemoryRecord& record) {
+  return {is_cpu_memory(record.device_type) ? record.bytes : 0,
+          is_device_memory(record.device_type) ? record.bytes : 0};
+}
+
+}  // namespace
+
+TorchMemory::TorchMemory(const Trace& trace, TorchNames& names) {
+  for (const MemoryRecord& record : trace.memory()) {
+    (record.out_of_memory ? failed_ : records_).push_back(record);
+  }
+  bool any_named = false;
+  for (const EventId event : trace.by_start()) {
+    const bool op = trace.kind(event) == EventKind::cpu_op;
+    const TorchName& name = names.get(trace.events().name(event), op);
+    if (!name.is_memory && !name.is_out_of_memory) continue;
+    any_named = true;
+    MemoryRecord record;
+    record.time_ns = trace.events().start_ns(event);
+    record.track = trace.events().track(event);
+    (name.is_memory ? records_ : failed_).push_back(record);
+  }
+  if (any_named) {
+    const auto earlier = [](const MemoryRecord& a, const MemoryRecord& b) {
+      return a.time_ns < b.time_ns;
+    };
+    std::stable_sort(records_.begin(), records_.end(), earlier);
+    std::stable_sort(failed_.begin(), failed_.end(), earlier);
+  }
+  sums_.reserve(records_.size() + 1);
+  sums_.emplace_back();
+  for (const MemoryRecord& record : records_) {
+    const TorchRows::Memory bytes = bytes_of(record);
+    sums_.push_back({sums_.back().cpu_bytes + bytes.cpu_bytes,
+                     sums_.back().device_bytes + bytes.device_bytes});
+  }
+}
+
+void TorchMemory::settle_before(std::int64_t time_ns) {
+  for (; next_ < records_.size() && records_[next_].time_ns < time_ns; ++next_) {
+    if (records_[next_].time_ns <= covered_until_) continue;
+    leftovers_.push_back({records_[next_], bytes_of(records_[next_])});
+  }
+}
+
+void TorchMemory::cover(std::int64_t start_ns, std::int64_t end_ns) {
+  settle_before(start_ns);
+  covered_until_ = std::max(covered_until_, end_ns);
+}
+
+std::vector<TorchMemory::Leftover> TorchMemory::leftovers() {
+  settle_before(INT64_MAX);
+  for (const MemoryRecord& record : failed_) {
+    leftovers_.push_back({record, {}});
+    leftovers_.back().record.out_of_memory = true;
+  }
+  std::stable_sort(leftovers_.begin(), leftovers_.end(), [](const Leftover& a, const Leftover& b) {
+    return a.record.time_ns < b.record.time_ns;
+  });
+  return std::move(leftovers_);
+}
+
+TorchRows::Memory TorchMemory::within(std::int64_t start_ns, std::int64_t end_ns) {
+  while (first_ < records_.size() && records_[first_].time_ns < start_ns) ++first_;
+  // Most ranges are short: double the distance until it is too far, then search in it.
+  std::size_t near = first_;
+  std::size_t far = first_;
+  for (std::size_t step = 1; far < records_.size() && records_[far].time_ns <= end_ns; step *= 2) {
+    near = far + 1;
+    far = std::min(far + step, records_.size());
+  }
+  const auto end = std::upper_bound(
+      records_.begin() + static_cast<std::ptrdiff_t>(near),
+      records_.begin() + static_cast<std::ptrdiff_t>(far), end_ns,
+      [](std::int64_t time, const MemoryRecord& record) { return time < record.time_ns; });
+  const auto last = static_cast<std::size_t>(end - records_.begin());
+  if (last <= first_) return {};
+  return {sums_[last].cpu_bytes - sums_[first_].cpu_bytes,
+          sums_[last].device_bytes - sums_[first_].device_bytes};
+}
+
+void add_up_memory(TorchRows& list) {
+  list.self_memory.resize(list.rows.size(), {});
+  for (std::size_t number = 0; number < list.rows.size(); ++number) {
+    const TorchRows::Row& row = list.rows[number];
+    if (!row.in_tree()) continue;
+    const TorchRows::Memory& own = list.memory[number];
+    list.self_memory[number].cpu_bytes += own.cpu_bytes;
+    list.self_memory[number].device_bytes += own.device_bytes;
+    if (row.parent == TorchRows::kNone) continue;
+    list.self_memory[row.parent].cpu_bytes -= own.cpu_bytes;
+    list.self_memory[row.parent].device_bytes -= own.device_bytes;
+  }
+}
+
+}  // namespace tbtrace::analyses

@@ -1,0 +1,53 @@
+// Memory records in torch's event list.
+// A step on TorchRows, and the sums that it needs. Not synchronised.
+// Source: torch/autograd/profiler.py (MemRecordsAcc, _parse_kineto_results).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <tbtrace/trace.h>
+
+#include "analyses/torch_rows.h"
+
+namespace tbtrace::analyses {
+
+/// A record counts for every event of the CPU that it lies in, on any thread, ends included.
+class TorchMemory {
+ public:
+  /// `names`: events of other categories may bear a record's name; they are records of no bytes.
+  TorchMemory(const Trace& trace, TorchNames& names);
+
+  bool empty() const { return records_.empty() && failed_.empty(); }
+
+  /// Tells of a range, in the order of their starts. Records in no range will be left over.
+  void cover(std::int64_t start_ns, std::int64_t end_ns);
+
+  struct Leftover {
+    MemoryRecord record;
+    TorchRows::Memory bytes;
+  };
+  /// Once all ranges are told: the records that lie in none, and all failed allocations, whose bytes
+  /// are not counted; by time.
+  std::vector<Leftover> leftovers();
+
+  /// What lies in a range, asked for in the order of their starts.
+  TorchRows::Memory within(std::int64_t start_ns, std::int64_t end_ns);
+
+ private:
+  void settle_before(std::int64_t time_ns);
+
+  std::vector<MemoryRecord> records_;  // by time
+  std::vector<MemoryRecord> failed_;
+  std::vector<TorchRows::Memory> sums_;  // of all records before
+  std::vector<Leftover> leftovers_;
+  std::size_t next_ = 0;           // the first record of which it is not known whether it is left over
+  std::int64_t covered_until_ = INT64_MIN;
+  std::size_t first_ = 0;  // the first record that the next range may hold
+};
+
+/// Own memory less that of direct children, for rows that are in the tree.
+void add_up_memory(TorchRows& rows);
+
+}  // namespace tbtrace::analyses

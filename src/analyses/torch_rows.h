@@ -1,0 +1,74 @@
+// The columns of an event list as torch holds it, while it is built and afterwards.
+// Plain data, owned by one TorchEvents. One writer, or any number of readers.
+// The steps that fill it are the torch_*.cc files beside this one.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include <tbtrace/trace.h>
+
+#include "analyses/torch_names.h"
+#include "analyses/torch_stacks.h"
+#include "base/column.h"
+
+namespace tbtrace::analyses {
+
+struct TorchRows {
+  static constexpr std::uint32_t kNone = 0xffffffff;
+
+  // Flags of a row.
+  static constexpr std::uint8_t kAsync = 1;
+  static constexpr std::uint8_t kAnnotation = 2;
+  static constexpr std::uint8_t kInTree = 4;  ///< of the CPU and not asynchronous
+
+  struct Row {
+    double start_us;
+    double end_us;
+    EventId event;  ///< none: the row stands for a memory record
+    NameId name;
+    TrackId track;
+    std::uint32_t parent;
+    std::uint8_t flags;
+    DeviceType device;
+
+    bool in_tree() const { return (flags & kInTree) != 0; }
+    double elapsed_us() const { return end_us - start_us; }
+  };
+
+  /// A kernel, copy or fill that an operator launched.
+  struct Kernel {
+    std::uint32_t row;  ///< of the operator
+    EventId event;
+    NameId name;
+    double duration_us;
+  };
+
+  struct Memory {
+    std::int64_t cpu_bytes = 0;
+    std::int64_t device_bytes = 0;
+  };
+
+  struct DeviceTime {
+    double total_us = 0;
+    double self_us = 0;
+  };
+
+  Column<Row> rows;
+  Column<double> children_us;  ///< sums over direct children
+
+  // Empty where the recording has nothing of the kind, or it was not asked for.
+  Column<Memory> memory;
+  Column<Memory> self_memory;
+  Column<Kernel> kernels;  ///< sorted by row
+  Column<DeviceTime> device;
+  Column<NameId> shapes;
+  Column<std::uint64_t> flops;
+  Column<StackId> stack;
+
+  /// Keeps the rows that `kept` names, in ascending order, with their memory. A kept row has the
+  /// kernels of row `kernels_of[row]` then; kernels that no row has are dropped.
+  void keep(std::span<const std::uint32_t> kept, std::span<const std::uint32_t> kernels_of);
+};
+
+}  // namespace tbtrace::analyses

@@ -1,0 +1,95 @@
+// Three passes over the nodes, none of them recursive: totals from the leaves to the root, children
+// of each node as a sorted range of one array, boxes by a walk with a stack of its own.
+#include "writers/flame_graph_layout.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace tbtrace::writers {
+namespace {
+
+using Node = StackTree::Node;
+
+/// Own weight and all above. A parent has a smaller number than its children.
+std::vector<std::int64_t> totals_of(const StackTree& stacks) {
+  std::vector<std::int64_t> totals(stacks.size());
+  for (Node node = 0; node < stacks.size(); ++node) totals[node] = stacks.self(node);
+  for (std::size_t node = stacks.size(); node-- > 1;) {
+    totals[stacks.parent(static_cast<Node>(node))] += totals[node];
+  }
+  return totals;
+}
+
+/// The children that get a box, of all nodes.
+class Children {
+ public:
+  Children(const StackTree& stacks, const std::vector<std::int64_t>& totals, std::int64_t least)
+      : ends_(stacks.size() + 1, 0) {
+    const auto is_drawn = [&](Node node) { return totals[node] >= least; };
+    for (Node node = 1; node < stacks.size(); ++node) {
+      if (is_drawn(node)) ++ends_[stacks.parent(node) + 1];
+    }
+    for (std::size_t node = 1; node < ends_.size(); ++node) ends_[node] += ends_[node - 1];
+    nodes_.resize(ends_.back());
+    std::vector<std::size_t> next(ends_.begin(), ends_.end() - 1);
+    for (Node node = 1; node < stacks.size(); ++node) {
+      if (is_drawn(node)) nodes_[next[stacks.parent(node)]++] = node;
+    }
+    for (Node node = 0; node < stacks.size(); ++node) {
+      std::sort(nodes_.begin() + static_cast<std::ptrdiff_t>(ends_[node]),
+                nodes_.begin() + static_cast<std::ptrdiff_t>(ends_[node + 1]),
+                [&](Node a, Node b) { return stacks.frame(a) < stacks.frame(b); });
+    }
+  }
+
+  std::span<const Node> of(Node node) const {
+    return std::span(nodes_).subspan(ends_[node], ends_[node + 1] - ends_[node]);
+  }
+
+ private:
+  std::vector<std::size_t> ends_;  // those of node n are nodes_[ends_[n]] to [ends_[n + 1]]
+  std::vector<Node> nodes_;
+};
+
+std::int64_t least_weight(std::int64_t total, const FlameLayoutOptions& options) {
+  const double least = std::ceil(static_cast<double>(total) * options.narrowest_px / options.width_px);
+  return std::clamp(static_cast<std::int64_t>(least), std::int64_t{1}, total);
+}
+
+}  // namespace
+
+FlameLayout flame_graph_layout(const StackTree& stacks, const FlameLayoutOptions& options) {
+  struct Place {
+    Node node;
+    std::uint32_t depth;
+    std::int64_t start;
+  };
+  FlameLayout layout;
+  const std::vector<std::int64_t> totals = totals_of(stacks);
+  layout.total = totals[StackTree::kRoot];
+  if (layout.total <= 0) return layout;
+
+  const Children children(stacks, totals, least_weight(layout.total, options));
+  std::vector<Place> waiting = {{StackTree::kRoot, 0, 0}};
+  while (!waiting.empty()) {
+    const auto [node, depth, start] = waiting.back();
+    waiting.pop_back();
+    const std::string_view frame = node == StackTree::kRoot ? "all" : stacks.frame(node);
+    layout.boxes.push_back({depth, start, totals[node], stacks.self(node), frame});
+    layout.levels = std::max(layout.levels, depth + 1);
+    const std::size_t before = waiting.size();
+    std::int64_t child_start = start;
+    for (const Node child : children.of(node)) {
+      waiting.push_back({child, depth + 1, child_start});
+      child_start += totals[child];
+    }
+    std::reverse(waiting.begin() + static_cast<std::ptrdiff_t>(before), waiting.end());
+  }
+  const auto weighted = std::count_if(totals.begin(), totals.end(),
+                                      [](std::int64_t total) { return total > 0; });
+  layout.too_narrow = static_cast<std::size_t>(weighted) - layout.boxes.size();
+  return layout;
+}
+
+}  // namespace tbtrace::writers
