@@ -107,8 +107,8 @@ void link_devices(TorchRows& rows, const Trace& trace,
 
 // Rows of a thread come parent first, so a row is complete when one comes that is not below it.
 void add_up_device_time(TorchRows& list, std::size_t threads) {
+  // Until a row is complete, its self time holds the sum of what is below it.
   list.device.resize(list.rows.size(), {});
-  std::vector<double> below(list.rows.size(), 0);
   for (const TorchRows::Kernel& kernel : list.kernels) {
     list.device[kernel.row].total_us += kernel.duration_us;
   }
@@ -116,10 +116,11 @@ void add_up_device_time(TorchRows& list, std::size_t threads) {
   const auto complete = [&](std::vector<std::uint32_t>& stack) {
     const std::uint32_t number = stack.back();
     stack.pop_back();
-    const double total = list.device[number].total_us + below[number];
-    list.device[number] = {total, total - below[number]};
+    const double below = list.device[number].self_us;
+    const double total = list.device[number].total_us + below;
+    list.device[number] = {total, total - below};
     const std::uint32_t parent = list.rows[number].parent;
-    if (parent != TorchRows::kNone) below[parent] += total;
+    if (parent != TorchRows::kNone) list.device[parent].self_us += total;
   };
   for (std::uint32_t number = 0; number < list.rows.size(); ++number) {
     const Row& row = list.rows[number];

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <utility>
 
 #include "analyses/attribution.h"
@@ -16,27 +17,27 @@ TorchRows::Memory bytes_of(const MemoryRecord& record) {
 
 }  // namespace
 
-TorchMemory::TorchMemory(const Trace& trace, TorchNames& names) {
-  for (const MemoryRecord& record : trace.memory()) {
-    (record.out_of_memory ? failed_ : records_).push_back(record);
-  }
-  bool any_named = false;
+TorchMemory::TorchMemory(const Trace& trace, TorchNames& names) : records_(trace.memory()) {
+  std::vector<MemoryRecord> named;
   for (const EventId event : trace.by_start()) {
     const bool op = trace.kind(event) == EventKind::cpu_op;
     const TorchName& name = names.get(trace.events().name(event), op);
     if (!name.is_memory && !name.is_out_of_memory) continue;
-    any_named = true;
-    MemoryRecord record;
+    MemoryRecord& record = named.emplace_back();
     record.time_ns = trace.events().start_ns(event);
     record.track = trace.events().track(event);
-    (name.is_memory ? records_ : failed_).push_back(record);
+    record.out_of_memory = name.is_out_of_memory;
   }
-  if (any_named) {
-    const auto earlier = [](const MemoryRecord& a, const MemoryRecord& b) {
+  const auto failed = [](const MemoryRecord& record) { return record.out_of_memory; };
+  if (!named.empty() || std::any_of(records_.begin(), records_.end(), failed)) {
+    own_.assign(records_.begin(), records_.end());
+    own_.insert(own_.end(), named.begin(), named.end());
+    std::stable_sort(own_.begin(), own_.end(), [](const MemoryRecord& a, const MemoryRecord& b) {
       return a.time_ns < b.time_ns;
-    };
-    std::stable_sort(records_.begin(), records_.end(), earlier);
-    std::stable_sort(failed_.begin(), failed_.end(), earlier);
+    });
+    std::copy_if(own_.begin(), own_.end(), std::back_inserter(failed_), failed);
+    std::erase_if(own_, failed);
+    records_ = own_;
   }
   sums_.reserve(records_.size() + 1);
   sums_.emplace_back();
@@ -63,7 +64,6 @@ std::vector<TorchMemory::Leftover> TorchMemory::leftovers() {
   settle_before(INT64_MAX);
   for (const MemoryRecord& record : failed_) {
     leftovers_.push_back({record, {}});
-    leftovers_.back().record.out_of_memory = true;
   }
   std::stable_sort(leftovers_.begin(), leftovers_.end(), [](const Leftover& a, const Leftover& b) {
     return a.record.time_ns < b.record.time_ns;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <tbtrace/trace.h>
@@ -38,7 +39,8 @@ class TorchMemory {
  private:
   void settle_before(std::int64_t time_ns);
 
-  std::vector<MemoryRecord> records_;  // by time
+  std::span<const MemoryRecord> records_;  // by time: the trace's, or own_
+  std::vector<MemoryRecord> own_;
   std::vector<MemoryRecord> failed_;
   std::vector<TorchRows::Memory> sums_;  // of all records before
   std::vector<Leftover> leftovers_;

@@ -84,7 +84,7 @@ void EventMapper::begin(Quoting quoting, bool may_hold_escapes, bool known_utf8)
 }
 
 void EventMapper::add(const RawEvent& event, std::uint64_t offset, EventBatch& batch) {
-  if (event.repeated_key) batch.issues.add(IssueId::repeated_key, offset);
+  if (event.has_repeated_key()) batch.issues.add(IssueId::repeated_key, offset);
   const std::string_view phase = event.has(Field::phase) ? event[Field::phase].text() : "";
   switch (phase.size() == 1 ? phase[0] : '\0') {
     case 'X':

@@ -1,12 +1,11 @@
 // The keys of Chrome trace events that mean something to the model, one row a key.
 // To read another key: add a Field, a row here, and its meaning in chrome_events.cc.
-// Constants and pure functions only. A key that has no row is skipped.
+// Constants and a pure function. A key that has no row is skipped.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 namespace tbtrace::readers {
@@ -82,69 +81,12 @@ inline constexpr std::array kArgumentKeys = std::to_array<FieldRow>({
     {"name", Field::label},  // of process_name and thread_name rows
 });
 
-/// Finds the row of a key by one multiplication and two comparisons of words.
-class FieldTable {
- public:
-  template <std::size_t N>
-  explicit constexpr FieldTable(const std::array<FieldRow, N>& rows) {
-    static_assert(N * 3 < kSlots, "keep the table sparse");
-    for (const FieldRow& row : rows) {
-      const std::uint64_t start = word(row.key, 0);
-      std::size_t place = place_of(start, row.key.size());
-      while (slots_[place].size != 0) place = (place + 1) % kSlots;
-      slots_[place] = {start, end_word(row.key), row.key.size(), row.key.data(), row.field};
-    }
+template <std::size_t N>
+constexpr Field field_of(std::string_view key, const std::array<FieldRow, N>& rows) {
+  for (const FieldRow& row : rows) {
+    if (row.key == key) return row.field;
   }
-
-  /// `key` must be followed by 8 readable bytes.
-  Field find(std::string_view key) const {
-    std::uint64_t start;
-    std::memcpy(&start, key.data(), sizeof start);
-    std::uint64_t end = 0;
-    if (key.size() < 8) {
-      start &= (std::uint64_t{1} << (8 * key.size())) - 1;
-    } else {
-      std::memcpy(&end, key.data() + key.size() - 8, sizeof end);
-    }
-    for (std::size_t place = place_of(start, key.size()); slots_[place].size != 0;
-         place = (place + 1) % kSlots) {
-      const Slot& slot = slots_[place];
-      if (slot.start != start || slot.end != end || slot.size != key.size()) continue;
-      // Two words cover 16 bytes.
-      if (key.size() <= 16 || key == std::string_view(slot.key, slot.size)) return slot.field;
-    }
-    return Field::none;
-  }
-
- private:
-  static constexpr std::size_t kSlots = 128;
-
-  struct Slot {
-    std::uint64_t start = 0;  // the first 8 bytes
-    std::uint64_t end = 0;    // the last 8, 0 if there are fewer
-    std::size_t size = 0;     // 0: free
-    const char* key = nullptr;
-    Field field = Field::none;
-  };
-
-  static constexpr std::uint64_t word(std::string_view key, std::size_t from) {
-    std::uint64_t bytes = 0;
-    for (std::size_t at = 0; from + at < key.size() && at < 8; ++at) {
-      bytes |= std::uint64_t{static_cast<unsigned char>(key[from + at])} << (8 * at);
-    }
-    return bytes;
-  }
-  static constexpr std::uint64_t end_word(std::string_view key) {
-    return key.size() < 8 ? 0 : word(key, key.size() - 8);
-  }
-  static constexpr std::size_t place_of(std::uint64_t start, std::size_t size) {
-    return ((start ^ size) * 0x9e3779b97f4a7c15) >> 57;
-  }
-
-  std::array<Slot, kSlots> slots_ = {};
-};
-
-inline constexpr FieldTable kEventFields(kEventKeys);
-inline constexpr FieldTable kArgumentFields(kArgumentKeys);
+  return Field::none;
+}
 
 }  // namespace tbtrace::readers

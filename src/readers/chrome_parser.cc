@@ -56,7 +56,7 @@ ChromeParser::Stop ChromeParser::walk_index(std::size_t& at, EventBatch& batch) 
         at = here + 1;
         return Stop::array_end;
       case '{': {
-        const TokenEnd end = read_event(text_, quoting_, position, event_);
+        const TokenEnd end = tokenizer_.read(text_, quoting_, position, event_);
         if (end == TokenEnd::complete) {
           mapper_.add(event_, here, batch);
           break;
@@ -84,7 +84,7 @@ ChromeParser::Stop ChromeParser::scan_event(std::size_t& at, EventBatch& batch) 
   const std::uint32_t* position = scanner_.positions();
   // The scanner has applied the rules of this writer already.
   if (end == ScanEnd::complete && text_[start] == '{' &&
-      read_event(text_, Quoting::escaped, position, event_) == TokenEnd::complete) {
+      tokenizer_.read(text_, Quoting::escaped, position, event_) == TokenEnd::complete) {
     mapper_.add(event_, start, batch);
     return Stop::none;
   }

@@ -44,6 +44,7 @@ class ChromeParser {
   EventMapper mapper_;
   wire::JsonIndex index_;
   wire::JsonScanner scanner_;
+  ChromeTokenizer tokenizer_;
   RawEvent event_;
   std::string_view text_;
   wire::Quoting quoting_ = wire::Quoting::escaped;

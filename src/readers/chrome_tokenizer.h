@@ -1,5 +1,5 @@
 // Takes one event of a Chrome trace apart into the texts of the fields that matter.
-// Views point into the block of text. No state; safe from any thread.
+// Views point into the block of text. Learns the order of keys; one thread at a time.
 // Knows bytes and grammar, not what a field means: that is chrome_events.h.
 #pragma once
 
@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "readers/chrome_fields.h"
+#include "readers/key_order.h"
 #include "wire/json_scanner.h"
 
 namespace tbtrace::readers {
@@ -28,9 +29,12 @@ struct RawEvent {
   /// Only fields that has() names are set.
   std::array<Token, kFieldCount + 1> tokens;  // the last one is of keys that mean nothing
   std::uint64_t present = 0;
-  bool repeated_key = false;
+  std::uint64_t repeated = 0;  // fields that were given more than once; the last one counts
 
   bool has(Field field) const { return (present >> static_cast<int>(field) & 1) != 0; }
+  bool has_repeated_key() const {
+    return (repeated & ~(std::uint64_t{1} << kFieldCount)) != 0;
+  }
   const Token& operator[](Field field) const { return tokens[static_cast<std::size_t>(field)]; }
 };
 
@@ -41,9 +45,20 @@ enum class TokenEnd : std::uint8_t {
   suspicious,  ///< proper JSON, but its `name` does not end where this writer's names end
 };
 
-/// Reads the event whose `{` is at `*position`, and moves `position` behind its `}`. `text` must be
-/// what the positions were made from and be followed by wire::kJsonPadding readable bytes.
-TokenEnd read_event(std::string_view text, wire::Quoting quoting, const std::uint32_t*& position,
-                    RawEvent& event);
+class ChromeTokenizer {
+ public:
+  /// Reads the event whose `{` is at `*position`, and moves `position` behind its `}`. `text` must
+  /// be what the positions were made from and be followed by wire::kJsonPadding readable bytes.
+  TokenEnd read(std::string_view text, wire::Quoting quoting, const std::uint32_t*& position,
+                RawEvent& event);
+
+ private:
+  template <bool kArguments>
+  TokenEnd object(std::string_view text, wire::Quoting quoting, const std::uint32_t*& position,
+                  RawEvent& event);
+
+  KeyOrder event_keys_;
+  KeyOrder argument_keys_;
+};
 
 }  // namespace tbtrace::readers

@@ -28,6 +28,11 @@ bool external_ids_are_valid(const Trace& trace) {
   return both == 0 || equal * 10 < both * 9;
 }
 
+bool is_at(const Trace& trace, EventId event, const FlowEnd& end) {
+  return trace.events().track(event) == end.track && trace.events().start_ns(event) == end.time_ns;
+}
+
+/// For a map from places to rows; whoever finds a row checks that it is at the place.
 std::int64_t place_key(TrackId track, std::int64_t time_ns) {
   return static_cast<std::int64_t>(hash_integer(static_cast<std::uint64_t>(time_ns), index(track)));
 }
@@ -46,18 +51,26 @@ Links::Links(const Trace& trace, const CallTree& tree) {
   count(trace);
 }
 
+/// The map is of the work, of which there is less than there are calls.
 void Links::find_launches(const Trace& trace) {
-  IdMap launches;
+  IdMap work_of(work_.size());
+  Column<std::uint32_t> same_correlation;  // row of work_ -> the next row with the same
+  same_correlation.resize(work_.size(), IdMap::kNone);
+  for (std::size_t row = work_.size(); row-- > 0;) {
+    const std::int64_t correlation = trace.correlation(work_[row].work);
+    if (correlation == 0) continue;
+    same_correlation[row] = work_of.replace(correlation, static_cast<std::uint32_t>(row));
+  }
   for (const EventId event : trace.by_start()) {
     if (trace.kind(event) != EventKind::runtime) continue;
     const std::int64_t correlation = trace.correlation(event);
-    if (correlation != 0) launches.insert(correlation, static_cast<std::uint32_t>(event));
-  }
-  for (DeviceLink& link : work_) {
-    const std::int64_t correlation = trace.correlation(link.work);
     if (correlation == 0) continue;
-    link.launch = static_cast<EventId>(launches.find(correlation));
-    if (link.launch != EventId::none) ++report_.launch_by_correlation;
+    std::uint32_t row = work_of.find(correlation);
+    if (row == IdMap::kNone || work_[row].launch != EventId::none) continue;
+    for (; row != IdMap::kNone; row = same_correlation[row]) {
+      work_[row].launch = event;
+      ++report_.launch_by_correlation;
+    }
   }
 }
 
@@ -88,12 +101,14 @@ void Links::find_launches_by_flow(const Trace& trace) {
     if (link.launch != EventId::none) continue;
     const std::uint32_t end =
         id_at_work.find(place_key(events.track(link.work), events.start_ns(link.work)));
-    if (end == IdMap::kNone) continue;
+    if (end == IdMap::kNone || !is_at(trace, link.work, flows[end])) continue;
     const std::uint32_t start = start_of_id.find(flows[end].id);
     if (start == IdMap::kNone) continue;
-    link.launch = static_cast<EventId>(
+    const auto launch = static_cast<EventId>(
         launch_at.find(place_key(flows[start].track, flows[start].time_ns)));
-    if (link.launch != EventId::none) ++report_.launch_by_flow;
+    if (launch == EventId::none || !is_at(trace, launch, flows[start])) continue;
+    link.launch = launch;
+    ++report_.launch_by_flow;
   }
 }
 

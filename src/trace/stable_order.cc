@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
+#include <numeric>
+#include <utility>
 
 namespace tbtrace {
 namespace {
@@ -10,41 +13,46 @@ namespace {
 constexpr int kDigitBits = 11;
 constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
 
-struct Entry {
-  std::uint64_t key;
-  std::uint32_t row;
-};
+/// Sorts words by the bits from `shift` up.
+void radix_sort(Column<std::uint64_t>& words, int shift) {
+  const std::uint64_t all = std::accumulate(words.begin(), words.end(), std::uint64_t{0},
+                                            [](std::uint64_t a, std::uint64_t b) { return a | b; });
+  Column<std::uint64_t> other;
+  other.extend(words.size());
+  for (; shift < 64 && all >> shift != 0; shift += kDigitBits) {
+    const auto digit = [shift](std::uint64_t word) { return word >> shift & (kDigits - 1); };
+    std::array<std::uint32_t, kDigits> place = {};
+    for (const std::uint64_t word : words) ++place[digit(word)];
+    std::uint32_t next = 0;
+    for (std::uint32_t& count : place) next += std::exchange(count, next);
+    for (const std::uint64_t word : words) other[place[digit(word)]++] = word;
+    words.swap(other);
+  }
+}
 
 }  // namespace
 
-Column<std::uint32_t> stable_order(std::span<const std::int64_t> keys) {
-  Column<std::uint32_t> order;
-  std::uint32_t* rows = order.extend(keys.size());
-  if (std::is_sorted(keys.begin(), keys.end())) {
-    for (std::size_t row = 0; row < keys.size(); ++row) rows[row] = static_cast<std::uint32_t>(row);
-    return order;
-  }
+void stable_order(std::span<const std::int64_t> keys, std::uint32_t* rows) {
+  const std::size_t size = keys.size();
+  std::iota(rows, rows + size, 0);
+  if (std::is_sorted(keys.begin(), keys.end())) return;
   const auto [low, high] = std::minmax_element(keys.begin(), keys.end());
   const auto base = static_cast<std::uint64_t>(*low);
-  const std::uint64_t range = static_cast<std::uint64_t>(*high) - base;
-  Column<Entry> from;
-  Column<Entry> to;
-  Entry* entries = from.extend(keys.size());
-  to.extend(keys.size());
-  for (std::size_t row = 0; row < keys.size(); ++row) {
-    entries[row] = {static_cast<std::uint64_t>(keys[row]) - base, static_cast<std::uint32_t>(row)};
+  const int key_bits = std::bit_width(static_cast<std::uint64_t>(*high) - base);
+  const int row_bits = std::bit_width(size);
+  if (key_bits + row_bits > 64) {
+    std::stable_sort(rows, rows + size,
+                     [&](std::uint32_t a, std::uint32_t b) { return keys[a] < keys[b]; });
+    return;
   }
-  for (int shift = 0; shift < 64 && range >> shift != 0; shift += kDigitBits) {
-    const auto digit = [shift](const Entry& e) { return e.key >> shift & (kDigits - 1); };
-    std::array<std::uint32_t, kDigits> place = {};
-    for (const Entry& entry : from) ++place[digit(entry)];
-    std::uint32_t next = 0;
-    for (std::uint32_t& count : place) next += std::exchange(count, next);
-    for (const Entry& entry : from) to[place[digit(entry)]++] = entry;
-    from.swap(to);
+  Column<std::uint64_t> words;
+  std::uint64_t* word = words.extend(size);
+  for (std::size_t row = 0; row < size; ++row) {
+    *word++ = (static_cast<std::uint64_t>(keys[row]) - base) << row_bits | row;
   }
-  for (const Entry& entry : from) *rows++ = entry.row;
-  return order;
+  radix_sort(words, row_bits);
+  const std::uint64_t row_mask = (std::uint64_t{1} << row_bits) - 1;
+  for (const std::uint64_t sorted : words) *rows++ = static_cast<std::uint32_t>(sorted & row_mask);
 }
 
 }  // namespace tbtrace

@@ -9,8 +9,17 @@
 
 namespace tbtrace {
 
-/// Row numbers by ascending key. Linear in the rows: a radix sort that skips the bits that all keys
-/// share, at most 11 bits a pass.
-Column<std::uint32_t> stable_order(std::span<const std::int64_t> keys);
+/// Row numbers by ascending key. Linear in the rows where key and row together take 64 bits, as the
+/// nanoseconds of a recording do: a radix sort over the bits in which keys differ.
+void stable_order(std::span<const std::int64_t> keys, std::uint32_t* rows);
+
+/// The same as a column of ids.
+template <typename Id>
+Column<Id> stable_order(std::span<const std::int64_t> keys) {
+  static_assert(sizeof(Id) == sizeof(std::uint32_t));
+  Column<Id> order;
+  stable_order(keys, reinterpret_cast<std::uint32_t*>(order.extend(keys.size())));
+  return order;
+}
 
 }  // namespace tbtrace

@@ -153,22 +153,20 @@ void TraceBuilder::settle_devices() {
 
 void TraceBuilder::order_events() {
   const Column<std::int64_t>& start = data_->start_ns;
-  Column<std::uint32_t> order = stable_order(start.view());
+  Column<EventId>& order = data_->by_start;
+  order = stable_order<EventId>(start.view());
   // Within equal starts: profiler events by rank, then the others as in the file.
-  const auto rank = [&](std::uint32_t row) {
-    return static_cast<std::uint64_t>(rank_[row]) - 1;  // none becomes the largest
+  const auto rank = [&](EventId event) {
+    return static_cast<std::uint64_t>(rank_[index(event)]) - 1;  // none becomes the largest
   };
-  for (std::size_t first = 0; first < order.size();) {
-    std::size_t end = first + 1;
-    while (end < order.size() && start[order[end]] == start[order[first]]) ++end;
-    if (end - first > 1) {
-      std::stable_sort(order.begin() + first, order.begin() + end,
-                       [&](std::uint32_t a, std::uint32_t b) { return rank(a) < rank(b); });
+  for (EventId* first = order.begin(); first != order.end();) {
+    EventId* last = first + 1;
+    while (last != order.end() && start[index(*last)] == start[index(*first)]) ++last;
+    if (last - first > 1) {
+      std::stable_sort(first, last, [&](EventId a, EventId b) { return rank(a) < rank(b); });
     }
-    first = end;
+    first = last;
   }
-  EventId* by_start = data_->by_start.extend(order.size());
-  for (const std::uint32_t row : order) *by_start++ = static_cast<EventId>(row);
   rank_ = {};
 }
 

@@ -53,7 +53,9 @@ class Children {
 };
 
 std::int64_t least_weight(std::int64_t total, const FlameLayoutOptions& options) {
-  const double least = std::ceil(static_cast<double>(total) * options.narrowest_px / options.width_px);
+  if (options.narrowest_px >= options.width_px) return total;
+  const double least =
+      std::ceil(static_cast<double>(total) * options.narrowest_px / options.width_px);
   return std::clamp(static_cast<std::int64_t>(least), std::int64_t{1}, total);
 }
 
@@ -86,8 +88,8 @@ FlameLayout flame_graph_layout(const StackTree& stacks, const FlameLayoutOptions
     }
     std::reverse(waiting.begin() + static_cast<std::ptrdiff_t>(before), waiting.end());
   }
-  const auto weighted = std::count_if(totals.begin(), totals.end(),
-                                      [](std::int64_t total) { return total > 0; });
+  const auto weighted =
+      std::count_if(totals.begin(), totals.end(), [](std::int64_t total) { return total > 0; });
   layout.too_narrow = static_cast<std::size_t>(weighted) - layout.boxes.size();
   return layout;
 }

@@ -4,12 +4,12 @@
 // Any tree will do, however deep. A tree without weight has no boxes.
 #pragma once
 
+#include <tbtrace/report.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
-
-#include <tbtrace/report.h>
 
 namespace tbtrace::writers {
 
@@ -22,8 +22,8 @@ struct FlameBox {
 };
 
 struct FlameLayoutOptions {
-  double width_px = 1200;       ///< of the root
-  double narrowest_px = 0.1;    ///< boxes below this width are left out
+  double width_px = 1200;     ///< of the root
+  double narrowest_px = 0.1;  ///< boxes below this width are left out
 };
 
 struct FlameLayout {

@@ -1,4 +1,283 @@
+// Draws the boxes of a layout as SVG, and adds the script and the look that make it interactive.
+// Without its script (in an <img>, in a viewer) it is a picture with tooltips.
 #include <tbtrace/writers.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/utf8.h"
+#include "wire/xml.h"
+#include "writers/flame_graph_css.h"
+#include "writers/flame_graph_js.h"
+#include "writers/flame_graph_layout.h"
+#include "writers/frame_color.h"
+#include "writers/weight_text.h"
+
 namespace tbtrace {
-std::string flame_graph_svg(const StackTree&, const FlameGraphSvgOptions&) { return "<svg/>\n"; }
+namespace {
+
+using writers::FlameBox;
+using writers::FlameLayout;
+using writers::FrameKind;
+
+// In px. Texts are monospace; a column is what the usual fonts need at 12 px, rounded up.
+constexpr int kMargin = 10;
+constexpr int kLevel = 17;  // from one level of boxes to the next
+constexpr int kBox = 16;
+constexpr int kLine = 17;
+constexpr int kControls = 30;  // a row of them
+constexpr double kGap = 0.5;
+constexpr double kPadding = 3;
+constexpr double kColumn = 7.25;
+constexpr double kHeadingColumn = 10.3;
+constexpr int kRise = 12;  // from the top of a box to the foot of its text
+
+/// With at most two decimals.
+std::string px(double value) {
+  std::string text = fmt::format("{:.2f}", value);
+  while (text.back() == '0') text.pop_back();
+  if (text.back() == '.') text.pop_back();
+  return text;
 }
+
+int columns_in(double width, double column) {
+  return std::max(0, static_cast<int>(std::floor(width / column)));
+}
+
+/// Cut with an ellipsis to `room` columns; empty if hardly anything would be left. CJK, emoji and
+/// the like take two columns; the script has the same rule.
+std::string fitted(std::string_view text, int room) {
+  constexpr std::string_view kFirstWide = "\xe1\x84\x80";  // U+1100
+  int used = 0;
+  std::size_t kept = 0;  // size of the longest prefix that leaves a column for the ellipsis
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t size = utf8_character_size(text.substr(at));
+    used += size == 0 || text.substr(at, size) >= kFirstWide ? 2 : 1;
+    if (used > room) return room < 3 ? "" : std::string(text.substr(0, kept)) + "\u2026";
+    at += std::max<std::size_t>(1, size);
+    if (used < room) kept = at;
+  }
+  return std::string(text);
+}
+
+int control_rows(int width) { return width >= 780 ? 1 : width >= 420 ? 2 : 4; }
+
+class Picture {
+ public:
+  Picture(const StackTree& stacks, const FlameGraphSvgOptions& options)
+      : options_(options), unit_(stacks.unit()), width_(std::max(200, options.width)) {
+    layout_ = writers::flame_graph_layout(
+        stacks, {.width_px = static_cast<double>(inner_width()), .narrowest_px = kNarrowest});
+    scale_ = layout_.total > 0 ? inner_width() / static_cast<double>(layout_.total) : 0;
+  }
+
+  std::string drawn() && {
+    std::string head = header();
+    boxes_top_ = y_ + (is_empty() ? 0 : kControls * control_rows(width_));
+    boxes_bottom_ = boxes_top_ + kLevel * static_cast<int>(layout_.levels);
+    const int height = boxes_bottom_ + (is_empty() ? 0 : 2 * kLine) + kMargin;
+    open(height);
+    svg_ += head;
+    if (!is_empty()) {
+      frames();
+      controls();
+      details();
+      write("<script><![CDATA[\n{}]]></script>\n", writers::kFlameGraphScript);
+    }
+    svg_ += "</svg>\n";
+    return std::move(svg_);
+  }
+
+ private:
+  static constexpr double kNarrowest = 0.1;
+
+  bool is_empty() const { return layout_.boxes.empty(); }
+  int inner_width() const { return width_ - 2 * kMargin; }
+
+  template <typename... Values>
+  void write(fmt::format_string<Values...> form, Values&&... values) {
+    fmt::format_to(std::back_inserter(svg_), form, std::forward<Values>(values)...);
+  }
+
+  /// Everything above the controls; moves y_ to where these begin.
+  std::string header() {
+    std::string head;
+    const auto line = [&](std::string_view type, int height, std::string_view text, double column) {
+      y_ += height;
+      fmt::format_to(std::back_inserter(head), "<text class=\"{}\" x=\"{}\" y=\"{}\">", type,
+                     kMargin, y_);
+      wire::append_xml_text(head, fitted(text, columns_in(inner_width(), column)));
+      head += "</text>\n";
+    };
+    y_ = 6;
+    line("heading", 20, options_.title, kHeadingColumn);
+    if (!options_.subtitle.empty()) line("note", kLine, options_.subtitle, kColumn);
+    if (is_empty()) {
+      line("note", kLine, "There is nothing to show: no stack has any weight.", kColumn);
+      return head;
+    }
+    line("note", kLine, summary(), kColumn);
+    if (layout_.too_narrow > 0) line("note", kLine, left_out(), kColumn);
+    legend(head);
+    y_ += 6;
+    return head;
+  }
+
+  static std::string counted(std::size_t number, std::string_view noun) {
+    return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+  }
+
+  std::string summary() const {
+    return fmt::format("total {}, {}, {}", writers::exact_weight_text(layout_.total, unit_),
+                       counted(layout_.boxes.size() - 1, "frame"),
+                       counted(layout_.levels - 1, "level"));
+  }
+
+  std::string left_out() const {
+    return fmt::format("{} narrower than {} px not drawn", counted(layout_.too_narrow, "frame"),
+                       kNarrowest);
+  }
+
+  /// The kinds that occur, in as many rows as they need.
+  void legend(std::string& head) {
+    std::array<bool, writers::kFrameKinds.size()> occurs = {};
+    for (const FlameBox& box : layout_.boxes) {
+      if (box.depth > 0) occurs[static_cast<std::size_t>(writers::frame_kind(box.frame))] = true;
+    }
+    constexpr int kSwatch = 11;
+    double x = kMargin;
+    y_ += kLine + 2;
+    for (const FrameKind kind : writers::kFrameKinds) {
+      if (!occurs[static_cast<std::size_t>(kind)]) continue;
+      const std::string_view label = writers::kind_label(kind);
+      const double width = kSwatch + 5 + kColumn * static_cast<double>(label.size()) + 14;
+      if (x > kMargin && x + width > width_ - kMargin) {
+        x = kMargin;
+        y_ += kLine;
+      }
+      fmt::format_to(std::back_inserter(head),
+                     "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>"
+                     "<text class=\"note\" x=\"{}\" y=\"{}\">{}</text>\n",
+                     px(x), y_ - 10, kSwatch, kSwatch, writers::kind_color(kind),
+                     px(x + kSwatch + 5), y_, label);
+      x += width;
+    }
+  }
+
+  void open(int height) {
+    write(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"flame-graph\" width=\"{0}\" "
+        "height=\"{1}\" viewBox=\"0 0 {0} {1}\" data-width=\"{2}\" data-column=\"{3}\" "
+        "data-padding=\"{4}\" data-gap=\"{5}\" data-rise=\"{6}\" data-top=\"{7}\" "
+        "data-bottom=\"{8}\" data-inverted=\"{9}\">\n<title>",
+        width_, height, inner_width(), kColumn, kPadding, kGap, kRise, boxes_top_, boxes_bottom_,
+        options_.inverted);
+    wire::append_xml_text(svg_, options_.title);
+    write(
+        "</title>\n<style><![CDATA[\n{}]]></style>\n"
+        "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n",
+        writers::kFlameGraphStyle);
+  }
+
+  void frames() {
+    write(
+        "<g class=\"frames\" role=\"group\" aria-label=\"Frames\" "
+        "transform=\"translate({} 0)\">\n",
+        kMargin);
+    for (const FlameBox& box : layout_.boxes) frame(box);
+    svg_ += "</g>\n";
+  }
+
+  void frame(const FlameBox& box) {
+    const int level = static_cast<int>(box.depth);
+    const int y =
+        options_.inverted ? boxes_top_ + level * kLevel : boxes_bottom_ - (level + 1) * kLevel;
+    const double x = static_cast<double>(box.start) * scale_;
+    const double full = static_cast<double>(box.total) * scale_;
+    const double width = full > 4 * kGap ? full - kGap : full;
+    write("<g data-depth=\"{}\" data-start=\"{}\" data-total=\"{}\"><title>", box.depth, box.start,
+          box.total);
+    wire::append_xml_text(svg_, box.frame);
+    svg_ += '\n';
+    wire::append_xml_text(svg_, figures(box));
+    write("</title><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>", px(x), y,
+          px(width), kBox, box.depth == 0 ? "#dcdcdc" : writers::frame_color(box.frame));
+    const std::string label = fitted(box.frame, columns_in(width - 2 * kPadding, kColumn));
+    if (!label.empty()) {
+      write("<text x=\"{}\" y=\"{}\">", px(x + kPadding), y + kRise);
+      wire::append_xml_text(svg_, label);
+      svg_ += "</text>";
+    }
+    svg_ += "</g>\n";
+  }
+
+  /// One line: the script takes what follows the last newline of a tooltip for it.
+  std::string figures(const FlameBox& box) const {
+    std::string text = fmt::format("{}, {} of all", writers::exact_weight_text(box.total, unit_),
+                                   writers::share_text(box.total, layout_.total));
+    if (box.self == box.total) return text + "; all of it self";
+    if (box.self == 0) return text + "; self 0";
+    return text + fmt::format("; self {}, {} of all", writers::exact_weight_text(box.self, unit_),
+                              writers::share_text(box.self, layout_.total));
+  }
+
+  /// Real controls of XHTML, so that keyboards and screen readers know them. The script shows them.
+  void controls() {
+    write(
+        "<g class=\"bar\" data-y=\"{0}\" display=\"none\">"
+        "<rect class=\"panel\" y=\"{0}\" width=\"100%\" height=\"{3}\"/>\n"
+        "<foreignObject x=\"{1}\" y=\"{0}\" width=\"{2}\" height=\"{3}\">\n",
+        y_, kMargin, inner_width(), kControls * control_rows(width_));
+    svg_ +=
+        "<div xmlns=\"http://www.w3.org/1999/xhtml\" class=\"controls\">\n"
+        "<button type=\"button\" class=\"reset\" disabled=\"disabled\">Reset zoom</button>\n"
+        "<button type=\"button\" class=\"open\" aria-expanded=\"false\">Search</button>\n"
+        "<span class=\"field\" hidden=\"hidden\">"
+        "<input type=\"text\" class=\"pattern\" aria-label=\"Search by regular expression\" "
+        "placeholder=\"regular expression\" spellcheck=\"false\" autocomplete=\"off\"/>\n"
+        "<label><input type=\"checkbox\" class=\"ignore-case\" aria-label=\"ignore case\"/>ignore "
+        "case</label>\n"
+        "<button type=\"button\" class=\"clear\" disabled=\"disabled\">Clear</button>\n"
+        "<output class=\"matched\"></output></span>\n"
+        "</div>\n</foreignObject></g>\n";
+  }
+
+  void details() {
+    const int top = boxes_bottom_;
+    const int end = top + 2 * kLine + kMargin;
+    write(
+        "<g class=\"details\" data-end=\"{0}\">"
+        "<rect class=\"panel\" y=\"{1}\" width=\"100%\" height=\"{2}\"/>"
+        "<text class=\"name\" x=\"{3}\" y=\"{4}\"></text>"
+        "<text class=\"figures note\" x=\"{3}\" y=\"{5}\"></text></g>\n",
+        end, top, end - top, kMargin, top + kLine, top + 2 * kLine);
+  }
+
+  const FlameGraphSvgOptions& options_;
+  std::string unit_;
+  int width_;
+  FlameLayout layout_;
+  double scale_ = 0;  // px per unit of weight
+  std::string svg_;
+  int y_ = 0;  // the foot of what is there so far
+  int boxes_top_ = 0;
+  int boxes_bottom_ = 0;
+};
+
+}  // namespace
+
+std::string flame_graph_svg(const StackTree& stacks, const FlameGraphSvgOptions& options) {
+  return Picture(stacks, options).drawn();
+}
+
+}  // namespace tbtrace

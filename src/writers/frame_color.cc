@@ -1,0 +1,127 @@
+#include "writers/frame_color.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include <fmt/format.h>
+
+namespace tbtrace::writers {
+namespace {
+
+constexpr std::string_view kDigits = "0123456789";
+
+bool is_letter(char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+
+template <std::size_t kSize>
+bool starts_with_any(std::string_view text, const std::array<std::string_view, kSize>& starts) {
+  return std::any_of(starts.begin(), starts.end(),
+                     [&](std::string_view start) { return text.starts_with(start); });
+}
+
+/// `file.py(12): function`, or a function of the interpreter.
+bool is_python(std::string_view frame) {
+  if (frame.starts_with("<built-in ")) return true;
+  const std::size_t close = frame.find("): ");
+  if (close == std::string_view::npos) return false;
+  const std::size_t before = frame.substr(0, close).find_last_not_of(kDigits);
+  return before != std::string_view::npos && frame[before] == '(' && before + 1 < close;
+}
+
+/// `cudaLaunchKernel`, `cuLaunchKernel`, `hipMemcpyAsync`, but not `cudnn...`.
+bool is_runtime(std::string_view frame) {
+  constexpr std::array<std::string_view, 3> kPrefixes = {"cuda", "cu", "hip"};
+  return std::any_of(kPrefixes.begin(), kPrefixes.end(), [&](std::string_view prefix) {
+    return frame.starts_with(prefix) && frame.size() > prefix.size() &&
+           is_upper(frame[prefix.size()]);
+  });
+}
+
+bool is_device(std::string_view frame) {
+  constexpr std::array<std::string_view, 13> kStarts = {
+      "void ",   "Memcpy ", "Memset ", "volta_", "turing_", "ampere_", "hopper_",
+      "cutlass", "triton_", "fmha_",   "flash_", "Cijk_",   "nvjet_"};
+  if (starts_with_any(frame, kStarts)) return true;
+  if (frame.starts_with("sm") && frame.size() > 2 && is_digit(frame[2])) return true;
+  const auto holds = [&](std::string_view part) { return frame.find(part) != frame.npos; };
+  // A demangled function, with its parameters or template arguments.
+  if (holds("::") && (frame.ends_with(')') || frame.ends_with('>'))) return true;
+  return !holds("::") && (holds("ernel") || holds("gemm"));  // kernel, Kernel
+}
+
+/// `aten::add`, `autograd::engine::evaluate_function: AddBackward0`, `AddBackward0`.
+bool is_operator(std::string_view frame) {
+  const std::size_t colons = frame.find(':');
+  if (colons != std::string_view::npos && colons > 0) {
+    const std::string_view space = frame.substr(0, colons);
+    const bool is_word = std::all_of(
+        space.begin(), space.end(), [](char c) { return is_letter(c) || is_digit(c) || c == '_'; });
+    if (is_word && (frame.substr(colons).starts_with("::") || space == "nccl")) return true;
+  }
+  const std::size_t last = frame.find_last_not_of(kDigits);
+  return last != std::string_view::npos && frame.substr(0, last + 1).ends_with("Backward");
+}
+
+struct Rgb {
+  std::uint32_t red, green, blue;
+};
+
+/// The shades of a kind lie between two colours.
+struct Shades {
+  std::string_view label;
+  Rgb from, to;
+};
+
+constexpr std::array<Shades, kFrameKinds.size()> kShades = {{
+    {"operators", {255, 178, 102}, {255, 224, 130}},
+    {"Python", {133, 187, 240}, {178, 219, 250}},
+    {"modules", {186, 170, 238}, {217, 203, 250}},
+    {"runtime", {242, 145, 145}, {250, 186, 172}},
+    {"device", {126, 205, 140}, {178, 228, 150}},
+    {"other", {200, 196, 186}, {224, 220, 208}},
+}};
+
+const Shades& shades_of(FrameKind kind) { return kShades[static_cast<std::size_t>(kind)]; }
+
+/// `share` in 255ths. Integers only: no machine rounds them another way.
+std::string mixed(const Shades& shades, std::uint32_t share) {
+  const auto mix = [&](std::uint32_t from, std::uint32_t to) {
+    return (from * (255 - share) + to * share + 127) / 255;
+  };
+  return fmt::format("#{:02x}{:02x}{:02x}", mix(shades.from.red, shades.to.red),
+                     mix(shades.from.green, shades.to.green),
+                     mix(shades.from.blue, shades.to.blue));
+}
+
+/// FNV-1a. base/hash.h will not do: its values may change, and colours may not.
+std::uint32_t stable_hash(std::string_view text) {
+  std::uint32_t hash = 2166136261u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  return hash;
+}
+
+}  // namespace
+
+FrameKind frame_kind(std::string_view frame) {
+  if (frame.starts_with("nn.Module: ")) return FrameKind::module;
+  if (is_python(frame)) return FrameKind::python;
+  if (is_runtime(frame)) return FrameKind::runtime;
+  if (is_device(frame)) return FrameKind::device;
+  if (is_operator(frame)) return FrameKind::op;
+  return FrameKind::other;
+}
+
+std::string_view kind_label(FrameKind kind) { return shades_of(kind).label; }
+
+std::string frame_color(std::string_view frame) {
+  // Names that differ in the last character only differ in the low bits; fold them all.
+  const std::uint32_t hash = stable_hash(frame);
+  const std::uint32_t share = (hash ^ hash >> 8 ^ hash >> 16 ^ hash >> 24) & 0xff;
+  return mixed(shades_of(frame_kind(frame)), share);
+}
+
+std::string kind_color(FrameKind kind) { return mixed(shades_of(kind), 127); }
+
+}  // namespace tbtrace::writers
