@@ -23,6 +23,7 @@
   const frame_by_element = new Map(frames.map((frame) => [frame.element, frame]));
   const column = column_width();  // px of one character
   const state = { zoomed: 0, pattern: "", ignore_case: false };
+  let reachable = null;  // the frame that the Tab key leads to
 
   // ---- frames
 
@@ -104,6 +105,7 @@
       if (around) place(frame, 0, width, unsure);
     }
     squeeze(unsure);
+    if (reachable === null || reachable.element.classList.contains("hidden")) make_reachable(top);
     ui.reset.disabled = state.zoomed === 0;
   }
 
@@ -142,7 +144,7 @@
     if (frame === null && state.zoomed !== 0) frame = top;
     if (frame === null) {
       ui.name.textContent = fitted("Click a frame to zoom, hover for figures.", room);
-      ui.figures.textContent = fitted("Ctrl+F or / searches, Escape goes back, arrow keys walk.", room);
+      ui.figures.textContent = fitted("Ctrl+F or / searches, Esc goes back, arrow keys walk.", room);
       return;
     }
     let figures = frame.figures;
@@ -159,13 +161,15 @@
 
   // Controls and details stay in the window while a tall picture scrolls below them.
   function keep_in_view() {
-    const matrix = svg.getScreenCTM();
-    if (matrix === null || matrix.d === 0) return;
-    const { top, bottom } = svg.dataset;  // of the boxes
-    const window_top = -matrix.f / matrix.d;
-    const window_bottom = (window.innerHeight - matrix.f) / matrix.d;
-    const down = Math.min(Math.max(0, window_top - Number(ui.bar.dataset.y)), bottom - top);
-    const up = Math.min(Math.max(0, Number(ui.details.dataset.end) - window_bottom), bottom - top);
+    // Not getScreenCTM(): in Firefox it leaves out how far the document is scrolled.
+    const box = svg.getBoundingClientRect();
+    if (box.height === 0) return;
+    const scale = Number(svg.getAttribute("height")) / box.height;
+    const window_top = -box.top * scale;
+    const window_bottom = (window.innerHeight - box.top) * scale;
+    const most = Number(svg.dataset.bottom) - Number(svg.dataset.top);
+    const down = Math.min(Math.max(0, window_top - Number(ui.bar.dataset.y)), most);
+    const up = Math.min(Math.max(0, Number(ui.details.dataset.end) - window_bottom), most);
     ui.bar.setAttribute("transform", "translate(0 " + down.toFixed(2) + ")");
     ui.details.setAttribute("transform", "translate(0 " + (-up).toFixed(2) + ")");
   }
@@ -176,7 +180,6 @@
   function search() {
     for (const frame of frames) frame.element.classList.remove("match");
     board.classList.toggle("searched", state.pattern !== "");
-    ui.clear.disabled = state.pattern === "";
     ui.matched.classList.remove("wrong");
     ui.matched.textContent = "";
     if (state.pattern === "") return;
@@ -321,12 +324,13 @@
     return before.parent === frame.parent ? before : null;
   }
 
-  function focus(frame) {
-    const old = board.querySelector("[tabindex]");
-    if (old) old.removeAttribute("tabindex");
+  // One box at a time is a stop of the Tab key; arrows move it.
+  function make_reachable(frame) {
+    if (reachable === frame) return;
+    if (reachable !== null) reachable.element.removeAttribute("tabindex");
     frame.element.setAttribute("tabindex", "0");
     frame.element.setAttribute("role", "button");
-    frame.element.focus();
+    reachable = frame;
   }
 
   function on_board_key(event) {
@@ -338,7 +342,9 @@
     } else if (event.key.startsWith("Arrow")) {
       event.preventDefault();
       const next = neighbour(frame, event.key);
-      if (next) focus(next);
+      if (next === null) return;
+      make_reachable(next);
+      next.element.focus();
     }
   }
 
@@ -381,8 +387,6 @@
   window.addEventListener("resize", keep_in_view);
 
   ui.bar.removeAttribute("display");
-  frames[0].element.setAttribute("tabindex", "0");
-  frames[0].element.setAttribute("role", "button");
   read_fragment();
   if (svg.dataset.inverted !== "true") window.scrollTo(0, Number(svg.getAttribute("height")));
   keep_in_view();

@@ -247,7 +247,7 @@ class Picture {
         "placeholder=\"regular expression\" spellcheck=\"false\" autocomplete=\"off\"/>\n"
         "<label><input type=\"checkbox\" class=\"ignore-case\" aria-label=\"ignore case\"/>ignore "
         "case</label>\n"
-        "<button type=\"button\" class=\"clear\" disabled=\"disabled\">Clear</button>\n"
+        "<button type=\"button\" class=\"clear\">Clear</button>\n"
         "<output class=\"matched\"></output></span>\n"
         "</div>\n</foreignObject></g>\n";
   }

@@ -45,7 +45,9 @@ bool is_device(std::string_view frame) {
       "cutlass", "triton_", "fmha_",   "flash_", "Cijk_",   "nvjet_"};
   if (starts_with_any(frame, kStarts)) return true;
   if (frame.starts_with("sm") && frame.size() > 2 && is_digit(frame[2])) return true;
-  const auto holds = [&](std::string_view part) { return frame.find(part) != frame.npos; };
+  const auto holds = [&](std::string_view part) {
+    return frame.find(part) != std::string_view::npos;
+  };
   // A demangled function, with its parameters or template arguments.
   if (holds("::") && (frame.ends_with(')') || frame.ends_with('>'))) return true;
   return !holds("::") && (holds("ernel") || holds("gemm"));  // kernel, Kernel

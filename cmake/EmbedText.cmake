@@ -1,0 +1,35 @@
+# tbtrace_embed_text(OUTPUT VARIABLE INPUT) writes a header OUTPUT that holds the text of the file
+# INPUT as `inline constexpr std::string_view tbtrace::writers::VARIABLE`. CMake runs again when
+# INPUT changes; OUTPUT is touched only if its content changes.
+function(tbtrace_embed_text output variable input)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${input}")
+  file(READ "${input}" text)
+  string(FIND "${text}" ")tbtrace\"" clash)
+  if(NOT clash EQUAL -1)
+    message(FATAL_ERROR "${input} holds what ends a raw string; change that text")
+  endif()
+  # Compilers limit one literal (MSVC to 16 KiB), but not several in a row.
+  set(piece_size 12000)
+  string(LENGTH "${text}" left)
+  set(at 0)
+  set(literals "")
+  while(at LESS left)
+    string(SUBSTRING "${text}" ${at} ${piece_size} piece)
+    string(APPEND literals "\n    R\"tbtrace(${piece})tbtrace\"")
+    math(EXPR at "${at} + ${piece_size}")
+  endwhile()
+  get_filename_component(name "${input}" NAME)
+  string(CONCAT header
+    "// The text of ${name}, made by the build.\n"
+    "#pragma once\n\n#include <string_view>\n\n"
+    "namespace tbtrace::writers {\n\n"
+    "inline constexpr std::string_view ${variable} =${literals};\n\n"
+    "}  // namespace tbtrace::writers\n")
+  set(old "")
+  if(EXISTS "${output}")
+    file(READ "${output}" old)
+  endif()
+  if(NOT header STREQUAL old)
+    file(WRITE "${output}" "${header}")
+  endif()
+endfunction()

@@ -1,0 +1,172 @@
+#include "writers/flame_graph_layout.h"
+
+#include <tbtrace/report.h>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace tbtrace::writers {
+namespace {
+
+using Row = std::tuple<std::string, std::uint32_t, std::int64_t, std::int64_t, std::int64_t>;
+
+/// frame, depth, start, total, self
+std::vector<Row> rows(const FlameLayout& layout) {
+  std::vector<Row> rows;
+  for (const FlameBox& box : layout.boxes) {
+    rows.emplace_back(std::string(box.frame), box.depth, box.start, box.total, box.self);
+  }
+  return rows;
+}
+
+StackTree::Node add(StackTree& stacks, const std::vector<std::string_view>& frames,
+                    std::int64_t weight) {
+  StackTree::Node node = StackTree::kRoot;
+  for (const std::string_view frame : frames) node = stacks.child(node, stacks.frame_number(frame));
+  stacks.add(node, weight);
+  return node;
+}
+
+TEST(FlameGraphLayoutTest, PutsSortedChildrenOnTheirParentFromTheLeft) {
+  StackTree stacks("ns");
+  add(stacks, {"main", "b"}, 30);
+  add(stacks, {"main"}, 5);
+  add(stacks, {"main", "a", "x"}, 20);
+  add(stacks, {"Other"}, 45);
+  const FlameLayout layout = flame_graph_layout(stacks);
+  const std::vector<Row> expected = {
+      {"all", 0, 0, 100, 0}, {"Other", 1, 0, 45, 45}, {"main", 1, 45, 55, 5},
+      {"a", 2, 45, 20, 0},   {"x", 3, 45, 20, 20},    {"b", 2, 65, 30, 30},
+  };
+  EXPECT_EQ(rows(layout), expected);
+  EXPECT_EQ(layout.total, 100);
+  EXPECT_EQ(layout.levels, 4u);
+  EXPECT_EQ(layout.too_narrow, 0u);
+}
+
+TEST(FlameGraphLayoutTest, DoesNotDependOnTheOrderOfStacks) {
+  const std::vector<std::vector<std::string_view>> paths = {
+      {"a"}, {"a", "b"}, {"a", "\xff"}, {"a", "c", "d"}, {"B"}, {"z", "a"}};
+  StackTree forwards("ns");
+  for (const auto& path : paths) add(forwards, path, 10);
+  StackTree backwards("ns");
+  for (const auto& path : std::vector(paths.rbegin(), paths.rend())) add(backwards, path, 10);
+  EXPECT_EQ(rows(flame_graph_layout(forwards)), rows(flame_graph_layout(backwards)));
+}
+
+TEST(FlameGraphLayoutTest, SortsByUnsignedBytes) {
+  StackTree stacks("ns");
+  for (const std::string_view frame : {"\xc3\xa9", "z", "A", "a"}) add(stacks, {frame}, 1);
+  const FlameLayout layout = flame_graph_layout(stacks);
+  ASSERT_EQ(layout.boxes.size(), 5u);
+  EXPECT_EQ(layout.boxes[1].frame, "A");
+  EXPECT_EQ(layout.boxes[4].frame, "\xc3\xa9");
+}
+
+TEST(FlameGraphLayoutTest, CountsWhatIsTooNarrow) {
+  StackTree stacks("ns");
+  add(stacks, {"wide"}, 99'890);
+  add(stacks, {"at the limit"}, 100);
+  add(stacks, {"narrow"}, 9);
+  add(stacks, {"narrow", "on it"}, 1);
+  add(stacks, {"without weight"}, 0);
+  const FlameLayout layout = flame_graph_layout(stacks, {.width_px = 100, .narrowest_px = 0.1});
+  const std::vector<Row> expected = {{"all", 0, 0, 100'000, 0},
+                                     {"at the limit", 1, 0, 100, 100},
+                                     {"wide", 1, 100, 99'890, 99'890}};
+  EXPECT_EQ(rows(layout), expected);
+  EXPECT_EQ(layout.too_narrow, 2u);
+  EXPECT_EQ(layout.levels, 2u);
+}
+
+TEST(FlameGraphLayoutTest, WiderPicturesShowMore) {
+  StackTree stacks("ns");
+  add(stacks, {"wide"}, 99'999);
+  add(stacks, {"narrow"}, 1);
+  EXPECT_EQ(flame_graph_layout(stacks, {.width_px = 1000, .narrowest_px = 0.1}).boxes.size(), 2u);
+  EXPECT_EQ(flame_graph_layout(stacks, {.width_px = 10'000, .narrowest_px = 0.1}).boxes.size(), 3u);
+  EXPECT_EQ(flame_graph_layout(stacks, {.width_px = 1, .narrowest_px = 0}).boxes.size(), 3u);
+  EXPECT_EQ(flame_graph_layout(stacks, {.width_px = 1, .narrowest_px = 1}).boxes.size(), 1u);
+}
+
+TEST(FlameGraphLayoutTest, NothingToShow) {
+  StackTree stacks("bytes");
+  EXPECT_TRUE(flame_graph_layout(stacks).boxes.empty());
+  add(stacks, {"a", "b"}, 0);
+  const FlameLayout layout = flame_graph_layout(stacks);
+  EXPECT_TRUE(layout.boxes.empty());
+  EXPECT_EQ(layout.total, 0);
+  EXPECT_EQ(layout.too_narrow, 0u);
+}
+
+TEST(FlameGraphLayoutTest, WeightOfTheRootAlone) {
+  StackTree stacks("bytes");
+  stacks.add(StackTree::kRoot, 7);
+  EXPECT_EQ(rows(flame_graph_layout(stacks)), (std::vector<Row>{{"all", 0, 0, 7, 7}}));
+}
+
+TEST(FlameGraphLayoutTest, LargestWeights) {
+  StackTree stacks("ns");
+  constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+  add(stacks, {"a"}, kLargest - 1);
+  add(stacks, {"b"}, 1);
+  const FlameLayout layout = flame_graph_layout(stacks);
+  ASSERT_EQ(layout.boxes.size(), 2u);
+  EXPECT_EQ(layout.boxes[1].total, kLargest - 1);
+  EXPECT_EQ(layout.too_narrow, 1u);
+}
+
+TEST(FlameGraphLayoutTest, DeepTrees) {
+  constexpr std::uint32_t kDepth = 100'000;
+  StackTree stacks("ns");
+  StackTree::Node node = StackTree::kRoot;
+  const std::uint32_t frame = stacks.frame_number("recursion");
+  for (std::uint32_t depth = 0; depth < kDepth; ++depth) {
+    node = stacks.child(node, frame);
+    stacks.add(node, 1);
+  }
+  const FlameLayout layout =
+      flame_graph_layout(stacks, {.width_px = 2.0 * kDepth, .narrowest_px = 0.1});
+  ASSERT_EQ(layout.boxes.size(), kDepth + 1u);
+  EXPECT_EQ(layout.levels, kDepth + 1);
+  EXPECT_EQ(layout.boxes.back().depth, kDepth);
+  EXPECT_EQ(layout.boxes.back().total, 1);
+}
+
+TEST(FlameGraphLayoutTest, BoxesNestAndDoNotOverlap) {
+  StackTree stacks("ns");
+  std::uint32_t state = 12345;
+  const auto next = [&](std::uint32_t limit) {
+    state = state * 1664525u + 1013904223u;
+    return (state >> 16) % limit;
+  };
+  std::vector<StackTree::Node> nodes = {StackTree::kRoot};
+  for (int step = 0; step < 5000; ++step) {
+    const StackTree::Node parent = nodes[next(static_cast<std::uint32_t>(nodes.size()))];
+    const std::string frame = "f" + std::to_string(next(50));
+    nodes.push_back(stacks.child(parent, stacks.frame_number(frame)));
+    stacks.add(nodes.back(), next(1000));
+  }
+  const FlameLayout layout = flame_graph_layout(stacks);
+  std::vector<FlameBox> path;
+  std::vector<std::int64_t> row_ends(layout.levels, 0);
+  for (const FlameBox& box : layout.boxes) {
+    path.resize(box.depth);
+    if (!path.empty()) {
+      EXPECT_GE(box.start, path.back().start);
+      EXPECT_LE(box.start + box.total, path.back().start + path.back().total - path.back().self);
+    }
+    EXPECT_GE(box.start, row_ends[box.depth]);
+    row_ends[box.depth] = box.start + box.total;
+    path.push_back(box);
+  }
+}
+
+}  // namespace
+}  // namespace tbtrace::writers
