@@ -29,33 +29,44 @@ class RowGroups {
     std::uint32_t stack = 0;
     DeviceType device = DeviceType::cpu;
     bool annotation = false;
+
+    bool operator==(const Key&) const = default;
   };
 
   /// The row of a key, numbered in the order of first appearance. A new row has only its key's
   /// name, device and kind; `added` tells so.
   std::size_t find(const Key& key, bool& added) {
+    added = false;
+    if (key.name >= recent_.size()) recent_.resize(texts_.size(), kNone);
+    std::uint32_t& recent = recent_[key.name];
+    if (recent != kNone && keys_[recent] == key) return recent;
     const std::array<std::uint32_t, 5> parts = {
         key.name, key.overload, key.shapes, key.stack,
         static_cast<std::uint32_t>(key.device) << 1 | (key.annotation ? 1U : 0U)};
     std::array<char, sizeof parts> bytes;
     std::memcpy(bytes.data(), parts.data(), sizeof parts);
-    const std::size_t row = keys_.intern({bytes.data(), bytes.size()}) - 1;
-    added = row == rows_.size();
+    recent = numbers_.intern({bytes.data(), bytes.size()}) - 1;
+    added = recent == rows_.size();
     if (added) {
+      keys_.push_back(key);
       OperatorRow& fresh = rows_.emplace_back();
       fresh.key = texts_[key.name];
       fresh.device_type = key.device;
       fresh.is_user_annotation = key.annotation;
     }
-    return row;
+    return recent;
   }
 
   OperatorRow& operator[](std::size_t row) { return rows_[row]; }
   std::vector<OperatorRow>& rows() { return rows_; }
 
  private:
+  static constexpr std::uint32_t kNone = 0xffffffff;
+
   StringPool texts_;
-  StringPool keys_;
+  StringPool numbers_;                 // the row of a key, by the bytes of its parts
+  std::vector<Key> keys_;              // by row
+  std::vector<std::uint32_t> recent_;  // by name: the row of the key with it that came last
   std::vector<OperatorRow> rows_;
 };
 

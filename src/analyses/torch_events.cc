@@ -51,10 +51,7 @@ class Collector {
   }
 
   NameId name_of(EventId event) {
-    if (stacks_ != nullptr && trace_.events().is_python_frame(event) &&
-        trace_.name(event) == kUnknown) {
-      return stacks_->python_name(event);
-    }
+    if (is_lost(event)) return stacks_->python_name(event);
     return names_.get(trace_.events().name(event), trace_.kind(event) == EventKind::cpu_op).name;
   }
 
@@ -73,8 +70,9 @@ class Collector {
       const Category& category = trace_.category(event);
       if (category.kind == EventKind::trace_span) continue;
       const bool op = category.kind == EventKind::cpu_op;
-      if (names_.get(trace_.events().name(event), op).is_left_out) continue;
-      add(event, category);
+      const TorchName& name = names_.get(trace_.events().name(event), op);
+      if (name.is_left_out) continue;
+      add(event, category, is_lost(event) ? stacks_->python_name(event) : name.name);
     }
     if (shadows) restore_order();
   }
@@ -115,11 +113,17 @@ class Collector {
   }
 
  private:
-  void add(EventId event, const Category& category) {
+  /// The event's own name was lost, but may stand in the stacks.
+  bool is_lost(EventId event) const {
+    return stacks_ != nullptr && trace_.events().is_python_frame(event) &&
+           trace_.name(event) == kUnknown;
+  }
+
+  void add(EventId event, const Category& category, NameId name) {
     std::int64_t start = trace_.events().start_ns(event);
     std::int64_t end = end_ns(event);
     Row row = {};
-    row.name = name_of(event);
+    row.name = name;
     const bool annotation = category.kind == EventKind::user_annotation;
     const bool shadow = category.kind == EventKind::gpu_user_annotation;
     if (annotation || shadow) row.flags |= TorchRows::kAnnotation;

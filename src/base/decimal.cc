@@ -60,6 +60,7 @@ bool digits(const char* text, std::size_t count, std::uint64_t& value) {
 /// A decimal number taken apart: `digits` * 10^`exponent`, dropped digits only count for rounding.
 struct Decimal {
   bool negative = false;
+  bool rounds_up = false;  // the first dropped digit is 5 or more
   std::uint64_t digits = 0;
   int exponent = 0;
 };
@@ -84,8 +85,10 @@ std::optional<Decimal> take_apart(std::string_view text) {
       number.digits = number.digits * 10 + static_cast<std::uint64_t>(c - '0');
       if (number.digits != 0) ++significant;
       if (point) --exponent;
-    } else if (!point) {
-      ++exponent;
+    } else {
+      if (significant == kKeptDigits) number.rounds_up = c >= '5';
+      ++significant;
+      if (!point) ++exponent;
     }
     if (exponent > 1000 || exponent < -1000) return std::nullopt;
   }
@@ -111,13 +114,14 @@ std::optional<std::int64_t> scaled(const Decimal& number, int power) {
     if (value > static_cast<std::uint64_t>(kMax) / 10) return std::nullopt;
     value *= 10;
   }
-  std::uint64_t last = 0;
-  for (; exponent < 0 && (value != 0 || last != 0); ++exponent) {
-    last = value % 10;
+  bool up = number.rounds_up;
+  for (; exponent < 0 && (value != 0 || up); ++exponent) {
+    up = value % 10 >= 5;
     value /= 10;
   }
-  if (last >= 5) ++value;
-  return number.negative ? -static_cast<std::int64_t>(value) : static_cast<std::int64_t>(value);
+  if (up) ++value;
+  if (value > static_cast<std::uint64_t>(kMax) + (number.negative ? 1 : 0)) return std::nullopt;
+  return static_cast<std::int64_t>(number.negative ? 0 - value : value);
 }
 
 }  // namespace

@@ -12,8 +12,8 @@ namespace tbtrace {
 /// What the C++ ABI's demangler makes of a symbol or of a type's encoding (`Pf` is `float*`);
 /// nullopt if it is neither, or may come out longer than `limit` bytes.
 ///
-/// Encodings refer back to their own parts, so each pair of references can double the length: 230
-/// characters can stand for 140 MB. Names whose bound by that count exceeds the limit are refused.
+/// Encodings refer back to their own parts, so each reference can double the length: 230 characters
+/// can stand for 10 GB. Names whose bound by that count exceeds the limit are refused.
 std::optional<std::string> demangle(const std::string& name, std::size_t limit);
 
 }  // namespace tbtrace

@@ -25,10 +25,11 @@ class GzipSource final : public ByteSource {
     std::size_t filled = 0;
     while (filled < buffer.size() && !finished_) {
       if (unread_.empty() && !input_ended_) {
-        Result<std::size_t> got = source_->read(input_);
-        if (!got.ok()) return stop(filled, got.status());
-        unread_ = std::span<const char>(input_).first(*got);
-        input_ended_ = *got == 0;
+        // After a failure the inflater may still hold text of what was read before.
+        const Result<std::size_t> got = source_->read(input_);
+        if (!got.ok()) source_failure_ = got.status();
+        unread_ = std::span<const char>(input_).first(got.ok() ? *got : 0);
+        input_ended_ = unread_.empty();
       }
       if (between_members_) {
         if (!start_member()) continue;
@@ -42,9 +43,7 @@ class GzipSource final : public ByteSource {
       between_members_ = step.state == Inflater::State::end_of_member;
       if (step.consumed > 0 || step.produced > 0 || between_members_) continue;
       if (!unread_.empty()) return stop(filled, damaged());
-      if (input_ended_) {
-        return stop(filled, failure("the gzip data end too early; what was there was read"));
-      }
+      if (input_ended_) return stop(filled, ended_too_early());
     }
     return filled;
   }
@@ -55,6 +54,11 @@ class GzipSource final : public ByteSource {
  private:
   static Status damaged() {
     return failure("the gzip data are damaged; what came before was read");
+  }
+
+  Status ended_too_early() const {
+    if (!source_failure_.ok()) return source_failure_;
+    return failure("the gzip data end too early; what was there was read");
   }
 
   /// Gives out what was inflated before `status`, which the next read returns.
@@ -72,6 +76,7 @@ class GzipSource final : public ByteSource {
       while (!unread_.empty() && unread_.front() == 0) unread_ = unread_.subspan(1);
       if (unread_.empty()) {
         finished_ = input_ended_;
+        end_ = source_failure_;
         return finished_;
       }
       if (static_cast<unsigned char>(unread_.front()) != 0x1f) {
@@ -88,6 +93,7 @@ class GzipSource final : public ByteSource {
   std::array<char, kInputSize> input_;
   std::span<const char> unread_;
   Inflater inflater_;
+  Status source_failure_;
   Status end_;
   bool input_ended_ = false;
   bool between_members_ = true;
@@ -101,12 +107,17 @@ Result<std::unique_ptr<ByteSource>> decompressed(std::unique_ptr<ByteSource> sou
   Result<std::string> start = peek(source, kMagicSize);
   if (!start.ok()) return start.status();
   const std::string_view magic = *start;
-  for (const auto& [sign, name] : {std::pair<std::string_view, const char*>{"\x28\xb5\x2f\xfd", "zstd"},
-                                   {std::string_view("\xfd" "7zXZ", 5), "xz"},
-                                   {"BZh", "bzip2"},
-                                   {"PK\x03\x04", "zip"}}) {
+  for (const auto& [sign, name] :
+       {std::pair<std::string_view, const char*>{"\x28\xb5\x2f\xfd", "zstd"},
+        {std::string_view("\xfd"
+                          "7zXZ",
+                          5),
+         "xz"},
+        {"BZh", "bzip2"},
+        {"PK\x03\x04", "zip"}}) {
     if (magic.starts_with(sign)) {
-      return failure(std::string("is ") + name + " data, which tbtrace does not read; unpack it first");
+      return failure(std::string("is ") + name +
+                     " data, which tbtrace does not read; unpack it first");
     }
   }
   if (!magic.starts_with("\x1f\x8b")) return source;

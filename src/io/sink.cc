@@ -1,13 +1,14 @@
 #include "io/sink.h"
 
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <utility>
 
 namespace tbtrace::io {
 namespace {
@@ -64,15 +65,20 @@ class FileSink final : public ByteSink {
     if (!temporary_.empty()) ::unlink(temporary_.c_str());
   }
 
-  Status write(std::string_view bytes) override { return direct_.write(bytes); }
+  Status write(std::string_view bytes) override {
+    if (failure_.ok()) failure_ = direct_.write(bytes);
+    return failure_;
+  }
 
   Status close() override {
+    if (!failure_.ok()) return failure_;
     if (Status closed = direct_.close(); !closed.ok()) return closed;
     if (overwrite_ || !renamed_to_free_name()) {
       if (!overwrite_ && errno == EEXIST) return exists();
       struct stat info = {};
       if (!overwrite_ && ::stat(path_.c_str(), &info) == 0) return exists();
-      if (std::rename(temporary_.c_str(), path_.c_str()) != 0) return system_failure("cannot write");
+      if (std::rename(temporary_.c_str(), path_.c_str()) != 0)
+        return system_failure("cannot write");
     }
     temporary_.clear();
     return {};
@@ -81,10 +87,12 @@ class FileSink final : public ByteSink {
  private:
   /// Some file systems cannot do this in one step.
   bool renamed_to_free_name() const {
-    return ::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE) == 0;
+    return ::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE) ==
+           0;
   }
 
   DirectSink direct_;
+  Status failure_;  // of the first write that failed
   std::string temporary_;
   std::string path_;
   bool overwrite_;
@@ -103,10 +111,18 @@ class MemorySink final : public ByteSink {
   std::string& text_;
 };
 
+/// What a link leads to, so that a rename replaces that and not the link; `/dev/stdout` is one.
+std::string followed(const std::string& path) {
+  const std::unique_ptr<char, decltype(&std::free)> target(::realpath(path.c_str(), nullptr),
+                                                           &std::free);
+  return target == nullptr ? path : target.get();
+}
+
 }  // namespace
 
-Result<std::unique_ptr<ByteSink>> create_file(const std::string& path, bool overwrite) {
+Result<std::unique_ptr<ByteSink>> create_file(const std::string& name, bool overwrite) {
   constexpr mode_t kMode = 0666;  // less what the umask takes away
+  const std::string path = followed(name);
   struct stat info = {};
   if (::stat(path.c_str(), &info) == 0) {
     if (S_ISDIR(info.st_mode)) return failure("is a directory; name a file");

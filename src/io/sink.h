@@ -22,8 +22,9 @@ class ByteSink {
 };
 
 /// A file that is written beside its place under a temporary name and renamed at close().
-/// Without `overwrite` an existing file is a failure, now or at close().
-Result<std::unique_ptr<ByteSink>> create_file(const std::string& path, bool overwrite);
+/// Without `overwrite` an existing file is a failure, now or at close(). Links are followed and
+/// stay; devices and pipes are written to as they are.
+Result<std::unique_ptr<ByteSink>> create_file(const std::string& name, bool overwrite);
 
 /// Standard output; a closed pipe is a failed write, not a signal, if SIGPIPE is ignored.
 std::unique_ptr<ByteSink> standard_output();

@@ -12,6 +12,7 @@ using wire::Quoting;
 using wire::ScanEnd;
 
 constexpr std::string_view kEventsKey = "\"traceEvents\"";
+constexpr std::size_t kLongestHeader = std::size_t{4} << 20;  // that is waited for
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
@@ -52,7 +53,7 @@ std::size_t ChromeDocument::consume(std::string_view text, std::uint64_t offset,
     std::size_t used = 0;
     switch (state_) {
       case State::start:
-        used = start(rest);
+        used = start(rest, last);
         break;
       case State::members:
         used = member(rest, offset + at, last);
@@ -72,17 +73,21 @@ std::size_t ChromeDocument::consume(std::string_view text, std::uint64_t offset,
   return text.size();
 }
 
-std::size_t ChromeDocument::start(std::string_view text) {
+std::size_t ChromeDocument::start(std::string_view text, bool last) {
   std::size_t at = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
   at = skip_space(text, at);
   if (at == text.size()) return 0;
-  bare_array_ = text[at] == '[';
-  has_events_ = bare_array_;
-  state_ = bare_array_ ? State::events : State::members;
-  if (!bare_array_) {
-    const std::size_t key = text.find(kEventsKey);
-    if (key != std::string_view::npos) learn_layout(text.substr(key));
+  if (text[at] == '[') {
+    bare_array_ = true;
+    has_events_ = true;
+    state_ = State::events;
+    return at + 1;
   }
+  // How the first event is laid out tells how the strings before it are written.
+  const std::size_t key = text.find(kEventsKey);
+  const bool known = key != std::string_view::npos && learn_layout(text.substr(key));
+  if (!known && !last && text.size() < kLongestHeader) return 0;
+  state_ = State::members;
   return at + 1;
 }
 
@@ -98,7 +103,7 @@ std::size_t ChromeDocument::member(std::string_view text, std::uint64_t offset, 
     const std::size_t value = skip_space(text, std::min(colon + 1, text.size()));
     if (value == text.size() && !last) return 0;
     if (value < text.size() && text[colon] == ':' && text[value] == '[') {
-      if (!layout_known_ && !has_events_) learn_layout(text.substr(start));
+      if (!has_events_ && !learn_layout(text.substr(start)) && !last) return 0;
       has_events_ = true;
       state_ = State::events;
       return value + 1;
@@ -138,7 +143,13 @@ std::size_t ChromeDocument::events(std::string_view text, std::uint64_t offset, 
     learn_separator(text, first_event, progress.consumed);
   }
   commit(batch_, parser_.mapper(), offset, progress.array_ended);
-  return progress.consumed;
+  if (first || progress.array_ended) return progress.consumed;
+  // An event behind which another one starts lost its end, and would take in all that follow.
+  const std::size_t next =
+      text.find(std::string_view(separator_).substr(1), progress.consumed + 1);
+  if (next == std::string_view::npos) return progress.consumed;
+  builder_.issues().add(IssueId::event_unreadable, offset + progress.consumed);
+  return next;
 }
 
 void ChromeDocument::commit(EventBatch& batch, EventMapper& mapper, std::uint64_t offset,
@@ -149,18 +160,21 @@ void ChromeDocument::commit(EventBatch& batch, EventMapper& mapper, std::uint64_
 }
 
 /// Kineto's C++ writer sets events at two blanks and their members at four, which no general JSON
-/// writer does inside an object. Since 2026 it writes one member a line.
-void ChromeDocument::learn_layout(std::string_view text) {
+/// writer does inside an object. Since 2026 it writes one member a line. False if the text ends
+/// before that can be told.
+bool ChromeDocument::learn_layout(std::string_view text) {
   constexpr std::string_view kBeforeEvent = "\n  {\n    \"";
   const std::size_t array = text.find('[');
-  if (array == std::string_view::npos) return;
+  if (array == std::string_view::npos) return false;
   const std::size_t brace = skip_space(text, array + 1);
-  if (brace == text.size()) return;
-  layout_known_ = true;
-  if (brace < 3 || !text.substr(brace - 3).starts_with(kBeforeEvent)) return;
-  const std::size_t comma = text.find(',', brace);
-  const bool line_ends = comma != std::string_view::npos && text.substr(comma + 1).starts_with('\n');
-  quoting_ = line_ends ? Quoting::kineto_lines : Quoting::kineto_inline;
+  if (brace == text.size()) return false;
+  const std::string_view event = text.substr(brace < 3 ? brace : brace - 3);
+  quoting_ = Quoting::escaped;
+  if (!event.starts_with(kBeforeEvent)) return event.size() >= kBeforeEvent.size();
+  const std::size_t comma = event.find(',');
+  if (comma == std::string_view::npos || comma + 1 == event.size()) return false;
+  quoting_ = event[comma + 1] == '\n' ? Quoting::kineto_lines : Quoting::kineto_inline;
+  return true;
 }
 
 /// What stands between the first event and the second, from the brace that ends the one to the
@@ -184,12 +198,15 @@ std::size_t ChromeDocument::last_boundary(std::string_view text) const {
   return found == std::string_view::npos ? 0 : found + 1;
 }
 
-std::size_t ChromeDocument::skip(std::string_view text, std::uint64_t offset) {
+std::size_t ChromeDocument::skip(std::string_view text, std::uint64_t offset, bool last) {
+  std::size_t at = 0;
   if (!skipping_.active) {
-    builder_.issues().add(IssueId::event_too_large, offset);
+    at = skip_space_and_commas(text, 0);
+    builder_.issues().add(IssueId::event_too_large, offset + at);
     skipping_ = {.active = true};
+    if (at < text.size() && (text[at] == '}' || text[at] == ']')) ++at;  // so that it moves on
   }
-  for (std::size_t at = 0; at < text.size(); ++at) {
+  for (; at < text.size(); ++at) {
     const char c = text[at];
     if (skipping_.in_string) {
       if (skipping_.escaped) {
@@ -210,6 +227,7 @@ std::size_t ChromeDocument::skip(std::string_view text, std::uint64_t offset) {
       return at;
     }
   }
+  if (last) builder_.issues().add(IssueId::input_truncated, offset + text.size());
   return text.size();
 }
 

@@ -35,7 +35,7 @@ class ChromeDocument {
 
   /// Leaves out the member or event that `text` starts with, as it is too large, up to the end of
   /// `text` or of the thing. Call again with the next text until it returns less than its size.
-  std::size_t skip(std::string_view text, std::uint64_t offset);
+  std::size_t skip(std::string_view text, std::uint64_t offset, bool last);
 
   wire::Quoting quoting() const { return quoting_; }
   const Wanted& wanted() const { return wanted_; }
@@ -54,17 +54,16 @@ class ChromeDocument {
     std::size_t depth = 0;
   };
 
-  std::size_t start(std::string_view text);
+  std::size_t start(std::string_view text, bool last);
   std::size_t member(std::string_view text, std::uint64_t offset, bool last);
   std::size_t events(std::string_view text, std::uint64_t offset, bool last);
-  void learn_layout(std::string_view text);
+  bool learn_layout(std::string_view text);
   void learn_separator(std::string_view text, std::size_t first_event, std::size_t first_end);
 
   Wanted wanted_;
   State state_ = State::start;
   bool bare_array_ = false;
   bool has_events_ = false;
-  bool layout_known_ = false;
   wire::Quoting quoting_ = wire::Quoting::escaped;
   std::string separator_;
   Skipping skipping_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <limits>
 #include <optional>
 
@@ -51,6 +52,24 @@ std::int16_t small(std::int64_t value) {
   const bool fits = value >= std::numeric_limits<std::int16_t>::min() &&
                     value <= std::numeric_limits<std::int16_t>::max();
   return fits ? static_cast<std::int16_t>(value) : std::int16_t{-1};
+}
+
+/// The text as one word; 0 if it has more than 8 characters, or none.
+std::uint64_t short_text(const Token& token) {
+  if (token.size == 0 || token.size > 8) return 0;
+  std::uint64_t word;
+  std::memcpy(&word, token.data, sizeof word);
+  return word << (8 * (8 - token.size)) >> (8 * (8 - token.size));
+}
+
+/// A quote without a backslash, which no JSON string holds.
+bool holds_bare_quote(std::string_view content) {
+  bool escaped = false;
+  for (const char c : content) {
+    if (c == '"' && !escaped) return true;
+    escaped = c == '\\' && !escaped;
+  }
+  return false;
 }
 
 FlowEnd::Type flow_type(std::string_view category) {
@@ -103,7 +122,7 @@ void EventMapper::add(const RawEvent& event, std::uint64_t offset, EventBatch& b
     case 't':
       break;  // a stop on the way of an arrow
     case 'M':
-      add_label(event, batch);
+      add_label(event, offset, batch);
       break;
     default:
       batch.issues.add(phase.empty() ? IssueId::event_incomplete : IssueId::phase_unsupported, offset);
@@ -156,14 +175,15 @@ void EventMapper::add_range(const RawEvent& event, std::uint64_t offset, EventBa
   batch.categories.push_back(event.has(Field::category)
                                  ? text(event[Field::category], batch, offset)
                                  : StringId::empty);
-  add_details(event, static_cast<EventId>(batch.events.size()), batch);
+  add_details(event, static_cast<EventId>(batch.events.size()), offset, batch);
   batch.events.push_back(row);
 }
 
-void EventMapper::add_details(const RawEvent& event, EventId row, EventBatch& batch) {
+void EventMapper::add_details(const RawEvent& event, EventId row, std::uint64_t offset,
+                              EventBatch& batch) {
   const auto raw = [&](Field field) {
     if (!event.has(field)) return StringId::empty;
-    return text(event[field], batch, 0);
+    return text(event[field], batch, offset);
   };
   if (wanted_.inputs && (event.has(Field::input_dims) || event.has(Field::input_types))) {
     batch.inputs.push_back({row, raw(Field::input_dims), raw(Field::input_types),
@@ -216,12 +236,12 @@ void EventMapper::add_flow(const RawEvent& event, std::uint64_t offset, EventBat
   batch.flows.push_back(end);
 }
 
-void EventMapper::add_label(const RawEvent& event, EventBatch& batch) {
+void EventMapper::add_label(const RawEvent& event, std::uint64_t offset, EventBatch& batch) {
   if (!event.has(Field::name) || !event.has(Field::label)) return;
   const std::string_view what = event[Field::name].text();
   const bool process = what == "process_name";
   if (!process && what != "thread_name") return;
-  batch.labels.push_back({track(event), text(event[Field::label], batch, 0), process});
+  batch.labels.push_back({track(event), text(event[Field::label], batch, offset), process});
 }
 
 /// Ids are numbers; text is told apart by its hash, which is the same in every run.
@@ -247,6 +267,9 @@ StringId EventMapper::text(const Token& token, EventBatch& batch, std::uint64_t 
     }
     content = scratch_;
   }
+  if (!known_utf8_ && token.is_string() && holds_bare_quote(token.text())) {
+    batch.issues.add(IssueId::unescaped_text, offset);
+  }
   if (!known_utf8_ && !is_utf8(content)) {
     batch.issues.add(IssueId::invalid_utf8, offset);
     scratch_ = to_utf8(content);
@@ -264,14 +287,23 @@ TrackKey EventMapper::key(const Token& token) {
 }
 
 TrackId EventMapper::track(const RawEvent& event) {
+  if (!event.has(Field::process) || !event.has(Field::thread)) return parse_track(event);
+  const std::uint64_t process = short_text(event[Field::process]);
+  const std::uint64_t thread = short_text(event[Field::thread]);
+  if (process == 0 || thread == 0) return parse_track(event);
+  KnownTrack& known = known_tracks_[hash_integer(process, thread) % known_tracks_.size()];
+  if (known.process != process || known.thread != thread) {
+    known = {process, thread, parse_track(event)};
+  }
+  return known.track;
+}
+
+TrackId EventMapper::parse_track(const RawEvent& event) {
   KeyPair pair;
   if (event.has(Field::process)) pair.process = key(event[Field::process]);
   pair.thread = event.has(Field::thread) ? key(event[Field::thread]) : pair.process;
-  KnownTrack& known = known_tracks_[KeyPairHash()(pair) % known_tracks_.size()];
-  if (known.set && known.key == pair) return known.track;
   const auto [found, added] = track_ids_.try_emplace(pair, static_cast<TrackId>(tracks_.size()));
   if (added) tracks_.push_back(pair);
-  known = {pair, found->second, true};
   return found->second;
 }
 

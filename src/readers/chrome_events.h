@@ -74,15 +74,16 @@ class EventMapper {
   };
 
   void add_range(const RawEvent& event, std::uint64_t offset, EventBatch& batch);
-  void add_details(const RawEvent& event, EventId row, EventBatch& batch);
+  void add_details(const RawEvent& event, EventId row, std::uint64_t offset, EventBatch& batch);
   void add_memory(const RawEvent& event, std::uint64_t offset, EventBatch& batch);
   void add_flow(const RawEvent& event, std::uint64_t offset, EventBatch& batch);
-  void add_label(const RawEvent& event, EventBatch& batch);
+  void add_label(const RawEvent& event, std::uint64_t offset, EventBatch& batch);
 
   std::int64_t flow_id(const Token& token);
   StringId text(const Token& token, EventBatch& batch, std::uint64_t offset);
   TrackKey key(const Token& token);
   TrackId track(const RawEvent& event);
+  TrackId parse_track(const RawEvent& event);
 
   StringId committed(StringId own, TraceBuilder& builder);
   TrackId committed(TrackId own, TraceBuilder& builder);
@@ -98,9 +99,9 @@ class EventMapper {
   std::unordered_map<KeyPair, TrackId, KeyPairHash> track_ids_;
   std::vector<KeyPair> tracks_;
   struct KnownTrack {
-    KeyPair key;
+    std::uint64_t process = 0;  // the texts of its ids, of up to 8 characters; 0: none is known
+    std::uint64_t thread = 0;
     TrackId track = {};
-    bool set = false;
   };
   std::array<KnownTrack, 64> known_tracks_;  // most events are on a track that was met just now
 

@@ -1,5 +1,7 @@
 #include "readers/chrome_parser.h"
 
+#include <algorithm>
+
 namespace tbtrace::readers {
 namespace {
 
@@ -10,11 +12,17 @@ bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; 
 
 }  // namespace
 
-ChromeParser::Progress ChromeParser::parse(std::string_view text, Quoting quoting, bool last,
-                                           EventBatch& batch) {
+void ChromeParser::start(std::string_view text, Quoting quoting, bool last) {
+  constexpr std::size_t kMostScans = 8;
   text_ = text;
   quoting_ = quoting;
   last_ = last;
+  rescans_left_ = kMostScans * text.size();
+}
+
+ChromeParser::Progress ChromeParser::parse(std::string_view text, Quoting quoting, bool last,
+                                           EventBatch& batch) {
+  start(text, quoting, last);
   const bool may_hold_escapes = text.find('\\') != std::string_view::npos;
   std::size_t at = 0;
   Stop stop = Stop::none;
@@ -29,9 +37,7 @@ ChromeParser::Progress ChromeParser::parse(std::string_view text, Quoting quotin
 
 ChromeParser::Progress ChromeParser::parse_one(std::string_view text, Quoting quoting, bool last,
                                                EventBatch& batch) {
-  text_ = text;
-  quoting_ = quoting;
-  last_ = last;
+  start(text, quoting, last);
   mapper_.begin(quoting, true, false);
   std::size_t at = 0;
   const Stop stop = scan_event(at, batch);
@@ -89,21 +95,38 @@ ChromeParser::Stop ChromeParser::scan_event(std::size_t& at, EventBatch& batch) 
     return Stop::none;
   }
   batch.issues.add(IssueId::event_unreadable, start);
-  if (end == ScanEnd::broken) at = next_event(start + 1);
+  if (end == ScanEnd::broken || !may_start_event(at)) {
+    // Text made for it could be scanned to its end from every event that starts in it.
+    const std::size_t scanned = scanner_.reached() - start;
+    const bool may_scan_again = scanned <= rescans_left_;
+    if (may_scan_again) rescans_left_ -= scanned;
+    at = next_event(may_scan_again ? start : std::max(start, scanner_.reached()));
+  }
   return Stop::none;
 }
 
-/// Where an event may start after a broken one: at a brace that follows the end of another.
+/// Whether behind an element that is no event the next event follows, or the array or text ends.
+/// Otherwise it may be the inside of an event that lost its brace.
+bool ChromeParser::may_start_event(std::size_t at) const {
+  while (at < text_.size() && (is_space(text_[at]) || text_[at] == ',')) ++at;
+  return at == text_.size() || text_[at] == '{' || text_[at] == ']';
+}
+
+/// Where an event may start behind a broken one: at a brace after a comma, if a key of events follows.
 std::size_t ChromeParser::next_event(std::size_t at) const {
+  const auto skip_space = [&](std::size_t from) {
+    while (from < text_.size() && is_space(text_[from])) ++from;
+    return from;
+  };
   for (;; ++at) {
-    at = text_.find('}', at);
+    at = text_.find(',', at);
     if (at == std::string_view::npos) return text_.size();
-    std::size_t next = at + 1;
-    while (next < text_.size() && (is_space(text_[next]) || text_[next] == ',')) ++next;
-    if (next == text_.size()) return next;
-    if (text_[next] == '{' && text_.substr(at + 1, next - at - 1).find(',') != std::string_view::npos) {
-      return next;
-    }
+    const std::size_t brace = skip_space(at + 1);
+    if (brace == text_.size()) return brace;
+    const std::size_t quote = skip_space(brace + 1);
+    if (text_[brace] != '{' || quote >= text_.size() || text_[quote] != '"') continue;
+    const std::string_view key = text_.substr(quote + 1, text_.find('"', quote + 1) - quote - 1);
+    if (field_of(key, kEventKeys) != Field::none) return brace;
   }
 }
 

@@ -37,8 +37,10 @@ class ChromeParser {
  private:
   enum class Stop : std::uint8_t { none, need_text, array_end };
 
+  void start(std::string_view text, wire::Quoting quoting, bool last);
   Stop walk_index(std::size_t& at, EventBatch& batch);
   Stop scan_event(std::size_t& at, EventBatch& batch);
+  bool may_start_event(std::size_t at) const;
   std::size_t next_event(std::size_t at) const;
 
   EventMapper mapper_;
@@ -49,6 +51,7 @@ class ChromeParser {
   std::string_view text_;
   wire::Quoting quoting_ = wire::Quoting::escaped;
   bool last_ = false;
+  std::size_t rescans_left_ = 0;  // bytes of broken events that may be looked at once more
 };
 
 }  // namespace tbtrace::readers

@@ -17,9 +17,9 @@
 namespace tbtrace::readers {
 namespace {
 
-// Small blocks stay in the cache; two threads hand over less often with larger ones.
-constexpr std::size_t kSerialBlock = std::size_t{128} << 10;
-constexpr std::size_t kParallelBlock = std::size_t{512} << 10;
+constexpr std::size_t kFirstBlock = std::size_t{128} << 10;
+// Also of one thread: what is made of damaged text depends on where blocks end.
+constexpr std::size_t kBlock = std::size_t{512} << 10;
 constexpr std::size_t kLargestItem = std::size_t{32} << 20;  // of one event or member
 
 /// Text that may be given to the index: the bytes behind it are readable.
@@ -105,6 +105,9 @@ class Feeder {
   /// Where the pending text starts in the file.
   std::uint64_t offset() const { return offset_; }
 
+  /// Whether all text that was given has been used, up to the end of an item.
+  bool is_between_items() const { return pending_.size() == 0 && !skipping_; }
+
   /// Text up to `offset` reached the document on another way.
   void moved_to(std::uint64_t offset) { offset_ = offset; }
 
@@ -114,7 +117,7 @@ class Feeder {
     for (;;) {
       const std::string_view text = pending_.view();
       if (skipping_) {
-        const std::size_t skipped = document_.skip(text, offset_);
+        const std::size_t skipped = document_.skip(text, offset_, last);
         skipping_ = skipped == text.size() && !last;
         drop(skipped);
         if (skipped == text.size()) return;
@@ -150,10 +153,10 @@ class Feeder {
   bool skipping_ = false;
 };
 
-/// Reads the rest of the events on several threads. Whoever is free takes the next block under a
-/// lock, which inflates it, and parses it alone; blocks are committed in their order, so the result
-/// does not depend on the number of threads. The end of a block is a guess: where parsing does not
-/// end there, or the array ends, the text goes to the document piece by piece instead.
+/// Reads the rest of the events on one or several threads. Whoever is free takes the next block
+/// under a lock, which inflates it, and parses it alone; blocks are committed in their order, so the
+/// result does not depend on the number of threads. The end of a block is a guess: where parsing
+/// does not end there, or the array ends, the text goes to the document piece by piece instead.
 class ParallelReader {
  public:
   ParallelReader(Input& input, Feeder& feeder, ChromeDocument& document, const ReadOptions& options)
@@ -200,7 +203,7 @@ class ParallelReader {
     block.offset = tail_offset_;
     block.text.truncate(0);
     block.text.append(tail_.view());
-    input_.fill(block.text, kParallelBlock);
+    input_.fill(block.text, kBlock);
     block.position = input_.position();
     block.last = input_.ended();
     all_taken_ = block.last;
@@ -219,7 +222,7 @@ class ParallelReader {
   void commit(const Block& block, bool whole, EventBatch& batch, ChromeParser& parser) {
     std::unique_lock lock(committing_);
     turn_.wait(lock, [&] { return next_to_commit_ == block.number; });
-    if (whole && !block.last && feeder_.pending().size() == 0 && document_.in_events()) {
+    if (whole && !block.last && feeder_.is_between_items() && document_.in_events()) {
       document_.commit(batch, parser.mapper(), block.offset, false);
       feeder_.moved_to(block.offset + block.text.size());
     } else {
@@ -265,11 +268,11 @@ Result<Trace> read_chrome(io::ByteSource& source, const ReadOptions& options) {
       options.threads > 0 ? options.threads
                           : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   while (!input.ended()) {
-    if (threads > 1 && document.in_events()) {
+    if (document.in_events()) {
       ParallelReader(input, feeder, document, options).run(threads);
       break;
     }
-    input.fill(feeder.pending(), kSerialBlock);
+    input.fill(feeder.pending(), kFirstBlock);
     feeder.feed(input.ended());
     if (options.on_progress) options.on_progress(input.position(), input.total());
   }

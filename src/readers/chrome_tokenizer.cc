@@ -46,25 +46,34 @@ bool skip_nested(std::string_view text, const std::uint32_t*& position) {
   return true;
 }
 
+/// The fields of one object, as far as it was read.
+struct Fields {
+  std::uint64_t present = 0;
+  std::uint64_t repeated = 0;
+};
+
 // Fields without a row share a slot behind the others, so that nothing depends on which it is.
-void store(RawEvent& event, Field field, const char* data, std::size_t size, Token::Type type) {
+void store(RawEvent& event, Fields& fields, Field field, const char* data, std::size_t size,
+           Token::Type type) {
   const std::uint64_t bit = std::uint64_t{1} << static_cast<int>(field);
-  event.repeated |= event.present & bit;
-  event.present |= bit;
+  fields.repeated |= fields.present & bit;
+  fields.present |= bit;
   event.tokens[static_cast<std::size_t>(field)] = {data, static_cast<std::uint32_t>(size), type};
 }
 
 /// Kineto's C++ writer escapes nothing, so a name may hold what looks like further members. In its
 /// layout a name is followed by the end of the line, or by `"pid"` in ranges and instants.
-bool ends_like_a_name(std::string_view text, Quoting quoting, std::size_t end,
-                      const RawEvent& event) {
-  if (quoting == Quoting::escaped || text[end] != ',') return true;
-  const char* after = text.data() + end + 1;
+bool ends_like_a_name(const char* text, Quoting quoting, std::size_t end, const RawEvent& event,
+                      const Fields& fields) {
+  if (quoting == Quoting::escaped) return true;
+  if (text[end] != ',') return end > 0 && !is_solid(text[end - 1]);
+  const char* after = text + end + 1;
   if (*after == '\n') return true;
   if (quoting == Quoting::kineto_lines) return false;
+  const bool has_phase = (fields.present >> static_cast<int>(Field::phase) & 1) != 0;
+  const Token& phase = event[Field::phase];
   const bool range_or_instant =
-      event.has(Field::phase) && event[Field::phase].size == 1 &&
-      (*event[Field::phase].data == 'X' || *event[Field::phase].data == 'i');
+      has_phase && phase.size == 1 && (*phase.data == 'X' || *phase.data == 'i');
   return !range_or_instant || std::string_view(after, 7) == " \"pid\":";
 }
 
@@ -82,54 +91,59 @@ TokenEnd ChromeTokenizer::object(std::string_view text, Quoting quoting,
     position = at + 1;
     return TokenEnd::complete;
   }
-  KeyOrder::Place place = KeyOrder::kNone;
+  Fields fields;
+  KeyOrder::Opening* opening = keys.start();
   for (;;) {
     // Here stand: the key's quote, the colon, the start of the value, and what follows it.
     const std::size_t key_at = at[0];
     const std::size_t value_at = at[2];
     if (value_at >= size) return TokenEnd::incomplete;
-    const char* const opening = bytes + key_at;
-    place = keys.find(opening, value_at - key_at, place);
-    Field field = keys.field(place);
-    if (place == KeyOrder::kNone) {
+    const char* const key = bytes + key_at;
+    KeyOrder::Opening* const known = keys.find(key, value_at - key_at, opening);
+    Field field;
+    if (known != nullptr) {
+      opening = known;
+      field = opening->field();
+    } else {
       const std::size_t colon = at[1];
       const std::size_t key_end = trimmed(bytes, colon);
-      if (*opening != '"' || bytes[colon] != ':' || !closes_string(bytes, key_at, key_end)) {
+      if (*key != '"' || bytes[colon] != ':' || !closes_string(bytes, key_at, key_end)) {
         return TokenEnd::broken;
       }
-      const std::string_view key(opening + 1, key_end - key_at - 2);
-      field = kArguments ? field_of(key, kArgumentKeys) : field_of(key, kEventKeys);
-      place = keys.add(opening, value_at - key_at, field);
+      const std::string_view name(key + 1, key_end - key_at - 2);
+      field = kArguments ? field_of(name, kArgumentKeys) : field_of(name, kEventKeys);
+      opening = keys.add(key, value_at - key_at, field);
     }
     const char first = bytes[value_at];
+    at += 3;
     if (!opens(first)) {
-      const std::size_t next = at[3];
+      const std::size_t next = *at;
       const std::size_t end = trimmed(bytes, next);
       if (first == '"') {
         if (!closes_string(bytes, value_at, end)) {
           return next >= size ? TokenEnd::incomplete : TokenEnd::broken;
         }
-        store(event, field, bytes + value_at + 1, end - value_at - 2, Token::Type::string);
+        store(event, fields, field, bytes + value_at + 1, end - value_at - 2, Token::Type::string);
       } else {
         if (end <= value_at) return next >= size ? TokenEnd::incomplete : TokenEnd::broken;
-        store(event, field, bytes + value_at, end - value_at, Token::Type::scalar);
+        store(event, fields, field, bytes + value_at, end - value_at, Token::Type::scalar);
       }
-      at += 3;
     } else if (!kArguments && field == Field::arguments && first == '{') {
-      at += 3;
       const TokenEnd end = object<true>(text, quoting, at, event);
       if (end != TokenEnd::complete) return end;
     } else {
-      at += 3;
       if (!skip_nested(text, at)) return TokenEnd::incomplete;
-      store(event, field, bytes + value_at, at[-1] + 1 - value_at, Token::Type::nested);
+      store(event, fields, field, bytes + value_at, at[-1] + 1 - value_at, Token::Type::nested);
     }
     const std::size_t end = *at++;
     if (end >= size) return TokenEnd::incomplete;
-    if (!kArguments && field == Field::name && !ends_like_a_name(text, quoting, end, event)) {
+    if (!kArguments && field == Field::name &&
+        !ends_like_a_name(bytes, quoting, end, event, fields)) {
       return TokenEnd::suspicious;
     }
     if (bytes[end] == ',') continue;
+    event.present |= fields.present;
+    event.repeated |= fields.repeated;
     position = at;
     return bytes[end] == '}' ? TokenEnd::complete : TokenEnd::broken;
   }

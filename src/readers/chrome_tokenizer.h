@@ -15,7 +15,7 @@ namespace tbtrace::readers {
 
 /// The value of one field: its text without the quotes of a string, and what it is.
 struct Token {
-  enum class Type : std::uint8_t { scalar, string, nested };
+  enum class Type : std::uint32_t { scalar, string, nested };
 
   const char* data = nullptr;
   std::uint32_t size = 0;

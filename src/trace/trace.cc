@@ -1,5 +1,8 @@
+#include <algorithm>
+#include <cstddef>
 #include <mutex>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include <tbtrace/trace.h>
@@ -10,6 +13,22 @@
 #include "trace/trace_data.h"
 
 namespace tbtrace {
+namespace {
+
+/// The rank in a `distributedInfo`: an object, or a string that holds one with escaped quotes. Its
+/// groups have `ranks`, which may stand before it.
+std::optional<std::int64_t> rank_in(std::string_view distributed) {
+  for (const std::string_view key : {R"("rank")", R"(\"rank\")"}) {
+    const std::size_t found = distributed.find(key);
+    if (found == std::string_view::npos) continue;
+    std::string_view value = distributed.substr(found + key.size());
+    value.remove_prefix(std::min(value.find_first_not_of(" :\"\\"), value.size()));
+    return parse_integer(value.substr(0, value.find_first_not_of("0123456789")));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 /// What is made from the columns when somebody asks for it.
 struct Trace::Derived {
@@ -67,16 +86,7 @@ bool Trace::is_set(std::string_view metadata_key) const {
 TraceIdentity Trace::identity() const {
   TraceIdentity identity;
   const auto distributed = data_->metadata.find("distributedInfo");
-  if (distributed != data_->metadata.end()) {
-    // Also found where the object was written as a string, with escaped quotes.
-    const std::string& text = distributed->second;
-    const std::size_t key = text.find("rank");
-    const std::size_t digits = key == std::string::npos ? key : text.find_first_of("0123456789", key);
-    if (digits != std::string::npos) {
-      const std::size_t end = text.find_first_not_of("0123456789", digits);
-      identity.rank = parse_integer(std::string_view(text).substr(digits, end - digits));
-    }
-  }
+  if (distributed != data_->metadata.end()) identity.rank = rank_in(distributed->second);
   const auto host = data_->metadata.find("host_name");
   if (host != data_->metadata.end()) identity.host = host->second;
   for (const EventId event : by_start()) {

@@ -14,7 +14,7 @@ struct JsonIndex::Library {
   std::size_t capacity = 0;
 
   void reserve(std::size_t size) {
-    if (size <= capacity) return;
+    if (stages != nullptr && size <= capacity) return;
     size = std::max(size, capacity * 2);
     const auto& machine = simdjson::get_active_implementation();
     if (machine->create_dom_parser_implementation(size, 1, stages) != simdjson::SUCCESS) {

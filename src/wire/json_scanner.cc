@@ -47,6 +47,7 @@ ScanEnd JsonScanner::run(std::size_t& at) {
   };
   for (std::size_t here = at;;) {
     here = skip_space(here);
+    reached_ = here;
     if (value_seen && open_.empty()) {
       at = here;
       return finish(ScanEnd::complete);
@@ -59,6 +60,7 @@ ScanEnd JsonScanner::run(std::size_t& at) {
       std::size_t end = 0;
       const ScanEnd found =
           key_next ? end_of_key(here + 1, end) : end_of_value(here + 1, key, end);
+      reached_ = std::max(reached_, std::min(end, text_.size()));
       if (found != ScanEnd::complete) return finish(found);
       if (key_next) {
         key = text_.substr(here + 1, end - here - 1);
@@ -193,8 +195,8 @@ ScanEnd JsonScanner::may_end_here(std::size_t at) const {
     at = skip_space(at + 1);
     if (at == text_.size()) return at_end;
     if (text_[at] != '"') return ScanEnd::broken;
-    const std::size_t quote = text_.find('"', at + 1);
-    if (quote == std::string_view::npos) return at_end;
+    std::size_t quote = at + 1;
+    if (next_quote(quote) != ScanEnd::complete) return at_end;
     const std::size_t colon = skip_space(quote + 1);
     if (colon == text_.size()) return at_end;
     return text_[colon] == ':' ? ScanEnd::complete : ScanEnd::broken;

@@ -39,6 +39,9 @@ class JsonScanner {
   /// Scans `"key": value` of the outermost object.
   ScanEnd scan_member(std::string_view text, std::size_t& at, bool last);
 
+  /// How far the last scan looked at the text.
+  std::size_t reached() const { return reached_; }
+
   /// The positions that JsonIndex would give, then kJsonSentinels times the size of the text.
   const std::uint32_t* positions() const { return positions_.data(); }
 
@@ -58,6 +61,7 @@ class JsonScanner {
   std::string_view text_;
   bool last_ = false;
   bool member_ = false;
+  std::size_t reached_ = 0;
   Column<char> open_;  // '{' or '[' per level
   Column<std::uint32_t> positions_;
 };

@@ -31,8 +31,10 @@ std::string as_code(const std::string& text) {
     }
   }
   const std::string fence(longest + 1, '`');
-  const bool padded = content.front() == '`' || content.back() == '`' ||
-                      content.find_first_not_of(' ') == std::string::npos;
+  // A reader takes one blank from either end if both have one, but not if there is nothing else.
+  const bool stripped = content.front() == ' ' && content.back() == ' ' &&
+                        content.find_first_not_of(' ') != std::string::npos;
+  const bool padded = stripped || content.front() == '`' || content.back() == '`';
   return padded ? fence + " " + content + " " + fence : fence + content + fence;
 }
 

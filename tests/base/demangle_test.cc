@@ -1,0 +1,95 @@
+#include "base/demangle.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace tbtrace {
+namespace {
+
+constexpr std::size_t kLimit = std::size_t{1} << 20;
+
+/// `Sn_`: the reference to the part of a name that has this number.
+std::string reference(std::size_t number) {
+  if (number == 0) return "S_";
+  std::string digits;
+  for (std::size_t rest = number - 1; digits.empty() || rest > 0; rest /= 36) {
+    digits.insert(digits.begin(), "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[rest % 36]);
+  }
+  return "S" + digits + "_";
+}
+
+/// f(b<c<d<a, a>, d<a, a>>, c<...>>): a few characters for each doubling of the text.
+std::string doubling(std::size_t levels) {
+  std::string name = "_Z1f";
+  for (std::size_t level = 0; level < levels; ++level) {
+    name += '1';
+    name += static_cast<char>('b' + level % 24);
+    name += 'I';
+  }
+  name += "1a";
+  for (std::size_t level = 0; level < levels; ++level) name += reference(levels + level) + "E";
+  return name;
+}
+
+TEST(Demangle, ReadsSymbols) {
+  EXPECT_EQ(demangle("_Z1fv", kLimit), "f()");
+  EXPECT_EQ(demangle("_ZN2at4_ops10add_Tensor4callERKNS_6TensorES4_RKN3c106ScalarE", kLimit),
+            "at::_ops::add_Tensor::call(at::Tensor const&, at::Tensor const&, c10::Scalar const&)");
+}
+
+TEST(Demangle, ReadsEncodingsOfTypes) {
+  EXPECT_EQ(demangle("Pf", kLimit), "float*");
+  EXPECT_EQ(demangle("i", kLimit), "int");
+}
+
+TEST(Demangle, ReadsKernelsWithManyReferences) {
+  const std::string name =
+      "_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIfNS0_14func_wrapper_tIfZNS0_11sum_"
+      "functorIfffEclERNS_14TensorIteratorEEUlffE_EEjfLi4EEEEEvT1_";
+  const std::optional<std::string> text = demangle(name, std::size_t{16} << 20);
+  ASSERT_TRUE(text.has_value());
+  EXPECT_TRUE(text->starts_with("void at::native::reduce_kernel<512, 1, at::native::ReduceOp<"));
+}
+
+TEST(Demangle, LeavesOtherNamesAlone) {
+  for (const std::string name : {"", "aten::add", "_Z", "_Z1", "ProfilerStep#3", "cudaLaunchKernel",
+                                 "_ZN", "Memcpy HtoD (Pageable -> Device)", "_Z99x"}) {
+    EXPECT_EQ(demangle(name, kLimit), std::nullopt) << name;
+  }
+}
+
+TEST(Demangle, ANameWithAZeroByteIsNoSymbol) {
+  EXPECT_EQ(demangle(std::string("_Z1fv\0x", 7), kLimit), std::nullopt);
+  EXPECT_EQ(demangle(std::string("i\0", 2), kLimit), std::nullopt);
+}
+
+TEST(Demangle, NamesThatDoubleStayBelowTheLimit) {
+  for (std::size_t levels = 1; levels < 200; ++levels) {
+    const std::optional<std::string> text = demangle(doubling(levels), kLimit);
+    EXPECT_LE(text.value_or("").size(), kLimit) << levels;
+    EXPECT_TRUE(text.has_value() || levels >= 8) << levels;
+  }
+}
+
+TEST(Demangle, NestedPackExpansionsStayBelowTheLimit) {
+  constexpr std::size_t kMembers = 30;
+  std::string packs;
+  std::string nested = "E";
+  for (int level = 0; level < 8; ++level) {
+    packs += "J" + std::string(kMembers, 'i') + "E";
+    nested = "Dp1xIJT" + (level == 0 ? "" : std::to_string(level - 1)) + "_" + nested + "E";
+    const std::optional<std::string> text = demangle("_Z1fI" + packs + "Ev" + nested, kLimit);
+    EXPECT_LE(text.value_or("").size(), kLimit) << level;
+  }
+}
+
+TEST(Demangle, TheLimitIsTheCallersChoice) {
+  EXPECT_EQ(demangle("Pf", 1), std::nullopt);
+  EXPECT_EQ(demangle("_Z1fv", 3), std::nullopt);
+}
+
+}  // namespace
+}  // namespace tbtrace

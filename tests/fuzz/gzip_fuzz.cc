@@ -1,0 +1,132 @@
+// decompressed() against zlib. The first byte says what the others are: a file, or the deflated
+// data of a member whose header and trailer are right.
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <zlib.h>
+
+#include "fixtures/failing_source.h"
+#include "fuzz/require.h"
+#include "io/source.h"
+
+namespace {
+
+using namespace tbtrace;
+
+constexpr std::size_t kMostText = std::size_t{4} << 20;
+
+struct Unpacked {
+  std::string text;
+  bool ok = false;
+};
+
+/// Right text is right however it was read. Where the damage starts is not so sharp.
+bool same(const Unpacked& one, const Unpacked& other) {
+  if (one.ok != other.ok) return false;
+  return one.ok ? one.text == other.text
+                : one.text.starts_with(other.text) || other.text.starts_with(one.text);
+}
+
+/// Up to kMostText bytes of what comes out.
+Unpacked unpack(const std::string& file, std::size_t piece, std::size_t buffer_size) {
+  auto source = io::decompressed(fixtures::in_pieces(file, piece));
+  if (!source.ok()) return {};
+  Unpacked unpacked;
+  std::vector<char> buffer(buffer_size);
+  while (unpacked.text.size() < kMostText) {
+    const Result<std::size_t> got = (*source)->read(buffer);
+    unpacked.ok = got.ok();
+    if (!got.ok() || *got == 0) break;
+    fuzz::require(*got <= buffer_size, "a read stays within its buffer");
+    unpacked.text.append(buffer.data(), *got);
+  }
+  unpacked.text.resize(std::min(unpacked.text.size(), kMostText));
+  return unpacked;
+}
+
+/// What zlib makes of deflated data (`window` < 0) or of one gzip member, and how much it used;
+/// nothing if it refuses them.
+std::optional<std::string> inflate_with_zlib(std::string_view bytes, int window,
+                                             std::size_t& used) {
+  z_stream stream = {};
+  fuzz::require(inflateInit2(&stream, window) == Z_OK, "zlib starts");
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  std::string text;
+  std::array<char, 4096> buffer;
+  int code = Z_OK;
+  while (code == Z_OK && text.size() < kMostText) {
+    stream.next_out = reinterpret_cast<Bytef*>(buffer.data());
+    stream.avail_out = buffer.size();
+    code = inflate(&stream, Z_NO_FLUSH);
+    text.append(buffer.data(), buffer.size() - stream.avail_out);
+  }
+  used = stream.total_in;
+  inflateEnd(&stream);
+  if (code != Z_STREAM_END) return std::nullopt;
+  return text;
+}
+
+/// A file of members and zeros behind them.
+std::optional<std::string> unpack_with_zlib(std::string_view file) {
+  constexpr int kGzip = 16 + MAX_WBITS;
+  std::string text;
+  do {
+    std::size_t used = 0;
+    const std::optional<std::string> member = inflate_with_zlib(file, kGzip, used);
+    if (!member) return std::nullopt;
+    text += *member;
+    file.remove_prefix(used);
+    file.remove_prefix(std::min(file.find_first_not_of('\0'), file.size()));
+  } while (!file.empty() && text.size() < kMostText);
+  return text;
+}
+
+/// The member around deflated data, if they are such.
+std::optional<std::string> member_of(std::string_view deflated) {
+  std::size_t used = 0;
+  const std::optional<std::string> text = inflate_with_zlib(deflated, -MAX_WBITS, used);
+  if (!text) return std::nullopt;
+  std::string member("\x1f\x8b\x08\0\0\0\0\0\0\x03", 10);
+  member += deflated.substr(0, used);
+  const uLong sum =
+      crc32(0, reinterpret_cast<const Bytef*>(text->data()), static_cast<uInt>(text->size()));
+  for (const std::size_t word : {std::size_t{sum}, text->size()}) {
+    for (int shift = 0; shift < 32; shift += 8) member += static_cast<char>(word >> shift);
+  }
+  return member;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const std::string_view rest(reinterpret_cast<const char*>(data + 1), size - 1);
+  std::string file(rest);
+  if (data[0] % 2 == 1) {
+    std::optional<std::string> member = member_of(rest);
+    if (!member) return 0;
+    file = *std::move(member);
+  }
+  const Unpacked whole = unpack(file, file.size() + 1, std::size_t{64} << 10);
+  const std::size_t piece = 1 + data[0] / 2 % 16;
+  fuzz::require(same(unpack(file, piece, 4096), whole), "pieces of the input do not matter");
+  if (whole.text.size() < 20000) {
+    const Unpacked slowly = unpack(file, file.size() + 1, 1 + data[0] / 32);
+    fuzz::require(same(slowly, whole), "the size of the buffer does not matter");
+  }
+  if (!rest.starts_with("\x1f\x8b") && data[0] % 2 == 0) return 0;
+  const std::optional<std::string> expected = unpack_with_zlib(file);
+  if (!expected || expected->size() >= kMostText) return 0;
+  fuzz::require(whole.ok, "what zlib takes is taken");
+  fuzz::require(whole.text == *expected, "the text is zlib's");
+  return 0;
+}

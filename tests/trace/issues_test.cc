@@ -1,0 +1,141 @@
+#include "trace/issues.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tbtrace {
+namespace {
+
+using testing::ElementsAre;
+using testing::SizeIs;
+
+TEST(IssueTable, HasAnIdForEveryKindAndACauseWithARemedyForEveryLoss) {
+  std::set<std::string_view> ids;
+  for (const IssueRow& row : kIssueTable) {
+    EXPECT_TRUE(ids.insert(row.id).second) << row.id << " is there twice";
+    EXPECT_EQ(row.id.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_"),
+              std::string_view::npos)
+        << row.id;
+    EXPECT_GT(row.sentence.size(), 20u) << row.id;
+    EXPECT_EQ(row.sentence.find('\n'), std::string_view::npos) << row.id;
+    if (row.severity != Severity::data_loss) continue;
+    const std::size_t colon = row.sentence.find(": ");
+    ASSERT_NE(colon, std::string_view::npos) << row.id << " has no remedy";
+    EXPECT_GT(row.sentence.size() - colon, 10u) << row.id;
+  }
+}
+
+TEST(IssueTable, StandsInTheOrderOfItsIds) {
+  const auto id = [](IssueId issue) { return kIssueTable[static_cast<std::size_t>(issue)].id; };
+  EXPECT_EQ(id(IssueId::input_truncated), "input_truncated");
+  EXPECT_EQ(id(IssueId::input_damaged), "input_damaged");
+  EXPECT_EQ(id(IssueId::event_unreadable), "event_unreadable");
+  EXPECT_EQ(id(IssueId::event_too_large), "event_too_large");
+  EXPECT_EQ(id(IssueId::member_unreadable), "member_unreadable");
+  EXPECT_EQ(id(IssueId::event_incomplete), "event_incomplete");
+  EXPECT_EQ(id(IssueId::time_unreadable), "time_unreadable");
+  EXPECT_EQ(id(IssueId::negative_duration), "negative_duration");
+  EXPECT_EQ(id(IssueId::phase_unsupported), "phase_unsupported");
+  EXPECT_EQ(id(IssueId::unescaped_text), "unescaped_text");
+  EXPECT_EQ(id(IssueId::invalid_utf8), "invalid_utf8");
+  EXPECT_EQ(id(IssueId::repeated_key), "repeated_key");
+  EXPECT_EQ(id(IssueId::too_many_categories), "too_many_categories");
+}
+
+TEST(IssueTable, CallsOnlyThatALossWhichLosesEvents) {
+  for (const IssueRow& row : kIssueTable) {
+    const bool loss = row.sentence.find("left out") != std::string_view::npos ||
+                      row.sentence.find("was read") != std::string_view::npos;
+    EXPECT_EQ(row.severity == Severity::data_loss, loss) << row.id << ": " << row.sentence;
+  }
+}
+
+TEST(IssueLog, IsEmptyUntilSomethingIsAdded) {
+  IssueLog log;
+  EXPECT_TRUE(log.empty());
+  EXPECT_THAT(log.list(), SizeIs(0));
+  log.add(IssueId::repeated_key, 0);
+  EXPECT_FALSE(log.empty());
+}
+
+TEST(IssueLog, ListsKindsInTheOrderOfTheTableWithTheirRows) {
+  IssueLog log;
+  log.add(IssueId::repeated_key, 30);
+  log.add(IssueId::input_truncated, 99);
+  log.add(IssueId::event_unreadable, 20);
+  log.add(IssueId::repeated_key, 10);
+  const std::vector<Issue> issues = log.list();
+  ASSERT_THAT(issues, SizeIs(3));
+  EXPECT_EQ(issues[0].id, "input_truncated");
+  EXPECT_EQ(issues[0].severity, Severity::data_loss);
+  EXPECT_EQ(issues[1].id, "event_unreadable");
+  EXPECT_EQ(issues[2].id, "repeated_key");
+  EXPECT_EQ(issues[2].severity, Severity::info);
+  EXPECT_EQ(issues[2].sentence,
+            kIssueTable[static_cast<std::size_t>(IssueId::repeated_key)].sentence);
+  EXPECT_EQ(issues[2].count, 2u);
+  EXPECT_THAT(issues[2].offsets, ElementsAre(30, 10)) << "as they were met";
+}
+
+TEST(IssueLog, KeepsTheFirstOffsetsAndCountsTheRest) {
+  IssueLog log;
+  for (std::uint64_t offset = 100; offset < 200; ++offset) {
+    log.add(IssueId::event_unreadable, offset);
+  }
+  const std::vector<Issue> issues = log.list();
+  ASSERT_THAT(issues, SizeIs(1));
+  EXPECT_EQ(issues[0].count, 100u);
+  EXPECT_THAT(issues[0].offsets, ElementsAre(100, 101, 102, 103, 104));
+}
+
+TEST(IssueLog, TakesAnotherLogWithItsOffsetsShifted) {
+  IssueLog all;
+  all.add(IssueId::event_unreadable, 3);
+  IssueLog block;
+  block.add(IssueId::event_unreadable, 5);
+  block.add(IssueId::invalid_utf8, 7);
+  all.take(block, 1000);
+  EXPECT_TRUE(block.empty()) << "what was taken is gone";
+  const std::vector<Issue> issues = all.list();
+  ASSERT_THAT(issues, SizeIs(2));
+  EXPECT_EQ(issues[0].count, 2u);
+  EXPECT_THAT(issues[0].offsets, ElementsAre(3, 1005));
+  EXPECT_THAT(issues[1].offsets, ElementsAre(1007));
+}
+
+TEST(IssueLog, CanBeFilledAgainAfterItWasTaken) {
+  IssueLog all;
+  IssueLog block;
+  block.add(IssueId::repeated_key, 1);
+  all.take(block, 10);
+  block.add(IssueId::repeated_key, 2);
+  all.take(block, 20);
+  all.take(block, 30);
+  const std::vector<Issue> issues = all.list();
+  ASSERT_THAT(issues, SizeIs(1));
+  EXPECT_EQ(issues[0].count, 2u);
+  EXPECT_THAT(issues[0].offsets, ElementsAre(11, 22));
+}
+
+TEST(IssueLog, KeepsNoMoreOffsetsOfSeveralLogsThanOfOne) {
+  IssueLog all;
+  for (std::uint64_t block = 0; block < 4; ++block) {
+    IssueLog log;
+    log.add(IssueId::invalid_utf8, 1);
+    log.add(IssueId::invalid_utf8, 2);
+    all.take(log, block * 100);
+  }
+  const std::vector<Issue> issues = all.list();
+  ASSERT_THAT(issues, SizeIs(1));
+  EXPECT_EQ(issues[0].count, 8u);
+  EXPECT_THAT(issues[0].offsets, ElementsAre(1, 2, 101, 102, 201));
+}
+
+}  // namespace
+}  // namespace tbtrace

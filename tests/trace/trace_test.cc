@@ -1,0 +1,144 @@
+#include <tbtrace/trace.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "fixtures/trace_rows.h"
+#include "trace/call_tree.h"
+#include "trace/links.h"
+
+namespace tbtrace {
+namespace {
+
+using fixtures::add;
+using fixtures::finished;
+
+TEST(Trace, StaysValidWhenItIsMoved) {
+  TraceBuilder builder;
+  const EventId op = add(builder, {.name = "aten::mm", .start = 3, .duration = 4});
+  builder.set_metadata("k", "1");
+  Trace first = finished(builder);
+  const std::string_view name = first.name(op);
+  const CallTree* tree = &first.call_tree();
+  Trace second = std::move(first);
+  EXPECT_EQ(second.name(op), "aten::mm");
+  EXPECT_EQ(second.name(op).data(), name.data()) << "views stay where they are";
+  EXPECT_EQ(second.events().start_ns(op), 3);
+  EXPECT_EQ(second.tracks().size(), 1u);
+  EXPECT_EQ(&second.call_tree(), tree);
+  TraceBuilder empty;
+  Trace third = finished(empty);
+  third = std::move(second);
+  EXPECT_EQ(third.name(op), "aten::mm");
+  EXPECT_EQ(third.string(third.category(op).name), "cpu_op");
+  EXPECT_TRUE(third.is_set("k"));
+}
+
+TEST(Trace, ComputesTreeAndLinksOnceForAllThreads) {
+  TraceBuilder builder;
+  for (int row = 0; row < 2000; ++row) {
+    add(builder, {.start = row * 10, .duration = 8});
+    add(builder, {.category = "cuda_runtime", .start = row * 10 + 1, .correlation = row + 1});
+    add(builder,
+        {.category = "kernel", .start = row * 10 + 5, .process = 0, .correlation = row + 1});
+  }
+  const Trace trace = finished(builder);
+  std::vector<const CallTree*> trees(4);
+  std::vector<const Links*> links(4);
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t thread = 0; thread < 4; ++thread) {
+      threads.emplace_back([&, thread] {
+        links[thread] = &trace.device_links();
+        trees[thread] = &trace.call_tree();
+      });
+    }
+  }
+  for (std::size_t thread = 0; thread < 4; ++thread) {
+    EXPECT_EQ(trees[thread], &trace.call_tree());
+    EXPECT_EQ(links[thread], &trace.device_links());
+  }
+  EXPECT_EQ(trace.links().operator_by_containment, 2000u);
+}
+
+TEST(Trace, SaysWhichMetadataAreSet) {
+  TraceBuilder builder;
+  builder.set_metadata("one", "1");
+  builder.set_metadata("zero", "0");
+  builder.set_metadata("true", "true");
+  builder.set_metadata("false", "false");
+  builder.set_metadata("null", "null");
+  builder.set_metadata("text", "\"\"");
+  const Trace trace = finished(builder);
+  EXPECT_TRUE(trace.is_set("one"));
+  EXPECT_TRUE(trace.is_set("true"));
+  EXPECT_TRUE(trace.is_set("text"));
+  EXPECT_FALSE(trace.is_set("zero"));
+  EXPECT_FALSE(trace.is_set("false"));
+  EXPECT_FALSE(trace.is_set("null"));
+  EXPECT_FALSE(trace.is_set("absent"));
+}
+
+std::optional<std::int64_t> rank_in(std::string_view distributed) {
+  TraceBuilder builder;
+  builder.set_metadata("distributedInfo", distributed);
+  return finished(builder).identity().rank;
+}
+
+TEST(TraceIdentity, HasTheRankOfTheDistributedInfo) {
+  EXPECT_EQ(rank_in(R"({"backend": "nccl", "rank": 34, "world_size": 300})"), 34);
+  EXPECT_EQ(rank_in(R"({"backend":"nccl","rank":0,"world_size":2})"), 0);
+  EXPECT_EQ(rank_in(R"({"backend": "nccl"})"), std::nullopt);
+  EXPECT_EQ(rank_in("{}"), std::nullopt);
+}
+
+TEST(TraceIdentity, HasTheRankOfAnInfoThatIsAString) {
+  EXPECT_EQ(rank_in(R"("{\"backend\": \"gloo\", \"rank\": 34, \"world_size\": 300}")"), 34);
+}
+
+TEST(TraceIdentity, DoesNotTakeTheRanksOfAGroupForTheRank) {
+  EXPECT_EQ(rank_in(R"({"pg_config": [{"pg_size": 2, "ranks": [5, 6]}], "rank": 1})"), 1);
+  EXPECT_EQ(rank_in(R"({"pg_config": [{"pg_size": 2, "ranks": [5, 6]}]})"), std::nullopt);
+  EXPECT_EQ(rank_in(R"("{\"pg_config\": [{\"ranks\": [5, 6]}], \"rank\": 1}")"), 1);
+}
+
+TEST(TraceIdentity, DoesNotTakeAnotherNumberForARankThatIsNone) {
+  EXPECT_EQ(rank_in(R"({"rank": null, "world_size": 2})"), std::nullopt);
+  EXPECT_EQ(rank_in(R"({"rank": -1, "world_size": 2})"), std::nullopt);
+}
+
+TEST(TraceIdentity, IsUnknownWithoutMetadata) {
+  TraceBuilder builder;
+  const TraceIdentity identity = finished(builder).identity();
+  EXPECT_EQ(identity.rank, std::nullopt);
+  EXPECT_EQ(identity.host, "");
+  EXPECT_EQ(identity.process, "");
+}
+
+TEST(TraceIdentity, NamesTheProcessOfTheFirstOperator) {
+  TraceBuilder builder;
+  add(builder, {.start = 9, .process = 12});
+  add(builder, {.start = 5, .process = 11});
+  add(builder, {.category = "kernel", .start = 1, .process = 0});
+  EXPECT_EQ(finished(builder).identity().process, "11");
+}
+
+TEST(TraceIdentity, TellsHostsApart) {
+  const auto host_of = [](std::string_view json) {
+    TraceBuilder builder;
+    builder.set_metadata("host_name", json);
+    return finished(builder).identity().host;
+  };
+  EXPECT_EQ(host_of("\"a\""), host_of("\"a\""));
+  EXPECT_NE(host_of("\"a\""), host_of("\"b\""));
+}
+
+}  // namespace
+}  // namespace tbtrace

@@ -1,0 +1,134 @@
+#include "wire/json_text.h"
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include "base/utf8.h"
+
+namespace tbtrace::wire {
+namespace {
+
+struct Unescaped {
+  std::string text;
+  bool known;
+
+  bool operator==(const Unescaped&) const = default;
+};
+
+std::ostream& operator<<(std::ostream& out, const Unescaped& value) {
+  return out << '<' << value.text << (value.known ? ">" : "> with unknown escapes");
+}
+
+Unescaped unescaped(std::string_view content) {
+  std::string text;
+  const bool known = append_unescaped(text, content);
+  return {text, known};
+}
+
+std::string escaped(std::string_view text) {
+  std::string json;
+  append_json_string(json, text);
+  return json;
+}
+
+TEST(JsonText, KnowsTheEscapesOfJson) {
+  EXPECT_EQ(unescaped(""), (Unescaped{"", true}));
+  EXPECT_EQ(unescaped("plain"), (Unescaped{"plain", true}));
+  EXPECT_EQ(unescaped(R"(\"\\\/\b\f\n\r\t)"), (Unescaped{"\"\\/\b\f\n\r\t", true}));
+  EXPECT_EQ(unescaped(R"(a\u0041\u00e9\u6F22z)"), (Unescaped{"aA\u00e9\u6f22z", true}));
+  EXPECT_EQ(unescaped(R"(\u0000)"), (Unescaped{std::string(1, '\0'), true}));
+  EXPECT_EQ(unescaped(R"(\\u0041)"), (Unescaped{"\\u0041", true}));
+}
+
+TEST(JsonText, JoinsSurrogates) {
+  EXPECT_EQ(unescaped(R"(\ud83d\udd25)"), (Unescaped{"\U0001f525", true}));
+  EXPECT_EQ(unescaped(R"(\uD800\uDC00\uDBFF\uDFFF)"), (Unescaped{"\U00010000\U0010ffff", true}));
+}
+
+TEST(JsonText, LoneSurrogatesAreReplaced) {
+  EXPECT_EQ(unescaped(R"(\ud83d)"), (Unescaped{"\ufffd", true}));
+  EXPECT_EQ(unescaped(R"(\udd25)"), (Unescaped{"\ufffd", true}));
+  EXPECT_EQ(unescaped(R"(\ud83dx)"), (Unescaped{"\ufffdx", true}));
+  EXPECT_EQ(unescaped(R"(\ud83d\u0041)"), (Unescaped{"\ufffdA", true}));
+  EXPECT_EQ(unescaped(R"(\ud83d\ud83d\udd25)"), (Unescaped{"\ufffd\U0001f525", true}));
+  EXPECT_EQ(unescaped(R"(\udd25\ud83d)"), (Unescaped{"\ufffd\ufffd", true}));
+}
+
+TEST(JsonText, KeepsEscapesThatJsonDoesNotKnow) {
+  for (const std::string content : {R"(\)", R"(\x41)", R"(\')", R"(\u)", R"(\u12)", R"(\u12g4)",
+                                    R"(\U0041)", R"(a\)", R"(\0)", R"(\u 123)", R"(\u-123)"}) {
+    EXPECT_EQ(unescaped(content), (Unescaped{content, false}));
+  }
+  EXPECT_EQ(unescaped(R"(C:\dir\new)"), (Unescaped{"C:\\dir\new", false}));
+  EXPECT_EQ(unescaped(R"(\ud83d\u12)"), (Unescaped{"\ufffd\\u12", false}));
+  EXPECT_EQ(unescaped(std::string_view("\\\0", 2)), (Unescaped{std::string("\\\0", 2), false}));
+}
+
+TEST(JsonText, AppendsBehindWhatIsThere) {
+  std::string text = "before ";
+  EXPECT_TRUE(append_unescaped(text, "and\\n"));
+  append_json_string(text, "a\nb");
+  EXPECT_EQ(text, "before and\n\"a\\nb\"");
+}
+
+TEST(JsonText, EscapesWhatJsonAndHtmlForbid) {
+  EXPECT_EQ(escaped(""), R"("")");
+  EXPECT_EQ(escaped("a/b 'c' \u6f22 \U0001f525"), "\"a/b 'c' \u6f22 \U0001f525\"");
+  EXPECT_EQ(escaped("\"\\\n\t"), R"("\"\\\n\t")");
+  EXPECT_EQ(escaped("\r\b\f\x01\x1f\x7f"), R"("\u000d\u0008\u000c\u0001\u001f\u007f")");
+  EXPECT_EQ(escaped(std::string(1, '\0')), R"("\u0000")");
+  EXPECT_EQ(escaped("</script><!--"), R"("\u003c/script>\u003c!--")");
+}
+
+TEST(JsonText, ReplacesBytesThatAreNoUtf8) {
+  EXPECT_EQ(escaped("a\xffz"), "\"a\ufffdz\"");
+  EXPECT_EQ(escaped("\xed\xa0\x80"), "\"\ufffd\ufffd\ufffd\"");
+  EXPECT_EQ(escaped("\xe6\xbc\""), "\"\ufffd\ufffd\\\"\"");
+}
+
+TEST(JsonText, EveryPairOfBytesSurvivesTheRoundTrip) {
+  for (int first = 0; first < 256; ++first) {
+    for (int second = 0; second < 256; ++second) {
+      const std::string text = {static_cast<char>(first), static_cast<char>(second)};
+      const std::string json = escaped(text);
+      ASSERT_EQ(unescaped(std::string_view(json).substr(1, json.size() - 2)),
+                (Unescaped{to_utf8(text), true}))
+          << first << ' ' << second;
+      for (const char c : json) ASSERT_GE(static_cast<unsigned char>(c), 0x20);
+    }
+  }
+}
+
+TEST(JsonText, EveryUnitOfUtf16IsReadAsStdHasIt) {
+  constexpr std::string_view kHex = "0123456789abcdefABCDEF";
+  for (std::uint32_t unit = 0; unit < 0x10000; ++unit) {
+    std::string content = "\\u";
+    for (int shift = 12; shift >= 0; shift -= 4) {
+      const std::uint32_t digit = unit >> shift & 15;
+      content += kHex[digit + (digit > 9 && (unit & 1) != 0 ? 6 : 0)];
+    }
+    std::string expected;
+    append_utf8(expected, unit);
+    ASSERT_EQ(unescaped(content), (Unescaped{expected, true})) << content;
+  }
+}
+
+TEST(JsonText, RandomTextsSurviveTheRoundTrip) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 20000; ++round) {
+    std::string text;
+    for (std::size_t count = random() % 20; count > 0; --count) {
+      append_utf8(text, random() % (random() % 2 == 0 ? 0x80 : 0x110000));
+    }
+    const std::string json = escaped(text);
+    ASSERT_EQ(unescaped(std::string_view(json).substr(1, json.size() - 2)),
+              (Unescaped{text, true}));
+  }
+}
+
+}  // namespace
+}  // namespace tbtrace::wire

@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# Installs what tbtrace needs on Debian 12.
+#   tools/setup.sh           to build it and to run the demo
+#   tools/setup.sh --tests   and for its tests: compilers' tools, Chromium, and pinned Python packages in .venv/
+# Does nothing, and needs no network, when all of it is there.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+say() { printf 'setup: %s\n' "$*"; }
+fail() {
+  printf 'setup: %s\n' "$*" >&2
+  exit 1
+}
+
+build_packages=(
+  g++ cmake ninja-build
+  libsimdjson-dev   # JSON
+  zlib1g-dev        # gzip
+  libisal-dev       # gzip, several times as fast
+  libcxxopts-dev    # command line
+  libfmt-dev        # text
+)
+test_packages=(
+  libgtest-dev libgmock-dev libbenchmark-dev
+  clang libclang-rt-14-dev   # fuzz targets, and a second compiler
+  clang-format clang-tidy
+  python3-venv               # the consumers of what tbtrace writes, in .venv/
+  chromium                   # looks at pages and pictures
+)
+
+with_tests=false
+case "$#,${1-}" in
+  0,) ;;
+  1,--tests) with_tests=true ;;
+  *) fail "takes --tests or nothing" ;;
+esac
+
+log=.cache/setup.log
+mkdir -p "${log%/*}"
+: >"$log"
+
+# Runs a command with its output in the log; shows the log's end if it fails.
+# logged WHAT-TO-DO COMMAND...
+logged() {
+  local remedy=$1
+  shift
+  "$@" >>"$log" 2>&1 </dev/null && return
+  tail -n 10 "$log" >&2
+  fail "'$*' failed (all of its output is in $PWD/$log); $remedy"
+}
+
+if ! command -v apt-get >/dev/null; then
+  fail "needs Debian 12's apt; elsewhere install by hand what this script lists"
+fi
+
+packages=("${build_packages[@]}")
+if $with_tests; then packages+=("${test_packages[@]}"); fi
+missing=()
+for package in "${packages[@]}"; do
+  state=$(dpkg-query -W -f '${db:Status-Status} ' "$package" 2>/dev/null || true)
+  [[ " $state" == *" installed "* ]] || missing+=("$package")
+done
+
+if ((${#missing[@]} > 0)); then
+  as_root=()
+  if ((EUID != 0)); then
+    command -v sudo >/dev/null ||
+      fail "missing: ${missing[*]}; installing needs root and there is no sudo: run this script once as root"
+    say "asking sudo, to install packages"
+    sudo true || fail "sudo said no; run this script once as root"
+    as_root=(sudo)
+  fi
+  say "installing ${missing[*]}"
+  apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
+  logged "is there a network?" "${apt[@]}" update
+  logged "is there a network? else repair what apt complains of and run this again" \
+    "${apt[@]}" install -y --no-install-recommends "${missing[@]}"
+fi
+
+if $with_tests; then
+  requirements=tests/e2e/requirements.txt
+  stamp=.venv/.made_from
+  # A virtual environment does not survive a move, nor another Python.
+  made_from="$(sha256sum <"$requirements") $(/usr/bin/python3 --version) $PWD"
+  if [[ ! -f $stamp || $(<"$stamp") != "$made_from" ]]; then
+    say "installing the Python packages of $requirements into .venv/"
+    logged "remove .venv/ and run this again" /usr/bin/python3 -m venv --clear .venv
+    logged "is there a network?" .venv/bin/python -m pip install --no-input \
+      --disable-pip-version-check -r "$requirements"
+    printf '%s\n' "$made_from" >"$stamp"
+  fi
+fi
