@@ -2,6 +2,10 @@
 add_library(tbtrace_build_flags INTERFACE)
 target_compile_options(tbtrace_build_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast -fvisibility=hidden)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # Finds overlaps in "text" + std::string that are none: gcc.gnu.org/bugzilla, 105651.
+  target_compile_options(tbtrace_build_flags INTERFACE -Wno-restrict)
+endif()
 if(TBTRACE_SANITIZE)
   target_compile_options(tbtrace_build_flags INTERFACE
     -fsanitize=${TBTRACE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

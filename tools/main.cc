@@ -1,4 +1,7 @@
 #include <iostream>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 #include <string>
 #include <vector>
 
@@ -24,9 +27,20 @@ void print_help() {
                "4 some of several inputs failed, 5 an output could not be written.\n";
 }
 
+/// The analyses use large arrays one after the other: giving each back to the system and getting
+/// its pages anew would take a tenth of the time.
+void keep_freed_memory() {
+#if defined(__GLIBC__)
+  constexpr int kLargestReused = 32 << 20;
+  mallopt(M_MMAP_THRESHOLD, kLargestReused);
+  mallopt(M_TRIM_THRESHOLD, 8 * kLargestReused);
+#endif
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_freed_memory();
   const std::vector<std::string> words(argv + 1, argv + argc);
   tbtrace::tools::Console console({});
   if (words.empty()) {

@@ -31,6 +31,14 @@ class IdColumn {
     wide_.push_back(value);
   }
 
+  void reserve(std::size_t rows) {
+    if (!wide_.empty()) {
+      wide_.reserve(rows);
+    } else if (!narrow_.empty()) {
+      narrow_.reserve(rows);
+    }
+  }
+
   /// The value of `row`, 0 if it has none.
   std::int64_t operator[](std::size_t row) const {
     if (row < narrow_.size()) return narrow_[row];

@@ -19,7 +19,9 @@ namespace {
 
 constexpr std::size_t kFirstBlock = std::size_t{128} << 10;
 // Also of one thread: what is made of damaged text depends on where blocks end.
-constexpr std::size_t kBlock = std::size_t{512} << 10;
+constexpr std::size_t kBlock = std::size_t{256} << 10;
+constexpr std::size_t kExpectAfter = 4;  // blocks; what follows is taken to be like them
+constexpr double kMargin = 1.4;
 constexpr std::size_t kLargestItem = std::size_t{32} << 20;  // of one event or member
 
 /// Text that may be given to the index: the bytes behind it are readable.
@@ -230,6 +232,10 @@ class ParallelReader {
       batch.issues = {};
       feeder_.pending().append(block.text.view());
       feeder_.feed(block.last);
+    }
+    if (block.number == kExpectAfter && block.position < input_.total()) {
+      document_.builder().expect(kMargin * static_cast<double>(input_.total()) /
+                                 static_cast<double>(block.position));
     }
     ++next_to_commit_;
     turn_.notify_all();

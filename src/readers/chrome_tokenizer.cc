@@ -52,7 +52,6 @@ struct Fields {
   std::uint64_t repeated = 0;
 };
 
-// Fields without a row share a slot behind the others, so that nothing depends on which it is.
 void store(RawEvent& event, Fields& fields, Field field, const char* data, std::size_t size,
            Token::Type type) {
   const std::uint64_t bit = std::uint64_t{1} << static_cast<int>(field);
@@ -116,7 +115,18 @@ TokenEnd ChromeTokenizer::object(std::string_view text, Quoting quoting,
     }
     const char first = bytes[value_at];
     at += 3;
-    if (!opens(first)) {
+    if (opens(first)) {
+      if (!kArguments && field == Field::arguments && first == '{') {
+        const TokenEnd end = object<true>(text, quoting, at, event);
+        if (end != TokenEnd::complete) return end;
+      } else {
+        if (!skip_nested(text, at)) return TokenEnd::incomplete;
+        const std::size_t value_size = at[-1] + 1 - value_at;
+        if (field != Field::none) {
+          store(event, fields, field, bytes + value_at, value_size, Token::Type::nested);
+        }
+      }
+    } else if (field != Field::none) {
       const std::size_t next = *at;
       const std::size_t end = trimmed(bytes, next);
       if (first == '"') {
@@ -128,12 +138,6 @@ TokenEnd ChromeTokenizer::object(std::string_view text, Quoting quoting,
         if (end <= value_at) return next >= size ? TokenEnd::incomplete : TokenEnd::broken;
         store(event, fields, field, bytes + value_at, end - value_at, Token::Type::scalar);
       }
-    } else if (!kArguments && field == Field::arguments && first == '{') {
-      const TokenEnd end = object<true>(text, quoting, at, event);
-      if (end != TokenEnd::complete) return end;
-    } else {
-      if (!skip_nested(text, at)) return TokenEnd::incomplete;
-      store(event, fields, field, bytes + value_at, at[-1] + 1 - value_at, Token::Type::nested);
     }
     const std::size_t end = *at++;
     if (end >= size) return TokenEnd::incomplete;

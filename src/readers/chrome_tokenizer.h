@@ -27,14 +27,12 @@ struct Token {
 
 struct RawEvent {
   /// Only fields that has() names are set.
-  std::array<Token, kFieldCount + 1> tokens;  // the last one is of keys that mean nothing
+  std::array<Token, kFieldCount> tokens;
   std::uint64_t present = 0;
   std::uint64_t repeated = 0;  // fields that were given more than once; the last one counts
 
   bool has(Field field) const { return (present >> static_cast<int>(field) & 1) != 0; }
-  bool has_repeated_key() const {
-    return (repeated & ~(std::uint64_t{1} << kFieldCount)) != 0;
-  }
+  bool has_repeated_key() const { return repeated != 0; }
   const Token& operator[](Field field) const { return tokens[static_cast<std::size_t>(field)]; }
 };
 

@@ -74,33 +74,47 @@ void Links::find_launches(const Trace& trace) {
   }
 }
 
-/// An arrow goes from where the launch starts to where the work starts.
+/// An arrow goes from where the launch starts to where the work starts. Followed from the work that
+/// is left, so that the maps hold no more than that.
 void Links::find_launches_by_flow(const Trace& trace) {
-  if (report_.launch_by_correlation == work_.size()) return;
-  IdMap id_at_work;
-  IdMap start_of_id;
-  std::span<const FlowEnd> flows = trace.flows();
-  for (std::size_t row = 0; row < flows.size(); ++row) {
-    if (flows[row].type != FlowEnd::Type::launch) continue;
-    const auto number = static_cast<std::uint32_t>(row);
-    if (flows[row].start) {
-      start_of_id.insert(flows[row].id, number);
-    } else {
-      id_at_work.insert(place_key(flows[row].track, flows[row].time_ns), number);
-    }
-  }
-  if (id_at_work.size() == 0 || start_of_id.size() == 0) return;
+  const std::size_t left = work_.size() - report_.launch_by_correlation;
+  if (left == 0) return;
   const Events& events = trace.events();
+  const std::span<const FlowEnd> flows = trace.flows();
+  IdMap work_at(left);
+  for (const DeviceLink& link : work_) {
+    if (link.launch != EventId::none) continue;
+    work_at.insert(place_key(events.track(link.work), events.start_ns(link.work)), 0);
+  }
+  IdMap end_at;
+  IdMap wanted_ids;
+  for (std::uint32_t row = 0; row < flows.size(); ++row) {
+    if (flows[row].type != FlowEnd::Type::launch || flows[row].start) continue;
+    const std::int64_t place = place_key(flows[row].track, flows[row].time_ns);
+    if (work_at.find(place) == IdMap::kNone) continue;
+    end_at.insert(place, row);
+    wanted_ids.insert(flows[row].id, row);
+  }
+  if (end_at.size() == 0) return;
+  IdMap start_of_id;
+  IdMap starts_at;
+  for (std::uint32_t row = 0; row < flows.size(); ++row) {
+    if (flows[row].type != FlowEnd::Type::launch || !flows[row].start) continue;
+    if (wanted_ids.find(flows[row].id) == IdMap::kNone) continue;
+    start_of_id.insert(flows[row].id, row);
+    starts_at.insert(place_key(flows[row].track, flows[row].time_ns), row);
+  }
   IdMap launch_at;
   for (const EventId event : trace.by_start()) {
     if (trace.kind(event) != EventKind::runtime) continue;
-    launch_at.insert(place_key(events.track(event), events.start_ns(event)),
-                     static_cast<std::uint32_t>(event));
+    const std::int64_t place = place_key(events.track(event), events.start_ns(event));
+    if (starts_at.find(place) == IdMap::kNone) continue;
+    launch_at.insert(place, static_cast<std::uint32_t>(event));
   }
   for (DeviceLink& link : work_) {
     if (link.launch != EventId::none) continue;
     const std::uint32_t end =
-        id_at_work.find(place_key(events.track(link.work), events.start_ns(link.work)));
+        end_at.find(place_key(events.track(link.work), events.start_ns(link.work)));
     if (end == IdMap::kNone || !is_at(trace, link.work, flows[end])) continue;
     const std::uint32_t start = start_of_id.find(flows[end].id);
     if (start == IdMap::kNone) continue;

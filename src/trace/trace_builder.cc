@@ -76,6 +76,28 @@ CategoryId TraceBuilder::category(StringId name) {
   return found->second;
 }
 
+void TraceBuilder::expect(double times) {
+  constexpr double kMostRows = 4'000'000;  // larger columns move cheaply, and guesses may be wrong
+  const auto rows = [&](std::size_t size) {
+    return static_cast<std::size_t>(std::min(static_cast<double>(size) * times, kMostRows));
+  };
+  const std::size_t events = rows(data_->start_ns.size());
+  data_->start_ns.reserve(events);
+  data_->duration_ns.reserve(events);
+  data_->name.reserve(events);
+  data_->track.reserve(events);
+  data_->category.reserve(events);
+  data_->flags.reserve(events);
+  data_->external_id.reserve(events);
+  data_->correlation.reserve(events);
+  rank_.reserve(events);
+  data_->memory.reserve(rows(data_->memory.size()));
+  data_->flows.reserve(rows(data_->flows.size()));
+  data_->inputs.reserve(rows(data_->inputs.size()));
+  data_->autograd.reserve(rows(data_->autograd.size()));
+  data_->call_stacks.reserve(rows(data_->call_stacks.size()));
+}
+
 EventId TraceBuilder::add_event(const EventRow& row) {
   const std::size_t event = data_->start_ns.size();
   data_->start_ns.push_back(row.start_ns);

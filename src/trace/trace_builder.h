@@ -46,6 +46,10 @@ class TraceBuilder {
   TrackId track(TrackKey process, TrackKey thread);
   CategoryId category(StringId name);
 
+  /// A guess: in the end there will be `times` as many rows of every kind as now. Columns that have
+  /// room for them need not move while they grow. Room that is not used costs nothing.
+  void expect(double times);
+
   EventId add_event(const EventRow& row);
   /// `inputs`, `autograd` and `stack` are of the event that was added last.
   void add_inputs(const OperatorInputs& inputs);
