@@ -1,9 +1,9 @@
 #include "console.h"
 
-#include <unistd.h>
-
 #include <cstdlib>
 #include <iostream>
+
+#include <unistd.h>
 
 namespace tbtrace::tools {
 namespace {
@@ -17,7 +17,8 @@ bool decide(When when, bool automatic) {
   return when == When::automatic ? automatic : when == When::on;
 }
 
-/// Names of files may hold anything; on a terminal they must not act.
+}  // namespace
+
 std::string printable(std::string_view text) {
   std::string safe;
   for (const char c : text) {
@@ -26,8 +27,6 @@ std::string printable(std::string_view text) {
   }
   return safe;
 }
-
-}  // namespace
 
 int exit_code(const Status& status) {
   switch (status.code()) {
@@ -86,7 +85,8 @@ void Console::progress(std::string_view subject, std::uint64_t done, std::uint64
   if (now < next_progress_) return;
   next_progress_ = now + std::chrono::milliseconds(100);
   std::string text = "reading " + printable(subject) + ": " + std::to_string(done >> 20) + " MiB";
-  if (total != 0) text += " of " + std::to_string(total >> 20) + ", " + std::to_string(done * 100 / total) + " %";
+  if (total != 0)
+    text += " of " + std::to_string(total >> 20) + ", " + std::to_string(done * 100 / total) + " %";
   std::cerr << kClearLine << text << std::flush;
   progress_shown_ = true;
 }

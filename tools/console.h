@@ -21,6 +21,9 @@ inline constexpr int kUnwritableOutput = 5;
 
 int exit_code(const Status& status);
 
+/// Names of files may hold anything; on a terminal they must not act.
+std::string printable(std::string_view text);
+
 enum class When { automatic, on, off };
 
 class Console {

@@ -1,8 +1,8 @@
-#include <unistd.h>
-
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <unistd.h>
 
 #include <tbtrace/analyses.h>
 #include <tbtrace/trace.h>
@@ -42,18 +42,19 @@ int run_flamegraph(const std::vector<std::string>& arguments) {
       ("weight", "self_cpu_time_total, self_device_time_total (or self_cuda_..) or cpu_memory",
        text()->default_value("self_cpu_time_total"), "W")  //
       ("compat", "torch: the lines that prof.export_stacks() writes (folded only)", text(), "WHO");
-  parser.add("Picture")  //
+  parser.add("Picture")                                                                   //
       ("format", "svg or folded (default: by the output's name, else svg)", text(), "F")  //
-      ("inverted", "the root on top, an icicle graph")                                   //
-      ("title", "a title for the picture", text(), "TEXT")                               //
-      ("width", "its width in px", cxxopts::value<int>()->default_value("1200"), "PX");
+      ("inverted", "the root on top, an icicle graph")                                    //
+      ("title", "a title for the picture", text(), "TEXT")                                //
+      ("width", "its width in px", text()->default_value("1200"), "PX");
   if (const std::optional<int> code = parser.parse(arguments)) return *code;
   const StandardOptions& standard = parser.standard();
   const cxxopts::ParseResult& values = parser.values();
 
   std::string format = standard.format;
   if (format.empty()) {
-    format = format_of_suffix(standard.output, {{".svg", "svg"}, {".folded", "folded"}, {".txt", "folded"}});
+    format = format_of_suffix(standard.output,
+                              {{".svg", "svg"}, {".folded", "folded"}, {".txt", "folded"}});
   }
   const bool compat = values.count("compat") > 0;
   if (format.empty()) format = compat ? "folded" : "svg";
@@ -73,10 +74,11 @@ int run_flamegraph(const std::vector<std::string>& arguments) {
   }
   FlameGraphSvgOptions picture;
   picture.inverted = values.count("inverted") > 0;
-  picture.width = values["width"].as<int>();
-  if (picture.width < 200 || picture.width > 100000) {
+  const auto width = whole_number(values["width"].as<std::string>());
+  if (!width || *width < 200 || *width > 100000) {
     return parser.wrong("--width takes 200 to 100000 px");
   }
+  picture.width = static_cast<int>(*width);
 
   Console console(standard.console);
   ReadOptions reading = standard.reading;
@@ -99,7 +101,7 @@ int run_flamegraph(const std::vector<std::string>& arguments) {
     const Result<StackTree> stacks = flame_graph(traces.front(), {.weight = weight});
     if (!stacks.ok()) return fail(stacks.status(), "flamegraph", console);
     if (stacks->total() == 0) {
-      console.warning(standard.inputs.front(),
+      console.warning(subject_of(standard.inputs.front()),
                       "there is nothing of weight " + weight + " in it; try another --weight");
     }
     picture.title = values.count("title") > 0 ? values["title"].as<std::string>() : weight;

@@ -20,11 +20,12 @@ void print_help() {
     std::cout << "  " << command.name << std::string(14 - command.name.size(), ' ')
               << command.summary << "\n";
   }
-  std::cout << "\n`tbtrace VERB --help` tells more and has examples; `tbtrace --version`.\n"
-               "An input is a trace as prof.export_chrome_trace() writes it, plain or gzip; - is\n"
-               "standard input.\n\n"
-               "Exit codes: 0 done, 1 a check failed, 2 wrong usage, 3 an input could not be read,\n"
-               "4 some of several inputs failed, 5 an output could not be written.\n";
+  std::cout
+      << "\n`tbtrace VERB --help` tells more and has examples; `tbtrace --version`.\n"
+         "An input is a trace as prof.export_chrome_trace() writes it, plain or gzip; - is\n"
+         "standard input.\n\n"
+         "Exit codes: 0 done, 1 a check failed, 2 wrong usage, 3 an input could not be read,\n"
+         "4 some of several inputs failed, 5 an output could not be written.\n";
 }
 
 /// The analyses use large arrays one after the other: giving each back to the system and getting
@@ -37,12 +38,7 @@ void keep_freed_memory() {
 #endif
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  keep_freed_memory();
-  const std::vector<std::string> words(argv + 1, argv + argc);
-  tbtrace::tools::Console console({});
+int run(const std::vector<std::string>& words, tbtrace::tools::Console& console) {
   if (words.empty()) {
     console.error("", "no verb was named; see tbtrace --help");
     return tbtrace::tools::kWrongUsage;
@@ -60,4 +56,15 @@ int main(int argc, char** argv) {
   }
   console.error(words[0], "is no verb; see tbtrace --help");
   return tbtrace::tools::kWrongUsage;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  keep_freed_memory();
+  tbtrace::tools::Console console({});
+  const int code = run({argv + 1, argv + argc}, console);
+  if (std::cout.flush() || code != tbtrace::tools::kDone) return code;
+  console.error("standard output", "cannot write; is there room left?");
+  return tbtrace::tools::kUnwritableOutput;
 }

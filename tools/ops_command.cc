@@ -1,4 +1,3 @@
-#include <charconv>
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -50,13 +49,12 @@ void add_options(OptionParser& parser) {
       ("sort-by", "a column as torch names it, such as self_cpu_time_total or count", text(),
        "KEY")  //
       ("row-limit", "rows to show, -1 for all (default: 100 as text, all otherwise)", text(),
-       "N")                                                              //
-      ("group-by-input-shape", "a row per operator and input shapes")    //
-      ("group-by-stack-n", "a row per operator and N frames of its Python stack",
-       cxxopts::value<int>(), "N")                                       //
-      ("group-by-overload-name", "a row per operator and overload")      //
-      ("top-level-events-only", "only what lies in nothing else")        //
-      ("per-event", "a row per event instead of averages")               //
+       "N")                                                                                     //
+      ("group-by-input-shape", "a row per operator and input shapes")                           //
+      ("group-by-stack-n", "a row per operator and N frames of its Python stack", text(), "N")  //
+      ("group-by-overload-name", "a row per operator and overload")                             //
+      ("top-level-events-only", "only what lies in nothing else")                               //
+      ("per-event", "a row per event instead of averages")                                      //
       ("each", "a summary per input instead of one of all");
   parser.add("Figures")  //
       ("compat", "whose figures: torch, or plugin for torch-tb-profiler's operator table",
@@ -64,19 +62,12 @@ void add_options(OptionParser& parser) {
       ("strict-totals", "exact figures that add up, with [idle] and [unattributed]");
   parser.add("Layout")  //
       ("format", "text, csv, json or md (default: by the output's name, else text)", text(),
-       "F")                                                                              //
-      ("header", "a title above the table", text(), "TEXT")                              //
-      ("time-unit", "s, ms or us for all times", text(), "UNIT")                         //
-      ("max-name-column-width", "characters, or none", text()->default_value("55"), "N")    //
-      ("max-src-column-width", "characters, or none", text()->default_value("75"), "N")     //
+       "F")                                                                               //
+      ("header", "a title above the table", text(), "TEXT")                               //
+      ("time-unit", "s, ms or us for all times", text(), "UNIT")                          //
+      ("max-name-column-width", "characters, or none", text()->default_value("55"), "N")  //
+      ("max-src-column-width", "characters, or none", text()->default_value("75"), "N")   //
       ("max-shapes-column-width", "characters, or none", text()->default_value("80"), "N");
-}
-
-std::optional<std::int64_t> whole_number(const std::string& text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 /// What is wrong with the options, empty if nothing is.
@@ -91,9 +82,12 @@ std::string take_options(const OptionParser& parser, OpsOptions& ops) {
                               {{".csv", "csv"}, {".json", "json"}, {".md", "md"}});
   }
   if (format.empty()) format = "text";
-  const std::map<std::string, Format> formats = {
-      {"text", Format::text}, {"csv", Format::csv}, {"json", Format::json}, {"md", Format::markdown}};
-  if (!formats.contains(format)) return "there is no format '" + format + "'; use text, csv, json or md";
+  const std::map<std::string, Format> formats = {{"text", Format::text},
+                                                 {"csv", Format::csv},
+                                                 {"json", Format::json},
+                                                 {"md", Format::markdown}};
+  if (!formats.contains(format))
+    return "there is no format '" + format + "'; use text, csv, json or md";
   ops.format = formats.at(format);
   ops.format_name = format;
 
@@ -101,12 +95,16 @@ std::string take_options(const OptionParser& parser, OpsOptions& ops) {
   ops.table.row_limit = ops.format == Format::text ? 100 : -1;
   if (given("row-limit")) {
     const auto limit = whole_number(text("row-limit"));
-    if (!limit) return "--row-limit takes a number";
+    if (!limit || *limit < -1) return "--row-limit takes a number, -1 for all";
     ops.table.row_limit = *limit;
   }
   ops.summary.group_by_input_shape = given("group-by-input-shape");
   ops.summary.group_by_overload_name = given("group-by-overload-name");
-  if (given("group-by-stack-n")) ops.summary.group_by_stack_n = values["group-by-stack-n"].as<int>();
+  if (given("group-by-stack-n")) {
+    const auto frames = whole_number(text("group-by-stack-n"));
+    if (!frames || *frames < 0 || *frames > 1000000) return "--group-by-stack-n takes a number";
+    ops.summary.group_by_stack_n = static_cast<int>(*frames);
+  }
   ops.table.top_level_events_only = given("top-level-events-only");
   ops.per_event = given("per-event");
   ops.each = given("each");
@@ -134,7 +132,8 @@ std::string take_options(const OptionParser& parser, OpsOptions& ops) {
     ops.summary.figures = Figures::exact;
   }
   if (ops.per_event && ops.summary.figures != Figures::torch) {
-    return "--per-event lists torch's events; it does not go with --strict-totals or --compat plugin";
+    return "--per-event lists torch's events; it does not go with --strict-totals or --compat "
+           "plugin";
   }
   if (ops.summary.figures == Figures::plugin && ops.summary.group_by_stack_n > 0) {
     return "--compat plugin does not group by stacks";
@@ -198,7 +197,8 @@ int run_together(const OpsOptions& ops, const StandardOptions& standard, Console
 /// `<input>.ops.<format>` in the directory, numbered where two inputs are called the same.
 std::string output_in(const std::string& directory, const std::string& input,
                       const std::string& format, std::set<std::string>& taken) {
-  const std::string stem = input == "-" ? "stdin" : std::filesystem::path(input).filename().string();
+  const std::string stem =
+      input == "-" ? "stdin" : std::filesystem::path(input).filename().string();
   for (int number = 1;; ++number) {
     const std::string name =
         stem + (number == 1 ? "" : "." + std::to_string(number)) + ".ops." + format;
@@ -206,9 +206,20 @@ std::string output_in(const std::string& directory, const std::string& input,
   }
 }
 
-void print_heading(Format format, const std::string& input) {
-  if (format == Format::text) std::cout << input << ":\n" << std::flush;
-  if (format == Format::markdown) std::cout << "## `" << input << "`\n\n" << std::flush;
+/// In as many backticks as none of its own end.
+std::string code_span(const std::string& text) {
+  std::string ticks = "`";
+  while (text.find(ticks) != std::string::npos) ticks += '`';
+  const std::string blank = ticks.size() > 1 ? " " : "";
+  return ticks + blank + text + blank + ticks;
+}
+
+void print_heading(Format format, const std::string& input, bool first) {
+  const std::string name = printable(subject_of(input));
+  if (format == Format::text) std::cout << name << ":\n" << std::flush;
+  if (format == Format::markdown) {
+    std::cout << (first ? "" : "\n") << "## " << code_span(name) << "\n\n" << std::flush;
+  }
 }
 
 /// A summary per input; one that fails does not keep the others.
@@ -218,7 +229,8 @@ int run_each(const OpsOptions& ops, const StandardOptions& standard, Console& co
     std::error_code error;
     std::filesystem::create_directories(standard.output, error);
     if (error) {
-      console.error(standard.output, "cannot make the directory: " + error.message());
+      console.error(standard.output,
+                    "cannot make the directory: " + error.message() + "; name another with -o");
       return kUnwritableOutput;
     }
   }
@@ -232,7 +244,7 @@ int run_each(const OpsOptions& ops, const StandardOptions& standard, Console& co
       const Trace* one[] = {&*trace};
       const std::string output =
           to_files ? output_in(standard.output, input, ops.format_name, taken) : "-";
-      if (!to_files) print_heading(ops.format, input);
+      if (!to_files) print_heading(ops.format, input, &input == &standard.inputs.front());
       code = finish(render(ops, one), output, standard.overwrite, console);
     } else {
       code = exit_code(trace.status());

@@ -1,10 +1,14 @@
 #include "options.h"
 
+#include <charconv>
 #include <iostream>
 #include <utility>
 
 namespace tbtrace::tools {
 namespace {
+
+constexpr const char* kStandardGroup = "Input and output";
+constexpr int kMostThreads = 1024;
 
 std::optional<When> parse_when(const std::string& text, const std::string& always,
                                const std::string& never) {
@@ -18,18 +22,19 @@ std::optional<When> parse_when(const std::string& text, const std::string& alway
 
 OptionParser::OptionParser(std::string verb, std::string usage, std::string about,
                            std::string examples)
-    : verb_(std::move(verb)),
-      examples_(std::move(examples)),
-      options_("tbtrace " + verb_, about) {
+    : verb_(std::move(verb)), examples_(std::move(examples)), options_("tbtrace " + verb_, about) {
   options_.custom_help(usage);
   options_.positional_help("");
   options_.set_width(100);
-  options_.add_options("Input and output")                                                      //
-      ("o,output", "where to write; - is standard output", cxxopts::value<std::string>(), "PATH")  //
-      ("overwrite", "replace an existing output")                                                //
-      ("j,threads", "threads to read with (default: all cores)", cxxopts::value<int>(), "N")     //
-      ("strict", "fail if anything is wrong with an input")                                      //
-      ("progress", "auto, on or off", cxxopts::value<std::string>()->default_value("auto"), "WHEN")  //
+  options_.add_options(kStandardGroup)  //
+      ("o,output", "where to write; - is standard output", cxxopts::value<std::string>(),
+       "PATH")                                     //
+      ("overwrite", "replace an existing output")  //
+      ("j,threads", "threads to read with (default: all cores)", cxxopts::value<std::string>(),
+       "N")                                                  //
+      ("strict", "fail if anything is wrong with an input")  //
+      ("progress", "auto, on or off", cxxopts::value<std::string>()->default_value("auto"),
+       "WHEN")  //
       ("color", "auto, always or never", cxxopts::value<std::string>()->default_value("auto"),
        "WHEN")                                    //
       ("q,quiet", "no warnings and no progress")  //
@@ -40,7 +45,22 @@ OptionParser::OptionParser(std::string verb, std::string usage, std::string abou
 }
 
 cxxopts::OptionAdder OptionParser::add(const std::string& group) {
+  groups_.push_back(group);
   return options_.add_options(group);
+}
+
+std::string OptionParser::help() const {
+  std::vector<std::string> groups = groups_;
+  groups.emplace_back(kStandardGroup);
+  const std::string text = options_.help(groups) + "\nExamples:\n" + examples_;
+  std::string without_trailing_blanks;
+  for (const char c : text) {
+    if (c == '\n') {
+      without_trailing_blanks.erase(without_trailing_blanks.find_last_not_of(' ') + 1);
+    }
+    without_trailing_blanks += c;
+  }
+  return without_trailing_blanks;
 }
 
 int OptionParser::wrong(const std::string& message) const {
@@ -54,9 +74,7 @@ std::optional<int> OptionParser::parse(const std::vector<std::string>& arguments
   try {
     values_ = options_.parse(static_cast<int>(words.size()), words.data());
     if (values_.count("help") > 0) {
-      std::vector<std::string> groups = options_.groups();
-      std::erase(groups, "positional");
-      std::cout << options_.help(groups) << "\nExamples:\n" << examples_;
+      std::cout << help();
       return kDone;
     }
     if (const std::string problem = take_standard(); !problem.empty()) return wrong(problem);
@@ -73,8 +91,11 @@ std::string OptionParser::take_standard() {
   if (values_.count("output") > 0) standard_.output = values_["output"].as<std::string>();
   if (values_.count("format") > 0) standard_.format = values_["format"].as<std::string>();
   if (values_.count("threads") > 0) {
-    standard_.reading.threads = values_["threads"].as<int>();
-    if (standard_.reading.threads < 1) return "--threads must be at least 1";
+    const auto threads = whole_number(values_["threads"].as<std::string>());
+    if (!threads || *threads < 1 || *threads > kMostThreads) {
+      return "--threads takes 1 to " + std::to_string(kMostThreads);
+    }
+    standard_.reading.threads = static_cast<int>(*threads);
   }
   standard_.overwrite = values_.count("overwrite") > 0;
   standard_.reading.strict = values_.count("strict") > 0;
@@ -90,8 +111,17 @@ std::string OptionParser::take_standard() {
   return {};
 }
 
+std::string subject_of(const std::string& path) { return path == "-" ? "standard input" : path; }
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
 Result<Trace> read_input(const std::string& path, const ReadOptions& options, Console& console) {
-  const std::string subject = path == "-" ? "standard input" : path;
+  const std::string subject = subject_of(path);
   ReadOptions reading = options;
   reading.on_progress = [&](std::uint64_t done, std::uint64_t total) {
     console.progress(subject, done, total);
@@ -106,8 +136,8 @@ Result<Trace> read_input(const std::string& path, const ReadOptions& options, Co
   }
   for (const Issue& issue : trace->issues()) {
     std::string text(issue.sentence);
-    text += " [" + std::string(issue.id) + ", " + std::to_string(issue.count) + " x, first at byte " +
-            std::to_string(issue.offsets.front()) + "]";
+    text += " [" + std::string(issue.id) + ", " + std::to_string(issue.count) +
+            " x, first at byte " + std::to_string(issue.offsets.front()) + "]";
     console.warning(subject, text);
   }
   const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(elapsed).count();
@@ -131,7 +161,8 @@ Status check_same_process(const std::vector<std::string>& paths, const std::vect
       continue;
     }
     return {StatusCode::invalid_argument, paths[0] + " and " + paths[trace] + " are of different " +
-                                              what + ", which are no recordings of one profiler; "
+                                              what +
+                                              ", which are no recordings of one profiler; "
                                               "--each summarises every input by itself"};
   }
   return {};

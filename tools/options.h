@@ -3,6 +3,7 @@
 // A wrong option is said on standard error with where to look, and ends the verb with exit code 2.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,14 +47,22 @@ class OptionParser {
   int wrong(const std::string& message) const;
 
  private:
+  std::string help() const;
   std::string take_standard();
 
   std::string verb_;
   std::string examples_;
   cxxopts::Options options_;
+  std::vector<std::string> groups_;  // of options, in the order of the help
   cxxopts::ParseResult values_;
   StandardOptions standard_;
 };
+
+/// An input as messages and headings name it.
+std::string subject_of(const std::string& path);
+
+/// Nothing if `text` is no whole number.
+std::optional<std::int64_t> whole_number(std::string_view text);
 
 /// Reads a trace with progress, and says what was wrong with the input.
 Result<Trace> read_input(const std::string& path, const ReadOptions& options, Console& console);

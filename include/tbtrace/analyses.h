@@ -89,7 +89,7 @@ struct LaunchedKernel {
 
 /// One entry of prof.events().
 struct FunctionEvent : OperatorRow {
-  std::string tid;            ///< as in the file
+  std::string tid;  ///< as in the file
   bool tid_is_number = true;
   std::int64_t start_ns = 0;  ///< from the start of its trace
   std::int64_t end_ns = 0;

@@ -34,12 +34,12 @@ constexpr std::size_t index(Id id) {
 
 /// What an event is, whatever its writer's generation calls the category.
 enum class EventKind : std::uint8_t {
-  cpu_op,               ///< an operator; also ranges without a category
-  user_annotation,      ///< record_function, ProfilerStep#N
-  python_function,      ///< a Python frame or module
-  runtime,              ///< a call of the device's runtime or driver, such as cudaLaunchKernel
-  other,                ///< a range of a category that torch does not write
-  overhead,             ///< the profiler's own work
+  cpu_op,           ///< an operator; also ranges without a category
+  user_annotation,  ///< record_function, ProfilerStep#N
+  python_function,  ///< a Python frame or module
+  runtime,          ///< a call of the device's runtime or driver, such as cudaLaunchKernel
+  other,            ///< a range of a category that torch does not write
+  overhead,         ///< the profiler's own work
   kernel,
   gpu_memcpy,
   gpu_memset,
@@ -139,7 +139,7 @@ enum class Severity : std::uint8_t { info, data_loss };
 
 /// A kind of problem in the input, how often it was met, and where first.
 struct Issue {
-  std::string_view id;        ///< stable, `input_truncated`
+  std::string_view id;  ///< stable, `input_truncated`
   Severity severity = Severity::info;
   std::string_view sentence;  ///< cause and remedy
   std::uint64_t count = 0;
@@ -219,7 +219,9 @@ class Trace {
   const Events& events() const { return events_; }
   std::string_view string(StringId id) const;
   std::string_view name(EventId event) const { return string(events_.name(event)); }
-  const Category& category(EventId event) const { return categories_[index(events_.category(event))]; }
+  const Category& category(EventId event) const {
+    return categories_[index(events_.category(event))];
+  }
   EventKind kind(EventId event) const { return category(event).kind; }
   const Track& track(TrackId id) const { return tracks_[index(id)]; }
 

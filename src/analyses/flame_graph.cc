@@ -60,13 +60,12 @@ class FlameGraph {
   }
 
   StackTree by_allocated_memory() && {
-    analyses::for_each_memory_owner(
-        trace_, tree_, [&](const MemoryRecord& record, EventId owner) {
-          const bool allocated = record.bytes > 0 && !record.out_of_memory;
-          if (owner == EventId::none || !allocated) return;
-          if (!analyses::is_cpu_memory(record.device_type)) return;
-          stacks_.add(node_of_[index(owner)], record.bytes);
-        });
+    analyses::for_each_memory_owner(trace_, tree_, [&](const MemoryRecord& record, EventId owner) {
+      const bool allocated = record.bytes > 0 && !record.out_of_memory;
+      if (owner == EventId::none || !allocated) return;
+      if (!analyses::is_cpu_memory(record.device_type)) return;
+      stacks_.add(node_of_[index(owner)], record.bytes);
+    });
     return std::move(stacks_);
   }
 
@@ -75,10 +74,9 @@ class FlameGraph {
   /// stacks that operators carry stand in for them: an operator is put under those frames of its
   /// stack that the stack of the operator around it does not have yet.
   void place_ranges() {
-    const bool has_frames =
-        std::any_of(tree_.ranges().begin(), tree_.ranges().end(), [&](EventId event) {
-          return trace_.kind(event) == EventKind::python_function;
-        });
+    const bool has_frames = std::any_of(
+        tree_.ranges().begin(), tree_.ranges().end(),
+        [&](EventId event) { return trace_.kind(event) == EventKind::python_function; });
     std::unordered_map<EventId, StringId> stack_of;
     if (!has_frames) {
       for (const CallStack& row : trace_.call_stacks()) stack_of.emplace(row.event, row.frames);
@@ -109,8 +107,8 @@ class FlameGraph {
     if (added) {
       const std::vector<std::string_view> outer = split_stack(trace_.string(around));
       std::vector<std::string_view> frames = split_stack(trace_.string(own));
-      const bool continues = frames.size() >= outer.size() &&
-                             std::equal(outer.begin(), outer.end(), frames.begin());
+      const bool continues =
+          frames.size() >= outer.size() && std::equal(outer.begin(), outer.end(), frames.begin());
       if (!continues) frames.resize(outer.size());
       for (std::size_t frame = outer.size(); frame < frames.size(); ++frame) {
         known->second.push_back(stacks_.frame_number(frames[frame]));

@@ -170,9 +170,8 @@ OperatorSummary operator_summary(std::span<const Trace* const> traces,
   analyses::Averages averages(options);
   // torch puts the newest recording before what it joined earlier.
   for (std::size_t trace = traces.size(); trace-- > 0;) {
-    averages.add(analyses::TorchEvents(
-        *traces[trace],
-        {.shapes = options.group_by_input_shape, .stacks = options.group_by_stack_n > 0}));
+    averages.add(analyses::TorchEvents(*traces[trace], {.shapes = options.group_by_input_shape,
+                                                        .stacks = options.group_by_stack_n > 0}));
   }
   OperatorRows rows = analyses::table_facts(traces);
   rows.grouped_by_shape = options.group_by_input_shape;

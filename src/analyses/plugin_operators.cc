@@ -35,7 +35,8 @@ struct Sums {
 
 }  // namespace
 
-OperatorSummary plugin_summary(std::span<const Trace* const> traces, const SummaryOptions& options) {
+OperatorSummary plugin_summary(std::span<const Trace* const> traces,
+                               const SummaryOptions& options) {
   RowGroups groups;
   std::vector<Sums> sums;
   bool any_device = false;

@@ -42,8 +42,7 @@ bool PluginTree::is_device_work(const Category& category) {
 
 PluginTree::PluginTree(const Trace& trace) : trace_(trace) {
   const auto framework = trace.metadata().find("Framework");
-  lightning_ =
-      framework != trace.metadata().end() && framework->second == "\"pytorch-lightning\"";
+  lightning_ = framework != trace.metadata().end() && framework->second == "\"pytorch-lightning\"";
   read_events();
   attach_launches();
   for (const std::int64_t thread : forest_.order) nest(thread);
@@ -125,8 +124,8 @@ void PluginTree::add_range(EventId event) {
   node.event = event;
   node.node_class = *node_class;
   const bool lightning_range = lightning_ && trace_.name(event).starts_with("[pl]");
-  node.is_operator_event = trace_.kind(event) == EventKind::cpu_op &&
-                           *node_class != Class::step && !lightning_range;
+  node.is_operator_event =
+      trace_.kind(event) == EventKind::cpu_op && *node_class != Class::step && !lightning_range;
   node.start = as_double(trace_.events().start_ns(event));
   node.end = node.start + as_double(trace_.events().duration_ns(event));
   std::vector<NodeId>& ranges = forest_.ranges[thread];
@@ -141,8 +140,8 @@ void PluginTree::attach_launches() {
     for (const NodeId id : forest_.ranges[thread]) {
       Node& node = nodes_[id];
       std::optional<std::int64_t> external_id;
-      const bool given = trace_.external_id(node.event) != 0 ||
-                         trace_.events().has_zero_external_id(node.event);
+      const bool given =
+          trace_.external_id(node.event) != 0 || trace_.events().has_zero_external_id(node.event);
       if (given && node.node_class != Class::module) external_id = trace_.external_id(node.event);
       const auto launches = launches_of_id_.find(external_id);
       if (launches == launches_of_id_.end()) continue;
@@ -271,7 +270,8 @@ void PluginTree::rehang_backward_passes() {
     std::vector<std::pair<NodeId, NodeId>> todo;
     const auto push_children = [&](NodeId parent) {
       const std::vector<NodeId>& children = nodes_[parent].children;
-      for (std::size_t child = children.size(); child-- > 0;) todo.push_back({parent, children[child]});
+      for (std::size_t child = children.size(); child-- > 0;)
+        todo.push_back({parent, children[child]});
     };
     push_children(forest_.roots[thread]);
     while (!todo.empty()) {
@@ -291,7 +291,8 @@ void PluginTree::rehang_backward_passes() {
   std::vector<NodeId> roots;
   std::vector<NodeId> parents;
   for (const auto& [parent, id] : passes) {
-    if (std::find(parents.begin(), parents.end(), parent) == parents.end()) parents.push_back(parent);
+    if (std::find(parents.begin(), parents.end(), parent) == parents.end())
+      parents.push_back(parent);
   }
   for (const NodeId parent : parents) {
     for (const auto& [of, id] : passes) {
@@ -320,8 +321,7 @@ void PluginTree::rehang_backward_passes() {
   std::map<double, std::vector<NodeId>> pass_of;  // forward operator's start -> roots
   for (const auto& [forward, backward] : forward_to_backward()) {
     auto up = above.find(backward);
-    while (up != above.end() &&
-           !trace_.name(nodes_[up->second].event).starts_with(kBackwardRoot)) {
+    while (up != above.end() && !trace_.name(nodes_[up->second].event).starts_with(kBackwardRoot)) {
       up = above.find(nodes_[up->second].start);
     }
     if (up == above.end()) continue;
@@ -332,43 +332,56 @@ void PluginTree::rehang_backward_passes() {
   }
   if (pass_of.empty()) return;
   std::vector<NodeId> backward_modules;
+  backward_modules.reserve(modules.size());
   for (const NodeId module : modules) backward_modules.push_back(backward_module(module, pass_of));
   insert_backward_modules(std::move(backward_modules));
 }
 
 /// `<module>.backward`: the passes of the operators directly or indirectly in the module, and those
-/// of the modules in it.
+/// of the modules in it. Modules may be nested as deep as a file likes, so nothing here recurses.
 PluginTree::NodeId PluginTree::backward_module(
     NodeId module, const std::map<double, std::vector<NodeId>>& passes) {
-  const NodeId own = nodes_.size();
-  nodes_.push_back({.node_class = Class::backward,
-                    .start = nodes_[module].start,
-                    .end = nodes_[module].end});
-  std::vector<NodeId> todo(nodes_[module].children.rbegin(), nodes_[module].children.rend());
-  while (!todo.empty()) {
-    const NodeId id = todo.back();
-    todo.pop_back();
-    if (nodes_[id].node_class == Class::op) {
-      const auto pass = passes.find(nodes_[id].start);
-      if (pass != passes.end()) {
-        std::vector<NodeId>& children = nodes_[own].children;
-        children.insert(children.end(), pass->second.begin(), pass->second.end());
+  std::vector<std::pair<NodeId, NodeId>> pairs;  // a module and its backward; outer before inner
+  const auto add = [&](NodeId forward) {
+    pairs.emplace_back(forward, nodes_.size());
+    nodes_.push_back({.node_class = Class::backward,
+                      .start = nodes_[forward].start,
+                      .end = nodes_[forward].end});
+    return pairs.back().second;
+  };
+  const NodeId own = add(module);
+  for (std::size_t next = 0; next < pairs.size(); ++next) {
+    const auto [forward, backward] = pairs[next];
+    std::vector<NodeId> children;
+    std::vector<NodeId> todo(nodes_[forward].children.rbegin(), nodes_[forward].children.rend());
+    while (!todo.empty()) {
+      const NodeId id = todo.back();
+      todo.pop_back();
+      if (nodes_[id].node_class == Class::module) {
+        children.push_back(add(id));
+        continue;
       }
+      if (nodes_[id].node_class == Class::op) {
+        const auto pass = passes.find(nodes_[id].start);
+        if (pass != passes.end()) {
+          children.insert(children.end(), pass->second.begin(), pass->second.end());
+        }
+      }
+      todo.insert(todo.end(), nodes_[id].children.rbegin(), nodes_[id].children.rend());
     }
-    if (nodes_[id].node_class == Class::module) {
-      const NodeId inner = backward_module(id, passes);
-      nodes_[own].children.push_back(inner);
-      continue;
-    }
-    todo.insert(todo.end(), nodes_[id].children.rbegin(), nodes_[id].children.rend());
+    nodes_[backward].children = std::move(children);
   }
-  std::vector<NodeId>& children = nodes_[own].children;
-  if (children.empty()) return own;
-  std::stable_sort(children.begin(), children.end(), [&](NodeId a, NodeId b) {
-    return std::pair(nodes_[a].start, -nodes_[a].end) < std::pair(nodes_[b].start, -nodes_[b].end);
-  });
-  nodes_[own].start = nodes_[children.front()].start;
-  nodes_[own].end = nodes_[children.back()].end;
+  for (auto pair = pairs.rbegin(); pair != pairs.rend(); ++pair) {
+    Node& backward = nodes_[pair->second];
+    std::vector<NodeId>& children = backward.children;
+    if (children.empty()) continue;
+    std::stable_sort(children.begin(), children.end(), [&](NodeId a, NodeId b) {
+      return std::pair(nodes_[a].start, -nodes_[a].end) <
+             std::pair(nodes_[b].start, -nodes_[b].end);
+    });
+    backward.start = nodes_[children.front()].start;
+    backward.end = nodes_[children.back()].end;
+  }
   return own;
 }
 

@@ -12,7 +12,7 @@
 namespace tbtrace::analyses {
 
 /// A node of autograd's, and all below it, shows the stack of the operator that made the node.
-void set_stacks(TorchRows& rows, const Trace& trace, const TorchNames& names, TorchStacks& stacks,
+void set_stacks(TorchRows& list, const Trace& trace, const TorchNames& names, TorchStacks& stacks,
                 const ForwardThreads& threads);
 
 }  // namespace tbtrace::analyses

@@ -29,9 +29,8 @@ class DeviceLinker {
     } else {
       link_by_containment();
     }
-    std::stable_sort(
-        list_.kernels.begin(), list_.kernels.end(),
-        [](const auto& a, const auto& b) { return a.row < b.row; });
+    std::stable_sort(list_.kernels.begin(), list_.kernels.end(),
+                     [](const auto& a, const auto& b) { return a.row < b.row; });
   }
 
  private:

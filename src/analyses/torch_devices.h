@@ -15,11 +15,11 @@ namespace tbtrace::analyses {
 /// its thread; what names none stands alone. Where a file's ids name no operators, the operator is
 /// the one that holds the launch. `name_of`: the name that torch shows of an event; `time_us`: its
 /// double for a time.
-void link_devices(TorchRows& rows, const Trace& trace,
+void link_devices(TorchRows& list, const Trace& trace,
                   const std::function<NameId(EventId)>& name_of,
                   const std::function<double(std::int64_t)>& time_us);
 
 /// Device time of each row and of all below it, added in torch's order.
-void add_up_device_time(TorchRows& rows, std::size_t threads);
+void add_up_device_time(TorchRows& list, std::size_t threads);
 
 }  // namespace tbtrace::analyses

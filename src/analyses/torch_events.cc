@@ -131,8 +131,8 @@ class Collector {
       end += widening_.front_ns - widening_.length_ns;
       start += widening_.front_ns;
     }
-    const bool async = trace_.events().unfinished(event) ||
-                       (annotation && is_collective(names_.text(row.name)));
+    const bool async =
+        trace_.events().unfinished(event) || (annotation && is_collective(names_.text(row.name)));
     if (async) row.flags |= TorchRows::kAsync;
     if (!async && category.device == DeviceType::cpu) row.flags |= TorchRows::kInTree;
     row.start_us = us(start);
@@ -144,14 +144,18 @@ class Collector {
     list_.rows.push_back(row);
   }
 
-  /// Shadows that start where a kernel starts come after profiler events, else as in the file.
+  /// Shadows have moved; among rows that start together profiler events come first, then all others
+  /// as in the file.
   void restore_order() {
-    const auto before = [](const Row& a, const Row& b) {
+    const auto from_kineto = [&](const Row& row) {
+      return trace_.kind(row.event) > EventKind::python_function;
+    };
+    const auto before = [&](const Row& a, const Row& b) {
       if (a.start_us != b.start_us) return a.start_us < b.start_us;
-      const bool a_device = a.device != DeviceType::cpu;
-      const bool b_device = b.device != DeviceType::cpu;
-      if (a_device != b_device) return b_device;
-      return a_device && a.event < b.event;
+      const bool a_late = from_kineto(a);
+      const bool b_late = from_kineto(b);
+      if (a_late != b_late) return b_late;
+      return a_late && a.event < b.event;
     };
     if (!std::is_sorted(list_.rows.begin(), list_.rows.end(), before)) {
       std::stable_sort(list_.rows.begin(), list_.rows.end(), before);

@@ -37,10 +37,10 @@ void describe_inputs(TorchRows& list, const Trace& trace, TorchNames& names, boo
     const auto [known, added] =
         counts.try_emplace({row.name, input.dims, input.types, input.concrete}, 0);
     if (added) {
-      known->second = operator_flops(names.text(row.name),
-                                     {parse_dims(trace.string(input.dims)),
-                                      parse_texts(trace.string(input.types)),
-                                      parse_texts(trace.string(input.concrete))});
+      known->second =
+          operator_flops(names.text(row.name), {parse_dims(trace.string(input.dims)),
+                                                parse_texts(trace.string(input.types)),
+                                                parse_texts(trace.string(input.concrete))});
     }
     list.flops[number] = known->second;
   }

@@ -9,7 +9,7 @@
 namespace tbtrace::analyses {
 
 /// Calls with the same arguments share their text and their count.
-void describe_inputs(TorchRows& rows, const Trace& trace, TorchNames& names, bool shapes,
+void describe_inputs(TorchRows& list, const Trace& trace, TorchNames& names, bool shapes,
                      bool flops);
 
 }  // namespace tbtrace::analyses

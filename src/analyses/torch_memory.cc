@@ -43,8 +43,8 @@ TorchMemory::TorchMemory(const Trace& trace, TorchNames& names) : records_(trace
   sums_.emplace_back();
   for (const MemoryRecord& record : records_) {
     const TorchRows::Memory bytes = bytes_of(record);
-    sums_.push_back({sums_.back().cpu_bytes + bytes.cpu_bytes,
-                     sums_.back().device_bytes + bytes.device_bytes});
+    sums_.push_back(
+        {sums_.back().cpu_bytes + bytes.cpu_bytes, sums_.back().device_bytes + bytes.device_bytes});
   }
 }
 

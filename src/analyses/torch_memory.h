@@ -29,8 +29,8 @@ class TorchMemory {
     MemoryRecord record;
     TorchRows::Memory bytes;
   };
-  /// Once all ranges are told: the records that lie in none, and all failed allocations, whose bytes
-  /// are not counted; by time.
+  /// Once all ranges are told: the records that lie in none, and all failed allocations, whose
+  /// bytes are not counted; by time.
   std::vector<Leftover> leftovers();
 
   /// What lies in a range, asked for in the order of their starts.
@@ -44,12 +44,12 @@ class TorchMemory {
   std::vector<MemoryRecord> failed_;
   std::vector<TorchRows::Memory> sums_;  // of all records before
   std::vector<Leftover> leftovers_;
-  std::size_t next_ = 0;           // the first record of which it is not known whether it is left over
+  std::size_t next_ = 0;  // the first record of which it is not known whether it is left over
   std::int64_t covered_until_ = INT64_MIN;
   std::size_t first_ = 0;  // the first record that the next range may hold
 };
 
 /// Own memory less that of direct children, for rows that are in the tree.
-void add_up_memory(TorchRows& rows);
+void add_up_memory(TorchRows& list);
 
 }  // namespace tbtrace::analyses

@@ -9,16 +9,16 @@ namespace tbtrace::analyses {
 
 /// By start, the longer first. `events` is the number of rows at the front that stand for events;
 /// rows of memory records follow and lose ties. Both are in the order of their starts already.
-void sort_rows(TorchRows& rows, std::size_t events);
+void sort_rows(TorchRows& list, std::size_t events);
 
 /// Parents per thread: whatever ends before an event starts, or inside it, is no parent any more.
-void nest_rows(TorchRows& rows, std::size_t threads);
+void nest_rows(TorchRows& list, std::size_t threads);
 
 /// Drops an only child of the same name; its parent takes its children, and its kernels in place of
 /// its own.
-void remove_duplicates(TorchRows& rows);
+void remove_duplicates(TorchRows& list);
 
 /// Times of direct children, added from left to right.
-void add_up_children(TorchRows& rows);
+void add_up_children(TorchRows& list);
 
 }  // namespace tbtrace::analyses

@@ -53,10 +53,10 @@ class TorchStacks {
   const TorchTree& tree_;
   TorchNames& names_;
   std::vector<Node> nodes_ = {{}};
-  std::unordered_map<std::uint64_t, StackId> node_of_;         // frame, callers
-  std::unordered_map<EventId, NameId> recovered_;              // of functions called `unknown`
-  std::unordered_map<EventId, StackId> of_python_;             // stack that a function makes
-  std::unordered_map<std::uint64_t, StackId> of_text_;         // Python function, text
+  std::unordered_map<std::uint64_t, StackId> node_of_;  // frame, callers
+  std::unordered_map<EventId, NameId> recovered_;       // of functions called `unknown`
+  std::unordered_map<EventId, StackId> of_python_;      // stack that a function makes
+  std::unordered_map<std::uint64_t, StackId> of_text_;  // Python function, text
   std::unordered_map<StackId, StackId> filtered_ = {{0, 0}};
 };
 

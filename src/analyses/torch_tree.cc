@@ -56,9 +56,9 @@ bool ForwardThreads::find(std::int64_t number, TrackId& track) const {
 
 const AutogradInfo* autograd_info(const Trace& trace, EventId event) {
   const std::span<const AutogradInfo> rows = trace.autograd();
-  const auto found = std::lower_bound(
-      rows.begin(), rows.end(), event,
-      [](const AutogradInfo& row, EventId wanted) { return row.event < wanted; });
+  const auto found =
+      std::lower_bound(rows.begin(), rows.end(), event,
+                       [](const AutogradInfo& row, EventId wanted) { return row.event < wanted; });
   return found != rows.end() && found->event == event ? &*found : nullptr;
 }
 

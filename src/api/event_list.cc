@@ -59,8 +59,8 @@ Result<Table> EventList::report(const TableOptions& options) const {
                    "self_cpu_time_ns",
                    "cpu_memory_usage_bytes",
                    "self_cpu_memory_usage_bytes",
-                   "device_memory_bytes",
-                   "self_device_memory_bytes",
+                   "device_memory_usage_bytes",
+                   "self_device_memory_usage_bytes",
                    "flops",
                    "input_shapes",
                    "stack",
@@ -76,13 +76,12 @@ Result<Table> EventList::report(const TableOptions& options) const {
     if (event.sequence_nr > 0) sequence = event.sequence_nr;
     Cell flops;
     if (event.own_flops) flops = *event.own_flops;
-    table.rows.push_back({event.key, event.overload_name, tid_cell(event), event.start_ns,
-                          event.end_ns, parent, event.self_cpu_time_total.ns,
-                          event.cpu_memory_usage_bytes, event.self_cpu_memory_usage_bytes,
-                          event.device_memory_usage_bytes, event.self_device_memory_usage_bytes,
-                          flops, report::shapes_cell(event), event.stack, sequence,
-                          event.is_user_annotation, event.is_python_function,
-                          Json{kernels_json(event)}});
+    table.rows.push_back(
+        {event.key, event.overload_name, tid_cell(event), event.start_ns, event.end_ns, parent,
+         event.self_cpu_time_total.ns, event.cpu_memory_usage_bytes,
+         event.self_cpu_memory_usage_bytes, event.device_memory_usage_bytes,
+         event.self_device_memory_usage_bytes, flops, report::shapes_cell(event), event.stack,
+         sequence, event.is_user_annotation, event.is_python_function, Json{kernels_json(event)}});
   }
   return table;
 }

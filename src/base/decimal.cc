@@ -13,8 +13,8 @@ namespace {
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 constexpr std::size_t kSafeDigits = 18;  // 10^18 - 1 is below 2^63
 
-constexpr int kKeptDigits = 19;           // 10^19 - 1 is below 2^64
-constexpr std::size_t kLongest = 24;      // of an integer's text
+constexpr int kKeptDigits = 19;       // 10^19 - 1 is below 2^64
+constexpr std::size_t kLongest = 24;  // of an integer's text
 
 constexpr std::array<std::uint64_t, 9> kPowers = {1,      10,      100,      1000,     10000,
                                                   100000, 1000000, 10000000, 100000000};

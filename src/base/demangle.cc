@@ -1,13 +1,13 @@
 #include "base/demangle.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
 #include <memory>
 #include <string_view>
 #include <vector>
+
+#include <cxxabi.h>
 
 namespace tbtrace {
 namespace {

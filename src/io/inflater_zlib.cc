@@ -1,6 +1,6 @@
-#include <zlib.h>
-
 #include <new>
+
+#include <zlib.h>
 
 #include "io/inflater.h"
 

@@ -16,7 +16,8 @@ namespace {
 Status failure(const std::string& what) { return {StatusCode::unwritable_output, what}; }
 Status exists() { return failure("exists already; --overwrite replaces it"); }
 Status system_failure(const char* what) {
-  return failure(std::string(what) + ": " + std::strerror(errno));
+  return failure(std::string(what) + ": " + std::strerror(errno) +
+                 "; name a place that is there, has room and lets you write");
 }
 
 /// Writes straight to a descriptor: standard output, a pipe, a device.

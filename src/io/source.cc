@@ -1,18 +1,21 @@
 #include "io/source.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 namespace tbtrace::io {
 namespace {
 
 Status failure(const std::string& what) { return {StatusCode::unreadable_input, what}; }
+Status system_failure(const char* what, const char* remedy) {
+  return failure(std::string(what) + ": " + std::strerror(errno) + "; " + remedy);
+}
 
 class FileSource final : public ByteSource {
  public:
@@ -31,7 +34,7 @@ class FileSource final : public ByteSource {
         position_ += static_cast<std::uint64_t>(got);
         return static_cast<std::size_t>(got);
       }
-      if (errno != EINTR) return failure(std::string("cannot read: ") + std::strerror(errno));
+      if (errno != EINTR) return system_failure("cannot read", "copy it anew, or to another disk");
     }
   }
   std::uint64_t position() const override { return position_; }
@@ -87,7 +90,8 @@ class PrefixedSource final : public ByteSource {
 
 Result<std::unique_ptr<ByteSource>> open_file(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return failure(std::string("cannot open: ") + std::strerror(errno));
+  if (descriptor < 0)
+    return system_failure("cannot open", "check its name, and that you may read it");
   struct stat info = {};
   if (::fstat(descriptor, &info) == 0 && S_ISDIR(info.st_mode)) {
     ::close(descriptor);

@@ -145,8 +145,7 @@ std::size_t ChromeDocument::events(std::string_view text, std::uint64_t offset, 
   commit(batch_, parser_.mapper(), offset, progress.array_ended);
   if (first || progress.array_ended) return progress.consumed;
   // An event behind which another one starts lost its end, and would take in all that follow.
-  const std::size_t next =
-      text.find(std::string_view(separator_).substr(1), progress.consumed + 1);
+  const std::size_t next = text.find(std::string_view(separator_).substr(1), progress.consumed + 1);
   if (next == std::string_view::npos) return progress.consumed;
   builder_.issues().add(IssueId::event_unreadable, offset + progress.consumed);
   return next;
@@ -187,8 +186,7 @@ void ChromeDocument::learn_separator(std::string_view text, std::size_t first_ev
   const std::size_t next = skip_space_and_commas(text, first_end);
   if (end == first_event || next == text.size() || text[next] != '{') return;
   const std::size_t key = text.find('"', next);
-  const std::size_t key_end =
-      key == std::string_view::npos ? key : text.find('"', key + 1);
+  const std::size_t key_end = key == std::string_view::npos ? key : text.find('"', key + 1);
   if (key_end == std::string_view::npos || key_end - end > 200) return;
   separator_ = text.substr(end - 1, key_end + 1 - (end - 1));
 }

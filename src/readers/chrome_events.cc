@@ -73,7 +73,8 @@ bool holds_bare_quote(std::string_view content) {
 }
 
 FlowEnd::Type flow_type(std::string_view category) {
-  if (category == "fwdbwd" || category == "forward_backward") return FlowEnd::Type::forward_backward;
+  if (category == "fwdbwd" || category == "forward_backward")
+    return FlowEnd::Type::forward_backward;
   if (category == "ac2g" || category.starts_with("async")) return FlowEnd::Type::launch;
   return FlowEnd::Type::other;
 }
@@ -92,8 +93,9 @@ void EventBatch::clear() {
 }
 
 std::size_t EventMapper::KeyPairHash::operator()(const KeyPair& pair) const {
-  return hash_integer(static_cast<std::uint64_t>(pair.process.number) ^ index(pair.process.text) << 32,
-                      static_cast<std::uint64_t>(pair.thread.number) ^ index(pair.thread.text) << 32);
+  return hash_integer(
+      static_cast<std::uint64_t>(pair.process.number) ^ index(pair.process.text) << 32,
+      static_cast<std::uint64_t>(pair.thread.number) ^ index(pair.thread.text) << 32);
 }
 
 void EventMapper::begin(Quoting quoting, bool may_hold_escapes, bool known_utf8) {
@@ -125,7 +127,8 @@ void EventMapper::add(const RawEvent& event, std::uint64_t offset, EventBatch& b
       add_label(event, offset, batch);
       break;
     default:
-      batch.issues.add(phase.empty() ? IssueId::event_incomplete : IssueId::phase_unsupported, offset);
+      batch.issues.add(phase.empty() ? IssueId::event_incomplete : IssueId::phase_unsupported,
+                       offset);
   }
 }
 
@@ -160,7 +163,8 @@ void EventMapper::add_range(const RawEvent& event, std::uint64_t offset, EventBa
   row.name = text(event[Field::name], batch, offset);
   row.track = track(event);
   if (event.has(Field::finished) && event[Field::finished].text() == "false") {
-    // Python frames always end; the writer marks those of no length, and lengthens them, by mistake.
+    // Python frames always end; the writer marks those of no length, and lengthens them, by
+    // mistake.
     if (is_given(event, Field::python_id)) {
       row.duration_ns = 0;
     } else {
@@ -172,9 +176,8 @@ void EventMapper::add_range(const RawEvent& event, std::uint64_t offset, EventBa
   }
   if (is_given(event, Field::python_id)) row.flags |= Events::kPythonFrame;
   if (is_given(event, Field::python_module_id)) row.flags |= Events::kModule;
-  batch.categories.push_back(event.has(Field::category)
-                                 ? text(event[Field::category], batch, offset)
-                                 : StringId::empty);
+  batch.categories.push_back(
+      event.has(Field::category) ? text(event[Field::category], batch, offset) : StringId::empty);
   add_details(event, static_cast<EventId>(batch.events.size()), offset, batch);
   batch.events.push_back(row);
 }
@@ -186,8 +189,8 @@ void EventMapper::add_details(const RawEvent& event, EventId row, std::uint64_t 
     return text(event[field], batch, offset);
   };
   if (wanted_.inputs && (event.has(Field::input_dims) || event.has(Field::input_types))) {
-    batch.inputs.push_back({row, raw(Field::input_dims), raw(Field::input_types),
-                            raw(Field::concrete_inputs)});
+    batch.inputs.push_back(
+        {row, raw(Field::input_dims), raw(Field::input_types), raw(Field::concrete_inputs)});
   }
   if (event.has(Field::sequence_number) || event.has(Field::forward_thread)) {
     batch.autograd.push_back({row, integer(event, Field::sequence_number, -1),
@@ -202,9 +205,8 @@ void EventMapper::add_details(const RawEvent& event, EventId row, std::uint64_t 
 void EventMapper::add_memory(const RawEvent& event, std::uint64_t offset, EventBatch& batch) {
   const std::optional<std::int64_t> time = time_of(event, Field::timestamp);
   if (!time) {
-    batch.issues.add(event.has(Field::timestamp) ? IssueId::time_unreadable
-                                                 : IssueId::event_incomplete,
-                     offset);
+    batch.issues.add(
+        event.has(Field::timestamp) ? IssueId::time_unreadable : IssueId::event_incomplete, offset);
     return;
   }
   MemoryRecord record;

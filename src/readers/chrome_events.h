@@ -79,7 +79,7 @@ class EventMapper {
   void add_flow(const RawEvent& event, std::uint64_t offset, EventBatch& batch);
   void add_label(const RawEvent& event, std::uint64_t offset, EventBatch& batch);
 
-  std::int64_t flow_id(const Token& token);
+  static std::int64_t flow_id(const Token& token);
   StringId text(const Token& token, EventBatch& batch, std::uint64_t offset);
   TrackKey key(const Token& token);
   TrackId track(const RawEvent& event);

@@ -112,7 +112,8 @@ bool ChromeParser::may_start_event(std::size_t at) const {
   return at == text_.size() || text_[at] == '{' || text_[at] == ']';
 }
 
-/// Where an event may start behind a broken one: at a brace after a comma, if a key of events follows.
+/// Where an event may start behind a broken one: at a brace after a comma, if a key of events
+/// follows.
 std::size_t ChromeParser::next_event(std::size_t at) const {
   const auto skip_space = [&](std::size_t from) {
     while (from < text_.size() && is_space(text_[from])) ++from;

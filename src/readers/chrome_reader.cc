@@ -156,9 +156,10 @@ class Feeder {
 };
 
 /// Reads the rest of the events on one or several threads. Whoever is free takes the next block
-/// under a lock, which inflates it, and parses it alone; blocks are committed in their order, so the
-/// result does not depend on the number of threads. The end of a block is a guess: where parsing
-/// does not end there, or the array ends, the text goes to the document piece by piece instead.
+/// under a lock, which inflates it, and parses it alone; blocks are committed in their order, so
+/// the result does not depend on the number of threads. The end of a block is a guess: where
+/// parsing does not end there, or the array ends, the text goes to the document piece by piece
+/// instead.
 class ParallelReader {
  public:
   ParallelReader(Input& input, Feeder& feeder, ChromeDocument& document, const ReadOptions& options)
@@ -190,8 +191,7 @@ class ParallelReader {
     Block block;
     while (take(block)) {
       // quoting() does not change any more once events were seen.
-      const auto progress =
-          parser.parse(block.text.view(), document_.quoting(), block.last, batch);
+      const auto progress = parser.parse(block.text.view(), document_.quoting(), block.last, batch);
       const bool whole = progress.consumed == block.text.size() && !progress.array_ended;
       commit(block, whole, batch, parser);
       if (may_report && options_.on_progress) options_.on_progress(block.position, input_.total());
@@ -270,8 +270,8 @@ Result<Trace> read_chrome(io::ByteSource& source, const ReadOptions& options) {
   ChromeDocument document({.inputs = options.inputs, .call_stacks = options.call_stacks});
   Input input(source, document.builder());
   Feeder feeder(document);
-  const int threads =
-      options.threads > 0 ? options.threads
+  const int threads = options.threads > 0
+                          ? options.threads
                           : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   while (!input.ended()) {
     if (document.in_events()) {

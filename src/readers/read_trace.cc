@@ -39,9 +39,9 @@ Result<Trace> read_source(std::unique_ptr<io::ByteSource> raw, const ReadOptions
   Result<Trace> trace = (*format)->read(**source, options);
   if (trace.ok() && options.strict && !trace->issues().empty()) {
     const Issue& first = trace->issues().front();
-    return Status(StatusCode::check_failed, "strict reading failed: " + std::to_string(first.count) +
-                                                " x " + std::string(first.id) + ": " +
-                                                std::string(first.sentence));
+    return Status(StatusCode::check_failed,
+                  "strict reading failed: " + std::to_string(first.count) + " x " +
+                      std::string(first.id) + ": " + std::string(first.sentence));
   }
   return trace;
 }

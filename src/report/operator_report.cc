@@ -39,13 +39,12 @@ Table operator_table(std::span<const OperatorRow> rows, std::span<const std::siz
                    "stack"};
   for (const std::size_t number : order) {
     const OperatorRow& row = rows[number];
-    table.rows.push_back({row.key, row.overload_name, row.count, row.is_user_annotation,
-                          std::string(device_type_name(row.device_type)), row.cpu_time_total.ns,
-                          row.self_cpu_time_total.ns, row.device_time_total.ns,
-                          row.self_device_time_total.ns, row.cpu_memory_usage_bytes,
-                          row.self_cpu_memory_usage_bytes, row.device_memory_usage_bytes,
-                          row.self_device_memory_usage_bytes, row.flops, shapes_cell(row),
-                          row.stack});
+    table.rows.push_back(
+        {row.key, row.overload_name, row.count, row.is_user_annotation,
+         std::string(device_type_name(row.device_type)), row.cpu_time_total.ns,
+         row.self_cpu_time_total.ns, row.device_time_total.ns, row.self_device_time_total.ns,
+         row.cpu_memory_usage_bytes, row.self_cpu_memory_usage_bytes, row.device_memory_usage_bytes,
+         row.self_device_memory_usage_bytes, row.flops, shapes_cell(row), row.stack});
   }
   return table;
 }

@@ -1,7 +1,7 @@
 // The kinds of problems that an input can have, and the count of those that were met.
-// To add one: an IssueId and its row in kIssueTable, with cause and remedy in one sentence.
-// An IssueLog is not synchronised; each thread that reads has its own, and they are merged in order.
-// Nothing is repaired without being counted here.
+// To add one: an IssueId and its row in kIssueTable: what is wrong; what to do about it.
+// An IssueLog is not synchronised; each thread that reads has its own, and they are merged in
+// order. Nothing is repaired without being counted here.
 #pragma once
 
 #include <array>
@@ -39,32 +39,40 @@ struct IssueRow {
 
 inline constexpr std::array<IssueRow, static_cast<std::size_t>(IssueId::count)> kIssueTable = {{
     {"input_truncated", Severity::data_loss,
-     "the file ends too early: everything before the cut was read; record or copy it again"},
+     "the file ends too early and everything before the cut was read; record or copy it again"},
     {"input_damaged", Severity::data_loss,
-     "the compressed data are damaged: everything before the damage was read; copy the file again"},
+     "the compressed data are damaged and everything before the damage was read; copy the file "
+     "again"},
     {"event_unreadable", Severity::data_loss,
-     "events that are no JSON were left out: something wrote into the file or cut it"},
+     "events that are no JSON were left out; look at the file there, something wrote into it or "
+     "cut "
+     "it"},
     {"event_too_large", Severity::data_loss,
-     "events or members of more than 32 MiB were left out: something else than events is in the file"},
+     "events or members of more than 32 MiB were left out; look there for what is no event"},
     {"member_unreadable", Severity::data_loss,
-     "top-level members that are no JSON were left out: the events are not affected"},
+     "top-level members that are no JSON were left out; the events are not affected"},
     {"event_incomplete", Severity::data_loss,
-     "events without a phase, a name or a time were left out: the writer did not finish them"},
+     "events without a phase, a name or a time were left out; record again, the writer did not "
+     "finish them"},
     {"time_unreadable", Severity::data_loss,
-     "events whose time is no number, or more than 146 years away, were left out: the writer is at fault"},
+     "events whose time is no number, or more than 146 years away, were left out; correct their "
+     "`ts` and `dur`"},
     {"negative_duration", Severity::info,
-     "durations below 0 were taken as 0: the writer's clock went back"},
+     "durations below 0 were taken as 0; the writer's clock went back, so doubt times near them"},
     {"phase_unsupported", Severity::data_loss,
-     "events of phases other than X, i, s, t, f and M were left out: this version does not read them"},
+     "events of phases other than X, i, s, t, f and M were left out; see docs/formats/"
+     "chrome_json.md"},
     {"unescaped_text", Severity::info,
-     "names or stacks hold unescaped quotes, so the file is no proper JSON: they were read by this "
-     "writer's line layout"},
+     "names or stacks hold unescaped quotes and were read by this writer's line layout; other "
+     "programs may refuse the file"},
     {"invalid_utf8", Severity::info,
-     "texts that are no UTF-8 were kept with U+FFFD in place of the bad bytes"},
+     "texts that are no UTF-8 were kept with U+FFFD in place of the bad bytes; look for them under "
+     "these names"},
     {"repeated_key", Severity::info,
-     "events name an argument twice: the last value was taken, as most readers do"},
+     "events name an argument twice and the last value was taken; most readers do the same"},
     {"too_many_categories", Severity::info,
-     "there are more than 65,000 categories: the rest were taken together as one"},
+     "there are more than 65,000 categories and the rest were taken together as one; look at "
+     "`cat`"},
 }};
 
 class IssueLog {

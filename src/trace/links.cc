@@ -118,15 +118,15 @@ void Links::find_launches_by_flow(const Trace& trace) {
     if (end == IdMap::kNone || !is_at(trace, link.work, flows[end])) continue;
     const std::uint32_t start = start_of_id.find(flows[end].id);
     if (start == IdMap::kNone) continue;
-    const auto launch = static_cast<EventId>(
-        launch_at.find(place_key(flows[start].track, flows[start].time_ns)));
+    const auto launch =
+        static_cast<EventId>(launch_at.find(place_key(flows[start].track, flows[start].time_ns)));
     if (launch == EventId::none || !is_at(trace, launch, flows[start])) continue;
     link.launch = launch;
     ++report_.launch_by_flow;
   }
 }
 
-EventId Links::container(const Trace& trace, const CallTree& tree, EventId launch) const {
+EventId Links::container(const Trace& trace, const CallTree& tree, EventId launch) {
   EventId annotation = EventId::none;
   for (EventId up = tree.parent(launch); up != EventId::none; up = tree.parent(up)) {
     const EventKind kind = trace.kind(up);
@@ -161,8 +161,7 @@ void Links::find_operators(const Trace& trace, const CallTree& tree) {
 }
 
 void Links::count(const Trace& trace) {
-  report_.launch_unknown =
-      work_.size() - report_.launch_by_correlation - report_.launch_by_flow;
+  report_.launch_unknown = work_.size() - report_.launch_by_correlation - report_.launch_by_flow;
   report_.operator_unknown =
       work_.size() - report_.operator_by_external_id - report_.operator_by_containment;
   for (const DeviceLink& link : work_) {

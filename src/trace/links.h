@@ -30,7 +30,7 @@ class Links {
   std::span<const DeviceLink> device_work() const { return work_.view(); }
 
   /// The operator whose range, or else the annotation whose range, holds a launch.
-  EventId container(const Trace& trace, const CallTree& tree, EventId launch) const;
+  static EventId container(const Trace& trace, const CallTree& tree, EventId launch);
 
   const LinkReport& report() const { return report_; }
 

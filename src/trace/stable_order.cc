@@ -38,8 +38,8 @@ void stable_order(std::span<const std::int64_t> keys, std::uint32_t* rows) {
   if (std::is_sorted(keys.begin(), keys.end())) return;
   const auto [low, high] = std::minmax_element(keys.begin(), keys.end());
   const auto base = static_cast<std::uint64_t>(*low);
-  const int key_bits = std::bit_width(static_cast<std::uint64_t>(*high) - base);
-  const int row_bits = std::bit_width(size);
+  const auto key_bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(*high) - base));
+  const auto row_bits = static_cast<int>(std::bit_width(size));
   if (key_bits + row_bits > 64) {
     std::stable_sort(rows, rows + size,
                      [&](std::uint32_t a, std::uint32_t b) { return keys[a] < keys[b]; });

@@ -39,7 +39,10 @@ struct Trace::Derived {
 };
 
 Trace::Trace(std::unique_ptr<const TraceData> data)
-    : data_(std::move(data)), derived_(std::make_unique<Derived>()), tracks_(data_->tracks), categories_(data_->categories) {
+    : data_(std::move(data)),
+      derived_(std::make_unique<Derived>()),
+      tracks_(data_->tracks),
+      categories_(data_->categories) {
   events_.start_ns_ = data_->start_ns.view();
   events_.duration_ns_ = data_->duration_ns.view();
   events_.name_ = data_->name.view();

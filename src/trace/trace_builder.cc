@@ -18,7 +18,8 @@ namespace {
 struct TrackHash {
   std::size_t operator()(const std::pair<TrackKey, TrackKey>& key) const {
     return hash_integer(static_cast<std::uint64_t>(key.first.number) ^ index(key.first.text) << 32,
-                        static_cast<std::uint64_t>(key.second.number) ^ index(key.second.text) << 32);
+                        static_cast<std::uint64_t>(key.second.number) ^ index(key.second.text)
+                                                                            << 32);
   }
 };
 
@@ -67,8 +68,7 @@ CategoryId TraceBuilder::category(StringId name) {
     issues_.add(IssueId::too_many_categories, 0);
     return static_cast<CategoryId>(kMost - 1);
   }
-  const auto [found, added] =
-      lookup_->categories.try_emplace(name, static_cast<CategoryId>(next));
+  const auto [found, added] = lookup_->categories.try_emplace(name, static_cast<CategoryId>(next));
   if (added) {
     const CategoryMeaning meaning = meaning_of_category(string(name));
     data_->categories.push_back({name, meaning.kind, meaning.device});
@@ -162,8 +162,8 @@ void TraceBuilder::settle_devices() {
   }
   if (!family) {
     const auto listed = data_->metadata.find("deviceProperties");
-    const bool any = listed != data_->metadata.end() &&
-                     listed->second.find('{') != std::string::npos;
+    const bool any =
+        listed != data_->metadata.end() && listed->second.find('{') != std::string::npos;
     if (any) family = DeviceType::cuda;
   }
   data_->device = family;

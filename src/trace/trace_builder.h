@@ -53,7 +53,7 @@ class TraceBuilder {
   EventId add_event(const EventRow& row);
   /// `inputs`, `autograd` and `stack` are of the event that was added last.
   void add_inputs(const OperatorInputs& inputs);
-  void add_autograd(const AutogradInfo& autograd);
+  void add_autograd(const AutogradInfo& info);
   void add_call_stack(const CallStack& stack);
   void add_memory(const MemoryRecord& record);
   void add_flow(const FlowEnd& flow);

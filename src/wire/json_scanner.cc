@@ -58,8 +58,7 @@ ScanEnd JsonScanner::run(std::size_t& at) {
     if (c == '"') {
       if (value_seen) return finish(ScanEnd::broken);
       std::size_t end = 0;
-      const ScanEnd found =
-          key_next ? end_of_key(here + 1, end) : end_of_value(here + 1, key, end);
+      const ScanEnd found = key_next ? end_of_key(here + 1, end) : end_of_value(here + 1, key, end);
       reached_ = std::max(reached_, std::min(end, text_.size()));
       if (found != ScanEnd::complete) return finish(found);
       if (key_next) {
@@ -131,7 +130,8 @@ ScanEnd JsonScanner::end_of_value(std::size_t start, std::string_view key, std::
     const ScanEnd found = inline_name ? end_before_pid(start, end) : end_of_line(start, end);
     if (found != ScanEnd::broken) return found;
   }
-  if (key == "Call stack" && end_of_stack(start, end) == ScanEnd::complete) return ScanEnd::complete;
+  if (key == "Call stack" && end_of_stack(start, end) == ScanEnd::complete)
+    return ScanEnd::complete;
   for (end = start;; ++end) {
     if (const ScanEnd found = next_quote(end); found != ScanEnd::complete) return found;
     if (const ScanEnd found = may_end_here(end + 1); found != ScanEnd::broken) return found;

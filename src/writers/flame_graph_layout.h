@@ -4,12 +4,12 @@
 // Any tree will do, however deep. A tree without weight has no boxes.
 #pragma once
 
-#include <tbtrace/report.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
+
+#include <tbtrace/report.h>
 
 namespace tbtrace::writers {
 

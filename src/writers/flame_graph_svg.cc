@@ -1,7 +1,5 @@
 // Draws the boxes of a layout as SVG, and adds the script and the look that make it interactive.
 // Without its script (in an <img>, in a viewer) it is a picture with tooltips.
-#include <tbtrace/writers.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,6 +11,8 @@
 #include <utility>
 
 #include <fmt/format.h>
+
+#include <tbtrace/writers.h>
 
 #include "base/utf8.h"
 #include "wire/xml.h"

@@ -43,9 +43,8 @@ std::string as_code(const std::string& text) {
 std::string table_markdown(const Table& table) {
   std::vector<std::size_t> columns;
   for (std::size_t column = 0; column < table.columns.size(); ++column) {
-    const bool used = std::any_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
-      return !writers::is_blank(row[column]);
-    });
+    const bool used = std::any_of(table.rows.begin(), table.rows.end(),
+                                  [&](const auto& row) { return !writers::is_blank(row[column]); });
     if (used || column == 0) columns.push_back(column);
   }
   std::string head = "|";

@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "report/row_order.h"
 #include "base/utf8.h"
+#include "report/row_order.h"
 
 namespace tbtrace::writers {
 namespace {
@@ -45,7 +45,8 @@ std::string memory_text(std::int64_t bytes) {
   if (size >= kKilobyte * kKilobyte * kKilobyte) {
     return fmt::format("{:.2f} GB", value / (kKilobyte * kKilobyte * kKilobyte));
   }
-  if (size >= kKilobyte * kKilobyte) return fmt::format("{:.2f} MB", value / (kKilobyte * kKilobyte));
+  if (size >= kKilobyte * kKilobyte)
+    return fmt::format("{:.2f} MB", value / (kKilobyte * kKilobyte));
   if (size >= kKilobyte) return fmt::format("{:.2f} KB", value / kKilobyte);
   return fmt::format("{} B", bytes);
 }
@@ -126,8 +127,8 @@ class TorchTable {
     text_ += separator + "\n";
     text_ += "Self CPU time total: " + time_text(self_cpu_us_, options_.time_unit) + "\n";
     if (has_device_time_) {
-      text_ += "Self " + device_ + " time total: " + time_text(self_device_us_, options_.time_unit) +
-               "\n";
+      text_ += "Self " + device_ +
+               " time total: " + time_text(self_device_us_, options_.time_unit) + "\n";
     }
     return std::move(text_);
   }
@@ -179,11 +180,11 @@ class TorchTable {
     }
     if (smallest == 0) return;
     has_flops_ = true;
-    const double power =
-        std::clamp(std::log10(static_cast<double>(smallest)) / 3, 0.0, 5.0);
+    const double power = std::clamp(std::log10(static_cast<double>(smallest)) / 3, 0.0, 5.0);
     flops_scale_ = std::pow(10, std::floor(power) * -3.0);
     const char prefix = kPrefixes[static_cast<std::size_t>(power)];
-    columns_.push_back({prefix == ' ' ? "Total FLOPs" : fmt::format("Total {}FLOPs", prefix), kWidth});
+    columns_.push_back(
+        {prefix == ' ' ? "Total FLOPs" : fmt::format("Total {}FLOPs", prefix), kWidth});
   }
 
   void add(const std::vector<std::string>& titles) {

@@ -1,10 +1,10 @@
-#include <tbtrace/status.h>
-
 #include <memory>
 #include <string>
 #include <utility>
 
 #include <gtest/gtest.h>
+
+#include <tbtrace/status.h>
 
 namespace tbtrace {
 namespace {

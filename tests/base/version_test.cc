@@ -1,7 +1,7 @@
-#include <tbtrace/version.h>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <tbtrace/version.h>
 
 namespace tbtrace {
 namespace {

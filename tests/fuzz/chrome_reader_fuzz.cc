@@ -3,10 +3,6 @@
 //
 // The first byte is a control: `0` for a trace that follows, `1` to `3` for the end of one that is
 // long enough to be read by several threads. Then the second byte moves the start of that end.
-#include <tbtrace/analyses.h>
-#include <tbtrace/trace.h>
-#include <tbtrace/writers.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -15,6 +11,10 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <tbtrace/analyses.h>
+#include <tbtrace/trace.h>
+#include <tbtrace/writers.h>
 
 #include "fuzz/require.h"
 #include "io/source.h"

@@ -1,7 +1,4 @@
 // Hostile frames in folded stacks and in the flame graph's SVG.
-#include <tbtrace/report.h>
-#include <tbtrace/writers.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +6,9 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <tbtrace/report.h>
+#include <tbtrace/writers.h>
 
 #include "base/utf8.h"
 #include "fuzz/require.h"

@@ -1,7 +1,4 @@
 // Hostile text in tables: CSV, Markdown and JSON, read back by what their readers would do.
-#include <tbtrace/report.h>
-#include <tbtrace/writers.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -9,6 +6,9 @@
 #include <vector>
 
 #include <simdjson.h>
+
+#include <tbtrace/report.h>
+#include <tbtrace/writers.h>
 
 #include "base/utf8.h"
 #include "fuzz/require.h"

@@ -1,6 +1,4 @@
 // The public entry: paths and streams, plain and gzip, and what is said of those that are no trace.
-#include <tbtrace/trace.h>
-
 #include <fstream>
 #include <sstream>
 #include <streambuf>
@@ -9,6 +7,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <tbtrace/trace.h>
 
 #include "fixtures/chrome_text.h"
 #include "fixtures/gzip_member.h"

@@ -1,5 +1,3 @@
-#include <tbtrace/trace.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +7,8 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include <tbtrace/trace.h>
 
 #include "fixtures/trace_rows.h"
 #include "trace/call_tree.h"
