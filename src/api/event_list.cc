@@ -50,6 +50,8 @@ Result<Table> EventList::report(const TableOptions& options) const {
   Result<std::vector<std::size_t>> order = report::sorted_rows(rows, options.sort_by);
   if (!order.ok()) return order.status();
   Table table;
+  // Records of torch's lists leave the memory of devices out of events; under torch's names these
+  // two would look like a difference.
   table.columns = {"name",
                    "overload_name",
                    "tid",
@@ -59,8 +61,8 @@ Result<Table> EventList::report(const TableOptions& options) const {
                    "self_cpu_time_ns",
                    "cpu_memory_usage_bytes",
                    "self_cpu_memory_usage_bytes",
-                   "device_memory_usage_bytes",
-                   "self_device_memory_usage_bytes",
+                   "device_memory_bytes",
+                   "self_device_memory_bytes",
                    "flops",
                    "input_shapes",
                    "stack",

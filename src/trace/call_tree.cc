@@ -51,11 +51,13 @@ void CallTree::order_ranges(const Trace& trace) {
 
 /// Walks the starts in order. Per thread: the ranges that may still be open, latest start on top,
 /// and the instant up to which all time has been given to somebody. A range that ended below one
-/// that is still open is found when it comes to the top, and gets nothing.
+/// that is still open is found when it comes to the top, and gets nothing. Beside them those that
+/// may be parents: of two of which the one started and ended first, only the other can be.
 void CallTree::nest(const Trace& trace) {
   const Events& events = trace.events();
   struct Thread {
     std::vector<EventId> open;
+    std::vector<EventId> parents;
     std::int64_t given_until = 0;
   };
   std::vector<Thread> threads(trace.tracks().size());
@@ -76,11 +78,17 @@ void CallTree::nest(const Trace& trace) {
     Thread& thread = threads[index(events.track(event))];
     const std::int64_t start = events.start_ns(event);
     give_until(thread, start);
-    if (thread.open.empty()) {
-      thread.given_until = start;
-    } else {
-      parent_[index(event)] = thread.open.back();
+    if (thread.open.empty()) thread.given_until = start;
+    const std::int64_t end = events.end_ns(event);
+    std::vector<EventId>& parents = thread.parents;
+    const bool is_launch = trace.kind(event) == EventKind::runtime;
+    if (is_launch && !thread.open.empty()) parent_[index(event)] = thread.open.back();
+    while (!parents.empty() &&
+           (events.end_ns(parents.back()) < end || events.end_ns(parents.back()) <= start)) {
+      parents.pop_back();
     }
+    if (!is_launch && !parents.empty()) parent_[index(event)] = parents.back();
+    parents.push_back(event);
     thread.open.push_back(event);
   }
   for (Thread& thread : threads) give_until(thread, INT64_MAX);

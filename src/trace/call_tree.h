@@ -13,9 +13,13 @@
 
 namespace tbtrace {
 
-/// On each thread every instant belongs to the open range that started last. A range's parent is
-/// the one that its start belongs to. So on a thread the self times and the idle time make up the
-/// window, to the nanosecond.
+/// On each thread every instant belongs to the open range that started last. So on a thread the
+/// self times and the idle time make up the window, to the nanosecond.
+///
+/// A range's parent is, of those that are open from its start to its end, the one that started
+/// last. What a `with` statement opens starts inside a call of `__enter__` and outlives it, so it
+/// is not inside that call. Launches end when the driver's clock says so, which may be behind the
+/// end of their operator: for them the start decides.
 class CallTree {
  public:
   explicit CallTree(const Trace& trace);

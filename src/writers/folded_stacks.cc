@@ -7,15 +7,14 @@
 namespace tbtrace {
 namespace {
 
-/// A frame may not hold what separates frames, nor break the line.
+/// A frame may not hold what separates frames, nor break the line: tools cut at every `;`.
 void append_frame(std::string& line, std::string_view frame) {
   constexpr std::string_view kHex = "0123456789abcdef";
   for (const char c : frame) {
     const auto byte = static_cast<unsigned char>(c);
-    if (c == ';' || c == '\\') {
-      line += '\\';
-      line += c;
-    } else if (byte < 0x20 || byte == 0x7f) {
+    if (c == '\\') {
+      line += "\\\\";
+    } else if (c == ';' || byte < 0x20 || byte == 0x7f) {
       line += "\\x";
       line += kHex[byte >> 4];
       line += kHex[byte & 15];

@@ -1,5 +1,5 @@
 // The call tree against its definition, taken literally: every instant of a thread belongs to the
-// open range that started last.
+// open range that started last, and a parent is open from the start of its child to its end.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -79,7 +79,16 @@ Expected by_definition(const Trace& trace) {
     }
     expected.busy_ns.push_back(busy);
     for (std::size_t row = 0; row < opened.size(); ++row) {
-      expected.parent[index(opened[row])] = owner(events.start_ns(opened[row]), row);
+      const EventId event = opened[row];
+      EventId& parent = expected.parent[index(event)];
+      parent = owner(events.start_ns(event), row);
+      if (trace.kind(event) == EventKind::runtime) continue;
+      parent = EventId::none;
+      for (std::size_t around = row; around-- > 0 && parent == EventId::none;) {
+        const bool open_at_start = events.end_ns(opened[around]) > events.start_ns(event);
+        const bool open_at_end = events.end_ns(opened[around]) >= events.end_ns(event);
+        if (open_at_start && open_at_end) parent = opened[around];
+      }
     }
   }
   return expected;

@@ -47,7 +47,7 @@ TEST(CallTree, GivesOverlapToTheRangeThatStartedLast) {
   EXPECT_EQ(tree.self_ns(first), 4);
   EXPECT_EQ(tree.self_ns(late), 13);
   EXPECT_EQ(tree.self_ns(within_both), 2);
-  EXPECT_EQ(tree.parent(late), first) << "its start belongs to the first";
+  EXPECT_EQ(tree.parent(late), EventId::none) << "it goes on when the first has ended";
   EXPECT_EQ(tree.parent(within_both), late);
   EXPECT_EQ(tree.parent(after_the_first), late);
   EXPECT_THAT(tree.busy_ns(), ElementsAre(20));
@@ -65,6 +65,38 @@ TEST(CallTree, GivesTheRestBackToAnOuterRangeThatOutlastsTheOverlap) {
   EXPECT_EQ(tree.self_ns(early), 4);
   EXPECT_EQ(tree.self_ns(late), 10);
   EXPECT_EQ(tree.parent(last), outer);
+}
+
+TEST(CallTree, PutsWhatAWithStatementOpensBesideTheCallThatOpensIt) {
+  TraceBuilder builder;
+  const EventId train = add(builder, {.category = "python_function", .start = 0, .duration = 100});
+  const EventId enter = add(builder, {.category = "python_function", .start = 10, .duration = 5});
+  const EventId opened = add(builder, {.category = "user_annotation", .start = 12, .duration = 50});
+  const EventId op = add(builder, {.category = "cpu_op", .start = 20, .duration = 10});
+  const EventId exit = add(builder, {.category = "python_function", .start = 60, .duration = 5});
+  const Trace trace = finished(builder);
+  const CallTree tree(trace);
+  EXPECT_EQ(tree.parent(enter), train);
+  EXPECT_EQ(tree.parent(opened), train);
+  EXPECT_EQ(tree.parent(op), opened);
+  EXPECT_EQ(tree.parent(exit), train);
+  EXPECT_EQ(tree.self_ns(enter), 2);
+  EXPECT_EQ(tree.self_ns(opened), 8 + 30);
+  EXPECT_EQ(tree.self_ns(exit), 5);
+  EXPECT_EQ(tree.self_ns(train), 10 + 35);
+}
+
+TEST(CallTree, LeavesALaunchInTheOperatorThatItStartedInThoughItEndsLater) {
+  TraceBuilder builder;
+  const EventId around = add(builder, {.category = "cpu_op", .start = 0, .duration = 100});
+  const EventId op = add(builder, {.category = "cpu_op", .start = 10, .duration = 10});
+  const EventId launch = add(builder, {.category = "cuda_runtime", .start = 15, .duration = 6});
+  const EventId next = add(builder, {.category = "cpu_op", .start = 30, .duration = 10});
+  const Trace trace = finished(builder);
+  const CallTree tree(trace);
+  EXPECT_EQ(tree.parent(launch), op);
+  EXPECT_EQ(tree.parent(op), around);
+  EXPECT_EQ(tree.parent(next), around);
 }
 
 TEST(CallTree, DoesNotNestRangesThatOnlyTouch) {
