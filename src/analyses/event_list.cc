@@ -59,6 +59,14 @@ EventList events(std::span<const Trace* const> traces) {
       list.push_back(function_event(events, row));
       if (list.back().parent) *list.back().parent += first;
     }
+    for (const auto& [row, bytes] : events.memory()) {
+      list[first + row].cpu_memory_usage_bytes = bytes.cpu_bytes;
+      list[first + row].device_memory_usage_bytes = bytes.device_bytes;
+    }
+    events.for_each_part_of_self_memory([&](std::size_t row, const TorchEvents::Memory& bytes) {
+      list[first + row].self_cpu_memory_usage_bytes += bytes.cpu_bytes;
+      list[first + row].self_device_memory_usage_bytes += bytes.device_bytes;
+    });
     for (const TorchEvents::Kernel& kernel : events.kernels()) {
       const Track& stream = traces[number]->track(traces[number]->events().track(kernel.event));
       list[first + kernel.row].kernels.push_back(

@@ -18,6 +18,7 @@
 #include "trace/call_tree.h"
 #include "trace/input_lists.h"
 #include "trace/links.h"
+#include "trace/self_times.h"
 
 namespace tbtrace::analyses {
 namespace {
@@ -129,22 +130,31 @@ class ExactSummary {
       EventId event;
       std::size_t row;
     };
+    struct Calls {
+      std::uint32_t depth = 0;
+      std::int64_t counted_until = std::numeric_limits<std::int64_t>::min();
+    };
     std::vector<std::vector<Open>> threads(trace.tracks().size());
-    std::unordered_map<std::uint64_t, std::uint32_t> depth;  // thread, row
+    std::unordered_map<std::uint64_t, Calls> calls;  // of a thread and row
     for (const EventId event : tree.ranges()) {
       const std::size_t row = row_of(trace, event);
       const std::size_t thread = index(trace.events().track(event));
       std::vector<Open>& open = threads[thread];
-      const auto depth_of = [&](std::size_t of_row) -> std::uint32_t& {
-        return depth[std::uint64_t{thread} << 32 | of_row];
+      const auto calls_of = [&](std::size_t of_row) -> Calls& {
+        return calls[std::uint64_t{thread} << 32 | of_row];
       };
       while (!open.empty() && open.back().event != tree.parent(event)) {
-        --depth_of(open.back().row);
+        --calls_of(open.back().row).depth;
         open.pop_back();
       }
       open.push_back({event, row});
-      const bool outermost = depth_of(row)++ == 0;
-      add_range(trace, event, row, outermost);
+      Calls& same = calls_of(row);
+      add_range(trace, event, row, same.depth++ == 0);
+      // A call that starts in another of its row may end after it.
+      const std::int64_t end = trace.events().end_ns(event);
+      const std::int64_t start = std::max(trace.events().start_ns(event), same.counted_until);
+      if (end > start) times_[row].total_ns += end - start;
+      same.counted_until = std::max(same.counted_until, end);
     }
   }
 
@@ -153,14 +163,13 @@ class ExactSummary {
     RowTimes& times = times_[row];
     const Spent& own = own_[index(event)];
     ++figures.count;
-    times.self_ns += trace.call_tree().self_ns(event);
+    times.self_ns += trace.self_times().ns(event);
     times.device_self_ns += own.device_ns;
     figures.self_cpu_memory_usage_bytes += own.cpu_bytes;
     figures.self_device_memory_usage_bytes += own.device_bytes;
     figures.flops += flops_of(trace, event);
     if (!outermost) return;
     const Spent& below = below_[index(event)];
-    times.total_ns += trace.events().duration_ns(event);
     times.device_total_ns += below.device_ns;
     figures.cpu_memory_usage_bytes += below.cpu_bytes;
     figures.device_memory_usage_bytes += below.device_bytes;
@@ -191,7 +200,7 @@ class ExactSummary {
     for (std::size_t thread = 0; thread < has_ranges.size(); ++thread) {
       if (!has_ranges[thread]) continue;
       const Track& track = trace.tracks()[thread];
-      const std::int64_t busy = trace.call_tree().busy_ns()[thread];
+      const std::int64_t busy = trace.self_times().busy_ns()[thread];
       threads_.push_back({key_text(trace, track.process), key_text(trace, track.thread),
                           std::string(trace.string(track.thread_name)), busy, end - start - busy});
     }

@@ -14,6 +14,7 @@
 #include "report/row_order.h"
 #include "trace/call_tree.h"
 #include "trace/links.h"
+#include "trace/self_times.h"
 
 namespace tbtrace {
 namespace {
@@ -44,7 +45,7 @@ class FlameGraph {
 
   StackTree by_self_time() && {
     for (const EventId event : tree_.ranges()) {
-      stacks_.add(node_of_[index(event)], tree_.self_ns(event));
+      stacks_.add(node_of_[index(event)], trace_.self_times().ns(event));
     }
     return std::move(stacks_);
   }

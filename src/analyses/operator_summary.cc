@@ -24,6 +24,16 @@ class Averages {
     names_.assign(1, 0);
     stacks_.clear();
     for (std::size_t row = 0; row < events.size(); ++row) add(events, row);
+    for (const auto& [number, bytes] : events.memory()) {
+      OperatorRow& row = groups_[row_of(events, number)];
+      row.cpu_memory_usage_bytes += bytes.cpu_bytes;
+      row.device_memory_usage_bytes += bytes.device_bytes;
+    }
+    events.for_each_part_of_self_memory([&](std::size_t number, const TorchEvents::Memory& bytes) {
+      OperatorRow& row = groups_[row_of(events, number)];
+      row.self_cpu_memory_usage_bytes += bytes.cpu_bytes;
+      row.self_device_memory_usage_bytes += bytes.device_bytes;
+    });
   }
 
   std::vector<OperatorRow> finish() && {
@@ -46,7 +56,7 @@ class Averages {
     double self_device = 0;
   };
 
-  void add(const TorchEvents& events, std::size_t number) {
+  std::size_t row_of(const TorchEvents& events, std::size_t number) {
     RowGroups::Key key;
     key.name = own(events, events.name(number));
     key.device = events.device_type(number);
@@ -57,6 +67,11 @@ class Averages {
     bool added = false;
     const std::size_t row = groups_.find(key, added);
     if (added) start(events, number);
+    return row;
+  }
+
+  void add(const TorchEvents& events, std::size_t number) {
+    const std::size_t row = row_of(events, number);
     add_to(groups_[row], sums_[row], events, number);
   }
 
@@ -80,12 +95,6 @@ class Averages {
     sums.self_cpu += events.self_cpu_time_us(number);
     sums.device += events.device_time_us(number);
     sums.self_device += events.self_device_time_us(number);
-    const TorchEvents::Memory memory = events.memory(number);
-    const TorchEvents::Memory self = events.self_memory(number);
-    row.cpu_memory_usage_bytes += memory.cpu_bytes;
-    row.self_cpu_memory_usage_bytes += self.cpu_bytes;
-    row.device_memory_usage_bytes += memory.device_bytes;
-    row.self_device_memory_usage_bytes += self.device_bytes;
     row.flops += events.flops(number).value_or(0);
   }
 
@@ -132,10 +141,6 @@ OperatorRow event_row(const TorchEvents& events, std::size_t number) {
   row.self_cpu_time_total = of_us(events.self_cpu_time_us(number));
   row.device_time_total = of_us(events.device_time_us(number));
   row.self_device_time_total = of_us(events.self_device_time_us(number));
-  row.cpu_memory_usage_bytes = events.memory(number).cpu_bytes;
-  row.self_cpu_memory_usage_bytes = events.self_memory(number).cpu_bytes;
-  row.device_memory_usage_bytes = events.memory(number).device_bytes;
-  row.self_device_memory_usage_bytes = events.self_memory(number).device_bytes;
   row.flops = events.flops(number).value_or(0);
   row.input_shapes = events.shapes(number);
   for (const NameId frame : events.frames(events.stack(number), SIZE_MAX)) {

@@ -12,7 +12,7 @@
 
 namespace tbtrace::analyses {
 
-/// One row an event, without the fields that only an event list has.
+/// One row an event, without its memory and the fields that only an event list has.
 OperatorRow event_row(const TorchEvents& events, std::size_t number);
 
 /// What tables need to know of recordings besides their rows.

@@ -350,6 +350,7 @@ PluginTree::NodeId PluginTree::backward_module(
     return pairs.back().second;
   };
   const NodeId own = add(module);
+  // NOLINTNEXTLINE(modernize-loop-convert): the list grows in the loop
   for (std::size_t next = 0; next < pairs.size(); ++next) {
     const auto [forward, backward] = pairs[next];
     std::vector<NodeId> children;
@@ -371,8 +372,8 @@ PluginTree::NodeId PluginTree::backward_module(
     }
     nodes_[backward].children = std::move(children);
   }
-  for (auto pair = pairs.rbegin(); pair != pairs.rend(); ++pair) {
-    Node& backward = nodes_[pair->second];
+  for (std::size_t left = pairs.size(); left > 0; --left) {
+    Node& backward = nodes_[pairs[left - 1].second];
     std::vector<NodeId>& children = backward.children;
     if (children.empty()) continue;
     std::stable_sort(children.begin(), children.end(), [&](NodeId a, NodeId b) {

@@ -15,7 +15,7 @@ namespace tbtrace::analyses {
 /// its thread; what names none stands alone. Where a file's ids name no operators, the operator is
 /// the one that holds the launch. `name_of`: the name that torch shows of an event; `time_us`: its
 /// double for a time.
-void link_devices(TorchRows& list, const Trace& trace,
+void link_devices(TorchRows& rows, const Trace& trace,
                   const std::function<NameId(EventId)>& name_of,
                   const std::function<double(std::int64_t)>& time_us);
 

@@ -99,16 +99,16 @@ class Collector {
 
   /// The memory of each row, once they are in order.
   void fill_memory(TorchMemory& memory) {
-    list_.memory.resize(list_.rows.size(), {});
     auto leftover = leftovers_.begin();
-    for (std::size_t number = 0; number < list_.rows.size(); ++number) {
+    for (std::uint32_t number = 0; number < list_.rows.size(); ++number) {
       const Row& row = list_.rows[number];
+      TorchRows::Memory bytes;
       if (row.event == EventId::none) {
-        list_.memory[number] = leftover++->bytes;
+        bytes = leftover++->bytes;
       } else if (row.device == DeviceType::cpu) {
-        list_.memory[number] =
-            memory.within(trace_.events().start_ns(row.event), end_ns(row.event));
+        bytes = memory.within(trace_.events().start_ns(row.event), end_ns(row.event));
       }
+      if (bytes != TorchRows::Memory()) list_.memory.push_back({number, bytes});
     }
   }
 
@@ -200,10 +200,12 @@ TorchEvents::TorchEvents(const Trace& trace, const TorchEventOptions& options)
   Collector collector(trace, *names_, tree ? &*tree : nullptr, stacks_.get(), list_);
   collector.collect();
   const std::size_t events = list_.rows.size();
-  TorchMemory memory(trace, *names_);
-  if (!memory.empty()) collector.add_memory_rows(memory);
-  sort_rows(list_, events);
-  if (!memory.empty()) collector.fill_memory(memory);
+  {
+    TorchMemory memory(trace, *names_);
+    if (!memory.empty()) collector.add_memory_rows(memory);
+    sort_rows(list_, events);
+    if (!memory.empty()) collector.fill_memory(memory);
+  }
   if (trace.device()) {
     link_devices(
         list_, trace, [&](EventId event) { return collector.name_of(event); },
@@ -213,7 +215,6 @@ TorchEvents::TorchEvents(const Trace& trace, const TorchEventOptions& options)
   remove_duplicates(list_);
   if (options.stacks && stacks_ != nullptr) set_stacks(list_, trace, *names_, *stacks_, *forward);
   add_up_children(list_);
-  if (!list_.memory.empty()) add_up_memory(list_);
   if (trace.device()) add_up_device_time(list_, threads);
   const bool flops = trace.is_set("with_flops");
   if (options.shapes || flops) describe_inputs(list_, trace, *names_, options.shapes, flops);

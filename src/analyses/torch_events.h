@@ -30,6 +30,7 @@ class TorchEvents {
  public:
   using Kernel = TorchRows::Kernel;
   using Memory = TorchRows::Memory;
+  using RowMemory = TorchRows::RowMemory;
 
   static constexpr std::uint32_t kNoParent = TorchRows::kNone;
 
@@ -63,11 +64,19 @@ class TorchEvents {
   double self_device_time_us(std::size_t row) const {
     return list_.device.empty() ? 0 : list_.device[row].self_us;
   }
-  Memory memory(std::size_t row) const {
-    return list_.memory.empty() ? Memory() : list_.memory[row];
-  }
-  Memory self_memory(std::size_t row) const {
-    return list_.self_memory.empty() ? Memory() : list_.self_memory[row];
+  /// Sorted by row; rows that change none are left out.
+  std::span<const RowMemory> memory() const { return list_.memory.view(); }
+  /// Calls `visit(row, bytes)` for all that makes up the rows' own memory: what a row changes, less
+  /// what its direct children do.
+  template <typename Visit>
+  void for_each_part_of_self_memory(const Visit& visit) const {
+    for (const RowMemory& entry : list_.memory) {
+      const TorchRows::Row& row = list_.rows[entry.row];
+      if (!row.in_tree()) continue;
+      visit(entry.row, entry.bytes);
+      if (row.parent == kNoParent) continue;
+      visit(row.parent, Memory{-entry.bytes.cpu_bytes, -entry.bytes.device_bytes});
+    }
   }
 
   /// Only with the option; shapes are empty where the file has none.

@@ -90,18 +90,4 @@ TorchRows::Memory TorchMemory::within(std::int64_t start_ns, std::int64_t end_ns
           sums_[last].device_bytes - sums_[first_].device_bytes};
 }
 
-void add_up_memory(TorchRows& list) {
-  list.self_memory.resize(list.rows.size(), {});
-  for (std::size_t number = 0; number < list.rows.size(); ++number) {
-    const TorchRows::Row& row = list.rows[number];
-    if (!row.in_tree()) continue;
-    const TorchRows::Memory& own = list.memory[number];
-    list.self_memory[number].cpu_bytes += own.cpu_bytes;
-    list.self_memory[number].device_bytes += own.device_bytes;
-    if (row.parent == TorchRows::kNone) continue;
-    list.self_memory[row.parent].cpu_bytes -= own.cpu_bytes;
-    list.self_memory[row.parent].device_bytes -= own.device_bytes;
-  }
-}
-
 }  // namespace tbtrace::analyses

@@ -49,7 +49,4 @@ class TorchMemory {
   std::size_t first_ = 0;  // the first record that the next range may hold
 };
 
-/// Own memory less that of direct children, for rows that are in the tree.
-void add_up_memory(TorchRows& list);
-
 }  // namespace tbtrace::analyses

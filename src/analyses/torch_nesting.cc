@@ -22,10 +22,14 @@ void TorchRows::keep(std::span<const std::uint32_t> kept,
   for (std::uint32_t row = 0; row < kept.size(); ++row) {
     rows[row] = rows[kept[row]];
     if (rows[row].parent != kNone) rows[row].parent = place[rows[row].parent];
-    if (!memory.empty()) memory[row] = memory[kept[row]];
   }
   rows.resize(kept.size(), {});
-  if (!memory.empty()) memory.resize(kept.size(), {});
+  std::size_t memory_count = 0;
+  for (RowMemory entry : memory) {
+    entry.row = place[entry.row];
+    if (entry.row != kNone) memory[memory_count++] = entry;
+  }
+  memory.resize(memory_count, {});
   std::size_t kernel_count = 0;
   for (Kernel kernel : kernels) {
     kernel.row = owner[kernel.row];

@@ -11,6 +11,7 @@
 #include "analyses/torch_names.h"
 #include "analyses/torch_stacks.h"
 #include "base/column.h"
+#include "trace/trace_builder.h"
 
 namespace tbtrace::analyses {
 
@@ -27,10 +28,10 @@ struct TorchRows {
     double end_us;
     EventId event;  ///< none: the row stands for a memory record
     NameId name;
-    TrackId track;
     std::uint32_t parent;
-    std::uint8_t flags;
-    DeviceType device;
+    TrackId track : TraceBuilder::kTrackBits;
+    std::uint8_t flags : 3;
+    DeviceType device : 3;
 
     bool in_tree() const { return (flags & kInTree) != 0; }
     double elapsed_us() const { return end_us - start_us; }
@@ -47,6 +48,13 @@ struct TorchRows {
   struct Memory {
     std::int64_t cpu_bytes = 0;
     std::int64_t device_bytes = 0;
+
+    bool operator==(const Memory&) const = default;
+  };
+
+  struct RowMemory {
+    std::uint32_t row;
+    Memory bytes;
   };
 
   struct DeviceTime {
@@ -54,13 +62,14 @@ struct TorchRows {
     double self_us = 0;
   };
 
+  static_assert(sizeof(Row) == 32, "there is one for each event of the trace");
+
   Column<Row> rows;
   Column<double> children_us;  ///< sums over direct children
 
   // Empty where the recording has nothing of the kind, or it was not asked for.
-  Column<Memory> memory;
-  Column<Memory> self_memory;
-  Column<Kernel> kernels;  ///< sorted by row
+  Column<RowMemory> memory;  ///< sorted by row; rows that change none are left out
+  Column<Kernel> kernels;    ///< sorted by row
   Column<DeviceTime> device;
   Column<NameId> shapes;
   Column<std::uint64_t> flops;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <vector>
 
 namespace tbtrace {
 namespace {
@@ -23,9 +25,8 @@ int outer_first(EventKind kind) {
 
 }  // namespace
 
-CallTree::CallTree(const Trace& trace) : busy_ns_(trace.tracks().size(), 0) {
+CallTree::CallTree(const Trace& trace) {
   parent_.resize(trace.events().size(), EventId::none);
-  self_ns_.resize(trace.events().size(), 0);
   order_ranges(trace);
   nest(trace);
 }
@@ -49,49 +50,30 @@ void CallTree::order_ranges(const Trace& trace) {
   }
 }
 
-/// Walks the starts in order. Per thread: the ranges that may still be open, latest start on top,
-/// and the instant up to which all time has been given to somebody. A range that ended below one
-/// that is still open is found when it comes to the top, and gets nothing. Beside them those that
-/// may be parents: of two of which the one started and ended first, only the other can be.
+/// Walks the starts in order. Of two ranges of which the one started and ended first, only the
+/// other can be a parent from then on.
 void CallTree::nest(const Trace& trace) {
   const Events& events = trace.events();
   struct Thread {
-    std::vector<EventId> open;
-    std::vector<EventId> parents;
-    std::int64_t given_until = 0;
+    std::vector<EventId> open;     // and perhaps some that have ended, but none on top
+    std::vector<EventId> parents;  // those that may be some
   };
   std::vector<Thread> threads(trace.tracks().size());
-  const auto give_until = [&](Thread& thread, std::int64_t until) {
-    while (!thread.open.empty()) {
-      const EventId top = thread.open.back();
-      const std::int64_t end = std::min(events.end_ns(top), until);
-      if (end > thread.given_until) {
-        self_ns_[index(top)] += end - thread.given_until;
-        busy_ns_[index(events.track(top))] += end - thread.given_until;
-        thread.given_until = end;
-      }
-      if (events.end_ns(top) > until) return;
-      thread.open.pop_back();
-    }
-  };
   for (const EventId event : ranges_) {
-    Thread& thread = threads[index(events.track(event))];
+    auto& [open, parents] = threads[index(events.track(event))];
     const std::int64_t start = events.start_ns(event);
-    give_until(thread, start);
-    if (thread.open.empty()) thread.given_until = start;
     const std::int64_t end = events.end_ns(event);
-    std::vector<EventId>& parents = thread.parents;
+    const auto ends = [&](const std::vector<EventId>& stack) {
+      return events.end_ns(stack.back());
+    };
+    while (!open.empty() && ends(open) <= start) open.pop_back();
     const bool is_launch = trace.kind(event) == EventKind::runtime;
-    if (is_launch && !thread.open.empty()) parent_[index(event)] = thread.open.back();
-    while (!parents.empty() &&
-           (events.end_ns(parents.back()) < end || events.end_ns(parents.back()) <= start)) {
-      parents.pop_back();
-    }
+    if (is_launch && !open.empty()) parent_[index(event)] = open.back();
+    while (!parents.empty() && (ends(parents) < end || ends(parents) <= start)) parents.pop_back();
     if (!is_launch && !parents.empty()) parent_[index(event)] = parents.back();
+    open.push_back(event);
     parents.push_back(event);
-    thread.open.push_back(event);
   }
-  for (Thread& thread : threads) give_until(thread, INT64_MAX);
 }
 
 }  // namespace tbtrace

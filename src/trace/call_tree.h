@@ -1,11 +1,9 @@
-// Which range of the host runs inside which, and how long each runs itself: the exact tree.
+// Which range of the host runs inside which: the exact tree.
 // Owns its columns; made from a Trace and valid for it alone. Immutable.
 // Ranges may overlap without nesting; nothing is dropped for that.
 #pragma once
 
-#include <cstdint>
 #include <span>
-#include <vector>
 
 #include <tbtrace/trace.h>
 
@@ -13,9 +11,6 @@
 
 namespace tbtrace {
 
-/// On each thread every instant belongs to the open range that started last. So on a thread the
-/// self times and the idle time make up the window, to the nanosecond.
-///
 /// A range's parent is, of those that are open from its start to its end, the one that started
 /// last. What a `with` statement opens starts inside a call of `__enter__` and outlives it, so it
 /// is not inside that call. Launches end when the driver's clock says so, which may be behind the
@@ -26,13 +21,9 @@ class CallTree {
 
   /// EventId::none for the outermost ranges and for events that are no range of the host.
   EventId parent(EventId event) const { return parent_[index(event)]; }
-  std::int64_t self_ns(EventId event) const { return self_ns_[index(event)]; }
 
   /// All host ranges, each after its parent; on a thread in the order of their starts.
   std::span<const EventId> ranges() const { return ranges_.view(); }
-
-  /// Time in which at least one range was open on the thread, by TrackId.
-  std::span<const std::int64_t> busy_ns() const { return busy_ns_; }
 
  private:
   void order_ranges(const Trace& trace);
@@ -40,8 +31,6 @@ class CallTree {
 
   Column<EventId> ranges_;
   Column<EventId> parent_;
-  Column<std::int64_t> self_ns_;
-  std::vector<std::int64_t> busy_ns_;
 };
 
 }  // namespace tbtrace

@@ -28,6 +28,7 @@ enum class IssueId : std::uint8_t {
   invalid_utf8,
   repeated_key,
   too_many_categories,
+  too_many_tracks,
   count,
 };
 
@@ -73,6 +74,9 @@ inline constexpr std::array<IssueRow, static_cast<std::size_t>(IssueId::count)> 
     {"too_many_categories", Severity::info,
      "there are more than 65,000 categories and the rest were taken together as one; look at "
      "`cat`"},
+    {"too_many_tracks", Severity::info,
+     "there are more than 67,000,000 threads and the rest were taken together as one; look at "
+     "`tid`"},
 }};
 
 class IssueLog {

@@ -10,6 +10,7 @@
 #include "base/decimal.h"
 #include "trace/call_tree.h"
 #include "trace/links.h"
+#include "trace/self_times.h"
 #include "trace/trace_data.h"
 
 namespace tbtrace {
@@ -34,6 +35,8 @@ std::optional<std::int64_t> rank_in(std::string_view distributed) {
 struct Trace::Derived {
   std::once_flag tree_made;
   std::optional<CallTree> tree;
+  std::once_flag self_times_made;
+  std::optional<SelfTimes> self_times;
   std::once_flag links_made;
   std::optional<Links> links;
 };
@@ -107,6 +110,12 @@ const std::vector<Issue>& Trace::issues() const { return data_->issues; }
 const CallTree& Trace::call_tree() const {
   std::call_once(derived_->tree_made, [this] { derived_->tree.emplace(*this); });
   return *derived_->tree;
+}
+
+const SelfTimes& Trace::self_times() const {
+  std::call_once(derived_->self_times_made,
+                 [&] { derived_->self_times.emplace(*this, call_tree()); });
+  return *derived_->self_times;
 }
 
 const Links& Trace::device_links() const {

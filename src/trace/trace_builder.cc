@@ -55,7 +55,12 @@ std::string_view TraceBuilder::string(StringId id) const {
 }
 
 TrackId TraceBuilder::track(TrackKey process, TrackKey thread) {
+  constexpr std::size_t kMost = std::size_t{1} << kTrackBits;
   const auto next = static_cast<TrackId>(data_->tracks.size());
+  if (index(next) == kMost && !lookup_->tracks.contains({process, thread})) {
+    issues_.add(IssueId::too_many_tracks, 0);
+    return static_cast<TrackId>(kMost - 1);
+  }
   const auto [found, added] = lookup_->tracks.try_emplace({process, thread}, next);
   if (added) data_->tracks.push_back({process, thread, StringId::empty, StringId::empty});
   return found->second;

@@ -42,7 +42,9 @@ class TraceBuilder {
   /// Texts must be UTF-8.
   StringId intern(std::string_view text);
   std::string_view string(StringId id) const;
-  /// The track of a process and thread, made when it is named for the first time.
+  /// The track of a process and thread, made when it is named for the first time. Its number has
+  /// at most so many bits; what goes beyond is taken together as one track.
+  static constexpr int kTrackBits = 26;
   TrackId track(TrackKey process, TrackKey thread);
   CategoryId category(StringId name);
 

@@ -21,6 +21,7 @@
 #include "readers/chrome_reader.h"
 #include "trace/call_tree.h"
 #include "trace/links.h"
+#include "trace/self_times.h"
 
 namespace {
 
@@ -137,8 +138,9 @@ void check_relations(const Trace& trace) {
     require(index(event) < size, "ranges are events");
     const EventId parent = tree.parent(event);
     require(parent == EventId::none || before[index(parent)], "ranges come after their parents");
-    require(tree.self_ns(event) >= 0, "self times are not negative");
-    require(tree.self_ns(event) <= trace.events().duration_ns(event), "self is part of the whole");
+    const std::int64_t self = trace.self_times().ns(event);
+    require(self >= 0, "self times are not negative");
+    require(self <= trace.events().duration_ns(event), "self is part of the whole");
     before[index(event)] = true;
   }
   for (const DeviceLink& link : trace.device_links().device_work()) {

@@ -15,6 +15,7 @@
 
 #include "fixtures/trace_rows.h"
 #include "trace/call_tree.h"
+#include "trace/self_times.h"
 
 namespace tbtrace {
 namespace {
@@ -126,21 +127,21 @@ Trace random_trace(std::mt19937& random, int most_ranges, int longest_time) {
 
 void expect_definition(const Trace& trace) {
   const CallTree tree(trace);
+  const SelfTimes times(trace, tree);
   const Expected expected = by_definition(trace);
   std::int64_t self = 0;
   for (std::size_t row = 0; row < trace.events().size(); ++row) {
     const auto event = static_cast<EventId>(row);
-    ASSERT_EQ(tree.self_ns(event), expected.self_ns[row]) << "of " << row << " in\n"
-                                                          << rows_of(trace);
+    ASSERT_EQ(times.ns(event), expected.self_ns[row]) << "of " << row << " in\n" << rows_of(trace);
     ASSERT_EQ(tree.parent(event), expected.parent[row]) << "of " << row << " in\n"
                                                         << rows_of(trace);
-    self += tree.self_ns(event);
+    self += times.ns(event);
   }
   std::int64_t busy = 0;
   for (std::size_t track = 0; track < trace.tracks().size(); ++track) {
-    ASSERT_EQ(tree.busy_ns()[track], expected.busy_ns[track]) << "of track " << track << " in\n"
-                                                              << rows_of(trace);
-    busy += tree.busy_ns()[track];
+    ASSERT_EQ(times.busy_ns()[track], expected.busy_ns[track]) << "of track " << track << " in\n"
+                                                               << rows_of(trace);
+    busy += times.busy_ns()[track];
   }
   ASSERT_EQ(self, busy) << rows_of(trace);
 }

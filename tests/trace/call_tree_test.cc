@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "fixtures/trace_rows.h"
+#include "trace/self_times.h"
 
 namespace tbtrace {
 namespace {
@@ -24,15 +25,16 @@ TEST(CallTree, GivesTheParentWhatItsChildrenLeave) {
   const EventId second = add(builder, {.start = 40, .duration = 60});
   const Trace trace = finished(builder);
   const CallTree tree(trace);
+  const SelfTimes times(trace, tree);
   EXPECT_EQ(tree.parent(outer), EventId::none);
   EXPECT_EQ(tree.parent(first), outer);
   EXPECT_EQ(tree.parent(inner), first);
   EXPECT_EQ(tree.parent(second), outer);
-  EXPECT_EQ(tree.self_ns(outer), 20);
-  EXPECT_EQ(tree.self_ns(first), 15);
-  EXPECT_EQ(tree.self_ns(inner), 5);
-  EXPECT_EQ(tree.self_ns(second), 60);
-  EXPECT_THAT(tree.busy_ns(), ElementsAre(100));
+  EXPECT_EQ(times.ns(outer), 20);
+  EXPECT_EQ(times.ns(first), 15);
+  EXPECT_EQ(times.ns(inner), 5);
+  EXPECT_EQ(times.ns(second), 60);
+  EXPECT_THAT(times.busy_ns(), ElementsAre(100));
   EXPECT_THAT(tree.ranges(), ElementsAre(outer, first, inner, second));
 }
 
@@ -44,13 +46,14 @@ TEST(CallTree, GivesOverlapToTheRangeThatStartedLast) {
   const EventId after_the_first = add(builder, {.start = 12, .duration = 1});
   const Trace trace = finished(builder);
   const CallTree tree(trace);
-  EXPECT_EQ(tree.self_ns(first), 4);
-  EXPECT_EQ(tree.self_ns(late), 13);
-  EXPECT_EQ(tree.self_ns(within_both), 2);
+  const SelfTimes times(trace, tree);
+  EXPECT_EQ(times.ns(first), 4);
+  EXPECT_EQ(times.ns(late), 13);
+  EXPECT_EQ(times.ns(within_both), 2);
   EXPECT_EQ(tree.parent(late), EventId::none) << "it goes on when the first has ended";
   EXPECT_EQ(tree.parent(within_both), late);
   EXPECT_EQ(tree.parent(after_the_first), late);
-  EXPECT_THAT(tree.busy_ns(), ElementsAre(20));
+  EXPECT_THAT(times.busy_ns(), ElementsAre(20));
 }
 
 TEST(CallTree, GivesTheRestBackToAnOuterRangeThatOutlastsTheOverlap) {
@@ -61,9 +64,10 @@ TEST(CallTree, GivesTheRestBackToAnOuterRangeThatOutlastsTheOverlap) {
   const EventId last = add(builder, {.start = 16, .duration = 1});
   const Trace trace = finished(builder);
   const CallTree tree(trace);
-  EXPECT_EQ(tree.self_ns(outer), 1 + 1 + 3);
-  EXPECT_EQ(tree.self_ns(early), 4);
-  EXPECT_EQ(tree.self_ns(late), 10);
+  const SelfTimes times(trace, tree);
+  EXPECT_EQ(times.ns(outer), 1 + 1 + 3);
+  EXPECT_EQ(times.ns(early), 4);
+  EXPECT_EQ(times.ns(late), 10);
   EXPECT_EQ(tree.parent(last), outer);
 }
 
@@ -76,14 +80,15 @@ TEST(CallTree, PutsWhatAWithStatementOpensBesideTheCallThatOpensIt) {
   const EventId exit = add(builder, {.category = "python_function", .start = 60, .duration = 5});
   const Trace trace = finished(builder);
   const CallTree tree(trace);
+  const SelfTimes times(trace, tree);
   EXPECT_EQ(tree.parent(enter), train);
   EXPECT_EQ(tree.parent(opened), train);
   EXPECT_EQ(tree.parent(op), opened);
   EXPECT_EQ(tree.parent(exit), train);
-  EXPECT_EQ(tree.self_ns(enter), 2);
-  EXPECT_EQ(tree.self_ns(opened), 8 + 30);
-  EXPECT_EQ(tree.self_ns(exit), 5);
-  EXPECT_EQ(tree.self_ns(train), 10 + 35);
+  EXPECT_EQ(times.ns(enter), 2);
+  EXPECT_EQ(times.ns(opened), 8 + 30);
+  EXPECT_EQ(times.ns(exit), 5);
+  EXPECT_EQ(times.ns(train), 10 + 35);
 }
 
 TEST(CallTree, LeavesALaunchInTheOperatorThatItStartedInThoughItEndsLater) {
@@ -118,11 +123,12 @@ TEST(CallTree, PutsEmptyRangesInsideButNothingInsideThem) {
   const EventId longer = add(builder, {.start = 5, .duration = 2});
   const Trace trace = finished(builder);
   const CallTree tree(trace);
+  const SelfTimes times(trace, tree);
   EXPECT_EQ(tree.parent(longer), outer);
   EXPECT_EQ(tree.parent(empty), longer) << "the longer of two that start together is the outer";
   EXPECT_EQ(tree.parent(twin), longer);
-  EXPECT_EQ(tree.self_ns(empty), 0);
-  EXPECT_EQ(tree.self_ns(longer), 2);
+  EXPECT_EQ(times.ns(empty), 0);
+  EXPECT_EQ(times.ns(longer), 2);
 }
 
 TEST(CallTree, NestsEqualRangesByTheirKind) {
@@ -134,12 +140,13 @@ TEST(CallTree, NestsEqualRangesByTheirKind) {
   const EventId label = add(builder, {.category = "user_annotation", .start = 3, .duration = 4});
   const Trace trace = finished(builder);
   const CallTree tree(trace);
+  const SelfTimes times(trace, tree);
   EXPECT_EQ(tree.parent(label), EventId::none);
   EXPECT_EQ(tree.parent(frame), label);
   EXPECT_EQ(tree.parent(op), frame);
   EXPECT_EQ(tree.parent(launch), op);
-  EXPECT_EQ(tree.self_ns(launch), 4);
-  EXPECT_EQ(tree.self_ns(label) + tree.self_ns(frame) + tree.self_ns(op), 0);
+  EXPECT_EQ(times.ns(launch), 4);
+  EXPECT_EQ(times.ns(label) + times.ns(frame) + times.ns(op), 0);
 }
 
 TEST(CallTree, NestsEqualRangesOfOneKindByTheOrderOfTheProfiler) {
@@ -159,10 +166,11 @@ TEST(CallTree, KeepsThreadsApart) {
   const EventId elsewhere = add(builder, {.start = 3, .duration = 1, .thread = 1, .process = 2});
   const Trace trace = finished(builder);
   const CallTree tree(trace);
+  const SelfTimes times(trace, tree);
   EXPECT_EQ(tree.parent(there), EventId::none);
   EXPECT_EQ(tree.parent(elsewhere), EventId::none);
-  EXPECT_EQ(tree.self_ns(here), 10);
-  EXPECT_THAT(tree.busy_ns(), ElementsAre(10, 3, 1));
+  EXPECT_EQ(times.ns(here), 10);
+  EXPECT_THAT(times.busy_ns(), ElementsAre(10, 3, 1));
 }
 
 TEST(CallTree, HoldsHostRangesOnly) {
@@ -175,10 +183,11 @@ TEST(CallTree, HoldsHostRangesOnly) {
     const EventId inside = add(builder, {.start = 3, .duration = 1});
     const Trace trace = finished(builder);
     const CallTree tree(trace);
+    const SelfTimes times(trace, tree);
     EXPECT_EQ(tree.parent(other), EventId::none) << category;
-    EXPECT_EQ(tree.self_ns(other), 0) << category;
+    EXPECT_EQ(times.ns(other), 0) << category;
     EXPECT_EQ(tree.parent(inside), op) << category;
-    EXPECT_EQ(tree.self_ns(op), 9) << category;
+    EXPECT_EQ(times.ns(op), 9) << category;
     EXPECT_THAT(tree.ranges(), ElementsAre(op, inside)) << category;
   }
 }
@@ -189,17 +198,19 @@ TEST(CallTree, CountsTimesBeforeZero) {
   const EventId inner = add(builder, {.start = -40, .duration = 5});
   const Trace trace = finished(builder);
   const CallTree tree(trace);
-  EXPECT_EQ(tree.self_ns(outer), 15);
-  EXPECT_EQ(tree.self_ns(inner), 5);
-  EXPECT_THAT(tree.busy_ns(), ElementsAre(20));
+  const SelfTimes times(trace, tree);
+  EXPECT_EQ(times.ns(outer), 15);
+  EXPECT_EQ(times.ns(inner), 5);
+  EXPECT_THAT(times.busy_ns(), ElementsAre(20));
 }
 
 TEST(CallTree, OfAnEmptyTraceIsEmpty) {
   TraceBuilder builder;
   const Trace trace = finished(builder);
   const CallTree tree(trace);
+  const SelfTimes times(trace, tree);
   EXPECT_TRUE(tree.ranges().empty());
-  EXPECT_TRUE(tree.busy_ns().empty());
+  EXPECT_TRUE(times.busy_ns().empty());
 }
 
 }  // namespace
