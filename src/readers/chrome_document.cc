@@ -135,17 +135,19 @@ std::size_t ChromeDocument::member(std::string_view text, std::uint64_t offset, 
 }
 
 std::size_t ChromeDocument::events(std::string_view text, std::uint64_t offset, bool last) {
-  const bool first = separator_.empty();
+  const bool first = !separator_.known();
   const std::size_t first_event = skip_space_and_commas(text, 0);
   const ChromeParser::Progress progress = first ? parser_.parse_one(text, quoting_, last, batch_)
                                                 : parser_.parse(text, quoting_, last, batch_);
   if (first && progress.consumed > 0 && !progress.array_ended) {
-    learn_separator(text, first_event, progress.consumed);
+    std::size_t end = progress.consumed;
+    while (end > first_event && text[end - 1] != '}') --end;
+    if (text[first_event] == '{' && end > first_event) separator_.learn(text, end);
   }
   commit(batch_, parser_.mapper(), offset, progress.array_ended);
   if (first || progress.array_ended) return progress.consumed;
   // An event behind which another one starts lost its end, and would take in all that follow.
-  const std::size_t next = text.find(std::string_view(separator_).substr(1), progress.consumed + 1);
+  const std::size_t next = separator_.next_event(text, progress.consumed + 1);
   if (next == std::string_view::npos) return progress.consumed;
   builder_.issues().add(IssueId::event_unreadable, offset + progress.consumed);
   return next;
@@ -174,26 +176,6 @@ bool ChromeDocument::learn_layout(std::string_view text) {
   if (comma == std::string_view::npos || comma + 1 == event.size()) return false;
   quoting_ = event[comma + 1] == '\n' ? Quoting::kineto_lines : Quoting::kineto_inline;
   return true;
-}
-
-/// What stands between the first event and the second, from the brace that ends the one to the
-/// first key of the other. It is searched for from behind to cut the text at.
-void ChromeDocument::learn_separator(std::string_view text, std::size_t first_event,
-                                     std::size_t first_end) {
-  if (text[first_event] != '{') return;
-  std::size_t end = first_end;
-  while (end > first_event && text[end - 1] != '}') --end;
-  const std::size_t next = skip_space_and_commas(text, first_end);
-  if (end == first_event || next == text.size() || text[next] != '{') return;
-  const std::size_t key = text.find('"', next);
-  const std::size_t key_end = key == std::string_view::npos ? key : text.find('"', key + 1);
-  if (key_end == std::string_view::npos || key_end - end > 200) return;
-  separator_ = text.substr(end - 1, key_end + 1 - (end - 1));
-}
-
-std::size_t ChromeDocument::last_boundary(std::string_view text) const {
-  const std::size_t found = text.rfind(separator_);
-  return found == std::string_view::npos ? 0 : found + 1;
 }
 
 std::size_t ChromeDocument::skip(std::string_view text, std::uint64_t offset, bool last) {

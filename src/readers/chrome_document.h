@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "readers/chrome_parser.h"
+#include "readers/event_separator.h"
 #include "trace/trace_builder.h"
 #include "wire/json_scanner.h"
 
@@ -27,11 +28,10 @@ class ChromeDocument {
   void commit(EventBatch& batch, EventMapper& mapper, std::uint64_t offset, bool ended);
 
   /// The next text belongs into the array of events, and at least one was read.
-  bool in_events() const { return state_ == State::events && !separator_.empty(); }
+  bool in_events() const { return state_ == State::events && separator_.known(); }
 
-  /// Where a text that starts between two events may be cut so that no event is torn: behind the
-  /// last event that looks like the first one, 0 if none does. A guess, which parsing verifies.
-  std::size_t last_boundary(std::string_view text) const;
+  /// Where its text may be cut, once in_events().
+  EventSeparator& separator() { return separator_; }
 
   /// Leaves out the member or event that `text` starts with, as it is too large, up to the end of
   /// `text` or of the thing. Call again with the next text until it returns less than its size.
@@ -58,14 +58,13 @@ class ChromeDocument {
   std::size_t member(std::string_view text, std::uint64_t offset, bool last);
   std::size_t events(std::string_view text, std::uint64_t offset, bool last);
   bool learn_layout(std::string_view text);
-  void learn_separator(std::string_view text, std::size_t first_event, std::size_t first_end);
 
   Wanted wanted_;
   State state_ = State::start;
   bool bare_array_ = false;
   bool has_events_ = false;
   wire::Quoting quoting_ = wire::Quoting::escaped;
-  std::string separator_;
+  EventSeparator separator_;
   Skipping skipping_;
   wire::JsonScanner scanner_;
   ChromeParser parser_;

@@ -127,7 +127,7 @@ class Feeder {
       }
       std::size_t cut = text.size();
       if (!last && document_.in_events()) {
-        const std::size_t boundary = document_.last_boundary(text);
+        const std::size_t boundary = document_.separator().last_boundary(text);
         if (boundary > 0) cut = boundary;
       }
       const std::size_t used = document_.consume(text.substr(0, cut), offset_, last);
@@ -166,6 +166,7 @@ class ParallelReader {
       : input_(input), feeder_(feeder), document_(document), options_(options) {}
 
   void run(int threads) {
+    separator_ = document_.separator();
     tail_.append(feeder_.pending().view());
     tail_offset_ = feeder_.offset();
     feeder_.pending().truncate(0);
@@ -211,7 +212,7 @@ class ParallelReader {
     all_taken_ = block.last;
     std::size_t cut = block.text.size();
     if (!block.last) {
-      const std::size_t boundary = document_.last_boundary(block.text.view());
+      const std::size_t boundary = separator_.last_boundary(block.text.view());
       if (boundary > 0) cut = boundary;
     }
     tail_.truncate(0);
@@ -247,6 +248,7 @@ class ParallelReader {
   const ReadOptions& options_;
 
   std::mutex reading_;  // guards the input and what follows
+  EventSeparator separator_;
   TextBuffer tail_;
   std::uint64_t tail_offset_ = 0;
   std::size_t next_to_take_ = 0;

@@ -138,11 +138,18 @@ ScanEnd JsonScanner::end_of_value(std::size_t start, std::string_view key, std::
   }
 }
 
+/// The end of the line, or of the text; or of what is looked at, since a text may be one long line.
+std::size_t JsonScanner::line_end(std::size_t start) const {
+  constexpr std::size_t kLongestLine = std::size_t{64} << 10;
+  const std::size_t newline = text_.substr(start, kLongestLine).find('\n');
+  if (newline != std::string_view::npos) return start + newline;
+  return std::min(text_.size(), start + kLongestLine);
+}
+
 /// Frames may hold anything, but torch ends each with a semicolon.
 ScanEnd JsonScanner::end_of_stack(std::size_t start, std::size_t& end) const {
   if (start < text_.size() && text_[start] == '"') return ScanEnd::broken;
-  const std::size_t line_end = std::min(text_.find('\n', start), text_.size());
-  const std::string_view line = text_.substr(0, line_end);
+  const std::string_view line = text_.substr(0, line_end(start));
   for (end = line.find(";\"", start); end != std::string_view::npos; end = line.find(";\"", end)) {
     ++end;
     if (may_end_here(end + 1) == ScanEnd::complete) return ScanEnd::complete;
@@ -152,12 +159,9 @@ ScanEnd JsonScanner::end_of_stack(std::size_t start, std::size_t& end) const {
 
 /// The last quote of the line, if nothing but a comma follows it.
 ScanEnd JsonScanner::end_of_line(std::size_t start, std::size_t& end) const {
-  std::size_t newline = text_.find('\n', start);
-  if (newline == std::string_view::npos) {
-    if (!last_) return ScanEnd::incomplete;
-    newline = text_.size();
-  }
-  end = newline;
+  end = line_end(start);
+  if (end == text_.size() && !last_) return ScanEnd::incomplete;
+  if (end < text_.size() && text_[end] != '\n') return ScanEnd::broken;
   while (end > start && is_space(text_[end - 1])) --end;
   if (end > start && text_[end - 1] == ',') --end;
   if (end == start || text_[end - 1] != '"') return ScanEnd::broken;
@@ -166,11 +170,12 @@ ScanEnd JsonScanner::end_of_line(std::size_t start, std::size_t& end) const {
 }
 
 ScanEnd JsonScanner::end_before_pid(std::size_t start, std::size_t& end) const {
-  const std::size_t newline = text_.find('\n', start);
-  if (newline == std::string_view::npos) return last_ ? ScanEnd::broken : ScanEnd::incomplete;
-  const std::size_t found = text_.substr(0, newline).rfind("\", \"pid\": ");
-  if (found == std::string_view::npos || found < start) return ScanEnd::broken;
-  end = found;
+  const std::size_t newline = line_end(start);
+  if (newline == text_.size()) return last_ ? ScanEnd::broken : ScanEnd::incomplete;
+  if (text_[newline] != '\n') return ScanEnd::broken;
+  const std::size_t found = text_.substr(start, newline - start).rfind("\", \"pid\": ");
+  if (found == std::string_view::npos) return ScanEnd::broken;
+  end = start + found;
   return ScanEnd::complete;
 }
 

@@ -53,6 +53,7 @@ class JsonScanner {
   ScanEnd end_of_line(std::size_t start, std::size_t& end) const;
   ScanEnd end_before_pid(std::size_t start, std::size_t& end) const;
   ScanEnd end_of_stack(std::size_t start, std::size_t& end) const;
+  std::size_t line_end(std::size_t start) const;
   ScanEnd next_quote(std::size_t& at) const;
   ScanEnd may_end_here(std::size_t at) const;
   std::size_t skip_space(std::size_t at) const;
