@@ -93,6 +93,7 @@ int run_flamegraph(const std::vector<std::string>& arguments) {
   std::string result;
   if (compat) {
     std::vector<const Trace*> pointers;
+    pointers.reserve(traces.size());
     for (const Trace& trace : traces) pointers.push_back(&trace);
     Result<std::string> lines = exported_stacks(pointers, weight);
     if (!lines.ok()) return fail(lines.status(), "flamegraph", console);

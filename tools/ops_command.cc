@@ -190,6 +190,7 @@ int run_together(const OpsOptions& ops, const StandardOptions& standard, Console
     return exit_code(same);
   }
   std::vector<const Trace*> pointers;
+  pointers.reserve(traces.size());
   for (const Trace& trace : traces) pointers.push_back(&trace);
   return finish(render(ops, pointers), standard.output, standard.overwrite, console);
 }

@@ -20,7 +20,7 @@ std::optional<When> parse_when(const std::string& text, const std::string& alway
 
 }  // namespace
 
-OptionParser::OptionParser(std::string verb, std::string usage, std::string about,
+OptionParser::OptionParser(std::string verb, const std::string& usage, const std::string& about,
                            std::string examples)
     : verb_(std::move(verb)), examples_(std::move(examples)), options_("tbtrace " + verb_, about) {
   options_.custom_help(usage);
@@ -88,7 +88,10 @@ std::string OptionParser::take_standard() {
   if (values_.count("inputs") > 0) {
     standard_.inputs = values_["inputs"].as<std::vector<std::string>>();
   }
-  if (values_.count("output") > 0) standard_.output = values_["output"].as<std::string>();
+  if (values_.count("output") > 0) {
+    standard_.output = values_["output"].as<std::string>();
+    if (standard_.output.empty()) return "--output takes a path";
+  }
   if (values_.count("format") > 0) standard_.format = values_["format"].as<std::string>();
   if (values_.count("threads") > 0) {
     const auto threads = whole_number(values_["threads"].as<std::string>());

@@ -32,7 +32,8 @@ class OptionParser {
  public:
   /// `usage`: what follows `tbtrace VERB `; `about` and `examples` stand around the options in the
   /// help.
-  OptionParser(std::string verb, std::string usage, std::string about, std::string examples);
+  OptionParser(std::string verb, const std::string& usage, const std::string& about,
+               std::string examples);
 
   /// For a verb's own options, before parse().
   cxxopts::OptionAdder add(const std::string& group = "");

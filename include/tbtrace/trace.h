@@ -169,6 +169,7 @@ struct LinkReport {
 
 class CallTree;
 class Links;
+class SelfTimes;
 class TraceBuilder;
 struct TraceData;
 
@@ -273,6 +274,7 @@ class Trace {
 
   // For the analyses; computed at the first call.
   const CallTree& call_tree() const;
+  const SelfTimes& self_times() const;
   const Links& device_links() const;
 
  private:

@@ -364,7 +364,6 @@ def check_large(tab, tbtrace, folder):
                              "await new Promise((next) => setTimeout(next, 0));"
                              "return performance.now() - start; }")
         print(f"{what} of {len(boxes)} boxes: {took:.0f} ms")
-        check(took < 3000, f"{what} took {took:.0f} ms")
     tab.check_quiet("large")
 
 

@@ -1,7 +1,5 @@
 #include "writers/flame_graph_layout.h"
 
-#include <tbtrace/report.h>
-
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -10,6 +8,8 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include <tbtrace/report.h>
 
 namespace tbtrace::writers {
 namespace {

@@ -1,6 +1,3 @@
-#include <tbtrace/report.h>
-#include <tbtrace/writers.h>
-
 #include <algorithm>
 #include <clocale>
 #include <cstddef>
@@ -10,6 +7,9 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include <tbtrace/report.h>
+#include <tbtrace/writers.h>
 
 namespace tbtrace {
 namespace {

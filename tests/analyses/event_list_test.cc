@@ -1,0 +1,150 @@
+// prof.events() and prof.export_stacks() from files.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tbtrace/analyses.h>
+
+#include "fixtures/chrome_text.h"
+#include "fixtures/read_text.h"
+
+namespace tbtrace {
+namespace {
+
+using fixtures::ChromeEvent;
+using fixtures::in_quotes;
+using fixtures::op;
+using fixtures::read;
+using fixtures::trace_text;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+ChromeEvent of_device(std::string_view category, std::string_view name, std::string_view start,
+                      std::string_view duration) {
+  ChromeEvent event = op(name, start, duration).with("cat", in_quotes(category));
+  return event.with("pid", "2").with("tid", "7").arg("External id", "3");
+}
+
+TEST(EventList, HasWhatTheFileSaysOfAnEvent) {
+  const Trace trace = read(trace_text({op("first", "1000", "1"),
+                                       op("aten::mm.out", "1000.5", "0.25")
+                                           .with("tid", "140368640")
+                                           .arg("External id", "3")
+                                           .arg("Sequence number", "12")
+                                           .arg("Input Dims", "[[2, 3], []]")
+                                           .arg("Input type", "[\"float\", \"Scalar\"]"),
+                                       of_device("kernel", "gemm", "1002", "4")}));
+  const EventList list = events(trace);
+  ASSERT_EQ(list.size(), 3u);
+  const FunctionEvent& mm = list[1];
+  EXPECT_EQ(mm.key, "aten::mm");
+  EXPECT_EQ(mm.overload_name, "out");
+  EXPECT_EQ(mm.count, 1);
+  EXPECT_EQ(mm.tid, "140368640");
+  EXPECT_TRUE(mm.tid_is_number);
+  EXPECT_EQ(mm.start_ns, 500) << "from the first event on";
+  EXPECT_EQ(mm.end_ns, 750);
+  EXPECT_EQ(mm.cpu_time_total.ns, 250);
+  EXPECT_EQ(mm.sequence_nr, 12);
+  EXPECT_EQ(mm.input_shapes, "[[2, 3], []]");
+  EXPECT_FALSE(mm.is_python_function);
+  ASSERT_EQ(mm.kernels.size(), 1u);
+  EXPECT_EQ(mm.kernels[0].name, "gemm");
+  EXPECT_EQ(mm.kernels[0].device_index, 2);
+  EXPECT_EQ(mm.kernels[0].duration_us, 4.0);
+  EXPECT_EQ(list[0].sequence_nr, -1);
+  EXPECT_TRUE(list[0].kernels.empty());
+  EXPECT_EQ(list[2].device_type, DeviceType::cuda);
+}
+
+TEST(EventList, TellsPythonFunctionsAndThreadsWithNames) {
+  const Trace trace = read(
+      trace_text({op("main").with("cat", "\"python_function\"").arg("Python id", "1"),
+                  op("gc").with("cat", "\"python_function\""), op("a").with("tid", "\"worker\"")}));
+  const EventList list = events(trace);
+  EXPECT_TRUE(list[0].is_python_function);
+  EXPECT_FALSE(list[1].is_python_function);
+  EXPECT_EQ(list[2].tid, "worker");
+  EXPECT_FALSE(list[2].tid_is_number);
+}
+
+TEST(EventList, PutsTheNewestRecordingFirst) {
+  const Trace older = read(trace_text({op("old", "0", "9"), op("inner", "1", "2")}));
+  const Trace newer = read(trace_text({op("new", "0", "9"), op("inner", "1", "2")}));
+  const Trace* traces[] = {&older, &newer};
+  const EventList list = events(traces);
+  ASSERT_EQ(list.size(), 4u);
+  EXPECT_EQ(list[0].key, "new");
+  EXPECT_EQ(list[1].parent, 0u);
+  EXPECT_EQ(list[2].key, "old");
+  EXPECT_EQ(list[3].parent, 2u) << "rows of the joined list";
+}
+
+TEST(EventList, OfAMemoryRecordHasNoThread) {
+  ChromeEvent memory;
+  memory.with("ph", "\"i\"").with("cat", "\"cpu_instant_event\"").with("name", "\"[memory]\"");
+  memory.with("pid", "1").with("tid", "2").with("ts", "50").arg("Bytes", "64");
+  memory.arg("Device Type", "0");
+  const Trace trace = read(trace_text({op("a", "10", "5"), memory}));
+  const EventList list = events(trace);
+  ASSERT_EQ(list.size(), 2u);
+  EXPECT_EQ(list[1].key, "[memory]");
+  EXPECT_EQ(list[1].tid, "");
+  EXPECT_EQ(list[1].cpu_memory_usage_bytes, 64);
+  EXPECT_EQ(list[1].own_flops, std::nullopt);
+  EXPECT_EQ(list[0].own_flops, 0u);
+}
+
+std::string stacks(const std::vector<const Trace*>& traces, std::string_view metric) {
+  const Result<std::string> lines = exported_stacks(traces, metric);
+  return lines.ok() ? *lines : lines.status().message();
+}
+
+ChromeEvent with_stack(ChromeEvent event, std::string_view stack) {
+  return event.arg("Call stack", in_quotes(stack));
+}
+
+TEST(ExportedStacks, HaveTheOutermostFrameFirstAndWholeMicroseconds) {
+  const Trace trace = read(trace_text(
+      {with_stack(op("a", "0", "10.9"), "f;main;"), with_stack(op("b", "1", "4"), "g;f;main;")}));
+  EXPECT_EQ(stacks({&trace}, "self_cpu_time_total"), "main;f 6\nmain;f;g 4\n");
+}
+
+TEST(ExportedStacks, LeaveOutWhatHasNoStackOrHardlyAnyTime) {
+  const Trace trace = read(trace_text({op("a", "0", "10"), with_stack(op("b", "20", "0.9"), "f;"),
+                                       with_stack(op("c", "30", "1"), "f;")}));
+  EXPECT_EQ(stacks({&trace}, "self_cpu_time_total"), "f 1\n");
+}
+
+TEST(ExportedStacks, HaveNoBlanksOrSemicolonsInAFrame) {
+  const Trace trace = read(trace_text({with_stack(op("a", "0", "3"), "f(1): g\\th\\ni;main;")}));
+  EXPECT_EQ(stacks({&trace}, "self_cpu_time_total"), "main;f(1):_g_h_i 3\n");
+}
+
+TEST(ExportedStacks, WeighDeviceTimeOnRequest) {
+  const Trace trace = read(trace_text({with_stack(op("a", "0", "10").arg("External id", "3"), "f;"),
+                                       of_device("kernel", "gemm", "20", "7.5")}));
+  for (const std::string_view metric : {"self_cuda_time_total", "self_xpu_time_total",
+                                        "self_privateuse1_time_total", "self_device_time_total"}) {
+    EXPECT_EQ(stacks({&trace}, metric), "f 7\n") << metric;
+  }
+}
+
+TEST(ExportedStacks, HaveTheNewestRecordingFirst) {
+  const Trace older = read(trace_text({with_stack(op("a", "0", "3"), "old;")}));
+  const Trace newer = read(trace_text({with_stack(op("a", "0", "3"), "new;")}));
+  EXPECT_EQ(stacks({&older, &newer}, "self_cpu_time_total"), "new 3\nold 3\n");
+}
+
+TEST(ExportedStacks, FailForAMetricThatIsNone) {
+  const Trace trace = read(trace_text({op("a")}));
+  EXPECT_THAT(stacks({&trace}, "cpu_time_total"), HasSubstr("'cpu_time_total'"));
+}
+
+}  // namespace
+}  // namespace tbtrace

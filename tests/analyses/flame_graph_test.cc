@@ -1,0 +1,163 @@
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tbtrace/analyses.h>
+#include <tbtrace/writers.h>
+
+#include "fixtures/chrome_text.h"
+#include "fixtures/read_text.h"
+#include "fixtures/trace_rows.h"
+
+namespace tbtrace {
+namespace {
+
+using fixtures::add;
+using fixtures::finished;
+using fixtures::op;
+using fixtures::read;
+using fixtures::trace_text;
+
+std::string folded(const Trace& trace, const std::string& weight = "self_cpu_time_total") {
+  const Result<StackTree> stacks = flame_graph(trace, {.weight = weight});
+  return stacks.ok() ? folded_stacks(*stacks) : stacks.status().message();
+}
+
+TEST(FlameGraph, WeighsEachStackByItsSelfTime) {
+  TraceBuilder builder;
+  add(builder,
+      {.category = "python_function", .name = "main.py(3): f", .start = 0, .duration = 100});
+  add(builder, {.name = "aten::linear", .start = 10, .duration = 60});
+  add(builder, {.name = "aten::mm", .start = 20, .duration = 40});
+  add(builder, {.name = "aten::linear", .start = 200, .duration = 7});
+  EXPECT_EQ(folded(finished(builder)),
+            "aten::linear 7\n"
+            "main.py(3): f 40\n"
+            "main.py(3): f;aten::linear 20\n"
+            "main.py(3): f;aten::linear;aten::mm 40\n");
+}
+
+TEST(FlameGraph, HasNeitherIdleTimeNorWhatBelongsToNobody) {
+  TraceBuilder builder;
+  add(builder, {.name = "f", .start = 0, .duration = 5});
+  add(builder, {.name = "f", .start = 100, .duration = 5});
+  add(builder, {.category = "kernel", .name = "lost", .start = 5, .duration = 3, .thread = 7});
+  const Trace trace = finished(builder);
+  EXPECT_EQ(folded(trace), "f 10\n");
+  EXPECT_EQ(folded(trace, "self_device_time_total"), "");
+}
+
+TEST(FlameGraph, JoinsThreadsAndSteps) {
+  TraceBuilder builder;
+  add(builder,
+      {.category = "user_annotation", .name = "ProfilerStep#1", .start = 0, .duration = 5});
+  add(builder, {.category = "user_annotation",
+                .name = "ProfilerStep#2",
+                .start = 5,
+                .duration = 5,
+                .thread = 2});
+  EXPECT_EQ(folded(finished(builder)), "ProfilerStep* 10\n");
+}
+
+TEST(FlameGraph, PutsKernelsUnderTheirOperators) {
+  TraceBuilder builder;
+  add(builder, {.name = "outer", .start = 0, .duration = 100});
+  add(builder, {.name = "aten::mm", .start = 10, .duration = 50, .external_id = 3});
+  add(builder,
+      {.category = "cuda_runtime", .name = "launch", .start = 20, .duration = 5, .correlation = 9});
+  add(builder, {.category = "kernel",
+                .name = "gemm",
+                .start = 60,
+                .duration = 70,
+                .thread = 7,
+                .correlation = 9});
+  const Trace trace = finished(builder);
+  EXPECT_EQ(folded(trace, "self_device_time_total"), "outer;aten::mm;gemm 70\n");
+  EXPECT_EQ(folded(trace, "self_cuda_time_total"), "outer;aten::mm;gemm 70\n");
+  EXPECT_EQ(folded(trace, "self_xpu_time_total"), "outer;aten::mm;gemm 70\n");
+}
+
+TEST(FlameGraph, WeighsWhatTheHostAllocated) {
+  TraceBuilder builder;
+  add(builder, {.name = "f", .start = 0, .duration = 100});
+  const auto allocate = [&](std::int64_t bytes, std::int16_t device, bool failed) {
+    MemoryRecord record;
+    record.time_ns = 10;
+    record.bytes = bytes;
+    record.device_type = device;
+    record.out_of_memory = failed;
+    record.track = fixtures::track(builder, 1, 1);
+    builder.add_memory(record);
+  };
+  allocate(64, 0, false);
+  allocate(36, 0, false);
+  allocate(-64, 0, false);  // freed
+  allocate(1000, 1, false);
+  allocate(1000, 0, true);
+  const Trace trace = finished(builder);
+  EXPECT_EQ(folded(trace, "cpu_memory"), "f 100\n");
+  EXPECT_EQ(flame_graph(trace, {.weight = "cpu_memory"})->unit(), "bytes");
+  EXPECT_EQ(flame_graph(trace)->unit(), "ns");
+}
+
+TEST(FlameGraph, NamesWhatHasNoName) {
+  TraceBuilder builder;
+  add(builder, {.name = "", .start = 0, .duration = 5});
+  EXPECT_EQ(folded(finished(builder)), "(no name) 5\n");
+}
+
+TEST(FlameGraph, FailsForAWeightThatIsNone) {
+  TraceBuilder builder;
+  const auto stacks = flame_graph(finished(builder), {.weight = "speed"});
+  ASSERT_FALSE(stacks.ok());
+  EXPECT_EQ(stacks.status().code(), StatusCode::invalid_argument);
+  EXPECT_THAT(stacks.status().message(), testing::HasSubstr("'speed'"));
+}
+
+fixtures::ChromeEvent with_stack(std::string_view name, std::string_view start,
+                                 std::string_view duration, std::string_view stack) {
+  return op(name, start, duration).arg("Call stack", fixtures::in_quotes(stack));
+}
+
+TEST(FlameGraph, TakesTheStacksOfOperatorsWhereThereAreNoFrames) {
+  const Trace trace = read(trace_text({with_stack("a", "0", "10", "f;main;")}));
+  EXPECT_EQ(folded(trace), "main;f;a 10000\n");
+}
+
+TEST(FlameGraph, DoesNotRepeatTheFramesOfTheOperatorAround) {
+  const Trace trace = read(
+      trace_text({with_stack("a", "0", "10", "f;main;"), with_stack("b", "2", "4", "g;f;main;"),
+                  with_stack("c", "3", "1", "g;f;main;")}));
+  EXPECT_EQ(folded(trace),
+            "main;f;a 6000\n"
+            "main;f;a;g;b 3000\n"
+            "main;f;a;g;b;c 1000\n");
+}
+
+TEST(FlameGraph, LeavesOutAStackThatDoesNotContinueTheOneAround) {
+  // Such as a backward pass, which carries the stack of its forward pass.
+  const Trace trace = read(trace_text(
+      {with_stack("a", "0", "10", "f;main;"), with_stack("b", "2", "4", "elsewhere;other;more;")}));
+  EXPECT_EQ(folded(trace), "main;f;a 6000\nmain;f;a;b 4000\n");
+}
+
+TEST(FlameGraph, LooksThroughRangesWithoutAStack) {
+  const Trace trace = read(trace_text({with_stack("a", "0", "10", "f;main;"), op("plain", "1", "8"),
+                                       with_stack("b", "2", "4", "g;f;main;")}));
+  EXPECT_EQ(folded(trace),
+            "main;f;a 2000\n"
+            "main;f;a;plain 4000\n"
+            "main;f;a;plain;g;b 4000\n");
+}
+
+TEST(FlameGraph, TakesFramesOfPythonWhereTheFileHasThem) {
+  const Trace trace = read(trace_text({op("main", "0", "10").with("cat", "\"python_function\""),
+                                       with_stack("a", "2", "4", "f;main;")}));
+  EXPECT_EQ(folded(trace), "main 6000\nmain;a 4000\n");
+}
+
+}  // namespace
+}  // namespace tbtrace

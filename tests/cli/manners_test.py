@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""How the program behaves towards terminals, pipes, signals and full disks.
+
+    manners_test.py PROGRAM [NAME...]
+
+Each method is a CTest test cli.NAME. Python's standard library has what it takes: pseudo-terminals and signals.
+"""
+
+import concurrent.futures
+import os
+import pathlib
+import pty
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = ""
+DATA = pathlib.Path(__file__).resolve().parents[1] / "data"
+SOUND, DAMAGED = str(DATA / "stacks.json"), str(DATA / "damaged.json")
+YELLOW, RED, CLEAR = b"\x1b[33m", b"\x1b[31m", b"\r\x1b[K"
+ENVIRONMENT = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "TERM")} | {"LC_ALL": "C"}
+
+
+def drained(descriptor):
+    """All that comes out of a pseudo-terminal until its other end is closed."""
+    text = b""
+    while True:
+        try:
+            piece = os.read(descriptor, 65536)
+        except OSError:  # Linux says EIO there
+            piece = b""
+        if not piece:
+            os.close(descriptor)
+            return text
+        text += piece
+
+
+def run(*words, terminal="", stdin=b"", environment=(), **more):
+    """Exit code, standard output and standard error; `terminal` names the one that is a terminal."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    if terminal:
+        ours, theirs = pty.openpty()
+        pipes[terminal] = theirs
+    process = subprocess.Popen([PROGRAM, *words], stdin=subprocess.PIPE, env=ENVIRONMENT | dict(environment),
+                               **pipes, **more)
+    with concurrent.futures.ThreadPoolExecutor() as reader:
+        if terminal:
+            os.close(theirs)
+            shown = reader.submit(drained, ours)
+        out, err = process.communicate(stdin, timeout=60)
+    seen = {"stdout": out, "stderr": err}
+    if terminal:
+        seen[terminal] = shown.result()
+    return process.returncode, seen["stdout"], seen["stderr"]
+
+
+class Manners(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def files(self):
+        return sorted(path.name for path in self.folder.iterdir())
+
+    def test_progress_only_on_a_terminal(self):
+        trace = pathlib.Path(SOUND).read_bytes()
+        code, _, shown = run("ops", "-", terminal="stderr", stdin=trace)
+        self.assertEqual(code, 0)
+        self.assertIn(b"reading standard input: 0 MiB", shown)
+        self.assertTrue(shown.endswith(CLEAR), shown)
+        self.assertEqual(run("ops", "-", stdin=trace)[2], b"")
+        self.assertEqual(run("ops", "-", terminal="stdout", stdin=trace)[2], b"")
+
+    def test_progress_as_asked(self):
+        trace = pathlib.Path(SOUND).read_bytes()
+        self.assertIn(b"reading", run("ops", "-", "--progress", "on", stdin=trace)[2])
+        self.assertEqual(run("ops", "-", "--progress", "off", terminal="stderr", stdin=trace)[2], b"")
+
+    def test_quiet(self):
+        trace = pathlib.Path(DAMAGED).read_bytes()
+        code, printed, shown = run("ops", "-", "-q", terminal="stderr", stdin=trace)
+        self.assertEqual((code, shown), (0, b""))
+        self.assertIn(b"aten::addmm", printed)
+        self.assertIn(b"missing.json: cannot open", run("ops", "missing.json", "-q")[2], "an error is told all the same")
+
+    def test_verbose(self):
+        self.assertRegex(run("ops", SOUND, "-v")[2], rb"^tbtrace: .*stacks\.json: read 11 ranges in \d+ ms\n$")
+        self.assertEqual(run("ops", SOUND)[2], b"")
+
+    def test_color_only_on_a_terminal(self):
+        self.assertIn(YELLOW, run("ops", DAMAGED, terminal="stderr")[2])
+        self.assertIn(RED, run("ops", "missing.json", terminal="stderr")[2])
+        self.assertNotIn(b"\x1b", run("ops", DAMAGED)[2])
+        self.assertNotIn(b"\x1b", run("ops", DAMAGED, terminal="stdout")[1], "results have none")
+
+    def test_color_as_asked(self):
+        self.assertNotIn(b"\x1b[3", run("ops", DAMAGED, "--color", "never", terminal="stderr")[2])
+        self.assertIn(YELLOW, run("ops", DAMAGED, "--color", "always")[2])
+
+    def test_no_color(self):
+        without = {"NO_COLOR": "1"}
+        self.assertNotIn(b"\x1b[3", run("ops", DAMAGED, terminal="stderr", environment=without)[2])
+        self.assertNotIn(b"\x1b[3", run("ops", "--wrong", terminal="stderr", environment=without)[2])
+        self.assertIn(YELLOW, run("ops", DAMAGED, terminal="stderr", environment={"NO_COLOR": ""})[2])
+        self.assertIn(YELLOW, run("ops", DAMAGED, "--color", "always", environment=without)[2])
+
+    def test_names_of_files_do_not_act_on_a_terminal(self):
+        shown = run("ops", "\x1b[2Jevil\nname", "--color", "never", terminal="stderr")[2]
+        self.assertIn(b"tbtrace: ?[2Jevil?name: cannot open", shown)
+        self.assertEqual(shown.count(b"\n"), 1)
+        named = self.folder / "\x1b[2J.json"
+        named.write_bytes(pathlib.Path(SOUND).read_bytes())
+        self.assertNotIn(b"\x1b", run("ops", str(named), "--each", terminal="stdout")[1])
+
+    def test_no_picture_to_a_terminal(self):
+        code, printed, shown = run("flamegraph", SOUND, terminal="stdout")
+        self.assertEqual((code, printed), (2, b""))
+        self.assertIn(b"name a file with -o", shown)
+        self.assertTrue(run("flamegraph", SOUND)[1].startswith(b"<?xml"), "a pipe gets it")
+
+    def test_closed_pipe_ends_quietly(self):
+        command = '"$0" ops "$1" --per-event --format json | head -n 1; echo "${PIPESTATUS[0]}"'
+        result = subprocess.run(["bash", "-c", command, PROGRAM, str(self.large_trace())], capture_output=True)
+        self.assertEqual(result.stderr, b"")
+        self.assertEqual(result.stdout, b'{"schema": "tbtrace.ops/1",\n141\n')
+
+    def test_interrupted_reading_leaves_nothing(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = subprocess.Popen([PROGRAM, "ops", "-", "-o", "operators.csv", "--progress", "on"],
+                                       cwd=self.folder, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+            process.stdin.write(self.large_trace().read_bytes()[:200_000])
+            process.stdin.flush()
+            process.stderr.read(1)  # it reads
+            process.send_signal(number)
+            process.wait(timeout=60)
+            process.stdin.close()
+            process.stderr.close()
+            self.assertEqual(process.returncode, -number)
+            self.assertEqual([name for name in self.files() if name != "large.json"], [])
+
+    def test_full_disk_leaves_nothing(self):
+        def small_files_only():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
+
+        trace = str(self.large_trace())
+        words = ("ops", trace, "--per-event", "--format", "json", "-o")
+        code, _, shown = run(*words, "new.json", cwd=self.folder, preexec_fn=small_files_only)
+        self.assertEqual(code, 5)
+        self.assertRegex(shown, rb"^tbtrace: new\.json: cannot write: File too large; [^\n]+\n$")
+        (self.folder / "old.json").write_text("old")
+        code, _, _ = run(*words, "old.json", "--overwrite", cwd=self.folder, preexec_fn=small_files_only)
+        self.assertEqual(code, 5)
+        self.assertEqual((self.folder / "old.json").read_text(), "old")
+        self.assertEqual(self.files(), ["large.json", "old.json"])
+
+    def test_output_to_a_full_device(self):
+        for words in (("ops", SOUND), ("flamegraph", SOUND, "--format", "folded"), ("ops", "--help"), ("--version",)):
+            with open("/dev/full", "wb") as full:
+                result = subprocess.run([PROGRAM, *words], stdout=full, stderr=subprocess.PIPE)
+            self.assertEqual(result.returncode, 5, words)
+            self.assertTrue(result.stderr.startswith(b"tbtrace: standard output: cannot write"), result.stderr)
+
+    def test_closed_standard_error(self):
+        result = subprocess.run(["bash", "-c", '"$0" ops "$1" --format csv 2>&-', PROGRAM, DAMAGED], capture_output=True)
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual(result.stdout, run("ops", DAMAGED, "--format", "csv")[1])
+
+    def test_two_writers_of_one_file(self):
+        command = [PROGRAM, "ops", SOUND, "-o", "operators.csv"]
+        processes = [subprocess.Popen(command, cwd=self.folder, stderr=subprocess.DEVNULL) for _ in range(6)]
+        codes = sorted(process.wait(timeout=60) for process in processes)
+        self.assertEqual(codes, [0, 5, 5, 5, 5, 5])
+        self.assertEqual(self.files(), ["operators.csv"])
+        self.assertEqual((self.folder / "operators.csv").read_bytes(), run("ops", SOUND, "--format", "csv")[1])
+
+    def large_trace(self):
+        """Some 300 kB of operators, more than is read at once or fits a pipe."""
+        path = self.folder / "large.json"
+        event = '{{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1, "ts": {}, "dur": 1}}'
+        path.write_text('{"traceEvents": [\n' + ",\n".join(event.format(2 * n) for n in range(4000)) + "\n]}\n")
+        return path
+
+
+if __name__ == "__main__":
+    PROGRAM = str(pathlib.Path(sys.argv[1]).resolve())
+    unittest.main(argv=[sys.argv[0], *(f"Manners.test_{name}" for name in sys.argv[2:])])

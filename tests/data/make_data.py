@@ -1,0 +1,284 @@
+#!/usr/bin/env python3
+"""Writes the traces in this folder: small ones of our own making, each with a trait that tests rely on.
+
+    python3 tests/data/make_data.py            writes them
+    python3 tests/data/make_data.py --check    exits with 1 if a file differs from what this would write
+
+The events are invented; their layout is that of the writers: Kineto's of torch 2.13 (an event over several
+lines, nothing escaped), that of 2021, and the one of trace tools that write a bare array.
+"""
+
+import gzip
+import json
+import pathlib
+import sys
+import zlib
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+BASE_NS = 1790857026000000000
+START_NS = 4353549719765904  # of the recording; torch counts from its base
+PROCESS = 4000
+BACKWARD_THREAD = 4007
+LAST = 900_000
+
+
+def text(value):
+    """A value as Kineto prints it: texts in quotes, with nothing escaped."""
+    return f'"{value}"' if isinstance(value, str) else json.dumps(value)
+
+
+def micros(ns):
+    return f"{ns // 1000}.{ns % 1000:03d}"
+
+
+class Kineto:
+    """A recording in the layout of torch 2.13."""
+
+    def __init__(self, members=(), start_ns=START_NS):
+        self.start_ns = start_ns
+        self.members = dict(members)
+        self.events = []
+        self.index = 0
+
+    def add(self, phase, arguments=None, **members):
+        lines = [f'    "ph": "{phase}"'] + [f'    "{key}": {value}' for key, value in members.items()]
+        if arguments is not None:
+            inner = ", ".join(f'"{key}": {text(value)}' for key, value in arguments.items())
+            lines.append(f'    "args": {{\n      {inner}\n    }}')
+        self.events.append("  {\n" + ",\n".join(lines) + "\n  }")
+
+    def at(self, ns):
+        return micros(self.start_ns + ns)
+
+    def label(self, name, process, thread, key, value):
+        self.add("M", {key: value}, name=text(name), ts=self.at(0), pid=text(process), tid=text(thread))
+
+    def op(self, name, start, end, *, category="cpu_op", thread=PROCESS, dims=None, **arguments):
+        """An operator or annotation of the host; returns its External id."""
+        number = self.index + 1
+        values = {"External id": number, "Record function id": 0}
+        values.update({key.replace("_", " "): value for key, value in arguments.items()})
+        if dims is not None:
+            values["Input type"] = ["float"] * len(dims)
+            values["Input Dims"] = dims
+        values["Ev Idx"] = self.index
+        self.index += 1
+        self.range(category, name, PROCESS, thread, start, end, values)
+        return number
+
+    def range(self, category, name, process, thread, start, end, arguments):
+        self.add("X", arguments, cat=text(category), name=text(name), pid=text(process), tid=text(thread),
+                 ts=self.at(start), dur=micros(end - start))
+
+    def arrow(self, category, number, start, end):
+        for phase, (process, thread, ns) in (("s", start), ("f", end)):
+            extra = {} if phase == "s" else {"bp": '"e"'}
+            self.add(phase, None, id=number, pid=process, tid=thread, ts=self.at(ns), cat=text(category),
+                     name=text(category), **extra)
+
+    def memory(self, ns, count, total, device_type=0, thread=PROCESS):
+        self.add("i", {"Total Reserved": 0, "Total Allocated": total, "Bytes": count,
+                       "Device Id": -1 if device_type == 0 else 0, "Device Type": device_type, "Addr": 4096 + ns,
+                       "finished": False, "Ev Idx": self.index},
+                 cat='"cpu_instant_event"', s='"t"', name='"[memory]"', pid=PROCESS, tid=thread, ts=self.at(ns))
+        self.index += 1
+
+    def launch(self, operator, correlation, call, called, work, name, ran, *, stream=7, thread=PROCESS,
+               category="kernel", **more):
+        """A call of the runtime in an operator, what it started on the device, and the arrow between them."""
+        common = {"External id": operator} if operator else {}
+        self.range("cuda_runtime", call, PROCESS, thread, *called,
+                   {**common, "cbid": 211, "correlation": correlation})
+        self.range(category, name, 0, stream, *ran,
+                   {**common, "device": 0, "context": 1, "stream": stream, "correlation": correlation, **more})
+        self.arrow("ac2g", correlation, (PROCESS, thread, called[0]), (0, stream, ran[0]))
+        assert work == category
+
+    def document(self, name, last=LAST):
+        self.range("Trace", "PyTorch Profiler (0)", "Spans", "PyTorch Profiler", 0, last, {"Op count": 0})
+        self.add("i", None, s='"g"', name='"Record Window End"', pid='""', tid='""', ts=self.at(last))
+        members = {"schemaVersion": 1, **self.members, "displayTimeUnit": "ms", "baseTimeNanoseconds": BASE_NS}
+        head = "".join(f'  "{key}": {text(value)},\n' for key, value in members.items())
+        return "{\n" + head + '  "traceEvents": [\n' + ",\n".join(self.events) + f'\n  ],"traceName": "{name}" }}\n'
+
+
+def gpu_step(name, *, rank=0, host="node-a", start_ns=START_NS, number=1, slower=0):
+    """A training step on a GPU: a copy to it, two kernels of the forward pass, two of the backward pass that
+    autograd's thread launches, a fill, a kernel that nothing in the file launched, memory and FLOPs.
+    `slower`: by how much aten::mm is."""
+    trace = Kineto({"distributedInfo": {"backend": "nccl", "rank": rank, "world_size": 2},
+                    "deviceProperties": [{"id": 0, "name": "Example GPU", "totalGlobalMem": 85899345920}],
+                    "profile_memory": 1, "record_shapes": 1, "with_flops": 1, "host_name": host}, start_ns)
+    trace.label("process_name", PROCESS, 0, "name", "python")
+    trace.label("thread_name", PROCESS, PROCESS, "name", "thread 4000 (python)")
+    trace.label("thread_name", PROCESS, BACKWARD_THREAD, "name", "thread 4007 (pt_autograd_0)")
+    trace.label("process_name", 0, 0, "name", "python")
+    trace.label("process_labels", 0, 0, "labels", "GPU 0")
+    trace.label("thread_name", 0, 7, "name", "stream 7")
+
+    step = trace.op(f"ProfilerStep#{number}", 1_000, 800_000, category="user_annotation")
+    trace.op("aten::to", 10_000, 90_000, dims=[[32, 64], [], []])
+    copy = trace.op("aten::copy_", 20_000, 85_000, dims=[[32, 64], [32, 64], []], overload_name="")
+    trace.launch(copy, 101, "cudaMemcpyAsync", (30_000, 80_000), "gpu_memcpy", "Memcpy HtoD (Pageable -> Device)",
+                 (60_250, 78_000), category="gpu_memcpy", bytes=8192)
+    trace.memory(25_000, 8192, 8192, device_type=1)
+
+    forward = trace.op("forward", 100_000, 300_000, category="user_annotation")
+    trace.op("aten::linear", 110_000, 200_000, dims=[[32, 64], [128, 64], [128]])
+    addmm = trace.op("aten::addmm", 120_000, 190_000, dims=[[128], [32, 64], [64, 128], [], []],
+                     Sequence_number=11, Fwd_thread_id=0)
+    trace.memory(125_000, 16384, 24576, device_type=1)
+    trace.launch(addmm, 102, "cudaLaunchKernel", (150_000, 160_125), "kernel", "void gemm_128x64<float, true>(float*)",
+                 (170_000, 290_500), grid=[4, 2, 1], block=[256, 1, 1])
+    relu = trace.op("aten::relu", 210_000, 280_000, dims=[[32, 128]], Sequence_number=12, Fwd_thread_id=0)
+    clamp = trace.op("aten::clamp_min", 220_000, 270_000, dims=[[32, 128], []])
+    trace.memory(225_000, 16384, 40960, device_type=1)
+    trace.launch(clamp, 103, "cudaLaunchKernel", (240_000, 250_000), "kernel", "void elementwise<4, relu>(int, float*)",
+                 (290_500, 310_000), grid=[16, 1, 1], block=[128, 1, 1])
+
+    thread = {"thread": BACKWARD_THREAD}
+    trace.op("autograd::engine::evaluate_function: AddmmBackward0", 400_000, 600_000, **thread,
+             Sequence_number=11, Fwd_thread_id=1)
+    trace.op("AddmmBackward0", 410_000, 590_000, **thread, dims=[[32, 128]], Sequence_number=11, Fwd_thread_id=1)
+    mm = trace.op("aten::mm", 420_000, 520_000 + slower, **thread, dims=[[128, 32], [32, 64]])
+    trace.memory(425_000, 32768, 73728, device_type=1, **thread)
+    trace.launch(mm, 104, "cudaLaunchKernel", (440_000, 450_000), "kernel", "void gemm_128x64<float, false>(float*)",
+                 (460_000, 560_000), **thread, grid=[2, 2, 1], block=[256, 1, 1])
+    zero = trace.op("aten::zero_", 530_000, 580_000, **thread, dims=[[128]])
+    trace.launch(zero, 105, "cudaMemsetAsync", (540_000, 550_000), "gpu_memset", "Memset (Device)",
+                 (560_000, 561_750), **thread, category="gpu_memset", bytes=512)
+    trace.arrow("fwdbwd", 11, (PROCESS, PROCESS, 120_000), (PROCESS, BACKWARD_THREAD, 410_000))
+
+    scratch = trace.op("aten::empty", 610_000, 620_000, dims=[[], [], [], [], [], []])
+    trace.memory(615_000, 256, 256)
+    trace.memory(700_000, -256, 0)
+    trace.range("cuda_runtime", "cudaDeviceSynchronize", PROCESS, PROCESS, 720_000, 790_000,
+                {"External id": step, "cbid": 165, "correlation": 106})
+    trace.range("kernel", "void nobody_launched_this()", 0, 20, 600_000, 640_000,
+                {"device": 0, "context": 1, "stream": 20, "correlation": 999})
+    trace.range("gpu_user_annotation", f"ProfilerStep#{number}", 0, 7, 60_250, 561_750, {"External id": step})
+    trace.range("gpu_user_annotation", "forward", 0, 7, 170_000, 310_000, {"External id": forward})
+    assert scratch > relu
+    return trace.document(name)
+
+
+def stacks(name):
+    """Python frames, modules and operators of two calls of one line; times are whole microseconds."""
+    trace = Kineto({"with_stack": 1, "with_modules": 1, "host_name": "node-a"})
+
+    def frame(label, start, end, number, parent, **more):
+        trace.range("python_function", label, PROCESS, PROCESS, start, end,
+                    {"Python parent id": parent, "Python id": number, **more, "Ev Idx": trace.index})
+        trace.index += 1
+
+    frame("train.py(30): <module>", 0, 800_000, 1, None)
+    frame("train.py(12): step", 10_000, 700_000, 2, 1)
+    for number, start in ((3, 50_000), (5, 350_000)):
+        frame("nn.Module: Linear_0", start, start + 250_000, number, 2, **{"Python module id": 0})
+        frame("torch/nn/modules/linear.py(130): forward", start + 10_000, start + 240_000, number + 1, number)
+        stack = "torch/nn/modules/linear.py(130): forward;nn.Module: Linear_0;train.py(12): step;train.py(30): <module>"
+        trace.op("aten::linear", start + 20_000, start + 220_000, Call_stack=stack)
+        trace.op("aten::addmm", start + 40_000, start + 200_000, Call_stack=stack)
+    return trace.document(name)
+
+
+HOSTILE = ("<script>alert(1)</script>", "=HYPERLINK(1)", "a|b `c` **d**", "two words;semi;colon", "comma, and 'quotes'",
+           "back\\slash", 'say "hello"', "tab\\tand newline\\n", "caf\u00e9 \u4f8b \U0001f525", "-1+1", "\u001b[31mred",
+           "&amp; <b>", "", "-" * 120)
+
+
+def hostile_names(name):
+    """Names as users and templates make them, unescaped as Kineto writes them."""
+    trace = Kineto({"host_name": "node-a"})
+    trace.op("outer", 0, 800_000)
+    for number, label in enumerate(HOSTILE):
+        trace.op(label, 10_000 + 50_000 * number, 10_000 + 50_000 * number + 1_000 * (number + 1))
+    return trace.document(name)
+
+
+def old_dialect():
+    """As torch 1.8 wrote it: other categories, whole microseconds, ids as texts, no base time."""
+    device, origin = "GPU 0", 1623143089861000
+    rows = [("Operator", "ProfilerStep#2", "python", "4000", 0, 900, {}),
+            ("Operator", "aten::linear", "python", "4000", 50, 400, {"Input Dims": [[32, 64], [128, 64], [128]]}),
+            ("Operator", "aten::addmm", "python", "4000", 80, 300, {"Input Dims": [[128], [32, 64], [64, 128]]}),
+            ("Operator", "aten::relu", "python", "4000", 500, 200, {"Input Dims": [[32, 128]]})]
+    events = [{"ph": "X", "cat": category, "name": label, "pid": process, "tid": thread, "ts": origin + start,
+               "dur": length, "args": {"Device": PROCESS, "External id": number, "Trace name": "PyTorch Profiler",
+                                       "Trace iteration": 0, **arguments}}
+              for number, (category, label, process, thread, start, length, arguments) in enumerate(rows, 2)]
+    for operator, correlation, start, kernel, length in ((4, 31, 120, "sgemm_32x32", 150),
+                                                         (5, 32, 550, "relu_kernel", 40)):
+        common = {"external id": operator, "correlation": correlation}
+        events.append({"ph": "X", "cat": "Runtime", "name": "cudaLaunchKernel", "pid": "python", "tid": "4000",
+                       "ts": origin + start, "dur": 10, "args": {**common, "cbid": 211}})
+        events.append({"ph": "X", "cat": "Kernel", "name": kernel, "pid": 0, "tid": "stream 7",
+                       "ts": origin + start + 20, "dur": length, "args": {**common, "device": 0, "stream": 7}})
+    return json.dumps({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": device}], "traceEvents": events},
+                      indent=1) + "\n"
+
+
+def bare_array():
+    """Events only, in an array that is never closed, as tools write it that may be killed."""
+    events = [{"ph": "B", "name": "load", "pid": 1, "tid": 1, "ts": 5}, {"ph": "E", "pid": 1, "tid": 1, "ts": 8}]
+    events += [{"ph": "X", "name": label, "cat": "cpu_op", "pid": 1, "tid": 1, "ts": start, "dur": length}
+               for label, start, length in (("train", 10, 100), ("matmul", 20, 30.5), ("matmul", 60, 20.25))]
+    return "[\n" + ",\n".join(json.dumps(event) for event in events) + ",\n"
+
+
+def damaged(whole):
+    """The step with 100 bytes of an event zeroed, and with its end cut off inside another."""
+    hole = whole.index('"aten::relu"') + 5
+    return whole[:hole] + "\0" * 100 + whole[hole + 100:whole.index("cudaDeviceSynchronize") + 9]
+
+
+def gzipped(content):
+    """The same bytes from every zlib: stored blocks depend on no compression."""
+    packer = zlib.compressobj(0, zlib.DEFLATED, -15)
+    body = packer.compress(content.encode()) + packer.flush()
+    tail = zlib.crc32(content.encode()).to_bytes(4, "little") + len(content.encode()).to_bytes(4, "little")
+    packed = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff" + body + tail
+    assert gzip.decompress(packed) == content.encode()
+    return packed
+
+
+def files():
+    step = gpu_step("gpu_step.json")
+    small = stacks("stacks.json")
+    return {
+        "gpu_step.json": step,
+        "gpu_step_later.json": gpu_step("gpu_step_later.json", start_ns=START_NS + 2_000_000, number=2,
+                                        slower=5_000),
+        "gpu_step_rank1.json": gpu_step("gpu_step_rank1.json", rank=1),
+        "gpu_step_other_host.json": gpu_step("gpu_step_other_host.json", host="node-b"),
+        "stacks.json": small,
+        "stacks.json.gz": gzipped(small),
+        "hostile_names.json": hostile_names("hostile_names.json"),
+        "old_dialect.json": old_dialect(),
+        "bare_array.json": bare_array(),
+        "damaged.json": damaged(step),
+        "cut.json.gz": gzipped(small)[:len(small) // 2],
+        "no_trace.json": '{"name": "not a trace"}\n',
+        "text.txt": "These are words.\n",
+        "empty.json": "",
+    }
+
+
+def main():
+    checking = sys.argv[1:] == ["--check"]
+    if sys.argv[1:] and not checking:
+        sys.exit("make_data: takes --check or nothing")
+    different = []
+    for name, content in files().items():
+        data = content if isinstance(content, bytes) else content.encode()
+        path = FOLDER / name
+        if not checking:
+            path.write_bytes(data)
+        elif not path.exists() or path.read_bytes() != data:
+            different.append(name)
+    if different:
+        sys.exit(f"make_data: {', '.join(different)} differ; run tests/data/make_data.py")
+
+
+if __name__ == "__main__":
+    main()

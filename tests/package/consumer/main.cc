@@ -1,0 +1,26 @@
+// Reads a trace and prints its operators and stacks, each with some options left at their defaults.
+#include <cstdlib>
+#include <iostream>
+
+#include <tbtrace/analyses.h>
+#include <tbtrace/trace.h>
+#include <tbtrace/version.h>
+#include <tbtrace/writers.h>
+
+int main(int argc, char** argv) {
+  if (argc != 2) return EXIT_FAILURE;
+  const tbtrace::Result<tbtrace::Trace> trace = tbtrace::read_trace(argv[1], {.threads = 1});
+  if (!trace.ok()) {
+    std::cerr << trace.status().message() << '\n';
+    return EXIT_FAILURE;
+  }
+  const tbtrace::OperatorSummary ops =
+      tbtrace::operator_summary(*trace, {.group_by_input_shape = true});
+  const tbtrace::Result<std::string> table =
+      ops.table({.sort_by = "self_cpu_time_total", .row_limit = 1});
+  const tbtrace::Result<tbtrace::StackTree> stacks =
+      tbtrace::flame_graph(*trace, {.weight = "self_cpu_time_total"});
+  if (!table.ok() || !stacks.ok()) return EXIT_FAILURE;
+  std::cout << tbtrace::version() << '\n' << *table << tbtrace::folded_stacks(*stacks);
+  return EXIT_SUCCESS;
+}

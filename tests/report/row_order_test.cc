@@ -1,0 +1,139 @@
+#include "report/row_order.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tbtrace::report {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<std::size_t> order(const std::vector<OperatorRow>& rows, std::string_view key) {
+  const Result<std::vector<std::size_t>> sorted = sorted_rows(rows, key);
+  if (sorted.ok()) return *sorted;
+  ADD_FAILURE() << sorted.status().message();
+  return {};
+}
+
+/// Three rows; the field that `set` sets is 1, 3, 2.
+template <typename Set>
+std::vector<OperatorRow> rows_with(Set set) {
+  std::vector<OperatorRow> rows(3);
+  const int values[] = {1, 3, 2};
+  for (std::size_t row = 0; row < 3; ++row) {
+    rows[row].count = 1;
+    set(rows[row], values[row]);
+  }
+  return rows;
+}
+
+TEST(RowOrder, IsTorchsWithoutAKey) {
+  EXPECT_THAT(order(std::vector<OperatorRow>(3), ""), ElementsAre(0, 1, 2));
+}
+
+TEST(RowOrder, IsByAnyFieldLargestFirst) {
+  const auto by = [](std::string_view key, auto set) { return order(rows_with(set), key); };
+  EXPECT_THAT(by("count", [](OperatorRow& r, int v) { r.count = v; }), ElementsAre(1, 2, 0));
+  EXPECT_THAT(by("flops", [](OperatorRow& r, int v) { r.flops = static_cast<unsigned>(v); }),
+              ElementsAre(1, 2, 0));
+  EXPECT_THAT(by("cpu_time", [](OperatorRow& r, int v) { r.cpu_time_total.us = v; }),
+              ElementsAre(1, 2, 0));
+  EXPECT_THAT(by("cpu_time_total", [](OperatorRow& r, int v) { r.cpu_time_total.us = v; }),
+              ElementsAre(1, 2, 0));
+  EXPECT_THAT(
+      by("self_cpu_time_total", [](OperatorRow& r, int v) { r.self_cpu_time_total.us = v; }),
+      ElementsAre(1, 2, 0));
+  EXPECT_THAT(by("device_time", [](OperatorRow& r, int v) { r.device_time_total.us = v; }),
+              ElementsAre(1, 2, 0));
+  EXPECT_THAT(by("device_time_total", [](OperatorRow& r, int v) { r.device_time_total.us = v; }),
+              ElementsAre(1, 2, 0));
+  EXPECT_THAT(
+      by("self_device_time_total", [](OperatorRow& r, int v) { r.self_device_time_total.us = v; }),
+      ElementsAre(1, 2, 0));
+  EXPECT_THAT(by("cpu_memory_usage", [](OperatorRow& r, int v) { r.cpu_memory_usage_bytes = v; }),
+              ElementsAre(1, 2, 0));
+  EXPECT_THAT(
+      by("self_cpu_memory_usage", [](OperatorRow& r, int v) { r.self_cpu_memory_usage_bytes = v; }),
+      ElementsAre(1, 2, 0));
+  EXPECT_THAT(
+      by("device_memory_usage", [](OperatorRow& r, int v) { r.device_memory_usage_bytes = v; }),
+      ElementsAre(1, 2, 0));
+  EXPECT_THAT(by("self_device_memory_usage",
+                 [](OperatorRow& r, int v) { r.self_device_memory_usage_bytes = v; }),
+              ElementsAre(1, 2, 0));
+  EXPECT_THAT(by("key", [](OperatorRow& r, int v) { r.key = std::to_string(v); }),
+              ElementsAre(1, 2, 0));
+}
+
+TEST(RowOrder, DividesAverages) {
+  std::vector<OperatorRow> rows(3);
+  rows[0].cpu_time_total.us = 9;
+  rows[0].count = 9;
+  rows[1].cpu_time_total.us = 4;
+  rows[1].count = 2;
+  rows[2].cpu_time_total.us = 9;  // of no calls
+  EXPECT_THAT(order(rows, "cpu_time"), ElementsAre(1, 0, 2));
+}
+
+TEST(RowOrder, KeepsEqualRowsAsTheyWere) {
+  std::vector<OperatorRow> rows(40);
+  for (std::size_t row = 0; row < rows.size(); ++row) rows[row].count = row % 2 == 0 ? 1 : 5;
+  const std::vector<std::size_t> sorted = order(rows, "count");
+  for (std::size_t row = 0; row < 20; ++row) {
+    EXPECT_EQ(sorted[row], 2 * row + 1);
+    EXPECT_EQ(sorted[20 + row], 2 * row);
+  }
+}
+
+TEST(RowOrder, TellsDoublesApartThatAreEqualInNanoseconds) {
+  std::vector<OperatorRow> rows(2);
+  rows[0].cpu_time_total = {0.3, 300};
+  rows[1].cpu_time_total = {0.1 + 0.2, 300};
+  EXPECT_THAT(order(rows, "cpu_time_total"), ElementsAre(1, 0));
+}
+
+TEST(RowOrder, TakesTheOlderSpellingsOfKeys) {
+  EXPECT_EQ(canonical_key("self_cuda_time_total"), "self_device_time_total");
+  EXPECT_EQ(canonical_key("xpu_time"), "device_time");
+  EXPECT_EQ(canonical_key("privateuse1_memory_usage"), "device_memory_usage");
+  EXPECT_EQ(canonical_key("cudacuda"), "devicedevice");
+  EXPECT_EQ(canonical_key("cpu_time"), "cpu_time");
+}
+
+TEST(RowOrder, NamesTheKeysThatExist) {
+  const auto sorted = sorted_rows({}, "speed");
+  ASSERT_FALSE(sorted.ok());
+  EXPECT_EQ(sorted.status().code(), StatusCode::invalid_argument);
+  EXPECT_THAT(sorted.status().message(), HasSubstr("'speed'"));
+  EXPECT_THAT(sorted.status().message(), HasSubstr(" self_cpu_time_total "));
+  EXPECT_THAT(sorted.status().message(), HasSubstr(" key "));
+}
+
+TEST(DeviceTotal, CountsKernelsButNotOperatorsOrShadows) {
+  OperatorRows rows;
+  OperatorRow row;
+  EXPECT_FALSE(counts_as_device_time(rows, row)) << "the kernels of an operator have rows too";
+  row.device_type = DeviceType::cuda;
+  EXPECT_TRUE(counts_as_device_time(rows, row));
+  row.is_user_annotation = true;
+  EXPECT_FALSE(counts_as_device_time(rows, row)) << "an annotation covers its kernels' time again";
+  row.is_user_annotation = false;
+  row.device_type = DeviceType::hpu;
+  EXPECT_FALSE(counts_as_device_time(rows, row));
+}
+
+TEST(DeviceTotal, CountsOperatorsWhereThereAreNoRowsOfDevices) {
+  OperatorRows rows;
+  rows.device_time_on_operators = true;
+  EXPECT_TRUE(counts_as_device_time(rows, OperatorRow()));
+}
+
+}  // namespace
+}  // namespace tbtrace::report

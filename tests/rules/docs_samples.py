@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""Do the samples in README.md and docs/ still work?
+
+    docs_samples.py --compiler COMPILER --tbtrace PROGRAM [ROOT]
+
+- A ```cpp block with `int main(` is a whole program and must compile; other blocks are pieces, and are left alone.
+- A ```console block of README.md whose first line starts with `$ tbtrace` is run, command by command, in a folder
+  that has examples/. What a command prints (both streams) must be what stands under it; a line `...` stands for
+  any number of lines, and trailing blanks do not count. In other console blocks nothing is run.
+
+Python 3, nothing besides.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+
+BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page, language):
+    """The blocks of a page in that language, with their lines."""
+    text = page.read_text(encoding="utf-8")
+    for match in BLOCK.finditer(text):
+        if match[1] == language:
+            yield text.count("\n", 0, match.start()) + 1, match[2]
+
+
+def compile_problem(code, compiler, root):
+    command = [compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-I", str(root / "include"),
+               "-x", "c++", "-"]
+    result = subprocess.run(command, input=code, capture_output=True, text=True)
+    return "" if result.returncode == 0 else result.stderr
+
+
+def stripped(text):
+    lines = [line.rstrip() for line in text.split("\n")]
+    return "\n".join(lines).strip("\n")
+
+
+def commands_of(block):
+    """The commands of a console block, each with what the page shows under it."""
+    shown = []
+    for line in block.split("\n"):
+        if line.startswith("$ "):
+            shown.append([line[2:], ""])
+        elif shown[-1][0].endswith("\\"):
+            shown[-1][0] += "\n" + line
+        else:
+            shown[-1][1] += line + "\n"
+    return shown
+
+
+def run_problem(block, program, root):
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "examples").symlink_to(root / "examples")
+        path = str(pathlib.Path(program).resolve().parent) + os.pathsep + os.environ["PATH"]
+        for command, shown in commands_of(block):
+            result = subprocess.run(["bash", "-c", command], cwd=folder, env={**os.environ, "PATH": path},
+                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                    text=True)
+            pattern = "\n".join(".*" if line == "..." else re.escape(line) for line in stripped(shown).split("\n"))
+            if not re.fullmatch(pattern, stripped(result.stdout), re.DOTALL):
+                return f"`{command}` printed:\n{result.stdout}"
+    return ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--compiler", required=True)
+    parser.add_argument("--tbtrace", required=True)
+    parser.add_argument("root", nargs="?", type=pathlib.Path, default=pathlib.Path(__file__).parents[2])
+    options = parser.parse_args()
+    root = options.root.resolve()
+
+    readme = root / "README.md"
+    pages = sorted((root / "docs").rglob("*.md"))
+    if readme.exists():
+        pages.append(readme)
+    programs, consoles, failed = 0, 0, 0
+    for page in pages:
+        found = []
+        for line, code in blocks(page, "cpp"):
+            if "int main(" in code:
+                programs += 1
+                found.append((line, compile_problem(code, options.compiler, root)))
+        for line, block in blocks(page, "console") if page == readme else ():
+            if block.startswith("$ tbtrace"):
+                consoles += 1
+                found.append((line, run_problem(block, options.tbtrace, root)))
+        for line, problem in found:
+            if problem:
+                failed += 1
+                print(f"docs_samples: {page.relative_to(root)}:{line}: {problem}")
+    print(f"docs_samples: {len(pages)} pages, {programs} programs, {consoles} consoles")
+    raise SystemExit(failed > 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+#!/usr/bin/env python3
+"""Is there a source file, script or page of more than 800 lines? A file that long does more than one job.
+
+    file_size.py [ROOT]
+
+Expected outputs of tests and recorded data are not written by hand and do not count. Python 3, nothing besides.
+"""
+
+import os
+import pathlib
+import sys
+
+LIMIT = 800
+SUFFIXES = {".h", ".cc", ".py", ".sh", ".cmake", ".js", ".css", ".proto", ".md", ".txt"}
+NOT_OURS = ("build", ".")
+NOT_WRITTEN = ("expected", "traces", "demo-output", "install")
+
+
+def sources(root):
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if not name.startswith(NOT_OURS) and name not in NOT_WRITTEN)
+        yield from (pathlib.Path(folder) / name for name in sorted(names) if pathlib.Path(name).suffix in SUFFIXES)
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2]).resolve()
+    count, long = 0, 0
+    for file in sources(root):
+        count += 1
+        lines = file.read_bytes().count(b"\n")
+        if lines > LIMIT:
+            long += 1
+            print(f"file_size: {file.relative_to(root)} has {lines} lines, more than {LIMIT}; divide it")
+    print(f"file_size: {count} files")
+    sys.exit(long > 0 or count == 0)
+
+
+if __name__ == "__main__":
+    main()

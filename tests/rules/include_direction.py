@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""Does every folder include only what its level may?
+
+    include_direction.py [ROOT]
+
+Checks `#include` lines of src/, include/, tools/ and examples/ against the table here. A folder of src/ that the
+table does not know is an error too, and so is a row of docs/architecture.md that says something else.
+Python 3, nothing besides.
+"""
+
+import pathlib
+import re
+import sys
+
+# Folder: the folders of src/ that it may include, itself apart.
+BELOW_ANALYSES = {"base", "io", "wire", "trace", "report", "proto"}
+MAY_INCLUDE = {
+    "base": set(),
+    "io": {"base"},
+    "wire": {"base"},
+    "trace": {"base"},
+    "report": {"base"},
+    "readers": {"trace", "wire", "io", "base"},
+    "analyses": {"trace", "report", "base"},
+    "writers": {"trace", "report", "wire", "io", "base", "proto"},
+    "dialects": BELOW_ANALYSES | {"analyses", "writers"},
+    "recorder": {"trace", "io", "base"},
+    "converters": BELOW_ANALYSES | {"analyses", "writers", "readers", "dialects"},
+    "cupti": {"recorder", "base"},
+}
+MAY_INCLUDE["api"] = BELOW_ANALYSES | {"analyses", "writers", "readers", "dialects", "converters", "recorder", "cupti"}
+MAY_INCLUDE["libtorch"] = MAY_INCLUDE["api"] | {"api"}
+
+# Public header: the folder whose contract it is; to include it is to include that folder.
+OWNER = {
+    "status.h": "base", "version.h": "base", "device.h": "base",
+    "trace.h": "trace", "report.h": "report", "analyses.h": "analyses", "writers.h": "writers",
+}
+
+# Library: the folders that may name it. Everything else outside the project is the system's or std's.
+LIBRARIES = {
+    "simdjson": {"wire"},
+    "zlib": {"io"}, "isa-l": {"io"},
+    "fmt": {"base", "wire", "report", "writers", "api"},
+    "google": {"proto", "writers"},
+    "torch": {"libtorch"}, "ATen": {"libtorch"}, "c10": {"libtorch"},
+    "cupti": {"cupti"}, "cuda": {"cupti"},
+    "cxxopts": {"tools"},
+}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+problems = []
+
+
+def library_of(path):
+    first = path.split("/")[0]
+    return re.sub(r"\.(h|hpp)$", "", first)
+
+
+def check(root, file, folder, allowed, public_only):
+    for mark, path in INCLUDE.findall(file.read_text(encoding="utf-8")):
+        where = f"{file.relative_to(root)} includes {path}"
+        first = path.split("/")[0]
+        if first == "tbtrace":
+            owner = OWNER.get(path.split("/", 1)[1])
+            if owner is None:
+                problems.append(f"{where}, which no folder owns; add it to OWNER in this test")
+            elif not public_only and owner != folder and owner not in allowed:
+                problems.append(f"{where}, the contract of {owner}, which {folder} may not include")
+        elif mark == '"' and public_only:
+            if "/" in path or not (file.parent / path).exists():
+                problems.append(f"{where}; {folder} includes only <tbtrace/...> and its own headers")
+        elif mark == '"':
+            if first not in MAY_INCLUDE:
+                problems.append(f"{where}; write it from src/, as \"{folder}/...\"")
+            elif first != folder and first not in allowed:
+                problems.append(f"{where}, which {folder} may not")
+        elif library_of(path) in LIBRARIES and folder not in LIBRARIES[library_of(path)]:
+            problems.append(f"{where}; only {', '.join(sorted(LIBRARIES[library_of(path)]))} may name that library")
+
+
+def check_page(page):
+    """The page lists the folders that there are, the table here those to come too."""
+    rows = re.findall(r"^\| \d \| `(\w+)` \|.*\| ([a-z -]+) \|$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    there = {folder for folder, _ in rows}
+    for folder, listed in rows:
+        allowed = MAY_INCLUDE.get(folder, set()) & there
+        said = there - {folder} if listed == "all above" else set(listed.split()) - {"-"}
+        if said != allowed:
+            problems.append(f"{page.name} lets {folder} include {listed}, this test {' '.join(sorted(allowed)) or '-'}")
+    if not rows:
+        problems.append(f"{page.name} has no table of folders")
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2]).resolve()
+    count = 0
+    for top in ("src", "include", "tools", "examples"):
+        for file in sorted((root / top).rglob("*")):
+            if file.suffix not in (".h", ".cc"):
+                continue
+            count += 1
+            if top in ("tools", "examples"):
+                check(root, file, top, set(), True)
+                continue
+            folder = file.relative_to(root / top).parts[0] if top == "src" else OWNER.get(file.name)
+            if folder not in MAY_INCLUDE:
+                problems.append(f"{file.relative_to(root)} is in no folder of the table")
+                continue
+            check(root, file, folder, MAY_INCLUDE[folder], False)
+    check_page(root / "docs/architecture.md")
+    for problem in problems:
+        print(f"include_direction: {problem}")
+    print(f"include_direction: {count} files")
+    sys.exit(bool(problems) or count == 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+"""Does every public header stand alone, on the standard library and tbtrace's headers only?
+
+    public_headers.py COMPILER
+
+Each is compiled twice in one empty file, with warnings as errors. Python 3, nothing besides.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+INCLUDE = re.compile(r"^\s*#\s*include\s*(\S+)", re.MULTILINE)
+ALLOWED = re.compile(r"<tbtrace/\w+\.h>|<[a-z_0-9]+>")  # what has a suffix is C's or the system's
+
+
+def problem_of(header, compiler):
+    for included in INCLUDE.findall(header.read_text(encoding="utf-8")):
+        if not ALLOWED.fullmatch(included):
+            return f"includes {included}; a public header includes only the standard library and <tbtrace/...>"
+    line = f"#include <tbtrace/{header.name}>\n"
+    command = [compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror",
+               "-I", str(ROOT / "include"), "-x", "c++", "-"]
+    result = subprocess.run(command, input=line + line, capture_output=True, text=True)
+    return "" if result.returncode == 0 else "does not compile alone:\n" + result.stderr
+
+
+def main():
+    headers = sorted((ROOT / "include/tbtrace").glob("*"))
+    problems = [(header, problem_of(header, sys.argv[1])) for header in headers]
+    for header, problem in problems:
+        if problem:
+            print(f"public_headers: {header.name} {problem}")
+    print(f"public_headers: {len(headers)} headers")
+    sys.exit(not headers or any(problem for _, problem in problems))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tbtrace/report.h>
+#include <tbtrace/writers.h>
+
+#include "hostile_names.h"
+
+namespace tbtrace {
+namespace {
+
+void add(StackTree& stacks, const std::vector<std::string_view>& frames, std::int64_t weight) {
+  StackTree::Node node = StackTree::kRoot;
+  for (const std::string_view frame : frames) node = stacks.child(node, stacks.frame_number(frame));
+  stacks.add(node, weight);
+}
+
+std::string line_of(const std::vector<std::string_view>& frames) {
+  StackTree stacks("ns");
+  add(stacks, frames, 7);
+  return folded_stacks(stacks);
+}
+
+TEST(FoldedStacks, HaveALineForEachStackWithAWeight) {
+  StackTree stacks("ns");
+  add(stacks, {"main", "b"}, 2);
+  add(stacks, {"main"}, 5);
+  add(stacks, {"main", "a", "c"}, 3);  // `main;a` has nothing of its own
+  add(stacks, {"main", "b"}, 4);
+  EXPECT_EQ(folded_stacks(stacks), "main 5\nmain;a;c 3\nmain;b 6\n");
+}
+
+TEST(FoldedStacks, OfNothingAreEmpty) { EXPECT_EQ(folded_stacks(StackTree("ns")), ""); }
+
+TEST(FoldedStacks, DoNotDependOnTheOrderInWhichStacksCame) {
+  StackTree one("ns");
+  add(one, {"b"}, 1);
+  add(one, {"a", "c"}, 2);
+  StackTree other("ns");
+  add(other, {"a", "c"}, 2);
+  add(other, {"b"}, 1);
+  EXPECT_EQ(folded_stacks(one), folded_stacks(other));
+}
+
+TEST(FoldedStacks, AreSortedByBytesNotByLetters) {
+  StackTree stacks("ns");
+  for (const std::string_view frame : {"\u00e9", "b", "B", "a;", "a"}) add(stacks, {frame}, 1);
+  EXPECT_EQ(folded_stacks(stacks), "B 1\na 1\na\\x3b 1\nb 1\n\u00e9 1\n");
+}
+
+TEST(FoldedStacks, HoldTheLargestWeight) {
+  StackTree stacks("bytes");
+  add(stacks, {"a"}, std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(folded_stacks(stacks), "a 9223372036854775807\n");
+}
+
+TEST(FoldedStacks, EscapeWhatSeparatesFrames) {
+  EXPECT_EQ(line_of({"a;b", "c"}), "a\\x3bb;c 7\n");
+  EXPECT_EQ(line_of({"a\\", "c"}), "a\\\\;c 7\n");
+  EXPECT_EQ(line_of({"a\\;", "c"}), "a\\\\\\x3b;c 7\n");
+}
+
+TEST(FoldedStacks, EscapeControlCharacters) {
+  EXPECT_EQ(line_of({writers::kBell}), "a\\x07\\x1b[31m\\x7f 7\n");
+  EXPECT_EQ(line_of({writers::kNewlines}), "first\\x0asecond\\x0d\\x0athird\\x09end 7\n");
+  EXPECT_EQ(line_of({std::string_view("\0", 1)}), "\\x00 7\n");
+}
+
+TEST(FoldedStacks, LeaveOtherTextAsItIs) {
+  EXPECT_EQ(
+      line_of({writers::kScript}),
+      std::string(writers::kScript).replace(std::string(writers::kScript).find(";"), 1, "\\x3b") +
+          " 7\n");
+  EXPECT_EQ(line_of({writers::kRightToLeft}), std::string(writers::kRightToLeft) + " 7\n");
+  EXPECT_EQ(line_of({writers::kPipes.substr(0, 4)}), "|a|| 7\n");
+}
+
+TEST(FoldedStacks, KeepNamesApartThatEscapesCouldMakeEqual) {
+  // A newline, and the three characters of its escape.
+  EXPECT_NE(line_of({"a\nb"}), line_of({"a\\x0ab"}));
+  EXPECT_NE(line_of({"a;b"}), line_of({"a", "b"}));
+  EXPECT_NE(line_of({"a\\;b"}), line_of({"a;b"}));
+}
+
+TEST(FoldedStacks, HaveOneLineWhateverTheName) {
+  for (const std::string_view name : writers::kHostileNames) {
+    const std::string text = line_of({name, "inner"});
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
+    EXPECT_TRUE(text.ends_with(";inner 7\n")) << text;
+  }
+}
+
+}  // namespace
+}  // namespace tbtrace
