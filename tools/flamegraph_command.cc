@@ -23,7 +23,7 @@ constexpr const char* kExamples =
     "      CPU time; open the file in a browser, click to zoom, Ctrl+F to search\n"
     "  tbtrace flamegraph trace.json.gz --weight self_cuda_time_total --inverted -o gpu.svg\n"
     "      GPU time under the lines that caused it, root on top\n"
-    "  tbtrace flamegraph trace.json --format folded | sort -t' ' -k2 | tail\n"
+    "  tbtrace flamegraph trace.json -o stacks.folded\n"
     "      stacks as text, as flamegraph.pl, inferno and speedscope read them\n"
     "  tbtrace flamegraph trace.json --format folded --compat torch\n"
     "      the lines that prof.export_stacks() writes\n";
@@ -31,6 +31,11 @@ constexpr const char* kExamples =
 int fail(const Status& status, const std::string& subject, Console& console) {
   console.error(subject, status.message());
   return exit_code(status);
+}
+
+std::string title_of(const std::string& weight) {
+  if (weight == "self_cpu_time_total") return "CPU time";
+  return weight == "cpu_memory" ? "CPU memory, allocated" : "Device time";
 }
 
 }  // namespace
@@ -81,6 +86,10 @@ int run_flamegraph(const std::vector<std::string>& arguments) {
   picture.width = static_cast<int>(*width);
 
   Console console(standard.console);
+  const std::string output = to_output ? "-" : standard.output;
+  if (const Status place = check_output(output, standard.overwrite); !place.ok()) {
+    return fail(place, output, console);
+  }
   ReadOptions reading = standard.reading;
   reading.inputs = false;
   std::vector<Trace> traces;
@@ -105,12 +114,12 @@ int run_flamegraph(const std::vector<std::string>& arguments) {
       console.warning(subject_of(standard.inputs.front()),
                       "there is nothing of weight " + weight + " in it; try another --weight");
     }
-    picture.title = values.count("title") > 0 ? values["title"].as<std::string>() : weight;
+    picture.title =
+        values.count("title") > 0 ? values["title"].as<std::string>() : title_of(weight);
     picture.subtitle = standard.inputs.front() == "-" ? "" : standard.inputs.front();
     result = format == "svg" ? flame_graph_svg(*stacks, picture) : folded_stacks(*stacks);
   }
-  const Status written =
-      write_text(result, standard.output.empty() ? "-" : standard.output, standard.overwrite);
+  const Status written = write_text(result, output, standard.overwrite);
   if (!written.ok()) {
     return fail(written, to_output ? "standard output" : standard.output, console);
   }

@@ -179,6 +179,11 @@ int finish(const Result<std::string>& text, const std::string& output, bool over
 
 /// All inputs are recordings of one profiler.
 int run_together(const OpsOptions& ops, const StandardOptions& standard, Console& console) {
+  const std::string output = standard.output.empty() ? "-" : standard.output;
+  if (const Status place = check_output(output, standard.overwrite); !place.ok()) {
+    console.error(output, place.message());
+    return exit_code(place);
+  }
   std::vector<Trace> traces;
   for (const std::string& input : standard.inputs) {
     Result<Trace> trace = read_input(input, reading_for(ops, standard.reading), console);

@@ -26,8 +26,8 @@ std::string table_markdown(const Table& table);
 std::string table_json(std::string_view schema, const Table& table,
                        const std::vector<std::pair<std::string, std::string>>& members);
 
-/// `frame;frame;frame WEIGHT` a line, sorted by bytes. `;`, backslashes and control characters in
-/// frames are escaped with a backslash; stacks without a weight of their own have no line.
+/// `frame;frame;frame WEIGHT` a line, sorted by bytes. In frames `;` and control characters are
+/// written `\x3b`, a backslash twice; stacks without a weight of their own have no line.
 std::string folded_stacks(const StackTree& stacks);
 
 struct FlameGraphSvgOptions {
@@ -46,5 +46,9 @@ Status write_folded_stacks(const StackTree& stacks, const std::string& path,
 Status write_flame_graph_svg(const StackTree& stacks, const std::string& path,
                              const FlameGraphSvgOptions& options = {}, bool overwrite = false);
 Status write_text(std::string_view text, const std::string& path, bool overwrite = false);
+
+/// What these would refuse already (the file exists, it is a directory), so that no long work is
+/// done for nothing.
+Status check_output(const std::string& path, bool overwrite = false);
 
 }  // namespace tbtrace

@@ -121,18 +121,22 @@ std::string followed(const std::string& path) {
 
 }  // namespace
 
+Status check_place(const std::string& name, bool overwrite) {
+  struct stat info = {};
+  if (::stat(name.c_str(), &info) != 0) return {};
+  if (S_ISDIR(info.st_mode)) return failure("is a directory; name a file");
+  return overwrite || !S_ISREG(info.st_mode) ? Status() : exists();
+}
+
 Result<std::unique_ptr<ByteSink>> create_file(const std::string& name, bool overwrite) {
+  if (Status place = check_place(name, overwrite); !place.ok()) return place;
   constexpr mode_t kMode = 0666;  // less what the umask takes away
   const std::string path = followed(name);
   struct stat info = {};
-  if (::stat(path.c_str(), &info) == 0) {
-    if (S_ISDIR(info.st_mode)) return failure("is a directory; name a file");
-    if (!S_ISREG(info.st_mode)) {
-      const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-      if (descriptor < 0) return system_failure("cannot open");
-      return std::unique_ptr<ByteSink>(std::make_unique<DirectSink>(descriptor, true));
-    }
-    if (!overwrite) return exists();
+  if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor < 0) return system_failure("cannot open");
+    return std::unique_ptr<ByteSink>(std::make_unique<DirectSink>(descriptor, true));
   }
   for (int attempt = 0;; ++attempt) {
     std::string temporary =

@@ -21,6 +21,9 @@ class ByteSink {
   virtual Status close() = 0;
 };
 
+/// What create_file() would refuse already, so that no long work is done for nothing.
+Status check_place(const std::string& name, bool overwrite);
+
 /// A file that is written beside its place under a temporary name and renamed at close().
 /// Without `overwrite` an existing file is a failure, now or at close(). Links are followed and
 /// stay; devices and pipes are written to as they are.

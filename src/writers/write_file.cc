@@ -14,6 +14,10 @@ Status write_text(std::string_view text, const std::string& path, bool overwrite
   return (*sink)->close();
 }
 
+Status check_output(const std::string& path, bool overwrite) {
+  return path == "-" ? Status() : io::check_place(path, overwrite);
+}
+
 Status write_folded_stacks(const StackTree& stacks, const std::string& path, bool overwrite) {
   return write_text(folded_stacks(stacks), path, overwrite);
 }
