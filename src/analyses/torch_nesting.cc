@@ -86,23 +86,19 @@ void remove_duplicates(TorchRows& list) {
   Column<std::uint32_t> kernels_of;
   removed.resize(size, 0);
   for (std::uint32_t row = 0; row < size; ++row) kernels_of.push_back(row);
-  // torch repeats the pass until it changes nothing; within a pass each step acts at once.
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (std::uint32_t number = 0; number < size; ++number) {
-      Row& row = list.rows[number];
-      if (removed[number] != 0) continue;
-      while (row.parent != TorchRows::kNone && removed[row.parent] != 0) {
-        row.parent = list.rows[row.parent].parent;
-      }
-      const std::uint32_t parent = row.parent;
-      if (parent == TorchRows::kNone || children[parent] != 1) continue;
-      if (list.rows[parent].name != row.name) continue;
-      removed[number] = 1;
-      children[parent] = children[number];
-      kernels_of[parent] = kernels_of[number];
-      changed = true;
+  // torch repeats the pass until it changes nothing. Parents come before their children and each
+  // step acts at once, so what a step makes possible comes later in the pass: one is enough.
+  for (std::uint32_t number = 0; number < size; ++number) {
+    Row& row = list.rows[number];
+    while (row.parent != TorchRows::kNone && removed[row.parent] != 0) {
+      row.parent = list.rows[row.parent].parent;
     }
+    const std::uint32_t parent = row.parent;
+    if (parent == TorchRows::kNone || children[parent] != 1) continue;
+    if (list.rows[parent].name != row.name) continue;
+    removed[number] = 1;
+    children[parent] = children[number];
+    kernels_of[parent] = kernels_of[number];
   }
   Column<std::uint32_t> kept;
   for (std::uint32_t row = 0; row < size; ++row) {

@@ -4,8 +4,9 @@
 #include <cassert>
 #include <cstring>
 #include <limits>
-#include <random>
 #include <utility>
+
+#include <sys/random.h>
 
 #include "base/hash.h"
 
@@ -17,9 +18,11 @@ constexpr std::size_t kChunkSize = std::size_t{64} << 10;
 
 constexpr std::uint64_t kTagMask = 0xffffffff00000000;
 
+/// Without std::random_device, which asks the processor what it can: slow in virtual machines.
 std::uint64_t random_seed() {
-  std::random_device source;
-  return (std::uint64_t{source()} << 32) | source();
+  std::uint64_t seed = 0;
+  if (::getentropy(&seed, sizeof seed) != 0) seed = reinterpret_cast<std::uintptr_t>(&seed);
+  return seed;
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ constexpr std::string_view kOutOfMemoryName = "[OutOfMemory]";
 constexpr std::string_view kMemoryCategory = "cpu_instant_event";
 constexpr std::int64_t kFarthest = std::int64_t{1} << 62;  // so that differences do not overflow
 constexpr StringId kUnset = static_cast<StringId>(0xffffffff);
+constexpr CategoryId kNoCategory = static_cast<CategoryId>(0xffff);  // a builder makes fewer
 
 bool is_memory_name(std::string_view name) {
   return name == kMemoryName || name == kOutOfMemoryName;
@@ -176,8 +177,9 @@ void EventMapper::add_range(const RawEvent& event, std::uint64_t offset, EventBa
   }
   if (is_given(event, Field::python_id)) row.flags |= Events::kPythonFrame;
   if (is_given(event, Field::python_module_id)) row.flags |= Events::kModule;
-  batch.categories.push_back(
-      event.has(Field::category) ? text(event[Field::category], batch, offset) : StringId::empty);
+  batch.categories.push_back(event.has(Field::category)
+                                 ? category(event[Field::category], batch, offset)
+                                 : StringId::empty);
   add_details(event, static_cast<EventId>(batch.events.size()), offset, batch);
   batch.events.push_back(row);
 }
@@ -280,6 +282,23 @@ StringId EventMapper::text(const Token& token, EventBatch& batch, std::uint64_t 
   return static_cast<StringId>(strings_.intern(content));
 }
 
+StringId EventMapper::category(const Token& token, EventBatch& batch, std::uint64_t offset) {
+  if (token.size == 0 || token.size > 16) return text(token, batch, offset);
+  std::uint64_t first = short_text(token);
+  std::uint64_t last = 0;
+  if (token.size > 8) {
+    std::memcpy(&first, token.data, sizeof first);
+    std::memcpy(&last, token.data + token.size - sizeof last, sizeof last);
+  }
+  KnownText& known = known_categories_[hash_integer(first, last) % known_categories_.size()];
+  if (known.size == token.size && known.first == first && known.last == last) return known.id;
+  const StringId id = text(token, batch, offset);
+  // Texts that take a closer look take it each time.
+  const bool plain = known_utf8_ && token.text().find('\\') == std::string_view::npos;
+  if (plain) known = {first, last, token.size, id};
+  return id;
+}
+
 TrackKey EventMapper::key(const Token& token) {
   const std::string_view content = token.text();
   if (const auto number = parse_padded_integer(content)) return {*number, StringId::empty};
@@ -312,18 +331,14 @@ TrackId EventMapper::parse_track(const RawEvent& event) {
 void EventMapper::commit(EventBatch& batch, std::uint64_t offset, TraceBuilder& builder) {
   builder_strings_.resize(strings_.size(), kUnset);
   builder_tracks_.resize(tracks_.size(), static_cast<TrackId>(kUnset));
+  builder_categories_.resize(strings_.size(), kNoCategory);
   // Details name events of this batch; the builder counts through all of them.
   std::size_t first_event = 0;
   for (std::size_t row = 0; row < batch.events.size(); ++row) {
     EventRow event = batch.events[row];
     event.name = committed(event.name, builder);
     event.track = committed(event.track, builder);
-    if (!any_category_ || batch.categories[row] != last_category_name_) {
-      any_category_ = true;
-      last_category_name_ = batch.categories[row];
-      last_category_ = builder.category(committed(last_category_name_, builder));
-    }
-    event.category = last_category_;
+    event.category = committed_category(batch.categories[row], builder);
     const EventId added = builder.add_event(event);
     if (row == 0) first_event = index(added);
   }
@@ -361,6 +376,12 @@ void EventMapper::commit(EventBatch& batch, std::uint64_t offset, TraceBuilder& 
 StringId EventMapper::committed(StringId own, TraceBuilder& builder) {
   StringId& known = builder_strings_[index(own)];
   if (known == kUnset) known = builder.intern(strings_[static_cast<std::uint32_t>(own)]);
+  return known;
+}
+
+CategoryId EventMapper::committed_category(StringId own, TraceBuilder& builder) {
+  CategoryId& known = builder_categories_[index(own)];
+  if (known == kNoCategory) known = builder.category(committed(own, builder));
   return known;
 }
 

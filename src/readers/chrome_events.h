@@ -81,11 +81,13 @@ class EventMapper {
 
   static std::int64_t flow_id(const Token& token);
   StringId text(const Token& token, EventBatch& batch, std::uint64_t offset);
+  StringId category(const Token& token, EventBatch& batch, std::uint64_t offset);
   TrackKey key(const Token& token);
   TrackId track(const RawEvent& event);
   TrackId parse_track(const RawEvent& event);
 
   StringId committed(StringId own, TraceBuilder& builder);
+  CategoryId committed_category(StringId own, TraceBuilder& builder);
   TrackId committed(TrackId own, TraceBuilder& builder);
   TrackKey committed(TrackKey own, TraceBuilder& builder);
 
@@ -105,12 +107,18 @@ class EventMapper {
   };
   std::array<KnownTrack, 64> known_tracks_;  // most events are on a track that was met just now
 
+  struct KnownText {
+    std::uint64_t first = 0;  // 8 bytes, which may overlap
+    std::uint64_t last = 0;
+    std::uint32_t size = 0;  // 0: none is known
+    StringId id = StringId::empty;
+  };
+  std::array<KnownText, 32> known_categories_;  // there are few, and each event has one
+
   // Own numbers to the builder's, filled when a number is committed for the first time.
   std::vector<StringId> builder_strings_;
   std::vector<TrackId> builder_tracks_;
-  StringId last_category_name_ = StringId::empty;
-  CategoryId last_category_ = {};
-  bool any_category_ = false;
+  std::vector<CategoryId> builder_categories_;  // by own string
 };
 
 }  // namespace tbtrace::readers

@@ -40,6 +40,11 @@ enum class Field : std::uint8_t {
 };
 inline constexpr std::size_t kFieldCount = static_cast<std::size_t>(Field::none);
 
+/// The field's place in a set of fields.
+constexpr std::uint64_t field_bit(Field field) {
+  return std::uint64_t{1} << static_cast<int>(field);
+}
+
 struct FieldRow {
   std::string_view key;
   Field field;

@@ -52,9 +52,8 @@ struct Fields {
   std::uint64_t repeated = 0;
 };
 
-void store(RawEvent& event, Fields& fields, Field field, const char* data, std::size_t size,
-           Token::Type type) {
-  const std::uint64_t bit = std::uint64_t{1} << static_cast<int>(field);
+void store(RawEvent& event, Fields& fields, Field field, std::uint64_t bit, const char* data,
+           std::size_t size, Token::Type type) {
   fields.repeated |= fields.present & bit;
   fields.present |= bit;
   event.tokens[static_cast<std::size_t>(field)] = {data, static_cast<std::uint32_t>(size), type};
@@ -100,9 +99,11 @@ TokenEnd ChromeTokenizer::object(std::string_view text, Quoting quoting,
     const char* const key = bytes + key_at;
     KeyOrder::Opening* const known = keys.find(key, value_at - key_at, opening);
     Field field;
+    std::uint64_t bit;
     if (known != nullptr) {
       opening = known;
       field = opening->field();
+      bit = opening->bit();
     } else {
       const std::size_t colon = at[1];
       const std::size_t key_end = trimmed(bytes, colon);
@@ -111,6 +112,7 @@ TokenEnd ChromeTokenizer::object(std::string_view text, Quoting quoting,
       }
       const std::string_view name(key + 1, key_end - key_at - 2);
       field = kArguments ? field_of(name, kArgumentKeys) : field_of(name, kEventKeys);
+      bit = field_bit(field);
       opening = keys.add(key, value_at - key_at, field);
     }
     const char first = bytes[value_at];
@@ -123,7 +125,7 @@ TokenEnd ChromeTokenizer::object(std::string_view text, Quoting quoting,
         if (!skip_nested(text, at)) return TokenEnd::incomplete;
         const std::size_t value_size = at[-1] + 1 - value_at;
         if (field != Field::none) {
-          store(event, fields, field, bytes + value_at, value_size, Token::Type::nested);
+          store(event, fields, field, bit, bytes + value_at, value_size, Token::Type::nested);
         }
       }
     } else if (field != Field::none) {
@@ -133,10 +135,11 @@ TokenEnd ChromeTokenizer::object(std::string_view text, Quoting quoting,
         if (!closes_string(bytes, value_at, end)) {
           return next >= size ? TokenEnd::incomplete : TokenEnd::broken;
         }
-        store(event, fields, field, bytes + value_at + 1, end - value_at - 2, Token::Type::string);
+        store(event, fields, field, bit, bytes + value_at + 1, end - value_at - 2,
+              Token::Type::string);
       } else {
         if (end <= value_at) return next >= size ? TokenEnd::incomplete : TokenEnd::broken;
-        store(event, fields, field, bytes + value_at, end - value_at, Token::Type::scalar);
+        store(event, fields, field, bit, bytes + value_at, end - value_at, Token::Type::scalar);
       }
     }
     const std::size_t end = *at++;

@@ -27,6 +27,7 @@ class KeyOrder {
   class Opening {
    public:
     Field field() const { return field_; }
+    std::uint64_t bit() const { return bit_; }
 
    private:
     friend class KeyOrder;
@@ -45,6 +46,7 @@ class KeyOrder {
     std::size_t size_ = 0;  // 0: free
     std::size_t last_at_ = 0;
     Opening* next_ = nullptr;  // what followed last time
+    std::uint64_t bit_ = 0;
     Field field_ = Field::none;
   };
 
@@ -71,6 +73,7 @@ class KeyOrder {
     opening.last_ = word(text + opening.last_at_);
     opening.middle_ = size > kTwoWords ? word(text + 8) : 0;
     opening.field_ = field;
+    opening.bit_ = field_bit(field);
     ++used_;
     return &opening;
   }

@@ -208,11 +208,15 @@ void TraceBuilder::order_memory() {
 }
 
 void TraceBuilder::find_steps() {
+  std::vector<bool> names_step(data_->strings.size());
+  for (std::size_t number = 0; number < names_step.size(); ++number) {
+    names_step[number] = string(static_cast<StringId>(number)).starts_with(kStepPrefix);
+  }
   for (const EventId event : data_->by_start) {
+    if (!names_step[index(data_->name[index(event)])]) continue;
     const Category& category = data_->categories[index(data_->category[index(event)])];
     if (category.kind != EventKind::user_annotation && category.kind != EventKind::cpu_op) continue;
     const std::string_view name = string(data_->name[index(event)]);
-    if (!name.starts_with(kStepPrefix)) continue;
     const auto number = parse_integer(name.substr(kStepPrefix.size()));
     if (number) data_->steps.push_back({*number, event});
   }
