@@ -144,8 +144,7 @@ std::string take_options(const OptionParser& parser, OpsOptions& ops) {
 /// Arguments that no option asks for stay out of memory.
 ReadOptions reading_for(const OpsOptions& ops, ReadOptions reading) {
   reading.call_stacks = ops.per_event || ops.summary.group_by_stack_n > 0;
-  // FLOPs need inputs; whether they were asked for stands in the file.
-  reading.inputs = true;
+  reading.inputs_for_flops_only = !ops.per_event && !ops.summary.group_by_input_shape;
   return reading;
 }
 

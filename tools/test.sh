@@ -76,7 +76,7 @@ suite() {
   doing="building $preset"
   echo "== $preset: building in $folder/"
   local command
-  for command in "cmake --preset $preset -DBUILD_TESTING=ON -DTBTRACE_E2E=ON" "cmake --build --preset $preset"; do
+  for command in "cmake --preset $preset -DBUILD_TESTING=ON -DTBTRACE_E2E=ON -DTBTRACE_BENCHMARKS=ON" "cmake --build --preset $preset"; do
     # shellcheck disable=SC2086 # the words of a command
     if ! $command >>"$log" 2>&1 </dev/null; then
       grep -E -A 5 -m 5 '(error:|CMake Error)' "$log" >&2 || tail -n 30 "$log" >&2

@@ -297,6 +297,9 @@ struct ReadOptions {
   bool strict = false;
   /// Input shapes, types and concrete values. Without them there are no shapes and no FLOPs.
   bool inputs = true;
+  /// Leaves inputs out where it is certain that no FLOPs were asked for when recording, that is in
+  /// files as Kineto writes them.
+  bool inputs_for_flops_only = false;
   /// `Call stack` texts. Files that were recorded with stacks are read with them in any case.
   bool call_stacks = true;
   /// Called now and then from the calling thread, with bytes read of the file (compressed ones of

@@ -36,8 +36,10 @@ void TorchRows::keep(std::span<const std::uint32_t> kept,
     if (kernel.row != kNone) kernels[kernel_count++] = kernel;
   }
   kernels.resize(kernel_count, {});
-  std::stable_sort(kernels.begin(), kernels.end(),
-                   [](const Kernel& a, const Kernel& b) { return a.row < b.row; });
+  const auto before = [](const Kernel& a, const Kernel& b) { return a.row < b.row; };
+  if (!std::is_sorted(kernels.begin(), kernels.end(), before)) {
+    std::stable_sort(kernels.begin(), kernels.end(), before);
+  }
 }
 
 void sort_rows(TorchRows& list, std::size_t events) {

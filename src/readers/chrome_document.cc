@@ -104,6 +104,7 @@ std::size_t ChromeDocument::member(std::string_view text, std::uint64_t offset, 
     if (value == text.size() && !last) return 0;
     if (value < text.size() && text[colon] == ':' && text[value] == '[') {
       if (!has_events_ && !learn_layout(text.substr(start)) && !last) return 0;
+      if (!has_events_) settle_wanted();
       has_events_ = true;
       state_ = State::events;
       return value + 1;
@@ -120,10 +121,8 @@ std::size_t ChromeDocument::member(std::string_view text, std::uint64_t offset, 
     const std::string_view value = text.substr(position[2], end - position[2]);
     const std::string json = clean_value(value, quoting_);
     // Names that the writer lost stand in the stacks, so a file with stacks is read with them.
-    if (key == "with_stack" && json == "1" && !has_events_) {
-      wanted_.call_stacks = true;
-      parser_.mapper().want(wanted_);
-    }
+    if (key == "with_stack" && json == "1") wanted_.call_stacks = true;
+    if (key == "with_flops") wanted_.inputs_for_flops_only = false;
     builder_.set_metadata(key, json);
     return end;
   }
@@ -132,6 +131,13 @@ std::size_t ChromeDocument::member(std::string_view text, std::uint64_t offset, 
   if (next != std::string_view::npos) return next;
   if (last || text.size() < kEventsKey.size()) return text.size();
   return std::max(start + 1, text.size() - kEventsKey.size());  // the key may be cut in two
+}
+
+/// Before the first event. Kineto writes what was asked for before the events; in files of others
+/// it may come behind them.
+void ChromeDocument::settle_wanted() {
+  if (wanted_.inputs_for_flops_only && quoting_ != Quoting::escaped) wanted_.inputs = false;
+  parser_.mapper().want(wanted_);
 }
 
 std::size_t ChromeDocument::events(std::string_view text, std::uint64_t offset, bool last) {

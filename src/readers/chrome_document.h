@@ -57,6 +57,7 @@ class ChromeDocument {
   std::size_t start(std::string_view text, bool last);
   std::size_t member(std::string_view text, std::uint64_t offset, bool last);
   std::size_t events(std::string_view text, std::uint64_t offset, bool last);
+  void settle_wanted();
   bool learn_layout(std::string_view text);
 
   Wanted wanted_;

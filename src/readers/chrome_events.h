@@ -22,6 +22,7 @@ namespace tbtrace::readers {
 /// What the caller of the reader asked for.
 struct Wanted {
   bool inputs = true;
+  bool inputs_for_flops_only = false;
   bool call_stacks = true;
 };
 

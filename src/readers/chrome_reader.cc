@@ -269,7 +269,9 @@ Sniff sniff_chrome(std::string_view start) {
 }
 
 Result<Trace> read_chrome(io::ByteSource& source, const ReadOptions& options) {
-  ChromeDocument document({.inputs = options.inputs, .call_stacks = options.call_stacks});
+  ChromeDocument document({.inputs = options.inputs,
+                           .inputs_for_flops_only = options.inputs_for_flops_only,
+                           .call_stacks = options.call_stacks});
   Input input(source, document.builder());
   Feeder feeder(document);
   const int threads = options.threads > 0

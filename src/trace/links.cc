@@ -14,19 +14,21 @@ bool names_operators(EventKind kind) {
 
 /// Rows that were launched, or launch, carry both ids; where the one repeats the other on 90 % of
 /// them or more, it says nothing.
-bool external_ids_are_valid(const Trace& trace) {
-  std::uint64_t both = 0;
-  std::uint64_t equal = 0;
-  for (const EventId event : trace.by_start()) {
-    const EventKind kind = trace.kind(event);
-    if (kind != EventKind::runtime && !is_device_work(kind)) continue;
+class ExternalIds {
+ public:
+  void look_at(const Trace& trace, EventId event) {
     const std::int64_t external_id = trace.external_id(event);
-    if (external_id == 0 || trace.correlation(event) == 0) continue;
-    ++both;
-    equal += external_id == trace.correlation(event) ? 1 : 0;
+    const std::int64_t correlation = trace.correlation(event);
+    if (external_id == 0 || correlation == 0) return;
+    ++both_;
+    equal_ += external_id == correlation ? 1 : 0;
   }
-  return both == 0 || equal * 10 < both * 9;
-}
+  bool are_valid() const { return both_ == 0 || equal_ * 10 < both_ * 9; }
+
+ private:
+  std::uint64_t both_ = 0;
+  std::uint64_t equal_ = 0;
+};
 
 bool is_at(const Trace& trace, EventId event, const FlowEnd& end) {
   return trace.events().track(event) == end.track && trace.events().start_ns(event) == end.time_ns;
@@ -40,19 +42,29 @@ std::int64_t place_key(TrackId track, std::int64_t time_ns) {
 }  // namespace
 
 Links::Links(const Trace& trace, const CallTree& tree) {
+  ExternalIds ids;
+  Column<EventId> calls;
   for (const EventId event : trace.by_start()) {
-    if (is_device_work(trace.kind(event))) work_.push_back({.work = event});
+    const EventKind kind = trace.kind(event);
+    if (is_device_work(kind)) {
+      work_.push_back({.work = event});
+    } else if (kind == EventKind::runtime) {
+      calls.push_back(event);
+    } else {
+      continue;
+    }
+    ids.look_at(trace, event);
   }
-  report_.external_ids_valid = external_ids_are_valid(trace);
+  report_.external_ids_valid = ids.are_valid();
   if (work_.empty()) return;
-  find_launches(trace);
-  find_launches_by_flow(trace);
+  find_launches(trace, calls.view());
+  find_launches_by_flow(trace, calls.view());
   find_operators(trace, tree);
   count(trace);
 }
 
 /// The map is of the work, of which there is less than there are calls.
-void Links::find_launches(const Trace& trace) {
+void Links::find_launches(const Trace& trace, std::span<const EventId> calls) {
   IdMap work_of(work_.size());
   Column<std::uint32_t> same_correlation;  // row of work_ -> the next row with the same
   same_correlation.resize(work_.size(), IdMap::kNone);
@@ -61,8 +73,7 @@ void Links::find_launches(const Trace& trace) {
     if (correlation == 0) continue;
     same_correlation[row] = work_of.replace(correlation, static_cast<std::uint32_t>(row));
   }
-  for (const EventId event : trace.by_start()) {
-    if (trace.kind(event) != EventKind::runtime) continue;
+  for (const EventId event : calls) {
     const std::int64_t correlation = trace.correlation(event);
     if (correlation == 0) continue;
     std::uint32_t row = work_of.find(correlation);
@@ -76,7 +87,7 @@ void Links::find_launches(const Trace& trace) {
 
 /// An arrow goes from where the launch starts to where the work starts. Followed from the work that
 /// is left, so that the maps hold no more than that.
-void Links::find_launches_by_flow(const Trace& trace) {
+void Links::find_launches_by_flow(const Trace& trace, std::span<const EventId> calls) {
   const std::size_t left = work_.size() - report_.launch_by_correlation;
   if (left == 0) return;
   const Events& events = trace.events();
@@ -105,8 +116,7 @@ void Links::find_launches_by_flow(const Trace& trace) {
     starts_at.insert(place_key(flows[row].track, flows[row].time_ns), row);
   }
   IdMap launch_at;
-  for (const EventId event : trace.by_start()) {
-    if (trace.kind(event) != EventKind::runtime) continue;
+  for (const EventId event : calls) {
     const std::int64_t place = place_key(events.track(event), events.start_ns(event));
     if (starts_at.find(place) == IdMap::kNone) continue;
     launch_at.insert(place, static_cast<std::uint32_t>(event));

@@ -35,8 +35,8 @@ class Links {
   const LinkReport& report() const { return report_; }
 
  private:
-  void find_launches(const Trace& trace);
-  void find_launches_by_flow(const Trace& trace);
+  void find_launches(const Trace& trace, std::span<const EventId> calls);
+  void find_launches_by_flow(const Trace& trace, std::span<const EventId> calls);
   void find_operators(const Trace& trace, const CallTree& tree);
   void count(const Trace& trace);
 
