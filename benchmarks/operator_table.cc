@@ -1,5 +1,5 @@
-// Reads a trace and makes its operator table once, as `tbtrace ops` does, and says how long that took
-// without the start and the end of the process.
+// Reads a trace and makes its operator table once, as `tbtrace ops` does, and says how long that
+// took without the start and the end of the process.
 //   tbtrace_operator_table THREADS FILE
 #include <chrono>
 #include <cstdio>
@@ -24,7 +24,8 @@ int main(int argc, char** argv) {
 #endif
   const auto start = std::chrono::steady_clock::now();
   const tbtrace::Result<tbtrace::Trace> trace = tbtrace::read_trace(
-      argv[2], {.threads = std::atoi(argv[1]), .inputs_for_flops_only = true, .call_stacks = false});
+      argv[2],
+      {.threads = std::atoi(argv[1]), .inputs_for_flops_only = true, .call_stacks = false});
   if (!trace.ok()) {
     std::fprintf(stderr, "%s: %s\n", argv[2], trace.status().message().c_str());
     return EXIT_FAILURE;

@@ -134,6 +134,18 @@ TEST(FileSink, RefusesAFileThatAppearedMeanwhile) {
   EXPECT_THAT(folder.names(), ElementsAre("out"));
 }
 
+TEST(FileSink, SaysBeforehandWhatItWouldRefuse) {
+  const ScratchFolder folder;
+  EXPECT_TRUE(check_place(folder.path("new"), false).ok());
+  write_whole_file(folder.path("old"), "x");
+  EXPECT_EQ(check_place(folder.path("old"), false).message(),
+            create_file(folder.path("old"), false).status().message());
+  EXPECT_FALSE(check_place(folder.path("old"), false).ok());
+  EXPECT_TRUE(check_place(folder.path("old"), true).ok());
+  EXPECT_FALSE(check_place(folder.path("."), true).ok());
+  EXPECT_TRUE(check_place("/dev/null", false).ok());
+}
+
 TEST(FileSink, ReplacesAnExistingFileWhenAsked) {
   const ScratchFolder folder;
   write_whole_file(folder.path("out"), "a long old text");

@@ -18,6 +18,7 @@ using fixtures::ChromeEvent;
 using fixtures::describe;
 using fixtures::in_quotes;
 using fixtures::issue_counts;
+using fixtures::Layout;
 using fixtures::names;
 using fixtures::op;
 
@@ -199,6 +200,30 @@ TEST(ChromeLabels, OfOtherKindsOrWithoutANameArePassedOver) {
   EXPECT_EQ(issue_counts(trace), "");
   EXPECT_EQ(trace.tracks()[0].process_name, StringId::empty);
   EXPECT_EQ(trace.tracks()[0].thread_name, StringId::empty);
+}
+
+/// How many events have inputs if they are read for FLOPs only.
+std::size_t inputs_for_flops(const fixtures::Members& before, const fixtures::Members& after,
+                             Layout layout) {
+  fixtures::ChromeText trace;
+  trace.before = before;
+  trace.events = {op("a").arg("Input Dims", "[[2, 3]]"), op("b").arg("Input Dims", "[[4]]")};
+  trace.after = after;
+  return read(trace.text(layout), {.threads = 1, .inputs_for_flops_only = true}).inputs().size();
+}
+
+TEST(ChromeInputs, AreLeftOutWhereKinetoSaysThatNoFlopsWereAskedFor) {
+  for (const Layout layout : {Layout::kineto_lines, Layout::kineto_inline}) {
+    EXPECT_EQ(inputs_for_flops({{"schemaVersion", "1"}}, {}, layout), 0U);
+    EXPECT_EQ(inputs_for_flops({{"with_flops", "1"}}, {}, layout), 2U);
+  }
+}
+
+TEST(ChromeInputs, AreKeptWhereItMayBeSaidBehindTheEvents) {
+  for (const Layout layout :
+       {Layout::minified, Layout::event_a_line, Layout::spaced, Layout::indented}) {
+    EXPECT_EQ(inputs_for_flops({{"schemaVersion", "1"}}, {{"with_flops", "1"}}, layout), 2U);
+  }
 }
 
 }  // namespace
