@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cstring>
 #include <limits>
+#include <random>
 #include <utility>
 
 #include <sys/random.h>
@@ -18,10 +19,10 @@ constexpr std::size_t kChunkSize = std::size_t{64} << 10;
 
 constexpr std::uint64_t kTagMask = 0xffffffff00000000;
 
-/// Without std::random_device, which asks the processor what it can: slow in virtual machines.
+/// Not from std::random_device: it asks the processor what it can, slowly in virtual machines.
 std::uint64_t random_seed() {
   std::uint64_t seed = 0;
-  if (::getentropy(&seed, sizeof seed) != 0) seed = reinterpret_cast<std::uintptr_t>(&seed);
+  if (::getentropy(&seed, sizeof seed) != 0) seed = std::random_device()();
   return seed;
 }
 
