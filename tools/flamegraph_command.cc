@@ -78,7 +78,7 @@ int run_flamegraph(const std::vector<std::string>& arguments) {
     return parser.wrong("a picture does not go to a terminal; name a file with -o");
   }
   FlameGraphSvgOptions picture;
-  picture.inverted = values.count("inverted") > 0;
+  picture.inverted = parser.flag("inverted");
   const auto width = whole_number(values["width"].as<std::string>());
   if (!width || *width < 200 || *width > 100000) {
     return parser.wrong("--width takes 200 to 100000 px");
@@ -97,6 +97,9 @@ int run_flamegraph(const std::vector<std::string>& arguments) {
     Result<Trace> trace = read_input(input, reading, console);
     if (!trace.ok()) return exit_code(trace.status());
     traces.push_back(*std::move(trace));
+  }
+  if (const Status same = check_same_process(standard.inputs, traces); !same.ok()) {
+    return fail(same, "flamegraph", console);
   }
   const std::string weight = values["weight"].as<std::string>();
   std::string result;

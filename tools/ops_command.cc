@@ -77,7 +77,7 @@ std::string take_options(const OptionParser& parser, OpsOptions& ops) {
   const auto text = [&](const char* name) { return values[name].as<std::string>(); };
 
   std::string format = parser.standard().format;
-  if (format.empty() && !given("each")) {
+  if (format.empty() && !parser.flag("each")) {
     format = format_of_suffix(parser.standard().output,
                               {{".csv", "csv"}, {".json", "json"}, {".md", "md"}});
   }
@@ -98,16 +98,16 @@ std::string take_options(const OptionParser& parser, OpsOptions& ops) {
     if (!limit || *limit < -1) return "--row-limit takes a number, -1 for all";
     ops.table.row_limit = *limit;
   }
-  ops.summary.group_by_input_shape = given("group-by-input-shape");
-  ops.summary.group_by_overload_name = given("group-by-overload-name");
+  ops.summary.group_by_input_shape = parser.flag("group-by-input-shape");
+  ops.summary.group_by_overload_name = parser.flag("group-by-overload-name");
   if (given("group-by-stack-n")) {
     const auto frames = whole_number(text("group-by-stack-n"));
     if (!frames || *frames < 0 || *frames > 1000000) return "--group-by-stack-n takes a number";
     ops.summary.group_by_stack_n = static_cast<int>(*frames);
   }
-  ops.table.top_level_events_only = given("top-level-events-only");
-  ops.per_event = given("per-event");
-  ops.each = given("each");
+  ops.table.top_level_events_only = parser.flag("top-level-events-only");
+  ops.per_event = parser.flag("per-event");
+  ops.each = parser.flag("each");
 
   if (given("header")) ops.table.header = text("header");
   if (given("time-unit")) ops.table.time_unit = text("time-unit");
@@ -127,7 +127,7 @@ std::string take_options(const OptionParser& parser, OpsOptions& ops) {
   const std::string compat = text("compat");
   if (compat != "torch" && compat != "plugin") return "--compat takes torch or plugin";
   if (compat == "plugin") ops.summary.figures = Figures::plugin;
-  if (given("strict-totals")) {
+  if (parser.flag("strict-totals")) {
     if (compat == "plugin") return "--strict-totals and --compat plugin exclude each other";
     ops.summary.figures = Figures::exact;
   }
@@ -171,8 +171,9 @@ int finish(const Result<std::string>& text, const std::string& output, bool over
     console.error("ops", text.status().message());
     return exit_code(text.status());
   }
-  const Status written = write_text(*text, output.empty() ? "-" : output, overwrite);
-  if (!written.ok()) console.error(output.empty() ? "standard output" : output, written.message());
+  const bool to_output = output.empty() || output == "-";
+  const Status written = write_text(*text, to_output ? "-" : output, overwrite);
+  if (!written.ok()) console.error(to_output ? "standard output" : output, written.message());
   return exit_code(written);
 }
 

@@ -63,6 +63,10 @@ std::string OptionParser::help() const {
   return without_trailing_blanks;
 }
 
+bool OptionParser::flag(const std::string& name) const {
+  return values_.count(name) > 0 && values_[name].as<bool>();
+}
+
 int OptionParser::wrong(const std::string& message) const {
   Console(standard_.console).error(verb_, message + "; see tbtrace " + verb_ + " --help");
   return kWrongUsage;
@@ -73,7 +77,7 @@ std::optional<int> OptionParser::parse(const std::vector<std::string>& arguments
   for (const std::string& argument : arguments) words.push_back(argument.c_str());
   try {
     values_ = options_.parse(static_cast<int>(words.size()), words.data());
-    if (values_.count("help") > 0) {
+    if (flag("help")) {
       std::cout << help();
       return kDone;
     }
@@ -100,10 +104,10 @@ std::string OptionParser::take_standard() {
     }
     standard_.reading.threads = static_cast<int>(*threads);
   }
-  standard_.overwrite = values_.count("overwrite") > 0;
-  standard_.reading.strict = values_.count("strict") > 0;
-  standard_.console.quiet = values_.count("quiet") > 0;
-  standard_.console.verbose = values_.count("verbose") > 0;
+  standard_.overwrite = flag("overwrite");
+  standard_.reading.strict = flag("strict");
+  standard_.console.quiet = flag("quiet");
+  standard_.console.verbose = flag("verbose");
   const auto progress = parse_when(values_["progress"].as<std::string>(), "on", "off");
   const auto color = parse_when(values_["color"].as<std::string>(), "always", "never");
   if (!progress) return "--progress takes auto, on or off";

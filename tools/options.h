@@ -43,6 +43,8 @@ class OptionParser {
 
   const cxxopts::ParseResult& values() const { return values_; }
   const StandardOptions& standard() const { return standard_; }
+  /// Whether an option without a value was given, and not as `--option=false`.
+  bool flag(const std::string& name) const;
 
   /// Says that the options are wrong; returns the exit code.
   int wrong(const std::string& message) const;

@@ -15,8 +15,38 @@ namespace {
 
 Duration of_us(double us) { return {us, std::llround(us * 1000)}; }
 
+/// Lists of whole numbers and of such lists, as JSON has them.
+bool is_number_list(std::string_view json) {
+  std::size_t depth = 0;
+  char before = ',';  // what stands before: `[`, `,`, `]`, a digit, or `-`
+  for (const char c : json) {
+    if (c == ' ' || c == '\n') {
+      if (before == '-') return false;
+      if (before == '0') before = ']';  // a number ends there
+      continue;
+    }
+    const bool digit = c >= '0' && c <= '9';
+    const bool value_may_start = before == '[' || before == ',';
+    if (c == '[') {
+      if (!value_may_start || (depth == 0 && before == '[')) return false;
+      ++depth;
+    } else if (c == ']') {
+      if (depth == 0 || before == ',' || before == '-') return false;
+      --depth;
+    } else if (c == ',') {
+      if (depth == 0 || value_may_start || before == '-') return false;
+    } else if (depth == 0 || !(digit || c == '-') || (c == '-' && !value_may_start) ||
+               (digit && before == ']')) {
+      return false;
+    }
+    before = digit ? '0' : c;
+  }
+  return depth == 0 && before == ']';
+}
+
 /// A JSON list as Python prints it: one blank after each comma and none elsewhere.
 std::string python_list(std::string_view json) {
+  if (!is_number_list(json)) return "[]";
   std::string text;
   for (const char c : json) {
     if (c == ' ' || c == '\n') continue;

@@ -17,6 +17,8 @@ bool is_listed(DeviceType device) {
          device == DeviceType::privateuse1;
 }
 
+constexpr std::size_t kMostOperators = 64;  // that get the work of one id
+
 class DeviceLinker {
  public:
   DeviceLinker(TorchRows& list, const Trace& trace, const std::function<NameId(EventId)>& name_of,
@@ -40,7 +42,8 @@ class DeviceLinker {
     return kind == EventKind::cpu_op || kind == EventKind::user_annotation;
   }
 
-  /// Several operators may bear one id, in damaged files; then all of them get the work.
+  /// Several operators may bear one id, in damaged files; then all of them get the work, up to a
+  /// number that keeps the list from growing with the square of the file.
   void link_by_id() {
     IdMap operators(list_.rows.size() / 2);
     Column<std::uint32_t> same_id;  // row -> the next row with the same id
@@ -61,7 +64,9 @@ class DeviceLinker {
       if (!call && !is_device_work(kind) && kind != EventKind::device_other) continue;
       const std::int64_t id = trace_.external_id(event);
       if (id == 0) continue;
-      for (std::uint32_t op = operators.find(id); op != IdMap::kNone; op = same_id[op]) {
+      std::size_t count = 0;
+      for (std::uint32_t op = operators.find(id); op != IdMap::kNone && count < kMostOperators;
+           op = same_id[op], ++count) {
         if (!call) {
           add_kernel(op, event);
         } else if (row_of[index(event)] != IdMap::kNone) {

@@ -31,8 +31,14 @@ inline constexpr std::uint64_t kOddA = 0x9e3779b97f4a7c15;  // 2^64 / golden rat
 inline constexpr std::uint64_t kOddB = 0xc2b2ae3d27d4eb4f;  // an odd number with half its bits set
 }  // namespace hash_detail
 
+/// A number that nobody knows beforehand.
+std::uint64_t random_seed();
+
+/// Another one in each process, so that nobody can prepare ids that all fall into one slot.
+extern const std::uint64_t kProcessSeed;
+
 inline std::uint64_t hash_integer(std::uint64_t value, std::uint64_t seed) {
-  return fold_multiply(value ^ hash_detail::kOddA, seed ^ hash_detail::kOddB);
+  return fold_multiply(value ^ kProcessSeed, seed ^ (kProcessSeed * hash_detail::kOddB));
 }
 
 inline std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t seed) {

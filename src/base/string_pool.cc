@@ -4,10 +4,7 @@
 #include <cassert>
 #include <cstring>
 #include <limits>
-#include <random>
 #include <utility>
-
-#include <sys/random.h>
 
 #include "base/hash.h"
 
@@ -18,13 +15,6 @@ constexpr std::size_t kFirstTableSize = 1024;
 constexpr std::size_t kChunkSize = std::size_t{64} << 10;
 
 constexpr std::uint64_t kTagMask = 0xffffffff00000000;
-
-/// Not from std::random_device: it asks the processor what it can, slowly in virtual machines.
-std::uint64_t random_seed() {
-  std::uint64_t seed = 0;
-  if (::getentropy(&seed, sizeof seed) != 0) seed = std::random_device()();
-  return seed;
-}
 
 }  // namespace
 

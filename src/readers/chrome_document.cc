@@ -127,7 +127,11 @@ std::size_t ChromeDocument::member(std::string_view text, std::uint64_t offset, 
     return end;
   }
   builder_.issues().add(IssueId::member_unreadable, offset + start);
-  const std::size_t next = text.find(kEventsKey, start + 1);
+  // Text made for it could be scanned to its end from every such key in it.
+  constexpr std::size_t kMostTries = 8;
+  const bool look_inside = ++broken_members_ <= kMostTries;
+  const std::size_t from = look_inside ? start + 1 : std::max(start + 1, scanner_.reached());
+  const std::size_t next = text.find(kEventsKey, std::min(from, text.size()));
   if (next != std::string_view::npos) return next;
   if (last || text.size() < kEventsKey.size()) return text.size();
   return std::max(start + 1, text.size() - kEventsKey.size());  // the key may be cut in two

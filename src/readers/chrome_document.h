@@ -66,6 +66,7 @@ class ChromeDocument {
   bool has_events_ = false;
   wire::Quoting quoting_ = wire::Quoting::escaped;
   EventSeparator separator_;
+  std::size_t broken_members_ = 0;
   Skipping skipping_;
   wire::JsonScanner scanner_;
   ChromeParser parser_;

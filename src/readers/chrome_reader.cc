@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -171,10 +172,15 @@ class ParallelReader {
     tail_offset_ = feeder_.offset();
     feeder_.pending().truncate(0);
     std::vector<std::jthread> others;
-    for (int thread = 1; thread < threads; ++thread) {
-      others.emplace_back([this] { work(false); });
+    const Wanted wanted = document_.wanted();
+    try {
+      for (int thread = 1; thread < threads; ++thread) {
+        others.emplace_back([this, wanted] { work(wanted, false); });
+      }
+    } catch (const std::system_error&) {
+      // The system gives no more threads; those that there are do the work.
     }
-    work(true);
+    work(wanted, true);
   }
 
  private:
@@ -186,8 +192,8 @@ class ParallelReader {
     TextBuffer text;
   };
 
-  void work(bool may_report) {
-    ChromeParser parser(document_.wanted());
+  void work(const Wanted& wanted, bool may_report) {
+    ChromeParser parser(wanted);
     EventBatch batch;
     Block block;
     while (take(block)) {

@@ -130,8 +130,8 @@ ScanEnd JsonScanner::end_of_value(std::size_t start, std::string_view key, std::
     const ScanEnd found = inline_name ? end_before_pid(start, end) : end_of_line(start, end);
     if (found != ScanEnd::broken) return found;
   }
-  if (key == "Call stack" && end_of_stack(start, end) == ScanEnd::complete)
-    return ScanEnd::complete;
+  const bool stack = quoting_ != Quoting::escaped && key == "Call stack";
+  if (stack && end_of_stack(start, end) == ScanEnd::complete) return ScanEnd::complete;
   for (end = start;; ++end) {
     if (const ScanEnd found = next_quote(end); found != ScanEnd::complete) return found;
     if (const ScanEnd found = may_end_here(end + 1); found != ScanEnd::broken) return found;

@@ -170,5 +170,17 @@ TEST(JsonScannerKineto, QuotingMayChangeBetweenScans) {
   EXPECT_EQ(value_of(scanner, text, "name"), "\"a\", \"b\": \"c\"");
 }
 
+TEST(KinetoScanner, FramesOfAStackMayHoldWhatLooksLikeMembers) {
+  const std::string stack = R"(a.py(1): f("x", "y": 2);b.py(2): g;)";
+  const std::string text = R"({"Call stack": ")" + stack + R"(", "n": 1})";
+  for (const Quoting quoting : {Quoting::kineto_lines, Quoting::kineto_inline}) {
+    JsonScanner scanner(quoting);
+    std::size_t at = 0;
+    ASSERT_EQ(scanner.scan_element(text, at, true), ScanEnd::complete);
+    EXPECT_EQ(at, text.size());
+    EXPECT_EQ(text.substr(scanner.positions()[5]), R"("n": 1})");
+  }
+}
+
 }  // namespace
 }  // namespace tbtrace::wire

@@ -1,0 +1,18 @@
+#include "base/hash.h"
+
+#include <random>
+
+#include <sys/random.h>
+
+namespace tbtrace {
+
+/// Not from std::random_device: it asks the processor what it can, slowly in virtual machines.
+std::uint64_t random_seed() {
+  std::uint64_t seed = 0;
+  if (::getentropy(&seed, sizeof seed) != 0) seed = std::random_device()();
+  return seed;
+}
+
+const std::uint64_t kProcessSeed = random_seed();
+
+}  // namespace tbtrace
