@@ -53,7 +53,7 @@ class MemorySource final : public ByteSource {
 
   Result<std::size_t> read(std::span<char> buffer) override {
     const std::size_t count = std::min(buffer.size(), bytes_.size() - position_);
-    std::memcpy(buffer.data(), bytes_.data() + position_, count);
+    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(position_), count, buffer.begin());
     position_ += count;
     return count;
   }
