@@ -9,6 +9,7 @@ What is timed:
 
   tbtrace            reading and operator table (tbtrace_operator_table), without the start of the process
   whole              `tbtrace ops FILE` from the start of the process to its end; memory is that of this process
+  convert            `tbtrace convert FILE -o LOGDIR` from start to end, on one thread, gzip out
   walk               a walk over the inflated text in memory (tbtrace_walk), without reading and inflating
   orjson             gunzip and orjson.loads, without the start of the interpreter and the imports
   torch-tb-profiler  its parser and its operator table, without the start of the interpreter and the imports
@@ -38,6 +39,8 @@ LEAST_TIMES_ORJSON = 9
 LEAST_TIMES_PLUGIN = 40
 LEAST_SPEEDUP = 1 / 1.1
 LEAST_SPEEDUP_LARGE = 1.3
+LEAST_TIMES_PLUGIN_CONVERT = 12
+MOST_TIMES_OPS_CONVERT = 4
 MOST_MEMORY = 0.4
 MOST_BYTES_PER_EVENT = 90
 MOST_BYTES_PER_EVENT_SHAPES = 140
@@ -145,14 +148,17 @@ class Measured:
         self.two = Contender("tbtrace, 2 threads", [table, "2"], seconds_taken)
         self.whole = Contender("tbtrace ops", [*ops, "1"])
         self.whole_two = Contender("tbtrace ops, 2 threads", [*ops, "2"])
+        convert = [str(tbtrace), "convert", "--quiet", "--threads", "1", "--overwrite", "--output", options.log_directory]
+        self.convert = Contender("tbtrace convert", convert)
         self.walk = Contender("walk", [str(walk)], lambda output: json.loads(output)["ms"] / 1000)
         self.orjson = Contender("orjson", [options.python, "-c", ORJSON], seconds_taken)
         self.plugin = Contender("torch-tb-profiler", [options.python, "-c", PLUGIN], seconds_taken, SLOW_ROUNDS)
-        self.contenders = [self.one, self.two, self.whole, self.whole_two, self.walk, self.orjson, self.plugin]
+        self.contenders = [self.one, self.two, self.whole, self.whole_two, self.convert, self.walk, self.orjson,
+                           self.plugin]
         for round_number in range(options.repeat):
             for contender in self.contenders:
                 contender.take_turn(round_number, trace)
-        for needed in self.contenders[:5]:
+        for needed in self.contenders[:6]:
             if needed.failure:
                 raise Failed(f"{trace}: {needed.failure}")
         # An event is an element of `traceEvents`, whatever its phase. The walk has counted them.
@@ -165,6 +171,10 @@ class Measured:
         """How often tbtrace on one thread goes into the contender's time."""
         return None if contender.time() is None else contender.time() / self.one.time()
 
+    def convert_times(self, contender):
+        """How often a conversion goes into the contender's time."""
+        return None if contender.time() is None else contender.time() / self.convert.time()
+
     def speedup(self):
         return self.one.time() / self.two.time()
 
@@ -176,6 +186,10 @@ class Measured:
                 ("share of the walk's speed", self.times(self.walk), LEAST_SHARE_OF_WALK, None),
                 ("times orjson's speed", self.times(self.orjson), LEAST_TIMES_ORJSON, None),
                 ("times torch-tb-profiler's speed", self.times(self.plugin), LEAST_TIMES_PLUGIN, None),
+                ("times torch-tb-profiler's speed when converting", self.convert_times(self.plugin),
+                 LEAST_TIMES_PLUGIN_CONVERT, None),
+                ("conversion in times of `tbtrace ops`", 1 / self.convert_times(self.whole), None,
+                 MOST_TIMES_OPS_CONVERT),
                 ("speed of two threads", self.speedup(), LEAST_SPEEDUP_LARGE if large else LEAST_SPEEDUP, None),
             ]
         if large:
@@ -216,7 +230,13 @@ def report(measured):
               "times", "torch-tb-profiler ms", "times"]]
     memory = [["trace", "1 thread ms", "2 threads ms", "speedup", "memory MB", "share of text", "bytes per event",
                "orjson MB", "torch-tb-profiler MB"]]
+    convert = [["trace", "convert ms", "MB/s", "in times of ops", "torch-tb-profiler ms", "times", "memory MB"]]
     for trace in measured:
+        convert.append([trace.name, cell(milliseconds(trace.convert)),
+                        f"{trace.text / 1e6 / trace.convert.time():.0f}",
+                        f"{1 / trace.convert_times(trace.whole):.1f}", cell(milliseconds(trace.plugin)),
+                        cell(trace.convert_times(trace.plugin), "{:.1f}"),
+                        f"{statistics.median(trace.convert.memory) / 1e6:.0f}"])
         speed.append([trace.name, f"{trace.text / 1e6:.0f}", str(trace.events), cell(milliseconds(trace.one)),
                       f"{trace.text / 1e6 / trace.one.time():.0f}", cell(milliseconds(trace.whole)),
                       cell(milliseconds(trace.walk)),
@@ -227,7 +247,7 @@ def report(measured):
         memory.append([trace.name, cell(milliseconds(trace.one)), cell(milliseconds(trace.two)),
                        f"{trace.speedup():.2f}", f"{trace.peak / 1e6:.0f}", f"{trace.peak / trace.text:.2f}",
                        f"{trace.peak / trace.events:.0f}", *peers])
-    print(markdown(speed), markdown(memory), sep="\n\n", flush=True)
+    print(markdown(speed), markdown(memory), markdown(convert), sep="\n\n", flush=True)
 
 
 def arguments():
@@ -246,6 +266,7 @@ def main():
     measured = []
     try:
         with tempfile.TemporaryDirectory() as folder:
+            options.log_directory = str(pathlib.Path(folder) / "logs")
             traces = list(options.traces)
             if not options.no_made:
                 make = options.build / "benchmarks" / "tbtrace_make_trace"

@@ -47,8 +47,8 @@ int main(int argc, char** argv) {
   // What is not above: work that nothing in the file launched.
   const tbtrace::LinkReport& links = trace->links();
   std::cout << "no operator: " << links.operator_unknown << " of "
-            << links.operator_by_external_id + links.operator_by_containment +
-                   links.operator_unknown
+            << links.operator_by_flow + links.operator_by_external_id +
+                   links.operator_by_containment + links.operator_unknown
             << '\n';
   return 0;
 }

@@ -21,9 +21,13 @@ bool decide(When when, bool automatic) {
 
 std::string printable(std::string_view text) {
   std::string safe;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    safe += byte < 0x20 || byte == 0x7f ? '?' : c;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    const auto next = static_cast<unsigned char>(at + 1 < text.size() ? text[at + 1] : 0);
+    // U+0080 to U+009F are control characters too, of two bytes.
+    const bool two_bytes = byte == 0xc2 && next >= 0x80 && next < 0xa0;
+    safe += byte < 0x20 || byte == 0x7f || two_bytes ? '?' : text[at];
+    at += two_bytes ? 1 : 0;
   }
   return safe;
 }
@@ -76,17 +80,30 @@ void Console::line(std::string_view color, std::string_view subject, std::string
 }
 
 void Console::progress(std::string_view subject, std::uint64_t done, std::uint64_t total) {
-  if (!show_progress_) return;
-  const auto now = std::chrono::steady_clock::now();
   if (total != 0 && done >= total) {
     clear_progress();
     return;
   }
-  if (now < next_progress_) return;
-  next_progress_ = now + std::chrono::milliseconds(100);
   std::string text = "reading " + printable(subject) + ": " + std::to_string(done >> 20) + " MiB";
   if (total != 0)
     text += " of " + std::to_string(total >> 20) + ", " + std::to_string(done * 100 / total) + " %";
+  show(text);
+}
+
+void Console::count(std::string_view doing, std::size_t done, std::size_t all) {
+  if (done == all) {
+    clear_progress();
+    return;
+  }
+  show(std::string(doing) + ": " + std::to_string(done) + " of " + std::to_string(all) + ", " +
+       std::to_string(done * 100 / all) + " %");
+}
+
+void Console::show(const std::string& text) {
+  if (!show_progress_) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_progress_) return;
+  next_progress_ = now + std::chrono::milliseconds(100);
   std::cerr << kClearLine << text << std::flush;
   progress_shown_ = true;
 }

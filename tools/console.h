@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -46,10 +47,14 @@ class Console {
   /// How far the reading of `subject` is; at most ten times a second, and only on a terminal.
   void progress(std::string_view subject, std::uint64_t done, std::uint64_t total);
 
+  /// How many of several things are done; at most ten times a second, and only on a terminal.
+  void count(std::string_view doing, std::size_t done, std::size_t all);
+
   bool verbose() const { return options_.verbose; }
 
  private:
   void line(std::string_view color, std::string_view subject, std::string_view message);
+  void show(const std::string& text);
   void clear_progress();
 
   Options options_;

@@ -39,11 +39,12 @@ logged cmake --build --preset release --target tbtrace_program
 echo "[3/3] summarising $trace"
 tbtrace=build/tools/tbtrace
 mkdir -p demo-output
-rm -f demo-output/flame.svg demo-output/operators.csv
+rm -rf demo-output/flame.svg demo-output/operators.csv demo-output/logs
 echo
 "$tbtrace" ops "$trace" --sort-by self_cpu_time_total --row-limit 10
 "$tbtrace" ops "$trace" --sort-by self_cpu_time_total -o demo-output/operators.csv
 "$tbtrace" flamegraph "$trace" -o demo-output/flame.svg
+"$tbtrace" convert -q "$trace" --run demo -o demo-output/logs >/dev/null
 
 cat <<END
 
@@ -51,7 +52,11 @@ Above: the ten operators with the most CPU time of their own, as torch.profiler 
   demo-output/flame.svg      where the CPU time went: open it in a browser, click to zoom, Ctrl+F to search
                              (file://$PWD/demo-output/flame.svg)
   demo-output/operators.csv  all operators: open it in a spreadsheet
+  demo-output/logs           a log directory for TensorBoard (docs/tensorboard.md has pictures of it)
 
 A trace of your own:  tools/demo.sh TRACE.json.gz
 All that it can do:   $tbtrace --help
+
+TensorBoard with its profiler plugin (pip install tensorboard==2.21.0 torch-tb-profiler==0.4.3) shows the log directory:
+  tensorboard --logdir $PWD/demo-output/logs
 END

@@ -114,7 +114,8 @@ std::string OptionParser::take_standard() {
   if (!color) return "--color takes auto, always or never";
   standard_.console.progress = *progress;
   standard_.console.color = *color;
-  if (standard_.inputs.empty()) return "no input was named";
+  const bool may_be_elsewhere = values_.count("files-from") > 0;
+  if (standard_.inputs.empty() && !may_be_elsewhere) return "no input was named";
   return {};
 }
 
@@ -125,6 +126,16 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
+}
+
+void warn_of_issues(const std::string& subject, const std::vector<Issue>& issues,
+                    Console& console) {
+  for (const Issue& issue : issues) {
+    std::string text(issue.sentence);
+    text += " [" + std::string(issue.id) + ", " + std::to_string(issue.count) +
+            " x, first at byte " + std::to_string(issue.offsets.front()) + "]";
+    console.warning(subject, text);
+  }
 }
 
 Result<Trace> read_input(const std::string& path, const ReadOptions& options, Console& console) {
@@ -141,12 +152,7 @@ Result<Trace> read_input(const std::string& path, const ReadOptions& options, Co
     console.error(subject, trace.status().message());
     return trace;
   }
-  for (const Issue& issue : trace->issues()) {
-    std::string text(issue.sentence);
-    text += " [" + std::string(issue.id) + ", " + std::to_string(issue.count) +
-            " x, first at byte " + std::to_string(issue.offsets.front()) + "]";
-    console.warning(subject, text);
-  }
+  warn_of_issues(subject, trace->issues(), console);
   const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(elapsed).count();
   console.note(subject, "read " + std::to_string(trace->events().size()) + " ranges in " +
                             std::to_string(milliseconds) + " ms");

@@ -67,6 +67,9 @@ std::string subject_of(const std::string& path);
 /// Nothing if `text` is no whole number.
 std::optional<std::int64_t> whole_number(std::string_view text);
 
+/// What was wrong with an input and could be read around.
+void warn_of_issues(const std::string& subject, const std::vector<Issue>& issues, Console& console);
+
 /// Reads a trace with progress, and says what was wrong with the input.
 Result<Trace> read_input(const std::string& path, const ReadOptions& options, Console& console);
 

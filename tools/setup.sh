@@ -79,14 +79,17 @@ fi
 
 if $with_tests; then
   requirements=tests/e2e/requirements.txt
+  requirements_hta=tests/e2e/requirements_hta.txt  # without what these would install besides
   stamp=.venv/.made_from
   # A virtual environment does not survive a move, nor another Python.
-  made_from="$(sha256sum <"$requirements") $(/usr/bin/python3 --version) $PWD"
+  made_from="$(cat "$requirements" "$requirements_hta" | sha256sum) $(/usr/bin/python3 --version) $PWD"
   if [[ ! -f $stamp || $(<"$stamp") != "$made_from" ]]; then
     say "installing the Python packages of $requirements into .venv/"
     logged "remove .venv/ and run this again" /usr/bin/python3 -m venv --clear .venv
     logged "is there a network?" .venv/bin/python -m pip install --no-input \
       --disable-pip-version-check -r "$requirements"
+    logged "is there a network?" .venv/bin/python -m pip install --no-input \
+      --disable-pip-version-check --no-deps -r "$requirements_hta"
     printf '%s\n' "$made_from" >"$stamp"
   fi
 fi

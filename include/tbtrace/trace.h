@@ -131,8 +131,8 @@ struct Step {
 /// Where a recording was made, as far as the file says.
 struct TraceIdentity {
   std::optional<std::int64_t> rank;  ///< of `distributedInfo`
-  std::string host;
-  std::string process;  ///< of the first range on the host
+  std::string host;                  ///< as it stands between its quotes
+  std::string process;               ///< of the first range on the host
 };
 
 enum class Severity : std::uint8_t { info, data_loss };
@@ -157,7 +157,8 @@ struct LinkReport {
   std::uint64_t launch_by_flow = 0;
   std::uint64_t launch_unknown = 0;
 
-  // Work -> operator. The three add up to all work.
+  // Work -> operator. The four add up to all work.
+  std::uint64_t operator_by_flow = 0;  ///< an arrow leads from the operator itself to the work
   std::uint64_t operator_by_external_id = 0;
   std::uint64_t operator_by_containment = 0;
   std::uint64_t operator_unknown = 0;
@@ -253,6 +254,8 @@ class Trace {
   /// Unix time of 0 in nanoseconds (`baseTimeNanoseconds`); 0 where times are absolute. Traces of
   /// one job may have different bases: add it before comparing.
   std::int64_t base_time_ns() const;
+  /// The earliest time of any row of the file, also of those that are no range.
+  std::int64_t first_time_ns() const;
   /// The recording's window: the profiler's own span if the file has it, else all events.
   std::int64_t window_start_ns() const;
   std::int64_t window_end_ns() const;

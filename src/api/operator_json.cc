@@ -46,6 +46,7 @@ std::string links_json(std::span<const Trace* const> traces) {
     sum.launch_by_flow += links.launch_by_flow;
     sum.launch_unknown += links.launch_unknown;
     sum.operator_by_external_id += links.operator_by_external_id;
+    sum.operator_by_flow += links.operator_by_flow;
     sum.operator_by_containment += links.operator_by_containment;
     sum.operator_unknown += links.operator_unknown;
     sum.linked_ns += links.linked_ns;
@@ -63,6 +64,7 @@ std::string links_json(std::span<const Trace* const> traces) {
     member("launch_by_flow", sum.launch_by_flow);
     member("launch_unknown", sum.launch_unknown);
     member("operator_by_external_id", sum.operator_by_external_id);
+    member("operator_by_flow", sum.operator_by_flow);
     member("operator_by_containment", sum.operator_by_containment);
     member("operator_unknown", sum.operator_unknown);
     member("linked_device_time_ns", sum.linked_ns);

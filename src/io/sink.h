@@ -35,4 +35,8 @@ std::unique_ptr<ByteSink> standard_output();
 /// Appends to a string, which must outlive the sink.
 std::unique_ptr<ByteSink> memory_sink(std::string& text);
 
+/// Compresses into `sink`, which it owns; close() ends the gzip member, then closes `sink`. The
+/// same text gives the same bytes, however it was cut into writes.
+std::unique_ptr<ByteSink> gzip_sink(std::unique_ptr<ByteSink> sink);
+
 }  // namespace tbtrace::io

@@ -104,7 +104,6 @@ std::size_t ChromeDocument::member(std::string_view text, std::uint64_t offset, 
     if (value == text.size() && !last) return 0;
     if (value < text.size() && text[colon] == ':' && text[value] == '[') {
       if (!has_events_ && !learn_layout(text.substr(start)) && !last) return 0;
-      if (!has_events_) settle_wanted();
       has_events_ = true;
       state_ = State::events;
       return value + 1;
@@ -137,37 +136,39 @@ std::size_t ChromeDocument::member(std::string_view text, std::uint64_t offset, 
   return std::max(start + 1, text.size() - kEventsKey.size());  // the key may be cut in two
 }
 
-/// Before the first event. Kineto writes what was asked for before the events; in files of others
-/// it may come behind them.
-void ChromeDocument::settle_wanted() {
-  if (wanted_.inputs_for_flops_only && quoting_ != Quoting::escaped) wanted_.inputs = false;
-  parser_.mapper().want(wanted_);
+/// Made before the first event. Kineto writes what was asked for before the events; in files of
+/// others it may come behind them.
+ChromeParser& ChromeDocument::parser() {
+  if (!parser_) {
+    const bool kineto = !bare_array_ && quoting_ != Quoting::escaped;
+    if (wanted_.inputs_for_flops_only && kineto) wanted_.inputs = false;
+    parser_ = make_parser();
+  }
+  return *parser_;
+}
+
+std::unique_ptr<ChromeParser> ChromeDocument::make_parser() const {
+  return std::make_unique<ChromeParser>(make_consumer_(wanted_), wanted_.all_members);
 }
 
 std::size_t ChromeDocument::events(std::string_view text, std::uint64_t offset, bool last) {
   const bool first = !separator_.known();
   const std::size_t first_event = skip_space_and_commas(text, 0);
-  const ChromeParser::Progress progress = first ? parser_.parse_one(text, quoting_, last, batch_)
-                                                : parser_.parse(text, quoting_, last, batch_);
+  const ChromeParser::Progress progress =
+      first ? parser().parse_one(text, quoting_, last) : parser().parse(text, quoting_, last);
   if (first && progress.consumed > 0 && !progress.array_ended) {
     std::size_t end = progress.consumed;
     while (end > first_event && text[end - 1] != '}') --end;
     if (text[first_event] == '{' && end > first_event) separator_.learn(text, end);
   }
-  commit(batch_, parser_.mapper(), offset, progress.array_ended);
+  parser().consumer().commit(offset);
+  if (progress.array_ended) state_ = bare_array_ ? State::done : State::members;
   if (first || progress.array_ended) return progress.consumed;
   // An event behind which another one starts lost its end, and would take in all that follow.
   const std::size_t next = separator_.next_event(text, progress.consumed + 1);
   if (next == std::string_view::npos) return progress.consumed;
   builder_.issues().add(IssueId::event_unreadable, offset + progress.consumed);
   return next;
-}
-
-void ChromeDocument::commit(EventBatch& batch, EventMapper& mapper, std::uint64_t offset,
-                            bool ended) {
-  mapper.commit(batch, offset, builder_);
-  batch.clear();
-  if (ended) state_ = bare_array_ ? State::done : State::members;
 }
 
 /// Kineto's C++ writer sets events at two blanks and their members at four, which no general JSON

@@ -1,11 +1,13 @@
 // A Chrome trace as a whole: `{ members, "traceEvents": [ events ], members }` or a bare array.
-// Owns a parser and the builder that everything goes to. One thread at a time.
+// Owns a parser; the builder that it adds to belongs to the caller. One thread at a time.
 // Fed with text piece by piece; what is left over of a piece must stand before the next one.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string_view>
+#include <utility>
 
 #include "readers/chrome_parser.h"
 #include "readers/event_separator.h"
@@ -16,16 +18,14 @@ namespace tbtrace::readers {
 
 class ChromeDocument {
  public:
-  explicit ChromeDocument(Wanted wanted) : wanted_(wanted), parser_(wanted) {}
+  /// The builder gets the members and the issues; events go where the consumers put them.
+  ChromeDocument(const Wanted& wanted, TraceBuilder& builder, MakeConsumer make_consumer)
+      : wanted_(wanted), builder_(builder), make_consumer_(std::move(make_consumer)) {}
 
   /// Reads as much of `text` as is whole and returns how many bytes that were. `text` starts at
   /// byte `offset` of the file and must be followed by wire::kJsonPadding readable bytes. `last`:
   /// no more text will come; then everything is consumed.
   std::size_t consume(std::string_view text, std::uint64_t offset, bool last);
-
-  /// Takes in the rows of a batch that another parser made of the text at `offset`; `ended`: the
-  /// batch ends with the array. Only while in_events().
-  void commit(EventBatch& batch, EventMapper& mapper, std::uint64_t offset, bool ended);
 
   /// The next text belongs into the array of events, and at least one was read.
   bool in_events() const { return state_ == State::events && separator_.known(); }
@@ -38,7 +38,8 @@ class ChromeDocument {
   std::size_t skip(std::string_view text, std::uint64_t offset, bool last);
 
   wire::Quoting quoting() const { return quoting_; }
-  const Wanted& wanted() const { return wanted_; }
+  /// A parser for events that another thread reads, once in_events().
+  std::unique_ptr<ChromeParser> make_parser() const;
 
   /// The document was a trace: its array of events was seen.
   bool has_events() const { return has_events_; }
@@ -57,7 +58,7 @@ class ChromeDocument {
   std::size_t start(std::string_view text, bool last);
   std::size_t member(std::string_view text, std::uint64_t offset, bool last);
   std::size_t events(std::string_view text, std::uint64_t offset, bool last);
-  void settle_wanted();
+  ChromeParser& parser();
   bool learn_layout(std::string_view text);
 
   Wanted wanted_;
@@ -69,9 +70,9 @@ class ChromeDocument {
   std::size_t broken_members_ = 0;
   Skipping skipping_;
   wire::JsonScanner scanner_;
-  ChromeParser parser_;
-  EventBatch batch_;
-  TraceBuilder builder_;
+  TraceBuilder& builder_;
+  MakeConsumer make_consumer_;
+  std::unique_ptr<ChromeParser> parser_;  // once events are near
 };
 
 }  // namespace tbtrace::readers

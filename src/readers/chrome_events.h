@@ -1,30 +1,23 @@
 // What the fields of a Chrome trace event mean: from a RawEvent to rows of the model.
-// A mapper belongs to one thread and keeps its own names; a batch is what it made of one block.
-// Committing a batch moves its rows into a TraceBuilder and translates the names.
+// A mapper belongs to one thread and keeps its own names, and the rows of one block.
+// Committing them moves them into a TraceBuilder and translates the names.
 // A field that makes no sense drops its event and is counted in the batch's issues.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "base/string_pool.h"
-#include "readers/chrome_tokenizer.h"
+#include "readers/event_consumer.h"
 #include "trace/issues.h"
 #include "trace/trace_builder.h"
-#include "wire/json_scanner.h"
 
 namespace tbtrace::readers {
-
-/// What the caller of the reader asked for.
-struct Wanted {
-  bool inputs = true;
-  bool inputs_for_flops_only = false;
-  bool call_stacks = true;
-};
 
 /// The rows of one block of text. Names, tracks, categories and events are numbers of the mapper
 /// that made it; event numbers count from the start of the batch.
@@ -43,26 +36,22 @@ struct EventBatch {
   std::vector<MemoryRecord> memory;
   std::vector<FlowEnd> flows;
   std::vector<Label> labels;
+  std::optional<std::int64_t> first_other_time;  // of rows that are not here
   IssueLog issues;
 
   void clear();
 };
 
-class EventMapper {
+class EventMapper final : public EventConsumer {
  public:
-  explicit EventMapper(Wanted wanted) : wanted_(wanted) {}
+  /// `builder` must outlive it.
+  EventMapper(const Wanted& wanted, TraceBuilder& builder) : wanted_(wanted), builder_(builder) {}
 
-  void want(Wanted wanted) { wanted_ = wanted; }
-
-  /// Says how the texts that follow were written, and whether they are known to be UTF-8.
-  void begin(wire::Quoting quoting, bool may_hold_escapes, bool known_utf8);
-
-  /// Adds the rows of an event that starts at `offset` of the block.
-  void add(const RawEvent& event, std::uint64_t offset, EventBatch& batch);
-
-  /// Moves the rows of a batch of this mapper into `builder`. `offset` is where its block starts
-  /// in the file. Batches must be committed in the order of their blocks.
-  void commit(EventBatch& batch, std::uint64_t offset, TraceBuilder& builder);
+  void begin(const TextRules& rules) override { rules_ = rules; }
+  void add(const RawEvent& event, std::uint64_t offset) override;
+  void add_issue(IssueId id, std::uint64_t offset) override { batch_.issues.add(id, offset); }
+  void commit(std::uint64_t offset) override;
+  void discard() override;
 
  private:
   struct KeyPair {
@@ -74,28 +63,30 @@ class EventMapper {
     std::size_t operator()(const KeyPair& pair) const;
   };
 
-  void add_range(const RawEvent& event, std::uint64_t offset, EventBatch& batch);
-  void add_details(const RawEvent& event, EventId row, std::uint64_t offset, EventBatch& batch);
-  void add_memory(const RawEvent& event, std::uint64_t offset, EventBatch& batch);
-  void add_flow(const RawEvent& event, std::uint64_t offset, EventBatch& batch);
-  void add_label(const RawEvent& event, std::uint64_t offset, EventBatch& batch);
+  void add_range(const RawEvent& event, std::uint64_t offset);
+  void add_details(const RawEvent& event, EventId row, std::uint64_t offset);
+  void add_memory(const RawEvent& event, std::uint64_t offset);
+  void add_flow(const RawEvent& event, std::uint64_t offset);
+  void add_label(const RawEvent& event, std::uint64_t offset);
+  void add_other(const RawEvent& event);
 
   static std::int64_t flow_id(const Token& token);
-  StringId text(const Token& token, EventBatch& batch, std::uint64_t offset);
-  StringId category(const Token& token, EventBatch& batch, std::uint64_t offset);
+  StringId text(const Token& token, std::uint64_t offset);
+  StringId category(const Token& token, std::uint64_t offset);
+  StringId category_without_text(const RawEvent& event);
   TrackKey key(const Token& token);
   TrackId track(const RawEvent& event);
   TrackId parse_track(const RawEvent& event);
 
-  StringId committed(StringId own, TraceBuilder& builder);
-  CategoryId committed_category(StringId own, TraceBuilder& builder);
-  TrackId committed(TrackId own, TraceBuilder& builder);
-  TrackKey committed(TrackKey own, TraceBuilder& builder);
+  StringId committed(StringId own);
+  CategoryId committed_category(StringId own);
+  TrackId committed(TrackId own);
+  TrackKey committed(TrackKey own);
 
   Wanted wanted_;
-  wire::Quoting quoting_ = wire::Quoting::escaped;
-  bool may_hold_escapes_ = true;
-  bool known_utf8_ = false;
+  TraceBuilder& builder_;
+  TextRules rules_;
+  EventBatch batch_;
   std::string scratch_;
 
   StringPool strings_;

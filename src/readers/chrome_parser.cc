@@ -20,32 +20,30 @@ void ChromeParser::start(std::string_view text, Quoting quoting, bool last) {
   rescans_left_ = kMostScans * text.size();
 }
 
-ChromeParser::Progress ChromeParser::parse(std::string_view text, Quoting quoting, bool last,
-                                           EventBatch& batch) {
+ChromeParser::Progress ChromeParser::parse(std::string_view text, Quoting quoting, bool last) {
   start(text, quoting, last);
   const bool may_hold_escapes = text.find('\\') != std::string_view::npos;
   std::size_t at = 0;
   Stop stop = Stop::none;
   if (index_.build(text)) {
-    mapper_.begin(quoting, may_hold_escapes, true);
-    stop = walk_index(at, batch);
+    consumer_->begin({quoting, may_hold_escapes, true});
+    stop = walk_index(at);
   }
-  mapper_.begin(quoting, may_hold_escapes, false);
-  while (stop == Stop::none) stop = scan_event(at, batch);
+  consumer_->begin({quoting, may_hold_escapes, false});
+  while (stop == Stop::none) stop = scan_event(at);
   return {at, stop == Stop::array_end};
 }
 
-ChromeParser::Progress ChromeParser::parse_one(std::string_view text, Quoting quoting, bool last,
-                                               EventBatch& batch) {
+ChromeParser::Progress ChromeParser::parse_one(std::string_view text, Quoting quoting, bool last) {
   start(text, quoting, last);
-  mapper_.begin(quoting, true, false);
+  consumer_->begin({quoting, true, false});
   std::size_t at = 0;
-  const Stop stop = scan_event(at, batch);
+  const Stop stop = scan_event(at);
   return {at, stop == Stop::array_end};
 }
 
 /// Reads events as long as the text is proper JSON; `at` ends where it is not, or at the end.
-ChromeParser::Stop ChromeParser::walk_index(std::size_t& at, EventBatch& batch) {
+ChromeParser::Stop ChromeParser::walk_index(std::size_t& at) {
   const std::uint32_t* position = index_.positions();
   for (;;) {
     const std::size_t here = *position;
@@ -64,7 +62,7 @@ ChromeParser::Stop ChromeParser::walk_index(std::size_t& at, EventBatch& batch) 
       case '{': {
         const TokenEnd end = tokenizer_.read(text_, quoting_, position, event_);
         if (end == TokenEnd::complete) {
-          mapper_.add(event_, here, batch);
+          consumer_->add(event_, here);
           break;
         }
         return end == TokenEnd::incomplete ? Stop::need_text : Stop::none;
@@ -76,7 +74,7 @@ ChromeParser::Stop ChromeParser::walk_index(std::size_t& at, EventBatch& batch) 
 }
 
 /// Reads the next element, whatever it is; `at` ends behind it.
-ChromeParser::Stop ChromeParser::scan_event(std::size_t& at, EventBatch& batch) {
+ChromeParser::Stop ChromeParser::scan_event(std::size_t& at) {
   while (at < text_.size() && (is_space(text_[at]) || text_[at] == ',')) ++at;
   if (at == text_.size()) return Stop::need_text;
   if (text_[at] == ']') {
@@ -91,10 +89,10 @@ ChromeParser::Stop ChromeParser::scan_event(std::size_t& at, EventBatch& batch) 
   // The scanner has applied the rules of this writer already.
   if (end == ScanEnd::complete && text_[start] == '{' &&
       tokenizer_.read(text_, Quoting::escaped, position, event_) == TokenEnd::complete) {
-    mapper_.add(event_, start, batch);
+    consumer_->add(event_, start);
     return Stop::none;
   }
-  batch.issues.add(IssueId::event_unreadable, start);
+  consumer_->add_issue(IssueId::event_unreadable, start);
   if (end == ScanEnd::broken || !may_start_event(at)) {
     // Text made for it could be scanned to its end from every event that starts in it.
     const std::size_t scanned = scanner_.reached() - start;

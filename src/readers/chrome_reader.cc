@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -13,6 +14,7 @@
 
 #include "base/column.h"
 #include "readers/chrome_document.h"
+#include "readers/chrome_events.h"
 #include "wire/json_index.h"
 
 namespace tbtrace::readers {
@@ -172,15 +174,14 @@ class ParallelReader {
     tail_offset_ = feeder_.offset();
     feeder_.pending().truncate(0);
     std::vector<std::jthread> others;
-    const Wanted wanted = document_.wanted();
     try {
       for (int thread = 1; thread < threads; ++thread) {
-        others.emplace_back([this, wanted] { work(wanted, false); });
+        others.emplace_back([this] { work(false); });
       }
     } catch (const std::system_error&) {
       // The system gives no more threads; those that there are do the work.
     }
-    work(wanted, true);
+    work(true);
   }
 
  private:
@@ -192,15 +193,14 @@ class ParallelReader {
     TextBuffer text;
   };
 
-  void work(const Wanted& wanted, bool may_report) {
-    ChromeParser parser(wanted);
-    EventBatch batch;
+  void work(bool may_report) {
+    const std::unique_ptr<ChromeParser> parser = document_.make_parser();
     Block block;
     while (take(block)) {
       // quoting() does not change any more once events were seen.
-      const auto progress = parser.parse(block.text.view(), document_.quoting(), block.last, batch);
+      const auto progress = parser->parse(block.text.view(), document_.quoting(), block.last);
       const bool whole = progress.consumed == block.text.size() && !progress.array_ended;
-      commit(block, whole, batch, parser);
+      commit(block, whole, parser->consumer());
       if (may_report && options_.on_progress) options_.on_progress(block.position, input_.total());
     }
   }
@@ -228,15 +228,14 @@ class ParallelReader {
     return true;
   }
 
-  void commit(const Block& block, bool whole, EventBatch& batch, ChromeParser& parser) {
+  void commit(const Block& block, bool whole, EventConsumer& consumer) {
     std::unique_lock lock(committing_);
     turn_.wait(lock, [&] { return next_to_commit_ == block.number; });
     if (whole && !block.last && feeder_.is_between_items() && document_.in_events()) {
-      document_.commit(batch, parser.mapper(), block.offset, false);
+      consumer.commit(block.offset);
       feeder_.moved_to(block.offset + block.text.size());
     } else {
-      batch.clear();
-      batch.issues = {};
+      consumer.discard();
       feeder_.pending().append(block.text.view());
       feeder_.feed(block.last);
     }
@@ -274,10 +273,7 @@ Sniff sniff_chrome(std::string_view start) {
   return start[first] == '{' || start[first] == '[' ? Sniff::yes : Sniff::no;
 }
 
-Result<Trace> read_chrome(io::ByteSource& source, const ReadOptions& options) {
-  ChromeDocument document({.inputs = options.inputs,
-                           .inputs_for_flops_only = options.inputs_for_flops_only,
-                           .call_stacks = options.call_stacks});
+Status read_events(io::ByteSource& source, ChromeDocument& document, const ReadOptions& options) {
   Input input(source, document.builder());
   Feeder feeder(document);
   const int threads = options.threads > 0
@@ -293,12 +289,22 @@ Result<Trace> read_chrome(io::ByteSource& source, const ReadOptions& options) {
     if (options.on_progress) options.on_progress(input.position(), input.total());
   }
   if (Status status = input.finish(); !status.ok()) return status;
-  if (!document.has_events()) {
-    return Status(StatusCode::unreadable_input,
-                  "is JSON without an array `traceEvents`, so no trace; "
-                  "export one with prof.export_chrome_trace()");
-  }
-  return std::move(document.builder()).finish();
+  if (document.has_events()) return {};
+  return {StatusCode::unreadable_input,
+          "is JSON without an array `traceEvents`, so no trace; "
+          "export one with prof.export_chrome_trace()"};
+}
+
+Result<Trace> read_chrome(io::ByteSource& source, const ReadOptions& options) {
+  TraceBuilder builder;
+  ChromeDocument document({.inputs = options.inputs,
+                           .inputs_for_flops_only = options.inputs_for_flops_only,
+                           .call_stacks = options.call_stacks},
+                          builder, [&builder](const Wanted& wanted) {
+                            return std::make_unique<EventMapper>(wanted, builder);
+                          });
+  if (Status status = read_events(source, document, options); !status.ok()) return status;
+  return std::move(builder).finish();
 }
 
 }  // namespace tbtrace::readers

@@ -12,7 +12,13 @@
 
 namespace tbtrace::readers {
 
+class ChromeDocument;
+
 Sniff sniff_chrome(std::string_view start);
+
+/// Reads the whole source into the document: the shared part of whatever reads events.
+Status read_events(io::ByteSource& source, ChromeDocument& document, const ReadOptions& options);
+
 Result<Trace> read_chrome(io::ByteSource& source, const ReadOptions& options);
 
 }  // namespace tbtrace::readers

@@ -78,7 +78,7 @@ bool ends_like_a_name(const char* text, Quoting quoting, std::size_t end, const 
 }  // namespace
 
 /// The members of the object whose `{` was just passed.
-template <bool kArguments>
+template <bool kArguments, bool kAllMembers>
 TokenEnd ChromeTokenizer::object(std::string_view text, Quoting quoting,
                                  const std::uint32_t*& position, RawEvent& event) {
   KeyOrder& keys = kArguments ? argument_keys_ : event_keys_;
@@ -116,14 +116,23 @@ TokenEnd ChromeTokenizer::object(std::string_view text, Quoting quoting,
       opening = keys.add(key, value_at - key_at, field);
     }
     const char first = bytes[value_at];
+    const std::size_t colon_at = at[1];
     at += 3;
+    const auto add_member = [&](const char* data, std::size_t length, Token::Type type) {
+      const std::size_t key_end = trimmed(bytes, colon_at);
+      (kArguments ? event.arguments : event.members)
+          .push_back({{key + 1, key_end - key_at - 2},
+                      {data, static_cast<std::uint32_t>(length), type},
+                      field});
+    };
     if (opens(first)) {
       if (!kArguments && field == Field::arguments && first == '{') {
-        const TokenEnd end = object<true>(text, quoting, at, event);
+        const TokenEnd end = object<true, kAllMembers>(text, quoting, at, event);
         if (end != TokenEnd::complete) return end;
       } else {
         if (!skip_nested(text, at)) return TokenEnd::incomplete;
         const std::size_t value_size = at[-1] + 1 - value_at;
+        if (kAllMembers) add_member(bytes + value_at, value_size, Token::Type::nested);
         if (field != Field::none) {
           store(event, fields, field, bit, bytes + value_at, value_size, Token::Type::nested);
         }
@@ -135,11 +144,21 @@ TokenEnd ChromeTokenizer::object(std::string_view text, Quoting quoting,
         if (!closes_string(bytes, value_at, end)) {
           return next >= size ? TokenEnd::incomplete : TokenEnd::broken;
         }
+        if (kAllMembers) add_member(bytes + value_at + 1, end - value_at - 2, Token::Type::string);
         store(event, fields, field, bit, bytes + value_at + 1, end - value_at - 2,
               Token::Type::string);
       } else {
         if (end <= value_at) return next >= size ? TokenEnd::incomplete : TokenEnd::broken;
+        if (kAllMembers) add_member(bytes + value_at, end - value_at, Token::Type::scalar);
         store(event, fields, field, bit, bytes + value_at, end - value_at, Token::Type::scalar);
+      }
+    } else if (kAllMembers) {
+      // Nobody knows the field, so it breaks nothing.
+      const std::size_t end = trimmed(bytes, *at);
+      if (first != '"') {
+        if (end > value_at) add_member(bytes + value_at, end - value_at, Token::Type::scalar);
+      } else if (closes_string(bytes, value_at, end)) {
+        add_member(bytes + value_at + 1, end - value_at - 2, Token::Type::string);
       }
     }
     const std::size_t end = *at++;
@@ -160,8 +179,11 @@ TokenEnd ChromeTokenizer::read(std::string_view text, Quoting quoting,
                                const std::uint32_t*& position, RawEvent& event) {
   event.present = 0;
   event.repeated = 0;
+  event.members.clear();
+  event.arguments.clear();
   const std::uint32_t* at = position + 1;
-  const TokenEnd end = object<false>(text, quoting, at, event);
+  const TokenEnd end = all_members_ ? object<false, true>(text, quoting, at, event)
+                                    : object<false, false>(text, quoting, at, event);
   if (end == TokenEnd::complete) position = at;
   return end;
 }

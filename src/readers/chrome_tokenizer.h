@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "readers/chrome_fields.h"
 #include "readers/key_order.h"
@@ -25,9 +26,20 @@ struct Token {
   bool is_string() const { return type == Type::string; }
 };
 
+/// A member of an event or of its `args`.
+struct Member {
+  std::string_view key;  ///< as it stands between its quotes
+  Token value;
+  Field field = Field::none;
+};
+
 struct RawEvent {
   /// Only fields that has() names are set.
   std::array<Token, kFieldCount> tokens;
+  /// In the order of the file, and only if the tokenizer was asked for them. `args` are in their
+  /// own list if they are an object.
+  std::vector<Member> members;
+  std::vector<Member> arguments;
   std::uint64_t present = 0;
   std::uint64_t repeated = 0;  // fields that were given more than once; the last one counts
 
@@ -45,16 +57,20 @@ enum class TokenEnd : std::uint8_t {
 
 class ChromeTokenizer {
  public:
+  /// `all_members`: the lists of members are filled too.
+  explicit ChromeTokenizer(bool all_members = false) : all_members_(all_members) {}
+
   /// Reads the event whose `{` is at `*position`, and moves `position` behind its `}`. `text` must
   /// be what the positions were made from and be followed by wire::kJsonPadding readable bytes.
   TokenEnd read(std::string_view text, wire::Quoting quoting, const std::uint32_t*& position,
                 RawEvent& event);
 
  private:
-  template <bool kArguments>
+  template <bool kArguments, bool kAllMembers>
   TokenEnd object(std::string_view text, wire::Quoting quoting, const std::uint32_t*& position,
                   RawEvent& event);
 
+  bool all_members_;
   KeyOrder event_keys_;
   KeyOrder argument_keys_;
 };

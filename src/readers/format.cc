@@ -4,6 +4,7 @@
 #include <string>
 
 #include "readers/chrome_reader.h"
+#include "readers/replay.h"
 
 namespace tbtrace::readers {
 namespace {
@@ -20,8 +21,8 @@ Result<Trace> refuse_rocprof(io::ByteSource&, const ReadOptions&) {
 }
 
 constexpr std::array kFormats = std::to_array<Format>({
-    {"rocprofv3", sniff_rocprof, refuse_rocprof},
-    {"chrome_json", sniff_chrome, read_chrome},
+    {"rocprofv3", sniff_rocprof, refuse_rocprof, nullptr},
+    {"chrome_json", sniff_chrome, read_chrome, replay_chrome},
 });
 
 }  // namespace

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string_view>
 
 #include <tbtrace/trace.h>
@@ -12,6 +13,8 @@
 #include "io/source.h"
 
 namespace tbtrace::readers {
+
+class RowVisitor;
 
 enum class Sniff : unsigned char { no, yes };
 
@@ -21,9 +24,20 @@ struct Format {
   Sniff (*sniff)(std::string_view start);
   /// Reads the whole source.
   Result<Trace> (*read)(io::ByteSource& source, const ReadOptions& options);
+  /// Gives the rows of a source that was read before; none for formats that are refused.
+  Status (*replay)(io::ByteSource& source, RowVisitor& visitor);
 };
 
 inline constexpr std::size_t kSniffSize = std::size_t{64} << 10;
+
+/// Reads a trace of any format, plain or compressed.
+Result<Trace> read_source(std::unique_ptr<io::ByteSource> source, const ReadOptions& options);
+
+/// What strict reading says of an issue.
+Status strict_failure(const Issue& issue);
+
+/// Gives its rows once more.
+Status replay_source(std::unique_ptr<io::ByteSource> source, RowVisitor& visitor);
 
 /// The format of a content that starts so, or a failure that says what it looks like.
 Result<const Format*> find_format(std::string_view start);

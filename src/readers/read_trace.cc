@@ -1,3 +1,4 @@
+#include <cassert>
 #include <istream>
 #include <memory>
 #include <string>
@@ -29,34 +30,59 @@ class StreamSource final : public io::ByteSource {
   std::uint64_t position_ = 0;
 };
 
-Result<Trace> read_source(std::unique_ptr<io::ByteSource> raw, const ReadOptions& options) {
+struct Opened {
+  std::unique_ptr<io::ByteSource> source;
+  const readers::Format* format;
+};
+
+Result<Opened> open_format(std::unique_ptr<io::ByteSource> raw) {
   Result<std::unique_ptr<io::ByteSource>> source = io::decompressed(std::move(raw));
   if (!source.ok()) return source.status();
   const Result<std::string> start = io::peek(*source, readers::kSniffSize);
   if (!start.ok()) return start.status();
   const Result<const readers::Format*> format = readers::find_format(*start);
   if (!format.ok()) return format.status();
-  Result<Trace> trace = (*format)->read(**source, options);
-  if (trace.ok() && options.strict && !trace->issues().empty()) {
-    const Issue& first = trace->issues().front();
-    return Status(StatusCode::check_failed,
-                  "strict reading failed: " + std::to_string(first.count) + " x " +
-                      std::string(first.id) + ": " + std::string(first.sentence));
-  }
-  return trace;
+  return Opened{*std::move(source), *format};
 }
 
 }  // namespace
 
+namespace readers {
+
+Result<Trace> read_source(std::unique_ptr<io::ByteSource> source, const ReadOptions& options) {
+  Result<Opened> opened = open_format(std::move(source));
+  if (!opened.ok()) return opened.status();
+  Result<Trace> trace = opened->format->read(*opened->source, options);
+  if (trace.ok() && options.strict && !trace->issues().empty()) {
+    return strict_failure(trace->issues().front());
+  }
+  return trace;
+}
+
+Status strict_failure(const Issue& issue) {
+  return {StatusCode::check_failed, "strict reading failed: " + std::to_string(issue.count) +
+                                        " x " + std::string(issue.id) + ": " +
+                                        std::string(issue.sentence)};
+}
+
+Status replay_source(std::unique_ptr<io::ByteSource> source, RowVisitor& visitor) {
+  Result<Opened> opened = open_format(std::move(source));
+  if (!opened.ok()) return opened.status();
+  assert(opened->format->replay != nullptr && "a format that was refused has no rows");
+  return opened->format->replay(*opened->source, visitor);
+}
+
+}  // namespace readers
+
 Result<Trace> read_trace(const std::string& path, const ReadOptions& options) {
-  if (path == "-") return read_source(io::standard_input(), options);
+  if (path == "-") return readers::read_source(io::standard_input(), options);
   Result<std::unique_ptr<io::ByteSource>> file = io::open_file(path);
   if (!file.ok()) return file.status();
-  return read_source(std::move(*file), options);
+  return readers::read_source(std::move(*file), options);
 }
 
 Result<Trace> read_trace(std::istream& stream, const ReadOptions& options) {
-  return read_source(std::make_unique<StreamSource>(stream), options);
+  return readers::read_source(std::make_unique<StreamSource>(stream), options);
 }
 
 }  // namespace tbtrace

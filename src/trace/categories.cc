@@ -44,6 +44,9 @@ constexpr std::array kRows = std::to_array<Row>({
     {"mtia_counters", {EventKind::device_other, DeviceType::mtia, DeviceType::mtia}},
     {"hpu_op", {EventKind::kernel, DeviceType::hpu, DeviceType::hpu}},
     {"xpu_sync", {EventKind::device_other, DeviceType::xpu, DeviceType::xpu}},
+    {"ascend_hardware",
+     {EventKind::kernel, DeviceType::privateuse1, DeviceType::privateuse1}},  // by its process
+    {"ascend_host", {EventKind::other, kCpu, kCpu}},
     {"trace", {EventKind::trace_span, kCpu, kCpu}},
 });
 

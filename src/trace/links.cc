@@ -1,6 +1,7 @@
 #include "trace/links.h"
 
 #include <cstddef>
+#include <utility>
 
 #include "base/hash.h"
 #include "base/id_map.h"
@@ -115,6 +116,14 @@ void Links::find_launches_by_flow(const Trace& trace, std::span<const EventId> c
     start_of_id.insert(flows[row].id, row);
     starts_at.insert(place_key(flows[row].track, flows[row].time_ns), row);
   }
+  // Writers without rows for launches draw arrows from operators (torch.autograd.profiler, Ascend).
+  IdMap operator_at;
+  for (const EventId event : trace.by_start()) {
+    if (trace.kind(event) != EventKind::cpu_op) continue;
+    const std::int64_t place = place_key(events.track(event), events.start_ns(event));
+    if (starts_at.find(place) == IdMap::kNone) continue;
+    operator_at.replace(place, static_cast<std::uint32_t>(event));
+  }
   IdMap launch_at;
   for (const EventId event : calls) {
     const std::int64_t place = place_key(events.track(event), events.start_ns(event));
@@ -128,11 +137,16 @@ void Links::find_launches_by_flow(const Trace& trace, std::span<const EventId> c
     if (end == IdMap::kNone || !is_at(trace, link.work, flows[end])) continue;
     const std::uint32_t start = start_of_id.find(flows[end].id);
     if (start == IdMap::kNone) continue;
-    const auto launch =
-        static_cast<EventId>(launch_at.find(place_key(flows[start].track, flows[start].time_ns)));
-    if (launch == EventId::none || !is_at(trace, launch, flows[start])) continue;
-    link.launch = launch;
-    ++report_.launch_by_flow;
+    const std::int64_t place = place_key(flows[start].track, flows[start].time_ns);
+    const auto launch = static_cast<EventId>(launch_at.find(place));
+    if (launch != EventId::none && is_at(trace, launch, flows[start])) {
+      link.launch = launch;
+      ++report_.launch_by_flow;
+      continue;
+    }
+    const auto op = static_cast<EventId>(operator_at.find(place));
+    if (op == EventId::none || !is_at(trace, op, flows[start])) continue;
+    link.op = op;  // if no id says otherwise
   }
 }
 
@@ -156,6 +170,7 @@ void Links::find_operators(const Trace& trace, const CallTree& tree) {
     }
   }
   for (DeviceLink& link : work_) {
+    const EventId by_flow = std::exchange(link.op, EventId::none);
     for (const EventId named_by : {link.work, link.launch}) {
       if (operators.size() == 0 || named_by == EventId::none || link.op != EventId::none) continue;
       const std::int64_t id = trace.external_id(named_by);
@@ -163,6 +178,9 @@ void Links::find_operators(const Trace& trace, const CallTree& tree) {
     }
     if (link.op != EventId::none) {
       ++report_.operator_by_external_id;
+    } else if (by_flow != EventId::none) {
+      link.op = by_flow;
+      ++report_.operator_by_flow;
     } else if (link.launch != EventId::none) {
       link.op = container(trace, tree, link.launch);
       if (link.op != EventId::none) ++report_.operator_by_containment;
@@ -172,8 +190,8 @@ void Links::find_operators(const Trace& trace, const CallTree& tree) {
 
 void Links::count(const Trace& trace) {
   report_.launch_unknown = work_.size() - report_.launch_by_correlation - report_.launch_by_flow;
-  report_.operator_unknown =
-      work_.size() - report_.operator_by_external_id - report_.operator_by_containment;
+  report_.operator_unknown = work_.size() - report_.operator_by_flow -
+                             report_.operator_by_external_id - report_.operator_by_containment;
   for (const DeviceLink& link : work_) {
     const std::int64_t duration = trace.events().duration_ns(link.work);
     const bool known = link.op != EventId::none || link.launch != EventId::none;

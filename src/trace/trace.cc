@@ -75,6 +75,7 @@ std::int64_t Trace::correlation(EventId event) const { return data_->correlation
 std::optional<DeviceType> Trace::device() const { return data_->device; }
 
 std::int64_t Trace::base_time_ns() const { return data_->base_time_ns; }
+std::int64_t Trace::first_time_ns() const { return data_->first_time_ns; }
 std::int64_t Trace::window_start_ns() const { return data_->window_start_ns; }
 std::int64_t Trace::window_end_ns() const { return data_->window_end_ns; }
 bool Trace::has_window() const { return data_->has_window; }
@@ -94,7 +95,13 @@ TraceIdentity Trace::identity() const {
   const auto distributed = data_->metadata.find("distributedInfo");
   if (distributed != data_->metadata.end()) identity.rank = rank_in(distributed->second);
   const auto host = data_->metadata.find("host_name");
-  if (host != data_->metadata.end()) identity.host = host->second;
+  if (host != data_->metadata.end()) {
+    std::string_view name = host->second;
+    if (name.size() >= 2 && name.front() == '"' && name.back() == '"') {
+      name = name.substr(1, name.size() - 2);
+    }
+    identity.host = name;
+  }
   for (const EventId event : by_start()) {
     if (kind(event) != EventKind::cpu_op) continue;
     const TrackKey& process = track(events_.track(event)).process;

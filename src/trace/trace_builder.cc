@@ -123,6 +123,10 @@ void TraceBuilder::add_call_stack(const CallStack& stack) { data_->call_stacks.p
 void TraceBuilder::add_memory(const MemoryRecord& record) { data_->memory.push_back(record); }
 void TraceBuilder::add_flow(const FlowEnd& flow) { data_->flows.push_back(flow); }
 
+void TraceBuilder::note_time(std::int64_t time_ns) {
+  first_noted_time_ = std::min(first_noted_time_.value_or(time_ns), time_ns);
+}
+
 void TraceBuilder::name_process(TrackKey process, StringId name) {
   lookup_->process_names[process] = name;
 }
@@ -138,11 +142,13 @@ void TraceBuilder::set_metadata(std::string_view key, std::string_view json) {
 
 Trace TraceBuilder::finish() && {
   name_tracks();
+  settle_ascend();
   settle_devices();
   order_events();
   order_memory();
   find_steps();
   find_window();
+  find_first_time();
   data_->issues = issues_.list();
   return Trace(std::move(data_));
 }
@@ -151,6 +157,25 @@ void TraceBuilder::name_tracks() {
   for (Track& track : data_->tracks) {
     const auto name = lookup_->process_names.find(track.process);
     if (name != lookup_->process_names.end()) track.process_name = name->second;
+  }
+}
+
+/// Ascend's profiler gives categories to torch's own rows only; its processes tell the rest.
+void TraceBuilder::settle_ascend() {
+  const auto name_of = [&](TrackId track) {
+    return string(data_->tracks[index(track)].process_name);
+  };
+  const bool is_ascend = std::any_of(
+      data_->tracks.begin(), data_->tracks.end(),
+      [&](const Track& track) { return string(track.process_name) == "Ascend Hardware"; });
+  if (!is_ascend) return;
+  const CategoryId hardware = category(intern("ascend_hardware"));
+  const CategoryId host = category(intern("ascend_host"));
+  for (std::size_t event = 0; event < data_->start_ns.size(); ++event) {
+    CategoryId& category = data_->category[event];
+    if (data_->categories[index(category)].name != StringId::empty) continue;
+    const std::string_view process = name_of(data_->track[event]);
+    if (process != "Python") category = process == "Ascend Hardware" ? hardware : host;
   }
 }
 
@@ -242,6 +267,17 @@ void TraceBuilder::find_window() {
   if (data_->has_window || first > last) return;
   data_->window_start_ns = first;
   data_->window_end_ns = last;
+}
+
+void TraceBuilder::find_first_time() {
+  constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
+  std::int64_t first = first_noted_time_.value_or(kNone);
+  if (!data_->by_start.empty()) {
+    first = std::min(first, data_->start_ns[index(data_->by_start[0])]);
+  }
+  if (!data_->memory.empty()) first = std::min(first, data_->memory[0].time_ns);
+  for (const FlowEnd& end : data_->flows) first = std::min(first, end.time_ns);
+  data_->first_time_ns = first == kNone ? 0 : first;
 }
 
 }  // namespace tbtrace

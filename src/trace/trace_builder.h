@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,6 +61,9 @@ class TraceBuilder {
   void add_memory(const MemoryRecord& record);
   void add_flow(const FlowEnd& flow);
 
+  /// The time of a row that the model does not hold.
+  void note_time(std::int64_t time_ns);
+
   void name_process(TrackKey process, StringId name);
   void name_thread(TrackId track, StringId name);
   /// `json` replaces an earlier value of the same key.
@@ -73,15 +77,18 @@ class TraceBuilder {
   struct Lookup;
 
   void name_tracks();
+  void settle_ascend();
   void settle_devices();
   void order_events();
   void order_memory();
   void find_steps();
   void find_window();
+  void find_first_time();
 
   std::unique_ptr<TraceData> data_;
   std::unique_ptr<Lookup> lookup_;
   IdColumn rank_;
+  std::optional<std::int64_t> first_noted_time_;
   IssueLog issues_;
 };
 

@@ -46,6 +46,7 @@ struct TraceData {
 
   std::optional<DeviceType> device;
   std::int64_t base_time_ns = 0;
+  std::int64_t first_time_ns = 0;
   std::int64_t window_start_ns = 0;
   std::int64_t window_end_ns = 0;
   bool has_window = false;

@@ -34,14 +34,14 @@ void JsonEmitter::close(char bracket) {
 
 void JsonEmitter::key(std::string_view name) {
   next();
-  append_json_string(json_, name);
+  append_html_json_string(json_, name);
   json_ += ": ";
   after_key_ = true;
 }
 
 void JsonEmitter::text(std::string_view value) {
   next();
-  append_json_string(json_, value);
+  append_html_json_string(json_, value);
 }
 
 void JsonEmitter::boolean(bool value) { raw(value ? "true" : "false"); }

@@ -46,6 +46,36 @@ bool append_unicode_escape(std::string& text, std::string_view content, std::siz
   return true;
 }
 
+void append_string(std::string& json, std::string_view text, bool in_html) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  json.push_back('"');
+  while (!text.empty()) {
+    const auto c = static_cast<unsigned char>(text[0]);
+    std::size_t size = 1;
+    if (c == '"' || c == '\\') {
+      json.push_back('\\');
+      json.push_back(text[0]);
+    } else if (c == '\n') {
+      json.append("\\n");
+    } else if (c == '\t') {
+      json.append("\\t");
+    } else if (c < 0x20 || c == 0x7f || (c == '<' && in_html)) {
+      json.append("\\u00");
+      json.push_back(kHex[c >> 4]);
+      json.push_back(kHex[c & 15]);
+    } else if (c < 0x80) {
+      json.push_back(text[0]);
+    } else if (size = utf8_character_size(text); size > 0) {
+      json.append(text.substr(0, size));
+    } else {
+      append_utf8(json, 0xfffd);
+      size = 1;
+    }
+    text.remove_prefix(size);
+  }
+  json.push_back('"');
+}
+
 }  // namespace
 
 bool append_unescaped(std::string& text, std::string_view content) {
@@ -70,33 +100,11 @@ bool append_unescaped(std::string& text, std::string_view content) {
 }
 
 void append_json_string(std::string& json, std::string_view text) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  json.push_back('"');
-  while (!text.empty()) {
-    const auto c = static_cast<unsigned char>(text[0]);
-    std::size_t size = 1;
-    if (c == '"' || c == '\\') {
-      json.push_back('\\');
-      json.push_back(text[0]);
-    } else if (c == '\n') {
-      json.append("\\n");
-    } else if (c == '\t') {
-      json.append("\\t");
-    } else if (c < 0x20 || c == 0x7f || c == '<') {
-      json.append("\\u00");
-      json.push_back(kHex[c >> 4]);
-      json.push_back(kHex[c & 15]);
-    } else if (c < 0x80) {
-      json.push_back(text[0]);
-    } else if (size = utf8_character_size(text); size > 0) {
-      json.append(text.substr(0, size));
-    } else {
-      append_utf8(json, 0xfffd);
-      size = 1;
-    }
-    text.remove_prefix(size);
-  }
-  json.push_back('"');
+  append_string(json, text, false);
+}
+
+void append_html_json_string(std::string& json, std::string_view text) {
+  append_string(json, text, true);
 }
 
 }  // namespace tbtrace::wire

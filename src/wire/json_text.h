@@ -13,7 +13,10 @@ namespace tbtrace::wire {
 bool append_unescaped(std::string& text, std::string_view content);
 
 /// Appends `text` as a JSON string with quotes. Control characters, quotes, backslashes and bytes
-/// that are no UTF-8 are escaped or replaced; `<` too, so that the result may stand in HTML.
+/// that are no UTF-8 are escaped or replaced.
 void append_json_string(std::string& json, std::string_view text);
+
+/// The same with `<` escaped too, so that the result may stand in HTML.
+void append_html_json_string(std::string& json, std::string_view text);
 
 }  // namespace tbtrace::wire

@@ -152,10 +152,10 @@ void check_relations(const Trace& trace) {
   const std::uint64_t work = trace.device_links().device_work().size();
   require(report.launch_by_correlation + report.launch_by_flow + report.launch_unknown == work,
           "launches add up");
-  require(
-      report.operator_by_external_id + report.operator_by_containment + report.operator_unknown ==
-          work,
-      "operators add up");
+  require(report.operator_by_flow + report.operator_by_external_id +
+                  report.operator_by_containment + report.operator_unknown ==
+              work,
+          "operators add up");
 }
 
 /// Sums over all rows stay far from 2^63; beyond, figures mean nothing.

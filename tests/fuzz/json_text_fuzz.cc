@@ -25,7 +25,7 @@ bool parsed(const std::string& json, std::string_view& text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   std::string json;
-  wire::append_json_string(json, input);
+  wire::append_html_json_string(json, input);
   std::string_view text;
   fuzz::require(parsed(json, text), "what is written is JSON");
   fuzz::require(text == to_utf8(input), "a parser reads what was written");

@@ -10,6 +10,7 @@
 
 #include "fixtures/chrome_text.h"
 #include "fixtures/read_text.h"
+#include "readers/chrome_events.h"
 
 namespace tbtrace::readers {
 namespace {
@@ -199,7 +200,10 @@ TEST(ChromeDocument, ReadsTheSameInPiecesOfAnySize) {
     const std::string text = trace.text(layout);
     const std::string expected = describe(read(text));
     for (const std::size_t size : {1u, 2u, 3u, 7u, 64u, 1000u}) {
-      ChromeDocument document({});
+      TraceBuilder builder;
+      ChromeDocument document({}, builder, [&builder](const Wanted& wanted) {
+        return std::make_unique<EventMapper>(wanted, builder);
+      });
       std::string pending;
       std::uint64_t offset = 0;
       for (std::size_t at = 0; at < text.size(); at += size) {
@@ -214,7 +218,7 @@ TEST(ChromeDocument, ReadsTheSameInPiecesOfAnySize) {
       }
       EXPECT_TRUE(pending.empty()) << "the last text is consumed whole";
       EXPECT_TRUE(document.has_events());
-      EXPECT_EQ(first_difference(describe(std::move(document.builder()).finish()), expected), "")
+      EXPECT_EQ(first_difference(describe(std::move(builder).finish()), expected), "")
           << "in pieces of " << size << ":\n"
           << text;
     }

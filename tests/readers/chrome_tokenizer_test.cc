@@ -6,40 +6,13 @@
 
 #include <gtest/gtest.h>
 
-#include "wire/json_index.h"
+#include "fixtures/tokenized.h"
 
 namespace tbtrace::readers {
 namespace {
 
+using fixtures::Tokenized;
 using wire::Quoting;
-
-/// Keeps the text and the positions that an event's views point into.
-class Tokenized {
- public:
-  Tokenized(std::string text, ChromeTokenizer& tokenizer, Quoting quoting = Quoting::escaped)
-      : text_(std::move(text)) {
-    const std::size_t size = text_.size();
-    text_.append(wire::kJsonPadding, '\0');
-    EXPECT_TRUE(index_.build(std::string_view(text_).substr(0, size))) << text_;
-    const std::uint32_t* position = index_.positions();
-    end = tokenizer.read(std::string_view(text_).substr(0, size), quoting, position, event);
-    behind = *position;
-  }
-  Tokenized(const Tokenized&) = delete;
-  Tokenized& operator=(const Tokenized&) = delete;
-
-  std::string operator[](Field field) const {
-    return event.has(field) ? std::string(event[field].text()) : "-";
-  }
-
-  RawEvent event;
-  TokenEnd end;
-  std::size_t behind;  // the position behind the event
-
- private:
-  std::string text_;
-  wire::JsonIndex index_;
-};
 
 TokenEnd end_of(std::string text, Quoting quoting = Quoting::escaped) {
   ChromeTokenizer tokenizer;

@@ -35,6 +35,7 @@ MAY_INCLUDE["libtorch"] = MAY_INCLUDE["api"] | {"api"}
 OWNER = {
     "status.h": "base", "version.h": "base", "device.h": "base",
     "trace.h": "trace", "report.h": "report", "analyses.h": "analyses", "writers.h": "writers",
+    "convert.h": "dialects",
 }
 
 # Library: the folders that may name it. Everything else outside the project is the system's or std's.

@@ -45,15 +45,22 @@ class Rules {
 
   /// The first arrow that ends at the work, its first start, the first launch that is there.
   EventId launch_by_flow(EventId work) const {
-    const FlowEnd* const end =
-        first_end([&](const FlowEnd& flow) { return !flow.start && is_at(work, flow); });
-    if (end == nullptr) return EventId::none;
-    const FlowEnd* const start =
-        first_end([&](const FlowEnd& flow) { return flow.start && flow.id == end->id; });
+    const FlowEnd* const start = start_of_arrow(work);
     if (start == nullptr) return EventId::none;
     return first([&](EventId event) {
       return trace_.kind(event) == EventKind::runtime && is_at(event, *start);
     });
+  }
+
+  /// The last operator that is where the arrow starts.
+  EventId operator_by_flow(EventId work) const {
+    const FlowEnd* const start = start_of_arrow(work);
+    EventId last = EventId::none;
+    for (const EventId event : trace_.by_start()) {
+      const bool there = start != nullptr && is_at(event, *start);
+      if (there && trace_.kind(event) == EventKind::cpu_op) last = event;
+    }
+    return last;
   }
 
   EventId named_by(EventId event) const {
@@ -75,6 +82,13 @@ class Rules {
   }
 
  private:
+  const FlowEnd* start_of_arrow(EventId work) const {
+    const FlowEnd* const end =
+        first_end([&](const FlowEnd& flow) { return !flow.start && is_at(work, flow); });
+    if (end == nullptr) return nullptr;
+    return first_end([&](const FlowEnd& flow) { return flow.start && flow.id == end->id; });
+  }
+
   template <typename Test>
   EventId first(Test test) const {
     for (const EventId event : trace_.by_start()) {
@@ -106,11 +120,13 @@ class RandomTrace {
 
   Trace make() {
     for (int row = below(12); row-- > 0;) {
+      const Place place = {1, below(2), below(40)};
       fixtures::add(builder_, {.category = below(3) == 0 ? "user_annotation" : "cpu_op",
-                               .start = below(40),
+                               .start = place.time,
                                .duration = below(20),
-                               .thread = below(2),
+                               .thread = place.thread,
                                .external_id = below(8)});
+      if (below(3) == 0) launches_.push_back(place);  // where an arrow may start
     }
     for (int row = below(10); row-- > 0;) add_launch();
     for (int row = below(10); row-- > 0;) add_work();
@@ -128,13 +144,13 @@ class RandomTrace {
   void add_launch() {
     const int correlation = below(8);
     const Place place = {1, below(2), below(40)};
+    launches_.push_back(place);
     fixtures::add(builder_, {.category = "cuda_runtime",
                              .start = place.time,
                              .duration = below(4),
                              .thread = place.thread,
                              .external_id = broken_ids_ ? correlation : below(8),
                              .correlation = correlation});
-    launches_.push_back(place);
   }
 
   void add_work() {
@@ -170,6 +186,7 @@ class RandomTrace {
 
 struct Seen {
   std::uint64_t by_flow = 0;
+  std::uint64_t operator_by_flow = 0;
   std::uint64_t by_id = 0;
   std::uint64_t by_containment = 0;
   std::uint64_t invalid = 0;
@@ -199,9 +216,12 @@ void expect_rules(const Trace& trace, Seen& seen) {
     if (valid && op == EventId::none) op = rules.named_by(launch);
     if (op != EventId::none) {
       ++sums.operator_by_external_id;
-    } else {
-      if (launch != EventId::none) op = rules.around(launch);
+    } else if (launch != EventId::none) {
+      op = rules.around(launch);
       ++(op != EventId::none ? sums.operator_by_containment : sums.operator_unknown);
+    } else {
+      op = rules.operator_by_flow(work[row]);
+      ++(op != EventId::none ? sums.operator_by_flow : sums.operator_unknown);
     }
     ASSERT_EQ(links[row].op, op) << "of work " << index(work[row]);
     const bool known = launch != EventId::none || op != EventId::none;
@@ -212,12 +232,14 @@ void expect_rules(const Trace& trace, Seen& seen) {
   ASSERT_EQ(report.launch_by_correlation, sums.launch_by_correlation);
   ASSERT_EQ(report.launch_by_flow, sums.launch_by_flow);
   ASSERT_EQ(report.launch_unknown, sums.launch_unknown);
+  ASSERT_EQ(report.operator_by_flow, sums.operator_by_flow);
   ASSERT_EQ(report.operator_by_external_id, sums.operator_by_external_id);
   ASSERT_EQ(report.operator_by_containment, sums.operator_by_containment);
   ASSERT_EQ(report.operator_unknown, sums.operator_unknown);
   ASSERT_EQ(report.linked_ns, sums.linked_ns);
   ASSERT_EQ(report.unlinked_ns, sums.unlinked_ns);
   seen.by_flow += report.launch_by_flow;
+  seen.operator_by_flow += report.operator_by_flow;
   seen.by_id += report.operator_by_external_id;
   seen.by_containment += report.operator_by_containment;
   seen.invalid += report.external_ids_valid ? 0 : 1;
@@ -232,6 +254,7 @@ TEST(Links, FollowTheirRulesOnThousandsOfRandomTraces) {
   }
   // The traces are worth nothing if a rule was hardly met.
   EXPECT_GT(seen.by_flow, 1000u);
+  EXPECT_GT(seen.operator_by_flow, 100u);
   EXPECT_GT(seen.by_id, 1000u);
   EXPECT_GT(seen.by_containment, 1000u);
   EXPECT_GT(seen.invalid, 500u);

@@ -75,13 +75,19 @@ TEST(JsonText, AppendsBehindWhatIsThere) {
   EXPECT_EQ(text, "before and\n\"a\\nb\"");
 }
 
-TEST(JsonText, EscapesWhatJsonAndHtmlForbid) {
+TEST(JsonText, EscapesWhatJsonForbids) {
   EXPECT_EQ(escaped(""), R"("")");
   EXPECT_EQ(escaped("a/b 'c' \u6f22 \U0001f525"), "\"a/b 'c' \u6f22 \U0001f525\"");
   EXPECT_EQ(escaped("\"\\\n\t"), R"("\"\\\n\t")");
   EXPECT_EQ(escaped("\r\b\f\x01\x1f\x7f"), R"("\u000d\u0008\u000c\u0001\u001f\u007f")");
   EXPECT_EQ(escaped(std::string(1, '\0')), R"("\u0000")");
-  EXPECT_EQ(escaped("</script><!--"), R"("\u003c/script>\u003c!--")");
+  EXPECT_EQ(escaped("</script><!--"), R"("</script><!--")");
+}
+
+TEST(JsonText, EscapesForHtmlWhatItWouldTakeForATag) {
+  std::string json;
+  append_html_json_string(json, "</script><!-- \"");
+  EXPECT_EQ(json, R"("\u003c/script>\u003c!-- \"")");
 }
 
 TEST(JsonText, ReplacesBytesThatAreNoUtf8) {

@@ -1,0 +1,118 @@
+// Traces as files that other tools read: Chrome traces, and log directories for TensorBoard.
+// Functions may run on any number of threads at once, on different outputs.
+// Files appear by rename, whole or not at all; a run directory is complete before it appears.
+// Failures are Statuses; what had to be changed or left out so that a consumer reads it is counted.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <tbtrace/status.h>
+#include <tbtrace/trace.h>
+
+namespace tbtrace {
+
+/// For whom a Chrome trace is written. Both are strict JSON with exact nanoseconds.
+enum class Dialect : std::uint8_t {
+  plugin,  ///< what torch-tb-profiler 0.4.3 understands, the last release of TensorBoard's plugin
+  kineto,  ///< today's categories, as torch.profiler writes them: Perfetto, HTA
+};
+
+/// What writing changed or left out, by id (`ranges_moved_to_lanes`), and how often; the sentence
+/// of an id is change_sentence(). Empty for a trace that was fine as it is.
+using Changes = std::map<std::string, std::uint64_t, std::less<>>;
+
+/// What a change is and why it was made.
+std::string_view change_sentence(std::string_view id);
+
+struct ChromeTraceOptions {
+  Dialect dialect = Dialect::kineto;
+  /// Where a trace has no `ProfilerStep#N`, annotations such as `Iteration 7` become the steps.
+  bool infer_steps = false;
+  bool overwrite = false;
+};
+
+/// Writes a trace as Chrome JSON, gzip if the path ends in `.gz`. It holds what the model holds;
+/// convert_to_log_directory() keeps all that stands in a file.
+Result<Changes> write_chrome_trace(const Trace& trace, const std::string& path,
+                                   const ChromeTraceOptions& options = {});
+
+struct LogDirectoryOptions {
+  Dialect dialect = Dialect::plugin;
+  /// The run, a directory in the log directory; empty: the folder of the input, or `traces`.
+  std::string run = {};
+  /// Empty: from an input's name of the plugin's form, else `<host>_<rank>`, else the input's stem.
+  std::string worker = {};
+  bool use_gzip = true;
+  bool infer_steps = false;
+  bool overwrite = false;
+};
+
+/// A log file, `<run>/<worker>.<span>.pt.trace.json[.gz]` in its log directory.
+struct LogFile {
+  std::string run;
+  std::string worker;
+  std::int64_t span = 0;  ///< the trace's start in ns since 1970, as far as it says
+  std::string path;       ///< with the log directory
+  std::uint64_t bytes = 0;
+  Changes changes;
+};
+
+/// Writes a trace as a log file of torch-tb-profiler, for `tensorboard --logdir DIRECTORY`. It
+/// holds what the model holds.
+Result<LogFile> write_log_directory(const Trace& trace, const std::string& directory,
+                                    const LogDirectoryOptions& options = {});
+
+/// What became of one input of convert_to_log_directory().
+struct ConvertedInput {
+  enum class State : std::uint8_t { written, skipped, failed, not_tried };
+
+  std::string input;
+  State state = State::not_tried;
+  Status status;  ///< why it failed
+  LogFile file;   ///< once the name is known
+  std::uint64_t ranges = 0;
+  std::vector<Issue> issues;  ///< of the input
+};
+
+struct ConvertOptions {
+  LogDirectoryOptions log;
+  /// Log files that are there already are left alone.
+  bool skip_existing = false;
+  /// The first failure ends it; inputs that were not begun are `not_tried`.
+  bool fail_fast = false;
+  /// Any issue of an input is its failure.
+  bool strict = false;
+  /// Inputs that are converted at a time; 0: as many as the machine has cores. Memory is that of so
+  /// many traces.
+  int threads = 0;
+  /// Called from one thread at a time, in the order in which inputs are done.
+  std::function<void(const ConvertedInput&)> on_input = {};
+  /// Called now and then from one thread at a time: inputs done, and their number.
+  std::function<void(std::size_t done, std::size_t inputs)> on_progress = {};
+};
+
+struct Conversion {
+  std::vector<ConvertedInput> inputs;    ///< in the order in which they were found
+  std::vector<std::string> passed_over;  ///< files in searched directories that are no traces
+  /// Runs that could not be made visible, and why; their inputs have failed too.
+  std::vector<std::pair<std::string, Status>> failed_runs;
+};
+
+/// Converts files (`-`: standard input), all traces in directories, and the matches of globs into
+/// log files, keeping unknown members of events. A failure of one input is told in its entry; the
+/// Status tells what concerns all of them.
+Result<Conversion> convert_to_log_directory(const std::vector<std::string>& inputs,
+                                            const std::string& directory,
+                                            const ConvertOptions& options = {});
+
+/// One JSON object (`tbtrace.convert/1`): what became of every input.
+std::string conversion_json(const Conversion& conversion, const std::string& directory);
+
+}  // namespace tbtrace

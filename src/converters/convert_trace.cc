@@ -1,0 +1,51 @@
+#include "converters/convert_trace.h"
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+#include "converters/row_rewriter.h"
+#include "dialects/row_writer.h"
+#include "readers/format.h"
+#include "trace/issues.h"
+
+namespace tbtrace::converters {
+
+TraceConverter::TraceConverter(std::unique_ptr<io::Rereadable> input, Trace trace,
+                               const Options& options)
+    : input_(std::move(input)), trace_(std::move(trace)), options_(options) {
+  constexpr std::string_view kOtherPhases =
+      kIssueTable[static_cast<std::size_t>(IssueId::phase_unsupported)].id;
+  for (const Issue& issue : trace_.issues()) {
+    if (issue.id != kOtherPhases) issues_.push_back(issue);
+  }
+}
+
+Result<std::unique_ptr<TraceConverter>> TraceConverter::open(const std::string& path,
+                                                             const Options& options) {
+  Result<std::unique_ptr<io::Rereadable>> input = io::Rereadable::open(path);
+  if (!input.ok()) return input.status();
+  // What rows hold besides times, names and ids is taken from them in the second pass.
+  Result<Trace> trace = readers::read_source(
+      (*input)->source(), {.threads = options.threads, .inputs = false, .call_stacks = false});
+  if (!trace.ok()) return trace.status();
+  std::unique_ptr<TraceConverter> converter(
+      new TraceConverter(*std::move(input), *std::move(trace), options));
+  if (options.strict && !converter->issues_.empty()) {
+    return readers::strict_failure(converter->issues_.front());
+  }
+  return converter;
+}
+
+Result<Changes> TraceConverter::write(io::ByteSink& sink) {
+  dialects::RowWriter writer(trace_, options_.dialect, options_.infer_steps);
+  RowRewriter rewriter(trace_, writer, sink);
+  if (Status read = readers::replay_source(input_->source(), rewriter); !read.ok()) return read;
+  if (Status written = rewriter.finish(); !written.ok()) return written;
+  if (Status closed = sink.close(); !closed.ok()) return closed;
+  Changes changes = writer.changes();
+  for (const auto& [id, count] : rewriter.changes()) changes[id] += count;
+  return changes;
+}
+
+}  // namespace tbtrace::converters

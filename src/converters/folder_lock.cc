@@ -1,0 +1,61 @@
+#include "converters/folder_lock.h"
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace tbtrace::converters {
+namespace {
+
+Status system_failure(const std::filesystem::path& path) {
+  return {StatusCode::unwritable_output,
+          "cannot make " + path.string() + ": " + std::strerror(errno) +
+              "; name a place that is there, has room and lets you write"};
+}
+
+/// Whether `file` is still what was opened: who had the lock before may have removed it.
+bool is_same_file(int descriptor, const std::filesystem::path& file) {
+  struct stat ours = {};
+  struct stat there = {};
+  return ::fstat(descriptor, &ours) == 0 && ::stat(file.c_str(), &there) == 0 &&
+         ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
+}  // namespace
+
+FolderLock::FolderLock(std::filesystem::path file, int descriptor)
+    : file_(std::move(file)), descriptor_(descriptor) {}
+
+FolderLock::~FolderLock() {
+  ::unlink(file_.c_str());  // before others can have the lock
+  ::close(descriptor_);
+}
+
+Result<std::unique_ptr<FolderLock>> FolderLock::try_lock(const std::filesystem::path& folder) {
+  constexpr int kAttempts = 100;  // each fails only if somebody else just left
+  const std::filesystem::path file = folder / ".lock";
+  for (int attempt = 1;; ++attempt) {
+    if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) return system_failure(folder);
+    const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (descriptor < 0) {
+      if (errno == ENOENT && attempt < kAttempts) continue;
+      return system_failure(file);
+    }
+    if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      ::close(descriptor);
+      return std::unique_ptr<FolderLock>();
+    }
+    if (is_same_file(descriptor, file) || attempt == kAttempts) {
+      return std::unique_ptr<FolderLock>(new FolderLock(file, descriptor));
+    }
+    ::close(descriptor);
+  }
+}
+
+}  // namespace tbtrace::converters

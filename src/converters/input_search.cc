@@ -1,0 +1,255 @@
+#include "converters/input_search.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <glob.h>
+
+#include "converters/run_staging.h"
+#include "io/source.h"
+#include "writers/log_file_name.h"
+
+namespace tbtrace::converters {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kLookedAt = std::size_t{64} << 10;
+constexpr const char* kUnnamedRun = "traces";
+
+fs::path absolute_path(const fs::path& path) {
+  std::error_code error;
+  const fs::path from_root = fs::absolute(path, error);
+  return (error ? path : from_root).lexically_normal();
+}
+
+/// Without links where it exists; without a slash at its end.
+fs::path real_path(const fs::path& path) {
+  const std::unique_ptr<char, decltype(&std::free)> there(::realpath(path.c_str(), nullptr),
+                                                          &std::free);
+  if (there != nullptr) return there.get();
+  std::error_code error;
+  fs::path real = fs::weakly_canonical(fs::absolute(path, error), error);
+  if (error) real = absolute_path(path);
+  return real.has_filename() ? real : real.parent_path();
+}
+
+bool is_within(const fs::path& path, const fs::path& folder) {
+  const auto [in_path, in_folder] =
+      std::mismatch(path.begin(), path.end(), folder.begin(), folder.end());
+  return in_folder == folder.end();
+}
+
+std::string run_of_folder(const fs::path& folder) {
+  const fs::path normal = absolute_path(folder);
+  const fs::path name = normal.has_filename() ? normal.filename() : normal.parent_path().filename();
+  return name.empty() ? kUnnamedRun : writers::safe_name(name.string());
+}
+
+bool has_traces_name(std::string_view name) {
+  return name.ends_with(".json") || name.ends_with(".json.gz");
+}
+
+bool looks_like_trace(const std::string& path) {
+  Result<std::unique_ptr<io::ByteSource>> file = io::open_file(path);
+  if (!file.ok()) return false;
+  Result<std::unique_ptr<io::ByteSource>> source = io::decompressed(*std::move(file));
+  if (!source.ok()) return false;
+  const Result<std::string> start = io::peek(*source, kLookedAt);
+  if (!start.ok()) return false;
+  std::string_view text = *start;
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos || (text[first] != '{' && text[first] != '[')) return false;
+  // The last is what Kineto writes before the events when there are thousands of ranks.
+  constexpr std::array<std::string_view, 3> kSigns = {"\"traceEvents\"", "\"ph\"",
+                                                      "\"distributedInfo\""};
+  return std::any_of(kSigns.begin(), kSigns.end(), [&](std::string_view sign) {
+    return text.find(sign) != std::string_view::npos;
+  });
+}
+
+/// The matches of a pattern, sorted by bytes.
+std::vector<std::string> matches_of(const std::string& pattern) {
+  std::vector<std::string> matches;
+  glob_t found = {};
+  if (::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found) == 0) {
+    matches.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  }
+  ::globfree(&found);
+  std::sort(matches.begin(), matches.end());
+  return matches;
+}
+
+class InputSearch {
+ public:
+  explicit InputSearch(const std::string& log_directory)
+      : log_directory_(log_directory.empty() ? fs::path() : real_path(log_directory)) {}
+
+  void add(const std::string& named) {
+    std::error_code error;
+    if (named == "-") {
+      take(named, named, "stdin");
+      return;
+    }
+    const bool there = fs::exists(fs::symlink_status(named, error));
+    if (there || named.find_first_of("*?[") == std::string::npos) {
+      add_path(named);
+      return;
+    }
+    bool any = false;
+    for (const std::string& match : matches_of(named)) {
+      if (fs::is_directory(match, error) && is_output(real_path(match))) continue;
+      any = true;
+      add_path(match);
+    }
+    if (!any) refuse(named, "no file has such a name; check the pattern");
+  }
+
+  Inputs inputs() && { return std::move(inputs_); }
+
+ private:
+  struct Folder {
+    fs::path path;
+    fs::path real;    // without links
+    std::string run;  // of the files in it
+  };
+
+  void refuse(const std::string& named, const std::string& what) {
+    inputs_.files.push_back({named, run_of_folder(named), {StatusCode::unreadable_input, what}});
+  }
+
+  void add_path(const std::string& path) {
+    std::error_code error;
+    if (fs::is_directory(path, error)) {
+      search(path);
+    } else {
+      take(path, real_path(path).string(), run_of_folder(absolute_path(path).parent_path()));
+    }
+  }
+
+  void take(const std::string& path, const std::string& real, const std::string& run) {
+    bool& taken = is_trace_[real];
+    if (!std::exchange(taken, true)) inputs_.files.push_back({path, run, {}});
+  }
+
+  /// Whether conversions write there.
+  bool is_output(const fs::path& real) const {
+    return (!log_directory_.empty() && is_within(real, log_directory_)) ||
+           std::any_of(real.begin(), real.end(), [](const fs::path& component) {
+             return std::string_view(component.native()).ends_with(kStagingEnding);
+           });
+  }
+
+  void search(const std::string& named) {
+    const Folder top = {named, real_path(named), run_of_folder(named)};
+    if (is_output(top.real)) {
+      refuse(named, "belongs to the log directory, which is not searched; name the files in it");
+      return;
+    }
+    std::error_code error;
+    const fs::directory_iterator readable(named, error);
+    if (error) {
+      refuse(named,
+             "cannot read this directory: " + error.message() + "; check that you may read it");
+      return;
+    }
+    searched_.clear();
+    links_.clear();
+    any_trace_ = false;
+    std::vector<Folder> to_do = {top};
+    // Links come last, so that what they lead to has the run of its own folder if it has one here.
+    while (!to_do.empty() || !links_.empty()) {
+      if (to_do.empty()) {
+        follow(links_.front(), to_do);
+        links_.pop_front();
+        continue;
+      }
+      const Folder folder = std::move(to_do.back());
+      to_do.pop_back();
+      search_folder(folder, to_do);
+    }
+    if (!any_trace_) refuse(named, "holds no trace; name the folder or the files that are traces");
+  }
+
+  void search_folder(const Folder& folder, std::vector<Folder>& to_do) {
+    if (is_output(folder.real) || !searched_.insert(folder.real.string()).second) return;
+    std::error_code error;
+    std::vector<fs::directory_entry> entries;
+    for (fs::directory_iterator at(folder.path, error), end; !error && at != end;
+         at.increment(error)) {
+      entries.push_back(*at);
+    }
+    if (error) inputs_.passed_over.push_back(folder.path.string());
+    std::sort(entries.begin(), entries.end(),
+              [](const auto& a, const auto& b) { return a.path().native() < b.path().native(); });
+    const std::size_t first = to_do.size();
+    for (const fs::directory_entry& entry : entries) {
+      const fs::path name = entry.path().filename();
+      if (entry.is_symlink(error)) {
+        links_.push_back({entry.path(), folder.real, folder.run});
+      } else if (entry.is_directory(error)) {
+        to_do.push_back({entry.path(), folder.real / name, run_in(folder.run, name)});
+      } else if (entry.is_regular_file(error)) {
+        look_at(entry.path(), folder.real / name, folder.run);
+      }
+    }
+    std::reverse(to_do.begin() + static_cast<std::ptrdiff_t>(first), to_do.end());
+  }
+
+  /// `link`: its path, and what is known of the folder that it stands in.
+  void follow(const Folder& link, std::vector<Folder>& to_do) {
+    std::error_code error;
+    const fs::path real = real_path(link.path);
+    if (fs::is_regular_file(link.path, error)) {
+      look_at(link.path, real, link.run);
+    } else if (fs::is_directory(link.path, error) && !is_within(link.real, real)) {
+      to_do.push_back({link.path, real, run_in(link.run, link.path.filename())});
+    }
+  }
+
+  static std::string run_in(const std::string& run, const fs::path& name) {
+    return run + "/" + writers::safe_name(name.string());
+  }
+
+  void look_at(const fs::path& path, const fs::path& real, const std::string& run) {
+    if (!has_traces_name(path.native())) return;
+    const auto known = is_trace_.find(real.string());
+    const bool is_trace =
+        known == is_trace_.end() ? looks_like_trace(path.string()) : known->second;
+    if (is_trace) {
+      any_trace_ = true;
+      take(path.string(), real.string(), run);
+    } else if (known == is_trace_.end()) {
+      is_trace_[real.string()] = false;
+      inputs_.passed_over.push_back(path.string());
+    }
+  }
+
+  const fs::path log_directory_;
+  Inputs inputs_;
+  std::map<std::string, bool> is_trace_;  // of files without links; those that are were taken
+  // Of the folder that is being searched:
+  std::set<std::string> searched_;
+  std::deque<Folder> links_;
+  bool any_trace_ = false;
+};
+
+}  // namespace
+
+Inputs find_inputs(const std::vector<std::string>& named, const std::string& log_directory) {
+  InputSearch search(log_directory);
+  for (const std::string& name : named) search.add(name);
+  return std::move(search).inputs();
+}
+
+}  // namespace tbtrace::converters

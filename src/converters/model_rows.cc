@@ -1,0 +1,156 @@
+#include "converters/model_rows.h"
+
+#include <cstddef>
+#include <set>
+#include <span>
+#include <string>
+
+#include "trace/call_tree.h"
+#include "wire/json_strict.h"
+#include "wire/json_text.h"
+
+namespace tbtrace::converters {
+namespace {
+
+using dialects::Place;
+using dialects::RowWriter;
+
+constexpr std::size_t kFlushAt = std::size_t{256} << 10;
+
+/// JSON as it stood in a file, or as text where it is none.
+void add_json(std::string& json, const char* key, std::string_view value) {
+  if (value.empty()) return;
+  json += key;
+  if (!wire::append_strict_json(json, value, false)) wire::append_json_string(json, value);
+}
+
+/// The rows of a table that is sorted by event, taken in the order of events.
+template <typename Row>
+class InOrder {
+ public:
+  explicit InOrder(std::span<const Row> rows) : rows_(rows) {}
+
+  const Row* of(EventId event) {
+    while (next_ < rows_.size() && index(rows_[next_].event) < index(event)) ++next_;
+    return next_ < rows_.size() && rows_[next_].event == event ? &rows_[next_] : nullptr;
+  }
+
+ private:
+  std::span<const Row> rows_;
+  std::size_t next_ = 0;
+};
+
+class Rows {
+ public:
+  Rows(const Trace& trace, RowWriter& writer, io::ByteSink& sink)
+      : trace_(trace),
+        writer_(writer),
+        sink_(sink),
+        inputs_(trace.inputs()),
+        autograd_(trace.autograd()),
+        call_stacks_(trace.call_stacks()) {}
+
+  Status write() {
+    writer_.begin(json_);
+    write_labels();
+    for (std::size_t row = 0; row < trace_.events().size(); ++row) {
+      write_range(static_cast<EventId>(row));
+      if (Status flushed = flush(kFlushAt); !flushed.ok()) return flushed;
+    }
+    for (const MemoryRecord& record : trace_.memory()) {
+      writer_.memory(record, writer_.places().of_track(record.track), {}, json_);
+      if (Status flushed = flush(kFlushAt); !flushed.ok()) return flushed;
+    }
+    writer_.end(json_);
+    return flush(0);
+  }
+
+ private:
+  void write_range(EventId event) {
+    arguments_.clear();
+    if (const OperatorInputs* inputs = inputs_.of(event)) {
+      add_json(arguments_, ",\"Input Dims\":", trace_.string(inputs->dims));
+      add_json(arguments_, ",\"Input type\":", trace_.string(inputs->types));
+      add_json(arguments_, ",\"Concrete Inputs\":", trace_.string(inputs->concrete));
+    }
+    if (const AutogradInfo* info = autograd_.of(event)) {
+      arguments_ += ",\"Sequence number\":" + std::to_string(info->sequence_number);
+      if (info->forward_thread != 0) {
+        arguments_ += ",\"Fwd thread id\":" + std::to_string(info->forward_thread);
+      }
+    }
+    const CallStack* stack = call_stacks_.of(event);
+    if (stack != nullptr) {
+      arguments_ += ",\"Call stack\":";
+      wire::append_json_string(arguments_, trace_.string(stack->frames));
+    }
+    if (trace_.events().unfinished(event)) arguments_ += ",\"finished\":false";
+    add_frame(event);
+    writer_.range(event, {{}, arguments_, stack != nullptr}, json_);
+  }
+
+  /// Ids of our own, by which readers know frames and put modules into each other.
+  void add_frame(EventId event) {
+    const Events& events = trace_.events();
+    if (events.is_python_frame(event)) {
+      EventId parent = trace_.call_tree().parent(event);
+      while (parent != EventId::none && !events.is_python_frame(parent)) {
+        parent = trace_.call_tree().parent(parent);
+      }
+      arguments_ += ",\"Python id\":" + std::to_string(index(event) + 1) + ",\"Python parent id\":";
+      arguments_ += parent == EventId::none ? "null" : std::to_string(index(parent) + 1);
+    }
+    if (events.is_module(event)) {
+      arguments_ += ",\"Python module id\":" + std::to_string(index(events.name(event)));
+    }
+  }
+
+  void write_labels() {
+    std::set<std::int64_t> processes;
+    for (std::size_t row = 0; row < trace_.tracks().size(); ++row) {
+      const Track& track = trace_.tracks()[row];
+      const Place& place = writer_.places().of_track(static_cast<TrackId>(row));
+      if (track.process_name != StringId::empty && processes.insert(place.process).second) {
+        write_label("\"process_name\"", place, track.process_name);
+      }
+      if (track.thread_name != StringId::empty) {
+        write_label("\"thread_name\"", place, track.thread_name);
+      }
+    }
+  }
+
+  void write_label(std::string_view what, const Place& place, StringId name) {
+    RowWriter::row_start("M", what, place, json_);
+    json_ += ",\"args\":{\"name\":";
+    wire::append_json_string(json_, trace_.string(name));
+    json_ += '}';
+    RowWriter::row_end(json_);
+  }
+
+  /// All but the comma behind the last row, which may be the last one.
+  Status flush(std::size_t from_size) {
+    constexpr std::string_view kComma = ",\n";
+    if (json_.size() < from_size) return {};
+    const std::size_t size = json_.size() - (json_.ends_with(kComma) ? kComma.size() : 0);
+    Status written = sink_.write(std::string_view(json_).substr(0, size));
+    json_.erase(0, size);
+    return written;
+  }
+
+  const Trace& trace_;
+  RowWriter& writer_;
+  io::ByteSink& sink_;
+  InOrder<OperatorInputs> inputs_;
+  InOrder<AutogradInfo> autograd_;
+  InOrder<CallStack> call_stacks_;
+  std::string json_;
+  std::string arguments_;
+};
+
+}  // namespace
+
+Status write_model_rows(const Trace& trace, RowWriter& writer, io::ByteSink& sink) {
+  return Rows(trace, writer, sink).write();
+}
+
+}  // namespace tbtrace::converters

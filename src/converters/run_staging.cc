@@ -1,0 +1,288 @@
+#include "converters/run_staging.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace tbtrace::converters {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A folder of its own in the folder of each run, since a run may lie in another (`a/b` in `a`).
+constexpr const char* kFilesFolder = ".run";
+constexpr std::string_view kHiddenEnding = ".partial";  // the plugin passes such files over
+
+Status failure(const std::string& what) { return {StatusCode::unwritable_output, what}; }
+Status system_failure(const std::string& what, int code) {
+  return failure(what + ": " + std::strerror(code) +
+                 "; name a log directory that is there, has room and lets you write");
+}
+Status already_there(const std::string& file) {
+  return failure(file + " exists already; --overwrite replaces it, --skip-existing leaves it");
+}
+Status busy() {
+  return failure(
+      "another conversion is writing to this directory; wait until it has ended, or name another "
+      "directory");
+}
+
+bool is_name(std::string_view text) {
+  return !text.empty() && text.front() != '.' &&
+         text.find_first_of(std::string_view("/\0", 2)) == std::string_view::npos;
+}
+
+Status check_names(std::string_view run, std::string_view file) {
+  for (std::string_view rest = run; is_name(file);) {
+    const std::size_t slash = rest.find('/');
+    if (!is_name(rest.substr(0, slash))) break;
+    if (slash == std::string_view::npos) return {};
+    rest.remove_prefix(slash + 1);
+  }
+  return {StatusCode::invalid_argument, "'" + std::string(run) + "/" + std::string(file) +
+                                            "' is no place below a log directory; give the run "
+                                            "another name"};
+}
+
+bool is_there(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(fs::symlink_status(path, ignored));
+}
+
+/// Free, or a folder of ours; in a folder such as /tmp it may be somebody else's.
+bool is_usable(const fs::path& folder) {
+  struct stat info = {};
+  if (::lstat(folder.c_str(), &info) != 0) return errno == ENOENT;
+  return S_ISDIR(info.st_mode) && info.st_uid == ::geteuid();
+}
+
+/// Mount points, file systems that cannot move folders and permissions show only when it is tried.
+bool can_move_folders(const fs::path& from, const fs::path& to) {
+  const fs::path probe = from / ".probe";
+  const fs::path moved = to / kStagingEnding;
+  if (::mkdir(probe.c_str(), 0777) != 0 && errno != EEXIST) return false;
+  if (std::rename(probe.c_str(), moved.c_str()) == 0) {
+    ::rmdir(moved.c_str());
+    return true;
+  }
+  const bool occupied = errno == ENOTEMPTY || errno == EEXIST;
+  ::rmdir(probe.c_str());
+  return occupied;
+}
+
+/// What is made in `folder` belongs to the group that it would belong to in `model`.
+void take_group(const fs::path& folder, const fs::path& model) {
+  struct stat info = {};
+  if (::stat(model.c_str(), &info) != 0 || (info.st_mode & S_ISGID) == 0) return;
+  const gid_t group = info.st_gid;
+  if (::chown(folder.c_str(), static_cast<uid_t>(-1), group) == 0 &&
+      ::stat(folder.c_str(), &info) == 0) {
+    static_cast<void>(::chmod(folder.c_str(), (info.st_mode & 07777) | S_ISGID));
+  }
+}
+
+/// `<name>.tmp-<digits>-<digits>`, as io::create_file() calls what is not finished.
+bool is_temporary(std::string_view name) {
+  const std::size_t mark = name.rfind(".tmp-");
+  if (mark == std::string_view::npos) return false;
+  const std::string_view numbers = name.substr(mark + 5);
+  return numbers.find('-') != std::string_view::npos &&
+         numbers.find_first_not_of("0123456789-") == std::string_view::npos;
+}
+
+/// All that is in a folder and in the folders in it, folders before what is in them.
+std::vector<fs::directory_entry> all_in(const fs::path& folder) {
+  std::vector<fs::directory_entry> entries;
+  std::error_code error;
+  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end;
+       at.increment(error)) {
+    entries.push_back(*at);
+  }
+  return entries;
+}
+
+/// Names of the files that wait in a folder, sorted, without the ending.
+std::vector<std::string> waiting_in(const fs::path& folder, std::string_view ending) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    std::string name = at->path().filename().string();
+    if (is_temporary(name) || !name.ends_with(ending)) continue;
+    name.resize(name.size() - ending.size());
+    names.push_back(std::move(name));
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// 0 or the error.
+int move_file(const fs::path& from, const fs::path& to, bool overwrite) {
+  if (!overwrite) {
+    if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
+    if (errno != EINVAL && errno != ENOSYS) return errno;
+    if (is_there(to)) return EEXIST;  // a file system that cannot do it in one step
+  }
+  return std::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
+}
+
+}  // namespace
+
+RunStaging::RunStaging(fs::path log_directory, Options options)
+    : log_directory_(std::move(log_directory)), options_(options) {}
+
+RunStaging::~RunStaging() {
+  std::vector<fs::directory_entry> entries = all_in(root_);
+  std::reverse(entries.begin(), entries.end());
+  for (const fs::directory_entry& entry : entries) {
+    ::rmdir(entry.path().c_str());  // fails for files, and folders with something in them
+  }
+  lock_.reset();
+  ::rmdir(root_.c_str());
+}
+
+Result<std::unique_ptr<RunStaging>> RunStaging::open(const std::string& log_directory,
+                                                     Options options) {
+  std::error_code error;
+  fs::create_directories(log_directory, error);
+  std::error_code ignored;
+  if (!fs::is_directory(log_directory, ignored)) {
+    if (fs::exists(log_directory, ignored)) return failure("is a file; name a directory");
+    return system_failure("cannot make this directory", error ? error.value() : ENOENT);
+  }
+  const fs::path directory = fs::canonical(log_directory, error);
+  if (error) return system_failure("cannot use this directory", error.value());
+
+  std::unique_ptr<RunStaging> staging(new RunStaging(directory, options));
+  bool beside = false;
+  if (directory.has_filename()) {
+    std::string name = "." + directory.filename().string();
+    const Result<bool> waits =
+        staging->wait_beside(directory.parent_path() / name.append(kStagingEnding));
+    if (!waits.ok()) return waits.status();
+    beside = *waits;
+  }
+  if (!beside) {
+    if (Status waits = staging->wait_inside(); !waits.ok()) return waits;
+  }
+  staging->remove_temporary_files();
+  return staging;
+}
+
+Result<bool> RunStaging::wait_beside(const fs::path& root) {
+  if (!is_usable(root)) return false;
+  Result<std::unique_ptr<FolderLock>> lock = FolderLock::try_lock(root);
+  if (!lock.ok()) return false;
+  if (*lock == nullptr) return busy();
+  if (!can_move_folders(root, log_directory_)) {
+    lock = std::unique_ptr<FolderLock>();
+    ::rmdir(root.c_str());
+    return false;
+  }
+  take_group(root, log_directory_);
+  root_ = root;
+  lock_ = *std::move(lock);
+  return true;
+}
+
+Status RunStaging::wait_inside() {
+  const fs::path root = log_directory_ / kStagingEnding;
+  Result<std::unique_ptr<FolderLock>> lock = FolderLock::try_lock(root);
+  if (!lock.ok()) return lock.status();
+  if (*lock == nullptr) return busy();
+  root_ = root;
+  lock_ = *std::move(lock);
+  waiting_ending_ = kHiddenEnding;
+  return {};
+}
+
+void RunStaging::remove_temporary_files() const {
+  for (const fs::directory_entry& entry : all_in(root_)) {
+    if (is_temporary(entry.path().filename().string())) ::unlink(entry.path().c_str());
+  }
+}
+
+fs::path RunStaging::waiting_folder(const std::string& run) const {
+  return root_ / run / kFilesFolder;
+}
+
+bool RunStaging::exists(const std::string& run, const std::string& file) const {
+  const std::lock_guard lock(mutex_);
+  return check_names(run, file).ok() && is_there(run, file);
+}
+
+bool RunStaging::is_there(const std::string& run, const std::string& file) const {
+  if (converters::is_there(log_directory_ / run / file)) return true;
+  const bool counts = options_.resume || begun_.contains(run);
+  return counts && converters::is_there(waiting_folder(run) / (file + waiting_ending_));
+}
+
+Result<std::string> RunStaging::place(const std::string& run, const std::string& file) {
+  if (Status names = check_names(run, file); !names.ok()) return names;
+  const std::lock_guard lock(mutex_);
+  if (!options_.overwrite && is_there(run, file)) return already_there(run + "/" + file);
+  std::error_code error;
+  const fs::file_status there = fs::status(log_directory_ / run, error);
+  if (fs::exists(there) && !fs::is_directory(there)) {
+    return failure(run + " in this directory is a file; give the run another name");
+  }
+  const fs::path folder = waiting_folder(run);
+  // What a killed call left may not appear with what this one writes.
+  if (begun_.insert(run).second && !options_.resume) fs::remove_all(folder, error);
+  fs::create_directories(folder, error);
+  if (error) return system_failure("cannot make " + folder.string(), error.value());
+  return (folder / (file + waiting_ending_)).string();
+}
+
+Status RunStaging::finish(const std::string& run) {
+  if (Status names = check_names(run, "file"); !names.ok()) return names;
+  const std::lock_guard lock(mutex_);
+  if (!options_.resume && !begun_.contains(run)) return {};
+  const fs::path folder = waiting_folder(run);
+  const fs::path target = log_directory_ / run;
+  Status status;
+  if (!waiting_in(folder, waiting_ending_).empty()) {
+    std::error_code error;
+    fs::create_directories(target.parent_path(), error);
+    // Replaces an empty folder, never one with something in it.
+    const bool moved = waiting_ending_.empty() && std::rename(folder.c_str(), target.c_str()) == 0;
+    if (!moved) status = move_files(folder, run);
+  }
+  remove_empty_folders(folder);
+  return status;
+}
+
+Status RunStaging::move_files(const fs::path& from, const std::string& run) const {
+  const fs::path to = log_directory_ / run;
+  std::error_code error;
+  fs::create_directories(to, error);
+  if (error) return system_failure("cannot make " + to.string(), error.value());
+  Status first_failure;
+  for (const std::string& file : waiting_in(from, waiting_ending_)) {
+    const fs::path waiting = from / (file + waiting_ending_);
+    const int code = move_file(waiting, to / file, options_.overwrite);
+    if (code == 0) continue;
+    if (code == EEXIST) ::unlink(waiting.c_str());
+    if ((code == EEXIST && options_.resume) || !first_failure.ok()) continue;
+    first_failure = code == EEXIST ? already_there(run + "/" + file)
+                                   : system_failure("cannot move " + run + "/" + file, code);
+  }
+  return first_failure;
+}
+
+void RunStaging::remove_empty_folders(fs::path folder) const {
+  // The first is gone already when it was moved.
+  ::rmdir(folder.c_str());
+  for (folder = folder.parent_path(); folder != root_ && ::rmdir(folder.c_str()) == 0;) {
+    folder = folder.parent_path();
+  }
+}
+
+}  // namespace tbtrace::converters

@@ -1,0 +1,136 @@
+#include "dialects/arrows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <utility>
+
+#include "base/column.h"
+#include "base/hash.h"
+#include "base/id_map.h"
+#include "trace/links.h"
+
+namespace tbtrace::dialects {
+namespace {
+
+/// For a map from places to rows; whoever finds a row checks that it is at the place.
+std::int64_t place_key(TrackId track, std::int64_t time_ns) {
+  return static_cast<std::int64_t>(hash_integer(static_cast<std::uint64_t>(time_ns), index(track)));
+}
+
+/// Which ranges can have an arrow's end at their start.
+class Ends {
+ public:
+  Ends(const Trace& trace, const Crossings& crossings, std::int64_t origin_ns)
+      : trace_(trace), unfit_(trace.events().size()) {
+    std::map<std::pair<std::size_t, std::uint32_t>, std::int64_t> last_ends;  // by track and lane
+    Column<std::uint32_t> lanes;
+    lanes.resize(trace.events().size(), 0);
+    for (const Crossings::Move& move : crossings.moved) lanes[index(move.event)] = move.lane;
+    const auto rounded_us = [&](std::int64_t ns) {
+      return std::llround(static_cast<double>(ns - origin_ns) / 1000.0);
+    };
+    for (const EventId event : trace.by_start()) {
+      const std::int64_t start_ns = trace.events().start_ns(event);
+      const std::int64_t end_ns = trace.events().end_ns(event);
+      const auto [last, first] =
+          last_ends.try_emplace({index(trace.events().track(event)), lanes[index(event)]}, end_ns);
+      // chrome://tracing nests by whole microseconds: an outermost range that ends, so rounded,
+      // with the one before is taken to be inside it, and nothing is found at its start. Perfetto
+      // closes a range before it looks for what is open at its end.
+      const bool swallowed =
+          !first && start_ns >= last->second && rounded_us(end_ns) <= rounded_us(last->second);
+      unfit_[index(event)] = swallowed || end_ns - start_ns <= 1;
+      last->second = std::max(last->second, end_ns);
+    }
+  }
+
+  bool can_be(EventId from, EventId to) const {
+    return trace_.events().start_ns(from) <= trace_.events().start_ns(to) && !unfit_[index(from)] &&
+           !unfit_[index(to)];
+  }
+
+ private:
+  const Trace& trace_;
+  std::vector<bool> unfit_;
+};
+
+class ForwardBackward {
+ public:
+  ForwardBackward(const Trace& trace, const Ends& ends, Arrows& arrows)
+      : trace_(trace), ends_(ends), arrows_(arrows) {}
+
+  void run() {
+    IdMap start_of_id;
+    IdMap at_end;  // operators at places where an arrow has an end
+    std::uint64_t ends = 0;
+    const std::span<const FlowEnd> flows = trace_.flows();
+    for (std::uint32_t row = 0; row < flows.size(); ++row) {
+      if (flows[row].type != FlowEnd::Type::forward_backward) continue;
+      ++ends;
+      at_end.insert(place_key(flows[row].track, flows[row].time_ns), IdMap::kNone - 1);
+      if (flows[row].start) start_of_id.insert(flows[row].id, row);
+    }
+    if (ends == 0) return;
+    for (const EventId event : trace_.by_start()) {
+      if (trace_.kind(event) != EventKind::cpu_op) continue;
+      const std::int64_t place =
+          place_key(trace_.events().track(event), trace_.events().start_ns(event));
+      if (at_end.find(place) == IdMap::kNone - 1) {
+        at_end.replace(place, static_cast<std::uint32_t>(event));
+      }
+    }
+    const auto operator_at = [&](const FlowEnd& end) {
+      const std::uint32_t row = at_end.find(place_key(end.track, end.time_ns));
+      if (row >= IdMap::kNone - 1) return EventId::none;
+      const auto event = static_cast<EventId>(row);
+      const bool is_there = trace_.events().track(event) == end.track &&
+                            trace_.events().start_ns(event) == end.time_ns;
+      return is_there ? event : EventId::none;
+    };
+    std::uint64_t used = 0;
+    std::uint32_t id = 0;
+    IdMap ended;
+    for (const FlowEnd& end : flows) {
+      if (end.type != FlowEnd::Type::forward_backward || end.start) continue;
+      const std::uint32_t start = start_of_id.find(end.id);
+      if (start == IdMap::kNone || !ended.insert(end.id, 0).second) continue;
+      const EventId forward = operator_at(flows[start]);
+      const EventId backward = operator_at(end);
+      if (forward == EventId::none || backward == EventId::none) continue;
+      if (!ends_.can_be(forward, backward)) continue;
+      ++id;
+      arrows_.ends.push_back({forward, id, Arrows::Kind::forward_backward, true});
+      arrows_.ends.push_back({backward, id, Arrows::Kind::forward_backward, false});
+      used += 2;
+    }
+    arrows_.left_out += ends - used;
+  }
+
+ private:
+  const Trace& trace_;
+  const Ends& ends_;
+  Arrows& arrows_;
+};
+
+}  // namespace
+
+Arrows make_arrows(const Trace& trace, const Crossings& crossings, std::int64_t origin_ns) {
+  Arrows arrows;
+  const Ends ends(trace, crossings, origin_ns);
+  ForwardBackward(trace, ends, arrows).run();
+  std::uint32_t id = 0;
+  for (const DeviceLink& link : trace.device_links().device_work()) {
+    if (link.launch == EventId::none) continue;
+    if (!ends.can_be(link.launch, link.work)) continue;
+    ++id;
+    arrows.ends.push_back({link.launch, id, Arrows::Kind::launch, true});
+    arrows.ends.push_back({link.work, id, Arrows::Kind::launch, false});
+  }
+  std::stable_sort(arrows.ends.begin(), arrows.ends.end(),
+                   [](const auto& a, const auto& b) { return index(a.event) < index(b.event); });
+  return arrows;
+}
+
+}  // namespace tbtrace::dialects

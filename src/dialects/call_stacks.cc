@@ -1,0 +1,55 @@
+#include "dialects/call_stacks.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "trace/call_tree.h"
+#include "wire/json_text.h"
+
+namespace tbtrace::dialects {
+namespace {
+
+constexpr std::size_t kMostFrames = 100;
+constexpr std::size_t kMostBytes = std::size_t{1}
+                                   << 20;  // kept; operators of a frame stand together
+
+}  // namespace
+
+CallStacks::CallStacks(const Trace& trace) : trace_(trace) {
+  for (std::size_t row = 0; row < trace.events().size() && !any_; ++row) {
+    any_ = trace.events().is_python_frame(static_cast<EventId>(row));
+  }
+}
+
+std::string_view CallStacks::json(EventId event) {
+  if (!any_) return {};
+  const CallTree& tree = trace_.call_tree();
+  const auto frame_above = [&](EventId at) {
+    do {
+      at = tree.parent(at);
+    } while (at != EventId::none && !trace_.events().is_python_frame(at));
+    return at;
+  };
+  const EventId innermost = frame_above(event);
+  if (innermost == EventId::none) return {};
+  const auto known = by_frame_.find(static_cast<std::uint32_t>(innermost));
+  if (known != by_frame_.end()) return known->second;
+  std::string frames;
+  std::size_t count = 0;
+  for (EventId at = innermost; at != EventId::none && count < kMostFrames; at = frame_above(at)) {
+    if (count++ > 0) frames += ';';
+    std::string frame(trace_.name(at));
+    std::replace(frame.begin(), frame.end(), ';', ',');  // which parts frames
+    frames += frame;
+  }
+  std::string json;
+  wire::append_json_string(json, frames);
+  if (bytes_ > kMostBytes) {
+    by_frame_.clear();
+    bytes_ = 0;
+  }
+  bytes_ += json.size();
+  return by_frame_.emplace(static_cast<std::uint32_t>(innermost), std::move(json)).first->second;
+}
+
+}  // namespace tbtrace::dialects

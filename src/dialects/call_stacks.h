@@ -1,0 +1,30 @@
+// Call stacks of operators in traces that have Python frames as rows instead: the text that the
+// plugin's Operator view groups by.
+// Made from a Trace, which must outlive it. Views are valid until the next call. One thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include <tbtrace/trace.h>
+
+namespace tbtrace::dialects {
+
+class CallStacks {
+ public:
+  explicit CallStacks(const Trace& trace);
+
+  /// Frames around `event`, innermost first, joined by `;`, as a JSON string; empty if there are
+  /// none. At most 100 frames.
+  std::string_view json(EventId event);
+
+ private:
+  const Trace& trace_;
+  std::unordered_map<std::uint32_t, std::string> by_frame_;
+  std::size_t bytes_ = 0;
+  bool any_ = false;
+};
+
+}  // namespace tbtrace::dialects

@@ -1,0 +1,40 @@
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include <tbtrace/convert.h>
+
+namespace tbtrace {
+namespace {
+
+struct Row {
+  std::string_view id;
+  std::string_view sentence;
+};
+
+constexpr std::array kRows = std::to_array<Row>({
+    {"arrows_left_out", "arrows whose other end, or whose range, is not in the trace"},
+    {"correlations_renumbered", "launches share a correlation or lack one, so all got new ones"},
+    {"devices_renumbered", "devices that deviceProperties does not list got the number of one"},
+    {"external_ids_renumbered", "External ids name no operators, so all operators got new ones"},
+    {"launches_added", "work whose operator is known has no launch; one of no length was added"},
+    {"ranges_moved_to_lanes", "ranges that cross another one stand on a lane beside their thread"},
+    {"ranges_shortened", "ranges end earlier, since rounded times put their ends over another one"},
+    {"ranges_too_deep", "operators nested more than 180 deep, which TensorBoard never loads"},
+    {"steps_hidden", "steps without a number or a length, which TensorBoard fails at"},
+    {"steps_inferred", "annotations that count iterations became steps"},
+    {"tracks_renumbered", "processes and threads whose ids are no whole numbers from 0 to 2^53"},
+    {"values_left_out", "numbers of kernels or memory that are none, which readers fail at"},
+    {"values_quoted", "values that are no JSON are kept as text"},
+    {"window_marked", "a trace without operators got marks where its window starts and ends"},
+});
+
+}  // namespace
+
+std::string_view change_sentence(std::string_view id) {
+  const auto* const row =
+      std::find_if(kRows.begin(), kRows.end(), [&](const Row& each) { return each.id == id; });
+  return row == kRows.end() ? std::string_view() : row->sentence;
+}
+
+}  // namespace tbtrace

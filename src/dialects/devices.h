@@ -1,0 +1,37 @@
+// Numbers of devices as the plugin needs them: places in the list `deviceProperties`, below 64.
+// Made from a Trace; owns what it holds. Immutable.
+// Numbers that the list has are kept. ROCm counts processors as devices too: numbers that the list
+// does not have go to its devices that nobody else uses, in order, else behind its end.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include <tbtrace/trace.h>
+
+namespace tbtrace::dialects {
+
+class Devices {
+ public:
+  explicit Devices(const Trace& trace);
+
+  /// The number to write for the process of a device's track. torch.autograd.profiler wrote the
+  /// device where others write the stream.
+  std::int64_t number(const Track& track) const;
+  /// The same for a record of memory.
+  std::int64_t memory_number(std::int64_t device_id) const;
+
+  /// The list, spaced JSON; empty if the file has none, or it makes no sense.
+  const std::string& properties() const { return properties_; }
+  std::uint64_t renumbered() const { return renumbered_; }
+
+ private:
+  std::map<std::int64_t, std::int64_t> numbers_;
+  std::map<std::pair<std::uint32_t, std::int64_t>, std::int64_t> text_numbers_;
+  std::string properties_;
+  std::uint64_t renumbered_ = 0;
+};
+
+}  // namespace tbtrace::dialects

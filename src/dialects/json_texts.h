@@ -1,0 +1,44 @@
+// The strings of a trace as JSON, each made once.
+// Owns the texts; views are valid until the next call. One thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tbtrace/trace.h>
+
+#include "wire/json_text.h"
+
+namespace tbtrace::dialects {
+
+class JsonTexts {
+ public:
+  explicit JsonTexts(const Trace& trace) : trace_(trace) {}
+
+  /// With its quotes.
+  std::string_view operator[](StringId id) {
+    if (places_.size() <= index(id)) places_.resize(index(id) + 1);
+    Place& place = places_[index(id)];
+    if (place.size == 0) {
+      place.start = texts_.size();
+      wire::append_json_string(texts_, trace_.string(id));
+      place.size = texts_.size() - place.start;
+    }
+    return std::string_view(texts_).substr(place.start, place.size);
+  }
+
+ private:
+  struct Place {
+    std::size_t start = 0;
+    std::size_t size = 0;  // 0: not made yet
+  };
+
+  const Trace& trace_;
+  std::string texts_;
+  std::vector<Place> places_;
+};
+
+}  // namespace tbtrace::dialects

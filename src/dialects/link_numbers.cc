@@ -1,0 +1,314 @@
+#include "dialects/link_numbers.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <limits>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/id_map.h"
+#include "trace/call_tree.h"
+#include "trace/links.h"
+
+namespace tbtrace::dialects {
+namespace {
+
+constexpr std::int64_t kLargestKept = std::numeric_limits<std::uint32_t>::max() - 1;
+
+bool names_operators(EventKind kind) {
+  return kind == EventKind::cpu_op || kind == EventKind::user_annotation;
+}
+
+/// The plugin's own dialect, that of 2020 and 2021: what it says of such a trace stays as it is.
+bool is_plugins_own(const Trace& trace) {
+  constexpr std::array<std::string_view, 4> kOwn = {"Runtime", "Kernel", "Memcpy", "Memset"};
+  return std::any_of(trace.categories().begin(), trace.categories().end(),
+                     [&](const Category& category) {
+                       const std::string_view name = trace.string(category.name);
+                       return std::find(kOwn.begin(), kOwn.end(), name) != kOwn.end();
+                     });
+}
+
+}  // namespace
+
+LinkNumbers::LinkNumbers(const Trace& trace, const Roles& roles, Dialect dialect)
+    : trace_(trace), roles_(roles), dialect_(dialect) {
+  external_id_.resize(trace.events().size(), 0);
+  correlation_.resize(trace.events().size(), 0);
+  if (dialect == Dialect::plugin) measure_depth();
+  number_operators();
+  if (dialect == Dialect::plugin) join_collectives();
+  find_owners();
+  number_launches();
+}
+
+bool LinkNumbers::is_listed_collective(EventId event) const {
+  return std::binary_search(listed_collectives_.begin(), listed_collectives_.end(), event);
+}
+
+void LinkNumbers::measure_depth() {
+  depth_.resize(trace_.events().size(), 0);
+  const CallTree& tree = trace_.call_tree();
+  for (const EventId event : tree.ranges()) {
+    const EventId parent = tree.parent(event);
+    const std::uint16_t around = parent == EventId::none ? std::uint16_t{0} : depth_[index(parent)];
+    const bool deeper = is_node(roles_.role(event)) && around <= kDeepestNode;
+    depth_[index(event)] = static_cast<std::uint16_t>(around + (deeper ? 1 : 0));
+    if (is_node(roles_.role(event)) && too_deep(event)) ++too_deep_;
+  }
+}
+
+/// Every operator and annotation gets an id of its own.
+void LinkNumbers::number_operators() {
+  external_ids_kept_ = keeps_external_ids();
+  std::int64_t next = 1;
+  if (external_ids_kept_) {
+    for (std::size_t row = 0; row < external_id_.size(); ++row) {
+      const auto event = static_cast<EventId>(row);
+      if (names_operators(trace_.kind(event))) next = std::max(next, trace_.external_id(event) + 1);
+    }
+  }
+  for (std::size_t row = 0; row < external_id_.size(); ++row) {
+    const auto event = static_cast<EventId>(row);
+    if (!names_operators(trace_.kind(event))) continue;
+    const std::int64_t own = external_ids_kept_ ? trace_.external_id(event) : 0;
+    // There are fewer ranges than 32-bit numbers.
+    external_id_[row] = static_cast<std::uint32_t>(own > 0 ? own : next++);
+  }
+}
+
+bool LinkNumbers::keeps_external_ids() const {
+  if (!trace_.links().external_ids_valid) return false;
+  const auto rows = static_cast<std::int64_t>(external_id_.size());
+  IdMap seen;
+  for (std::size_t row = 0; row < external_id_.size(); ++row) {
+    const auto event = static_cast<EventId>(row);
+    if (!names_operators(trace_.kind(event))) continue;
+    const std::int64_t id = trace_.external_id(event);
+    if (id == 0) continue;
+    if (id < 0 || id > kLargestKept - rows) return false;
+    if (!seen.insert(id, 0).second) return false;
+  }
+  return true;
+}
+
+/// The plugin takes a kernel for communication when it has the id of the collective's row. Where an
+/// operator holds just that row and no other launches, both get the operator's id: the plugin gives
+/// the time to the operator, which it meets first, as torch does.
+void LinkNumbers::join_collectives() {
+  const CallTree& tree = trace_.call_tree();
+  struct Holder {
+    EventId collective = EventId::none;
+    bool alone = true;
+  };
+  std::unordered_map<std::uint32_t, Holder> holders;
+  std::vector<EventId> collectives;
+  const auto holder_of = [&](EventId event) {
+    EventId up = tree.parent(event);
+    while (up != EventId::none && roles_.role(up) != Role::op) up = tree.parent(up);
+    return up;
+  };
+  for (const EventId event : tree.ranges()) {
+    if (roles_.role(event) != Role::collective) continue;
+    collectives.push_back(event);
+    const EventId op = holder_of(event);
+    if (op == EventId::none) continue;
+    const auto [found, added] = holders.try_emplace(static_cast<std::uint32_t>(op));
+    found->second.alone = added && trace_.events().start_ns(op) < trace_.events().start_ns(event);
+    found->second.collective = event;
+  }
+  if (collectives.empty()) return;
+  const auto spoil = [&](EventId launch) {
+    for (EventId up = tree.parent(launch); up != EventId::none; up = tree.parent(up)) {
+      if (roles_.role(up) == Role::collective) return;
+      if (roles_.role(up) != Role::op) continue;
+      const auto found = holders.find(static_cast<std::uint32_t>(up));
+      if (found != holders.end()) found->second.alone = false;
+      return;
+    }
+  };
+  for (const DeviceLink& link : trace_.device_links().device_work()) {
+    if (link.launch != EventId::none) spoil(link.launch);
+  }
+  std::sort(collectives.begin(), collectives.end());
+  for (const EventId event : collectives) {
+    const EventId op = holder_of(event);
+    if (op == EventId::none) continue;
+    const Holder& holder = holders.at(static_cast<std::uint32_t>(op));
+    if (holder.alone && holder.collective == event && !too_deep(op)) {
+      external_id_[index(event)] = external_id_[index(op)];
+    } else {
+      listed_collectives_.push_back(event);
+    }
+  }
+}
+
+/// The innermost node around that may take launches.
+EventId LinkNumbers::node_of(EventId op) const {
+  const CallTree& tree = trace_.call_tree();
+  while (op != EventId::none &&
+         (!is_node(roles_.role(op)) || roles_.role(op) == Role::module || too_deep(op))) {
+    op = tree.parent(op);
+  }
+  return op;
+}
+
+EventId LinkNumbers::owner(EventId launch, EventId op) const {
+  if (dialect_ == Dialect::kineto) return op;
+  const CallTree& tree = trace_.call_tree();
+  if (launch == EventId::none) return node_of(op);
+  const EventId node = node_of(op != EventId::none ? op : tree.parent(launch));
+  for (EventId up = tree.parent(launch); up != EventId::none && up != node; up = tree.parent(up)) {
+    if (roles_.role(up) == Role::collective && !too_deep(up)) return up;
+  }
+  return node;
+}
+
+/// The plugin merges an operator with its only child of the same name, and then forgets the
+/// launches of the outer one: they go to the child.
+Column<EventId> LinkNumbers::merged_children() const {
+  Column<EventId> only_child;
+  if (dialect_ != Dialect::plugin) return only_child;
+  const CallTree& tree = trace_.call_tree();
+  only_child.resize(external_id_.size(), EventId::none);
+  for (const EventId event : tree.ranges()) {
+    if (!is_node(roles_.role(event)) || too_deep(event)) continue;
+    EventId parent = tree.parent(event);
+    while (parent != EventId::none && !is_node(roles_.role(parent))) parent = tree.parent(parent);
+    if (parent == EventId::none) continue;
+    EventId& child = only_child[index(parent)];
+    child = child == EventId::none ? event : parent;  // itself: there are several
+  }
+  const auto is_plain_op = [&](EventId event) {
+    return trace_.kind(event) == EventKind::cpu_op && roles_.role(event) == Role::op;
+  };
+  for (const EventId event : tree.ranges()) {
+    EventId& child = only_child[index(event)];
+    if (child == EventId::none) continue;
+    const bool same = child != event && is_plain_op(event) && is_plain_op(child) &&
+                      trace_.events().name(event) == trace_.events().name(child);
+    if (!same) child = EventId::none;
+  }
+  return only_child;
+}
+
+void LinkNumbers::find_owners() {
+  const CallTree& tree = trace_.call_tree();
+  const Links& links = trace_.device_links();
+  IdMap named;
+  const bool valid = links.report().external_ids_valid;
+  if (valid) {
+    for (const EventId event : trace_.by_start()) {
+      const std::int64_t id = trace_.external_id(event);
+      if (id != 0 && names_operators(trace_.kind(event))) {
+        named.insert(id, static_cast<std::uint32_t>(event));
+      }
+    }
+  }
+  const auto named_by = [&](EventId event) {
+    const std::int64_t id = valid ? trace_.external_id(event) : 0;
+    return id == 0 ? EventId::none : static_cast<EventId>(named.find(id));
+  };
+  const auto number_of = [&](EventId node) {
+    return node == EventId::none ? 0 : external_id_[index(node)];
+  };
+
+  const Column<EventId> merged = merged_children();
+  const auto innermost = [&](EventId node) {
+    while (node != EventId::none && !merged.empty() && merged[index(node)] != EventId::none) {
+      node = merged[index(node)];
+    }
+    return node;
+  };
+
+  // A launch goes where the model puts its first work.
+  const bool may_add_launches = dialect_ == Dialect::plugin && !is_plugins_own(trace_);
+  Column<bool> settled;
+  settled.resize(external_id_.size(), false);
+  for (const DeviceLink& link : links.device_work()) {
+    if (link.launch != EventId::none && !settled[index(link.launch)]) {
+      settled[index(link.launch)] = true;
+      external_id_[index(link.launch)] = number_of(innermost(owner(link.launch, link.op)));
+    }
+    if (link.launch != EventId::none) {
+      external_id_[index(link.work)] = external_id_[index(link.launch)];
+      continue;
+    }
+    const EventId node = innermost(owner(EventId::none, link.op));
+    external_id_[index(link.work)] = number_of(node);
+    if (node != EventId::none && may_add_launches) missing_.push_back({link.work, node});
+  }
+  std::sort(missing_.begin(), missing_.end(),
+            [](const Missing& a, const Missing& b) { return index(a.work) < index(b.work); });
+  for (std::size_t row = 0; row < external_id_.size(); ++row) {
+    const auto event = static_cast<EventId>(row);
+    const EventKind kind = trace_.kind(event);
+    if (settled[row] || is_device_work(kind) || names_operators(kind)) continue;
+    if (kind == EventKind::runtime) {
+      EventId op = named_by(event);
+      if (op == EventId::none) op = Links::container(trace_, tree, event);
+      external_id_[row] = number_of(innermost(owner(event, op)));
+    } else if (kind == EventKind::gpu_user_annotation) {
+      external_id_[row] = number_of(named_by(event));
+    }
+  }
+}
+
+void LinkNumbers::number_launches() {
+  correlations_kept_ = keeps_correlations();
+  std::int64_t next = 1;
+  if (correlations_kept_) {
+    for (std::size_t row = 0; row < correlation_.size(); ++row) {
+      next = std::max(next, trace_.correlation(static_cast<EventId>(row)) + 1);
+    }
+  }
+  const auto number = [&](EventId event) {
+    const std::int64_t own = correlations_kept_ ? trace_.correlation(event) : 0;
+    return static_cast<std::uint32_t>(own > 0 ? own : next++);
+  };
+  IdMap of_file;  // the file's number -> the launch's row
+  for (std::size_t row = 0; row < correlation_.size(); ++row) {
+    const auto event = static_cast<EventId>(row);
+    if (trace_.kind(event) != EventKind::runtime) continue;
+    correlation_[row] = number(event);
+    if (trace_.correlation(event) != 0) {
+      of_file.insert(trace_.correlation(event), static_cast<std::uint32_t>(row));
+    }
+  }
+  for (const DeviceLink& link : trace_.device_links().device_work()) {
+    correlation_[index(link.work)] =
+        link.launch != EventId::none ? correlation_[index(link.launch)] : number(link.work);
+  }
+  for (std::size_t row = 0; row < correlation_.size(); ++row) {
+    const auto event = static_cast<EventId>(row);
+    if (trace_.kind(event) != EventKind::device_other || trace_.correlation(event) == 0) continue;
+    const std::uint32_t launch = of_file.find(trace_.correlation(event));
+    if (launch != IdMap::kNone) correlation_[row] = correlation_[launch];
+  }
+}
+
+bool LinkNumbers::keeps_correlations() const {
+  const auto rows = static_cast<std::int64_t>(correlation_.size());
+  IdMap seen;
+  for (std::size_t row = 0; row < correlation_.size(); ++row) {
+    const auto event = static_cast<EventId>(row);
+    const std::int64_t id = trace_.correlation(event);
+    if (id < 0 || id > kLargestKept - rows) return false;
+    if (trace_.kind(event) == EventKind::runtime && id != 0 && !seen.insert(id, 0).second) {
+      return false;
+    }
+  }
+  IdMap orphans;
+  for (const DeviceLink& link : trace_.device_links().device_work()) {
+    const std::int64_t id = trace_.correlation(link.work);
+    if (link.launch != EventId::none) {
+      if (id != trace_.correlation(link.launch)) return false;
+    } else if (id != 0 && dialect_ == Dialect::plugin && !orphans.insert(id, 0).second) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace tbtrace::dialects

@@ -1,0 +1,66 @@
+// Process and thread numbers for the tracks of a trace: numbers that every reader takes, and lanes
+// beside the tracks on which ranges cross.
+// Made from a Trace, which must outlive it. Immutable.
+// Numbers that are sound are kept; negative ones, those beyond 2^53 and texts get new ones.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <tbtrace/convert.h>
+#include <tbtrace/trace.h>
+
+#include "dialects/crossings.h"
+#include "dialects/devices.h"
+#include "dialects/roles.h"
+
+namespace tbtrace::dialects {
+
+struct Place {
+  std::int64_t process = 0;
+  std::int64_t thread = 0;
+  bool is_device = false;
+};
+
+/// A row of metadata that a track needs which the file does not name as it is written.
+struct PlaceName {
+  Place place;
+  std::string name;
+  bool is_process = false;
+};
+
+class Places {
+ public:
+  Places(const Trace& trace, const Roles& roles, const Devices& devices, const Crossings& crossings,
+         Dialect dialect);
+
+  const Place& of_track(TrackId track) const { return places_[index(track)]; }
+  const Place& of_event(EventId event) const;
+
+  /// A process and thread as they stand in the file, also those that are on no track.
+  Place of_text(std::string_view process, std::string_view thread) const;
+
+  std::span<const PlaceName> names() const { return names_; }
+  std::uint64_t renumbered() const { return renumbered_; }
+
+ private:
+  struct Numbers;
+
+  const Trace& trace_;
+  const Crossings& crossings_;
+  std::vector<Place> places_;  // by track
+  std::map<std::pair<std::size_t, std::uint32_t>, Place> lanes_;
+  // By the file's text.
+  std::map<std::string, std::int64_t, std::less<>> processes_;
+  std::map<std::string, std::int64_t, std::less<>> device_processes_;
+  std::map<std::pair<std::string, std::string>, Place> by_text_;
+  std::vector<PlaceName> names_;
+  std::uint64_t renumbered_ = 0;
+};
+
+}  // namespace tbtrace::dialects

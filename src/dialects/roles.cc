@@ -1,0 +1,160 @@
+#include "dialects/roles.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+namespace tbtrace::dialects {
+namespace {
+
+// Of annotations and shadows that the plugin must not see: it would take them for steps, for
+// collectives a second time, or for work of the CPU.
+constexpr std::string_view kUnseenAnnotation = "annotation";
+constexpr std::string_view kUnseenShadow = "gpu_annotation";
+
+/// Categories of today's Kineto for the calls and the work of devices; older ones get these names.
+constexpr std::array<std::string_view, 12> kModern = {
+    "cuda_runtime",
+    "cuda_driver",
+    "xpu_runtime",
+    "xpu_driver",
+    "privateuse1_runtime",
+    "privateuse1_driver",
+    "mtia_runtime",
+    "glow_runtime",
+    "kernel",
+    "mtia_ccp_events",
+    "hpu_op",
+    "gpu_memcpy",
+};
+
+bool is_modern(std::string_view category) {
+  return std::find(kModern.begin(), kModern.end(), category) != kModern.end();
+}
+
+}  // namespace
+
+Roles::Roles(const Trace& trace, Dialect dialect) : trace_(trace), dialect_(dialect) {
+  std::size_t names = 0;
+  for (std::size_t event = 0; event < trace.events().size(); ++event) {
+    names = std::max(names, index(trace.events().name(static_cast<EventId>(event))) + 1);
+  }
+  classes_.reserve(names);
+  for (std::size_t name = 0; name < names; ++name) {
+    const std::string_view text = trace.string(static_cast<StringId>(name));
+    classes_.push_back(class_of_name(text));
+    any_nccl_ = any_nccl_ || text.starts_with("nccl:");
+  }
+  const auto framework = trace.metadata().find("Framework");
+  lightning_ = framework != trace.metadata().end() && framework->second == "\"pytorch-lightning\"";
+}
+
+Role Roles::role(EventId event) const {
+  switch (trace_.kind(event)) {
+    case EventKind::cpu_op:
+      switch (name_class(event)) {
+        case NameClass::step:
+          return trace_.events().duration_ns(event) > 0 ? Role::step : Role::annotation;
+        case NameClass::unsound_step:
+          return Role::annotation;
+        default:
+          return Role::op;
+      }
+    case EventKind::user_annotation:
+      return annotation_role(event);
+    case EventKind::python_function:
+      if (lightning_) return Role::frame;
+      if (trace_.events().is_module(event)) return Role::module;
+      return trace_.events().is_python_frame(event) ? Role::frame : Role::annotation;
+    case EventKind::runtime:
+      return Role::launch;
+    case EventKind::kernel:
+    case EventKind::gpu_memcpy:
+    case EventKind::gpu_memset:
+      return Role::work;
+    case EventKind::gpu_user_annotation:
+      return Role::shadow;
+    case EventKind::trace_span:
+      return Role::span;
+    default:
+      return Role::other;
+  }
+}
+
+Role Roles::annotation_role(EventId event) const {
+  switch (name_class(event)) {
+    case NameClass::step:
+      return trace_.events().duration_ns(event) > 0 ? Role::step : Role::annotation;
+    case NameClass::collective:
+    case NameClass::collective_variant:
+      return Role::collective;
+    case NameClass::data_loader:
+    case NameClass::optimizer:
+    case NameClass::data_parallel:
+      return Role::annotation_node;
+    case NameClass::distributed_data_parallel:
+      // The plugin would recommend nccl to a job whose collectives of nccl it does not know.
+      return any_nccl_ ? Role::annotation : Role::annotation_node;
+    case NameClass::lightning:
+      return lightning_ ? Role::annotation_node : Role::annotation;
+    default:
+      return Role::annotation;
+  }
+}
+
+std::string_view Roles::category(EventId event) const {
+  const std::string_view own = trace_.string(trace_.category(event).name);
+  const bool plugin = dialect_ == Dialect::plugin;
+  switch (trace_.kind(event)) {
+    case EventKind::cpu_op:
+      return plugin && role(event) == Role::annotation ? kUnseenAnnotation : "cpu_op";
+    case EventKind::user_annotation: {
+      if (!plugin) return "user_annotation";
+      const bool unseen_step =
+          role(event) == Role::annotation &&
+          (name_class(event) == NameClass::step || name_class(event) == NameClass::unsound_step);
+      if (unseen_step) return kUnseenAnnotation;
+      return role(event) == Role::annotation_node ? "cpu_op" : "user_annotation";
+    }
+    case EventKind::runtime:
+      if (plugin) return "Runtime";
+      return is_modern(own) ? own : "cuda_runtime";
+    case EventKind::kernel:
+      return !plugin && is_modern(own) ? own : "kernel";
+    case EventKind::gpu_memcpy:
+      return "gpu_memcpy";
+    case EventKind::gpu_memset:
+      return "gpu_memset";
+    case EventKind::gpu_user_annotation:
+      return plugin ? kUnseenShadow : "gpu_user_annotation";
+    case EventKind::trace_span:
+      return "Trace";
+    default:
+      return own;
+  }
+}
+
+int Roles::rank(EventId event) const {
+  switch (role(event)) {
+    case Role::op:
+    case Role::work:
+      return 0;
+    case Role::module:
+      return 1;
+    case Role::step:
+    case Role::annotation_node:
+    case Role::collective:
+      // What the plugin's tree consists of stays together; frames are not in it.
+      return dialect_ == Dialect::plugin ? 2 : 5;
+    case Role::launch:
+      return 3;
+    case Role::frame:
+      return 4;
+    case Role::annotation:
+      return 5;
+    default:
+      return 6;
+  }
+}
+
+}  // namespace tbtrace::dialects

@@ -1,0 +1,57 @@
+// What each range is to a dialect: the category that it is written with, whether it is a node of
+// the plugin's operator tree, and which of two ranges that cross gives way. Made from a Trace,
+// which must outlive it. Immutable.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include <tbtrace/convert.h>
+#include <tbtrace/trace.h>
+
+#include "dialects/name_class.h"
+
+namespace tbtrace::dialects {
+
+enum class Role : std::uint8_t {
+  op,               ///< a node that the plugin lists as an operator, or leaves out by its name
+  step,             ///< a node: `ProfilerStep#N`
+  annotation_node,  ///< a node that is no operator of its own: data loading, an optimizer's step
+  collective,       ///< a node: an annotation by one of the five names
+  module,           ///< a node: a frame of an nn.Module
+  frame,            ///< another frame of Python's
+  annotation,
+  launch,  ///< a call of the device's runtime or driver
+  work,    ///< a kernel, copy or fill
+  shadow,  ///< an annotation on a device
+  span,    ///< the recording's window
+  other,
+};
+
+constexpr bool is_node(Role role) { return role <= Role::module; }
+
+class Roles {
+ public:
+  Roles(const Trace& trace, Dialect dialect);
+
+  Role role(EventId event) const;
+  NameClass name_class(EventId event) const { return classes_[index(trace_.events().name(event))]; }
+
+  /// The category to write.
+  std::string_view category(EventId event) const;
+
+  /// Of two ranges that cross, the one of the higher rank moves to a lane.
+  int rank(EventId event) const;
+
+ private:
+  Role annotation_role(EventId event) const;
+
+  const Trace& trace_;
+  Dialect dialect_;
+  bool lightning_ = false;
+  bool any_nccl_ = false;
+  std::vector<NameClass> classes_;  // by StringId
+};
+
+}  // namespace tbtrace::dialects

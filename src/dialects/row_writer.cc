@@ -1,0 +1,366 @@
+#include "dialects/row_writer.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "wire/json_strict.h"
+
+namespace tbtrace::dialects {
+namespace {
+
+std::int64_t last_time_ns(const Trace& trace) {
+  std::int64_t last = trace.first_time_ns();
+  for (const EventId event : trace.by_start()) last = std::max(last, trace.events().end_ns(event));
+  for (const MemoryRecord& record : trace.memory()) last = std::max(last, record.time_ns);
+  return last;
+}
+
+/// Whole milliseconds, so that readers that round times round them as before.
+std::int64_t origin_of(const Trace& trace) {
+  constexpr std::int64_t kMillisecond = 1'000'000;
+  constexpr std::int64_t kFarthest = std::int64_t{1} << 62;  // our reader takes no times beyond
+  const std::int64_t first = trace.first_time_ns();
+  const std::int64_t origin = first - ((first % kMillisecond) + kMillisecond) % kMillisecond;
+  return origin < 0 && last_time_ns(trace) >= kFarthest + origin ? 0 : origin;
+}
+
+void append_integer(std::string& json, std::int64_t value) {
+  std::array<char, 24> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  json.append(digits.data(), end);
+}
+
+void append_place(std::string& json, const Place& place) {
+  json += ",\"pid\":";
+  append_integer(json, place.process);
+  json += ",\"tid\":";
+  append_integer(json, place.thread);
+}
+
+/// With as many decimals as it needs.
+void append_microseconds(std::string& json, std::int64_t ns) {
+  if (ns < 0) {
+    json += '-';
+    ns = -ns;
+  }
+  append_integer(json, ns / 1000);
+  const auto rest = static_cast<int>(ns % 1000);
+  if (rest == 0) return;
+  const std::array<char, 4> decimals = {'.', static_cast<char>('0' + rest / 100),
+                                        static_cast<char>('0' + rest / 10 % 10),
+                                        static_cast<char>('0' + rest % 10)};
+  json.append(decimals.data(), rest % 10 != 0 ? 4 : rest % 100 != 0 ? 3 : 2);
+}
+
+/// A key that is given as it stands between its quotes in the file.
+std::string key_json(std::string_view key) {
+  std::string json;
+  if (!wire::append_strict_json(json, '"' + std::string(key) + '"', true)) {
+    wire::append_json_string(json, key);
+  }
+  return json;
+}
+
+template <typename Entry>
+const Entry* first_of(const std::vector<Entry>& sorted, EventId event, EventId Entry::*key) {
+  const auto found = std::lower_bound(
+      sorted.begin(), sorted.end(), event,
+      [&](const Entry& a, EventId wanted) { return index(a.*key) < index(wanted); });
+  return found != sorted.end() && (*found).*key == event ? &*found : nullptr;
+}
+
+}  // namespace
+
+std::int64_t unix_ns(const Trace& trace, std::int64_t time_ns) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(trace.base_time_ns()) +
+                                   static_cast<std::uint64_t>(time_ns));
+}
+
+RowWriter::RowWriter(const Trace& trace, Dialect dialect, bool infer_steps)
+    : trace_(trace),
+      dialect_(dialect),
+      origin_ns_(origin_of(trace)),
+      roles_(trace, dialect),
+      devices_(trace),
+      crossings_(find_crossings(trace, roles_, origin_ns_)),
+      places_(trace, roles_, devices_, crossings_, dialect),
+      numbers_(trace, roles_, dialect),
+      arrows_(make_arrows(trace, crossings_, origin_ns_)),
+      call_stacks_(trace),
+      texts_(trace) {
+  if (infer_steps) inferred_steps_ = inferred_steps(trace);
+  bool any_work = false;
+  bool any_host = false;
+  for (std::size_t row = 0; row < trace.events().size(); ++row) {
+    const auto event = static_cast<EventId>(row);
+    any_work = any_work || is_device_work(trace.kind(event));
+    const Role role = roles_.role(event);
+    any_host = any_host || role <= Role::annotation_node;
+    const NameClass name_class = roles_.name_class(event);
+    const bool is_step = name_class == NameClass::step || name_class == NameClass::unsound_step;
+    unseen_steps_ += is_step && role == Role::annotation ? 1 : 0;
+  }
+  lacks_host_ = dialect == Dialect::plugin && any_work && !any_host;
+}
+
+bool RowWriter::is_device_row(EventId event) const {
+  return trace_.kind(event) >= EventKind::kernel &&
+         trace_.kind(event) <= EventKind::gpu_user_annotation;
+}
+
+bool RowWriter::is_renamed(EventId event) const {
+  return dialect_ == Dialect::plugin && roles_.role(event) == Role::collective &&
+         roles_.name_class(event) == NameClass::collective_variant;
+}
+
+std::int64_t RowWriter::duration_ns(EventId event) const {
+  const auto* shorter = crossings_.shortened.empty()
+                            ? nullptr
+                            : first_of(crossings_.shortened, event, &Crossings::Shorter::event);
+  return shorter != nullptr ? shorter->duration_ns : trace_.events().duration_ns(event);
+}
+
+void RowWriter::begin(std::string& json) const {
+  const auto& metadata = trace_.metadata();
+  bool first = true;
+  const auto member = [&](std::string_view key, std::string_view value) {
+    json += first ? "{\n" : ",\n";
+    first = false;
+    json += key_json(key);
+    json += ": ";
+    if (!wire::append_strict_json(json, value, true)) wire::append_json_string(json, value);
+  };
+  member("schemaVersion", metadata.contains("schemaVersion") ? metadata.at("schemaVersion") : "1");
+  if (!devices_.properties().empty()) {
+    member("deviceProperties", devices_.properties());
+  } else if (metadata.contains("deviceProperties")) {
+    member("deviceProperties", "[]");
+  }
+  for (const auto& [key, value] : metadata) {
+    const std::string json_key = key_json(key);
+    const bool written = json_key == "\"schemaVersion\"" || json_key == "\"deviceProperties\"" ||
+                         json_key == "\"baseTimeNanoseconds\"" || json_key == "\"traceEvents\"";
+    if (!written) member(key, value);
+  }
+  if (!metadata.contains("displayTimeUnit")) member("displayTimeUnit", "\"ms\"");
+  member("baseTimeNanoseconds", std::to_string(unix_ns(trace_, origin_ns_)));
+  json += ",\n\"traceEvents\": [\n";
+}
+
+void RowWriter::end(std::string& json) {
+  for (const PlaceName& name : places_.names()) {
+    std::string text;
+    wire::append_json_string(text, name.name);
+    json += "{\"ph\":\"M\",\"name\":\"";
+    json += name.is_process ? "process_name\"" : "thread_name\"";
+    append_place(json, name.place);
+    json += ",\"args\":{\"name\":" + text + "}},\n";
+  }
+  if (lacks_host_) window_marks(json);
+  if (json.ends_with(",\n")) json.resize(json.size() - 2);
+  json += "\n]}\n";
+}
+
+void RowWriter::time(std::int64_t time_ns, std::string& json) const {
+  json += ",\"ts\":";
+  append_microseconds(json, time_ns - origin_ns_);
+}
+
+void RowWriter::row_start(std::string_view phase, std::string_view name_json, const Place& at,
+                          std::string& json) {
+  json += "{\"ph\":\"";
+  json += phase;
+  json += "\",\"name\":";
+  json += name_json;
+  append_place(json, at);
+}
+
+void RowWriter::row_end(std::string& json) { json += "},\n"; }
+
+void RowWriter::name(EventId event, std::string& json) {
+  const auto* step =
+      inferred_steps_.empty() ? nullptr : first_of(inferred_steps_, event, &Step::event);
+  if (step != nullptr) {
+    json += "\"ProfilerStep#" + std::to_string(step->number) + '"';
+    return;
+  }
+  if (is_renamed(event)) {
+    json += '"' + known_collective(trace_.name(event)) + '"';
+    return;
+  }
+  json += texts_[trace_.events().name(event)];
+}
+
+void RowWriter::category(EventId event, std::string& json) {
+  if (numbers_.too_deep(event) && is_node(roles_.role(event))) {
+    json += "\"too_deep\"";
+    return;
+  }
+  if (numbers_.is_listed_collective(event)) {
+    json += "\"cpu_op\"";
+    return;
+  }
+  const std::string_view category = roles_.category(event);
+  const StringId own = trace_.category(event).name;
+  if (category.data() == trace_.string(own).data()) {
+    json += texts_[own];
+    return;
+  }
+  json += '"';
+  json += category;
+  json += '"';
+}
+
+void RowWriter::range(EventId event, const Extra& extra, std::string& json) {
+  const Place& at = places_.of_event(event);
+  json += "{\"ph\":\"X\",\"cat\":";
+  category(event, json);
+  json += ",\"name\":";
+  name(event, json);
+  append_place(json, at);
+  time(trace_.events().start_ns(event), json);
+  json += ",\"dur\":";
+  append_microseconds(json, duration_ns(event));
+  json += extra.members;
+
+  const std::size_t arguments = json.size();
+  ids(event, json);
+  if (is_renamed(event)) {
+    json += ",\"Collective\":";
+    json += texts_[trace_.events().name(event)];
+  }
+  json += extra.arguments;
+  const bool wants_stack = dialect_ == Dialect::plugin && !extra.has_call_stack &&
+                           trace_.kind(event) == EventKind::cpu_op;
+  if (wants_stack) {
+    const std::string_view stack = call_stacks_.json(event);
+    if (!stack.empty()) {
+      json += ",\"Call stack\":";
+      json += stack;
+    }
+  }
+  if (json.size() > arguments) {
+    json.replace(arguments, 1, ",\"args\":{");
+    json += '}';
+  }
+  row_end(json);
+  arrows_at(event, json);
+  if (dialect_ == Dialect::plugin) missing_launch(event, json);
+}
+
+void RowWriter::ids(EventId event, std::string& json) const {
+  const EventKind kind = trace_.kind(event);
+  const std::uint32_t external_id = numbers_.external_id(event);
+  const std::uint32_t correlation = numbers_.correlation(event);
+  const bool takes_part = kind == EventKind::runtime || is_device_work(kind);
+  // For the plugin a launch or work without an id is lost; 0 belongs to the thread.
+  if (external_id != 0 || (takes_part && dialect_ == Dialect::plugin)) {
+    json += ",\"External id\":";
+    append_integer(json, external_id);
+  }
+  if (correlation != 0) {
+    json += ",\"correlation\":";
+    append_integer(json, correlation);
+  }
+  if (is_device_row(event)) {
+    json += ",\"device\":";
+    append_integer(json, places_.of_event(event).process);
+  }
+}
+
+void RowWriter::arrows_at(EventId event, std::string& json) const {
+  const Arrows::End* end = first_of(arrows_.ends, event, &Arrows::End::event);
+  if (end == nullptr) return;
+  const Arrows::End* const behind = arrows_.ends.data() + arrows_.ends.size();
+  for (; end != behind && end->event == event; ++end) {
+    const bool launch = end->kind == Arrows::Kind::launch;
+    row_start(end->start ? "s" : "f", launch ? "\"ac2g\"" : "\"fwdbwd\"", places_.of_event(event),
+              json);
+    json += launch ? ",\"cat\":\"ac2g\",\"id\":" : ",\"cat\":\"fwdbwd\",\"id\":";
+    append_integer(json, end->id);
+    time(trace_.events().start_ns(event), json);
+    if (!end->start) json += ",\"bp\":\"e\"";
+    row_end(json);
+  }
+}
+
+/// A launch of no length where the operator starts.
+void RowWriter::missing_launch(EventId work, std::string& json) {
+  const auto* missing =
+      numbers_.missing_launches().empty()
+          ? nullptr
+          : first_of(numbers_.missing_launches(), work, &LinkNumbers::Missing::work);
+  if (missing == nullptr) return;
+  row_start("X", "\"launch that is not in the trace\"", places_.of_event(missing->op), json);
+  json += ",\"cat\":\"Runtime\"";
+  time(trace_.events().start_ns(missing->op), json);
+  json += ",\"dur\":0,\"args\":{\"External id\":";
+  append_integer(json, numbers_.external_id(work));
+  json += ",\"correlation\":";
+  append_integer(json, numbers_.correlation(work));
+  json += '}';
+  row_end(json);
+}
+
+/// The plugin takes the time of steps, else of operators, for the trace's: where there are neither
+/// it gets two ranges of no length.
+void RowWriter::window_marks(std::string& json) const {
+  const std::int64_t last = std::max(trace_.window_end_ns(), trace_.window_start_ns() + 1000);
+  for (const auto& [name, time_ns] : {std::pair("\"window starts\"", trace_.window_start_ns()),
+                                      std::pair("\"window ends\"", last)}) {
+    row_start("X", name, Place{}, json);
+    json += ",\"cat\":\"Python\"";
+    time(time_ns, json);
+    json += ",\"dur\":0";
+    row_end(json);
+  }
+}
+
+void RowWriter::memory(const MemoryRecord& record, const Place& at, const Extra& extra,
+                       std::string& json) const {
+  row_start("i", record.out_of_memory ? "\"[OutOfMemory]\"" : "\"[memory]\"", at, json);
+  json += ",\"cat\":\"cpu_instant_event\",\"s\":\"t\"";
+  time(record.time_ns, json);
+  json += extra.members;
+  json += ",\"args\":{\"Device Type\":";
+  const bool on_device = record.device_type != 0;
+  // The plugin knows the CPU, 0, and CUDA, 1, and fails at others.
+  const bool renamed = dialect_ == Dialect::plugin && on_device && record.device_type != 1;
+  append_integer(json, renamed ? 1 : record.device_type);
+  if (renamed) {
+    json += ",\"c10 Device Type\":";
+    append_integer(json, record.device_type);
+  }
+  json += ",\"Device Id\":";
+  append_integer(json, on_device ? devices_.memory_number(record.device_id) : record.device_id);
+  json += ",\"Bytes\":";
+  append_integer(json, record.bytes);
+  json += extra.arguments;
+  json += '}';
+  row_end(json);
+}
+
+Changes RowWriter::changes() const {
+  Changes changes;
+  const auto count = [&](const char* id, std::uint64_t number) {
+    if (number != 0) changes[id] = number;
+  };
+  count("ranges_moved_to_lanes", crossings_.moved.size());
+  count("ranges_shortened", crossings_.shortened.size());
+  count("tracks_renumbered", places_.renumbered());
+  count("devices_renumbered", devices_.renumbered());
+  count("arrows_left_out", arrows_.left_out);
+  if (!numbers_.external_ids_kept()) count("external_ids_renumbered", 1);
+  if (!numbers_.correlations_kept()) count("correlations_renumbered", 1);
+  count("steps_inferred", inferred_steps_.size());
+  if (dialect_ != Dialect::plugin) return changes;
+  count("launches_added", numbers_.missing_launches().size());
+  count("ranges_too_deep", numbers_.too_deep_count());
+  count("steps_hidden", unseen_steps_);
+  if (lacks_host_) count("window_marked", 1);
+  return changes;
+}
+
+}  // namespace tbtrace::dialects

@@ -1,0 +1,97 @@
+// The rows of a Chrome trace in a dialect: what the model knows of a range, in the dialect's terms,
+// together with what else its file said about it.
+// Made from a Trace, which must outlive it; what is wrong for the consumer is found at once and
+// told by changes(). Appends to texts of the caller. One thread at a time. Names, categories and
+// metadata come from files and are escaped.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tbtrace/convert.h>
+#include <tbtrace/trace.h>
+
+#include "dialects/arrows.h"
+#include "dialects/call_stacks.h"
+#include "dialects/crossings.h"
+#include "dialects/devices.h"
+#include "dialects/json_texts.h"
+#include "dialects/link_numbers.h"
+#include "dialects/places.h"
+#include "dialects/roles.h"
+#include "dialects/steps.h"
+
+namespace tbtrace::dialects {
+
+/// A time of the trace in ns since 1970, as far as it says; nonsense where its base is nonsense.
+std::int64_t unix_ns(const Trace& trace, std::int64_t time_ns);
+
+class RowWriter {
+ public:
+  RowWriter(const Trace& trace, Dialect dialect, bool infer_steps);
+
+  /// What of a range is not from the model: members of the event and of its `args`, as JSON that
+  /// starts with a comma (`,"s":"t"`).
+  struct Extra {
+    std::string_view members;
+    std::string_view arguments;
+    bool has_call_stack = false;
+  };
+
+  /// All before the first row, and all behind the last one.
+  void begin(std::string& json) const;
+  void end(std::string& json);
+
+  /// The range, and the rows that belong to it: arrows, and a launch that the file lacks.
+  void range(EventId event, const Extra& extra, std::string& json);
+
+  /// The members that all rows have; more may follow, then row_end().
+  static void row_start(std::string_view phase, std::string_view name_json, const Place& at,
+                        std::string& json);
+  static void row_end(std::string& json);
+  void time(std::int64_t time_ns, std::string& json) const;
+
+  void memory(const MemoryRecord& record, const Place& at, const Extra& extra,
+              std::string& json) const;
+
+  const Places& places() const { return places_; }
+  const Devices& devices() const { return devices_; }
+  Dialect dialect() const { return dialect_; }
+  bool is_collective(EventId event) const {
+    return roles_.role(event) == Role::collective ||
+           roles_.name_class(event) == NameClass::collective;
+  }
+  bool is_device_row(EventId event) const;
+
+  Changes changes() const;
+
+ private:
+  bool is_renamed(EventId event) const;
+  std::int64_t duration_ns(EventId event) const;
+  void name(EventId event, std::string& json);
+  void category(EventId event, std::string& json);
+  void ids(EventId event, std::string& json) const;
+  void arrows_at(EventId event, std::string& json) const;
+  void missing_launch(EventId work, std::string& json);
+  void window_marks(std::string& json) const;
+
+  const Trace& trace_;
+  Dialect dialect_;
+  std::int64_t origin_ns_;
+  Roles roles_;
+  Devices devices_;
+  Crossings crossings_;
+  Places places_;
+  LinkNumbers numbers_;
+  Arrows arrows_;
+  std::vector<Step> inferred_steps_;
+  CallStacks call_stacks_;
+  JsonTexts texts_;
+  bool lacks_host_ = false;
+  std::uint64_t unseen_steps_ = 0;
+};
+
+}  // namespace tbtrace::dialects

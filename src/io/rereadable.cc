@@ -1,0 +1,113 @@
+#include "io/rereadable.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace tbtrace::io {
+namespace {
+
+Status failure(const std::string& what) { return {StatusCode::unreadable_input, what}; }
+Status system_failure(const char* what, const char* remedy) {
+  return failure(std::string(what) + ": " + std::strerror(errno) + "; " + remedy);
+}
+
+class PositionedSource final : public ByteSource {
+ public:
+  PositionedSource(int descriptor, std::uint64_t size) : descriptor_(descriptor), size_(size) {}
+
+  Result<std::size_t> read(std::span<char> buffer) override {
+    for (;;) {
+      const ssize_t got =
+          ::pread(descriptor_, buffer.data(), buffer.size(), static_cast<off_t>(position_));
+      if (got >= 0) {
+        position_ += static_cast<std::uint64_t>(got);
+        return static_cast<std::size_t>(got);
+      }
+      if (errno != EINTR) return system_failure("cannot read", "copy it anew, or to another disk");
+    }
+  }
+  std::uint64_t position() const override { return position_; }
+  std::uint64_t total() const override { return size_; }
+
+ private:
+  int descriptor_;
+  std::uint64_t size_;
+  std::uint64_t position_ = 0;
+};
+
+/// A file that is gone as soon as nobody has it open.
+Result<int> nameless_file() {
+  const char* folder = std::getenv("TMPDIR");
+  std::string name =
+      (folder != nullptr && *folder != '\0' ? std::string(folder) : "/tmp") + "/tbtrace-XXXXXX";
+  const int descriptor = ::mkostemp(name.data(), O_CLOEXEC);
+  if (descriptor < 0) {
+    return system_failure("cannot keep the input in a temporary file",
+                          "let TMPDIR name a folder with room");
+  }
+  ::unlink(name.c_str());
+  return descriptor;
+}
+
+Status write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) {
+      return system_failure("cannot keep the input in a temporary file",
+                            "let TMPDIR name a folder with room");
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+}  // namespace
+
+Rereadable::~Rereadable() { ::close(descriptor_); }
+
+std::unique_ptr<ByteSource> Rereadable::source() const {
+  return std::make_unique<PositionedSource>(descriptor_, size_);
+}
+
+Result<std::unique_ptr<Rereadable>> Rereadable::open(const std::string& path) {
+  const auto owned = [](int descriptor, std::uint64_t size) {
+    return std::unique_ptr<Rereadable>(new Rereadable(descriptor, size));
+  };
+  std::unique_ptr<ByteSource> once;
+  if (path == "-") {
+    once = standard_input();
+  } else {
+    struct stat info = {};
+    if (::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode)) {
+      const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+      if (descriptor < 0) {
+        return system_failure("cannot open", "check its name, and that you may read it");
+      }
+      return owned(descriptor, static_cast<std::uint64_t>(info.st_size));
+    }
+    Result<std::unique_ptr<ByteSource>> file = open_file(path);
+    if (!file.ok()) return file.status();
+    once = *std::move(file);
+  }
+  const Result<int> descriptor = nameless_file();
+  if (!descriptor.ok()) return descriptor.status();
+  std::unique_ptr<Rereadable> copy = owned(*descriptor, 0);
+  std::vector<char> buffer(std::size_t{1} << 20);
+  for (;;) {
+    const Result<std::size_t> got = once->read(buffer);
+    if (!got.ok()) return got.status();
+    if (*got == 0) return copy;
+    if (Status kept = write_all(*descriptor, {buffer.data(), *got}); !kept.ok()) return kept;
+    copy->size_ += *got;
+  }
+}
+
+}  // namespace tbtrace::io

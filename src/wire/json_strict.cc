@@ -1,0 +1,155 @@
+#include "wire/json_strict.h"
+
+#include <cstddef>
+
+#include "base/utf8.h"
+#include "wire/json_text.h"
+
+namespace tbtrace::wire {
+namespace {
+
+constexpr std::size_t kDeepest = 100;
+
+bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool ends_scalar(char c) { return is_space(c) || c == ',' || c == ']' || c == '}' || c == ':'; }
+
+class Copier {
+ public:
+  Copier(std::string& json, std::string_view text, bool spaced)
+      : json_(json), text_(text), spaced_(spaced) {}
+
+  bool run() {
+    for (;;) {
+      skip_space();
+      if (at_ == text_.size()) return false;
+      const char c = text_[at_];
+      if (c == '{' || c == '[') {
+        if (depth_ == kDeepest) return false;
+        ++at_;
+        json_ += c;
+        is_object_[depth_++] = c == '{';
+        skip_space();
+        if (at_ < text_.size() && text_[at_] == closing()) {
+          if (!close()) return false;
+        } else {
+          if (is_object_[depth_ - 1] && !key()) return false;
+          continue;
+        }
+      } else if (!scalar(c)) {
+        return false;
+      }
+      // Behind a value.
+      for (;;) {
+        skip_space();
+        if (depth_ == 0) return at_ == text_.size();
+        if (at_ == text_.size()) return false;
+        if (text_[at_] != closing()) break;
+        if (!close()) return false;
+      }
+      if (text_[at_++] != ',') return false;
+      json_ += spaced_ ? ", " : ",";
+      if (is_object_[depth_ - 1] && !key()) return false;
+    }
+  }
+
+ private:
+  void skip_space() {
+    while (at_ < text_.size() && is_space(text_[at_])) ++at_;
+  }
+  char closing() const { return is_object_[depth_ - 1] ? '}' : ']'; }
+
+  bool close() {
+    json_ += closing();
+    ++at_;
+    --depth_;
+    return true;
+  }
+
+  bool key() {
+    skip_space();
+    if (at_ == text_.size() || text_[at_] != '"' || !string()) return false;
+    skip_space();
+    if (at_ == text_.size() || text_[at_] != ':') return false;
+    ++at_;
+    json_ += spaced_ ? ": " : ":";
+    return true;
+  }
+
+  bool scalar(char c) {
+    if (c == '"') return string();
+    const std::size_t start = at_;
+    while (at_ < text_.size() && !ends_scalar(text_[at_])) ++at_;
+    const std::string_view word = text_.substr(start, at_ - start);
+    if (word != "true" && word != "false" && word != "null" && !is_json_number(word)) return false;
+    json_ += word;
+    return true;
+  }
+
+  bool string() {
+    const std::size_t start = ++at_;
+    bool plain = true;
+    for (;; ++at_) {
+      if (at_ == text_.size()) return false;
+      const char c = text_[at_];
+      if (c == '"') break;
+      if (static_cast<unsigned char>(c) < 0x20) return false;
+      if (c != '\\' && static_cast<unsigned char>(c) < 0x80) continue;
+      plain = false;
+      if (c != '\\') continue;
+      if (++at_ == text_.size()) return false;
+    }
+    const std::string_view content = text_.substr(start, at_ - start);
+    ++at_;
+    if (plain) {
+      json_ += '"';
+      json_ += content;
+      json_ += '"';
+      return true;
+    }
+    std::string meaning;
+    if (!append_unescaped(meaning, content) || !is_utf8(meaning)) return false;
+    append_json_string(json_, meaning);
+    return true;
+  }
+
+  std::string& json_;
+  std::string_view text_;
+  bool spaced_;
+  std::size_t at_ = 0;
+  std::size_t depth_ = 0;
+  bool is_object_[kDeepest] = {};
+};
+
+}  // namespace
+
+bool is_json_number(std::string_view text) {
+  std::size_t at = 0;
+  const auto digits = [&] {
+    const std::size_t start = at;
+    while (at < text.size() && is_digit(text[at])) ++at;
+    return at > start;
+  };
+  if (at < text.size() && text[at] == '-') ++at;
+  const std::size_t first = at;
+  if (!digits() || (text[first] == '0' && at > first + 1)) return false;
+  if (at < text.size() && text[at] == '.') {
+    ++at;
+    if (!digits()) return false;
+  }
+  if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
+    ++at;
+    if (at < text.size() && (text[at] == '-' || text[at] == '+')) ++at;
+    if (!digits()) return false;
+  }
+  return at == text.size() && !text.empty();
+}
+
+bool append_strict_json(std::string& json, std::string_view value, bool spaced) {
+  const std::size_t before = json.size();
+  if (Copier(json, value, spaced).run()) return true;
+  json.resize(before);
+  return false;
+}
+
+}  // namespace tbtrace::wire

@@ -1,0 +1,18 @@
+// JSON of unknown origin into JSON that every reader takes.
+// Pure functions. What is no JSON is refused, never repaired.
+// Nesting beyond 100 levels is refused: Python's reader gives up at about ten times that.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tbtrace::wire {
+
+/// A number as JSON has it: no `NaN`, no leading `+` or zeros.
+bool is_json_number(std::string_view text);
+
+/// Appends one value without needless blanks (`spaced`: with one behind commas and colons), its
+/// strings as append_json_string() writes them. False, and nothing appended, if it is no JSON.
+bool append_strict_json(std::string& json, std::string_view value, bool spaced);
+
+}  // namespace tbtrace::wire

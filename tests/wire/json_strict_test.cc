@@ -1,0 +1,256 @@
+#include "wire/json_strict.h"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <simdjson.h>
+
+#include "fixtures/random_json.h"
+#include "wire/json_text.h"
+
+namespace tbtrace::wire {
+namespace {
+
+/// What is appended to text that is there already; `refused` if it stays as it was.
+std::string strict(std::string_view value, bool spaced = false) {
+  const std::string before = "{\"before\":";
+  std::string json = before;
+  if (append_strict_json(json, value, spaced)) return json.substr(before.size());
+  EXPECT_EQ(json, before) << "something was appended of: " << value;
+  return "refused";
+}
+
+std::string nested(std::size_t depth, std::string_view open, std::string_view inside,
+                   std::string_view close) {
+  std::string text;
+  for (std::size_t level = 0; level < depth; ++level) text += open;
+  text += inside;
+  for (std::size_t level = 0; level < depth; ++level) text += close;
+  return text;
+}
+
+TEST(JsonNumber, IsWhatTheGrammarSays) {
+  for (const std::string_view number :
+       {"0", "-0", "1", "-1", "10", "1234567890123456789012345678901234567890", "0.0", "-0.5",
+        "1.25", "1e5", "1E5", "1e+5", "1e-5", "0e0", "0E-0", "1.5e300", "1e999"}) {
+    EXPECT_TRUE(is_json_number(number)) << number;
+    EXPECT_EQ(strict(number), number);
+  }
+}
+
+TEST(JsonNumber, IsNothingElse) {
+  for (const std::string_view text :
+       {"",     "-",    "+1",    "01",  "-01",      "00",        "1.",    ".5",   "-.5",
+        "1.e5", "1e",   "1e+",   "1E-", "1e5.0",    "0x1f",      "1_000", "1,5",  "1 ",
+        " 1",   "NaN",  "nan",   "inf", "Infinity", "-Infinity", "1f",    "--1",  "1-",
+        "1e5e", "true", "\"1\"", "N/A", "\u0661",   "1\n",       "0.0.0", "1e 5", "- 1"}) {
+    EXPECT_FALSE(is_json_number(text)) << text;
+  }
+}
+
+TEST(StrictJson, TakesEveryKindOfValue) {
+  for (const std::string_view value :
+       {"true", "false", "null", "\"\"", "\"a\"", "{}", "[]", "[1]", "{\"a\":1}", "[[],{}]",
+        "{\"a\":{},\"b\":[]}", "[1,2,3]", "{\"a\":1,\"a\":2}", "{\"\":null}"}) {
+    EXPECT_EQ(strict(value), value);
+  }
+}
+
+TEST(StrictJson, LeavesOutBlanks) {
+  EXPECT_EQ(strict(" \t\r\n1 \t\r\n"), "1");
+  EXPECT_EQ(strict(" { \"a\" :\n[ 1 ,\t2 ] , \"b\" : { } } "), R"({"a":[1,2],"b":{}})");
+  EXPECT_EQ(strict("[ ]"), "[]");
+  EXPECT_EQ(strict("[\"a  b\"]"), "[\"a  b\"]") << "those in strings stay";
+}
+
+TEST(StrictJson, PutsBlanksBehindCommasAndColonsIfAsked) {
+  EXPECT_EQ(strict(R"({"a":[1,2],"b":{}})", true), R"({"a": [1, 2], "b": {}})");
+  EXPECT_EQ(strict(" [ \"a,b:c\" ,1]", true), R"(["a,b:c", 1])");
+}
+
+TEST(StrictJson, RefusesWhatIsNoJson) {
+  for (const std::string_view text : {"",
+                                      " ",
+                                      "[",
+                                      "]",
+                                      "{",
+                                      "}",
+                                      "[1",
+                                      "{\"a\"",
+                                      "{\"a\":",
+                                      "{\"a\":1",
+                                      "[1,]",
+                                      "[,1]",
+                                      "[,]",
+                                      "[1,,2]",
+                                      "{\"a\":1,}",
+                                      "{,}",
+                                      "{1:2}",
+                                      "{a:1}",
+                                      "{'a':1}",
+                                      "['a']",
+                                      "[1 2]",
+                                      "{\"a\" 1}",
+                                      "{\"a\":}",
+                                      "{\"a\"}",
+                                      "[1:2]",
+                                      "[\"a\":1]",
+                                      "{\"a\",1}",
+                                      "1 2",
+                                      "1,",
+                                      "[]]",
+                                      "{}}",
+                                      "[}",
+                                      "{]",
+                                      "[1}",
+                                      "{\"a\":1]",
+                                      "[[1]",
+                                      "True",
+                                      "NULL",
+                                      "nul",
+                                      "truex",
+                                      "undefined",
+                                      "NaN",
+                                      "[NaN]",
+                                      "[Infinity]",
+                                      "[-Infinity]",
+                                      "[01]",
+                                      "[+1]",
+                                      "[.5]",
+                                      "[1.]",
+                                      "[0x10]",
+                                      "// a\n1",
+                                      "/* a */1",
+                                      "[1]//",
+                                      "\xef\xbb\xbf[1]",
+                                      "\f1",
+                                      "\v1",
+                                      "\xa0"
+                                      "1",
+                                      "N/A",
+                                      ":",
+                                      ",",
+                                      "{\"a\"::1}",
+                                      "{{}}",
+                                      "{[]}",
+                                      "{\"a\":1:2}"}) {
+    EXPECT_EQ(strict(text), "refused") << text;
+    EXPECT_EQ(strict(text, true), "refused") << text;
+  }
+  EXPECT_EQ(strict(std::string_view("1\0", 2)), "refused");
+}
+
+TEST(StrictJson, WritesStringsTheOneWay) {
+  EXPECT_EQ(strict(R"("\u0041\/\u00e9\n\t")"), "\"A/\u00e9\\n\\t\"");
+  EXPECT_EQ(strict(R"("\b\f\r\u007f")"), R"("\u0008\u000c\u000d\u007f")");
+  EXPECT_EQ(strict(R"("\u0000")"), R"("\u0000")");
+  EXPECT_EQ(strict(R"("\"\\")"), R"("\"\\")");
+  EXPECT_EQ(strict("\"\u6f22\U0001f525\""), "\"\u6f22\U0001f525\"");
+  EXPECT_EQ(strict(R"({"\u0061\"":1})"), R"({"a\"":1})") << "keys too";
+}
+
+TEST(StrictJson, JoinsSurrogatesAndReplacesLoneOnes) {
+  EXPECT_EQ(strict(R"("\ud83d\udd25")"), "\"\U0001f525\"");
+  EXPECT_EQ(strict(R"("\ud83d")"), "\"\ufffd\"");
+  EXPECT_EQ(strict(R"("\udd25\ud83d")"), "\"\ufffd\ufffd\"");
+  EXPECT_EQ(strict(R"("\ud83dx")"), "\"\ufffdx\"");
+}
+
+TEST(StrictJson, RefusesStringsThatAreNone) {
+  for (const std::string_view text :
+       {"\"", "\"a", "a\"", "\"\\\"", "\"\\x\"", "\"\\u12\"", "\"\\u12g4\"", "\"\\U0041\"",
+        "\"\\\n\"", "\"a\nb\"", "\"a\tb\"", "\"\x1f\"", "\"\x01\"", "\"a\"b\"", "\"\"\"", "'a'",
+        "\"\\"}) {
+    EXPECT_EQ(strict(text), "refused") << text;
+    EXPECT_EQ(strict("{" + std::string(text) + ":1}"), "refused") << text;
+  }
+  EXPECT_EQ(strict(std::string_view("\"\0\"", 3)), "refused");
+}
+
+TEST(StrictJson, RefusesWhatIsNoUtf8) {
+  for (const std::string_view text :
+       {"\"\x80\"", "\"\xff\"", "\"\xc3\"", "\"\xc0\xaf\"", "\"\xe2\x82\"", "\"\xed\xa0\x80\"",
+        "\"\xf4\x90\x80\x80\"", "[\"a\",\"\xfe\"]"}) {
+    EXPECT_EQ(strict(text), "refused");
+  }
+}
+
+TEST(StrictJson, MayBeAHundredLevelsDeep) {
+  EXPECT_EQ(strict(nested(100, "[", "", "]")), nested(100, "[", "", "]"));
+  EXPECT_EQ(strict(nested(101, "[", "", "]")), "refused");
+  EXPECT_EQ(strict(nested(100, "{\"a\":", "1", "}")), nested(100, "{\"a\":", "1", "}"));
+  EXPECT_EQ(strict(nested(101, "{\"a\":", "1", "}")), "refused");
+  EXPECT_EQ(strict(std::string(100'000, '[')), "refused");
+  const std::string many = "[" + nested(50, "[[],", "1", "]") + "]";
+  EXPECT_EQ(strict(many), many) << "brackets side by side are not deep";
+}
+
+/// The text of a value as a parser reads it, with its strings written our way.
+std::string as_parsed(simdjson::dom::element element) {
+  std::string text;
+  switch (element.type()) {
+    case simdjson::dom::element_type::ARRAY:
+      for (const auto child : element.get_array())
+        text += (text.empty() ? "" : ",") + as_parsed(child);
+      return "[" + text + "]";
+    case simdjson::dom::element_type::OBJECT:
+      for (const auto field : element.get_object()) {
+        if (!text.empty()) text += ',';
+        append_json_string(text, field.key);
+        text += ':' + as_parsed(field.value);
+      }
+      return "{" + text + "}";
+    case simdjson::dom::element_type::STRING:
+      append_json_string(text, element.get_string().value());
+      return text;
+    default:
+      return simdjson::minify(element);
+  }
+}
+
+TEST(StrictJson, MeansTheSameAsBefore) {
+  simdjson::dom::parser before;
+  simdjson::dom::parser after;
+  for (unsigned seed = 0; seed < 3000; ++seed) {
+    fixtures::RandomJson random(seed);
+    const std::string value = random.blanks() + random.value(4) + random.blanks();
+    const simdjson::padded_string original(value);
+    simdjson::dom::element element;
+    ASSERT_EQ(before.parse(original).get(element), simdjson::SUCCESS) << value;
+    for (const bool spaced : {false, true}) {
+      const std::string copy = strict(value, spaced);
+      simdjson::dom::element again;
+      ASSERT_EQ(after.parse(simdjson::padded_string(copy)).get(again), simdjson::SUCCESS) << copy;
+      EXPECT_EQ(as_parsed(again), as_parsed(element)) << value;
+      EXPECT_EQ(strict(copy, spaced), copy) << "what is strict stays as it is";
+    }
+  }
+}
+
+TEST(StrictJson, RefusesWhatAParserRefuses) {
+  // Parsers differ in numbers that no double holds, and in lone surrogates.
+  simdjson::dom::parser parser;
+  constexpr std::string_view kBytes = "{}[],:\"\\u0 \ne-.1ax\x7f\x80\xc3\xa9";
+  int refused = 0;
+  for (unsigned seed = 0; seed < 20'000; ++seed) {
+    fixtures::RandomJson random(seed);
+    std::string value = random.value(3);
+    for (std::size_t change = random.below(3); change > 0 && !value.empty(); --change) {
+      value[random.below(value.size())] = kBytes[random.below(kBytes.size())];
+    }
+    const simdjson::padded_string text(value);
+    simdjson::dom::element element;
+    const simdjson::error_code error = parser.parse(text).get(element);
+    const bool differs = error == simdjson::NUMBER_ERROR || value.find("\\ud") != value.npos;
+    if (differs) continue;
+    refused += error == simdjson::SUCCESS ? 0 : 1;
+    EXPECT_EQ(strict(value) == "refused", error != simdjson::SUCCESS) << value;
+  }
+  EXPECT_GT(refused, 3000);
+}
+
+}  // namespace
+}  // namespace tbtrace::wire
