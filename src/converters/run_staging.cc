@@ -146,12 +146,13 @@ RunStaging::~RunStaging() {
   }
   lock_.reset();
   ::rmdir(root_.c_str());
+  if (made_log_directory_) ::rmdir(log_directory_.c_str());  // nothing was written
 }
 
 Result<std::unique_ptr<RunStaging>> RunStaging::open(const std::string& log_directory,
                                                      Options options) {
   std::error_code error;
-  fs::create_directories(log_directory, error);
+  const bool made = fs::create_directories(log_directory, error);
   std::error_code ignored;
   if (!fs::is_directory(log_directory, ignored)) {
     if (fs::exists(log_directory, ignored)) return failure("is a file; name a directory");
@@ -161,6 +162,7 @@ Result<std::unique_ptr<RunStaging>> RunStaging::open(const std::string& log_dire
   if (error) return system_failure("cannot use this directory", error.value());
 
   std::unique_ptr<RunStaging> staging(new RunStaging(directory, options));
+  staging->made_log_directory_ = made;
   bool beside = false;
   if (directory.has_filename()) {
     std::string name = "." + directory.filename().string();

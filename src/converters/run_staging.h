@@ -39,7 +39,8 @@ class RunStaging {
                                                   Options options);
   RunStaging(const RunStaging&) = delete;
   RunStaging& operator=(const RunStaging&) = delete;
-  /// Files of runs that were not finished stay for a call that resumes; empty folders go.
+  /// Files of runs that were not finished stay for a call that resumes; empty folders go, and so does
+  /// a log directory that was made for nothing.
   ~RunStaging();
 
   /// Whether the file is in the log directory, or waits to be moved there.
@@ -69,6 +70,7 @@ class RunStaging {
 
   const std::filesystem::path log_directory_;  // absolute, without links
   const Options options_;
+  bool made_log_directory_ = false;
   std::filesystem::path root_;
   std::string waiting_ending_;  // of files that wait
   std::unique_ptr<FolderLock> lock_;

@@ -148,15 +148,15 @@ class Sums {
   using Stack = std::vector<Open>;
 
   void look_at(Stack& stack, EventId event) {
-    const std::int64_t start_ns = trace_.events().start_ns(event);
-    const double start = microseconds(start_ns - origin_ns_);
-    for (; !stack.empty() && stack.back().end_ns <= start_ns; stack.pop_back()) {
-      const Open& range = stack.back();
-      if (range.end_ns == start_ns && end_as_double(range) > start) {
-        touches_[index(range.event)] = true;
+    const Open range{event, trace_.events().start_ns(event), ends_.ns(event)};
+    const double start = microseconds(range.start_ns - origin_ns_);
+    const bool has_length = range.end_ns > range.start_ns;  // else it crosses nothing
+    for (; !stack.empty() && stack.back().end_ns <= range.start_ns; stack.pop_back()) {
+      const Open& before = stack.back();
+      if (has_length && before.end_ns == range.start_ns && end_as_double(before) > start) {
+        touches_[index(before.event)] = true;
       }
     }
-    const Open range{event, start_ns, ends_.ns(event)};
     if (!ends_.may_shorten(event)) {
       for (const Open& around : stack) {
         if (!ends_.may_shorten(around.event)) continue;

@@ -36,6 +36,8 @@ LinkNumbers::LinkNumbers(const Trace& trace, const Roles& roles, Dialect dialect
     : trace_(trace), roles_(roles), dialect_(dialect) {
   external_id_.resize(trace.events().size(), 0);
   correlation_.resize(trace.events().size(), 0);
+  external_ids_kept_ = keeps_external_ids();
+  correlations_kept_ = keeps_correlations();
   if (dialect == Dialect::plugin) measure_depth();
   number_operators();
   if (dialect == Dialect::plugin) join_collectives();
@@ -59,14 +61,16 @@ void LinkNumbers::measure_depth() {
   }
 }
 
-/// Every operator and annotation gets an id of its own.
+/// Every operator and annotation gets an id of its own. New ones begin behind the correlations:
+/// where the ids of most launches equal their correlations, readers use neither.
 void LinkNumbers::number_operators() {
-  external_ids_kept_ = keeps_external_ids();
   std::int64_t next = 1;
-  if (external_ids_kept_) {
-    for (std::size_t row = 0; row < external_id_.size(); ++row) {
-      const auto event = static_cast<EventId>(row);
-      if (names_operators(trace_.kind(event))) next = std::max(next, trace_.external_id(event) + 1);
+  for (std::size_t row = 0; row < external_id_.size(); ++row) {
+    const auto event = static_cast<EventId>(row);
+    if (external_ids_kept_ && names_operators(trace_.kind(event))) {
+      next = std::max(next, trace_.external_id(event) + 1);
+    } else if (!external_ids_kept_ && correlations_kept_) {
+      next = std::max(next, trace_.correlation(event) + 1);
     }
   }
   for (std::size_t row = 0; row < external_id_.size(); ++row) {
@@ -256,10 +260,10 @@ void LinkNumbers::find_owners() {
 }
 
 void LinkNumbers::number_launches() {
-  correlations_kept_ = keeps_correlations();
   std::int64_t next = 1;
-  if (correlations_kept_) {
-    for (std::size_t row = 0; row < correlation_.size(); ++row) {
+  for (std::size_t row = 0; row < correlation_.size(); ++row) {
+    next = std::max(next, std::int64_t{external_id_[row]} + 1);
+    if (correlations_kept_) {
       next = std::max(next, trace_.correlation(static_cast<EventId>(row)) + 1);
     }
   }

@@ -7,6 +7,8 @@ Each method is a CTest test cli.NAME. Python's standard library has what it take
 """
 
 import concurrent.futures
+import gzip
+import json
 import os
 import pathlib
 import pty
@@ -177,6 +179,46 @@ class Manners(unittest.TestCase):
         self.assertEqual(codes, [0, 5, 5, 5, 5, 5])
         self.assertEqual(self.files(), ["operators.csv"])
         self.assertEqual((self.folder / "operators.csv").read_bytes(), run("ops", SOUND, "--format", "csv")[1])
+
+    def test_killed_conversion_leaves_no_half_file(self):
+        for number in range(300):
+            (self.folder / f"ranks/rank{number:03}.json").parent.mkdir(exist_ok=True)
+            (self.folder / f"ranks/rank{number:03}.json").write_bytes(self.large_trace().read_bytes())
+        command = [PROGRAM, "convert", "ranks", "-o", "logs", "-j", "2"]
+        process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE)
+        for _ in range(40):
+            process.stdout.readline()
+        process.kill()
+        process.communicate(timeout=60)
+        self.assertFalse((self.folder / "logs/ranks").exists(), "a run appears when it is complete")
+        waiting = [path for path in (self.folder / ".logs.tbtrace-partial").rglob("*.gz") if path.is_file()]
+        self.assertGreaterEqual(len(waiting), 39)
+        for path in waiting:
+            json.loads(gzip.decompress(path.read_bytes()))
+        code, shown, _ = run(*command[1:], "--skip-existing", "--format", "json", cwd=self.folder)
+        self.assertEqual(code, 0)
+        states = [entry["state"] for entry in json.loads(shown)["inputs"]]
+        self.assertEqual((states.count("skipped"), len(states)), (len(waiting), 300))
+        self.assertEqual(states.count("written"), 300 - len(waiting))
+        written = sorted(path for path in (self.folder / "logs").rglob("*") if path.is_file())
+        self.assertEqual(len(written), 300)
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["large.json", "logs", "ranks"])
+
+    def test_conversion_to_a_full_disk_leaves_nothing(self):
+        def small_files_only():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
+
+        code, _, shown = run("convert", str(self.large_trace()), "-o", "logs", "--no-gzip", cwd=self.folder,
+                             preexec_fn=small_files_only)
+        self.assertEqual(code, 5)
+        self.assertRegex(shown, rb"large\.json: cannot write: File too large; [^\n]+\n$")
+        self.assertEqual(self.files(), ["large.json"])
+
+    def test_conversion_says_how_far_it_is(self):
+        code, _, shown = run("convert", SOUND, DAMAGED, "-o", "logs", "-q", "--progress", "on", cwd=self.folder)
+        self.assertEqual(code, 0)
+        self.assertIn(CLEAR + b"converting: 0 of 2, 0 %", shown)
 
     def large_trace(self):
         """Some 300 kB of operators, more than is read at once or fits a pipe."""

@@ -149,6 +149,29 @@ TEST(LinkNumbers, NumberLaunchesAnewWhereArrowsJoinThem) {
   EXPECT_FALSE(numbering.numbers.correlations_kept());
 }
 
+TEST(LinkNumbers, ThatAreNewDoNotEqualTheOthers) {
+  // Where they do, readers take External ids for copies of correlations.
+  for (const bool same_id : {false, true}) {
+    for (const bool same_correlation : {false, true}) {
+      TraceBuilder builder;
+      for (std::int64_t row = 1; row < 20; ++row) {
+        const std::int64_t correlation = same_correlation ? row % 3 + 1 : row;
+        op(builder, row * 100, 50, same_id ? 5 : row + 1000);
+        launch(builder, row * 100 + 10, correlation);
+        work(builder, row * 100 + 20, correlation);
+      }
+      const Numbering numbering(builder);
+      EXPECT_EQ(numbering.numbers.external_ids_kept(), !same_id);
+      EXPECT_EQ(numbering.numbers.correlations_kept(), !same_correlation);
+      for (std::size_t row = 0; row < numbering.trace.events().size(); ++row) {
+        const auto event = static_cast<EventId>(row);
+        EXPECT_TRUE(numbering.id(event) == 0 ||
+                    numbering.id(event) != numbering.correlation(event));
+      }
+    }
+  }
+}
+
 TEST(LinkNumbers, GiveLaunchesToTheInnermostOperator) {
   TraceBuilder builder;
   op(builder, 0, 100, 0, "a");

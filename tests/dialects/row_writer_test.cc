@@ -188,7 +188,7 @@ TEST(RowWriter, AddsALaunchThatIsMissingForThePlugin) {
   ASSERT_EQ(plugin.size(), 3u);
   EXPECT_EQ(plugin[2],
             R"({"ph":"X","name":"launch that is not in the trace","pid":1,"tid":1,"cat":"Runtime",)"
-            R"("ts":5,"dur":0,"args":{"External id":7,"correlation":1}})");
+            R"("ts":5,"dur":0,"args":{"External id":7,"correlation":8}})");
   EXPECT_THAT(written(trace).changes, ElementsAre(Pair("launches_added", 1)));
   EXPECT_EQ(rows(trace, Dialect::kineto).size(), 2u);
 }
