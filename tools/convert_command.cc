@@ -181,6 +181,7 @@ int run_convert(const std::vector<std::string>& arguments) {
     console.error(subject_of(value("files-from")), "cannot read this list of inputs; name another");
     return kUnreadableInput;
   }
+  if (inputs.empty()) return parser.wrong("--files-from lists no input");
   Report report(format == "text", console);
   options.on_input = [&](const ConvertedInput& input) { report.add(input); };
   options.on_progress = [&](std::size_t done, std::size_t all) {

@@ -41,6 +41,7 @@ Result<Changes> TraceConverter::write(io::ByteSink& sink) {
   dialects::RowWriter writer(trace_, options_.dialect, options_.infer_steps);
   RowRewriter rewriter(trace_, writer, sink);
   if (Status read = readers::replay_source(input_->source(), rewriter); !read.ok()) return read;
+  if (input_->has_changed()) return changed_while_read();
   if (Status written = rewriter.finish(); !written.ok()) return written;
   if (Status closed = sink.close(); !closed.ok()) return closed;
   Changes changes = writer.changes();

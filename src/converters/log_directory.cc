@@ -159,9 +159,18 @@ class Batch {
     result.ranges = (*converter)->trace().events().size();
     result.issues = (*converter)->issues();
     result.file.path = path_of(directory_, result.file, name);
-    if (options_.skip_existing && staging_.exists(result.file.run, name)) {
+    // The plugin takes a file and its compressed twin for one.
+    const std::string twin =
+        writers::log_file_name(result.file.worker, result.file.span, !options_.log.use_gzip);
+    const bool has_twin = staging_.exists(result.file.run, twin);
+    if (options_.skip_existing && (has_twin || staging_.exists(result.file.run, name))) {
       result.state = ConvertedInput::State::skipped;
       return {};
+    }
+    if (has_twin && !options_.log.overwrite) {
+      return {StatusCode::unwritable_output,
+              result.file.run + "/" + twin +
+                  " exists already; --overwrite replaces it, --skip-existing leaves it"};
     }
     const Result<std::string> place = staging_.place(result.file.run, name);
     if (!place.ok()) return place.status();
@@ -172,6 +181,8 @@ class Batch {
     if (!changes.ok()) return changes.status();
     result.file.changes = *std::move(changes);
     result.file.bytes = size_of(*place);
+    std::error_code error;
+    if (has_twin) std::filesystem::remove(path_of(directory_, result.file, twin), error);
     result.state = ConvertedInput::State::written;
     return {};
   }
@@ -193,7 +204,6 @@ class Batch {
     for (int number = 1;; ++number) {
       file.worker = number == 1 ? wanted : writers::numbered_worker(wanted, number);
       std::string name = writers::log_file_name(file.worker, file.span, options_.log.use_gzip);
-      // The plugin takes a file and its compressed twin for one.
       const std::string key =
           file.run + "/" + writers::log_file_name(file.worker, file.span, false);
       if (names_.insert(key).second) return name;

@@ -56,6 +56,20 @@ bool is_literal(std::string_view text) {
   return text == "true" || text == "false" || text == "null";
 }
 
+/// A key that hides one that is written anew behind an escape would come out as a second one.
+bool hides_known_key(const Member& member, const readers::TextRules& rules) {
+  if (member.field != Field::none || member.key.find('\\') == std::string_view::npos) return false;
+  Token token;
+  token.data = member.key.data();
+  token.size = static_cast<std::uint32_t>(member.key.size());
+  token.type = Token::Type::string;
+  std::string scratch;
+  const std::string_view key = readers::decode(token, rules, scratch).text;
+  return readers::field_of(key, readers::kEventKeys) != Field::none ||
+         readers::field_of(key, readers::kArgumentKeys) != Field::none || key == "device" ||
+         is_reckoned_with(key);
+}
+
 /// The types whose sizes the plugin knows.
 bool has_known_size(std::string_view type) {
   constexpr std::array<std::string_view, 6> kTypes = {
@@ -64,6 +78,11 @@ bool has_known_size(std::string_view type) {
 }
 
 }  // namespace
+
+Status changed_while_read() {
+  return {StatusCode::unreadable_input,
+          "was written to while it was read; convert it when its writer has finished"};
+}
 
 RowRewriter::RowRewriter(const Trace& trace, dialects::RowWriter& writer, io::ByteSink& sink)
     : trace_(trace), writer_(writer), sink_(sink) {
@@ -74,6 +93,11 @@ RowRewriter::RowRewriter(const Trace& trace, dialects::RowWriter& writer, io::By
 void RowRewriter::row(RowKind kind, EventId range_event, const RawEvent& event,
                       const readers::TextRules& rules) {
   rules_ = rules;
+  if (kind == RowKind::range) {
+    ranges_ = index(range_event) + 1;
+    other_rows_ = other_rows_ || ranges_ > trace_.events().size();
+  }
+  if (other_rows_) return;
   members_.clear();
   arguments_.clear();
   switch (kind) {
@@ -110,6 +134,7 @@ void RowRewriter::flush() {
 }
 
 Status RowRewriter::finish() {
+  if (other_rows_ || ranges_ != trace_.events().size()) return changed_while_read();
   writer_.end(text_);
   flush();
   return failure_;
@@ -132,8 +157,11 @@ void RowRewriter::memory(const RawEvent& raw) {
   MemoryRecord record;
   record.time_ns = *time;
   record.bytes = integer(Field::bytes, 0);
-  record.device_type = static_cast<std::int16_t>(integer(Field::device_type, 0));
-  record.device_id = static_cast<std::int16_t>(integer(Field::device_id, -1));
+  const auto small = [](std::int64_t value) {
+    return static_cast<std::int16_t>(value >= -0x8000 && value <= 0x7fff ? value : -1);
+  };
+  record.device_type = small(integer(Field::device_type, 0));
+  record.device_id = small(integer(Field::device_id, -1));
   record.out_of_memory = raw[Field::name].text() == "[OutOfMemory]";
   add_members(raw, kOtherMembers | field_bit(Field::category) | field_bit(Field::duration), "s");
   add_arguments(raw, kMemoryArguments);
@@ -141,12 +169,11 @@ void RowRewriter::memory(const RawEvent& raw) {
 }
 
 void RowRewriter::other(RowKind kind, const RawEvent& raw) {
-  if (kind == RowKind::flow) {
-    // Arrows that mean something are made anew; those of other programs are kept.
-    const std::string_view category =
-        raw.has(Field::category) ? raw[Field::category].text() : std::string_view();
-    if (readers::flow_type(category) != FlowEnd::Type::other) return;
-  }
+  // Arrows that mean something are made anew; those of other programs are kept.
+  const std::string_view category =
+      raw.has(Field::category) ? raw[Field::category].text() : std::string_view();
+  const bool is_arrow = kind == RowKind::flow || raw[Field::phase].text() == "t";
+  if (is_arrow && readers::flow_type(category) != FlowEnd::Type::other) return;
   scratch_ = "\"\"";  // the plugin looks at the name of every row
   if (raw.has(Field::name)) {
     std::string name;
@@ -191,6 +218,10 @@ const dialects::Place& RowRewriter::place(const RawEvent& raw) {
 void RowRewriter::add_members(const RawEvent& raw, std::uint64_t written,
                               std::string_view written_key) {
   for (const Member& member : raw.members) {
+    if (hides_known_key(member, rules_)) {
+      ++new_changes_["values_left_out"];
+      continue;
+    }
     if (member.field != Field::none && (written & field_bit(member.field)) != 0) continue;
     if (!written_key.empty() && member.key == written_key) continue;
     add_member(members_, member);
@@ -202,13 +233,17 @@ void RowRewriter::add_arguments(const RawEvent& raw, std::uint64_t written, bool
     const Member& member = raw.arguments[at];
     if (member.field != Field::none && (written & field_bit(member.field)) != 0) continue;
     if (on_device && member.key == "device") continue;
+    if (hides_known_key(member, rules_)) {
+      ++new_changes_["values_left_out"];
+      continue;
+    }
     if (raw.has_repeated_key()) {
       const bool comes_again = std::any_of(
           raw.arguments.begin() + static_cast<std::ptrdiff_t>(at) + 1, raw.arguments.end(),
           [&](const Member& later) { return later.key == member.key; });
       if (comes_again) continue;
     }
-    if (is_reckoned_with(member.key)) {
+    if ((on_device || written == kMemoryArguments) && is_reckoned_with(member.key)) {
       const std::string_view text = member.value.text();
       if (!wire::is_json_number(text)) {
         if (text != "null") ++new_changes_["values_left_out"];

@@ -18,6 +18,9 @@
 
 namespace tbtrace::converters {
 
+/// What is said of an input that was another one in the second pass.
+Status changed_while_read();
+
 class RowRewriter final : public readers::RowVisitor {
  public:
   /// All must outlive it.
@@ -28,7 +31,8 @@ class RowRewriter final : public readers::RowVisitor {
   void keep() override;
   void drop() override;
 
-  /// Writes what is left and the end. The first failure of the sink, if there was one.
+  /// Writes what is left and the end. The first failure of the sink, or that the rows were not
+  /// those of the model.
   Status finish();
 
   /// What was changed in the rows' own texts.
@@ -54,7 +58,9 @@ class RowRewriter final : public readers::RowVisitor {
   io::ByteSink& sink_;
   readers::TextRules rules_;
   std::string text_;
-  std::size_t kept_ = 0;  // of text_
+  std::size_t kept_ = 0;     // of text_
+  std::size_t ranges_ = 0;   // that were given last, and those before
+  bool other_rows_ = false;  // than the model was made of
   std::string members_;
   std::string arguments_;
   std::string scratch_;

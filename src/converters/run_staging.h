@@ -39,8 +39,8 @@ class RunStaging {
                                                   Options options);
   RunStaging(const RunStaging&) = delete;
   RunStaging& operator=(const RunStaging&) = delete;
-  /// Files of runs that were not finished stay for a call that resumes; empty folders go, and so does
-  /// a log directory that was made for nothing.
+  /// Files of runs that were not finished stay for a call that resumes; empty folders go, and so
+  /// does a log directory that was made for nothing.
   ~RunStaging();
 
   /// Whether the file is in the log directory, or waits to be moved there.

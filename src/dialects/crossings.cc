@@ -101,6 +101,7 @@ class Sweep {
     Open range{event, trace_.events().start_ns(event), ends_.ns(event)};
     close(stack, range.start_ns);
     const bool may_be_shorter = ends_.may_shorten(event);
+    bool may_stay = false;  // those that are left give way
     while (!stack.empty() && stack.back().end_ns < range.end_ns) {
       Open& around = stack.back();
       if (may_be_shorter && range.end_ns - around.end_ns <= rounding_ns_) {
@@ -109,10 +110,11 @@ class Sweep {
                  around.end_ns - range.start_ns <= rounding_ns_) {
         shorten(around, range.start_ns);
         close(stack, range.start_ns);
-      } else if (gives_way(stack, range)) {
+      } else if (!may_stay && gives_way(stack, range)) {
         move(event);
         return;
       } else {
+        may_stay = true;
         move(around.event);
         stack.pop_back();
       }

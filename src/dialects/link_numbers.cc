@@ -30,6 +30,25 @@ bool is_plugins_own(const Trace& trace) {
                      });
 }
 
+/// For each range the nearest one for which `test` holds, of itself and those around it. From the
+/// outside in, so that nesting costs nothing.
+template <typename Test>
+Column<EventId> nearest(const Trace& trace, Test test) {
+  Column<EventId> found;
+  found.resize(trace.events().size(), EventId::none);
+  const CallTree& tree = trace.call_tree();
+  for (const EventId event : tree.ranges()) {
+    const EventId parent = tree.parent(event);
+    const EventId around = parent == EventId::none ? EventId::none : found[index(parent)];
+    found[index(event)] = test(event) ? event : around;
+  }
+  return found;
+}
+
+EventId at(const Column<EventId>& column, EventId event) {
+  return event == EventId::none || column.empty() ? EventId::none : column[index(event)];
+}
+
 }  // namespace
 
 LinkNumbers::LinkNumbers(const Trace& trace, const Roles& roles, Dialect dialect)
@@ -40,8 +59,13 @@ LinkNumbers::LinkNumbers(const Trace& trace, const Roles& roles, Dialect dialect
   correlations_kept_ = keeps_correlations();
   if (dialect == Dialect::plugin) measure_depth();
   number_operators();
-  if (dialect == Dialect::plugin) join_collectives();
+  if (dialect == Dialect::plugin) {
+    find_takers();
+    join_collectives();
+  }
   find_owners();
+  takers_.release();
+  collectives_.release();
   number_launches();
 }
 
@@ -59,6 +83,15 @@ void LinkNumbers::measure_depth() {
     depth_[index(event)] = static_cast<std::uint16_t>(around + (deeper ? 1 : 0));
     if (is_node(roles_.role(event)) && too_deep(event)) ++too_deep_;
   }
+}
+
+/// The innermost node around that may take launches.
+void LinkNumbers::find_takers() {
+  takers_ = nearest(trace_, [&](EventId event) {
+    const Role role = roles_.role(event);
+    return is_node(role) && role != Role::module && !too_deep(event) &&
+           names_operators(trace_.kind(event));
+  });
 }
 
 /// Every operator and annotation gets an id of its own. New ones begin behind the correlations:
@@ -108,32 +141,29 @@ void LinkNumbers::join_collectives() {
   };
   std::unordered_map<std::uint32_t, Holder> holders;
   std::vector<EventId> collectives;
-  const auto holder_of = [&](EventId event) {
-    EventId up = tree.parent(event);
-    while (up != EventId::none && roles_.role(up) != Role::op) up = tree.parent(up);
-    return up;
-  };
   for (const EventId event : tree.ranges()) {
-    if (roles_.role(event) != Role::collective) continue;
-    collectives.push_back(event);
+    if (roles_.role(event) == Role::collective) collectives.push_back(event);
+  }
+  if (collectives.empty()) return;
+  const Column<EventId> operators =
+      nearest(trace_, [&](EventId event) { return roles_.role(event) == Role::op; });
+  const auto holder_of = [&](EventId event) { return at(operators, tree.parent(event)); };
+  for (const EventId event : collectives) {
     const EventId op = holder_of(event);
     if (op == EventId::none) continue;
     const auto [found, added] = holders.try_emplace(static_cast<std::uint32_t>(op));
     found->second.alone = added && trace_.events().start_ns(op) < trace_.events().start_ns(event);
     found->second.collective = event;
   }
-  if (collectives.empty()) return;
-  const auto spoil = [&](EventId launch) {
-    for (EventId up = tree.parent(launch); up != EventId::none; up = tree.parent(up)) {
-      if (roles_.role(up) == Role::collective) return;
-      if (roles_.role(up) != Role::op) continue;
-      const auto found = holders.find(static_cast<std::uint32_t>(up));
-      if (found != holders.end()) found->second.alone = false;
-      return;
-    }
-  };
+  collectives_ = nearest(trace_, [&](EventId event) {
+    return roles_.role(event) == Role::collective || roles_.role(event) == Role::op;
+  });
   for (const DeviceLink& link : trace_.device_links().device_work()) {
-    if (link.launch != EventId::none) spoil(link.launch);
+    if (link.launch == EventId::none) continue;
+    const EventId around = at(collectives_, tree.parent(link.launch));
+    if (around == EventId::none || roles_.role(around) == Role::collective) continue;
+    const auto found = holders.find(static_cast<std::uint32_t>(around));
+    if (found != holders.end()) found->second.alone = false;
   }
   std::sort(collectives.begin(), collectives.end());
   for (const EventId event : collectives) {
@@ -148,25 +178,15 @@ void LinkNumbers::join_collectives() {
   }
 }
 
-/// The innermost node around that may take launches.
-EventId LinkNumbers::node_of(EventId op) const {
-  const CallTree& tree = trace_.call_tree();
-  while (op != EventId::none &&
-         (!is_node(roles_.role(op)) || roles_.role(op) == Role::module || too_deep(op))) {
-    op = tree.parent(op);
-  }
-  return op;
-}
-
 EventId LinkNumbers::owner(EventId launch, EventId op) const {
   if (dialect_ == Dialect::kineto) return op;
   const CallTree& tree = trace_.call_tree();
-  if (launch == EventId::none) return node_of(op);
-  const EventId node = node_of(op != EventId::none ? op : tree.parent(launch));
-  for (EventId up = tree.parent(launch); up != EventId::none && up != node; up = tree.parent(up)) {
-    if (roles_.role(up) == Role::collective && !too_deep(up)) return up;
-  }
-  return node;
+  if (launch == EventId::none) return at(takers_, op);
+  const EventId around = at(collectives_, tree.parent(launch));
+  const bool in_collective = around != EventId::none && around != op &&
+                             roles_.role(around) == Role::collective && !too_deep(around);
+  if (in_collective) return around;
+  return at(takers_, op != EventId::none ? op : tree.parent(launch));
 }
 
 /// The plugin merges an operator with its only child of the same name, and then forgets the
@@ -176,23 +196,37 @@ Column<EventId> LinkNumbers::merged_children() const {
   if (dialect_ != Dialect::plugin) return only_child;
   const CallTree& tree = trace_.call_tree();
   only_child.resize(external_id_.size(), EventId::none);
+  const Column<EventId> nodes =
+      nearest(trace_, [&](EventId event) { return is_node(roles_.role(event)); });
   for (const EventId event : tree.ranges()) {
     if (!is_node(roles_.role(event)) || too_deep(event)) continue;
-    EventId parent = tree.parent(event);
-    while (parent != EventId::none && !is_node(roles_.role(parent))) parent = tree.parent(parent);
+    const EventId parent = at(nodes, tree.parent(event));
     if (parent == EventId::none) continue;
     EventId& child = only_child[index(parent)];
     child = child == EventId::none ? event : parent;  // itself: there are several
   }
+  // As they are written: a collective may be an operator there, and have another name.
   const auto is_plain_op = [&](EventId event) {
-    return trace_.kind(event) == EventKind::cpu_op && roles_.role(event) == Role::op;
+    return (trace_.kind(event) == EventKind::cpu_op && roles_.role(event) == Role::op) ||
+           is_listed_collective(event);
+  };
+  const auto same_name = [&](EventId outer, EventId inner) {
+    if (trace_.events().name(outer) == trace_.events().name(inner)) return true;
+    return roles_.role(outer) == Role::collective && roles_.role(inner) == Role::collective &&
+           known_collective(trace_.name(outer)) == known_collective(trace_.name(inner));
   };
   for (const EventId event : tree.ranges()) {
     EventId& child = only_child[index(event)];
     if (child == EventId::none) continue;
-    const bool same = child != event && is_plain_op(event) && is_plain_op(child) &&
-                      trace_.events().name(event) == trace_.events().name(child);
+    const bool same =
+        child != event && is_plain_op(event) && is_plain_op(child) && same_name(event, child);
     if (!same) child = EventId::none;
+  }
+  // Of a chain the last one.
+  for (std::size_t row = tree.ranges().size(); row-- > 0;) {
+    EventId& child = only_child[index(tree.ranges()[row])];
+    const EventId last = at(only_child, child);
+    if (last != EventId::none) child = last;
   }
   return only_child;
 }
@@ -220,11 +254,13 @@ void LinkNumbers::find_owners() {
 
   const Column<EventId> merged = merged_children();
   const auto innermost = [&](EventId node) {
-    while (node != EventId::none && !merged.empty() && merged[index(node)] != EventId::none) {
-      node = merged[index(node)];
-    }
-    return node;
+    const EventId inner = at(merged, node);
+    return inner != EventId::none ? inner : node;
   };
+  const Column<EventId> operators =
+      nearest(trace_, [&](EventId event) { return trace_.kind(event) == EventKind::cpu_op; });
+  const Column<EventId> annotations = nearest(
+      trace_, [&](EventId event) { return trace_.kind(event) == EventKind::user_annotation; });
 
   // A launch goes where the model puts its first work.
   const bool may_add_launches = dialect_ == Dialect::plugin && !is_plugins_own(trace_);
@@ -251,7 +287,8 @@ void LinkNumbers::find_owners() {
     if (settled[row] || is_device_work(kind) || names_operators(kind)) continue;
     if (kind == EventKind::runtime) {
       EventId op = named_by(event);
-      if (op == EventId::none) op = Links::container(trace_, tree, event);
+      if (op == EventId::none) op = at(operators, tree.parent(event));
+      if (op == EventId::none) op = at(annotations, tree.parent(event));
       external_id_[row] = number_of(innermost(owner(event, op)));
     } else if (kind == EventKind::gpu_user_annotation) {
       external_id_[row] = number_of(named_by(event));

@@ -53,7 +53,7 @@ class LinkNumbers {
   Column<EventId> merged_children() const;
   void find_owners();
   void number_launches();
-  EventId node_of(EventId op) const;
+  void find_takers();
   EventId owner(EventId launch, EventId op) const;
   bool keeps_external_ids() const;
   bool keeps_correlations() const;
@@ -64,6 +64,8 @@ class LinkNumbers {
   Column<std::uint32_t> external_id_;
   Column<std::uint32_t> correlation_;
   Column<std::uint16_t> depth_;
+  Column<EventId> takers_;       // while owners are looked for: the nearest that takes launches
+  Column<EventId> collectives_;  // and the nearest collective or operator
   std::vector<EventId> listed_collectives_;  // sorted
   std::vector<Missing> missing_;
   std::uint64_t too_deep_ = 0;

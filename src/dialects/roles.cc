@@ -64,8 +64,10 @@ Role Roles::role(EventId event) const {
       return annotation_role(event);
     case EventKind::python_function:
       if (lightning_) return Role::frame;
-      if (trace_.events().is_module(event)) return Role::module;
-      return trace_.events().is_python_frame(event) ? Role::frame : Role::annotation;
+      if (!trace_.events().is_python_frame(event)) {
+        return is_python_node(event) ? Role::annotation_node : Role::annotation;
+      }
+      return trace_.events().is_module(event) ? Role::module : Role::frame;
     case EventKind::runtime:
       return Role::launch;
     case EventKind::kernel:
@@ -79,6 +81,12 @@ Role Roles::role(EventId event) const {
     default:
       return Role::other;
   }
+}
+
+/// The plugin's category `Python`, whose rows are in its tree and no operators.
+bool Roles::is_python_node(EventId event) const {
+  const std::string_view own = trace_.string(trace_.category(event).name);
+  return own == "python" || own == "Python";
 }
 
 Role Roles::annotation_role(EventId event) const {
@@ -129,8 +137,17 @@ std::string_view Roles::category(EventId event) const {
       return plugin ? kUnseenShadow : "gpu_user_annotation";
     case EventKind::trace_span:
       return "Trace";
+    case EventKind::python_function: {
+      // The plugin never ends with modules that have no place among the frames.
+      const bool lost_module =
+          trace_.events().is_module(event) && !trace_.events().is_python_frame(event);
+      return plugin && lost_module ? kUnseenAnnotation : own;
+    }
     default:
-      return own;
+      // Categories with which the plugin looks for what ranges do not have.
+      return plugin && (own == "forward_backward" || own == "memory" || own == "Memory")
+                 ? kUnseenAnnotation
+                 : own;
   }
 }
 

@@ -45,6 +45,7 @@ class Roles {
   int rank(EventId event) const;
 
  private:
+  bool is_python_node(EventId event) const;
   Role annotation_role(EventId event) const;
 
   const Trace& trace_;

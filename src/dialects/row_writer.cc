@@ -23,7 +23,9 @@ std::int64_t origin_of(const Trace& trace) {
   constexpr std::int64_t kFarthest = std::int64_t{1} << 62;  // our reader takes no times beyond
   const std::int64_t first = trace.first_time_ns();
   const std::int64_t origin = first - ((first % kMillisecond) + kMillisecond) % kMillisecond;
-  return origin < 0 && last_time_ns(trace) >= kFarthest + origin ? 0 : origin;
+  const bool is_too_far =
+      origin <= -kFarthest || (origin < 0 && last_time_ns(trace) >= kFarthest + origin);
+  return is_too_far ? 0 : origin;
 }
 
 void append_integer(std::string& json, std::int64_t value) {
@@ -227,6 +229,10 @@ void RowWriter::range(EventId event, const Extra& extra, std::string& json) {
 
   const std::size_t arguments = json.size();
   ids(event, json);
+  if (first_of(inferred_steps_, event, &Step::event) != nullptr) {
+    json += ",\"Annotation\":";
+    json += texts_[trace_.events().name(event)];
+  }
   if (is_renamed(event)) {
     json += ",\"Collective\":";
     json += texts_[trace_.events().name(event)];
@@ -334,7 +340,11 @@ void RowWriter::memory(const MemoryRecord& record, const Place& at, const Extra&
     append_integer(json, record.device_type);
   }
   json += ",\"Device Id\":";
-  append_integer(json, on_device ? devices_.memory_number(record.device_id) : record.device_id);
+  // The plugin looks a processor's number up among the devices.
+  const bool lost = dialect_ == Dialect::plugin && record.device_id > 0;
+  append_integer(json, on_device ? devices_.memory_number(record.device_id)
+                       : lost    ? std::int64_t{-1}
+                                 : record.device_id);
   json += ",\"Bytes\":";
   append_integer(json, record.bytes);
   json += extra.arguments;

@@ -1,5 +1,6 @@
 #include "io/rereadable.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -23,6 +24,7 @@ class PositionedSource final : public ByteSource {
   PositionedSource(int descriptor, std::uint64_t size) : descriptor_(descriptor), size_(size) {}
 
   Result<std::size_t> read(std::span<char> buffer) override {
+    buffer = buffer.first(std::min<std::uint64_t>(buffer.size(), size_ - position_));
     for (;;) {
       const ssize_t got =
           ::pread(descriptor_, buffer.data(), buffer.size(), static_cast<off_t>(position_));
@@ -73,6 +75,13 @@ Status write_all(int descriptor, std::string_view bytes) {
 
 Rereadable::~Rereadable() { ::close(descriptor_); }
 
+bool Rereadable::has_changed() const {
+  struct stat info = {};
+  if (!is_file_) return false;
+  return ::fstat(descriptor_, &info) != 0 || info.st_size != static_cast<off_t>(size_) ||
+         info.st_mtim.tv_sec != changed_s_ || info.st_mtim.tv_nsec != changed_ns_;
+}
+
 std::unique_ptr<ByteSource> Rereadable::source() const {
   return std::make_unique<PositionedSource>(descriptor_, size_);
 }
@@ -91,7 +100,18 @@ Result<std::unique_ptr<Rereadable>> Rereadable::open(const std::string& path) {
       if (descriptor < 0) {
         return system_failure("cannot open", "check its name, and that you may read it");
       }
-      return owned(descriptor, static_cast<std::uint64_t>(info.st_size));
+      // The times of what was opened, should another file have got its name since.
+      if (::fstat(descriptor, &info) != 0) {
+        const Status failed = system_failure("cannot read", "copy it anew, or to another disk");
+        ::close(descriptor);
+        return failed;
+      }
+      std::unique_ptr<Rereadable> file =
+          owned(descriptor, static_cast<std::uint64_t>(info.st_size));
+      file->changed_s_ = info.st_mtim.tv_sec;
+      file->changed_ns_ = info.st_mtim.tv_nsec;
+      file->is_file_ = true;
+      return file;
     }
     Result<std::unique_ptr<ByteSource>> file = open_file(path);
     if (!file.ok()) return file.status();

@@ -20,14 +20,20 @@ class Rereadable {
   Rereadable& operator=(const Rereadable&) = delete;
   ~Rereadable();
 
-  /// From the start.
+  /// From the start, to where the end was when it was opened.
   std::unique_ptr<ByteSource> source() const;
+
+  /// Whether a file has been written to since it was opened.
+  bool has_changed() const;
 
  private:
   Rereadable(int descriptor, std::uint64_t size) : descriptor_(descriptor), size_(size) {}
 
   int descriptor_;
   std::uint64_t size_;
+  std::int64_t changed_s_ = 0;  // when it was written to; of files
+  std::int64_t changed_ns_ = 0;
+  bool is_file_ = false;
 };
 
 }  // namespace tbtrace::io

@@ -146,8 +146,25 @@ TEST(Roles, HideShadowsFromThePlugin) {
                  Role::shadow, "gpu_annotation", "gpu_user_annotation");
 }
 
+TEST(Roles, HideWhatThePluginLooksInto) {
+  for (const std::string_view category : {"memory", "Memory", "forward_backward"}) {
+    expect_outcome(outcome({.category = category, .name = "o"}), Role::other, "annotation",
+                   category);
+  }
+  expect_outcome(
+      outcome({.category = "python_function", .name = "nn.Module: A_0"}, Events::kModule),
+      Role::annotation, "annotation", "python_function");
+}
+
+TEST(Roles, OfPythonRowsThatAreNoFrames) {
+  for (const std::string_view category : {"python", "Python"}) {
+    expect_outcome(outcome({.category = category, .name = "a.py(1): f"}), Role::annotation_node,
+                   category, category);
+  }
+}
+
 TEST(Roles, LeaveOtherCategoriesAlone) {
-  for (const std::string_view category : {"overhead", "cuda_sync", "my \"own\"", "Memory"}) {
+  for (const std::string_view category : {"overhead", "cuda_sync", "my \"own\""}) {
     expect_outcome(outcome({.category = category, .name = "o"}), Role::other, category, category);
   }
   expect_outcome(outcome({.category = "trace", .name = "PyTorch Profiler (0)"}), Role::span,

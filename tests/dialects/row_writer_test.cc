@@ -389,5 +389,17 @@ TEST(RowWriter, KeepsTimesThatAreFartherApartThanOneNumberHolds) {
   EXPECT_EQ(again.events().start_ns(EventId{1}), kFarthest - 5);
 }
 
+TEST(RowWriter, WritesTimesOfOtherRowsHoweverFarTheyAre) {
+  TraceBuilder builder;
+  constexpr std::int64_t kFarthest = (std::int64_t{1} << 62) - 1;
+  add(builder, {.start = -kFarthest, .duration = 5});
+  builder.note_time(kFarthest);
+  const Trace trace = finished(builder);
+  const RowWriter writer(trace, Dialect::plugin, false);
+  std::string json;
+  writer.time(kFarthest, json);
+  EXPECT_EQ(json, ",\"ts\":4611686018427387.903");
+}
+
 }  // namespace
 }  // namespace tbtrace::dialects
