@@ -189,7 +189,9 @@ void RowRewriter::other(RowKind kind, const RawEvent& raw) {
   if (const auto time = readers::time_of(raw, Field::timestamp)) {
     writer_.time(kind == RowKind::label ? std::max(*time, trace_.first_time_ns()) : *time, text_);
   }
-  add_members(raw, kOtherMembers);
+  // The plugin takes any row of this category for an end of an arrow.
+  const bool misleading = category == "forward_backward";
+  add_members(raw, misleading ? kOtherMembers | field_bit(Field::category) : kOtherMembers);
   text_ += members_;
   add_arguments(raw, 0);
   if (!arguments_.empty()) {
