@@ -179,9 +179,9 @@ void PluginTree::nest(std::int64_t thread) {
 }
 
 void PluginTree::merge_duplicates(NodeId root) {
-  std::vector<NodeId> todo = {root};
-  while (!todo.empty()) {
-    Node& node = nodes_[todo.back()];
+  std::vector<NodeId> pending = {root};
+  while (!pending.empty()) {
+    Node& node = nodes_[pending.back()];
     if (node.children.size() == 1 && node.is_operator_event) {
       Node& child = nodes_[node.children[0]];
       if (child.is_operator_event && trace_.name(node.event) == trace_.name(child.event)) {
@@ -191,8 +191,8 @@ void PluginTree::merge_duplicates(NodeId root) {
         continue;  // it may have to take in the next one too
       }
     }
-    todo.pop_back();
-    todo.insert(todo.end(), node.children.begin(), node.children.end());
+    pending.pop_back();
+    pending.insert(pending.end(), node.children.begin(), node.children.end());
   }
 }
 
@@ -267,16 +267,16 @@ void PluginTree::rehang_backward_passes() {
   std::vector<NodeId> modules;
   std::vector<std::pair<NodeId, NodeId>> passes;  // parent, root of the pass
   for (const std::int64_t thread : forest_.order) {
-    std::vector<std::pair<NodeId, NodeId>> todo;
+    std::vector<std::pair<NodeId, NodeId>> pending;
     const auto push_children = [&](NodeId parent) {
       const std::vector<NodeId>& children = nodes_[parent].children;
       for (std::size_t child = children.size(); child-- > 0;)
-        todo.push_back({parent, children[child]});
+        pending.push_back({parent, children[child]});
     };
     push_children(forest_.roots[thread]);
-    while (!todo.empty()) {
-      const auto [parent, id] = todo.back();
-      todo.pop_back();
+    while (!pending.empty()) {
+      const auto [parent, id] = pending.back();
+      pending.pop_back();
       if (nodes_[id].node_class == Class::module) {
         modules.push_back(id);
       } else if (nodes_[id].node_class == Class::step) {
@@ -307,13 +307,13 @@ void PluginTree::rehang_backward_passes() {
   std::map<NodeId, std::vector<NodeId>> groups;
   NodeId group = roots.front();
   for (const NodeId root : roots) {
-    std::vector<NodeId> todo = {root};
-    while (!todo.empty()) {
-      const NodeId id = todo.back();
-      todo.pop_back();
+    std::vector<NodeId> pending = {root};
+    while (!pending.empty()) {
+      const NodeId id = pending.back();
+      pending.pop_back();
       const std::vector<NodeId>& children = nodes_[id].children;
       for (const NodeId child : children) above.try_emplace(nodes_[child].start, id);
-      todo.insert(todo.end(), children.rbegin(), children.rend());
+      pending.insert(pending.end(), children.rbegin(), children.rend());
     }
     if (trace_.name(nodes_[root].event) != kAccumulateGrad) group = root;
     groups[group].push_back(root);
@@ -354,10 +354,10 @@ PluginTree::NodeId PluginTree::backward_module(
   for (std::size_t next = 0; next < pairs.size(); ++next) {
     const auto [forward, backward] = pairs[next];
     std::vector<NodeId> children;
-    std::vector<NodeId> todo(nodes_[forward].children.rbegin(), nodes_[forward].children.rend());
-    while (!todo.empty()) {
-      const NodeId id = todo.back();
-      todo.pop_back();
+    std::vector<NodeId> pending(nodes_[forward].children.rbegin(), nodes_[forward].children.rend());
+    while (!pending.empty()) {
+      const NodeId id = pending.back();
+      pending.pop_back();
       if (nodes_[id].node_class == Class::module) {
         children.push_back(add(id));
         continue;
@@ -368,7 +368,7 @@ PluginTree::NodeId PluginTree::backward_module(
           children.insert(children.end(), pass->second.begin(), pass->second.end());
         }
       }
-      todo.insert(todo.end(), nodes_[id].children.rbegin(), nodes_[id].children.rend());
+      pending.insert(pending.end(), nodes_[id].children.rbegin(), nodes_[id].children.rend());
     }
     nodes_[backward].children = std::move(children);
   }

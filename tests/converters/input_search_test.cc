@@ -223,25 +223,25 @@ TEST_F(InputSearchTest, FoldersThatCannotBeReadArePassedOver) {
 }
 
 TEST_F(InputSearchTest, TheLogDirectoryIsNotSearched) {
-  put("work/x.json");
-  put("work/logs/run/w.1.pt.trace.json");
-  put("work/.logs.tbtrace-partial/run/.run/w.2.pt.trace.json");
-  put("work/.others.tbtrace-partial/run/.run/w.3.pt.trace.json");
-  fs::create_directory_symlink("logs/run", "work/link");
-  fs::create_directory_symlink("work/logs", "logs_link");
+  put("job/x.json");
+  put("job/logs/run/w.1.pt.trace.json");
+  put("job/.logs.tbtrace-partial/run/.run/w.2.pt.trace.json");
+  put("job/.others.tbtrace-partial/run/.run/w.3.pt.trace.json");
+  fs::create_directory_symlink("logs/run", "job/link");
+  fs::create_directory_symlink("job/logs", "logs_link");
   for (const std::string& logs :
-       {std::string("work/logs"), std::string("work/logs/"), std::string("./work/../work/logs"),
-        std::string("logs_link"), root() + "/work/logs"}) {
-    EXPECT_THAT(found({"work"}, logs), ElementsAre("work/x.json work")) << logs;
-    for (const char* named : {"work/logs", "work/logs/run", "work/link", "logs_link",
-                              "work/.logs.tbtrace-partial", "work/.logs.tbtrace-partial/run"}) {
+       {std::string("job/logs"), std::string("job/logs/"), std::string("./job/../job/logs"),
+        std::string("logs_link"), root() + "/job/logs"}) {
+    EXPECT_THAT(found({"job"}, logs), ElementsAre("job/x.json job")) << logs;
+    for (const char* named : {"job/logs", "job/logs/run", "job/link", "logs_link",
+                              "job/.logs.tbtrace-partial", "job/.logs.tbtrace-partial/run"}) {
       EXPECT_THAT(refusal({named}, logs), HasSubstr("belongs to the log directory")) << named;
     }
-    EXPECT_THAT(found({"work/logs/run/w.1.pt.trace.json"}, logs),
-                ElementsAre("work/logs/run/w.1.pt.trace.json run"));
+    EXPECT_THAT(found({"job/logs/run/w.1.pt.trace.json"}, logs),
+                ElementsAre("job/logs/run/w.1.pt.trace.json run"));
   }
-  EXPECT_THAT(found({"work/link"}, "work/log"), testing::SizeIs(1));  // another, not yet there
-  EXPECT_THAT(found({"work/link"}, ""), testing::SizeIs(1));
+  EXPECT_THAT(found({"job/link"}, "job/log"), testing::SizeIs(1));  // another, not yet there
+  EXPECT_THAT(found({"job/link"}, ""), testing::SizeIs(1));
 }
 
 TEST_F(InputSearchTest, PatternsAreExpanded) {
