@@ -1,0 +1,47 @@
+// Which steps of a training loop a profiler records: torch.profiler's schedules. No torch needed.
+// Values; a schedule owns what it was made of. A schedule is called from the thread that steps.
+// Wrong arguments throw std::invalid_argument with the text of torch 2.13.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace tbtrace {
+
+/// What a profiler does during a step.
+enum class ProfilerAction : std::uint8_t {
+  none,
+  warmup,           ///< get ready to record
+  record,
+  record_and_save,  ///< record, and hand over the cycle at the step's end
+  /// Set by the profiler itself where a device stopped recording; no schedule may return it.
+  device_stopped,
+};
+
+/// As torch prints it: `RECORD_AND_SAVE`.
+const char* action_name(ProfilerAction action);
+
+/// The action of a step. Steps count from 0; any callable of this form is a schedule.
+using Schedule = std::function<ProfilerAction(std::int64_t step)>;
+
+/// After `skip_first` steps, cycles of `wait`, `warmup` and `active` steps.
+struct ScheduleOptions {
+  std::int64_t skip_first = 0;
+  std::int64_t wait = 0;
+  std::int64_t warmup = 0;
+  std::int64_t active = 0;           ///< at least 1
+  std::int64_t repeat = 0;           ///< cycles; 0: without end
+  std::int64_t skip_first_wait = 0;  ///< not 0: the first cycle has no wait
+};
+
+/// What torch.profiler.schedule() returns. Without warm-up it warns on stderr, as torch does.
+/// \throws std::invalid_argument if a number is negative, or `active` is not positive.
+/// The schedule itself throws it for a negative step.
+Schedule schedule(const ScheduleOptions& options);
+
+/// What a profiler does with `schedule` during the first `steps` steps, a line a stretch, and the
+/// calls to step() at which it hands over a cycle; for looking at a schedule before a long run.
+std::string explain(const Schedule& schedule, std::int64_t steps);
+
+}  // namespace tbtrace

@@ -1,0 +1,43 @@
+#include "recorder/messages.h"
+
+#include <cstdio>
+#include <mutex>
+#include <utility>
+
+namespace tbtrace::recorder {
+
+namespace {
+
+struct Handler {
+  std::mutex mutex;
+  std::function<void(std::string_view)> call;
+};
+
+/// Never destroyed: threads may warn while the program ends.
+Handler& handler() {
+  static Handler& one = *new Handler;
+  return one;
+}
+
+}  // namespace
+
+void warn(std::string_view sentence) {
+  std::function<void(std::string_view)> call;
+  {
+    const std::lock_guard lock(handler().mutex);
+    call = handler().call;
+  }
+  if (call) {
+    call(sentence);
+  } else {
+    std::fprintf(stderr, "tbtrace: %.*s\n", static_cast<int>(sentence.size()), sentence.data());
+  }
+}
+
+std::function<void(std::string_view)> set_warning_handler(
+    std::function<void(std::string_view)> new_handler) {
+  const std::lock_guard lock(handler().mutex);
+  return std::exchange(handler().call, std::move(new_handler));
+}
+
+}  // namespace tbtrace::recorder
