@@ -12,7 +12,7 @@ namespace tbtrace {
 /// What a profiler does during a step.
 enum class ProfilerAction : std::uint8_t {
   none,
-  warmup,           ///< get ready to record
+  warmup,  ///< get ready to record
   record,
   record_and_save,  ///< record, and hand over the cycle at the step's end
   /// Set by the profiler itself where a device stopped recording; no schedule may return it.

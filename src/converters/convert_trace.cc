@@ -25,12 +25,17 @@ Result<std::unique_ptr<TraceConverter>> TraceConverter::open(const std::string& 
                                                              const Options& options) {
   Result<std::unique_ptr<io::Rereadable>> input = io::Rereadable::open(path);
   if (!input.ok()) return input.status();
+  return open(*std::move(input), options);
+}
+
+Result<std::unique_ptr<TraceConverter>> TraceConverter::open(std::unique_ptr<io::Rereadable> input,
+                                                             const Options& options) {
   // What rows hold besides times, names and ids is taken from them in the second pass.
   Result<Trace> trace = readers::read_source(
-      (*input)->source(), {.threads = options.threads, .inputs = false, .call_stacks = false});
+      input->source(), {.threads = options.threads, .inputs = false, .call_stacks = false});
   if (!trace.ok()) return trace.status();
   std::unique_ptr<TraceConverter> converter(
-      new TraceConverter(*std::move(input), *std::move(trace), options));
+      new TraceConverter(std::move(input), *std::move(trace), options));
   if (options.strict && !converter->issues_.empty()) {
     return readers::strict_failure(converter->issues_.front());
   }

@@ -29,6 +29,8 @@ class TraceConverter {
   /// The first pass. `path` may be `-`.
   static Result<std::unique_ptr<TraceConverter>> open(const std::string& path,
                                                       const Options& options);
+  static Result<std::unique_ptr<TraceConverter>> open(std::unique_ptr<io::Rereadable> input,
+                                                      const Options& options);
 
   const Trace& trace() const { return trace_; }
 

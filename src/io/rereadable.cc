@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
@@ -71,25 +72,42 @@ Status write_all(int descriptor, std::string_view bytes) {
   return {};
 }
 
+/// Owns a descriptor, of the input itself or of its copy.
+class StoredInput final : public Rereadable {
+ public:
+  StoredInput(int descriptor, std::uint64_t size) : descriptor_(descriptor), size_(size) {}
+  ~StoredInput() override { ::close(descriptor_); }
+
+  std::unique_ptr<ByteSource> source() const override {
+    return std::make_unique<PositionedSource>(descriptor_, size_);
+  }
+
+  bool has_changed() const override {
+    struct stat info = {};
+    if (!is_file_) return false;
+    return ::fstat(descriptor_, &info) != 0 || info.st_size != static_cast<off_t>(size_) ||
+           info.st_mtim.tv_sec != changed_s_ || info.st_mtim.tv_nsec != changed_ns_;
+  }
+
+  /// From now on changes of the file are noticed.
+  void watch(const struct stat& info) {
+    changed_s_ = info.st_mtim.tv_sec;
+    changed_ns_ = info.st_mtim.tv_nsec;
+    is_file_ = true;
+  }
+  void grow(std::uint64_t size) { size_ += size; }
+
+ private:
+  int descriptor_;
+  std::uint64_t size_;
+  std::int64_t changed_s_ = 0;  // when it was written to; of files
+  std::int64_t changed_ns_ = 0;
+  bool is_file_ = false;
+};
+
 }  // namespace
 
-Rereadable::~Rereadable() { ::close(descriptor_); }
-
-bool Rereadable::has_changed() const {
-  struct stat info = {};
-  if (!is_file_) return false;
-  return ::fstat(descriptor_, &info) != 0 || info.st_size != static_cast<off_t>(size_) ||
-         info.st_mtim.tv_sec != changed_s_ || info.st_mtim.tv_nsec != changed_ns_;
-}
-
-std::unique_ptr<ByteSource> Rereadable::source() const {
-  return std::make_unique<PositionedSource>(descriptor_, size_);
-}
-
 Result<std::unique_ptr<Rereadable>> Rereadable::open(const std::string& path) {
-  const auto owned = [](int descriptor, std::uint64_t size) {
-    return std::unique_ptr<Rereadable>(new Rereadable(descriptor, size));
-  };
   std::unique_ptr<ByteSource> once;
   if (path == "-") {
     once = standard_input();
@@ -106,12 +124,10 @@ Result<std::unique_ptr<Rereadable>> Rereadable::open(const std::string& path) {
         ::close(descriptor);
         return failed;
       }
-      std::unique_ptr<Rereadable> file =
-          owned(descriptor, static_cast<std::uint64_t>(info.st_size));
-      file->changed_s_ = info.st_mtim.tv_sec;
-      file->changed_ns_ = info.st_mtim.tv_nsec;
-      file->is_file_ = true;
-      return file;
+      auto file =
+          std::make_unique<StoredInput>(descriptor, static_cast<std::uint64_t>(info.st_size));
+      file->watch(info);
+      return std::unique_ptr<Rereadable>(std::move(file));
     }
     Result<std::unique_ptr<ByteSource>> file = open_file(path);
     if (!file.ok()) return file.status();
@@ -119,14 +135,14 @@ Result<std::unique_ptr<Rereadable>> Rereadable::open(const std::string& path) {
   }
   const Result<int> descriptor = nameless_file();
   if (!descriptor.ok()) return descriptor.status();
-  std::unique_ptr<Rereadable> copy = owned(*descriptor, 0);
+  auto copy = std::make_unique<StoredInput>(*descriptor, 0);
   std::vector<char> buffer(std::size_t{1} << 20);
   for (;;) {
     const Result<std::size_t> got = once->read(buffer);
     if (!got.ok()) return got.status();
-    if (*got == 0) return copy;
+    if (*got == 0) return std::unique_ptr<Rereadable>(std::move(copy));
     if (Status kept = write_all(*descriptor, {buffer.data(), *got}); !kept.ok()) return kept;
-    copy->size_ += *got;
+    copy->grow(*got);
   }
 }
 

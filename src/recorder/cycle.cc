@@ -11,9 +11,10 @@ namespace tbtrace::recorder {
 namespace {
 
 Status reserved_action() {
-  return {StatusCode::invalid_argument,
-          "ProfilerAction.DEVICE_STOPPED is set internally by the profiler and must not be returned "
-          "by a user-provided schedule"};
+  return {
+      StatusCode::invalid_argument,
+      "ProfilerAction.DEVICE_STOPPED is set internally by the profiler and must not be returned "
+      "by a user-provided schedule"};
 }
 
 bool is_recording(ProfilerAction action) {

@@ -1,9 +1,9 @@
-#include <tbtrace/schedule.h>
-
 #include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include <tbtrace/schedule.h>
 
 #include "recorder/messages.h"
 
@@ -11,11 +11,16 @@ namespace tbtrace {
 
 const char* action_name(ProfilerAction action) {
   switch (action) {
-    case ProfilerAction::none: return "NONE";
-    case ProfilerAction::warmup: return "WARMUP";
-    case ProfilerAction::record: return "RECORD";
-    case ProfilerAction::record_and_save: return "RECORD_AND_SAVE";
-    case ProfilerAction::device_stopped: return "DEVICE_STOPPED";
+    case ProfilerAction::none:
+      return "NONE";
+    case ProfilerAction::warmup:
+      return "WARMUP";
+    case ProfilerAction::record:
+      return "RECORD";
+    case ProfilerAction::record_and_save:
+      return "RECORD_AND_SAVE";
+    case ProfilerAction::device_stopped:
+      return "DEVICE_STOPPED";
   }
   return "unknown";
 }

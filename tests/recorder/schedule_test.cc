@@ -1,5 +1,3 @@
-#include <tbtrace/schedule.h>
-
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
@@ -9,6 +7,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <tbtrace/schedule.h>
 
 #include "recorder/messages.h"
 
@@ -39,7 +39,8 @@ class ScheduleTest : public testing::Test {
 };
 
 TEST_F(ScheduleTest, CyclesFollowTheSkippedSteps) {
-  const Schedule two = schedule({.skip_first = 2, .wait = 1, .warmup = 1, .active = 2, .repeat = 2});
+  const Schedule two =
+      schedule({.skip_first = 2, .wait = 1, .warmup = 1, .active = 2, .repeat = 2});
   EXPECT_EQ(actions(two, 13), "NNNWRSNWRSNNN");
   EXPECT_THAT(warnings_, ElementsAre());
 }

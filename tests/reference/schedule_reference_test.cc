@@ -15,8 +15,8 @@
 
 #include <tbtrace/schedule.h>
 
-#include "io/source.h"
 #include "../recorder/logged_target.h"
+#include "io/source.h"
 #include "recorder/messages.h"
 
 namespace tbtrace::recorder {
@@ -152,7 +152,8 @@ class Cases : public testing::Test {
       std::string words = with_indices(target.taken());
       if (!status.ok()) {
         words += (words.empty() ? "!" : " !");
-        words += status.code() == StatusCode::invalid_argument ? "ValueError: " : "AssertionError: ";
+        words +=
+            status.code() == StatusCode::invalid_argument ? "ValueError: " : "AssertionError: ";
         words += status.message();
       }
       log.push_back(words);

@@ -24,7 +24,7 @@ MAY_INCLUDE = {
     "analyses": {"trace", "report", "base"},
     "writers": {"trace", "report", "wire", "io", "base", "proto"},
     "dialects": BELOW_ANALYSES | {"analyses", "writers"},
-    "recorder": {"trace", "io", "base"},
+    "recorder": {"trace", "wire", "io", "base"},
     "converters": BELOW_ANALYSES | {"analyses", "writers", "readers", "dialects"},
     "cupti": {"recorder", "base"},
 }
@@ -35,14 +35,14 @@ MAY_INCLUDE["libtorch"] = MAY_INCLUDE["api"] | {"api"}
 OWNER = {
     "status.h": "base", "version.h": "base", "device.h": "base",
     "trace.h": "trace", "report.h": "report", "analyses.h": "analyses", "writers.h": "writers",
-    "convert.h": "dialects",
+    "convert.h": "dialects", "schedule.h": "recorder", "profiler.h": "libtorch",
 }
 
 # Library: the folders that may name it. Everything else outside the project is the system's or std's.
 LIBRARIES = {
     "simdjson": {"wire"},
     "zlib": {"io"}, "isa-l": {"io"},
-    "fmt": {"base", "wire", "report", "writers", "api"},
+    "fmt": {"base", "wire", "report", "writers", "recorder", "api"},
     "google": {"proto", "writers"},
     "torch": {"libtorch"}, "ATen": {"libtorch"}, "c10": {"libtorch"},
     "cupti": {"cupti"}, "cuda": {"cupti"},

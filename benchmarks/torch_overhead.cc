@@ -1,0 +1,211 @@
+// What recording adds to an operator and to an allocation, in nanoseconds, beside torch's profiler
+// in the same process.
+//
+//   tbtrace_torch_overhead [--rounds N] [--operators N] [--check]
+//
+// Contenders take turns, a round each; a figure is the median over rounds of the difference to what
+// it is compared with. --check exits with 1 where a limit (docs/performance.md) is missed.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <ATen/record_function.h>
+#include <c10/core/CPUAllocator.h>
+#include <torch/csrc/autograd/profiler_kineto.h>
+#include <torch/torch.h>
+#include <unistd.h>
+
+#include <tbtrace/profiler.h>
+
+namespace {
+
+namespace torch_profiler = torch::autograd::profiler;
+
+double now_ns() {
+  return static_cast<double>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                 std::chrono::steady_clock::now().time_since_epoch())
+                                 .count());
+}
+
+double resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  double pages = 0;
+  file >> pages >> pages;
+  return pages * static_cast<double>(::sysconf(_SC_PAGESIZE));
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+std::unique_ptr<at::ObserverContext> begin_nothing(const at::RecordFunction&) { return nullptr; }
+void end_nothing(const at::RecordFunction&, at::ObserverContext*) {}
+
+struct Loop {
+  int operators;
+  at::Tensor a = torch::rand({4, 4});
+  at::Tensor b = torch::rand({4, 4});
+
+  /// Nanoseconds an operator.
+  double run() {
+    const at::NoGradGuard no_grad;
+    const double start = now_ns();
+    for (int i = 0; i < operators; ++i) a.mul_(b);
+    return (now_ns() - start) / operators;
+  }
+
+  /// Nanoseconds a pair of allocation and freeing.
+  double allocate() const {
+    c10::Allocator& allocator = *c10::GetCPUAllocator();
+    const double start = now_ns();
+    for (int i = 0; i < operators; ++i) c10::DataPtr block = allocator.allocate(256);
+    return (now_ns() - start) / operators;
+  }
+};
+
+struct Figures {
+  double run = 0;       // ns an operator
+  double stop = 0;      // ns in all
+  double resident = 0;  // bytes
+};
+
+Figures with_callback(Loop& loop, bool inputs) {
+  const auto handle = at::addThreadLocalCallback(
+      at::RecordFunctionCallback(begin_nothing, end_nothing).needsInputs(inputs));
+  const Figures figures{.run = loop.run()};
+  at::removeCallback(handle);
+  return figures;
+}
+
+Figures with_tbtrace(const std::function<double()>& body, bool shapes, bool memory) {
+  tbtrace::Profiler profiler(
+      {.activities = {tbtrace::Activity::cpu}, .record_shapes = shapes, .profile_memory = memory});
+  profiler.start();
+  Figures figures;
+  const double before = resident_bytes();
+  figures.run = body();
+  figures.resident = resident_bytes() - before;
+  const double start = now_ns();
+  profiler.stop();
+  figures.stop = now_ns() - start;
+  return figures;
+}
+
+Figures with_torch(Loop& loop, bool shapes) {
+  using namespace torch::profiler::impl;
+  const std::set<ActivityType> activities = {ActivityType::CPU};
+  const ProfilerConfig config(ProfilerState::KINETO, shapes, false, false, false, false);
+  torch_profiler::prepareProfiler(config, activities);
+  torch_profiler::enableProfiler(config, activities);
+  Figures figures;
+  const double before = resident_bytes();
+  figures.run = loop.run();
+  const double start = now_ns();
+  auto result = torch_profiler::disableProfiler();
+  figures.stop = now_ns() - start;
+  figures.resident = resident_bytes() - before;
+  return figures;
+}
+
+struct Check {
+  bool failed = false;
+
+  void at_most(const char* what, double value, double limit, const char* unit) {
+    const bool missed = value > limit;
+    failed = failed || missed;
+    std::printf("%-62s %9.1f %-6s limit %7.1f%s\n", what, value, unit, limit,
+                missed ? "   MISSED" : "");
+  }
+  static void tell(const char* what, double value, const char* unit) {
+    std::printf("%-62s %9.1f %s\n", what, value, unit);
+  }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int rounds = 15;
+  Loop loop{.operators = 200'000};
+  bool check = false;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--check") == 0) {
+      check = true;
+    } else if (std::strcmp(argv[i], "--rounds") == 0 && i + 1 < argc) {
+      rounds = std::atoi(argv[++i]);
+    } else if (std::strcmp(argv[i], "--operators") == 0 && i + 1 < argc) {
+      loop.operators = std::atoi(argv[++i]);
+    } else {
+      std::fprintf(stderr, "usage: %s [--rounds N] [--operators N] [--check]\n", argv[0]);
+      return 2;
+    }
+  }
+  torch::set_num_threads(1);
+  loop.run();
+
+  std::vector<double> plain, nothing, nothing_inputs, ours, ours_shapes, torchs, torchs_shapes;
+  std::vector<double> over_nothing, over_nothing_inputs, of_torch, of_torch_shapes, memory;
+  std::vector<double> our_stop, torch_stop, our_bytes, torch_bytes;
+  const auto operators = [&] { return loop.run(); };
+  const auto allocations = [&] { return loop.allocate(); };
+  for (int round = 0; round < rounds; ++round) {
+    plain.push_back(loop.run());
+    nothing.push_back(with_callback(loop, false).run);
+    const Figures mine = with_tbtrace(operators, false, false);
+    ours.push_back(mine.run);
+    nothing_inputs.push_back(with_callback(loop, true).run);
+    const Figures my_shapes = with_tbtrace(operators, true, false);
+    ours_shapes.push_back(my_shapes.run);
+    const Figures its = with_torch(loop, false);
+    torchs.push_back(its.run);
+    const Figures its_shapes = with_torch(loop, true);
+    torchs_shapes.push_back(its_shapes.run);
+
+    over_nothing.push_back(ours.back() - nothing.back());
+    over_nothing_inputs.push_back(ours_shapes.back() - nothing_inputs.back());
+    of_torch.push_back((ours.back() - plain.back()) / (torchs.back() - plain.back()));
+    of_torch_shapes.push_back((ours_shapes.back() - plain.back()) /
+                              (torchs_shapes.back() - plain.back()));
+    our_stop.push_back(mine.stop / loop.operators);
+    torch_stop.push_back(its.stop / loop.operators);
+    our_bytes.push_back(mine.resident / loop.operators);
+    torch_bytes.push_back(its.resident / loop.operators);
+
+    const double without = loop.allocate();
+    memory.push_back(with_tbtrace(allocations, false, true).run - without);
+  }
+  // The pool of chunks makes later rounds look better than a process's first recording.
+  Loop long_loop{.operators = 1'000'000};
+  const Figures large = with_tbtrace([&] { return long_loop.run(); }, false, false);
+
+  Check limits;
+  limits.tell("operator without a profiler", median(plain), "ns");
+  limits.tell("  + observer that does nothing", median(nothing) - median(plain), "ns");
+  limits.tell("  + observer that does nothing and asks for inputs",
+              median(nothing_inputs) - median(plain), "ns");
+  limits.tell("  + tbtrace", median(ours) - median(plain), "ns");
+  limits.tell("  + tbtrace with shapes", median(ours_shapes) - median(plain), "ns");
+  limits.tell("  + torch's profiler", median(torchs) - median(plain), "ns");
+  limits.tell("  + torch's profiler with shapes", median(torchs_shapes) - median(plain), "ns");
+  limits.at_most("tbtrace over an observer that does nothing", median(over_nothing), 15, "ns");
+  limits.at_most("tbtrace with shapes over one that asks for inputs", median(over_nothing_inputs),
+                 30, "ns");
+  limits.at_most("share of what torch's profiler adds, %", 100 * median(of_torch), 40, "%");
+  limits.at_most("the same with shapes, %", 100 * median(of_torch_shapes), 40, "%");
+  limits.at_most("allocation and freeing, more than without a profiler", median(memory), 30, "ns");
+  limits.at_most("stop(), share of torch's, %", 100 * median(our_stop) / median(torch_stop), 2,
+                 "%");
+  limits.at_most("stop() after 1,000,000 operators", large.stop / 1e6, 20, "ms");
+  limits.at_most("resident memory an operator", large.resident / long_loop.operators, 64, "bytes");
+  limits.tell("  of torch's profiler", *std::max_element(torch_bytes.begin(), torch_bytes.end()),
+              "bytes");
+  return check && limits.failed ? 1 : 0;
+}

@@ -1,0 +1,165 @@
+// torch.profiler for programs that use LibTorch: record on a schedule, look at the result, write
+// log directories for TensorBoard. Target tbtrace::torch; needs no header of torch.
+// A Profiler owns what it recorded. Its functions are for the thread that makes it; what it records
+// may run on any. Two profilers may record at once on two threads.
+// Wrong arguments throw std::invalid_argument with torch's text. What goes wrong later (no room on
+// the disk, nothing recorded) is told through warnings, and Statuses where there are any.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tbtrace/analyses.h>
+#include <tbtrace/convert.h>
+#include <tbtrace/schedule.h>
+#include <tbtrace/status.h>
+#include <tbtrace/trace.h>
+
+namespace tbtrace {
+
+class Profiler;
+
+/// What is recorded: operators and ranges of the host, or the work of devices.
+enum class Activity : std::uint8_t { cpu, cuda };
+
+struct ExperimentalOptions {
+  /// Gets warnings instead of stderr; called from the thread where something is wrong.
+  std::function<void(std::string_view)> on_warning = {};
+};
+
+/// The members of torch.profiler.profile's arguments, with its defaults.
+struct ProfilerOptions {
+  std::vector<Activity> activities = {};  ///< empty: all that there is
+  Schedule schedule = {};                 ///< none: all is recorded, and steps are not marked
+  /// Called inside step() or stop() when a cycle was recorded.
+  std::function<void(Profiler&)> on_trace_ready = {};
+  bool record_shapes = false;
+  bool profile_memory = false;
+  bool with_stack = false;
+  bool with_flops = false;  ///< records shapes, too
+  bool with_modules = false;
+  bool acc_events = false;  ///< key_averages() and events() are of all cycles
+  /// Every thread of the process, not only this one and those that its ThreadLocalState reaches.
+  bool all_threads = false;
+  ExperimentalOptions experimental = {};
+};
+
+/// Marks a range of the calling thread for every profiler, from here to the end of the scope.
+/// Costs a few nanoseconds while nobody records. Names are any bytes.
+class record_function {
+ public:
+  explicit record_function(std::string_view name);
+  ~record_function();
+  record_function(const record_function&) = delete;
+  record_function& operator=(const record_function&) = delete;
+
+ private:
+  struct Range;
+  Range* range_;
+};
+
+/// A range that begins here and ends wherever end() is called, on any thread, once. It counts as
+/// asynchronous, as torch has it: no parent, no self time.
+class async_range {
+ public:
+  explicit async_range(std::string_view name);
+  ~async_range();  ///< ends it
+  async_range(async_range&& other) noexcept;
+  async_range& operator=(async_range&& other) noexcept;
+
+  void end();
+
+ private:
+  struct Range;
+  std::unique_ptr<Range> range_;
+};
+
+#define TBTRACE_RECORD_FUNCTION_JOIN_(a, b) a##b
+#define TBTRACE_RECORD_FUNCTION_NAME_(line) TBTRACE_RECORD_FUNCTION_JOIN_(tbtrace_range_, line)
+/// Marks the rest of the scope.
+#define TBTRACE_RECORD_FUNCTION(name) \
+  const ::tbtrace::record_function TBTRACE_RECORD_FUNCTION_NAME_(__LINE__)(name)
+
+struct TensorboardOptions {
+  std::string worker_name = {};  ///< empty: `<host name>_<process id>`
+  bool use_gzip = false;
+  Dialect dialect = Dialect::plugin;
+  /// Each window becomes a run, `<dir>/<worker>_<window>`: a TensorBoard that is running reads a
+  /// run once and does not look for further files in it.
+  bool run_per_window = false;
+};
+
+/// For ProfilerOptions::on_trace_ready: writes each cycle to
+/// `<directory>/<worker>.<nanoseconds since 1970>.pt.trace.json[.gz]`, for `tensorboard --logdir
+/// DIRECTORY`. The file is written by another thread; Profiler::wait_for_exports() tells how it
+/// went. No name is used twice, whoever else writes there.
+std::function<void(Profiler&)> tensorboard_trace_handler(std::string directory,
+                                                         TensorboardOptions options = {});
+
+class Profiler {
+ public:
+  /// \throws std::invalid_argument for activities that are named twice, or a schedule's nonsense.
+  explicit Profiler(ProfilerOptions options = {});
+  /// Stops it if it is running, and waits for exports.
+  ~Profiler();
+  Profiler(const Profiler&) = delete;
+  Profiler& operator=(const Profiler&) = delete;
+
+  void start();
+  void stop();
+  /// The next step begins.
+  /// \throws std::invalid_argument if the schedule returns nonsense; the step does not count then.
+  void step();
+
+  /// Recording from record() to the end of the scope.
+  class Recording {
+   public:
+    explicit Recording(Profiler& profiler) : profiler_(profiler) { profiler_.start(); }
+    ~Recording() { profiler_.stop(); }
+    Recording(const Recording&) = delete;
+    Recording& operator=(const Recording&) = delete;
+
+   private:
+    Profiler& profiler_;
+  };
+  [[nodiscard]] Recording record() { return Recording(*this); }
+
+  std::int64_t step_num() const;
+
+  /// Stops, or goes on with, recording within a cycle.
+  void toggle_collection_dynamic(bool enable, const std::vector<Activity>& activities);
+
+  /// A member of the file, as text or as JSON. Only while a cycle is prepared or recorded.
+  void add_metadata(const std::string& key, std::string_view value);
+  void add_metadata_json(const std::string& key, std::string_view json);
+
+  // What was recorded: of the last cycle, or of all with `acc_events`. Empty, with a warning,
+  // before there is one. The first call makes the trace from the recording.
+
+  OperatorSummary key_averages(const SummaryOptions& options = {});
+  EventList events();
+
+  /// The last cycle; gzip if the path ends in `.gz`. An existing file is replaced, as torch does.
+  Status export_chrome_trace(const std::string& path);
+  /// Folded stacks by `self_cpu_time_total` or `self_cuda_time_total`.
+  /// \throws std::invalid_argument for another metric.
+  Status export_stacks(const std::string& path, std::string_view metric = "self_cpu_time_total");
+
+  /// Until what handlers export in the background is written. The first failure since the last
+  /// call.
+  Status wait_for_exports();
+
+  /// For handlers: writes the last cycle in the background.
+  void export_in_background(const std::string& directory, const TensorboardOptions& options);
+
+ private:
+  class Driver;
+  std::unique_ptr<Driver> driver_;
+};
+
+}  // namespace tbtrace

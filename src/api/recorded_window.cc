@@ -1,0 +1,79 @@
+#include "api/recorded_window.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "converters/convert_trace.h"
+#include "io/sink.h"
+#include "readers/format.h"
+#include "recorder/window.h"
+#include "recorder/window_text.h"
+#include "writers/log_file_name.h"
+
+namespace tbtrace::api {
+
+namespace {
+
+class RecordedText final : public io::Rereadable {
+ public:
+  explicit RecordedText(std::shared_ptr<const recorder::Window> window)
+      : window_(std::move(window)) {}
+
+  std::unique_ptr<io::ByteSource> source() const override {
+    return std::make_unique<recorder::WindowText>(window_);
+  }
+  bool has_changed() const override { return false; }
+
+ private:
+  std::shared_ptr<const recorder::Window> window_;
+};
+
+Status convert(converters::TraceConverter& converter, const std::string& path, bool use_gzip,
+               bool overwrite) {
+  Result<std::unique_ptr<io::ByteSink>> sink = io::create_file(path, overwrite);
+  if (!sink.ok()) return sink.status();
+  std::unique_ptr<io::ByteSink> out = use_gzip ? io::gzip_sink(*std::move(sink)) : *std::move(sink);
+  return converter.write(*out).status();
+}
+
+}  // namespace
+
+std::unique_ptr<io::Rereadable> recorded_text(
+    std::shared_ptr<const recorder::Recording> recording) {
+  return std::make_unique<RecordedText>(
+      std::make_shared<const recorder::Window>(std::move(recording)));
+}
+
+Result<Trace> read_recording(std::shared_ptr<const recorder::Recording> recording) {
+  return readers::read_source(recorded_text(std::move(recording))->source(), {.threads = 1});
+}
+
+Status write_recording(std::shared_ptr<const recorder::Recording> recording,
+                       const std::string& path, Dialect dialect, bool overwrite) {
+  if (Status place = io::check_place(path, overwrite); !place.ok()) return place;
+  Result<std::unique_ptr<converters::TraceConverter>> converter =
+      converters::TraceConverter::open(recorded_text(std::move(recording)), {.dialect = dialect});
+  if (!converter.ok()) return converter.status();
+  return convert(**converter, path, path.ends_with(".gz"), overwrite);
+}
+
+Result<std::string> write_log_file(std::shared_ptr<const recorder::Recording> recording,
+                                   const LogFileName& name, Dialect dialect) {
+  Result<std::unique_ptr<converters::TraceConverter>> converter =
+      converters::TraceConverter::open(recorded_text(std::move(recording)), {.dialect = dialect});
+  if (!converter.ok()) return converter.status();
+  // Another process may take a name between the look and the rename; then the next one is tried.
+  constexpr int kTries = 100;
+  for (int attempt = 0;; ++attempt) {
+    const std::string path =
+        (std::filesystem::path(name.directory) /
+         writers::log_file_name(name.worker, name.time_ns + attempt, name.use_gzip))
+            .string();
+    const Status written = convert(**converter, path, name.use_gzip, false);
+    if (written.ok()) return path;
+    std::error_code error;
+    if (attempt == kTries || !std::filesystem::exists(path, error)) return written;
+  }
+}
+
+}  // namespace tbtrace::api

@@ -1,0 +1,91 @@
+#include "libtorch/input_encoding.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <ATen/core/Tensor.h>
+#include <c10/core/ScalarTypeToTypeMeta.h>
+
+namespace tbtrace::libtorch {
+
+namespace {
+
+std::span<const std::int64_t> span_of(c10::IntArrayRef numbers) {
+  return {numbers.data(), numbers.size()};
+}
+
+void encode_tensor(const at::Tensor& tensor, recorder::InputsWriter& writer) {
+  const c10::TensorImpl* const impl = tensor.unsafeGetTensorImpl();
+  if (!tensor.defined() || tensor.is_nested() || impl->has_symbolic_sizes_strides()) {
+    writer.nothing();
+    return;
+  }
+  const auto type = static_cast<std::uint8_t>(tensor.scalar_type());
+  const auto sizes = span_of(impl->sizes());
+  if (impl->layout() == c10::kStrided) {
+    writer.tensor(type, sizes, span_of(impl->strides()));
+  } else {
+    writer.sparse_tensor(type, sizes);
+  }
+}
+
+bool encode_scalar(const c10::IValue& value, recorder::InputsWriter& writer) {
+  if (value.isInt()) {
+    writer.integer(value.toInt());
+  } else if (value.isDouble()) {
+    writer.real(value.toDouble());
+  } else if (value.isBool()) {
+    writer.boolean(value.toBool());
+  } else if (value.isComplexDouble()) {
+    const c10::complex<double> number = value.toComplexDouble();
+    writer.complex(number.real(), number.imag());
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/// Lists of scalars, if they are short; torch counts an empty list of anything among them.
+void encode_list(const c10::IValue& value, recorder::InputsWriter& writer) {
+  const c10::ArrayRef<c10::IValue> members = value.toListRef();
+  bool scalars = members.size() <= recorder::kLongestList;
+  for (const c10::IValue& member : members) scalars = scalars && member.isScalar();
+  if (!scalars) {
+    writer.nothing();
+    return;
+  }
+  writer.list(members.size());
+  for (const c10::IValue& member : members) encode_scalar(member, writer);
+}
+
+}  // namespace
+
+void encode_inputs(c10::ArrayRef<const c10::IValue> inputs, recorder::InputsWriter& writer) {
+  for (const c10::IValue& input : inputs) {
+    if (input.isTensor()) {
+      encode_tensor(input.toTensor(), writer);
+    } else if (encode_scalar(input, writer)) {
+      continue;
+    } else if (input.isTensorList()) {
+      const auto tensors = input.toListRef();
+      writer.tensor_list(tensors.size());
+      for (const c10::IValue& tensor : tensors) encode_tensor(tensor.toTensor(), writer);
+    } else if (input.isList()) {
+      encode_list(input, writer);
+    } else {
+      writer.nothing();
+    }
+  }
+}
+
+std::vector<std::string> element_type_names() {
+  std::vector<std::string> names;
+  for (int type = 0; type < static_cast<int>(c10::ScalarType::Undefined); ++type) {
+    const auto meta = c10::scalarTypeToTypeMeta(static_cast<c10::ScalarType>(type));
+    names.emplace_back(meta.name());
+  }
+  return names;
+}
+
+}  // namespace tbtrace::libtorch

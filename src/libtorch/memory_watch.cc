@@ -1,0 +1,144 @@
+#include "libtorch/memory_watch.h"
+
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <mutex>
+#include <new>
+
+#include <ATen/core/ivalue.h>
+#include <ATen/record_function.h>
+#include <c10/core/CPUAllocator.h>
+
+#include "base/hash.h"
+#include "libtorch/torch_version.h"
+#include "recorder/active.h"
+#include "recorder/record.h"
+
+namespace tbtrace::libtorch {
+
+namespace {
+
+struct Watcher {
+  std::atomic<ObserverHandle> observer = 0;
+  std::atomic<bool> all_threads = false;
+};
+
+std::atomic<std::uint32_t> watching = 0;  // a bit a slot
+Watcher watchers[recorder::kSlots];
+
+void tell(std::uintptr_t address, std::int64_t bytes) noexcept {
+  bool counted = false;
+  for (std::uint32_t slots = watching.load(std::memory_order_acquire); slots != 0;
+       slots &= slots - 1) {
+    const auto slot = static_cast<std::size_t>(std::countr_zero(slots));
+    const Watcher& watcher = watchers[slot];
+    if (!watcher.all_threads.load(std::memory_order_relaxed) &&
+        !hears_this_thread(watcher.observer.load(std::memory_order_relaxed))) {
+      continue;
+    }
+    recorder::ThreadLog* const log = recorder::this_thread_log(slot);
+    if (log == nullptr) continue;
+    write(*log,
+          recorder::MemoryEvent{.ticks = recorder::ticks(), .address = address, .bytes = bytes});
+    if (!counted) log->count_memory(bytes);
+    counted = true;
+  }
+  if (!counted) recorder::watched_bytes.fetch_add(bytes, std::memory_order_relaxed);
+}
+
+/// Stands in front of each watched block, which so remains aligned.
+struct alignas(64) Header {
+  std::uintptr_t mark;  ///< tells it from what stands in front of other blocks
+  std::size_t bytes;
+  void* context;  ///< of the block that it was made of
+  c10::DeleterFnPtr free;
+};
+
+std::uintptr_t mark_of(const void* data) {
+  return reinterpret_cast<std::uintptr_t>(data) ^ static_cast<std::uintptr_t>(kProcessSeed | 1);
+}
+
+class WatchingAllocator final : public c10::Allocator {
+ public:
+  explicit WatchingAllocator(c10::Allocator* below) : below_(below) {}
+
+#if TBTRACE_TORCH_AT_LEAST(2, 0)
+  c10::DataPtr allocate(std::size_t bytes) override {
+    return bytes == 0 ? below_->allocate(bytes) : watched(below_->allocate(bytes + kMore), bytes);
+  }
+  void copy_data(void* to, const void* from, std::size_t bytes) const override {
+    below_->copy_data(to, from, bytes);
+  }
+#else
+  c10::DataPtr allocate(std::size_t bytes) const override {
+    return bytes == 0 ? below_->allocate(bytes) : watched(below_->allocate(bytes + kMore), bytes);
+  }
+#endif
+
+  /// Also frees, by raw_deallocate(), blocks of the time before this allocator.
+  c10::DeleterFnPtr raw_deleter() const override { return free_block; }
+
+  c10::Allocator* below() const { return below_; }
+
+ private:
+  static constexpr std::size_t kMore = sizeof(Header);
+
+  static c10::DataPtr watched(c10::DataPtr block, std::size_t bytes) {
+    char* const data = static_cast<char*>(block.get()) + kMore;
+    const c10::Device device = block.device();
+    const c10::DeleterFnPtr free = block.get_deleter();
+    new (block.get()) Header{mark_of(data), bytes, block.release_context(), free};
+    tell(reinterpret_cast<std::uintptr_t>(data), static_cast<std::int64_t>(bytes));
+    return {data, data, free_block, device};
+  }
+
+  static void free_block(void* data);
+
+  c10::Allocator* const below_;
+};
+
+std::mutex installing;
+WatchingAllocator* installed = nullptr;  // never destroyed: blocks refer to its code
+int users = 0;
+
+void WatchingAllocator::free_block(void* data) {
+  if (data == nullptr) return;
+  auto* const header = reinterpret_cast<Header*>(static_cast<char*>(data) - sizeof(Header));
+  if (header->mark != mark_of(data)) {
+    installed->below()->raw_deleter()(data);
+    return;
+  }
+  tell(reinterpret_cast<std::uintptr_t>(data), -static_cast<std::int64_t>(header->bytes));
+  header->mark = 0;
+  header->free(header->context);
+}
+
+/// c10 takes an allocator only with the priority of the one before, or a higher one.
+constexpr std::uint8_t kPriority = 100;
+
+}  // namespace
+
+void watch_memory(std::size_t slot, ObserverHandle observer, bool all_threads) {
+  const std::lock_guard lock(installing);
+  watchers[slot].observer.store(observer);
+  watchers[slot].all_threads.store(all_threads);
+  if (users++ == 0) {
+    c10::Allocator* const now = c10::GetCPUAllocator();
+    if (installed == nullptr || (now != installed && now != installed->below())) {
+      installed = new WatchingAllocator(now);
+    }
+    c10::SetCPUAllocator(installed, kPriority);
+  }
+  watching.fetch_or(std::uint32_t{1} << slot, std::memory_order_release);
+}
+
+void stop_watching_memory(std::size_t slot) {
+  const std::lock_guard lock(installing);
+  watching.fetch_and(~(std::uint32_t{1} << slot), std::memory_order_release);
+  if (--users == 0 && c10::GetCPUAllocator() == installed) {
+    c10::SetCPUAllocator(installed->below(), kPriority);
+  }
+}
+
+}  // namespace tbtrace::libtorch

@@ -1,0 +1,124 @@
+#include "libtorch/observer.h"
+
+#include <array>
+#include <memory>
+#include <utility>
+
+#include <ATen/core/ivalue.h>
+#include <ATen/record_function.h>
+
+#include "libtorch/input_encoding.h"
+#include "libtorch/operator_names.h"
+#include "recorder/active.h"
+#include "recorder/inputs.h"
+#include "recorder/record.h"
+
+namespace tbtrace::libtorch {
+
+namespace {
+
+using recorder::Scope;
+using recorder::ThreadLog;
+
+thread_local constinit std::string_view next_name;
+
+std::uint64_t key_of(const at::RecordFunction& function) {
+  return reinterpret_cast<std::uintptr_t>(&function);
+}
+
+/// Only ranges of users, collectives among them, are ever made asynchronous.
+bool is_async(const at::RecordFunction& function) {
+  return function.scope() == at::RecordScope::USER_SCOPE && function.isAsync();
+}
+
+recorder::BeginRecord begin_record(const at::RecordFunction& function, ThreadLog& log) {
+  recorder::BeginRecord record;
+  const char* const text = function.name();
+  record.scope = static_cast<Scope>(function.scope());
+  if (record.scope == Scope::user && next_name.data() != nullptr) {
+    record.name = log.names().find(next_name);
+  } else {
+    record.name = operator_name(text);
+    if (record.name == nullptr) record.name = log.names().find(text);
+  }
+  record.key = key_of(function);
+  record.sequence_number = function.seqNr();
+  record.forward_thread = function.forwardThreadId();
+  return record;
+}
+
+template <std::size_t kSlot>
+std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) noexcept {
+  const std::uint64_t ticks = recorder::ticks();  // first: it takes its time beside what follows
+  if (ThreadLog* const log = recorder::this_thread_log(kSlot)) {
+    recorder::BeginRecord record = begin_record(function, *log);
+    record.ticks = ticks;
+    write(*log, record);
+  }
+  return nullptr;
+}
+
+template <std::size_t kSlot>
+std::unique_ptr<at::ObserverContext> begin_with_inputs(
+    const at::RecordFunction& function) noexcept {
+  if (ThreadLog* const log = recorder::this_thread_log(kSlot)) {
+    recorder::BeginRecord record = begin_record(function, *log);
+    recorder::InputsWriter inputs;
+    encode_inputs(function.inputs(), inputs);
+    record.inputs = inputs.data();
+    record.inputs_size = static_cast<std::uint32_t>(inputs.size());
+    record.ticks = recorder::ticks();
+    write(*log, record);
+  }
+  return nullptr;
+}
+
+template <std::size_t kSlot>
+void end(const at::RecordFunction& function, at::ObserverContext*) noexcept {
+  const std::uint64_t ticks = recorder::ticks();
+  if (ThreadLog* const log = recorder::this_thread_log(kSlot)) {
+    write(*log, recorder::EndRecord{
+                    .ticks = ticks, .key = key_of(function), .is_async = is_async(function)});
+  }
+}
+
+/// torch's callbacks are plain functions, so each slot has its own.
+struct Callbacks {
+  at::RecordFunctionCallback::StartCallback begin;
+  at::RecordFunctionCallback::StartCallback begin_with_inputs;
+  at::RecordFunctionCallback::EndCallback end;
+};
+
+template <std::size_t... kSlot>
+constexpr std::array<Callbacks, sizeof...(kSlot)> all_callbacks(std::index_sequence<kSlot...>) {
+  return {{{begin<kSlot>, begin_with_inputs<kSlot>, end<kSlot>}...}};
+}
+
+constexpr auto kCallbacks = all_callbacks(std::make_index_sequence<recorder::kSlots>());
+
+}  // namespace
+
+ObserverHandle add_observer(std::size_t slot, const ObserverOptions& options) {
+  recorder::logical_thread_id.store(
+      [] { return static_cast<std::uint64_t>(at::RecordFunction::currentThreadId()); });
+  const Callbacks& callbacks = kCallbacks[slot];
+  auto callback = at::RecordFunctionCallback(
+                      options.inputs ? callbacks.begin_with_inputs : callbacks.begin, callbacks.end)
+                      .needsInputs(options.inputs);
+  return options.all_threads ? at::addGlobalCallback(callback)
+                             : at::addThreadLocalCallback(callback);
+}
+
+void remove_observer(ObserverHandle handle) { at::removeCallback(handle); }
+
+bool hears_this_thread(ObserverHandle handle) {
+  for (const auto& entry : at::get_record_function_tls_().sorted_tls_callbacks_) {
+    if (entry.handle_ == handle) return true;
+  }
+  return false;
+}
+
+NameOfNextRange::NameOfNextRange(std::string_view name) { next_name = name; }
+NameOfNextRange::~NameOfNextRange() { next_name = {}; }
+
+}  // namespace tbtrace::libtorch

@@ -1,0 +1,37 @@
+// Hears of operators and ranges through LibTorch's RecordFunction and writes them into logs.
+// Adding and removing is for the thread that records; callbacks run on any thread, and neither
+// throw nor take locks once a thread has its log.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace tbtrace::libtorch {
+
+struct ObserverOptions {
+  bool inputs = false;
+  bool all_threads = false;  ///< otherwise the calling thread and what its ThreadLocalState reaches
+};
+
+/// A callback's handle at torch.
+using ObserverHandle = std::uint64_t;
+
+/// From now on what runs is written into the recording of the slot.
+ObserverHandle add_observer(std::size_t slot, const ObserverOptions& options);
+void remove_observer(ObserverHandle handle);
+
+/// Whether what the calling thread runs is heard by this observer.
+bool hears_this_thread(ObserverHandle handle);
+
+/// Names hold any bytes, but torch hands on what stands before a zero byte. While one lives, the
+/// range that the thread begins next has this name.
+class NameOfNextRange {
+ public:
+  explicit NameOfNextRange(std::string_view name);
+  ~NameOfNextRange();
+  NameOfNextRange(const NameOfNextRange&) = delete;
+  NameOfNextRange& operator=(const NameOfNextRange&) = delete;
+};
+
+}  // namespace tbtrace::libtorch

@@ -1,0 +1,342 @@
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include <unistd.h>
+
+#include <tbtrace/profiler.h>
+#include <tbtrace/writers.h>
+
+#include "api/recorded_window.h"
+#include "libtorch/input_encoding.h"
+#include "libtorch/memory_watch.h"
+#include "libtorch/observer.h"
+#include "libtorch/operator_names.h"
+#include "recorder/active.h"
+#include "recorder/chunk.h"
+#include "recorder/cycle.h"
+#include "recorder/export_thread.h"
+#include "recorder/messages.h"
+#include "recorder/recording.h"
+#include "wire/json_text.h"
+
+namespace tbtrace {
+
+namespace {
+
+void refuse(const Status& status) {
+  if (!status.ok()) throw std::invalid_argument(status.message());
+}
+
+std::string default_worker() {
+  char host[256] = {};
+  if (::gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
+  return std::string(host) + "_" + std::to_string(::getpid());
+}
+
+/// The time of day in ns, another one at each call.
+std::int64_t unused_time_ns() {
+  static std::atomic<std::int64_t> last = 0;
+  const std::int64_t now = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                               std::chrono::system_clock::now().time_since_epoch())
+                               .count();
+  std::int64_t before = last.load();
+  while (!last.compare_exchange_weak(before, std::max(now, before + 1))) {
+  }
+  return std::max(now, before + 1);
+}
+
+void check_activities(const std::vector<Activity>& activities) {
+  for (const Activity activity : {Activity::cpu, Activity::cuda}) {
+    if (std::count(activities.begin(), activities.end(), activity) > 1) {
+      throw std::invalid_argument(std::string("Activity ") +
+                                  (activity == Activity::cpu ? "CPU" : "CUDA") +
+                                  " specified more than once");
+    }
+  }
+}
+
+constexpr std::size_t kReservedChunks = 8;  // 2 MiB: a short window of a few threads
+
+}  // namespace
+
+/// Does what the cycle asks for, and keeps what came of it.
+class Profiler::Driver final : public recorder::CycleTarget {
+ public:
+  Driver(Profiler& profiler, ProfilerOptions options)
+      : profiler_(profiler),
+        options_((check_activities(options.activities), std::move(options))),
+        cycle_(options_.schedule, options_.acc_events, *this),
+        exports_([this](std::string_view sentence) { warn(sentence); }) {
+    refuse(cycle_.made());
+    if (has(Activity::cuda) && !options_.activities.empty()) {
+      warn("CUDA is not available, disabling CUDA profiling");
+    }
+  }
+
+  recorder::Cycle& cycle() { return cycle_; }
+
+  void finish() {
+    const ProfilerAction action =
+        options_.schedule ? options_.schedule(cycle_.step_num()) : ProfilerAction::record;
+    tell(cycle_.stop());
+    if (cycle_.handed_over() || !options_.schedule) return;
+    warn("the profiler was stopped in step " + std::to_string(cycle_.step_num()) + " (" +
+         action_name(action) +
+         ") before its schedule had recorded a whole cycle, so nothing was handed over; call "
+         "step() after each step of the loop, or look at the schedule with explain()");
+  }
+
+  void tell(const Status& status) {
+    if (status.ok()) return;
+    if (status.code() == StatusCode::invalid_argument) refuse(status);
+    warn(status.message());
+  }
+
+  // What the cycle drives.
+
+  void make() override {
+    closed_.clear();
+    traces_.clear();
+  }
+
+  void prepare() override {
+    libtorch::load_operator_names();
+    recorder::reserve_chunks(kReservedChunks);
+    prepared_ = std::make_shared<recorder::Recording>(
+        recorder::RecordingOptions{.record_shapes = options_.record_shapes,
+                                   .profile_memory = options_.profile_memory,
+                                   .with_stack = options_.with_stack,
+                                   .with_flops = options_.with_flops,
+                                   .with_modules = options_.with_modules,
+                                   .element_types = libtorch::element_type_names()});
+  }
+
+  void start() override {
+    if (prepared_ == nullptr) {
+      warn(
+          "recording starts without a warm-up, since the schedule went from RECORD to WARMUP; it "
+          "is prepared now");
+      prepare();
+    }
+    recording_ = std::exchange(prepared_, nullptr);
+    slot_ = recorder::activate(recording_);
+    if (!slot_) {
+      warn("nothing is recorded: " + std::to_string(recorder::kSlots) +
+           " profilers are recording already; stop one");
+    }
+    recording_->start();
+    if (slot_ && has(Activity::cpu)) observe();
+  }
+
+  void stop() override {
+    if (recording_ == nullptr) {
+      warn("nothing was being recorded that could be stopped");
+      make();
+      return;
+    }
+    if (observer_) ignore();
+    if (slot_) recorder::deactivate(*slot_);
+    recording_->close();
+    if (const std::uint64_t lost = recording_->lost(); lost > 0) {
+      warn(std::to_string(lost) + " records were lost, since there was no memory for them");
+    }
+    slot_.reset();
+    closed_.push_back(std::exchange(recording_, nullptr));
+  }
+
+  void ready(std::int64_t) override {
+    if (options_.on_trace_ready) options_.on_trace_ready(profiler_);
+  }
+
+  void open_step(std::int64_t step) override {
+    step_range_.emplace("ProfilerStep#" + std::to_string(step));
+  }
+  void close_step() override { step_range_.reset(); }
+
+  void warn(std::string_view sentence) override {
+    if (options_.experimental.on_warning) {
+      options_.experimental.on_warning(sentence);
+    } else {
+      recorder::warn(sentence);
+    }
+  }
+  bool device_stopped() override { return false; }
+
+  // Everything else.
+
+  void toggle(bool enable, const std::vector<Activity>& activities) {
+    for (const Activity activity : activities) {
+      if (activity != Activity::cpu) {
+        warn("only the collection of CPU activity can be toggled");
+      } else if (recording_ == nullptr || !slot_) {
+        warn("collection can only be toggled while a cycle is recorded");
+      } else if (enable && !observer_) {
+        observe();
+      } else if (!enable && observer_) {
+        ignore();
+      }
+    }
+  }
+
+  void add_metadata(const std::string& key, std::string json) {
+    recorder::Recording* const recording =
+        recording_ != nullptr ? recording_.get() : prepared_.get();
+    if (recording == nullptr) {
+      warn("metadata is kept only while a cycle is prepared or recorded; '" + key +
+           "' was dropped");
+      return;
+    }
+    recording->add_metadata(key, std::move(json));
+  }
+
+  /// The traces of what was recorded, made when they are first asked for.
+  std::vector<const Trace*> traces() {
+    if (closed_.empty()) warn("nothing was recorded yet");
+    while (traces_.size() < closed_.size()) {
+      Result<Trace> trace = api::read_recording(closed_[traces_.size()]);
+      if (!trace.ok()) {
+        warn(trace.status().message());
+        return {};
+      }
+      traces_.push_back(*std::move(trace));
+    }
+    std::vector<const Trace*> all;
+    for (const Trace& trace : traces_) all.push_back(&trace);
+    return all;
+  }
+
+  Result<std::shared_ptr<const recorder::Recording>> last() const {
+    if (closed_.empty()) return Status(StatusCode::invalid_argument, "nothing was recorded yet");
+    return closed_.back();
+  }
+
+  bool with_stack() const { return options_.with_stack; }
+
+  void export_in_background(const std::string& directory, const TensorboardOptions& options) {
+    const auto recording = last();
+    if (!recording.ok()) {
+      warn(recording.status().message() + ", so no log file is written");
+      return;
+    }
+    const std::string worker = options.worker_name.empty() ? default_worker() : options.worker_name;
+    api::LogFileName name{.directory = directory,
+                          .worker = worker,
+                          .time_ns = unused_time_ns(),
+                          .use_gzip = options.use_gzip};
+    if (options.run_per_window) {
+      name.directory =
+          (std::filesystem::path(directory) / (worker + "_" + std::to_string(++windows_exported_)))
+              .string();
+    }
+    exports_.add([recording = *recording, name = std::move(name), dialect = options.dialect] {
+      std::error_code error;
+      std::filesystem::create_directories(name.directory, error);
+      if (error && !std::filesystem::is_directory(name.directory)) {
+        return Status(StatusCode::unwritable_output,
+                      "Can't create directory: " + name.directory + " (" + error.message() + ")");
+      }
+      return api::write_log_file(recording, name, dialect).status();
+    });
+  }
+
+  Status wait_for_exports() { return exports_.wait(); }
+
+ private:
+  bool has(Activity activity) const {
+    return options_.activities.empty() ||
+           std::count(options_.activities.begin(), options_.activities.end(), activity) > 0;
+  }
+
+  void observe() {
+    observer_ =
+        libtorch::add_observer(*slot_, {.inputs = options_.record_shapes || options_.with_flops,
+                                        .all_threads = options_.all_threads});
+    if (options_.profile_memory) libtorch::watch_memory(*slot_, *observer_, options_.all_threads);
+  }
+
+  void ignore() {
+    if (options_.profile_memory) libtorch::stop_watching_memory(*slot_);
+    libtorch::remove_observer(*observer_);
+    observer_.reset();
+  }
+
+  Profiler& profiler_;
+  const ProfilerOptions options_;
+  recorder::Cycle cycle_;
+
+  std::shared_ptr<recorder::Recording> prepared_;
+  std::shared_ptr<recorder::Recording> recording_;
+  std::optional<std::size_t> slot_;
+  std::optional<libtorch::ObserverHandle> observer_;
+  std::optional<record_function> step_range_;
+
+  std::vector<std::shared_ptr<const recorder::Recording>> closed_;
+  std::vector<Trace> traces_;  // of closed_, as far as they were asked for
+  int windows_exported_ = 0;
+  recorder::ExportThread exports_;
+};
+
+Profiler::Profiler(ProfilerOptions options)
+    : driver_(std::make_unique<Driver>(*this, std::move(options))) {}
+
+Profiler::~Profiler() {
+  if (driver_->cycle().running()) driver_->finish();
+}
+
+void Profiler::start() { driver_->tell(driver_->cycle().start()); }
+void Profiler::step() { driver_->tell(driver_->cycle().step()); }
+void Profiler::stop() { driver_->finish(); }
+
+std::int64_t Profiler::step_num() const { return driver_->cycle().step_num(); }
+
+void Profiler::toggle_collection_dynamic(bool enable, const std::vector<Activity>& activities) {
+  driver_->toggle(enable, activities);
+}
+
+void Profiler::add_metadata(const std::string& key, std::string_view value) {
+  std::string json;
+  wire::append_json_string(json, value);
+  driver_->add_metadata(key, std::move(json));
+}
+
+void Profiler::add_metadata_json(const std::string& key, std::string_view json) {
+  driver_->add_metadata(key, std::string(json));
+}
+
+OperatorSummary Profiler::key_averages(const SummaryOptions& options) {
+  return operator_summary(driver_->traces(), options);
+}
+
+EventList Profiler::events() { return tbtrace::events(driver_->traces()); }
+
+Status Profiler::export_chrome_trace(const std::string& path) {
+  const auto recording = driver_->last();
+  if (!recording.ok()) return recording.status();
+  return api::write_recording(*recording, path, Dialect::kineto, true);
+}
+
+Status Profiler::export_stacks(const std::string& path, std::string_view metric) {
+  if (!driver_->with_stack()) {
+    throw std::invalid_argument("export_stacks() requires with_stack=True");
+  }
+  const Result<std::string> stacks = exported_stacks(driver_->traces(), metric);
+  if (!stacks.ok()) {
+    refuse(stacks.status());
+    return stacks.status();
+  }
+  return write_text(*stacks, path, true);
+}
+
+Status Profiler::wait_for_exports() { return driver_->wait_for_exports(); }
+
+void Profiler::export_in_background(const std::string& directory,
+                                    const TensorboardOptions& options) {
+  driver_->export_in_background(directory, options);
+}
+
+}  // namespace tbtrace

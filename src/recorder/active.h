@@ -1,0 +1,51 @@
+// Which recordings are going on, and where the calling thread writes for each of them.
+// A recording that is active is owned here, too. All functions may be called from any thread.
+// A slot is a number that callbacks without state of their own can carry.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "recorder/recording.h"
+#include "recorder/thread_log.h"
+
+namespace tbtrace::recorder {
+
+/// Recordings that can go on at a time in one process.
+inline constexpr std::size_t kSlots = 16;
+
+/// Gives the recording a slot; nothing if all are taken.
+std::optional<std::size_t> activate(std::shared_ptr<Recording> recording);
+
+/// Ends the recording of the slot: threads that come later find nothing. It is closed, then.
+void deactivate(std::size_t slot);
+
+/// torch's own number of the calling thread, for new logs; set before anything is recorded.
+extern std::atomic<std::uint64_t (*)()> logical_thread_id;
+
+namespace active_detail {
+/// Numbers of the recordings in the slots; 0: none. Each recording has another one.
+extern std::atomic<std::uint64_t> current[kSlots];
+
+struct Seat {
+  std::uint64_t number;
+  ThreadLog* log;
+};
+extern thread_local constinit Seat seats[kSlots];
+
+ThreadLog* take_seat(std::size_t slot);
+}  // namespace active_detail
+
+/// The calling thread's log in the recording of the slot, null if there is none.
+inline ThreadLog* this_thread_log(std::size_t slot) {
+  using namespace active_detail;
+  const Seat& seat = seats[slot];
+  if (seat.number == current[slot].load(std::memory_order_acquire)) [[likely]]
+    return seat.log;
+  return take_seat(slot);
+}
+
+}  // namespace tbtrace::recorder

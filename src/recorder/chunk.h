@@ -1,0 +1,31 @@
+// Memory that threads write their records into, and where it comes from.
+// A chunk belongs to one log, which says how much of it is written.
+// The pool may be used from any thread. No memory: no chunk, and whoever asked counts the loss.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tbtrace::recorder {
+
+inline constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
+
+/// The head of a chunk; its words follow it.
+struct Chunk {
+  Chunk* next = nullptr;
+  std::size_t committed = 0;  ///< words that are written, once there is a next chunk
+  std::size_t capacity = 0;   ///< words
+
+  std::uint64_t* words() { return reinterpret_cast<std::uint64_t*>(this + 1); }
+  const std::uint64_t* words() const { return reinterpret_cast<const std::uint64_t*>(this + 1); }
+};
+
+/// A chunk of the usual size, or one of its own for `words` that do not fit; null if there is no
+/// memory. Chunks of the usual size are used again, so that their pages are there.
+Chunk* take_chunk(std::size_t words = 0);
+void give_chunk(Chunk* chunk);
+
+/// Has so many chunks ready whose pages are there, for a start that costs little.
+void reserve_chunks(std::size_t count);
+
+}  // namespace tbtrace::recorder

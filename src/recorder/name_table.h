@@ -1,0 +1,35 @@
+// Names of ranges, each kept once, found by their bytes.
+// Owns the names; addresses stay. One thread at a time. Any bytes are a name.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tbtrace::recorder {
+
+struct Name {
+  std::string text;
+};
+
+class NameTable {
+ public:
+  /// The name of these bytes; a new one allocates, one that is there does not.
+  const Name* find(std::string_view text);
+
+ private:
+  struct Slot {
+    std::uint64_t hash = 0;
+    const Name* name = nullptr;
+  };
+
+  void grow();
+
+  std::deque<Name> names_;
+  std::vector<Slot> slots_;  // a power of two, at most half full
+};
+
+}  // namespace tbtrace::recorder

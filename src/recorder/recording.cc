@@ -1,0 +1,59 @@
+#include "recorder/recording.h"
+
+#include <fmt/format.h>
+
+#include "base/hash.h"
+
+namespace tbtrace::recorder {
+
+std::atomic<std::int64_t> watched_bytes = 0;
+
+Recording::Recording(RecordingOptions options)
+    : options_(std::move(options)),
+      trace_id_(fmt::format("{:016X}{:016X}", random_seed(), random_seed())) {}
+
+Recording::~Recording() {
+  close();
+  for (const std::shared_ptr<ThreadLog>& log : logs_) log->drop_chunks();
+}
+
+void Recording::start() {
+  bytes_at_start_ = watched_bytes.load();
+  started_ = sample_clocks();
+}
+
+void Recording::close() {
+  const std::lock_guard lock(mutex_);
+  if (closed_) return;
+  closed_ = true;
+  for (const std::shared_ptr<ThreadLog>& log : logs_) {
+    log->close();
+    watched_bytes.fetch_add(log->memory_bytes());
+  }
+  ended_ = sample_clocks();
+}
+
+bool Recording::is_closed() const {
+  const std::lock_guard lock(mutex_);
+  return closed_;
+}
+
+std::shared_ptr<ThreadLog> Recording::add_thread(ThreadIdentity identity) {
+  const std::lock_guard lock(mutex_);
+  if (closed_) return nullptr;
+  return logs_.emplace_back(std::make_shared<ThreadLog>(std::move(identity)));
+}
+
+void Recording::add_metadata(const std::string& key, std::string value_json) {
+  const std::lock_guard lock(mutex_);
+  metadata_[key] = std::move(value_json);
+}
+
+std::uint64_t Recording::lost() const {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t lost = 0;
+  for (const std::shared_ptr<ThreadLog>& log : logs_) lost += log->lost();
+  return lost;
+}
+
+}  // namespace tbtrace::recorder

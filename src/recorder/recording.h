@@ -1,0 +1,81 @@
+// One window that is being recorded: its threads' logs, its clock, what it was asked to record.
+// Owns the logs together with the threads that write them. Threads may be added at any time until
+// close(); after it the recording does not change and any thread may read it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "recorder/thread_log.h"
+#include "recorder/ticks.h"
+
+namespace tbtrace::recorder {
+
+/// What a recording's host says of itself; the adapter fills it in.
+struct RecordingOptions {
+  bool record_shapes = false;
+  bool profile_memory = false;
+  bool with_stack = false;
+  bool with_flops = false;
+  bool with_modules = false;
+  /// Names of element types by their number, as torch prints them: `float`.
+  std::vector<std::string> element_types = {};
+};
+
+/// Bytes of the blocks that are watched and alive, but for what recordings that go on have counted.
+extern std::atomic<std::int64_t> watched_bytes;
+
+class Recording {
+ public:
+  explicit Recording(RecordingOptions options);
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+  ~Recording();
+
+  const RecordingOptions& options() const { return options_; }
+  /// 32 hexadecimal digits that no other recording has.
+  const std::string& trace_id() const { return trace_id_; }
+
+  void start();
+  /// Ends it. Cheap, whatever was recorded; a second call does nothing.
+  void close();
+  bool is_closed() const;
+
+  /// A log for the calling thread; null once the recording is closed.
+  std::shared_ptr<ThreadLog> add_thread(ThreadIdentity identity);
+
+  /// A member of the file, `value` being JSON. The last one of a name counts.
+  void add_metadata(const std::string& key, std::string value_json);
+
+  // Of a closed recording.
+  const std::vector<std::shared_ptr<ThreadLog>>& logs() const { return logs_; }
+  const std::map<std::string, std::string>& metadata() const { return metadata_; }
+  const ClockSample& started() const { return started_; }
+  const ClockSample& ended() const { return ended_; }
+  /// Memory that was watched and alive at the start.
+  std::int64_t bytes_at_start() const { return bytes_at_start_; }
+  /// Records for which there was no memory.
+  std::uint64_t lost() const;
+
+ private:
+  RecordingOptions options_;
+  std::string trace_id_;
+  ClockSample started_;
+  ClockSample ended_;
+  std::int64_t bytes_at_start_ = 0;
+
+  mutable std::mutex mutex_;  // what follows
+  bool closed_ = false;
+  std::vector<std::shared_ptr<ThreadLog>> logs_;
+  std::map<std::string, std::string> metadata_;
+};
+
+}  // namespace tbtrace::recorder

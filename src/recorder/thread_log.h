@@ -1,0 +1,101 @@
+// What one thread recorded in one recording: chunks of words, written without locks.
+// The recorded thread writes; once the log is closed, any thread may read what was committed by
+// then. Owns its chunks but for those that drop_chunks() gave away; names last as long as the log.
+// Where there is no memory, records are dropped and counted.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+#include "recorder/chunk.h"
+#include "recorder/name_table.h"
+
+namespace tbtrace::recorder {
+
+struct ThreadIdentity {
+  std::int64_t system_id = 0;    ///< of the operating system
+  std::uint64_t logical_id = 0;  ///< torch's own number
+  std::string name;
+};
+
+/// This thread, as the system knows it.
+ThreadIdentity this_thread_identity();
+
+class ThreadLog {
+ public:
+  explicit ThreadLog(ThreadIdentity identity) : identity_(std::move(identity)) {}
+  ThreadLog(const ThreadLog&) = delete;
+  ThreadLog& operator=(const ThreadLog&) = delete;
+  ~ThreadLog();
+
+  const ThreadIdentity& identity() const { return identity_; }
+
+  // For the recorded thread.
+
+  /// Room for a record of so many words, or null. The record is part of the log from commit() on.
+  std::uint64_t* room(std::size_t words) {
+    std::uint64_t* const at = at_.load(std::memory_order_relaxed);
+    // Records come too far apart for the processor to see that they are a row: without this each
+    // new line of the cache is waited for.
+    __builtin_prefetch(at + 64, 1);
+    if (at + words <= end_) [[likely]]
+      return at;
+    return more_room(words);
+  }
+  /// `end` is behind the record's last word.
+  void commit(std::uint64_t* end) { at_.store(end, std::memory_order_release); }
+
+  NameTable& names() { return names_; }
+
+  /// Sums up the memory that the thread allocated and freed.
+  void count_memory(std::int64_t bytes) {
+    memory_bytes_.store(memory_bytes_.load(std::memory_order_relaxed) + bytes,
+                        std::memory_order_relaxed);
+  }
+
+  // For whoever ends the recording.
+
+  /// No more chunks from now on. A record that is being written is in the log or not.
+  void close();
+
+  /// Calls `visit(words, count)` for each chunk, in the order of writing. Requires close().
+  template <typename Visit>
+  void for_each_chunk(Visit&& visit) const {
+    for (const Chunk* chunk = first_; chunk != nullptr;) {
+      const bool is_last = chunk == newest_;
+      visit(chunk->words(), is_last ? committed_ : chunk->committed);
+      chunk = is_last ? nullptr : chunk->next;
+    }
+  }
+
+  /// Frees all but the chunk that the thread may still be writing to. Requires close().
+  void drop_chunks();
+
+  std::uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
+  std::size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+  std::int64_t memory_bytes() const { return memory_bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  std::uint64_t* more_room(std::size_t words);
+
+  // The recorded thread's own; at_ is read by whoever closes the log.
+  std::atomic<std::uint64_t*> at_ = nullptr;
+  std::uint64_t* end_ = nullptr;
+  NameTable names_;
+
+  ThreadIdentity identity_;
+  std::atomic<std::uint64_t> lost_ = 0;
+  std::atomic<std::size_t> bytes_ = 0;
+  std::atomic<std::int64_t> memory_bytes_ = 0;
+
+  std::mutex mutex_;  // what follows
+  Chunk* first_ = nullptr;
+  Chunk* newest_ = nullptr;
+  bool closed_ = false;
+  std::size_t committed_ = 0;  // words of the newest chunk when the log was closed
+};
+
+}  // namespace tbtrace::recorder

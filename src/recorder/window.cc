@@ -1,0 +1,149 @@
+#include "recorder/window.h"
+
+#include <algorithm>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+
+#include "base/hash.h"
+
+namespace tbtrace::recorder {
+
+namespace {
+
+constexpr std::string_view kEvaluate = "autograd::engine::evaluate_function: ";
+
+/// torch gives the range around a node's run the node's numbers afterwards.
+bool evaluates(const BeginRecord& around, const BeginRecord& node) {
+  const std::string& name = around.name->text;
+  return around.scope == Scope::function && name.starts_with(kEvaluate) &&
+         std::string_view(name).substr(kEvaluate.size()) == node.name->text;
+}
+
+}  // namespace
+
+Window::Window(std::shared_ptr<const Recording> recording)
+    : recording_(std::move(recording)), scale_(recording_->started(), recording_->ended()) {
+  start_ns_ = unix_ns(recording_->started().ticks);
+  end_ns_ = unix_ns(recording_->ended().ticks);
+  std::vector<LateEnd> late;
+  for (std::uint32_t log = 0; log < recording_->logs().size(); ++log) read_log(log, late);
+  const auto by_start = [](const Range& a, const Range& b) {
+    return a.start_ticks < b.start_ticks;
+  };
+  if (!std::is_sorted(ranges_.begin(), ranges_.end(), by_start)) {
+    std::stable_sort(ranges_.begin(), ranges_.end(), by_start);
+  }
+  std::stable_sort(memory_.begin(), memory_.end(),
+                   [](const Memory& a, const Memory& b) { return a.event.ticks < b.event.ticks; });
+  std::int64_t total = recording_->bytes_at_start();
+  for (Memory& memory : memory_) memory.total_allocated = total += memory.event.bytes;
+  if (!late.empty()) end_late(late);
+  find_arrows();
+}
+
+void Window::read_log(std::uint32_t log, std::vector<LateEnd>& late) {
+  struct Reader {
+    Window& window;
+    std::uint32_t log;
+    std::vector<LateEnd>& late;
+    std::vector<std::size_t> open = {};  // rows
+
+    void operator()(const BeginRecord& record, const std::uint64_t* first) {
+      if (record.scope == Scope::backward_function && !open.empty()) {
+        Range& around = window.ranges_[open.back()];
+        if (evaluates(begin_record(around.record), record)) around.numbers = first;
+      }
+      open.push_back(window.ranges_.size());
+      window.ranges_.push_back({.record = first,
+                                .numbers = first,
+                                .start_ticks = record.ticks,
+                                .end_ticks = window.recording_->ended().ticks,
+                                .log = log,
+                                .is_open = true,
+                                .is_async = false});
+    }
+    void operator()(const EndRecord& record) {
+      for (std::size_t at = open.size(); at-- > 0;) {
+        Range& range = window.ranges_[open[at]];
+        if (begin_record(range.record).key != record.key) continue;
+        range.end_ticks = record.ticks;
+        range.is_open = false;
+        range.is_async = record.is_async;
+        open.erase(open.begin() + static_cast<std::ptrdiff_t>(at));
+        return;
+      }
+      late.push_back({record, log});
+    }
+    void operator()(const MemoryEvent& event) {
+      window.memory_.push_back({.event = event, .total_allocated = 0, .log = log});
+    }
+  };
+  read_records(*recording_->logs()[log], Reader{*this, log, late});
+}
+
+/// Ends on other threads than that of the begin. Of the ranges that were open with the key, the end
+/// belongs to the one that began last before it.
+void Window::end_late(std::vector<LateEnd>& late) {
+  std::unordered_map<std::uint64_t, std::vector<std::size_t>> open;  // by key, rows by start
+  for (std::size_t row = 0; row < ranges_.size(); ++row) {
+    if (ranges_[row].is_open) open[begin_record(ranges_[row].record).key].push_back(row);
+  }
+  std::stable_sort(late.begin(), late.end(), [](const LateEnd& a, const LateEnd& b) {
+    return a.record.ticks < b.record.ticks;
+  });
+  for (const LateEnd& end : late) {
+    const auto found = open.find(end.record.key);
+    if (found == open.end()) continue;
+    std::vector<std::size_t>& rows = found->second;
+    const auto after = std::find_if(rows.begin(), rows.end(), [&](std::size_t row) {
+      return ranges_[row].start_ticks > end.record.ticks;
+    });
+    if (after == rows.begin()) continue;
+    Range& range = ranges_[*(after - 1)];
+    range.end_ticks = end.record.ticks;
+    range.is_open = false;
+    range.is_async = true;
+    rows.erase(after - 1);
+  }
+}
+
+/// As torch pairs them: in the order of ends, a backward operator takes the forward one of its
+/// thread and number that began last.
+void Window::find_arrows() {
+  std::vector<std::uint32_t> by_end;
+  for (std::uint32_t row = 0; row < ranges_.size(); ++row) {
+    if (begin_record(ranges_[row].numbers).sequence_number >= 0) by_end.push_back(row);
+  }
+  std::stable_sort(by_end.begin(), by_end.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return ranges_[a].end_ticks < ranges_[b].end_ticks;
+  });
+  struct Key {
+    std::uint64_t thread;
+    std::int64_t number;
+    bool operator==(const Key&) const = default;
+  };
+  struct HashKey {
+    std::size_t operator()(const Key& key) const {
+      return hash_integer(static_cast<std::uint64_t>(key.number), key.thread);
+    }
+  };
+  std::unordered_map<Key, std::uint32_t, HashKey> forward;
+  for (const std::uint32_t row : by_end) {
+    const BeginRecord record = begin_record(ranges_[row].numbers);
+    if (record.forward_thread != 0) {
+      const auto found = forward.find({record.forward_thread, record.sequence_number});
+      if (found == forward.end()) continue;
+      arrows_.push_back({.forward = found->second, .backward = row});
+      forward.erase(found);
+    } else {
+      const std::uint64_t thread = recording_->logs()[ranges_[row].log]->identity().logical_id;
+      const auto [found, is_new] = forward.try_emplace({thread, record.sequence_number}, row);
+      if (!is_new && ranges_[row].start_ticks >= ranges_[found->second].start_ticks) {
+        found->second = row;
+      }
+    }
+  }
+}
+
+}  // namespace tbtrace::recorder

@@ -1,0 +1,70 @@
+// A closed recording put in order: ranges with their ends, memory events, arrows to the backward.
+// Keeps the recording; its rows point into the logs. Immutable, so any thread may read one.
+// A range without an end was open when the recording ended; an end without a beginning is dropped.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "recorder/record.h"
+#include "recorder/recording.h"
+
+namespace tbtrace::recorder {
+
+class Window {
+ public:
+  struct Range {
+    const std::uint64_t* record;   ///< of its begin; begin_record() reads it
+    const std::uint64_t* numbers;  ///< the record that has its sequence number and forward thread
+    std::uint64_t start_ticks;
+    std::uint64_t end_ticks;  ///< the recording's end where it was open then
+    std::uint32_t log;        ///< the thread that it began on
+    bool is_open;
+    bool is_async;
+  };
+  struct Memory {
+    MemoryEvent event;
+    std::int64_t total_allocated;  ///< bytes, after the event
+    std::uint32_t log;
+  };
+  /// From the operator that made a node of autograd's graph to the node's run, as rows of ranges().
+  struct Arrow {
+    std::uint32_t forward;
+    std::uint32_t backward;
+  };
+
+  /// Requires that the recording is closed.
+  explicit Window(std::shared_ptr<const Recording> recording);
+
+  const Recording& recording() const { return *recording_; }
+  std::span<const Range> ranges() const { return ranges_; }   ///< by start
+  std::span<const Memory> memory() const { return memory_; }  ///< by time
+  std::span<const Arrow> arrows() const { return arrows_; }   ///< by the end of the backward
+  std::int64_t start_ns() const { return start_ns_; }         ///< since 1970, as all times
+  std::int64_t end_ns() const { return end_ns_; }
+  std::int64_t unix_ns(std::uint64_t ticks) const { return scale_.unix_ns(ticks); }
+
+ private:
+  struct LateEnd {
+    EndRecord record;
+    std::uint32_t log;
+  };
+
+  void read_log(std::uint32_t log, std::vector<LateEnd>& late);
+  void end_late(std::vector<LateEnd>& late);
+  void find_arrows();
+
+  std::shared_ptr<const Recording> recording_;
+  TickScale scale_;
+  std::int64_t start_ns_;
+  std::int64_t end_ns_;
+  std::vector<Range> ranges_;
+  std::vector<Memory> memory_;
+  std::vector<Arrow> arrows_;
+};
+
+}  // namespace tbtrace::recorder

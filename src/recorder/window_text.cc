@@ -1,0 +1,245 @@
+#include "recorder/window_text.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "recorder/inputs.h"
+#include "wire/json_text.h"
+
+namespace tbtrace::recorder {
+
+namespace {
+
+constexpr std::size_t kPiece = std::size_t{64} << 10;
+
+/// Kineto's: the start of a period of a quarter of a year, counted from 1970.
+std::int64_t base_time_ns(std::int64_t time_ns) {
+  constexpr std::int64_t kPeriod = std::int64_t{7'889'238} * 1'000'000'000;
+  return time_ns / kPeriod * kPeriod;
+}
+
+std::string host_name() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
+}
+
+template <typename... Values>
+void add(std::string& text, fmt::format_string<Values...> form, Values&&... values) {
+  fmt::format_to(std::back_inserter(text), form, std::forward<Values>(values)...);
+}
+
+}  // namespace
+
+WindowText::WindowText(std::shared_ptr<const Window> window)
+    : window_(std::move(window)),
+      process_(::getpid()),
+      base_ns_(base_time_ns(window_->start_ns())) {}
+
+Result<std::size_t> WindowText::read(std::span<char> buffer) {
+  if (taken_ == text_.size()) {
+    text_.clear();
+    taken_ = 0;
+    while (text_.size() < kPiece && part_ != Part::end) append_some();
+  }
+  const std::size_t size = std::min(buffer.size(), text_.size() - taken_);
+  std::memcpy(buffer.data(), text_.data() + taken_, size);
+  taken_ += size;
+  position_ += size;
+  return size;
+}
+
+void WindowText::append_some() {
+  switch (part_) {
+    case Part::head:
+      append_head();
+      append_names();
+      part_ = Part::ranges_and_memory;
+      break;
+    case Part::ranges_and_memory: {
+      const auto ranges = window_->ranges();
+      const auto memory = window_->memory();
+      const bool has_range = next_range_ < ranges.size();
+      const bool has_memory = next_memory_ < memory.size();
+      if (has_range &&
+          (!has_memory || ranges[next_range_].start_ticks <= memory[next_memory_].event.ticks)) {
+        append_range(next_range_++);
+      } else if (has_memory) {
+        append_memory(next_memory_++);
+      } else {
+        part_ = Part::arrows;
+      }
+      break;
+    }
+    case Part::arrows:
+      if (next_arrow_ < window_->arrows().size()) {
+        append_arrow(next_arrow_++);
+      } else {
+        part_ = Part::foot;
+      }
+      break;
+    case Part::foot:
+      append_foot();
+      part_ = Part::end;
+      break;
+    case Part::end:
+      break;
+  }
+}
+
+void WindowText::append_head() {
+  const Recording& recording = window_->recording();
+  const RecordingOptions& options = recording.options();
+  text_ += "{\"schemaVersion\": 1,\n\"deviceProperties\": [],\n";
+  const auto member = [&](std::string_view key, std::string_view json) {
+    wire::append_json_string(text_, key);
+    add(text_, ": {},\n", json);
+  };
+  for (const auto& [key, json] : recording.metadata()) member(key, json);
+  for (const auto& [key, is_on] : {std::pair("profile_memory", options.profile_memory),
+                                   std::pair("record_shapes", options.record_shapes),
+                                   std::pair("with_flops", options.with_flops),
+                                   std::pair("with_modules", options.with_modules),
+                                   std::pair("with_stack", options.with_stack)}) {
+    if (is_on) member(key, "1");
+  }
+  if (recording.lost() > 0) member("tbtrace_lost_records", std::to_string(recording.lost()));
+  text_ += "\"host_name\": ";
+  wire::append_json_string(text_, host_name());
+  add(text_, ",\n\"trace_id\": \"{}\",\n\"displayTimeUnit\": \"ms\",\n", recording.trace_id());
+  add(text_, "\"baseTimeNanoseconds\": {},\n\"traceEvents\": [", base_ns_);
+}
+
+void WindowText::begin_event() {
+  text_ += first_event_ ? "\n" : ",\n";
+  first_event_ = false;
+}
+
+/// Microseconds with three decimals, so that no nanosecond is lost.
+void WindowText::append_time(const char* key, std::int64_t unix_ns) {
+  const std::int64_t ns = std::max<std::int64_t>(unix_ns - base_ns_, 0);
+  add(text_, "\"{}\": {}.{:03}", key, ns / 1000, ns % 1000);
+}
+
+void WindowText::append_place(std::uint32_t log) {
+  add(text_, "\"pid\": {}, \"tid\": {}", process_,
+      window_->recording().logs()[log]->identity().system_id);
+}
+
+void WindowText::append_names() {
+  const auto named = [&](std::string_view kind, std::int64_t thread, std::string_view what,
+                         std::string_view value_json) {
+    begin_event();
+    add(text_, R"({{"ph": "M", "name": "{}", )", kind);
+    append_time("ts", window_->start_ns());
+    add(text_, R"(, "pid": {}, "tid": {}, "args": {{"{}": {}}}}})", process_, thread, what,
+        value_json);
+  };
+  const auto quoted = [](std::string_view text) {
+    std::string json;
+    wire::append_json_string(json, text);
+    return json;
+  };
+  std::string program;
+  for (const auto& log : window_->recording().logs()) {
+    if (log->identity().system_id == process_) program = log->identity().name;
+  }
+  named("process_name", 0, "name", quoted(program.empty() ? "process" : program));
+  named("process_labels", 0, "labels", "\"CPU\"");
+  named("process_sort_index", 0, "sort_index", std::to_string(process_));
+  for (const auto& log : window_->recording().logs()) {
+    const ThreadIdentity& thread = log->identity();
+    named("thread_name", thread.system_id, "name",
+          quoted(fmt::format("thread {} ({})", thread.system_id, thread.name)));
+    named("thread_sort_index", thread.system_id, "sort_index", std::to_string(thread.system_id));
+  }
+}
+
+void WindowText::append_range(std::size_t row) {
+  const Window::Range& range = window_->ranges()[row];
+  const BeginRecord record = begin_record(range.record);
+  const std::int64_t start_ns = window_->unix_ns(range.start_ticks);
+  const std::int64_t end_ns = std::max(window_->unix_ns(range.end_ticks), start_ns);
+  begin_event();
+  add(text_, R"({{"ph": "X", "cat": "{}", "name": )",
+      record.scope == Scope::user ? "user_annotation" : "cpu_op");
+  wire::append_json_string(text_, record.name->text);
+  text_ += ", ";
+  append_place(range.log);
+  text_ += ", ";
+  append_time("ts", start_ns);
+  add(text_, ", \"dur\": {}.{:03}", (end_ns - start_ns) / 1000, (end_ns - start_ns) % 1000);
+  add(text_, R"(, "args": {{"External id": {}, "Record function id": 0)", row + 1);
+  const BeginRecord numbers = range.numbers == range.record ? record : begin_record(range.numbers);
+  if (numbers.sequence_number >= 0) {
+    add(text_, R"(, "Sequence number": {}, "Fwd thread id": {})", numbers.sequence_number,
+        numbers.forward_thread);
+  }
+  if (record.inputs != nullptr && record.inputs_size > 0) {
+    InputTexts texts;
+    append_input_texts({record.inputs, record.inputs_size},
+                       window_->recording().options().element_types, texts);
+    add(text_,
+        R"(, "Concrete Inputs": {}, "Input type": {}, "Input Strides": {}, "Input Dims": {})",
+        texts.concrete, texts.types, texts.strides, texts.dims);
+  }
+  if (range.is_open) text_ += R"(, "finished": "false")";
+  if (range.is_async) text_ += R"(, "asynchronous": "true")";
+  add(text_, ", \"Ev Idx\": {}}}}}", next_event_++);
+}
+
+void WindowText::append_memory(std::size_t row) {
+  const Window::Memory& memory = window_->memory()[row];
+  const MemoryEvent& event = memory.event;
+  begin_event();
+  text_ += R"({"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", )";
+  append_place(memory.log);
+  text_ += ", ";
+  append_time("ts", window_->unix_ns(event.ticks));
+  add(text_,
+      R"(, "args": {{"Device Type": 0, "Device Id": -1, "Addr": {}, "Bytes": {}, )"
+      R"("Total Allocated": {}, "Total Reserved": 0, "Ev Idx": {}}}}})",
+      event.address, event.bytes, memory.total_allocated, next_event_++);
+}
+
+void WindowText::append_arrow(std::size_t row) {
+  const Window::Arrow& arrow = window_->arrows()[row];
+  for (const bool is_start : {true, false}) {
+    const Window::Range& range = window_->ranges()[is_start ? arrow.forward : arrow.backward];
+    begin_event();
+    add(text_, R"({{"ph": "{}", "id": {}, )", is_start ? 's' : 'f', row + 1);
+    append_place(range.log);
+    text_ += ", ";
+    append_time("ts", window_->unix_ns(range.start_ticks));
+    add(text_, R"(, "cat": "fwdbwd", "name": "fwdbwd"{}}})", is_start ? "" : R"(, "bp": "e")");
+  }
+}
+
+void WindowText::append_foot() {
+  begin_event();
+  text_ += R"json({"ph": "X", "cat": "Trace", "name": "PyTorch Profiler (0)", )json"
+           R"("pid": "Spans", "tid": "PyTorch Profiler", )";
+  append_time("ts", window_->start_ns());
+  const std::int64_t length = window_->end_ns() - window_->start_ns();
+  add(text_, R"(, "dur": {}.{:03}, "args": {{"Op count": {}}}}})", length / 1000, length % 1000,
+      window_->ranges().size());
+  begin_event();
+  text_ += R"({"ph": "M", "name": "process_sort_index", )";
+  append_time("ts", window_->start_ns());
+  text_ += R"(, "pid": "Spans", "tid": 0, "args": {"sort_index": 536870912}})";
+  begin_event();
+  text_ += R"({"ph": "i", "s": "g", "name": "Iteration Start: PyTorch Profiler", )"
+           R"("pid": "Traces", "tid": "Trace PyTorch Profiler", )";
+  append_time("ts", window_->start_ns());
+  text_ += '}';
+  begin_event();
+  text_ += R"({"ph": "i", "s": "g", "name": "Record Window End", "pid": "", "tid": "", )";
+  append_time("ts", window_->end_ns());
+  text_ += "}\n]}\n";
+}
+
+}  // namespace tbtrace::recorder

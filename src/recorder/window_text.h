@@ -1,0 +1,55 @@
+// A window as the Chrome trace that torch.profiler would have written of it: strict JSON, in pieces
+// as they are asked for.
+// Keeps the window. One thread per object. Reading it cannot fail.
+// The format is docs/formats/chrome_json.md, in its Kineto dialect, an event a line.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "io/source.h"
+#include "recorder/window.h"
+
+namespace tbtrace::recorder {
+
+class WindowText final : public io::ByteSource {
+ public:
+  explicit WindowText(std::shared_ptr<const Window> window);
+
+  Result<std::size_t> read(std::span<char> buffer) override;
+  std::uint64_t position() const override { return position_; }
+  std::uint64_t total() const override { return 0; }
+
+ private:
+  enum class Part : unsigned char { head, ranges_and_memory, arrows, foot, end };
+
+  void append_some();
+  void append_head();
+  void append_names();
+  void append_range(std::size_t row);
+  void append_memory(std::size_t row);
+  void append_arrow(std::size_t row);
+  void append_foot();
+  void begin_event();
+  void append_time(const char* key, std::int64_t unix_ns);
+  void append_place(std::uint32_t log);
+
+  std::shared_ptr<const Window> window_;
+  std::int64_t process_;
+  std::int64_t base_ns_;
+  std::int64_t next_event_ = 0;  // `Ev Idx`
+  bool first_event_ = true;
+
+  Part part_ = Part::head;
+  std::size_t next_range_ = 0;
+  std::size_t next_memory_ = 0;
+  std::size_t next_arrow_ = 0;
+
+  std::string text_;
+  std::size_t taken_ = 0;  // of text_
+  std::uint64_t position_ = 0;
+};
+
+}  // namespace tbtrace::recorder
