@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what tbtrace needs on Debian 12.
 #   tools/setup.sh           to build it and to run the demo
-#   tools/setup.sh --tests   and for its tests: compilers' tools, Chromium, and pinned Python packages in .venv/
+#   tools/setup.sh --tests   and for its tests: compilers' tools, Chromium, pinned Python packages in .venv/,
+#                            and the newer LibTorch in .venv-torch/
 # Does nothing, and needs no network, when all of it is there.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -19,6 +20,7 @@ build_packages=(
   libisal-dev       # gzip, several times as fast
   libcxxopts-dev    # command line
   libfmt-dev        # text
+  libtorch-dev      # programs that record themselves
 )
 test_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev
@@ -77,19 +79,22 @@ if ((${#missing[@]} > 0)); then
     "${apt[@]}" install -y --no-install-recommends "${missing[@]}"
 fi
 
+# venv FOLDER REQUIREMENTS OTHERS: a virtual environment; what OTHERS names comes without what it
+# would install besides. It does not survive a move, nor another Python.
+venv() {
+  local folder=$1 requirements=$2 others=$3
+  local stamp=$folder/.made_from made_from
+  made_from="$(cat "$requirements" "$others" | sha256sum) $(/usr/bin/python3 --version) $PWD"
+  if [[ -f $stamp && $(<"$stamp") == "$made_from" ]]; then return; fi
+  say "installing Python packages into $folder/"
+  local pip=("$folder/bin/python" -m pip install --no-input --disable-pip-version-check)
+  logged "remove $folder/ and run this again" /usr/bin/python3 -m venv --clear "$folder"
+  if [[ -s $requirements ]]; then logged "is there a network?" "${pip[@]}" -r "$requirements"; fi
+  logged "is there a network?" "${pip[@]}" --no-deps -r "$others"
+  printf '%s\n' "$made_from" >"$stamp"
+}
+
 if $with_tests; then
-  requirements=tests/e2e/requirements.txt
-  requirements_hta=tests/e2e/requirements_hta.txt  # without what these would install besides
-  stamp=.venv/.made_from
-  # A virtual environment does not survive a move, nor another Python.
-  made_from="$(cat "$requirements" "$requirements_hta" | sha256sum) $(/usr/bin/python3 --version) $PWD"
-  if [[ ! -f $stamp || $(<"$stamp") != "$made_from" ]]; then
-    say "installing the Python packages of $requirements into .venv/"
-    logged "remove .venv/ and run this again" /usr/bin/python3 -m venv --clear .venv
-    logged "is there a network?" .venv/bin/python -m pip install --no-input \
-      --disable-pip-version-check -r "$requirements"
-    logged "is there a network?" .venv/bin/python -m pip install --no-input \
-      --disable-pip-version-check --no-deps -r "$requirements_hta"
-    printf '%s\n' "$made_from" >"$stamp"
-  fi
+  venv .venv tests/e2e/requirements.txt tests/e2e/requirements_hta.txt
+  venv .venv-torch /dev/null tests/libtorch/requirements.txt
 fi

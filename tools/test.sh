@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Sets up, builds and tests; the last line counts tests. This is what CI runs.
-#   tools/test.sh                all tests (Release), then the unit tests under address and undefined sanitizers
+#   tools/test.sh                all tests (Release, with the system's LibTorch), those of LibTorch with the newer one,
+#                                then the unit tests under address and undefined sanitizers
 #   tools/test.sh --asan         all tests under these sanitizers
 #   tools/test.sh --tsan         all tests under the thread sanitizer
 #   tools/test.sh --only REGEX   only tests whose name matches, once (also with --asan or --tsan)
@@ -102,7 +103,10 @@ case $mode in
   tsan) suite tsan build-tsan ;;
   all)
     suite release build
-    if ((${#only[@]} == 0)); then suite asan build-asan --label-regex '^unit$'; fi
+    if ((${#only[@]} == 0)); then
+      suite torch2 build-torch2
+      suite asan build-asan --label-regex '^unit$'
+    fi
     ;;
 esac
 doing=

@@ -197,10 +197,14 @@ class Events {
     return (flags_[index(event)] & kZeroExternalId) != 0;
   }
 
+  /// Was recorded as one that may end on another thread, by a writer that marks such ranges.
+  bool is_asynchronous(EventId event) const { return (flags_[index(event)] & kAsynchronous) != 0; }
+
   static constexpr std::uint8_t kUnfinished = 1;
   static constexpr std::uint8_t kPythonFrame = 2;
   static constexpr std::uint8_t kModule = 4;
   static constexpr std::uint8_t kZeroExternalId = 8;
+  static constexpr std::uint8_t kAsynchronous = 16;
 
  private:
   friend class Trace;

@@ -131,8 +131,9 @@ class Collector {
       end += widening_.front_ns - widening_.length_ns;
       start += widening_.front_ns;
     }
-    const bool async =
-        trace_.events().unfinished(event) || (annotation && is_collective(names_.text(row.name)));
+    const bool async = trace_.events().unfinished(event) ||
+                       trace_.events().is_asynchronous(event) ||
+                       (annotation && is_collective(names_.text(row.name)));
     if (async) row.flags |= TorchRows::kAsync;
     if (!async && category.device == DeviceType::cpu) row.flags |= TorchRows::kInTree;
     row.start_us = us(start);

@@ -4,15 +4,14 @@
 #include <bit>
 #include <cstdint>
 #include <mutex>
-#include <new>
 
 #include <ATen/core/ivalue.h>
 #include <ATen/record_function.h>
 #include <c10/core/CPUAllocator.h>
 
-#include "base/hash.h"
 #include "libtorch/torch_version.h"
 #include "recorder/active.h"
+#include "recorder/block_table.h"
 #include "recorder/record.h"
 
 namespace tbtrace::libtorch {
@@ -27,7 +26,7 @@ struct Watcher {
 std::atomic<std::uint32_t> watching = 0;  // a bit a slot
 Watcher watchers[recorder::kSlots];
 
-void tell(std::uintptr_t address, std::int64_t bytes) noexcept {
+void tell(std::uint64_t ticks, std::uintptr_t address, std::int64_t bytes) noexcept {
   bool counted = false;
   for (std::uint32_t slots = watching.load(std::memory_order_acquire); slots != 0;
        slots &= slots - 1) {
@@ -39,24 +38,11 @@ void tell(std::uintptr_t address, std::int64_t bytes) noexcept {
     }
     recorder::ThreadLog* const log = recorder::this_thread_log(slot);
     if (log == nullptr) continue;
-    write(*log,
-          recorder::MemoryEvent{.ticks = recorder::ticks(), .address = address, .bytes = bytes});
+    write(*log, recorder::MemoryEvent{.ticks = ticks, .address = address, .bytes = bytes});
     if (!counted) log->count_memory(bytes);
     counted = true;
   }
   if (!counted) recorder::watched_bytes.fetch_add(bytes, std::memory_order_relaxed);
-}
-
-/// Stands in front of each watched block, which so remains aligned.
-struct alignas(64) Header {
-  std::uintptr_t mark;  ///< tells it from what stands in front of other blocks
-  std::size_t bytes;
-  void* context;  ///< of the block that it was made of
-  c10::DeleterFnPtr free;
-};
-
-std::uintptr_t mark_of(const void* data) {
-  return reinterpret_cast<std::uintptr_t>(data) ^ static_cast<std::uintptr_t>(kProcessSeed | 1);
 }
 
 class WatchingAllocator final : public c10::Allocator {
@@ -65,14 +51,14 @@ class WatchingAllocator final : public c10::Allocator {
 
 #if TBTRACE_TORCH_AT_LEAST(2, 0)
   c10::DataPtr allocate(std::size_t bytes) override {
-    return bytes == 0 ? below_->allocate(bytes) : watched(below_->allocate(bytes + kMore), bytes);
+    return watched(below_->allocate(bytes), bytes);
   }
   void copy_data(void* to, const void* from, std::size_t bytes) const override {
     below_->copy_data(to, from, bytes);
   }
 #else
   c10::DataPtr allocate(std::size_t bytes) const override {
-    return bytes == 0 ? below_->allocate(bytes) : watched(below_->allocate(bytes + kMore), bytes);
+    return watched(below_->allocate(bytes), bytes);
   }
 #endif
 
@@ -82,14 +68,16 @@ class WatchingAllocator final : public c10::Allocator {
   c10::Allocator* below() const { return below_; }
 
  private:
-  static constexpr std::size_t kMore = sizeof(Header);
-
   static c10::DataPtr watched(c10::DataPtr block, std::size_t bytes) {
-    char* const data = static_cast<char*>(block.get()) + kMore;
+    void* const data = block.get();
+    // A context of its own says more than an address: such blocks are let alone.
+    if (bytes == 0 || data == nullptr || data != block.get_context()) return block;
+    const std::uint64_t ticks = recorder::ticks();  // first: it takes its time beside the rest
+    const auto address = reinterpret_cast<std::uintptr_t>(data);
+    if (!recorder::add_block(address, {bytes, block.get_deleter()})) return block;
     const c10::Device device = block.device();
-    const c10::DeleterFnPtr free = block.get_deleter();
-    new (block.get()) Header{mark_of(data), bytes, block.release_context(), free};
-    tell(reinterpret_cast<std::uintptr_t>(data), static_cast<std::int64_t>(bytes));
+    (void)block.release_context();
+    tell(ticks, address, static_cast<std::int64_t>(bytes));
     return {data, data, free_block, device};
   }
 
@@ -103,15 +91,15 @@ WatchingAllocator* installed = nullptr;  // never destroyed: blocks refer to its
 int users = 0;
 
 void WatchingAllocator::free_block(void* data) {
-  if (data == nullptr) return;
-  auto* const header = reinterpret_cast<Header*>(static_cast<char*>(data) - sizeof(Header));
-  if (header->mark != mark_of(data)) {
+  if (data == nullptr) return;  // raw_deallocate() of oneDNN's
+  const std::uint64_t ticks = recorder::ticks();
+  const auto address = reinterpret_cast<std::uintptr_t>(data);
+  if (const auto block = recorder::take_block(address)) {
+    tell(ticks, address, -static_cast<std::int64_t>(block->bytes));
+    block->free(data);
+  } else {
     installed->below()->raw_deleter()(data);
-    return;
   }
-  tell(reinterpret_cast<std::uintptr_t>(data), -static_cast<std::int64_t>(header->bytes));
-  header->mark = 0;
-  header->free(header->context);
 }
 
 /// c10 takes an allocator only with the priority of the one before, or a higher one.

@@ -113,6 +113,9 @@ void EventMapper::add_range(const RawEvent& event, std::uint64_t offset) {
       row.flags |= Events::kUnfinished;
     }
   }
+  if (event.has(Field::asynchronous) && event[Field::asynchronous].text() == "true") {
+    row.flags |= Events::kAsynchronous;
+  }
   if (row.external_id == 0 && is_given(event, Field::external_id)) {
     row.flags |= Events::kZeroExternalId;
   }

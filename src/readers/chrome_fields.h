@@ -30,6 +30,7 @@ enum class Field : std::uint8_t {
   sequence_number,
   forward_thread,
   finished,
+  asynchronous,
   python_id,
   python_module_id,
   bytes,
@@ -78,6 +79,7 @@ inline constexpr std::array kArgumentKeys = std::to_array<FieldRow>({
     {"Sequence number", Field::sequence_number},
     {"Fwd thread id", Field::forward_thread},
     {"finished", Field::finished},
+    {"asynchronous", Field::asynchronous},  // of our own recordings
     {"Python id", Field::python_id},
     {"Python module id", Field::python_module_id},
     {"Bytes", Field::bytes},

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <mutex>
+#include <new>
 #include <utility>
 
 #include <pthread.h>
@@ -23,10 +24,15 @@ struct Active {
   std::array<std::shared_ptr<Recording>, kSlots> recordings;
 };
 
-/// Of a forked child nobody knows what its mutexes are like and who would export: nothing is
-/// recorded there that was not begun there.
+Active& active();
+
+/// Of a forked child nobody knows what the recordings' mutexes are like and who would export:
+/// nothing is recorded there that was not begun there, and the parent's are never destroyed.
 void forget_after_fork() {
   for (std::atomic<std::uint64_t>& number : current) number.store(0);
+  for (std::shared_ptr<Recording>& recording : active().recordings) {
+    new (&recording) std::shared_ptr<Recording>;
+  }
 }
 
 /// Never destroyed: threads may record while the program ends.

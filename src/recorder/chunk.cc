@@ -5,6 +5,7 @@
 #include <mutex>
 #include <new>
 
+#include <pthread.h>
 #include <sys/mman.h>
 
 namespace tbtrace::recorder {
@@ -37,6 +38,9 @@ class Pool {
     }
     put(memory);
   }
+
+  void lock() { mutex_.lock(); }
+  void unlock() { mutex_.unlock(); }
 
   void reserve(std::size_t count) {
     const std::lock_guard lock(mutex_);
@@ -73,9 +77,12 @@ class Pool {
   std::size_t count_ = 0;
 };
 
-/// Never destroyed: threads may record while the program ends.
+/// Never destroyed: threads may record while the program ends. A forked child finds it unlocked.
 Pool& pool() {
-  static Pool& one = *new Pool;
+  static Pool& one = []() -> Pool& {
+    ::pthread_atfork([] { pool().lock(); }, [] { pool().unlock(); }, [] { pool().unlock(); });
+    return *new Pool;
+  }();
   return one;
 }
 

@@ -16,6 +16,9 @@ Status run_job(const std::function<Status()>& job) {
     return {StatusCode::unwritable_output, "not enough memory to export what was recorded"};
   } catch (const std::exception& error) {
     return {StatusCode::unwritable_output, std::string("the export failed: ") + error.what()};
+  } catch (...) {
+    return {StatusCode::unwritable_output,
+            "the export failed: what was thrown is no std::exception"};
   }
 }
 
@@ -60,10 +63,12 @@ void ExportThread::run() {
   while (true) {
     changed_.wait(lock, [this] { return ending_ || !jobs_.empty(); });
     if (jobs_.empty()) return;
-    const std::function<Status()> job = std::move(jobs_.front());
+    std::function<Status()> job = std::move(jobs_.front());
     jobs_.pop_front();
     lock.unlock();
-    finish(run_job(job));
+    const Status status = run_job(job);
+    job = nullptr;  // what it owns may be large: nobody waits for the lock meanwhile
+    finish(status);
     lock.lock();
   }
 }

@@ -158,10 +158,10 @@ class InputsReader {
       case InputTag::complex: {
         const double re = double_value();
         const double im = double_value();
-        // As c10's stream operator: the sign stands before the imaginary part.
+        // As IValue's stream operator: zeros count as positive, what is no number as negative.
         real(re, text);
-        if (!std::signbit(im)) text += '+';
-        real(im, text);
+        text += im >= 0 ? '+' : '-';
+        real(std::abs(im), text);
         text += 'j';
         break;
       }
@@ -170,13 +170,12 @@ class InputsReader {
     }
   }
 
-  /// As IValue's stream operator: whole numbers end in a point, others have 17 digits.
+  /// As IValue's stream operator: whole numbers of 64 bits end in a point, zero without its sign;
+  /// others have 17 digits.
   static void real(double value, std::string& text) {
-    if (std::abs(value) < 1e10 && value == std::trunc(value) &&
-        (std::isnormal(value) || value == 0)) {
-      const bool negative_zero = value == 0 && std::signbit(value);
-      fmt::format_to(std::back_inserter(text), "{}{}.", negative_zero ? "-" : "",
-                     static_cast<std::int64_t>(value));
+    constexpr double kBound = 0x1p63;
+    if (value >= -kBound && value < kBound && value == std::trunc(value)) {
+      fmt::format_to(std::back_inserter(text), "{}.", static_cast<std::int64_t>(value));
     } else {
       fmt::format_to(std::back_inserter(text), "{:.17g}", value);
     }

@@ -43,7 +43,7 @@ struct BeginRecord {
   /// Inputs as recorder/inputs.h encodes them; null: not recorded.
   const char* inputs = nullptr;
   std::uint32_t inputs_size = 0;
-  std::span<void* const> stack;
+  std::span<void* const> stack = {};
 };
 
 struct EndRecord {

@@ -67,10 +67,11 @@ void Window::read_log(std::uint32_t log, std::vector<LateEnd>& late) {
       for (std::size_t at = open.size(); at-- > 0;) {
         Range& range = window.ranges_[open[at]];
         if (begin_record(range.record).key != record.key) continue;
+        open.erase(open.begin() + static_cast<std::ptrdiff_t>(at));
+        // Another thread may have ended this one and used its key again.
+        if (record.is_async) break;
         range.end_ticks = record.ticks;
         range.is_open = false;
-        range.is_async = record.is_async;
-        open.erase(open.begin() + static_cast<std::ptrdiff_t>(at));
         return;
       }
       late.push_back({record, log});
@@ -82,12 +83,17 @@ void Window::read_log(std::uint32_t log, std::vector<LateEnd>& late) {
   read_records(*recording_->logs()[log], Reader{*this, log, late});
 }
 
-/// Ends on other threads than that of the begin. Of the ranges that were open with the key, the end
-/// belongs to the one that began last before it.
+/// Ends of asynchronous ranges, and those on other threads than that of the begin. Of the ranges
+/// that were open with the key, the end belongs to the one that began last before it.
 void Window::end_late(std::vector<LateEnd>& late) {
-  std::unordered_map<std::uint64_t, std::vector<std::size_t>> open;  // by key, rows by start
+  struct SameKey {
+    std::vector<std::size_t> rows;  // by start
+    std::size_t later = 0;          // of rows: the first that begins after the ends so far
+    std::vector<std::size_t> begun = {};
+  };
+  std::unordered_map<std::uint64_t, SameKey> open;
   for (std::size_t row = 0; row < ranges_.size(); ++row) {
-    if (ranges_[row].is_open) open[begin_record(ranges_[row].record).key].push_back(row);
+    if (ranges_[row].is_open) open[begin_record(ranges_[row].record).key].rows.push_back(row);
   }
   std::stable_sort(late.begin(), late.end(), [](const LateEnd& a, const LateEnd& b) {
     return a.record.ticks < b.record.ticks;
@@ -95,16 +101,16 @@ void Window::end_late(std::vector<LateEnd>& late) {
   for (const LateEnd& end : late) {
     const auto found = open.find(end.record.key);
     if (found == open.end()) continue;
-    std::vector<std::size_t>& rows = found->second;
-    const auto after = std::find_if(rows.begin(), rows.end(), [&](std::size_t row) {
-      return ranges_[row].start_ticks > end.record.ticks;
-    });
-    if (after == rows.begin()) continue;
-    Range& range = ranges_[*(after - 1)];
+    auto& [rows, later, begun] = found->second;
+    while (later < rows.size() && ranges_[rows[later]].start_ticks <= end.record.ticks) {
+      begun.push_back(rows[later++]);
+    }
+    if (begun.empty()) continue;
+    Range& range = ranges_[begun.back()];
+    begun.pop_back();
     range.end_ticks = end.record.ticks;
     range.is_open = false;
     range.is_async = true;
-    rows.erase(after - 1);
   }
 }
 

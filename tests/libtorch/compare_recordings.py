@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Do two recordings of the same steps say the same?
+
+    compare_recordings.py TORCH.json OURS.json
+
+The first is of torch's own profiler, the second of ours, of one process at the same time. Compares rows in the order
+of their starts: names, categories, shapes, strides, types, values, sequence numbers, forward threads; arrows from the
+forward to the backward; bytes and addresses of memory. Python 3, nothing besides.
+"""
+
+import json
+import pathlib
+import re
+import sys
+
+ARGUMENTS = ("Input Dims", "Input Strides", "Input type", "Concrete Inputs", "Sequence number", "Fwd thread id")
+
+
+def load(path):
+    text = pathlib.Path(path).read_text(encoding="utf-8")
+    try:
+        return json.loads(text)["traceEvents"]
+    except json.JSONDecodeError:
+        # torch writes quotes in names as they are: the rest of the line is the name.
+        text = re.sub(r'^(\s*"name": ")(.*)(",)$', lambda m: m[1] + m[2].replace('"', '\\"') + m[3], text, flags=re.M)
+        return json.loads(text)["traceEvents"]
+
+
+class Recording:
+    def __init__(self, path):
+        events = load(path)
+        rows = [e for e in events if e["ph"] == "X" and e["cat"] in ("cpu_op", "user_annotation")]
+        rows.sort(key=lambda e: e["ts"])
+        self.rows = [
+            (e["name"], e["cat"], *(json.dumps(e["args"].get(a)) for a in ARGUMENTS), e["args"].get("finished"))
+            for e in rows
+        ]
+        memory = [e for e in events if e["ph"] == "i" and e["name"] == "[memory]"]
+        memory.sort(key=lambda e: e["ts"])
+        self.memory = [
+            (e["args"]["Bytes"], e["args"]["Addr"], e["args"]["Device Type"], e["args"]["Device Id"],
+             e["args"]["Total Reserved"]) for e in memory
+        ]
+        starts = {(e["ts"], e["tid"]): number for number, e in enumerate(rows)}
+        ends = {}
+        for e in events:
+            if e["ph"] in "sf" and e.get("cat") == "fwdbwd":
+                ends.setdefault(e["id"], {})[e["ph"]] = starts[e["ts"], e["tid"]]
+        self.arrows = sorted((pair["s"], pair["f"]) for pair in ends.values())
+
+
+def differences(what, theirs, ours):
+    if theirs == ours:
+        return []
+    for number, (a, b) in enumerate(zip(theirs, ours)):
+        if a != b:
+            return [f"{what} {number} differs:\n  torch: {a}\n  ours:  {b}"]
+    return [f"torch has {len(theirs)} of {what}, ours {len(ours)}"]
+
+
+def main():
+    theirs, ours = (Recording(path) for path in sys.argv[1:3])
+    problems = differences("row", theirs.rows, ours.rows)
+    problems += differences("memory", theirs.memory, ours.memory)
+    problems += differences("arrow", theirs.arrows, ours.arrows)
+    if not theirs.rows or not theirs.memory or not theirs.arrows:
+        problems.append("torch recorded nothing")
+    for problem in problems:
+        print(problem)
+    print(f"{len(ours.rows)} rows, {len(ours.memory)} of memory, {len(ours.arrows)} arrows,"
+          f" {len(problems)} differences")
+    return bool(problems)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

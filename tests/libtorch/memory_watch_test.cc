@@ -1,0 +1,103 @@
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <c10/core/CPUAllocator.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <tbtrace/profiler.h>
+
+#include "recorded.h"
+
+namespace tbtrace {
+namespace {
+
+using ::testing::ElementsAre;
+
+std::vector<std::int64_t> recorded_bytes(Profiler& profiler) {
+  const testing::Folder folder;
+  EXPECT_TRUE(profiler.export_chrome_trace(folder / "trace.json").ok());
+  const Result<Trace> trace = read_trace(folder / "trace.json");
+  EXPECT_TRUE(trace.ok());
+  std::vector<std::int64_t> bytes;
+  for (const MemoryRecord& record : trace->memory()) bytes.push_back(record.bytes);
+  return bytes;
+}
+
+const ProfilerOptions kMemory = {.activities = {Activity::cpu}, .profile_memory = true};
+
+TEST(MemoryWatch, TellsAllocationsAndFrees) {
+  const torch::Tensor before = torch::ones({100});
+  Profiler profiler(kMemory);
+  profiler.start();
+  {
+    const torch::Tensor a = torch::empty({10});
+    const torch::Tensor b = torch::empty({3}, torch::kInt64);
+    const torch::Tensor nothing = torch::empty({0});
+  }
+  profiler.stop();
+  EXPECT_THAT(recorded_bytes(profiler), ElementsAre(40, 24, -24, -40));
+}
+
+TEST(MemoryWatch, BlocksOfTheTimeBeforeAreFreedAsEver) {
+  std::optional<torch::Tensor> before = torch::empty({10});
+  Profiler profiler(kMemory);
+  profiler.start();
+  before.reset();
+  profiler.stop();
+  EXPECT_THAT(recorded_bytes(profiler), ElementsAre());
+}
+
+TEST(MemoryWatch, BlocksOutliveTheRecording) {
+  std::vector<torch::Tensor> kept;
+  for (int round = 0; round < 3; ++round) {
+    Profiler profiler(kMemory);
+    profiler.start();
+    for (int times = 0; times < 5000; ++times) kept.push_back(torch::empty({1 + times % 7}));
+    profiler.stop();
+  }
+  std::thread([&] { kept.clear(); }).join();
+  Profiler profiler(kMemory);
+  profiler.start();
+  const torch::Tensor last = torch::empty({10});
+  profiler.stop();
+  EXPECT_THAT(recorded_bytes(profiler), ElementsAre(40));
+}
+
+TEST(MemoryWatch, ABlockMayBeFreedByAnotherThread) {
+  Profiler profiler({.activities = {Activity::cpu}, .profile_memory = true, .all_threads = true});
+  profiler.start();
+  torch::Tensor block = torch::empty({10});
+  std::thread([moved = std::move(block)]() mutable { moved.reset(); }).join();
+  profiler.stop();
+  EXPECT_THAT(recorded_bytes(profiler), ElementsAre(40, -40));
+}
+
+TEST(MemoryWatch, RawAllocationsAreToldToo) {
+  Profiler profiler(kMemory);
+  void* const before = c10::GetCPUAllocator()->raw_allocate(8);
+  profiler.start();
+  c10::Allocator& allocator = *c10::GetCPUAllocator();
+  allocator.raw_deallocate(before);
+  void* const block = allocator.raw_allocate(16);
+  allocator.raw_deallocate(block);
+  allocator.raw_deallocate(nullptr);
+  profiler.stop();
+  EXPECT_THAT(recorded_bytes(profiler), ElementsAre(16, -16));
+}
+
+TEST(MemoryWatch, TheAllocatorIsTheOldOneAfterwards) {
+  c10::Allocator* const before = c10::GetCPUAllocator();
+  Profiler profiler(kMemory);
+  profiler.start();
+  EXPECT_NE(c10::GetCPUAllocator(), before);
+  profiler.stop();
+  EXPECT_EQ(c10::GetCPUAllocator(), before);
+}
+
+}  // namespace
+}  // namespace tbtrace

@@ -1,0 +1,42 @@
+// Records the same steps with torch's own C++ profiler and with ours, at once.
+//   record_both TORCH.json OURS.json [OURS_PLUGIN_DIRECTORY]
+#include <cstdio>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+
+#include <torch/csrc/autograd/profiler_kineto.h>
+
+#include <tbtrace/profiler.h>
+
+#include "training_step.h"
+
+int main(int argc, char** argv) {
+  if (argc < 3) return 2;
+  using namespace torch::profiler::impl;
+  namespace torch_profiler = torch::autograd::profiler;
+  torch::manual_seed(1);
+  torch::set_num_threads(1);
+  tbtrace::testing::TrainingStep step;
+  step.run();
+
+  const std::set<ActivityType> activities = {ActivityType::CPU};
+  const ProfilerConfig config(ProfilerState::KINETO, /*report_input_shapes=*/true,
+                              /*profile_memory=*/true);
+  tbtrace::Profiler profiler(
+      {.activities = {tbtrace::Activity::cpu}, .record_shapes = true, .profile_memory = true});
+  torch_profiler::prepareProfiler(config, activities);
+  profiler.start();
+  torch_profiler::enableProfiler(config, activities);
+  for (int number = 0; number < 3; ++number) {
+    const tbtrace::record_function range("step \"" + std::to_string(number) + "\"");
+    step.run();
+  }
+  auto result = torch_profiler::disableProfiler();
+  profiler.stop();
+  result->save(argv[1]);
+  const tbtrace::Status written = profiler.export_chrome_trace(argv[2]);
+  if (!written.ok()) std::fprintf(stderr, "%s\n", written.message().c_str());
+  return written.ok() ? 0 : 1;
+}
