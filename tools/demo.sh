@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Sets up, builds and shows what tbtrace does with a saved PyTorch trace.
+# Sets up, builds, trains a ResNet-18 with LibTorch that records itself, and shows what tbtrace does with a saved
+# PyTorch trace.
 #   tools/demo.sh [TRACE]   (TRACE: .json or .json.gz; a ResNet-18 training step if none is named)
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -29,34 +30,41 @@ logged() {
   fail "'$*' failed (all of its output is in $PWD/$log); if build/ was made by something else, remove it and run this again"
 }
 
-echo "[1/3] setting up (the first time a minute or two)"
+echo "[1/4] setting up (the first time a minute or two)"
 tools/setup.sh
 
-echo "[2/3] building (the first time a minute or two)"
-logged cmake --preset release -DBUILD_TESTING=OFF
-logged cmake --build --preset release --target tbtrace_program
+echo "[2/4] building (the first time two or three minutes)"
+logged cmake --preset release -DBUILD_TESTING=OFF -DTBTRACE_TORCH=ON
+logged cmake --build --preset release --target tbtrace_program example_train_resnet18
 
-echo "[3/3] summarising $trace"
+echo "[3/4] training with LibTorch, and recording (examples/train_resnet18.cc)"
+rm -rf logs demo-output/flame.svg demo-output/operators.csv
+echo
+build/examples/example_train_resnet18 logs/resnet18 2>>"$log" || fail "the training failed; see $PWD/$log"
+
+echo
+echo "[4/4] summarising $trace"
 tbtrace=build/tools/tbtrace
 mkdir -p demo-output
-rm -rf demo-output/flame.svg demo-output/operators.csv demo-output/logs
 echo
 "$tbtrace" ops "$trace" --sort-by self_cpu_time_total --row-limit 10
 "$tbtrace" ops "$trace" --sort-by self_cpu_time_total -o demo-output/operators.csv
 "$tbtrace" flamegraph "$trace" -o demo-output/flame.svg
-"$tbtrace" convert -q "$trace" --run demo -o demo-output/logs >/dev/null
+"$tbtrace" convert -q "$trace" --run converted -o logs >/dev/null
 
 cat <<END
 
-Above: the ten operators with the most CPU time of their own, as torch.profiler prints them. Written:
+Above: the ten operators with the most CPU time of their own, of the training and of the saved trace, as torch.profiler
+prints them. Written:
+  logs/resnet18              what the training recorded, two windows of three steps
+  logs/converted             the saved trace, for the same views (docs/tensorboard.md has pictures of them)
   demo-output/flame.svg      where the CPU time went: open it in a browser, click to zoom, Ctrl+F to search
                              (file://$PWD/demo-output/flame.svg)
   demo-output/operators.csv  all operators: open it in a spreadsheet
-  demo-output/logs           a log directory for TensorBoard (docs/tensorboard.md has pictures of it)
 
 A trace of your own:  tools/demo.sh TRACE.json.gz
 All that it can do:   $tbtrace --help
 
-TensorBoard with its profiler plugin (pip install tensorboard==2.21.0 torch-tb-profiler==0.4.3) shows the log directory:
-  tensorboard --logdir $PWD/demo-output/logs
+TensorBoard with its profiler plugin (pip install tensorboard==2.21.0 torch-tb-profiler==0.4.3) shows both; in $PWD:
+  tensorboard --logdir ./logs
 END

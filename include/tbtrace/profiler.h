@@ -116,11 +116,12 @@ class Profiler {
   /// \throws std::invalid_argument if the schedule returns nonsense; the step does not count then.
   void step();
 
-  /// Recording from record() to the end of the scope.
+  /// Recording from record() to the end of the scope. What on_trace_ready throws there becomes a
+  /// warning.
   class Recording {
    public:
     explicit Recording(Profiler& profiler) : profiler_(profiler) { profiler_.start(); }
-    ~Recording() { profiler_.stop(); }
+    ~Recording() { profiler_.end(); }
     Recording(const Recording&) = delete;
     Recording& operator=(const Recording&) = delete;
 
@@ -159,6 +160,9 @@ class Profiler {
 
  private:
   class Driver;
+
+  void end() noexcept;
+
   std::unique_ptr<Driver> driver_;
 };
 

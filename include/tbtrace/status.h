@@ -6,6 +6,7 @@
 
 #include <cassert>
 #include <cstdint>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <utility>
@@ -61,5 +62,8 @@ class [[nodiscard]] Result {
   Status status_;
   std::optional<T> value_;
 };
+
+/// Writes the text, or why there is none: `std::cout << profiler.key_averages().table()`.
+std::ostream& operator<<(std::ostream& stream, const Result<std::string>& text);
 
 }  // namespace tbtrace

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <filesystem>
 #include <optional>
 #include <stdexcept>
@@ -284,8 +285,15 @@ class Profiler::Driver final : public recorder::CycleTarget {
 Profiler::Profiler(ProfilerOptions options)
     : driver_(std::make_unique<Driver>(*this, std::move(options))) {}
 
-Profiler::~Profiler() {
-  if (driver_->cycle().running()) driver_->finish();
+Profiler::~Profiler() { end(); }
+
+void Profiler::end() noexcept {
+  if (!driver_->cycle().running()) return;
+  try {
+    driver_->finish();
+  } catch (const std::exception& error) {
+    driver_->warn(std::string("stopping the profiler failed: ") + error.what());
+  }
 }
 
 void Profiler::start() { driver_->tell(driver_->cycle().start()); }

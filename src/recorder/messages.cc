@@ -30,7 +30,8 @@ void warn(std::string_view sentence) {
   if (call) {
     call(sentence);
   } else {
-    std::fprintf(stderr, "tbtrace: %.*s\n", static_cast<int>(sentence.size()), sentence.data());
+    (void)std::fprintf(stderr, "tbtrace: %.*s\n", static_cast<int>(sentence.size()),
+                       sentence.data());
   }
 }
 

@@ -132,6 +132,7 @@ inline BeginRecord begin_record(const std::uint64_t* at, const std::uint64_t*& n
   using namespace record_detail;
   BeginRecord record;
   record.ticks = *at++ & kLow56;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): it was a pointer when it was written
   record.name = reinterpret_cast<const Name*>(*at & kLow48);
   record.scope = static_cast<Scope>(*at >> 48 & 0xff);
   const std::uint64_t flags = *at++ >> 56;

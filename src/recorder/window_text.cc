@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "recorder/inputs.h"
+#include "wire/json_strict.h"
 #include "wire/json_text.h"
 
 namespace tbtrace::recorder {
@@ -99,7 +100,12 @@ void WindowText::append_head() {
     wire::append_json_string(text_, key);
     add(text_, ": {},\n", json);
   };
-  for (const auto& [key, json] : recording.metadata()) member(key, json);
+  for (const auto& [key, json] : recording.metadata()) {
+    // What is no JSON would make the whole text none; it is told as a text of its own.
+    std::string value;
+    if (!wire::append_strict_json(value, json, true)) wire::append_json_string(value, json);
+    member(key, value);
+  }
   for (const auto& [key, is_on] : {std::pair("profile_memory", options.profile_memory),
                                    std::pair("record_shapes", options.record_shapes),
                                    std::pair("with_flops", options.with_flops),

@@ -1,4 +1,5 @@
 #include <memory>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -36,6 +37,13 @@ TEST(Result, HoldsAFailure) {
   EXPECT_FALSE(result.ok());
   EXPECT_EQ(result.status().code(), StatusCode::check_failed);
   EXPECT_EQ(result.status().message(), "no");
+}
+
+TEST(Result, PrintsItsTextOrWhyThereIsNone) {
+  std::ostringstream stream;
+  stream << Result<std::string>("table\n")
+         << Result<std::string>(Status(StatusCode::invalid_argument, "no such column"));
+  EXPECT_EQ(stream.str(), "table\nno such column\n");
 }
 
 TEST(Result, GivesAwayWhatCannotBeCopied) {

@@ -39,4 +39,10 @@ printed=$("$work/consumer/consumer" "$root/tests/data/stacks.json") || fail "the
 for line in "$version" "Self CPU time total: 800.000us" "train.py(30): <module>;train.py(12): step 190000"; do
   [[ $'\n'$printed$'\n' == *$'\n'*"$line"*$'\n'* ]] || fail "the consumer did not print '$line': $printed"
 done
+if [[ -n $(find "$prefix" -name tbtraceTorchTargets.cmake) ]]; then
+  printed=$("$work/consumer/torch_consumer" 2>&1) || fail "the consumer with LibTorch failed: $printed"
+  for words in "forward" "aten::mm" "[[2, 3], [3, 4]]" "Self CPU Mem"; do
+    [[ $printed == *"$words"* ]] || fail "the consumer with LibTorch did not print '$words': $printed"
+  done
+fi
 echo "check_package: installed, found, linked, run"

@@ -44,7 +44,7 @@ LIBRARIES = {
     "zlib": {"io"}, "isa-l": {"io"},
     "fmt": {"base", "wire", "report", "writers", "recorder", "api"},
     "google": {"proto", "writers"},
-    "torch": {"libtorch"}, "ATen": {"libtorch"}, "c10": {"libtorch"},
+    "torch": {"libtorch", "examples"}, "ATen": {"libtorch"}, "c10": {"libtorch"},
     "cupti": {"cupti"}, "cuda": {"cupti"},
     "cxxopts": {"tools"},
 }

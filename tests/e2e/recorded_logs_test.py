@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Trains a model that records itself, and shows its log directory to TensorBoard with torch-tb-profiler.
+
+    recorded_logs_test.py --tbtrace PATH --program train_resnet18
+
+The directory is served as the program leaves it. Every route of every view that the run can have answers with strict
+JSON, the figures are those of the files as an independent reading finds them, and the plugin logs nothing but what the
+content forces. Needs the packages of requirements.txt. Prints a line for each failure and 'N passed, M failed'.
+"""
+import argparse
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from consumers import Report, TensorBoard
+from log_directory_test import Run, check_log, check_run
+
+WINDOWS, STEPS = 2, 3  # of the program's schedule
+
+
+class Recorded(Run):
+    """Windows of one worker, in the order of their files: each begins at time 0."""
+
+    def matched(self):
+        return list(zip(self.traces, sorted(self.spans, key=lambda span: span.query["span"])))
+
+
+def check_training(report, run):
+    report(run.views == ["Overview", "Operator", "Trace", "Memory"], f"views {run.views}")
+    report(len(run.spans) == WINDOWS, f"{len(run.spans)} spans")
+    for span in run.spans:
+        steps = [row[0] for row in span.get("overview")["steps"]["rows"]]
+        report(len(steps) == STEPS, f"steps {steps}")
+        report(any("DataLoader" in str(column) for column in span.get("overview")["steps"]["columns"]), "no DataLoader")
+        parts = {row["name"]: row["value"] for row in span.get("overview")["performance"][0]["children"]}
+        report(parts["DataLoader"] > 0, f"parts of the step {parts}")
+        names = {row["name"] for row in span.get("operation/table", group_by="Operation")["data"]}
+        report({"aten::conv2d", "aten::convolution_backward", "aten::batch_norm"} <= names, f"operators {names}")
+        curve = span.get("memory_curve", time_metric="ms", memory_metric="MB")
+        report(curve["rows"].get("CPU"), "no curve of memory")
+        report(len(span.get("memory_events", time_metric="ms", memory_metric="KB")["rows"]["CPU"]) > 100,
+               "few events of memory")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tbtrace", required=True)
+    parser.add_argument("--program", required=True)
+    options = parser.parse_args()
+    report = Report()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch)
+        logdir = folder / "logs"
+        subprocess.run([options.program, str(logdir / "resnet18")], check=True, timeout=300, stdout=subprocess.DEVNULL)
+        run = Recorded(sorted((logdir / "resnet18").iterdir()), "resnet18")
+        run.folder = str(logdir / run.name)
+        report(len(run.inputs) == WINDOWS, f"files {run.inputs}")
+        log = folder / "tensorboard.log"
+        with TensorBoard(logdir, log) as server:
+            report(run.name in server.wait_for([run.name], 240), "not loaded")
+            run.ask(server)
+            check_run(report, options.tbtrace, run)
+            check_training(report, run)
+        check_log(report, log, [run])
+    return report.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
