@@ -1,0 +1,67 @@
+// The members of a window's text beside the events.
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "recorder/hand_written.h"
+#include "recorder/read_window.h"
+#include "wire/json_text.h"
+
+namespace tbtrace::recorder {
+namespace {
+
+using namespace std::string_view_literals;
+
+TEST(WindowText, MetadataAreMembersWhateverTheirNames) {
+  const std::vector<std::string> keys = {"",
+                                         "plain",
+                                         "a\"b\\",
+                                         "line\nbreak",
+                                         std::string("zero\0"sv),
+                                         "{}{0}",
+                                         std::string(9999, 'k')};
+  const std::string json = R"({"rank": [1, "two", null]})";
+  HandWritten written;
+  for (const std::string& key : keys) written.recording->add_metadata(key, json);
+  const WindowPointer window = written.window();
+  const Trace trace = read(window);
+  for (const std::string& key : keys) {  // which the trace keeps as they stand in the file
+    std::string name;
+    wire::append_json_string(name, key);
+    const auto found = trace.metadata().find(name.substr(1, name.size() - 2));
+    ASSERT_NE(found, trace.metadata().end()) << key;
+    EXPECT_EQ(found->second, json) << key;
+  }
+  const auto id = trace.metadata().find("trace_id");
+  ASSERT_NE(id, trace.metadata().end());
+  EXPECT_EQ(id->second, "\"" + written.recording->trace_id() + "\"");
+}
+
+TEST(WindowText, MetadataThatAreNoJsonAreTexts) {
+  HandWritten written;
+  written.thread().range(1, 2, "op");
+  written.recording->add_metadata("a", "not json");
+  written.recording->add_metadata("b", R"(1}, "traceEvents": [)");
+  const Trace trace = read(written.window());
+  ASSERT_EQ(trace.events().size(), 2U) << "the range and the profiler's own";
+  EXPECT_EQ(trace.name(EventId{0}), "op");
+  EXPECT_EQ(trace.metadata().find("a")->second, "\"not json\"");
+  EXPECT_EQ(trace.metadata().find("b")->second, R"("1}, \"traceEvents\": [")");
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST(WindowText, TellsHowManyRecordsWereLost) {
+  HandWritten written;
+  written.thread();
+  const auto log = written.recording->add_thread({});
+  EXPECT_EQ(log->room(std::size_t{1} << 45), nullptr);
+  const Trace trace = read(written.window());
+  EXPECT_EQ(trace.metadata().find("tbtrace_lost_records")->second, "1");
+}
+#endif
+
+}  // namespace
+}  // namespace tbtrace::recorder
