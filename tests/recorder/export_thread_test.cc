@@ -162,6 +162,7 @@ TEST(ExportThread, AnyThreadMayAddAndWait) {
   std::atomic<int> done = 0;
   {
     std::vector<std::jthread> threads;
+    threads.reserve(8);
     for (int thread = 0; thread < 8; ++thread) {
       threads.emplace_back([&] {
         for (int job = 0; job < 20; ++job) {

@@ -116,6 +116,7 @@ TEST(Recording, EndsWhileThreadsCome) {
     std::vector<std::size_t> added(8);
     {
       std::vector<std::jthread> threads;
+      threads.reserve(added.size());
       for (std::size_t& count : added) {
         threads.emplace_back([&] {
           while (const auto log = recording->add_thread(this_thread_identity())) {

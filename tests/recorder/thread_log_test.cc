@@ -197,7 +197,7 @@ TEST(ThreadLog, ClosedAmidWritingHoldsAWholePrefix) {
         if (record % 64 == 63) std::this_thread::yield();
       }
     });
-    const auto enough = static_cast<std::uint64_t>(round * 5);
+    const auto enough = std::uint64_t{5} * static_cast<std::uint64_t>(round);
     while (progress.load(std::memory_order_relaxed) < enough) std::this_thread::yield();
     log.close();
     const std::vector<std::uint64_t> words = words_of(log);

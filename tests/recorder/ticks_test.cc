@@ -79,6 +79,7 @@ TEST(Ticks, NeverGoBackwardsOnAThread) {
   std::vector<std::size_t> steps_back(4);
   {
     std::vector<std::jthread> threads;
+    threads.reserve(steps_back.size());
     for (std::size_t& count : steps_back) {
       threads.emplace_back([&count] {
         std::uint64_t last = 0;
