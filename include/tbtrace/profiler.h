@@ -49,6 +49,10 @@ struct ProfilerOptions {
   ExperimentalOptions experimental = {};
 };
 
+namespace range_detail {
+struct Range;
+}
+
 /// Marks a range of the calling thread for every profiler, from here to the end of the scope.
 /// Costs a few nanoseconds while nobody records. Names are any bytes.
 class record_function {
@@ -59,8 +63,7 @@ class record_function {
   record_function& operator=(const record_function&) = delete;
 
  private:
-  struct Range;
-  Range* range_;
+  std::unique_ptr<range_detail::Range> range_;
 };
 
 /// A range that begins here and ends wherever end() is called, on any thread, once. It counts as
@@ -75,8 +78,7 @@ class async_range {
   void end();
 
  private:
-  struct Range;
-  std::unique_ptr<Range> range_;
+  std::unique_ptr<range_detail::Range> range_;
 };
 
 #define TBTRACE_RECORD_FUNCTION_JOIN_(a, b) a##b

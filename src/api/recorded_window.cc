@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "converters/convert_trace.h"
+#include "io/rereadable.h"
 #include "io/sink.h"
 #include "readers/format.h"
 #include "recorder/window.h"
@@ -28,6 +29,12 @@ class RecordedText final : public io::Rereadable {
   std::shared_ptr<const recorder::Window> window_;
 };
 
+std::unique_ptr<io::Rereadable> recorded_text(
+    std::shared_ptr<const recorder::Recording> recording) {
+  return std::make_unique<RecordedText>(
+      std::make_shared<const recorder::Window>(std::move(recording)));
+}
+
 Status convert(converters::TraceConverter& converter, const std::string& path, bool use_gzip,
                bool overwrite) {
   Result<std::unique_ptr<io::ByteSink>> sink = io::create_file(path, overwrite);
@@ -37,12 +44,6 @@ Status convert(converters::TraceConverter& converter, const std::string& path, b
 }
 
 }  // namespace
-
-std::unique_ptr<io::Rereadable> recorded_text(
-    std::shared_ptr<const recorder::Recording> recording) {
-  return std::make_unique<RecordedText>(
-      std::make_shared<const recorder::Window>(std::move(recording)));
-}
 
 Result<Trace> read_recording(std::shared_ptr<const recorder::Recording> recording) {
   return readers::read_source(recorded_text(std::move(recording))->source(), {.threads = 1});

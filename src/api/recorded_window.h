@@ -1,6 +1,6 @@
 // A recorded window as a trace in memory, and as files: the same readers and writers that files
 // meet read the text that the window would have as a file.
-// A Rereadable keeps its window. Any thread; a failure is a Status, and no half file appears.
+// Any thread; a failure is a Status, and no half file appears.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,11 @@
 #include <tbtrace/convert.h>
 #include <tbtrace/trace.h>
 
-#include "io/rereadable.h"
 #include "recorder/recording.h"
 
 namespace tbtrace::api {
 
-/// The text of a closed recording.
-std::unique_ptr<io::Rereadable> recorded_text(std::shared_ptr<const recorder::Recording> recording);
-
+/// Recordings are closed ones.
 Result<Trace> read_recording(std::shared_ptr<const recorder::Recording> recording);
 
 /// One file, gzip if its name ends in `.gz`.

@@ -33,11 +33,7 @@ void refuse(const Status& status) {
   if (!status.ok()) throw std::invalid_argument(status.message());
 }
 
-std::string default_worker() {
-  char host[256] = {};
-  if (::gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
-  return std::string(host) + "_" + std::to_string(::getpid());
-}
+std::string default_worker() { return recorder::host_name() + "_" + std::to_string(::getpid()); }
 
 /// The time of day in ns, another one at each call.
 std::int64_t unused_time_ns() {
@@ -70,9 +66,10 @@ class Profiler::Driver final : public recorder::CycleTarget {
  public:
   Driver(Profiler& profiler, ProfilerOptions options)
       : profiler_(profiler),
-        options_((check_activities(options.activities), std::move(options))),
+        options_(std::move(options)),
         cycle_(options_.schedule, options_.acc_events, *this),
         exports_([this](std::string_view sentence) { warn(sentence); }) {
+    check_activities(options_.activities);
     refuse(cycle_.made());
     if (has(Activity::cuda) && !options_.activities.empty()) {
       warn("CUDA is not available, disabling CUDA profiling");
@@ -82,12 +79,10 @@ class Profiler::Driver final : public recorder::CycleTarget {
   recorder::Cycle& cycle() { return cycle_; }
 
   void finish() {
-    const ProfilerAction action =
-        options_.schedule ? options_.schedule(cycle_.step_num()) : ProfilerAction::record;
     tell(cycle_.stop());
     if (cycle_.handed_over() || !options_.schedule) return;
     warn("the profiler was stopped in step " + std::to_string(cycle_.step_num()) + " (" +
-         action_name(action) +
+         action_name(cycle_.action()) +
          ") before its schedule had recorded a whole cycle, so nothing was handed over; call "
          "step() after each step of the loop, or look at the schedule with explain()");
   }
@@ -345,6 +340,13 @@ Status Profiler::wait_for_exports() { return driver_->wait_for_exports(); }
 void Profiler::export_in_background(const std::string& directory,
                                     const TensorboardOptions& options) {
   driver_->export_in_background(directory, options);
+}
+
+std::function<void(Profiler&)> tensorboard_trace_handler(std::string directory,
+                                                         TensorboardOptions options) {
+  return [directory = std::move(directory), options = std::move(options)](Profiler& profiler) {
+    profiler.export_in_background(directory, options);
+  };
 }
 
 }  // namespace tbtrace

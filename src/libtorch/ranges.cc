@@ -1,6 +1,5 @@
 // Ranges that the program marks: torch's RecordFunction, made only while somebody listens.
-#include <new>
-#include <optional>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -13,43 +12,31 @@
 
 namespace tbtrace {
 
+struct range_detail::Range {
+  explicit Range(at::StepCallbacks&& callbacks) : function(std::move(callbacks)) {}
+  at::RecordFunction function;
+};
+
 namespace {
 
-/// torch takes names without zero bytes; observers of ours are told the whole name.
-void begin(at::RecordFunction& function, std::string_view name) {
+/// Null while nobody listens.
+std::unique_ptr<range_detail::Range> begin(std::string_view name, bool is_async) {
+  auto callbacks = at::getStepCallbacksUnlessEmpty(at::RecordScope::USER_SCOPE);
+  if (!callbacks.has_value()) return nullptr;
+  auto range = std::make_unique<range_detail::Range>(std::move(*callbacks));
+  if (is_async) range->function._setAsync();
+  // torch takes names without zero bytes; observers of ours are told the whole name.
   const libtorch::NameOfNextRange whole(name);
-  function.before(std::string(name));
+  range->function.before(std::string(name));
+  return range;
 }
 
 }  // namespace
 
-struct record_function::Range {
-  explicit Range(at::StepCallbacks&& callbacks) : function(std::move(callbacks)) {}
-  at::RecordFunction function;
-};
+record_function::record_function(std::string_view name) : range_(begin(name, false)) {}
+record_function::~record_function() = default;
 
-record_function::record_function(std::string_view name) : range_(nullptr) {
-  auto callbacks = at::getStepCallbacksUnlessEmpty(at::RecordScope::USER_SCOPE);
-  if (!callbacks.has_value()) return;
-  range_ = new Range(std::move(*callbacks));
-  begin(range_->function, name);
-}
-
-record_function::~record_function() { delete range_; }
-
-struct async_range::Range {
-  explicit Range(at::StepCallbacks&& callbacks) : function(std::move(callbacks)) {}
-  at::RecordFunction function;
-};
-
-async_range::async_range(std::string_view name) {
-  auto callbacks = at::getStepCallbacksUnlessEmpty(at::RecordScope::USER_SCOPE);
-  if (!callbacks.has_value()) return;
-  range_ = std::make_unique<Range>(std::move(*callbacks));
-  range_->function._setAsync();
-  begin(range_->function, name);
-}
-
+async_range::async_range(std::string_view name) : range_(begin(name, true)) {}
 async_range::~async_range() = default;
 async_range::async_range(async_range&& other) noexcept = default;
 async_range& async_range::operator=(async_range&& other) noexcept = default;

@@ -1,10 +1,10 @@
 #include "recorder/block_table.h"
 
-#include <memory>
 #include <mutex>
 #include <new>
 #include <unordered_map>
-#include <utility>
+
+#include <pthread.h>
 
 namespace tbtrace::recorder::block_detail {
 
@@ -22,9 +22,13 @@ struct Table {
   std::mutex mutex;  // of in_use, others, and of filling places
 };
 
-/// Never destroyed: blocks are freed while the program ends.
+/// Never destroyed: blocks are freed while the program ends. A forked child finds it unlocked.
 Table& table() {
-  static Table& one = *new Table;
+  static Table& one = []() -> Table& {
+    ::pthread_atfork([] { table().mutex.lock(); }, [] { table().mutex.unlock(); },
+                     [] { table().mutex.unlock(); });
+    return *new Table;
+  }();
   return one;
 }
 

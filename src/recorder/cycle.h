@@ -44,6 +44,8 @@ class Cycle {
   Status stop();
 
   std::int64_t step_num() const { return step_num_; }
+  /// What the schedule said of this step.
+  ProfilerAction action() const { return scheduled_; }
   /// Whether a cycle, even one cut short by stop(), was handed over since the last start().
   bool handed_over() const { return handed_over_; }
   bool running() const { return running_; }

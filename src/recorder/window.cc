@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string_view>
-#include <tuple>
 #include <unordered_map>
 
 #include "base/hash.h"
@@ -26,7 +25,7 @@ Window::Window(std::shared_ptr<const Recording> recording)
     : recording_(std::move(recording)), scale_(recording_->started(), recording_->ended()) {
   start_ns_ = unix_ns(recording_->started().ticks);
   end_ns_ = unix_ns(recording_->ended().ticks);
-  std::vector<LateEnd> late;
+  std::vector<EndRecord> late;
   for (std::uint32_t log = 0; log < recording_->logs().size(); ++log) read_log(log, late);
   const auto by_start = [](const Range& a, const Range& b) {
     return a.start_ticks < b.start_ticks;
@@ -42,11 +41,11 @@ Window::Window(std::shared_ptr<const Recording> recording)
   find_arrows();
 }
 
-void Window::read_log(std::uint32_t log, std::vector<LateEnd>& late) {
+void Window::read_log(std::uint32_t log, std::vector<EndRecord>& late) {
   struct Reader {
     Window& window;
     std::uint32_t log;
-    std::vector<LateEnd>& late;
+    std::vector<EndRecord>& late;
     std::vector<std::size_t> open = {};  // rows
 
     void operator()(const BeginRecord& record, const std::uint64_t* first) {
@@ -74,7 +73,7 @@ void Window::read_log(std::uint32_t log, std::vector<LateEnd>& late) {
         range.is_open = false;
         return;
       }
-      late.push_back({record, log});
+      late.push_back(record);
     }
     void operator()(const MemoryEvent& event) {
       window.memory_.push_back({.event = event, .total_allocated = 0, .log = log});
@@ -85,7 +84,7 @@ void Window::read_log(std::uint32_t log, std::vector<LateEnd>& late) {
 
 /// Ends of asynchronous ranges, and those on other threads than that of the begin. Of the ranges
 /// that were open with the key, the end belongs to the one that began last before it.
-void Window::end_late(std::vector<LateEnd>& late) {
+void Window::end_late(std::vector<EndRecord>& late) {
   struct SameKey {
     std::vector<std::size_t> rows;  // by start
     std::size_t later = 0;          // of rows: the first that begins after the ends so far
@@ -95,20 +94,19 @@ void Window::end_late(std::vector<LateEnd>& late) {
   for (std::size_t row = 0; row < ranges_.size(); ++row) {
     if (ranges_[row].is_open) open[begin_record(ranges_[row].record).key].rows.push_back(row);
   }
-  std::stable_sort(late.begin(), late.end(), [](const LateEnd& a, const LateEnd& b) {
-    return a.record.ticks < b.record.ticks;
-  });
-  for (const LateEnd& end : late) {
-    const auto found = open.find(end.record.key);
+  std::stable_sort(late.begin(), late.end(),
+                   [](const EndRecord& a, const EndRecord& b) { return a.ticks < b.ticks; });
+  for (const EndRecord& end : late) {
+    const auto found = open.find(end.key);
     if (found == open.end()) continue;
     auto& [rows, later, begun] = found->second;
-    while (later < rows.size() && ranges_[rows[later]].start_ticks <= end.record.ticks) {
+    while (later < rows.size() && ranges_[rows[later]].start_ticks <= end.ticks) {
       begun.push_back(rows[later++]);
     }
     if (begun.empty()) continue;
     Range& range = ranges_[begun.back()];
     begun.pop_back();
-    range.end_ticks = end.record.ticks;
+    range.end_ticks = end.ticks;
     range.is_open = false;
     range.is_async = true;
   }

@@ -49,13 +49,8 @@ class Window {
   std::int64_t unix_ns(std::uint64_t ticks) const { return scale_.unix_ns(ticks); }
 
  private:
-  struct LateEnd {
-    EndRecord record;
-    std::uint32_t log;
-  };
-
-  void read_log(std::uint32_t log, std::vector<LateEnd>& late);
-  void end_late(std::vector<LateEnd>& late);
+  void read_log(std::uint32_t log, std::vector<EndRecord>& late);
+  void end_late(std::vector<EndRecord>& late);
   void find_arrows();
 
   std::shared_ptr<const Recording> recording_;

@@ -24,11 +24,6 @@ std::int64_t base_time_ns(std::int64_t time_ns) {
   return time_ns / kPeriod * kPeriod;
 }
 
-std::string host_name() {
-  char name[256] = {};
-  return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
-}
-
 template <typename... Values>
 void add(std::string& text, fmt::format_string<Values...> form, Values&&... values) {
   fmt::format_to(std::back_inserter(text), form, std::forward<Values>(values)...);
