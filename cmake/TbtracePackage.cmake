@@ -10,4 +10,5 @@ install(FILES
   ${PROJECT_BINARY_DIR}/tbtraceConfigVersion.cmake
   ${PROJECT_SOURCE_DIR}/cmake/FindIsal.cmake
   ${PROJECT_SOURCE_DIR}/cmake/FindLibTorch.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/FindLibbacktrace.cmake
   DESTINATION ${TBTRACE_PACKAGE_FOLDER})

@@ -2,13 +2,18 @@
 
 #include <array>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <ATen/core/ivalue.h>
 #include <ATen/record_function.h>
 
 #include "libtorch/input_encoding.h"
+#include "libtorch/modules.h"
 #include "libtorch/operator_names.h"
+#include "libtorch/script_context.h"
+#include "libtorch/unwind.h"
 #include "recorder/active.h"
 #include "recorder/inputs.h"
 #include "recorder/record.h"
@@ -21,6 +26,7 @@ using recorder::Scope;
 using recorder::ThreadLog;
 
 thread_local constinit std::string_view next_name;
+thread_local constinit const void* next_module = nullptr;
 
 std::uint64_t key_of(const at::RecordFunction& function) {
   return reinterpret_cast<std::uintptr_t>(&function);
@@ -29,6 +35,11 @@ std::uint64_t key_of(const at::RecordFunction& function) {
 /// Only ranges of users, collectives among them, are ever made asynchronous.
 bool is_async(const at::RecordFunction& function) {
   return function.scope() == at::RecordScope::USER_SCOPE && function.isAsync();
+}
+
+/// Forwards of modules are ranges of users to torch, and records only where stacks or modules are.
+bool is_forward(const at::RecordFunction& function) {
+  return next_module != nullptr && function.scope() == at::RecordScope::USER_SCOPE;
 }
 
 recorder::BeginRecord begin_record(const at::RecordFunction& function, ThreadLog& log) {
@@ -50,7 +61,8 @@ recorder::BeginRecord begin_record(const at::RecordFunction& function, ThreadLog
 template <std::size_t kSlot>
 std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) noexcept {
   const std::uint64_t ticks = recorder::ticks();  // first: it takes its time beside what follows
-  if (ThreadLog* const log = recorder::this_thread_log(kSlot)) {
+  ThreadLog* const log = recorder::this_thread_log(kSlot);
+  if (log != nullptr && !is_forward(function)) {
     recorder::BeginRecord record = begin_record(function, *log);
     record.ticks = ticks;
     write(*log, record);
@@ -61,7 +73,8 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) n
 template <std::size_t kSlot>
 std::unique_ptr<at::ObserverContext> begin_with_inputs(
     const at::RecordFunction& function) noexcept {
-  if (ThreadLog* const log = recorder::this_thread_log(kSlot)) {
+  ThreadLog* const log = recorder::this_thread_log(kSlot);
+  if (log != nullptr && !is_forward(function)) {
     recorder::BeginRecord record = begin_record(function, *log);
     recorder::InputsWriter inputs;
     encode_inputs(function.inputs(), inputs);
@@ -70,6 +83,48 @@ std::unique_ptr<at::ObserverContext> begin_with_inputs(
     record.ticks = recorder::ticks();
     write(*log, record);
   }
+  return nullptr;
+}
+
+const recorder::Name* text_name(ThreadLog& log, const std::string& text) {
+  return text.empty() ? nullptr : log.names().find(text);
+}
+
+/// All that the recording's options ask for.
+void record_with_context(const at::RecordFunction& function, ThreadLog& log) {
+  const recorder::RecordingOptions& options = log.options();
+  recorder::BeginRecord record = begin_record(function, log);
+  recorder::InputsWriter inputs;
+  if (options.record_shapes || options.with_flops) {
+    encode_inputs(function.inputs(), inputs);
+    record.inputs = inputs.data();
+    record.inputs_size = static_cast<std::uint32_t>(inputs.size());
+  }
+  if (is_forward(function)) {
+    record.scope = Scope::module;
+    record.module = next_module;
+  } else if (options.modules != nullptr && record.scope == Scope::function) {
+    record.module = module_tensor(function.inputs(), record.sequence_number >= 0, *options.modules);
+  }
+  std::vector<void*> stack;
+  if (options.with_stack) {
+    stack = unwind();
+    record.stack = stack;
+    // torch leaves those out that belong to a node's run.
+    if (record.scope != Scope::backward_function) {
+      record.script_stack = text_name(log, script_stack());
+    }
+  }
+  if (options.with_modules && record.scope != Scope::backward_function) {
+    record.script_modules = text_name(log, script_modules());
+  }
+  record.ticks = recorder::ticks();
+  write(log, record);
+}
+
+template <std::size_t kSlot>
+std::unique_ptr<at::ObserverContext> begin_with_context(const at::RecordFunction& function) {
+  if (ThreadLog* const log = recorder::this_thread_log(kSlot)) record_with_context(function, *log);
   return nullptr;
 }
 
@@ -86,12 +141,13 @@ void end(const at::RecordFunction& function, at::ObserverContext*) noexcept {
 struct Callbacks {
   at::RecordFunctionCallback::StartCallback begin;
   at::RecordFunctionCallback::StartCallback begin_with_inputs;
+  at::RecordFunctionCallback::StartCallback begin_with_context;
   at::RecordFunctionCallback::EndCallback end;
 };
 
 template <std::size_t... kSlot>
 constexpr std::array<Callbacks, sizeof...(kSlot)> all_callbacks(std::index_sequence<kSlot...>) {
-  return {{{begin<kSlot>, begin_with_inputs<kSlot>, end<kSlot>}...}};
+  return {{{begin<kSlot>, begin_with_inputs<kSlot>, begin_with_context<kSlot>, end<kSlot>}...}};
 }
 
 constexpr auto kCallbacks = all_callbacks(std::make_index_sequence<recorder::kSlots>());
@@ -102,9 +158,9 @@ ObserverHandle add_observer(std::size_t slot, const ObserverOptions& options) {
   recorder::logical_thread_id.store(
       [] { return static_cast<std::uint64_t>(at::RecordFunction::currentThreadId()); });
   const Callbacks& callbacks = kCallbacks[slot];
-  auto callback = at::RecordFunctionCallback(
-                      options.inputs ? callbacks.begin_with_inputs : callbacks.begin, callbacks.end)
-                      .needsInputs(options.inputs);
+  auto* begin = options.inputs ? callbacks.begin_with_inputs : callbacks.begin;
+  if (options.context) begin = callbacks.begin_with_context;
+  auto callback = at::RecordFunctionCallback(begin, callbacks.end).needsInputs(options.inputs);
   return options.all_threads ? at::addGlobalCallback(callback)
                              : at::addThreadLocalCallback(callback);
 }
@@ -118,7 +174,14 @@ bool hears_this_thread(ObserverHandle handle) {
   return false;
 }
 
-NameOfNextRange::NameOfNextRange(std::string_view name) { next_name = name; }
-NameOfNextRange::~NameOfNextRange() { next_name = {}; }
+NextRange::NextRange(std::string_view name, const void* module) {
+  next_name = name;
+  next_module = module;
+}
+
+NextRange::~NextRange() {
+  next_name = {};
+  next_module = nullptr;
+}
 
 }  // namespace tbtrace::libtorch

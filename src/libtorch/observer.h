@@ -11,6 +11,7 @@ namespace tbtrace::libtorch {
 
 struct ObserverOptions {
   bool inputs = false;
+  bool context = false;      ///< stacks and modules, as the recording's options say
   bool all_threads = false;  ///< otherwise the calling thread and what its ThreadLocalState reaches
 };
 
@@ -24,14 +25,15 @@ void remove_observer(ObserverHandle handle);
 /// Whether what the calling thread runs is heard by this observer.
 bool hears_this_thread(ObserverHandle handle);
 
-/// Names hold any bytes, but torch hands on what stands before a zero byte. While one lives, the
-/// range that the thread begins next has this name.
-class NameOfNextRange {
+/// What torch does not hand on of a range: of its name, which is any bytes, only what stands before
+/// a zero byte, and that it is a module's forward, whose name is its class. While one lives, it is
+/// the range that the thread begins next.
+class NextRange {
  public:
-  explicit NameOfNextRange(std::string_view name);
-  ~NameOfNextRange();
-  NameOfNextRange(const NameOfNextRange&) = delete;
-  NameOfNextRange& operator=(const NameOfNextRange&) = delete;
+  explicit NextRange(std::string_view name, const void* module = nullptr);
+  ~NextRange();
+  NextRange(const NextRange&) = delete;
+  NextRange& operator=(const NextRange&) = delete;
 };
 
 }  // namespace tbtrace::libtorch

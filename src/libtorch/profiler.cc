@@ -15,8 +15,10 @@
 #include "api/recorded_window.h"
 #include "libtorch/input_encoding.h"
 #include "libtorch/memory_watch.h"
+#include "libtorch/modules.h"
 #include "libtorch/observer.h"
 #include "libtorch/operator_names.h"
+#include "libtorch/unwind.h"
 #include "recorder/active.h"
 #include "recorder/chunk.h"
 #include "recorder/cycle.h"
@@ -102,6 +104,7 @@ class Profiler::Driver final : public recorder::CycleTarget {
 
   void prepare() override {
     libtorch::load_operator_names();
+    if (options_.with_stack) libtorch::load_unwinder();
     recorder::reserve_chunks(kReservedChunks);
     prepared_ = std::make_shared<recorder::Recording>(
         recorder::RecordingOptions{.record_shapes = options_.record_shapes,
@@ -109,7 +112,8 @@ class Profiler::Driver final : public recorder::CycleTarget {
                                    .with_stack = options_.with_stack,
                                    .with_flops = options_.with_flops,
                                    .with_modules = options_.with_modules,
-                                   .element_types = libtorch::element_type_names()});
+                                   .element_types = libtorch::element_type_names(),
+                                   .modules = models_.map()});
   }
 
   void start() override {
@@ -178,6 +182,8 @@ class Profiler::Driver final : public recorder::CycleTarget {
       }
     }
   }
+
+  void attach(const torch::nn::Module& model, const std::string& name) { models_.add(model, name); }
 
   void add_metadata(const std::string& key, std::string json) {
     recorder::Recording* const recording =
@@ -249,9 +255,12 @@ class Profiler::Driver final : public recorder::CycleTarget {
   }
 
   void observe() {
-    observer_ =
-        libtorch::add_observer(*slot_, {.inputs = options_.record_shapes || options_.with_flops,
-                                        .all_threads = options_.all_threads});
+    const recorder::RecordingOptions& options = recording_->options();
+    const bool has_models = options.modules != nullptr;
+    observer_ = libtorch::add_observer(
+        *slot_, {.inputs = options.record_shapes || options.with_flops || has_models,
+                 .context = options.with_stack || options.with_modules || has_models,
+                 .all_threads = options_.all_threads});
     if (options_.profile_memory) libtorch::watch_memory(*slot_, *observer_, options_.all_threads);
   }
 
@@ -263,6 +272,7 @@ class Profiler::Driver final : public recorder::CycleTarget {
 
   Profiler& profiler_;
   const ProfilerOptions options_;
+  libtorch::AttachedModels models_;
   recorder::Cycle cycle_;
 
   std::shared_ptr<recorder::Recording> prepared_;
@@ -296,6 +306,10 @@ void Profiler::step() { driver_->tell(driver_->cycle().step()); }
 void Profiler::stop() { driver_->finish(); }
 
 std::int64_t Profiler::step_num() const { return driver_->cycle().step_num(); }
+
+void Profiler::attach(const torch::nn::Module& model, const std::string& name) {
+  driver_->attach(model, name);
+}
 
 void Profiler::toggle_collection_dynamic(bool enable, const std::vector<Activity>& activities) {
   driver_->toggle(enable, activities);

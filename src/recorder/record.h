@@ -4,8 +4,9 @@
 //
 //   word 0            kind << 56 | ticks
 //   begin of a range  1: name | scope << 48 | flags << 56   2: its key
-//                     then as flags say: sequence number; forward thread; bytes of the inputs and
-//                     their words; number of the stack's frames and the frames
+//                     then as flags say: sequence number; forward thread; module; TorchScript's
+//                     stack; TorchScript's modules; bytes of the inputs and their words; number of
+//                     the stack's frames and the frames
 //   end of a range    1: its key | is_async << 56
 //   memory            1: address   2: bytes
 #pragma once
@@ -30,6 +31,7 @@ enum class Scope : std::uint8_t {
   backward_function = 1,
   torchscript_function = 2,
   user = 7,
+  module = 64,  ///< ours: a module's forward; the range's name is the class, mangled
 };
 
 struct BeginRecord {
@@ -43,7 +45,14 @@ struct BeginRecord {
   /// Inputs as recorder/inputs.h encodes them; null: not recorded.
   const char* inputs = nullptr;
   std::uint32_t inputs_size = 0;
-  std::span<void* const> stack = {};
+  /// Of a module's forward, the module. Of an operator, a parameter or buffer that it takes, as
+  /// ModuleMap has it.
+  const void* module = nullptr;
+  /// TorchScript's frames around it, as `file(line): function;...`, innermost first.
+  const Name* script_stack = nullptr;
+  /// TorchScript's modules around it, as torch writes them.
+  const Name* script_modules = nullptr;
+  std::span<void* const> stack = {};  ///< return addresses, innermost first
 };
 
 struct EndRecord {
@@ -59,6 +68,14 @@ struct MemoryEvent {
   std::int64_t bytes = 0;  ///< negative: freed
 };
 
+/// The range around a node's run in a backward has this before the node's name.
+inline constexpr std::string_view kEvaluatesNode = "autograd::engine::evaluate_function: ";
+
+inline bool is_of_backward(const BeginRecord& record) {
+  return record.scope == Scope::backward_function ||
+         (record.scope == Scope::function && record.name->text.starts_with(kEvaluatesNode));
+}
+
 namespace record_detail {
 inline constexpr std::uint64_t kLow48 = (std::uint64_t{1} << 48) - 1;
 inline constexpr std::uint64_t kLow56 = (std::uint64_t{1} << 56) - 1;
@@ -66,6 +83,9 @@ inline constexpr std::uint64_t kHasSequence = 1;
 inline constexpr std::uint64_t kHasForwardThread = 2;
 inline constexpr std::uint64_t kHasInputs = 4;
 inline constexpr std::uint64_t kHasStack = 8;
+inline constexpr std::uint64_t kHasModule = 16;
+inline constexpr std::uint64_t kHasScriptStack = 32;
+inline constexpr std::uint64_t kHasScriptModules = 64;
 
 inline std::uint64_t head(RecordKind kind, std::uint64_t ticks) {
   return static_cast<std::uint64_t>(kind) << kTickBits | ticks;  // which never are that many
@@ -77,7 +97,7 @@ inline std::uint64_t head(RecordKind kind, std::uint64_t ticks) {
 inline void write(ThreadLog& log, const BeginRecord& record) {
   using namespace record_detail;
   const std::size_t input_words = (record.inputs_size + 7) / 8;
-  std::uint64_t* const start = log.room(7 + input_words + record.stack.size());
+  std::uint64_t* const start = log.room(10 + input_words + record.stack.size());
   if (start == nullptr) return;
   std::uint64_t flags = 0;
   std::uint64_t* at = start + 3;
@@ -89,6 +109,14 @@ inline void write(ThreadLog& log, const BeginRecord& record) {
     flags |= kHasForwardThread;
     *at++ = record.forward_thread;
   }
+  const auto pointer = [&](const void* target, std::uint64_t flag) {
+    if (target == nullptr) return;
+    flags |= flag;
+    *at++ = reinterpret_cast<std::uintptr_t>(target);
+  };
+  pointer(record.module, kHasModule);
+  pointer(record.script_stack, kHasScriptStack);
+  pointer(record.script_modules, kHasScriptModules);
   if (record.inputs != nullptr) {
     flags |= kHasInputs;
     *at++ = record.inputs_size;
@@ -139,6 +167,13 @@ inline BeginRecord begin_record(const std::uint64_t* at, const std::uint64_t*& n
   record.key = *at++;
   if ((flags & kHasSequence) != 0) record.sequence_number = static_cast<std::int64_t>(*at++);
   if ((flags & kHasForwardThread) != 0) record.forward_thread = *at++;
+  // NOLINTBEGIN(performance-no-int-to-ptr): they were pointers when they were written
+  if ((flags & kHasModule) != 0) record.module = reinterpret_cast<const void*>(*at++);
+  if ((flags & kHasScriptStack) != 0) record.script_stack = reinterpret_cast<const Name*>(*at++);
+  if ((flags & kHasScriptModules) != 0) {
+    record.script_modules = reinterpret_cast<const Name*>(*at++);
+  }
+  // NOLINTEND(performance-no-int-to-ptr)
   if ((flags & kHasInputs) != 0) {
     record.inputs_size = static_cast<std::uint32_t>(*at++);
     record.inputs = reinterpret_cast<const char*>(at);

@@ -9,7 +9,7 @@ namespace tbtrace::recorder {
 std::atomic<std::int64_t> watched_bytes = 0;
 
 Recording::Recording(RecordingOptions options)
-    : options_(std::move(options)),
+    : options_(std::make_shared<const RecordingOptions>(std::move(options))),
       trace_id_(fmt::format("{:016X}{:016X}", random_seed(), random_seed())) {}
 
 Recording::~Recording() {
@@ -41,7 +41,7 @@ bool Recording::is_closed() const {
 std::shared_ptr<ThreadLog> Recording::add_thread(ThreadIdentity identity) {
   const std::lock_guard lock(mutex_);
   if (closed_) return nullptr;
-  return logs_.emplace_back(std::make_shared<ThreadLog>(std::move(identity)));
+  return logs_.emplace_back(std::make_shared<ThreadLog>(std::move(identity), options_));
 }
 
 void Recording::add_metadata(const std::string& key, std::string value_json) {

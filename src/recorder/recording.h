@@ -11,21 +11,11 @@
 #include <string>
 #include <vector>
 
+#include "recorder/recording_options.h"
 #include "recorder/thread_log.h"
 #include "recorder/ticks.h"
 
 namespace tbtrace::recorder {
-
-/// What a recording's host says of itself; the adapter fills it in.
-struct RecordingOptions {
-  bool record_shapes = false;
-  bool profile_memory = false;
-  bool with_stack = false;
-  bool with_flops = false;
-  bool with_modules = false;
-  /// Names of element types by their number, as torch prints them: `float`.
-  std::vector<std::string> element_types = {};
-};
 
 /// Bytes of the blocks that are watched and alive, but for what recordings that go on have counted.
 extern std::atomic<std::int64_t> watched_bytes;
@@ -37,7 +27,7 @@ class Recording {
   Recording& operator=(const Recording&) = delete;
   ~Recording();
 
-  const RecordingOptions& options() const { return options_; }
+  const RecordingOptions& options() const { return *options_; }
   /// 32 hexadecimal digits that no other recording has.
   const std::string& trace_id() const { return trace_id_; }
 
@@ -63,7 +53,7 @@ class Recording {
   std::uint64_t lost() const;
 
  private:
-  RecordingOptions options_;
+  std::shared_ptr<const RecordingOptions> options_;
   std::string trace_id_;
   ClockSample started_;
   ClockSample ended_;

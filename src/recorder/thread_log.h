@@ -7,11 +7,14 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "recorder/chunk.h"
 #include "recorder/name_table.h"
+#include "recorder/recording_options.h"
 
 namespace tbtrace::recorder {
 
@@ -29,12 +32,16 @@ ThreadIdentity this_thread_identity();
 
 class ThreadLog {
  public:
-  explicit ThreadLog(ThreadIdentity identity) : identity_(std::move(identity)) {}
+  explicit ThreadLog(ThreadIdentity identity, std::shared_ptr<const RecordingOptions> options =
+                                                  std::make_shared<const RecordingOptions>())
+      : identity_(std::move(identity)), options_(std::move(options)) {}
   ThreadLog(const ThreadLog&) = delete;
   ThreadLog& operator=(const ThreadLog&) = delete;
   ~ThreadLog();
 
   const ThreadIdentity& identity() const { return identity_; }
+  /// Of its recording.
+  const RecordingOptions& options() const { return *options_; }
 
   // For the recorded thread.
 
@@ -90,6 +97,7 @@ class ThreadLog {
   NameTable names_;
 
   ThreadIdentity identity_;
+  std::shared_ptr<const RecordingOptions> options_;
   std::atomic<std::uint64_t> lost_ = 0;
   std::atomic<std::size_t> bytes_ = 0;
   std::atomic<std::int64_t> memory_bytes_ = 0;

@@ -10,19 +10,17 @@ namespace tbtrace::recorder {
 
 namespace {
 
-constexpr std::string_view kEvaluate = "autograd::engine::evaluate_function: ";
-
 /// torch gives the range around a node's run the node's numbers afterwards.
 bool evaluates(const BeginRecord& around, const BeginRecord& node) {
-  const std::string& name = around.name->text;
-  return around.scope == Scope::function && name.starts_with(kEvaluate) &&
-         std::string_view(name).substr(kEvaluate.size()) == node.name->text;
+  if (around.scope != Scope::function || !is_of_backward(around)) return false;
+  return std::string_view(around.name->text).substr(kEvaluatesNode.size()) == node.name->text;
 }
 
 }  // namespace
 
 Window::Window(std::shared_ptr<const Recording> recording)
     : recording_(std::move(recording)), scale_(recording_->started(), recording_->ended()) {
+  has_modules_ = recording_->options().modules != nullptr;
   start_ns_ = unix_ns(recording_->started().ticks);
   end_ns_ = unix_ns(recording_->ended().ticks);
   std::vector<EndRecord> late;
@@ -39,6 +37,8 @@ Window::Window(std::shared_ptr<const Recording> recording)
   for (Memory& memory : memory_) memory.total_allocated = total += memory.event.bytes;
   if (!late.empty()) end_late(late);
   find_arrows();
+  name_stacks();
+  modules_ = find_module_frames(*this);
 }
 
 void Window::read_log(std::uint32_t log, std::vector<EndRecord>& late) {
@@ -53,12 +53,14 @@ void Window::read_log(std::uint32_t log, std::vector<EndRecord>& late) {
         Range& around = window.ranges_[open.back()];
         if (evaluates(begin_record(around.record), record)) around.numbers = first;
       }
+      if (record.scope == Scope::module) window.has_modules_ = true;
       open.push_back(window.ranges_.size());
       window.ranges_.push_back({.record = first,
                                 .numbers = first,
                                 .start_ticks = record.ticks,
                                 .end_ticks = window.recording_->ended().ticks,
                                 .log = log,
+                                .stack = 0,
                                 .is_open = true,
                                 .is_async = false});
     }
@@ -148,6 +150,11 @@ void Window::find_arrows() {
       }
     }
   }
+}
+
+void Window::name_stacks() {
+  if (!recording_->options().with_stack) return;
+  for (Range& range : ranges_) range.stack = stacks_.add(begin_record(range.record));
 }
 
 }  // namespace tbtrace::recorder

@@ -1,4 +1,5 @@
-// A closed recording put in order: ranges with their ends, memory events, arrows to the backward.
+// A closed recording put in order: ranges with their ends and call stacks, memory events, arrows to
+// the backward, frames of modules.
 // Keeps the recording; its rows point into the logs. Immutable, so any thread may read one.
 // A range without an end was open when the recording ended; an end without a beginning is dropped.
 #pragma once
@@ -7,9 +8,12 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "recorder/call_stacks.h"
+#include "recorder/module_frames.h"
 #include "recorder/record.h"
 #include "recorder/recording.h"
 
@@ -23,6 +27,7 @@ class Window {
     std::uint64_t start_ticks;
     std::uint64_t end_ticks;  ///< the recording's end where it was open then
     std::uint32_t log;        ///< the thread that it began on
+    std::uint32_t stack;      ///< for call_stack()
     bool is_open;
     bool is_async;
   };
@@ -44,7 +49,12 @@ class Window {
   std::span<const Range> ranges() const { return ranges_; }   ///< by start
   std::span<const Memory> memory() const { return memory_; }  ///< by time
   std::span<const Arrow> arrows() const { return arrows_; }   ///< by the end of the backward
-  std::int64_t start_ns() const { return start_ns_; }         ///< since 1970, as all times
+  /// Frames parted by `;`, innermost first; empty where none were recorded.
+  const std::string& call_stack(const Range& range) const { return stacks_.text(range.stack); }
+  const ModuleFrames& modules() const { return modules_; }
+  /// Whether forwards of modules, or operators of a known model, were recorded.
+  bool has_modules() const { return has_modules_; }
+  std::int64_t start_ns() const { return start_ns_; }  ///< since 1970, as all times
   std::int64_t end_ns() const { return end_ns_; }
   std::int64_t unix_ns(std::uint64_t ticks) const { return scale_.unix_ns(ticks); }
 
@@ -52,6 +62,7 @@ class Window {
   void read_log(std::uint32_t log, std::vector<EndRecord>& late);
   void end_late(std::vector<EndRecord>& late);
   void find_arrows();
+  void name_stacks();
 
   std::shared_ptr<const Recording> recording_;
   TickScale scale_;
@@ -60,6 +71,9 @@ class Window {
   std::vector<Range> ranges_;
   std::vector<Memory> memory_;
   std::vector<Arrow> arrows_;
+  CallStacks stacks_;
+  ModuleFrames modules_;
+  bool has_modules_;
 };
 
 }  // namespace tbtrace::recorder

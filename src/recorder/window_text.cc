@@ -54,23 +54,11 @@ void WindowText::append_some() {
     case Part::head:
       append_head();
       append_names();
-      part_ = Part::ranges_and_memory;
+      part_ = Part::events;
       break;
-    case Part::ranges_and_memory: {
-      const auto ranges = window_->ranges();
-      const auto memory = window_->memory();
-      const bool has_range = next_range_ < ranges.size();
-      const bool has_memory = next_memory_ < memory.size();
-      if (has_range &&
-          (!has_memory || ranges[next_range_].start_ticks <= memory[next_memory_].event.ticks)) {
-        append_range(next_range_++);
-      } else if (has_memory) {
-        append_memory(next_memory_++);
-      } else {
-        part_ = Part::arrows;
-      }
+    case Part::events:
+      append_event();
       break;
-    }
     case Part::arrows:
       if (next_arrow_ < window_->arrows().size()) {
         append_arrow(next_arrow_++);
@@ -84,6 +72,29 @@ void WindowText::append_some() {
       break;
     case Part::end:
       break;
+  }
+}
+
+/// Frames of modules, ranges and memory in the order of time; of two that begin at once, the outer
+/// one first.
+void WindowText::append_event() {
+  constexpr std::uint64_t kNone = ~std::uint64_t{0};
+  const auto ranges = window_->ranges();
+  const auto memory = window_->memory();
+  const auto& modules = window_->modules().frames;
+  const std::uint64_t range = next_range_ < ranges.size() ? ranges[next_range_].start_ticks : kNone;
+  const std::uint64_t module =
+      next_module_ < modules.size() ? modules[next_module_].start_ticks : kNone;
+  const std::uint64_t event =
+      next_memory_ < memory.size() ? memory[next_memory_].event.ticks : kNone;
+  if (std::min({range, module, event}) == kNone) {
+    part_ = Part::arrows;
+  } else if (module <= range && module <= event) {
+    append_module(next_module_++);
+  } else if (range <= event) {
+    append_range(next_range_++);
+  } else {
+    append_memory(next_memory_++);
   }
 }
 
@@ -131,6 +142,20 @@ void WindowText::append_place(std::uint32_t log) {
       window_->recording().logs()[log]->identity().system_id);
 }
 
+/// A start and how long it took from there, behind what is there already.
+void WindowText::append_times(std::uint64_t start_ticks, std::uint64_t end_ticks) {
+  const std::int64_t start_ns = window_->unix_ns(start_ticks);
+  const std::int64_t length = std::max<std::int64_t>(window_->unix_ns(end_ticks) - start_ns, 0);
+  text_ += ", ";
+  append_time("ts", start_ns);
+  add(text_, ", \"dur\": {}.{:03}", length / 1000, length % 1000);
+}
+
+void WindowText::append_text(std::string_view member, std::string_view text) {
+  add(text_, ", \"{}\": ", member);
+  wire::append_json_string(text_, text);
+}
+
 void WindowText::append_names() {
   const auto named = [&](std::string_view kind, std::int64_t thread, std::string_view what,
                          std::string_view value_json) {
@@ -163,17 +188,14 @@ void WindowText::append_names() {
 void WindowText::append_range(std::size_t row) {
   const Window::Range& range = window_->ranges()[row];
   const BeginRecord record = begin_record(range.record);
-  const std::int64_t start_ns = window_->unix_ns(range.start_ticks);
-  const std::int64_t end_ns = std::max(window_->unix_ns(range.end_ticks), start_ns);
+  if (record.scope == Scope::module) return;  // it is a frame
   begin_event();
   add(text_, R"({{"ph": "X", "cat": "{}", "name": )",
       record.scope == Scope::user ? "user_annotation" : "cpu_op");
   wire::append_json_string(text_, record.name->text);
   text_ += ", ";
   append_place(range.log);
-  text_ += ", ";
-  append_time("ts", start_ns);
-  add(text_, ", \"dur\": {}.{:03}", (end_ns - start_ns) / 1000, (end_ns - start_ns) % 1000);
+  append_times(range.start_ticks, range.end_ticks);
   add(text_, R"(, "args": {{"External id": {}, "Record function id": 0)", row + 1);
   const BeginRecord numbers = range.numbers == range.record ? record : begin_record(range.numbers);
   if (numbers.sequence_number >= 0) {
@@ -188,8 +210,28 @@ void WindowText::append_range(std::size_t row) {
         R"(, "Concrete Inputs": {}, "Input type": {}, "Input Strides": {}, "Input Dims": {})",
         texts.concrete, texts.types, texts.strides, texts.dims);
   }
+  if (record.script_modules != nullptr) {
+    append_text("Module Hierarchy", record.script_modules->text);
+  }
+  if (range.stack != 0) append_text("Call stack", window_->call_stack(range));
   if (range.is_open) text_ += R"(, "finished": "false")";
   if (range.is_async) text_ += R"(, "asynchronous": "true")";
+  add(text_, ", \"Ev Idx\": {}}}}}", next_event_++);
+}
+
+void WindowText::append_module(std::size_t row) {
+  const ModuleFrame& frame = window_->modules().frames[row];
+  const Module& module = window_->modules().modules[frame.module];
+  begin_event();
+  text_ += R"({"ph": "X", "cat": "python_function", "name": )";
+  wire::append_json_string(text_,
+                           fmt::format("nn.Module: {}_{}", module.class_name, module.number));
+  text_ += ", ";
+  append_place(frame.log);
+  append_times(frame.start_ticks, frame.end_ticks);
+  add(text_, R"(, "args": {{"Python id": {}, "Python parent id": {}, "Python module id": {})",
+      row + 1, frame.parent < 0 ? "null" : std::to_string(frame.parent + 1), module.number);
+  if (!module.path.empty()) append_text("Module path", module.path);
   add(text_, ", \"Ev Idx\": {}}}}}", next_event_++);
 }
 

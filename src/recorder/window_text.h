@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "io/source.h"
 #include "recorder/window.h"
@@ -23,18 +24,22 @@ class WindowText final : public io::ByteSource {
   std::uint64_t total() const override { return 0; }
 
  private:
-  enum class Part : unsigned char { head, ranges_and_memory, arrows, foot, end };
+  enum class Part : unsigned char { head, events, arrows, foot, end };
 
   void append_some();
+  void append_event();
   void append_head();
   void append_names();
   void append_range(std::size_t row);
+  void append_module(std::size_t row);
   void append_memory(std::size_t row);
   void append_arrow(std::size_t row);
   void append_foot();
   void begin_event();
   void append_time(const char* key, std::int64_t unix_ns);
   void append_place(std::uint32_t log);
+  void append_times(std::uint64_t start_ticks, std::uint64_t end_ticks);
+  void append_text(std::string_view member, std::string_view text);
 
   std::shared_ptr<const Window> window_;
   std::int64_t process_;
@@ -44,6 +49,7 @@ class WindowText final : public io::ByteSource {
 
   Part part_ = Part::head;
   std::size_t next_range_ = 0;
+  std::size_t next_module_ = 0;
   std::size_t next_memory_ = 0;
   std::size_t next_arrow_ = 0;
 

@@ -24,11 +24,12 @@ MAY_INCLUDE = {
     "analyses": {"trace", "report", "base"},
     "writers": {"trace", "report", "wire", "io", "base", "proto"},
     "dialects": BELOW_ANALYSES | {"analyses", "writers"},
-    "recorder": {"trace", "wire", "io", "base"},
+    "symbols": {"base"},
+    "recorder": {"trace", "symbols", "wire", "io", "base"},
     "converters": BELOW_ANALYSES | {"analyses", "writers", "readers", "dialects"},
     "cupti": {"recorder", "base"},
 }
-MAY_INCLUDE["api"] = BELOW_ANALYSES | {"analyses", "writers", "readers", "dialects", "converters", "recorder", "cupti"}
+MAY_INCLUDE["api"] = BELOW_ANALYSES | {"analyses", "writers", "readers", "dialects", "converters", "recorder", "symbols", "cupti"}
 MAY_INCLUDE["libtorch"] = MAY_INCLUDE["api"] | {"api"}
 
 # Public header: the folder whose contract it is; to include it is to include that folder.
@@ -42,7 +43,8 @@ OWNER = {
 LIBRARIES = {
     "simdjson": {"wire"},
     "zlib": {"io"}, "isa-l": {"io"},
-    "fmt": {"base", "wire", "report", "writers", "recorder", "api"},
+    "fmt": {"base", "wire", "report", "writers", "symbols", "recorder", "api"},
+    "backtrace": {"symbols"},
     "google": {"proto", "writers"},
     "torch": {"libtorch", "examples"}, "ATen": {"libtorch"}, "c10": {"libtorch"},
     "cupti": {"cupti"}, "cuda": {"cupti"},

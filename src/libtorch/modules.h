@@ -1,0 +1,45 @@
+// Models whose modules are to be found in recordings: which module each parameter and buffer
+// belongs to. Holds neither modules nor tensors alive, and knows modules by their address only. For
+// one thread.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/ivalue.h>
+#include <c10/util/intrusive_ptr.h>
+
+#include "recorder/module_map.h"
+
+namespace torch::nn {
+class Module;
+}
+
+namespace tbtrace::libtorch {
+
+class AttachedModels {
+ public:
+  void add(const torch::nn::Module& model, const std::string& name);
+
+  /// As the models' tensors are now; null if there are no models.
+  std::shared_ptr<const recorder::ModuleMap> map() const;
+
+ private:
+  struct Part {
+    const void* instance;
+    std::string type;  // mangled
+    std::string path;
+    std::vector<c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>> tensors;
+  };
+
+  std::vector<Part> parts_;
+};
+
+/// The first parameter or buffer of a known module among the inputs, null if there is none, or if
+/// all tensors have its sizes and autograd is not looking: optimizers work like that.
+const void* module_tensor(c10::ArrayRef<const c10::IValue> inputs, bool has_sequence_number,
+                          const recorder::ModuleMap& modules);
+
+}  // namespace tbtrace::libtorch

@@ -1,0 +1,47 @@
+#include "recorder/call_stacks.h"
+
+#include <optional>
+
+#include "symbols/code_places.h"
+#include "symbols/frame_text.h"
+
+namespace tbtrace::recorder {
+
+namespace {
+
+void append_frames(std::string& stack, std::string_view frames) {
+  if (frames.empty()) return;
+  if (!stack.empty()) stack += ';';
+  stack += frames;
+}
+
+}  // namespace
+
+std::uint32_t CallStacks::add(const BeginRecord& record) {
+  if (record.stack.empty() && record.script_stack == nullptr) return 0;
+  std::string key(reinterpret_cast<const char*>(record.stack.data()), record.stack.size_bytes());
+  if (record.script_stack != nullptr) key += record.script_stack->text;
+  const auto [found, is_new] = numbers_.try_emplace(std::move(key), 0);
+  if (!is_new) return found->second;
+  std::string stack;
+  if (record.script_stack != nullptr) stack = record.script_stack->text;
+  for (void* const address : record.stack) append_frames(stack, frames(address));
+  if (stack.empty()) return 0;
+  found->second = static_cast<std::uint32_t>(texts_.size());
+  texts_.push_back(std::move(stack));
+  return found->second;
+}
+
+/// Of one address; several where functions were inlined.
+const std::string& CallStacks::frames(void* return_address) {
+  const auto [found, is_new] = frames_.try_emplace(return_address);
+  if (!is_new) return found->second;
+  for (const symbols::CodePlace& place : symbols::code_places(return_address)) {
+    if (const std::optional<std::string> frame = symbols::frame_text(place)) {
+      append_frames(found->second, *frame);
+    }
+  }
+  return found->second;
+}
+
+}  // namespace tbtrace::recorder

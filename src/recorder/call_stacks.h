@@ -1,0 +1,31 @@
+// The call stacks of a recording as texts, each of them once.
+// Owns the texts. One thread at a time. Slow for code that was not seen before: files are read.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "recorder/record.h"
+
+namespace tbtrace::recorder {
+
+class CallStacks {
+ public:
+  /// The number of the record's stack; 0: it has none, or only frames that are not shown.
+  std::uint32_t add(const BeginRecord& record);
+
+  /// Frames parted by `;`, innermost first: TorchScript's, then the program's.
+  const std::string& text(std::uint32_t number) const { return texts_[number]; }
+
+ private:
+  const std::string& frames(void* return_address);
+
+  std::vector<std::string> texts_ = {""};
+  std::unordered_map<std::string, std::uint32_t> numbers_;  // by what the record holds
+  std::unordered_map<void*, std::string> frames_;           // by return address
+};
+
+}  // namespace tbtrace::recorder

@@ -1,0 +1,25 @@
+// What a recording was asked for, and what its host says of itself.
+// Owns its texts. Immutable while it is recorded.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "recorder/module_map.h"
+
+namespace tbtrace::recorder {
+
+struct RecordingOptions {
+  bool record_shapes = false;
+  bool profile_memory = false;
+  bool with_stack = false;
+  bool with_flops = false;
+  bool with_modules = false;
+  /// Names of element types by their number, as torch prints them: `float`.
+  std::vector<std::string> element_types = {};
+  /// Of the models whose modules are to be found; null: of none.
+  std::shared_ptr<const ModuleMap> modules = nullptr;
+};
+
+}  // namespace tbtrace::recorder

@@ -1,0 +1,12 @@
+// code_places() where libbacktrace is not installed.
+#include "symbols/code_places.h"
+#include "symbols/loaded_object.h"
+
+namespace tbtrace::symbols {
+
+std::vector<CodePlace> code_places(const void* return_address) {
+  // The call is before the address that it returns to.
+  return {loaded_place(static_cast<const char*>(return_address) - 1)};
+}
+
+}  // namespace tbtrace::symbols

@@ -1,0 +1,127 @@
+#include "symbols/frame_text.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace tbtrace::symbols {
+
+namespace {
+
+constexpr std::string_view kOperator = "operator";
+
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/// Behind `operator` and its sign, where one begins at `at`; else `at`.
+std::size_t behind_operator(std::string_view name, std::size_t at) {
+  if (!name.substr(at).starts_with(kOperator) || (at > 0 && is_word(name[at - 1]))) return at;
+  std::size_t end = at + kOperator.size();
+  if (end < name.size() && is_word(name[end])) return at;  // the word goes on
+  const std::string_view sign = name.substr(end);
+  if (sign.starts_with("()") || sign.starts_with("[]")) return end + 2;
+  while (end < name.size() && std::string_view("<>=!+-*/%&|^~,").find(name[end]) != name.npos)
+    ++end;
+  return end;
+}
+
+/// Behind the bracket that closes the one at `at`.
+std::size_t behind_bracket(std::string_view name, std::size_t at) {
+  std::size_t depth = 0;
+  while (at < name.size()) {
+    if (const std::size_t behind = behind_operator(name, at); behind != at) {
+      at = behind;
+      continue;
+    }
+    const char c = name[at++];
+    if (c == '(' || c == '<' || c == '{' || c == '[') ++depth;
+    if ((c == ')' || c == '>' || c == '}' || c == ']') && --depth == 0) return at;
+  }
+  return name.size();
+}
+
+constexpr std::array<std::string_view, 12> kMachineryLibraries = {
+    "libtorch", "libc10",    "libc.so",  "libc-",   "libpthread", "ld-linux",
+    "libgomp",  "libstdc++", "libgcc_s", "libm.so", "libmkl",     "libunwind"};
+constexpr std::array<std::string_view, 8> kMachinery = {
+    "at::", "c10::", "caffe2::", "torch::", "std::", "__gnu_cxx::", "tbtrace::", "__libc_start"};
+constexpr std::array<std::string_view, 3> kShownOfTorch = {
+    "torch::nn::", "torch::optim::", "torch::data::"};
+
+constexpr std::array<std::string_view, 2> kMachineryOfTorch = {"torch::nn::ModuleHolder",
+                                                               "torch::nn::AnyModule"};
+
+template <std::size_t kCount>
+bool starts_with_any(std::string_view text, const std::array<std::string_view, kCount>& starts) {
+  return std::any_of(starts.begin(), starts.end(),
+                     [&](std::string_view start) { return text.starts_with(start); });
+}
+
+std::string_view base_name(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+}
+
+}  // namespace
+
+std::string_view function_name(std::string_view function) {
+  std::size_t start = 0;
+  std::size_t at = 0;
+  std::size_t arguments = std::string_view::npos;  // where those of a template begin, if last
+  while (at < function.size()) {
+    if (const std::size_t behind = behind_operator(function, at); behind != at) {
+      // A conversion's type has spaces of its own, up to its parameters.
+      at =
+          behind < function.size() && function[behind] == ' ' ? function.find('(', behind) : behind;
+      at = std::min(at, function.size());
+      continue;
+    }
+    const char c = function[at];
+    if (c == ' ') {
+      start = ++at;
+    } else if (c == '(') {
+      const std::size_t behind = behind_bracket(function, at);
+      const std::string_view rest = function.substr(behind);
+      // Something that is in a function, or in `(anonymous namespace)`, goes on.
+      if (rest.starts_with("::")) {
+        at = behind;
+      } else if (rest.starts_with(" const::")) {
+        at = behind + std::string_view(" const").size();
+      } else {
+        break;
+      }
+    } else if (c == '<') {
+      arguments = at;
+      at = behind_bracket(function, at);
+      if (at < function.size() && function[at] != '(') arguments = std::string_view::npos;
+    } else if (c == '{' || c == '[') {
+      at = behind_bracket(function, at);
+    } else {
+      ++at;
+    }
+  }
+  return function.substr(start, std::min(at, arguments) - start);
+}
+
+std::optional<std::string> frame_text(const CodePlace& place) {
+  const std::string_view name = function_name(place.function);
+  const std::string_view object = base_name(place.object);
+  const bool is_shown_of_torch =
+      starts_with_any(name, kShownOfTorch) && !starts_with_any(name, kMachineryOfTorch);
+  if (!is_shown_of_torch && (starts_with_any(object, kMachineryLibraries) ||
+                             starts_with_any(name, kMachinery) || name == "_start")) {
+    return std::nullopt;
+  }
+  std::string text = fmt::format(
+      "{}({}): ", place.file.empty() ? object : std::string_view(place.file), place.line);
+  if (name.empty()) {
+    text += fmt::format("+{:#x}", place.offset);
+  } else {
+    text += name;
+  }
+  std::replace(text.begin(), text.end(), ';', ',');
+  return text;
+}
+
+}  // namespace tbtrace::symbols
