@@ -13,8 +13,7 @@ std::string script_stack() {
     if (!source || !source->filename()) continue;
     const std::size_t line =
         source->starting_line_no() + source->lineno_for_offset(entry.range.start());
-    if (!text.empty()) text += ';';
-    text += *source->filename() + "(" + std::to_string(line) + "): " + entry.filename;
+    text += *source->filename() + "(" + std::to_string(line) + "): " + entry.filename + ";";
   }
   return text;
 }
@@ -22,8 +21,7 @@ std::string script_stack() {
 std::string script_modules() {
   std::string text;
   for (const std::string& module : torch::jit::currentModuleHierarchy()) {
-    if (!text.empty()) text += '.';
-    text += module;
+    text += module + ".";
   }
   return text;
 }

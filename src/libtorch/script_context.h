@@ -6,10 +6,10 @@
 
 namespace tbtrace::libtorch {
 
-/// `file(line): function` parted by `;`, innermost first.
+/// `file(line): function;` of each frame, innermost first.
 std::string script_stack();
 
-/// `TOP(Net)::forward.block(Block)::forward`.
+/// `TOP(Net)::forward.block(Block)::forward.`, outermost first.
 std::string script_modules();
 
 }  // namespace tbtrace::libtorch

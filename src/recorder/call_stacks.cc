@@ -7,16 +7,6 @@
 
 namespace tbtrace::recorder {
 
-namespace {
-
-void append_frames(std::string& stack, std::string_view frames) {
-  if (frames.empty()) return;
-  if (!stack.empty()) stack += ';';
-  stack += frames;
-}
-
-}  // namespace
-
 std::uint32_t CallStacks::add(const BeginRecord& record) {
   if (record.stack.empty() && record.script_stack == nullptr) return 0;
   std::string key(reinterpret_cast<const char*>(record.stack.data()), record.stack.size_bytes());
@@ -25,7 +15,7 @@ std::uint32_t CallStacks::add(const BeginRecord& record) {
   if (!is_new) return found->second;
   std::string stack;
   if (record.script_stack != nullptr) stack = record.script_stack->text;
-  for (void* const address : record.stack) append_frames(stack, frames(address));
+  for (void* const address : record.stack) stack += frames(address);
   if (stack.empty()) return 0;
   found->second = static_cast<std::uint32_t>(texts_.size());
   texts_.push_back(std::move(stack));
@@ -38,7 +28,7 @@ const std::string& CallStacks::frames(void* return_address) {
   if (!is_new) return found->second;
   for (const symbols::CodePlace& place : symbols::code_places(return_address)) {
     if (const std::optional<std::string> frame = symbols::frame_text(place)) {
-      append_frames(found->second, *frame);
+      found->second += *frame + ";";
     }
   }
   return found->second;

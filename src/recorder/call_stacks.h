@@ -17,7 +17,7 @@ class CallStacks {
   /// The number of the record's stack; 0: it has none, or only frames that are not shown.
   std::uint32_t add(const BeginRecord& record);
 
-  /// Frames parted by `;`, innermost first: TorchScript's, then the program's.
+  /// Frames with a `;` behind each, innermost first: TorchScript's, then the program's.
   const std::string& text(std::uint32_t number) const { return texts_[number]; }
 
  private:

@@ -1,5 +1,6 @@
 #include "recorder/module_map.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <string_view>
@@ -40,8 +41,10 @@ std::string module_class(const std::string& type) {
     if (depth == 0 && name.substr(at).starts_with("::")) start = at + 2;
   }
   name = name.substr(start);
+  const std::string_view arguments = name.substr(std::min(name.find('<'), name.size()));
+  name.remove_suffix(arguments.size());
   if (name.size() > kImpl.size() && name.ends_with(kImpl)) name.remove_suffix(kImpl.size());
-  return std::string(name);
+  return std::string(name) + std::string(arguments);
 }
 
 }  // namespace tbtrace::recorder

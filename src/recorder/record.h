@@ -48,7 +48,7 @@ struct BeginRecord {
   /// Of a module's forward, the module. Of an operator, a parameter or buffer that it takes, as
   /// ModuleMap has it.
   const void* module = nullptr;
-  /// TorchScript's frames around it, as `file(line): function;...`, innermost first.
+  /// TorchScript's frames around it, each as `file(line): function;`, innermost first.
   const Name* script_stack = nullptr;
   /// TorchScript's modules around it, as torch writes them.
   const Name* script_modules = nullptr;

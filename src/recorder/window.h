@@ -49,7 +49,7 @@ class Window {
   std::span<const Range> ranges() const { return ranges_; }   ///< by start
   std::span<const Memory> memory() const { return memory_; }  ///< by time
   std::span<const Arrow> arrows() const { return arrows_; }   ///< by the end of the backward
-  /// Frames parted by `;`, innermost first; empty where none were recorded.
+  /// Frames with a `;` behind each, innermost first; empty where none were recorded.
   const std::string& call_stack(const Range& range) const { return stacks_.text(range.stack); }
   const ModuleFrames& modules() const { return modules_; }
   /// Whether forwards of modules, or operators of a known model, were recorded.

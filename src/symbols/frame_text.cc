@@ -59,6 +59,11 @@ bool starts_with_any(std::string_view text, const std::array<std::string_view, k
                      [&](std::string_view start) { return text.starts_with(start); });
 }
 
+/// A program may be called libtorch_something; a library is one by its ending.
+bool is_machinery_library(std::string_view object) {
+  return object.find(".so") != object.npos && starts_with_any(object, kMachineryLibraries);
+}
+
 std::string_view base_name(std::string_view path) {
   return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
 }
@@ -75,6 +80,7 @@ std::string_view function_name(std::string_view function) {
       at =
           behind < function.size() && function[behind] == ' ' ? function.find('(', behind) : behind;
       at = std::min(at, function.size());
+      if (function.substr(behind).starts_with(" <")) arguments = behind;
       continue;
     }
     const char c = function[at];
@@ -109,8 +115,8 @@ std::optional<std::string> frame_text(const CodePlace& place) {
   const std::string_view object = base_name(place.object);
   const bool is_shown_of_torch =
       starts_with_any(name, kShownOfTorch) && !starts_with_any(name, kMachineryOfTorch);
-  if (!is_shown_of_torch && (starts_with_any(object, kMachineryLibraries) ||
-                             starts_with_any(name, kMachinery) || name == "_start")) {
+  if (!is_shown_of_torch &&
+      (is_machinery_library(object) || starts_with_any(name, kMachinery) || name == "_start")) {
     return std::nullopt;
   }
   std::string text = fmt::format(

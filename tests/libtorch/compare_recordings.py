@@ -5,15 +5,21 @@
 
 The first is of torch's own profiler, the second of ours, of one process at the same time. Compares rows in the order
 of their starts: names, categories, shapes, strides, types, values, sequence numbers, forward threads; arrows from the
-forward to the backward; bytes and addresses of memory. Python 3, nothing besides.
+forward to the backward; bytes and addresses of memory; modules and call stacks of TorchScript.
+
+torch notes down modules and stacks of all ranges but the runs of a backward's nodes, and then hands them to all ranges
+in that order, so that after the first backward each is some rows too early. What was noted down is compared. It has no
+frames of C++, so those behind TorchScript's are left out. Python 3, nothing besides.
 """
 
+import itertools
 import json
 import pathlib
 import re
 import sys
 
 ARGUMENTS = ("Input Dims", "Input Strides", "Input type", "Concrete Inputs", "Sequence number", "Fwd thread id")
+EVALUATES = "autograd::engine::evaluate_function: "
 
 
 def load(path):
@@ -26,6 +32,10 @@ def load(path):
         return json.loads(text)["traceEvents"]
 
 
+def script_frames(stack):
+    return ";".join(itertools.takewhile(lambda frame: ".py(" in frame, stack.split(";")))
+
+
 class Recording:
     def __init__(self, path):
         events = load(path)
@@ -34,6 +44,11 @@ class Recording:
         self.rows = [
             (e["name"], e["cat"], *(json.dumps(e["args"].get(a)) for a in ARGUMENTS), e["args"].get("finished"))
             for e in rows
+        ]
+        nodes = {e["name"][len(EVALUATES):] for e in rows if e["name"].startswith(EVALUATES)}
+        self.runs_no_node = [e["name"] not in nodes for e in rows]
+        self.contexts = [
+            (e["args"].get("Module Hierarchy", ""), script_frames(e["args"].get("Call stack", ""))) for e in rows
         ]
         memory = [e for e in events if e["ph"] == "i" and e["name"] == "[memory]"]
         memory.sort(key=lambda e: e["ts"])
@@ -61,10 +76,15 @@ def differences(what, theirs, ours):
 def main():
     theirs, ours = (Recording(path) for path in sys.argv[1:3])
     problems = differences("row", theirs.rows, ours.rows)
+    noted = list(itertools.compress(ours.contexts, ours.runs_no_node))
+    noted += [("", "")] * (len(ours.rows) - len(noted))
+    problems += differences("context", theirs.contexts, noted)
     problems += differences("memory", theirs.memory, ours.memory)
     problems += differences("arrow", theirs.arrows, ours.arrows)
     if not theirs.rows or not theirs.memory or not theirs.arrows:
         problems.append("torch recorded nothing")
+    if not any(modules and stack for modules, stack in theirs.contexts):
+        problems.append("torch recorded no TorchScript")
     for problem in problems:
         print(problem)
     print(f"{len(ours.rows)} rows, {len(ours.memory)} of memory, {len(ours.arrows)} arrows,"

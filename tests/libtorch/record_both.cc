@@ -3,14 +3,29 @@
 #include <cstdio>
 #include <memory>
 #include <set>
+#include <sstream>
 #include <string>
 #include <thread>
 
 #include <torch/csrc/autograd/profiler_kineto.h>
+#include <torch/script.h>
 
 #include <tbtrace/profiler.h>
 
 #include "training_step.h"
+
+/// Modules within a module, from a file, since code without one has no call stack.
+torch::jit::Module script() {
+  torch::jit::Module inner("Inner");
+  inner.define("def forward(self, x):\n  return torch.relu(x) * 2\n");
+  torch::jit::Module outer("Outer");
+  outer.register_module("inner", inner);
+  outer.define(
+      "def forward(self, x):\n  y = self.inner.forward(x)\n  return self.inner.forward(y)\n");
+  std::stringstream file;
+  outer.save(file);
+  return torch::jit::load(file);
+}
 
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
@@ -20,18 +35,29 @@ int main(int argc, char** argv) {
   torch::set_num_threads(1);
   tbtrace::testing::TrainingStep step;
   step.run();
+  torch::jit::Module module = script();
+  const auto run_script = [&] {
+    const torch::Tensor input = torch::ones({2}).requires_grad_();
+    module.forward({input}).toTensor().sum().backward();
+  };
+  run_script();
 
   const std::set<ActivityType> activities = {ActivityType::CPU};
   const ProfilerConfig config(ProfilerState::KINETO, /*report_input_shapes=*/true,
-                              /*profile_memory=*/true);
-  tbtrace::Profiler profiler(
-      {.activities = {tbtrace::Activity::cpu}, .record_shapes = true, .profile_memory = true});
+                              /*profile_memory=*/true, /*with_stack=*/true,
+                              /*with_flops=*/false, /*with_modules=*/true);
+  tbtrace::Profiler profiler({.activities = {tbtrace::Activity::cpu},
+                              .record_shapes = true,
+                              .profile_memory = true,
+                              .with_stack = true,
+                              .with_modules = true});
   torch_profiler::prepareProfiler(config, activities);
   profiler.start();
   torch_profiler::enableProfiler(config, activities);
   for (int number = 0; number < 3; ++number) {
     const tbtrace::record_function range("step \"" + std::to_string(number) + "\"");
     step.run();
+    run_script();
   }
   auto result = torch_profiler::disableProfiler();
   profiler.stop();

@@ -53,6 +53,9 @@ void expect_same(const Begin& read, const BeginRecord& written) {
   EXPECT_EQ(read.record.scope, written.scope);
   EXPECT_EQ(read.record.sequence_number, written.sequence_number);
   EXPECT_EQ(read.record.forward_thread, written.forward_thread);
+  EXPECT_EQ(read.record.module, written.module);
+  EXPECT_EQ(read.record.script_stack, written.script_stack);
+  EXPECT_EQ(read.record.script_modules, written.script_modules);
   EXPECT_EQ(read.inputs, Begin(written).inputs);
   EXPECT_EQ(read.stack, Begin(written).stack);
 }
@@ -83,6 +86,9 @@ class AllBegins {
                 record.inputs_size = static_cast<std::uint32_t>(inputs_size);
               }
               record.stack = std::span<void* const>(stack_).first(frames);
+              if (ticks % 2 == 0) record.module = this;
+              if (ticks % 3 == 0) record.script_stack = name;
+              if (ticks % 5 == 0) record.script_modules = name;
               records.push_back(record);
             }
           }
