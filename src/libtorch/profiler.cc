@@ -57,6 +57,7 @@ void check_activities(const std::vector<Activity>& activities) {
   }
 }
 
+constexpr const char* kDistributedInfo = "distributedInfo";
 constexpr std::size_t kReservedChunks = 8;  // 2 MiB: a short window of a few threads
 
 }  // namespace
@@ -110,6 +111,7 @@ class Profiler::Driver final : public recorder::CycleTarget {
                                    .with_flops = options_.with_flops,
                                    .with_modules = options_.with_modules,
                                    .element_types = libtorch::element_type_names()});
+    if (!distributed_info_.empty()) prepared_->add_metadata(kDistributedInfo, distributed_info_);
   }
 
   void start() override {
@@ -188,6 +190,13 @@ class Profiler::Driver final : public recorder::CycleTarget {
       return;
     }
     recording->add_metadata(key, std::move(json));
+  }
+
+  void set_distributed_info(std::string json) {
+    distributed_info_ = std::move(json);
+    for (const auto& recording : {prepared_, recording_}) {
+      if (recording != nullptr) recording->add_metadata(kDistributedInfo, distributed_info_);
+    }
   }
 
   /// The traces of what was recorded, made when they are first asked for.
@@ -272,7 +281,8 @@ class Profiler::Driver final : public recorder::CycleTarget {
   std::optional<record_function> step_range_;
 
   std::vector<std::shared_ptr<const recorder::Recording>> closed_;
-  std::vector<Trace> traces_;  // of closed_, as far as they were asked for
+  std::vector<Trace> traces_;     // of closed_, as far as they were asked for
+  std::string distributed_info_;  // JSON
   int windows_exported_ = 0;
   recorder::ExportThread exports_;
 };
@@ -309,6 +319,14 @@ void Profiler::add_metadata(const std::string& key, std::string_view value) {
 
 void Profiler::add_metadata_json(const std::string& key, std::string_view json) {
   driver_->add_metadata(key, std::string(json));
+}
+
+void Profiler::set_distributed_info(const DistributedInfo& info) {
+  std::string json = "{\"backend\": ";
+  wire::append_json_string(json, info.backend);
+  json += ", \"rank\": " + std::to_string(info.rank);
+  json += ", \"world_size\": " + std::to_string(info.world_size) + "}";
+  driver_->set_distributed_info(std::move(json));
 }
 
 OperatorSummary Profiler::key_averages(const SummaryOptions& options) {
