@@ -21,7 +21,7 @@ database=$folder/compile_commands.json
 # GoogleTest are not ours. So are programs with LibTorch, whose headers take half a minute a file.
 mapfile -t files < <(sed -nE 's/^ *"file": "(.*)",?$/\1/p' "$database" | sort -u |
   awk -v root="$PWD/" 'index($0, root) == 1 { print substr($0, length(root) + 1) }' |
-  grep -E '^(src|tools|examples)/' | grep -vE '^(src/libtorch|examples/train_)' | grep -E -e "$pattern" || true)
+  grep -E '^(src|tools|examples)/' | grep -vE '^(src/libtorch|examples/(infer|profile|train)_)' | grep -E -e "$pattern" || true)
 ((${#files[@]} > 0)) || fail "$database names no source of ours that matches '$pattern'"
 
 # shellcheck disable=SC2016 # the inner shell expands it

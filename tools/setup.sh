@@ -26,6 +26,7 @@ test_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev
   clang libclang-rt-14-dev   # fuzz targets, and a second compiler
   clang-format clang-tidy
+  libgloo-dev                # headers of the Gloo in LibTorch, for an example of two processes
   python3-venv               # the consumers of what tbtrace writes, in .venv/
   chromium                   # looks at pages and pictures
 )

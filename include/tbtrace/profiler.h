@@ -131,6 +131,13 @@ struct TensorboardOptions {
 std::function<void(Profiler&)> tensorboard_trace_handler(std::string directory,
                                                          TensorboardOptions options = {});
 
+/// This process's place among those of a job.
+struct DistributedInfo {
+  std::string backend = {};  ///< of c10d: `gloo`, `nccl`
+  int rank = 0;
+  int world_size = 1;
+};
+
 class Profiler {
  public:
   /// \throws std::invalid_argument for activities that are named twice, or a schedule's nonsense.
@@ -184,6 +191,9 @@ class Profiler {
   /// A member of the file, as text or as JSON. Only while a cycle is prepared or recorded.
   void add_metadata(const std::string& key, std::string_view value);
   void add_metadata_json(const std::string& key, std::string_view json);
+
+  /// Stands as `distributedInfo` in the files of this cycle and of all later ones.
+  void set_distributed_info(const DistributedInfo& info);
 
   // What was recorded: of the last cycle, or of all with `acc_events`. Empty, with a warning,
   // before there is one. The first call makes the trace from the recording.

@@ -59,6 +59,7 @@ void check_activities(const std::vector<Activity>& activities) {
   }
 }
 
+constexpr const char* kDistributedInfo = "distributedInfo";
 constexpr std::size_t kReservedChunks = 8;  // 2 MiB: a short window of a few threads
 
 }  // namespace
@@ -114,6 +115,7 @@ class Profiler::Driver final : public recorder::CycleTarget {
                                    .with_modules = options_.with_modules,
                                    .element_types = libtorch::element_type_names(),
                                    .modules = models_.map()});
+    if (!distributed_info_.empty()) prepared_->add_metadata(kDistributedInfo, distributed_info_);
   }
 
   void start() override {
@@ -194,6 +196,13 @@ class Profiler::Driver final : public recorder::CycleTarget {
       return;
     }
     recording->add_metadata(key, std::move(json));
+  }
+
+  void set_distributed_info(std::string json) {
+    distributed_info_ = std::move(json);
+    for (const auto& recording : {prepared_, recording_}) {
+      if (recording != nullptr) recording->add_metadata(kDistributedInfo, distributed_info_);
+    }
   }
 
   /// The traces of what was recorded, made when they are first asked for.
@@ -282,7 +291,8 @@ class Profiler::Driver final : public recorder::CycleTarget {
   std::optional<record_function> step_range_;
 
   std::vector<std::shared_ptr<const recorder::Recording>> closed_;
-  std::vector<Trace> traces_;  // of closed_, as far as they were asked for
+  std::vector<Trace> traces_;     // of closed_, as far as they were asked for
+  std::string distributed_info_;  // JSON
   int windows_exported_ = 0;
   recorder::ExportThread exports_;
 };
@@ -323,6 +333,14 @@ void Profiler::add_metadata(const std::string& key, std::string_view value) {
 
 void Profiler::add_metadata_json(const std::string& key, std::string_view json) {
   driver_->add_metadata(key, std::string(json));
+}
+
+void Profiler::set_distributed_info(const DistributedInfo& info) {
+  std::string json = "{\"backend\": ";
+  wire::append_json_string(json, info.backend);
+  json += ", \"rank\": " + std::to_string(info.rank);
+  json += ", \"world_size\": " + std::to_string(info.world_size) + "}";
+  driver_->set_distributed_info(std::move(json));
 }
 
 OperatorSummary Profiler::key_averages(const SummaryOptions& options) {

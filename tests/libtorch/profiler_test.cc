@@ -181,6 +181,33 @@ TEST_F(ProfilerTest, MetadataIsInTheFile) {
   EXPECT_EQ(trace->identity().rank, 3);
 }
 
+TEST_F(ProfilerTest, DistributedInfoStaysForLaterWindows) {
+  const Folder folder;
+  std::vector<std::string> backends;
+  std::vector<std::int64_t> ranks;
+  Profiler profiler(options(
+      {.schedule = schedule({.warmup = 1, .active = 1}), .on_trace_ready = [&](Profiler& ready) {
+         ASSERT_TRUE(ready.export_chrome_trace(folder / "trace.json").ok());
+         const Result<Trace> trace = read_trace(folder / "trace.json", {.strict = true});
+         ASSERT_TRUE(trace.ok()) << trace.status().message();
+         ranks.push_back(trace->identity().rank.value_or(-1));
+         backends.push_back(trace->metadata().at("distributedInfo"));
+       }}));
+  profiler.set_distributed_info({.backend = "a \"b\"", .rank = 5, .world_size = 8});
+  profiler.start();
+  for (int step = 0; step < 8; ++step) {
+    work();
+    if (step == 4) profiler.set_distributed_info({.rank = 6});  // the third window is prepared
+    if (step == 7) profiler.set_distributed_info({.rank = 7});  // the fourth is recorded
+    profiler.step();
+  }
+  profiler.stop();
+  EXPECT_THAT(ranks, ElementsAre(5, 5, 6, 7));
+  EXPECT_THAT(backends, ElementsAre(R"({"backend": "a \"b\"", "rank": 5, "world_size": 8})",
+                                    backends[0], R"({"backend": "", "rank": 6, "world_size": 1})",
+                                    R"({"backend": "", "rank": 7, "world_size": 1})"));
+}
+
 TEST_F(ProfilerTest, CollectionCanBeToggled) {
   Profiler profiler(options());
   profiler.start();

@@ -1,8 +1,10 @@
+#include <chrono>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
 
+#include <ATen/ThreadLocalState.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
@@ -95,6 +97,33 @@ TEST(AsyncRange, EndsOnAnotherThread) {
   EXPECT_EQ(events[1].key, "other");
   EXPECT_FALSE(events[1].is_async);
   EXPECT_FALSE(events[1].parent.has_value());
+}
+
+// As collectives of Gloo do.
+TEST(AsyncRange, BeginsAndEndsOnAThreadOfAPool) {
+  constexpr std::chrono::milliseconds kTime(5);
+  Profiler profiler({.activities = {Activity::cpu}});
+  profiler.start();
+  const at::ThreadLocalState state;
+  std::thread([&] {
+    const at::ThreadLocalStateGuard guard(state);
+    async_range collective("collective");
+    std::this_thread::sleep_for(kTime);
+    collective.end();
+    const record_function after("after");
+  }).join();
+  { const record_function here("here"); }
+  profiler.stop();
+  const EventList events = profiler.events();
+  ASSERT_EQ(events.size(), 3);
+  EXPECT_EQ(events[0].key, "collective");
+  EXPECT_TRUE(events[0].is_async);
+  EXPECT_GE(events[0].end_ns - events[0].start_ns, std::chrono::nanoseconds(kTime).count());
+  EXPECT_LE(events[0].end_ns, events[1].start_ns);
+  EXPECT_EQ(events[1].key, "after");
+  EXPECT_FALSE(events[1].parent.has_value());
+  EXPECT_EQ(events[0].tid, events[1].tid);
+  EXPECT_NE(events[0].tid, events[2].tid);
 }
 
 TEST(AsyncRange, ByteForByteAsynchronousAlsoOnItsOwnThread) {
