@@ -99,8 +99,10 @@ int main(int argc, char** argv) {
       .on_trace_ready = tbtrace::tensorboard_trace_handler(argv[1]),
       .record_shapes = true,
       .profile_memory = true,
+      .with_stack = true,
       .with_flops = true,
   });
+  profiler.attach(model, "resnet18");
   profiler.start();
   auto batch = loader->begin();
   for (int step = 0; step < steps; ++step) {

@@ -51,7 +51,7 @@ std::vector<void*> unwind() {
   std::array<void*, 256> frames;
   const int count = backtrace()(frames.data(), static_cast<int>(frames.size()));
   if (count <= 0) return {};
-  return {frames.begin(), frames.begin() + count};
+  return std::vector<void*>(frames.begin(), frames.begin() + count);
 }
 
 void load_unwinder() { unwind(); }

@@ -111,6 +111,7 @@ std::string_view function_name(std::string_view function) {
 }
 
 std::optional<std::string> frame_text(const CodePlace& place) {
+  if (place.function.empty() && place.object.empty()) return std::nullopt;
   const std::string_view name = function_name(place.function);
   const std::string_view object = base_name(place.object);
   const bool is_shown_of_torch =

@@ -16,8 +16,9 @@ namespace tbtrace::symbols {
 std::string_view function_name(std::string_view function);
 
 /// A frame; nothing if it is machinery: LibTorch but for its modules, optimizers and data loaders,
-/// the standard library, the C library, tbtrace itself. A frame holds no `;`, which parts frames.
-/// Without a file it names the object and line 0, without a function the offset in the object.
+/// the standard library, the C library, tbtrace itself; or nobody's code. A frame holds no `;`,
+/// which parts frames. Without a file it names the object and line 0, without a function the offset
+/// in the object.
 std::optional<std::string> frame_text(const CodePlace& place);
 
 }  // namespace tbtrace::symbols

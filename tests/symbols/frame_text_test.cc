@@ -70,6 +70,7 @@ TEST(FrameText, SaysWhatItKnows) {
   const CodePlace nothing = {
       .function = "", .file = "", .line = 0, .object = "/a/prog", .offset = 0x1f};
   EXPECT_EQ(frame_text(nothing), "prog(0): +0x1f");
+  EXPECT_EQ(frame_text({}), std::nullopt);
 }
 
 TEST(FrameText, HoldsNoSemicolon) {
