@@ -187,7 +187,8 @@ class Profiler::Driver final : public recorder::CycleTarget {
            "' was dropped");
       return;
     }
-    recording->add_metadata(key, std::move(json));
+    const Status kept = recording->add_metadata(key, std::move(json));
+    if (!kept.ok()) warn(kept.message());
   }
 
   /// The traces of what was recorded, made when they are first asked for.
