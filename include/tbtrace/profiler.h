@@ -188,7 +188,11 @@ class Profiler {
   /// Stops, or goes on with, recording within a cycle.
   void toggle_collection_dynamic(bool enable, const std::vector<Activity>& activities);
 
-  /// A member of the file, as text or as JSON. Only while a cycle is prepared or recorded.
+  /// A member of the file, as text or as JSON. Only while a cycle is prepared or recorded. The last
+  /// one of a name counts, also before what the profiler says by itself (`host_name`, `trace_id`,
+  /// `record_shapes` and its like), as torch has it. What a file is read by is refused with a
+  /// warning: `traceEvents`, `schemaVersion`, `deviceProperties`, `displayTimeUnit`,
+  /// `baseTimeNanoseconds`, `traceName`, `tbtrace_lost_records`.
   void add_metadata(const std::string& key, std::string_view value);
   void add_metadata_json(const std::string& key, std::string_view json);
 

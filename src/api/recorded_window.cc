@@ -64,8 +64,7 @@ Result<std::string> write_log_file(std::shared_ptr<const recorder::Recording> re
       converters::TraceConverter::open(recorded_text(std::move(recording)), {.dialect = dialect});
   if (!converter.ok()) return converter.status();
   // Another process may take a name between the look and the rename; then the next one is tried.
-  constexpr int kTries = 100;
-  for (int attempt = 0;; ++attempt) {
+  for (std::int64_t attempt = 0;; ++attempt) {
     const std::string path =
         (std::filesystem::path(name.directory) /
          writers::log_file_name(name.worker, name.time_ns + attempt, name.use_gzip))
@@ -73,7 +72,9 @@ Result<std::string> write_log_file(std::shared_ptr<const recorder::Recording> re
     const Status written = convert(**converter, path, name.use_gzip, false);
     if (written.ok()) return path;
     std::error_code error;
-    if (attempt == kTries || !std::filesystem::exists(path, error)) return written;
+    if (!std::filesystem::exists(path, error)) {
+      return Status(written.code(), path + ": " + written.message());
+    }
   }
 }
 

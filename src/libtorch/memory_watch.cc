@@ -47,25 +47,26 @@ void tell(std::uint64_t ticks, std::uintptr_t address, std::int64_t bytes) noexc
 
 class WatchingAllocator final : public c10::Allocator {
  public:
-  explicit WatchingAllocator(c10::Allocator* below) : below_(below) {}
+  constexpr WatchingAllocator() = default;
 
 #if TBTRACE_TORCH_AT_LEAST(2, 0)
   c10::DataPtr allocate(std::size_t bytes) override {
-    return watched(below_->allocate(bytes), bytes);
+    return watched(below()->allocate(bytes), bytes);
   }
   void copy_data(void* to, const void* from, std::size_t bytes) const override {
-    below_->copy_data(to, from, bytes);
+    below()->copy_data(to, from, bytes);
   }
 #else
   c10::DataPtr allocate(std::size_t bytes) const override {
-    return watched(below_->allocate(bytes), bytes);
+    return watched(below()->allocate(bytes), bytes);
   }
 #endif
 
   /// Also frees, by raw_deallocate(), blocks of the time before this allocator.
   c10::DeleterFnPtr raw_deleter() const override { return free_block; }
 
-  c10::Allocator* below() const { return below_; }
+  c10::Allocator* below() const { return below_.load(std::memory_order_acquire); }
+  void put_above(c10::Allocator* below) { below_.store(below, std::memory_order_release); }
 
  private:
   static c10::DataPtr watched(c10::DataPtr block, std::size_t bytes) {
@@ -83,12 +84,31 @@ class WatchingAllocator final : public c10::Allocator {
 
   static void free_block(void* data);
 
-  c10::Allocator* const below_;
+  std::atomic<c10::Allocator*> below_ = nullptr;
 };
 
+/// Never destroyed: threads allocate while the program ends. Made before the program runs, since
+/// c10 hands the pointer to other threads without saying that what it points to is ready.
+union First {
+  constexpr First() : allocator() {}
+  ~First() {}
+  WatchingAllocator allocator;
+};
+constinit First first;
+
 std::mutex installing;
-WatchingAllocator* installed = nullptr;  // never destroyed: blocks refer to its code
+std::atomic<WatchingAllocator*> installed = nullptr;
 int users = 0;
+
+/// Requires the lock. One that was installed stays what it is: others may have put theirs above it.
+WatchingAllocator* allocator_above(c10::Allocator* now) {
+  WatchingAllocator* const last = installed.load();
+  if (last != nullptr && (now == last || now == last->below())) return last;
+  WatchingAllocator* const next = last == nullptr ? &first.allocator : new WatchingAllocator;
+  next->put_above(now);
+  installed.store(next);
+  return next;
+}
 
 void WatchingAllocator::free_block(void* data) {
   if (data == nullptr) return;  // raw_deallocate() of oneDNN's
@@ -98,7 +118,7 @@ void WatchingAllocator::free_block(void* data) {
     tell(ticks, address, -static_cast<std::int64_t>(block->bytes));
     block->free(data);
   } else {
-    installed->below()->raw_deleter()(data);
+    installed.load()->below()->raw_deleter()(data);
   }
 }
 
@@ -112,11 +132,7 @@ void watch_memory(std::size_t slot, ObserverHandle observer, bool all_threads) {
   watchers[slot].observer.store(observer);
   watchers[slot].all_threads.store(all_threads);
   if (users++ == 0) {
-    c10::Allocator* const now = c10::GetCPUAllocator();
-    if (installed == nullptr || (now != installed && now != installed->below())) {
-      installed = new WatchingAllocator(now);
-    }
-    c10::SetCPUAllocator(installed, kPriority);
+    c10::SetCPUAllocator(allocator_above(c10::GetCPUAllocator()), kPriority);
   }
   watching.fetch_or(std::uint32_t{1} << slot, std::memory_order_release);
 }
@@ -124,8 +140,8 @@ void watch_memory(std::size_t slot, ObserverHandle observer, bool all_threads) {
 void stop_watching_memory(std::size_t slot) {
   const std::lock_guard lock(installing);
   watching.fetch_and(~(std::uint32_t{1} << slot), std::memory_order_release);
-  if (--users == 0 && c10::GetCPUAllocator() == installed) {
-    c10::SetCPUAllocator(installed->below(), kPriority);
+  if (--users == 0 && c10::GetCPUAllocator() == installed.load()) {
+    c10::SetCPUAllocator(installed.load()->below(), kPriority);
   }
 }
 

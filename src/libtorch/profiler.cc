@@ -195,7 +195,8 @@ class Profiler::Driver final : public recorder::CycleTarget {
            "' was dropped");
       return;
     }
-    recording->add_metadata(key, std::move(json));
+    const Status kept = recording->add_metadata(key, std::move(json));
+    if (!kept.ok()) warn(kept.message());
   }
 
   void set_distributed_info(std::string json) {
@@ -249,7 +250,8 @@ class Profiler::Driver final : public recorder::CycleTarget {
       std::filesystem::create_directories(name.directory, error);
       if (error && !std::filesystem::is_directory(name.directory)) {
         return Status(StatusCode::unwritable_output,
-                      "Can't create directory: " + name.directory + " (" + error.message() + ")");
+                      "Can't create directory: " + name.directory + " (" + error.message() +
+                          "); name a place that is there, has room and lets you write");
       }
       return api::write_log_file(recording, name, dialect).status();
     });

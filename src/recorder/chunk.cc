@@ -17,26 +17,26 @@ constexpr std::size_t kSlabBytes = std::size_t{2} << 20;  // a huge page
 constexpr std::size_t kChunksOfSlab = kSlabBytes / kChunkBytes;
 constexpr std::size_t kMostKept = 256;  // 64 MiB; more go back to the system
 
-/// Free chunks of the usual size. Slabs are never given back, but their pages are.
+/// Free chunks of the usual size: those that have all their pages, those that were used and have
+/// some, and bare ones. Slabs are never given back, but their pages are.
 class Pool {
  public:
-  void* take() {
+  void* take(bool& has_pages) {
     const std::lock_guard lock(mutex_);
-    if (free_ == nullptr && !grow()) return nullptr;
-    Free* taken = free_;
-    free_ = taken->next;
-    --count_;
-    return taken;
+    has_pages = !ready_.is_empty();
+    return has_pages ? ready_.pop() : take_without_pages();
   }
 
-  void give(void* memory) {
+  void give(void* memory, bool has_pages) {
     const std::lock_guard lock(mutex_);
-    if (count_ >= kMostKept) {
-      // All but the page with the link in it.
-      constexpr std::size_t kPage = 4096;
-      ::madvise(static_cast<char*>(memory) + kPage, kChunkBytes - kPage, MADV_DONTNEED);
+    if (ready_.size() + used_.size() < kMostKept) {
+      (has_pages ? ready_ : used_).push(memory);
+      return;
     }
-    put(memory);
+    // All but the page with the link in it.
+    constexpr std::size_t kPage = 4096;
+    ::madvise(static_cast<char*>(memory) + kPage, kChunkBytes - kPage, MADV_DONTNEED);
+    bare_.push(memory);
   }
 
   void lock() { mutex_.lock(); }
@@ -44,37 +44,61 @@ class Pool {
 
   void reserve(std::size_t count) {
     const std::lock_guard lock(mutex_);
-    while (count_ < count) {
-      Free* const before = free_;
-      if (!grow()) return;
-      for (Free* chunk = free_; chunk != before; chunk = chunk->next) {
-        std::memset(reinterpret_cast<char*>(chunk) + sizeof(Free), 0, kChunkBytes - sizeof(Free));
-      }
+    while (ready_.size() < count) {
+      void* const memory = take_without_pages();
+      if (memory == nullptr) return;
+      std::memset(memory, 0, kChunkBytes);
+      ready_.push(memory);
     }
   }
 
  private:
-  struct Free {
-    Free* next;
+  /// Memory that is linked by its first word.
+  class List {
+   public:
+    bool is_empty() const { return first_ == nullptr; }
+    std::size_t size() const { return size_; }
+    void push(void* memory) {
+      first_ = new (memory) Free{first_};
+      ++size_;
+    }
+    /// Null if it is empty.
+    void* pop() {
+      Free* const taken = first_;
+      if (taken == nullptr) return nullptr;
+      first_ = taken->next;
+      --size_;
+      return taken;
+    }
+
+   private:
+    struct Free {
+      Free* next;
+    };
+    Free* first_ = nullptr;
+    std::size_t size_ = 0;
   };
 
-  void put(void* memory) {
-    free_ = new (memory) Free{free_};
-    ++count_;
+  void* take_without_pages() {
+    if (!used_.is_empty()) return used_.pop();
+    if (bare_.is_empty() && !grow()) return nullptr;
+    return bare_.pop();
   }
 
   bool grow() {
     void* slab = std::aligned_alloc(kSlabBytes, kSlabBytes);
     if (slab == nullptr) return false;
     ::madvise(slab, kSlabBytes, MADV_HUGEPAGE);  // one fault instead of 512; only a hint
-    for (std::size_t at = kChunksOfSlab; at-- > 0;)
-      put(static_cast<char*>(slab) + at * kChunkBytes);
+    for (std::size_t at = kChunksOfSlab; at-- > 0;) {
+      bare_.push(static_cast<char*>(slab) + at * kChunkBytes);
+    }
     return true;
   }
 
   std::mutex mutex_;
-  Free* free_ = nullptr;
-  std::size_t count_ = 0;
+  List ready_;
+  List used_;
+  List bare_;
 };
 
 /// Never destroyed: threads may record while the program ends. A forked child finds it unlocked.
@@ -90,18 +114,22 @@ Pool& pool() {
 
 Chunk* take_chunk(std::size_t words) {
   const bool usual = words <= kUsualWords;
-  void* memory = usual ? pool().take() : std::malloc(sizeof(Chunk) + words * sizeof(std::uint64_t));
+  bool has_pages = false;
+  void* memory =
+      usual ? pool().take(has_pages) : std::malloc(sizeof(Chunk) + words * sizeof(std::uint64_t));
   if (memory == nullptr) return nullptr;
   Chunk* chunk = new (memory) Chunk;
   chunk->capacity = usual ? kUsualWords : words;
+  chunk->has_pages = has_pages;
   return chunk;
 }
 
 void give_chunk(Chunk* chunk) {
   const bool usual = chunk->capacity == kUsualWords;
+  const bool has_pages = chunk->has_pages;
   chunk->~Chunk();
   if (usual) {
-    pool().give(chunk);
+    pool().give(chunk, has_pages);
   } else {
     std::free(chunk);
   }

@@ -15,6 +15,7 @@ struct Chunk {
   Chunk* next = nullptr;
   std::size_t committed = 0;  ///< words that are written, once there is a next chunk
   std::size_t capacity = 0;   ///< words
+  bool has_pages = false;     ///< all of them were written to once
 
   std::uint64_t* words() { return reinterpret_cast<std::uint64_t*>(this + 1); }
   const std::uint64_t* words() const { return reinterpret_cast<const std::uint64_t*>(this + 1); }

@@ -1,6 +1,7 @@
 #include "recorder/export_thread.h"
 
 #include <exception>
+#include <new>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -9,11 +10,16 @@ namespace tbtrace::recorder {
 
 namespace {
 
+constexpr std::string_view kNoMemory =
+    "there was not enough memory to export what was recorded, so that window is lost; record "
+    "shorter windows, or less in them";
+
+/// \throws std::bad_alloc
 Status run_job(const std::function<Status()>& job) {
   try {
     return job();
   } catch (const std::bad_alloc&) {
-    return {StatusCode::unwritable_output, "not enough memory to export what was recorded"};
+    throw;
   } catch (const std::exception& error) {
     return {StatusCode::unwritable_output, std::string("the export failed: ") + error.what()};
   } catch (...) {
@@ -41,12 +47,12 @@ void ExportThread::add(std::function<Status()> job) {
       if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
       jobs_.push_back(std::move(job));
       job = nullptr;
-    } catch (const std::system_error&) {
-      // No further thread may be started: better late than never.
+    } catch (const std::exception&) {
+      // No further thread may be started, or there is no memory: better late than never.
     }
   }
   if (job) {
-    finish(run_job(job));
+    finish(job);
   } else {
     changed_.notify_all();
   }
@@ -55,6 +61,8 @@ void ExportThread::add(std::function<Status()> job) {
 Status ExportThread::wait() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return unfinished_ == 0; });
+  if (!std::exchange(failed_, false)) return {};
+  if (first_failure_.ok()) return {StatusCode::unwritable_output, std::string(kNoMemory)};
   return std::exchange(first_failure_, Status());
 }
 
@@ -66,19 +74,31 @@ void ExportThread::run() {
     std::function<Status()> job = std::move(jobs_.front());
     jobs_.pop_front();
     lock.unlock();
-    const Status status = run_job(job);
-    job = nullptr;  // what it owns may be large: nobody waits for the lock meanwhile
-    finish(status);
+    finish(job);
     lock.lock();
   }
 }
 
-void ExportThread::finish(const Status& status) {
-  if (!status.ok()) on_failure_(status.message());
+void ExportThread::finish(std::function<Status()>& job) noexcept {
+  Status status;
+  bool failed = true;
+  try {
+    status = run_job(job);
+    failed = !status.ok();
+  } catch (const std::bad_alloc&) {
+    // Told without a sentence of its own.
+  }
+  job = nullptr;  // what it owns may be large: nobody waits for the lock meanwhile
+  try {
+    if (failed) on_failure_(status.ok() ? kNoMemory : status.message());
+  } catch (...) {
+    // wait() tells, too.
+  }
   {
     const std::lock_guard lock(mutex_);
     --unfinished_;
-    if (!status.ok() && first_failure_.ok()) first_failure_ = status;
+    if (failed && !failed_) first_failure_ = std::move(status);
+    failed_ = failed_ || failed;
   }
   changed_.notify_all();
 }

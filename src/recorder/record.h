@@ -37,7 +37,7 @@ enum class Scope : std::uint8_t {
 struct BeginRecord {
   std::uint64_t ticks = 0;
   const Name* name = nullptr;
-  /// Tells ranges that are open at a time apart, such as an address.
+  /// Tells ranges that are open at a time apart, such as an address. At most 56 bits.
   std::uint64_t key = 0;
   Scope scope = Scope::function;
   std::int64_t sequence_number = -1;  ///< negative: none
@@ -57,7 +57,7 @@ struct BeginRecord {
 
 struct EndRecord {
   std::uint64_t ticks = 0;
-  std::uint64_t key = 0;
+  std::uint64_t key = 0;  ///< at most 56 bits, as the begin has it
   bool is_async = false;
 };
 

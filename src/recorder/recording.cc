@@ -1,5 +1,9 @@
 #include "recorder/recording.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include <fmt/format.h>
 
 #include "base/hash.h"
@@ -7,6 +11,15 @@
 namespace tbtrace::recorder {
 
 std::atomic<std::int64_t> watched_bytes = 0;
+
+namespace {
+
+/// What readers of a file go by, and what only the recording knows.
+constexpr std::array<std::string_view, 7> kReservedMembers = {
+    "schemaVersion", "deviceProperties", "displayTimeUnit",     "baseTimeNanoseconds",
+    "traceEvents",   "traceName",        "tbtrace_lost_records"};
+
+}  // namespace
 
 Recording::Recording(RecordingOptions options)
     : options_(std::make_shared<const RecordingOptions>(std::move(options))),
@@ -44,9 +57,20 @@ std::shared_ptr<ThreadLog> Recording::add_thread(ThreadIdentity identity) {
   return logs_.emplace_back(std::make_shared<ThreadLog>(std::move(identity), options_));
 }
 
-void Recording::add_metadata(const std::string& key, std::string value_json) {
+Status Recording::add_metadata(const std::string& key, std::string value_json) {
+  if (std::count(kReservedMembers.begin(), kReservedMembers.end(), key) > 0) {
+    return {StatusCode::invalid_argument, "metadata '" + key +
+                                              "' was dropped, since the file has a member of its "
+                                              "own of that name; choose another name"};
+  }
   const std::lock_guard lock(mutex_);
+  if (closed_) {
+    return {StatusCode::invalid_argument, "metadata '" + key +
+                                              "' was dropped, since the recording has ended; add "
+                                              "it before stop()"};
+  }
   metadata_[key] = std::move(value_json);
+  return {};
 }
 
 std::uint64_t Recording::lost() const {

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include <tbtrace/status.h>
+
 #include "recorder/recording_options.h"
 #include "recorder/thread_log.h"
 #include "recorder/ticks.h"
@@ -39,8 +41,10 @@ class Recording {
   /// A log for the calling thread; null once the recording is closed.
   std::shared_ptr<ThreadLog> add_thread(ThreadIdentity identity);
 
-  /// A member of the file, `value` being JSON. The last one of a name counts.
-  void add_metadata(const std::string& key, std::string value_json);
+  /// A member of the file, `value` being JSON. The last one of a name counts, also before what a
+  /// recording says by itself, such as `host_name`. Refused, with the reason, are members without
+  /// which the file cannot be read, and all that come after close().
+  Status add_metadata(const std::string& key, std::string value_json);
 
   // Of a closed recording.
   const std::vector<std::shared_ptr<ThreadLog>>& logs() const { return logs_; }

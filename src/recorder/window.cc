@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/hash.h"
+#include "recorder/open_ranges.h"
 
 namespace tbtrace::recorder {
 
@@ -46,15 +47,15 @@ void Window::read_log(std::uint32_t log, std::vector<EndRecord>& late) {
     Window& window;
     std::uint32_t log;
     std::vector<EndRecord>& late;
-    std::vector<std::size_t> open = {};  // rows
+    OpenRanges open = {};
 
     void operator()(const BeginRecord& record, const std::uint64_t* first) {
-      if (record.scope == Scope::backward_function && !open.empty()) {
-        Range& around = window.ranges_[open.back()];
+      if (const auto row = open.innermost(); row && record.scope == Scope::backward_function) {
+        Range& around = window.ranges_[*row];
         if (evaluates(begin_record(around.record), record)) around.numbers = first;
       }
       if (record.scope == Scope::module) window.has_modules_ = true;
-      open.push_back(window.ranges_.size());
+      open.begin(record.key, window.ranges_.size());
       window.ranges_.push_back({.record = first,
                                 .numbers = first,
                                 .start_ticks = record.ticks,
@@ -65,17 +66,14 @@ void Window::read_log(std::uint32_t log, std::vector<EndRecord>& late) {
                                 .is_async = false});
     }
     void operator()(const EndRecord& record) {
-      for (std::size_t at = open.size(); at-- > 0;) {
-        Range& range = window.ranges_[open[at]];
-        if (begin_record(range.record).key != record.key) continue;
-        open.erase(open.begin() + static_cast<std::ptrdiff_t>(at));
-        // Another thread may have ended this one and used its key again.
-        if (record.is_async) break;
-        range.end_ticks = record.ticks;
-        range.is_open = false;
+      const auto row = open.end(record.key);
+      // Another thread may have ended an asynchronous one and used its key again.
+      if (!row || record.is_async) {
+        late.push_back(record);
         return;
       }
-      late.push_back(record);
+      window.ranges_[*row].end_ticks = record.ticks;
+      window.ranges_[*row].is_open = false;
     }
     void operator()(const MemoryEvent& event) {
       window.memory_.push_back({.event = event, .total_allocated = 0, .log = log});

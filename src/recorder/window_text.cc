@@ -106,6 +106,9 @@ void WindowText::append_head() {
     wire::append_json_string(text_, key);
     add(text_, ": {},\n", json);
   };
+  const auto own_member = [&](const char* key, std::string_view json) {
+    if (!recording.metadata().contains(key)) member(key, json);
+  };
   for (const auto& [key, json] : recording.metadata()) {
     // What is no JSON would make the whole text none; it is told as a text of its own.
     std::string value;
@@ -117,13 +120,15 @@ void WindowText::append_head() {
                                    std::pair("with_flops", options.with_flops),
                                    std::pair("with_modules", options.with_modules),
                                    std::pair("with_stack", options.with_stack)}) {
-    if (is_on) member(key, "1");
+    if (is_on) own_member(key, "1");
   }
   if (recording.lost() > 0) member("tbtrace_lost_records", std::to_string(recording.lost()));
-  text_ += "\"host_name\": ";
-  wire::append_json_string(text_, host_name());
-  add(text_, ",\n\"trace_id\": \"{}\",\n\"displayTimeUnit\": \"ms\",\n", recording.trace_id());
-  add(text_, "\"baseTimeNanoseconds\": {},\n\"traceEvents\": [", base_ns_);
+  std::string host;
+  wire::append_json_string(host, host_name());
+  own_member("host_name", host);
+  own_member("trace_id", fmt::format("\"{}\"", recording.trace_id()));
+  add(text_, "\"displayTimeUnit\": \"ms\",\n\"baseTimeNanoseconds\": {},\n\"traceEvents\": [",
+      base_ns_);
 }
 
 void WindowText::begin_event() {

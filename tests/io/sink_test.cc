@@ -1,7 +1,6 @@
 #include "io/sink.h"
 
 #include <array>
-#include <csignal>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -10,16 +9,17 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fixtures/file_size_limit.h"
 #include "fixtures/scratch_folder.h"
 #include "fixtures/whole_file.h"
 
 namespace tbtrace::io {
 namespace {
 
+using fixtures::FileSizeLimit;
 using fixtures::read_whole_file;
 using fixtures::ScratchFolder;
 using fixtures::write_whole_file;
@@ -54,26 +54,6 @@ class StandardOutputTo {
 
  private:
   int saved_;
-};
-
-/// No file may become larger than this as long as one of these lives, as if the disk were full.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit now = {bytes, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &now);
-  }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-  ~FileSizeLimit() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    static_cast<void>(std::signal(SIGXFSZ, handler_));
-  }
-
- private:
-  void (*handler_)(int);
-  rlimit before_ = {};
 };
 
 TEST(FileSink, AppearsWithAllItsBytesWhenClosed) {

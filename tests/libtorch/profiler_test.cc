@@ -173,6 +173,9 @@ TEST_F(ProfilerTest, MetadataIsInTheFile) {
   profiler.start();
   profiler.add_metadata("quoted \"key\"", "a \"value\"\n");
   profiler.add_metadata_json("distributedInfo", R"({"rank": 3, "world_size": 8})");
+  profiler.add_metadata_json("traceEvents", "[]");
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("'early' was dropped"),
+                                     HasSubstr("'traceEvents' was dropped")));
   work();
   profiler.stop();
   ASSERT_TRUE(profiler.export_chrome_trace(folder / "trace.json").ok());

@@ -1,3 +1,4 @@
+#include <array>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -14,7 +15,9 @@
 
 #include <tbtrace/profiler.h>
 
+#include "fixtures/whole_file.h"
 #include "recorded.h"
+#include "wire/json_strict.h"
 
 namespace tbtrace {
 namespace {
@@ -30,7 +33,8 @@ using ::testing::StartsWith;
 void record_windows(const std::string& directory, const TensorboardOptions& options, int windows) {
   Profiler profiler({.activities = {Activity::cpu},
                      .schedule = schedule({.warmup = 1, .active = 1, .repeat = windows}),
-                     .on_trace_ready = tensorboard_trace_handler(directory, options)});
+                     .on_trace_ready = tensorboard_trace_handler(directory, options),
+                     .experimental = {.on_warning = [](std::string_view) {}}});
   profiler.start();
   for (int step = 0; step < 2 * windows; ++step) {
     torch::ones({2});
@@ -81,28 +85,59 @@ TEST(TraceHandler, AThousandCyclesGiveAThousandFiles) {
   EXPECT_EQ(folder.files().size(), 1000);
 }
 
+TEST(TraceHandler, AThousandStartsAndStopsGiveAThousandFiles) {
+  const Folder folder;
+  Profiler profiler({.activities = {Activity::cpu},
+                     .on_trace_ready = tensorboard_trace_handler(folder.path()),
+                     .profile_memory = true});
+  for (int cycle = 0; cycle < 1000; ++cycle) {
+    profiler.start();
+    torch::ones({2});
+    profiler.stop();
+  }
+  EXPECT_TRUE(profiler.wait_for_exports().ok());
+  EXPECT_EQ(folder.files().size(), 1000);
+  EXPECT_EQ(testing::count(profiler, "aten::ones"), 1) << "the last cycle only";
+}
+
 TEST(TraceHandler, ProcessesThatShareAWorkerNameLoseNothing) {
   const Folder folder;
-  constexpr int kProcesses = 8;
+  constexpr int kProcesses = 64;
+  constexpr int kWindows = 100;  // of each
+  std::array<int, 2> gate = {};
+  ASSERT_EQ(::pipe(gate.data()), 0);
   std::vector<pid_t> children;
   for (int number = 0; number < kProcesses; ++number) {
     const pid_t child = ::fork();
     if (child == 0) {
-      record_windows(folder.path(), {.worker_name = "w"}, 20);
+      ::close(gate[1]);
+      char none = 0;
+      static_cast<void>(::read(gate[0], &none, 1));  // until all are there
+      record_windows(folder.path(), {.worker_name = "w"}, kWindows);
       ::_exit(::testing::Test::HasFailure() ? 1 : 0);
     }
     children.push_back(child);
   }
+  ::close(gate[0]);
+  ::close(gate[1]);
   for (const pid_t child : children) {
     int status = -1;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     EXPECT_EQ(status, 0);
   }
   const std::vector<std::string> files = folder.files();
-  EXPECT_EQ(files.size(), 20 * kProcesses);
+  EXPECT_EQ(files.size(), kWindows * kProcesses);
+  std::set<std::string> windows;  // by what no two have in common
   for (const std::string& file : files) {
-    EXPECT_TRUE(read_trace(folder / file, {.strict = true}).ok()) << file;
+    EXPECT_THAT(file, MatchesRegex("w\\.[0-9]{19}\\.pt\\.trace\\.json"));
+    std::string json;
+    EXPECT_TRUE(wire::append_strict_json(json, fixtures::read_whole_file(folder / file), false))
+        << file;
+    const Result<Trace> trace = read_trace(folder / file, {.threads = 1, .strict = true});
+    ASSERT_TRUE(trace.ok()) << file << ": " << trace.status().message();
+    windows.insert(trace->metadata().at("trace_id"));
   }
+  EXPECT_EQ(windows.size(), files.size());
 }
 
 TEST(TraceHandler, TellsWhatCouldNotBeWritten) {

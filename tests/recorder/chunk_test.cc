@@ -118,6 +118,30 @@ TEST(ChunkDeathTest, ReservedOnesHaveTheirPages) {
       testing::ExitedWithCode(0), "");
 }
 
+TEST(ChunkDeathTest, ThoseThatNobodyTouchedAreNotReserved) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        ::prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+        give_chunk(take_chunk());  // its slab has others, which are free, but without pages
+        reserve_chunks(8);
+        std::vector<Chunk*> chunks = take(8);
+        bool all = std::all_of(chunks.begin(), chunks.end(), has_its_pages);
+        const std::vector<Chunk*> more = take(300);
+        for (Chunk* chunk : more) chunk->words()[kUsualWords - 1] = 1;
+        give(more);  // some go back to the system
+        give(chunks);
+        for (int round = 0; round < 2; ++round) {
+          reserve_chunks(300);
+          chunks = take(300);
+          all = all && std::all_of(chunks.begin(), chunks.end(), has_its_pages);
+          give(chunks);
+        }
+        ::_exit(all ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
 TEST(Chunk, ThreadsNeverGetTheSameOne) {
   std::vector<std::size_t> foreign(8);
   {

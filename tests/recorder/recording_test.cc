@@ -17,7 +17,10 @@
 namespace tbtrace::recorder {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::MatchesRegex;
 using testing::Pair;
 
@@ -79,11 +82,49 @@ TEST(Recording, ClosingClosesTheLogs) {
 
 TEST(Recording, TheLastMetadataOfANameCounts) {
   const auto recording = started();
-  recording->add_metadata("model", "\"a\"");
-  recording->add_metadata("epoch", "1");
-  recording->add_metadata("model", "{\"b\": 2}");
+  EXPECT_TRUE(recording->add_metadata("model", "\"a\"").ok());
+  EXPECT_TRUE(recording->add_metadata("epoch", "1").ok());
+  EXPECT_TRUE(recording->add_metadata("model", "{\"b\": 2}").ok());
   recording->close();
   EXPECT_THAT(recording->metadata(), ElementsAre(Pair("epoch", "1"), Pair("model", "{\"b\": 2}")));
+}
+
+TEST(Recording, MembersThatAFileIsReadByAreNoMetadata) {
+  const auto recording = started();
+  for (const char* key :
+       {"schemaVersion", "deviceProperties", "displayTimeUnit", "baseTimeNanoseconds",
+        "traceEvents", "traceName", "tbtrace_lost_records"}) {
+    const Status refused = recording->add_metadata(key, "1");
+    EXPECT_EQ(refused.code(), StatusCode::invalid_argument);
+    EXPECT_THAT(refused.message(), AllOf(HasSubstr("metadata '" + std::string(key) + "'"),
+                                         HasSubstr("choose another name")));
+  }
+  EXPECT_THAT(recording->metadata(), IsEmpty());
+}
+
+TEST(Recording, MetadataThatComeAfterTheEndAreRefused) {
+  const auto recording = started();
+  EXPECT_TRUE(recording->add_metadata("in time", "1").ok());
+  recording->close();
+  EXPECT_THAT(recording->add_metadata("late", "2").message(), HasSubstr("add it before stop()"));
+  EXPECT_FALSE(recording->add_metadata("in time", "3").ok());
+  EXPECT_THAT(recording->metadata(), ElementsAre(Pair("in time", "1")));
+}
+
+// The thread sanitizer sees it if metadata come in while whoever closed the recording reads them.
+TEST(Recording, MetadataStayWhileAClosedRecordingIsRead) {
+  for (int round = 0; round < 50; ++round) {
+    const auto recording = started();
+    std::size_t kept = 0;
+    std::jthread writer([&] {
+      while (recording->add_metadata(std::to_string(kept), "1").ok()) ++kept;
+    });
+    recording->close();
+    std::size_t size = recording->metadata().size();
+    writer.join();
+    EXPECT_EQ(size, kept);
+    EXPECT_EQ(recording->metadata().size(), kept);
+  }
 }
 
 TEST(Recording, KnowsTheMemoryThatWasThereBefore) {

@@ -25,7 +25,7 @@ TEST(WindowText, MetadataAreMembersWhateverTheirNames) {
                                          std::string(9999, 'k')};
   const std::string json = R"({"rank": [1, "two", null]})";
   HandWritten written;
-  for (const std::string& key : keys) written.recording->add_metadata(key, json);
+  for (const std::string& key : keys) EXPECT_TRUE(written.recording->add_metadata(key, json).ok());
   const WindowPointer window = written.window();
   const Trace trace = read(window);
   for (const std::string& key : keys) {  // which the trace keeps as they stand in the file
@@ -43,13 +43,36 @@ TEST(WindowText, MetadataAreMembersWhateverTheirNames) {
 TEST(WindowText, MetadataThatAreNoJsonAreTexts) {
   HandWritten written;
   written.thread().range(1, 2, "op");
-  written.recording->add_metadata("a", "not json");
-  written.recording->add_metadata("b", R"(1}, "traceEvents": [)");
+  EXPECT_TRUE(written.recording->add_metadata("a", "not json").ok());
+  EXPECT_TRUE(written.recording->add_metadata("b", R"(1}, "traceEvents": [)").ok());
   const Trace trace = read(written.window());
   ASSERT_EQ(trace.events().size(), 2U) << "the range and the profiler's own";
   EXPECT_EQ(trace.name(EventId{0}), "op");
   EXPECT_EQ(trace.metadata().find("a")->second, "\"not json\"");
   EXPECT_EQ(trace.metadata().find("b")->second, R"("1}, \"traceEvents\": [")");
+}
+
+TEST(WindowText, MetadataReplaceWhatTheRecordingSaysByItself) {
+  const std::vector<std::string> keys = {"host_name",     "trace_id",   "profile_memory",
+                                         "record_shapes", "with_flops", "with_modules",
+                                         "with_stack"};
+  HandWritten written({.record_shapes = true,
+                       .profile_memory = true,
+                       .with_stack = true,
+                       .with_flops = true,
+                       .with_modules = true});
+  for (const std::string& key : keys) {
+    EXPECT_TRUE(written.recording->add_metadata(key, R"("mine")").ok());
+  }
+  const WindowPointer window = written.window();
+  const std::string text = text_of(window);
+  const Trace trace = read(window);
+  for (const std::string& key : keys) {
+    const std::size_t first = text.find("\"" + key + "\": ");
+    ASSERT_NE(first, std::string::npos) << key;
+    EXPECT_EQ(text.find("\"" + key + "\": ", first + 1), std::string::npos) << key;
+    EXPECT_EQ(trace.metadata().find(key)->second, R"("mine")") << key;
+  }
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
