@@ -115,7 +115,7 @@ class Profiler::Driver final : public recorder::CycleTarget {
                                    .with_modules = options_.with_modules,
                                    .element_types = libtorch::element_type_names(),
                                    .modules = models_.map()});
-    if (!distributed_info_.empty()) prepared_->add_metadata(kDistributedInfo, distributed_info_);
+    if (!distributed_info_.empty()) keep(*prepared_, kDistributedInfo, distributed_info_);
   }
 
   void start() override {
@@ -195,14 +195,13 @@ class Profiler::Driver final : public recorder::CycleTarget {
            "' was dropped");
       return;
     }
-    const Status kept = recording->add_metadata(key, std::move(json));
-    if (!kept.ok()) warn(kept.message());
+    keep(*recording, key, std::move(json));
   }
 
   void set_distributed_info(std::string json) {
     distributed_info_ = std::move(json);
     for (const auto& recording : {prepared_, recording_}) {
-      if (recording != nullptr) recording->add_metadata(kDistributedInfo, distributed_info_);
+      if (recording != nullptr) keep(*recording, kDistributedInfo, distributed_info_);
     }
   }
 
@@ -263,6 +262,11 @@ class Profiler::Driver final : public recorder::CycleTarget {
   bool has(Activity activity) const {
     return options_.activities.empty() ||
            std::count(options_.activities.begin(), options_.activities.end(), activity) > 0;
+  }
+
+  void keep(recorder::Recording& recording, const std::string& key, std::string json) {
+    const Status kept = recording.add_metadata(key, std::move(json));
+    if (!kept.ok()) warn(kept.message());
   }
 
   void observe() {
