@@ -59,6 +59,15 @@ bool starts_with_any(std::string_view text, const std::array<std::string_view, k
                      [&](std::string_view start) { return text.starts_with(start); });
 }
 
+/// Where names have no namespace, as those of inlined functions that only one file sees, the header
+/// tells whose they are.
+bool is_machinery_header(std::string_view file) {
+  constexpr std::array<std::string_view, 4> kFolders = {"/torch/csrc/", "/ATen/", "/c10/",
+                                                        "/include/c++/"};
+  return std::any_of(kFolders.begin(), kFolders.end(),
+                     [&](std::string_view folder) { return file.find(folder) != file.npos; });
+}
+
 /// A program may be called libtorch_something; a library is one by its ending.
 bool is_machinery_library(std::string_view object) {
   return object.find(".so") != object.npos && starts_with_any(object, kMachineryLibraries);
@@ -116,8 +125,8 @@ std::optional<std::string> frame_text(const CodePlace& place) {
   const std::string_view object = base_name(place.object);
   const bool is_shown_of_torch =
       starts_with_any(name, kShownOfTorch) && !starts_with_any(name, kMachineryOfTorch);
-  if (!is_shown_of_torch &&
-      (is_machinery_library(object) || starts_with_any(name, kMachinery) || name == "_start")) {
+  if (!is_shown_of_torch && (is_machinery_library(object) || is_machinery_header(place.file) ||
+                             starts_with_any(name, kMachinery) || name == "_start")) {
     return std::nullopt;
   }
   std::string text = fmt::format(

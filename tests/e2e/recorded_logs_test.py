@@ -8,6 +8,7 @@ JSON, the figures are those of the files as an independent reading finds them, a
 content forces. Needs the packages of requirements.txt. Prints a line for each failure and 'N passed, M failed'.
 """
 import argparse
+import collections
 import pathlib
 import subprocess
 import sys
@@ -27,7 +28,7 @@ class Recorded(Run):
 
 
 def check_training(report, run):
-    report(run.views == ["Overview", "Operator", "Trace", "Memory"], f"views {run.views}")
+    report(run.views == ["Overview", "Operator", "Trace", "Memory", "Module"], f"views {run.views}")
     report(len(run.spans) == WINDOWS, f"{len(run.spans)} spans")
     for span in run.spans:
         steps = [row[0] for row in span.get("overview")["steps"]["rows"]]
@@ -41,6 +42,35 @@ def check_training(report, run):
         report(curve["rows"].get("CPU"), "no curve of memory")
         report(len(span.get("memory_events", time_metric="ms", memory_metric="KB")["rows"]["CPU"]) > 100,
                "few events of memory")
+
+
+def occurrences(nodes):
+    counts = collections.Counter()
+    for node in nodes:
+        counts[node["name"]] += node["occurences"]
+        counts += occurrences(node["children"])
+    return counts
+
+
+def check_modules(report, run):
+    for trace, span in run.matched():
+        shown = occurrences(span.get("module")["data"])
+        written = collections.Counter(row.name.removeprefix("nn.Module: ") for row in trace.modules)
+        report(shown == written, f"modules {shown} and {written}")
+        # A model of 20 convolutions with as many norms, 8 blocks, one of all; each runs once a step.
+        classes = collections.Counter(name.rsplit("_", 1)[0] for name in shown)
+        report(classes == {"Conv2d": 20, "BatchNorm2d": 20, "Block": 8, "Sequential": 5, "ResNet18": 1, "Linear": 1},
+               f"classes {classes}")
+        report(set(shown.values()) == {STEPS}, f"calls {shown}")
+
+
+def check_stacks(report, run):
+    for span in run.spans:
+        stacks = span.get("operation/stack", op_name="aten::conv2d", group_by="Operation")
+        frames = {frame for row in stacks["data"] for frame in row["call_stack"].split(";")}
+        for function in ("forward", "main"):
+            report(any("train_resnet18.cc(" in frame and frame.endswith(function) for frame in frames),
+                   f"no {function} in {frames}")
 
 
 def main():
@@ -62,6 +92,8 @@ def main():
             run.ask(server)
             check_run(report, options.tbtrace, run)
             check_training(report, run)
+            check_modules(report, run)
+            check_stacks(report, run)
         check_log(report, log, [run])
     return report.end()
 

@@ -94,6 +94,18 @@ TEST(FrameText, LeavesMachineryOut) {
   EXPECT_EQ(frame("", "/opt/torch/lib/libtorch_cpu.so"), std::nullopt);
 }
 
+TEST(FrameText, KnowsHeadersWhereNamesTellNothing) {
+  const auto inlined = [](const char* function, const char* file) {
+    return frame_text({.function = function, .file = file, .line = 126, .object = "prog"});
+  };
+  EXPECT_EQ(inlined("forward", "/opt/torch/include/torch/csrc/api/include/torch/nn/pimpl.h"),
+            std::nullopt);
+  EXPECT_EQ(inlined("operator()", "/usr/include/c++/12/bits/std_function.h"), std::nullopt);
+  EXPECT_TRUE(inlined("torch::nn::SequentialImpl::forward(int)",
+                      "/opt/torch/include/torch/csrc/api/include/torch/nn/pimpl.h"));
+  EXPECT_TRUE(inlined("forward", "/home/me/torch/net.h"));
+}
+
 TEST(FrameText, ShowsTheProgramAndLibTorchsModules) {
   EXPECT_TRUE(frame("main"));
   EXPECT_TRUE(frame("atom::split(int)"));
