@@ -86,9 +86,12 @@ Figures with_callback(Loop& loop, bool inputs) {
   return figures;
 }
 
-Figures with_tbtrace(const std::function<double()>& body, bool shapes, bool memory) {
-  tbtrace::Profiler profiler(
-      {.activities = {tbtrace::Activity::cpu}, .record_shapes = shapes, .profile_memory = memory});
+Figures with_tbtrace(const std::function<double()>& body, bool shapes, bool memory,
+                     bool stacks = false) {
+  tbtrace::Profiler profiler({.activities = {tbtrace::Activity::cpu},
+                              .record_shapes = shapes,
+                              .profile_memory = memory,
+                              .with_stack = stacks});
   profiler.start();
   Figures figures;
   const double before = resident_bytes();
@@ -154,7 +157,8 @@ int main(int argc, char** argv) {
   Loop long_loop{.operators = 1'000'000};
   const Figures large = with_tbtrace([&] { return long_loop.run(); }, false, false);
 
-  std::vector<double> plain, nothing, nothing_inputs, ours, ours_shapes, torchs, torchs_shapes;
+  std::vector<double> plain, nothing, nothing_inputs, ours, ours_shapes, ours_stacks, torchs,
+      torchs_shapes;
   std::vector<double> over_nothing, over_nothing_inputs, of_torch, of_torch_shapes, memory;
   std::vector<double> our_stop, torch_stop, our_bytes, torch_bytes;
   const auto operators = [&] { return loop.run(); };
@@ -167,6 +171,7 @@ int main(int argc, char** argv) {
     nothing_inputs.push_back(with_callback(loop, true).run);
     const Figures my_shapes = with_tbtrace(operators, true, false);
     ours_shapes.push_back(my_shapes.run);
+    ours_stacks.push_back(with_tbtrace(operators, false, false, true).run);
     const Figures its = with_torch(loop, false);
     torchs.push_back(its.run);
     const Figures its_shapes = with_torch(loop, true);
@@ -192,6 +197,7 @@ int main(int argc, char** argv) {
               median(nothing_inputs) - median(plain), "ns");
   limits.tell("  + tbtrace", median(ours) - median(plain), "ns");
   limits.tell("  + tbtrace with shapes", median(ours_shapes) - median(plain), "ns");
+  limits.tell("  + tbtrace with stacks", median(ours_stacks) - median(plain), "ns");
   limits.tell("  + torch's profiler", median(torchs) - median(plain), "ns");
   limits.tell("  + torch's profiler with shapes", median(torchs_shapes) - median(plain), "ns");
   limits.at_most("tbtrace over an observer that does nothing", median(over_nothing), 15, "ns");
@@ -202,7 +208,7 @@ int main(int argc, char** argv) {
   limits.at_most("allocation and freeing, more than without a profiler", median(memory), 30, "ns");
   limits.at_most("stop(), share of torch's, %", 100 * median(our_stop) / median(torch_stop), 2,
                  "%");
-  limits.at_most("stop() after 1,000,000 operators", large.stop / 1e6, 20, "ms");
+  limits.at_most("stop() after 1,000,000 operators", large.stop / 1e3, 20'000, "us");
   limits.at_most("resident memory an operator", large.resident / long_loop.operators, 64, "bytes");
   limits.tell("  of torch's profiler", *std::max_element(torch_bytes.begin(), torch_bytes.end()),
               "bytes");
