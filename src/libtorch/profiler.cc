@@ -105,7 +105,11 @@ class Profiler::Driver final : public recorder::CycleTarget {
 
   void prepare() override {
     libtorch::load_operator_names();
-    if (options_.with_stack) libtorch::load_unwinder();
+    if (options_.with_stack && !libtorch::can_unwind()) {
+      warn(
+          "there is no way to walk the stacks of C++ here, so that with_stack records those of "
+          "TorchScript only");
+    }
     recorder::reserve_chunks(kReservedChunks);
     prepared_ = std::make_shared<recorder::Recording>(
         recorder::RecordingOptions{.record_shapes = options_.record_shapes,
@@ -165,6 +169,13 @@ class Profiler::Driver final : public recorder::CycleTarget {
       options_.experimental.on_warning(sentence);
     } else {
       recorder::warn(sentence);
+    }
+  }
+  /// What listens may throw, but not here.
+  void warn_anyway(std::string_view sentence) noexcept {
+    try {
+      warn(sentence);
+    } catch (...) {
     }
   }
   bool device_stopped() override { return false; }
@@ -313,7 +324,9 @@ void Profiler::end() noexcept {
   try {
     driver_->finish();
   } catch (const std::exception& error) {
-    driver_->warn(std::string("stopping the profiler failed: ") + error.what());
+    driver_->warn_anyway(std::string("stopping the profiler failed: ") + error.what());
+  } catch (...) {
+    driver_->warn_anyway("stopping the profiler failed: what was thrown is no std::exception");
   }
 }
 

@@ -1,5 +1,6 @@
 #include "libtorch/script_context.h"
 
+#include <algorithm>
 #include <vector>
 
 #include <torch/csrc/jit/runtime/interpreter.h>
@@ -13,7 +14,9 @@ std::string script_stack() {
     if (!source || !source->filename()) continue;
     const std::size_t line =
         source->starting_line_no() + source->lineno_for_offset(entry.range.start());
-    text += *source->filename() + "(" + std::to_string(line) + "): " + entry.filename + ";";
+    std::string frame = *source->filename() + "(" + std::to_string(line) + "): " + entry.filename;
+    std::replace(frame.begin(), frame.end(), ';', ',');  // which parts frames
+    text += frame + ";";
   }
   return text;
 }

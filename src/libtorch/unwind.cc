@@ -1,28 +1,44 @@
 #include "libtorch/unwind.h"
 
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <mutex>
+
+#include <dlfcn.h>
+#include <pthread.h>
+
 #include "libtorch/torch_version.h"
 
 #if TBTRACE_TORCH_AT_LEAST(2, 1)
-
 #include <torch/csrc/profiler/unwind/unwind.h>
-
-namespace tbtrace::libtorch {
-
-void load_unwinder() { torch::unwind::unwind(); }
-
-std::vector<void*> unwind() { return torch::unwind::unwind(); }
-
-}  // namespace tbtrace::libtorch
-
-#else
-
-#include <array>
-
-#include <dlfcn.h>
+#endif
 
 namespace tbtrace::libtorch {
 
 namespace {
+
+constexpr std::size_t kDeepest = 128;
+
+#if TBTRACE_TORCH_AT_LEAST(2, 1)
+
+/// LibTorch hands out what its table of places holds after it has let go of the table's lock, so
+/// that a second thread may move it meanwhile. A forked child finds the mutex unlocked.
+std::mutex& unwinders_mutex() {
+  static std::mutex& one = []() -> std::mutex& {
+    ::pthread_atfork([] { unwinders_mutex().lock(); }, [] { unwinders_mutex().unlock(); },
+                     [] { unwinders_mutex().unlock(); });
+    return *new std::mutex;
+  }();
+  return one;
+}
+
+std::vector<void*> walk() {
+  const std::lock_guard lock(unwinders_mutex());
+  return torch::unwind::unwind();
+}
+
+#else
 
 using Backtrace = int (*)(void**, int);
 
@@ -39,23 +55,35 @@ Backtrace find_backtrace() {
   return nullptr;
 }
 
-Backtrace backtrace() {
-  static const Backtrace one = find_backtrace();
-  return one;
-}
-
-}  // namespace
-
-std::vector<void*> unwind() {
-  if (backtrace() == nullptr) return {};
-  std::array<void*, 256> frames;
-  const int count = backtrace()(frames.data(), static_cast<int>(frames.size()));
-  if (count <= 0) return {};
+std::vector<void*> walk() {
+  static const Backtrace backtrace = find_backtrace();
+  if (backtrace == nullptr) return {};
+  std::array<void*, kDeepest> frames;
+  const int count = std::max(backtrace(frames.data(), static_cast<int>(frames.size())), 0);
   return std::vector<void*>(frames.begin(), frames.begin() + count);
 }
 
-void load_unwinder() { unwind(); }
+#endif
+
+}  // namespace
+
+bool can_unwind() {
+  // LibTorch throws where it knows no way.
+  static const bool can = [] {
+    try {
+      return !walk().empty();
+    } catch (const std::exception&) {
+      return false;
+    }
+  }();
+  return can;
+}
+
+std::vector<void*> unwind() {
+  if (!can_unwind()) return {};
+  std::vector<void*> frames = walk();
+  if (frames.size() > kDeepest) frames.resize(kDeepest);
+  return frames;
+}
 
 }  // namespace tbtrace::libtorch
-
-#endif

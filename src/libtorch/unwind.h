@@ -6,10 +6,10 @@
 
 namespace tbtrace::libtorch {
 
-/// Makes ready what unwind() needs; slow once.
-void load_unwinder();
+/// Whether there is a way here; slow once, and makes ready what unwind() needs.
+bool can_unwind();
 
-/// Innermost first. \throws as LibTorch does where it cannot go on.
+/// Innermost first, up to 128 frames; empty where there is no way.
 std::vector<void*> unwind();
 
 }  // namespace tbtrace::libtorch

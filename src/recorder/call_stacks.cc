@@ -1,5 +1,6 @@
 #include "recorder/call_stacks.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "symbols/code_places.h"
@@ -15,7 +16,14 @@ std::uint32_t CallStacks::add(const BeginRecord& record) {
   if (!is_new) return found->second;
   std::string stack;
   if (record.script_stack != nullptr) stack = record.script_stack->text;
-  for (void* const address : record.stack) stack += frames(address);
+  // The recorder's own frames are innermost, up to those of LibTorch that called it; a stripped
+  // program does not tell them from its own by name.
+  const auto called = std::find_if(record.stack.begin(), record.stack.end(),
+                                   [&](void* address) { return frames(address).is_libtorchs; });
+  const auto first = called == record.stack.end() ? record.stack.begin() : called;
+  for (auto address = first; address != record.stack.end(); ++address) {
+    stack += frames(*address).text;
+  }
   if (stack.empty()) return 0;
   found->second = static_cast<std::uint32_t>(texts_.size());
   texts_.push_back(std::move(stack));
@@ -23,12 +31,13 @@ std::uint32_t CallStacks::add(const BeginRecord& record) {
 }
 
 /// Of one address; several where functions were inlined.
-const std::string& CallStacks::frames(void* return_address) {
+const CallStacks::Frames& CallStacks::frames(void* return_address) {
   const auto [found, is_new] = frames_.try_emplace(return_address);
   if (!is_new) return found->second;
   for (const symbols::CodePlace& place : symbols::code_places(return_address)) {
+    if (symbols::is_libtorch(place)) found->second.is_libtorchs = true;
     if (const std::optional<std::string> frame = symbols::frame_text(place)) {
-      found->second += *frame + ";";
+      found->second.text += *frame + ";";
     }
   }
   return found->second;

@@ -21,11 +21,16 @@ class CallStacks {
   const std::string& text(std::uint32_t number) const { return texts_[number]; }
 
  private:
-  const std::string& frames(void* return_address);
+  struct Frames {
+    std::string text;  // of those that are shown
+    bool is_libtorchs = false;
+  };
+
+  const Frames& frames(void* return_address);
 
   std::vector<std::string> texts_ = {""};
   std::unordered_map<std::string, std::uint32_t> numbers_;  // by what the record holds
-  std::unordered_map<void*, std::string> frames_;           // by return address
+  std::unordered_map<void*, Frames> frames_;                // by return address
 };
 
 }  // namespace tbtrace::recorder

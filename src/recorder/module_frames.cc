@@ -21,6 +21,12 @@ class Finder {
     for (const Window::Range& range : window_.ranges()) {
       if (!range.is_async) visit(range);
     }
+    // Ranges that a program does not end in the reverse order do not nest.
+    for (ModuleFrame& frame : frames_) {
+      if (frame.parent < 0) continue;
+      const ModuleFrame& around = frames_[static_cast<std::size_t>(frame.parent)];
+      frame.end_ticks = std::min(frame.end_ticks, around.end_ticks);
+    }
     return {.modules = map_.modules(), .frames = std::move(frames_)};
   }
 
@@ -64,10 +70,9 @@ class Finder {
       open.is_backward = true;
       thread.frames.resize(first_found(thread));
     } else if (record.module != nullptr && !open.is_backward && !open.is_module_work) {
-      if (const auto owner = map_.owner(record.module)) {
-        open_path(thread, path_to(*owner), range, record);
-        open.is_module_work = true;
-      }
+      const auto* const tensor = static_cast<const ModuleTensor*>(record.module);
+      open_path(thread, path_to(tensor->module), range, record);
+      open.is_module_work = true;
     }
     thread.ranges.push_back(open);
   }
@@ -157,9 +162,6 @@ class Finder {
 
 }  // namespace
 
-ModuleFrames find_module_frames(const Window& window) {
-  if (!window.has_modules()) return {};
-  return Finder(window).find();
-}
+ModuleFrames find_module_frames(const Window& window) { return Finder(window).find(); }
 
 }  // namespace tbtrace::recorder

@@ -9,21 +9,32 @@
 
 namespace tbtrace::recorder {
 
-std::uint32_t ModuleMap::add(const void* instance, const std::string& type,
-                             const std::string& path) {
+std::uint32_t ModuleMap::add(const void* instance, const std::string& type, const std::string& path,
+                             std::int64_t parent) {
   const auto row = static_cast<std::uint32_t>(modules_.size());
-  const auto [known, is_new] = rows_.try_emplace(instance, row);
+  const auto [known, is_new] = rows_.try_emplace({instance, type}, row);
   if (!is_new) return known->second;
-  Module module{.class_name = module_class(type), .path = path};
+  Module module{.class_name = module_class(type), .number = 0, .path = path, .parent = parent};
   module.number = class_counts_[module.class_name]++;
-  if (const std::size_t dot = path.rfind('.'); dot != path.npos) {
-    if (const auto parent = by_path_.find(path.substr(0, dot)); parent != by_path_.end()) {
-      module.parent = parent->second;
-    }
-  }
-  if (!path.empty()) by_path_.try_emplace(path, row);
   modules_.push_back(std::move(module));
   return row;
+}
+
+void ModuleMap::own(const void* storage, const ModuleTensor& tensor) {
+  tensors_[storage].push_back(tensor);
+}
+
+const ModuleTensor* ModuleMap::tensor(const void* storage, const void* address) const {
+  const auto found = tensors_.find(storage);
+  if (found == tensors_.end()) return nullptr;
+  const auto& tensors = found->second;
+  if (tensors.size() == 1) return &tensors.front();
+  const auto* const byte = static_cast<const char*>(address);
+  const auto holds = [&](const ModuleTensor& tensor) {
+    return tensor.begin <= byte && byte < tensor.end;
+  };
+  const auto tensor = std::find_if(tensors.begin(), tensors.end(), holds);
+  return tensor == tensors.end() ? nullptr : &*tensor;
 }
 
 std::string module_class(const std::string& type) {

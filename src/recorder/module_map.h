@@ -1,13 +1,14 @@
 // Which modules a model has, and which of them each parameter and buffer belongs to.
-// Owns its texts; modules and tensors are known by address only. Filled by one thread, then read by
-// any. A module that is there twice counts where it was found first.
+// Owns its texts; modules and tensors are known by address only, and whoever fills the map keeps
+// addresses from being used again. Filled by one thread, then read by any.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
-#include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace tbtrace::recorder {
@@ -19,32 +20,34 @@ struct Module {
   std::int64_t parent = -1;  ///< a row of the same list
 };
 
+/// A parameter or buffer.
+struct ModuleTensor {
+  std::uint32_t module;  ///< a row of modules
+  const char* begin;     ///< of its bytes
+  const char* end;
+};
+
 class ModuleMap {
  public:
-  /// `type` is the mangled name of the class. A module comes after the one that it is a part of,
-  /// whose path is its own up to the last dot.
-  std::uint32_t add(const void* instance, const std::string& type, const std::string& path);
-  /// `tensor` is the address of the storage of a parameter or buffer.
-  void own(const void* tensor, std::uint32_t module) { owners_.try_emplace(tensor, module); }
+  static constexpr std::int64_t kNone = -1;
+
+  /// The row of the module, a new one unless there is one of this class at this address. `type` is
+  /// the mangled name of the class.
+  std::uint32_t add(const void* instance, const std::string& type, const std::string& path,
+                    std::int64_t parent = kNone);
+  /// `storage` is the memory that the tensor is in, alone or with others.
+  void own(const void* storage, const ModuleTensor& tensor);
 
   const std::vector<Module>& modules() const { return modules_; }
-  std::optional<std::uint32_t> find(const void* instance) const { return find(rows_, instance); }
-  std::optional<std::uint32_t> owner(const void* tensor) const { return find(owners_, tensor); }
+  /// The tensor of a module that is in the storage, at this address where there are several; null
+  /// if there is none. Of tensors that are the same, the first that was added.
+  const ModuleTensor* tensor(const void* storage, const void* address) const;
 
  private:
-  using Rows = std::unordered_map<const void*, std::uint32_t>;
-
-  static std::optional<std::uint32_t> find(const Rows& rows, const void* key) {
-    const auto found = rows.find(key);
-    if (found == rows.end()) return std::nullopt;
-    return found->second;
-  }
-
   std::vector<Module> modules_;
-  Rows rows_;  // by instance
-  Rows owners_;
-  std::unordered_map<std::string, std::uint32_t> by_path_;
+  std::map<std::pair<const void*, std::string>, std::uint32_t> rows_;
   std::unordered_map<std::string, std::uint32_t> class_counts_;
+  std::unordered_map<const void*, std::deque<ModuleTensor>> tensors_;  // addresses stay
 };
 
 /// How Python would name the class: without namespaces, and without the `Impl` that LibTorch's

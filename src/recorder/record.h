@@ -45,8 +45,8 @@ struct BeginRecord {
   /// Inputs as recorder/inputs.h encodes them; null: not recorded.
   const char* inputs = nullptr;
   std::uint32_t inputs_size = 0;
-  /// Of a module's forward, the module. Of an operator, a parameter or buffer that it takes, as
-  /// ModuleMap has it.
+  /// Of a module's forward, the module. Of an operator, a ModuleTensor of the recording's modules
+  /// that it takes.
   const void* module = nullptr;
   /// TorchScript's frames around it, each as `file(line): function;`, innermost first.
   const Name* script_stack = nullptr;

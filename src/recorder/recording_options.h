@@ -20,6 +20,9 @@ struct RecordingOptions {
   std::vector<std::string> element_types = {};
   /// Of the models whose modules are to be found; null: of none.
   std::shared_ptr<const ModuleMap> modules = nullptr;
+
+  bool wants_inputs() const { return record_shapes || with_flops; }
+  bool wants_modules() const { return with_modules || with_stack || modules != nullptr; }
 };
 
 }  // namespace tbtrace::recorder

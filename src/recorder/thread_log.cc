@@ -31,7 +31,7 @@ std::uint64_t* ThreadLog::more_room(std::size_t words) {
   const std::lock_guard lock(mutex_);
   Chunk* chunk = closed_ ? nullptr : take_chunk(words);
   if (chunk == nullptr) {
-    if (!closed_) lost_.fetch_add(1, std::memory_order_relaxed);
+    if (!closed_) count_lost();
     return nullptr;
   }
   if (newest_ == nullptr) {

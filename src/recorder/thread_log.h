@@ -60,6 +60,9 @@ class ThreadLog {
 
   NameTable& names() { return names_; }
 
+  /// A record that could not be written, for want of memory.
+  void count_lost() { lost_.fetch_add(1, std::memory_order_relaxed); }
+
   /// Sums up the memory that the thread allocated and freed.
   void count_memory(std::int64_t bytes) {
     memory_bytes_.store(memory_bytes_.load(std::memory_order_relaxed) + bytes,

@@ -21,7 +21,6 @@ bool evaluates(const BeginRecord& around, const BeginRecord& node) {
 
 Window::Window(std::shared_ptr<const Recording> recording)
     : recording_(std::move(recording)), scale_(recording_->started(), recording_->ended()) {
-  has_modules_ = recording_->options().modules != nullptr;
   start_ns_ = unix_ns(recording_->started().ticks);
   end_ns_ = unix_ns(recording_->ended().ticks);
   std::vector<EndRecord> late;
@@ -39,7 +38,7 @@ Window::Window(std::shared_ptr<const Recording> recording)
   if (!late.empty()) end_late(late);
   find_arrows();
   name_stacks();
-  modules_ = find_module_frames(*this);
+  if (recording_->options().wants_modules()) modules_ = find_module_frames(*this);
 }
 
 void Window::read_log(std::uint32_t log, std::vector<EndRecord>& late) {
@@ -54,7 +53,6 @@ void Window::read_log(std::uint32_t log, std::vector<EndRecord>& late) {
         Range& around = window.ranges_[*row];
         if (evaluates(begin_record(around.record), record)) around.numbers = first;
       }
-      if (record.scope == Scope::module) window.has_modules_ = true;
       open.begin(record.key, window.ranges_.size());
       window.ranges_.push_back({.record = first,
                                 .numbers = first,

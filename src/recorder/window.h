@@ -52,8 +52,6 @@ class Window {
   /// Frames with a `;` behind each, innermost first; empty where none were recorded.
   const std::string& call_stack(const Range& range) const { return stacks_.text(range.stack); }
   const ModuleFrames& modules() const { return modules_; }
-  /// Whether forwards of modules, or operators of a known model, were recorded.
-  bool has_modules() const { return has_modules_; }
   std::int64_t start_ns() const { return start_ns_; }  ///< since 1970, as all times
   std::int64_t end_ns() const { return end_ns_; }
   std::int64_t unix_ns(std::uint64_t ticks) const { return scale_.unix_ns(ticks); }
@@ -73,7 +71,6 @@ class Window {
   std::vector<Arrow> arrows_;
   CallStacks stacks_;
   ModuleFrames modules_;
-  bool has_modules_;
 };
 
 }  // namespace tbtrace::recorder

@@ -1,10 +1,12 @@
 // What the code at an address of this process is: function, file and line, from the symbols and the
 // debug information of the program and its libraries.
-// Reads files at the first call and is slow then; safe from any thread. What is not known is empty.
+// Reads files at the first call and is slow then; safe from any thread. What is not known is empty:
+// lines of libraries that were loaded after the first call, for instance.
 // Two implementations: with libbacktrace, and with the dynamic linker's own table where that is not
 // installed, which knows no lines and only exported functions.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 

@@ -22,6 +22,11 @@ std::size_t behind_operator(std::string_view name, std::size_t at) {
   if (end < name.size() && is_word(name[end])) return at;  // the word goes on
   const std::string_view sign = name.substr(end);
   if (sign.starts_with("()") || sign.starts_with("[]")) return end + 2;
+  if (sign.starts_with("\"\" ")) {
+    end += 3;
+    while (end < name.size() && is_word(name[end])) ++end;
+    return end;
+  }
   while (end < name.size() && std::string_view("<>=!+-*/%&|^~,").find(name[end]) != name.npos)
     ++end;
   return end;
@@ -40,6 +45,21 @@ std::size_t behind_bracket(std::string_view name, std::size_t at) {
     if ((c == ')' || c == '>' || c == '}' || c == ']') && --depth == 0) return at;
   }
   return name.size();
+}
+
+/// Behind the qualifiers that a function's parameters may have.
+std::size_t behind_qualifiers(std::string_view name, std::size_t at) {
+  for (bool found = true; found;) {
+    found = false;
+    for (const std::string_view qualifier : {" const", " volatile", " &&", " &"}) {
+      const std::string_view rest = name.substr(at);
+      if (!rest.starts_with(qualifier)) continue;
+      if (rest.size() > qualifier.size() && is_word(rest[qualifier.size()])) continue;
+      at += qualifier.size();
+      found = true;
+    }
+  }
+  return at;
 }
 
 constexpr std::array<std::string_view, 12> kMachineryLibraries = {
@@ -97,12 +117,15 @@ std::string_view function_name(std::string_view function) {
       start = ++at;
     } else if (c == '(') {
       const std::size_t behind = behind_bracket(function, at);
-      const std::string_view rest = function.substr(behind);
-      // Something that is in a function, or in `(anonymous namespace)`, goes on.
+      const std::size_t next = behind_qualifiers(function, behind);
+      const std::string_view rest = function.substr(next);
       if (rest.starts_with("::")) {
-        at = behind;
-      } else if (rest.starts_with(" const::")) {
-        at = behind + std::string_view(" const").size();
+        at = next;  // something that is in a function, or in `(anonymous namespace)`
+      } else if (next == behind && rest.size() > 1 && rest[0] == ' ' &&
+                 (is_word(rest[1]) || rest[1] == '(')) {
+        at = behind;  // `decltype(auto)`, a return type
+      } else if (rest.starts_with('(') && function.substr(at).starts_with("(*")) {
+        return function_name(function.substr(at + 2, behind - at - 3));  // it returns a function
       } else {
         break;
       }
@@ -116,7 +139,14 @@ std::string_view function_name(std::string_view function) {
       ++at;
     }
   }
-  return function.substr(start, std::min(at, arguments) - start);
+  const std::string_view name = function.substr(start, std::min(at, arguments) - start);
+  return name.empty() ? function : name;
+}
+
+bool is_libtorch(const CodePlace& place) {
+  const std::string_view object = base_name(place.object);
+  return object.find(".so") != object.npos &&
+         (object.starts_with("libtorch") || object.starts_with("libc10"));
 }
 
 std::optional<std::string> frame_text(const CodePlace& place) {

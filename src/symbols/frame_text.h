@@ -21,4 +21,7 @@ std::string_view function_name(std::string_view function);
 /// in the object.
 std::optional<std::string> frame_text(const CodePlace& place);
 
+/// Whether it is in one of LibTorch's libraries.
+bool is_libtorch(const CodePlace& place);
+
 }  // namespace tbtrace::symbols

@@ -22,6 +22,15 @@ TEST(FunctionName, LeavesTheReturnTypeOut) {
   EXPECT_EQ(function_name("std::vector<int, std::allocator<int> > g<int>()"), "g");
 }
 
+TEST(FunctionName, KnowsReturnTypesWithBrackets) {
+  EXPECT_EQ(function_name("decltype(auto) f<int>(int)"), "f");
+  EXPECT_EQ(function_name("decltype (x+x) A::f<int>(int)"), "A::f");
+  EXPECT_EQ(function_name("auto f<int>(int)->decltype(x+x)"), "f");
+  EXPECT_EQ(function_name("void (*foo<int>(int))(int)"), "foo");
+  EXPECT_EQ(function_name("decltype(auto) (anonymous namespace)::f<int>(int)"),
+            "(anonymous namespace)::f");
+}
+
 TEST(FunctionName, KeepsTheArgumentsOfClassesButNotItsOwn) {
   EXPECT_EQ(function_name("void Net<4, (char)65>::forward<at::Tensor&>(at::Tensor&)"),
             "Net<4, (char)65>::forward");
@@ -35,6 +44,7 @@ TEST(FunctionName, KnowsOperators) {
   EXPECT_EQ(function_name("A::operator->() const"), "A::operator->");
   EXPECT_EQ(function_name("A::operator std::string() const"), "A::operator std::string");
   EXPECT_EQ(function_name("operator new(unsigned long)"), "operator new");
+  EXPECT_EQ(function_name("operator\"\" _km(long double)"), "operator\"\" _km");
   EXPECT_EQ(function_name("A::operators(int)"), "A::operators");
   EXPECT_EQ(function_name("A::my_operator(int)"), "A::my_operator");
 }
@@ -46,11 +56,15 @@ TEST(FunctionName, KeepsWhatAFunctionIsIn) {
   EXPECT_EQ(function_name("f(int)::Local::g()"), "f(int)::Local::g");
   EXPECT_EQ(function_name("A::f() const::{lambda()#1}::operator()() const"),
             "A::f() const::{lambda()#1}::operator()");
+  EXPECT_EQ(function_name("A::f() const &::{lambda()#1}::operator()() const"),
+            "A::f() const &::{lambda()#1}::operator()");
+  EXPECT_EQ(function_name("A::f() volatile &&::Local::g()"), "A::f() volatile &&::Local::g");
 }
 
 TEST(FunctionName, EndsForAnyText) {
-  for (const char* const text : {"(", ")", "<", ">", "operator", "operator(", "f<(", "{[<(", "a )",
-                                 "operator ", " ", "f(", "f()::", "()::()::"}) {
+  for (const char* const text :
+       {"(", ")", "<", ">", "operator", "operator(", "f<(", "{[<(", "a )", "operator ", " ", "f(",
+        "f()::", "()::()::", "(*", "(*)(", "operator\"\" ", "() ("}) {
     EXPECT_LE(function_name(text).size(), std::string(text).size()) << text;
   }
 }
