@@ -197,6 +197,16 @@ class Profiler {
   /// \throws std::invalid_argument for another metric.
   Status export_stacks(const std::string& path, std::string_view metric = "self_cpu_time_total");
 
+  /// How much memory the last cycle's tensors had at each time, and what for (PARAMETER,
+  /// ACTIVATION, GRADIENT and so on), by torch's rules. `*raw.json.gz`: a list of `[ns, action,
+  /// bytes, category]`; other `.gz`, and what is not `.html`: `[times in us, bytes by category]`;
+  /// `.html`: a page with a chart. Parameters are those of models given to attach(); without it
+  /// those that a whole training step shows. docs/memory_timeline.md has the rules. An existing
+  /// file is replaced. `device` is `cpu`, or `cuda:N`, of which nothing is recorded yet. \throws
+  /// std::invalid_argument without record_shapes, profile_memory and with_stack, or for another
+  /// device.
+  Status export_memory_timeline(const std::string& path, std::string_view device = "cpu");
+
   /// Until what handlers export in the background is written. The first failure since the last
   /// call.
   Status wait_for_exports();

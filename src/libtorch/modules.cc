@@ -1,5 +1,7 @@
 #include "libtorch/modules.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <typeinfo>
 #include <utility>
 
@@ -23,6 +25,7 @@ void AttachedModels::add(const torch::nn::Module& model, const std::string& name
       if (tensor.defined()) part.tensors.emplace_back(tensor.getIntrusivePtr());
     };
     for (const at::Tensor& parameter : module.parameters(/*recurse=*/false)) own(parameter);
+    part.parameters = part.tensors.size();
     for (const at::Tensor& buffer : module.buffers(/*recurse=*/false)) own(buffer);
     parts_.push_back(std::move(part));
   };
@@ -46,6 +49,32 @@ std::shared_ptr<const recorder::ModuleMap> AttachedModels::map() const {
     }
   }
   return map;
+}
+
+std::vector<recorder::KnownTensor> AttachedModels::known_tensors() const {
+  std::vector<recorder::KnownTensor> known;
+  const auto add = [&](const c10::TensorImpl& tensor, bool is_gradient) {
+    if (tensor.layout() != c10::kStrided || tensor.has_symbolic_sizes_strides()) return;
+    if (!tensor.has_storage()) return;
+    const void* const data = tensor.storage().unsafeGetStorageImpl()->data();
+    std::int64_t elements = tensor.dim() == 0 ? 1 : 0;
+    for (std::int64_t dim = 0; dim < tensor.dim(); ++dim) {
+      elements = std::max(elements, tensor.size(dim) * tensor.stride(dim));
+    }
+    known.push_back({.address = reinterpret_cast<std::uintptr_t>(data),
+                     .bytes = static_cast<std::uint64_t>(elements) * tensor.itemsize(),
+                     .is_gradient = is_gradient});
+  };
+  for (const Part& part : parts_) {
+    for (std::size_t at = 0; at < part.parameters; ++at) {
+      const auto tensor = part.tensors[at].lock();
+      if (!tensor.defined()) continue;
+      add(*tensor, false);
+      const at::Tensor& gradient = tensor->grad();
+      if (gradient.defined()) add(*gradient.unsafeGetTensorImpl(), true);
+    }
+  }
+  return known;
 }
 
 const void* module_tensor(c10::ArrayRef<const c10::IValue> inputs, bool has_sequence_number,

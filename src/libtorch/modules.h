@@ -3,6 +3,7 @@
 // one thread.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include <ATen/core/ivalue.h>
 #include <c10/util/intrusive_ptr.h>
 
+#include "recorder/known_tensors.h"
 #include "recorder/module_map.h"
 
 namespace torch::nn {
@@ -26,12 +28,17 @@ class AttachedModels {
   /// As the models' tensors are now; null if there are no models.
   std::shared_ptr<const recorder::ModuleMap> map() const;
 
+  /// The models' parameters that have memory now, and their gradients.
+  std::vector<recorder::KnownTensor> known_tensors() const;
+
  private:
   struct Part {
     const void* instance;
     std::string type;  // mangled
     std::string path;
+    /// The parameters, then the buffers.
     std::vector<c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>> tensors;
+    std::size_t parameters = 0;
   };
 
   std::vector<Part> parts_;

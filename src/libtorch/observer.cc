@@ -100,6 +100,11 @@ void record_with_context(const at::RecordFunction& function, ThreadLog& log) {
     record.inputs = inputs.data();
     record.inputs_size = static_cast<std::uint32_t>(inputs.size());
   }
+  std::vector<std::uint64_t> storages;
+  if (options.has_storages()) {
+    add_storages(function.inputs(), storages);
+    record.storages = storages;
+  }
   if (is_forward(function)) {
     record.scope = Scope::module;
     record.module = next_module;

@@ -25,7 +25,7 @@ MAY_INCLUDE = {
     "writers": {"trace", "report", "wire", "io", "base", "proto"},
     "dialects": BELOW_ANALYSES | {"analyses", "writers"},
     "symbols": {"base"},
-    "recorder": {"trace", "symbols", "wire", "io", "base"},
+    "recorder": {"trace", "report", "symbols", "wire", "io", "base"},
     "converters": BELOW_ANALYSES | {"analyses", "writers", "readers", "dialects"},
     "cupti": {"recorder", "base"},
 }
