@@ -33,12 +33,16 @@ def recorded(path):
     x, y = torch.ones(16, 20), torch.zeros(16, dtype=torch.int64)
     torch.nn.functional.cross_entropy(model(x), y).backward()
     optimizer.zero_grad()
+
+    def step():  # the loss is gone at its end, as in C++
+        optimizer.zero_grad()
+        loss = torch.nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+
     with profile(activities=[ProfilerActivity.CPU], record_shapes=True, profile_memory=True, with_stack=True) as prof:
         for _ in range(3):
-            optimizer.zero_grad()
-            loss = torch.nn.functional.cross_entropy(model(x), y)
-            loss.backward()
-            optimizer.step()
+            step()
     prof.export_memory_timeline(str(path), device="cpu")
 
 
