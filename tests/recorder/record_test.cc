@@ -22,10 +22,12 @@ struct Begin {
   explicit Begin(const BeginRecord& from)
       : record(from),
         inputs(from.inputs == nullptr ? "none" : std::string(from.inputs, from.inputs_size)),
-        stack(from.stack.begin(), from.stack.end()) {}
+        stack(from.stack.begin(), from.stack.end()),
+        storages(from.storages.begin(), from.storages.end()) {}
   BeginRecord record;
   std::string inputs;
   std::vector<void*> stack;
+  std::vector<std::uint64_t> storages;
 };
 
 struct AllRecords {
@@ -55,6 +57,7 @@ void expect_same(const Begin& read, const BeginRecord& written) {
   EXPECT_EQ(read.record.forward_thread, written.forward_thread);
   EXPECT_EQ(read.inputs, Begin(written).inputs);
   EXPECT_EQ(read.stack, Begin(written).stack);
+  EXPECT_EQ(read.storages, Begin(written).storages);
 }
 
 /// Begins with all mixtures of what may be there.
@@ -83,6 +86,7 @@ class AllBegins {
                 record.inputs_size = static_cast<std::uint32_t>(inputs_size);
               }
               record.stack = std::span<void* const>(stack_).first(frames);
+              record.storages = std::span<const std::uint64_t>(storages_).first(ticks % 4);
               records.push_back(record);
             }
           }
@@ -95,6 +99,7 @@ class AllBegins {
 
  private:
   std::vector<void*> stack_;
+  std::vector<std::uint64_t> storages_ = {0, 0x7f00'0000'1000, ~std::uint64_t{0}};
   std::string bytes_;
 };
 
