@@ -1,5 +1,6 @@
 // torch.profiler for programs that use LibTorch: record on a schedule, look at the result, write
 // log directories for TensorBoard. Target tbtrace::torch; needs no header of torch.
+// CMake has the target where tbtrace was built with LibTorch: `if(TARGET tbtrace::torch)`.
 // A Profiler owns what it recorded. Its functions are for the thread that makes it; what it records
 // may run on any. Two profilers may record at once on two threads.
 // Wrong arguments throw std::invalid_argument with torch's text. What goes wrong later (no room on

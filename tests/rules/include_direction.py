@@ -37,6 +37,7 @@ OWNER = {
     "status.h": "base", "version.h": "base", "device.h": "base",
     "trace.h": "trace", "report.h": "report", "analyses.h": "analyses", "writers.h": "writers",
     "convert.h": "dialects", "schedule.h": "recorder", "profiler.h": "libtorch",
+    "capabilities.h": "api",
 }
 
 # Library: the folders that may name it. Everything else outside the project is the system's or std's.
