@@ -211,6 +211,7 @@ class FlowBuilder {
  private:
   std::vector<std::uint32_t> rows_of(const std::vector<std::uint32_t>& storages) const {
     std::vector<std::uint32_t> rows;
+    rows.reserve(storages.size());
     for (const std::uint32_t storage : storages) rows.push_back(rows_[storage]);
     std::sort(rows.begin(), rows.end());
     rows.erase(std::unique(rows.begin(), rows.end()), rows.end());

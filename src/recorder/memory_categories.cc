@@ -1,7 +1,6 @@
 #include "recorder/memory_categories.h"
 
 #include <algorithm>
-#include <ranges>
 #include <unordered_set>
 
 namespace tbtrace::recorder {
@@ -125,7 +124,8 @@ class Finder {
   void find_inputs() {
     const std::vector<bool> of_gradient = of_gradients();
     Versions helps;
-    for (const FlowNode& node : flow_.nodes | std::views::reverse) {
+    for (std::size_t at = flow_.nodes.size(); at-- > 0;) {
+      const FlowNode& node = flow_.nodes[at];
       const bool is_part = any_edge(node, [&](const FlowEdge& edge) {
         return takes(edge, Category::gradient) || takes(edge, Category::parameter) ||
                makes(edge, Category::gradient) || makes(edge, Category::parameter) ||
@@ -166,7 +166,8 @@ class Finder {
       }
     }
     Versions helps;
-    for (const FlowNode& node : flow_.nodes | std::views::reverse) {
+    for (std::size_t at = flow_.nodes.size(); at-- > 0;) {
+      const FlowNode& node = flow_.nodes[at];
       const bool is_part = any_edge(node, [&](const FlowEdge& edge) {
         return makes(edge, Category::gradient) || helps.has_made(edge);
       });

@@ -48,7 +48,7 @@ bool fits(const ObservedInput& input, const SchemaArgument& argument) {
 
 std::optional<std::vector<bool>> OperatorSchemas::written(std::string_view name,
                                                           std::span<const ObservedInput> inputs) {
-  if (name.find("::") == name.npos) return std::nullopt;
+  if (name.find("::") == std::string_view::npos) return std::nullopt;
   const auto [known, is_new] = known_.try_emplace(std::string(name));
   if (is_new) known->second = find_(known->first);
   std::optional<std::vector<bool>> written;

@@ -1,6 +1,6 @@
 // Trains a small model as memory_timelines.py does, and exports the timeline of its memory.
 //   train_mlp TIMELINE.raw.json.gz [no_model]
-#include <cstdio>
+#include <iostream>
 
 #include <torch/torch.h>
 
@@ -34,6 +34,6 @@ int main(int argc, char** argv) {
     for (int number = 0; number < 3; ++number) step();
   }
   const tbtrace::Status written = profiler.export_memory_timeline(argv[1]);
-  if (!written.ok()) std::fprintf(stderr, "%s\n", written.message().c_str());
+  if (!written.ok()) std::cerr << written.message() << '\n';
   return written.ok() ? 0 : 1;
 }
