@@ -1,5 +1,6 @@
 // torch.profiler for programs that use LibTorch: record on a schedule, look at the result, write
 // log directories for TensorBoard. Target tbtrace::torch; needs no header of torch.
+// CMake has the target where tbtrace was built with LibTorch: `if(TARGET tbtrace::torch)`.
 // A Profiler owns what it recorded. Its functions are for the thread that makes it; what it records
 // may run on any. Two profilers may record at once on two threads.
 // Wrong arguments throw std::invalid_argument with torch's text. What goes wrong later (no room on
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -99,7 +101,7 @@ class async_range {
 
 /// The calling thread is in the module's forward, from here to the end of the scope: a frame
 /// `nn.Module: Class_k` where a profiler records with `with_modules` or `with_stack`, or knows a
-/// model by attach(). Other profilers see a user's range.
+/// model by attach(). torch's own profiler sees a user's range.
 class module_scope {
  public:
   explicit module_scope(const torch::nn::Module& module);
@@ -169,12 +171,13 @@ class Profiler {
 
   std::int64_t step_num() const;
 
-  /// Finds the model's modules in what is recorded from the next start of a cycle on, as frames
-  /// `nn.Module: Class_k`, without a change of the model: by the parameters and buffers that
-  /// operators take. So modules without any (activations, pooling) have no frames, and a module
-  /// that has parts lasts from the first to the last operator of its parts. Exact frames are
-  /// module_scope's; both go together. The model need not live on, nor be owned by a pointer.
-  /// Operators are asked for their inputs then, which costs what `record_shapes` does.
+  /// Finds the model's modules, as they are now, in what is recorded from the next warm-up on, as
+  /// frames `nn.Module: Class_k`, without a change of the model: by the parameters and buffers that
+  /// operators take. So modules without any (activations, pooling) have no frames, a module that
+  /// has parts lasts from the first to the last operator of its parts, and weights that two modules
+  /// share, or that are used outside of any forward, count for the module that has them first.
+  /// Exact frames are module_scope's; both go together. The model need not live on, nor be owned by
+  /// a pointer. Operators are asked for their inputs then, which costs what `record_shapes` does.
   void attach(const torch::nn::Module& model, const std::string& name = "model");
   template <typename Contained>
   void attach(const torch::nn::ModuleHolder<Contained>& model, const std::string& name = "model") {
@@ -182,6 +185,7 @@ class Profiler {
   }
   template <typename Model>
   void attach(const std::shared_ptr<Model>& model, const std::string& name = "model") {
+    if (model == nullptr) throw std::invalid_argument("attach() was given no model");
     attach(*model, name);
   }
 
@@ -210,6 +214,16 @@ class Profiler {
   /// Folded stacks by `self_cpu_time_total` or `self_cuda_time_total`.
   /// \throws std::invalid_argument for another metric.
   Status export_stacks(const std::string& path, std::string_view metric = "self_cpu_time_total");
+
+  /// How much memory the last cycle's tensors had at each time, and what for (PARAMETER,
+  /// ACTIVATION, GRADIENT and so on), by torch's rules. `*raw.json.gz`: a list of `[ns, action,
+  /// bytes, category]`; other `.gz`, and what is not `.html`: `[times in us, bytes by category]`;
+  /// `.html`: a page with a chart. Parameters are those of models given to attach(); without it
+  /// those that a whole training step shows. docs/memory_timeline.md has the rules. An existing
+  /// file is replaced. `device` is `cpu`, or `cuda:N`, of which nothing is recorded yet. \throws
+  /// std::invalid_argument without record_shapes, profile_memory and with_stack, or for another
+  /// device.
+  Status export_memory_timeline(const std::string& path, std::string_view device = "cpu");
 
   /// Until what handlers export in the background is written. The first failure since the last
   /// call.

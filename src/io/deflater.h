@@ -6,8 +6,12 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string_view>
 
 namespace tbtrace::io {
+
+/// The library's name, as `Capabilities` says it; the inflater is of the same one.
+std::string_view gzip_library();
 
 class Deflater {
  public:

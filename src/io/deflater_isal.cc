@@ -7,6 +7,8 @@
 
 namespace tbtrace::io {
 
+std::string_view gzip_library() { return "isa-l"; }
+
 struct Deflater::Library {
   isal_zstream stream;
   std::array<std::uint8_t, ISAL_DEF_LVL1_DEFAULT> level_buffer;

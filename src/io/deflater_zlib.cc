@@ -6,6 +6,8 @@
 
 namespace tbtrace::io {
 
+std::string_view gzip_library() { return "zlib"; }
+
 struct Deflater::Library {
   z_stream stream = {};
 };

@@ -15,9 +15,15 @@ std::span<const std::int64_t> span_of(c10::IntArrayRef numbers) {
   return {numbers.data(), numbers.size()};
 }
 
+/// Whether it can tell its sizes.
+bool is_known(const at::Tensor& tensor) {
+  return tensor.defined() && !tensor.is_nested() &&
+         !tensor.unsafeGetTensorImpl()->has_symbolic_sizes_strides();
+}
+
 void encode_tensor(const at::Tensor& tensor, recorder::InputsWriter& writer) {
   const c10::TensorImpl* const impl = tensor.unsafeGetTensorImpl();
-  if (!tensor.defined() || tensor.is_nested() || impl->has_symbolic_sizes_strides()) {
+  if (!is_known(tensor)) {
     writer.nothing();
     return;
   }
@@ -77,6 +83,32 @@ void encode_inputs(c10::ArrayRef<const c10::IValue> inputs, recorder::InputsWrit
       writer.nothing();
     }
   }
+}
+
+void add_storages(c10::ArrayRef<const c10::IValue> inputs, std::vector<std::uint64_t>& addresses) {
+  const auto add = [&](const at::Tensor& tensor) {
+    if (!is_known(tensor)) return;
+    const bool has_storage = tensor.has_storage();
+    const void* const data =
+        has_storage ? tensor.storage().unsafeGetStorageImpl()->data() : nullptr;
+    addresses.push_back(reinterpret_cast<std::uintptr_t>(data));
+  };
+  for (const c10::IValue& input : inputs) {
+    if (input.isTensor()) {
+      add(input.toTensor());
+    } else if (input.isTensorList()) {
+      for (const c10::IValue& tensor : input.toListRef()) add(tensor.toTensor());
+    }
+  }
+}
+
+std::vector<std::uint8_t> element_type_bytes() {
+  std::vector<std::uint8_t> bytes;
+  for (int type = 0; type < static_cast<int>(c10::ScalarType::Undefined); ++type) {
+    const auto meta = c10::scalarTypeToTypeMeta(static_cast<c10::ScalarType>(type));
+    bytes.push_back(static_cast<std::uint8_t>(meta.itemsize()));
+  }
+  return bytes;
 }
 
 std::vector<std::string> element_type_names() {

@@ -3,6 +3,7 @@
 // For the recorded thread. Tensors that cannot tell their sizes count as nothing.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,12 @@
 namespace tbtrace::libtorch {
 
 void encode_inputs(c10::ArrayRef<const c10::IValue> inputs, recorder::InputsWriter& writer);
+
+/// The addresses of the data of the tensors' storages, one for each tensor that is encoded.
+void add_storages(c10::ArrayRef<const c10::IValue> inputs, std::vector<std::uint64_t>& addresses);
+
+/// Bytes of an element of each type, by its number.
+std::vector<std::uint8_t> element_type_bytes();
 
 /// What torch calls element types, by their number: `float`, `long int`.
 std::vector<std::string> element_type_names();

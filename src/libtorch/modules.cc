@@ -1,6 +1,10 @@
 #include "libtorch/modules.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <typeinfo>
+#include <unordered_map>
 #include <utility>
 
 #include <torch/nn/module.h>
@@ -9,59 +13,132 @@ namespace tbtrace::libtorch {
 
 namespace {
 
-/// Of a tensor's memory; tensors that share it are one.
-const void* storage_of(const c10::TensorImpl& tensor) {
-  return tensor.has_storage() ? tensor.storage().unsafeGetStorageImpl() : nullptr;
+/// Where the tensor's elements begin in its storage.
+const char* first_byte(const c10::TensorImpl& tensor) {
+  return static_cast<const char*>(tensor.storage().unsafeGetStorageImpl()->data()) +
+         tensor.storage_offset() * static_cast<std::int64_t>(tensor.itemsize());
+}
+
+const recorder::ModuleTensor* tensor_of_module(const c10::TensorImpl& tensor,
+                                               const recorder::ModuleMap& modules) {
+  if (!tensor.has_storage()) return nullptr;
+  return modules.tensor(tensor.storage().unsafeGetStorageImpl(), first_byte(tensor));
 }
 
 }  // namespace
 
-void AttachedModels::add(const torch::nn::Module& model, const std::string& name) {
-  const auto add_part = [&](const torch::nn::Module& module, const std::string& path) {
-    Part part{.instance = &module, .type = typeid(module).name(), .path = path, .tensors = {}};
-    const auto own = [&](const at::Tensor& tensor) {
-      if (tensor.defined()) part.tensors.emplace_back(tensor.getIntrusivePtr());
-    };
-    for (const at::Tensor& parameter : module.parameters(/*recurse=*/false)) own(parameter);
-    for (const at::Tensor& buffer : module.buffers(/*recurse=*/false)) own(buffer);
-    parts_.push_back(std::move(part));
+AttachedModels::Part AttachedModels::part_of(const torch::nn::Module& module,
+                                             const std::string& path, const void* parent) {
+  Part part{.instance = &module,
+            .type = typeid(module).name(),
+            .path = path,
+            .parent = parent,
+            .tensors = {}};
+  const auto own = [&](const at::Tensor& tensor) {
+    if (tensor.defined()) part.tensors.emplace_back(tensor.getIntrusivePtr());
   };
-  add_part(model, name);
-  // Its other list of modules begins with the model itself, which must be owned by a shared_ptr
-  // then.
-  for (const auto& child : model.named_modules(name, /*include_self=*/false)) {
-    add_part(*child.value(), child.key());
-  }
+  for (const at::Tensor& parameter : module.parameters(/*recurse=*/false)) own(parameter);
+  part.parameters = part.tensors.size();
+  for (const at::Tensor& buffer : module.buffers(/*recurse=*/false)) own(buffer);
+  return part;
+}
+
+bool AttachedModels::is_same(const Part& known, const Part& now) {
+  return known.instance == now.instance && known.type == now.type &&
+         known.tensors == now.tensors;  // weak pointers keep their addresses from being used again
+}
+
+void AttachedModels::add(const torch::nn::Module& model, const std::string& name) {
+  std::vector<Part> parts;
+  const auto collect = [&](const torch::nn::Module& module, const std::string& path,
+                           const void* parent, const auto& again) -> void {
+    parts.push_back(part_of(module, path, parent));
+    for (const auto& child : module.named_children()) {
+      again(*child.value(), path + "." + child.key(), &module, again);
+    }
+  };
+  collect(model, name, nullptr, collect);
+  const auto is_part_of_another = [&](const Part& known) {
+    return known.parent != nullptr && is_same(known, parts.front());
+  };
+  if (std::any_of(parts_.begin(), parts_.end(), is_part_of_another)) return;
+  std::erase_if(parts_, [&](const Part& known) {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](const Part& now) { return now.instance == known.instance; });
+  });
+  std::move(parts.begin(), parts.end(), std::back_inserter(parts_));
 }
 
 std::shared_ptr<const recorder::ModuleMap> AttachedModels::map() const {
   if (parts_.empty()) return nullptr;
-  auto map = std::make_shared<recorder::ModuleMap>();
+  struct Held {
+    recorder::ModuleMap map;
+    /// Frees nothing but keeps addresses from being used again.
+    std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> storages = {};
+  };
+  auto held = std::make_shared<Held>();
+  std::unordered_map<const void*, std::uint32_t> rows;  // by instance
   for (const Part& part : parts_) {
-    const std::uint32_t module = map->add(part.instance, part.type, part.path);
+    const auto parent = rows.find(part.parent);
+    const std::uint32_t module =
+        held->map.add(part.instance, part.type, part.path,
+                      parent == rows.end() ? recorder::ModuleMap::kNone : parent->second);
+    rows.emplace(part.instance, module);
     for (const auto& weak : part.tensors) {
       const auto tensor = weak.lock();
-      if (!tensor.defined()) continue;
-      if (const void* const storage = storage_of(*tensor)) map->own(storage, module);
+      if (!tensor.defined() || !tensor->has_storage()) continue;
+      const c10::Storage storage = tensor->storage();
+      held->storages.emplace_back(storage.getWeakStorageImpl());
+      const char* const begin = first_byte(*tensor);
+      held->map.own(
+          storage.unsafeGetStorageImpl(),
+          {.module = module,
+           .begin = begin,
+           .end = begin + tensor->numel() * static_cast<std::int64_t>(tensor->itemsize())});
     }
   }
-  return map;
+  return {held, &held->map};
 }
 
-const void* module_tensor(c10::ArrayRef<const c10::IValue> inputs, bool has_sequence_number,
-                          const recorder::ModuleMap& modules) {
-  const c10::TensorImpl* owned = nullptr;
-  const c10::TensorImpl* other = nullptr;  // one of other sizes than the first
+std::vector<recorder::KnownTensor> AttachedModels::known_tensors() const {
+  std::vector<recorder::KnownTensor> known;
+  const auto add = [&](const c10::TensorImpl& tensor, bool is_gradient) {
+    if (tensor.layout() != c10::kStrided || tensor.has_symbolic_sizes_strides()) return;
+    if (!tensor.has_storage()) return;
+    const void* const data = tensor.storage().unsafeGetStorageImpl()->data();
+    std::int64_t elements = tensor.dim() == 0 ? 1 : 0;
+    for (std::int64_t dim = 0; dim < tensor.dim(); ++dim) {
+      elements = std::max(elements, tensor.size(dim) * tensor.stride(dim));
+    }
+    known.push_back({.address = reinterpret_cast<std::uintptr_t>(data),
+                     .bytes = static_cast<std::uint64_t>(elements) * tensor.itemsize(),
+                     .is_gradient = is_gradient});
+  };
+  for (const Part& part : parts_) {
+    for (std::size_t at = 0; at < part.parameters; ++at) {
+      const auto tensor = part.tensors[at].lock();
+      if (!tensor.defined()) continue;
+      add(*tensor, false);
+      const at::Tensor& gradient = tensor->grad();
+      if (gradient.defined()) add(*gradient.unsafeGetTensorImpl(), true);
+    }
+  }
+  return known;
+}
+
+const recorder::ModuleTensor* module_tensor(c10::ArrayRef<const c10::IValue> inputs,
+                                            bool has_sequence_number,
+                                            const recorder::ModuleMap& modules) {
+  const recorder::ModuleTensor* owned = nullptr;
   const c10::TensorImpl* first = nullptr;
+  bool sizes_differ = false;
   const auto look_at = [&](const at::Tensor& tensor) {
     if (!tensor.defined() || tensor.is_nested()) return;
     const c10::TensorImpl* const impl = tensor.unsafeGetTensorImpl();
     if (impl->has_symbolic_sizes_strides()) return;
     if (first == nullptr) first = impl;
-    if (impl->sizes() != first->sizes()) other = impl;
-    if (owned != nullptr) return;
-    const void* const storage = storage_of(*impl);
-    if (storage != nullptr && modules.owner(storage)) owned = impl;
+    sizes_differ = sizes_differ || impl->sizes() != first->sizes();
+    if (owned == nullptr) owned = tensor_of_module(*impl, modules);
   };
   for (const c10::IValue& input : inputs) {
     if (input.isTensor()) {
@@ -70,8 +147,7 @@ const void* module_tensor(c10::ArrayRef<const c10::IValue> inputs, bool has_sequ
       for (const c10::IValue& tensor : input.toListRef()) look_at(tensor.toTensor());
     }
   }
-  if (owned == nullptr || (!has_sequence_number && other == nullptr)) return nullptr;
-  return storage_of(*owned);
+  return has_sequence_number || sizes_differ ? owned : nullptr;
 }
 
 }  // namespace tbtrace::libtorch

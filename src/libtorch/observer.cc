@@ -37,11 +37,6 @@ bool is_async(const at::RecordFunction& function) {
   return function.scope() == at::RecordScope::USER_SCOPE && function.isAsync();
 }
 
-/// Forwards of modules are ranges of users to torch, and records only where stacks or modules are.
-bool is_forward(const at::RecordFunction& function) {
-  return next_module != nullptr && function.scope() == at::RecordScope::USER_SCOPE;
-}
-
 recorder::BeginRecord begin_record(const at::RecordFunction& function, ThreadLog& log) {
   recorder::BeginRecord record;
   const char* const text = function.name();
@@ -52,38 +47,22 @@ recorder::BeginRecord begin_record(const at::RecordFunction& function, ThreadLog
     record.name = operator_name(text);
     if (record.name == nullptr) record.name = log.names().find(text);
   }
+  // Forwards of modules are ranges of users to torch.
+  if (record.scope == Scope::user && next_module != nullptr) {
+    record.scope = Scope::module;
+    record.module = next_module;
+  }
   record.key = key_of(function);
   record.sequence_number = function.seqNr();
   record.forward_thread = function.forwardThreadId();
   return record;
 }
 
-template <std::size_t kSlot>
-std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) noexcept {
-  const std::uint64_t ticks = recorder::ticks();  // first: it takes its time beside what follows
-  ThreadLog* const log = recorder::this_thread_log(kSlot);
-  if (log != nullptr && !is_forward(function)) {
-    recorder::BeginRecord record = begin_record(function, *log);
-    record.ticks = ticks;
-    write(*log, record);
-  }
-  return nullptr;
-}
-
-template <std::size_t kSlot>
-std::unique_ptr<at::ObserverContext> begin_with_inputs(
-    const at::RecordFunction& function) noexcept {
-  ThreadLog* const log = recorder::this_thread_log(kSlot);
-  if (log != nullptr && !is_forward(function)) {
-    recorder::BeginRecord record = begin_record(function, *log);
-    recorder::InputsWriter inputs;
-    encode_inputs(function.inputs(), inputs);
-    record.inputs = inputs.data();
-    record.inputs_size = static_cast<std::uint32_t>(inputs.size());
-    record.ticks = recorder::ticks();
-    write(*log, record);
-  }
-  return nullptr;
+void record_inputs(const at::RecordFunction& function, recorder::InputsWriter& inputs,
+                   recorder::BeginRecord& record) {
+  encode_inputs(function.inputs(), inputs);
+  record.inputs = inputs.data();
+  record.inputs_size = static_cast<std::uint32_t>(inputs.size());
 }
 
 const recorder::Name* text_name(ThreadLog& log, const std::string& text) {
@@ -95,19 +74,17 @@ void record_with_context(const at::RecordFunction& function, ThreadLog& log) {
   const recorder::RecordingOptions& options = log.options();
   recorder::BeginRecord record = begin_record(function, log);
   recorder::InputsWriter inputs;
-  if (options.record_shapes || options.with_flops) {
-    encode_inputs(function.inputs(), inputs);
-    record.inputs = inputs.data();
-    record.inputs_size = static_cast<std::uint32_t>(inputs.size());
+  if (options.wants_inputs()) record_inputs(function, inputs, record);
+  std::vector<std::uint64_t> storages;
+  if (options.has_storages()) {
+    add_storages(function.inputs(), storages);
+    record.storages = storages;
   }
-  if (is_forward(function)) {
-    record.scope = Scope::module;
-    record.module = next_module;
-  } else if (options.modules != nullptr && record.scope == Scope::function) {
+  if (options.modules != nullptr && record.scope == Scope::function) {
     record.module = module_tensor(function.inputs(), record.sequence_number >= 0, *options.modules);
   }
   std::vector<void*> stack;
-  if (options.with_stack) {
+  if (options.with_stack && record.scope != Scope::module) {
     stack = unwind();
     record.stack = stack;
     // torch leaves those out that belong to a node's run.
@@ -122,10 +99,43 @@ void record_with_context(const at::RecordFunction& function, ThreadLog& log) {
   write(log, record);
 }
 
+/// What is thrown for want of memory, or by LibTorch, is a lost record, and not the program's.
+template <std::size_t kSlot, typename Record>
+std::unique_ptr<at::ObserverContext> record_begin(Record&& record) noexcept {
+  ThreadLog* const log = recorder::this_thread_log(kSlot);
+  if (log == nullptr) return nullptr;
+  try {
+    record(*log);
+  } catch (...) {
+    log->count_lost();
+  }
+  return nullptr;
+}
+
+template <std::size_t kSlot>
+std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
+  const std::uint64_t ticks = recorder::ticks();  // first: it takes its time beside what follows
+  return record_begin<kSlot>([&](ThreadLog& log) {
+    recorder::BeginRecord record = begin_record(function, log);
+    record.ticks = ticks;
+    write(log, record);
+  });
+}
+
+template <std::size_t kSlot>
+std::unique_ptr<at::ObserverContext> begin_with_inputs(const at::RecordFunction& function) {
+  return record_begin<kSlot>([&](ThreadLog& log) {
+    recorder::BeginRecord record = begin_record(function, log);
+    recorder::InputsWriter inputs;
+    record_inputs(function, inputs, record);
+    record.ticks = recorder::ticks();
+    write(log, record);
+  });
+}
+
 template <std::size_t kSlot>
 std::unique_ptr<at::ObserverContext> begin_with_context(const at::RecordFunction& function) {
-  if (ThreadLog* const log = recorder::this_thread_log(kSlot)) record_with_context(function, *log);
-  return nullptr;
+  return record_begin<kSlot>([&](ThreadLog& log) { record_with_context(function, log); });
 }
 
 template <std::size_t kSlot>

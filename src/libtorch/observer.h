@@ -1,6 +1,6 @@
 // Hears of operators and ranges through LibTorch's RecordFunction and writes them into logs.
-// Adding and removing is for the thread that records; callbacks run on any thread, and neither
-// throw nor take locks once a thread has its log.
+// Adding and removing is for the thread that records; callbacks run on any thread and do not throw.
+// They take no locks once a thread has its log, but for walking stacks.
 #pragma once
 
 #include <cstddef>

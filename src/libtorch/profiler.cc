@@ -18,14 +18,17 @@
 #include "libtorch/modules.h"
 #include "libtorch/observer.h"
 #include "libtorch/operator_names.h"
+#include "libtorch/operator_schemas.h"
 #include "libtorch/unwind.h"
 #include "recorder/active.h"
 #include "recorder/chunk.h"
 #include "recorder/cycle.h"
 #include "recorder/export_thread.h"
+#include "recorder/memory_timeline.h"
 #include "recorder/messages.h"
 #include "recorder/recording.h"
 #include "wire/json_text.h"
+#include "writers/memory_timeline.h"
 
 namespace tbtrace {
 
@@ -118,6 +121,7 @@ class Profiler::Driver final : public recorder::CycleTarget {
                                    .with_flops = options_.with_flops,
                                    .with_modules = options_.with_modules,
                                    .element_types = libtorch::element_type_names(),
+                                   .element_bytes = libtorch::element_type_bytes(),
                                    .modules = models_.map()});
     if (!distributed_info_.empty()) keep(*prepared_, kDistributedInfo, distributed_info_);
   }
@@ -136,6 +140,7 @@ class Profiler::Driver final : public recorder::CycleTarget {
            " profilers are recording already; stop one");
     }
     recording_->start();
+    tell_known_tensors();
     if (slot_ && has(Activity::cpu)) observe();
   }
 
@@ -147,6 +152,7 @@ class Profiler::Driver final : public recorder::CycleTarget {
     }
     if (observer_) ignore();
     if (slot_) recorder::deactivate(*slot_);
+    tell_known_tensors();
     recording_->close();
     if (const std::uint64_t lost = recording_->lost(); lost > 0) {
       warn(std::to_string(lost) + " records were lost, since there was no memory for them");
@@ -239,6 +245,32 @@ class Profiler::Driver final : public recorder::CycleTarget {
 
   bool with_stack() const { return options_.with_stack; }
 
+  /// \throws std::invalid_argument if options are missing.
+  Status export_memory_timeline(const std::string& path, std::string_view device) {
+    std::string missing;
+    for (const auto& [name, is_on] : {std::pair("record_shapes", options_.record_shapes),
+                                      std::pair("profile_memory", options_.profile_memory),
+                                      std::pair("with_stack", options_.with_stack)}) {
+      if (is_on) continue;
+      if (!missing.empty()) missing += ", ";
+      missing += std::string(name) + "=True";
+    }
+    if (!missing.empty()) {
+      throw std::invalid_argument(missing + " required for memory profiling.");
+    }
+    const bool is_cpu = device == "cpu";
+    if (!is_cpu && device != "cuda" && !device.starts_with("cuda:")) {
+      throw std::invalid_argument("the memory timeline of device '" + std::string(device) +
+                                  "' was asked for; devices are 'cpu', 'cuda' and 'cuda:N'");
+    }
+    const auto recording = last();
+    if (!recording.ok()) return recording.status();
+    recorder::OperatorSchemas schemas(libtorch::schemas_of);
+    MemoryTimeline timeline;  // of CUDA nothing is recorded
+    if (is_cpu) timeline = recorder::memory_timeline(recorder::Window(*recording), schemas);
+    return writers::write_memory_timeline(timeline, device, path);
+  }
+
   void export_in_background(const std::string& directory, const TensorboardOptions& options) {
     const auto recording = last();
     if (!recording.ok()) {
@@ -270,6 +302,11 @@ class Profiler::Driver final : public recorder::CycleTarget {
   Status wait_for_exports() { return exports_.wait(); }
 
  private:
+  void tell_known_tensors() {
+    if (!recording_->options().has_storages()) return;
+    recording_->add_known_tensors(models_.known_tensors());
+  }
+
   bool has(Activity activity) const {
     return options_.activities.empty() ||
            std::count(options_.activities.begin(), options_.activities.end(), activity) > 0;
@@ -384,6 +421,10 @@ Status Profiler::export_stacks(const std::string& path, std::string_view metric)
     return stacks.status();
   }
   return write_text(*stacks, path, true);
+}
+
+Status Profiler::export_memory_timeline(const std::string& path, std::string_view device) {
+  return driver_->export_memory_timeline(path, device);
 }
 
 Status Profiler::wait_for_exports() { return driver_->wait_for_exports(); }

@@ -6,7 +6,7 @@
 //   begin of a range  1: name | scope << 48 | flags << 56   2: its key
 //                     then as flags say: sequence number; forward thread; module; TorchScript's
 //                     stack; TorchScript's modules; bytes of the inputs and their words; number of
-//                     the stack's frames and the frames
+//                     the stack's frames and the frames; number of the storages and their addresses
 //   end of a range    1: its key | is_async << 56
 //   memory            1: address   2: bytes
 #pragma once
@@ -53,6 +53,8 @@ struct BeginRecord {
   /// TorchScript's modules around it, as torch writes them.
   const Name* script_modules = nullptr;
   std::span<void* const> stack = {};  ///< return addresses, innermost first
+  /// Of each tensor among the inputs, in their order: the address of its storage's data, or 0.
+  std::span<const std::uint64_t> storages = {};
 };
 
 struct EndRecord {
@@ -86,6 +88,7 @@ inline constexpr std::uint64_t kHasStack = 8;
 inline constexpr std::uint64_t kHasModule = 16;
 inline constexpr std::uint64_t kHasScriptStack = 32;
 inline constexpr std::uint64_t kHasScriptModules = 64;
+inline constexpr std::uint64_t kHasStorages = 128;
 
 inline std::uint64_t head(RecordKind kind, std::uint64_t ticks) {
   return static_cast<std::uint64_t>(kind) << kTickBits | ticks;  // which never are that many
@@ -97,7 +100,8 @@ inline std::uint64_t head(RecordKind kind, std::uint64_t ticks) {
 inline void write(ThreadLog& log, const BeginRecord& record) {
   using namespace record_detail;
   const std::size_t input_words = (record.inputs_size + 7) / 8;
-  std::uint64_t* const start = log.room(10 + input_words + record.stack.size());
+  std::uint64_t* const start =
+      log.room(11 + input_words + record.stack.size() + record.storages.size());
   if (start == nullptr) return;
   std::uint64_t flags = 0;
   std::uint64_t* at = start + 3;
@@ -128,6 +132,12 @@ inline void write(ThreadLog& log, const BeginRecord& record) {
     *at++ = record.stack.size();
     std::memcpy(at, record.stack.data(), record.stack.size_bytes());
     at += record.stack.size();
+  }
+  if (!record.storages.empty()) {
+    flags |= kHasStorages;
+    *at++ = record.storages.size();
+    std::memcpy(at, record.storages.data(), record.storages.size_bytes());
+    at += record.storages.size();
   }
   start[0] = head(RecordKind::begin, record.ticks);
   start[1] = reinterpret_cast<std::uintptr_t>(record.name) |
@@ -183,6 +193,11 @@ inline BeginRecord begin_record(const std::uint64_t* at, const std::uint64_t*& n
     const std::size_t frames = *at++;
     record.stack = {reinterpret_cast<void* const*>(at), frames};
     at += frames;
+  }
+  if ((flags & kHasStorages) != 0) {
+    const std::size_t storages = *at++;
+    record.storages = {at, storages};
+    at += storages;
   }
   next = at;
   return record;

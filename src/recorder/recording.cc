@@ -73,6 +73,15 @@ Status Recording::add_metadata(const std::string& key, std::string value_json) {
   return {};
 }
 
+void Recording::add_known_tensors(std::vector<KnownTensor> tensors) {
+  const std::uint64_t now = ticks();
+  const std::lock_guard lock(mutex_);
+  for (KnownTensor& tensor : tensors) {
+    tensor.ticks = now;
+    known_tensors_.push_back(tensor);
+  }
+}
+
 std::uint64_t Recording::lost() const {
   const std::lock_guard lock(mutex_);
   std::uint64_t lost = 0;

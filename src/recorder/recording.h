@@ -13,6 +13,7 @@
 
 #include <tbtrace/status.h>
 
+#include "recorder/known_tensors.h"
 #include "recorder/recording_options.h"
 #include "recorder/thread_log.h"
 #include "recorder/ticks.h"
@@ -46,9 +47,13 @@ class Recording {
   /// which the file cannot be read, and all that come after close().
   Status add_metadata(const std::string& key, std::string value_json);
 
+  /// What the program's tensors are, now.
+  void add_known_tensors(std::vector<KnownTensor> tensors);
+
   // Of a closed recording.
   const std::vector<std::shared_ptr<ThreadLog>>& logs() const { return logs_; }
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
+  const std::vector<KnownTensor>& known_tensors() const { return known_tensors_; }  ///< by time
   const ClockSample& started() const { return started_; }
   const ClockSample& ended() const { return ended_; }
   /// Memory that was watched and alive at the start.
@@ -67,6 +72,7 @@ class Recording {
   bool closed_ = false;
   std::vector<std::shared_ptr<ThreadLog>> logs_;
   std::map<std::string, std::string> metadata_;
+  std::vector<KnownTensor> known_tensors_;
 };
 
 }  // namespace tbtrace::recorder

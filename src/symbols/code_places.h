@@ -23,4 +23,7 @@ struct CodePlace {
 /// Of the call that returns to the address; several where functions were inlined, innermost first.
 std::vector<CodePlace> code_places(const void* return_address);
 
+/// Whether lines can be known, which debug information holds.
+bool knows_lines();
+
 }  // namespace tbtrace::symbols

@@ -53,4 +53,6 @@ std::vector<CodePlace> code_places(const void* return_address) {
   return places;
 }
 
+bool knows_lines() { return true; }
+
 }  // namespace tbtrace::symbols

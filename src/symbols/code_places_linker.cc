@@ -9,4 +9,6 @@ std::vector<CodePlace> code_places(const void* return_address) {
   return {loaded_place(static_cast<const char*>(return_address) - 1)};
 }
 
+bool knows_lines() { return false; }
+
 }  // namespace tbtrace::symbols

@@ -35,8 +35,8 @@ class HandWritten {
       begin(from, 999, name, more);
       end(to, 999);
     }
-    void memory(std::uint64_t at, std::int64_t bytes) {
-      write(*log_, MemoryEvent{.ticks = start_ + at, .address = 0x7f00'0000'1000, .bytes = bytes});
+    void memory(std::uint64_t at, std::int64_t bytes, std::uint64_t address = 0x7f00'0000'1000) {
+      write(*log_, MemoryEvent{.ticks = start_ + at, .address = address, .bytes = bytes});
     }
 
    private:

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <random>
 #include <string>
@@ -23,13 +24,23 @@ using testing::ElementsAreArray;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// A model whose modules each own a tensor, and whose addresses are those of its bytes.
+/// A model whose modules each own a tensor.
 class Model {
  public:
-  const void* add(const std::string& path, const std::string& type = "3Net") {
-    const void* const instance = &bytes_[used_++];
-    map_->own(instance, map_->add(instance, type, path));
-    return instance;
+  struct Part {
+    const void* instance;
+    const ModuleTensor* tensor;
+  };
+
+  Part add(const std::string& path, const std::string& type = "3Net") {
+    const char* const instance = &bytes_[used_++];
+    const std::size_t dot = path.rfind('.');
+    const auto parent = dot == path.npos ? rows_.end() : rows_.find(path.substr(0, dot));
+    const std::uint32_t row =
+        map_->add(instance, type, path, parent == rows_.end() ? ModuleMap::kNone : parent->second);
+    rows_[path] = row;
+    map_->own(instance, {.module = row, .begin = instance, .end = instance + 1});
+    return {instance, map_->tensor(instance, instance)};
   }
 
   RecordingOptions options() const { return {.modules = map_}; }
@@ -37,6 +48,7 @@ class Model {
  private:
   std::vector<char> bytes_ = std::vector<char>(1000);
   std::size_t used_ = 0;
+  std::map<std::string, std::uint32_t> rows_;
   std::shared_ptr<ModuleMap> map_ = std::make_shared<ModuleMap>();
 };
 
@@ -58,7 +70,10 @@ std::vector<std::string> frames_of(const Window& window) {
   return texts;
 }
 
-BeginRecord takes(const void* tensor) { return {.module = tensor}; }
+BeginRecord takes(const Model::Part& part) { return {.module = part.tensor}; }
+BeginRecord forward_of(const Model::Part& part) {
+  return {.scope = Scope::module, .module = part.instance};
+}
 BeginRecord forward_of(const void* module) { return {.scope = Scope::module, .module = module}; }
 
 TEST(ModuleFrames, OfARecordingWithoutModelsAreNone) {
@@ -70,8 +85,8 @@ TEST(ModuleFrames, OfARecordingWithoutModelsAreNone) {
 TEST(ModuleFrames, LastFromTheFirstToTheLastOperatorOfTheirParts) {
   Model model;
   model.add("net");
-  const void* const first = model.add("net.first");
-  const void* const second = model.add("net.second");
+  const Model::Part first = model.add("net.first");
+  const Model::Part second = model.add("net.second");
   HandWritten recording(model.options());
   auto thread = recording.thread();
   thread.range(5, 9, "aten::ones");
@@ -85,7 +100,7 @@ TEST(ModuleFrames, LastFromTheFirstToTheLastOperatorOfTheirParts) {
 
 TEST(ModuleFrames, OperatorsInOperatorsAreOneWork) {
   Model model;
-  const void* const net = model.add("net");
+  const Model::Part net = model.add("net");
   HandWritten recording(model.options());
   auto thread = recording.thread();
   thread.begin(10, 1, "aten::linear", takes(net));
@@ -97,8 +112,8 @@ TEST(ModuleFrames, OperatorsInOperatorsAreOneWork) {
 TEST(ModuleFrames, TheFirstOperatorBeginsTheNextCall) {
   Model model;
   model.add("net");
-  const void* const first = model.add("net.first");
-  const void* const second = model.add("net.second");
+  const Model::Part first = model.add("net.first");
+  const Model::Part second = model.add("net.second");
   HandWritten recording(model.options());
   auto thread = recording.thread();
   for (const std::uint64_t at : {10, 30}) {
@@ -116,7 +131,7 @@ TEST(ModuleFrames, TheFirstOperatorBeginsTheNextCall) {
 
 TEST(ModuleFrames, TheBackwardEndsThemAndHasNone) {
   Model model;
-  const void* const net = model.add("net");
+  const Model::Part net = model.add("net");
   HandWritten recording(model.options());
   auto thread = recording.thread();
   thread.range(10, 20, "aten::linear", takes(net));
@@ -132,8 +147,8 @@ TEST(ModuleFrames, TheBackwardEndsThemAndHasNone) {
 TEST(ModuleFrames, EndWithTheRangeThatTheyBeganIn) {
   Model model;
   model.add("net");
-  const void* const first = model.add("net.first");
-  const void* const second = model.add("net.second");
+  const Model::Part first = model.add("net.first");
+  const Model::Part second = model.add("net.second");
   HandWritten recording(model.options());
   auto thread = recording.thread();
   thread.begin(5, 1, "step", {.scope = Scope::user});
@@ -147,8 +162,8 @@ TEST(ModuleFrames, EndWithTheRangeThatTheyBeganIn) {
 TEST(ModuleFrames, HoldRangesThatBeganInThemWhole) {
   Model model;
   model.add("net");
-  const void* const first = model.add("net.first");
-  const void* const second = model.add("net.second");
+  const Model::Part first = model.add("net.first");
+  const Model::Part second = model.add("net.second");
   HandWritten recording(model.options());
   auto thread = recording.thread();
   thread.range(10, 20, "aten::linear", takes(first));
@@ -161,7 +176,7 @@ TEST(ModuleFrames, HoldRangesThatBeganInThemWhole) {
 
 TEST(ModuleFrames, OfAThreadAreItsOwn) {
   Model model;
-  const void* const net = model.add("net");
+  const Model::Part net = model.add("net");
   HandWritten recording(model.options());
   auto one = recording.thread(1);
   auto two = recording.thread(2);
@@ -172,7 +187,7 @@ TEST(ModuleFrames, OfAThreadAreItsOwn) {
 }
 
 TEST(ModuleFrames, AForwardsOwnRangeIsExact) {
-  HandWritten recording;
+  HandWritten recording({.with_modules = true});
   auto thread = recording.thread();
   const std::vector<char> modules(3);
   thread.begin(10, 1, "3Net", forward_of(modules.data()));
@@ -187,12 +202,41 @@ TEST(ModuleFrames, AForwardsOwnRangeIsExact) {
   EXPECT_THAT(text_of(window), testing::Not(HasSubstr("user_annotation")));
 }
 
+TEST(ModuleFrames, OfClassesThatHadTheSamePlaceAreTold) {
+  HandWritten recording({.with_modules = true});
+  auto thread = recording.thread();
+  const char place = 0;
+  thread.range(10, 20, "3Net", forward_of(&place));
+  thread.range(30, 40, "5Block", forward_of(&place));
+  EXPECT_THAT(frames_of(*recording.window()), ElementsAre("Net_0 10-20", "Block_0 30-40"));
+}
+
+TEST(ModuleFrames, NestWhateverTheProgramDoes) {
+  HandWritten recording({.with_modules = true});
+  auto thread = recording.thread();
+  const std::vector<char> modules(2);
+  thread.begin(10, 1, "3Net", forward_of(modules.data()));
+  thread.begin(20, 2, "3Net", forward_of(&modules[1]));
+  thread.end(30, 1);
+  thread.end(40, 2);
+  EXPECT_THAT(frames_of(*recording.window()), ElementsAre("Net_0 10-30", " Net_1 20-30"));
+}
+
+TEST(ModuleFrames, AreNoneWhereNobodyAskedForThem) {
+  HandWritten recording;
+  const char place = 0;
+  recording.thread().range(10, 20, "3Net", forward_of(&place));
+  const auto window = recording.window();
+  EXPECT_THAT(window->modules().frames, IsEmpty());
+  EXPECT_THAT(text_of(window), testing::Not(HasSubstr("Net")));
+}
+
 TEST(ModuleFrames, OfBothKindsGoTogether) {
   Model model;
   model.add("net");
-  const void* const stem = model.add("net.stem");
-  const void* const block = model.add("net.block");
-  const void* const layer = model.add("net.block.layer");
+  const Model::Part stem = model.add("net.stem");
+  const Model::Part block = model.add("net.block");
+  const Model::Part layer = model.add("net.block.layer");
   HandWritten recording(model.options());
   auto thread = recording.thread();
   thread.range(10, 20, "aten::conv2d", takes(stem));
@@ -208,7 +252,7 @@ TEST(ModuleFrames, OfBothKindsGoTogether) {
 TEST(ModuleFrames, AreThoseOfPythonInTheFile) {
   Model model;
   model.add("net");
-  const void* const layer = model.add("net.\"0\"", "10LinearImpl");
+  const Model::Part layer = model.add("net.\"0\"", "10LinearImpl");
   HandWritten recording(model.options());
   auto thread = recording.thread();
   thread.range(10, 20, "aten::linear", takes(layer));
@@ -248,14 +292,14 @@ class Simulation {
  private:
   struct Part {
     std::string path;
-    const void* tensor;
+    Model::Part own;
     std::vector<Part> parts;
   };
 
   bool flip() { return random_() % 2 == 0; }
 
   Part make(const std::string& path, int depth) {
-    Part part{.path = path, .tensor = model_.add(path), .parts = {}};
+    Part part{.path = path, .own = model_.add(path), .parts = {}};
     for (std::size_t child = 0; depth > 0 && child < 1 + random_() % 3; ++child) {
       part.parts.push_back(make(path + "." + std::to_string(child), depth - 1));
     }
@@ -269,8 +313,8 @@ class Simulation {
     const std::uint64_t start = now_;
     std::uint64_t end = start;
     if (part.parts.empty()) {
-      thread.begin(now_, 7, "aten::linear", takes(part.tensor));
-      if (flip()) thread.range(now_ + 1, now_ + 2, "aten::addmm", takes(part.tensor));
+      thread.begin(now_, 7, "aten::linear", takes(part.own));
+      if (flip()) thread.range(now_ + 1, now_ + 2, "aten::addmm", takes(part.own));
       now_ += 3;
       thread.end(now_, 7);
       end = now_;
@@ -291,7 +335,7 @@ class Simulation {
 
   void backward(HandWritten::Thread& thread) {
     thread.begin(++now_, 8, "autograd::engine::evaluate_function: X");
-    thread.range(now_ + 1, now_ + 2, "aten::mm", takes(root_.tensor));
+    thread.range(now_ + 1, now_ + 2, "aten::mm", takes(root_.own));
     now_ += 3;
     thread.end(now_, 8);
   }

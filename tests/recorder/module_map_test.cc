@@ -1,7 +1,7 @@
 #include "recorder/module_map.h"
 
+#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <typeinfo>
 #include <vector>
 
@@ -35,52 +35,61 @@ TEST(ModuleClass, IsAsPythonWouldNameIt) {
 
 class ModuleMapTest : public testing::Test {
  protected:
-  std::uint32_t add(int instance, const char* path, const char* type = "3Net") {
-    return map.add(&instances[static_cast<std::size_t>(instance)], type, path);
+  std::uint32_t add(std::size_t instance, const char* path, const char* type = "3Net",
+                    std::int64_t parent = ModuleMap::kNone) {
+    return map.add(&bytes[instance], type, path, parent);
+  }
+  void own(std::size_t storage, std::uint32_t module, std::size_t begin, std::size_t end) {
+    map.own(&bytes[storage], {.module = module, .begin = &bytes[begin], .end = &bytes[end]});
   }
 
-  std::vector<char> instances = std::vector<char>(8);
+  std::vector<char> bytes = std::vector<char>(32);
   ModuleMap map;
 };
 
-TEST_F(ModuleMapTest, FindsParentsByTheirPaths) {
+TEST_F(ModuleMapTest, KeepsWhatItIsGiven) {
   const auto net = add(0, "my.net");
-  const auto block = add(1, "my.net.block");
-  const auto leaf = add(2, "my.net.block.0");
-  const auto other = add(3, "other");
-  EXPECT_EQ(map.modules()[net].parent, -1);
+  const auto block = add(1, "my.net.block", "5Block", net);
+  EXPECT_EQ(map.modules()[net].parent, ModuleMap::kNone);
   EXPECT_EQ(map.modules()[block].parent, net);
-  EXPECT_EQ(map.modules()[leaf].parent, block);
-  EXPECT_EQ(map.modules()[other].parent, -1);
+  EXPECT_EQ(map.modules()[block].path, "my.net.block");
+  EXPECT_EQ(map.modules()[block].class_name, "Block");
 }
 
 TEST_F(ModuleMapTest, NumbersEachClassByItself) {
   add(0, "a", "3Net");
   add(1, "a.b", "6Linear");
   const auto second = add(2, "a.c", "6Linear");
-  EXPECT_EQ(map.modules()[second].class_name, "Linear");
   EXPECT_EQ(map.modules()[second].number, 1);
   EXPECT_EQ(map.modules()[0].number, 0);
 }
 
-TEST_F(ModuleMapTest, AModuleThatIsThereTwiceIsWhereItWasFirst) {
+TEST_F(ModuleMapTest, AModuleIsItsPlaceAndItsClass) {
   const auto first = add(0, "a");
   EXPECT_EQ(add(0, "b"), first);
   EXPECT_EQ(map.modules().size(), 1);
   EXPECT_EQ(map.modules()[first].path, "a");
+  EXPECT_NE(add(0, "c", "5Other"), first);
 }
 
-TEST_F(ModuleMapTest, ASharedTensorIsOfTheFirstModule) {
+TEST_F(ModuleMapTest, AStorageOfOneTensorIsItsWhole) {
+  const auto net = add(0, "a");
+  own(5, net, 10, 12);
+  ASSERT_NE(map.tensor(&bytes[5], &bytes[20]), nullptr);
+  EXPECT_EQ(map.tensor(&bytes[5], &bytes[20])->module, net);
+  EXPECT_EQ(map.tensor(&bytes[6], &bytes[10]), nullptr);
+}
+
+TEST_F(ModuleMapTest, TensorsInOneStorageAreToldByTheirBytes) {
   const auto first = add(0, "a");
   const auto second = add(1, "b");
-  map.own(&instances[5], first);
-  map.own(&instances[5], second);
-  map.own(&instances[6], second);
-  EXPECT_EQ(map.owner(&instances[5]), first);
-  EXPECT_EQ(map.owner(&instances[6]), second);
-  EXPECT_EQ(map.owner(&instances[7]), std::nullopt);
-  EXPECT_EQ(map.find(&instances[1]), second);
-  EXPECT_EQ(map.find(&instances[2]), std::nullopt);
+  own(5, first, 10, 12);
+  own(5, second, 12, 14);
+  own(5, second, 10, 12);  // the same as the first
+  EXPECT_EQ(map.tensor(&bytes[5], &bytes[11])->module, first);
+  EXPECT_EQ(map.tensor(&bytes[5], &bytes[12])->module, second);
+  EXPECT_EQ(map.tensor(&bytes[5], &bytes[14]), nullptr);
+  EXPECT_EQ(map.tensor(&bytes[5], &bytes[9]), nullptr);
 }
 
 }  // namespace

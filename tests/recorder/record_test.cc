@@ -22,10 +22,12 @@ struct Begin {
   explicit Begin(const BeginRecord& from)
       : record(from),
         inputs(from.inputs == nullptr ? "none" : std::string(from.inputs, from.inputs_size)),
-        stack(from.stack.begin(), from.stack.end()) {}
+        stack(from.stack.begin(), from.stack.end()),
+        storages(from.storages.begin(), from.storages.end()) {}
   BeginRecord record;
   std::string inputs;
   std::vector<void*> stack;
+  std::vector<std::uint64_t> storages;
 };
 
 struct AllRecords {
@@ -58,6 +60,7 @@ void expect_same(const Begin& read, const BeginRecord& written) {
   EXPECT_EQ(read.record.script_modules, written.script_modules);
   EXPECT_EQ(read.inputs, Begin(written).inputs);
   EXPECT_EQ(read.stack, Begin(written).stack);
+  EXPECT_EQ(read.storages, Begin(written).storages);
 }
 
 /// Begins with all mixtures of what may be there.
@@ -89,6 +92,7 @@ class AllBegins {
               if (ticks % 2 == 0) record.module = this;
               if (ticks % 3 == 0) record.script_stack = name;
               if (ticks % 5 == 0) record.script_modules = name;
+              record.storages = std::span<const std::uint64_t>(storages_).first(ticks % 4);
               records.push_back(record);
             }
           }
@@ -101,6 +105,7 @@ class AllBegins {
 
  private:
   std::vector<void*> stack_;
+  std::vector<std::uint64_t> storages_ = {0, 0x7f00'0000'1000, ~std::uint64_t{0}};
   std::string bytes_;
 };
 

@@ -25,7 +25,7 @@ MAY_INCLUDE = {
     "writers": {"trace", "report", "wire", "io", "base", "proto"},
     "dialects": BELOW_ANALYSES | {"analyses", "writers"},
     "symbols": {"base"},
-    "recorder": {"trace", "symbols", "wire", "io", "base"},
+    "recorder": {"trace", "report", "symbols", "wire", "io", "base"},
     "converters": BELOW_ANALYSES | {"analyses", "writers", "readers", "dialects"},
     "cupti": {"recorder", "base"},
 }
@@ -37,6 +37,7 @@ OWNER = {
     "status.h": "base", "version.h": "base", "device.h": "base",
     "trace.h": "trace", "report.h": "report", "analyses.h": "analyses", "writers.h": "writers",
     "convert.h": "dialects", "schedule.h": "recorder", "profiler.h": "libtorch",
+    "capabilities.h": "api",
 }
 
 # Library: the folders that may name it. Everything else outside the project is the system's or std's.

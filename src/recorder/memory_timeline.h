@@ -1,0 +1,13 @@
+// The memory timeline of a recorded window, as torch.profiler exports it.
+// Pure function; the recording must have inputs with the addresses of their storages, and memory.
+#pragma once
+
+#include "recorder/operator_schemas.h"
+#include "recorder/window.h"
+#include "report/memory_timeline.h"
+
+namespace tbtrace::recorder {
+
+MemoryTimeline memory_timeline(const Window& window, OperatorSchemas& schemas);
+
+}  // namespace tbtrace::recorder

@@ -1,0 +1,35 @@
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tbtrace/capabilities.h>
+#include <tbtrace/version.h>
+
+#include "symbols/code_places.h"
+
+namespace tbtrace {
+namespace {
+
+__attribute__((noinline)) const void* own_return_address() { return __builtin_return_address(0); }
+
+TEST(Capabilities, SayWhichReleaseAndLibraryThereIs) {
+  const Capabilities found = capabilities();
+  EXPECT_EQ(found.version, version());
+  EXPECT_THAT(std::string(found.gzip_library), testing::AnyOf("isa-l", "zlib"));
+  EXPECT_EQ(found.gzip_library, TBTRACE_GZIP_LIBRARY);
+}
+
+TEST(Capabilities, LinesAreKnownOnlyIfTheySaySo) {
+  const auto places = symbols::code_places(own_return_address());
+  ASSERT_FALSE(places.empty());
+  if (capabilities().stack_lines) {
+    // The function's name is in no table of exported ones.
+    EXPECT_THAT(places.back().function, testing::HasSubstr("TestBody"));
+  } else {
+    EXPECT_EQ(places.front().line, 0);
+  }
+}
+
+}  // namespace
+}  // namespace tbtrace
