@@ -79,6 +79,10 @@ std::shared_ptr<const recorder::ModuleMap> AttachedModels::map() const {
   auto held = std::make_shared<Held>();
   std::unordered_map<const void*, std::uint32_t> rows;  // by instance
   for (const Part& part : parts_) {
+    const auto is_gone = [](const auto& weak) { return weak.expired(); };
+    if (!part.tensors.empty() && std::all_of(part.tensors.begin(), part.tensors.end(), is_gone)) {
+      continue;
+    }
     const auto parent = rows.find(part.parent);
     const std::uint32_t module =
         held->map.add(part.instance, part.type, part.path,

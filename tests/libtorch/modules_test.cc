@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -166,6 +169,86 @@ TEST(Modules, OfAModelThatIsGoneAreNone) {
   profiler.stop();
   EXPECT_THAT(modules(profiler), IsEmpty());
   EXPECT_EQ(count(profiler, "aten::add"), 1);
+}
+
+TEST(Modules, OfAnotherModelAtTheSamePlaceAreItsOwn) {
+  Profiler profiler({.activities = {Activity::cpu}});
+  alignas(Plain) unsigned char bytes[sizeof(Plain)];
+  auto* const first = new (bytes) Plain;
+  profiler.attach(*first, "first");
+  first->~Plain();
+  auto* const second = new (bytes) Marked;
+  profiler.attach(*second, "second");
+  profiler.start();
+  second->forward(torch::ones({4, 4}));
+  profiler.stop();
+  second->~Marked();
+  EXPECT_EQ(modules(profiler), kForward);
+}
+
+TEST(Modules, ATensorThatTakesAPlaceIsNotTheModulesThatHadIt) {
+  torch::nn::Linear layer(4, 3);
+  Profiler profiler({.activities = {Activity::cpu}});
+  profiler.attach(layer);
+  profiler.start();
+  {
+    const torch::NoGradGuard no_grad;
+    layer->weight.set_data(torch::ones({3, 4}));
+  }
+  for (int times = 0; times < 20; ++times) torch::ones({3, 4}) + torch::ones({1, 4});
+  profiler.stop();
+  EXPECT_THAT(modules(profiler), IsEmpty());
+}
+
+TEST(Modules, TwoModelsOfOneNameAreTwo) {
+  torch::nn::Sequential one(torch::nn::Linear(4, 4));
+  torch::nn::Sequential two(torch::nn::Linear(4, 4));
+  Profiler profiler({.activities = {Activity::cpu}});
+  profiler.attach(one);
+  profiler.attach(two);
+  profiler.start();
+  one->forward(torch::ones({2, 4}));
+  two->forward(torch::ones({2, 4}));
+  profiler.stop();
+  EXPECT_THAT(modules(profiler),
+              ElementsAre("Sequential_0", " Linear_0", "Sequential_1", " Linear_1"));
+}
+
+TEST(Modules, APartAndItsWholeCanBeAttachedInAnyOrderAndAgain) {
+  for (const bool part_first : {true, false}) {
+    torch::nn::Sequential whole(torch::nn::Linear(4, 4), torch::nn::Linear(4, 4));
+    const auto part = whole[0];
+    Profiler profiler({.activities = {Activity::cpu}});
+    if (part_first) profiler.attach(part, "part");
+    profiler.attach(whole, "");
+    profiler.attach(part, "part");
+    profiler.attach(whole, "whole");
+    profiler.start();
+    whole->forward(torch::ones({2, 4}));
+    profiler.stop();
+    EXPECT_THAT(modules(profiler), ElementsAre("Sequential_0", " Linear_0", " Linear_1"));
+  }
+}
+
+TEST(Modules, TensorsInOneStorageAreOfTheirOwnModules) {
+  torch::nn::Sequential net(torch::nn::Linear(4, 4), torch::nn::Linear(4, 4));
+  const torch::Tensor flat = torch::ones({40});
+  std::int64_t at = 0;
+  for (torch::Tensor& parameter : net->parameters()) {
+    parameter.set_data(flat.narrow(0, at, parameter.numel()).view(parameter.sizes()));
+    at += parameter.numel();
+  }
+  Profiler profiler({.activities = {Activity::cpu}});
+  profiler.attach(net);
+  profiler.start();
+  net->forward(torch::ones({2, 4}));
+  profiler.stop();
+  EXPECT_THAT(modules(profiler), ElementsAre("Sequential_0", " Linear_0", " Linear_1"));
+}
+
+TEST(Modules, NoModelIsRefused) {
+  Profiler profiler;
+  EXPECT_THROW(profiler.attach(std::shared_ptr<Plain>()), std::invalid_argument);
 }
 
 TEST(Modules, HoldersAndReferencesCanBeAttached) {

@@ -77,6 +77,25 @@ TEST(Stacks, AreOfEachThreadsOwn) {
   EXPECT_THAT(stack, Not(Contains(EndsWith(": main"))));
 }
 
+TEST(Stacks, OfManyThreadsAtOnce) {
+  Profiler profiler({.activities = {Activity::cpu}, .with_stack = true, .all_threads = true});
+  profiler.start();
+  std::vector<std::thread> threads;
+  for (int number = 0; number < 8; ++number) {
+    threads.emplace_back([] {
+      for (int times = 0; times < 200; ++times) program::layer(torch::ones({2}));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  profiler.stop();
+  const EventList events = profiler.events();
+  EXPECT_EQ(std::count_if(events.begin(), events.end(),
+                          [](const FunctionEvent& one) {
+                            return one.key == "aten::relu" && !one.stack.empty();
+                          }),
+            8 * 200);
+}
+
 TEST(Stacks, AreNotRecordedUnlessAskedFor) {
   Profiler profiler({.activities = {Activity::cpu}, .record_shapes = true});
   profiler.start();
