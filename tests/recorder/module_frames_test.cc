@@ -235,7 +235,7 @@ TEST(ModuleFrames, OfBothKindsGoTogether) {
   Model model;
   model.add("net");
   const Model::Part stem = model.add("net.stem");
-  const Model::Part block = model.add("net.block");
+  const Model::Part block = model.add("net.block", "5Block");
   const Model::Part layer = model.add("net.block.layer");
   HandWritten recording(model.options());
   auto thread = recording.thread();
