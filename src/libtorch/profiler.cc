@@ -1,13 +1,8 @@
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <exception>
-#include <filesystem>
 #include <optional>
 #include <stdexcept>
 #include <utility>
-
-#include <unistd.h>
 
 #include <tbtrace/profiler.h>
 #include <tbtrace/writers.h>
@@ -19,11 +14,11 @@
 #include "libtorch/observer.h"
 #include "libtorch/operator_names.h"
 #include "libtorch/operator_schemas.h"
+#include "libtorch/results.h"
 #include "libtorch/unwind.h"
 #include "recorder/active.h"
 #include "recorder/chunk.h"
 #include "recorder/cycle.h"
-#include "recorder/export_thread.h"
 #include "recorder/memory_timeline.h"
 #include "recorder/messages.h"
 #include "recorder/recording.h"
@@ -36,20 +31,6 @@ namespace {
 
 void refuse(const Status& status) {
   if (!status.ok()) throw std::invalid_argument(status.message());
-}
-
-std::string default_worker() { return recorder::host_name() + "_" + std::to_string(::getpid()); }
-
-/// The time of day in ns, another one at each call.
-std::int64_t unused_time_ns() {
-  static std::atomic<std::int64_t> last = 0;
-  const std::int64_t now = std::chrono::duration_cast<std::chrono::nanoseconds>(
-                               std::chrono::system_clock::now().time_since_epoch())
-                               .count();
-  std::int64_t before = last.load();
-  while (!last.compare_exchange_weak(before, std::max(now, before + 1))) {
-  }
-  return std::max(now, before + 1);
 }
 
 void check_activities(const std::vector<Activity>& activities) {
@@ -67,14 +48,14 @@ constexpr std::size_t kReservedChunks = 8;  // 2 MiB: a short window of a few th
 
 }  // namespace
 
-/// Does what the cycle asks for, and keeps what came of it.
+/// Does what the cycle asks for.
 class Profiler::Driver final : public recorder::CycleTarget {
  public:
   Driver(Profiler& profiler, ProfilerOptions options)
       : profiler_(profiler),
         options_(std::move(options)),
         cycle_(options_.schedule, options_.acc_events, *this),
-        exports_([this](std::string_view sentence) { warn(sentence); }) {
+        results_([this](std::string_view sentence) { warn(sentence); }) {
     check_activities(options_.activities);
     refuse(cycle_.made());
     if (has(Activity::cuda) && !options_.activities.empty()) {
@@ -101,10 +82,7 @@ class Profiler::Driver final : public recorder::CycleTarget {
 
   // What the cycle drives.
 
-  void make() override {
-    closed_.clear();
-    traces_.clear();
-  }
+  void make() override { results_.clear(); }
 
   void prepare() override {
     libtorch::load_operator_names();
@@ -158,7 +136,7 @@ class Profiler::Driver final : public recorder::CycleTarget {
       warn(std::to_string(lost) + " records were lost, since there was no memory for them");
     }
     slot_.reset();
-    closed_.push_back(std::exchange(recording_, nullptr));
+    results_.add(std::exchange(recording_, nullptr));
   }
 
   void ready(std::int64_t) override {
@@ -222,27 +200,6 @@ class Profiler::Driver final : public recorder::CycleTarget {
     }
   }
 
-  /// The traces of what was recorded, made when they are first asked for.
-  std::vector<const Trace*> traces() {
-    if (closed_.empty()) warn("nothing was recorded yet");
-    while (traces_.size() < closed_.size()) {
-      Result<Trace> trace = api::read_recording(closed_[traces_.size()]);
-      if (!trace.ok()) {
-        warn(trace.status().message());
-        return {};
-      }
-      traces_.push_back(*std::move(trace));
-    }
-    std::vector<const Trace*> all;
-    for (const Trace& trace : traces_) all.push_back(&trace);
-    return all;
-  }
-
-  Result<std::shared_ptr<const recorder::Recording>> last() const {
-    if (closed_.empty()) return Status(StatusCode::invalid_argument, "nothing was recorded yet");
-    return closed_.back();
-  }
-
   bool with_stack() const { return options_.with_stack; }
 
   /// \throws std::invalid_argument if options are missing.
@@ -263,7 +220,7 @@ class Profiler::Driver final : public recorder::CycleTarget {
       throw std::invalid_argument("the memory timeline of device '" + std::string(device) +
                                   "' was asked for; devices are 'cpu', 'cuda' and 'cuda:N'");
     }
-    const auto recording = last();
+    const auto recording = results_.last();
     if (!recording.ok()) return recording.status();
     recorder::OperatorSchemas schemas(libtorch::schemas_of);
     MemoryTimeline timeline;  // of CUDA nothing is recorded
@@ -271,35 +228,7 @@ class Profiler::Driver final : public recorder::CycleTarget {
     return writers::write_memory_timeline(timeline, device, path);
   }
 
-  void export_in_background(const std::string& directory, const TensorboardOptions& options) {
-    const auto recording = last();
-    if (!recording.ok()) {
-      warn(recording.status().message() + ", so no log file is written");
-      return;
-    }
-    const std::string worker = options.worker_name.empty() ? default_worker() : options.worker_name;
-    api::LogFileName name{.directory = directory,
-                          .worker = worker,
-                          .time_ns = unused_time_ns(),
-                          .use_gzip = options.use_gzip};
-    if (options.run_per_window) {
-      name.directory =
-          (std::filesystem::path(directory) / (worker + "_" + std::to_string(++windows_exported_)))
-              .string();
-    }
-    exports_.add([recording = *recording, name = std::move(name), dialect = options.dialect] {
-      std::error_code error;
-      std::filesystem::create_directories(name.directory, error);
-      if (error && !std::filesystem::is_directory(name.directory)) {
-        return Status(StatusCode::unwritable_output,
-                      "Can't create directory: " + name.directory + " (" + error.message() +
-                          "); name a place that is there, has room and lets you write");
-      }
-      return api::write_log_file(recording, name, dialect).status();
-    });
-  }
-
-  Status wait_for_exports() { return exports_.wait(); }
+  libtorch::Results& results() { return results_; }
 
  private:
   void tell_known_tensors() {
@@ -320,10 +249,9 @@ class Profiler::Driver final : public recorder::CycleTarget {
   void observe() {
     const recorder::RecordingOptions& options = recording_->options();
     const bool has_models = options.modules != nullptr;
-    observer_ = libtorch::add_observer(
-        *slot_, {.inputs = options.record_shapes || options.with_flops || has_models,
-                 .context = options.with_stack || options.with_modules || has_models,
-                 .all_threads = options_.all_threads});
+    observer_ = libtorch::add_observer(*slot_, {.inputs = options.wants_inputs() || has_models,
+                                                .context = options.wants_modules(),
+                                                .all_threads = options_.all_threads});
     if (options_.profile_memory) libtorch::watch_memory(*slot_, *observer_, options_.all_threads);
   }
 
@@ -344,11 +272,8 @@ class Profiler::Driver final : public recorder::CycleTarget {
   std::optional<libtorch::ObserverHandle> observer_;
   std::optional<record_function> step_range_;
 
-  std::vector<std::shared_ptr<const recorder::Recording>> closed_;
-  std::vector<Trace> traces_;     // of closed_, as far as they were asked for
   std::string distributed_info_;  // JSON
-  int windows_exported_ = 0;
-  recorder::ExportThread exports_;
+  libtorch::Results results_;
 };
 
 Profiler::Profiler(ProfilerOptions options)
@@ -400,13 +325,13 @@ void Profiler::set_distributed_info(const DistributedInfo& info) {
 }
 
 OperatorSummary Profiler::key_averages(const SummaryOptions& options) {
-  return operator_summary(driver_->traces(), options);
+  return operator_summary(driver_->results().traces(), options);
 }
 
-EventList Profiler::events() { return tbtrace::events(driver_->traces()); }
+EventList Profiler::events() { return tbtrace::events(driver_->results().traces()); }
 
 Status Profiler::export_chrome_trace(const std::string& path) {
-  const auto recording = driver_->last();
+  const auto recording = driver_->results().last();
   if (!recording.ok()) return recording.status();
   return api::write_recording(*recording, path, Dialect::kineto, true);
 }
@@ -415,7 +340,7 @@ Status Profiler::export_stacks(const std::string& path, std::string_view metric)
   if (!driver_->with_stack()) {
     throw std::invalid_argument("export_stacks() requires with_stack=True");
   }
-  const Result<std::string> stacks = exported_stacks(driver_->traces(), metric);
+  const Result<std::string> stacks = exported_stacks(driver_->results().traces(), metric);
   if (!stacks.ok()) {
     refuse(stacks.status());
     return stacks.status();
@@ -427,11 +352,11 @@ Status Profiler::export_memory_timeline(const std::string& path, std::string_vie
   return driver_->export_memory_timeline(path, device);
 }
 
-Status Profiler::wait_for_exports() { return driver_->wait_for_exports(); }
+Status Profiler::wait_for_exports() { return driver_->results().wait_for_exports(); }
 
 void Profiler::export_in_background(const std::string& directory,
                                     const TensorboardOptions& options) {
-  driver_->export_in_background(directory, options);
+  driver_->results().export_in_background(directory, options);
 }
 
 std::function<void(Profiler&)> tensorboard_trace_handler(std::string directory,

@@ -1,0 +1,89 @@
+#include "libtorch/results.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <unistd.h>
+
+#include "api/recorded_window.h"
+
+namespace tbtrace::libtorch {
+
+namespace {
+
+std::string default_worker() { return recorder::host_name() + "_" + std::to_string(::getpid()); }
+
+/// The time of day in ns, another one at each call.
+std::int64_t unused_time_ns() {
+  static std::atomic<std::int64_t> last = 0;
+  const std::int64_t now = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                               std::chrono::system_clock::now().time_since_epoch())
+                               .count();
+  std::int64_t before = last.load();
+  while (!last.compare_exchange_weak(before, std::max(now, before + 1))) {
+  }
+  return std::max(now, before + 1);
+}
+
+}  // namespace
+
+void Results::clear() {
+  recordings_.clear();
+  traces_.clear();
+}
+
+std::vector<const Trace*> Results::traces() {
+  if (recordings_.empty()) warn_("nothing was recorded yet");
+  while (traces_.size() < recordings_.size()) {
+    Result<Trace> trace = api::read_recording(recordings_[traces_.size()]);
+    if (!trace.ok()) {
+      warn_(trace.status().message());
+      return {};
+    }
+    traces_.push_back(*std::move(trace));
+  }
+  std::vector<const Trace*> all;
+  for (const Trace& trace : traces_) all.push_back(&trace);
+  return all;
+}
+
+Result<Results::Recording> Results::last() const {
+  if (recordings_.empty()) return Status(StatusCode::invalid_argument, "nothing was recorded yet");
+  return recordings_.back();
+}
+
+void Results::export_in_background(const std::string& directory,
+                                   const TensorboardOptions& options) {
+  const auto recording = last();
+  if (!recording.ok()) {
+    warn_(recording.status().message() + ", so no log file is written");
+    return;
+  }
+  const std::string worker = options.worker_name.empty() ? default_worker() : options.worker_name;
+  api::LogFileName name{.directory = directory,
+                        .worker = worker,
+                        .time_ns = unused_time_ns(),
+                        .use_gzip = options.use_gzip};
+  if (options.run_per_window) {
+    name.directory =
+        (std::filesystem::path(directory) / (worker + "_" + std::to_string(++windows_exported_)))
+            .string();
+  }
+  exports_.add([recording = *recording, name = std::move(name), dialect = options.dialect] {
+    std::error_code error;
+    std::filesystem::create_directories(name.directory, error);
+    if (error && !std::filesystem::is_directory(name.directory)) {
+      return Status(StatusCode::unwritable_output,
+                    "Can't create directory: " + name.directory + " (" + error.message() +
+                        "); name a place that is there, has room and lets you write");
+    }
+    return api::write_log_file(recording, name, dialect).status();
+  });
+}
+
+}  // namespace tbtrace::libtorch
