@@ -27,7 +27,8 @@ std::size_t behind_operator(std::string_view name, std::size_t at) {
     while (end < name.size() && is_word(name[end])) ++end;
     return end;
   }
-  while (end < name.size() && std::string_view("<>=!+-*/%&|^~,").find(name[end]) != name.npos)
+  while (end < name.size() &&
+         std::string_view("<>=!+-*/%&|^~,").find(name[end]) != std::string_view::npos)
     ++end;
   return end;
 }
@@ -84,13 +85,15 @@ bool starts_with_any(std::string_view text, const std::array<std::string_view, k
 bool is_machinery_header(std::string_view file) {
   constexpr std::array<std::string_view, 4> kFolders = {"/torch/csrc/", "/ATen/", "/c10/",
                                                         "/include/c++/"};
-  return std::any_of(kFolders.begin(), kFolders.end(),
-                     [&](std::string_view folder) { return file.find(folder) != file.npos; });
+  return std::any_of(kFolders.begin(), kFolders.end(), [&](std::string_view folder) {
+    return file.find(folder) != std::string_view::npos;
+  });
 }
 
 /// A program may be called libtorch_something; a library is one by its ending.
 bool is_machinery_library(std::string_view object) {
-  return object.find(".so") != object.npos && starts_with_any(object, kMachineryLibraries);
+  return object.find(".so") != std::string_view::npos &&
+         starts_with_any(object, kMachineryLibraries);
 }
 
 std::string_view base_name(std::string_view path) {
@@ -145,7 +148,7 @@ std::string_view function_name(std::string_view function) {
 
 bool is_libtorch(const CodePlace& place) {
   const std::string_view object = base_name(place.object);
-  return object.find(".so") != object.npos &&
+  return object.find(".so") != std::string_view::npos &&
          (object.starts_with("libtorch") || object.starts_with("libc10"));
 }
 
