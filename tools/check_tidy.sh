@@ -1,9 +1,15 @@
 #!/usr/bin/env bash
 # Does clang-tidy 14 find anything that .clang-tidy lists in our own sources?
-#   tools/check_tidy.sh [BUILD [REGEX]]   (BUILD: a configured build folder, build/ if none is named;
-#                                          REGEX: only sources whose path below the repository matches)
+#   tools/check_tidy.sh [--shallow] [BUILD [REGEX]]   (BUILD: a configured build folder, build/ if none is named;
+#                                                      REGEX: only sources whose path below the repository matches)
+# --shallow follows shorter paths through functions, in half the time.
 # Runs on all cores; CMAKE_BUILD_PARALLEL_LEVEL=N runs N at a time.
 set -euo pipefail
+shallow=()
+if [[ ${1-} == --shallow ]]; then
+  shallow=(--extra-arg=-Xclang --extra-arg=-analyzer-config --extra-arg=-Xclang --extra-arg=mode=shallow)
+  shift
+fi
 folder=$(realpath -m -- "${1:-$(dirname "${BASH_SOURCE[0]}")/../build}")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 pattern=${2:-.}
@@ -27,6 +33,6 @@ mapfile -t files < <(sed -nE 's/^ *"file": "(.*)",?$/\1/p' "$database" | sort -u
 # shellcheck disable=SC2016 # the inner shell expands it
 printf '%s\0' "${files[@]}" |
   xargs -0 -n 1 -P "${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}" \
-    bash -c 'report=$(clang-tidy-14 --quiet -p "$0" "$1" 2>&1) || { printf "%s\n" "$report"; exit 1; }' "$folder" ||
+    bash -c 'report=$(clang-tidy-14 --quiet -p "$@" 2>&1) || { printf "%s\n" "$report"; exit 1; }' bash "$folder" "${shallow[@]}" ||
   fail "correct what is named above; a check that is wrong in principle goes off in .clang-tidy, with its reason"
 echo "check_tidy: ${#files[@]} files"

@@ -24,6 +24,7 @@ build_packages=(
 )
 test_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev
+  ccache
   clang libclang-rt-14-dev   # fuzz targets, and a second compiler
   clang-format clang-tidy
   libgloo-dev                # headers of the Gloo in LibTorch, for an example of two processes

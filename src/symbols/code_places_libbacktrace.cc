@@ -35,6 +35,7 @@ void take_symbol(void* place, std::uintptr_t, const char* symbol, std::uintptr_t
 }  // namespace
 
 std::vector<CodePlace> code_places(const void* return_address) {
+  if (return_address == nullptr) return {{}};
   // The call is before the address that it returns to.
   const void* const call = static_cast<const char*>(return_address) - 1;
   const auto address = reinterpret_cast<std::uintptr_t>(call);

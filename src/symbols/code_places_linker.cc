@@ -5,6 +5,7 @@
 namespace tbtrace::symbols {
 
 std::vector<CodePlace> code_places(const void* return_address) {
+  if (return_address == nullptr) return {{}};
   // The call is before the address that it returns to.
   return {loaded_place(static_cast<const char*>(return_address) - 1)};
 }

@@ -63,9 +63,10 @@ std::size_t behind_qualifiers(std::string_view name, std::size_t at) {
   return at;
 }
 
-constexpr std::array<std::string_view, 12> kMachineryLibraries = {
-    "libtorch", "libc10",    "libc.so",  "libc-",   "libpthread", "ld-linux",
-    "libgomp",  "libstdc++", "libgcc_s", "libm.so", "libmkl",     "libunwind"};
+constexpr std::array<std::string_view, 17> kMachineryLibraries = {
+    "libtorch", "libc10",    "libc.so",  "libc-",    "libpthread", "ld-linux",
+    "libgomp",  "libstdc++", "libgcc_s", "libm.so",  "libmkl",     "libunwind",
+    "libasan",  "liblsan",   "libtsan",  "libubsan", "libclang_rt"};
 constexpr std::array<std::string_view, 8> kMachinery = {
     "at::", "c10::", "caffe2::", "torch::", "std::", "__gnu_cxx::", "tbtrace::", "__libc_start"};
 constexpr std::array<std::string_view, 3> kShownOfTorch = {

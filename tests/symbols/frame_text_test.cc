@@ -105,6 +105,7 @@ TEST(FrameText, LeavesMachineryOut) {
   EXPECT_EQ(frame("torch::nn::AnyModule::any_forward<int>(int&&)"), std::nullopt);
   EXPECT_EQ(frame("_start"), std::nullopt);
   EXPECT_EQ(frame("anything", "/lib/x86_64-linux-gnu/libc.so.6"), std::nullopt);
+  EXPECT_EQ(frame("__interceptor_malloc", "/lib/x86_64-linux-gnu/libasan.so.8"), std::nullopt);
   EXPECT_EQ(frame("", "/opt/torch/lib/libtorch_cpu.so"), std::nullopt);
 }
 
