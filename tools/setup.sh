@@ -20,6 +20,8 @@ build_packages=(
   libisal-dev       # gzip, several times as fast
   libcxxopts-dev    # command line
   libfmt-dev        # text
+  libprotobuf-dev protobuf-compiler   # TensorBoard's messages
+  libpng-dev        # pictures
   libtorch-dev      # programs that record themselves
 )
 test_packages=(

@@ -180,11 +180,11 @@ Result<std::unique_ptr<RunStaging>> RunStaging::open(const std::string& log_dire
 
 Result<bool> RunStaging::wait_beside(const fs::path& root) {
   if (!is_usable(root)) return false;
-  Result<std::unique_ptr<FolderLock>> lock = FolderLock::try_lock(root);
+  Result<std::unique_ptr<io::FolderLock>> lock = io::FolderLock::try_lock(root);
   if (!lock.ok()) return false;
   if (*lock == nullptr) return busy();
   if (!can_move_folders(root, log_directory_)) {
-    lock = std::unique_ptr<FolderLock>();
+    lock = std::unique_ptr<io::FolderLock>();
     ::rmdir(root.c_str());
     return false;
   }
@@ -196,7 +196,7 @@ Result<bool> RunStaging::wait_beside(const fs::path& root) {
 
 Status RunStaging::wait_inside() {
   const fs::path root = log_directory_ / kStagingEnding;
-  Result<std::unique_ptr<FolderLock>> lock = FolderLock::try_lock(root);
+  Result<std::unique_ptr<io::FolderLock>> lock = io::FolderLock::try_lock(root);
   if (!lock.ok()) return lock.status();
   if (*lock == nullptr) return busy();
   root_ = root;

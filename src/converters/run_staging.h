@@ -17,7 +17,7 @@
 
 #include <tbtrace/status.h>
 
-#include "converters/folder_lock.h"
+#include "io/folder_lock.h"
 
 namespace tbtrace::converters {
 
@@ -73,7 +73,7 @@ class RunStaging {
   bool made_log_directory_ = false;
   std::filesystem::path root_;
   std::string waiting_ending_;  // of files that wait
-  std::unique_ptr<FolderLock> lock_;
+  std::unique_ptr<io::FolderLock> lock_;
   mutable std::mutex mutex_;
   std::set<std::string> begun_;  // runs of which this call placed files
 };

@@ -96,7 +96,8 @@ def free_port():
 class TensorBoard:
     """A TensorBoard of the running Python's environment with the profiler plugin on a log directory."""
 
-    def __init__(self, logdir, log):
+    def __init__(self, logdir, log, load_fast=False, options=()):
+        self.options = [f"--load_fast={str(load_fast).lower()}", *options]
         self.port = free_port()
         self.log = pathlib.Path(log)
         self.url = f"http://127.0.0.1:{self.port}"
@@ -107,7 +108,7 @@ class TensorBoard:
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "tensorboard.main", "--logdir", str(self.logdir), "--host", "127.0.0.1",
-                 "--port", str(self.port), "--load_fast=false"],
+                 "--port", str(self.port), *self.options],
                 stdout=log, stderr=subprocess.STDOUT, env=environment, start_new_session=True)
         return self
 
@@ -124,12 +125,18 @@ class TensorBoard:
             pass
 
     def get(self, route, **query):
-        """Status and body of a route of the plugin."""
-        url = f"{self.url}/data/plugin/pytorch_profiler/{route}"
+        """Status and body of a route of the profiler's plugin."""
+        return self.fetch(f"plugin/pytorch_profiler/{route}", query)
+
+    def fetch(self, route, query=None, posted=None):
+        """Status and body of any route below /data; `posted` is sent as JSON."""
+        url = f"{self.url}/data/{route}"
         if query:
             url += "?" + urllib.parse.urlencode(query)
+        headers = {} if posted is None else {"Content-Type": "application/json"}
+        request = urllib.request.Request(url, None if posted is None else json.dumps(posted).encode(), headers)
         try:
-            with urllib.request.urlopen(url, timeout=120) as answer:
+            with urllib.request.urlopen(request, timeout=120) as answer:
                 body = answer.read()
                 if answer.headers.get("Content-Encoding") == "gzip":
                     body = gzip.decompress(body)

@@ -18,6 +18,7 @@ MAY_INCLUDE = {
     "base": set(),
     "io": {"base"},
     "wire": {"base"},
+    "proto": set(),
     "trace": {"base"},
     "report": {"base"},
     "readers": {"trace", "wire", "io", "base"},
@@ -35,9 +36,9 @@ MAY_INCLUDE["libtorch"] = MAY_INCLUDE["api"] | {"api"}
 # Public header: the folder whose contract it is; to include it is to include that folder.
 OWNER = {
     "status.h": "base", "version.h": "base", "device.h": "base",
-    "trace.h": "trace", "report.h": "report", "analyses.h": "analyses", "writers.h": "writers",
+    "trace.h": "trace", "report.h": "report", "analyses.h": "analyses", "writers.h": "writers", "summary_writer.h": "writers",
     "convert.h": "dialects", "schedule.h": "recorder", "profiler.h": "libtorch",
-    "capabilities.h": "api",
+    "capabilities.h": "api", "summary_tensor.h": "libtorch",
 }
 
 # Library: the folders that may name it. Everything else outside the project is the system's or std's.
@@ -46,7 +47,7 @@ LIBRARIES = {
     "zlib": {"io"}, "isa-l": {"io"},
     "fmt": {"base", "wire", "report", "writers", "symbols", "recorder", "api"},
     "backtrace": {"symbols"},
-    "google": {"proto", "writers"},
+    "google": {"proto"}, "png": {"writers"},
     "torch": {"libtorch", "examples"}, "ATen": {"libtorch"}, "c10": {"libtorch"},
     "cupti": {"cupti"}, "cuda": {"cupti"},
     "cxxopts": {"tools"},

@@ -8,7 +8,7 @@
 
 #include <tbtrace/status.h>
 
-namespace tbtrace::converters {
+namespace tbtrace::io {
 
 class FolderLock {
  public:
@@ -26,4 +26,4 @@ class FolderLock {
   int descriptor_;
 };
 
-}  // namespace tbtrace::converters
+}  // namespace tbtrace::io

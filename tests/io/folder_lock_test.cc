@@ -1,4 +1,4 @@
-#include "converters/folder_lock.h"
+#include "io/folder_lock.h"
 
 #include <atomic>
 #include <filesystem>
@@ -15,7 +15,7 @@
 #include "fixtures/scratch_folder.h"
 #include "fixtures/whole_file.h"
 
-namespace tbtrace::converters {
+namespace tbtrace::io {
 namespace {
 
 using fixtures::ScratchFolder;
@@ -96,4 +96,4 @@ TEST(FolderLock, TwoNeverHaveItWhileFoldersComeAndGo) {
 }
 
 }  // namespace
-}  // namespace tbtrace::converters
+}  // namespace tbtrace::io

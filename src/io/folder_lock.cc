@@ -1,4 +1,4 @@
-#include "converters/folder_lock.h"
+#include "io/folder_lock.h"
 
 #include <cerrno>
 #include <cstring>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace tbtrace::converters {
+namespace tbtrace::io {
 namespace {
 
 Status system_failure(const std::filesystem::path& path) {
@@ -58,4 +58,4 @@ Result<std::unique_ptr<FolderLock>> FolderLock::try_lock(const std::filesystem::
   }
 }
 
-}  // namespace tbtrace::converters
+}  // namespace tbtrace::io

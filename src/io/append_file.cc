@@ -1,0 +1,54 @@
+#include "io/append_file.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace tbtrace::io {
+namespace {
+
+Status system_failure(const std::string& what) {
+  return {StatusCode::unwritable_output,
+          what + ": " + std::strerror(errno) +
+              "; name a place that is there, has room and lets you write"};
+}
+
+class DescriptorFile final : public AppendFile {
+ public:
+  DescriptorFile(int descriptor, std::string path)
+      : descriptor_(descriptor), path_(std::move(path)) {}
+  DescriptorFile(const DescriptorFile&) = delete;
+  DescriptorFile& operator=(const DescriptorFile&) = delete;
+  ~DescriptorFile() override { ::close(descriptor_); }
+
+  Written append(std::string_view bytes) override {
+    std::size_t done = 0;
+    while (done < bytes.size()) {
+      const ssize_t written = ::write(descriptor_, bytes.data() + done, bytes.size() - done);
+      if (written >= 0) {
+        done += static_cast<std::size_t>(written);
+      } else if (errno != EINTR) {
+        return {done, system_failure("cannot write " + path_)};
+      }
+    }
+    return {done, {}};
+  }
+
+ private:
+  int descriptor_;
+  std::string path_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<AppendFile>> create_append_file(const std::string& path) {
+  constexpr mode_t kMode = 0666;  // less what the umask takes away
+  const int descriptor =
+      ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
+  if (descriptor < 0) return system_failure("cannot make " + path);
+  return std::unique_ptr<AppendFile>(std::make_unique<DescriptorFile>(descriptor, path));
+}
+
+}  // namespace tbtrace::io

@@ -1,0 +1,107 @@
+#include "writers/event_file.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "wire/tfrecord.h"
+#include "writers/event_messages.h"
+
+namespace tbtrace::writers {
+namespace {
+
+constexpr std::string_view kMark = "tfevents";  // in every event file's name
+constexpr std::string_view kStart = "events.out.tfevents.";
+
+std::string host_name() {
+  char name[256] = {};
+  std::string host = ::gethostname(name, sizeof name - 1) == 0 ? name : "";
+  std::replace(host.begin(), host.end(), '/', '_');
+  return host.empty() ? "localhost" : host;
+}
+
+Status cannot_make(const std::string& directory, const std::error_code& error) {
+  return {StatusCode::unwritable_output,
+          "cannot make " + directory + ": " + error.message() +
+              "; name a place that is there, has room and lets you write"};
+}
+
+/// The last one's name in the order in which TensorBoard reads them; empty if there is none.
+std::string last_event_file(const std::string& directory) {
+  std::string last;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(directory, error), end; entry != end;
+       entry.increment(error)) {
+    std::string name = entry->path().filename().string();
+    if (name.find(kMark) != std::string::npos && name > last) last = std::move(name);
+    if (error) break;
+  }
+  return last;
+}
+
+}  // namespace
+
+std::string event_file_name(double wall_time, std::string_view last_of_others,
+                            std::string_view host, long process, unsigned number,
+                            std::string_view suffix) {
+  constexpr double kMost = 9'999'999'999;  // of 10 digits
+  auto seconds = static_cast<std::int64_t>(std::clamp(wall_time, 0.0, kMost));
+  if (last_of_others.starts_with(kStart)) {
+    const std::string_view rest = last_of_others.substr(kStart.size());
+    std::int64_t others = 0;
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), others);
+    const bool fits = error == std::errc() && others < static_cast<std::int64_t>(kMost);
+    if (fits && others >= seconds) seconds = others + 1;
+  }
+  return fmt::format("{}{:010}.{}.{}.{}{}", kStart, seconds, host, process, number, suffix);
+}
+
+EventFile::EventFile(std::unique_ptr<io::FolderLock> lock, std::unique_ptr<io::AppendFile> file)
+    : lock_(std::move(lock)), file_(std::move(file)) {}
+
+Result<std::unique_ptr<EventFile>> EventFile::create(const std::string& directory,
+                                                     const std::string& suffix, double wall_time,
+                                                     const io::AppendFileMaker& make_file) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error) return cannot_make(directory, error);
+  Result<std::unique_ptr<io::FolderLock>> lock = io::FolderLock::try_lock(directory);
+  if (!lock.ok()) return lock.status();
+  if (*lock == nullptr) {
+    return Status(StatusCode::unwritable_output,
+                  "another writer has " + directory +
+                      ", and TensorBoard loses values of two in one directory; give each its own");
+  }
+  const std::string name =
+      event_file_name(wall_time, last_event_file(directory), host_name(), ::getpid(), 0, suffix);
+  Result<std::unique_ptr<io::AppendFile>> file =
+      make_file((std::filesystem::path(directory) / name).string());
+  if (!file.ok()) return file.status();
+  std::unique_ptr<EventFile> made(new EventFile(*std::move(lock), *std::move(file)));
+  std::string first;
+  wire::append_record(first, file_version_event(wall_time));
+  if (Status written = made->write(first); !written.ok()) return written;
+  return made;
+}
+
+Status EventFile::write(std::string_view records) {
+  if (!unwritten_.empty()) {
+    const io::AppendFile::Written before = file_->append(unwritten_);
+    unwritten_.erase(0, before.bytes);
+    if (!unwritten_.empty()) {
+      unwritten_ += records;
+      return before.status;
+    }
+  }
+  const io::AppendFile::Written written = file_->append(records);
+  unwritten_ = records.substr(written.bytes);
+  return written.status;
+}
+
+}  // namespace tbtrace::writers

@@ -1,0 +1,112 @@
+// Events on their way to the files of one or several runs, which a thread writes.
+// An EventQueue owns files and thread. Any thread may call anything but the destructor.
+// A file system that fails stops nobody: events wait for the next attempt while there is room, are
+// dropped and counted when there is none, and status() says why. In a process that was forked all
+// events are dropped: the thread stayed behind.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <unordered_set>
+#include <vector>
+
+#include <tbtrace/status.h>
+#include <tbtrace/summary_writer.h>
+
+#include "io/append_file.h"
+#include "writers/event_file.h"
+#include "writers/event_messages.h"
+
+namespace tbtrace::writers {
+
+struct EventQueueOptions {
+  std::size_t max_events = 10'000;
+  std::size_t max_bytes = std::size_t{64} << 20;
+  double flush_secs = 120;
+  WhenFull when_full = WhenFull::block;
+  std::string filename_suffix = {};
+  std::optional<std::int64_t> purge_step = std::nullopt;
+  io::AppendFileMaker make_file = io::create_append_file;
+};
+
+class EventQueue {
+ public:
+  explicit EventQueue(EventQueueOptions options);
+  EventQueue(const EventQueue&) = delete;
+  EventQueue& operator=(const EventQueue&) = delete;
+  /// close(). Not in a forked process, where the thread's end would be waited for in vain.
+  ~EventQueue();
+
+  bool is_forked() const;
+
+  /// The number of a directory's run. Its file is made now, or after a close() with the next event.
+  std::size_t run(const std::string& directory);
+
+  void add_scalar(std::size_t run, EventMoment moment, std::string_view tag, float value);
+  /// `event` is a message.
+  void add(std::size_t run, std::string_view event);
+  /// `records` hold `count` events, all that a run will ever have: then its file is closed.
+  void add_whole(std::size_t run, std::string_view records, std::size_t count);
+
+  Status flush();
+  Status close();
+  Status status() const;
+  std::uint64_t dropped() const;
+
+ private:
+  struct Run {
+    std::string directory;
+    std::unique_ptr<EventFile> file;
+    bool refused = false;    // there can be no file, until close()
+    bool whole = false;      // nothing will follow
+    bool purged = false;     // that was said in an earlier file of ours
+    std::string queued;      // records
+    std::size_t events = 0;  // of these
+    std::string writing;     // the thread's
+    struct Hash : std::hash<std::string_view> {
+      using is_transparent = void;
+    };
+    std::unordered_set<std::string, Hash, std::equal_to<>> tags;  // scalars in this file
+  };
+  using Lock = std::unique_lock<std::mutex>;
+
+  void open(Run& run);
+  static void reset(Run& run);
+  Run* ready_run(std::size_t number, std::size_t events, Lock& lock);
+  void count(Run& run, std::size_t events, std::size_t bytes);
+  bool has_room() const;
+  Status wait_until_written(Lock& lock);
+  void write_until_end();
+  void write_round(Lock& lock);
+
+  const EventQueueOptions options_;
+  const std::int64_t process_;
+
+  mutable std::mutex mutex_;  // what follows
+  std::condition_variable for_thread_;
+  std::condition_variable for_callers_;
+  std::deque<Run> runs_;
+  ScalarEncoder scalars_;
+  std::size_t events_ = 0;  // queued, of all runs
+  std::size_t bytes_ = 0;
+  std::uint64_t dropped_ = 0;
+  std::uint64_t wanted_ = 0;   // flushes that were asked for
+  std::uint64_t written_ = 0;  // and those that are done
+  bool hurry_ = false;         // the thread should not wait for its time
+  bool closing_ = false;
+  bool ending_ = false;   // the thread
+  bool failing_ = false;  // the last attempt to write
+  Status status_;
+  std::thread thread_;
+};
+
+}  // namespace tbtrace::writers

@@ -1,0 +1,136 @@
+#include "writers/event_file.h"
+
+#include <filesystem>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fixtures/event_reading.h"
+#include "fixtures/scratch_folder.h"
+#include "wire/tfrecord.h"
+
+namespace tbtrace::writers {
+namespace {
+
+using testing::HasSubstr;
+using testing::SizeIs;
+
+Result<std::unique_ptr<EventFile>> create(const std::string& directory, double wall_time = 1e9,
+                                          const std::string& suffix = "") {
+  return EventFile::create(directory, suffix, wall_time, io::create_append_file);
+}
+
+std::string record(std::string_view payload) {
+  std::string records;
+  wire::append_record(records, payload);
+  return records;
+}
+
+TEST(EventFileName, IsThatOfTensorBoard) {
+  EXPECT_EQ(event_file_name(1234567890.9, "", "host", 42, 0, ".x"),
+            "events.out.tfevents.1234567890.host.42.0.x");
+  EXPECT_EQ(event_file_name(5, "", "host", 42, 3, ""), "events.out.tfevents.0000000005.host.42.3");
+  EXPECT_EQ(event_file_name(-5, "", "host", 42, 0, ""), "events.out.tfevents.0000000000.host.42.0");
+}
+
+TEST(EventFileName, SortsBehindAllOthers) {
+  const auto behind = [](std::string_view other) {
+    const std::string name = event_file_name(1000, other, "host", 1, 0, "");
+    EXPECT_GT(name, other);
+    return name;
+  };
+  EXPECT_THAT(behind("events.out.tfevents.0000001000.zzz.9.9"), HasSubstr(".0000001001."));
+  EXPECT_THAT(behind("events.out.tfevents.0000002000.a.1.1"), HasSubstr(".0000002001."));
+  EXPECT_THAT(behind("events.out.tfevents.0000000999.a.1.1"), HasSubstr(".0000001000."));
+  EXPECT_THAT(behind("events.out.tfevents."), HasSubstr(".0000001000."));
+  EXPECT_THAT(behind("a.tfevents"), HasSubstr(".0000001000."));
+}
+
+TEST(EventFile, BeginsWithItsVersion) {
+  const fixtures::ScratchFolder folder;
+  const auto file = create(folder.path("a/b/run"), 1e9, ".end");
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  const auto files = fixtures::event_files(folder.path("a/b/run"));
+  ASSERT_THAT(files, SizeIs(1));
+  EXPECT_TRUE(files[0].ends_with(".end"));
+  const auto events = fixtures::events_in(folder.path("a/b/run"));
+  ASSERT_THAT(events, SizeIs(1));
+  EXPECT_EQ(events[0].file_version(), "brain.Event:2");
+  EXPECT_EQ(events[0].wall_time(), 1e9);
+}
+
+TEST(EventFile, IsTheOnlyOneThatIsWrittenInItsDirectory) {
+  const fixtures::ScratchFolder folder;
+  auto first = create(folder.root());
+  ASSERT_TRUE(first.ok());
+  const auto second = create(folder.root());
+  ASSERT_FALSE(second.ok());
+  EXPECT_THAT(second.status().message(), HasSubstr("another writer has"));
+  EXPECT_THAT(fixtures::event_files(folder.root()), SizeIs(1));
+  first = Status(StatusCode::invalid_argument, "gone");
+  const auto third = create(folder.root());
+  ASSERT_TRUE(third.ok());
+  const auto files = fixtures::event_files(folder.root());
+  ASSERT_THAT(files, SizeIs(2));
+  EXPECT_THAT(files[1], HasSubstr(".1000000001."));
+}
+
+TEST(EventFile, SaysWhyItCannotBe) {
+  const fixtures::ScratchFolder folder;
+  fixtures::write_whole_file(folder.path("file"), "x");
+  for (const char* const name : {"file", "file/run"}) {
+    const auto file = create(folder.path(name));
+    ASSERT_FALSE(file.ok());
+    EXPECT_EQ(file.status().code(), StatusCode::unwritable_output);
+    EXPECT_THAT(file.status().message(), HasSubstr(folder.path("file")));
+  }
+}
+
+/// Takes bytes while there is room for them.
+class SmallDisk final : public io::AppendFile {
+ public:
+  SmallDisk(std::string& text, std::size_t& room) : text_(text), room_(room) {}
+  Written append(std::string_view bytes) override {
+    const std::size_t taken = std::min(bytes.size(), room_ - text_.size());
+    text_ += bytes.substr(0, taken);
+    if (taken == bytes.size()) return {taken, {}};
+    return {taken, {StatusCode::unwritable_output, "the disk is full"}};
+  }
+
+ private:
+  std::string& text_;
+  std::size_t& room_;
+};
+
+TEST(EventFile, GoesOnWhereADiskWasFull) {
+  const std::string payloads[] = {"one", "two and more", "three"};
+  std::string all;
+  for (const std::string& payload : payloads) all += record(payload);
+  const std::size_t start = 64;  // of the file, at most
+  for (std::size_t room = 0; room <= all.size(); ++room) {
+    const fixtures::ScratchFolder folder;
+    std::string text;
+    std::size_t limit = start;
+    const auto file = EventFile::create(folder.root(), "", 1, [&](const std::string&) {
+      return std::unique_ptr<io::AppendFile>(std::make_unique<SmallDisk>(text, limit));
+    });
+    ASSERT_TRUE(file.ok());
+    const std::size_t version = text.size();
+    limit = version + room;
+    bool was_full = false;
+    for (const std::string& payload : payloads) {
+      const Status written = (*file)->write(record(payload));
+      was_full = was_full || !written.ok();
+      EXPECT_EQ(written.ok(), (*file)->unwritten() == 0);
+    }
+    EXPECT_EQ(was_full, room < all.size());
+    limit = version + all.size();
+    EXPECT_TRUE((*file)->write("").ok());
+    EXPECT_EQ(text.substr(version), all) << room;
+    EXPECT_THAT(fixtures::payloads(text), SizeIs(4));
+  }
+}
+
+}  // namespace
+}  // namespace tbtrace::writers
