@@ -43,14 +43,15 @@ struct SummaryWriterOptions {
 /// A hyperparameter: a number, a text or a truth value.
 class HParam {
  public:
-  HParam(bool value) : value_(value) {}                      // NOLINT(google-explicit-constructor)
-  HParam(const char* value) : value_(std::string(value)) {}  // NOLINT(google-explicit-constructor)
-  HParam(std::string value) : value_(std::move(value)) {}    // NOLINT(google-explicit-constructor)
-  HParam(std::string_view value)
-      : value_(std::string(value)) {}  // NOLINT(google-explicit-constructor)
+  // NOLINTBEGIN(google-explicit-constructor): lists of them are written as in Python
+  HParam(bool value) : value_(value) {}
+  HParam(const char* value) : value_(std::string(value)) {}
+  HParam(std::string value) : value_(std::move(value)) {}
+  HParam(std::string_view value) : value_(std::string(value)) {}
   template <typename Number>
   requires(std::integral<Number> || std::floating_point<Number>) HParam(Number value)
-      : value_(static_cast<double>(value)) {}  // NOLINT(google-explicit-constructor)
+      : value_(static_cast<double>(value)) {}
+  // NOLINTEND(google-explicit-constructor)
 
   const std::variant<double, std::string, bool>& value() const { return value_; }
 

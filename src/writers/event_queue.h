@@ -51,11 +51,12 @@ class EventQueue {
   /// The number of a directory's run. Its file is made now, or after a close() with the next event.
   std::size_t run(const std::string& directory);
 
-  void add_scalar(std::size_t run, EventMoment moment, std::string_view tag, float value);
+  /// Into the run of that number.
+  void add_scalar(std::size_t number, EventMoment moment, std::string_view tag, float value);
   /// `event` is a message.
-  void add(std::size_t run, std::string_view event);
-  /// `records` hold `count` events, all that a run will ever have: then its file is closed.
-  void add_whole(std::size_t run, std::string_view records, std::size_t count);
+  void add(std::size_t number, std::string_view event);
+  /// `records` hold `events` events, all that a run will ever have: then its file is closed.
+  void add_whole(std::size_t number, std::string_view records, std::size_t events);
 
   Status flush();
   Status close();

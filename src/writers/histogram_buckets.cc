@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <limits>
 
@@ -10,11 +11,14 @@ namespace {
 
 std::vector<double> make_tensorflow_edges() {
   std::vector<double> positive;
-  for (double edge = 1e-12; edge < 1e20; edge *= 1.1) positive.push_back(edge);
+  double edge = 1e-12;
+  while (edge < 1e20) {
+    positive.push_back(edge);
+    edge *= 1.1;
+  }
   std::vector<double> edges;
   edges.reserve(2 * positive.size() + 1);
-  std::transform(positive.rbegin(), positive.rend(), std::back_inserter(edges),
-                 [](double edge) { return -edge; });
+  std::transform(positive.rbegin(), positive.rend(), std::back_inserter(edges), std::negate());
   edges.push_back(0);
   edges.insert(edges.end(), positive.begin(), positive.end());
   return edges;

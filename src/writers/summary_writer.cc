@@ -64,14 +64,13 @@ std::string default_log_dir(const std::string& comment) {
   const std::time_t seconds = std::time(nullptr);
   std::tm local = {};
   ::localtime_r(&seconds, &local);
-  char time[32] = {};
   // English names of months, whatever the locale.
   constexpr const char* kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                      "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  std::strftime(time, sizeof time, "%d_%H-%M-%S", &local);
   char host[256] = {};
   if (::gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
-  return fmt::format("runs/{}{}_{}{}", kMonths[local.tm_mon], time, host, comment);
+  return fmt::format("runs/{}{:02}_{:02}-{:02}-{:02}_{}{}", kMonths[local.tm_mon], local.tm_mday,
+                     local.tm_hour, local.tm_min, local.tm_sec, host, comment);
 }
 
 /// A part of a directory's name: no other directory, no control character.
