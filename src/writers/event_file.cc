@@ -90,17 +90,9 @@ Result<std::unique_ptr<EventFile>> EventFile::create(const std::string& director
   return made;
 }
 
-Status EventFile::write(std::string_view records) {
-  if (!unwritten_.empty()) {
-    const io::AppendFile::Written before = file_->append(unwritten_);
-    unwritten_.erase(0, before.bytes);
-    if (!unwritten_.empty()) {
-      unwritten_ += records;
-      return before.status;
-    }
-  }
+Status EventFile::write(std::string& records) {
   const io::AppendFile::Written written = file_->append(records);
-  unwritten_ = records.substr(written.bytes);
+  records.erase(0, written.bytes);
   return written.status;
 }
 

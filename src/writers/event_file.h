@@ -1,7 +1,7 @@
 // The event file of one run: its name, its place, its lock.
 // An EventFile owns the file and the directory's lock. One thread at a time.
-// Records that could not be written stay whole: the next attempt goes on behind the last byte that
-// the file system took, so that a reader never meets a half record with another behind it.
+// What could not be written stays with the caller, for another attempt before anything else: a
+// reader never meets a half record with another behind it.
 #pragma once
 
 #include <memory>
@@ -23,19 +23,15 @@ class EventFile {
                                                    const std::string& suffix, double wall_time,
                                                    const io::AppendFileMaker& make_file);
 
-  /// Takes whole records, always; a failure says that some of what was taken is not in the file
-  /// yet. Empty ones are another attempt.
-  Status write(std::string_view records);
-
-  /// Bytes that are not in the file yet.
-  std::size_t unwritten() const { return unwritten_.size(); }
+  /// Takes off the start of `records` what is in the file now: all of it, or a failure says why
+  /// not.
+  Status write(std::string& records);
 
  private:
   EventFile(std::unique_ptr<io::FolderLock> lock, std::unique_ptr<io::AppendFile> file);
 
   std::unique_ptr<io::FolderLock> lock_;
   std::unique_ptr<io::AppendFile> file_;
-  std::string unwritten_;
 };
 
 /// `events.out.tfevents.<seconds>.<host>.<pid>.<number><suffix>`, as TensorBoard's own writer has

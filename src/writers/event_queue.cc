@@ -1,12 +1,13 @@
 #include "writers/event_queue.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <exception>
 #include <system_error>
 #include <utility>
 
-#include <unistd.h>
+#include <pthread.h>
 
 #include "wire/tfrecord.h"
 
@@ -25,6 +26,15 @@ Clock::time_point later(double seconds) {
                             std::chrono::duration<double>(std::clamp(seconds, 0.0, kLongest)));
 }
 
+/// How often this process came out of a fork.
+std::atomic<unsigned>& forks() {
+  static std::atomic<unsigned> count = [] {
+    ::pthread_atfork(nullptr, nullptr, [] { ++forks(); });
+    return 0U;
+  }();
+  return count;
+}
+
 Status forked() {
   return {StatusCode::unwritable_output,
           "this process was forked from the one with the writer; make a writer of its own"};
@@ -33,13 +43,14 @@ Status forked() {
 }  // namespace
 
 EventQueue::EventQueue(EventQueueOptions options)
-    : options_(std::move(options)), process_(::getpid()) {}
+    : options_(std::move(options)), process_(forks()) {}
 
 EventQueue::~EventQueue() { static_cast<void>(close()); }
 
-bool EventQueue::is_forked() const { return ::getpid() != process_; }
+bool EventQueue::is_forked() const { return forks() != process_; }
 
 std::size_t EventQueue::run(const std::string& directory) {
+  if (is_forked()) return 0;
   Lock lock(mutex_);
   for_callers_.wait(lock, [&] { return !closing_; });
   const auto found = std::find_if(runs_.begin(), runs_.end(),
@@ -80,18 +91,24 @@ void EventQueue::open(Run& run) {
 }
 
 EventQueue::Run* EventQueue::ready_run(std::size_t number, std::size_t events, Lock& lock) {
-  for_callers_.wait(lock, [&] { return !closing_; });
-  Run& run = runs_[number];
-  if (run.file == nullptr && !run.refused && !is_forked()) open(run);
-  while (run.file != nullptr && !has_room()) {
-    if (options_.when_full == WhenFull::drop || failing_ || is_forked()) break;
+  if (is_forked()) {  // another thread may have had the mutex then, and has it for ever
+    dropped_ += events;
+    return nullptr;
+  }
+  lock = Lock(mutex_);
+  for (;;) {
+    for_callers_.wait(lock, [&] { return !closing_; });
+    Run& run = runs_[number];
+    if (run.file == nullptr && !run.refused) open(run);
+    if (run.file != nullptr && has_room()) return &run;
+    if (run.file == nullptr || options_.when_full == WhenFull::drop || failing_) {
+      dropped_ += events;
+      return nullptr;
+    }
     hurry_ = true;
     for_thread_.notify_one();
     for_callers_.wait(lock);
   }
-  if (run.file != nullptr && has_room()) return &run;
-  dropped_ += events;
-  return nullptr;
 }
 
 bool EventQueue::has_room() const {
@@ -99,17 +116,18 @@ bool EventQueue::has_room() const {
 }
 
 void EventQueue::count(Run& run, std::size_t events, std::size_t bytes) {
+  const bool was_due = hurry_ && events_ > 0;
   run.events += events;
   events_ += events;
   bytes_ += bytes;
   const bool half_full = 2 * events_ >= options_.max_events || 2 * bytes_ >= options_.max_bytes;
-  if (half_full || hurry_) for_thread_.notify_one();
   hurry_ = hurry_ || half_full;
+  if (hurry_ && !was_due) for_thread_.notify_one();
 }
 
 void EventQueue::add_scalar(std::size_t number, EventMoment moment, std::string_view tag,
                             float value) {
-  Lock lock(mutex_);
+  Lock lock;
   Run* const run = ready_run(number, 1, lock);
   if (run == nullptr) return;
   const bool is_first = run->tags.find(tag) == run->tags.end();
@@ -120,7 +138,7 @@ void EventQueue::add_scalar(std::size_t number, EventMoment moment, std::string_
 }
 
 void EventQueue::add(std::size_t number, std::string_view event) {
-  Lock lock(mutex_);
+  Lock lock;
   Run* const run = ready_run(number, 1, lock);
   if (run == nullptr) return;
   wire::append_record(run->queued, event);
@@ -128,13 +146,14 @@ void EventQueue::add(std::size_t number, std::string_view event) {
 }
 
 void EventQueue::add_whole(std::size_t number, std::string_view records, std::size_t events) {
-  Lock lock(mutex_);
+  Lock lock;
   Run* const run = ready_run(number, events, lock);
   if (run == nullptr) return;
   run->queued += records;
   run->whole = true;
-  hurry_ = true;
   count(*run, events, records.size());
+  hurry_ = true;
+  for_thread_.notify_one();
 }
 
 Status EventQueue::wait_until_written(Lock& lock) {
@@ -185,13 +204,9 @@ void EventQueue::reset(Run& run) {
 }
 
 Status EventQueue::status() const {
+  if (is_forked()) return forked();
   const Lock lock(mutex_);
   return status_;
-}
-
-std::uint64_t EventQueue::dropped() const {
-  const Lock lock(mutex_);
-  return dropped_;
 }
 
 void EventQueue::write_until_end() {
@@ -211,28 +226,27 @@ void EventQueue::write_round(Lock& lock) {
     if (run.file != nullptr) runs.push_back(&run);
   }
   Status failure;
-  const auto write = [&](Run& run) {
-    if (Status written = run.file->write(run.writing); !written.ok()) failure = written;
-    run.writing.clear();
+  const auto write_all = [&] {
+    for (Run* const run : runs) {
+      if (Status written = run->file->write(run->writing); !written.ok()) failure = written;
+    }
   };
   lock.unlock();
-  for (Run* const run : runs) write(*run);  // once more what failed
+  write_all();  // once more what failed
   lock.lock();
   hurry_ = false;
   for (Run* const run : runs) {
-    if (run->file->unwritten() > 0) continue;  // what waits behind it keeps its place
+    if (!run->writing.empty()) continue;  // what waits behind it keeps its place
     run->writing.swap(run->queued);
     bytes_ -= std::min(bytes_, run->writing.size());
     events_ -= std::exchange(run->events, 0);
   }
   for_callers_.notify_all();
   lock.unlock();
-  for (Run* const run : runs) {
-    if (!run->writing.empty()) write(*run);
-  }
+  if (failure.ok()) write_all();
   lock.lock();
   for (Run* const run : runs) {
-    if (run->whole && run->queued.empty() && run->file->unwritten() == 0) reset(*run);
+    if (run->whole && run->queued.empty() && run->writing.empty()) reset(*run);
   }
   failing_ = !failure.ok();
   if (failing_) {

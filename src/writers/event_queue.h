@@ -5,6 +5,7 @@
 // events are dropped: the thread stayed behind.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -61,7 +62,7 @@ class EventQueue {
   Status flush();
   Status close();
   Status status() const;
-  std::uint64_t dropped() const;
+  std::uint64_t dropped() const { return dropped_; }
 
  private:
   struct Run {
@@ -82,6 +83,7 @@ class EventQueue {
 
   void open(Run& run);
   static void reset(Run& run);
+  /// The run with room for events, and the lock; nothing if they are dropped.
   Run* ready_run(std::size_t number, std::size_t events, Lock& lock);
   void count(Run& run, std::size_t events, std::size_t bytes);
   bool has_room() const;
@@ -90,7 +92,8 @@ class EventQueue {
   void write_round(Lock& lock);
 
   const EventQueueOptions options_;
-  const std::int64_t process_;
+  const unsigned process_;  // how many forks it came out of
+  std::atomic<std::uint64_t> dropped_ = 0;
 
   mutable std::mutex mutex_;  // what follows
   std::condition_variable for_thread_;
@@ -99,7 +102,6 @@ class EventQueue {
   ScalarEncoder scalars_;
   std::size_t events_ = 0;  // queued, of all runs
   std::size_t bytes_ = 0;
-  std::uint64_t dropped_ = 0;
   std::uint64_t wanted_ = 0;   // flushes that were asked for
   std::uint64_t written_ = 0;  // and those that are done
   bool hurry_ = false;         // the thread should not wait for its time
