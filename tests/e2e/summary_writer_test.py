@@ -328,8 +328,9 @@ def take_pictures(logs, output, log):
             page.goto(f"{board.url}/#{dashboard}")
             shown = False
             for _ in range(100):
+                # Parts of a tag are elements of their own.
                 text = " ".join(frame.evaluate(TEXT_OF_PAGE) for frame in page.frames)
-                shown = sign in text
+                shown = sign in "".join(text.split())
                 if shown:
                     break
                 page.wait_for_timeout(200)
