@@ -68,6 +68,18 @@ class Answers:
             time.sleep(0.2)
         raise RuntimeError(f"TensorBoard does not load {set(runs) - set(self.json('runs'))}")
 
+    def wait_until_read(self, runs):
+        """Waits for what stands last in the files: runs are listed before they are read."""
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            curves, scalars = self.json("plugin/pr_curves/tags"), self.json("plugin/scalars/tags")
+            below = [run for run in scalars if run.count("/")]
+            if (all(curves.get(run) for run in runs) and self.layout() and len(below) == 4 * len(runs)
+                    and all(len(self.scalars(run, "both/curves")) == 20 for run in below if "both_curves" in run)):
+                return
+            time.sleep(0.2)
+        raise RuntimeError("TensorBoard does not read the files to their ends")
+
     def scalars(self, run, tag):
         return [(step, float(value), wall) for wall, step, value in
                 self.json("plugin/scalars/scalars", run=run, tag=tag)]
@@ -199,8 +211,9 @@ def check_loaders(program, folder, calls, torch_python):
     for load_fast in True, False:
         with TensorBoard(logs, folder / f"log_{load_fast}", load_fast) as board:
             answers = Answers(board)
-            answers.wait_for([*runs, "ours/hparams_second", "ours/both_curves_valid"])
-            time.sleep(1)  # for what stands behind in the files
+            answers.wait_for([*runs, *(f"{run}/{below}" for run in runs for below in (
+                "hparams_first", "hparams_second", "both_curves_train", "both_curves_valid"))])
+            answers.wait_until_read(runs)
             check_calls(answers, "ours", calls)
             layouts.append(answers.layout())
             if len(runs) > 1:
@@ -242,7 +255,7 @@ def check_damage(program, folder):
             answers = Answers(board)
             answers.wait_for([run for run, count in expected.items() if count])
             tags = {}
-            for _ in range(50):
+            for _ in range(300):
                 tags = answers.json("plugin/scalars/tags")
                 if len(tags[f"run{len(data):04}"]) and sum("a" in found for found in tags.values()) == sum(
                         count > 0 for count in expected.values()):
@@ -270,7 +283,7 @@ def check_purge(program, folder):
         with TensorBoard(logs, folder / "purge_log", load_fast) as board:
             answers = Answers(board)
             answers.wait_for(["run"])
-            for _ in range(50):
+            for _ in range(300):
                 found = {tag: [(step, value) for step, value, _ in answers.scalars("run", tag)] for tag in ("a", "b")}
                 if found["b"] and found["b"][-1] == (7, 2):
                     break
@@ -292,7 +305,7 @@ def check_hostile(program, folder):
         with TensorBoard(logs, folder / "hostile_log", load_fast) as board:
             answers = Answers(board)
             answers.wait_for(["run"])
-            for _ in range(50):
+            for _ in range(300):
                 found = set(answers.json("plugin/scalars/tags").get("run", []))
                 if "good" in found:
                     break
@@ -327,7 +340,7 @@ def take_pictures(logs, output, log):
                     else outside.append(request.url))
             page.goto(f"{board.url}/#{dashboard}")
             shown = False
-            for _ in range(100):
+            for _ in range(300):
                 # Parts of a tag are elements of their own.
                 text = " ".join(frame.evaluate(TEXT_OF_PAGE) for frame in page.frames)
                 shown = sign in "".join(text.split())
