@@ -35,7 +35,7 @@ struct SummaryWriterOptions {
   /// Values that wait for the writing thread; so do 64 MiB at most. (In Python 10 by default, which
   /// wait much longer for their turn.)
   std::size_t max_queue = 10'000;
-  double flush_secs = 120;           ///< after this time at the latest they are in the file
+  double flush_secs = 120;  ///< after this time at the latest, and 0.01 s, they are in the file
   std::string filename_suffix = {};  ///< behind the file's name
   WhenFull when_full = WhenFull::block;
 };

@@ -11,12 +11,13 @@
 #include <unistd.h>
 
 #include "api/recorded_window.h"
+#include "base/host_name.h"
 
 namespace tbtrace::libtorch {
 
 namespace {
 
-std::string default_worker() { return recorder::host_name() + "_" + std::to_string(::getpid()); }
+std::string default_worker() { return host_name() + "_" + std::to_string(::getpid()); }
 
 /// The time of day in ns, another one at each call.
 std::int64_t unused_time_ns() {

@@ -6,11 +6,6 @@
 
 namespace tbtrace::recorder {
 
-std::string host_name() {
-  char name[256] = {};
-  return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
-}
-
 ThreadIdentity this_thread_identity() {
   ThreadIdentity identity;
   identity.system_id = ::syscall(SYS_gettid);

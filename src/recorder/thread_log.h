@@ -24,9 +24,6 @@ struct ThreadIdentity {
   std::string name;
 };
 
-/// Of this machine; empty if it has none.
-std::string host_name();
-
 /// This thread, as the system knows it.
 ThreadIdentity this_thread_identity();
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/host_name.h"
 #include "recorder/inputs.h"
 #include "wire/json_strict.h"
 #include "wire/json_text.h"

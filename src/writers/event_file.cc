@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/host_name.h"
 #include "wire/tfrecord.h"
 #include "writers/event_messages.h"
 
@@ -19,9 +20,9 @@ namespace {
 constexpr std::string_view kMark = "tfevents";  // in every event file's name
 constexpr std::string_view kStart = "events.out.tfevents.";
 
-std::string host_name() {
-  char name[256] = {};
-  std::string host = ::gethostname(name, sizeof name - 1) == 0 ? name : "";
+/// As a part of a file's name.
+std::string host_part() {
+  std::string host = host_name();
   std::replace(host.begin(), host.end(), '/', '_');
   return host.empty() ? "localhost" : host;
 }
@@ -48,8 +49,7 @@ std::string last_event_file(const std::string& directory) {
 }  // namespace
 
 std::string event_file_name(double wall_time, std::string_view last_of_others,
-                            std::string_view host, long process, unsigned number,
-                            std::string_view suffix) {
+                            std::string_view host, long process, std::string_view suffix) {
   constexpr double kMost = 9'999'999'999;  // of 10 digits
   auto seconds = static_cast<std::int64_t>(std::clamp(wall_time, 0.0, kMost));
   if (last_of_others.starts_with(kStart)) {
@@ -59,7 +59,7 @@ std::string event_file_name(double wall_time, std::string_view last_of_others,
     const bool fits = error == std::errc() && others < static_cast<std::int64_t>(kMost);
     if (fits && others >= seconds) seconds = others + 1;
   }
-  return fmt::format("{}{:010}.{}.{}.{}{}", kStart, seconds, host, process, number, suffix);
+  return fmt::format("{}{:010}.{}.{}.0{}", kStart, seconds, host, process, suffix);
 }
 
 EventFile::EventFile(std::unique_ptr<io::FolderLock> lock, std::unique_ptr<io::AppendFile> file)
@@ -79,7 +79,7 @@ Result<std::unique_ptr<EventFile>> EventFile::create(const std::string& director
                       ", and TensorBoard loses values of two in one directory; give each its own");
   }
   const std::string name =
-      event_file_name(wall_time, last_event_file(directory), host_name(), ::getpid(), 0, suffix);
+      event_file_name(wall_time, last_event_file(directory), host_part(), ::getpid(), suffix);
   Result<std::unique_ptr<io::AppendFile>> file =
       make_file((std::filesystem::path(directory) / name).string());
   if (!file.ok()) return file.status();

@@ -34,10 +34,9 @@ class EventFile {
   std::unique_ptr<io::AppendFile> file_;
 };
 
-/// `events.out.tfevents.<seconds>.<host>.<pid>.<number><suffix>`, as TensorBoard's own writer has
+/// `events.out.tfevents.<seconds>.<host>.<pid>.0<suffix>`, as TensorBoard's own writer has
 /// it. `seconds` is at least that of the wall time and greater than in every name of `others`.
 std::string event_file_name(double wall_time, std::string_view last_of_others,
-                            std::string_view host, long process, unsigned number,
-                            std::string_view suffix);
+                            std::string_view host, long process, std::string_view suffix);
 
 }  // namespace tbtrace::writers

@@ -1,5 +1,7 @@
 #include "writers/event_messages.h"
 
+#include <chrono>
+
 #include "base/utf8.h"
 #include "proto/events.pb.h"
 #include "proto/plugins.pb.h"
@@ -69,6 +71,10 @@ std::string hparams_event(EventMoment moment, std::string_view tag,
 }
 
 }  // namespace
+
+double wall_time_now() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
 
 std::string file_version_event(double wall_time) {
   proto::Event event;

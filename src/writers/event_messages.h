@@ -22,6 +22,9 @@ struct EventMoment {
   std::int64_t step = 0;
 };
 
+/// The present.
+double wall_time_now();
+
 /// The first event of a file. Without it TensorBoard's Python loader throws values away whose step
 /// goes back.
 std::string file_version_event(double wall_time);

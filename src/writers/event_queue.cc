@@ -16,14 +16,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double wall_time_now() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
 Clock::time_point later(double seconds) {
-  constexpr double kLongest = 1e8;  // three years
-  return Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                            std::chrono::duration<double>(std::clamp(seconds, 0.0, kLongest)));
+  constexpr double kShortest = 0.01;  // or the thread would never rest
+  constexpr double kLongest = 1e8;    // three years
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
+                            std::clamp(seconds, kShortest, kLongest)));
 }
 
 /// How often this process came out of a fork.

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <ctime>
 #include <filesystem>
@@ -7,10 +6,10 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <tbtrace/summary_writer.h>
 
+#include "base/host_name.h"
 #include "base/utf8.h"
 #include "wire/tfrecord.h"
 #include "writers/event_queue.h"
@@ -25,12 +24,8 @@ using writers::EventMoment;
 
 constexpr std::size_t kMostBytes = std::size_t{256} << 20;  // of a value; TensorBoard reads no more
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
 EventMoment moment_of(std::int64_t step, WallTime walltime) {
-  return {walltime && std::isfinite(*walltime) ? *walltime : now(), step};
+  return {walltime && std::isfinite(*walltime) ? *walltime : writers::wall_time_now(), step};
 }
 
 void require(bool condition, const std::string& otherwise) {
@@ -67,10 +62,8 @@ std::string default_log_dir(const std::string& comment) {
   // English names of months, whatever the locale.
   constexpr const char* kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                      "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  char host[256] = {};
-  if (::gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
   return fmt::format("runs/{}{:02}_{:02}-{:02}-{:02}_{}{}", kMonths[local.tm_mon], local.tm_mday,
-                     local.tm_hour, local.tm_min, local.tm_sec, host, comment);
+                     local.tm_hour, local.tm_min, local.tm_sec, host_name(), comment);
 }
 
 /// A part of a directory's name: no other directory, no control character.

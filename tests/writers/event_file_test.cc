@@ -28,15 +28,15 @@ std::string record(std::string_view payload) {
 }
 
 TEST(EventFileName, IsThatOfTensorBoard) {
-  EXPECT_EQ(event_file_name(1234567890.9, "", "host", 42, 0, ".x"),
+  EXPECT_EQ(event_file_name(1234567890.9, "", "host", 42, ".x"),
             "events.out.tfevents.1234567890.host.42.0.x");
-  EXPECT_EQ(event_file_name(5, "", "host", 42, 3, ""), "events.out.tfevents.0000000005.host.42.3");
-  EXPECT_EQ(event_file_name(-5, "", "host", 42, 0, ""), "events.out.tfevents.0000000000.host.42.0");
+  EXPECT_EQ(event_file_name(5, "", "host", 42, ""), "events.out.tfevents.0000000005.host.42.0");
+  EXPECT_EQ(event_file_name(-5, "", "host", 42, ""), "events.out.tfevents.0000000000.host.42.0");
 }
 
 TEST(EventFileName, SortsBehindAllOthers) {
   const auto behind = [](std::string_view other) {
-    const std::string name = event_file_name(1000, other, "host", 1, 0, "");
+    const std::string name = event_file_name(1000, other, "host", 1, "");
     EXPECT_GT(name, other);
     return name;
   };
