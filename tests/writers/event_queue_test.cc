@@ -192,6 +192,7 @@ TEST(EventQueue, TellsOfAFullDiskAndGoesOnWhenThereIsRoom) {
   // What comes now waits for its turn, while there is room, and nobody waits for it.
   for (int step = 30; step < 200; ++step) queue.add_scalar(run, {1, step}, "a", 0);
   EXPECT_GE(queue.dropped(), 100);
+  EXPECT_FALSE(queue.flush().ok()) << "still full";
   disk.set_room(std::size_t{1} << 40);
   EXPECT_TRUE(queue.flush().ok());
   EXPECT_TRUE(queue.status().ok());
