@@ -20,6 +20,7 @@ build_packages=(
   libisal-dev       # gzip, several times as fast
   libcxxopts-dev    # command line
   libfmt-dev        # text
+  libcairo2-dev     # pictures as PNG; a font comes with what it depends on
   libtorch-dev      # programs that record themselves
 )
 test_packages=(

@@ -46,6 +46,7 @@ LIBRARIES = {
     "zlib": {"io"}, "isa-l": {"io"},
     "fmt": {"base", "wire", "report", "writers", "symbols", "recorder", "api"},
     "backtrace": {"symbols"},
+    "cairo": {"writers"},
     "google": {"proto", "writers"},
     "torch": {"libtorch", "examples"}, "ATen": {"libtorch"}, "c10": {"libtorch"},
     "cupti": {"cupti"}, "cuda": {"cupti"},
