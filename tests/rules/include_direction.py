@@ -38,7 +38,7 @@ OWNER = {
     "status.h": "base", "version.h": "base", "device.h": "base",
     "trace.h": "trace", "report.h": "report", "analyses.h": "analyses", "step_breakdown.h": "analyses",
     "writers.h": "writers", "summary_writer.h": "writers",
-    "convert.h": "dialects", "schedule.h": "recorder", "profiler.h": "libtorch",
+    "convert.h": "dialects", "profile_summaries.h": "dialects", "schedule.h": "recorder", "profiler.h": "libtorch",
     "capabilities.h": "api", "summary_tensor.h": "libtorch",
 }
 
@@ -46,7 +46,7 @@ OWNER = {
 LIBRARIES = {
     "simdjson": {"wire"},
     "zlib": {"io"}, "isa-l": {"io"},
-    "fmt": {"base", "wire", "report", "writers", "symbols", "recorder", "api"},
+    "fmt": {"base", "wire", "report", "writers", "dialects", "symbols", "recorder", "api"},
     "backtrace": {"symbols"},
     "cairo": {"writers"}, "png": {"writers"},
     "google": {"proto"},
