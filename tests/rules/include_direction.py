@@ -38,7 +38,7 @@ OWNER = {
     "status.h": "base", "version.h": "base", "device.h": "base",
     "trace.h": "trace", "report.h": "report", "analyses.h": "analyses", "step_breakdown.h": "analyses",
     "writers.h": "writers", "summary_writer.h": "writers",
-    "convert.h": "dialects", "profile_summaries.h": "dialects", "schedule.h": "recorder", "profiler.h": "libtorch",
+    "convert.h": "dialects", "schedule.h": "recorder", "profiler.h": "libtorch",
     "capabilities.h": "api", "summary_tensor.h": "libtorch",
 }
 
