@@ -8,6 +8,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/tbtraceConfigVersion.cmak
 install(FILES
   ${PROJECT_BINARY_DIR}/tbtraceConfig.cmake
   ${PROJECT_BINARY_DIR}/tbtraceConfigVersion.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/FindCairo.cmake
   ${PROJECT_SOURCE_DIR}/cmake/FindIsal.cmake
   ${PROJECT_SOURCE_DIR}/cmake/FindLibTorch.cmake
   ${PROJECT_SOURCE_DIR}/cmake/FindLibbacktrace.cmake

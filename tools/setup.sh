@@ -21,7 +21,8 @@ build_packages=(
   libcxxopts-dev    # command line
   libfmt-dev        # text
   libprotobuf-dev protobuf-compiler   # TensorBoard's messages
-  libpng-dev        # pictures
+  libpng-dev        # PNG files
+  libcairo2-dev     # pictures as PNG; a font comes with what it depends on
   libtorch-dev      # programs that record themselves
 )
 test_packages=(

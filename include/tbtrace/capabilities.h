@@ -13,6 +13,8 @@ struct Capabilities {
   /// C++ frames of recorded stacks have files and lines, and functions that are not exported, if
   /// the program was compiled with `-g`: it was built with libbacktrace.
   bool stack_lines = false;
+  /// flame_graph_png() draws: it was built with cairo.
+  bool pictures = false;
 };
 
 Capabilities capabilities();

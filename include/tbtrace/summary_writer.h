@@ -143,7 +143,7 @@ class SummaryWriter {
                  WallTime walltime = {});
 
   /// A run below this one, `<log_dir>/<run_name>`, with the hyperparameters and what came of them.
-  /// Without a name it is the time, as in Python.
+  /// Without a name it is the time, as in Python; `.` is this run itself.
   void add_hparams(const HParams& hparam_dict, const Scalars& metric_dict,
                    std::string_view run_name = {}, std::int64_t global_step = 0);
 

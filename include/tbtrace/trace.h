@@ -82,10 +82,11 @@ struct Track {
 /// A change of memory, from a `[memory]` or `[OutOfMemory]` row.
 struct MemoryRecord {
   std::int64_t time_ns = 0;
-  std::int64_t bytes = 0;        ///< negative: freed
-  TrackId track = {};            ///< the thread that allocated or freed
-  std::uint32_t event_rank = 0;  ///< `Ev Idx` + 1, 0 if there is none
-  std::int16_t device_type = 0;  ///< c10::DeviceType's number
+  std::int64_t bytes = 0;                   ///< negative: freed
+  std::int64_t total_allocated_bytes = -1;  ///< on the device after it; -1: the file does not say
+  TrackId track = {};                       ///< the thread that allocated or freed
+  std::uint32_t event_rank = 0;             ///< `Ev Idx` + 1, 0 if there is none
+  std::int16_t device_type = 0;             ///< c10::DeviceType's number
   std::int16_t device_id = -1;
   bool out_of_memory = false;
 };

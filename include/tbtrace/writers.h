@@ -40,11 +40,27 @@ struct FlameGraphSvgOptions {
 /// One self-contained SVG with zoom, search and reset, for any browser and without the network.
 std::string flame_graph_svg(const StackTree& stacks, const FlameGraphSvgOptions& options = {});
 
+struct FlameGraphPngOptions {
+  std::string title = "Flame graph";
+  std::string subtitle = {};
+  int width = 1600;       ///< px, of which text is 12 high; from 200 to 16000 / scale
+  int scale = 2;          ///< pixels of the picture for a px, in both directions; from 1 to 4
+  bool inverted = false;  ///< the root on top (icicle) instead of at the bottom
+};
+
+/// A still picture, for where an SVG is not shown. It has at most 32 million pixels and 32767 from
+/// top to bottom; it says how many levels are left out for that. Fonts are those of the machine,
+/// and so are the bytes. Fails where `capabilities().pictures` is false.
+Result<std::string> flame_graph_png(const StackTree& stacks,
+                                    const FlameGraphPngOptions& options = {});
+
 /// The same, into files; `-` is standard output.
 Status write_folded_stacks(const StackTree& stacks, const std::string& path,
                            bool overwrite = false);
 Status write_flame_graph_svg(const StackTree& stacks, const std::string& path,
                              const FlameGraphSvgOptions& options = {}, bool overwrite = false);
+Status write_flame_graph_png(const StackTree& stacks, const std::string& path,
+                             const FlameGraphPngOptions& options = {}, bool overwrite = false);
 Status write_text(std::string_view text, const std::string& path, bool overwrite = false);
 
 /// What these would refuse already (the file exists, it is a directory), so that no long work is

@@ -1,11 +1,12 @@
 #include "analyses/plugin_tree.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+
+#include "analyses/plugin_rules.h"
 
 namespace tbtrace::analyses {
 namespace {
@@ -13,25 +14,6 @@ namespace {
 constexpr std::string_view kBackwardRoot = "autograd::engine::evaluate_function:";
 constexpr std::string_view kAccumulateGrad =
     "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad";
-
-/// A time of the file as Python reads it: the double nearest to its decimal text. The extended
-/// format holds every nanosecond of 200 years, so only the last step rounds.
-double as_double(std::int64_t ns) {
-  return static_cast<double>(static_cast<long double>(ns) / 1000.0L);
-}
-
-bool is_data_loading(std::string_view name) {
-  return (name.starts_with("enumerate(DataLoader)#") && name.ends_with(".__next__")) ||
-         name.starts_with("enumerate(DataPipe)#");
-}
-
-bool is_communication(std::string_view name) {
-  constexpr std::array<std::string_view, 5> kOperations = {"broadcast", "reduce", "all_reduce",
-                                                           "all_gather", "reduce_scatter"};
-  if (!name.starts_with("nccl:") && !name.starts_with("gloo:")) return false;
-  name.remove_prefix(5);
-  return std::find(kOperations.begin(), kOperations.end(), name) != kOperations.end();
-}
 
 }  // namespace
 
@@ -54,15 +36,15 @@ void PluginTree::read_events() {
   std::vector<EventId> sorted(trace_.by_start().begin(), trace_.by_start().end());
   std::sort(sorted.begin(), sorted.end());
   std::stable_sort(sorted.begin(), sorted.end(), [&](EventId a, EventId b) {
-    return as_double(trace_.events().start_ns(a)) < as_double(trace_.events().start_ns(b));
+    return plugin_time(trace_.events().start_ns(a)) < plugin_time(trace_.events().start_ns(b));
   });
   std::unordered_map<std::int64_t, std::size_t> launch_of;
   std::unordered_map<std::int64_t, double> waiting;  // device time whose launch comes later
   for (const EventId event : sorted) {
     const EventKind kind = trace_.kind(event);
     const std::string_view category = trace_.string(trace_.category(event).name);
-    const double start = as_double(trace_.events().start_ns(event));
-    const double duration = as_double(trace_.events().duration_ns(event));
+    const double start = plugin_time(trace_.events().start_ns(event));
+    const double duration = plugin_time(trace_.events().duration_ns(event));
     const double end = start + duration;
     const std::int64_t correlation = trace_.correlation(event);
     if (is_device_work(trace_.category(event))) {
@@ -100,7 +82,7 @@ std::optional<PluginTree::Class> PluginTree::class_of(EventId event) const {
     if (op && lightning_ && name.starts_with("[pl][profile]")) return std::nullopt;
     if (op && lightning_ && name.starts_with("[pl][module]")) return Class::other_range;
     if (op) return Class::op;
-    return is_communication(name) ? std::optional(Class::other_range) : std::nullopt;
+    return is_plugin_collective(name) ? std::optional(Class::other_range) : std::nullopt;
   }
   if (kind != EventKind::python_function) return std::nullopt;
   const std::string_view category = trace_.string(trace_.category(event).name);
@@ -126,8 +108,8 @@ void PluginTree::add_range(EventId event) {
   const bool lightning_range = lightning_ && trace_.name(event).starts_with("[pl]");
   node.is_operator_event =
       trace_.kind(event) == EventKind::cpu_op && *node_class != Class::step && !lightning_range;
-  node.start = as_double(trace_.events().start_ns(event));
-  node.end = node.start + as_double(trace_.events().duration_ns(event));
+  node.start = plugin_time(trace_.events().start_ns(event));
+  node.end = node.start + plugin_time(trace_.events().duration_ns(event));
   std::vector<NodeId>& ranges = forest_.ranges[thread];
   if (ranges.empty()) forest_.order.push_back(thread);
   ranges.push_back(nodes_.size());
@@ -229,7 +211,7 @@ std::map<double, double> PluginTree::forward_to_backward() const {
   std::map<std::int64_t, double> ends;
   for (const FlowEnd& end : trace_.flows()) {
     if (end.type != FlowEnd::Type::forward_backward) continue;
-    (end.start ? starts : ends)[end.id] = as_double(end.time_ns);
+    (end.start ? starts : ends)[end.id] = plugin_time(end.time_ns);
   }
   std::map<double, double> pairs;
   for (const auto& [id, forward] : starts) {

@@ -9,7 +9,8 @@ namespace tbtrace {
 Capabilities capabilities() {
   return {.version = version(),
           .gzip_library = io::gzip_library(),
-          .stack_lines = symbols::knows_lines()};
+          .stack_lines = symbols::knows_lines(),
+          .pictures = TBTRACE_PICTURES};
 }
 
 }  // namespace tbtrace

@@ -156,6 +156,8 @@ void EventMapper::add_memory(const RawEvent& event, std::uint64_t offset) {
   MemoryRecord record;
   record.time_ns = *time;
   record.bytes = integer(event, Field::bytes, 0);
+  record.total_allocated_bytes =
+      std::max<std::int64_t>(integer(event, Field::total_allocated, -1), -1);
   record.track = track(event);
   record.event_rank = rank_of(event);
   record.device_type = small(integer(event, Field::device_type, 0));

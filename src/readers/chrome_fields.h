@@ -36,6 +36,7 @@ enum class Field : std::uint8_t {
   bytes,
   device_type,
   device_id,
+  total_allocated,
   label,
   none,
 };
@@ -85,6 +86,7 @@ inline constexpr std::array kArgumentKeys = std::to_array<FieldRow>({
     {"Bytes", Field::bytes},
     {"Device Type", Field::device_type},
     {"Device Id", Field::device_id},
+    {"Total Allocated", Field::total_allocated},
     {"name", Field::label},  // of process_name and thread_name rows
 });
 

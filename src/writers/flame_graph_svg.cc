@@ -1,7 +1,6 @@
 // Draws the boxes of a layout as SVG, and adds the script and the look that make it interactive.
 // Without its script (in an <img>, in a viewer) it is a picture with tooltips.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +18,7 @@
 #include "writers/flame_graph_css.h"
 #include "writers/flame_graph_js.h"
 #include "writers/flame_graph_layout.h"
+#include "writers/flame_graph_notes.h"
 #include "writers/frame_color.h"
 #include "writers/weight_text.h"
 
@@ -122,42 +122,23 @@ class Picture {
     line("heading", 20, options_.title, kHeadingColumn);
     if (!options_.subtitle.empty()) line("note", kLine, options_.subtitle, kColumn);
     if (is_empty()) {
-      line("note", kLine, "There is nothing to show: no stack has any weight.", kColumn);
+      line("note", kLine, writers::kNothingToShow, kColumn);
       return head;
     }
-    line("note", kLine, summary(), kColumn);
-    if (layout_.too_narrow > 0) line("note", kLine, left_out(), kColumn);
+    line("note", kLine, writers::summary_note(layout_, unit_), kColumn);
+    const std::string left_out = writers::too_narrow_note(layout_, kNarrowest);
+    if (!left_out.empty()) line("note", kLine, left_out, kColumn);
     legend(head);
     y_ += 6;
     return head;
   }
 
-  static std::string counted(std::size_t number, std::string_view noun) {
-    return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
-  }
-
-  std::string summary() const {
-    return fmt::format("total {}, {}, {}", writers::exact_weight_text(layout_.total, unit_),
-                       counted(layout_.boxes.size() - 1, "frame"),
-                       counted(layout_.levels - 1, "level"));
-  }
-
-  std::string left_out() const {
-    return fmt::format("{} narrower than {} px not drawn", counted(layout_.too_narrow, "frame"),
-                       kNarrowest);
-  }
-
   /// The kinds that occur, in as many rows as they need.
   void legend(std::string& head) {
-    std::array<bool, writers::kFrameKinds.size()> occurs = {};
-    for (const FlameBox& box : layout_.boxes) {
-      if (box.depth > 0) occurs[static_cast<std::size_t>(writers::frame_kind(box.frame))] = true;
-    }
     constexpr int kSwatch = 11;
     double x = kMargin;
     y_ += kLine + 2;
-    for (const FrameKind kind : writers::kFrameKinds) {
-      if (!occurs[static_cast<std::size_t>(kind)]) continue;
+    for (const FrameKind kind : writers::kinds_in(layout_)) {
       const std::string_view label = writers::kind_label(kind);
       const double width = kSwatch + 5 + kColumn * static_cast<double>(label.size()) + 14;
       if (x > kMargin && x + width > width_ - kMargin) {

@@ -197,16 +197,24 @@ void SummaryWriter::add_image(std::string_view tag, const Pixels& pixels, std::i
 void SummaryWriter::add_hparams(const HParams& hparam_dict, const Scalars& metric_dict,
                                 std::string_view run_name, std::int64_t global_step) {
   const EventMoment moment = moment_of(global_step, {});
-  const std::string name =
-      run_name.empty() ? fmt::format("{:.6f}", moment.wall_time) : std::string(run_name);
+  const std::string start = writers::session_start_info_event(moment, hparam_dict);
+  const std::string end = writers::session_end_info_event(moment);
+  if (run_name == ".") {
+    runs_->add(start);
+    runs_->add(end);
+    for (const auto& [metric, value] : metric_dict) add_scalar(metric, value, global_step);
+    return;
+  }
   std::string records;
-  wire::append_record(records, writers::session_start_info_event(moment, hparam_dict));
-  wire::append_record(records, writers::session_end_info_event(moment));
+  wire::append_record(records, start);
+  wire::append_record(records, end);
   writers::ScalarEncoder scalars;
   for (const auto& [metric, value] : metric_dict) {
     scalars.append_record(records, moment, to_utf8(metric), static_cast<float>(value),
                           /*first_of_tag=*/true);
   }
+  const std::string name =
+      run_name.empty() ? fmt::format("{:.6f}", moment.wall_time) : std::string(run_name);
   runs_->queue.add_whole(runs_->queue.run(below(runs_->log_dir, name)), records,
                          2 + metric_dict.size());
 }

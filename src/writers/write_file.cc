@@ -27,4 +27,10 @@ Status write_flame_graph_svg(const StackTree& stacks, const std::string& path,
   return write_text(flame_graph_svg(stacks, options), path, overwrite);
 }
 
+Status write_flame_graph_png(const StackTree& stacks, const std::string& path,
+                             const FlameGraphPngOptions& options, bool overwrite) {
+  const Result<std::string> png = flame_graph_png(stacks, options);
+  return png.ok() ? write_text(*png, path, overwrite) : png.status();
+}
+
 }  // namespace tbtrace

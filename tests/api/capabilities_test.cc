@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <tbtrace/capabilities.h>
+#include <tbtrace/report.h>
 #include <tbtrace/version.h>
+#include <tbtrace/writers.h>
 
 #include "symbols/code_places.h"
 
@@ -28,6 +30,16 @@ TEST(Capabilities, LinesAreKnownOnlyIfTheySaySo) {
     EXPECT_THAT(places.back().function, testing::HasSubstr("TestBody"));
   } else {
     EXPECT_EQ(places.front().line, 0);
+  }
+}
+
+TEST(Capabilities, PicturesAreDrawnOnlyIfTheySaySo) {
+  EXPECT_EQ(capabilities().pictures, TBTRACE_HAS_PICTURES);
+  const Result<std::string> png = flame_graph_png(StackTree("ns"), {.width = 200, .scale = 1});
+  EXPECT_EQ(png.ok(), capabilities().pictures) << png.status().message();
+  if (!png.ok()) {
+    EXPECT_EQ(png.status().code(), StatusCode::invalid_argument);
+    EXPECT_THAT(png.status().message(), testing::HasSubstr("install libcairo2-dev"));
   }
 }
 

@@ -123,6 +123,26 @@ class Manners(unittest.TestCase):
         self.assertEqual((code, printed), (2, b""))
         self.assertIn(b"name a file with -o", shown)
         self.assertTrue(run("flamegraph", SOUND)[1].startswith(b"<?xml"), "a pipe gets it")
+        code, printed, shown = run("flamegraph", SOUND, "--format", "png", terminal="stdout")
+        self.assertEqual((code, printed), (2, b""))
+        self.assertIn(b"name a file with -o", shown)
+
+    def test_png(self):
+        code, printed, shown = run("flamegraph", SOUND, "--format", "png", "--width", "300", "--scale", "3")
+        if b"cairo was not there" in shown:
+            self.assertEqual((code, printed), (2, b""))
+            self.skipTest("this build has no cairo")
+        self.assertEqual((code, shown), (0, b""))
+        self.assertEqual(printed[:16], b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
+        self.assertEqual(int.from_bytes(printed[16:20], "big"), 900)
+        self.assertEqual(run("flamegraph", SOUND, "-o", "flame.png", cwd=self.folder)[0], 0)
+        picture = (self.folder / "flame.png").read_bytes()
+        self.assertEqual((picture[:4], int.from_bytes(picture[16:20], "big")), (b"\x89PNG", 3200))
+        self.assertEqual(run("flamegraph", SOUND, "-o", "flame.png", cwd=self.folder)[0], 5, "it exists")
+        fonts = self.folder / "fonts.conf"
+        fonts.write_text("<fontconfig/>")
+        code, without, _ = run("flamegraph", SOUND, "--format", "png", environment={"FONTCONFIG_FILE": str(fonts)})
+        self.assertEqual((code, without[:24]), (0, picture[:24]), "there is a picture without any font")
 
     def test_closed_pipe_ends_quietly(self):
         command = '"$0" ops "$1" --per-event --format json | head -n 1; echo "${PIPESTATUS[0]}"'

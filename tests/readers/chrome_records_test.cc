@@ -43,6 +43,7 @@ TEST(ChromeMemory, IsReadFromInstants) {
   const MemoryRecord& first = trace.memory()[0];
   EXPECT_EQ(first.time_ns, 3'000) << "records are by time";
   EXPECT_EQ(first.bytes, 64);
+  EXPECT_EQ(first.total_allocated_bytes, 99);
   EXPECT_EQ(first.event_rank, 5u) << "Ev Idx + 1";
   EXPECT_EQ(first.device_type, 0);
   EXPECT_EQ(first.device_id, -1);
@@ -68,6 +69,7 @@ TEST(ChromeMemory, IsReadWithoutACategoryAndWithoutArguments) {
   EXPECT_EQ(trace.memory()[0].device_type, 1);
   EXPECT_EQ(trace.memory()[0].device_id, 0);
   EXPECT_EQ(trace.memory()[0].event_rank, 0u);
+  EXPECT_EQ(trace.memory()[0].total_allocated_bytes, -1);
   EXPECT_EQ(trace.memory()[1].bytes, 0);
   EXPECT_EQ(trace.memory()[1].device_id, -1);
 }
@@ -92,11 +94,13 @@ TEST(ChromeMemory, TakesNumbersOutOfRangeForUnknown) {
   const Trace trace = read(trace_text({memory("3", "99999999999999999999999")
                                            .arg("Device Type", "40000")
                                            .arg("Device Id", "-99999")
+                                           .arg("Total Allocated", "-7")
                                            .arg("Ev Idx", "4294967295"),
                                        memory("4", "9223372036854775807")}));
   EXPECT_EQ(issue_counts(trace), "");
   ASSERT_EQ(trace.memory().size(), 2u);
   EXPECT_EQ(trace.memory()[0].bytes, 0);
+  EXPECT_EQ(trace.memory()[0].total_allocated_bytes, -1);
   EXPECT_EQ(trace.memory()[0].device_type, -1);
   EXPECT_EQ(trace.memory()[0].device_id, -1);
   EXPECT_EQ(trace.memory()[0].event_rank, 0u);

@@ -36,7 +36,8 @@ MAY_INCLUDE["libtorch"] = MAY_INCLUDE["api"] | {"api"}
 # Public header: the folder whose contract it is; to include it is to include that folder.
 OWNER = {
     "status.h": "base", "version.h": "base", "device.h": "base",
-    "trace.h": "trace", "report.h": "report", "analyses.h": "analyses", "writers.h": "writers", "summary_writer.h": "writers",
+    "trace.h": "trace", "report.h": "report", "analyses.h": "analyses", "step_breakdown.h": "analyses",
+    "writers.h": "writers", "summary_writer.h": "writers",
     "convert.h": "dialects", "schedule.h": "recorder", "profiler.h": "libtorch",
     "capabilities.h": "api", "summary_tensor.h": "libtorch",
 }
@@ -45,9 +46,10 @@ OWNER = {
 LIBRARIES = {
     "simdjson": {"wire"},
     "zlib": {"io"}, "isa-l": {"io"},
-    "fmt": {"base", "wire", "report", "writers", "symbols", "recorder", "api"},
+    "fmt": {"base", "wire", "report", "writers", "dialects", "symbols", "recorder", "api"},
     "backtrace": {"symbols"},
-    "google": {"proto"}, "png": {"writers"},
+    "cairo": {"writers"}, "png": {"writers"},
+    "google": {"proto"},
     "torch": {"libtorch", "examples"}, "ATen": {"libtorch"}, "c10": {"libtorch"},
     "cupti": {"cupti"}, "cuda": {"cupti"},
     "cxxopts": {"tools"},

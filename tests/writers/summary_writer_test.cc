@@ -133,6 +133,10 @@ TEST_F(SummaryWriterTest, MakesARunForHyperparameters) {
   ASSERT_THAT(events, SizeIs(3));
   EXPECT_EQ(events[0].summary().value(0).tag(), "_hparams_/session_start_info");
   EXPECT_EQ(events[2].summary().value(0).tag(), "accuracy");
+  EXPECT_THAT(values(), SizeIs(0));
+  writer.add_hparams({{"lr", 0.1}}, {{"accuracy", 0.9}}, ".", 4);
+  ASSERT_TRUE(writer.flush().ok());
+  EXPECT_THAT(values(), SizeIs(3));
   EXPECT_THAT(folder_.names(), SizeIs(4)) << "file, lock, and two runs";
 }
 

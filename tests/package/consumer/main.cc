@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include <tbtrace/analyses.h>
+#include <tbtrace/capabilities.h>
 #include <tbtrace/trace.h>
 #include <tbtrace/version.h>
 #include <tbtrace/writers.h>
@@ -21,6 +22,9 @@ int main(int argc, char** argv) {
   const tbtrace::Result<tbtrace::StackTree> stacks =
       tbtrace::flame_graph(*trace, {.weight = "self_cpu_time_total"});
   if (!table.ok() || !stacks.ok()) return EXIT_FAILURE;
+  if (tbtrace::flame_graph_png(*stacks).ok() != tbtrace::capabilities().pictures) {
+    return EXIT_FAILURE;
+  }
   std::cout << tbtrace::version() << '\n' << *table << tbtrace::folded_stacks(*stacks);
   return EXIT_SUCCESS;
 }

@@ -1,0 +1,16 @@
+# Finds cairo and makes the target Cairo::cairo. The library comes without a CMake package.
+find_path(Cairo_INCLUDE_DIR cairo.h PATH_SUFFIXES cairo)
+find_library(Cairo_LIBRARY cairo)
+mark_as_advanced(Cairo_INCLUDE_DIR Cairo_LIBRARY)
+
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(Cairo REQUIRED_VARS Cairo_LIBRARY Cairo_INCLUDE_DIR)
+
+if(Cairo_FOUND AND NOT TARGET Cairo::cairo)
+  # A program that draws nothing is spared cairo and the libraries of X11 behind it. One item, so
+  # that nothing comes between.
+  add_library(Cairo::cairo INTERFACE IMPORTED)
+  set_target_properties(Cairo::cairo PROPERTIES
+    INTERFACE_LINK_LIBRARIES "-Wl,--push-state,--as-needed,${Cairo_LIBRARY},--pop-state"
+    INTERFACE_INCLUDE_DIRECTORIES "${Cairo_INCLUDE_DIR}")
+endif()

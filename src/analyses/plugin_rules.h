@@ -1,0 +1,20 @@
+// What torch-tb-profiler takes times and names for.
+// Pure functions.
+// Source: kineto tb_plugin, profiler/{trace,event_parser}.py at 94979607^.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace tbtrace::analyses {
+
+/// A time of the file as Python reads it, in microseconds: the double nearest to its decimal text.
+double plugin_time(std::int64_t ns);
+
+/// `enumerate(DataLoader)#... .__next__`, `enumerate(DataPipe)#...`.
+bool is_data_loading(std::string_view name);
+
+/// One of the five collectives of nccl and gloo that the plugin knows.
+bool is_plugin_collective(std::string_view name);
+
+}  // namespace tbtrace::analyses

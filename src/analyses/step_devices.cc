@@ -1,0 +1,107 @@
+#include "analyses/step_devices.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "analyses/time_ranges.h"
+
+namespace tbtrace::analyses {
+namespace {
+
+constexpr std::size_t kMostDevices = 64;  // of a host, as the plugin has it
+
+/// torch.autograd.profiler wrote one process with a text for its number, and the device where
+/// others write the stream.
+std::int64_t device_number(const Track& track) {
+  return track.process.text == StringId::empty ? track.process.number : track.thread.number;
+}
+
+/// What the allocator had given out on a device, by time; answers for the highest of a stretch in
+/// logarithmic time: a tree whose node n is the higher of nodes 2n and 2n + 1.
+class MemoryCurve {
+ public:
+  void add(std::int64_t time_ns, std::int64_t bytes) {
+    times_.push_back(time_ns);
+    highest_.push_back(bytes);
+  }
+
+  void finish() {
+    const std::size_t size = highest_.size();
+    highest_.insert(highest_.begin(), size, 0);
+    for (std::size_t node = size; node-- > 1;) {
+      highest_[node] = std::max(highest_[2 * node], highest_[2 * node + 1]);
+    }
+  }
+
+  std::optional<std::int64_t> peak(TimeRange time) const {
+    std::size_t low = place(time.start) + times_.size();
+    std::size_t high = place(time.end) + times_.size();
+    if (low >= high) return std::nullopt;
+    std::int64_t peak = highest_[low];
+    for (; low < high; low /= 2, high /= 2) {
+      if (low % 2 == 1) peak = std::max(peak, highest_[low++]);
+      if (high % 2 == 1) peak = std::max(peak, highest_[--high]);
+    }
+    return peak;
+  }
+
+ private:
+  std::size_t place(std::int64_t time) const {
+    return static_cast<std::size_t>(std::lower_bound(times_.begin(), times_.end(), time) -
+                                    times_.begin());
+  }
+
+  std::vector<std::int64_t> times_;
+  std::vector<std::int64_t> highest_;
+};
+
+}  // namespace
+
+void add_busy_times(StepBreakdown& breakdown, const Trace& trace, const StepRules& rules,
+                    std::span<const LaunchedWork> work) {
+  std::map<std::int64_t, std::vector<TimeRange>> kernels;
+  std::vector<std::vector<TimeRange>*> of_track(trace.tracks().size(), nullptr);
+  for (const LaunchedWork& row : work) {
+    if (!rules.is_kernel(row.work)) continue;
+    const TrackId track = trace.events().track(row.work);
+    std::vector<TimeRange>*& ranges = of_track[index(track)];
+    if (ranges == nullptr) ranges = &kernels[device_number(trace.track(track))];
+    add_range(*ranges, {rules.start_ns(row.work), rules.end_ns(row.work)});
+  }
+  for (const auto& [number, ranges] : kernels) {
+    if (breakdown.devices.size() == kMostDevices) break;
+    breakdown.devices.push_back(number);
+    breakdown.busy_ns.push_back(0);
+    if (breakdown.steps.empty()) continue;
+    const RangeLengths lengths(ranges);
+    breakdown.busy_ns.back() =
+        lengths.within({breakdown.steps.front().start_ns, breakdown.steps.back().end_ns});
+    for (StepTime& step : breakdown.steps) {
+      step.busy_ns.push_back(lengths.within({step.start_ns, step.end_ns}));
+    }
+  }
+}
+
+void add_memory_peaks(StepBreakdown& breakdown, const Trace& trace) {
+  std::map<std::pair<std::int16_t, std::int16_t>, MemoryCurve> curves;
+  for (const MemoryRecord& record : trace.memory()) {
+    if (record.total_allocated_bytes < 0) continue;
+    curves[{record.device_type, record.device_id}].add(record.time_ns,
+                                                       record.total_allocated_bytes);
+  }
+  for (auto& [device, curve] : curves) {
+    if (breakdown.memory_devices.size() == kMostDevices) break;
+    breakdown.memory_devices.push_back({device.first, device.second});
+    curve.finish();
+    for (StepTime& step : breakdown.steps) {
+      step.peak_memory_bytes.push_back(curve.peak({step.start_ns, step.end_ns}));
+    }
+  }
+}
+
+}  // namespace tbtrace::analyses

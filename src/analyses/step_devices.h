@@ -1,0 +1,23 @@
+// What devices did in each step: how long kernels ran, and the most memory that was allocated.
+// Fills columns of a breakdown; no state of its own.
+// Devices beyond the first 64 and records without the allocator's total are left out.
+#pragma once
+
+#include <span>
+
+#include <tbtrace/step_breakdown.h>
+#include <tbtrace/trace.h>
+
+#include "analyses/step_launches.h"
+#include "analyses/step_rules.h"
+
+namespace tbtrace::analyses {
+
+/// `devices`, `busy_ns` and the steps' `busy_ns`.
+void add_busy_times(StepBreakdown& breakdown, const Trace& trace, const StepRules& rules,
+                    std::span<const LaunchedWork> work);
+
+/// `memory_devices` and the steps' `peak_memory_bytes`.
+void add_memory_peaks(StepBreakdown& breakdown, const Trace& trace);
+
+}  // namespace tbtrace::analyses

@@ -1,0 +1,35 @@
+// From when to when each step lasts: its range on the host, widened to the work that it launched.
+// Results are plain values; pure function.
+// Source: torch-tb-profiler, profiler/event_parser.py (_find_device_steps, _update_steps_duration).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <tbtrace/trace.h>
+
+#include "analyses/step_launches.h"
+#include "analyses/step_rules.h"
+#include "analyses/time_ranges.h"
+
+namespace tbtrace::analyses {
+
+struct StepWindow {
+  Step step;  ///< event: EventId::none for the one that stands for all
+  TimeRange time;
+  std::uint64_t launched = 0;  ///< work whose launch lies in the range on the host
+};
+
+struct StepWindows {
+  std::vector<StepWindow> steps;  ///< by start
+  std::size_t dropped = 0;        ///< at the end
+};
+
+/// `work`: all work, by start. A launch belongs to the first step that has not ended when it
+/// starts, if it lies inside it.
+StepWindows step_windows(const Trace& trace, const StepRules& rules,
+                         std::span<const LaunchedWork> work, bool keep_tail);
+
+}  // namespace tbtrace::analyses

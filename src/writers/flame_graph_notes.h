@@ -1,0 +1,29 @@
+// What stands above the boxes of a flame graph in words, however it is drawn.
+// Texts are owned by the caller; they are not escaped for any format.
+// Pure functions; any number of threads may call them.
+// Any layout will do; one without boxes has no kinds.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "writers/flame_graph_layout.h"
+#include "writers/frame_color.h"
+
+namespace tbtrace::writers {
+
+/// In place of all others where there are no boxes.
+inline constexpr std::string_view kNothingToShow =
+    "There is nothing to show: no stack has any weight.";
+
+/// `total 10.000 ms (10000000 ns), 2 frames, 2 levels`.
+std::string summary_note(const FlameLayout& layout, std::string_view unit);
+
+/// `2 frames narrower than 0.1 px not drawn`; empty if there are none.
+std::string too_narrow_note(const FlameLayout& layout, double narrowest_px);
+
+/// Those that occur, in the order of kFrameKinds, for a legend.
+std::vector<FrameKind> kinds_in(const FlameLayout& layout);
+
+}  // namespace tbtrace::writers

@@ -1,0 +1,368 @@
+// What a picture shows is read back by cairo, pixel by pixel. Which font the machine has must not
+// matter, so nothing is said about letters but that they are there.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include <cairo.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tbtrace/report.h>
+#include <tbtrace/writers.h>
+
+#include "fixtures/scratch_folder.h"
+#include "fixtures/whole_file.h"
+#include "writers/flame_graph_layout.h"
+#include "writers/frame_color.h"
+#include "writers/hostile_names.h"
+
+namespace tbtrace {
+namespace {
+
+using ::testing::HasSubstr;
+using writers::FlameBox;
+using writers::FlameLayout;
+
+void add(StackTree& stacks, const std::vector<std::string_view>& frames, std::int64_t weight) {
+  StackTree::Node node = StackTree::kRoot;
+  for (const std::string_view frame : frames) node = stacks.child(node, stacks.frame_number(frame));
+  stacks.add(node, weight);
+}
+
+StackTree small_tree() {
+  StackTree stacks("ns");
+  add(stacks, {"main.py(3): main", "aten::mm"}, 7'500'000);
+  add(stacks, {"main.py(3): main", "cudaLaunchKernel"}, 500'000);
+  add(stacks, {"main.py(3): main"}, 1'000'000);
+  add(stacks, {"nn.Module: Linear_0"}, 1'000'000);
+  return stacks;
+}
+
+StackTree deep_tree(int levels) {
+  StackTree stacks("ns");
+  StackTree::Node node = StackTree::kRoot;
+  for (int depth = 0; depth < levels; ++depth) {
+    node = stacks.child(node, stacks.frame_number("recursion"));
+  }
+  stacks.add(node, 10);
+  return stacks;
+}
+
+/// The bytes, which there must be.
+std::string png_of(const StackTree& stacks, const FlameGraphPngOptions& options = {}) {
+  const Result<std::string> png = flame_graph_png(stacks, options);
+  EXPECT_TRUE(png.ok()) << png.status().message();
+  return png.ok() ? *png : "";
+}
+
+/// Width and height, from the header.
+std::array<std::uint32_t, 2> size_of(std::string_view png) {
+  const auto number = [&](std::size_t at) {
+    std::uint32_t value = 0;
+    for (const char c : png.substr(at, 4)) value = value << 8 | static_cast<unsigned char>(c);
+    return value;
+  };
+  return {number(16), number(20)};
+}
+
+class Pixels {
+ public:
+  explicit Pixels(std::string_view png)
+      : surface_(cairo_image_surface_create_from_png_stream(read, &png), cairo_surface_destroy) {
+    EXPECT_EQ(cairo_surface_status(surface_.get()), CAIRO_STATUS_SUCCESS);
+    EXPECT_EQ(cairo_image_surface_get_format(surface_.get()), CAIRO_FORMAT_RGB24);
+  }
+
+  int width() const { return cairo_image_surface_get_width(surface_.get()); }
+  int height() const { return cairo_image_surface_get_height(surface_.get()); }
+
+  std::uint32_t rgb(int x, int y) const {
+    std::uint32_t pixel = 0;
+    const std::size_t row =
+        static_cast<std::size_t>(y) *
+        static_cast<std::size_t>(cairo_image_surface_get_stride(surface_.get()));
+    const unsigned char* data = cairo_image_surface_get_data(surface_.get());
+    std::memcpy(&pixel, data + row + static_cast<std::size_t>(x) * sizeof pixel, sizeof pixel);
+    return pixel & 0xffffff;
+  }
+
+  /// How many pixels of a part are as dark as text.
+  int dark(int left, int top, int right, int bottom) const {
+    int count = 0;
+    for (int y = top; y < bottom; ++y) {
+      for (int x = left; x < right; ++x) {
+        const std::uint32_t pixel = rgb(x, y);
+        if ((pixel & 0xff) < 0x70 && (pixel >> 8 & 0xff) < 0x70 && pixel >> 16 < 0x70) ++count;
+      }
+    }
+    return count;
+  }
+
+ private:
+  static cairo_status_t read(void* rest, unsigned char* data, unsigned int size) {
+    auto& bytes = *static_cast<std::string_view*>(rest);
+    if (bytes.size() < size) return CAIRO_STATUS_READ_ERROR;
+    std::memcpy(data, bytes.data(), size);
+    bytes.remove_prefix(size);
+    return CAIRO_STATUS_SUCCESS;
+  }
+
+  std::unique_ptr<cairo_surface_t, decltype(&cairo_surface_destroy)> surface_;
+};
+
+/// A box in pixels, ends excluded. Boxes stand 10 px from each side and from the bottom, a level
+/// every 17 px.
+struct Part {
+  int left, top, right, bottom;
+};
+
+Part part_of(const FlameBox& box, const FlameLayout& layout, const Pixels& pixels, int scale) {
+  const double unit = (pixels.width() - 20.0 * scale) / static_cast<double>(layout.total);
+  const auto across = [&](std::int64_t weight) {
+    return static_cast<int>(std::lround(10 * scale + static_cast<double>(weight) * unit));
+  };
+  const int top = pixels.height() - (10 + 17 * static_cast<int>(box.depth + 1)) * scale;
+  return {across(box.start), top, across(box.start + box.total) - 1, top + 16 * scale};
+}
+
+std::uint32_t color_of(const FlameBox& box) {
+  if (box.depth == 0) return 0xdcdcdc;
+  return static_cast<std::uint32_t>(
+      std::stoul(writers::frame_color(box.frame).substr(1), nullptr, 16));
+}
+
+TEST(FlameGraphPngTest, HasTheSizeThatIsAskedFor) {
+  const std::string png = png_of(small_tree());
+  EXPECT_EQ(png.substr(0, 8), "\x89PNG\r\n\x1a\n");
+  EXPECT_EQ(png.substr(12, 4), "IHDR");
+  EXPECT_EQ(size_of(png)[0], 3200u);
+  const std::uint32_t height = size_of(png_of(small_tree(), {.width = 300, .scale = 1}))[1];
+  for (const int scale : {1, 2, 3, 4}) {
+    const auto size = size_of(png_of(small_tree(), {.width = 300, .scale = scale}));
+    EXPECT_EQ(size[0], static_cast<unsigned>(300 * scale));
+    EXPECT_EQ(size[1], height * static_cast<unsigned>(scale));
+  }
+}
+
+TEST(FlameGraphPngTest, BoxesStandWhereTheLayoutHasThem) {
+  const StackTree stacks = small_tree();
+  const FlameLayout layout = writers::flame_graph_layout(stacks, {.width_px = 980});
+  ASSERT_EQ(layout.boxes.size(), 5u);
+  for (const int scale : {1, 2, 3}) {
+    const Pixels pixels(png_of(stacks, {.width = 1000, .scale = scale}));
+    for (const FlameBox& box : layout.boxes) {
+      const auto [left, top, right, bottom] = part_of(box, layout, pixels, scale);
+      const std::uint32_t color = color_of(box);
+      // Below the letters, across the whole box, and the corners.
+      EXPECT_EQ(pixels.rgb((left + right) / 2, bottom - 1), color) << box.frame;
+      EXPECT_EQ(pixels.rgb(left, top), color) << box.frame;
+      EXPECT_EQ(pixels.rgb(right - 1, top), color) << box.frame;
+      EXPECT_EQ(pixels.rgb(right - 1, bottom - 1), color) << box.frame;
+      EXPECT_EQ(pixels.rgb(right, (top + bottom) / 2), 0xffffffu) << box.frame;
+      EXPECT_EQ(pixels.rgb((left + right) / 2, bottom), 0xffffffu) << box.frame;
+    }
+  }
+}
+
+TEST(FlameGraphPngTest, WideBoxesHaveTextAndNarrowOnesNone) {
+  StackTree stacks("ns");
+  add(stacks, {"aten::a_name_of_some_length_for_a_wide_box"}, 970);
+  add(stacks, {"aten::b"}, 9);  // 9 px
+  add(stacks, {"aten::c"}, 1);  // 1 px
+  const FlameLayout layout = writers::flame_graph_layout(stacks, {.width_px = 980});
+  ASSERT_EQ(layout.boxes.size(), 4u);
+  for (const int scale : {1, 2}) {
+    const Pixels pixels(png_of(stacks, {.width = 1000, .scale = scale}));
+    const auto dark = [&](std::size_t box) {
+      const Part part = part_of(layout.boxes[box], layout, pixels, scale);
+      return pixels.dark(part.left, part.top, part.right + 1, part.bottom);
+    };
+    EXPECT_GT(dark(1), 100);
+    EXPECT_EQ(dark(2), 0);
+    EXPECT_EQ(dark(3), 0);
+  }
+}
+
+TEST(FlameGraphPngTest, LabelsStayInTheirBoxes) {
+  StackTree stacks("ns");
+  std::string marks = "zz";
+  for (int mark = 0; mark < 40; ++mark) marks += "\u0301\u0323";  // above and below
+  for (int box = 0; box < 40; ++box) {
+    add(stacks, {std::to_string(box) + "_WWWWWWWWWWWWWWWWWWWWW" + marks, marks}, 10 + box);
+  }
+  const FlameLayout layout = writers::flame_graph_layout(stacks, {.width_px = 980});
+  const Pixels pixels(png_of(stacks, {.width = 1000, .scale = 1}));
+  for (const FlameBox& box : layout.boxes) {
+    const auto [left, top, right, bottom] = part_of(box, layout, pixels, 1);
+    for (int y = top; y < bottom; ++y) {
+      EXPECT_EQ(pixels.rgb(left, y), color_of(box));
+      EXPECT_EQ(pixels.rgb(right - 1, y), color_of(box));
+      EXPECT_EQ(pixels.rgb(right, y), 0xffffffu);
+    }
+    for (int x = left; x < right; ++x) EXPECT_EQ(pixels.rgb(x, bottom), 0xffffffu);
+  }
+}
+
+TEST(FlameGraphPngTest, RootBelowOrOnTop) {
+  const Pixels flame(png_of(small_tree(), {.width = 400, .scale = 1}));
+  const Pixels icicle(png_of(small_tree(), {.width = 400, .scale = 1, .inverted = true}));
+  ASSERT_EQ(flame.height(), icicle.height());
+  const int lowest = flame.height() - 10 - 17;
+  const int third = lowest - 2 * 17;
+  EXPECT_EQ(flame.rgb(10, lowest), 0xdcdcdcu);
+  EXPECT_NE(flame.rgb(10, third), 0xdcdcdcu);
+  EXPECT_NE(icicle.rgb(10, lowest), 0xdcdcdcu);
+  EXPECT_EQ(icicle.rgb(10, third), 0xdcdcdcu);
+}
+
+TEST(FlameGraphPngTest, TitleAndSubtitleAreThere) {
+  const Pixels with(png_of(small_tree(), {.title = "A title", .subtitle = "of a run", .scale = 1}));
+  const Pixels without(png_of(small_tree(), {.title = "", .scale = 1}));
+  EXPECT_EQ(with.height(), without.height() + 17);
+  EXPECT_GT(with.dark(10, 10, 200, 36), 50);
+  EXPECT_EQ(without.dark(0, 0, without.width(), 34), 0);
+}
+
+TEST(FlameGraphPngTest, NothingToShow) {
+  const Pixels pixels(png_of(StackTree("bytes"), {.title = "Empty", .scale = 1}));
+  EXPECT_EQ(pixels.width(), 1600);
+  EXPECT_LT(pixels.height(), 100);
+  EXPECT_GT(pixels.dark(0, 0, pixels.width(), pixels.height()), 50);
+}
+
+TEST(FlameGraphPngTest, SamePictureForTheSameStacks) {
+  StackTree other("ns");
+  add(other, {"nn.Module: Linear_0"}, 1'000'000);
+  add(other, {"main.py(3): main"}, 1'000'000);
+  add(other, {"main.py(3): main", "cudaLaunchKernel"}, 500'000);
+  add(other, {"main.py(3): main", "aten::mm"}, 7'000'000);
+  add(other, {"main.py(3): main", "aten::mm"}, 500'000);
+  EXPECT_EQ(png_of(small_tree()), png_of(small_tree()));
+  EXPECT_EQ(png_of(small_tree()), png_of(other));
+}
+
+TEST(FlameGraphPngTest, DeepTreesAreCut) {
+  const StackTree deep = deep_tree(100'000);
+  struct Case {
+    int width, scale;
+  };
+  for (const auto [width, scale] : {Case{200, 1}, Case{1600, 2}, Case{4000, 4}}) {
+    const std::string png = png_of(deep, {.width = width, .scale = scale});
+    const auto [across, down] = size_of(png);
+    EXPECT_EQ(across, static_cast<unsigned>(width * scale));
+    EXPECT_LE(down, 32'767u);
+    EXPECT_LE(std::uint64_t{across} * down, 32'000'000u);
+    EXPECT_GT(down, 1'900u);
+  }
+}
+
+TEST(FlameGraphPngTest, OneLevelTooManyIsSaidInItsPlace) {
+  const auto height = [](unsigned levels) {
+    return size_of(png_of(deep_tree(static_cast<int>(levels)), {.width = 200, .scale = 1}))[1];
+  };
+  const unsigned one = height(1);
+  const unsigned most = 1 + (32'767 - one) / 17;
+  EXPECT_EQ(height(most), one + (most - 1) * 17);
+  EXPECT_EQ(height(most + 1), height(most));
+  EXPECT_EQ(height(most + 1'000), height(most));
+}
+
+TEST(FlameGraphPngTest, HugeWeights) {
+  StackTree stacks("ns");
+  add(stacks, {"aten::a"}, INT64_MAX / 2);
+  add(stacks, {"aten::b"}, INT64_MAX / 2);
+  add(stacks, {"aten::c"}, 1);
+  const FlameLayout layout = writers::flame_graph_layout(stacks, {.width_px = 980});
+  ASSERT_EQ(layout.boxes.size(), 3u);
+  const Pixels pixels(png_of(stacks, {.width = 1000, .scale = 1}));
+  for (const FlameBox& box : layout.boxes) {
+    const Part part = part_of(box, layout, pixels, 1);
+    EXPECT_EQ(pixels.rgb((part.left + part.right) / 2, part.bottom - 1), color_of(box));
+  }
+}
+
+TEST(FlameGraphPngTest, HostileNames) {
+  std::vector<std::string> names = {
+      std::string("nul \0 and \x01\x1f", 11),
+      "\xff\xfe\xc0\xaf\xed\xa0\x80\xf4\x90\x80\x80",
+      "\xef\xbf\xbe\xef\xbf\xbf\xef\xb7\x90\xf0\x9f\xbf\xbe\xf4\x8f\xbf\xbf",
+      "\u202e\u05d0\u0627\u6f22\U0001f525",
+      std::string(100'000, 'x'),
+      "",
+      "line\nbreak\ttab\rreturn",
+      "{} {0} %s %n",
+  };
+  for (const std::string_view name : writers::kHostileNames) names.emplace_back(name);
+  for (int byte = 0; byte < 256; ++byte) names.emplace_back(3, static_cast<char>(byte));
+  StackTree stacks("ns");
+  for (const std::string& name : names) {
+    add(stacks, {name, name}, 1'000'000);
+    EXPECT_TRUE(
+        flame_graph_png(small_tree(), {.title = name, .subtitle = name, .width = 200}).ok());
+  }
+  const Pixels pixels(png_of(stacks, {.width = 16'000, .scale = 1}));
+  const FlameLayout layout = writers::flame_graph_layout(stacks, {.width_px = 15'980});
+  EXPECT_EQ(layout.boxes.size(), 1 + 2 * names.size());
+  for (const FlameBox& box : layout.boxes) {
+    const Part part = part_of(box, layout, pixels, 1);
+    EXPECT_EQ(pixels.rgb((part.left + part.right) / 2, part.bottom - 1), color_of(box));
+  }
+}
+
+TEST(FlameGraphPngTest, WrongSizesAreRefused) {
+  for (const int width : {INT32_MIN, -5, 0, 199, 8'001, 16'000, INT32_MAX}) {
+    const Result<std::string> png = flame_graph_png(small_tree(), {.width = width});
+    ASSERT_FALSE(png.ok()) << width;
+    EXPECT_EQ(png.status().code(), StatusCode::invalid_argument);
+    EXPECT_EQ(png.status().message(),
+              "a picture at scale 2 is 200 to 8000 px wide, not " + std::to_string(width));
+  }
+  for (const int scale : {INT32_MIN, -1, 0, 5, INT32_MAX}) {
+    const Result<std::string> png = flame_graph_png(small_tree(), {.scale = scale});
+    ASSERT_FALSE(png.ok()) << scale;
+    EXPECT_EQ(png.status().message(), "a picture's scale is 1 to 4, not " + std::to_string(scale));
+  }
+}
+
+TEST(FlameGraphPngTest, ThreadsDrawAtOnce) {
+  // In a process of its own, as CTest runs it, these are also the first to load a font.
+  const StackTree stacks = small_tree();
+  std::array<std::vector<std::string>, 4> drawn;
+  std::vector<std::thread> threads;
+  for (std::vector<std::string>& pictures : drawn) {
+    threads.emplace_back([&stacks, &pictures] {
+      for (int round = 0; round < 10; ++round) {
+        const Result<std::string> png = flame_graph_png(stacks, {.width = 600});
+        pictures.push_back(png.ok() ? *png : png.status().message());
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const std::string expected = png_of(stacks, {.width = 600});
+  for (const std::vector<std::string>& pictures : drawn) {
+    for (const std::string& picture : pictures) EXPECT_TRUE(picture == expected);
+  }
+}
+
+TEST(FlameGraphPngTest, Files) {
+  const fixtures::ScratchFolder folder;
+  const std::string path = folder.path("flame.png");
+  ASSERT_TRUE(write_flame_graph_png(small_tree(), path, {.width = 300}).ok());
+  EXPECT_EQ(fixtures::read_whole_file(path), png_of(small_tree(), {.width = 300}));
+  EXPECT_EQ(write_flame_graph_png(small_tree(), path).code(), StatusCode::unwritable_output);
+  EXPECT_TRUE(write_flame_graph_png(small_tree(), path, {.width = 400}, true).ok());
+  const Status wrong = write_flame_graph_png(small_tree(), folder.path("none.png"), {.width = 1});
+  EXPECT_THAT(wrong.message(), HasSubstr("200 to 8000 px wide"));
+}
+
+}  // namespace
+}  // namespace tbtrace
