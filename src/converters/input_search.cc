@@ -14,6 +14,7 @@
 
 #include <glob.h>
 
+#include "base/natural_order.h"
 #include "converters/run_staging.h"
 #include "io/source.h"
 #include "writers/log_file_name.h"
@@ -78,7 +79,7 @@ bool looks_like_trace(const std::string& path) {
   });
 }
 
-/// The matches of a pattern, sorted by bytes.
+/// The matches of a pattern, in their natural order.
 std::vector<std::string> matches_of(const std::string& pattern) {
   std::vector<std::string> matches;
   glob_t found = {};
@@ -86,7 +87,7 @@ std::vector<std::string> matches_of(const std::string& pattern) {
     matches.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
   }
   ::globfree(&found);
-  std::sort(matches.begin(), matches.end());
+  std::sort(matches.begin(), matches.end(), in_natural_order);
   return matches;
 }
 
@@ -190,8 +191,9 @@ class InputSearch {
       entries.push_back(*at);
     }
     if (error) inputs_.passed_over.push_back(folder.path.string());
-    std::sort(entries.begin(), entries.end(),
-              [](const auto& a, const auto& b) { return a.path().native() < b.path().native(); });
+    std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
+      return in_natural_order(a.path().native(), b.path().native());
+    });
     const std::size_t first = to_do.size();
     for (const fs::directory_entry& entry : entries) {
       const fs::path name = entry.path().filename();
