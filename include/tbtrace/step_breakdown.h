@@ -54,6 +54,8 @@ struct StepBreakdownOptions {
   /// one too if it launched less than 0.8 times as much as the one before: their kernels may be
   /// missing. Says to keep them.
   bool keep_tail_steps = false;
+  /// Where a trace has no `ProfilerStep#N`, annotations such as `Iteration 7` are the steps.
+  bool infer_steps = false;
 };
 
 /// One step.

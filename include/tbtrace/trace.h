@@ -131,9 +131,10 @@ struct Step {
 
 /// Where a recording was made, as far as the file says.
 struct TraceIdentity {
-  std::optional<std::int64_t> rank;  ///< of `distributedInfo`
-  std::string host;                  ///< as it stands between its quotes
-  std::string process;               ///< of the first range on the host
+  std::optional<std::int64_t> rank;        ///< of `distributedInfo`
+  std::optional<std::int64_t> world_size;  ///< of `distributedInfo`
+  std::string host;                        ///< as it stands between its quotes
+  std::string process;                     ///< of the first range on the host
 };
 
 enum class Severity : std::uint8_t { info, data_loss };

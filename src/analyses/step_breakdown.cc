@@ -4,6 +4,7 @@
 
 #include <tbtrace/step_breakdown.h>
 
+#include "analyses/inferred_steps.h"
 #include "analyses/step_devices.h"
 #include "analyses/step_launches.h"
 #include "analyses/step_rules.h"
@@ -114,7 +115,9 @@ double StepBreakdown::utilization(std::size_t device) const {
 }
 
 StepBreakdown step_breakdown(const Trace& trace, const StepBreakdownOptions& options) {
-  const StepRules rules(trace, options.figures);
+  const StepRules rules(
+      trace, options.figures,
+      options.infer_steps ? analyses::inferred_steps(trace) : std::vector<Step>{});
   const std::vector<analyses::LaunchedWork> work = analyses::launched_work(trace, rules);
   StepBreakdown breakdown;
   const analyses::StepWindows windows =

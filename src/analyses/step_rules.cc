@@ -42,8 +42,8 @@ std::int64_t as_ns(double us) {
 
 }  // namespace
 
-StepRules::StepRules(const Trace& trace, StepFigures figures)
-    : trace_(trace), plugin_(figures == StepFigures::plugin) {
+StepRules::StepRules(const Trace& trace, StepFigures figures, std::vector<Step> other_steps)
+    : trace_(trace), plugin_(figures == StepFigures::plugin), other_steps_(std::move(other_steps)) {
   const auto framework = trace.metadata().find("Framework");
   lightning_ = framework != trace.metadata().end() && framework->second == "\"pytorch-lightning\"";
   std::size_t names = 0;
@@ -55,6 +55,9 @@ StepRules::StepRules(const Trace& trace, StepFigures figures)
   names_.reserve(names);
   for (std::size_t name = 0; name < names; ++name) {
     names_.push_back(classified(trace.string(static_cast<StringId>(name))));
+  }
+  for (const Step& step : other_steps_) {
+    names_[index(trace.events().name(step.event))] = Name::step;
   }
   if (!any_work) return;
   is_communication_.resize(trace.events().size(), false);
@@ -192,10 +195,12 @@ bool StepRules::may_be_step(EventId event) const {
 }
 
 std::vector<Step> StepRules::steps() const {
-  std::vector<Step> steps;
+  std::vector<Step> steps = other_steps_;
   for (const EventId event : trace_.by_start()) {
     if (name(event) != Name::step || !may_be_step(event)) continue;
-    const auto number = parse_integer(trace_.name(event).substr(kStepPrefix.size()));
+    const std::string_view name = trace_.name(event);
+    if (!name.starts_with(kStepPrefix)) continue;
+    const auto number = parse_integer(name.substr(kStepPrefix.size()));
     if (number) steps.push_back({*number, event});
   }
   std::sort(steps.begin(), steps.end(), [&](const Step& a, const Step& b) {

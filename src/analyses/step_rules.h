@@ -15,7 +15,8 @@ namespace tbtrace::analyses {
 
 class StepRules {
  public:
-  StepRules(const Trace& trace, StepFigures figures);
+  /// `other_steps` are the steps of a trace that has none of its own.
+  StepRules(const Trace& trace, StepFigures figures, std::vector<Step> other_steps = {});
 
   StepFigures figures() const { return plugin_ ? StepFigures::plugin : StepFigures::exact; }
 
@@ -57,6 +58,7 @@ class StepRules {
   const Trace& trace_;
   bool plugin_ = false;
   bool lightning_ = false;
+  std::vector<Step> other_steps_;
   std::vector<Name> names_;             // by StringId
   std::vector<bool> is_communication_;  // kernels, by EventId
 };

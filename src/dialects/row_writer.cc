@@ -80,6 +80,10 @@ std::int64_t unix_ns(const Trace& trace, std::int64_t time_ns) {
                                    static_cast<std::uint64_t>(time_ns));
 }
 
+std::int64_t span_ns(const Trace& trace) {
+  return std::max<std::int64_t>(0, unix_ns(trace, trace.window_start_ns()));
+}
+
 RowWriter::RowWriter(const Trace& trace, Dialect dialect, bool infer_steps)
     : trace_(trace),
       dialect_(dialect),
@@ -92,7 +96,7 @@ RowWriter::RowWriter(const Trace& trace, Dialect dialect, bool infer_steps)
       arrows_(make_arrows(trace, crossings_, origin_ns_)),
       call_stacks_(trace),
       texts_(trace) {
-  if (infer_steps) inferred_steps_ = inferred_steps(trace);
+  if (infer_steps) inferred_steps_ = analyses::inferred_steps(trace);
   bool any_work = false;
   bool any_host = false;
   for (std::size_t row = 0; row < trace.events().size(); ++row) {

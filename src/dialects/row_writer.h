@@ -14,6 +14,7 @@
 #include <tbtrace/convert.h>
 #include <tbtrace/trace.h>
 
+#include "analyses/inferred_steps.h"
 #include "dialects/arrows.h"
 #include "dialects/call_stacks.h"
 #include "dialects/crossings.h"
@@ -22,12 +23,13 @@
 #include "dialects/link_numbers.h"
 #include "dialects/places.h"
 #include "dialects/roles.h"
-#include "dialects/steps.h"
 
 namespace tbtrace::dialects {
 
 /// A time of the trace in ns since 1970, as far as it says; nonsense where its base is nonsense.
 std::int64_t unix_ns(const Trace& trace, std::int64_t time_ns);
+/// The start of the window so, and 0 for what is before 1970.
+std::int64_t span_ns(const Trace& trace);
 
 class RowWriter {
  public:

@@ -16,10 +16,10 @@
 namespace tbtrace {
 namespace {
 
-/// The rank in a `distributedInfo`: an object, or a string that holds one with escaped quotes. Its
-/// groups have `ranks`, which may stand before it.
-std::optional<std::int64_t> rank_in(std::string_view distributed) {
-  for (const std::string_view key : {R"("rank")", R"(\"rank\")"}) {
+/// A number in a `distributedInfo`: an object, or a string that holds one with escaped quotes. Its
+/// groups have `ranks`, which may stand before `rank`.
+std::optional<std::int64_t> number_in(std::string_view distributed, const std::string& name) {
+  for (const std::string& key : {"\"" + name + "\"", "\\\"" + name + "\\\""}) {
     const std::size_t found = distributed.find(key);
     if (found == std::string_view::npos) continue;
     std::string_view value = distributed.substr(found + key.size());
@@ -93,7 +93,10 @@ bool Trace::is_set(std::string_view metadata_key) const {
 TraceIdentity Trace::identity() const {
   TraceIdentity identity;
   const auto distributed = data_->metadata.find("distributedInfo");
-  if (distributed != data_->metadata.end()) identity.rank = rank_in(distributed->second);
+  if (distributed != data_->metadata.end()) {
+    identity.rank = number_in(distributed->second, "rank");
+    identity.world_size = number_in(distributed->second, "world_size");
+  }
   const auto host = data_->metadata.find("host_name");
   if (host != data_->metadata.end()) {
     std::string_view name = host->second;

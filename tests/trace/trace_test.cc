@@ -99,6 +99,17 @@ TEST(TraceIdentity, HasTheRankOfTheDistributedInfo) {
   EXPECT_EQ(rank_in("{}"), std::nullopt);
 }
 
+TEST(TraceIdentity, HasTheSizeOfTheWorld) {
+  TraceBuilder builder;
+  builder.set_metadata("distributedInfo", R"({"backend": "nccl", "rank": 34, "world_size": 300})");
+  EXPECT_EQ(finished(builder).identity().world_size, 300);
+  TraceBuilder text;
+  text.set_metadata("distributedInfo", R"("{\"rank\": 1, \"world_size\": 2}")");
+  EXPECT_EQ(finished(text).identity().world_size, 2);
+  TraceBuilder alone;
+  EXPECT_EQ(finished(alone).identity().world_size, std::nullopt);
+}
+
 TEST(TraceIdentity, HasTheRankOfAnInfoThatIsAString) {
   EXPECT_EQ(rank_in(R"("{\"backend\": \"gloo\", \"rank\": 34, \"world_size\": 300}")"), 34);
 }

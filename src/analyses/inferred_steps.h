@@ -7,10 +7,10 @@
 
 #include <tbtrace/trace.h>
 
-namespace tbtrace::dialects {
+namespace tbtrace::analyses {
 
 /// Annotations such as `Iteration 7`, `## step 7 ##` or `train_batch=7`, sorted by event: those of
 /// one wording, the most frequent. Nothing where the trace has steps.
 std::vector<Step> inferred_steps(const Trace& trace);
 
-}  // namespace tbtrace::dialects
+}  // namespace tbtrace::analyses

@@ -1,4 +1,4 @@
-#include "dialects/steps.h"
+#include "analyses/inferred_steps.h"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 
 #include "base/decimal.h"
 
-namespace tbtrace::dialects {
+namespace tbtrace::analyses {
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -59,4 +59,4 @@ std::vector<Step> inferred_steps(const Trace& trace) {
   return best;
 }
 
-}  // namespace tbtrace::dialects
+}  // namespace tbtrace::analyses

@@ -1,4 +1,4 @@
-#include "dialects/steps.h"
+#include "analyses/inferred_steps.h"
 
 #include <cstdint>
 #include <string_view>
@@ -10,7 +10,7 @@
 
 #include "fixtures/trace_rows.h"
 
-namespace tbtrace::dialects {
+namespace tbtrace::analyses {
 namespace {
 
 using fixtures::add;
@@ -84,4 +84,4 @@ TEST(InferredSteps, AreSortedByEvent) {
 }
 
 }  // namespace
-}  // namespace tbtrace::dialects
+}  // namespace tbtrace::analyses
