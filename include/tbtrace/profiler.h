@@ -124,12 +124,18 @@ struct TensorboardOptions {
   /// Each window becomes a run, `<dir>/<worker>_<window>`: a TensorBoard that is running reads a
   /// run once and does not look for further files in it.
   bool run_per_window = false;
+  /// What the windows say, for TensorBoard without the plugin: event files in `<dir>/<worker>`, a
+  /// run with times of steps, tables and flame graphs (`<worker>-2` if another process is writing
+  /// that one). Tables and pictures are those of the first five windows, of the 10th, 30th, 100th,
+  /// 300th and so on, and of the last one, written when the profiler ends.
+  bool summaries = true;
 };
 
 /// For ProfilerOptions::on_trace_ready: writes each cycle to
 /// `<directory>/<worker>.<nanoseconds since 1970>.pt.trace.json[.gz]`, for `tensorboard --logdir
-/// DIRECTORY`. The file is written by another thread; Profiler::wait_for_exports() tells how it
-/// went. No name is used twice, whoever else writes there.
+/// DIRECTORY`, and summaries beside it. Both are written by another thread;
+/// Profiler::wait_for_exports() tells how it went. No name is used twice, whoever else writes
+/// there.
 std::function<void(Profiler&)> tensorboard_trace_handler(std::string directory,
                                                          TensorboardOptions options = {});
 

@@ -59,7 +59,8 @@ Status write_recording(std::shared_ptr<const recorder::Recording> recording,
 }
 
 Result<std::string> write_log_file(std::shared_ptr<const recorder::Recording> recording,
-                                   const LogFileName& name, Dialect dialect) {
+                                   const LogFileName& name, Dialect dialect,
+                                   RecordedSummaries* summaries) {
   Result<std::unique_ptr<converters::TraceConverter>> converter =
       converters::TraceConverter::open(recorded_text(std::move(recording)), {.dialect = dialect});
   if (!converter.ok()) return converter.status();
@@ -70,7 +71,11 @@ Result<std::string> write_log_file(std::shared_ptr<const recorder::Recording> re
          writers::log_file_name(name.worker, name.time_ns + attempt, name.use_gzip))
             .string();
     const Status written = convert(**converter, path, name.use_gzip, false);
-    if (written.ok()) return path;
+    if (written.ok()) {
+      const Status summed_up =
+          summaries == nullptr ? Status() : summaries->add((*converter)->trace());
+      return summed_up.ok() ? Result<std::string>(path) : summed_up;
+    }
     std::error_code error;
     if (!std::filesystem::exists(path, error)) {
       return Status(written.code(), path + ": " + written.message());

@@ -10,6 +10,7 @@
 #include <tbtrace/convert.h>
 #include <tbtrace/trace.h>
 
+#include "api/recorded_summaries.h"
 #include "recorder/recording.h"
 
 namespace tbtrace::api {
@@ -29,7 +30,9 @@ struct LogFileName {
   std::int64_t time_ns = 0;
   bool use_gzip = false;
 };
+/// `summaries`, if there are any, get the window, too.
 Result<std::string> write_log_file(std::shared_ptr<const recorder::Recording> recording,
-                                   const LogFileName& name, Dialect dialect);
+                                   const LogFileName& name, Dialect dialect,
+                                   RecordedSummaries* summaries = nullptr);
 
 }  // namespace tbtrace::api

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -32,6 +33,14 @@ std::int64_t unused_time_ns() {
 }
 
 }  // namespace
+
+Results::~Results() {
+  try {
+    while (!summaries_.empty()) finish_oldest_summaries();
+  } catch (const std::bad_alloc&) {
+    warn_("there is no memory for the last window's summaries, so they are left out");
+  }
+}
 
 void Results::clear() {
   recordings_.clear();
@@ -75,7 +84,8 @@ void Results::export_in_background(const std::string& directory,
         (std::filesystem::path(directory) / (worker + "_" + std::to_string(++windows_exported_)))
             .string();
   }
-  exports_.add([recording = *recording, name = std::move(name), dialect = options.dialect] {
+  exports_.add([recording = *recording, name = std::move(name), dialect = options.dialect,
+                summaries = options.summaries ? summaries(directory, worker) : nullptr] {
     std::error_code error;
     std::filesystem::create_directories(name.directory, error);
     if (error && !std::filesystem::is_directory(name.directory)) {
@@ -83,8 +93,27 @@ void Results::export_in_background(const std::string& directory,
                     "Can't create directory: " + name.directory + " (" + error.message() +
                         "); name a place that is there, has room and lets you write");
     }
-    return api::write_log_file(recording, name, dialect).status();
+    return api::write_log_file(recording, name, dialect, summaries.get()).status();
   });
+}
+
+std::shared_ptr<api::RecordedSummaries> Results::summaries(const std::string& directory,
+                                                           const std::string& worker) {
+  constexpr std::size_t kMostOpen = 4;  // two files each
+  for (const OpenSummaries& open : summaries_) {
+    const bool is_it = open.directory == directory && open.worker == worker;
+    if (is_it && !open.summaries->is_forked()) return open.summaries;
+  }
+  if (summaries_.size() == kMostOpen) finish_oldest_summaries();
+  summaries_.push_back(
+      {directory, worker, std::make_shared<api::RecordedSummaries>(directory, worker)});
+  return summaries_.back().summaries;
+}
+
+void Results::finish_oldest_summaries() {
+  const std::shared_ptr<api::RecordedSummaries> oldest = std::move(summaries_.front().summaries);
+  summaries_.pop_front();
+  if (!oldest->is_forked()) exports_.add([oldest] { return oldest->finish(); });
 }
 
 }  // namespace tbtrace::libtorch

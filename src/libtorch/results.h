@@ -3,6 +3,7 @@
 // end waits for exports. What goes wrong is told to the listener, from either thread.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -13,6 +14,7 @@
 #include <tbtrace/status.h>
 #include <tbtrace/trace.h>
 
+#include "api/recorded_summaries.h"
 #include "recorder/export_thread.h"
 #include "recorder/recording.h"
 
@@ -24,6 +26,9 @@ class Results {
 
   explicit Results(std::function<void(std::string_view)> warn)
       : warn_(std::move(warn)), exports_(warn_) {}
+  Results(const Results&) = delete;
+  Results& operator=(const Results&) = delete;
+  ~Results();
 
   void clear();
   /// A closed one.
@@ -38,10 +43,20 @@ class Results {
   Status wait_for_exports() { return exports_.wait(); }
 
  private:
+  std::shared_ptr<api::RecordedSummaries> summaries(const std::string& directory,
+                                                    const std::string& worker);
+  void finish_oldest_summaries();
+
   std::function<void(std::string_view)> warn_;
   std::vector<Recording> recordings_;
   std::vector<Trace> traces_;  // of recordings_, as far as they were asked for
   int windows_exported_ = 0;
+  struct OpenSummaries {
+    std::string directory;
+    std::string worker;
+    std::shared_ptr<api::RecordedSummaries> summaries;
+  };
+  std::deque<OpenSummaries> summaries_;  // the last few; exports use them one after another
   recorder::ExportThread exports_;
 };
 

@@ -89,10 +89,10 @@ TEST(LostWindows, AFullDiskLosesTheWindowsOfItsTime) {
         const Status lost = logged.window();
         expect_loss(lost, logged, "cannot write: File too large");
         EXPECT_THAT(lost.message(), StartsWith(folder / "logs/w."));
-        EXPECT_THAT(folder.files(), IsEmpty());
+        EXPECT_THAT(folder.log_files(), IsEmpty());
       }
       EXPECT_TRUE(logged.window().ok()) << "there is room again";
-      const std::vector<std::string> files = folder.files();
+      const std::vector<std::string> files = folder.log_files();
       ASSERT_THAT(files, SizeIs(1));
       EXPECT_TRUE(read_trace(folder / files[0], {.strict = true}).ok());
       EXPECT_THAT(logged.warnings(), SizeIs(1));
@@ -115,7 +115,7 @@ TEST(LostWindows, ADirectoryWithoutRights) {
     EXPECT_THAT(lost.message(), StartsWith("Can't create directory: " + (folder / "absent")));
   }
   ASSERT_EQ(::chmod(folder.path().c_str(), 0755), 0);
-  EXPECT_THAT(folder.files(), IsEmpty());
+  EXPECT_THAT(folder.log_files(), IsEmpty());
 }
 
 TEST(LostWindows, ADirectoryThatIsAFile) {
@@ -123,7 +123,7 @@ TEST(LostWindows, ADirectoryThatIsAFile) {
   std::ofstream(folder / "logs") << "mine";
   Logged logged(folder / "logs");
   expect_loss(logged.window(), logged, "Not a directory");
-  EXPECT_THAT(folder.files(), ElementsAre("logs"));
+  EXPECT_THAT(folder.log_files(), ElementsAre("logs"));
   Logged below(folder / "logs/run");
   expect_loss(below.window(), below, "Not a directory");
 }
@@ -134,13 +134,13 @@ TEST(LostWindows, ADirectoryThatVanishesIsMadeAgain) {
   EXPECT_TRUE(logged.window().ok());
   std::filesystem::remove_all(folder / "a");
   EXPECT_TRUE(logged.window().ok());
-  EXPECT_THAT(folder.files(), ElementsAre(StartsWith("a/b/")));
+  EXPECT_THAT(folder.log_files(), ElementsAre(StartsWith("a/b/")));
   std::filesystem::remove_all(folder / "a");
   std::ofstream(folder / "a") << "in the way";
   expect_loss(logged.window(), logged, "Not a directory");
   std::filesystem::remove(folder / "a");
   EXPECT_TRUE(logged.window().ok());
-  EXPECT_THAT(folder.files(), ElementsAre(StartsWith("a/b/")));
+  EXPECT_THAT(folder.log_files(), ElementsAre(StartsWith("a/b/")));
 }
 
 }  // namespace

@@ -48,6 +48,14 @@ class Folder {
     std::sort(names.begin(), names.end());
     return names;
   }
+  /// Without summaries.
+  std::vector<std::string> log_files() const {
+    std::vector<std::string> names = files();
+    std::erase_if(names, [](const std::string& name) {
+      return name.find("tfevents") != std::string::npos || name.ends_with("/.lock");
+    });
+    return names;
+  }
 
  private:
   std::string path_;

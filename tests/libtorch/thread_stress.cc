@@ -138,6 +138,7 @@ int main(int argc, char** argv) {
   std::size_t events = 0;
   std::size_t most_tracks = 0;
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    if (file.is_directory()) continue;  // summaries
     const auto trace = tbtrace::read_trace(file.path().string(), {.strict = true});
     if (!trace.ok()) {
       std::cerr << file.path() << ": " << trace.status().message() << '\n';

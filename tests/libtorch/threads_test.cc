@@ -106,7 +106,7 @@ TEST(Threads, AForkedChildGoesOnWithoutRecording) {
   EXPECT_EQ(status, 0);
   profiler.stop();
   EXPECT_TRUE(profiler.wait_for_exports().ok());
-  EXPECT_EQ(folder.files().size(), 1);
+  EXPECT_EQ(folder.log_files().size(), 1);
   EXPECT_EQ(count(profiler, "child"), 0);
 }
 

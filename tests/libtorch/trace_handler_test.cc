@@ -51,9 +51,10 @@ TEST(TraceHandler, NamesFilesAsTorchDoes) {
   char host[256] = {};
   ASSERT_EQ(::gethostname(host, sizeof host - 1), 0);
   const std::string name = std::string("a/b/") + host + "_" + std::to_string(::getpid());
-  EXPECT_THAT(folder.files(), ElementsAre(AllOf(StartsWith(name),
-                                                MatchesRegex(".*\\.[0-9]{19}\\.pt\\.trace\\.json")),
-                                          AllOf(StartsWith(name), EndsWith(".pt.trace.json"))));
+  EXPECT_THAT(
+      folder.log_files(),
+      ElementsAre(AllOf(StartsWith(name), MatchesRegex(".*\\.[0-9]{19}\\.pt\\.trace\\.json")),
+                  AllOf(StartsWith(name), EndsWith(".pt.trace.json"))));
 }
 
 TEST(TraceHandler, WritesBothDialectsPlainAndGzip) {
@@ -62,7 +63,7 @@ TEST(TraceHandler, WritesBothDialectsPlainAndGzip) {
       const Folder folder;
       record_windows(folder.path(),
                      {.worker_name = "worker0", .use_gzip = use_gzip, .dialect = dialect}, 1);
-      const std::vector<std::string> files = folder.files();
+      const std::vector<std::string> files = folder.log_files();
       ASSERT_EQ(files.size(), 1);
       EXPECT_THAT(files[0], AllOf(StartsWith("worker0."),
                                   EndsWith(use_gzip ? ".pt.trace.json.gz" : ".pt.trace.json")));
@@ -76,13 +77,13 @@ TEST(TraceHandler, WritesBothDialectsPlainAndGzip) {
 TEST(TraceHandler, GivesEachWindowARunOnRequest) {
   const Folder folder;
   record_windows(folder.path(), {.worker_name = "w", .run_per_window = true}, 2);
-  EXPECT_THAT(folder.files(), ElementsAre(StartsWith("w_1/w."), StartsWith("w_2/w.")));
+  EXPECT_THAT(folder.log_files(), ElementsAre(StartsWith("w_1/w."), StartsWith("w_2/w.")));
 }
 
 TEST(TraceHandler, AThousandCyclesGiveAThousandFiles) {
   const Folder folder;
   record_windows(folder.path(), {.worker_name = "w", .use_gzip = true}, 1000);
-  EXPECT_EQ(folder.files().size(), 1000);
+  EXPECT_EQ(folder.log_files().size(), 1000);
 }
 
 TEST(TraceHandler, AThousandStartsAndStopsGiveAThousandFiles) {
@@ -96,7 +97,7 @@ TEST(TraceHandler, AThousandStartsAndStopsGiveAThousandFiles) {
     profiler.stop();
   }
   EXPECT_TRUE(profiler.wait_for_exports().ok());
-  EXPECT_EQ(folder.files().size(), 1000);
+  EXPECT_EQ(folder.log_files().size(), 1000);
   EXPECT_EQ(testing::count(profiler, "aten::ones"), 1) << "the last cycle only";
 }
 
@@ -125,7 +126,7 @@ TEST(TraceHandler, ProcessesThatShareAWorkerNameLoseNothing) {
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     EXPECT_EQ(status, 0);
   }
-  const std::vector<std::string> files = folder.files();
+  const std::vector<std::string> files = folder.log_files();
   EXPECT_EQ(files.size(), kWindows * kProcesses);
   std::set<std::string> windows;  // by what no two have in common
   for (const std::string& file : files) {
