@@ -51,13 +51,14 @@ echo
 "$tbtrace" ops "$trace" --sort-by self_cpu_time_total -o demo-output/operators.csv
 "$tbtrace" flamegraph "$trace" -o demo-output/flame.svg
 "$tbtrace" convert -q "$trace" --run converted -o logs >/dev/null
+"$tbtrace" convert -q "$trace" --run converted -o logs --to tensorboard >/dev/null
 
 cat <<END
 
 Above: the ten operators with the most CPU time of their own, of the training and of the saved trace, as torch.profiler
 prints them. Written:
-  logs/resnet18              what the training recorded, two windows of three steps
-  logs/converted             the saved trace, for the same views (docs/tensorboard.md has pictures of them)
+  logs/resnet18              what the training recorded, two windows of three steps: traces and their summaries
+  logs/converted             the same of the saved trace (docs/tensorboard.md has pictures of all views)
   demo-output/flame.svg      where the CPU time went: open it in a browser, click to zoom, Ctrl+F to search
                              (file://$PWD/demo-output/flame.svg)
   demo-output/operators.csv  all operators: open it in a spreadsheet
@@ -65,6 +66,8 @@ prints them. Written:
 A trace of your own:  tools/demo.sh TRACE.json.gz
 All that it can do:   $tbtrace --help
 
-TensorBoard with its profiler plugin (pip install tensorboard==2.21.0 torch-tb-profiler==0.4.3) shows both; in $PWD:
+TensorBoard shows both; in $PWD:
   tensorboard --logdir ./logs
+http://localhost:6006/#timeseries has step times, tables and flame graphs (pip install tensorboard==2.21.0),
+http://localhost:6006/#pytorch_profiler the profiler plugin's views (pip install torch-tb-profiler==0.4.3).
 END
