@@ -12,15 +12,19 @@ namespace tbtrace::tools {
 namespace {
 
 constexpr const char* kAbout =
-    "Log directories from saved traces, for tensorboard --logdir LOGDIR with torch-tb-profiler.\n"
+    "Log directories from saved traces, for tensorboard --logdir LOGDIR: with torch-tb-profiler,\n"
+    "or, --to tensorboard, as summaries that TensorBoard shows without any plugin.\n"
     "Inputs are files, directories that are searched for traces, and quoted globs; all traces of\n"
-    "one folder become one run with a worker each, so that ranks can be compared.\n";
+    "one folder become one run with a worker each (without the plugin, a run for each worker), so\n"
+    "that ranks can be compared.\n";
 
 constexpr const char* kExamples =
     "  tbtrace convert trace.json.gz -o logs\n"
     "      one trace; then: tensorboard --logdir logs\n"
     "  tbtrace convert ranks/ -o logs --run resnet50 -j 4\n"
     "      all ranks of a job as one run, four at a time\n"
+    "  tbtrace convert ranks/ -o logs --to tensorboard\n"
+    "      step times, tables and flame graphs of all ranks, for plain TensorBoard\n"
     "  tbtrace convert archive/ -o logs --skip-existing --format json > manifest.json\n"
     "      goes on where an earlier call was stopped, and says what became of each file\n"
     "  tbtrace convert trace.json.gz -o logs --dialect kineto\n"
@@ -120,8 +124,8 @@ int run_convert(const std::vector<std::string>& arguments) {
   OptionParser parser("convert", "[OPTIONS] INPUT... -o LOGDIR", kAbout, kExamples);
   const auto text = [] { return cxxopts::value<std::string>(); };
   parser.add("Log files")  //
-      ("to", "what to write: plugin, for torch-tb-profiler", text()->default_value("plugin"),
-       "WHAT")  //
+      ("to", "plugin: traces for torch-tb-profiler; tensorboard: summaries as event files",
+       text()->default_value("plugin"), "WHAT")  //
       ("dialect", "plugin, or kineto for today's categories", text()->default_value("plugin"),
        "D")                                                                        //
       ("run", "a name for the run (default: the input's folder)", text(), "NAME")  //
@@ -142,10 +146,17 @@ int run_convert(const std::vector<std::string>& arguments) {
 
   if (standard.output.empty()) return parser.wrong("-o names the log directory to write to");
   if (standard.output == "-") return parser.wrong("a log directory is no standard output");
-  if (value("to") != "plugin") {
-    return parser.wrong("--to takes plugin; '" + value("to") + "' is not known");
-  }
   ConvertOptions options;
+  if (value("to") == "tensorboard") {
+    options.log.format = LogFormat::event_files;
+    for (const char* const name : {"dialect", "gzip", "no-gzip"}) {
+      if (values.count(name) > 0) {
+        return parser.wrong("--" + std::string(name) + " is for traces; event files have none");
+      }
+    }
+  } else if (value("to") != "plugin") {
+    return parser.wrong("--to takes plugin or tensorboard; '" + value("to") + "' is not known");
+  }
   if (value("dialect") == "kineto") {
     options.log.dialect = Dialect::kineto;
   } else if (value("dialect") != "plugin") {

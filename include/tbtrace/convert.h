@@ -43,18 +43,28 @@ struct ChromeTraceOptions {
 Result<Changes> write_chrome_trace(const Trace& trace, const std::string& path,
                                    const ChromeTraceOptions& options = {});
 
+/// What stands in a log directory.
+enum class LogFormat : std::uint8_t {
+  plugin,  ///< traces for torch-tb-profiler
+  /// Summaries for TensorBoard without any plugin, which shows each worker as a run: times of steps
+  /// and what they went to, tables, durations, flame graphs. docs/formats/event_files.md has all.
+  event_files,
+};
+
 struct LogDirectoryOptions {
-  Dialect dialect = Dialect::plugin;
+  LogFormat format = LogFormat::plugin;
+  Dialect dialect = Dialect::plugin;  ///< of traces
   /// The run, a directory in the log directory; empty: the folder of the input, or `traces`.
   std::string run = {};
   /// Empty: from an input's name of the plugin's form, else `<host>_<rank>`, else the input's stem.
   std::string worker = {};
-  bool use_gzip = true;
+  bool use_gzip = true;  ///< for traces
   bool infer_steps = false;
   bool overwrite = false;
 };
 
-/// A log file, `<run>/<worker>.<span>.pt.trace.json[.gz]` in its log directory.
+/// A log file in its log directory: `<run>/<worker>.<span>.pt.trace.json[.gz]`, or
+/// `<run>/<worker>/events.out.tfevents.<seconds>.<worker>.<span>.0`.
 struct LogFile {
   std::string run;
   std::string worker;
@@ -64,8 +74,8 @@ struct LogFile {
   Changes changes;
 };
 
-/// Writes a trace as a log file of torch-tb-profiler, for `tensorboard --logdir DIRECTORY`. It
-/// holds what the model holds.
+/// Writes a trace as a log file, for `tensorboard --logdir DIRECTORY`. It holds what the model
+/// holds.
 Result<LogFile> write_log_directory(const Trace& trace, const std::string& directory,
                                     const LogDirectoryOptions& options = {});
 
@@ -106,8 +116,9 @@ struct Conversion {
 };
 
 /// Converts files (`-`: standard input), all traces in directories, and the matches of globs into
-/// log files, keeping unknown members of events. A failure of one input is told in its entry; the
-/// Status tells what concerns all of them.
+/// log files. Traces keep unknown members of events. Steps of event files grow within a worker's
+/// run, in the order of inputs and behind what stands there. A failure of one input is told in its
+/// entry; the Status tells what concerns all of them.
 Result<Conversion> convert_to_log_directory(const std::vector<std::string>& inputs,
                                             const std::string& directory,
                                             const ConvertOptions& options = {});

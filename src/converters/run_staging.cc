@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 // A folder of its own in the folder of each run, since a run may lie in another (`a/b` in `a`).
 constexpr const char* kFilesFolder = ".run";
-constexpr std::string_view kHiddenEnding = ".partial";  // the plugin passes such files over
+constexpr std::string_view kHiddenEnding = ".partial";
 
 Status failure(const std::string& what) { return {StatusCode::unwritable_output, what}; }
 Status system_failure(const std::string& what, int code) {
@@ -109,18 +109,41 @@ std::vector<fs::directory_entry> all_in(const fs::path& folder) {
   return entries;
 }
 
-/// Names of the files that wait in a folder, sorted, without the ending.
-std::vector<std::string> waiting_in(const fs::path& folder, std::string_view ending) {
-  std::vector<std::string> names;
+/// Where TensorBoard may look a file that waits has an ending at which its plugin passes it over,
+/// and a `~` behind each `tf`: TensorBoard itself reads whatever has `tfevents` in its name.
+std::string hidden_name(std::string_view name) {
+  std::string hidden;
+  for (const char c : name) {
+    hidden += c;
+    if (hidden.ends_with("tf")) hidden += '~';
+  }
+  return hidden.append(kHiddenEnding);
+}
+
+std::string shown_name(std::string_view hidden) {
+  hidden.remove_suffix(kHiddenEnding.size());
+  std::string name;
+  for (std::size_t at = 0; at < hidden.size(); ++at) {
+    name += hidden[at];
+    if (name.ends_with("tf")) ++at;  // the `~`
+  }
+  return name;
+}
+
+/// The files that wait in a folder, by their names as they will be.
+std::map<std::string, fs::path> waiting_in(const fs::path& folder, bool hidden) {
+  std::map<std::string, fs::path> files;
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    std::string name = at->path().filename().string();
-    if (is_temporary(name) || !name.ends_with(ending)) continue;
-    name.resize(name.size() - ending.size());
-    names.push_back(std::move(name));
+    const std::string name = at->path().filename().string();
+    if (is_temporary(name)) continue;
+    if (name.ends_with(kHiddenEnding)) {
+      files.emplace(shown_name(name), at->path());
+    } else if (!hidden) {
+      files.emplace(name, at->path());
+    }
   }
-  std::sort(names.begin(), names.end());
-  return names;
+  return files;
 }
 
 /// 0 or the error.
@@ -201,7 +224,7 @@ Status RunStaging::wait_inside() {
   if (*lock == nullptr) return busy();
   root_ = root;
   lock_ = *std::move(lock);
-  waiting_ending_ = kHiddenEnding;
+  hidden_ = true;
   return {};
 }
 
@@ -215,6 +238,37 @@ fs::path RunStaging::waiting_folder(const std::string& run) const {
   return root_ / run / kFilesFolder;
 }
 
+fs::path RunStaging::waiting_file(const std::string& run, const std::string& file) const {
+  // TensorBoard may have been told to look where the log directory lies.
+  const bool is_read_there = hidden_ || file.find("tfevents") != std::string::npos;
+  return waiting_folder(run) / (is_read_there ? hidden_name(file) : file);
+}
+
+std::map<std::string, fs::path> RunStaging::files(const std::string& run) const {
+  const std::lock_guard lock(mutex_);
+  std::map<std::string, fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator at(log_directory_ / run, error), end; !error && at != end;
+       at.increment(error)) {
+    files.emplace(at->path().filename().string(), at->path());
+  }
+  if (!options_.resume && !begun_.contains(run)) return files;
+  files.merge(waiting_in(waiting_folder(run), hidden_));
+  return files;
+}
+
+std::vector<std::string> RunStaging::left_below(const std::string& run) const {
+  std::vector<std::string> runs;
+  if (!options_.resume) return runs;
+  std::error_code error;
+  for (fs::directory_iterator at(root_ / run, error), end; !error && at != end;
+       at.increment(error)) {
+    const std::string below = run + "/" + at->path().filename().string();
+    if (converters::is_there(waiting_folder(below))) runs.push_back(below);
+  }
+  return runs;
+}
+
 bool RunStaging::exists(const std::string& run, const std::string& file) const {
   const std::lock_guard lock(mutex_);
   return check_names(run, file).ok() && is_there(run, file);
@@ -223,7 +277,7 @@ bool RunStaging::exists(const std::string& run, const std::string& file) const {
 bool RunStaging::is_there(const std::string& run, const std::string& file) const {
   if (converters::is_there(log_directory_ / run / file)) return true;
   const bool counts = options_.resume || begun_.contains(run);
-  return counts && converters::is_there(waiting_folder(run) / (file + waiting_ending_));
+  return counts && converters::is_there(waiting_file(run, file));
 }
 
 Result<std::string> RunStaging::place(const std::string& run, const std::string& file) {
@@ -240,7 +294,7 @@ Result<std::string> RunStaging::place(const std::string& run, const std::string&
   if (begun_.insert(run).second && !options_.resume) fs::remove_all(folder, error);
   fs::create_directories(folder, error);
   if (error) return system_failure("cannot make " + folder.string(), error.value());
-  return (folder / (file + waiting_ending_)).string();
+  return waiting_file(run, file).string();
 }
 
 Status RunStaging::finish(const std::string& run) {
@@ -250,11 +304,18 @@ Status RunStaging::finish(const std::string& run) {
   const fs::path folder = waiting_folder(run);
   const fs::path target = log_directory_ / run;
   Status status;
-  if (!waiting_in(folder, waiting_ending_).empty()) {
+  if (!waiting_in(folder, hidden_).empty()) {
     std::error_code error;
     fs::create_directories(target.parent_path(), error);
     // Replaces an empty folder, never one with something in it.
-    const bool moved = waiting_ending_.empty() && std::rename(folder.c_str(), target.c_str()) == 0;
+    const bool in_one_step =
+        !hidden_ && (!fs::exists(target, error) || fs::is_empty(target, error));
+    if (in_one_step) {
+      for (const auto& [name, waiting] : waiting_in(folder, false)) {
+        move_file(waiting, folder / name, true);
+      }
+    }
+    const bool moved = in_one_step && std::rename(folder.c_str(), target.c_str()) == 0;
     if (!moved) status = move_files(folder, run);
   }
   remove_empty_folders(folder);
@@ -267,8 +328,7 @@ Status RunStaging::move_files(const fs::path& from, const std::string& run) cons
   fs::create_directories(to, error);
   if (error) return system_failure("cannot make " + to.string(), error.value());
   Status first_failure;
-  for (const std::string& file : waiting_in(from, waiting_ending_)) {
-    const fs::path waiting = from / (file + waiting_ending_);
+  for (const auto& [file, waiting] : waiting_in(from, hidden_)) {
     const int code = move_file(waiting, to / file, options_.overwrite);
     if (code == 0) continue;
     if (code == EEXIST) ::unlink(waiting.c_str());

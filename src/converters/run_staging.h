@@ -2,18 +2,20 @@
 // complete; TensorBoard loads a run directory once and never looks again.
 // A RunStaging owns a lock on its log directory, and the staging folder: beside the log directory,
 // `.<its name>.tbtrace-partial`, since TensorBoard walks all that is in it; where that cannot be,
-// `.tbtrace-partial` in it, with file names that its plugin passes over. Finished files of a call
-// that was killed stay there for the next one.
-// All functions may be called from any thread.
-// What cannot be made or moved is a Status of code unwritable_output.
+// `.tbtrace-partial` in it, with file names that TensorBoard passes over. Event files have such
+// names in both. Finished files of a call that was killed stay there for the next one. All
+// functions may be called from any thread. What cannot be made or moved is a Status of code
+// unwritable_output.
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <tbtrace/status.h>
 
@@ -46,6 +48,12 @@ class RunStaging {
   /// Whether the file is in the log directory, or waits to be moved there.
   bool exists(const std::string& run, const std::string& file) const;
 
+  /// The files of a run that exists() is true for, by name, and where they are now.
+  std::map<std::string, std::filesystem::path> files(const std::string& run) const;
+
+  /// Runs in the folder of `run` for which a killed call left files that this one resumes.
+  std::vector<std::string> left_below(const std::string& run) const;
+
   /// Where to write the file now, with io::create_file() and the same `overwrite`; its folder is
   /// made. A file that exists() fails without `overwrite`.
   Result<std::string> place(const std::string& run, const std::string& file);
@@ -64,6 +72,7 @@ class RunStaging {
   void remove_temporary_files() const;
 
   std::filesystem::path waiting_folder(const std::string& run) const;
+  std::filesystem::path waiting_file(const std::string& run, const std::string& file) const;
   bool is_there(const std::string& run, const std::string& file) const;
   Status move_files(const std::filesystem::path& from, const std::string& run) const;
   void remove_empty_folders(std::filesystem::path folder) const;
@@ -72,7 +81,7 @@ class RunStaging {
   const Options options_;
   bool made_log_directory_ = false;
   std::filesystem::path root_;
-  std::string waiting_ending_;  // of files that wait
+  bool hidden_ = false;  // files that wait have other names
   std::unique_ptr<io::FolderLock> lock_;
   mutable std::mutex mutex_;
   std::set<std::string> begun_;  // runs of which this call placed files

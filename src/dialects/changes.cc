@@ -23,6 +23,7 @@ constexpr std::array kRows = std::to_array<Row>({
     {"ranges_too_deep", "operators nested more than 180 deep, which TensorBoard never loads"},
     {"steps_hidden", "steps without a number or a length, which TensorBoard fails at"},
     {"steps_inferred", "annotations that count iterations became steps"},
+    {"steps_moved", "steps not above those before them in their run got the next numbers"},
     {"tracks_renumbered", "processes and threads whose ids are no whole numbers from 0 to 2^53"},
     {"values_left_out", "numbers of kernels or memory that are none, which readers fail at"},
     {"values_quoted", "values that are no JSON are kept as text"},

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <tbtrace/analyses.h>
-#include <tbtrace/step_breakdown.h>
 #include <tbtrace/writers.h>
 
 #include "dialects/profile_tables.h"
@@ -25,6 +23,7 @@ using writers::EventText;
 
 constexpr double kNsOfMs = 1e6;
 constexpr double kBytesOfMib = 1 << 20;
+constexpr std::size_t kRows = 50;  // of a table; TensorBoard takes a second for 3000
 
 std::string memory_tag(const StepMemoryDevice& device) {
   // c10::DeviceType: 0 is the CPU, 1 CUDA.
@@ -35,51 +34,30 @@ std::string memory_tag(const StepMemoryDevice& device) {
                      device.id < 0 ? "" : std::to_string(device.id));
 }
 
-std::vector<CustomCategory> layout() {
-  using Kind = CustomChart::Kind;
-  return {{"Profile",
-           {{"Step time (ms)", Kind::multiline, {R"(profile/step_time_ms$)"}},
-            {"Parts of a step (ms)", Kind::multiline, {R"(profile/step_part/.*)"}},
-            {"GPU busy (%)", Kind::multiline, {R"(profile/gpu\d+/busy_pct$)"}},
-            {"Memory peaks (MiB)", Kind::multiline, {R"(profile/memory/.*/peak_mib$)"}}}}};
+std::vector<CustomCategory> layout(const StepBreakdown& breakdown) {
+  const auto chart = [](const char* title, const char* tags) {
+    return CustomChart{title, CustomChart::Kind::multiline, {tags}};
+  };
+  CustomCategory category = {"Profile",
+                             {chart("Step time (ms)", R"(profile/step_time_ms$)"),
+                              chart("Parts of a step (ms)", R"(profile/step_part/.*)")}};
+  if (!breakdown.devices.empty()) {
+    category.charts.push_back(chart("GPU busy (%)", R"(profile/gpu-?\d+/busy_pct$)"));
+  }
+  if (!breakdown.memory_devices.empty()) {
+    category.charts.push_back(chart("Memory peaks (MiB)", R"(profile/memory/.*/peak_mib$)"));
+  }
+  return {category};
 }
-
-/// Where the steps of a trace stand on the axis.
-class Axis {
- public:
-  Axis(const Trace& trace, std::int64_t first_step) : trace_(trace), last_(first_step - 1) {}
-
-  /// The moment of a step that is known by its number; each is behind the one before.
-  EventMoment step(std::int64_t number, std::int64_t time_ns) {
-    if (!moved_) moved_ = std::max<std::int64_t>(0, last_ + 1 - number);
-    last_ = std::max(last_ + 1, number + *moved_);
-    return at(time_ns);
-  }
-  /// The last step, or one for the whole trace if there was none.
-  EventMoment end() {
-    if (!moved_) step(last_ + 1, 0);
-    return at(trace_.window_end_ns());
-  }
-
- private:
-  EventMoment at(std::int64_t time_ns) const {
-    return {static_cast<double>(unix_ns(trace_, time_ns)) / 1e9, last_};
-  }
-
-  const Trace& trace_;
-  std::int64_t last_;
-  std::optional<std::int64_t> moved_;
-};
 
 void add_hparams(EventText& text, EventMoment moment, const Trace& trace) {
   SummaryWriter::HParams hparams;
   const TraceIdentity identity = trace.identity();
   if (identity.rank) hparams.emplace_back("rank", *identity.rank);
+  if (identity.world_size) hparams.emplace_back("world_size", *identity.world_size);
   if (!identity.host.empty()) hparams.emplace_back("host", identity.host);
   for (const char* const key : {"record_shapes", "profile_memory", "with_stack", "with_flops"}) {
-    const auto found = trace.metadata().find(key);
-    if (found == trace.metadata().end()) continue;
-    hparams.emplace_back(key, found->second != "0" && found->second != "false");
+    if (trace.metadata().contains(key)) hparams.emplace_back(key, trace.is_set(key));
   }
   if (!hparams.empty()) text.add_hparams(moment, hparams);
 }
@@ -118,57 +96,102 @@ void add_durations(EventText& text, EventMoment moment, const Trace& trace) {
   std::vector<double> edges;
   for (int tenth = -30; tenth <= 90; ++tenth) edges.push_back(tenth / 10.0);
   if (!operators.empty()) {
-    text.add_histogram(moment, "profile/log10_operator_us", operators, edges);
+    text.add_histogram(moment, "profile_durations/log10_operator_us", operators, edges);
   }
-  if (!kernels.empty()) text.add_histogram(moment, "profile/log10_kernel_us", kernels, edges);
-}
-
-void add_flame_graph(EventText& text, EventMoment moment, const Trace& trace, const char* weight,
-                     const char* tag, const char* title) {
-  const Result<StackTree> stacks = flame_graph(trace, {.weight = weight});
-  if (!stacks.ok() || stacks->total() == 0) return;
-  const Result<std::string> png = flame_graph_png(*stacks, {.title = title});
-  if (png.ok()) text.add_image(moment, tag, *png);
+  if (!kernels.empty())
+    text.add_histogram(moment, "profile_durations/log10_kernel_us", kernels, edges);
 }
 
 }  // namespace
 
-std::string profile_events(const Trace& trace, const ProfileEventOptions& options) {
+bool keeps_details(std::int64_t window) {
+  if (window <= 5) return true;
+  while (window % 10 == 0) window /= 10;
+  return window == 1 || window == 3;
+}
+
+ProfileEvents::ProfileEvents(const Trace& trace, bool infer_steps)
+    : trace_(trace),
+      breakdown_(step_breakdown(trace, {.keep_tail_steps = true, .infer_steps = infer_steps})),
+      has_steps_(breakdown_.steps.size() > 1 ||
+                 (!breakdown_.steps.empty() && breakdown_.steps.front().name != "[all]")) {}
+
+std::int64_t ProfileEvents::place_at(std::int64_t first_step) {
+  // JavaScript tells numbers apart up to the double of this. Beyond, each step stands behind the
+  // one before.
+  constexpr std::int64_t kMost = std::int64_t{1} << 52;
+  std::int64_t next = std::clamp<std::int64_t>(first_step, 0, 2 * kMost);
+  steps_.clear();
+  moved_ = 0;
+  std::int64_t moved_by = 0;
+  for (const StepTime& step : breakdown_.steps) {
+    const bool is_number = step.number >= 0 && step.number <= kMost;
+    if (steps_.empty() && is_number) moved_by = std::max<std::int64_t>(0, next - step.number);
+    const std::int64_t wanted = is_number ? step.number + moved_by : next;
+    steps_.push_back(wanted <= kMost ? std::max(next, wanted) : next);
+    if (has_steps_ && steps_.back() != step.number) ++moved_;
+    next = steps_.back() + 1;
+  }
+  if (steps_.empty()) steps_.push_back(next++);
+  return next;
+}
+
+double ProfileEvents::wall_time(std::int64_t time_ns) const {
+  return static_cast<double>(unix_ns(trace_, time_ns)) / 1e9;
+}
+
+double ProfileEvents::start() const { return wall_time(trace_.window_start_ns()); }
+
+std::string ProfileEvents::about_run() const {
   EventText text;
-  Axis axis(trace, options.first_step);
-  const StepBreakdown breakdown = step_breakdown(trace, {.keep_tail_steps = true});
-  if (options.first_of_run) {
-    const EventMoment start = {static_cast<double>(unix_ns(trace, trace.window_start_ns())) / 1e9,
-                               0};
-    text.add_layout(start, layout());
-    add_hparams(text, start, trace);
-  }
-  for (const StepTime& step : breakdown.steps) {
-    add_step(text, axis.step(step.number, step.end_ns), breakdown, step);
-  }
-  const EventMoment end = axis.end();
-  const std::pair<const char*, std::string> tables[] = {
-      {"profile/steps", step_markdown(breakdown, options.table_rows)},
-      {"profile/operators", operator_markdown(trace, options.table_rows)},
-      {"profile/kernels", kernel_markdown(trace, options.table_rows)},
-      {"profile/memory", memory_markdown(trace, options.table_rows)}};
-  for (const auto& [tag, markdown] : tables) {
-    if (!markdown.empty()) text.add_text(end, tag, markdown);
-  }
-  add_durations(text, end, trace);
-  if (options.flame_graphs) {
-    add_flame_graph(text, end, trace, "self_cpu_time_total", "profile/flame_graph", "CPU time");
-    add_flame_graph(text, end, trace, "self_device_time_total", "profile/device_flame_graph",
-                    "Device time");
+  const EventMoment moment = {start(), 0};
+  text.add_layout(moment, layout(breakdown_));
+  add_hparams(text, moment, trace_);
+  return text.records();
+}
+
+std::string ProfileEvents::steps() const {
+  EventText text;
+  for (std::size_t step = 0; step < breakdown_.steps.size(); ++step) {
+    const StepTime& time = breakdown_.steps[step];
+    add_step(text, {wall_time(time.end_ns), steps_[step]}, breakdown_, time);
   }
   return text.records();
 }
 
-std::int64_t next_first_step(const Trace& trace, std::int64_t first_step) {
-  Axis axis(trace, first_step);
-  const StepBreakdown breakdown = step_breakdown(trace, {.keep_tail_steps = true});
-  for (const StepTime& step : breakdown.steps) axis.step(step.number, step.end_ns);
-  return axis.end().step + 1;
+ProfileDetails ProfileEvents::details() const {
+  ProfileDetails details;
+  details.moment_ = {wall_time(trace_.window_end_ns()), steps_.back()};
+  EventText text;
+  const OperatorSummary operators = operator_summary(trace_, {.figures = Figures::exact});
+  const std::pair<const char*, std::string> tables[] = {
+      {"profile/steps", step_markdown(breakdown_, kRows)},
+      {"profile/operators", operator_markdown(operators, kRows)},
+      {"profile/kernels", kernel_markdown(trace_, kRows)},
+      {"profile/memory", memory_markdown(operators, kRows)}};
+  for (const auto& [tag, markdown] : tables) {
+    if (!markdown.empty()) text.add_text(details.moment_, tag, markdown);
+  }
+  add_durations(text, details.moment_, trace_);
+  details.tables_ = text.records();
+  const auto add_picture = [&](const char* weight, const char* tag, const char* title) {
+    Result<StackTree> stacks = flame_graph(trace_, {.weight = weight});
+    if (stacks.ok() && stacks->total() > 0) {
+      details.pictures_.push_back({tag, title, *std::move(stacks)});
+    }
+  };
+  add_picture("self_cpu_time_total", "profile_flame_graph/cpu", "CPU time");
+  add_picture("self_device_time_total", "profile_flame_graph/device", "Device time");
+  return details;
+}
+
+std::string ProfileDetails::records() const {
+  EventText text;
+  for (const Picture& picture : pictures_) {
+    const Result<std::string> png = flame_graph_png(picture.stacks, {.title = picture.title});
+    if (png.ok()) text.add_image(moment_, picture.tag, *png);
+  }
+  return tables_ + text.records();
 }
 
 }  // namespace tbtrace::dialects

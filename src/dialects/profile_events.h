@@ -1,31 +1,83 @@
-// What a profile says, as events that plain TensorBoard shows: the time of each step and what it
-// went to, tables of operators, kernels and memory, durations, flame graphs. Pure functions;
-// records are owned. Any thread. Figures are the exact ones. What a trace does not have is left
-// out.
+// What a recorded window says, as events that plain TensorBoard shows: the time of each step and
+// what it went to, tables of operators, kernels and memory, durations, flame graphs.
+// A ProfileEvents keeps a reference to its trace; records are owned. One thread at a time.
+// Figures are the exact ones. What a trace does not have is left out.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include <tbtrace/report.h>
+#include <tbtrace/step_breakdown.h>
 #include <tbtrace/trace.h>
+
+#include "writers/event_messages.h"
 
 namespace tbtrace::dialects {
 
-struct ProfileEventOptions {
-  /// The steps of a tag have to grow in a run: those of a trace that begin before this are moved
-  /// up.
-  std::int64_t first_step = 0;
-  bool first_of_run = true;     ///< says what stands in a run once: the dashboard, hyperparameters
-  std::size_t table_rows = 50;  ///< TensorBoard takes a second for 3000
-  bool flame_graphs = true;     ///< where this build can draw: capabilities().pictures
+/// How all tags of a profile begin whose steps grow.
+inline constexpr std::string_view kProfileTags = "profile";
+
+/// Whether the details of a run's window (the first is 1) are worth keeping: TensorBoard's Python
+/// loader keeps ten of a tag, of more a random choice and the last. These are ten of a thousand:
+/// the first five, the 10th, 30th, 100th, 300th and so on.
+bool keeps_details(std::int64_t window);
+
+/// What a window says besides its steps' scalars, with pictures not drawn yet, which takes a few
+/// hundredths of a second. Owns all it needs.
+class ProfileDetails {
+ public:
+  std::string records() const;
+
+ private:
+  friend class ProfileEvents;
+  struct Picture {
+    const char* tag;
+    const char* title;
+    StackTree stacks;
+  };
+
+  writers::EventMoment moment_;
+  std::string tables_;  // and durations, as records
+  std::vector<Picture> pictures_;
 };
 
-/// Records of events without the first one of a file. Tags begin with `profile/`. Scalars stand at
-/// the numbers of their steps, the rest at the last step; a trace without steps counts as one step.
-std::string profile_events(const Trace& trace, const ProfileEventOptions& options = {});
+/// Scalars and tables are below `profile/`, durations and pictures, of which each run has its own,
+/// beside it. Each function gives records of events without the first one of a file.
+class ProfileEvents {
+ public:
+  /// With `infer_steps`, annotations such as `Iteration 7` are the steps of a trace without steps.
+  explicit ProfileEvents(const Trace& trace, bool infer_steps = false);
 
-/// The first step for the next trace of a run.
-std::int64_t next_first_step(const Trace& trace, std::int64_t first_step);
+  /// Gives the window its place in a run, where the steps of a tag have to grow: steps before
+  /// `first_step` are moved up to it. A window without steps takes one. Returns the first step
+  /// behind.
+  std::int64_t place_at(std::int64_t first_step);
+  /// The first step of its place.
+  std::int64_t first_step() const { return steps_.front(); }
+  /// How many steps do not stand at their numbers.
+  std::uint64_t moved_steps() const { return moved_; }
+
+  /// When the window begins, in seconds since 1970.
+  double start() const;
+
+  /// What stands in a run once: the dashboard's layout, hyperparameters.
+  std::string about_run() const;
+  /// Scalars, at each step.
+  std::string steps() const;
+  /// Tables, durations and pictures, at the last step. Pictures: see capabilities().pictures.
+  ProfileDetails details() const;
+
+ private:
+  double wall_time(std::int64_t time_ns) const;
+
+  const Trace& trace_;
+  StepBreakdown breakdown_;
+  bool has_steps_;
+  std::vector<std::int64_t> steps_ = {0};  // of the breakdown's, on the axis
+  std::uint64_t moved_ = 0;
+};
 
 }  // namespace tbtrace::dialects

@@ -33,7 +33,8 @@ FolderLock::FolderLock(std::filesystem::path file, int descriptor)
     : file_(std::move(file)), descriptor_(descriptor) {}
 
 FolderLock::~FolderLock() {
-  ::unlink(file_.c_str());  // before others can have the lock
+  // Before others can have the lock; where the folder vanished and is there again, it is theirs.
+  if (is_same_file(descriptor_, file_)) ::unlink(file_.c_str());
   ::close(descriptor_);
 }
 

@@ -1,7 +1,9 @@
 #include "wire/tfrecord.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 
 #include "wire/crc32c.h"
 
@@ -20,6 +22,25 @@ void append_checksum(std::string& records, std::string_view bytes) {
   records += bytes_of(checksum);
 }
 
+/// Reads `size` bytes, in pieces: a length may be a lie.
+bool read_bytes(std::istream& in, std::uint64_t size, std::string& bytes) {
+  constexpr std::uint64_t kPiece = 1 << 20;
+  bytes.clear();
+  while (bytes.size() < size) {
+    const std::size_t before = bytes.size();
+    const std::uint64_t piece = std::min(size - before, kPiece);
+    bytes.resize(before + piece);
+    if (!in.read(bytes.data() + before, static_cast<std::streamsize>(piece))) return false;
+  }
+  return true;
+}
+
+bool read_checksum_of(std::string_view bytes, std::istream& in) {
+  std::uint32_t checksum = 0;
+  return in.read(reinterpret_cast<char*>(&checksum), sizeof checksum) &&
+         checksum == masked_crc(crc32c(bytes));
+}
+
 }  // namespace
 
 void append_record(std::string& records, std::string_view payload) {
@@ -28,6 +49,14 @@ void append_record(std::string& records, std::string_view payload) {
   append_checksum(records, bytes_of(size));
   records += payload;
   append_checksum(records, payload);
+}
+
+bool read_record(std::istream& records, std::string& payload) {
+  std::uint64_t size = 0;
+  if (!read_bytes(records, sizeof size, payload)) return false;
+  std::memcpy(&size, payload.data(), sizeof size);
+  return read_checksum_of(payload, records) && read_bytes(records, size, payload) &&
+         read_checksum_of(payload, records);
 }
 
 }  // namespace tbtrace::wire

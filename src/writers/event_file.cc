@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -40,13 +41,28 @@ std::string last_event_file(const std::string& directory) {
   for (std::filesystem::directory_iterator entry(directory, error), end; entry != end;
        entry.increment(error)) {
     std::string name = entry->path().filename().string();
-    if (name.find(kMark) != std::string::npos && name > last) last = std::move(name);
+    if (is_event_file(name) && name > last) last = std::move(name);
     if (error) break;
   }
   return last;
 }
 
 }  // namespace
+
+bool is_event_file(std::string_view name) { return name.find(kMark) != std::string_view::npos; }
+
+StepRange steps_in(const std::string& path, std::string_view tag_start) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 53;
+  StepRange steps;
+  std::ifstream file(path, std::ios::binary);
+  for (std::string event; wire::read_record(file, event);) {
+    const std::int64_t step = step_of_event(event, tag_start).value_or(-1);
+    if (step < 0 || step > kMost) continue;
+    steps = steps.empty() ? StepRange{step, step}
+                          : StepRange{std::min(steps.first, step), std::max(steps.last, step)};
+  }
+  return steps;
+}
 
 std::string event_file_name(double wall_time, std::string_view last_of_others,
                             std::string_view host, long process, std::string_view suffix) {
@@ -62,32 +78,49 @@ std::string event_file_name(double wall_time, std::string_view last_of_others,
   return fmt::format("{}{:010}.{}.{}.0{}", kStart, seconds, host, process, suffix);
 }
 
-EventFile::EventFile(std::unique_ptr<io::FolderLock> lock, std::unique_ptr<io::AppendFile> file)
-    : lock_(std::move(lock)), file_(std::move(file)) {}
+EventFile::EventFile(std::string path, std::unique_ptr<io::FolderLock> lock,
+                     std::unique_ptr<io::AppendFile> file)
+    : path_(std::move(path)), lock_(std::move(lock)), file_(std::move(file)) {}
 
 Result<std::unique_ptr<EventFile>> EventFile::create(const std::string& directory,
                                                      const std::string& suffix, double wall_time,
                                                      const io::AppendFileMaker& make_file) {
+  Result<std::unique_ptr<EventFile>> made = try_create(directory, suffix, wall_time, make_file);
+  if (!made.ok() || *made != nullptr) return made;
+  return Status(StatusCode::unwritable_output,
+                "another writer has " + directory +
+                    ", and TensorBoard loses values of two in one directory; give each its own");
+}
+
+Result<std::unique_ptr<EventFile>> EventFile::try_create(const std::string& directory,
+                                                         const std::string& suffix,
+                                                         double wall_time,
+                                                         const io::AppendFileMaker& make_file) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
   if (error) return cannot_make(directory, error);
   Result<std::unique_ptr<io::FolderLock>> lock = io::FolderLock::try_lock(directory);
   if (!lock.ok()) return lock.status();
-  if (*lock == nullptr) {
-    return Status(StatusCode::unwritable_output,
-                  "another writer has " + directory +
-                      ", and TensorBoard loses values of two in one directory; give each its own");
-  }
+  if (*lock == nullptr) return std::unique_ptr<EventFile>();
   const std::string name =
       event_file_name(wall_time, last_event_file(directory), host_part(), ::getpid(), suffix);
-  Result<std::unique_ptr<io::AppendFile>> file =
-      make_file((std::filesystem::path(directory) / name).string());
+  std::string path = (std::filesystem::path(directory) / name).string();
+  Result<std::unique_ptr<io::AppendFile>> file = make_file(path);
   if (!file.ok()) return file.status();
-  std::unique_ptr<EventFile> made(new EventFile(*std::move(lock), *std::move(file)));
+  std::unique_ptr<EventFile> made(
+      new EventFile(std::move(path), *std::move(lock), *std::move(file)));
   std::string first;
   wire::append_record(first, file_version_event(wall_time));
-  if (Status written = made->write(first); !written.ok()) return written;
+  if (Status written = made->write(first); !written.ok()) {
+    std::filesystem::remove(made->path_, error);
+    return written;
+  }
   return made;
+}
+
+bool EventFile::is_there() const {
+  std::error_code error;
+  return std::filesystem::exists(path_, error);
 }
 
 Status EventFile::write(std::string& records) {

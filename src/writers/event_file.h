@@ -4,6 +4,7 @@
 // reader never meets a half record with another behind it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,17 +23,39 @@ class EventFile {
   static Result<std::unique_ptr<EventFile>> create(const std::string& directory,
                                                    const std::string& suffix, double wall_time,
                                                    const io::AppendFileMaker& make_file);
+  /// The same, but nothing if another writer has the directory.
+  static Result<std::unique_ptr<EventFile>> try_create(const std::string& directory,
+                                                       const std::string& suffix, double wall_time,
+                                                       const io::AppendFileMaker& make_file);
 
   /// Takes off the start of `records` what is in the file now: all of it, or a failure says why
   /// not.
   Status write(std::string& records);
 
- private:
-  EventFile(std::unique_ptr<io::FolderLock> lock, std::unique_ptr<io::AppendFile> file);
+  /// Whether nobody has removed it.
+  bool is_there() const;
 
+ private:
+  EventFile(std::string path, std::unique_ptr<io::FolderLock> lock,
+            std::unique_ptr<io::AppendFile> file);
+
+  std::string path_;
   std::unique_ptr<io::FolderLock> lock_;
   std::unique_ptr<io::AppendFile> file_;
 };
+
+/// Whether TensorBoard reads a file of this name.
+bool is_event_file(std::string_view name);
+
+/// The steps of the values in an event file whose tags begin so, as far as it can be read. Steps
+/// that JavaScript does not know, below 0 and above 2^53, count for nothing.
+struct StepRange {
+  std::int64_t first = 0;
+  std::int64_t last = -1;  ///< less than `first`: there are none
+
+  bool empty() const { return last < first; }
+};
+StepRange steps_in(const std::string& path, std::string_view tag_start);
 
 /// `events.out.tfevents.<seconds>.<host>.<pid>.0<suffix>`, as TensorBoard's own writer has
 /// it. `seconds` is at least that of the wall time and greater than in every name of `others`.

@@ -1,6 +1,8 @@
 #include "writers/event_messages.h"
 
 #include <chrono>
+#include <cstddef>
+#include <limits>
 
 #include "base/utf8.h"
 #include "proto/events.pb.h"
@@ -119,6 +121,19 @@ void ScalarEncoder::append_record(std::string& records, EventMoment moment, std:
   }
   event.SerializeToString(&payload_);
   wire::append_record(records, payload_);
+}
+
+std::optional<std::int64_t> step_of_event(std::string_view event, std::string_view tag_start) {
+  proto::Event message;
+  constexpr std::size_t kMost = std::numeric_limits<int>::max();
+  if (event.size() > kMost ||
+      !message.ParseFromArray(event.data(), static_cast<int>(event.size()))) {
+    return std::nullopt;
+  }
+  for (const proto::Summary::Value& value : message.summary().value()) {
+    if (value.tag().starts_with(tag_start)) return message.step();
+  }
+  return std::nullopt;
 }
 
 std::string text_event(EventMoment moment, std::string_view tag, std::string_view markdown) {

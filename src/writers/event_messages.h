@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,6 +54,9 @@ std::string text_event(EventMoment moment, std::string_view tag, std::string_vie
 
 std::string histogram_event(EventMoment moment, std::string_view tag,
                             std::span<const Bucket> buckets);
+
+/// The step of an event with a value whose tag begins so; nothing if these bytes are none.
+std::optional<std::int64_t> step_of_event(std::string_view event, std::string_view tag_start);
 
 /// `image` is a PNG file's bytes.
 std::string image_event(EventMoment moment, std::string_view tag, int width, int height,

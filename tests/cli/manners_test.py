@@ -224,6 +224,44 @@ class Manners(unittest.TestCase):
         self.assertEqual(len(written), 300)
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["large.json", "logs", "ranks"])
 
+    def test_conversion_to_event_files(self):
+        (self.folder / "ranks").mkdir()
+        for rank in range(3):
+            (self.folder / f"ranks/rank{rank}.json").write_bytes((DATA / "gpu_step.json").read_bytes())
+        command = ["convert", "ranks", "-o", "logs", "--to", "tensorboard"]
+        code, printed, shown = run(*command, "-j", "1", cwd=self.folder)
+        self.assertEqual((code, shown), (0, b""))
+        lines = printed.decode().splitlines()
+        workers = ["node-a_0", "node-a-2_0", "node-a-3_0"]  # all say that they are rank 0
+        for rank, worker in enumerate(workers):
+            file = rf"logs/ranks/{worker}/events\.out\.tfevents\.\d{{10}}\.{worker}\.\d{{19}}\.0"
+            self.assertRegex(lines[rank], rf"^ranks/rank{rank}\.json -> {file} \(28 ranges, \d+ k?B\)$")
+        self.assertEqual(lines[3:], ["", "3 written, 0 skipped, 0 failed", "Now: tensorboard --logdir logs"])
+        code, printed, _ = run(*command, "--skip-existing", "--format", "json", cwd=self.folder)
+        entries = json.loads(printed)["inputs"]
+        self.assertEqual((code, [entry["state"] for entry in entries]), (0, ["skipped"] * 3))
+        self.assertEqual([(self.folder / entry["path"]).is_file() for entry in entries], [True] * 3)
+        self.assertEqual(run(*command, cwd=self.folder)[0], 5, "they exist")
+
+    def test_killed_conversion_to_event_files_goes_on(self):
+        (self.folder / "ranks").mkdir()
+        for number in range(100):
+            (self.folder / f"ranks/rank{number:03}.json").write_bytes(self.large_trace().read_bytes())
+        command = [PROGRAM, "convert", "ranks", "-o", "logs", "--to", "tensorboard", "-j", "2"]
+        process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE)
+        for _ in range(10):
+            process.stdout.readline()
+        process.kill()
+        process.communicate(timeout=60)
+        self.assertFalse(list((self.folder / "logs").rglob("*tfevents*")), "runs appear when all are complete")
+        code, shown, _ = run(*command[1:], "--skip-existing", "--format", "json", cwd=self.folder)
+        states = [entry["state"] for entry in json.loads(shown)["inputs"]]
+        self.assertEqual((code, states.count("written") + states.count("skipped")), (0, 100))
+        self.assertGreaterEqual(states.count("skipped"), 9)
+        written = [path for path in (self.folder / "logs").rglob("*") if path.is_file()]
+        self.assertEqual(len({path.parent for path in written}), 100)
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["large.json", "logs", "ranks"])
+
     def test_conversion_to_a_full_disk_leaves_nothing(self):
         def small_files_only():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -77,7 +77,11 @@ class RunStagingIn : public testing::TestWithParam<bool> {
     return inside() ? log(".tbtrace-partial") : scratch_.path("the/.logs.tbtrace-partial");
   }
   std::string waiting(const std::string& run, const std::string& file) const {
-    return (staging_folder() / run / ".run" / (file + (inside() ? ".partial" : ""))).string();
+    std::string name = file;
+    const std::size_t events = file.find("tfevents");
+    if (inside() && events != std::string::npos) name.insert(events + 2, "~");
+    if (inside()) name += ".partial";
+    return (staging_folder() / run / ".run" / name).string();
   }
   /// As a call leaves it that was killed.
   void leave(const std::string& run, const std::string& file, const std::string& text) const {
@@ -121,6 +125,42 @@ TEST_P(RunStagingIn, ARunAppearsWhenItIsFinished) {
     EXPECT_EQ(read_whole_file(log("run/" + std::string(kOther))), "second");
   }
   EXPECT_THAT(all(), ElementsAre("run/w.1.pt.trace.json", "run/w.2.pt.trace.json"));
+}
+
+// TensorBoard takes any file for an event file that has `tfevents` in its name.
+TEST_P(RunStagingIn, EventFilesWaitUnderOtherNames) {
+  const std::vector<std::string> names = {"events.out.tfevents.1.tf~w.1", "tfevents.tf.tftf~~"};
+  {
+    const std::unique_ptr<RunStaging> staging = opened(logs());
+    for (const std::string& name : names) write(*staging, "run", name, name);
+    for (const std::string& name : tree(logs())) {
+      EXPECT_THAT(name, testing::Not(testing::HasSubstr("tfevents")));
+    }
+    for (const std::string& name : names) EXPECT_TRUE(staging->exists("run", name));
+    EXPECT_TRUE(staging->finish("run").ok());
+  }
+  EXPECT_THAT(all(), ElementsAre("run/" + names[0], "run/" + names[1]));
+  for (const std::string& name : names) EXPECT_EQ(read_whole_file(log("run/" + name)), name);
+}
+
+TEST_P(RunStagingIn, ListsTheFilesThatCount) {
+  leave("run", "events.out.tfevents.1", "left");
+  fs::create_directories(log("run"));
+  write_whole_file(log("run/there"), "there");
+  using Names = std::vector<std::string>;
+  const auto names = [](const RunStaging& staging) {
+    Names found;
+    for (const auto& [name, path] : staging.files("run")) {
+      EXPECT_TRUE(fs::exists(path));
+      found.push_back(name);
+    }
+    return found;
+  };
+  EXPECT_EQ(names(*opened(logs(), {.resume = true})), (Names{"events.out.tfevents.1", "there"}));
+  const std::unique_ptr<RunStaging> staging = opened(logs());
+  EXPECT_EQ(names(*staging), Names{"there"});
+  write(*staging, "run", "events.out.tfevents.2");
+  EXPECT_EQ(names(*staging), (Names{"events.out.tfevents.2", "there"}));
 }
 
 TEST_P(RunStagingIn, RunsWaitForThemselvesAlone) {

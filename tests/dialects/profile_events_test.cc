@@ -1,5 +1,7 @@
 #include "dialects/profile_events.h"
 
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -13,6 +15,7 @@
 #include <tbtrace/trace.h>
 
 #include "fixtures/event_reading.h"
+#include "fixtures/trace_rows.h"
 
 namespace tbtrace::dialects {
 namespace {
@@ -26,6 +29,13 @@ Trace trace(const std::string& name) {
   Result<Trace> read = read_trace(TBTRACE_TEST_DATA "/" + name);
   EXPECT_TRUE(read.ok()) << read.status().message();
   return *std::move(read);
+}
+
+/// All that is said of a window that begins a run.
+std::string records_of(const Trace& trace) {
+  ProfileEvents events(trace);
+  events.place_at(0);
+  return events.about_run() + events.steps() + events.details().records();
 }
 
 /// Values by tag, in the order of the records.
@@ -44,7 +54,7 @@ TEST(ProfileEvents, HaveTheBreakdownOfEachStep) {
   const Trace read = trace("gpu_step.json");
   const StepBreakdown breakdown = step_breakdown(read, {.keep_tail_steps = true});
   ASSERT_THAT(breakdown.steps, Not(IsEmpty()));
-  const auto tags = by_tag(profile_events(read));
+  const auto tags = by_tag(records_of(read));
   const auto& times = tags.at("profile/step_time_ms");
   ASSERT_EQ(times.size(), breakdown.steps.size());
   for (std::size_t at = 0; at < times.size(); ++at) {
@@ -63,47 +73,118 @@ TEST(ProfileEvents, HaveTheBreakdownOfEachStep) {
 }
 
 TEST(ProfileEvents, HaveTablesDurationsAndPictures) {
-  const auto tags = by_tag(profile_events(trace("gpu_step.json")));
+  const auto tags = by_tag(records_of(trace("gpu_step.json")));
   const auto text = [&](const std::string& tag) {
     return tags.at(tag + "/text_summary").at(0).summary().value(0).tensor().string_val(0);
   };
   EXPECT_THAT(text("profile/operators"), HasSubstr("| Name |"));
   EXPECT_THAT(text("profile/kernels"), HasSubstr("| Kernel |"));
   EXPECT_THAT(text("profile/steps"), HasSubstr("ProfilerStep#"));
-  EXPECT_EQ(tags.count("profile/log10_operator_us"), 1);
-  EXPECT_EQ(tags.count("profile/log10_kernel_us"), 1);
+  EXPECT_EQ(tags.count("profile_durations/log10_operator_us"), 1);
+  EXPECT_EQ(tags.count("profile_durations/log10_kernel_us"), 1);
   EXPECT_EQ(tags.count("custom_scalars__config__"), 1);
-  EXPECT_EQ(tags.count("profile/flame_graph"), capabilities().pictures ? 1 : 0);
+  EXPECT_EQ(tags.count("profile_flame_graph/cpu"), capabilities().pictures ? 1 : 0);
 }
 
-TEST(ProfileEvents, SayWhatStandsInARunOnlyOnce) {
-  const auto tags = by_tag(profile_events(trace("gpu_step.json"), {.first_of_run = false}));
-  EXPECT_EQ(tags.count("custom_scalars__config__"), 0);
-  EXPECT_EQ(tags.count("_hparams_/session_start_info"), 0);
+TEST(ProfileEvents, ShowChartsOfWhatThereIs) {
+  const auto charts = [](const Trace& trace) {
+    return by_tag(records_of(trace))
+        .at("custom_scalars__config__")
+        .at(0)
+        .summary()
+        .value(0)
+        .tensor()
+        .string_val(0);
+  };
+  EXPECT_THAT(charts(trace("gpu_step.json")), HasSubstr("GPU busy"));
+  TraceBuilder builder;
+  fixtures::add(builder, {.start = 0, .duration = 10});
+  const std::string host_only = charts(fixtures::finished(builder));
+  EXPECT_THAT(host_only, HasSubstr("Step time"));
+  EXPECT_THAT(host_only, Not(HasSubstr("GPU")));
+  EXPECT_THAT(host_only, Not(HasSubstr("Memory")));
 }
 
-TEST(ProfileEvents, StandBehindThoseOfTheTraceBefore) {
+TEST(ProfileEvents, StandBehindThoseOfTheWindowBefore) {
   const Trace read = trace("gpu_step.json");
+  ProfileEvents window(read);
   std::int64_t first = 0;
   std::map<std::string, std::int64_t> last;
-  for (int window = 0; window < 3; ++window) {
-    std::set<std::string> seen;
-    for (const auto& [tag, events] :
-         by_tag(profile_events(read, {.first_step = first, .first_of_run = window == 0}))) {
+  for (int number = 0; number < 3; ++number) {
+    const std::int64_t next = window.place_at(first);
+    EXPECT_EQ(window.moved_steps() > 0, number > 0);
+    for (const auto& [tag, events] : by_tag(window.steps() + window.details().records())) {
       for (const proto::Event& event : events) {
-        if (last.contains(tag)) EXPECT_GT(event.step(), last[tag]) << tag;
+        if (last.contains(tag)) {
+          EXPECT_GT(event.step(), last[tag]) << tag;
+        }
+        EXPECT_GE(event.step(), first);
+        EXPECT_LT(event.step(), next);
         last[tag] = event.step();
         EXPECT_GT(event.wall_time(), 0);
       }
     }
-    const std::int64_t next = next_first_step(read, first);
-    for (const auto& [tag, step] : last) EXPECT_LT(step, next) << tag;
     first = next;
   }
 }
 
+TEST(ProfileEvents, TakeStepsOfAnyNumber) {
+  TraceBuilder builder;
+  std::int64_t start = 0;
+  for (const char* const number : {"9223372036854775807", "3", "-9223372036854775808", "3"}) {
+    fixtures::add(builder, {.category = "user_annotation",
+                            .name = std::string("ProfilerStep#") + number,
+                            .start = start += 10,
+                            .duration = 5});
+  }
+  const Trace read = fixtures::finished(builder);
+  ProfileEvents window(read);
+  for (const std::int64_t first :
+       {std::int64_t{0}, std::int64_t{-1}, std::numeric_limits<std::int64_t>::max()}) {
+    const std::int64_t next = window.place_at(first);
+    std::int64_t last = -1;
+    for (const proto::Event& event : by_tag(window.steps()).at("profile/step_time_ms")) {
+      EXPECT_GT(event.step(), last);
+      last = event.step();
+    }
+    EXPECT_EQ(next, last + 1);
+  }
+}
+
+TEST(ProfileEvents, TakeAnnotationsForStepsIfTheyShall) {
+  TraceBuilder builder;
+  for (const int number : {7, 8}) {
+    fixtures::add(builder, {.category = "user_annotation",
+                            .name = "Iteration " + std::to_string(number),
+                            .start = number * 100,
+                            .duration = 50});
+    fixtures::add(builder, {.start = number * 100 + 10, .duration = 20});
+  }
+  const Trace read = fixtures::finished(builder);
+  ProfileEvents as_they_are(read);
+  EXPECT_EQ(as_they_are.place_at(0), 1);
+  ProfileEvents window(read, true);
+  EXPECT_EQ(window.place_at(0), 9);
+  const auto tags = by_tag(window.steps());
+  const auto& times = tags.at("profile/step_time_ms");
+  ASSERT_EQ(times.size(), 2);
+  EXPECT_EQ(times[0].step(), 7);
+  EXPECT_FLOAT_EQ(scalar(times[0]), 50e-6F);
+  EXPECT_FLOAT_EQ(scalar(tags.at("profile/step_part/cpu_op_ms").at(0)), 20e-6F);
+}
+
+TEST(KeepsDetails, OfFewInAThousandWindows) {
+  std::vector<std::int64_t> kept;
+  for (std::int64_t window = 1; window <= 3000; ++window) {
+    if (keeps_details(window)) kept.push_back(window);
+  }
+  EXPECT_THAT(kept, testing::ElementsAre(1, 2, 3, 4, 5, 10, 30, 100, 300, 1000, 3000));
+}
+
 TEST(ProfileEvents, OfNothingAreNearlyNone) {
-  const auto tags = by_tag(profile_events(trace("empty.json")));
+  TraceBuilder builder;
+  const Trace nothing = fixtures::finished(builder);
+  const auto tags = by_tag(records_of(nothing));
   EXPECT_EQ(tags.count("profile/step_time_ms"), 0);
   EXPECT_EQ(tags.count("profile/operators/text_summary"), 0);
 }

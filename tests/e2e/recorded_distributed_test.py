@@ -176,7 +176,7 @@ def main():
         # Averaged gradients leave all ranks with the same weights.
         weights = dict(re.findall(r"^rank (\d): the weights add up to (\S+)$", done.stdout, re.MULTILINE))
         report(sorted(weights) == ["0", "1"] and len(set(weights.values())) == 1, f"weights: {done.stdout}")
-        run = Run(sorted((logdir / "ranks").iterdir()), "ranks")
+        run = Run(sorted((logdir / "ranks").glob("*.pt.trace.json*")), "ranks")
         run.folder = str(logdir / run.name)
         report(len(run.inputs) == len(WORKERS) * len(WINDOWS), f"files {run.inputs}")
         log = folder / "tensorboard.log"

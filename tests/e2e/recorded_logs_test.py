@@ -83,7 +83,7 @@ def main():
         folder = pathlib.Path(scratch)
         logdir = folder / "logs"
         subprocess.run([options.program, str(logdir / "resnet18")], check=True, timeout=300, stdout=subprocess.DEVNULL)
-        run = Recorded(sorted((logdir / "resnet18").iterdir()), "resnet18")
+        run = Recorded(sorted((logdir / "resnet18").glob("*.pt.trace.json*")), "resnet18")
         run.folder = str(logdir / run.name)
         report(len(run.inputs) == WINDOWS, f"files {run.inputs}")
         log = folder / "tensorboard.log"

@@ -38,7 +38,7 @@ def record(programs, logdir):
     for program in programs:
         folder = logdir / pathlib.Path(program).stem.removeprefix("example_").removeprefix("libtorch_")
         subprocess.run([program, str(folder)], check=True, timeout=300, stdout=subprocess.DEVNULL)
-    return sorted(path for path in logdir.rglob("*") if path.is_file())
+    return sorted(logdir.rglob("*.pt.trace.json*"))
 
 
 def check_viewers(report, browser, logdir, files):

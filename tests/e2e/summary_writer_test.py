@@ -13,7 +13,6 @@ Prints a line for each failure and 'N passed, M failed'.
 """
 import argparse
 import html
-import io
 import json
 import math
 import os
@@ -24,9 +23,8 @@ import sys
 import tempfile
 import time
 
-from PIL import Image
-
-from consumers import Report, TensorBoard, launch_chromium, package_folder
+from consumers import Report, TensorBoard, package_folder
+from event_answers import Answers, take_pictures
 from summary_calls import as_float, hexadecimal, make_calls, plain
 
 check = Report()
@@ -45,73 +43,17 @@ def event_file(folder):
     return file
 
 
-class Answers:
-    """What a TensorBoard says of one directory of runs."""
-
-    def __init__(self, board):
-        self.board = board
-
-    def json(self, route, posted=None, **query):
-        status, body = self.board.fetch(route, query, posted)
-        if status != 200:
-            raise RuntimeError(f"{route} {query}: {status} {body[:300]}"[:1000])
-        return json.loads(body)
-
-    def wait_for(self, runs):
-        end = time.monotonic() + 60
-        while time.monotonic() < end:
-            try:
-                if set(runs) <= set(self.json("runs")):
-                    return
-            except (OSError, RuntimeError, ValueError):
-                pass
-            time.sleep(0.2)
-        raise RuntimeError(f"TensorBoard does not load {set(runs) - set(self.json('runs'))}")
-
-    def wait_until_read(self, runs):
-        """Waits for what stands last in the files: runs are listed before they are read."""
-        end = time.monotonic() + 60
-        while time.monotonic() < end:
-            curves, scalars = self.json("plugin/pr_curves/tags"), self.json("plugin/scalars/tags")
-            below = [run for run in scalars if run.count("/")]
-            if (all(curves.get(run) for run in runs) and self.layout() and len(below) == 4 * len(runs)
-                    and all(len(self.scalars(run, "both/curves")) == 20 for run in below if "both_curves" in run)):
-                return
-            time.sleep(0.2)
-        raise RuntimeError("TensorBoard does not read the files to their ends")
-
-    def scalars(self, run, tag):
-        return [(step, float(value), wall) for wall, step, value in
-                self.json("plugin/scalars/scalars", run=run, tag=tag)]
-
-    def texts(self, run, tag):
-        return [(row["step"], row["text"]) for row in self.json("plugin/text/text", run=run, tag=tag)]
-
-    def histograms(self, run, tag):
-        return [(step, buckets) for _, step, buckets in self.json("plugin/histograms/histograms", run=run, tag=tag)]
-
-    def images(self, run, tag):
-        found = []
-        for row in self.json("plugin/images/images", run=run, tag=tag):
-            _, body = self.board.fetch("plugin/images/individualImage?" + row["query"])
-            picture = Image.open(io.BytesIO(body))
-            found.append((row["step"], *picture.size, picture.tobytes()))
-        return found
-
-    def curve(self, run, tag):
-        return [{key: row[key] for key in ("step", "true_positives", "false_positives", "precision", "recall")}
-                for row in self.json("plugin/pr_curves/pr_curves", run=run, tag=tag)[run]]
-
-    def sessions(self):
-        answer = self.json("plugin/hparams/session_groups", posted={
-            "startIndex": 0, "sliceSize": 100, "colParams": [],
-            "allowedStatuses": ["STATUS_UNKNOWN", "STATUS_SUCCESS", "STATUS_FAILURE", "STATUS_RUNNING"]})
-        return {group["sessions"][0]["name"]: (
-            group["hparams"], [(value["name"]["tag"], value["value"]) for value in group["metricValues"]])
-                for group in answer["sessionGroups"]}
-
-    def layout(self):
-        return self.json("plugin/custom_scalars/layout")
+def wait_until_read(answers, runs):
+    """Waits for what stands last in the files: runs are listed before they are read."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        curves, scalars = answers.json("plugin/pr_curves/tags"), answers.json("plugin/scalars/tags")
+        below = [run for run in scalars if run.count("/")]
+        if (all(curves.get(run) for run in runs) and answers.layout() and len(below) == 4 * len(runs)
+                and all(len(answers.scalars(run, "both/curves")) == 20 for run in below if "both_curves" in run)):
+            return
+        time.sleep(0.2)
+    raise RuntimeError("TensorBoard does not read the files to their ends")
 
 
 def alike(one, two, tolerance=1e-6):
@@ -213,7 +155,7 @@ def check_loaders(program, folder, calls, torch_python):
             answers = Answers(board)
             answers.wait_for([*runs, *(f"{run}/{below}" for run in runs for below in (
                 "hparams_first", "hparams_second", "both_curves_train", "both_curves_valid"))])
-            answers.wait_until_read(runs)
+            wait_until_read(answers, runs)
             check_calls(answers, "ours", calls)
             layouts.append(answers.layout())
             if len(runs) > 1:
@@ -325,49 +267,6 @@ DASHBOARDS = {"timeseries": "band/lower", "text": "text_summary", "images": "pic
               "distributions": "weights", "hparams": "batch", "custom_scalars": "Bands", "pr_curves": "curve"}
 
 
-def take_pictures(logs, output, log):
-    """Every dashboard shows something and asks the network for nothing."""
-    from playwright.sync_api import sync_playwright
-    output.mkdir(parents=True, exist_ok=True)
-    with TensorBoard(logs, log, True) as board, sync_playwright() as playwright:
-        Answers(board).wait_for(["ours"])
-        browser = launch_chromium(playwright, os.environ.get("CHROMIUM", "/usr/bin/chromium"))
-        for dashboard, sign in DASHBOARDS.items():
-            page = browser.new_page(viewport={"width": 1400, "height": 1000})
-            errors, outside = [], []
-            page.on("pageerror", lambda error: errors.append(str(error)))
-            page.on("request", lambda request: None if request.url.startswith((board.url, "data:", "blob:"))
-                    else outside.append(request.url))
-            page.goto(f"{board.url}/#{dashboard}")
-            shown = False
-            for _ in range(300):
-                # Parts of a tag are elements of their own.
-                text = " ".join(frame.evaluate(TEXT_OF_PAGE) for frame in page.frames)
-                shown = sign in "".join(text.split())
-                if shown:
-                    break
-                page.wait_for_timeout(200)
-            page.wait_for_timeout(1500)
-            page.screenshot(path=output / f"{dashboard}.png")
-            check(shown and not errors and not outside, f"{dashboard}: shown {shown}, errors {errors}, asked for {outside}")
-            page.close()
-        browser.close()
-
-
-# With what is in shadow trees.
-TEXT_OF_PAGE = """() => {
-  const texts = [];
-  (function walk(node) {
-    if (node.shadowRoot) walk(node.shadowRoot);
-    for (const child of node.childNodes) {
-      if (child.nodeType === Node.TEXT_NODE) texts.push(child.data);
-      else if (!["SCRIPT", "STYLE"].includes(child.nodeName)) walk(child);
-    }
-  })(document.body);
-  return texts.join(" ");
-}"""
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", required=True)
@@ -382,7 +281,7 @@ def main():
         check_purge(options.program, folder)
         check_hostile(options.program, folder)
         if options.output:
-            take_pictures(folder / "calls", options.output, folder / "pictures_log")
+            take_pictures(check, folder / "calls", ["ours"], DASHBOARDS, options.output, folder / "pictures_log")
     return check.end()
 
 

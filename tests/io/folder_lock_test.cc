@@ -43,6 +43,17 @@ TEST(FolderLock, LeavesAnEmptyFolder) {
   EXPECT_TRUE(std::filesystem::is_empty(scratch.path("folder")));
 }
 
+TEST(FolderLock, LeavesTheLockOfAFolderThatVanishedAndIsThereAgain) {
+  const ScratchFolder scratch;
+  const std::string folder = scratch.path("folder");
+  std::unique_ptr<FolderLock> first = locked(folder);
+  std::filesystem::remove_all(folder);
+  const std::unique_ptr<FolderLock> second = locked(folder);
+  ASSERT_NE(second, nullptr);
+  first.reset();
+  EXPECT_EQ(locked(folder), nullptr);
+}
+
 TEST(FolderLock, TheLockOfADeadProcessIsFree) {
   const ScratchFolder scratch;
   const pid_t child = ::fork();

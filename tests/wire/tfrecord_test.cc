@@ -1,6 +1,9 @@
 #include "wire/tfrecord.h"
 
+#include <cstdint>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -67,6 +70,55 @@ TEST(AppendRecord, TakesNothingAsAPayload) {
   std::string records;
   append_record(records, "");
   EXPECT_EQ(records.size(), kRecordOverhead);
+}
+
+std::vector<std::string> read_all(const std::string& bytes) {
+  std::istringstream in(bytes);
+  std::vector<std::string> payloads;
+  for (std::string payload; read_record(in, payload);) payloads.push_back(payload);
+  return payloads;
+}
+
+TEST(ReadRecord, GivesBackWhatWasAppended) {
+  const std::vector<std::string> payloads = {"one", "", std::string(3 << 20, 'x'), "last"};
+  std::string records;
+  for (const std::string& payload : payloads) append_record(records, payload);
+  EXPECT_EQ(read_all(records), payloads);
+}
+
+TEST(ReadRecord, EndsAtARecordThatIsCutOff) {
+  std::string records;
+  append_record(records, "first");
+  const std::size_t whole = records.size();
+  append_record(records, "second");
+  for (std::size_t size = whole; size < records.size(); ++size) {
+    EXPECT_EQ(read_all(records.substr(0, size)), std::vector<std::string>{"first"}) << size;
+  }
+}
+
+TEST(ReadRecord, EndsAtARecordThatIsDamaged) {
+  std::string records;
+  append_record(records, "first");
+  const std::size_t whole = records.size();
+  append_record(records, "second");
+  append_record(records, "third");
+  const std::size_t third = records.size() - kRecordOverhead - 5;
+  for (std::size_t at = whole; at < third; ++at) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string damaged = records;
+      damaged[at] = static_cast<char>(damaged[at] ^ 1 << bit);
+      EXPECT_EQ(read_all(damaged), std::vector<std::string>{"first"}) << at;
+    }
+  }
+}
+
+TEST(ReadRecord, TakesNoMemoryForALengthThatIsALie) {
+  std::string records;
+  append_record(records, "first");
+  std::string length = "\xff\xff\xff\xff\xff\xff\xff\x7f";
+  const std::uint32_t checksum = masked_crc(crc32c(length));
+  length.append(reinterpret_cast<const char*>(&checksum), sizeof checksum);
+  EXPECT_EQ(read_all(records + length + "rest"), std::vector<std::string>{"first"});
 }
 
 }  // namespace

@@ -1,14 +1,20 @@
 #include "writers/event_file.h"
 
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <string>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "fixtures/event_reading.h"
+#include "fixtures/file_size_limit.h"
 #include "fixtures/scratch_folder.h"
+#include "fixtures/whole_file.h"
 #include "wire/tfrecord.h"
+#include "writers/event_messages.h"
 
 namespace tbtrace::writers {
 namespace {
@@ -74,6 +80,67 @@ TEST(EventFile, IsTheOnlyOneThatIsWrittenInItsDirectory) {
   const auto files = fixtures::event_files(folder.root());
   ASSERT_THAT(files, SizeIs(2));
   EXPECT_THAT(files[1], HasSubstr(".1000000001."));
+}
+
+TEST(EventFile, IsNoneWhereAnotherWriterHasTheDirectoryIfThatIsNoFailure) {
+  const fixtures::ScratchFolder folder;
+  const auto try_create = [&] {
+    return EventFile::try_create(folder.path("run"), "", 1e9, io::create_append_file);
+  };
+  const auto first = try_create();
+  ASSERT_TRUE(first.ok() && *first != nullptr);
+  const auto second = try_create();
+  EXPECT_TRUE(second.ok() && *second == nullptr);
+  EXPECT_THAT(fixtures::event_files(folder.path("run")), SizeIs(1));
+}
+
+TEST(EventFile, KnowsWhetherItIsThere) {
+  const fixtures::ScratchFolder folder;
+  const auto file = create(folder.path("run"));
+  ASSERT_TRUE(file.ok());
+  EXPECT_TRUE((*file)->is_there());
+  std::filesystem::remove_all(folder.path("run"));
+  EXPECT_FALSE((*file)->is_there());
+}
+
+TEST(IsEventFile, GoesByTheName) {
+  EXPECT_TRUE(is_event_file("events.out.tfevents.1.host"));
+  EXPECT_TRUE(is_event_file("a.tfevents.tmp"));
+  EXPECT_FALSE(is_event_file("w.1.pt.trace.json"));
+}
+
+TEST(StepsIn, AreThoseOfTheTagsThatCount) {
+  const fixtures::ScratchFolder folder;
+  const std::string path = folder.path("file");
+  using Steps = std::pair<std::int64_t, std::int64_t>;
+  const auto steps = [&](std::string_view bytes) {
+    fixtures::write_whole_file(path, bytes);
+    const StepRange range = steps_in(path, "a/");
+    EXPECT_EQ(range.empty(), range.last == -1);
+    return Steps(range.first, range.last);
+  };
+  const auto value = [](std::int64_t step, std::string_view tag = "a/b") {
+    return record(text_event({.wall_time = 1, .step = step}, tag, "text"));
+  };
+  EXPECT_TRUE(steps_in(folder.path("absent"), "").empty());
+  EXPECT_EQ(steps(""), Steps(0, -1));
+  const std::string start =
+      record(file_version_event(1)) + record(session_start_event({.wall_time = 1, .step = 99}));
+  EXPECT_EQ(steps(start), Steps(0, -1)) << "no values";
+  const std::string first = start + value(3);
+  EXPECT_EQ(steps(first + value(12) + value(5)), Steps(3, 12));
+  EXPECT_EQ(steps((first + value(12)).substr(0, first.size() + 5)), Steps(3, 3)) << "cut off";
+  EXPECT_EQ(steps(first + record("\xff no event") + value(20)), Steps(3, 20));
+  EXPECT_EQ(steps(first + value(20, "b/a") + value(0, "c")), Steps(3, 3));
+  EXPECT_EQ(steps(first + value(std::numeric_limits<std::int64_t>::max()) + value(-1)),
+            Steps(3, 3));
+}
+
+TEST(EventFile, LeavesNoFileThatCouldNotBegin) {
+  const fixtures::ScratchFolder folder;
+  const fixtures::FileSizeLimit limit(10);
+  EXPECT_FALSE(create(folder.path("run")).ok());
+  EXPECT_THAT(fixtures::event_files(folder.path("run")), SizeIs(0));
 }
 
 TEST(EventFile, SaysWhyItCannotBe) {

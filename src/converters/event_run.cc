@@ -1,0 +1,106 @@
+#include "converters/event_run.h"
+
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "wire/tfrecord.h"
+#include "writers/event_messages.h"
+
+namespace tbtrace::converters {
+namespace {
+
+constexpr std::string_view kWindowEnding = ".0";
+constexpr std::string_view kDetailsEnding = ".1";
+
+std::string first_record(double wall_time) {
+  std::string records;
+  wire::append_record(records, writers::file_version_event(wall_time));
+  return records;
+}
+
+Status write_all(io::ByteSink& sink, std::string_view records) {
+  Status written = sink.write(records);
+  return written.ok() ? sink.close() : written;
+}
+
+}  // namespace
+
+EventRun::EventRun(const std::map<std::string, std::filesystem::path>& files) {
+  for (const auto& [name, path] : files) {
+    if (writers::is_event_file(name)) files_.emplace(name, File{path, {}});
+  }
+}
+
+std::string EventRun::name(const std::string& worker, std::int64_t span) const {
+  const std::string ending = "." + worker + "." + std::to_string(span) + std::string(kWindowEnding);
+  for (const auto& [existing, file] : files_) {
+    if (existing.ends_with(ending)) return existing;
+  }
+  return writers::event_file_name(static_cast<double>(span) / 1e9,
+                                  files_.empty() ? std::string() : files_.rbegin()->first, worker,
+                                  span, "");
+}
+
+const writers::StepRange& EventRun::steps(File& file) {
+  if (!file.steps) file.steps = writers::steps_in(file.path.string(), dialects::kProfileTags);
+  return *file.steps;
+}
+
+std::int64_t EventRun::next_step_before(Files::iterator place) {
+  while (place != files_.begin()) {
+    const writers::StepRange& before = steps((--place)->second);
+    if (!before.empty()) return before.last + 1;
+  }
+  return 0;
+}
+
+std::optional<std::int64_t> EventRun::first_step_behind(Files::iterator place) {
+  for (++place; place != files_.end(); ++place) {
+    const writers::StepRange& behind = steps(place->second);
+    if (!behind.empty()) return behind.first;
+  }
+  return std::nullopt;
+}
+
+std::string EventWindow::take_place(EventRun& run, const std::string& worker, std::int64_t span) {
+  std::string name = run.name(worker, span);
+  auto place = run.files_.try_emplace(name).first;
+  std::int64_t next = events_.place_at(run.next_step_before(place));
+  if (next > run.first_step_behind(place).value_or(next)) {
+    run.files_.erase(place);
+    name = run.name(worker, span);
+    place = run.files_.try_emplace(name).first;
+    next = events_.place_at(run.next_step_before(place));
+  }
+  place->second.steps = writers::StepRange{events_.first_step(), next - 1};
+  number_ = 1;
+  for (auto file = run.files_.begin(); file != place; ++file) {
+    if (!file->first.ends_with(kDetailsEnding)) ++number_;
+  }
+  return name;
+}
+
+Result<Changes> EventWindow::write(io::ByteSink& sink, bool with_details) const {
+  std::string records = first_record(events_.start());
+  if (number_ == 1) records += events_.about_run();
+  records += events_.steps();
+  if (with_details) records += details().records();
+  if (Status closed = write_all(sink, records); !closed.ok()) return closed;
+  Changes changes;
+  if (events_.moved_steps() > 0) changes["steps_moved"] = events_.moved_steps();
+  return changes;
+}
+
+std::string details_file_name(std::string window_file) {
+  window_file.replace(window_file.size() - kWindowEnding.size(), kWindowEnding.size(),
+                      kDetailsEnding);
+  return window_file;
+}
+
+Status write_details(const dialects::ProfileDetails& details, double wall_time,
+                     io::ByteSink& sink) {
+  return write_all(sink, first_record(wall_time) + details.records());
+}
+
+}  // namespace tbtrace::converters

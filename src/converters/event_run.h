@@ -1,0 +1,74 @@
+// A worker's run in plain TensorBoard: event files, a window of the profiler each, that loaders
+// read in the order of their names.
+// An EventRun owns what it knows of a directory. An EventWindow keeps a reference to its trace. One
+// thread at a time.
+// Existing files that are damaged count as far as they can be read.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+#include <tbtrace/convert.h>
+#include <tbtrace/trace.h>
+
+#include "dialects/profile_events.h"
+#include "io/sink.h"
+#include "writers/event_file.h"
+
+namespace tbtrace::converters {
+
+class EventRun {
+ public:
+  /// `files` stand in the directory, by name; they are read when it matters what is in them.
+  explicit EventRun(const std::map<std::string, std::filesystem::path>& files);
+
+  /// `events.out.tfevents.<seconds>.<worker>.<span>.0`: that of an existing file of this span, or
+  /// one that sorts behind all.
+  std::string name(const std::string& worker, std::int64_t span) const;
+
+ private:
+  friend class EventWindow;
+  struct File {
+    std::filesystem::path path;
+    std::optional<writers::StepRange> steps;  // once they are known
+  };
+  using Files = std::map<std::string, File>;
+
+  static const writers::StepRange& steps(File& file);
+  std::int64_t next_step_before(Files::iterator place);
+  std::optional<std::int64_t> first_step_behind(Files::iterator place);
+
+  Files files_;
+};
+
+/// What a trace says.
+class EventWindow {
+ public:
+  EventWindow(const Trace& trace, bool infer_steps) : events_(trace, infer_steps) {}
+
+  /// Takes the next steps of the run, and gives the name of the window's file. One that replaces an
+  /// existing file stands in its place where its steps fit there, else behind all.
+  std::string take_place(EventRun& run, const std::string& worker, std::int64_t span);
+
+  /// Whether its tables and pictures are worth keeping in its run.
+  bool keeps_details() const { return dialects::keeps_details(number_); }
+  dialects::ProfileDetails details() const { return events_.details(); }
+
+  /// Closes the sink if all went well.
+  Result<Changes> write(io::ByteSink& sink, bool with_details) const;
+
+  double start() const { return events_.start(); }
+
+ private:
+  dialects::ProfileEvents events_;
+  std::int64_t number_ = 1;  // in the run
+};
+
+/// The file beside the one of a window that has the details which that one lacks.
+std::string details_file_name(std::string window_file);
+Status write_details(const dialects::ProfileDetails& details, double wall_time, io::ByteSink& sink);
+
+}  // namespace tbtrace::converters

@@ -1,0 +1,297 @@
+#!/usr/bin/env python3
+"""Asks plain TensorBoard for the summaries of profiles: of converted traces, and of a program that records itself.
+
+    profile_summaries_test.py --tbtrace PATH [--program train_resnet18] [--output DIR] TRACE...
+
+A TRACE is a file or a folder of ranks.
+
+- `convert --to tensorboard` gives a run for each rank, in one call, with a line for each.
+- With both of TensorBoard's loaders every scalar, text, histogram, picture, hyperparameter and layout comes back as it
+  stands in the files, which TensorBoard's own messages read here; step times are those of the traces.
+- A thousand windows of a worker are within what the loaders keep of a tag.
+- The trainer's runs are beside its traces. --output takes screenshots of the dashboards in headless Chromium.
+
+Prints a line for each failure and 'N passed, M failed'.
+"""
+import argparse
+import collections
+import gzip
+import html
+import io
+import json
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+from PIL import Image
+from tensorboard.compat.proto import event_pb2
+from tensorboard.plugins.custom_scalar import layout_pb2
+from tensorboard.plugins.hparams import plugin_data_pb2
+from tensorboard.util import tensor_util
+
+from consumers import Report, TensorBoard
+from event_answers import Answers, take_pictures
+
+check = Report()
+LAYOUT = "custom_scalars__config__"
+SESSION = "_hparams_/session_start_info"
+DASHBOARDS = {"timeseries": "peak_mib", "text": "aten::", "images": "flame_graph", "histograms": "log10_operator_us",
+              "distributions": "log10_operator_us", "hparams": "record_shapes", "custom_scalars": "Step",
+              "scalars": "step_time_ms"}
+
+
+def events(file):
+    data, at = file.read_bytes(), 0
+    while at < len(data):
+        size = struct.unpack_from("<Q", data, at)[0]
+        yield event_pb2.Event.FromString(data[at + 12:at + 12 + size])
+        at += 16 + size
+    check(at == len(data), f"{file} ends with a whole record")
+
+
+class Written:
+    """What stands in the event files of a directory: by run and tag the events, in the order of the loaders."""
+
+    def __init__(self, logdir):
+        self.tags = collections.defaultdict(lambda: collections.defaultdict(list))
+        self.plugins = {}
+        for file in sorted(path for path in logdir.rglob("*tfevents*") if path.is_file()):
+            run = str(file.parent.relative_to(logdir))
+            for event in events(file):
+                for value in event.summary.value:
+                    self.tags[run][value.tag].append((event.step, event.wall_time, value.tensor))
+                    if value.metadata.plugin_data.plugin_name:
+                        self.plugins[value.tag] = value.metadata.plugin_data
+        for run, tags in self.tags.items():
+            for tag, found in tags.items():
+                steps = [step for step, _, _ in found]
+                check(all(a < b for a, b in zip(steps, steps[1:])), f"steps of {tag} in {run} grow: {steps}")
+
+    def of(self, plugin):
+        return [(run, tag, found) for run, tags in self.tags.items() for tag, found in tags.items()
+                if self.plugins[tag].plugin_name == plugin]
+
+
+def wait_until_read(answers, written):
+    """Runs are listed before they are read."""
+    answers.wait_for(written.tags)
+    end = time.monotonic() + 60
+    left = None
+    while time.monotonic() < end:
+        tags = answers.json("plugin/scalars/tags")
+        images = answers.json("plugin/images/tags")
+        texts = answers.json("plugin/text/tags")
+        seen = {"scalars": tags, "images": images, "text": texts}
+        left = [(run, tag) for plugin, has in seen.items() for run, tag, _ in written.of(plugin)
+                if tag not in has.get(run, {})]
+        left += [(run, tag) for run, tag, found in written.of("scalars") if not left
+                 and answers.scalars(run, tag)[-1][0] != found[-1][0]]
+        left += [(run, tag) for run, tag, found in written.of("images") if not left
+                 and answers.images(run, tag)[-1][0] != found[-1][0]]
+        if not left:
+            return
+        time.sleep(0.3)
+    raise RuntimeError(f"TensorBoard does not read {left[:5]}")
+
+
+def check_texts(shown, found, what):
+    check([step for step, _ in shown] == [step for step, _, _ in found], f"{what}: steps")
+    for (_, page), (_, _, tensor) in zip(shown, found):
+        lines = tensor.string_val[0].decode().splitlines()
+        rows = [line for line in lines[2:] if line.startswith("|")]
+        check(page.count("<tr>") == len(rows) + 1, f"{what}: a rendered table of {len(rows)} rows: {page[:300]}")
+        cells = [html.unescape(re.sub("<[^>]*>", "", cell)) for cell in re.findall("<td[^>]*>(.*?)</td>", page, re.S)]
+        written = []
+        for row in rows:
+            name = re.match(r"\| (`*)( ?)(.*?)\2\1 \| (?=[\d-])", row)
+            check(name and (name.group(1) or not name.group(3)), f"{what}: a name as code: {row[:100]}")
+            written += [name.group(3), *(cell.strip() for cell in row[name.end():].strip().strip("|").split("|"))]
+        blanks = [" ".join(cell.split()) for cell in cells]
+        check(blanks == [" ".join(cell.split()) for cell in written], f"{what}: cells {blanks[:8]} and {written[:8]}")
+
+
+def check_answers(answers, written):
+    for run, tag, found in written.of("scalars"):
+        check(answers.scalars(run, tag) == [(step, tensor.float_val[0], wall) for step, wall, tensor in found],
+              f"{tag} of {run}")
+    for run, tag, found in written.of("text"):
+        check_texts(answers.texts(run, tag), found, f"{tag} of {run}")
+    for run, tag, found in written.of("histograms"):
+        shown = answers.histograms(run, tag)
+        check(shown == [[step, tensor_util.make_ndarray(tensor).tolist()] for step, _, tensor in found]
+              or shown == [(step, tensor_util.make_ndarray(tensor).tolist()) for step, _, tensor in found],
+              f"{tag} of {run}")
+    for run, tag, found in written.of("images"):
+        expected = []
+        for step, _, tensor in found:
+            picture = Image.open(io.BytesIO(tensor.string_val[2]))
+            check([str(size).encode() for size in picture.size] == list(tensor.string_val[:2]), f"size of {tag}")
+            check(picture.size[0] >= 1200, f"{tag} has a high resolution: {picture.size}")
+            expected.append((step, *picture.size, picture.tobytes()))
+        check(answers.images(run, tag) == expected, f"{tag} of {run}")
+    sessions = answers.sessions()
+    for run, tags in written.tags.items():
+        if SESSION not in tags:
+            continue
+        hparams, metrics = sessions[run]
+        info = plugin_data_pb2.HParamsPluginData.FromString(written.plugins_of_session[run]).session_start_info
+        expected = {key: getattr(value, value.WhichOneof("kind")) for key, value in info.hparams.items()}
+        check(hparams == expected and expected, f"hyperparameters of {run}: {hparams} and {expected}")
+        check("profile/step_time_ms" in dict(metrics), f"metrics of {run}")
+    # Those of all runs, joined by their titles.
+    layout = answers.layout()
+    shown = {category["title"]: {(chart["title"], *chart["multiline"]["tag"]) for chart in category["chart"]}
+             for category in layout["category"]}
+    expected = collections.defaultdict(set)
+    for run, tags in written.tags.items():
+        [(_, _, tensor)] = tags[LAYOUT]
+        for category in layout_pb2.Layout.FromString(tensor.string_val[0]).category:
+            for chart in category.chart:
+                expected[category.title].add((chart.title, *chart.multiline.tag))
+                drawn = [tag for tag in tags if any(re.match(pattern, tag) for pattern in chart.multiline.tag)]
+                check(drawn, f"the chart {chart.title} of {run} has curves")
+    check(shown == expected and list(shown) == ["Profile"], f"layout {shown}")
+
+
+def read_written(logdir):
+    written = Written(logdir)
+    written.plugins_of_session = {}
+    for file in sorted(logdir.rglob("*tfevents*")):
+        for event in events(file):
+            for value in event.summary.value:
+                if value.tag == SESSION:
+                    written.plugins_of_session[str(file.parent.relative_to(logdir))] = value.metadata.plugin_data.content
+    return written
+
+
+def check_both_loaders(logdir, folder):
+    written = read_written(logdir)
+    for load_fast in True, False:
+        log = folder / f"log_{load_fast}"
+        with TensorBoard(logdir, log, load_fast) as board:
+            answers = Answers(board)
+            wait_until_read(answers, written)
+            runs = answers.json("runs")
+            check(sorted(runs) == sorted(written.tags), f"runs {runs} and {sorted(written.tags)}")
+            check_answers(answers, written)
+        text = log.read_text(errors="replace")
+        # Of the loaders: the plugin's readers complain when they are ended in their work.
+        check(not re.search("panic|DataLoss|DecodeError|data_server.*rror", text), f"a loader's log: {text[-500:]}")
+    return written
+
+
+def trace_rows(path):
+    data = path.read_bytes()
+    trace = json.loads(gzip.decompress(data) if path.suffix == ".gz" else data)
+    return trace["traceEvents"] if isinstance(trace, dict) else trace
+
+
+def check_against_trace(written, run, rows):
+    """Without devices a step is its range, and every operator has one duration."""
+    tags = written.tags[run]
+    on_device = any(row.get("cat") in ("kernel", "Kernel", "gpu_memcpy", "gpu_memset") for row in rows)
+    steps = sorted((row["ts"], row["name"], row["dur"]) for row in rows
+                   if row.get("ph") == "X" and str(row.get("name", "")).startswith("ProfilerStep#")
+                   and row.get("cat") in ("cpu_op", "user_annotation"))
+    if steps and not on_device:
+        found = [(step, tensor.float_val[0]) for step, _, tensor in tags["profile/step_time_ms"]]
+        expected = [(int(name.split("#")[1]), duration / 1e3) for _, name, duration in steps]
+        check(len(found) == len(expected) and all(
+            a[0] == b[0] and abs(a[1] - b[1]) < 1e-3 for a, b in zip(found, expected)),
+              f"step times of {run}: {found} and {expected}")
+    operators = [row for row in rows if row.get("ph") == "X" and row.get("cat") == "cpu_op" and row["dur"] > 0
+                 and not str(row["name"]).startswith("ProfilerStep#")]
+    durations = tags["profile_durations/log10_operator_us"][-1][2]
+    count = sum(bucket[2] for bucket in tensor_util.make_ndarray(durations).tolist())
+    check(count == len(operators), f"operators of {run}: {count} and {len(operators)}")
+
+
+def check_converted(tbtrace, inputs, folder, logdir):
+    ranks = [path for path in inputs if path.is_dir()]
+    for path in [*ranks, [path for path in inputs if not path.is_dir()]]:
+        paths = path if isinstance(path, list) else [path]
+        done = subprocess.run([tbtrace, "convert", "--to", "tensorboard", "-o", str(logdir), *map(str, paths),
+                               "--format", "json"], capture_output=True, check=True, timeout=300)
+        entries = json.loads(done.stdout)["inputs"]
+        check(len({entry["path"].rsplit("/", 1)[0] for entry in entries}) ==
+              len({(entry["run"], entry["worker"]) for entry in entries}), f"a run for each rank of {paths}")
+    check_both_loaders(logdir, folder)
+    done = subprocess.run([tbtrace, "convert", "--to", "tensorboard", "-o", str(folder / "again"), *map(str, inputs)],
+                          capture_output=True, check=True, timeout=300, text=True)
+    lines = [line for line in done.stdout.splitlines() if " -> " in line]
+    check(len(lines) == sum(len(list(path.glob("*.json"))) if path.is_dir() else 1 for path in inputs),
+          f"a line for each trace: {lines}")
+    files_of_run = collections.Counter(line.split(" -> ")[1].rsplit("/", 1)[0] for line in lines)
+    written = read_written(folder / "again")
+    for line in lines:
+        source, file = re.match(r"(\S+) -> (\S+) \(\d+ ranges, \d+ k?B\)$", line).groups()
+        run = str(pathlib.Path(file).parent.relative_to(folder / "again"))
+        if files_of_run[file.rsplit("/", 1)[0]] == 1 and "hostile" not in source:  # which is no strict JSON
+            check_against_trace(written, run, trace_rows(pathlib.Path(source)))
+
+
+def check_thousand_windows(tbtrace, folder):
+    windows, logdir = folder / "windows", folder / "thousand"
+    windows.mkdir()
+    for number in range(1000):
+        start = 1_790_857_026_000_000_000 + number * 60_000_000_000
+        rows = [{"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{number * 50 + 9}", "pid": 1, "tid": 1,
+                 "ts": 0, "dur": 1000 + number},
+                {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 10, "dur": 500}]
+        trace = {"schemaVersion": 1, "baseTimeNanoseconds": start, "traceEvents": rows}
+        (windows / f"node_0.{start}.pt.trace.json").write_text(json.dumps(trace))
+    subprocess.run([tbtrace, "convert", "--to", "tensorboard", "-q", "-o", str(logdir), str(windows)], check=True,
+                   timeout=300, stdout=subprocess.DEVNULL)
+    written = check_both_loaders(logdir, folder)
+    check(list(written.tags) == ["windows/node_0"], f"one run: {list(written.tags)}")
+    tags = written.tags["windows/node_0"]
+    check(len(tags["profile/step_time_ms"]) == 1000, "a value for each window")
+    for run, tag, found in [*written.of("text"), *written.of("images"), *written.of("histograms")]:
+        check(len(found) == 10 and found[-1][0] == 999 * 50 + 9, f"{len(found)} of {tag}")
+
+
+def check_recorded(program, folder):
+    logdir = folder / "recorded"
+    subprocess.run([program, str(logdir / "resnet18")], check=True, timeout=300, stdout=subprocess.DEVNULL)
+    traces = sorted((logdir / "resnet18").glob("*.pt.trace.json"))
+    written = check_both_loaders(logdir, folder)
+    worker = re.sub(r"\.\d+\.pt\.trace\.json$", "", traces[0].name)
+    check(list(written.tags) == [f"resnet18/{worker}"], f"a run beside the traces: {list(written.tags)}")
+    tags = written.tags[f"resnet18/{worker}"]
+    steps = [int(row["name"].split("#")[1]) for path in traces for row in trace_rows(path)
+             if str(row.get("name", "")).startswith("ProfilerStep#") and row.get("ph") == "X"]
+    check([step for step, _, _ in tags["profile/step_time_ms"]] == steps and len(steps) == 6, f"steps {steps}")
+    for tag in ("profile/operators/text_summary", "profile/memory/text_summary", "profile_flame_graph/cpu"):
+        check(len(tags[tag]) == len(traces), f"{tag} of each window")
+    for tag in ("data_loader", "cpu_op", "other"):
+        check(sum(tensor.float_val[0] for _, _, tensor in tags[f"profile/step_part/{tag}_ms"]) > 0, f"{tag} takes time")
+    check(len(tags["profile/memory/cpu/peak_mib"]) == len(steps), "peaks of memory")
+    return logdir
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tbtrace", required=True)
+    parser.add_argument("--program")
+    parser.add_argument("--output", type=pathlib.Path)
+    parser.add_argument("traces", nargs="+", type=pathlib.Path)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        logdir = folder / "converted"
+        check_converted(options.tbtrace, options.traces, folder, logdir)
+        check_thousand_windows(options.tbtrace, folder)
+        if options.program:
+            logdir = check_recorded(options.program, folder)
+        if options.output:
+            runs = [str(path.parent.relative_to(logdir)) for path in logdir.rglob("*tfevents*")]
+            take_pictures(check, logdir, runs, DASHBOARDS, options.output, folder / "pictures_log")
+    return check.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,93 @@
+#include "writers/event_text.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fixtures/event_reading.h"
+#include "writers/png.h"
+
+namespace tbtrace::writers {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr EventMoment kMoment = {.wall_time = 1.5, .step = 7};
+
+/// The one value of each event, all of them of kMoment.
+std::vector<proto::Summary::Value> values(const EventText& text) {
+  std::vector<proto::Summary::Value> values;
+  for (const proto::Event& event : fixtures::events_of(text.records())) {
+    EXPECT_EQ(event.step(), kMoment.step);
+    EXPECT_EQ(event.wall_time(), kMoment.wall_time);
+    EXPECT_EQ(event.summary().value_size(), 1);
+    values.push_back(event.summary().value(0));
+  }
+  return values;
+}
+
+TEST(EventText, IsEmptyAtFirst) { EXPECT_THAT(EventText().records(), IsEmpty()); }
+
+TEST(EventText, SaysWhatATagIsAtItsFirstScalar) {
+  EventText text;
+  text.add_scalar(kMoment, "a", 1);
+  text.add_scalar(kMoment, "b", 2);
+  text.add_scalar(kMoment, "a", 1.0 / 3);
+  const auto found = values(text);
+  ASSERT_THAT(found, SizeIs(3));
+  EXPECT_EQ(found[0].metadata().plugin_data().plugin_name(), "scalars");
+  EXPECT_EQ(found[1].metadata().plugin_data().plugin_name(), "scalars");
+  EXPECT_FALSE(found[2].has_metadata());
+  EXPECT_EQ(found[2].tag(), "a");
+  EXPECT_EQ(found[2].tensor().float_val(0), static_cast<float>(1.0 / 3));
+}
+
+TEST(EventText, HasTextsWhereSummaryWriterHasThem) {
+  EventText text;
+  text.add_text(kMoment, "bad \xff", "also \xfe");
+  const auto found = values(text);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].tag(), "bad \uFFFD/text_summary");
+  EXPECT_EQ(found[0].tensor().string_val(0), "also \uFFFD");
+}
+
+TEST(EventText, CountsValuesBetweenEdges) {
+  EventText text;
+  const std::vector<double> some = {0.5, 1.5, 1.7};
+  const std::vector<double> edges = {0, 1, 2};
+  text.add_histogram(kMoment, "h", some, edges);
+  const auto found = values(text);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].metadata().plugin_data().plugin_name(), "histograms");
+  EXPECT_EQ(found[0].tensor().tensor_shape().dim(1).size(), 3);
+}
+
+TEST(EventText, TakesPicturesOnly) {
+  const std::vector<std::uint8_t> samples(3 * 2 * 5, 9);
+  const Result<std::string> png =
+      png_file({.width = 5, .height = 2, .channels = 3, .samples = samples});
+  ASSERT_TRUE(png.ok()) << png.status().message();
+  EventText text;
+  text.add_image(kMoment, "none", "no picture");
+  text.add_image(kMoment, "one", *png);
+  const auto found = values(text);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_THAT(found[0].tensor().string_val(), ElementsAre("5", "2", *png));
+}
+
+TEST(EventText, BeginsAndEndsASession) {
+  EventText text;
+  text.add_hparams(kMoment, {{"rank", 3}});
+  const auto found = values(text);
+  ASSERT_THAT(found, SizeIs(2));
+  EXPECT_EQ(found[0].tag(), "_hparams_/session_start_info");
+  EXPECT_EQ(found[1].tag(), "_hparams_/session_end_info");
+}
+
+}  // namespace
+}  // namespace tbtrace::writers
