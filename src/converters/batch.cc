@@ -124,14 +124,17 @@ Status Batch::take_name(LogInput& log, LogPlace& place, ConvertedInput& result) 
   result.issues = log.issues();
   result.file.path = (fs::path(directory_) / place.folder / place.name).string();
   const bool is_there = staging_.exists(place.folder, place.name);
-  const bool has_twin = !place.twin.empty() && staging_.exists(place.folder, place.twin);
+  const auto twin =
+      std::find_if(place.twins.begin(), place.twins.end(),
+                   [&](const std::string& name) { return staging_.exists(place.folder, name); });
+  const bool has_twin = twin != place.twins.end();
   if (options_.skip_existing && (has_twin || is_there)) {
     result.state = ConvertedInput::State::skipped;
     return {};
   }
   if ((has_twin || is_there) && !options_.log.overwrite) {
     return {StatusCode::unwritable_output,
-            place.folder + "/" + (is_there ? place.name : place.twin) +
+            place.folder + "/" + (is_there ? place.name : *twin) +
                 " exists already; --overwrite replaces it, --skip-existing leaves it"};
   }
   place = log.take_place();
@@ -155,7 +158,9 @@ Status Batch::write(LogInput& log, const LogPlace& place, ConvertedInput& result
   }
   result.file.bytes = size_of(*path);
   std::error_code error;
-  if (!place.twin.empty()) fs::remove(fs::path(directory_) / place.folder / place.twin, error);
+  for (const std::string& twin : place.twins) {
+    fs::remove(fs::path(directory_) / place.folder / twin, error);
+  }
   result.state = ConvertedInput::State::written;
   return {};
 }

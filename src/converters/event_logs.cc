@@ -38,7 +38,8 @@ class EventLogs::Input final : public LogInput {
 
   LogPlace take_place() override {
     const std::string name = window_.take_place(logs_.run_in(place_.folder), worker_, span_);
-    if (name != place_.name) place_.twin = std::exchange(place_.name, name);
+    place_.twins = {details_file_name(place_.name)};
+    if (name != place_.name) place_.twins.push_back(std::exchange(place_.name, name));
     return place_;
   }
 
@@ -78,7 +79,9 @@ Status EventLogs::finish(const std::string& folder) {
   const std::lock_guard lock(mutex_);
   const auto last = last_windows_.find(folder);
   if (last == last_windows_.end() || !last->second.details) return {};
-  const Result<std::string> place = staging_.place(folder, details_file_name(last->second.name));
+  const std::string name = details_file_name(last->second.name);
+  if (!options_.log.overwrite && staging_.exists(folder, name)) return {};
+  const Result<std::string> place = staging_.place(folder, name);
   if (!place.ok()) return place.status();
   Result<std::unique_ptr<io::ByteSink>> sink = io::create_file(*place, options_.log.overwrite);
   if (!sink.ok()) return sink.status();

@@ -13,6 +13,11 @@ namespace {
 constexpr std::string_view kWindowEnding = ".0";
 constexpr std::string_view kDetailsEnding = ".1";
 
+std::string with_ending(std::string_view name, std::string_view ending, std::string_view other) {
+  name.remove_suffix(ending.size());
+  return std::string(name).append(other);
+}
+
 std::string first_record(double wall_time) {
   std::string records;
   wire::append_record(records, writers::file_version_event(wall_time));
@@ -28,7 +33,10 @@ Status write_all(io::ByteSink& sink, std::string_view records) {
 
 EventRun::EventRun(const std::map<std::string, std::filesystem::path>& files) {
   for (const auto& [name, path] : files) {
-    if (writers::is_event_file(name)) files_.emplace(name, File{path, {}});
+    // The last window's details belong to its file.
+    const bool belongs = name.ends_with(kDetailsEnding) &&
+                         files.contains(with_ending(name, kDetailsEnding, kWindowEnding));
+    if (writers::is_event_file(name) && !belongs) files_.emplace(name, File{path, {}});
   }
 }
 
@@ -75,9 +83,7 @@ std::string EventWindow::take_place(EventRun& run, const std::string& worker, st
   }
   place->second.steps = writers::StepRange{events_.first_step(), next - 1};
   number_ = 1;
-  for (auto file = run.files_.begin(); file != place; ++file) {
-    if (!file->first.ends_with(kDetailsEnding)) ++number_;
-  }
+  number_ += std::distance(run.files_.begin(), place);
   return name;
 }
 
@@ -92,10 +98,8 @@ Result<Changes> EventWindow::write(io::ByteSink& sink, bool with_details) const 
   return changes;
 }
 
-std::string details_file_name(std::string window_file) {
-  window_file.replace(window_file.size() - kWindowEnding.size(), kWindowEnding.size(),
-                      kDetailsEnding);
-  return window_file;
+std::string details_file_name(const std::string& window_file) {
+  return with_ending(window_file, kWindowEnding, kDetailsEnding);
 }
 
 Status write_details(const dialects::ProfileDetails& details, double wall_time,

@@ -41,7 +41,7 @@ class EventRun {
   std::int64_t next_step_before(Files::iterator place);
   std::optional<std::int64_t> first_step_behind(Files::iterator place);
 
-  Files files_;
+  Files files_;  // of windows, and those of other writers
 };
 
 /// What a trace says.
@@ -68,7 +68,7 @@ class EventWindow {
 };
 
 /// The file beside the one of a window that has the details which that one lacks.
-std::string details_file_name(std::string window_file);
+std::string details_file_name(const std::string& window_file);
 Status write_details(const dialects::ProfileDetails& details, double wall_time, io::ByteSink& sink);
 
 }  // namespace tbtrace::converters

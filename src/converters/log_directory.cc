@@ -86,12 +86,7 @@ Result<LogFile> write_log_file(const Trace& trace, const std::string& directory,
   const fs::path folder = fs::path(directory) / file.run;
   file.path = (folder / writers::log_file_name(file.worker, file.span, options.use_gzip)).string();
   // A single file is complete when it appears; no staging is needed.
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) {
-    return Status(StatusCode::unwritable_output, "cannot make the directory of " + file.path +
-                                                     ": " + error.message() + "; name another one");
-  }
+  if (Status made = make_folder(folder); !made.ok()) return made;
   Result<std::unique_ptr<io::ByteSink>> sink =
       open_sink(file.path, options.use_gzip, options.overwrite);
   if (!sink.ok()) return sink.status();
@@ -135,6 +130,7 @@ Result<LogFile> write_event_file(const Trace& trace, const std::string& director
                   "cannot make " + written->path + ": " + error.message());
   }
   if (replaced != name) fs::remove(folder / replaced, error);
+  fs::remove(folder / converters::details_file_name(replaced), error);
   return written;
 }
 

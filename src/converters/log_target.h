@@ -21,9 +21,8 @@ namespace tbtrace::converters {
 struct LogPlace {
   std::string folder;  ///< below the log directory
   std::string name;
-  /// Another name in the folder for the same content, which goes when the file is written; empty:
-  /// there is none.
-  std::string twin = {};
+  /// Other names in the folder for the same content: they go when the file is written.
+  std::vector<std::string> twins = {};
 };
 
 /// One input that was read.

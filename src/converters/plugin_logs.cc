@@ -28,7 +28,7 @@ class PluginLogs::Input final : public LogInput {
       };
       if (!logs_.names_.insert(file.run + "/" + name(false)).second) continue;
       // The plugin takes a file and its compressed twin for one.
-      place_ = {.folder = file.run, .name = name(log.use_gzip), .twin = name(!log.use_gzip)};
+      place_ = {.folder = file.run, .name = name(log.use_gzip), .twins = {name(!log.use_gzip)}};
       return place_;
     }
   }

@@ -288,6 +288,34 @@ TEST_F(EventLogs, OverwrittenOnesStayInTheirPlaceIfTheyFit) {
   EXPECT_THAT(grown, SizeIs(7));
 }
 
+TEST_F(EventLogs, OverwrittenOnesHaveTheDetailsOfTheLastWindowOnce) {
+  options.log.worker = "w";
+  options.log.run = "job";
+  std::vector<std::string> inputs;
+  for (int window = 0; window < 7; ++window) {
+    inputs.push_back(input("w" + std::to_string(window) + ".json",
+                           {.base = kBase + 10 * window, .steps = {10 * window}}));
+  }
+  convert(inputs);
+  const auto before = contents();
+  EXPECT_THAT(before, SizeIs(8)) << "and the last one's details";
+  EXPECT_THAT(steps("job/w", kTable), ElementsAre(0, 10, 20, 30, 40, 60));
+  options.log.overwrite = true;
+  convert(inputs);
+  EXPECT_EQ(contents(), before);
+  // Its steps do not fit between its neighbours' any more.
+  convert({input("w6.json", {.base = kBase + 60, .steps = {5}}),
+           input("w5.json", {.base = kBase + 50, .steps = {50, 60, 70, 80}})});
+  EXPECT_THAT(contents(), SizeIs(8));
+  EXPECT_THAT(steps("job/w"), ElementsAre(0, 10, 20, 30, 40, 51, 52, 62, 72, 82));
+  EXPECT_THAT(steps("job/w", kTable), ElementsAre(0, 10, 20, 30, 40, 82));
+  const Result<Trace> trace = read_trace(inputs[5]);
+  ASSERT_TRUE(trace.ok());
+  ASSERT_TRUE(write_log_directory(*trace, log, options.log).ok());
+  EXPECT_THAT(contents(), SizeIs(7)) << "the details are in its own file";
+  EXPECT_THAT(steps("job/w", kTable), ElementsAre(0, 10, 20, 30, 40, 82));
+}
+
 TEST_F(EventLogs, AnInputThatFailsTakesNoPlace) {
   options.log.worker = "w";
   const std::string first = input("1.json", {.steps = {7, 8}});

@@ -58,14 +58,19 @@ class Written:
 
     def __init__(self, logdir):
         self.tags = collections.defaultdict(lambda: collections.defaultdict(list))
-        self.plugins = {}
+        self.plugins = {}  # of tags
+        self.sessions = {}  # hyperparameters of runs
         for file in sorted(path for path in logdir.rglob("*tfevents*") if path.is_file()):
             run = str(file.parent.relative_to(logdir))
             for event in events(file):
                 for value in event.summary.value:
                     self.tags[run][value.tag].append((event.step, event.wall_time, value.tensor))
                     if value.metadata.plugin_data.plugin_name:
-                        self.plugins[value.tag] = value.metadata.plugin_data
+                        self.plugins[value.tag] = value.metadata.plugin_data.plugin_name
+                    if value.tag == SESSION:
+                        session = plugin_data_pb2.HParamsPluginData.FromString(value.metadata.plugin_data.content)
+                        self.sessions[run] = {key: getattr(hparam, hparam.WhichOneof("kind")) for key, hparam
+                                              in session.session_start_info.hparams.items()}
         for run, tags in self.tags.items():
             for tag, found in tags.items():
                 steps = [step for step, _, _ in found]
@@ -73,7 +78,7 @@ class Written:
 
     def of(self, plugin):
         return [(run, tag, found) for run, tags in self.tags.items() for tag, found in tags.items()
-                if self.plugins[tag].plugin_name == plugin]
+                if self.plugins[tag] == plugin]
 
 
 def wait_until_read(answers, written):
@@ -121,10 +126,8 @@ def check_answers(answers, written):
     for run, tag, found in written.of("text"):
         check_texts(answers.texts(run, tag), found, f"{tag} of {run}")
     for run, tag, found in written.of("histograms"):
-        shown = answers.histograms(run, tag)
-        check(shown == [[step, tensor_util.make_ndarray(tensor).tolist()] for step, _, tensor in found]
-              or shown == [(step, tensor_util.make_ndarray(tensor).tolist()) for step, _, tensor in found],
-              f"{tag} of {run}")
+        check(answers.histograms(run, tag) == [(step, tensor_util.make_ndarray(tensor).tolist())
+                                               for step, _, tensor in found], f"{tag} of {run}")
     for run, tag, found in written.of("images"):
         expected = []
         for step, _, tensor in found:
@@ -133,15 +136,10 @@ def check_answers(answers, written):
             check(picture.size[0] >= 1200, f"{tag} has a high resolution: {picture.size}")
             expected.append((step, *picture.size, picture.tobytes()))
         check(answers.images(run, tag) == expected, f"{tag} of {run}")
-    sessions = answers.sessions()
-    for run, tags in written.tags.items():
-        if SESSION not in tags:
-            continue
-        hparams, metrics = sessions[run]
-        info = plugin_data_pb2.HParamsPluginData.FromString(written.plugins_of_session[run]).session_start_info
-        expected = {key: getattr(value, value.WhichOneof("kind")) for key, value in info.hparams.items()}
-        check(hparams == expected and expected, f"hyperparameters of {run}: {hparams} and {expected}")
-        check("profile/step_time_ms" in dict(metrics), f"metrics of {run}")
+    shown = answers.sessions()
+    for run, hparams in written.sessions.items():
+        check(shown[run][0] == hparams and hparams, f"hyperparameters of {run}: {shown[run][0]} and {hparams}")
+        check("profile/step_time_ms" in dict(shown[run][1]), f"metrics of {run}")
     # Those of all runs, joined by their titles.
     layout = answers.layout()
     shown = {category["title"]: {(chart["title"], *chart["multiline"]["tag"]) for chart in category["chart"]}
@@ -157,19 +155,8 @@ def check_answers(answers, written):
     check(shown == expected and list(shown) == ["Profile"], f"layout {shown}")
 
 
-def read_written(logdir):
-    written = Written(logdir)
-    written.plugins_of_session = {}
-    for file in sorted(logdir.rglob("*tfevents*")):
-        for event in events(file):
-            for value in event.summary.value:
-                if value.tag == SESSION:
-                    written.plugins_of_session[str(file.parent.relative_to(logdir))] = value.metadata.plugin_data.content
-    return written
-
-
 def check_both_loaders(logdir, folder):
-    written = read_written(logdir)
+    written = Written(logdir)
     for load_fast in True, False:
         log = folder / f"log_{load_fast}"
         with TensorBoard(logdir, log, load_fast) as board:
@@ -226,7 +213,7 @@ def check_converted(tbtrace, inputs, folder, logdir):
     check(len(lines) == sum(len(list(path.glob("*.json"))) if path.is_dir() else 1 for path in inputs),
           f"a line for each trace: {lines}")
     files_of_run = collections.Counter(line.split(" -> ")[1].rsplit("/", 1)[0] for line in lines)
-    written = read_written(folder / "again")
+    written = Written(folder / "again")
     for line in lines:
         source, file = re.match(r"(\S+) -> (\S+) \(\d+ ranges, \d+ k?B\)$", line).groups()
         run = str(pathlib.Path(file).parent.relative_to(folder / "again"))
