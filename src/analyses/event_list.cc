@@ -9,6 +9,7 @@
 
 #include "analyses/operator_summary.h"
 #include "analyses/torch_events.h"
+#include "base/bounded_sum.h"
 
 namespace tbtrace {
 namespace {
@@ -64,8 +65,8 @@ EventList events(std::span<const Trace* const> traces) {
       list[first + row].device_memory_usage_bytes = bytes.device_bytes;
     }
     events.for_each_part_of_self_memory([&](std::size_t row, const TorchEvents::Memory& bytes) {
-      list[first + row].self_cpu_memory_usage_bytes += bytes.cpu_bytes;
-      list[first + row].self_device_memory_usage_bytes += bytes.device_bytes;
+      add_bounded(list[first + row].self_cpu_memory_usage_bytes, bytes.cpu_bytes);
+      add_bounded(list[first + row].self_device_memory_usage_bytes, bytes.device_bytes);
     });
     for (const TorchEvents::Kernel& kernel : events.kernels()) {
       const Track& stream = traces[number]->track(traces[number]->events().track(kernel.event));

@@ -15,6 +15,7 @@
 #include "analyses/torch_names.h"
 #include "analyses/torch_stacks.h"
 #include "analyses/torch_tree.h"
+#include "base/bounded_sum.h"
 #include "trace/call_tree.h"
 #include "trace/input_lists.h"
 #include "trace/links.h"
@@ -32,9 +33,9 @@ struct Spent {
   std::int64_t device_bytes = 0;
 
   Spent& operator+=(const Spent& other) {
-    device_ns += other.device_ns;
-    cpu_bytes += other.cpu_bytes;
-    device_bytes += other.device_bytes;
+    add_bounded(device_ns, other.device_ns);
+    add_bounded(cpu_bytes, other.cpu_bytes);
+    add_bounded(device_bytes, other.device_bytes);
     return *this;
   }
 };
@@ -107,13 +108,13 @@ class ExactSummary {
     for (const DeviceLink& work : trace.device_links().device_work()) {
       const EventId owner = owner_of_work(tree, work);
       Spent& spent = owner == EventId::none ? unattributed_ : own_[index(owner)];
-      spent.device_ns += trace.events().duration_ns(work.work);
+      add_bounded(spent.device_ns, trace.events().duration_ns(work.work));
     }
     for_each_memory_owner(trace, tree, [&](const MemoryRecord& record, EventId owner) {
       if (record.out_of_memory) return;
       Spent& spent = owner == EventId::none ? unattributed_ : own_[index(owner)];
-      if (is_cpu_memory(record.device_type)) spent.cpu_bytes += record.bytes;
-      if (is_device_memory(record.device_type)) spent.device_bytes += record.bytes;
+      if (is_cpu_memory(record.device_type)) add_bounded(spent.cpu_bytes, record.bytes);
+      if (is_device_memory(record.device_type)) add_bounded(spent.device_bytes, record.bytes);
     });
     below_ = own_;
     const std::span<const EventId> ranges = tree.ranges();
@@ -153,7 +154,7 @@ class ExactSummary {
       // A call that starts in another of its row may end after it.
       const std::int64_t end = trace.events().end_ns(event);
       const std::int64_t start = std::max(trace.events().start_ns(event), same.counted_until);
-      if (end > start) times_[row].total_ns += end - start;
+      if (end > start) add_bounded(times_[row].total_ns, end - start);
       same.counted_until = std::max(same.counted_until, end);
     }
   }
@@ -163,16 +164,16 @@ class ExactSummary {
     RowTimes& times = times_[row];
     const Spent& own = own_[index(event)];
     ++figures.count;
-    times.self_ns += trace.self_times().ns(event);
-    times.device_self_ns += own.device_ns;
-    figures.self_cpu_memory_usage_bytes += own.cpu_bytes;
-    figures.self_device_memory_usage_bytes += own.device_bytes;
+    add_bounded(times.self_ns, trace.self_times().ns(event));
+    add_bounded(times.device_self_ns, own.device_ns);
+    add_bounded(figures.self_cpu_memory_usage_bytes, own.cpu_bytes);
+    add_bounded(figures.self_device_memory_usage_bytes, own.device_bytes);
     figures.flops += flops_of(trace, event);
     if (!outermost) return;
     const Spent& below = below_[index(event)];
-    times.device_total_ns += below.device_ns;
-    figures.cpu_memory_usage_bytes += below.cpu_bytes;
-    figures.device_memory_usage_bytes += below.device_bytes;
+    add_bounded(times.device_total_ns, below.device_ns);
+    add_bounded(figures.cpu_memory_usage_bytes, below.cpu_bytes);
+    add_bounded(figures.device_memory_usage_bytes, below.device_bytes);
   }
 
   void add_device_rows(const Trace& trace) {
@@ -180,8 +181,8 @@ class ExactSummary {
       const std::size_t row = row_of(trace, work.work);
       const std::int64_t duration = trace.events().duration_ns(work.work);
       ++groups_[row].count;
-      times_[row].device_total_ns += duration;
-      times_[row].device_self_ns += duration;
+      add_bounded(times_[row].device_total_ns, duration);
+      add_bounded(times_[row].device_self_ns, duration);
     }
   }
 
@@ -196,7 +197,7 @@ class ExactSummary {
       end = std::max(end, events.end_ns(event));
       if (is_host_range(trace.kind(event))) has_ranges[index(events.track(event))] = true;
     }
-    window_ns_ += end - start;
+    add_bounded(window_ns_, end - start);
     for (std::size_t thread = 0; thread < has_ranges.size(); ++thread) {
       if (!has_ranges[thread]) continue;
       const Track& track = trace.tracks()[thread];
@@ -265,7 +266,7 @@ class ExactSummary {
     row.key = "[idle]";
     row.count = static_cast<std::int64_t>(threads_.size());
     std::int64_t idle = 0;
-    for (const ThreadTotal& thread : threads_) idle += thread.idle_ns;
+    for (const ThreadTotal& thread : threads_) add_bounded(idle, thread.idle_ns);
     row.cpu_time_total = of_ns(idle);
     row.self_cpu_time_total = of_ns(idle);
     return row;

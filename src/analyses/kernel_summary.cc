@@ -1,9 +1,10 @@
 #include "analyses/kernel_summary.h"
 
 #include <algorithm>
-#include <limits>
 #include <tuple>
 #include <unordered_map>
+
+#include "base/bounded_sum.h"
 
 namespace tbtrace::analyses {
 
@@ -20,7 +21,7 @@ std::vector<KernelRow> kernel_summary(const Trace& trace) {
       rows.push_back({.name = std::string(trace.name(event)), .min_ns = ns, .max_ns = ns});
     KernelRow& row = rows[found->second];
     ++row.count;
-    row.total_ns += std::min(ns, std::numeric_limits<std::int64_t>::max() - row.total_ns);
+    add_bounded(row.total_ns, ns);
     row.min_ns = std::min(row.min_ns, ns);
     row.max_ns = std::max(row.max_ns, ns);
   }

@@ -7,6 +7,7 @@
 #include "analyses/exact_summary.h"
 #include "analyses/plugin_operators.h"
 #include "analyses/row_groups.h"
+#include "base/bounded_sum.h"
 
 namespace tbtrace {
 namespace analyses {
@@ -26,13 +27,13 @@ class Averages {
     for (std::size_t row = 0; row < events.size(); ++row) add(events, row);
     for (const auto& [number, bytes] : events.memory()) {
       OperatorRow& row = groups_[row_of(events, number)];
-      row.cpu_memory_usage_bytes += bytes.cpu_bytes;
-      row.device_memory_usage_bytes += bytes.device_bytes;
+      add_bounded(row.cpu_memory_usage_bytes, bytes.cpu_bytes);
+      add_bounded(row.device_memory_usage_bytes, bytes.device_bytes);
     }
     events.for_each_part_of_self_memory([&](std::size_t number, const TorchEvents::Memory& bytes) {
       OperatorRow& row = groups_[row_of(events, number)];
-      row.self_cpu_memory_usage_bytes += bytes.cpu_bytes;
-      row.self_device_memory_usage_bytes += bytes.device_bytes;
+      add_bounded(row.self_cpu_memory_usage_bytes, bytes.cpu_bytes);
+      add_bounded(row.self_device_memory_usage_bytes, bytes.device_bytes);
     });
   }
 

@@ -6,6 +6,7 @@
 #include <tbtrace/analyses.h>
 #include <tbtrace/writers.h>
 
+#include "base/bounded_sum.h"
 #include "wire/json_emitter.h"
 
 namespace tbtrace {
@@ -49,8 +50,8 @@ std::string links_json(std::span<const Trace* const> traces) {
     sum.operator_by_flow += links.operator_by_flow;
     sum.operator_by_containment += links.operator_by_containment;
     sum.operator_unknown += links.operator_unknown;
-    sum.linked_ns += links.linked_ns;
-    sum.unlinked_ns += links.unlinked_ns;
+    add_bounded(sum.linked_ns, links.linked_ns);
+    add_bounded(sum.unlinked_ns, links.unlinked_ns);
   }
   return json_of([&](wire::JsonEmitter& json) {
     const auto member = [&](std::string_view name, auto value) {

@@ -3,6 +3,7 @@
 
 #include <tbtrace/analyses.h>
 
+#include "base/bounded_sum.h"
 #include "report/operator_report.h"
 #include "report/row_order.h"
 #include "writers/torch_table.h"
@@ -26,7 +27,7 @@ Duration OperatorSummary::self_cpu_time_total() const {
   Duration total;
   for (const OperatorRow& row : rows_.rows) {
     total.us += row.self_cpu_time_total.us;
-    total.ns += row.self_cpu_time_total.ns;
+    add_bounded(total.ns, row.self_cpu_time_total.ns);
   }
   return total;
 }
@@ -36,7 +37,7 @@ Duration OperatorSummary::self_device_time_total() const {
   for (const OperatorRow& row : rows_.rows) {
     if (!report::counts_as_device_time(rows_, row)) continue;
     total.us += row.self_device_time_total.us;
-    total.ns += row.self_device_time_total.ns;
+    add_bounded(total.ns, row.self_device_time_total.ns);
   }
   return total;
 }

@@ -2,6 +2,8 @@
 
 #include <tbtrace/report.h>
 
+#include "base/bounded_sum.h"
+
 namespace tbtrace {
 
 std::uint32_t StackTree::frame_number(std::string_view frame) {
@@ -20,8 +22,8 @@ StackTree::Node StackTree::child(Node parent, std::uint32_t frame_number) {
 
 void StackTree::add(Node node, std::int64_t weight) {
   assert(weight >= 0);
-  nodes_[node].self += weight;
-  total_ += weight;
+  add_bounded(nodes_[node].self, weight);
+  add_bounded(total_, weight);
 }
 
 }  // namespace tbtrace

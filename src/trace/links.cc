@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/bounded_sum.h"
 #include "base/hash.h"
 #include "base/id_map.h"
 
@@ -195,7 +196,7 @@ void Links::count(const Trace& trace) {
   for (const DeviceLink& link : work_) {
     const std::int64_t duration = trace.events().duration_ns(link.work);
     const bool known = link.op != EventId::none || link.launch != EventId::none;
-    (known ? report_.linked_ns : report_.unlinked_ns) += duration;
+    add_bounded(known ? report_.linked_ns : report_.unlinked_ns, duration);
   }
 }
 

@@ -143,7 +143,8 @@ TEST(ProfileEvents, TakeStepsOfAnyNumber) {
        {std::int64_t{0}, std::int64_t{-1}, std::numeric_limits<std::int64_t>::max()}) {
     const std::int64_t next = window.place_at(first);
     std::int64_t last = -1;
-    for (const proto::Event& event : by_tag(window.steps()).at("profile/step_time_ms")) {
+    const auto tags = by_tag(window.steps());
+    for (const proto::Event& event : tags.at("profile/step_time_ms")) {
       EXPECT_GT(event.step(), last);
       last = event.step();
     }
