@@ -3,10 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
-#include <functional>
-#include <set>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include <unistd.h>
@@ -23,14 +20,10 @@ constexpr std::size_t kMostUnwritten = std::size_t{64} << 20;
 /// Behind the values of the last event file in a directory that has any: they grow from file to
 /// file.
 std::int64_t next_step_in(const std::filesystem::path& directory) {
-  std::set<std::string, std::greater<>> files;
-  std::error_code error;
-  for (std::filesystem::directory_iterator at(directory, error), end; !error && at != end;
-       at.increment(error)) {
-    if (writers::is_event_file(at->path().filename().string())) files.insert(at->path().string());
-  }
-  for (const std::string& file : files) {
-    const writers::StepRange steps = writers::steps_in(file, dialects::kProfileTags);
+  const auto files = writers::event_files(directory);
+  for (auto file = files.rbegin(); file != files.rend(); ++file) {
+    const writers::StepRange steps =
+        writers::steps_in(file->second.string(), dialects::kProfileTags);
     if (!steps.empty()) return steps.last + 1;
   }
   return 0;

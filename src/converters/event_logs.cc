@@ -20,10 +20,8 @@ class EventLogs::Input final : public LogInput {
   const std::vector<Issue>& issues() const override { return converter_->issues(); }
 
   LogPlace name(LogFile& file) override {
-    const LogDirectoryOptions& log = logs_.options_.log;
     file.span = dialects::span_ns(trace());
-    const std::string wanted = writers::worker_name(
-        log.worker.empty() ? default_worker(path_, trace().identity()) : log.worker);
+    const std::string wanted = wanted_worker(path_, trace().identity(), logs_.options_.log);
     for (int number = 1;; ++number) {
       file.worker = number == 1 ? wanted : writers::numbered_worker(wanted, number);
       place_.folder = file.run + "/" + file.worker;

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -20,6 +19,7 @@
 #include "dialects/row_writer.h"
 #include "io/folder_lock.h"
 #include "io/sink.h"
+#include "writers/event_file.h"
 #include "writers/log_file_name.h"
 
 namespace tbtrace {
@@ -52,21 +52,10 @@ Status make_folder(const fs::path& folder) {
                                              error.message() + "; name another one"};
 }
 
-std::map<std::string, fs::path> files_in(const fs::path& folder) {
-  std::map<std::string, fs::path> files;
-  std::error_code error;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    files.emplace(at->path().filename().string(), at->path());
-  }
-  return files;
-}
-
 LogFile named_file(const Trace& trace, const LogDirectoryOptions& options) {
   LogFile file;
   file.run = converters::run_name(options.run);
-  file.worker = writers::worker_name(options.worker.empty()
-                                         ? converters::default_worker("trace", trace.identity())
-                                         : options.worker);
+  file.worker = converters::wanted_worker("trace", trace.identity(), options);
   file.span = dialects::span_ns(trace);
   return file;
 }
@@ -110,7 +99,7 @@ Result<LogFile> write_event_file(const Trace& trace, const std::string& director
     return Status(StatusCode::unwritable_output, "another writer has " + folder.string() +
                                                      "; wait for it, or name another worker");
   }
-  converters::EventRun run(files_in(folder));
+  converters::EventRun run(writers::event_files(folder));
   std::string name = run.name(file.worker, file.span);
   std::error_code error;
   if (!options.overwrite && fs::exists(folder / name, error)) {

@@ -7,6 +7,19 @@
 #include "writers/log_file_name.h"
 
 namespace tbtrace::converters {
+namespace {
+
+std::string default_worker(const std::string& input, const TraceIdentity& identity) {
+  if (input == "-") return "stdin";
+  const std::string base = std::filesystem::path(input).filename().string();
+  if (const auto name = writers::parse_plugin_name(base)) return name->worker;
+  if (!identity.host.empty() && identity.rank) {
+    return identity.host + "_" + std::to_string(*identity.rank);
+  }
+  return writers::trace_stem(base);
+}
+
+}  // namespace
 
 std::unique_ptr<LogTarget> log_target(RunStaging& staging, const ConvertOptions& options) {
   switch (options.log.format) {
@@ -18,14 +31,10 @@ std::unique_ptr<LogTarget> log_target(RunStaging& staging, const ConvertOptions&
   return nullptr;
 }
 
-std::string default_worker(const std::string& input, const TraceIdentity& identity) {
-  if (input == "-") return "stdin";
-  const std::string base = std::filesystem::path(input).filename().string();
-  if (const auto name = writers::parse_plugin_name(base)) return name->worker;
-  if (!identity.host.empty() && identity.rank) {
-    return identity.host + "_" + std::to_string(*identity.rank);
-  }
-  return writers::trace_stem(base);
+std::string wanted_worker(const std::string& input, const TraceIdentity& identity,
+                          const LogDirectoryOptions& options) {
+  return writers::worker_name(options.worker.empty() ? default_worker(input, identity)
+                                                     : options.worker);
 }
 
 std::string run_name(const std::string& wanted) {

@@ -61,8 +61,9 @@ class LogTarget {
 /// `staging` is that of the log directory; both outlive the target.
 std::unique_ptr<LogTarget> log_target(RunStaging& staging, const ConvertOptions& options);
 
-/// How the worker of an input is named if nobody says it.
-std::string default_worker(const std::string& input, const TraceIdentity& identity);
+/// The worker of an input: as the options say, else by the input's name or its identity.
+std::string wanted_worker(const std::string& input, const TraceIdentity& identity,
+                          const LogDirectoryOptions& options);
 
 /// A name as a path below a log directory.
 std::string run_name(const std::string& wanted);

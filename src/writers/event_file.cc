@@ -34,22 +34,20 @@ Status cannot_make(const std::string& directory, const std::error_code& error) {
               "; name a place that is there, has room and lets you write"};
 }
 
-/// The last one's name in the order in which TensorBoard reads them; empty if there is none.
-std::string last_event_file(const std::string& directory) {
-  std::string last;
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(directory, error), end; entry != end;
-       entry.increment(error)) {
-    std::string name = entry->path().filename().string();
-    if (is_event_file(name) && name > last) last = std::move(name);
-    if (error) break;
-  }
-  return last;
-}
-
 }  // namespace
 
 bool is_event_file(std::string_view name) { return name.find(kMark) != std::string_view::npos; }
+
+std::map<std::string, std::filesystem::path> event_files(const std::filesystem::path& directory) {
+  std::map<std::string, std::filesystem::path> files;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(directory, error), end; !error && at != end;
+       at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (is_event_file(name)) files.emplace(name, at->path());
+  }
+  return files;
+}
 
 StepRange steps_in(const std::string& path, std::string_view tag_start) {
   constexpr std::int64_t kMost = std::int64_t{1} << 53;
@@ -102,8 +100,9 @@ Result<std::unique_ptr<EventFile>> EventFile::try_create(const std::string& dire
   Result<std::unique_ptr<io::FolderLock>> lock = io::FolderLock::try_lock(directory);
   if (!lock.ok()) return lock.status();
   if (*lock == nullptr) return std::unique_ptr<EventFile>();
-  const std::string name =
-      event_file_name(wall_time, last_event_file(directory), host_part(), ::getpid(), suffix);
+  const auto others = event_files(directory);
+  const std::string last = others.empty() ? std::string() : others.rbegin()->first;
+  const std::string name = event_file_name(wall_time, last, host_part(), ::getpid(), suffix);
   std::string path = (std::filesystem::path(directory) / name).string();
   Result<std::unique_ptr<io::AppendFile>> file = make_file(path);
   if (!file.ok()) return file.status();

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -46,6 +48,10 @@ class EventFile {
 
 /// Whether TensorBoard reads a file of this name.
 bool is_event_file(std::string_view name);
+
+/// The event files of a directory by their names, the order in which TensorBoard reads them; none
+/// where it cannot be read.
+std::map<std::string, std::filesystem::path> event_files(const std::filesystem::path& directory);
 
 /// The steps of the values in an event file whose tags begin so, as far as it can be read. Steps
 /// that JavaScript does not know, below 0 and above 2^53, count for nothing.
