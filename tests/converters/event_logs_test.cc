@@ -17,8 +17,8 @@
 
 #include "fixtures/chrome_text.h"
 #include "fixtures/event_reading.h"
-#include "fixtures/scratch_folder.h"
 #include "fixtures/whole_file.h"
+#include "log_folder.h"
 
 namespace tbtrace {
 namespace {
@@ -26,7 +26,6 @@ namespace {
 namespace fs = std::filesystem;
 using fixtures::ChromeText;
 using fixtures::op;
-using fixtures::ScratchFolder;
 using State = ConvertedInput::State;
 using testing::Each;
 using testing::ElementsAre;
@@ -68,15 +67,12 @@ std::string trace(const Window& window) {
   return text.text();
 }
 
-class EventLogs : public testing::Test {
+class EventLogs : public LogFolder {
  protected:
   EventLogs() { options.log.format = LogFormat::event_files; }
 
   std::string input(std::string_view name, const Window& window) {
-    const fs::path path = folder.path(name);
-    fs::create_directories(path.parent_path());
-    fixtures::write_whole_file(path.string(), trace(window));
-    return path.string();
+    return LogFolder::input(name, trace(window));
   }
 
   Conversion convert(const std::vector<std::string>& inputs) {
@@ -85,16 +81,6 @@ class EventLogs : public testing::Test {
     return conversion.ok() ? *std::move(conversion) : Conversion{};
   }
 
-  /// Files below the log directory, sorted.
-  std::vector<std::string> files() const {
-    std::vector<std::string> names;
-    std::error_code missing;
-    for (const auto& entry : fs::recursive_directory_iterator(log, missing)) {
-      if (!entry.is_directory()) names.push_back(entry.path().lexically_relative(log).string());
-    }
-    std::sort(names.begin(), names.end());
-    return names;
-  }
   std::map<std::string, std::string> contents() const {
     std::map<std::string, std::string> contents;
     for (const std::string& file : files()) {
@@ -114,8 +100,6 @@ class EventLogs : public testing::Test {
     return found;
   }
 
-  ScratchFolder folder;
-  std::string log = folder.path("log");
   ConvertOptions options;
 };
 

@@ -19,8 +19,8 @@
 #include "fixtures/chrome_text.h"
 #include "fixtures/gzip_member.h"
 #include "fixtures/read_text.h"
-#include "fixtures/scratch_folder.h"
 #include "fixtures/whole_file.h"
+#include "log_folder.h"
 
 namespace tbtrace {
 namespace {
@@ -28,7 +28,6 @@ namespace {
 namespace fs = std::filesystem;
 using fixtures::ChromeText;
 using fixtures::op;
-using fixtures::ScratchFolder;
 using fixtures::write_whole_file;
 using State = ConvertedInput::State;
 using testing::Each;
@@ -46,35 +45,13 @@ std::string trace(std::string_view name = "aten::mm", std::int64_t base = 1'790'
   return text.text();
 }
 
-/// A folder for inputs, with a log directory beside them.
-class LogDirectory : public testing::Test {
+class LogDirectory : public LogFolder {
  protected:
-  std::string input(std::string_view name, std::string_view text) {
-    const fs::path path = folder.path(name);
-    fs::create_directories(path.parent_path());
-    write_whole_file(path.string(), text);
-    return path.string();
-  }
-
   Conversion convert(const std::vector<std::string>& inputs, const ConvertOptions& options = {}) {
     Result<Conversion> conversion = convert_to_log_directory(inputs, log, options);
     EXPECT_TRUE(conversion.ok()) << conversion.status().message();
     return conversion.ok() ? *std::move(conversion) : Conversion{};
   }
-
-  /// Files below the log directory, sorted.
-  std::vector<std::string> files() const {
-    std::vector<std::string> names;
-    std::error_code missing;
-    for (const auto& entry : fs::recursive_directory_iterator(log, missing)) {
-      if (!entry.is_directory()) names.push_back(entry.path().lexically_relative(log).string());
-    }
-    std::sort(names.begin(), names.end());
-    return names;
-  }
-
-  ScratchFolder folder;
-  std::string log = folder.path("log");
 };
 
 ConvertOptions on_threads(int threads) {
