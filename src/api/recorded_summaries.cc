@@ -21,7 +21,8 @@ constexpr std::size_t kMostUnwritten = std::size_t{64} << 20;
 /// file.
 std::int64_t next_step_in(const std::filesystem::path& directory) {
   const auto files = writers::event_files(directory);
-  for (auto file = files.rbegin(); file != files.rend(); ++file) {
+  for (auto file = files.end(); file != files.begin();) {
+    --file;
     const writers::StepRange steps =
         writers::steps_in(file->second.string(), dialects::kProfileTags);
     if (!steps.empty()) return steps.last + 1;
