@@ -23,5 +23,6 @@ std::span<const Command> commands();
 int run_ops(const std::vector<std::string>& arguments);
 int run_convert(const std::vector<std::string>& arguments);
 int run_flamegraph(const std::vector<std::string>& arguments);
+int run_doctor(const std::vector<std::string>& arguments);
 
 }  // namespace tbtrace::tools

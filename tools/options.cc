@@ -114,6 +114,7 @@ std::string OptionParser::take_standard() {
   if (!color) return "--color takes auto, always or never";
   standard_.console.progress = *progress;
   standard_.console.color = *color;
+  if (!takes_inputs_) return standard_.inputs.empty() ? "" : "it takes no input";
   const bool may_be_elsewhere = values_.count("files-from") > 0;
   if (standard_.inputs.empty() && !may_be_elsewhere) return "no input was named";
   return {};

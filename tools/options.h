@@ -38,6 +38,9 @@ class OptionParser {
   /// For a verb's own options, before parse().
   cxxopts::OptionAdder add(const std::string& group = "");
 
+  /// For verbs that look at the machine and not at traces.
+  void take_no_inputs() { takes_inputs_ = false; }
+
   /// The exit code if there is nothing more to do: help was asked for, or the options are wrong.
   std::optional<int> parse(const std::vector<std::string>& arguments);
 
@@ -57,6 +60,7 @@ class OptionParser {
   std::string examples_;
   cxxopts::Options options_;
   std::vector<std::string> groups_;  // of options, in the order of the help
+  bool takes_inputs_ = true;
   cxxopts::ParseResult values_;
   StandardOptions standard_;
 };

@@ -33,11 +33,27 @@ namespace tbtrace {
 class Profiler;
 
 /// What is recorded: operators and ranges of the host, or the work of devices.
+/// GPUs need NVIDIA's driver and CUPTI, which is loaded when it is wanted; `tbtrace doctor` says
+/// whether and why not. Where they cannot be recorded, the rest is, and one warning says so.
 enum class Activity : std::uint8_t { cpu, cuda };
 
 struct ExperimentalOptions {
   /// Gets warnings instead of stderr; called from the thread where something is wrong.
   std::function<void(std::string_view)> on_warning = {};
+
+  // Of GPUs, all in the window's trace.
+  bool enable_cuda_sync_events = false;  ///< waits of streams and for events, as torch names it
+  bool cuda_overhead = false;            ///< the time that tracing GPUs takes itself
+  /// NVTX ranges as ranges of the user. They reach CUPTI only if NVTX_INJECTION64_PATH names its
+  /// library when the program starts.
+  bool nvtx = false;
+  /// Has the driver note each operator, as torch's profiler does, and compares that with what times
+  /// say; the member `tbtrace_launch_check` of the file has the result. Costs a call of the driver
+  /// at both ends of each operator.
+  bool check_launches = false;
+  /// The end of a cycle waits for the GPUs, as torch's does, so that all that was launched in it is
+  /// in it. Without, the program goes on at once, and what is not done two seconds later is lost.
+  bool wait_for_device = true;
 };
 
 /// The members of torch.profiler.profile's arguments, with its defaults.

@@ -1,8 +1,10 @@
 #include <tbtrace/capabilities.h>
 #include <tbtrace/version.h>
 
+#include "cupti/collector.h"
 #include "io/deflater.h"
 #include "symbols/code_places.h"
+#include "wire/json_emitter.h"
 
 namespace tbtrace {
 
@@ -11,6 +13,53 @@ Capabilities capabilities() {
           .gzip_library = io::gzip_library(),
           .stack_lines = symbols::knows_lines(),
           .pictures = TBTRACE_PICTURES};
+}
+
+DeviceTracing Capabilities::device_tracing() const {
+  const Result<cupti::Collector*> collector = cupti::process_collector();
+  if (!collector.ok()) return {.problem = collector.status().message()};
+  const cupti::CuptiLibrary& cupti = (*collector)->cupti();
+  const cupti::DriverLibrary& driver = (*collector)->driver();
+  DeviceTracing found{.driver = cupti::cuda_version_text(driver.version()),
+                      .cupti = cupti::cupti_version_text(cupti.version),
+                      .cupti_path = cupti.path};
+  for (const auto& device : driver.devices()) found.devices.push_back(device.name);
+  const auto session = (*collector)->begin({});
+  found.available = session.ok();
+  found.problem = session.status().message();
+  return found;
+}
+
+std::string capabilities_json(const Capabilities& capabilities, const DeviceTracing& tracing) {
+  std::string text;
+  wire::JsonEmitter json(text);
+  const auto member = [&](std::string_view key, std::string_view value) {
+    json.key(key);
+    json.text(value);
+  };
+  json.begin_object();
+  member("schema", "tbtrace.doctor/1");
+  member("version", capabilities.version);
+  member("gzip_library", capabilities.gzip_library);
+  json.key("stack_lines");
+  json.boolean(capabilities.stack_lines);
+  json.key("pictures");
+  json.boolean(capabilities.pictures);
+  json.key("device_tracing");
+  json.begin_object();
+  json.key("available");
+  json.boolean(tracing.available);
+  member("problem", tracing.problem);
+  member("driver", tracing.driver);
+  member("cupti", tracing.cupti);
+  member("cupti_path", tracing.cupti_path);
+  json.key("devices");
+  json.begin_array();
+  for (const std::string& device : tracing.devices) json.text(device);
+  json.end_array();
+  json.end_object();
+  json.end_object();
+  return text + "\n";
 }
 
 }  // namespace tbtrace

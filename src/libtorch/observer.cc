@@ -9,6 +9,7 @@
 #include <ATen/core/ivalue.h>
 #include <ATen/record_function.h>
 
+#include "cupti/collector.h"
 #include "libtorch/input_encoding.h"
 #include "libtorch/modules.h"
 #include "libtorch/operator_names.h"
@@ -69,8 +70,8 @@ const recorder::Name* text_name(ThreadLog& log, const std::string& text) {
   return text.empty() ? nullptr : log.names().find(text);
 }
 
-/// All that the recording's options ask for.
-void record_with_context(const at::RecordFunction& function, ThreadLog& log) {
+/// All that the recording's options ask for. Returns when it began.
+std::uint64_t record_with_context(const at::RecordFunction& function, ThreadLog& log) {
   const recorder::RecordingOptions& options = log.options();
   recorder::BeginRecord record = begin_record(function, log);
   recorder::InputsWriter inputs;
@@ -97,6 +98,7 @@ void record_with_context(const at::RecordFunction& function, ThreadLog& log) {
   }
   record.ticks = recorder::ticks();
   write(log, record);
+  return record.ticks;
 }
 
 /// What is thrown for want of memory, or by LibTorch, is a lost record, and not the program's.
@@ -138,6 +140,19 @@ std::unique_ptr<at::ObserverContext> begin_with_context(const at::RecordFunction
   return record_begin<kSlot>([&](ThreadLog& log) { record_with_context(function, log); });
 }
 
+/// Of operators, which launches belong to; not of ranges around them.
+bool is_told_to_cupti(const at::RecordFunction& function) {
+  return function.scope() != at::RecordScope::USER_SCOPE;
+}
+
+template <std::size_t kSlot>
+std::unique_ptr<at::ObserverContext> begin_checked(const at::RecordFunction& function) {
+  std::uint64_t ticks = 0;
+  record_begin<kSlot>([&](ThreadLog& log) { ticks = record_with_context(function, log); });
+  if (is_told_to_cupti(function)) cupti::push_operator(ticks);
+  return nullptr;
+}
+
 template <std::size_t kSlot>
 void end(const at::RecordFunction& function, at::ObserverContext*) noexcept {
   const std::uint64_t ticks = recorder::ticks();
@@ -147,17 +162,26 @@ void end(const at::RecordFunction& function, at::ObserverContext*) noexcept {
   }
 }
 
+template <std::size_t kSlot>
+void end_checked(const at::RecordFunction& function, at::ObserverContext* context) noexcept {
+  end<kSlot>(function, context);
+  if (is_told_to_cupti(function)) cupti::pop_operator();
+}
+
 /// torch's callbacks are plain functions, so each slot has its own.
 struct Callbacks {
   at::RecordFunctionCallback::StartCallback begin;
   at::RecordFunctionCallback::StartCallback begin_with_inputs;
   at::RecordFunctionCallback::StartCallback begin_with_context;
+  at::RecordFunctionCallback::StartCallback begin_checked;
   at::RecordFunctionCallback::EndCallback end;
+  at::RecordFunctionCallback::EndCallback end_checked;
 };
 
 template <std::size_t... kSlot>
 constexpr std::array<Callbacks, sizeof...(kSlot)> all_callbacks(std::index_sequence<kSlot...>) {
-  return {{{begin<kSlot>, begin_with_inputs<kSlot>, begin_with_context<kSlot>, end<kSlot>}...}};
+  return {{{begin<kSlot>, begin_with_inputs<kSlot>, begin_with_context<kSlot>, begin_checked<kSlot>,
+            end<kSlot>, end_checked<kSlot>}...}};
 }
 
 constexpr auto kCallbacks = all_callbacks(std::make_index_sequence<recorder::kSlots>());
@@ -170,7 +194,12 @@ ObserverHandle add_observer(std::size_t slot, const ObserverOptions& options) {
   const Callbacks& callbacks = kCallbacks[slot];
   auto* begin = options.inputs ? callbacks.begin_with_inputs : callbacks.begin;
   if (options.context) begin = callbacks.begin_with_context;
-  auto callback = at::RecordFunctionCallback(begin, callbacks.end).needsInputs(options.inputs);
+  auto* end = callbacks.end;
+  if (options.check_launches) {
+    begin = callbacks.begin_checked;
+    end = callbacks.end_checked;
+  }
+  auto callback = at::RecordFunctionCallback(begin, end).needsInputs(options.inputs);
   return options.all_threads ? at::addGlobalCallback(callback)
                              : at::addThreadLocalCallback(callback);
 }

@@ -11,7 +11,8 @@ namespace tbtrace::libtorch {
 
 struct ObserverOptions {
   bool inputs = false;
-  bool context = false;      ///< stacks and modules, as the recording's options say
+  bool context = false;         ///< stacks and modules, as the recording's options say
+  bool check_launches = false;  ///< CUPTI is told of operators, too
   bool all_threads = false;  ///< otherwise the calling thread and what its ThreadLocalState reaches
 };
 

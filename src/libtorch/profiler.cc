@@ -8,6 +8,7 @@
 #include <tbtrace/writers.h>
 
 #include "api/recorded_window.h"
+#include "libtorch/gpu_recording.h"
 #include "libtorch/input_encoding.h"
 #include "libtorch/memory_watch.h"
 #include "libtorch/modules.h"
@@ -58,9 +59,8 @@ class Profiler::Driver final : public recorder::CycleTarget {
         results_([this](std::string_view sentence) { warn(sentence); }) {
     check_activities(options_.activities);
     refuse(cycle_.made());
-    if (has(Activity::cuda) && !options_.activities.empty()) {
-      warn("CUDA is not available, disabling CUDA profiling");
-    }
+    gpu_.emplace(options_.experimental, has(Activity::cuda), !options_.activities.empty(),
+                 [this](std::string_view sentence) { warn(sentence); });
   }
 
   recorder::Cycle& cycle() { return cycle_; }
@@ -102,6 +102,7 @@ class Profiler::Driver final : public recorder::CycleTarget {
                                    .element_bytes = libtorch::element_type_bytes(),
                                    .modules = models_.map()});
     if (!distributed_info_.empty()) keep(*prepared_, kDistributedInfo, distributed_info_);
+    gpu_->prepare(*prepared_);
   }
 
   void start() override {
@@ -119,6 +120,7 @@ class Profiler::Driver final : public recorder::CycleTarget {
     }
     recording_->start();
     tell_known_tensors();
+    if (slot_) gpu_->start();
     if (slot_ && has(Activity::cpu)) observe();
   }
 
@@ -129,6 +131,7 @@ class Profiler::Driver final : public recorder::CycleTarget {
       return;
     }
     if (observer_) ignore();
+    gpu_->stop(*recording_);
     if (slot_) recorder::deactivate(*slot_);
     tell_known_tensors();
     recording_->close();
@@ -249,9 +252,11 @@ class Profiler::Driver final : public recorder::CycleTarget {
   void observe() {
     const recorder::RecordingOptions& options = recording_->options();
     const bool has_models = options.modules != nullptr;
-    observer_ = libtorch::add_observer(*slot_, {.inputs = options.wants_inputs() || has_models,
-                                                .context = options.wants_modules(),
-                                                .all_threads = options_.all_threads});
+    observer_ =
+        libtorch::add_observer(*slot_, {.inputs = options.wants_inputs() || has_models,
+                                        .context = options.wants_modules(),
+                                        .check_launches = options_.experimental.check_launches,
+                                        .all_threads = options_.all_threads});
     if (options_.profile_memory) libtorch::watch_memory(*slot_, *observer_, options_.all_threads);
   }
 
@@ -271,6 +276,7 @@ class Profiler::Driver final : public recorder::CycleTarget {
   std::optional<std::size_t> slot_;
   std::optional<libtorch::ObserverHandle> observer_;
   std::optional<record_function> step_range_;
+  std::optional<libtorch::GpuRecording> gpu_;
 
   std::string distributed_info_;  // JSON
   libtorch::Results results_;

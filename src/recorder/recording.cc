@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "base/hash.h"
 
@@ -23,7 +24,8 @@ constexpr std::array<std::string_view, 7> kReservedMembers = {
 
 Recording::Recording(RecordingOptions options)
     : options_(std::make_shared<const RecordingOptions>(std::move(options))),
-      trace_id_(fmt::format("{:016X}{:016X}", random_seed(), random_seed())) {}
+      trace_id_(fmt::format("{:016X}{:016X}", random_seed(), random_seed())),
+      process_(::getpid()) {}
 
 Recording::~Recording() {
   close();
@@ -80,6 +82,15 @@ void Recording::add_known_tensors(std::vector<KnownTensor> tensors) {
     tensor.ticks = now;
     known_tensors_.push_back(tensor);
   }
+}
+
+void Recording::set_device_activity(PendingDeviceActivity activity) {
+  device_activity_ = std::move(activity);
+}
+
+std::shared_ptr<const DeviceActivity> Recording::device_activity() const {
+  if (!device_activity_.valid() || process_ != ::getpid()) return nullptr;
+  return device_activity_.get();
 }
 
 std::uint64_t Recording::lost() const {

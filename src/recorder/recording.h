@@ -11,8 +11,11 @@
 #include <string>
 #include <vector>
 
+#include <sys/types.h>
+
 #include <tbtrace/status.h>
 
+#include "recorder/device_activity.h"
 #include "recorder/known_tensors.h"
 #include "recorder/recording_options.h"
 #include "recorder/thread_log.h"
@@ -50,12 +53,18 @@ class Recording {
   /// What the program's tensors are, now.
   void add_known_tensors(std::vector<KnownTensor> tensors);
 
+  /// What devices do in its time; before close().
+  void set_device_activity(PendingDeviceActivity activity);
+
   // Of a closed recording.
   const std::vector<std::shared_ptr<ThreadLog>>& logs() const { return logs_; }
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
   const std::vector<KnownTensor>& known_tensors() const { return known_tensors_; }  ///< by time
   const ClockSample& started() const { return started_; }
   const ClockSample& ended() const { return ended_; }
+  /// Waits until the devices' records have come. Null: none were asked for, or the process is a
+  /// fork of the one that has them.
+  std::shared_ptr<const DeviceActivity> device_activity() const;
   /// Memory that was watched and alive at the start.
   std::int64_t bytes_at_start() const { return bytes_at_start_; }
   /// Records for which there was no memory.
@@ -67,6 +76,8 @@ class Recording {
   ClockSample started_;
   ClockSample ended_;
   std::int64_t bytes_at_start_ = 0;
+  PendingDeviceActivity device_activity_;
+  pid_t process_;  // whose threads the device activity comes from
 
   mutable std::mutex mutex_;  // what follows
   bool closed_ = false;

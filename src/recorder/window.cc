@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/hash.h"
+#include "recorder/device_links.h"
 #include "recorder/open_ranges.h"
 
 namespace tbtrace::recorder {
@@ -39,7 +40,14 @@ Window::Window(std::shared_ptr<const Recording> recording)
   find_arrows();
   name_stacks();
   if (recording_->options().wants_modules()) modules_ = find_module_frames(*this);
+  device_activity_ = recording_->device_activity();
+  if (device_activity_ != nullptr) {
+    device_links_ =
+        std::make_unique<const DeviceLinks>(link_device_activity(*this, *device_activity_));
+  }
 }
+
+Window::~Window() = default;
 
 void Window::read_log(std::uint32_t log, std::vector<EndRecord>& late) {
   struct Reader {

@@ -13,11 +13,14 @@
 #include <vector>
 
 #include "recorder/call_stacks.h"
+#include "recorder/device_activity.h"
 #include "recorder/module_frames.h"
 #include "recorder/record.h"
 #include "recorder/recording.h"
 
 namespace tbtrace::recorder {
+
+struct DeviceLinks;
 
 class Window {
  public:
@@ -42,8 +45,9 @@ class Window {
     std::uint32_t backward;
   };
 
-  /// Requires that the recording is closed.
+  /// Requires that the recording is closed. Waits for what is still to come of devices.
   explicit Window(std::shared_ptr<const Recording> recording);
+  ~Window();
 
   const Recording& recording() const { return *recording_; }
   std::span<const Range> ranges() const { return ranges_; }   ///< by start
@@ -52,7 +56,10 @@ class Window {
   /// Frames with a `;` behind each, innermost first; empty where none were recorded.
   const std::string& call_stack(const Range& range) const { return stacks_.text(range.stack); }
   const ModuleFrames& modules() const { return modules_; }
-  std::int64_t start_ns() const { return start_ns_; }  ///< since 1970, as all times
+  /// Null: nothing was recorded of devices.
+  const DeviceActivity* device_activity() const { return device_activity_.get(); }
+  const DeviceLinks& device_links() const { return *device_links_; }  ///< of that activity
+  std::int64_t start_ns() const { return start_ns_; }                 ///< since 1970, as all times
   std::int64_t end_ns() const { return end_ns_; }
   std::int64_t unix_ns(std::uint64_t ticks) const { return scale_.unix_ns(ticks); }
 
@@ -71,6 +78,8 @@ class Window {
   std::vector<Arrow> arrows_;
   CallStacks stacks_;
   ModuleFrames modules_;
+  std::shared_ptr<const DeviceActivity> device_activity_;
+  std::unique_ptr<const DeviceLinks> device_links_;
 };
 
 }  // namespace tbtrace::recorder

@@ -7,10 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "io/source.h"
+#include "recorder/device_text.h"
+#include "recorder/event_lines.h"
 #include "recorder/window.h"
 
 namespace tbtrace::recorder {
@@ -24,8 +27,9 @@ class WindowText final : public io::ByteSource {
   std::uint64_t total() const override { return 0; }
 
  private:
-  enum class Part : unsigned char { head, events, arrows, foot, end };
+  enum class Part : unsigned char { head, events, devices, arrows, foot, end };
 
+  std::string program_name() const;
   void append_some();
   void append_event();
   void append_head();
@@ -35,17 +39,14 @@ class WindowText final : public io::ByteSource {
   void append_memory(std::size_t row);
   void append_arrow(std::size_t row);
   void append_foot();
-  void begin_event();
-  void append_time(const char* key, std::int64_t unix_ns);
   void append_place(std::uint32_t log);
   void append_times(std::uint64_t start_ticks, std::uint64_t end_ticks);
-  void append_text(std::string_view member, std::string_view text);
 
   std::shared_ptr<const Window> window_;
   std::int64_t process_;
   std::int64_t base_ns_;
   std::int64_t next_event_ = 0;  // `Ev Idx`
-  bool first_event_ = true;
+  std::uint64_t first_id_ = 1;   // `External id` of the first range
 
   Part part_ = Part::head;
   std::size_t next_range_ = 0;
@@ -55,6 +56,8 @@ class WindowText final : public io::ByteSource {
 
   std::string text_;
   std::size_t taken_ = 0;  // of text_
+  EventLines lines_;       // into text_
+  std::optional<DeviceText> devices_;
   std::uint64_t position_ = 0;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <future>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -55,6 +56,14 @@ class HandWritten {
                 {.system_id = system_id, .logical_id = logical_id, .name = std::move(name)}),
             recording->started().ticks};
   }
+
+  /// What a device did, in ticks of the recorder.
+  void device(DeviceActivity activity) {
+    std::promise<std::shared_ptr<const DeviceActivity>> promise;
+    promise.set_value(std::make_shared<const DeviceActivity>(std::move(activity)));
+    recording->set_device_activity(promise.get_future().share());
+  }
+  std::uint64_t start() const { return recording->started().ticks; }
 
   /// Ends the recording, some time after all that a test writes.
   std::shared_ptr<const Window> window() {

@@ -1,0 +1,51 @@
+#include "cupti/clock.h"
+
+#include "recorder/ticks.h"
+
+namespace tbtrace::cupti {
+
+namespace {
+
+struct Scale {
+  std::uint64_t first_ticks;
+  std::uint64_t first_ns;
+  std::uint64_t ns_per_tick;  // in units of 2^-32
+  double ticks_per_ns;
+};
+
+Scale measure() {
+  constexpr std::int64_t kBaseline = 2'000'000;
+  const recorder::ClockSample first = recorder::sample_clocks();
+  recorder::ClockSample last = first;
+  while (last.steady_ns - first.steady_ns < kBaseline) last = recorder::sample_clocks();
+  const double rate = static_cast<double>(last.steady_ns - first.steady_ns) /
+                      static_cast<double>(last.ticks - first.ticks);
+  const auto ns_per_tick = static_cast<std::uint64_t>(rate * 4294967296.0);
+  return {first.ticks, static_cast<std::uint64_t>(first.steady_ns), ns_per_tick,
+          4294967296.0 / static_cast<double>(ns_per_tick)};
+}
+
+const Scale& scale() {
+  static const Scale scale = measure();
+  return scale;
+}
+
+}  // namespace
+
+std::uint64_t clock_ns() {
+  __extension__ using Wide = unsigned __int128;
+  const Scale& by = scale();
+  const std::uint64_t since = recorder::ticks() - by.first_ticks;
+  return by.first_ns + static_cast<std::uint64_t>(Wide{since} * by.ns_per_tick >> 32);
+}
+
+std::uint64_t ticks_of(std::uint64_t clock_ns) {
+  const Scale& by = scale();
+  // A double is exact up to 2^53 ns: 104 days after the first look.
+  const auto since = static_cast<double>(static_cast<std::int64_t>(clock_ns - by.first_ns));
+  const auto ticks = static_cast<std::int64_t>(since * by.ticks_per_ns);
+  const std::int64_t at = static_cast<std::int64_t>(by.first_ticks) + ticks;
+  return at < 0 ? 0 : static_cast<std::uint64_t>(at);
+}
+
+}  // namespace tbtrace::cupti

@@ -1,0 +1,236 @@
+#include "cupti/window_rows.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <unordered_set>
+#include <utility>
+
+#include "base/hash.h"
+#include "cupti/clock.h"
+
+namespace tbtrace::cupti {
+
+namespace {
+
+using recorder::CallLibrary;
+using recorder::DeviceWork;
+using recorder::DeviceWorkKind;
+
+constexpr std::uint64_t kNotEnded = std::numeric_limits<std::uint64_t>::max();
+
+std::uint64_t hash_launch(const recorder::KernelLaunch& launch, std::uint64_t seed) {
+  const auto word = [](auto high, auto low) {
+    return static_cast<std::uint64_t>(static_cast<std::uint32_t>(high)) << 32 |
+           static_cast<std::uint32_t>(low);
+  };
+  std::uint64_t hash = hash_integer(word(launch.grid[0], launch.block[0]), seed);
+  hash = hash_integer(word(launch.grid[1], launch.block[1]), hash);
+  hash = hash_integer(word(launch.grid[2], launch.block[2]), hash);
+  return hash_integer(word(launch.dynamic_shared_bytes, launch.registers_per_thread), hash);
+}
+
+}  // namespace
+
+std::size_t WindowRows::HashLaunch::operator()(const recorder::KernelLaunch& launch) const {
+  return hash_launch(launch, launch.name);
+}
+
+WindowRows::WindowRows(const Calls& calls, std::uint64_t start_ticks)
+    : calls_(calls),
+      start_ticks_(start_ticks),
+      end_ticks_(kNotEnded),
+      cached_launches_(kCachedLaunches) {
+  for (const CallLibrary library : {CallLibrary::runtime, CallLibrary::driver}) {
+    call_names_[static_cast<std::size_t>(library)].resize(calls.names(library).size());
+  }
+}
+
+WindowRows::Times WindowRows::times(std::uint64_t start_ns, std::uint64_t end_ns) {
+  if (start_ns == 0 || end_ns == 0) {
+    ++rows_.untimed;
+    return {};
+  }
+  const std::uint64_t start = ticks_of(start_ns);
+  return {.start = start, .end = std::max(ticks_of(end_ns), start), .are_known = true};
+}
+
+bool WindowRows::is_within(std::uint64_t ticks) const {
+  return ticks >= start_ticks_ && ticks <= end_ticks_.load(std::memory_order_acquire);
+}
+
+template <typename Record>
+DeviceWork* WindowRows::add_work(const Record& record, DeviceWorkKind kind) {
+  const Times at = times(record.start, record.end);
+  if (!at.are_known) return nullptr;
+  // Whether the window began it is known when all calls are.
+  std::deque<DeviceWork>& rows = is_within(at.start) ? rows_.works : outside_;
+  return &rows.emplace_back(
+      DeviceWork{.start_ticks = at.start,
+                 .end_ticks = at.end,
+                 .graph_node = record.graph_node,
+                 .graph = record.graph,
+                 .device = record.device,
+                 .context = record.context,
+                 .stream = record.stream,
+                 .correlation = record.correlation,
+                 .channel = record.channel,
+                 .channel_type = static_cast<std::uint8_t>(record.channel_type),
+                 .kind = kind});
+}
+
+void WindowRows::add(const KernelRecord& record) {
+  DeviceWork* const work = add_work(record, DeviceWorkKind::kernel);
+  if (work == nullptr) return;
+  work->launch = launch_row(record.name == nullptr ? "" : record.name,
+                            {.grid = {record.grid[0], record.grid[1], record.grid[2]},
+                             .block = {record.block[0], record.block[1], record.block[2]},
+                             .registers_per_thread = record.registers_per_thread,
+                             .static_shared_bytes = record.static_shared_bytes,
+                             .dynamic_shared_bytes = record.dynamic_shared_bytes});
+}
+
+void WindowRows::add(const CopyRecord& record) {
+  DeviceWork* const work = add_work(record, DeviceWorkKind::copy);
+  if (work == nullptr) return;
+  work->bytes = record.bytes;
+  work->copy_kind = record.copy_kind;
+  work->from_memory = record.from_memory;
+  work->to_memory = record.to_memory;
+}
+
+void WindowRows::add(const PeerCopyRecord& record) {
+  DeviceWork* const work = add_work(record, DeviceWorkKind::copy);
+  if (work == nullptr) return;
+  work->bytes = record.bytes;
+  work->copy_kind = record.copy_kind;
+  work->from_memory = record.from_memory;
+  work->to_memory = record.to_memory;
+  rows_.peers.push_back({.from_device = record.from_device,
+                         .from_context = record.from_context,
+                         .to_device = record.to_device,
+                         .to_context = record.to_context});
+  work->peers = static_cast<std::uint32_t>(rows_.peers.size());
+}
+
+void WindowRows::add(const SetRecord& record) {
+  DeviceWork* const work = add_work(record, DeviceWorkKind::set);
+  if (work == nullptr) return;
+  work->bytes = record.bytes;
+  work->to_memory = static_cast<std::uint8_t>(record.memory);
+}
+
+void WindowRows::add(const CallRecord& record) {
+  const CallLibrary library =
+      record.kind == Kind::runtime ? CallLibrary::runtime : CallLibrary::driver;
+  const std::uint32_t name = call_name(library, record.number);
+  if (name == 0) return;
+  const Times at = times(record.start, record.end);
+  if (!at.are_known || !is_within(at.start)) return;
+  rows_.calls.push_back({.start_ticks = at.start,
+                         .end_ticks = at.end,
+                         .thread = record.thread,
+                         .correlation = record.correlation,
+                         .number = record.number,
+                         .name = name,
+                         .library = library});
+}
+
+void WindowRows::add(const ExternalRecord& record) {
+  if (record.external_kind != kOperatorIds) return;
+  rows_.checks.push_back({.correlation = record.correlation, .begin_ticks = record.external_id});
+}
+
+void WindowRows::add(const OverheadRecord& record) {
+  const Times at = times(record.start, record.end);
+  if (!at.are_known || !is_within(at.start)) return;
+  rows_.overheads.push_back(
+      {.start_ticks = at.start, .end_ticks = at.end, .kind = record.overhead_kind});
+}
+
+void WindowRows::add(const WaitRecord& record) {
+  const Times at = times(record.start, record.end);
+  if (!at.are_known || !is_within(at.start)) return;
+  rows_.waits.push_back({.start_ticks = at.start,
+                         .end_ticks = at.end,
+                         .context = record.context,
+                         .stream = record.stream,
+                         .correlation = record.correlation,
+                         .event = record.event,
+                         .kind = static_cast<std::uint8_t>(record.wait_kind)});
+}
+
+void WindowRows::add(const EventRecord& record) {
+  rows_.events.push_back({.correlation = record.correlation,
+                          .context = record.context,
+                          .stream = record.stream,
+                          .event = record.event});
+}
+
+void WindowRows::add(const MarkerRecord& record) {
+  if ((record.flags & kMarkerStart) != 0) {
+    open_markers_[record.id] = {.start_ticks = ticks_of(record.timestamp),
+                                .end_ticks = 0,
+                                .thread = record.object[1],
+                                .name = text(record.name),
+                                .domain = text(record.domain)};
+  } else if ((record.flags & kMarkerEnd) != 0) {
+    auto open = open_markers_.extract(record.id);
+    if (open.empty() || !is_within(open.mapped().start_ticks)) return;
+    open.mapped().end_ticks = std::max(ticks_of(record.timestamp), open.mapped().start_ticks);
+    rows_.markers.push_back(open.mapped());
+  }
+}
+
+recorder::DeviceActivity WindowRows::take() {
+  if (!outside_.empty()) {
+    std::unordered_set<std::uint32_t> begun;
+    for (const recorder::DeviceCall& call : rows_.calls) begun.insert(call.correlation);
+    for (const DeviceWork& work : outside_) {
+      if (begun.contains(work.correlation)) rows_.works.push_back(work);
+    }
+    outside_.clear();
+  }
+  return std::move(rows_);
+}
+
+/// Addresses are looked up first, and what they point to is compared: a library that was unloaded
+/// may have left its place to another.
+std::uint32_t WindowRows::text(const char* text) {
+  if (text == nullptr || *text == '\0') return 0;
+  const auto known = by_address_.find(text);
+  if (known != by_address_.end() && rows_.names[known->second] == text) return known->second;
+  const auto row = static_cast<std::uint32_t>(rows_.names.size());
+  const auto [place, is_new] = by_text_.try_emplace(text, row);
+  if (is_new) rows_.names.push_back(place->first);
+  by_address_[text] = place->second;
+  return place->second;
+}
+
+std::uint32_t WindowRows::launch_row(const char* name, recorder::KernelLaunch launch) {
+  const std::uint64_t hash = hash_launch(launch, reinterpret_cast<std::uintptr_t>(name));
+  CachedLaunch& cached = cached_launches_[hash % kCachedLaunches];
+  launch.name = cached.launch.name;
+  if (cached.name == name && cached.launch == launch && rows_.names[launch.name] == name) {
+    return cached.row;
+  }
+  launch.name = text(name);
+  const auto row = static_cast<std::uint32_t>(rows_.launches.size());
+  const auto [place, is_new] = launch_rows_.try_emplace(launch, row);
+  if (is_new) rows_.launches.push_back(launch);
+  cached = {.name = name, .row = place->second, .launch = launch};
+  return place->second;
+}
+
+/// 0: the call is not one of those that are recorded.
+std::uint32_t WindowRows::call_name(CallLibrary library, std::uint32_t number) {
+  std::vector<std::uint32_t>& known = call_names_[static_cast<std::size_t>(library)];
+  if (number >= known.size()) return 0;
+  if (known[number] == 0) {
+    const std::string& name = calls_.names(library)[number];
+    if (!name.empty()) known[number] = text(name.c_str());
+  }
+  return known[number];
+}
+
+}  // namespace tbtrace::cupti

@@ -1,0 +1,86 @@
+// Records of the driver become rows of a recording: those of its time, and those of work that was
+// begun in its time and done later.
+// Owns its rows. One thread adds; end() may come from another.
+// A record without times is counted and dropped; names that are null are empty.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "cupti/abi.h"
+#include "cupti/calls.h"
+#include "recorder/device_activity.h"
+
+namespace tbtrace::cupti {
+
+class WindowRows {
+ public:
+  /// The calls must outlive it.
+  WindowRows(const Calls& calls, std::uint64_t start_ticks);
+
+  /// What begins later does not belong to it.
+  void end(std::uint64_t ticks) { end_ticks_.store(ticks, std::memory_order_release); }
+
+  void add(const KernelRecord& record);
+  void add(const CopyRecord& record);
+  void add(const PeerCopyRecord& record);
+  void add(const SetRecord& record);
+  void add(const CallRecord& record);
+  void add(const ExternalRecord& record);
+  void add(const OverheadRecord& record);
+  void add(const WaitRecord& record);
+  void add(const EventRecord& record);
+  void add(const MarkerRecord& record);
+
+  void count_lost(std::uint64_t records) { rows_.lost += records; }
+
+  /// What was added, but for works of other windows. Nothing may be added afterwards.
+  recorder::DeviceActivity take();
+
+ private:
+  struct Times {
+    std::uint64_t start = 0;
+    std::uint64_t end = 0;
+    bool are_known = false;
+  };
+  struct CachedLaunch {
+    const char* name = nullptr;
+    std::uint32_t row = 0;
+    recorder::KernelLaunch launch;
+  };
+  struct HashLaunch {
+    std::size_t operator()(const recorder::KernelLaunch& launch) const;
+  };
+  static constexpr std::size_t kCachedLaunches = 1024;
+
+  /// In the recorder's clock; counts what has none.
+  Times times(std::uint64_t start_ns, std::uint64_t end_ns);
+  bool is_within(std::uint64_t ticks) const;
+  /// Times and numbers that all kinds of works have; nothing if it is of no use here.
+  template <typename Record>
+  recorder::DeviceWork* add_work(const Record& record, recorder::DeviceWorkKind kind);
+  std::uint32_t text(const char* text);
+  std::uint32_t launch_row(const char* name, recorder::KernelLaunch launch);
+  std::uint32_t call_name(recorder::CallLibrary library, std::uint32_t number);
+
+  const Calls& calls_;
+  const std::uint64_t start_ticks_;
+  std::atomic<std::uint64_t> end_ticks_;
+
+  recorder::DeviceActivity rows_;
+  std::deque<recorder::DeviceWork> outside_;  // of the window's time; it may have begun them
+  std::unordered_map<const char*, std::uint32_t> by_address_;
+  std::unordered_map<std::string, std::uint32_t> by_text_;
+  std::unordered_map<recorder::KernelLaunch, std::uint32_t, HashLaunch> launch_rows_;
+  std::vector<CachedLaunch> cached_launches_;
+  std::array<std::vector<std::uint32_t>, 2> call_names_;  // rows of names by number; 0: not yet
+  std::unordered_map<std::uint32_t, recorder::DeviceMarker> open_markers_;  // by id
+};
+
+}  // namespace tbtrace::cupti

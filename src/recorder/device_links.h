@@ -1,0 +1,44 @@
+// Which operator made which call of CUDA, and which call which work of a device.
+// A call belongs to the innermost operator that was open on its thread when it began; no number is
+// handed from one to the other while the program runs. Work belongs to the call whose correlation
+// it has, whenever it was done: clocks of devices are never compared with those of the program.
+// Values only. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "recorder/device_activity.h"
+#include "recorder/window.h"
+
+namespace tbtrace::recorder {
+
+struct DeviceLinks {
+  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+  // Of each call, rows of the window's ranges.
+  std::vector<std::uint32_t> call_operator;
+  std::vector<std::uint32_t> call_annotation;  ///< the innermost range of the user
+  /// Of each work, a row of the calls.
+  std::vector<std::uint32_t> work_call;
+
+  /// What a stream did within a range of the user: from the first to the last work of its calls.
+  struct Annotation {
+    std::uint32_t range;
+    std::uint32_t device;
+    std::uint32_t stream;
+    std::uint64_t start_ticks;
+    std::uint64_t end_ticks;
+  };
+  std::vector<Annotation> annotations;  ///< by start
+
+  // Where the driver was told of operators, too: calls of which it said one, and those of which it
+  // said another one.
+  std::uint64_t checked = 0;
+  std::uint64_t different = 0;
+};
+
+DeviceLinks link_device_activity(const Window& window, const DeviceActivity& activity);
+
+}  // namespace tbtrace::recorder

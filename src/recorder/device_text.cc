@@ -1,0 +1,408 @@
+#include "recorder/device_text.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+#include <string_view>
+
+#include "base/demangle.h"
+#include "recorder/occupancy.h"
+#include "recorder/record.h"
+#include "wire/json_text.h"
+
+namespace tbtrace::recorder {
+
+namespace {
+
+// Kineto's own: processes of devices stand below all others, its rows of waits beside the streams.
+constexpr std::int64_t kFirstDevice = 5'000'000;
+constexpr std::int64_t kOverheadProcess = -1;
+constexpr std::int64_t kOverheadPlace = 0x100000a;
+constexpr std::int64_t kWaitRows = 1'000'000;
+
+constexpr std::size_t kLongestKernelName = std::size_t{64} << 10;
+
+/// CUpti_ActivityMemcpyKind, CUpti_ActivityMemoryKind, CUpti_ActivitySynchronizationType.
+constexpr std::array<std::string_view, 11> kCopies = {
+    "Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
+constexpr std::array<std::string_view, 8> kMemories = {"Unknown",       "Pageable",      "Pinned",
+                                                       "Device",        "Array",         "Managed",
+                                                       "Device Static", "Managed Static"};
+constexpr std::array<std::string_view, 5> kWaits = {"Unknown", "Event Sync", "Stream Wait Event",
+                                                    "Stream Sync", "Context Sync"};
+constexpr std::uint8_t kStreamWaitsForEvent = 2;
+constexpr std::uint8_t kStreamIsWaitedFor = 3;
+
+template <std::size_t kSize>
+std::string_view name_in(const std::array<std::string_view, kSize>& names, std::size_t number) {
+  return names[number < kSize ? number : 0];
+}
+
+/// CUpti_ActivityOverheadKind.
+std::string_view overhead_name(std::uint32_t kind) {
+  switch (kind) {
+    case 1:
+      return "Driver Compiler";
+    case 1U << 16:
+      return "Buffer Flush";
+    case 2U << 16:
+      return "Instrumentation";
+    case 3U << 16:
+      return "Resource";
+    case 4U << 16:
+      return "Runtime Triggered Module Loading";
+    case 5U << 16:
+      return "Lazy Function Loading";
+    case 6U << 16:
+      return "Command Buffer Full";
+    case 7U << 16:
+      return "Activity Buffer Request";
+    case 8U << 16:
+      return "UVM Activity Init";
+    default:
+      return "Unknown";
+  }
+}
+
+/// As a C++ stream writes it with eight digits; what JSON has no number for is text.
+std::string float_text(float value) {
+  return std::isfinite(value) ? fmt::format("{:.8g}", value) : "\"inf\"";
+}
+
+std::uint64_t pair_of(std::uint32_t high, std::uint32_t low) {
+  return std::uint64_t{high} << 32 | low;
+}
+
+template <typename Rows>
+std::vector<std::uint32_t> by_start(const Rows& rows) {
+  std::vector<std::uint32_t> order(rows.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return rows[a].start_ticks < rows[b].start_ticks;
+  });
+  return order;
+}
+
+}  // namespace
+
+std::string device_properties_json(const std::vector<DeviceProperties>& devices) {
+  std::string json = "[";
+  for (const DeviceProperties& device : devices) {
+    if (json.size() > 1) json += ",";
+    json += fmt::format("\n{{\"id\": {}, \"name\": ", device.id);
+    wire::append_json_string(json, device.name);
+    json += fmt::format(
+        R"(, "totalGlobalMem": {}, "computeMajor": {}, "computeMinor": {}, )"
+        R"("maxThreadsPerBlock": {}, "maxThreadsPerMultiprocessor": {}, "regsPerBlock": {}, )"
+        R"("warpSize": {}, "sharedMemPerBlock": {}, "numSms": {}, "regsPerMultiprocessor": {}, )"
+        R"("sharedMemPerBlockOptin": {}, "sharedMemPerMultiprocessor": {}}})",
+        device.total_memory_bytes, device.compute_major, device.compute_minor,
+        device.max_threads_per_block, device.max_threads_per_multiprocessor,
+        device.registers_per_block, device.warp_size, device.shared_bytes_per_block,
+        device.multiprocessors, device.registers_per_multiprocessor,
+        device.shared_bytes_per_block_optin, device.shared_bytes_per_multiprocessor);
+  }
+  return json + "]";
+}
+
+DeviceText::DeviceText(const Window& window, EventLines& lines, std::int64_t process,
+                       std::uint64_t first_id, std::string program)
+    : window_(window),
+      activity_(*window.device_activity()),
+      links_(window.device_links()),
+      lines_(lines),
+      process_(process),
+      first_id_(first_id),
+      program_(std::move(program)),
+      calls_(by_start(activity_.calls)),
+      works_(by_start(activity_.works)),
+      has_work_(activity_.calls.size()) {
+  for (std::size_t row = 0; row < activity_.works.size(); ++row) {
+    const DeviceWork& work = activity_.works[row];
+    devices_.try_emplace(work.context, work.device);
+    if (links_.work_call[row] != DeviceLinks::kNone) has_work_[links_.work_call[row]] = true;
+  }
+  for (const DeviceEvent& event : activity_.events) {
+    events_[pair_of(event.context, event.event)] = &event;
+  }
+}
+
+std::uint32_t DeviceText::device_of(std::uint32_t context) const {
+  const auto found = devices_.find(context);
+  return found == devices_.end() ? 0 : found->second;
+}
+
+void DeviceText::append_names() {
+  const auto named = [&](std::string_view kind, std::int64_t process, std::int64_t thread,
+                         std::string_view what, std::string_view value_json) {
+    lines_.begin_event();
+    lines_.add(R"({{"ph": "M", "name": "{}", )", kind);
+    lines_.add_time("ts", window_.start_ns());
+    lines_.add(R"(, "pid": {}, "tid": {}, "args": {{"{}": {}}}}})", process, thread, what,
+               value_json);
+  };
+  std::set<std::int64_t> devices;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::string> streams;
+  for (const DeviceWork& work : activity_.works) {
+    devices.insert(work.device);
+    streams.try_emplace({work.device, work.stream}, fmt::format("stream {} ", work.stream));
+  }
+  for (const DeviceWait& wait : activity_.waits) {
+    if (wait.stream == DeviceWait::kNoStream || wait.kind != kStreamIsWaitedFor) continue;
+    streams.try_emplace({device_of(wait.context), wait.stream + kWaitRows},
+                        fmt::format("stream {} (sync)", wait.stream));
+  }
+  std::string program;
+  wire::append_json_string(program, program_);
+  for (const std::int64_t device : devices) {
+    named("process_name", device, 0, "name", program);
+    named("process_labels", device, 0, "labels", fmt::format("\"GPU {}\"", device));
+    named("process_sort_index", device, 0, "sort_index", std::to_string(kFirstDevice + device));
+  }
+  for (const auto& [place, name] : streams) {
+    named("thread_name", place.first, place.second, "name", "\"" + name + "\"");
+    named("thread_sort_index", place.first, place.second, "sort_index",
+          std::to_string(place.second));
+  }
+  if (!activity_.overheads.empty()) {
+    named("process_name", kOverheadProcess, 0, "name", program);
+    named("process_labels", kOverheadProcess, 0, "labels", "\"CUPTI Overhead\"");
+    named("process_sort_index", kOverheadProcess, 0, "sort_index", std::to_string(kOverheadPlace));
+  }
+}
+
+std::size_t DeviceText::rows_of(Part part) const {
+  switch (part) {
+    case Part::calls:
+      return calls_.size();
+    case Part::works:
+      return works_.size();
+    case Part::waits:
+      return activity_.waits.size();
+    case Part::overheads:
+      return activity_.overheads.size();
+    case Part::markers:
+      return activity_.markers.size();
+    case Part::annotations:
+      return links_.annotations.size();
+    case Part::end:
+      break;
+  }
+  return 0;
+}
+
+bool DeviceText::append_next() {
+  while (part_ != Part::end && next_ == rows_of(part_)) {
+    part_ = static_cast<Part>(static_cast<unsigned char>(part_) + 1);
+    next_ = 0;
+  }
+  const std::size_t row = next_++;
+  switch (part_) {
+    case Part::calls:
+      append_call(activity_.calls[calls_[row]], calls_[row]);
+      return true;
+    case Part::works:
+      append_work(activity_.works[works_[row]], works_[row]);
+      return true;
+    case Part::waits:
+      append_wait(activity_.waits[row]);
+      return true;
+    case Part::overheads:
+      append_overhead(activity_.overheads[row]);
+      return true;
+    case Part::markers:
+      append_marker(activity_.markers[row]);
+      return true;
+    case Part::annotations:
+      append_annotation(links_.annotations[row]);
+      return true;
+    case Part::end:
+      break;
+  }
+  return false;
+}
+
+void DeviceText::append_times(std::uint64_t start_ticks, std::uint64_t end_ticks) {
+  lines_.add_times(window_.unix_ns(start_ticks), window_.unix_ns(end_ticks));
+}
+
+/// `"External id": n, ` of the call's operator, if it has one.
+void DeviceText::append_external_id(std::uint32_t call) {
+  if (call == DeviceLinks::kNone || links_.call_operator[call] == DeviceLinks::kNone) return;
+  lines_.add("\"External id\": {}, ", first_id_ + links_.call_operator[call]);
+}
+
+void DeviceText::append_call(const DeviceCall& call, std::uint32_t row) {
+  lines_.begin_event();
+  lines_.add(R"({{"ph": "X", "cat": "{}", "name": )",
+             call.library == CallLibrary::runtime ? "cuda_runtime" : "cuda_driver");
+  lines_.add_quoted(activity_.names[call.name]);
+  lines_.add(R"(, "pid": {}, "tid": {})", process_, call.thread);
+  append_times(call.start_ticks, call.end_ticks);
+  lines_.add(R"(, "args": {{)");
+  append_external_id(row);
+  lines_.add(R"("cbid": {}, "correlation": {}}}}})", call.number, call.correlation);
+  if (has_work_[row]) {
+    append_arrow_end(true, call.correlation, call.start_ticks, process_, call.thread);
+  }
+}
+
+void DeviceText::append_work(const DeviceWork& work, std::uint32_t row) {
+  lines_.begin_event();
+  const std::uint32_t call = links_.work_call[row];
+  switch (work.kind) {
+    case DeviceWorkKind::kernel:
+      lines_.add(R"({{"ph": "X", "cat": "kernel", "name": )");
+      lines_.add_quoted(kernel_name(activity_.launches[work.launch].name));
+      break;
+    case DeviceWorkKind::copy:
+      lines_.add(R"json({{"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy {} ({} -> {})")json",
+                 name_in(kCopies, work.copy_kind), name_in(kMemories, work.from_memory),
+                 name_in(kMemories, work.to_memory));
+      break;
+    case DeviceWorkKind::set:
+      lines_.add(R"json({{"ph": "X", "cat": "gpu_memset", "name": "Memset ({})")json",
+                 name_in(kMemories, work.to_memory));
+      break;
+  }
+  lines_.add(R"(, "pid": {}, "tid": {})", work.device, work.stream);
+  append_times(work.start_ticks, work.end_ticks);
+  lines_.add(R"(, "args": {{)");
+  append_external_id(call);
+  if (work.kind == DeviceWorkKind::kernel) lines_.add(R"("queued": 0, )");
+  lines_.add(R"("device": {}, "context": {}, "stream": {}, "correlation": {})", work.device,
+             work.context, work.stream, work.correlation);
+  if (work.kind == DeviceWorkKind::kernel) {
+    lines_.add("{}", launch_text(work.device, work.launch));
+  } else {
+    lines_.add(R"(, "bytes": {})", work.bytes);
+    const std::int64_t ns = window_.unix_ns(work.end_ticks) - window_.unix_ns(work.start_ticks);
+    if (ns > 0) {
+      lines_.add(R"json(, "memory bandwidth (GB/s)": {})json",
+                 static_cast<double>(work.bytes) / static_cast<double>(ns));
+    }
+  }
+  if (work.peers != 0) {
+    const DevicePeers& peers = activity_.peers[work.peers - 1];
+    lines_.add(R"(, "fromDevice": {}, "inDevice": {}, "toDevice": {}, "fromContext": {}, )"
+               R"("inContext": {}, "toContext": {})",
+               peers.from_device, work.device, peers.to_device, peers.from_context, work.context,
+               peers.to_context);
+  }
+  if (work.graph != 0 || work.graph_node != 0) {
+    lines_.add(R"(, "graph id": {}, "graph node id": {})", work.graph, work.graph_node);
+  }
+  lines_.add(R"(, "channel": {}, "channel_type": {}}}}})", work.channel, work.channel_type);
+  if (call != DeviceLinks::kNone) {
+    append_arrow_end(false, work.correlation, work.start_ticks, work.device, work.stream);
+  }
+}
+
+void DeviceText::append_arrow_end(bool is_start, std::uint32_t correlation, std::uint64_t ticks,
+                                  std::int64_t process, std::int64_t thread) {
+  lines_.begin_event();
+  lines_.add(R"({{"ph": "{}", "id": {}, "pid": {}, "tid": {}, )", is_start ? 's' : 'f', correlation,
+             process, thread);
+  lines_.add_time("ts", window_.unix_ns(ticks));
+  lines_.add(R"(, "cat": "ac2g", "name": "ac2g"{}}})", is_start ? "" : R"(, "bp": "e")");
+}
+
+void DeviceText::append_wait(const DeviceWait& wait) {
+  const std::string_view name = name_in(kWaits, wait.kind);
+  const std::uint32_t device = device_of(wait.context);
+  std::int64_t thread = wait.stream == DeviceWait::kNoStream ? -1 : std::int64_t{wait.stream};
+  if (thread >= 0 && wait.kind == kStreamIsWaitedFor) thread += kWaitRows;
+  lines_.begin_event();
+  lines_.add(R"({{"ph": "X", "cat": "cuda_sync", "name": "{}", "pid": {}, "tid": {})", name, device,
+             thread);
+  append_times(wait.start_ticks, wait.end_ticks);
+  lines_.add(R"(, "args": {{"cuda_sync_kind": "{}", )", name);
+  if (wait.kind == kStreamWaitsForEvent && wait.event != DeviceWait::kNoEvent) {
+    const auto event = events_.find(pair_of(wait.context, wait.event));
+    if (event != events_.end()) {
+      lines_.add(R"("wait_on_stream": {}, "wait_on_cuda_event_record_corr_id": {}, )",
+                 event->second->stream, event->second->correlation);
+    }
+    lines_.add(R"("wait_on_cuda_event_id": {}, )", wait.event);
+  }
+  lines_.add(R"("stream": {}, "correlation": {}, "device": {}, "context": {}}}}})",
+             wait.stream == DeviceWait::kNoStream ? -1 : std::int64_t{wait.stream},
+             wait.correlation, device, wait.context);
+}
+
+void DeviceText::append_overhead(const DeviceOverhead& overhead) {
+  lines_.begin_event();
+  lines_.add(R"({{"ph": "X", "cat": "overhead", "name": "{}", "pid": {}, "tid": 0)",
+             overhead_name(overhead.kind), kOverheadProcess);
+  append_times(overhead.start_ticks, overhead.end_ticks);
+  lines_.add(R"(, "args": {{}}}})");
+}
+
+void DeviceText::append_marker(const DeviceMarker& marker) {
+  lines_.begin_event();
+  lines_.add(R"({{"ph": "X", "cat": "user_annotation", "name": )");
+  lines_.add_quoted(activity_.names[marker.name]);
+  lines_.add(R"(, "pid": {}, "tid": {})", process_, marker.thread);
+  append_times(marker.start_ticks, marker.end_ticks);
+  lines_.add(R"(, "args": {{"NVTX domain": )");
+  lines_.add_quoted(activity_.names[marker.domain]);
+  lines_.add("}}}}");
+}
+
+/// Kineto has it begin 1 ns before its first work and end 1 ns after its last one, so that it is
+/// around both.
+void DeviceText::append_annotation(const DeviceLinks::Annotation& annotation) {
+  lines_.begin_event();
+  lines_.add(R"({{"ph": "X", "cat": "gpu_user_annotation", "name": )");
+  lines_.add_quoted(begin_record(window_.ranges()[annotation.range].record).name->text);
+  lines_.add(R"(, "pid": {}, "tid": {})", annotation.device, annotation.stream);
+  lines_.add_times(window_.unix_ns(annotation.start_ticks) - 1,
+                   window_.unix_ns(annotation.end_ticks) + 1);
+  lines_.add(R"(, "args": {{"External id": {}}}}})", first_id_ + annotation.range);
+}
+
+const std::string& DeviceText::kernel_name(std::uint32_t name) {
+  const auto [place, is_new] = kernel_names_.try_emplace(name);
+  if (is_new) {
+    const std::string& symbol = activity_.names[name];
+    place->second = demangle(symbol, kLongestKernelName).value_or(symbol);
+  }
+  return place->second;
+}
+
+/// What is the same for all kernels that are launched alike on a device.
+const std::string& DeviceText::launch_text(std::uint32_t device, std::uint32_t launch) {
+  const auto [place, is_new] = launch_texts_.try_emplace(pair_of(device, launch));
+  if (!is_new) return place->second;
+  const KernelLaunch& kernel = activity_.launches[launch];
+  DeviceProperties properties;
+  for (const DeviceProperties& one : activity_.devices) {
+    if (one.id == device) properties = one;
+  }
+  const Occupancy kineto = find_occupancy(properties, kernel, SharedMemoryRule::kineto);
+  const Occupancy corrected = find_occupancy(properties, kernel, SharedMemoryRule::opt_in);
+  place->second = fmt::format(
+      R"(, "registers per thread": {}, "shared memory": {}, "blocks per SM": {}, )"
+      R"("warps per SM": {}, "grid": [{}, {}, {}], "block": [{}, {}, {}], )"
+      R"("est. achieved occupancy %": {}, "occupancy": {{"activeBlocksPerMultiprocessor": {}, )"
+      R"("limitingFactors": "{}", "blockLimitRegs": {}, "blockLimitSharedMem": {}, )"
+      R"("blockLimitWarps": {}, "blockLimitBlocks": {}, "blockLimitBarriers": {}, )"
+      R"("allocatedRegistersPerBlock": {}, "allocatedSharedMemPerBlock": {}}}, )"
+      R"("corrected occupancy %": {})",
+      kernel.registers_per_thread,
+      std::int64_t{kernel.static_shared_bytes} + kernel.dynamic_shared_bytes,
+      float_text(blocks_per_multiprocessor(properties, kernel)),
+      float_text(warps_per_multiprocessor(properties, kernel)), kernel.grid[0], kernel.grid[1],
+      kernel.grid[2], kernel.block[0], kernel.block[1], kernel.block[2],
+      occupancy_percent(properties, kernel, kineto), kineto.active_blocks,
+      limiting_factors_text(kineto.limiting_factors), kineto.block_limit_registers,
+      kineto.block_limit_shared_memory, kineto.block_limit_warps, kineto.block_limit_blocks,
+      kineto.block_limit_barriers, kineto.allocated_registers_per_block,
+      kineto.allocated_shared_bytes_per_block, occupancy_percent(properties, kernel, corrected));
+  return place->second;
+}
+
+}  // namespace tbtrace::recorder

@@ -1,0 +1,486 @@
+#include "cupti/collector.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "cupti/fake_gpu.h"
+
+namespace tbtrace::cupti {
+namespace {
+
+using recorder::DeviceActivity;
+using recorder::DeviceWorkKind;
+using testing::HasSubstr;
+
+std::map<std::string, std::uint64_t> kernels_by_name(const DeviceActivity& activity) {
+  std::map<std::string, std::uint64_t> counts;
+  for (const auto& work : activity.works) {
+    if (work.kind != DeviceWorkKind::kernel) continue;
+    ++counts[activity.names[activity.launches[work.launch].name]];
+  }
+  return counts;
+}
+
+class CuptiOfRelease : public testing::TestWithParam<const char*> {};
+
+/// All kinds of work, read back as it was scripted, whatever the release's records are like.
+TEST_P(CuptiOfRelease, RecordsWhatTheDeviceDid) {
+  FakeGpu gpu(GetParam());
+  const auto collector = gpu.collector(FakeGpu::impatient());
+  std::uint32_t launched = 0;
+  std::uint32_t graph = 0;
+  std::uint32_t waited = 0;
+  const auto activity =
+      recorded(*collector,
+               [&] {
+                 auto& cuda = gpu.cupti();
+                 launched = cuda.launch({.name = "_Z4gemmPf",
+                                         .grid = {3, 4, 5},
+                                         .block = {64, 2, 1},
+                                         .registers = 48,
+                                         .static_shared = 1024,
+                                         .dynamic_shared = 100'000,
+                                         .on = {.device = 1, .context = 2, .stream = 13},
+                                         .channel = {.channel = 6, .type = 1}});
+                 cuda.copy({.bytes = 4096, .kind = 2, .from_memory = 3, .to_memory = 2});
+                 cuda.copy_peer({.bytes = 512, .from_device = 0, .to_device = 1});
+                 cuda.fill({.bytes = 64});
+                 graph = cuda.launch_graph(
+                     {.graph = 9, .kernels = {{.name = "a"}, {.name = "b"}, {.name = "a"}}});
+                 cuda.record_event({.event = 3});
+                 waited = cuda.sync({.type = fake_cuda::kStreamSynchronize, .on = {.stream = 7}});
+                 cuda.overhead({.data = true});
+               },
+               {.waits = true, .overhead = true});
+  ASSERT_NE(activity, nullptr);
+  EXPECT_EQ(activity->problem, "");
+  EXPECT_EQ(activity->lost, 0U);
+  EXPECT_EQ(activity->untimed, 0U);
+  EXPECT_EQ(activity->interface_version, gpu.library().version);
+  EXPECT_EQ(activity->driver_version, 13000);
+  ASSERT_EQ(activity->devices.size(), 1U);
+  EXPECT_EQ(activity->devices[0].name, "NVIDIA H200");
+
+  const std::map<std::string, std::uint64_t> kernels = {{"_Z4gemmPf", 1}, {"a", 2}, {"b", 1}};
+  EXPECT_EQ(kernels_by_name(*activity), kernels);
+  std::set<std::uint64_t> nodes;
+  for (const auto& work : activity->works) {
+    EXPECT_GT(work.end_ticks, work.start_ticks);
+    if (work.correlation == launched) {
+      const recorder::KernelLaunch& launch = activity->launches[work.launch];
+      EXPECT_EQ(launch.grid, (std::array<std::int32_t, 3>{3, 4, 5}));
+      EXPECT_EQ(launch.block, (std::array<std::int32_t, 3>{64, 2, 1}));
+      EXPECT_EQ(launch.registers_per_thread, 48U);
+      EXPECT_EQ(launch.static_shared_bytes, 1024);
+      EXPECT_EQ(launch.dynamic_shared_bytes, 100'000);
+      EXPECT_EQ(work.device, 1U);
+      EXPECT_EQ(work.context, 2U);
+      EXPECT_EQ(work.stream, 13U);
+      EXPECT_EQ(work.channel, 6U);
+      EXPECT_EQ(work.channel_type, 1U);
+    } else if (work.correlation == graph) {
+      EXPECT_EQ(work.graph, 9U);
+      nodes.insert(work.graph_node);
+    } else if (work.kind == DeviceWorkKind::copy && work.peers == 0) {
+      EXPECT_EQ(work.bytes, 4096U);
+      EXPECT_EQ(work.copy_kind, 2U);
+      EXPECT_EQ(work.from_memory, 3U);
+      EXPECT_EQ(work.to_memory, 2U);
+    } else if (work.kind == DeviceWorkKind::copy) {
+      EXPECT_EQ(work.bytes, 512U);
+      EXPECT_EQ(activity->peers[work.peers - 1].to_device, 1U);
+      EXPECT_EQ(activity->peers[work.peers - 1].to_context, 2U);
+    } else {
+      EXPECT_EQ(work.kind, DeviceWorkKind::set);
+      EXPECT_EQ(work.bytes, 64U);
+      EXPECT_EQ(work.to_memory, 3U);
+    }
+  }
+  EXPECT_EQ(activity->works.size(), 7U);
+  EXPECT_EQ(nodes.size(), 3U);
+
+  std::vector<std::string> calls;
+  for (const auto& call : activity->calls) {
+    EXPECT_EQ(call.thread, static_cast<std::uint32_t>(::gettid()));
+    EXPECT_GE(call.end_ticks, call.start_ticks);
+    calls.push_back(activity->names[call.name]);
+  }
+  std::sort(calls.begin(), calls.end());
+  EXPECT_THAT(calls, testing::ElementsAre("cudaEventRecord", "cudaGraphLaunch", "cudaLaunchKernel",
+                                          "cudaMemcpyAsync", "cudaMemcpyPeerAsync",
+                                          "cudaMemsetAsync", "cudaStreamSynchronize"));
+  ASSERT_EQ(activity->waits.size(), 1U);
+  EXPECT_EQ(activity->waits[0].correlation, waited);
+  EXPECT_EQ(activity->waits[0].stream, 7U);
+  ASSERT_EQ(activity->events.size(), 1U);
+  EXPECT_EQ(activity->events[0].event, 3U);
+  EXPECT_EQ(activity->overheads.size(), 1U);
+
+  EXPECT_EQ(gpu.cupti().calls("cuptiSubscribe"), 0U);
+  EXPECT_EQ(gpu.cupti().calls("cuptiFinalize"), 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Releases, CuptiOfRelease, testing::ValuesIn(kFakes),
+                         [](const auto& param) {
+                           const std::string path = param.param;
+                           const std::size_t slash = path.rfind('/');
+                           return "cupti_" + path.substr(slash - 3, 3);
+                         });
+
+TEST(CuptiCollector, ClockIsRegisteredOnceAndNothingIsOnAfterwards) {
+  FakeGpu gpu;
+  {
+    const auto collector = gpu.collector(FakeGpu::impatient());
+    for (int cycle = 0; cycle < 20; ++cycle) {
+      const auto activity = recorded(*collector, [&] { gpu.cupti().launch({.name = "k"}); });
+      EXPECT_EQ(activity->works.size(), 1U) << cycle;
+      EXPECT_EQ(activity->calls.size(), 1U) << cycle;
+    }
+    EXPECT_EQ(gpu.cupti().calls("cuptiActivityRegisterTimestampCallback"), 1U);
+  }
+  EXPECT_EQ(gpu.cupti().enabled_kinds(), 0U);
+  EXPECT_EQ(gpu.cupti().enabled_calls(fake_cuda::kRuntimeApi), 0U);
+  EXPECT_EQ(gpu.cupti().counters().buffers_unzeroed, 0U);
+  EXPECT_EQ(gpu.cupti().counters().buffers_unaligned, 0U);
+  EXPECT_EQ(gpu.cupti().counters().buffers_twice, 0U);
+}
+
+TEST(CuptiCollector, OnlyChosenCallsAreEnabled) {
+  FakeGpu gpu;
+  const auto collector = gpu.collector();
+  const auto session = collector->begin({});
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  EXPECT_FALSE(gpu.cupti().enabled(static_cast<std::uint32_t>(Kind::runtime)));
+  EXPECT_TRUE(gpu.cupti().call_enabled(fake_cuda::kRuntimeApi, 211));
+  EXPECT_TRUE(gpu.cupti().call_enabled(fake_cuda::kDriverApi, 307));
+  for (const Kind kind : {Kind::wait, Kind::overhead, Kind::marker, Kind::external}) {
+    EXPECT_FALSE(gpu.cupti().enabled(static_cast<std::uint32_t>(kind)));
+  }
+}
+
+TEST(CuptiCollector, SessionsShareWhatTheyTraceAndEachHasItsWindow) {
+  FakeGpu gpu;
+  const auto collector = gpu.collector(FakeGpu::impatient());
+  auto first = collector->begin({});
+  auto second = collector->begin({.waits = true});
+  ASSERT_TRUE(first.ok() && second.ok());
+  (*first)->begin_window();
+  gpu.cupti().launch({.name = "both not yet"});
+  (*second)->begin_window();
+  gpu.cupti().launch({.name = "both"});
+  const auto of_first = (*first)->end_window().get();
+  *first = nullptr;
+  gpu.cupti().launch({.name = "second"});
+  gpu.cupti().sync({});
+  const auto of_second = (*second)->end_window().get();
+  using Counts = std::map<std::string, std::uint64_t>;
+  EXPECT_EQ(kernels_by_name(*of_first), (Counts{{"both not yet", 1}, {"both", 1}}));
+  EXPECT_EQ(kernels_by_name(*of_second), (Counts{{"both", 1}, {"second", 1}}));
+  EXPECT_EQ(of_second->waits.size(), 1U);
+}
+
+TEST(CuptiCollector, ThreadsLaunchAtOnceAndNothingIsLost) {
+  FakeGpu gpu;
+  const auto collector = gpu.collector(FakeGpu::impatient());
+  constexpr int kThreads = 4;
+  constexpr int kLaunches = 3000;
+  const auto activity = recorded(*collector, [&] {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back([&, i] {
+        for (int launch = 0; launch < kLaunches; ++launch) {
+          gpu.cupti().launch({.name = "k", .on = {.stream = static_cast<std::uint32_t>(i)}});
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  });
+  EXPECT_EQ(activity->works.size(), kThreads * kLaunches * 1U);
+  EXPECT_EQ(activity->calls.size(), kThreads * kLaunches * 1U);
+  EXPECT_EQ(activity->lost, 0U);
+  std::map<std::uint32_t, int> by_thread;
+  for (const auto& call : activity->calls) ++by_thread[call.thread];
+  EXPECT_EQ(by_thread.size(), 1U * kThreads);
+}
+
+TEST(CuptiCollector, WhatIsNotDoneAtTheEndIsWaitedFor) {
+  FakeGpu gpu;
+  const auto collector = gpu.collector(FakeGpu::impatient());
+  const auto activity = recorded(*collector, [&] {
+    gpu.cupti().launch({.name = "long", .time = {.duration_ns = 30'000'000}});
+  });
+  ASSERT_EQ(activity->works.size(), 1U);
+  EXPECT_EQ(activity->untimed, 0U);
+}
+
+TEST(CuptiCollector, WithoutWaitingTheProgramGoesOnAndWorkStillComes) {
+  FakeGpu gpu;
+  auto settings = FakeGpu::impatient();
+  settings.patience = std::chrono::milliseconds(5000);
+  const auto collector = gpu.collector(settings);
+  auto session = collector->begin({.wait_for_device = false});
+  ASSERT_TRUE(session.ok());
+  (*session)->begin_window();
+  gpu.cupti().launch({.name = "long", .time = {.duration_ns = 300'000'000}});
+  const auto pending = (*session)->end_window();
+  EXPECT_EQ(pending.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+  EXPECT_EQ(gpu.driver().calls("cuCtxSynchronize"), 0U);
+  *session = nullptr;
+  EXPECT_EQ(pending.get()->works.size(), 1U);
+  EXPECT_EQ(pending.get()->untimed, 0U);
+}
+
+TEST(CuptiCollector, WorkThatNeverEndsIsCountedAfterAWhile) {
+  FakeGpu gpu;
+  const auto collector = gpu.collector(FakeGpu::impatient());
+  const auto activity =
+      recorded(*collector,
+               [&] {
+                 gpu.cupti().launch({.name = "k", .time = {.duration_ns = 3'600'000'000'000}});
+                 gpu.cupti().launch({.name = "other", .on = {.stream = 9}});
+               },
+               {.wait_for_device = false});
+  EXPECT_EQ(activity->untimed, 1U);
+  EXPECT_EQ(activity->works.size(), 1U);
+}
+
+TEST(CuptiCollector, OrderAndLatenessChangeNothing) {
+  for (const int way : {0, 1, 2}) {
+    FakeGpu gpu;
+    fake_cuda::Faults faults;
+    if (way == 0) faults.calls_last = true;
+    if (way == 1) faults.newest_first = true;
+    if (way == 2) faults.late_ms = 30;
+    gpu.cupti().set_faults(faults);
+    const auto collector = gpu.collector(FakeGpu::impatient());
+    const auto activity = recorded(*collector, [&] {
+      for (int i = 0; i < 5000; ++i) gpu.cupti().launch({.name = "k"});
+    });
+    EXPECT_EQ(activity->works.size(), 5000U) << way;
+    EXPECT_EQ(activity->calls.size(), 5000U) << way;
+    EXPECT_EQ(activity->problem, "") << way;
+  }
+}
+
+TEST(CuptiCollector, WhatTheDriverDropsIsCounted) {
+  FakeGpu gpu;
+  const auto collector = gpu.collector(FakeGpu::impatient());
+  const auto activity = recorded(*collector, [&] {
+    fake_cuda::Faults faults;
+    faults.drop_records = 7;
+    gpu.cupti().set_faults(faults);
+    for (int i = 0; i < 100; ++i) gpu.cupti().launch({.name = "k"});
+  });
+  EXPECT_EQ(activity->lost, 7U);
+  EXPECT_EQ(activity->works.size() + activity->calls.size(), 193U);
+}
+
+TEST(CuptiCollector, RecordsWithoutTimesAreCounted) {
+  FakeGpu gpu;
+  const auto collector = gpu.collector(FakeGpu::impatient());
+  const auto activity = recorded(*collector, [&] {
+    fake_cuda::Faults faults;
+    faults.zero_times_every = 10;
+    gpu.cupti().set_faults(faults);
+    for (int i = 0; i < 100; ++i) gpu.cupti().launch({.name = "k"});
+  });
+  EXPECT_EQ(activity->untimed, 10U);
+  EXPECT_EQ(activity->works.size(), 90U);
+}
+
+/// More at once than there are buffers: memory stays within its limit, and all is accounted for.
+TEST(CuptiCollector, WhatDoesNotFitIsCountedWithEveryRelease) {
+  for (const char* path : kFakes) {
+    FakeGpu gpu(path);
+    auto settings = FakeGpu::impatient();
+    settings.buffers.most_buffers = 2;
+    const auto collector = gpu.collector(settings);
+    constexpr std::uint64_t kLaunches = 100'000;
+    const auto activity = recorded(*collector, [&] {
+      gpu.cupti().generate(kLaunches, {.name = "k", .time = {.start_ns = 1}});
+    });
+    EXPECT_EQ(activity->works.size() + activity->calls.size() + activity->lost + activity->untimed,
+              2 * kLaunches)
+        << path;
+    EXPECT_LE(collector->buffer_bytes(), 64 * settings.buffers.buffer_bytes) << path;
+  }
+}
+
+TEST(CuptiCollector, AnotherProfilersTakeoverIsNoticed) {
+  FakeGpu gpu;
+  const auto collector = gpu.collector(FakeGpu::impatient());
+  const auto activity = recorded(*collector, [&] {
+    gpu.cupti().launch({.name = "ours"});
+    gpu.cupti().take_over();
+    for (int i = 0; i < 1000; ++i) gpu.cupti().launch({.name = "theirs"});
+  });
+  EXPECT_THAT(activity->problem, HasSubstr("another profiler"));
+  // The next session has its own again.
+  const auto later = recorded(*collector, [&] { gpu.cupti().launch({.name = "ours"}); });
+  EXPECT_EQ(later->works.size(), 1U);
+  EXPECT_EQ(later->problem, "");
+}
+
+TEST(CuptiCollector, GarbageEndsABufferAndIsCounted) {
+  FakeGpu gpu;
+  const auto collector = gpu.collector(FakeGpu::impatient());
+  const auto activity = recorded(*collector, [&] {
+    gpu.cupti().launch({.name = "before"});
+    const std::array<std::uint64_t, 2> garbage = {0x7fff, 0};
+    gpu.cupti().put_bytes(garbage.data(), sizeof garbage);
+    gpu.cupti().launch({.name = "behind"});
+  });
+  EXPECT_EQ(kernels_by_name(*activity).count("before"), 1U);
+  EXPECT_EQ(kernels_by_name(*activity).count("behind"), 0U);
+  EXPECT_EQ(activity->lost, 1U);
+}
+
+TEST(CuptiCollector, ACutRecordIsCounted) {
+  FakeGpu gpu;
+  const auto collector = gpu.collector(FakeGpu::impatient());
+  const auto activity = recorded(*collector, [&] {
+    fake_cuda::Faults faults;
+    faults.truncate_buffers = 1;
+    gpu.cupti().set_faults(faults);
+    gpu.cupti().launch({.name = "k"});
+  });
+  EXPECT_EQ(activity->works.size() + activity->calls.size(), 1U);
+  EXPECT_EQ(activity->lost, 1U);
+}
+
+TEST(CuptiCollector, CorrelationsMayWrap) {
+  FakeGpu gpu;
+  const auto collector = gpu.collector(FakeGpu::impatient());
+  const auto activity = recorded(*collector, [&] {
+    gpu.cupti().set_correlation(0xfffffffe);
+    for (int i = 0; i < 4; ++i) gpu.cupti().launch({.name = "k"});
+  });
+  std::set<std::uint32_t> calls;
+  for (const auto& call : activity->calls) calls.insert(call.correlation);
+  EXPECT_EQ(calls.size(), 4U);
+  for (const auto& work : activity->works) EXPECT_TRUE(calls.contains(work.correlation));
+}
+
+// Refusals.
+
+TEST(CuptiRefusals, OfEachKindAreTold) {
+  for (const int code : {15, 33, 35, 39, 40, 41, 43, 45, 999}) {
+    FakeGpu gpu;
+    gpu.cupti().fail_enable(static_cast<std::uint32_t>(Kind::kernel), code);
+    const auto collector = gpu.collector();
+    const auto session = collector->begin({});
+    ASSERT_FALSE(session.ok()) << code;
+    EXPECT_EQ(session.status().code(), StatusCode::check_failed);
+    EXPECT_THAT(session.status().message(), HasSubstr("(" + std::to_string(code) + ")"));
+    EXPECT_EQ(gpu.cupti().enabled_kinds(), 0U) << code;
+    EXPECT_EQ(gpu.cupti().enabled_calls(fake_cuda::kRuntimeApi), 0U) << code;
+    // It may be granted later.
+    gpu.cupti().fail_enable(static_cast<std::uint32_t>(Kind::kernel), 0);
+    EXPECT_TRUE(collector->begin({}).ok());
+  }
+}
+
+TEST(CuptiRefusals, OfExtrasLeaveTheRest) {
+  FakeGpu gpu;
+  gpu.cupti().fail_enable(static_cast<std::uint32_t>(Kind::wait), 27);
+  const auto collector = gpu.collector(FakeGpu::impatient());
+  const auto session = collector->begin({.waits = true, .overhead = true});
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  EXPECT_THAT((*session)->shortcoming(), HasSubstr("synchronization events are not recorded"));
+  EXPECT_TRUE(gpu.cupti().enabled(static_cast<std::uint32_t>(Kind::overhead)));
+}
+
+TEST(CuptiRefusals, OfAnOldDriverNamesBothVersions) {
+  FakeGpu gpu(FAKE_CUPTI_130);
+  fake_cuda::DriverSetup setup;
+  setup.version = 12040;
+  gpu.driver().set_up(setup);
+  const auto collector = gpu.collector();
+  const auto session = collector->begin({});
+  ASSERT_FALSE(session.ok());
+  EXPECT_THAT(session.status().message(), HasSubstr("CUDA 12.4"));
+  EXPECT_THAT(session.status().message(), HasSubstr("CUDA 13.0"));
+  FakeGpu older(FAKE_CUPTI_124);
+  older.driver().set_up(setup);
+  EXPECT_TRUE(older.collector()->begin({}).ok());
+}
+
+TEST(CuptiRefusals, InAForkedChildItRefusesAndDoesNotHang) {
+  FakeGpu gpu;
+  const auto collector = gpu.collector(FakeGpu::impatient());
+  auto session = collector->begin({});
+  ASSERT_TRUE(session.ok());
+  (*session)->begin_window();
+  gpu.cupti().launch({.name = "k"});
+  EXPECT_EXIT(
+      {
+        ::alarm(20);
+        const bool refused = !collector->begin({}).ok();
+        const auto activity = (*session)->end_window().get();
+        *session = nullptr;
+        ::_exit(refused && !activity->problem.empty() ? 7 : 1);
+      },
+      testing::ExitedWithCode(7), "");
+  EXPECT_EQ((*session)->end_window().get()->works.size(), 1U);
+}
+
+TEST(CuptiRefusals, AfterTheEndOfTheProgram) {
+  FakeGpu gpu;
+  const auto collector = gpu.collector(FakeGpu::impatient());
+  auto session = collector->begin({});
+  ASSERT_TRUE(session.ok());
+  (*session)->begin_window();
+  gpu.cupti().launch({.name = "k"});
+  collector->shut_down();
+  EXPECT_THAT((*session)->end_window().get()->problem, HasSubstr("the program ended"));
+  EXPECT_FALSE(collector->begin({}).ok());
+}
+
+/// Each call of CUPTI and of the driver fails once, with each of several answers: what was begun
+/// ends, and every record is there or counted, or the session is refused with a reason.
+TEST(CuptiFaults, EveryCallMayFail) {
+  for (const bool of_driver : {false, true}) {
+    for (const int code : {1, 15, 999}) {
+      std::uint64_t calls = 0;  // of a session in which none fails
+      for (std::uint64_t nth = 0; nth <= calls; ++nth) {
+        FakeGpu gpu;
+        const auto collector = gpu.collector(FakeGpu::impatient());
+        const std::uint64_t before = gpu.driver().calls(nullptr);
+        if (nth > 0 && of_driver) gpu.driver().fail_call(before + nth, code);
+        if (nth > 0 && !of_driver) gpu.cupti().fail_call(nth, code);
+        auto session = collector->begin({.waits = true, .overhead = true, .operator_ids = true});
+        if (session.ok()) {
+          (*session)->begin_window();
+          for (int i = 0; i < 10; ++i) gpu.cupti().launch({.name = "k"});
+          const auto activity = (*session)->end_window().get();
+          const bool all_is_there = activity->works.size() == 10;
+          const bool told = activity->untimed + activity->lost > 0 || !activity->problem.empty() ||
+                            !(*session)->shortcoming().empty();
+          EXPECT_TRUE(all_is_there || told) << nth << " " << code;
+        } else {
+          EXPECT_THAT(session.status().message(), HasSubstr("[cupti")) << nth;
+        }
+        if (session.ok()) *session = nullptr;
+        calls = std::max(
+            calls, of_driver ? gpu.driver().calls(nullptr) - before : gpu.cupti().calls(nullptr));
+        gpu.cupti().fail_call(0, 0);
+        gpu.driver().fail_call(0, 0);
+        EXPECT_EQ(recorded(*collector, [&] { gpu.cupti().launch({.name = "k"}); })->works.size(),
+                  1U)
+            << nth << " " << code;
+      }
+      EXPECT_GT(calls, 3U);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tbtrace::cupti

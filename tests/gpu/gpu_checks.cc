@@ -1,0 +1,51 @@
+// Makes what judge.py judges, on a machine with an NVIDIA GPU.
+//   gpu_checks PART FOLDER [ARGUMENT...]    parts.h has the parts
+// Writes traces to FOLDER and prints figures, a line of JSON.
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <stdexcept>
+
+#include <torch/cuda.h>
+
+#include "parts.h"
+
+namespace {
+
+using gpu_checks::Arguments;
+using gpu_checks::Figures;
+
+struct Part {
+  const char* name;
+  void (*run)(const Arguments&, Figures&);
+};
+
+constexpr Part kParts[] = {
+    {"kernels", gpu_checks::kernels},       {"launch_cost", gpu_checks::launch_cost},
+    {"step_time", gpu_checks::step_time},   {"torch_first", gpu_checks::torch_first},
+    {"ours_first", gpu_checks::ours_first}, {"torch_before", gpu_checks::torch_before},
+    {"links", gpu_checks::links},           {"cycles", gpu_checks::cycles},
+    {"long_run", gpu_checks::long_run},     {"logs", gpu_checks::logs},
+    {"graphs", gpu_checks::graphs},         {"streams", gpu_checks::streams},
+    {"copies", gpu_checks::copies},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  for (const Part& part : kParts) {
+    if (argc < 3 || std::strcmp(argv[1], part.name) != 0) continue;
+    try {
+      if (!torch::cuda::is_available()) throw std::runtime_error("LibTorch sees no GPU here");
+      Figures figures;
+      part.run({.folder = argv[2], .rest = {argv + 3, argv + argc}}, figures);
+      figures.print();
+      return 0;
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "%s: %s\n", part.name, error.what());
+      return 1;
+    }
+  }
+  std::fprintf(stderr, "usage: %s PART FOLDER [ARGUMENT...]\n", argv[0]);
+  return 2;
+}

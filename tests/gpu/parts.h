@@ -1,0 +1,61 @@
+// The parts of the checks: each makes traces in `folder` and adds figures; judge.py judges both.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "contenders.h"
+
+namespace gpu_checks {
+
+struct Arguments {
+  std::string folder;
+  std::vector<std::string> rest = {};
+
+  std::string path(const std::string& name) const { return folder + "/" + name; }
+  std::string text(std::size_t number, const std::string& otherwise) const {
+    return number < rest.size() ? rest[number] : otherwise;
+  }
+  int number(std::size_t number, int otherwise) const {
+    return number < rest.size() ? std::stoi(rest[number]) : otherwise;
+  }
+};
+
+// Beside torch's profiler (against_torch.cc).
+
+/// WHO ROUNDS MODEL...: a step of training, recorded by `ours`, by `torch` or by `both` in turns.
+void kernels(const Arguments& arguments, Figures& figures);
+/// ROUNDS LAUNCHES: what recording adds to a launch.
+void launch_cost(const Arguments& arguments, Figures& figures);
+/// ROUNDS: a step of training with and without recording, and the end of a recording.
+void step_time(const Arguments& arguments, Figures& figures);
+/// LAUNCHES: ours, while torch's records.
+void torch_first(const Arguments& arguments, Figures& figures);
+/// LAUNCHES: torch's, while ours records, and ours after that.
+void ours_first(const Arguments& arguments, Figures& figures);
+/// LAUNCHES: ours, after torch's has ended.
+void torch_before(const Arguments& arguments, Figures& figures);
+
+// Of ours alone (recordings.cc).
+
+/// ROUNDS MODEL...: with the driver told of each operator.
+void links(const Arguments& arguments, Figures& figures);
+/// ROUNDS: starts and stops again and again.
+void cycles(const Arguments& arguments, Figures& figures);
+/// WINDOWS LAUNCHES: a schedule without end.
+void long_run(const Arguments& arguments, Figures& figures);
+/// A log directory.
+void logs(const Arguments& arguments, Figures& figures);
+
+// With CUDA's own functions (devices.cc).
+
+/// REPLAYS: graphs, captured before and during a recording.
+void graphs(const Arguments& arguments, Figures& figures);
+/// ITERATIONS: two threads, each on a stream of its own.
+void streams(const Arguments& arguments, Figures& figures);
+/// Copies and settings of memory.
+void copies(const Arguments& arguments, Figures& figures);
+
+double gpu_bytes_used();
+
+}  // namespace gpu_checks
