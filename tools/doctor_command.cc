@@ -46,7 +46,8 @@ int run_doctor(const std::vector<std::string>& arguments) {
   OptionParser parser("doctor", "[OPTIONS]",
                       "Prints which libraries this build has and whether the work of GPUs can be "
                       "recorded on this machine;\nwhere it cannot, the reason and what to do. It "
-                      "tries it, which initialises CUDA for a moment.",
+                      "tries it, which initialises CUDA for a moment.\nWith --strict the exit code "
+                      "is 1 where GPUs cannot be recorded.",
                       kExamples);
   parser.take_no_inputs();
   parser.add()("format", "text or json", cxxopts::value<std::string>(), "FORMAT");

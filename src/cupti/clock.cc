@@ -1,5 +1,9 @@
 #include "cupti/clock.h"
 
+#include <chrono>
+#include <cmath>
+#include <thread>
+
 #include "recorder/ticks.h"
 
 namespace tbtrace::cupti {
@@ -14,10 +18,9 @@ struct Scale {
 };
 
 Scale measure() {
-  constexpr std::int64_t kBaseline = 2'000'000;
   const recorder::ClockSample first = recorder::sample_clocks();
-  recorder::ClockSample last = first;
-  while (last.steady_ns - first.steady_ns < kBaseline) last = recorder::sample_clocks();
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  const recorder::ClockSample last = recorder::sample_clocks();
   const double rate = static_cast<double>(last.steady_ns - first.steady_ns) /
                       static_cast<double>(last.ticks - first.ticks);
   const auto ns_per_tick = static_cast<std::uint64_t>(rate * 4294967296.0);
@@ -43,7 +46,7 @@ std::uint64_t ticks_of(std::uint64_t clock_ns) {
   const Scale& by = scale();
   // A double is exact up to 2^53 ns: 104 days after the first look.
   const auto since = static_cast<double>(static_cast<std::int64_t>(clock_ns - by.first_ns));
-  const auto ticks = static_cast<std::int64_t>(since * by.ticks_per_ns);
+  const std::int64_t ticks = std::llround(since * by.ticks_per_ns);
   const std::int64_t at = static_cast<std::int64_t>(by.first_ticks) + ticks;
   return at < 0 ? 0 : static_cast<std::uint64_t>(at);
 }

@@ -365,7 +365,7 @@ Result<Collector*> make_process_collector() {
   // Never destroyed: CUPTI calls back while the program ends.
   auto* const collector = new Collector(*std::move(cupti), *std::move(driver));
   static Collector* const only = collector;
-  std::atexit([] { only->shut_down(); });
+  static_cast<void>(std::atexit([] { only->shut_down(); }));
   return collector;
 }
 

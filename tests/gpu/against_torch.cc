@@ -1,6 +1,6 @@
 // Beside torch's own profiler, in one process.
+#include <filesystem>
 #include <map>
-#include <stdexcept>
 #include <utility>
 
 #include "models.h"
@@ -75,6 +75,11 @@ void launch_cost(const Arguments& arguments, Figures& figures) {
   // Before anything has had to do with CUPTI, which leaves traces of its own.
   const auto ns_each = [&](const Recorded& recorded) { return recorded.body_ms * 1e6 / launches; };
   figures.add("untouched_ns", ns_each(record_nothing(body)));
+  // Costs mean nothing if nothing is recorded.
+  const std::string path = arguments.path("launch_cost.json");
+  keep_warnings(record_ours(both_activities(), body, path), warnings);
+  figures.add("kernels", static_cast<double>(scan_trace(path).kernels));
+  std::filesystem::remove(path);
   std::map<std::string, std::vector<double>> ns;
   std::map<std::string, std::vector<double>> stop_ms;
   for (int round = 0; round < rounds; ++round) {
@@ -83,11 +88,6 @@ void launch_cost(const Arguments& arguments, Figures& figures) {
       ns[name].push_back(ns_each(recorded));
       stop_ms[name].push_back(recorded.wait_ms + recorded.stop_ms);
     }
-    if (round > 0) continue;
-    // Costs mean nothing if nothing is recorded.
-    const std::string path = arguments.path("launch_cost.json");
-    keep_warnings(record_ours(both_activities(), body, path), warnings);
-    figures.add("kernels", static_cast<double>(scan_trace(path).kernels));
   }
   for (const auto& [name, record] : contenders) {
     figures.add(name + "_ns", median(ns[name]));

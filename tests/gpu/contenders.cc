@@ -33,7 +33,7 @@ class Watch {
   double last_ = now_ms();
 };
 
-std::string quoted(std::string_view text) {
+std::string text_json(std::string_view text) {
   std::string json = "\"";
   for (const char letter : text) {
     if (letter == '"' || letter == '\\') json += '\\';
@@ -42,29 +42,20 @@ std::string quoted(std::string_view text) {
   return json + '"';
 }
 
-std::string number_text(double value) {
+std::string number_json(double value) {
   char text[64];
-  std::snprintf(text, sizeof text, "%.6g", value);
+  std::snprintf(text, sizeof text, "%.12g", value);
   return text;
 }
 
 template <typename Values, typename ToText>
-std::string list_text(const Values& values, ToText to_text) {
+std::string list_json(const Values& values, ToText to_text) {
   std::string json = "[";
   for (const auto& value : values) {
     if (json.size() > 1) json += ", ";
     json += to_text(value);
   }
   return json + "]";
-}
-
-/// What follows a member's name in the head of a trace, up to the end of its line.
-std::string member(const std::string& head, const std::string& name) {
-  const std::string key = "\"" + name + "\": ";
-  const std::size_t at = head.find(key);
-  if (at == std::string::npos) return {};
-  const std::size_t begin = at + key.size();
-  return head.substr(begin, head.find_first_of("\n", begin) - begin);
 }
 
 }  // namespace
@@ -179,56 +170,54 @@ double TorchProfiler::save_ms(const std::string& path) {
 }
 
 Scanned scan_trace(const std::string& path) {
-  constexpr std::size_t kPiece = std::size_t{1} << 20;
-  constexpr std::string_view kKernel = R"("cat": "kernel")";
   std::ifstream file(path, std::ios::binary);
   if (!file) throw std::runtime_error(path + " cannot be read");
   Scanned scanned;
-  std::string text;  // with what a piece before has left at its end
-  for (bool is_first = true; file; is_first = false) {
-    const std::size_t kept = std::min(text.size(), kKernel.size() - 1);
-    text.erase(0, text.size() - kept);
-    text.resize(kept + kPiece);
-    file.read(text.data() + kept, kPiece);
-    text.resize(kept + static_cast<std::size_t>(file.gcount()));
-    if (is_first) {
-      const std::string head = text.substr(0, text.find("\"traceEvents\""));
-      scanned.lost = std::atof(member(head, "tbtrace_lost_device_records").c_str());
-      scanned.untimed = std::atof(member(head, "tbtrace_untimed_device_records").c_str());
-      scanned.problem = member(head, "tbtrace_device_tracing");
+  std::string line;  // a member, or a row
+  const auto value_of = [&](std::string_view name) -> std::string {
+    const std::string key = "\"" + std::string(name) + "\": ";
+    return line.starts_with(key) ? line.substr(key.size(), line.rfind(',') - key.size()) : "";
+  };
+  for (bool is_head = true; std::getline(file, line);) {
+    if (!is_head) {
+      if (line.find(R"("cat":"kernel")") != std::string::npos) ++scanned.kernels;
+      continue;
     }
-    for (std::size_t at = text.find(kKernel); at != std::string::npos;
-         at = text.find(kKernel, at + kKernel.size())) {
-      ++scanned.kernels;
-    }
+    is_head = !line.starts_with("\"traceEvents\"");
+    scanned.lost += std::atof(value_of("tbtrace_lost_device_records").c_str());
+    scanned.untimed += std::atof(value_of("tbtrace_untimed_device_records").c_str());
+    scanned.problem += value_of("tbtrace_device_tracing");
   }
   return scanned;
 }
 
 void Figures::begin(const std::string& name) {
-  json_ += (json_.empty() ? "" : ", ") + quoted(name) + ": ";
+  json_ += (json_.empty() ? "" : ", ") + text_json(name) + ": ";
 }
 
 void Figures::add(const std::string& name, double value) {
   begin(name);
-  json_ += number_text(value);
+  json_ += number_json(value);
 }
 
 void Figures::add(const std::string& name, const std::string& text) {
   begin(name);
-  json_ += quoted(text);
+  json_ += text_json(text);
 }
 
 void Figures::add(const std::string& name, const std::vector<double>& values) {
   begin(name);
-  json_ += list_text(values, number_text);
+  json_ += list_json(values, number_json);
 }
 
 void Figures::add(const std::string& name, const std::vector<std::string>& texts) {
   begin(name);
-  json_ += list_text(texts, quoted);
+  json_ += list_json(texts, text_json);
 }
 
-void Figures::print() const { std::printf("{%s}\n", json_.c_str()); }
+void Figures::print() const {
+  std::printf("{%s}\n", json_.c_str());
+  std::fflush(stdout);
+}
 
 }  // namespace gpu_checks

@@ -3,7 +3,9 @@
 // its own work and no other.
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 

@@ -75,7 +75,7 @@ void graphs(const Arguments& arguments, Figures& figures) {
   const auto forward_slowly = [&] {
     forward();
     // Long enough for what a recording does each second to fall into the capture.
-    std::this_thread::sleep_for(std::chrono::milliseconds(700));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1300));
     forward();
   };
   const Graph before = capture(forward);
@@ -86,14 +86,16 @@ void graphs(const Arguments& arguments, Figures& figures) {
     warnings.insert(warnings.end(), recorded.warnings.begin(), recorded.warnings.end());
   };
   record("graph_capture.json", [&] { during = capture(forward_slowly); });
-  for (const auto& [name, graph] : {std::pair("before", &before), std::pair("during", &during)}) {
+  const auto replay = [&](const std::string& name, at::cuda::CUDAGraph& graph) {
     for (int window = 0; window < 2; ++window) {
-      record("graph_" + std::string(name) + "_" + std::to_string(window) + ".json", [&] {
-        for (int replay = 0; replay < replays; ++replay) (*graph)->replay();
+      record("graph_" + name + "_" + std::to_string(window) + ".json", [&] {
+        for (int times = 0; times < replays; ++times) graph.replay();
       });
     }
-    figures.add(std::string(name) + "_kernels", kernel_nodes(**graph));
-  }
+    figures.add(name + "_kernels", kernel_nodes(graph));
+  };
+  replay("before", *before);
+  replay("during", *during);
   figures.add("replays", replays);
   figures.add("warnings", warnings);
 }

@@ -13,11 +13,11 @@ struct Arguments {
   std::vector<std::string> rest = {};
 
   std::string path(const std::string& name) const { return folder + "/" + name; }
-  std::string text(std::size_t number, const std::string& otherwise) const {
-    return number < rest.size() ? rest[number] : otherwise;
+  std::string text(std::size_t at, const std::string& otherwise) const {
+    return at < rest.size() ? rest[at] : otherwise;
   }
-  int number(std::size_t number, int otherwise) const {
-    return number < rest.size() ? std::stoi(rest[number]) : otherwise;
+  int number(std::size_t at, int otherwise) const {
+    return at < rest.size() ? std::stoi(rest[at]) : otherwise;
   }
 };
 

@@ -243,7 +243,10 @@ void Buffers::deliver(std::unique_lock<std::mutex>& lock, const std::vector<Buff
     }
     const bool users = in_flight_.contains(buffer.data);
     if (taken_over_ || complete_ == nullptr) {
-      if (users) ++counters_.buffers_swallowed;
+      if (users) {
+        ++counters_.buffers_swallowed;
+        swallowed_.push_back(buffer.data);
+      }
       own_.erase(buffer.data);
       continue;
     }

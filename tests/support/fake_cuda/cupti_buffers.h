@@ -119,7 +119,8 @@ class Buffers {
   bool taken_over_ = false;
   Faults faults_;
   Counters counters_;
-  std::uint64_t completions_ = 0;  // since the faults were set
+  std::vector<std::uint8_t*> swallowed_;  // for good: their owner may not free them
+  std::uint64_t completions_ = 0;         // since the faults were set
   std::vector<std::shared_ptr<Slot>> slots_ = {std::make_shared<Slot>()};  // the first is global
   std::vector<Buffer> full_;
   std::set<const std::uint8_t*> in_flight_;
