@@ -65,8 +65,8 @@ int main(int argc, char** argv) {
       torch::Tensor classes;
       {
         const tbtrace::record_function range("load");
-        tokens = torch::randint(1000, {32, 16}).to(device, /*non_blocking=*/true);
-        classes = torch::randint(10, {16}).to(device, /*non_blocking=*/true);
+        tokens = torch::randint(1000, {16, 8}).to(device, /*non_blocking=*/true);
+        classes = torch::randint(10, {8}).to(device, /*non_blocking=*/true);
       }
       optimizer.zero_grad();
       nn::functional::cross_entropy(model->forward(tokens), classes).backward();

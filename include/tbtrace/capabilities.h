@@ -31,7 +31,7 @@ struct Capabilities {
 
   /// Tries it: has CUPTI trace for a moment. Takes a second where there is a GPU and CUDA is not
   /// in use yet, and then initialises it in this process; otherwise hardly any time.
-  DeviceTracing device_tracing() const;
+  static DeviceTracing device_tracing();
 };
 
 Capabilities capabilities();

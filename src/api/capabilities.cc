@@ -15,7 +15,7 @@ Capabilities capabilities() {
           .pictures = TBTRACE_PICTURES};
 }
 
-DeviceTracing Capabilities::device_tracing() const {
+DeviceTracing Capabilities::device_tracing() {
   const Result<cupti::Collector*> collector = cupti::process_collector();
   if (!collector.ok()) return {.problem = collector.status().message()};
   const cupti::CuptiLibrary& cupti = (*collector)->cupti();

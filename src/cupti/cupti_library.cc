@@ -20,6 +20,7 @@ constexpr const char* kName = "libcupti.so";
 std::vector<std::string> places() {
   const std::vector<std::string> numbers = {".13", ".12", ".11.8"};
   std::vector<std::string> places;
+  places.reserve(64);
   for (const std::string& number : numbers) places.push_back(kName + number);
   std::vector<std::string> folders;
   for (const char* neighbour : {"libtorch_cuda.so", "libcudart.so"}) {

@@ -27,8 +27,8 @@ void visit(const std::uint8_t* at, Visitor& visitor, std::size_t size = sizeof(R
 /// Calls `visitor(record)` for each record of a kind that is read, in the order of the buffer.
 /// Returns whether all of the buffer was understood.
 template <typename Visitor>
-bool for_each_record(const CuptiLibrary& cupti, const RecordSizes& sizes, std::uint8_t* buffer,
-                     std::size_t valid, Visitor&& visitor) {
+bool for_each_record(const CuptiLibrary& cupti, const RecordSizes& sizes,
+                     const std::uint8_t* buffer, std::size_t valid, Visitor&& visitor) {
   using records_detail::visit;
   const std::uint8_t* at = buffer;
   const std::uint8_t* const end = buffer + valid;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -90,7 +91,13 @@ void Recording::set_device_activity(PendingDeviceActivity activity) {
 
 std::shared_ptr<const DeviceActivity> Recording::device_activity() const {
   if (!device_activity_.valid() || process_ != ::getpid()) return nullptr;
-  return device_activity_.get();
+  try {
+    return device_activity_.get();
+  } catch (const std::exception&) {
+    static const auto kNone = std::make_shared<const DeviceActivity>(
+        DeviceActivity{.problem = "there was no memory for what devices did"});
+    return kNone;
+  }
 }
 
 std::uint64_t Recording::lost() const {

@@ -51,7 +51,7 @@ void launch_cost(const Arguments& arguments, Figures& figures) {
   const Body body = [&] { tiny.run(launches); };
   std::vector<std::string> warnings;
   const auto ours = [&](tbtrace::ProfilerOptions options) {
-    const Recorded recorded = record_ours(std::move(options), body, "");
+    Recorded recorded = record_ours(std::move(options), body, "");
     keep_warnings(recorded, warnings);
     return recorded;
   };

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <iomanip>
+#include <iostream>
 #include <memory>
 #include <set>
+#include <sstream>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -43,9 +45,9 @@ std::string text_json(std::string_view text) {
 }
 
 std::string number_json(double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.12g", value);
-  return text;
+  std::ostringstream text;
+  text << std::setprecision(12) << value;
+  return text.str();
 }
 
 template <typename Values, typename ToText>
@@ -216,8 +218,7 @@ void Figures::add(const std::string& name, const std::vector<std::string>& texts
 }
 
 void Figures::print() const {
-  std::printf("{%s}\n", json_.c_str());
-  std::fflush(stdout);
+  std::cout << '{' << json_ << "}" << std::endl;  // at once: what comes after may break off
 }
 
 }  // namespace gpu_checks

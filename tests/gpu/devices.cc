@@ -36,13 +36,13 @@ Graph capture(const Body& forward) {
 }
 
 double kernel_nodes(at::cuda::CUDAGraph& graph) {
-  cudaGraph_t const raw = graph.raw_cuda_graph();
+  auto* const raw = graph.raw_cuda_graph();
   std::size_t count = 0;
   C10_CUDA_CHECK(cudaGraphGetNodes(raw, nullptr, &count));
   std::vector<cudaGraphNode_t> nodes(count);
   C10_CUDA_CHECK(cudaGraphGetNodes(raw, nodes.data(), &count));
   double kernels = 0;
-  for (cudaGraphNode_t const node : nodes) {
+  for (auto* const node : nodes) {
     cudaGraphNodeType type{};
     C10_CUDA_CHECK(cudaGraphNodeGetType(node, &type));
     if (type == cudaGraphNodeTypeKernel) ++kernels;
@@ -123,6 +123,7 @@ void streams(const Arguments& arguments, Figures& figures) {
     done.count_down();
   };
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int thread = 0; thread < kThreads; ++thread) threads.emplace_back(work);
   warmed_up.wait();
   tbtrace::ProfilerOptions options = both_activities();
@@ -142,7 +143,7 @@ void streams(const Arguments& arguments, Figures& figures) {
 
 void copies(const Arguments& arguments, Figures& figures) {
   constexpr std::int64_t kUnit = std::int64_t{1} << 20;
-  constexpr int kTimes = 10;
+  constexpr std::int64_t kTimes = 10;
   const auto on_gpu = torch::TensorOptions().device(device());
   const auto pinned = torch::TensorOptions().pinned_memory(true);
   // A size of its own for each direction, so that none is taken for another.
@@ -155,12 +156,12 @@ void copies(const Arguments& arguments, Figures& figures) {
   const torch::Tensor set = bytes_of(9 * kUnit, on_gpu);
   const Body body = [&] {
     const torch::NoGradGuard no_grad;
-    cudaStream_t const stream = c10::cuda::getCurrentCUDAStream();
-    for (int time = 0; time < kTimes; ++time) {
+    const c10::cuda::CUDAStream stream = c10::cuda::getCurrentCUDAStream();
+    for (std::int64_t time = 0; time < kTimes; ++time) {
       gpu_target.copy_(to_gpu, /*non_blocking=*/true);
       from_gpu.copy_(gpu_source, /*non_blocking=*/true);
       right.copy_(left);
-      C10_CUDA_CHECK(cudaMemsetAsync(set.data_ptr(), time, 9 * kUnit, stream));
+      C10_CUDA_CHECK(cudaMemsetAsync(set.data_ptr(), 1, 9 * kUnit, stream));
     }
   };
   body();
@@ -169,7 +170,7 @@ void copies(const Arguments& arguments, Figures& figures) {
   figures.add("DtoH_bytes", static_cast<double>(kTimes * 5 * kUnit));
   figures.add("DtoD_bytes", static_cast<double>(kTimes * 7 * kUnit));
   figures.add("set_bytes", static_cast<double>(kTimes * 9 * kUnit));
-  figures.add("times", kTimes);
+  figures.add("times", static_cast<double>(kTimes));
   figures.add("warnings", recorded.warnings);
 }
 

@@ -1,9 +1,9 @@
 // Makes what judge.py judges, on a machine with an NVIDIA GPU.
 //   gpu_checks PART FOLDER [ARGUMENT...]    parts.h has the parts
 // Writes traces to FOLDER and prints figures, a line of JSON.
-#include <cstdio>
 #include <cstring>
 #include <exception>
+#include <iostream>
 #include <stdexcept>
 
 #include <torch/cuda.h>
@@ -42,10 +42,10 @@ int main(int argc, char** argv) {
       figures.print();
       return 0;
     } catch (const std::exception& error) {
-      std::fprintf(stderr, "%s: %s\n", part.name, error.what());
+      std::cerr << part.name << ": " << error.what() << '\n';
       return 1;
     }
   }
-  std::fprintf(stderr, "usage: %s PART FOLDER [ARGUMENT...]\n", argv[0]);
+  std::cerr << "usage: " << argv[0] << " PART FOLDER [ARGUMENT...]\n";
   return 2;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the parts of gpu_checks and judges what they recorded; tests/gpu/run_all.sh calls it.
 
-    judge.py --program gpu_checks --tbtrace PATH --results FOLDER [--parts 1,2a,...] [--built SECONDS]
+    judge.py --program gpu_checks --tbtrace PATH --results FOLDER [--parts 1,2a,...] [--seconds N] [--built SECONDS]
 
 Prints a line for each part, PASS or FAIL with its figures, what was wrong below it, and at last 'gpu: N passed, M
 failed'. FOLDER gets logs, traces and figures.json. Python 3, nothing besides.
@@ -83,17 +83,21 @@ class Part:
 
 
 class Runner:
-    def __init__(self, program, tbtrace, results):
+    def __init__(self, program, tbtrace, results, seconds):
         self.program, self.tbtrace, self.results = program, tbtrace, results
+        self.deadline = time.monotonic() + seconds
 
     def run(self, part, name, arguments, timeout):
+        timeout = min(timeout, self.deadline - time.monotonic())
+        if timeout < 1:
+            raise RuntimeError("there was no time left (--seconds)")
         log = part.folder / f"{name}.log"
         with open(log, "ab") as errors:
             try:
                 done = subprocess.run([self.program, name, str(part.folder), *map(str, arguments)],
                                       stdout=subprocess.PIPE, stderr=errors, timeout=timeout)
             except subprocess.TimeoutExpired:
-                raise RuntimeError(f"{name} was not done after {timeout} s") from None
+                raise RuntimeError(f"{name} was not done after {timeout:.0f} s") from None
         said = (log.read_text(errors="replace").strip().splitlines() or ["nothing said"])[-1]
         lines = [line for line in done.stdout.decode(errors="replace").splitlines() if line.startswith("{")]
         if not lines:
@@ -108,10 +112,11 @@ def main():
     parser.add_argument("--tbtrace", required=True)
     parser.add_argument("--results", required=True, type=pathlib.Path)
     parser.add_argument("--parts", default="", help="numbers, with commas between; 2 means 2a and 2b")
+    parser.add_argument("--seconds", type=float, default=570, help="after which no part begins")
     parser.add_argument("--built", help="seconds that the build took, which is a part that passed")
     options = parser.parse_args()
     wanted = [number for number in options.parts.split(",") if number]
-    runner = Runner(options.program, options.tbtrace, options.results)
+    runner = Runner(options.program, options.tbtrace, options.results, options.seconds)
     summary = {}
     passed = failed = 0
     if options.built:

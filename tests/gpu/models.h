@@ -22,7 +22,8 @@ class Launches {
   void run(int count);
 
  private:
-  torch::Tensor tiny_ = torch::zeros({4}, torch::TensorOptions().device(device()));
+  torch::Tensor sum_ = torch::zeros({4}, torch::TensorOptions().device(device()));
+  torch::Tensor one_ = torch::ones({4}, torch::TensorOptions().device(device()));
 };
 
 }  // namespace gpu_checks

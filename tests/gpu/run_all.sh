@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Builds and runs what only a machine with an NVIDIA GPU can check.
-#   tests/gpu/run_all.sh [--torch FOLDER] [--parts LIST] [RESULTS]
+#   tests/gpu/run_all.sh [--torch FOLDER] [--parts LIST] [--seconds N] [RESULTS]
 #     --torch FOLDER   a LibTorch for CUDA, pip's torch/ or the zip; else that of python3
 #     --parts LIST     such as 1,2a,4; all without (tests/gpu/judge.py has them)
+#     --seconds N      no part begins after them, and none goes on; 570 without, of which the build takes its share
 #     RESULTS          gets traces, logs and figures.json; build-gpu/results without
 # TBTRACE_DEPENDENCIES may name prefix folders, with colons between, that have simdjson, fmt, protobuf, png, zlib and
 # cxxopts. A line for each part, PASS or FAIL, and 'gpu: N passed, M failed' at the end; the exit code is 0 only if all
@@ -14,10 +15,12 @@ build=$root/build-gpu
 results=
 torch_root=
 parts=
+seconds=570
 while (($# > 0)); do
   case "$1" in
     --torch) torch_root=$2; shift 2 ;;
     --parts) parts=$2; shift 2 ;;
+    --seconds) seconds=$2; shift 2 ;;
     -*) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}" >&2; exit 2 ;;
     *) results=$1; shift ;;
   esac
@@ -38,6 +41,12 @@ fail_build() {
 python_bin=$(dirname "$(python3 -c 'import sys; print(sys.executable)')")
 export CUDA_HOME=${CUDA_HOME:-/usr/local/cuda}
 export PATH=$PATH:$python_bin:$CUDA_HOME/bin
+cuda_arguments=()
+if [[ -x $CUDA_HOME/bin/nvcc ]]; then
+  # What torch's CMake package looks for goes by where nvcc on the PATH lies, which may be a script elsewhere.
+  export CUDACXX=${CUDACXX:-$CUDA_HOME/bin/nvcc}
+  cuda_arguments=(-DCUDA_TOOLKIT_ROOT_DIR="$CUDA_HOME" -DCUDAToolkit_ROOT="$CUDA_HOME")
+fi
 # There is no code of ours for GPUs that would be compiled: nothing has to find out for which.
 export TORCH_CUDA_ARCH_LIST=${TORCH_CUDA_ARCH_LIST:-9.0}
 if [[ -z $torch_root ]]; then
@@ -68,30 +77,35 @@ nvidia-smi --query-gpu=driver_version,memory.total,clocks.max.sm --format=csv,no
 printf 'torch %s at %s\n%s, %s cores, %s\n' "$torch_version" "$torch_root" "$(uname -sr)" "$(nproc)" \
   "$(c++ --version | head -n 1)"
 
-# configure [ARGUMENT...]
-configure() {
+# build_with [ARGUMENT...]
+build_with() {
   local generator=Ninja
   command -v ninja >/dev/null || generator='Unix Makefiles'
-  LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH-} cmake -S "$root" -B "$build" -G "$generator" \
-    -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF -DCMAKE_PREFIX_PATH="$prefix_path" \
-    -DTBTRACE_TORCH=ON -DTBTRACE_TORCH_ROOT="$torch_root" -DTBTRACE_GPU_CHECKS=ON "$@" >>"$log" 2>&1
+  # The prefix folders' compiler of messages needs its libraries.
+  local -x LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH-}
+  {
+    cmake -S "$root" -B "$build" -G "$generator" \
+      -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF -DCMAKE_PREFIX_PATH="$prefix_path" \
+      -DTBTRACE_TORCH=ON -DTBTRACE_TORCH_ROOT="$torch_root" -DTBTRACE_GPU_CHECKS=ON \
+      "${cuda_arguments[@]}" "$@" &&
+      cmake --build "$build" --parallel "$(nproc)" --target tbtrace_program gpu_checks
+  } >>"$log" 2>&1
 }
 
 printf '== build\n'
 start=$SECONDS
-if ! configure; then
-  printf "torch's own CMake package does not work here (see %s); its libraries are used without it\n" "$log"
+if ! build_with; then
+  grep -m 5 -A 4 -E '^CMake Error|error:|undefined reference' "$log" >&2 || true
+  printf "once more, with torch's libraries and without its CMake package\n"
   rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"
-  configure -DTorch_DIR="$root/tests/gpu/torch_config" || fail_build "cannot be configured"
+  build_with -DTorch_DIR="$root/tests/gpu/torch_config" || fail_build "failed"
 fi
-LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH-} cmake --build "$build" --parallel "$(nproc)" \
-  --target tbtrace_program gpu_checks >>"$log" 2>&1 || fail_build "does not compile"
 tbtrace=$build/tools/tbtrace
 
 printf '== tbtrace doctor\n'
 "$tbtrace" doctor || true
 printf '== checks\n'
 arguments=(--program "$build/tests/gpu/gpu_checks" --tbtrace "$tbtrace" --results "$results")
-arguments+=(--built $((SECONDS - start)))
+arguments+=(--built $((SECONDS - start)) --seconds $((seconds - SECONDS)))
 [[ -z $parts ]] || arguments+=(--parts "$parts")
 PYTHONUNBUFFERED=1 python3 "$root/tests/gpu/judge.py" "${arguments[@]}" | tee "$results/summary.txt"

@@ -48,8 +48,8 @@ def names_of(rows):
 def aligned(ours, torchs):
     """Rows of both that are the same launches, and how many torch's lacks at its beginning; None if they are not.
 
-    torch's profiler sets its clock anew at each start, after which CUPTI gives the first kernels wrong times, and they
-    are left out (pytorch#192021).
+    torch's profiler sets CUPTI's clock anew at each start, after which CUPTI gives the first kernels wrong times, and
+    torch's profiler leaves them out.
     """
     missing = len(ours) - len(torchs)
     if missing < 0 or names_of(ours[missing:]) != names_of(torchs):
