@@ -64,7 +64,7 @@ int run_doctor(const std::vector<std::string>& arguments) {
     return exit_code(place);
   }
   const Capabilities can = capabilities();
-  const DeviceTracing gpus = can.device_tracing();
+  const DeviceTracing gpus = Capabilities::device_tracing();
   const std::string text = as_json ? capabilities_json(can, gpus) : text_of(can, gpus);
   const Status written = write_text(text, output, standard.overwrite);
   if (!written.ok()) {

@@ -84,6 +84,9 @@ Result<std::unique_ptr<Collector::Session>> Collector::begin(const SessionOption
   std::unique_ptr<Session> session(new Session(*this, options));
   const std::lock_guard control(control_);
   if (Status status = set_up(); !status.ok()) return status;
+  if (sessions_.empty() && !has_our_clock()) {
+    if (Status status = set_clock(); !status.ok()) return status;
+  }
   // At each beginning: another profiler may have put its callbacks into their place.
   if (const Answer answer = stream_.connect(); answer != answers::kDone) {
     return Status(StatusCode::check_failed,
@@ -173,11 +176,27 @@ Status Collector::set_up() {
     static_cast<void>(cupti_.set_attribute(attribute, &size, &on));
   }
   clock_ns();  // measures the clock, now and not at the first record
-  if (const Answer answer = cupti_.register_timestamp(clock_ns); answer != answers::kDone) {
-    return refused("cuptiActivityRegisterTimestampCallback", answer);
-  }
+  if (Status status = set_clock(); !status.ok()) return status;
   is_set_up_ = true;
   return {};
+}
+
+Status Collector::set_clock() {
+  const Answer answer = cupti_.register_timestamp(clock_ns);
+  if (answer == answers::kDone) return {};
+  return {StatusCode::check_failed,
+          refusal(cupti_, "cuptiActivityRegisterTimestampCallback", answer)};
+}
+
+/// Whether CUPTI's records are in our clock. Kineto sets its own each time that it begins.
+bool Collector::has_our_clock() const {
+  constexpr std::uint64_t kApart = 1'000'000'000;
+  std::uint64_t theirs = 0;
+  if (cupti_.get_timestamp == nullptr || cupti_.get_timestamp(&theirs) != answers::kDone) {
+    return true;  // nobody knows
+  }
+  const std::uint64_t ours = clock_ns();
+  return (theirs > ours ? theirs - ours : ours - theirs) < kApart;
 }
 
 bool Collector::is_wanted(Kind kind) const {

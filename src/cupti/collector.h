@@ -106,10 +106,12 @@ class Collector {
 
   // Of the sessions' threads.
   Status set_up();
+  Status set_clock();
   Status start_what_is_wanted(std::string& shortcoming);
   void stop_unwanted();
   Answer set_calls(bool on);
   bool is_wanted(Kind kind) const;
+  bool has_our_clock() const;
   void end(const Session& session);
   recorder::PendingDeviceActivity end_window(std::shared_ptr<WindowRows> window,
                                              const SessionOptions& options);

@@ -64,6 +64,7 @@ Result<CuptiLibrary> read_functions(void* handle) {
   required(cupti.dropped_records, "cuptiActivityGetNumDroppedRecords");
   optional(cupti.enable_runtime_call, "cuptiActivityEnableRuntimeApi");
   optional(cupti.enable_driver_call, "cuptiActivityEnableDriverApi");
+  optional(cupti.get_timestamp, "cuptiGetTimestamp");
   optional(cupti.push_external_id, "cuptiActivityPushExternalCorrelationId");
   optional(cupti.pop_external_id, "cuptiActivityPopExternalCorrelationId");
   cupti.path = path_of(reinterpret_cast<const void*>(cupti.get_version));

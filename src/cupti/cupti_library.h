@@ -38,6 +38,7 @@ struct CuptiLibrary {
 
   Answer (*enable_runtime_call)(std::uint32_t, std::uint8_t) = nullptr;  ///< null before CUDA 12.5
   Answer (*enable_driver_call)(std::uint32_t, std::uint8_t) = nullptr;   ///< null before CUDA 12.5
+  Answer (*get_timestamp)(std::uint64_t*) = nullptr;                     ///< may be null
   Answer (*push_external_id)(int, std::uint64_t) = nullptr;              ///< may be null
   Answer (*pop_external_id)(int, std::uint64_t*) = nullptr;              ///< may be null
 };

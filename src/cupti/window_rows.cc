@@ -59,12 +59,21 @@ bool WindowRows::is_within(std::uint64_t ticks) const {
   return ticks >= start_ticks_ && ticks <= end_ticks_.load(std::memory_order_acquire);
 }
 
+bool WindowRows::is_of_another_clock(std::uint64_t start_ns) {
+  constexpr std::uint64_t kSoon = 10'000'000'000;  // clocks of devices may be ahead a little
+  if (start_ns <= clock_ns() + kSoon) return false;
+  ++rows_.untimed;
+  return true;
+}
+
 template <typename Record>
 DeviceWork* WindowRows::add_work(const Record& record, DeviceWorkKind kind) {
   const Times at = times(record.start, record.end);
   if (!at.are_known) return nullptr;
+  const bool is_inside = is_within(at.start);
+  if (!is_inside && is_of_another_clock(record.start)) return nullptr;
   // Whether the window began it is known when all calls are.
-  std::deque<DeviceWork>& rows = is_within(at.start) ? rows_.works : outside_;
+  std::deque<DeviceWork>& rows = is_inside ? rows_.works : outside_;
   return &rows.emplace_back(
       DeviceWork{.start_ticks = at.start,
                  .end_ticks = at.end,
@@ -126,7 +135,11 @@ void WindowRows::add(const CallRecord& record) {
   const std::uint32_t name = call_name(library, record.number);
   if (name == 0) return;
   const Times at = times(record.start, record.end);
-  if (!at.are_known || !is_within(at.start)) return;
+  if (!at.are_known) return;
+  if (!is_within(at.start)) {
+    static_cast<void>(is_of_another_clock(record.start));
+    return;
+  }
   rows_.calls.push_back({.start_ticks = at.start,
                          .end_ticks = at.end,
                          .thread = record.thread,

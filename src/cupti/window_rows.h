@@ -62,6 +62,8 @@ class WindowRows {
   /// In the recorder's clock; counts what has none.
   Times times(std::uint64_t start_ns, std::uint64_t end_ns);
   bool is_within(std::uint64_t ticks) const;
+  /// Whether a time outside of the window is one that no clock of ours has shown; it is counted.
+  bool is_of_another_clock(std::uint64_t start_ns);
   /// Times and numbers that all kinds of works have; nothing if it is of no use here.
   template <typename Record>
   recorder::DeviceWork* add_work(const Record& record, recorder::DeviceWorkKind kind);

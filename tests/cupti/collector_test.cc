@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "cupti/clock.h"
 #include "cupti/fake_gpu.h"
 
 namespace tbtrace::cupti {
@@ -327,6 +328,26 @@ TEST(CuptiCollector, AnotherProfilersTakeoverIsNoticed) {
   const auto later = recorded(*collector, [&] { gpu.cupti().launch({.name = "ours"}); });
   EXPECT_EQ(later->works.size(), 1U);
   EXPECT_EQ(later->problem, "");
+}
+
+std::uint64_t other_clock() { return 3 * clock_ns(); }
+
+/// As Kineto does whenever torch's profiler begins.
+TEST(CuptiCollector, AClockThatAnotherProfilerSetIsSetBack) {
+  FakeGpu gpu;
+  const auto collector = gpu.collector(FakeGpu::impatient());
+  EXPECT_EQ(recorded(*collector, [&] { gpu.cupti().launch({.name = "k"}); })->works.size(), 1U);
+  gpu.library().register_timestamp(other_clock);
+  const auto after = recorded(*collector, [&] { gpu.cupti().launch({.name = "k"}); });
+  EXPECT_EQ(after->works.size(), 1U);
+  EXPECT_EQ(after->untimed, 0U);
+  // Within a window nothing can be done, but to say so.
+  const auto within = recorded(*collector, [&] {
+    gpu.library().register_timestamp(other_clock);
+    gpu.cupti().launch({.name = "k"});
+  });
+  EXPECT_EQ(within->works.size(), 0U);
+  EXPECT_EQ(within->untimed, 2U);
 }
 
 TEST(CuptiCollector, GarbageEndsABufferAndIsCounted) {
