@@ -89,8 +89,7 @@ Result<std::unique_ptr<Collector::Session>> Collector::begin(const SessionOption
   }
   // At each beginning: another profiler may have put its callbacks into their place.
   if (const Answer answer = stream_.connect(); answer != answers::kDone) {
-    return Status(StatusCode::check_failed,
-                  refusal(cupti_, "cuptiActivityRegisterCallbacks", answer));
+    return refused("cuptiActivityRegisterCallbacks", answer);
   }
   {
     const std::lock_guard lock(mutex_);
@@ -154,6 +153,10 @@ recorder::PendingDeviceActivity Collector::end_window(std::shared_ptr<WindowRows
 
 // What CUPTI is told; control_ is held.
 
+Status Collector::refused(const char* call, Answer answer) const {
+  return {StatusCode::check_failed, refusal(cupti_, call, answer)};
+}
+
 Status Collector::set_up() {
   if (is_set_up_) return {};
   if (Status status = check_versions(cupti_, driver_); !status.ok()) return status;
@@ -163,9 +166,6 @@ Status Collector::set_up() {
                 ") writes records of another form than those of CUDA 11.6 and later; use a "
                 "LibTorch built for a later CUDA"};
   }
-  const auto refused = [&](const char* call, Answer answer) {
-    return Status(StatusCode::check_failed, refusal(cupti_, call, answer));
-  };
   if (const Answer answer = cupti_.set_thread_id_type(kSystemThreadIds); answer != answers::kDone) {
     return refused("cuptiSetThreadIdType", answer);
   }
@@ -184,8 +184,7 @@ Status Collector::set_up() {
 Status Collector::set_clock() {
   const Answer answer = cupti_.register_timestamp(clock_ns);
   if (answer == answers::kDone) return {};
-  return {StatusCode::check_failed,
-          refusal(cupti_, "cuptiActivityRegisterTimestampCallback", answer)};
+  return refused("cuptiActivityRegisterTimestampCallback", answer);
 }
 
 /// Whether CUPTI's records are in our clock. Kineto sets its own each time that it begins.
@@ -222,9 +221,6 @@ Status Collector::start_what_is_wanted(std::string& shortcoming) {
     const Answer answer = cupti_.enable(kind);
     if (answer == answers::kDone) on_.push_back(kind);
     return answer;
-  };
-  const auto refused = [&](const char* call, Answer answer) {
-    return Status(StatusCode::check_failed, refusal(cupti_, call, answer));
   };
   if (!calls_on_) {
     if (const Answer answer = set_calls(true); answer != answers::kDone) {
@@ -353,6 +349,7 @@ bool Collector::finish_windows(bool is_last) {
         stream_.pool().write_off(ending.buffers);
       }
     }
+    stream_.drain();  // what came back since the flush
     stream_.close(ending.window);
     finish(ending, std::move(problem));
   }

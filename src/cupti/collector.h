@@ -105,6 +105,7 @@ class Collector {
   };
 
   // Of the sessions' threads.
+  Status refused(const char* call, Answer answer) const;
   Status set_up();
   Status set_clock();
   Status start_what_is_wanted(std::string& shortcoming);

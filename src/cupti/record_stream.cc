@@ -94,16 +94,19 @@ void RecordStream::completed(void*, std::uint32_t, std::uint8_t* buffer, std::si
 }
 
 void RecordStream::take_back(std::uint8_t* buffer, std::size_t valid) noexcept {
-  const BufferPool::Back back = pool_.came_back(buffer);
-  if (back == BufferPool::Back::foreign) return;  // of another profiler
   valid = std::min(valid, pool_.buffer_bytes());
-  try {
+  {
+    // Who sees that the buffer is back, and then drains, gets it.
     const std::lock_guard lock(mutex_);
-    completed_.push_back({buffer, valid, back == BufferPool::Back::beyond_the_limit});
-  } catch (const std::exception&) {
-    pool_.give(buffer, valid);
-    unread_.fetch_add(1);
-    return;
+    const BufferPool::Back back = pool_.came_back(buffer);
+    if (back == BufferPool::Back::foreign) return;  // of another profiler
+    try {
+      completed_.push_back({buffer, valid, back == BufferPool::Back::beyond_the_limit});
+    } catch (const std::exception&) {
+      pool_.give(buffer, valid);
+      unread_.fetch_add(1);
+      return;
+    }
   }
   on_completed_();
 }

@@ -271,6 +271,22 @@ TEST(CuptiCollector, OrderAndLatenessChangeNothing) {
   }
 }
 
+/// They come while the window is being finished, again and again.
+TEST(CuptiCollector, BuffersThatComeAtTheLastMomentAreRead) {
+  FakeGpu gpu;
+  fake_cuda::Faults faults;
+  faults.late_ms = 1;
+  gpu.cupti().set_faults(faults);
+  const auto collector = gpu.collector(FakeGpu::impatient());
+  for (int window = 0; window < 60; ++window) {
+    const auto activity = recorded(*collector, [&] {
+      for (int i = 0; i < 300; ++i) gpu.cupti().launch({.name = "k"});
+    });
+    ASSERT_EQ(activity->works.size(), 300U) << window;
+    ASSERT_EQ(activity->calls.size(), 300U) << window;
+  }
+}
+
 TEST(CuptiCollector, WhatTheDriverDropsIsCounted) {
   FakeGpu gpu;
   const auto collector = gpu.collector(FakeGpu::impatient());
