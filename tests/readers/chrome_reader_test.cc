@@ -198,7 +198,7 @@ void expect_left_out(const HugeCase& huge, std::string_view issues) {
   for (const int threads : {1, 3}) {
     if (kSanitized && threads == 1) continue;
     std::size_t grown = 0;
-    const Trace trace = read_huge(huge, (kSanitized ? 40 : 300) * kMiB, threads, grown);
+    const Trace trace = read_huge(huge, (kSanitized ? 70 : 300) * kMiB, threads, grown);
     EXPECT_THAT(names(trace), testing::IsSupersetOf({"a", "b"})) << threads << " threads";
     EXPECT_EQ(issue_counts(trace), issues) << threads << " threads";
     if (!kSanitized) EXPECT_LT(grown, 200 * kMiB) << "the item is not held";
@@ -238,7 +238,7 @@ TEST(ReadChrome, ReadsOnBehindAnItemThatIsTooLarge) {
   for (const int threads : {1, 2}) {
     if (kSanitized && threads == 1) continue;
     std::size_t grown = 0;
-    const Trace trace = read_huge(huge, (kSanitized ? 40 : 70) * kMiB, threads, grown);
+    const Trace trace = read_huge(huge, 70 * kMiB, threads, grown);
     EXPECT_EQ(trace.events().size(), 20'002u);
     EXPECT_EQ(issue_counts(trace), "event_too_large 1");
     ASSERT_EQ(trace.issues()[0].offsets.size(), 1u);
