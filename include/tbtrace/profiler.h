@@ -63,7 +63,7 @@ struct ProfilerOptions {
   /// Called inside step() or stop() when a cycle was recorded.
   std::function<void(Profiler&)> on_trace_ready = {};
   bool record_shapes = false;
-  bool profile_memory = false;
+  bool profile_memory = false;  ///< of the CPU, and of CUDA's caching allocator
   /// Frames of C++ and of TorchScript around each operator, `file(line): function`. C++ needs debug
   /// information (`-g`) for files and lines, and only the program's own code and LibTorch's
   /// modules, optimizers and data loaders are shown. Costs under a microsecond an operator; names
@@ -242,9 +242,9 @@ class Profiler {
   /// bytes, category]`; other `.gz`, and what is not `.html`: `[times in us, bytes by category]`;
   /// `.html`: a page with a chart. Parameters are those of models given to attach(); without it
   /// those that a whole training step shows. docs/memory_timeline.md has the rules. An existing
-  /// file is replaced. `device` is `cpu`, or `cuda:N`, of which nothing is recorded yet. \throws
-  /// std::invalid_argument without record_shapes, profile_memory and with_stack, or for another
-  /// device.
+  /// file is replaced. `device` is `cpu`, or `cuda:N` (docs/gpu_recording.md says where the memory
+  /// of GPUs is recorded). \throws std::invalid_argument without record_shapes, profile_memory and
+  /// with_stack, or for another device.
   Status export_memory_timeline(const std::string& path, std::string_view device = "cpu");
 
   /// Until what handlers export in the background is written. The first failure since the last

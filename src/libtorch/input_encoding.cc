@@ -88,10 +88,8 @@ void encode_inputs(c10::ArrayRef<const c10::IValue> inputs, recorder::InputsWrit
 void add_storages(c10::ArrayRef<const c10::IValue> inputs, std::vector<std::uint64_t>& addresses) {
   const auto add = [&](const at::Tensor& tensor) {
     if (!is_known(tensor)) return;
-    const bool has_storage = tensor.has_storage();
-    const void* const data =
-        has_storage ? tensor.storage().unsafeGetStorageImpl()->data() : nullptr;
-    addresses.push_back(reinterpret_cast<std::uintptr_t>(data));
+    addresses.push_back(tensor.has_storage() ? key_of(*tensor.storage().unsafeGetStorageImpl())
+                                             : 0);
   };
   for (const c10::IValue& input : inputs) {
     if (input.isTensor()) {
@@ -100,6 +98,15 @@ void add_storages(c10::ArrayRef<const c10::IValue> inputs, std::vector<std::uint
       for (const c10::IValue& tensor : input.toListRef()) add(tensor.toTensor());
     }
   }
+}
+
+std::uint64_t key_of(const c10::StorageImpl& storage) {
+  using recorder::MemoryDevice;
+  const c10::Device device = storage.device();
+  const auto address = reinterpret_cast<std::uintptr_t>(storage.data());
+  if (device.is_cpu()) return recorder::storage_key(address, MemoryDevice::cpu());
+  return recorder::storage_key(
+      address, device.is_cuda() ? MemoryDevice::cuda(device.index()) : MemoryDevice::other());
 }
 
 std::vector<std::uint8_t> element_type_bytes() {

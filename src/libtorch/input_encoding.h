@@ -10,13 +10,17 @@
 #include <ATen/core/ivalue.h>
 
 #include "recorder/inputs.h"
+#include "recorder/storage_key.h"
 
 namespace tbtrace::libtorch {
 
 void encode_inputs(c10::ArrayRef<const c10::IValue> inputs, recorder::InputsWriter& writer);
 
-/// The addresses of the data of the tensors' storages, one for each tensor that is encoded.
+/// The keys of the tensors' storages, one for each tensor that is encoded.
 void add_storages(c10::ArrayRef<const c10::IValue> inputs, std::vector<std::uint64_t>& addresses);
+
+/// The recorder's key of its data.
+std::uint64_t key_of(const c10::StorageImpl& storage);
 
 /// Bytes of an element of each type, by its number.
 std::vector<std::uint8_t> element_type_bytes();

@@ -9,6 +9,8 @@
 
 #include <torch/nn/module.h>
 
+#include "libtorch/input_encoding.h"
+
 namespace tbtrace::libtorch {
 
 namespace {
@@ -109,12 +111,11 @@ std::vector<recorder::KnownTensor> AttachedModels::known_tensors() const {
   const auto add = [&](const c10::TensorImpl& tensor, bool is_gradient) {
     if (tensor.layout() != c10::kStrided || tensor.has_symbolic_sizes_strides()) return;
     if (!tensor.has_storage()) return;
-    const void* const data = tensor.storage().unsafeGetStorageImpl()->data();
     std::int64_t elements = tensor.dim() == 0 ? 1 : 0;
     for (std::int64_t dim = 0; dim < tensor.dim(); ++dim) {
       elements = std::max(elements, tensor.size(dim) * tensor.stride(dim));
     }
-    known.push_back({.address = reinterpret_cast<std::uintptr_t>(data),
+    known.push_back({.address = key_of(*tensor.storage().unsafeGetStorageImpl()),
                      .bytes = static_cast<std::uint64_t>(elements) * tensor.itemsize(),
                      .is_gradient = is_gradient});
   };

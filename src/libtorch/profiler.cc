@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <charconv>
 #include <exception>
 #include <optional>
 #include <stdexcept>
@@ -8,6 +9,7 @@
 #include <tbtrace/writers.h>
 
 #include "api/recorded_window.h"
+#include "libtorch/device_memory_watch.h"
 #include "libtorch/gpu_recording.h"
 #include "libtorch/input_encoding.h"
 #include "libtorch/memory_watch.h"
@@ -42,6 +44,23 @@ void check_activities(const std::vector<Activity>& activities) {
                                   " specified more than once");
     }
   }
+}
+
+/// `cpu`, `cuda:N`, and `cuda` for the first one.
+recorder::MemoryDevice memory_device(std::string_view name) {
+  using recorder::MemoryDevice;
+  if (name == "cpu") return MemoryDevice::cpu();
+  if (name == "cuda") return MemoryDevice::cuda(0);
+  constexpr std::string_view kNumbered = "cuda:";
+  if (name.starts_with(kNumbered)) {
+    const std::string_view digits = name.substr(kNumbered.size());
+    int index = 0;
+    const auto [end, error] = std::from_chars(digits.begin(), digits.end(), index);
+    const MemoryDevice device = MemoryDevice::cuda(index);
+    if (error == std::errc() && end == digits.end() && device.index() == index) return device;
+  }
+  throw std::invalid_argument("the memory timeline of device '" + std::string(name) +
+                              "' was asked for; devices are 'cpu', 'cuda' and 'cuda:N'");
 }
 
 constexpr const char* kDistributedInfo = "distributedInfo";
@@ -218,17 +237,12 @@ class Profiler::Driver final : public recorder::CycleTarget {
     if (!missing.empty()) {
       throw std::invalid_argument(missing + " required for memory profiling.");
     }
-    const bool is_cpu = device == "cpu";
-    if (!is_cpu && device != "cuda" && !device.starts_with("cuda:")) {
-      throw std::invalid_argument("the memory timeline of device '" + std::string(device) +
-                                  "' was asked for; devices are 'cpu', 'cuda' and 'cuda:N'");
-    }
+    const recorder::MemoryDevice of = memory_device(device);
     const auto recording = results_.last();
     if (!recording.ok()) return recording.status();
     recorder::OperatorSchemas schemas(libtorch::schemas_of);
-    MemoryTimeline timeline;  // of CUDA nothing is recorded
-    if (is_cpu) timeline = recorder::memory_timeline(recorder::Window(*recording), schemas);
-    return writers::write_memory_timeline(timeline, device, path);
+    return writers::write_memory_timeline(
+        recorder::memory_timeline(recorder::Window(*recording), schemas, of), device, path);
   }
 
   libtorch::Results& results() { return results_; }
@@ -257,13 +271,26 @@ class Profiler::Driver final : public recorder::CycleTarget {
                                         .context = options.wants_modules(),
                                         .check_launches = options_.experimental.check_launches,
                                         .all_threads = options_.all_threads});
-    if (options_.profile_memory) libtorch::watch_memory(*slot_, *observer_, options_.all_threads);
+    if (!options_.profile_memory) return;
+    libtorch::watch_memory(*slot_, *observer_, options_.all_threads);
+    warn_once(libtorch::watch_device_memory(*slot_, *observer_, options_.all_threads).message());
   }
 
   void ignore() {
-    if (options_.profile_memory) libtorch::stop_watching_memory(*slot_);
+    if (options_.profile_memory) {
+      libtorch::stop_watching_memory(*slot_);
+      recorder::DeviceMemory memory = libtorch::stop_watching_device_memory(*slot_);
+      warn_once(memory.problem);
+      recording_->add_device_memory(std::move(memory));
+    }
     libtorch::remove_observer(*observer_);
     observer_.reset();
+  }
+
+  void warn_once(const std::string& sentence) {
+    if (sentence.empty() || sentence == warned_of_memory_) return;
+    warned_of_memory_ = sentence;
+    warn(sentence);
   }
 
   Profiler& profiler_;
@@ -279,6 +306,7 @@ class Profiler::Driver final : public recorder::CycleTarget {
   std::optional<libtorch::GpuRecording> gpu_;
 
   std::string distributed_info_;  // JSON
+  std::string warned_of_memory_;
   libtorch::Results results_;
 };
 

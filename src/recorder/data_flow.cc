@@ -67,6 +67,7 @@ class FactFinder {
     std::uint64_t allocated_bytes = 0;
     bool is_allocated = false;
     bool is_tensor = false;  // rather than any block of memory
+    MemoryDevice device = MemoryDevice::cpu();
   };
 
   std::vector<NodeFacts> nodes;
@@ -135,6 +136,7 @@ class FactFinder {
   }
 
   void visit(const Window::Memory& memory) {
+    if (memory.is_out_of_memory) return;
     const auto before = by_address_.find(memory.event.address);
     if (memory.event.bytes > 0 && before != by_address_.end()) {
       // What was there is gone, and nothing was heard of it: it is older than the recording, or a
@@ -167,7 +169,7 @@ class FactFinder {
   std::uint32_t storage_at(std::uint64_t address) {
     const auto [found, is_new] =
         by_address_.try_emplace(address, static_cast<std::uint32_t>(storages.size()));
-    if (is_new) storages.emplace_back();
+    if (is_new) storages.push_back({.device = device_of(address)});
     return found->second;
   }
 
@@ -199,7 +201,8 @@ class FlowBuilder {
       rows_[at] = static_cast<std::uint32_t>(flow_.tensors.size());
       flow_.tensors.push_back(
           {.bytes = storage.allocated_bytes > 0 ? storage.allocated_bytes : storage.bytes,
-           .is_allocated = storage.is_allocated});
+           .is_allocated = storage.is_allocated,
+           .device = storage.device});
     }
     versions_.assign(flow_.tensors.size(), 0);
     flow_.gradients = rows_of(facts_.gradients);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "recorder/operator_schemas.h"
+#include "recorder/storage_key.h"
 #include "recorder/window.h"
 
 namespace tbtrace::recorder {
@@ -40,6 +41,7 @@ struct FlowNode {
 struct FlowTensor {
   std::uint64_t bytes = 0;
   bool is_allocated = false;  ///< within the window
+  MemoryDevice device = MemoryDevice::cpu();
 };
 
 struct DataFlow {

@@ -7,8 +7,8 @@
 namespace tbtrace::recorder {
 
 struct KnownTensor {
-  std::uint64_t ticks = 0;  ///< when the storage was this tensor's
-  std::uint64_t address = 0;
+  std::uint64_t ticks = 0;    ///< when the storage was this tensor's
+  std::uint64_t address = 0;  ///< as storage_key() has it
   std::uint64_t bytes = 0;
   bool is_gradient = false;  ///< otherwise a parameter
 };

@@ -19,8 +19,8 @@ constexpr std::int64_t kBefore = -1;
 
 class TimelineBuilder {
  public:
-  TimelineBuilder(const Window& window, const DataFlow& flow)
-      : window_(window), flow_(flow), categories_(memory_categories(flow)) {}
+  TimelineBuilder(const Window& window, const DataFlow& flow, MemoryDevice device)
+      : window_(window), flow_(flow), categories_(memory_categories(flow)), device_(device) {}
 
   MemoryTimeline build() {
     add_other_memory();
@@ -50,6 +50,7 @@ class TimelineBuilder {
       rows_.push_back({time_ns, action, bytes, Category::unknown});
     };
     for (const MemoryEvent& event : events) {
+      if (device_of(event.address) != device_) continue;
       const std::int64_t time_ns = window_.unix_ns(event.ticks);
       if (event.bytes < 0) {
         row(time_ns, MemoryAction::destroy, event.bytes);
@@ -96,6 +97,7 @@ class TimelineBuilder {
 
   void add(std::int64_t time_ns, MemoryAction action, std::uint32_t tensor, std::uint32_t version,
            std::int64_t bytes) {
+    if (flow_.tensors[tensor].device != device_) return;
     rows_.push_back({time_ns, action, bytes, categories_.get(tensor, version)});
   }
 
@@ -106,6 +108,7 @@ class TimelineBuilder {
   const Window& window_;
   const DataFlow& flow_;
   const MemoryCategories categories_;
+  const MemoryDevice device_;
   std::vector<std::uint32_t> last_version_;
   std::vector<bool> is_shown_;
   MemoryTimeline rows_;
@@ -113,9 +116,10 @@ class TimelineBuilder {
 
 }  // namespace
 
-MemoryTimeline memory_timeline(const Window& window, OperatorSchemas& schemas) {
+MemoryTimeline memory_timeline(const Window& window, OperatorSchemas& schemas,
+                               MemoryDevice device) {
   const DataFlow flow = data_flow(window, schemas);
-  return TimelineBuilder(window, flow).build();
+  return TimelineBuilder(window, flow, device).build();
 }
 
 }  // namespace tbtrace::recorder

@@ -11,7 +11,7 @@
 namespace tbtrace::recorder {
 
 struct ObservedTensor {
-  std::uint64_t address = 0;  ///< of its storage's data; 0: it has none
+  std::uint64_t address = 0;  ///< of its storage's data, as storage_key() has it; 0: it has none
   std::uint64_t bytes = 0;    ///< from the first element to the last one; 0 if it is sparse
 };
 

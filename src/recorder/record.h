@@ -53,7 +53,7 @@ struct BeginRecord {
   /// TorchScript's modules around it, as torch writes them.
   const Name* script_modules = nullptr;
   std::span<void* const> stack = {};  ///< return addresses, innermost first
-  /// Of each tensor among the inputs, in their order: the address of its storage's data, or 0.
+  /// Of each tensor among the inputs, in their order: the storage_key() of its data, or 0.
   std::span<const std::uint64_t> storages = {};
 };
 
@@ -63,11 +63,12 @@ struct EndRecord {
   bool is_async = false;
 };
 
-/// Of the CPU's allocator; how much there is in all follows from the events themselves.
+/// Of an allocator. In logs there are those of the CPU's; how much there is in all follows from the
+/// events themselves.
 struct MemoryEvent {
   std::uint64_t ticks = 0;
-  std::uint64_t address = 0;
-  std::int64_t bytes = 0;  ///< negative: freed
+  std::uint64_t address = 0;  ///< as storage_key() has it
+  std::int64_t bytes = 0;     ///< negative: freed
 };
 
 /// The range around a node's run in a backward has this before the node's name.

@@ -89,6 +89,10 @@ void Recording::set_device_activity(PendingDeviceActivity activity) {
   device_activity_ = std::move(activity);
 }
 
+void Recording::add_device_memory(DeviceMemory memory) {
+  device_memory_.push_back(std::move(memory));
+}
+
 std::shared_ptr<const DeviceActivity> Recording::device_activity() const {
   if (!device_activity_.valid() || process_ != ::getpid()) return nullptr;
   try {
@@ -104,6 +108,7 @@ std::uint64_t Recording::lost() const {
   const std::lock_guard lock(mutex_);
   std::uint64_t lost = 0;
   for (const std::shared_ptr<ThreadLog>& log : logs_) lost += log->lost();
+  for (const DeviceMemory& memory : device_memory_) lost += memory.lost();
   return lost;
 }
 

@@ -16,6 +16,7 @@
 #include <tbtrace/status.h>
 
 #include "recorder/device_activity.h"
+#include "recorder/device_memory.h"
 #include "recorder/known_tensors.h"
 #include "recorder/recording_options.h"
 #include "recorder/thread_log.h"
@@ -56,6 +57,9 @@ class Recording {
   /// What devices do in its time; before close().
   void set_device_activity(PendingDeviceActivity activity);
 
+  /// What a device's allocator did in a part of its time; before close().
+  void add_device_memory(DeviceMemory memory);
+
   // Of a closed recording.
   const std::vector<std::shared_ptr<ThreadLog>>& logs() const { return logs_; }
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
@@ -65,6 +69,7 @@ class Recording {
   /// Waits until the devices' records have come. Null: none were asked for, or the process is a
   /// fork of the one that has them.
   std::shared_ptr<const DeviceActivity> device_activity() const;
+  const std::vector<DeviceMemory>& device_memory() const { return device_memory_; }  ///< by time
   /// Memory that was watched and alive at the start.
   std::int64_t bytes_at_start() const { return bytes_at_start_; }
   /// Records for which there was no memory.
@@ -77,6 +82,7 @@ class Recording {
   ClockSample ended_;
   std::int64_t bytes_at_start_ = 0;
   PendingDeviceActivity device_activity_;
+  std::vector<DeviceMemory> device_memory_;
   pid_t process_;  // whose threads the device activity comes from
 
   mutable std::mutex mutex_;  // what follows

@@ -32,10 +32,18 @@ Window::Window(std::shared_ptr<const Recording> recording)
   if (!std::is_sorted(ranges_.begin(), ranges_.end(), by_start)) {
     std::stable_sort(ranges_.begin(), ranges_.end(), by_start);
   }
-  std::stable_sort(memory_.begin(), memory_.end(),
-                   [](const Memory& a, const Memory& b) { return a.event.ticks < b.event.ticks; });
+  const auto sort_memory = [this] {
+    std::stable_sort(memory_.begin(), memory_.end(), [](const Memory& a, const Memory& b) {
+      return a.event.ticks < b.event.ticks;
+    });
+  };
+  sort_memory();
   std::int64_t total = recording_->bytes_at_start();
   for (Memory& memory : memory_) memory.total_allocated = total += memory.event.bytes;
+  if (!recording_->device_memory().empty()) {
+    add_device_memory();
+    sort_memory();
+  }
   if (!late.empty()) end_late(late);
   find_arrows();
   name_stacks();
@@ -82,10 +90,29 @@ void Window::read_log(std::uint32_t log, std::vector<EndRecord>& late) {
       window.ranges_[*row].is_open = false;
     }
     void operator()(const MemoryEvent& event) {
-      window.memory_.push_back({.event = event, .total_allocated = 0, .log = log});
+      window.memory_.push_back(
+          {.event = event, .total_allocated = 0, .total_reserved = 0, .log = log});
     }
   };
   read_records(*recording_->logs()[log], Reader{*this, log, late});
+}
+
+void Window::add_device_memory() {
+  std::unordered_map<const ThreadLog*, std::uint32_t> logs;
+  for (const std::shared_ptr<ThreadLog>& log : recording_->logs()) {
+    logs.emplace(log.get(), static_cast<std::uint32_t>(logs.size()));
+  }
+  for (const DeviceMemory& memory : recording_->device_memory()) {
+    for (const DeviceMemoryEvent& event : memory.events()) {
+      if (event.log == nullptr) continue;
+      memory_.push_back({.event = event.event,
+                         .total_allocated = event.totals.allocated,
+                         .total_reserved = event.totals.reserved,
+                         .log = logs.at(event.log),
+                         .device = MemoryDevice::cuda(event.device),
+                         .is_out_of_memory = event.event.address == 0});
+    }
+  }
 }
 
 /// Ends of asynchronous ranges, and those on other threads than that of the begin. Of the ranges

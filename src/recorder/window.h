@@ -17,6 +17,7 @@
 #include "recorder/module_frames.h"
 #include "recorder/record.h"
 #include "recorder/recording.h"
+#include "recorder/storage_key.h"
 
 namespace tbtrace::recorder {
 
@@ -36,8 +37,11 @@ class Window {
   };
   struct Memory {
     MemoryEvent event;
-    std::int64_t total_allocated;  ///< bytes, after the event
+    std::int64_t total_allocated;  ///< bytes on its device, after the event
+    std::int64_t total_reserved;   ///< likewise; 0 on the CPU
     std::uint32_t log;
+    MemoryDevice device = MemoryDevice::cpu();
+    bool is_out_of_memory = false;  ///< so many bytes could not be allocated
   };
   /// From the operator that made a node of autograd's graph to the node's run, as rows of ranges().
   struct Arrow {
@@ -65,6 +69,7 @@ class Window {
 
  private:
   void read_log(std::uint32_t log, std::vector<EndRecord>& late);
+  void add_device_memory();
   void end_late(std::vector<EndRecord>& late);
   void find_arrows();
   void name_stacks();

@@ -10,6 +10,7 @@
 
 #include "base/host_name.h"
 #include "recorder/inputs.h"
+#include "recorder/storage_key.h"
 #include "wire/json_strict.h"
 #include "wire/json_text.h"
 
@@ -258,13 +259,17 @@ void WindowText::append_memory(std::size_t row) {
   const Window::Memory& memory = window_->memory()[row];
   const MemoryEvent& event = memory.event;
   lines_.begin_event();
-  text_ += R"({"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", )";
+  text_ += R"({"ph": "i", "cat": "cpu_instant_event", "s": "t", )";
+  text_ += memory.is_out_of_memory ? R"("name": "[OutOfMemory]", )" : R"("name": "[memory]", )";
   append_place(memory.log);
   text_ += ", ";
   lines_.add_time("ts", window_->unix_ns(event.ticks));
-  lines_.add(R"(, "args": {{"Device Type": 0, "Device Id": -1, "Addr": {}, "Bytes": {}, )"
-             R"("Total Allocated": {}, "Total Reserved": 0, "Ev Idx": {}}}}})",
-             event.address, event.bytes, memory.total_allocated, next_event_++);
+  // Of types of devices, torch numbers CUDA as 1.
+  lines_.add(R"(, "args": {{"Device Type": {}, "Device Id": {}, )", memory.device.is_cuda() ? 1 : 0,
+             memory.device.index());
+  if (!memory.is_out_of_memory) lines_.add(R"("Addr": {}, )", address_of(event.address));
+  lines_.add(R"("Bytes": {}, "Total Allocated": {}, "Total Reserved": {}, "Ev Idx": {}}}}})",
+             event.bytes, memory.total_allocated, memory.total_reserved, next_event_++);
 }
 
 void WindowText::append_arrow(std::size_t row) {

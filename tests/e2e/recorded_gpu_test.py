@@ -79,6 +79,16 @@ def check_views(report, span, truth):
     report(kernel_us > 0 and kernel_us * 1000 <= busy_ns * 1.001, f"Kernel in steps: {kernel_us} us of {busy_ns} ns")
     curve = span.get("memory_curve", time_metric="ms", memory_metric="MB")
     report(curve["rows"].get("CPU"), "no curve of memory")
+    of_gpu = curve["rows"].get("GPU0", [])
+    peak = max((row[1] for row in of_gpu), default=0)
+    report(abs(peak - truth["peak_bytes"] / 2**20) < 0.01, f"Memory view: peak {peak} MB, expected {truth['peak_bytes']} B")
+    by_operator = {row[0]: row for row in span.get("memory", memory_metric="KB")["rows"].get("GPU0", [])}
+    for name, (calls, _) in truth["operators"].items():
+        # A block of 1 MiB for each call, given back at once.
+        got = by_operator.get(name, [name] + [0] * 7)
+        report(got[5] == calls and got[7] == 1024 * calls and got[3] == 0, f"Memory view: {got} for {calls} calls")
+    got = by_operator.get("aten::ones", [0] * 8)
+    report(got[3] == 2048 * truth["steps"], f"Memory view: {got}, expected 2048 KB for each of {truth['steps']} steps")
 
 
 def main():

@@ -1,5 +1,6 @@
-"""Graphs, streams, copies, a long run: parts that judge.py judges."""
+"""Graphs, streams, copies, a long run, memory: parts that judge.py judges."""
 import collections
+import json
 
 from traces import Trace, bytes_by_name
 
@@ -93,3 +94,20 @@ def long_run(part):
                 f"window 3, {resident[-1] / 2**20:.0f} MiB after the last")
     part.note(f"GPU memory in use: {got['gpu_bytes_before'] / 2**20:.0f} MiB before, {gpu[2] / 2**20:.0f} MiB after "
               f"window 3, {gpu[-1] / 2**20:.0f} MiB after the last")
+
+
+def memory(part):
+    part.run("memory")
+    events = json.loads((part.folder / "memory.json").read_text())["traceEvents"]
+    keys = ("Device Id", "Addr", "Bytes", "Total Allocated", "Total Reserved")
+    ours = [[row["args"][key] for key in keys] for row in sorted(events, key=lambda row: float(row.get("ts", 0)))
+            if row.get("name") == "[memory]" and row["args"]["Device Type"] == 1]
+    reports = json.loads((part.folder / "reports.json").read_text())
+    part.check(len(reports) > 100, f"{len(reports)} reports of LibTorch")
+    part.check(len(ours) == len(reports), f"{len(ours)} events, {len(reports)} reports of LibTorch")
+    different = [pair for pair in zip(ours, reports) if pair[0] != pair[1]]
+    part.check(not different, f"{len(different)} differ; the first: {different[:1]}")
+    _, sizes = json.loads((part.folder / "timeline.json").read_text())
+    peak = max((sum(row) for row in sizes), default=0)
+    part.check(peak > 0, "the timeline of cuda:0 is empty")
+    part.figure(f"{len(ours)} events, {len(different)} different; at most {peak / 2**20:.0f} MiB of tensors")

@@ -27,7 +27,7 @@ constexpr Part kParts[] = {
     {"links", gpu_checks::links},           {"cycles", gpu_checks::cycles},
     {"long_run", gpu_checks::long_run},     {"logs", gpu_checks::logs},
     {"graphs", gpu_checks::graphs},         {"streams", gpu_checks::streams},
-    {"copies", gpu_checks::copies},
+    {"copies", gpu_checks::copies},         {"memory", gpu_checks::memory},
 };
 
 }  // namespace

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 
-from device_parts import copies, graphs, long_run, streams
+from device_parts import copies, graphs, long_run, memory, streams
 from recording_parts import cycles, doctor, launch_cost, links, logs, ours_first, step_time, torch_before, torch_first
 from torch_parts import in_processes, in_turns
 
@@ -33,6 +33,7 @@ PARTS = (
     ("11b", "ours first, then torch's profiler", ours_first),
     ("11c", "ours after torch's profiler has ended", torch_before),
     ("12", "log directory", logs),
+    ("13", "memory", memory),
 )
 
 

@@ -46,6 +46,8 @@ void cycles(const Arguments& arguments, Figures& figures);
 void long_run(const Arguments& arguments, Figures& figures);
 /// A log directory.
 void logs(const Arguments& arguments, Figures& figures);
+/// What the allocator told LibTorch's own profiler (memory.cc).
+void memory(const Arguments& arguments, Figures& figures);
 
 // With CUDA's own functions (devices.cc).
 

@@ -5,12 +5,14 @@
 #include <iostream>
 #include <map>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include <torch/torch.h>
 
 #include <tbtrace/profiler.h>
 
+#include "scripted_allocator.h"
 #include "support/fake_cuda/fake_cuda.h"
 
 namespace {
@@ -49,8 +51,13 @@ Truth copies;
 /// Of an operator's end: LibTorch tells this observer, which was there first, before the
 /// profiler's, so that the profiler's range is still open.
 void launch(const at::RecordFunction& function, at::ObserverContext*) {
+  auto& allocator = tbtrace::testing::ScriptedAllocator::instance();
+  // A batch, which is never given back.
+  if (std::string_view(function.name()) == "aten::ones") allocator.allocate(0, 2 << 20);
   const auto script = scripts().find(function.name());
   if (script == scripts().end()) return;
+  // What a kernel works on beside its tensors.
+  allocator.free(0, allocator.allocate(0, 1 << 20));
   gpu->cupti.launch({.name = script->second.kernel,
                      .grid = {script->second.blocks, 1, 1},
                      .block = {256, 1, 1},
@@ -89,7 +96,10 @@ int main(int argc, char** argv) {
                               torch::nn::Linear(128, 10));
   torch::optim::SGD optimizer(model->parameters(), torch::optim::SGDOptions(0.1));
   int failures = 0;
-  constexpr int kFirst = 2;  // recorded steps
+  auto& allocator = tbtrace::testing::ScriptedAllocator::instance();
+  allocator.make_ready();
+  allocator.allocate(0, 64 << 20);  // the model
+  constexpr int kFirst = 2;         // recorded steps
   constexpr int kActive = 3;
   {
     tbtrace::Profiler profiler(
@@ -134,6 +144,7 @@ int main(int argc, char** argv) {
   print("kernels", kernels);
   print("operators", operators);
   print("copies", {{"Memcpy HtoD (Pageable -> Device)", copies}});
-  std::cout << "\"steps\": " << kActive << "}\n";
+  const std::int64_t peak = (64LL << 20) + (kFirst + kActive) * (2LL << 20) + (1 << 20);
+  std::cout << "\"peak_bytes\": " << peak << ", \"steps\": " << kActive << "}\n";
   return failures == 0 ? 0 : 1;
 }

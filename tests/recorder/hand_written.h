@@ -40,6 +40,8 @@ class HandWritten {
       write(*log_, MemoryEvent{.ticks = start_ + at, .address = address, .bytes = bytes});
     }
 
+    const ThreadLog* log() const { return log_.get(); }
+
    private:
     std::shared_ptr<ThreadLog> log_;
     std::uint64_t start_;

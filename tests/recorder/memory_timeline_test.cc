@@ -76,7 +76,7 @@ class MemoryTimelineTest : public ::testing::Test {
                                            .is_gradient = is_gradient}});
   }
 
-  MemoryTimeline timeline() {
+  MemoryTimeline timeline(MemoryDevice device = MemoryDevice::cpu()) {
     using Type = SchemaArgument::Type;
     const SchemaArgument tensor{Type::tensor};
     const SchemaArgument changed{Type::tensor, false, true};
@@ -93,7 +93,7 @@ class MemoryTimelineTest : public ::testing::Test {
       const auto found = known.find(name);
       return found == known.end() ? std::vector<Schema>() : found->second;
     });
-    MemoryTimeline rows = memory_timeline(*written.window(), schemas);
+    MemoryTimeline rows = memory_timeline(*written.window(), schemas, device);
     for (std::size_t at = 1; at < rows.size(); ++at) {
       EXPECT_LE(rows[at - 1].time_ns, rows[at].time_ns);
     }
@@ -197,6 +197,33 @@ TEST_F(MemoryTimelineTest, AccumulatedGradientsAreKnownByTheAddition) {
   EXPECT_THAT(timeline(), ElementsAre(row(preexisting, 16, input), row(preexisting, 24, gradient),
                                       row(increment_version, -24, gradient),
                                       row(increment_version, 24, gradient)));
+}
+
+TEST_F(MemoryTimelineTest, OfADeviceHasItsTensors) {
+  const auto on_gpu = [](const Tensor& tensor) {
+    return Tensor{storage_key(tensor.address, MemoryDevice::cuda(1)), tensor.bytes};
+  };
+  know(on_gpu(w));
+  begin(10, 1, "aten::mm", {x, on_gpu(w)});
+  memory(12, 32, y.address);
+  memory(13, 48, on_gpu(y).address);
+  memory(14, 8, on_gpu(d).address);
+  end(20, 1);
+  run(21, 22, "aten::relu", {on_gpu(y)});
+  memory(30, -48, on_gpu(y).address);
+  EXPECT_THAT(timeline(MemoryDevice::cuda(1)),
+              ElementsAre(row(preexisting, 24, parameter), row(create, 48, activation),
+                          row(create, 8, unknown), row(destroy, -48, activation)));
+}
+
+TEST_F(MemoryTimelineTest, OfTheCpuHasNothingOfDevices) {
+  const auto on_gpu = [](const Tensor& tensor) {
+    return Tensor{storage_key(tensor.address, MemoryDevice::cuda(0)), tensor.bytes};
+  };
+  begin(10, 1, "aten::mm", {x, on_gpu(w)});
+  memory(12, 48, on_gpu(y).address);
+  end(20, 1);
+  EXPECT_THAT(timeline(), ElementsAre(row(preexisting, 40, unknown)));
 }
 
 TEST_F(MemoryTimelineTest, BlocksThatNobodyTakesAreUnknown) {

@@ -214,6 +214,48 @@ TEST(WindowText, MemoryStandsBetweenTheRanges) {
   EXPECT_FALSE(trace.is_set("record_shapes"));
 }
 
+TEST(WindowText, MemoryOfDevicesStandsWhereItsThreadAskedForIt) {
+  HandWritten written({.profile_memory = true});
+  auto thread = written.thread(11);
+  auto other = written.thread(12);
+  thread.memory(30'000, 4096, 0x7000);
+  using Kind = AllocatorEvent::Kind;
+  DeviceMemory memory;
+  std::int64_t allocated = 10'000;
+  const auto tell = [&](Kind kind, int device, std::int64_t bytes, std::uint64_t at,
+                        const ThreadLog* log) {
+    memory.add({.kind = kind, .device = device, .address = 0x7000, .requested = bytes},
+               {.allocated = allocated, .active = allocated, .reserved = 1 << 21},
+               written.start() + at, log);
+  };
+  memory.start(1, {.allocated = 10'512, .active = 10'512});
+  tell(Kind::free, 1, 512, 40'000, other.log());
+  tell(Kind::allocate, 0, 1024, 20'000, thread.log());
+  tell(Kind::free, 1, 512, 45'000, nullptr);
+  allocated = 11'024;
+  tell(Kind::out_of_memory, 0, 1 << 30, 50'000, thread.log());
+  written.recording->add_device_memory(std::move(memory));
+  const WindowPointer window = written.window();
+  const std::string text = text_of(window);
+  EXPECT_THAT(line_with(text, R"("Device Type": 0)"),
+              HasSubstr(R"("Device Id": -1, "Addr": 28672, "Bytes": 4096, )"
+                        R"("Total Allocated": 4096, "Total Reserved": 0)"));
+  EXPECT_THAT(line_with(text, R"("Device Id": 0)"),
+              HasSubstr(R"("Device Type": 1, "Device Id": 0, "Addr": 28672, "Bytes": 1024, )"
+                        R"("Total Allocated": 11024, "Total Reserved": 2097152)"));
+  EXPECT_THAT(line_with(text, R"("Device Id": 1)"),
+              HasSubstr(R"("Device Type": 1, "Device Id": 1, "Addr": 28672, "Bytes": -512, )"
+                        R"("Total Allocated": 10000, "Total Reserved": 2097152)"));
+  EXPECT_THAT(line_with(text, R"("Device Id": 1)"), HasSubstr(R"("tid": 12)"));
+  const Trace trace = read(window);
+  ASSERT_THAT(trace.memory(), SizeIs(4));
+  EXPECT_EQ(trace.memory()[0].device_id, 0) << "by time";
+  EXPECT_THAT(line_with(text, "[OutOfMemory]"),
+              HasSubstr(R"("args": {"Device Type": 1, "Device Id": 0, "Bytes": 1073741824, )"
+                        R"("Total Allocated": 11024, "Total Reserved": 2097152)"));
+  EXPECT_TRUE(trace.memory()[3].out_of_memory);
+}
+
 TEST(WindowText, IsTheSameInPiecesOfAnySize) {
   HandWritten written;
   auto thread = written.thread();

@@ -1,0 +1,142 @@
+#include "libtorch/device_memory_watch.h"
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "libtorch/device_allocator.h"
+#include "recorder/active.h"
+
+namespace tbtrace::libtorch {
+
+namespace {
+
+using recorder::AllocatorTotals;
+using recorder::DeviceMemory;
+
+struct Watch {
+  std::mutex mutex;  // what follows; taken with a device's lock held, never the other way round
+  bool is_on = false;
+  bool all_threads = false;
+  ObserverHandle observer = 0;
+  DeviceMemory memory;
+};
+
+std::atomic<std::uint32_t> watching = 0;  // a bit a slot
+
+/// Never destroyed: threads free blocks while the program ends.
+std::array<Watch, recorder::kSlots>& watches() {
+  static auto* const all = new std::array<Watch, recorder::kSlots>;
+  return *all;
+}
+
+/// Nothing if there is no memory for them.
+std::optional<AllocatorTotals> totals_of(const DeviceAllocator& allocator, int device) {
+  try {
+    return allocator.totals(device);
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+void hear(const DeviceAllocator& allocator, const recorder::AllocatorEvent& event) noexcept {
+  std::uint32_t slots = watching.load(std::memory_order_acquire);
+  if (slots == 0) return;
+  const std::uint64_t ticks = recorder::ticks();
+  const std::optional<AllocatorTotals> totals = totals_of(allocator, event.device);
+  for (; slots != 0; slots &= slots - 1) {
+    const auto slot = static_cast<std::size_t>(std::countr_zero(slots));
+    Watch& watch = watches()[slot];
+    const std::lock_guard lock(watch.mutex);
+    if (!watch.is_on) continue;
+    if (!totals) {
+      watch.memory.lose(event.device);
+      continue;
+    }
+    const bool is_heard = watch.all_threads || hears_this_thread(watch.observer);
+    watch.memory.add(event, *totals, ticks, is_heard ? recorder::this_thread_log(slot) : nullptr);
+  }
+}
+
+std::map<int, AllocatorTotals> totals_now(const DeviceAllocator& allocator) {
+  std::map<int, AllocatorTotals> totals;
+  for (int device = 0; device < allocator.devices(); ++device) {
+    totals[device] = allocator.totals(device);
+  }
+  return totals;
+}
+
+struct Attachment {
+  std::mutex mutex;  // what follows
+  bool was_tried = false;
+  Status outcome;
+};
+Attachment& attachment() {
+  static auto* const attachment = new Attachment;
+  return *attachment;
+}
+
+Status attach(DeviceAllocator& allocator) {
+  const std::lock_guard lock(attachment().mutex);
+  if (!std::exchange(attachment().was_tried, true)) {
+    attachment().outcome = allocator.attach(
+        [&allocator](const recorder::AllocatorEvent& event) { hear(allocator, event); });
+  }
+  return attachment().outcome;
+}
+
+}  // namespace
+
+Status watch_device_memory(std::size_t slot, ObserverHandle observer, bool all_threads) {
+  DeviceAllocator* const allocator = cuda_allocator();
+  if (allocator == nullptr || !allocator->is_ready()) return {};
+  if (Status status = attach(*allocator); !status.ok()) return status;
+  Watch& watch = watches()[slot];
+  {
+    const std::lock_guard lock(watch.mutex);
+    watch.is_on = true;
+    watch.observer = observer;
+    watch.all_threads = all_threads;
+    watch.memory = {};
+  }
+  watching.fetch_or(std::uint32_t{1} << slot, std::memory_order_release);
+  const auto totals = totals_now(*allocator);
+  const std::lock_guard lock(watch.mutex);
+  for (const auto& [device, bytes] : totals) watch.memory.start(device, bytes);
+  return {};
+}
+
+DeviceMemory stop_watching_device_memory(std::size_t slot) {
+  DeviceAllocator* const allocator = cuda_allocator();
+  if (allocator == nullptr) return {};
+  const std::uint32_t bit = std::uint32_t{1} << slot;
+  if ((watching.load() & bit) == 0) {
+    const std::lock_guard lock(attachment().mutex);
+    DeviceMemory none;
+    if (allocator->is_ready() && !attachment().was_tried) {
+      none.problem =
+          "the memory of CUDA devices is not in this recording, since they were used for the first "
+          "time within it; use a device before it begins";
+    }
+    return none;
+  }
+  Watch& watch = watches()[slot];
+  {
+    const std::lock_guard lock(watch.mutex);
+    watch.memory.close();
+  }
+  const auto totals = totals_now(*allocator);
+  watching.fetch_and(~bit, std::memory_order_release);
+  const std::lock_guard lock(watch.mutex);
+  watch.is_on = false;
+  for (const auto& [device, bytes] : totals) watch.memory.end(device, bytes);
+  return std::exchange(watch.memory, {});
+}
+
+}  // namespace tbtrace::libtorch
