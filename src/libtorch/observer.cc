@@ -10,6 +10,7 @@
 #include <ATen/record_function.h>
 
 #include "cupti/collector.h"
+#include "libtorch/collectives.h"
 #include "libtorch/input_encoding.h"
 #include "libtorch/modules.h"
 #include "libtorch/operator_names.h"
@@ -38,6 +39,27 @@ bool is_async(const at::RecordFunction& function) {
   return function.scope() == at::RecordScope::USER_SCOPE && function.isAsync();
 }
 
+/// Whether c10d describes the range. Newer LibTorch has asked that already.
+template <typename Function>
+bool is_collective(const Function& function, const char* text) {
+  if constexpr (requires { function.isNcclMeta(); }) {
+    return function.isNcclMeta();
+  } else {
+    return text == recorder::kCollectiveRange;
+  }
+}
+
+/// Of what is no operator of the dispatcher.
+const recorder::Name* range_name(const at::RecordFunction& function, const char* text,
+                                 ThreadLog& log) {
+  if (is_collective(function, text)) [[unlikely]] {
+    if (auto collective = described_collective()) {
+      return log.names().add(text, *std::move(collective));
+    }
+  }
+  return log.names().find(text);
+}
+
 recorder::BeginRecord begin_record(const at::RecordFunction& function, ThreadLog& log) {
   recorder::BeginRecord record;
   const char* const text = function.name();
@@ -46,7 +68,7 @@ recorder::BeginRecord begin_record(const at::RecordFunction& function, ThreadLog
     record.name = log.names().find(next_name);
   } else {
     record.name = operator_name(text);
-    if (record.name == nullptr) record.name = log.names().find(text);
+    if (record.name == nullptr) record.name = range_name(function, text, log);
   }
   // Forwards of modules are ranges of users to torch.
   if (record.scope == Scope::user && next_module != nullptr) {

@@ -47,8 +47,8 @@ std::unordered_map<std::uint32_t, OfThread> by_thread(const Window& window,
   const auto& logs = window.recording().logs();
   const auto ranges = window.ranges();
   for (std::uint32_t row = 0; row < ranges.size(); ++row) {
-    // Where it ended says nothing of the thread on which it began.
-    if (ranges[row].is_async) continue;
+    // Its end says nothing of the thread on which it began. Those of NCCL end where they began.
+    if (ranges[row].ends_elsewhere) continue;
     const std::int64_t thread = logs[ranges[row].log]->identity().system_id;
     const auto found = threads.find(static_cast<std::uint32_t>(thread));
     if (found != threads.end()) found->second.ranges.push_back(row);

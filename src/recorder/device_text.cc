@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/demangle.h"
+#include "recorder/collective.h"
 #include "recorder/occupancy.h"
 #include "recorder/record.h"
 #include "wire/json_text.h"
@@ -235,6 +236,13 @@ void DeviceText::append_external_id(std::uint32_t call) {
   lines_.add("\"External id\": {}, ", first_id_ + links_.call_operator[call]);
 }
 
+/// What is said of the collective that the call's operator is, if it is one.
+void DeviceText::append_collective(std::uint32_t call) {
+  if (call == DeviceLinks::kNone || links_.call_operator[call] == DeviceLinks::kNone) return;
+  const Name& name = *begin_record(window_.ranges()[links_.call_operator[call]].record).name;
+  if (name.collective != nullptr) append_collective_of_kernel(lines_, *name.collective);
+}
+
 void DeviceText::append_call(const DeviceCall& call, std::uint32_t row) {
   lines_.begin_event();
   lines_.add(R"({{"ph": "X", "cat": "{}", "name": )",
@@ -295,7 +303,9 @@ void DeviceText::append_work(const DeviceWork& work, std::uint32_t row) {
   if (work.graph != 0 || work.graph_node != 0) {
     lines_.add(R"(, "graph id": {}, "graph node id": {})", work.graph, work.graph_node);
   }
-  lines_.add(R"(, "channel": {}, "channel_type": {}}}}})", work.channel, work.channel_type);
+  lines_.add(R"(, "channel": {}, "channel_type": {})", work.channel, work.channel_type);
+  if (work.kind == DeviceWorkKind::kernel) append_collective(call);
+  lines_.add("}}}}");
   if (call != DeviceLinks::kNone) {
     append_arrow_end(false, work.correlation, work.start_ticks, work.device, work.stream);
   }

@@ -44,6 +44,7 @@ class DeviceText {
   void append_arrow_end(bool is_start, std::uint32_t correlation, std::uint64_t ticks,
                         std::int64_t process, std::int64_t thread);
   void append_external_id(std::uint32_t call);
+  void append_collective(std::uint32_t call);
   void append_times(std::uint64_t start_ticks, std::uint64_t end_ticks);
   const std::string& kernel_name(std::uint32_t name);
   const std::string& launch_text(std::uint32_t device, std::uint32_t launch);

@@ -1,5 +1,7 @@
 #include "recorder/name_table.h"
 
+#include <utility>
+
 #include "base/hash.h"
 
 namespace tbtrace::recorder {
@@ -14,6 +16,11 @@ const Name* NameTable::find(std::string_view text) {
   }
   names_.push_back({std::string(text)});
   slots_[at] = {hash, &names_.back()};
+  return &names_.back();
+}
+
+const Name* NameTable::add(std::string_view text, Collective collective) {
+  names_.push_back({std::string(text), std::make_unique<const Collective>(std::move(collective))});
   return &names_.back();
 }
 

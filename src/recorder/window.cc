@@ -24,7 +24,7 @@ Window::Window(std::shared_ptr<const Recording> recording)
     : recording_(std::move(recording)), scale_(recording_->started(), recording_->ended()) {
   start_ns_ = unix_ns(recording_->started().ticks);
   end_ns_ = unix_ns(recording_->ended().ticks);
-  std::vector<EndRecord> late;
+  std::vector<LateEnd> late;
   for (std::uint32_t log = 0; log < recording_->logs().size(); ++log) read_log(log, late);
   const auto by_start = [](const Range& a, const Range& b) {
     return a.start_ticks < b.start_ticks;
@@ -57,11 +57,11 @@ Window::Window(std::shared_ptr<const Recording> recording)
 
 Window::~Window() = default;
 
-void Window::read_log(std::uint32_t log, std::vector<EndRecord>& late) {
+void Window::read_log(std::uint32_t log, std::vector<LateEnd>& late) {
   struct Reader {
     Window& window;
     std::uint32_t log;
-    std::vector<EndRecord>& late;
+    std::vector<LateEnd>& late;
     OpenRanges open = {};
 
     void operator()(const BeginRecord& record, const std::uint64_t* first) {
@@ -77,13 +77,14 @@ void Window::read_log(std::uint32_t log, std::vector<EndRecord>& late) {
                                 .log = log,
                                 .stack = 0,
                                 .is_open = true,
-                                .is_async = false});
+                                .is_async = false,
+                                .ends_elsewhere = false});
     }
     void operator()(const EndRecord& record) {
       const auto row = open.end(record.key);
       // Another thread may have ended an asynchronous one and used its key again.
       if (!row || record.is_async) {
-        late.push_back(record);
+        late.push_back({record, log});
         return;
       }
       window.ranges_[*row].end_ticks = record.ticks;
@@ -117,7 +118,7 @@ void Window::add_device_memory() {
 
 /// Ends of asynchronous ranges, and those on other threads than that of the begin. Of the ranges
 /// that were open with the key, the end belongs to the one that began last before it.
-void Window::end_late(std::vector<EndRecord>& late) {
+void Window::end_late(std::vector<LateEnd>& late) {
   struct SameKey {
     std::vector<std::size_t> rows;  // by start
     std::size_t later = 0;          // of rows: the first that begins after the ends so far
@@ -127,9 +128,10 @@ void Window::end_late(std::vector<EndRecord>& late) {
   for (std::size_t row = 0; row < ranges_.size(); ++row) {
     if (ranges_[row].is_open) open[begin_record(ranges_[row].record).key].rows.push_back(row);
   }
-  std::stable_sort(late.begin(), late.end(),
-                   [](const EndRecord& a, const EndRecord& b) { return a.ticks < b.ticks; });
-  for (const EndRecord& end : late) {
+  std::stable_sort(late.begin(), late.end(), [](const LateEnd& a, const LateEnd& b) {
+    return a.record.ticks < b.record.ticks;
+  });
+  for (const auto& [end, log] : late) {
     const auto found = open.find(end.key);
     if (found == open.end()) continue;
     auto& [rows, later, begun] = found->second;
@@ -142,6 +144,7 @@ void Window::end_late(std::vector<EndRecord>& late) {
     range.end_ticks = end.ticks;
     range.is_open = false;
     range.is_async = true;
+    range.ends_elsewhere = log != range.log;
   }
 }
 

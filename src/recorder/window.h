@@ -34,6 +34,7 @@ class Window {
     std::uint32_t stack;      ///< for call_stack()
     bool is_open;
     bool is_async;
+    bool ends_elsewhere;  ///< on another thread
   };
   struct Memory {
     MemoryEvent event;
@@ -68,9 +69,14 @@ class Window {
   std::int64_t unix_ns(std::uint64_t ticks) const { return scale_.unix_ns(ticks); }
 
  private:
-  void read_log(std::uint32_t log, std::vector<EndRecord>& late);
+  struct LateEnd {
+    EndRecord record;
+    std::uint32_t log;  // the thread that it ended on
+  };
+
+  void read_log(std::uint32_t log, std::vector<LateEnd>& late);
   void add_device_memory();
-  void end_late(std::vector<EndRecord>& late);
+  void end_late(std::vector<LateEnd>& late);
   void find_arrows();
   void name_stacks();
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/host_name.h"
+#include "recorder/collective.h"
 #include "recorder/inputs.h"
 #include "recorder/storage_key.h"
 #include "wire/json_strict.h"
@@ -233,6 +234,7 @@ void WindowText::append_range(std::size_t row) {
   if (record.script_modules != nullptr) {
     lines_.add_text("Module Hierarchy", record.script_modules->text);
   }
+  if (record.name->collective != nullptr) append_collective(lines_, *record.name->collective);
   if (range.stack != 0) lines_.add_text("Call stack", window_->call_stack(range));
   if (range.is_open) text_ += R"(, "finished": "false")";
   if (range.is_async) text_ += R"(, "asynchronous": "true")";

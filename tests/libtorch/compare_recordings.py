@@ -5,7 +5,7 @@
 
 The first is of torch's own profiler, the second of ours, of one process at the same time. Compares rows in the order
 of their starts: names, categories, shapes, strides, types, values, sequence numbers, forward threads; arrows from the
-forward to the backward; bytes and addresses of memory; modules and call stacks of TorchScript.
+forward to the backward; what c10d says of collectives; bytes and addresses of memory; modules and call stacks of TorchScript.
 
 torch notes down modules and stacks of all ranges but the runs of a backward's nodes, and then hands them to all ranges
 in that order, so that after the first backward each is some rows too early. What was noted down is compared. It has no
@@ -19,6 +19,11 @@ import re
 import sys
 
 ARGUMENTS = ("Input Dims", "Input Strides", "Input type", "Concrete Inputs", "Sequence number", "Fwd thread id")
+COLLECTIVE = ("Collective name", "dtype", "In msg nelems", "Out msg nelems", "In split size", "Out split size",
+              "Global rank start", "Global rank stride", "Group size", "Process Group Name",
+              "Process Group Description", "Process Group Ranks", "Rank", "Dst Rank", "Src Rank", "Seq", "Comms Id",
+              "Is asynchronized op")
+EVERYWHERE = {*ARGUMENTS, "External id", "Record function id", "Ev Idx", "Call stack", "Module Hierarchy"}
 EVALUATES = "autograd::engine::evaluate_function: "
 
 
@@ -45,6 +50,10 @@ class Recording:
             (e["name"], e["cat"], *(json.dumps(e["args"].get(a)) for a in ARGUMENTS), e["args"].get("finished"))
             for e in rows
         ]
+        # What stands with a range that c10d describes, but for what stands with every range.
+        described = [e["args"] for e in rows if e["name"] == "record_param_comms"]
+        self.collectives = [{a: json.dumps(args[a]) for a in args if a in COLLECTIVE} for args in described]
+        self.undescribed = {a for args in described for a in args} - set(COLLECTIVE) - EVERYWHERE
         nodes = {e["name"][len(EVALUATES):] for e in rows if e["name"].startswith(EVALUATES)}
         self.runs_no_node = [e["name"] not in nodes for e in rows]
         self.contexts = [
@@ -80,6 +89,10 @@ def main():
     noted += [("", "")] * (len(ours.rows) - len(noted))
     problems += differences("context", theirs.contexts, noted)
     problems += differences("memory", theirs.memory, ours.memory)
+    problems += differences("collective", theirs.collectives, ours.collectives)
+    problems += differences("other arguments of collectives", sorted(theirs.undescribed), sorted(ours.undescribed))
+    if set(COLLECTIVE) != {name for collective in theirs.collectives for name in collective}:
+        problems.append("torch recorded no collectives with all arguments")
     problems += differences("arrow", theirs.arrows, ours.arrows)
     if not theirs.rows or not theirs.memory or not theirs.arrows:
         problems.append("torch recorded nothing")
@@ -88,6 +101,7 @@ def main():
     for problem in problems:
         print(problem)
     print(f"{len(ours.rows)} rows, {len(ours.memory)} of memory, {len(ours.arrows)} arrows,"
+          f" {len(ours.collectives)} collectives,"
           f" {len(problems)} differences")
     return bool(problems)
 

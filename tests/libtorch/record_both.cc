@@ -1,17 +1,20 @@
 // Records the same steps with torch's own C++ profiler and with ours, at once.
 //   record_both TORCH.json OURS.json [OURS_PLUGIN_DIRECTORY]
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <set>
 #include <sstream>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <torch/csrc/autograd/profiler_kineto.h>
 #include <torch/script.h>
 
 #include <tbtrace/profiler.h>
 
+#include "collective_call.h"
 #include "training_step.h"
 
 /// Modules within a module, from a file, since code without one has no call stack.
@@ -25,6 +28,40 @@ torch::jit::Module script() {
   std::stringstream file;
   outer.save(file);
   return torch::jit::load(file);
+}
+
+/// All forms that c10d's descriptions have; nothing is sent anywhere.
+void run_collectives() {
+  using tbtrace::testing::CollectiveCall;
+  using tbtrace::testing::run_collective;
+  const std::vector<std::int64_t> splits(40, 7);
+  const CollectiveCall calls[] = {
+      {.in_elements = 20, .out_elements = 20, .sequence = 1, .tensors = {torch::ones({4, 5})}},
+      {.name = "all_to_allv", .type = torch::kBFloat16, .in_splits = splits, .out_splits = {1, 2}},
+      {.name = "send",
+       .rank = 2,
+       .first_rank = 10,
+       .rank_stride = 3,
+       .group_size = 4,
+       .sequence = 8,
+       .is_message = true},
+      {.name = "recv",
+       .rank = 1,
+       .first_rank = 10,
+       .rank_stride = 3,
+       .group_size = 4,
+       .sequence = 9,
+       .is_message = true},
+      {.name = "_allgather_base", .type = torch::kLong, .group_size = 64, .is_async = false},
+      {.name = "wait",
+       .type = torch::kByte,
+       .first_rank = -1,
+       .rank_stride = 0,
+       .group_size = 1,
+       .group = "",
+       .description = "",
+       .sequence = -1}};
+  for (const CollectiveCall& call : calls) run_collective(call);
 }
 
 int main(int argc, char** argv) {
@@ -58,6 +95,7 @@ int main(int argc, char** argv) {
     const tbtrace::record_function range("step \"" + std::to_string(number) + "\"");
     step.run();
     run_script();
+    run_collectives();
   }
   auto result = torch_profiler::disableProfiler();
   profiler.stop();

@@ -92,7 +92,7 @@ TEST_F(DeviceLinksOf, RangesOfTheUserAreAnnotationsAndFramesAreNeither) {
   EXPECT_EQ(name_of(*window, links.annotations[2].range), "ProfilerStep#1");
 }
 
-TEST_F(DeviceLinksOf, AsynchronousRangesAreAroundNothing) {
+TEST_F(DeviceLinksOf, RangesThatEndOnAnotherThreadAreAroundNothing) {
   auto thread = written_.thread(1);
   auto other = written_.thread(2);
   thread.begin(10, 1, "nccl:all_reduce", {.scope = Scope::user});
@@ -105,6 +105,27 @@ TEST_F(DeviceLinksOf, AsynchronousRangesAreAroundNothing) {
   EXPECT_EQ(name_of(*window, window->device_links().call_operator[0]), "op");
   EXPECT_EQ(window->device_links().call_annotation[0], kNone);
   EXPECT_EQ(window->device_links().call_operator[1], kNone);
+}
+
+/// As c10d has it with NCCL, where the range of the user is to end some time later, and ends when
+/// the kernel is launched.
+TEST_F(DeviceLinksOf, AsynchronousRangesThatEndOnTheirThreadAreAnnotations) {
+  auto thread = written_.thread(1);
+  thread.begin(10, 1, "record_param_comms");
+  thread.begin(20, 2, "nccl:all_reduce", {.scope = Scope::user});
+  thread.end(30, 2, true);
+  thread.end(40, 1);
+  activity_.calls = {call(25, 1, 1), call(35, 1, 2)};
+  activity_.works = {work(100, 200, 1), work(200, 300, 2)};
+  written_.device(activity_);
+  const auto window = written_.window();
+  const DeviceLinks& links = window->device_links();
+  EXPECT_EQ(name_of(*window, links.call_operator[0]), "record_param_comms");
+  EXPECT_EQ(name_of(*window, links.call_annotation[0]), "nccl:all_reduce");
+  EXPECT_EQ(name_of(*window, links.call_operator[1]), "record_param_comms");
+  EXPECT_EQ(links.call_annotation[1], kNone);
+  ASSERT_EQ(links.annotations.size(), 1U);
+  EXPECT_EQ(links.annotations[0].end_ticks, written_.start() + 200);
 }
 
 TEST_F(DeviceLinksOf, ManyWorksMayBelongToOneCallAndSomeToNone) {
@@ -172,11 +193,12 @@ class Program {
     if (kind == 0) more.scope = Scope::user;
     if (kind == 1) more.scope = Scope::module;
     if (kind == 2) more.scope = Scope::backward_function;
+    if (kind == 3) more.scope = Scope::user;  // and it ends by chance where it began
     const std::uint64_t key = ranges_;
     log_->begin(next(), key, name, more);
     const bool is_async = kind == 3;
-    if (!is_async && more.scope == Scope::user) annotations_.push_back(name);
-    const bool is_operator = !is_async && more.scope != Scope::user && more.scope != Scope::module;
+    if (more.scope == Scope::user) annotations_.push_back(name);
+    const bool is_operator = more.scope != Scope::user && more.scope != Scope::module;
     if (is_operator) operators_.push_back(name);
     const std::uint64_t parts = below(4);
     for (std::uint64_t part = 0; part < parts; ++part) {
@@ -188,7 +210,7 @@ class Program {
     }
     log_->end(next(), key, is_async);
     if (is_operator) operators_.pop_back();
-    if (!is_async && more.scope == Scope::user) annotations_.pop_back();
+    if (more.scope == Scope::user) annotations_.pop_back();
     if (below(3) == 0) launch();
   }
 

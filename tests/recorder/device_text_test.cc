@@ -148,6 +148,24 @@ TEST_F(DeviceTextOf, AKernelHasWhatKinetoSays) {
   EXPECT_THAT(json, Not(HasSubstr("cuda_runtime_version")));
 }
 
+TEST_F(DeviceTextOf, KernelsOfCollectivesSayWhatIsSaidOfThose) {
+  thread_.collective(10, 90, {.name = "allreduce", .element_type = "Float", .in_elements = 5});
+  thread_.range(100, 190, "aten::mm");
+  call(20, 1000, "cudaLaunchKernelExC");
+  kernel(30'000, 40'000, 1000, {.name = name("ncclDevKernel_AllReduce_Sum_f32_RING_LL")});
+  call(30, 1001, "cudaMemcpyAsync");
+  work(DeviceWorkKind::copy, 40'000, 50'000, 1001);
+  call(120, 1002, "cudaLaunchKernel");
+  kernel(50'000, 60'000, 1002, {.name = name("gemm")});
+  const std::string json = text();
+  const std::vector<std::string> rows = lines_with(json, R"("Collective name": "allreduce")");
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_THAT(rows[0], HasSubstr(R"("cat": "cpu_op", "name": "record_param_comms")"));
+  EXPECT_THAT(rows[1], HasSubstr(R"("name": "ncclDevKernel_AllReduce_Sum_f32_RING_LL")"));
+  EXPECT_THAT(rows[1], HasSubstr(R"("channel_type": 0, "Collective name": "allreduce", )"
+                                 R"("In msg nelems": 5, )"));
+}
+
 TEST_F(DeviceTextOf, CopiesAndSettingsAreNamedAsKinetoNamesThem) {
   DeviceWork& copy = work(DeviceWorkKind::copy, 0, 10'000, 1);
   copy.bytes = 4096;

@@ -36,6 +36,12 @@ class HandWritten {
       begin(from, 999, name, more);
       end(to, 999);
     }
+    void collective(std::uint64_t from, std::uint64_t to, Collective described) {
+      write(*log_, BeginRecord{.ticks = start_ + from,
+                               .name = log_->names().add(kCollectiveRange, std::move(described)),
+                               .key = 998});
+      end(to, 998);
+    }
     void memory(std::uint64_t at, std::int64_t bytes, std::uint64_t address = 0x7f00'0000'1000) {
       write(*log_, MemoryEvent{.ticks = start_ + at, .address = address, .bytes = bytes});
     }

@@ -80,6 +80,18 @@ TEST(NameTable, GrowingKeepsAddressesAndTexts) {
   EXPECT_EQ(moved, 0U);
 }
 
+TEST(NameTable, CollectivesAreNamedEachForItself) {
+  NameTable table;
+  const Name* const plain = table.find("record_param_comms");
+  const Name* const first = table.add("record_param_comms", {.name = "allreduce"});
+  const Name* const second = table.add("record_param_comms", {.name = "broadcast"});
+  EXPECT_EQ(table.find("record_param_comms"), plain);
+  EXPECT_EQ(plain->collective, nullptr);
+  EXPECT_EQ(first->text, "record_param_comms");
+  EXPECT_EQ(first->collective->name, "allreduce");
+  EXPECT_EQ(second->collective->name, "broadcast");
+}
+
 TEST(NameTable, TablesShareNothing) {
   NameTable one;
   NameTable other;
