@@ -1,7 +1,7 @@
 #include "cupti/clock.h"
 
 #include <chrono>
-#include <cmath>
+#include <cstdint>
 #include <thread>
 
 #include "recorder/ticks.h"
@@ -10,11 +10,15 @@ namespace tbtrace::cupti {
 
 namespace {
 
+__extension__ using Wide = __int128;
+
+constexpr int kTickBits = 60;  // a year is exact to the nanosecond
+
 struct Scale {
   std::uint64_t first_ticks;
   std::uint64_t first_ns;
   std::uint64_t ns_per_tick;  // in units of 2^-32
-  double ticks_per_ns;
+  Wide ticks_per_ns;          // in units of 2^-60
 };
 
 Scale measure() {
@@ -25,7 +29,7 @@ Scale measure() {
                       static_cast<double>(last.ticks - first.ticks);
   const auto ns_per_tick = static_cast<std::uint64_t>(rate * 4294967296.0);
   return {first.ticks, static_cast<std::uint64_t>(first.steady_ns), ns_per_tick,
-          4294967296.0 / static_cast<double>(ns_per_tick)};
+          (Wide{1} << (32 + kTickBits)) / ns_per_tick};
 }
 
 const Scale& scale() {
@@ -36,7 +40,6 @@ const Scale& scale() {
 }  // namespace
 
 std::uint64_t clock_ns() {
-  __extension__ using Wide = unsigned __int128;
   const Scale& by = scale();
   const std::uint64_t since = recorder::ticks() - by.first_ticks;
   return by.first_ns + static_cast<std::uint64_t>(Wide{since} * by.ns_per_tick >> 32);
@@ -44,10 +47,9 @@ std::uint64_t clock_ns() {
 
 std::uint64_t ticks_of(std::uint64_t clock_ns) {
   const Scale& by = scale();
-  // A double is exact up to 2^53 ns: 104 days after the first look.
-  const auto since = static_cast<double>(static_cast<std::int64_t>(clock_ns - by.first_ns));
-  const std::int64_t ticks = std::llround(since * by.ticks_per_ns);
-  const std::int64_t at = static_cast<std::int64_t>(by.first_ticks) + ticks;
+  const auto since = static_cast<std::int64_t>(clock_ns - by.first_ns);
+  const Wide ticks = (Wide{since} * by.ticks_per_ns + (Wide{1} << (kTickBits - 1))) >> kTickBits;
+  const Wide at = ticks + by.first_ticks;
   return at < 0 ? 0 : static_cast<std::uint64_t>(at);
 }
 

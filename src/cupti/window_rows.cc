@@ -42,7 +42,7 @@ WindowRows::WindowRows(const Calls& calls, std::uint64_t start_ticks)
       end_ticks_(kNotEnded),
       cached_launches_(kCachedLaunches) {
   for (const CallLibrary library : {CallLibrary::runtime, CallLibrary::driver}) {
-    call_names_[static_cast<std::size_t>(library)].resize(calls.names(library).size());
+    functions_[static_cast<std::size_t>(library)].resize(calls.names(library).size());
   }
 }
 
@@ -66,74 +66,73 @@ bool WindowRows::is_of_another_clock(std::uint64_t start_ns) {
   return true;
 }
 
-template <typename Record>
-DeviceWork* WindowRows::add_work(const Record& record, DeviceWorkKind kind) {
+template <typename Record, typename AddRest>
+void WindowRows::add_work(const Record& record, DeviceWorkKind kind, AddRest&& add_rest) {
   const Times at = times(record.start, record.end);
-  if (!at.are_known) return nullptr;
+  if (!at.are_known) return;
   const bool is_inside = is_within(at.start);
-  if (!is_inside && is_of_another_clock(record.start)) return nullptr;
+  if (!is_inside && is_of_another_clock(record.start)) return;
+  DeviceWork work{.start_ticks = at.start,
+                  .end_ticks = at.end,
+                  .correlation = record.correlation,
+                  .kind = kind,
+                  .place = {.graph_node = record.graph_node,
+                            .graph = record.graph,
+                            .device = record.device,
+                            .context = record.context,
+                            .stream = record.stream,
+                            .channel = record.channel,
+                            .channel_type = static_cast<std::uint8_t>(record.channel_type)}};
+  add_rest(work);
   // Whether the window began it is known when all calls are.
-  std::deque<DeviceWork>& rows = is_inside ? rows_.works : outside_;
-  return &rows.emplace_back(
-      DeviceWork{.start_ticks = at.start,
-                 .end_ticks = at.end,
-                 .graph_node = record.graph_node,
-                 .graph = record.graph,
-                 .device = record.device,
-                 .context = record.context,
-                 .stream = record.stream,
-                 .correlation = record.correlation,
-                 .channel = record.channel,
-                 .channel_type = static_cast<std::uint8_t>(record.channel_type),
-                 .kind = kind});
+  (is_inside ? rows_.works : outside_).push_back(work);
 }
 
 void WindowRows::add(const KernelRecord& record) {
-  DeviceWork* const work = add_work(record, DeviceWorkKind::kernel);
-  if (work == nullptr) return;
-  work->launch = launch_row(record.name == nullptr ? "" : record.name,
-                            {.grid = {record.grid[0], record.grid[1], record.grid[2]},
-                             .block = {record.block[0], record.block[1], record.block[2]},
-                             .registers_per_thread = record.registers_per_thread,
-                             .static_shared_bytes = record.static_shared_bytes,
-                             .dynamic_shared_bytes = record.dynamic_shared_bytes});
+  add_work(record, DeviceWorkKind::kernel, [&](DeviceWork& work) {
+    work.launch = launch_row(record.name == nullptr ? "" : record.name,
+                             {.grid = {record.grid[0], record.grid[1], record.grid[2]},
+                              .block = {record.block[0], record.block[1], record.block[2]},
+                              .registers_per_thread = record.registers_per_thread,
+                              .static_shared_bytes = record.static_shared_bytes,
+                              .dynamic_shared_bytes = record.dynamic_shared_bytes});
+  });
 }
 
 void WindowRows::add(const CopyRecord& record) {
-  DeviceWork* const work = add_work(record, DeviceWorkKind::copy);
-  if (work == nullptr) return;
-  work->bytes = record.bytes;
-  work->copy_kind = record.copy_kind;
-  work->from_memory = record.from_memory;
-  work->to_memory = record.to_memory;
+  add_work(record, DeviceWorkKind::copy, [&](DeviceWork& work) {
+    work.transfer = {.bytes = record.bytes,
+                     .copy_kind = record.copy_kind,
+                     .from_memory = record.from_memory,
+                     .to_memory = record.to_memory};
+  });
 }
 
 void WindowRows::add(const PeerCopyRecord& record) {
-  DeviceWork* const work = add_work(record, DeviceWorkKind::copy);
-  if (work == nullptr) return;
-  work->bytes = record.bytes;
-  work->copy_kind = record.copy_kind;
-  work->from_memory = record.from_memory;
-  work->to_memory = record.to_memory;
-  rows_.peers.push_back({.from_device = record.from_device,
-                         .from_context = record.from_context,
-                         .to_device = record.to_device,
-                         .to_context = record.to_context});
-  work->peers = static_cast<std::uint32_t>(rows_.peers.size());
+  add_work(record, DeviceWorkKind::copy, [&](DeviceWork& work) {
+    rows_.peers.push_back({.from_device = record.from_device,
+                           .from_context = record.from_context,
+                           .to_device = record.to_device,
+                           .to_context = record.to_context});
+    work.transfer = {.bytes = record.bytes,
+                     .peers = static_cast<std::uint32_t>(rows_.peers.size()),
+                     .copy_kind = record.copy_kind,
+                     .from_memory = record.from_memory,
+                     .to_memory = record.to_memory};
+  });
 }
 
 void WindowRows::add(const SetRecord& record) {
-  DeviceWork* const work = add_work(record, DeviceWorkKind::set);
-  if (work == nullptr) return;
-  work->bytes = record.bytes;
-  work->to_memory = static_cast<std::uint8_t>(record.memory);
+  add_work(record, DeviceWorkKind::set, [&](DeviceWork& work) {
+    work.transfer = {.bytes = record.bytes, .to_memory = static_cast<std::uint8_t>(record.memory)};
+  });
 }
 
 void WindowRows::add(const CallRecord& record) {
   const CallLibrary library =
       record.kind == Kind::runtime ? CallLibrary::runtime : CallLibrary::driver;
-  const std::uint32_t name = call_name(library, record.number);
-  if (name == 0) return;
+  const std::uint32_t known = function(library, record.number);
+  if (known == 0) return;
   const Times at = times(record.start, record.end);
   if (!at.are_known) return;
   if (!is_within(at.start)) {
@@ -144,9 +143,7 @@ void WindowRows::add(const CallRecord& record) {
                          .end_ticks = at.end,
                          .thread = record.thread,
                          .correlation = record.correlation,
-                         .number = record.number,
-                         .name = name,
-                         .library = library});
+                         .function = known - 1});
 }
 
 void WindowRows::add(const ExternalRecord& record) {
@@ -196,13 +193,13 @@ void WindowRows::add(const MarkerRecord& record) {
 }
 
 recorder::DeviceActivity WindowRows::take() {
-  if (!outside_.empty()) {
+  if (outside_.size() > 0) {
     std::unordered_set<std::uint32_t> begun;
     for (const recorder::DeviceCall& call : rows_.calls) begun.insert(call.correlation);
-    for (const DeviceWork& work : outside_) {
-      if (begun.contains(work.correlation)) rows_.works.push_back(work);
+    for (std::size_t row = 0; row < outside_.size(); ++row) {
+      if (begun.contains(outside_.correlation(row))) rows_.works.push_back(outside_[row]);
     }
-    outside_.clear();
+    outside_ = {};
   }
   return std::move(rows_);
 }
@@ -235,13 +232,15 @@ std::uint32_t WindowRows::launch_row(const char* name, recorder::KernelLaunch la
   return place->second;
 }
 
-/// 0: the call is not one of those that are recorded.
-std::uint32_t WindowRows::call_name(CallLibrary library, std::uint32_t number) {
-  std::vector<std::uint32_t>& known = call_names_[static_cast<std::size_t>(library)];
+/// Its row + 1; 0: it is not one of those that are recorded.
+std::uint32_t WindowRows::function(CallLibrary library, std::uint32_t number) {
+  std::vector<std::uint32_t>& known = functions_[static_cast<std::size_t>(library)];
   if (number >= known.size()) return 0;
   if (known[number] == 0) {
     const std::string& name = calls_.names(library)[number];
-    if (!name.empty()) known[number] = text(name.c_str());
+    if (name.empty()) return 0;
+    rows_.functions.push_back({.number = number, .name = text(name.c_str()), .library = library});
+    known[number] = static_cast<std::uint32_t>(rows_.functions.size());
   }
   return known[number];
 }

@@ -7,7 +7,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -64,24 +63,25 @@ class WindowRows {
   bool is_within(std::uint64_t ticks) const;
   /// Whether a time outside of the window is one that no clock of ours has shown; it is counted.
   bool is_of_another_clock(std::uint64_t start_ns);
-  /// Times and numbers that all kinds of works have; nothing if it is of no use here.
-  template <typename Record>
-  recorder::DeviceWork* add_work(const Record& record, recorder::DeviceWorkKind kind);
+  /// A work of which `add_rest(work)` adds what its kind has besides; nothing if it is of no use
+  /// here.
+  template <typename Record, typename AddRest>
+  void add_work(const Record& record, recorder::DeviceWorkKind kind, AddRest&& add_rest);
   std::uint32_t text(const char* text);
   std::uint32_t launch_row(const char* name, recorder::KernelLaunch launch);
-  std::uint32_t call_name(recorder::CallLibrary library, std::uint32_t number);
+  std::uint32_t function(recorder::CallLibrary library, std::uint32_t number);
 
   const Calls& calls_;
   const std::uint64_t start_ticks_;
   std::atomic<std::uint64_t> end_ticks_;
 
   recorder::DeviceActivity rows_;
-  std::deque<recorder::DeviceWork> outside_;  // of the window's time; it may have begun them
+  recorder::DeviceWorks outside_;  // of the window's time; it may have begun them
   std::unordered_map<const char*, std::uint32_t> by_address_;
   std::unordered_map<std::string, std::uint32_t> by_text_;
   std::unordered_map<recorder::KernelLaunch, std::uint32_t, HashLaunch> launch_rows_;
   std::vector<CachedLaunch> cached_launches_;
-  std::array<std::vector<std::uint32_t>, 2> call_names_;  // rows of names by number; 0: not yet
+  std::array<std::vector<std::uint32_t>, 2> functions_;  // their rows + 1 by number; 0: not yet
   std::unordered_map<std::uint32_t, recorder::DeviceMarker> open_markers_;  // by id
 };
 

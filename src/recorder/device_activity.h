@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "recorder/device_works.h"
+
 namespace tbtrace::recorder {
 
 /// Of a device, as the driver tells them; names of members are those of CUDA's attributes.
@@ -46,29 +48,6 @@ struct KernelLaunch {
   bool operator==(const KernelLaunch&) const = default;
 };
 
-enum class DeviceWorkKind : std::uint8_t { kernel, copy, set };
-
-/// A kernel, a copy or a setting of memory on a stream of a device.
-struct DeviceWork {
-  std::uint64_t start_ticks = 0;
-  std::uint64_t end_ticks = 0;
-  std::uint64_t bytes = 0;       ///< copies and settings
-  std::uint64_t graph_node = 0;  ///< 0: not of a graph
-  std::uint32_t graph = 0;
-  std::uint32_t device = 0;
-  std::uint32_t context = 0;
-  std::uint32_t stream = 0;
-  std::uint32_t correlation = 0;  ///< of the call that made it
-  std::uint32_t launch = 0;       ///< kernels: a row of DeviceActivity::launches
-  std::uint32_t peers = 0;        ///< copies between devices: a row of DeviceActivity::peers, + 1
-  std::uint32_t channel = 0;
-  std::uint8_t channel_type = 0;
-  DeviceWorkKind kind = DeviceWorkKind::kernel;
-  std::uint8_t copy_kind = 0;    ///< CUpti_ActivityMemcpyKind
-  std::uint8_t from_memory = 0;  ///< CUpti_ActivityMemoryKind
-  std::uint8_t to_memory = 0;    ///< likewise; of settings the memory's
-};
-
 /// Of a copy from one device to another.
 struct DevicePeers {
   std::uint32_t from_device = 0;
@@ -79,15 +58,20 @@ struct DevicePeers {
 
 enum class CallLibrary : std::uint8_t { runtime, driver };
 
-/// A call of the runtime or driver on a thread of the program.
+/// A function of the runtime or driver.
+struct CallFunction {
+  std::uint32_t number = 0;  ///< the library's own, CUPTI's `cbid`
+  std::uint32_t name = 0;    ///< of DeviceActivity::names
+  CallLibrary library = CallLibrary::runtime;
+};
+
+/// A call of one on a thread of the program.
 struct DeviceCall {
   std::uint64_t start_ticks = 0;
   std::uint64_t end_ticks = 0;
   std::uint32_t thread = 0;  ///< of the operating system
   std::uint32_t correlation = 0;
-  std::uint32_t number = 0;  ///< the library's own, CUPTI's `cbid`
-  std::uint32_t name = 0;    ///< of DeviceActivity::names
-  CallLibrary library = CallLibrary::runtime;
+  std::uint32_t function = 0;  ///< a row of DeviceActivity::functions
 };
 
 /// A wait of the program or of a stream, and what it waited for.
@@ -138,8 +122,9 @@ struct DeviceActivity {
   std::vector<DeviceProperties> devices = {};
   std::vector<std::string> names = {""};
   std::deque<KernelLaunch> launches = {};
-  std::deque<DeviceWork> works = {};
+  DeviceWorks works = {};
   std::deque<DevicePeers> peers = {};
+  std::vector<CallFunction> functions = {};
   std::deque<DeviceCall> calls = {};
   std::deque<DeviceWait> waits = {};
   std::deque<DeviceEvent> events = {};

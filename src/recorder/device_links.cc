@@ -87,11 +87,11 @@ void find_annotations(const DeviceActivity& activity, DeviceLinks& links) {
     if (call == DeviceLinks::kNone) continue;
     const std::uint32_t range = links.call_annotation[call];
     if (range == DeviceLinks::kNone) continue;
-    const DeviceWork& work = activity.works[row];
-    const auto [place, is_new] = found.try_emplace({range, work.device, work.stream},
+    const DeviceWork work = activity.works[row];
+    const auto [place, is_new] = found.try_emplace({range, work.place.device, work.place.stream},
                                                    Annotation{.range = range,
-                                                              .device = work.device,
-                                                              .stream = work.stream,
+                                                              .device = work.place.device,
+                                                              .stream = work.place.stream,
                                                               .start_ticks = work.start_ticks,
                                                               .end_ticks = work.end_ticks});
     Annotation& annotation = place->second;
@@ -128,8 +128,8 @@ DeviceLinks link_device_activity(const Window& window, const DeviceActivity& act
     calls.replace(activity.calls[row].correlation, row);
   }
   links.work_call.reserve(activity.works.size());
-  for (const DeviceWork& work : activity.works) {
-    const std::uint32_t call = calls.find(work.correlation);
+  for (std::size_t row = 0; row < activity.works.size(); ++row) {
+    const std::uint32_t call = calls.find(activity.works.correlation(row));
     links.work_call.push_back(call == IdMap::kNone ? DeviceLinks::kNone : call);
   }
   find_annotations(activity, links);

@@ -77,13 +77,13 @@ std::uint64_t pair_of(std::uint32_t high, std::uint32_t low) {
   return std::uint64_t{high} << 32 | low;
 }
 
-template <typename Rows>
-std::vector<std::uint32_t> by_start(const Rows& rows) {
-  std::vector<std::uint32_t> order(rows.size());
+/// So many rows, by what `start(row)` says.
+template <typename Start>
+std::vector<std::uint32_t> by_start(std::size_t rows, const Start& start) {
+  std::vector<std::uint32_t> order(rows);
   std::iota(order.begin(), order.end(), 0U);
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return rows[a].start_ticks < rows[b].start_ticks;
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return start(a) < start(b); });
   return order;
 }
 
@@ -118,12 +118,14 @@ DeviceText::DeviceText(const Window& window, EventLines& lines, std::int64_t pro
       process_(process),
       first_id_(first_id),
       program_(std::move(program)),
-      calls_(by_start(activity_.calls)),
-      works_(by_start(activity_.works)),
+      calls_(by_start(activity_.calls.size(),
+                      [this](std::uint32_t row) { return activity_.calls[row].start_ticks; })),
+      works_(by_start(activity_.works.size(),
+                      [this](std::uint32_t row) { return activity_.works.start_ticks(row); })),
       has_work_(activity_.calls.size()) {
   for (std::size_t row = 0; row < activity_.works.size(); ++row) {
-    const DeviceWork& work = activity_.works[row];
-    devices_.try_emplace(work.context, work.device);
+    const DevicePlace place = activity_.works[row].place;
+    devices_.try_emplace(place.context, place.device);
     if (links_.work_call[row] != DeviceLinks::kNone) has_work_[links_.work_call[row]] = true;
   }
   for (const DeviceEvent& event : activity_.events) {
@@ -147,9 +149,10 @@ void DeviceText::append_names() {
   };
   std::set<std::int64_t> devices;
   std::map<std::pair<std::int64_t, std::int64_t>, std::string> streams;
-  for (const DeviceWork& work : activity_.works) {
-    devices.insert(work.device);
-    streams.try_emplace({work.device, work.stream}, fmt::format("stream {} ", work.stream));
+  for (std::size_t row = 0; row < activity_.works.size(); ++row) {
+    const DevicePlace place = activity_.works[row].place;
+    devices.insert(place.device);
+    streams.try_emplace({place.device, place.stream}, fmt::format("stream {} ", place.stream));
   }
   for (const DeviceWait& wait : activity_.waits) {
     if (wait.stream == DeviceWait::kNoStream || wait.kind != kStreamIsWaitedFor) continue;
@@ -244,15 +247,16 @@ void DeviceText::append_collective(std::uint32_t call) {
 }
 
 void DeviceText::append_call(const DeviceCall& call, std::uint32_t row) {
+  const CallFunction& function = activity_.functions[call.function];
   lines_.begin_event();
   lines_.add(R"({{"ph": "X", "cat": "{}", "name": )",
-             call.library == CallLibrary::runtime ? "cuda_runtime" : "cuda_driver");
-  lines_.add_quoted(activity_.names[call.name]);
+             function.library == CallLibrary::runtime ? "cuda_runtime" : "cuda_driver");
+  lines_.add_quoted(activity_.names[function.name]);
   lines_.add(R"(, "pid": {}, "tid": {})", process_, call.thread);
   append_times(call.start_ticks, call.end_ticks);
   lines_.add(R"(, "args": {{)");
   append_external_id(row);
-  lines_.add(R"("cbid": {}, "correlation": {}}}}})", call.number, call.correlation);
+  lines_.add(R"("cbid": {}, "correlation": {}}}}})", function.number, call.correlation);
   if (has_work_[row]) {
     append_arrow_end(true, call.correlation, call.start_ticks, process_, call.thread);
   }
@@ -261,6 +265,8 @@ void DeviceText::append_call(const DeviceCall& call, std::uint32_t row) {
 void DeviceText::append_work(const DeviceWork& work, std::uint32_t row) {
   lines_.begin_event();
   const std::uint32_t call = links_.work_call[row];
+  const DevicePlace& place = work.place;
+  const DeviceTransfer& transfer = work.transfer;
   switch (work.kind) {
     case DeviceWorkKind::kernel:
       lines_.add(R"({{"ph": "X", "cat": "kernel", "name": )");
@@ -268,46 +274,46 @@ void DeviceText::append_work(const DeviceWork& work, std::uint32_t row) {
       break;
     case DeviceWorkKind::copy:
       lines_.add(R"json({{"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy {} ({} -> {})")json",
-                 name_in(kCopies, work.copy_kind), name_in(kMemories, work.from_memory),
-                 name_in(kMemories, work.to_memory));
+                 name_in(kCopies, transfer.copy_kind), name_in(kMemories, transfer.from_memory),
+                 name_in(kMemories, transfer.to_memory));
       break;
     case DeviceWorkKind::set:
       lines_.add(R"json({{"ph": "X", "cat": "gpu_memset", "name": "Memset ({})")json",
-                 name_in(kMemories, work.to_memory));
+                 name_in(kMemories, transfer.to_memory));
       break;
   }
-  lines_.add(R"(, "pid": {}, "tid": {})", work.device, work.stream);
+  lines_.add(R"(, "pid": {}, "tid": {})", place.device, place.stream);
   append_times(work.start_ticks, work.end_ticks);
   lines_.add(R"(, "args": {{)");
   append_external_id(call);
   if (work.kind == DeviceWorkKind::kernel) lines_.add(R"("queued": 0, )");
-  lines_.add(R"("device": {}, "context": {}, "stream": {}, "correlation": {})", work.device,
-             work.context, work.stream, work.correlation);
+  lines_.add(R"("device": {}, "context": {}, "stream": {}, "correlation": {})", place.device,
+             place.context, place.stream, work.correlation);
   if (work.kind == DeviceWorkKind::kernel) {
-    lines_.add("{}", launch_text(work.device, work.launch));
+    lines_.add("{}", launch_text(place.device, work.launch));
   } else {
-    lines_.add(R"(, "bytes": {})", work.bytes);
+    lines_.add(R"(, "bytes": {})", transfer.bytes);
     const std::int64_t ns = window_.unix_ns(work.end_ticks) - window_.unix_ns(work.start_ticks);
     if (ns > 0) {
       lines_.add(R"json(, "memory bandwidth (GB/s)": {})json",
-                 static_cast<double>(work.bytes) / static_cast<double>(ns));
+                 static_cast<double>(transfer.bytes) / static_cast<double>(ns));
     }
   }
-  if (work.peers != 0) {
-    const DevicePeers& peers = activity_.peers[work.peers - 1];
+  if (transfer.peers != 0) {
+    const DevicePeers& peers = activity_.peers[transfer.peers - 1];
     lines_.add(R"(, "fromDevice": {}, "inDevice": {}, "toDevice": {}, "fromContext": {}, )"
                R"("inContext": {}, "toContext": {})",
-               peers.from_device, work.device, peers.to_device, peers.from_context, work.context,
+               peers.from_device, place.device, peers.to_device, peers.from_context, place.context,
                peers.to_context);
   }
-  if (work.graph != 0 || work.graph_node != 0) {
-    lines_.add(R"(, "graph id": {}, "graph node id": {})", work.graph, work.graph_node);
+  if (place.graph != 0 || place.graph_node != 0) {
+    lines_.add(R"(, "graph id": {}, "graph node id": {})", place.graph, place.graph_node);
   }
-  lines_.add(R"(, "channel": {}, "channel_type": {})", work.channel, work.channel_type);
+  lines_.add(R"(, "channel": {}, "channel_type": {})", place.channel, place.channel_type);
   if (work.kind == DeviceWorkKind::kernel) append_collective(call);
   lines_.add("}}}}");
   if (call != DeviceLinks::kNone) {
-    append_arrow_end(false, work.correlation, work.start_ticks, work.device, work.stream);
+    append_arrow_end(false, work.correlation, work.start_ticks, place.device, place.stream);
   }
 }
 

@@ -23,7 +23,8 @@ using testing::HasSubstr;
 
 std::map<std::string, std::uint64_t> kernels_by_name(const DeviceActivity& activity) {
   std::map<std::string, std::uint64_t> counts;
-  for (const auto& work : activity.works) {
+  for (std::size_t row = 0; row < activity.works.size(); ++row) {
+    const recorder::DeviceWork work = activity.works[row];
     if (work.kind != DeviceWorkKind::kernel) continue;
     ++counts[activity.names[activity.launches[work.launch].name]];
   }
@@ -73,7 +74,8 @@ TEST_P(CuptiOfRelease, RecordsWhatTheDeviceDid) {
   const std::map<std::string, std::uint64_t> kernels = {{"_Z4gemmPf", 1}, {"a", 2}, {"b", 1}};
   EXPECT_EQ(kernels_by_name(*activity), kernels);
   std::set<std::uint64_t> nodes;
-  for (const auto& work : activity->works) {
+  for (std::size_t row = 0; row < activity->works.size(); ++row) {
+    const recorder::DeviceWork work = activity->works[row];
     EXPECT_GT(work.end_ticks, work.start_ticks);
     if (work.correlation == launched) {
       const recorder::KernelLaunch& launch = activity->launches[work.launch];
@@ -82,27 +84,27 @@ TEST_P(CuptiOfRelease, RecordsWhatTheDeviceDid) {
       EXPECT_EQ(launch.registers_per_thread, 48U);
       EXPECT_EQ(launch.static_shared_bytes, 1024);
       EXPECT_EQ(launch.dynamic_shared_bytes, 100'000);
-      EXPECT_EQ(work.device, 1U);
-      EXPECT_EQ(work.context, 2U);
-      EXPECT_EQ(work.stream, 13U);
-      EXPECT_EQ(work.channel, 6U);
-      EXPECT_EQ(work.channel_type, 1U);
+      EXPECT_EQ(work.place.device, 1U);
+      EXPECT_EQ(work.place.context, 2U);
+      EXPECT_EQ(work.place.stream, 13U);
+      EXPECT_EQ(work.place.channel, 6U);
+      EXPECT_EQ(work.place.channel_type, 1U);
     } else if (work.correlation == graph) {
-      EXPECT_EQ(work.graph, 9U);
-      nodes.insert(work.graph_node);
-    } else if (work.kind == DeviceWorkKind::copy && work.peers == 0) {
-      EXPECT_EQ(work.bytes, 4096U);
-      EXPECT_EQ(work.copy_kind, 2U);
-      EXPECT_EQ(work.from_memory, 3U);
-      EXPECT_EQ(work.to_memory, 2U);
+      EXPECT_EQ(work.place.graph, 9U);
+      nodes.insert(work.place.graph_node);
+    } else if (work.kind == DeviceWorkKind::copy && work.transfer.peers == 0) {
+      EXPECT_EQ(work.transfer.bytes, 4096U);
+      EXPECT_EQ(work.transfer.copy_kind, 2U);
+      EXPECT_EQ(work.transfer.from_memory, 3U);
+      EXPECT_EQ(work.transfer.to_memory, 2U);
     } else if (work.kind == DeviceWorkKind::copy) {
-      EXPECT_EQ(work.bytes, 512U);
-      EXPECT_EQ(activity->peers[work.peers - 1].to_device, 1U);
-      EXPECT_EQ(activity->peers[work.peers - 1].to_context, 2U);
+      EXPECT_EQ(work.transfer.bytes, 512U);
+      EXPECT_EQ(activity->peers[work.transfer.peers - 1].to_device, 1U);
+      EXPECT_EQ(activity->peers[work.transfer.peers - 1].to_context, 2U);
     } else {
       EXPECT_EQ(work.kind, DeviceWorkKind::set);
-      EXPECT_EQ(work.bytes, 64U);
-      EXPECT_EQ(work.to_memory, 3U);
+      EXPECT_EQ(work.transfer.bytes, 64U);
+      EXPECT_EQ(work.transfer.to_memory, 3U);
     }
   }
   EXPECT_EQ(activity->works.size(), 7U);
@@ -112,7 +114,7 @@ TEST_P(CuptiOfRelease, RecordsWhatTheDeviceDid) {
   for (const auto& call : activity->calls) {
     EXPECT_EQ(call.thread, static_cast<std::uint32_t>(::gettid()));
     EXPECT_GE(call.end_ticks, call.start_ticks);
-    calls.push_back(activity->names[call.name]);
+    calls.push_back(activity->names[activity->functions[call.function].name]);
   }
   std::sort(calls.begin(), calls.end());
   EXPECT_THAT(calls, testing::ElementsAre("cudaEventRecord", "cudaGraphLaunch", "cudaLaunchKernel",
@@ -403,7 +405,9 @@ TEST(CuptiCollector, CorrelationsMayWrap) {
   std::set<std::uint32_t> calls;
   for (const auto& call : activity->calls) calls.insert(call.correlation);
   EXPECT_EQ(calls.size(), 4U);
-  for (const auto& work : activity->works) EXPECT_TRUE(calls.contains(work.correlation));
+  for (std::size_t row = 0; row < activity->works.size(); ++row) {
+    EXPECT_TRUE(calls.contains(activity->works.correlation(row)));
+  }
 }
 
 }  // namespace

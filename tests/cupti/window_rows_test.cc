@@ -91,8 +91,8 @@ TEST_F(CuptiWindowRows, QueriesAndUnknownCallsAreLeftOut) {
   rows_.add(driver);
   const DeviceActivity activity = rows_.take();
   ASSERT_EQ(activity.calls.size(), 1U);
-  EXPECT_EQ(activity.names[activity.calls[0].name], "cuLaunchKernel");
-  EXPECT_EQ(activity.calls[0].library, recorder::CallLibrary::driver);
+  EXPECT_EQ(activity.names[activity.functions[activity.calls[0].function].name], "cuLaunchKernel");
+  EXPECT_EQ(activity.functions[activity.calls[0].function].library, recorder::CallLibrary::driver);
 }
 
 TEST_F(CuptiWindowRows, LaunchesThatAreAlikeAreKeptOnce) {

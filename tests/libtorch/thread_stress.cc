@@ -19,6 +19,8 @@
 
 #include <tbtrace/profiler.h>
 
+#include "scripted_allocator.h"
+
 namespace {
 
 using tbtrace::Activity;
@@ -63,6 +65,9 @@ void train(std::size_t thread, const torch::Tensor& weight) {
     }
     loss.backward();
     (void)tensors.swap(thread + 2 * step, torch::empty({16 + step}));
+    auto& gpus = tbtrace::testing::ScriptedAllocator::instance();
+    const int gpu = step % gpus.devices();
+    gpus.free(gpu, gpus.allocate(gpu, 1000 + step, step % 3 * 512));
     if (step % 20 == 7) {  // comes late and ends while others record
       std::thread([] {
         TBTRACE_RECORD_FUNCTION("short-lived");
@@ -133,10 +138,12 @@ int main(int argc, char** argv) {
   const std::string folder = argv[1];
   std::filesystem::remove_all(folder);
   torch::set_num_threads(1);
+  tbtrace::testing::ScriptedAllocator::instance().make_ready();
   const int windows = record(folder);
   int files = 0;
   std::size_t events = 0;
   std::size_t most_tracks = 0;
+  std::size_t of_gpus = 0;
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
     if (file.is_directory()) continue;  // summaries
     const auto trace = tbtrace::read_trace(file.path().string(), {.strict = true});
@@ -146,9 +153,13 @@ int main(int argc, char** argv) {
     }
     ++files;
     events += trace->events().size();
+    of_gpus += static_cast<std::size_t>(
+        std::count_if(trace->memory().begin(), trace->memory().end(),
+                      [](const tbtrace::MemoryRecord& record) { return record.device_id >= 0; }));
     most_tracks = std::max(most_tracks, trace->tracks().size());
   }
-  std::cout << windows << " windows, " << files << " files, " << events << " events, at most "
-            << most_tracks << " threads in a window, " << short_lived << " short-lived ones\n";
-  return files == windows && most_tracks > kThreads && short_lived > 0 ? 0 : 1;
+  std::cout << windows << " windows, " << files << " files, " << events << " events, " << of_gpus
+            << " of memory of GPUs, at most " << most_tracks << " threads in a window, "
+            << short_lived << " short-lived ones\n";
+  return files == windows && most_tracks > kThreads && short_lived > 0 && of_gpus > 0 ? 0 : 1;
 }

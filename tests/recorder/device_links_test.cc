@@ -33,8 +33,8 @@ class DeviceLinksOf : public testing::Test {
                   std::uint32_t stream = 7) {
     return {.start_ticks = written_.start() + from,
             .end_ticks = written_.start() + to,
-            .stream = stream,
-            .correlation = correlation};
+            .correlation = correlation,
+            .place = {.stream = stream}};
   }
 
   HandWritten written_;
@@ -76,7 +76,10 @@ TEST_F(DeviceLinksOf, RangesOfTheUserAreAnnotationsAndFramesAreNeither) {
   thread.end(45, 2);
   thread.end(50, 1);
   activity_.calls = {call(25, 1, 1), call(35, 1, 2), call(48, 1, 3)};
-  activity_.works = {work(200, 210, 1), work(100, 110, 2), work(300, 310, 2, 8), work(400, 410, 3)};
+  for (const DeviceWork& row :
+       {work(200, 210, 1), work(100, 110, 2), work(300, 310, 2, 8), work(400, 410, 3)}) {
+    activity_.works.push_back(row);
+  }
   written_.device(activity_);
   const auto window = written_.window();
   const DeviceLinks& links = window->device_links();
@@ -116,7 +119,9 @@ TEST_F(DeviceLinksOf, AsynchronousRangesThatEndOnTheirThreadAreAnnotations) {
   thread.end(30, 2, true);
   thread.end(40, 1);
   activity_.calls = {call(25, 1, 1), call(35, 1, 2)};
-  activity_.works = {work(100, 200, 1), work(200, 300, 2)};
+  for (const DeviceWork& row : {work(100, 200, 1), work(200, 300, 2)}) {
+    activity_.works.push_back(row);
+  }
   written_.device(activity_);
   const auto window = written_.window();
   const DeviceLinks& links = window->device_links();
@@ -130,7 +135,10 @@ TEST_F(DeviceLinksOf, AsynchronousRangesThatEndOnTheirThreadAreAnnotations) {
 
 TEST_F(DeviceLinksOf, ManyWorksMayBelongToOneCallAndSomeToNone) {
   activity_.calls = {call(10, 1, 5), call(20, 1, 0xffffffff)};
-  activity_.works = {work(1, 2, 5), work(3, 4, 0xffffffff), work(5, 6, 5), work(7, 8, 6)};
+  for (const DeviceWork& row :
+       {work(1, 2, 5), work(3, 4, 0xffffffff), work(5, 6, 5), work(7, 8, 6)}) {
+    activity_.works.push_back(row);
+  }
   written_.device(activity_);
   const auto window = written_.window();
   EXPECT_EQ(window->device_links().work_call, (std::vector<std::uint32_t>{0, 1, 0, kNone}));
@@ -231,8 +239,10 @@ class Program {
       const auto stream = static_cast<std::uint32_t>(below(3));
       const std::uint64_t start = written_.start() + below(50'000);
       const std::uint64_t end = start + below(1000);
-      activity_.works.push_back(
-          {.start_ticks = start, .end_ticks = end, .stream = stream, .correlation = correlation});
+      activity_.works.push_back({.start_ticks = start,
+                                 .end_ticks = end,
+                                 .correlation = correlation,
+                                 .place = {.stream = stream}});
       truth_.calls.push_back(row);
       if (annotations_.back() == "-") continue;
       const std::string key = annotations_.back() + "@" + std::to_string(stream);

@@ -64,28 +64,30 @@ class DeviceTextOf : public testing::Test {
   }
   void call(std::uint64_t at, std::uint32_t correlation, const std::string& text,
             std::uint32_t number = 211) {
-    activity_.calls.push_back({.start_ticks = written_.start() + at,
-                               .end_ticks = written_.start() + at + 5,
-                               .thread = 42,
-                               .correlation = correlation,
-                               .number = number,
-                               .name = name(text)});
+    activity_.functions.push_back({.number = number, .name = name(text)});
+    activity_.calls.push_back(
+        {.start_ticks = written_.start() + at,
+         .end_ticks = written_.start() + at + 5,
+         .thread = 42,
+         .correlation = correlation,
+         .function = static_cast<std::uint32_t>(activity_.functions.size() - 1)});
   }
-  DeviceWork& work(DeviceWorkKind kind, std::uint64_t from, std::uint64_t to,
-                   std::uint32_t correlation) {
-    return activity_.works.emplace_back(DeviceWork{.start_ticks = written_.start() + from,
-                                                   .end_ticks = written_.start() + to,
-                                                   .context = 1,
-                                                   .stream = 7,
-                                                   .correlation = correlation,
-                                                   .kind = kind});
+  DeviceWork work(DeviceWorkKind kind, std::uint64_t from, std::uint64_t to,
+                  std::uint32_t correlation) const {
+    return {.start_ticks = written_.start() + from,
+            .end_ticks = written_.start() + to,
+            .correlation = correlation,
+            .kind = kind,
+            .place = {.context = 1, .stream = 7}};
   }
-  DeviceWork& kernel(std::uint64_t from, std::uint64_t to, std::uint32_t correlation,
-                     KernelLaunch launch) {
-    DeviceWork& row = work(DeviceWorkKind::kernel, from, to, correlation);
+  void kernel(std::uint64_t from, std::uint64_t to, std::uint32_t correlation, KernelLaunch launch,
+              std::uint32_t device = 0, std::uint32_t stream = 7) {
+    DeviceWork row = work(DeviceWorkKind::kernel, from, to, correlation);
+    row.place.device = device;
+    row.place.stream = stream;
     row.launch = static_cast<std::uint32_t>(activity_.launches.size());
     activity_.launches.push_back(launch);
-    return row;
+    activity_.works.push_back(row);
   }
   std::string text() {
     written_.device(activity_);
@@ -167,20 +169,18 @@ TEST_F(DeviceTextOf, KernelsOfCollectivesSayWhatIsSaidOfThose) {
 }
 
 TEST_F(DeviceTextOf, CopiesAndSettingsAreNamedAsKinetoNamesThem) {
-  DeviceWork& copy = work(DeviceWorkKind::copy, 0, 10'000, 1);
-  copy.bytes = 4096;
-  copy.copy_kind = 1;
-  copy.from_memory = 1;
-  copy.to_memory = 3;
-  DeviceWork& peers = work(DeviceWorkKind::copy, 20'000, 20'000, 2);
-  peers.copy_kind = 10;
-  peers.from_memory = peers.to_memory = 3;
+  DeviceWork copy = work(DeviceWorkKind::copy, 0, 10'000, 1);
+  copy.transfer = {.bytes = 4096, .copy_kind = 1, .from_memory = 1, .to_memory = 3};
+  activity_.works.push_back(copy);
+  DeviceWork peers = work(DeviceWorkKind::copy, 20'000, 20'000, 2);
+  peers.transfer = {.peers = 1, .copy_kind = 10, .from_memory = 3, .to_memory = 3};
+  activity_.works.push_back(peers);
   activity_.peers.push_back({.from_device = 1, .from_context = 2, .to_device = 3, .to_context = 4});
-  peers.peers = 1;
-  DeviceWork& set = work(DeviceWorkKind::set, 30'000, 40'000, 3);
-  set.to_memory = 99;  // of a release to come
-  set.graph = 6;
-  set.graph_node = 12;
+  DeviceWork set = work(DeviceWorkKind::set, 30'000, 40'000, 3);
+  set.transfer.to_memory = 99;  // of a release to come
+  set.place.graph = 6;
+  set.place.graph_node = 12;
+  activity_.works.push_back(set);
   const std::string json = text();
   const auto line = [&](std::string_view part) {
     const auto lines = lines_with(json, part);
@@ -297,9 +297,7 @@ TEST_F(DeviceTextOf, HostileNamesAndNumbersAreHarmless) {
   launch.registers_per_thread = 0xffffffff;
   launch.static_shared_bytes = INT_MAX;
   launch.dynamic_shared_bytes = INT_MAX;
-  DeviceWork& row = kernel(1, 2, 0xffffffff, launch);
-  row.device = 0xffffffff;
-  row.stream = 0xffffffff;
+  kernel(1, 2, 0xffffffff, launch, 0xffffffff, 0xffffffff);
   text();
   const Trace trace = read(window_);
   EXPECT_EQ(trace.links().launch_by_correlation, 1U);

@@ -1,0 +1,77 @@
+// Works of devices in little memory: most of what a work has, many others have as well.
+// Owns its rows. One writer, or any number of readers. Any numbers are kept as they are.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <unordered_map>
+
+namespace tbtrace::recorder {
+
+enum class DeviceWorkKind : std::uint8_t { kernel, copy, set };
+
+/// Where a work was done, and as which part of a graph.
+struct DevicePlace {
+  std::uint64_t graph_node = 0;  ///< 0: not of a graph
+  std::uint32_t graph = 0;
+  std::uint32_t device = 0;
+  std::uint32_t context = 0;
+  std::uint32_t stream = 0;
+  std::uint32_t channel = 0;
+  std::uint8_t channel_type = 0;
+
+  bool operator==(const DevicePlace&) const = default;
+};
+
+/// What a copy or a setting of memory moved.
+struct DeviceTransfer {
+  std::uint64_t bytes = 0;
+  std::uint32_t peers = 0;       ///< of copies between devices: a row of DeviceActivity::peers, + 1
+  std::uint8_t copy_kind = 0;    ///< CUpti_ActivityMemcpyKind
+  std::uint8_t from_memory = 0;  ///< CUpti_ActivityMemoryKind
+  std::uint8_t to_memory = 0;    ///< likewise; of settings the memory's
+};
+
+/// A kernel, a copy or a setting of memory on a stream of a device.
+struct DeviceWork {
+  std::uint64_t start_ticks = 0;
+  std::uint64_t end_ticks = 0;
+  std::uint32_t correlation = 0;  ///< of the call that made it
+  DeviceWorkKind kind = DeviceWorkKind::kernel;
+  DevicePlace place = {};
+  std::uint32_t launch = 0;      ///< kernels: a row of DeviceActivity::launches
+  DeviceTransfer transfer = {};  ///< all others
+};
+
+class DeviceWorks {
+ public:
+  std::size_t size() const { return rows_.size(); }
+  void push_back(const DeviceWork& work);
+  DeviceWork operator[](std::size_t row) const;
+  std::uint32_t correlation(std::size_t row) const { return rows_[row].correlation; }
+  std::uint64_t start_ticks(std::size_t row) const { return rows_[row].start_ticks; }
+
+ private:
+  struct Row {
+    std::uint64_t start_ticks;
+    std::uint64_t end_ticks;
+    std::uint32_t correlation;
+    std::uint32_t place;
+    std::uint32_t detail;  // kernels: the launch; others: a row of transfers
+    DeviceWorkKind kind;
+  };
+  struct Hash {
+    std::size_t operator()(const DevicePlace& place) const;
+  };
+
+  std::uint32_t row_of(const DevicePlace& place);
+
+  std::deque<Row> rows_;
+  std::deque<DevicePlace> places_;
+  std::deque<DeviceTransfer> transfers_;
+  std::unordered_map<DevicePlace, std::uint32_t, Hash> place_rows_;
+  std::uint32_t last_place_ = 0;
+};
+
+}  // namespace tbtrace::recorder
