@@ -1,5 +1,6 @@
 # Finds LibTorch and gives the target `torch`, from TBTRACE_TORCH_ROOT (pip's torch/ folder, or the
-# zip) or, if that is empty, from the system. Sets LibTorch_FOUND and LibTorch_VERSION.
+# zip) or, if that is empty, from the system. Sets LibTorch_FOUND, LibTorch_VERSION and
+# LibTorch_CUDA.
 #
 # torch's own package is used, but not its TORCH_LIBRARIES: with two LibTorchs on a machine they name
 # the c10 of the other one.
@@ -14,5 +15,9 @@ if(TARGET caffe2::mkl)
   set_target_properties(caffe2::mkl PROPERTIES INTERFACE_LINK_DIRECTORIES "")
 endif()
 set(LibTorch_VERSION ${Torch_VERSION})
+set(LibTorch_CUDA OFF)
+if(TARGET c10_cuda)
+  set(LibTorch_CUDA ON)
+endif()
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(LibTorch REQUIRED_VARS TORCH_LIBRARY VERSION_VAR LibTorch_VERSION)

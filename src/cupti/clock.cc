@@ -12,7 +12,7 @@ namespace {
 
 __extension__ using Wide = __int128;
 
-constexpr int kTickBits = 60;  // a year is exact to the nanosecond
+constexpr int kScaleBits = 60;  // rounding is below a tick in a year
 
 struct Scale {
   std::uint64_t first_ticks;
@@ -29,7 +29,7 @@ Scale measure() {
                       static_cast<double>(last.ticks - first.ticks);
   const auto ns_per_tick = static_cast<std::uint64_t>(rate * 4294967296.0);
   return {first.ticks, static_cast<std::uint64_t>(first.steady_ns), ns_per_tick,
-          (Wide{1} << (32 + kTickBits)) / ns_per_tick};
+          (Wide{1} << (32 + kScaleBits)) / ns_per_tick};
 }
 
 const Scale& scale() {
@@ -48,7 +48,7 @@ std::uint64_t clock_ns() {
 std::uint64_t ticks_of(std::uint64_t clock_ns) {
   const Scale& by = scale();
   const auto since = static_cast<std::int64_t>(clock_ns - by.first_ns);
-  const Wide ticks = (Wide{since} * by.ticks_per_ns + (Wide{1} << (kTickBits - 1))) >> kTickBits;
+  const Wide ticks = (Wide{since} * by.ticks_per_ns + (Wide{1} << (kScaleBits - 1))) >> kScaleBits;
   const Wide at = ticks + by.first_ticks;
   return at < 0 ? 0 : static_cast<std::uint64_t>(at);
 }

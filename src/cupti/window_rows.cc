@@ -210,9 +210,11 @@ std::uint32_t WindowRows::text(const char* text) {
   if (text == nullptr || *text == '\0') return 0;
   const auto known = by_address_.find(text);
   if (known != by_address_.end() && rows_.names[known->second] == text) return known->second;
-  const auto row = static_cast<std::uint32_t>(rows_.names.size());
-  const auto [place, is_new] = by_text_.try_emplace(text, row);
-  if (is_new) rows_.names.push_back(place->first);
+  auto place = by_text_.find(text);
+  if (place == by_text_.end()) {
+    rows_.names.emplace_back(text);  // first: without memory for the rest it is only not found
+    place = by_text_.emplace(text, static_cast<std::uint32_t>(rows_.names.size() - 1)).first;
+  }
   by_address_[text] = place->second;
   return place->second;
 }
@@ -225,9 +227,12 @@ std::uint32_t WindowRows::launch_row(const char* name, recorder::KernelLaunch la
     return cached.row;
   }
   launch.name = text(name);
-  const auto row = static_cast<std::uint32_t>(rows_.launches.size());
-  const auto [place, is_new] = launch_rows_.try_emplace(launch, row);
-  if (is_new) rows_.launches.push_back(launch);
+  auto place = launch_rows_.find(launch);
+  if (place == launch_rows_.end()) {
+    rows_.launches.push_back(launch);
+    const auto row = static_cast<std::uint32_t>(rows_.launches.size() - 1);
+    place = launch_rows_.emplace(launch, row).first;
+  }
   cached = {.name = name, .row = place->second, .launch = launch};
   return place->second;
 }

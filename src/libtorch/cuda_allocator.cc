@@ -1,13 +1,17 @@
-// For LibTorch with CUDA, from 2.2 on.
+// For LibTorch with CUDA; that before 2.2 does not tell of its blocks.
+#include "libtorch/device_allocator.h"
+#include "libtorch/torch_version.h"
+
+#if TBTRACE_TORCH_AT_LEAST(2, 2)
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <utility>
 
+#include <ATen/Context.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
-
-#include "libtorch/device_allocator.h"
 
 namespace tbtrace::libtorch {
 
@@ -17,17 +21,30 @@ namespace caching = c10::cuda::CUDACachingAllocator;
 using caching::TraceEntry;
 using recorder::AllocatorEvent;
 
-AllocatorEvent::Kind kind_of(const TraceEntry& entry) {
+/// Nothing of what is not about a block; snapshots name another device than theirs.
+std::optional<AllocatorEvent::Kind> kind_of(const TraceEntry& entry) {
   using enum AllocatorEvent::Kind;
   switch (entry.action_) {
     case TraceEntry::ALLOC:
       return allocate;
     case TraceEntry::FREE_REQUESTED:
       return free;
+    case TraceEntry::FREE_COMPLETED:
+      return other;
     case TraceEntry::OOM:
       return out_of_memory;
     default:
-      return other;
+      return std::nullopt;
+  }
+}
+
+/// Waits for another thread that does it. Does nothing where it was done.
+template <typename Context>
+void initialize_cuda(Context& context) {
+  if constexpr (requires { context.lazyInitDevice(c10::DeviceType::CUDA); }) {
+    context.lazyInitDevice(c10::DeviceType::CUDA);
+  } else {
+    context.lazyInitCUDA();
   }
 }
 
@@ -35,14 +52,23 @@ class CudaAllocator final : public DeviceAllocator {
  public:
   bool is_ready() const override {
     caching::CUDAAllocator* const allocator = caching::get();
-    return allocator != nullptr && allocator->initialized();
+    if (allocator == nullptr || !allocator->initialized()) return false;
+    // It says so before its devices are there.
+    try {
+      initialize_cuda(at::globalContext());
+    } catch (const std::exception&) {
+      return false;  // as whoever uses CUDA will be told
+    }
+    return true;
   }
 
   Status attach(std::function<void(const AllocatorEvent&)> heard) override {
     try {
       caching::get()->attachAllocatorTraceTracker(
           [heard = std::move(heard)](const TraceEntry& entry) {
-            heard({.kind = kind_of(entry),
+            const auto kind = kind_of(entry);
+            if (!kind) return;
+            heard({.kind = *kind,
                    .device = static_cast<int>(entry.device_),
                    .address = static_cast<std::uint64_t>(entry.addr_),
                    .requested = static_cast<std::int64_t>(entry.size_)});
@@ -69,9 +95,18 @@ class CudaAllocator final : public DeviceAllocator {
 
 }  // namespace
 
+/// Never destroyed: threads free blocks while the program ends.
 DeviceAllocator* cuda_allocator() {
-  static CudaAllocator allocator;
-  return &allocator;
+  static auto* const allocator = new CudaAllocator;
+  return allocator;
 }
 
 }  // namespace tbtrace::libtorch
+
+#else
+
+namespace tbtrace::libtorch {
+DeviceAllocator* cuda_allocator() { return nullptr; }
+}  // namespace tbtrace::libtorch
+
+#endif

@@ -10,6 +10,8 @@
 #include <optional>
 #include <utility>
 
+#include <unistd.h>
+
 #include "libtorch/device_allocator.h"
 #include "recorder/active.h"
 
@@ -21,6 +23,7 @@ using recorder::AllocatorTotals;
 using recorder::DeviceMemory;
 
 struct Watch {
+  bool was_ready = false;  // the allocator, when the watch was to begin; for the recording thread
   std::mutex mutex;  // what follows; taken with a device's lock held, never the other way round
   bool is_on = false;
   bool all_threads = false;
@@ -28,7 +31,7 @@ struct Watch {
   DeviceMemory memory;
 };
 
-std::atomic<std::uint32_t> watching = 0;  // a bit a slot
+std::atomic<std::uint32_t> heard_by = 0;  // slots, a bit each
 
 /// Never destroyed: threads free blocks while the program ends.
 std::array<Watch, recorder::kSlots>& watches() {
@@ -46,7 +49,7 @@ std::optional<AllocatorTotals> totals_of(const DeviceAllocator& allocator, int d
 }
 
 void hear(const DeviceAllocator& allocator, const recorder::AllocatorEvent& event) noexcept {
-  std::uint32_t slots = watching.load(std::memory_order_acquire);
+  std::uint32_t slots = heard_by.load(std::memory_order_acquire);
   if (slots == 0) return;
   const std::uint64_t ticks = recorder::ticks();
   const std::optional<AllocatorTotals> totals = totals_of(allocator, event.device);
@@ -55,26 +58,34 @@ void hear(const DeviceAllocator& allocator, const recorder::AllocatorEvent& even
     Watch& watch = watches()[slot];
     const std::lock_guard lock(watch.mutex);
     if (!watch.is_on) continue;
-    if (!totals) {
-      watch.memory.lose(event.device);
-      continue;
+    try {
+      const bool is_heard = watch.all_threads || hears_this_thread(watch.observer);
+      recorder::ThreadLog* const log = is_heard ? recorder::this_thread_log(slot) : nullptr;
+      if (totals) {
+        watch.memory.add(event, *totals, ticks, log);
+        continue;
+      }
+    } catch (const std::exception&) {  // no memory for a log
     }
-    const bool is_heard = watch.all_threads || hears_this_thread(watch.observer);
-    watch.memory.add(event, *totals, ticks, is_heard ? recorder::this_thread_log(slot) : nullptr);
+    watch.memory.lose(event.device);
   }
 }
 
-std::map<int, AllocatorTotals> totals_now(const DeviceAllocator& allocator) {
+/// Those for which there is memory.
+std::map<int, AllocatorTotals> totals_now(const DeviceAllocator& allocator) noexcept {
   std::map<int, AllocatorTotals> totals;
-  for (int device = 0; device < allocator.devices(); ++device) {
-    totals[device] = allocator.totals(device);
+  try {
+    for (int device = 0; device < allocator.devices(); ++device) {
+      totals[device] = allocator.totals(device);
+    }
+  } catch (const std::exception&) {
   }
   return totals;
 }
 
 struct Attachment {
-  std::mutex mutex;  // what follows
-  bool was_tried = false;
+  std::mutex mutex;   // what follows
+  pid_t process = 0;  // that asked; a fork of it may not, whose locks other threads may have had
   Status outcome;
 };
 Attachment& attachment() {
@@ -84,20 +95,28 @@ Attachment& attachment() {
 
 Status attach(DeviceAllocator& allocator) {
   const std::lock_guard lock(attachment().mutex);
-  if (!std::exchange(attachment().was_tried, true)) {
+  if (attachment().process == 0) {
+    attachment().process = ::getpid();
     attachment().outcome = allocator.attach(
         [&allocator](const recorder::AllocatorEvent& event) { hear(allocator, event); });
   }
   return attachment().outcome;
 }
 
+bool is_fork() {
+  const std::lock_guard lock(attachment().mutex);
+  return attachment().process != 0 && attachment().process != ::getpid();
+}
+
 }  // namespace
 
 Status watch_device_memory(std::size_t slot, ObserverHandle observer, bool all_threads) {
   DeviceAllocator* const allocator = cuda_allocator();
-  if (allocator == nullptr || !allocator->is_ready()) return {};
-  if (Status status = attach(*allocator); !status.ok()) return status;
+  if (allocator == nullptr || is_fork()) return {};
   Watch& watch = watches()[slot];
+  watch.was_ready = allocator->is_ready();
+  if (!watch.was_ready) return {};
+  if (Status status = attach(*allocator); !status.ok()) return status;
   {
     const std::lock_guard lock(watch.mutex);
     watch.is_on = true;
@@ -105,7 +124,7 @@ Status watch_device_memory(std::size_t slot, ObserverHandle observer, bool all_t
     watch.all_threads = all_threads;
     watch.memory = {};
   }
-  watching.fetch_or(std::uint32_t{1} << slot, std::memory_order_release);
+  heard_by.fetch_or(std::uint32_t{1} << slot, std::memory_order_release);
   const auto totals = totals_now(*allocator);
   const std::lock_guard lock(watch.mutex);
   for (const auto& [device, bytes] : totals) watch.memory.start(device, bytes);
@@ -114,25 +133,24 @@ Status watch_device_memory(std::size_t slot, ObserverHandle observer, bool all_t
 
 DeviceMemory stop_watching_device_memory(std::size_t slot) {
   DeviceAllocator* const allocator = cuda_allocator();
-  if (allocator == nullptr) return {};
+  if (allocator == nullptr || is_fork()) return {};
+  Watch& watch = watches()[slot];
   const std::uint32_t bit = std::uint32_t{1} << slot;
-  if ((watching.load() & bit) == 0) {
-    const std::lock_guard lock(attachment().mutex);
+  if ((heard_by.load() & bit) == 0) {
     DeviceMemory none;
-    if (allocator->is_ready() && !attachment().was_tried) {
+    if (!watch.was_ready && allocator->is_ready()) {
       none.problem =
           "the memory of CUDA devices is not in this recording, since they were used for the first "
           "time within it; use a device before it begins";
     }
     return none;
   }
-  Watch& watch = watches()[slot];
   {
     const std::lock_guard lock(watch.mutex);
     watch.memory.close();
   }
   const auto totals = totals_now(*allocator);
-  watching.fetch_and(~bit, std::memory_order_release);
+  heard_by.fetch_and(~bit, std::memory_order_release);
   const std::lock_guard lock(watch.mutex);
   watch.is_on = false;
   for (const auto& [device, bytes] : totals) watch.memory.end(device, bytes);

@@ -14,7 +14,8 @@ namespace tbtrace::libtorch {
 
 /// From now on what the allocator does is kept for the recording of the slot: its totals, and the
 /// events of threads that `observer` hears (of all threads with `all_threads`). The Status says why
-/// there is nothing, but that LibTorch has no CUDA.
+/// the allocator does not tell. Where LibTorch has no CUDA, or no device was used so far, there is
+/// nothing, and success; likewise in a fork.
 Status watch_device_memory(std::size_t slot, ObserverHandle observer, bool all_threads);
 /// What there was since.
 recorder::DeviceMemory stop_watching_device_memory(std::size_t slot);

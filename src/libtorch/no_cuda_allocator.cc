@@ -1,4 +1,4 @@
-// For LibTorch without CUDA, and before 2.2.
+// For LibTorch without CUDA.
 #include "libtorch/device_allocator.h"
 
 namespace tbtrace::libtorch {

@@ -57,7 +57,7 @@ recorder::MemoryDevice memory_device(std::string_view name) {
     int index = 0;
     const auto [end, error] = std::from_chars(digits.begin(), digits.end(), index);
     const MemoryDevice device = MemoryDevice::cuda(index);
-    if (error == std::errc() && end == digits.end() && device.index() == index) return device;
+    if (error == std::errc() && end == digits.end() && device.is_cuda()) return device;
   }
   throw std::invalid_argument("the memory timeline of device '" + std::string(name) +
                               "' was asked for; devices are 'cpu', 'cuda' and 'cuda:N'");

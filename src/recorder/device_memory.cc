@@ -27,13 +27,15 @@ void DeviceMemory::start(int device, const AllocatorTotals& totals) {
 
 /// Nothing happened on the device since the newest block, so that what is active grew by it.
 void DeviceMemory::settle(Device& device, const AllocatorTotals& totals) {
-  if (device.newest == nullptr) return;
-  DeviceMemoryEvent& event = *device.newest;
-  event.event.bytes = totals.active - device.active_before;
-  event.totals.allocated = *device.allocated + event.event.bytes;
-  event.totals.active = totals.active;
-  device.allocated = event.totals.allocated;
-  device.newest = nullptr;
+  const auto before = std::exchange(device.active_before, std::nullopt);
+  if (!before) return;
+  const std::int64_t bytes = totals.active - *before;
+  *device.allocated += bytes;
+  DeviceMemoryEvent* const event = std::exchange(device.newest, nullptr);
+  if (event == nullptr) return;
+  event->event.bytes = bytes;
+  event->totals.allocated = *device.allocated;
+  event->totals.active = totals.active;
 }
 
 void DeviceMemory::add(const AllocatorEvent& told, const AllocatorTotals& totals,
@@ -45,6 +47,8 @@ void DeviceMemory::add(const AllocatorEvent& told, const AllocatorTotals& totals
     const std::optional<std::int64_t> before = std::exchange(device.allocated, totals.allocated);
     const bool is_free = told.kind == Kind::free;
     if (told.kind == Kind::other || is_closed_ || (is_free && is_first)) return;
+    if (told.kind == Kind::allocate) device.active_before = totals.active;
+    if (log == nullptr) return;
     DeviceMemoryEvent& event = events_.emplace_back(DeviceMemoryEvent{
         .event = {.ticks = ticks}, .device = told.device, .totals = totals, .log = log});
     if (told.kind == Kind::out_of_memory) {
@@ -55,11 +59,10 @@ void DeviceMemory::add(const AllocatorEvent& told, const AllocatorTotals& totals
     event.event.bytes = block_of(told.requested);
     if (is_free) {
       event.event.bytes = before ? totals.allocated - *before : -event.event.bytes;
-      return;
+    } else {
+      event.totals.allocated += event.event.bytes;
+      device.newest = &event;
     }
-    event.totals.allocated += event.event.bytes;
-    device.newest = &event;
-    device.active_before = totals.active;
   } catch (const std::exception&) {
     lose(told.device);
   }

@@ -36,16 +36,17 @@ struct AllocatorEvent {
 struct DeviceMemoryEvent {
   MemoryEvent event = {};  ///< out of memory: address 0, and the bytes that there were none for
   int device = 0;
-  AllocatorTotals totals = {};     ///< after the event
-  const ThreadLog* log = nullptr;  ///< null: on a thread that is not recorded
+  AllocatorTotals totals = {};  ///< after the event
+  const ThreadLog* log = nullptr;
 };
 
 class DeviceMemory {
  public:
   /// What there is on a device before its first event; without meaning after that.
   void start(int device, const AllocatorTotals& totals);
-  /// Events of a device come in their order. Without memory this is lose(). A free without a start
-  /// before it is the start.
+  /// Events of a device come in their order. Without a log, the thread is not recorded, and only
+  /// the totals count. Without memory this is lose(). A free without a start before it is the
+  /// start.
   void add(const AllocatorEvent& told, const AllocatorTotals& totals, std::uint64_t ticks,
            const ThreadLog* log) noexcept;
   /// An event of the device that there was no memory for.
@@ -65,8 +66,8 @@ class DeviceMemory {
 
  private:
   struct Device {
-    DeviceMemoryEvent* newest = nullptr;  // a block that is not in the totals yet
-    std::int64_t active_before = 0;       // that block
+    std::optional<std::int64_t> active_before = std::nullopt;  // a block that is not in it yet
+    DeviceMemoryEvent* newest = nullptr;  // that block, if its thread is recorded
     std::optional<std::int64_t> allocated =
         std::nullopt;  // after the last event, unless it is lost
   };

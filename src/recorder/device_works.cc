@@ -17,23 +17,28 @@ std::size_t DeviceWorks::Hash::operator()(const DevicePlace& place) const {
 /// Works come in rows from one stream.
 std::uint32_t DeviceWorks::row_of(const DevicePlace& place) {
   if (!places_.empty() && places_[last_place_] == place) return last_place_;
+  const auto known = place_rows_.find(place);
+  if (known != place_rows_.end()) return last_place_ = known->second;
   const auto row = static_cast<std::uint32_t>(places_.size());
-  const auto [found, is_new] = place_rows_.try_emplace(place, row);
-  if (is_new) places_.push_back(place);
-  return last_place_ = found->second;
+  places_.push_back(place);
+  place_rows_.emplace(place, row);
+  return last_place_ = row;
 }
 
+/// Without memory, wherever that is, rows stay what they were.
 void DeviceWorks::push_back(const DeviceWork& work) {
-  const bool is_kernel = work.kind == DeviceWorkKind::kernel;
+  std::uint32_t detail = work.launch;
+  if (work.kind != DeviceWorkKind::kernel) {
+    detail = static_cast<std::uint32_t>(transfers_.size());
+    transfers_.push_back(work.transfer);
+  }
   const std::uint32_t place = row_of(work.place);
-  rows_.push_back(
-      {.start_ticks = work.start_ticks,
-       .end_ticks = work.end_ticks,
-       .correlation = work.correlation,
-       .place = place,
-       .detail = is_kernel ? work.launch : static_cast<std::uint32_t>(transfers_.size()),
-       .kind = work.kind});
-  if (!is_kernel) transfers_.push_back(work.transfer);
+  rows_.push_back({.start_ticks = work.start_ticks,
+                   .end_ticks = work.end_ticks,
+                   .correlation = work.correlation,
+                   .place = place,
+                   .detail = detail,
+                   .kind = work.kind});
 }
 
 DeviceWork DeviceWorks::operator[](std::size_t row) const {

@@ -105,7 +105,6 @@ void Window::add_device_memory() {
   }
   for (const DeviceMemory& memory : recording_->device_memory()) {
     for (const DeviceMemoryEvent& event : memory.events()) {
-      if (event.log == nullptr) continue;
       memory_.push_back({.event = event.event,
                          .total_allocated = event.totals.allocated,
                          .total_reserved = event.totals.reserved,

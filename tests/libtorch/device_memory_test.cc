@@ -210,6 +210,7 @@ TEST_F(DeviceMemoryProfiler, ThreadsMayAllocateWhileRecordingsBeginAndEnd) {
   ProfilerOptions everywhere = options();
   everywhere.all_threads = true;
   everywhere.with_stack = false;
+  std::map<int, int> events;  // by device
   for (int round = 0; round < 8; ++round) {
     Profiler profiler(everywhere);
     profiler.start();
@@ -223,8 +224,11 @@ TEST_F(DeviceMemoryProfiler, ThreadsMayAllocateWhileRecordingsBeginAndEnd) {
         ASSERT_EQ(row.allocated, total->second + row.bytes) << round;
       }
       total->second = row.allocated;
+      ++events[row.device];
     }
   }
+  EXPECT_GT(events[0], 100);
+  EXPECT_GT(events[1], 100);
 }
 
 /// What happens once in a process.

@@ -60,8 +60,10 @@ TEST(MemoryTimeline, SaysWhatIsMissing) {
 
 TEST(MemoryTimeline, DevicesAreThoseOfTorch) {
   Profiler profiler(kAll);
-  EXPECT_THAT([&] { (void)profiler.export_memory_timeline("never.json", "gpu"); },
-              ThrowsMessage<std::invalid_argument>(HasSubstr("'gpu'")));
+  for (const std::string device : {"gpu", "cuda:", "cuda:-1", "cuda:1x", "cuda:999", "cuda: 1"}) {
+    EXPECT_THAT([&] { (void)profiler.export_memory_timeline("never.json", device); },
+                ThrowsMessage<std::invalid_argument>(HasSubstr("'" + device + "'")));
+  }
   profiler.start();
   const torch::Tensor tensor = torch::ones({4});
   profiler.stop();

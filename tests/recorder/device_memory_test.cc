@@ -89,11 +89,13 @@ class Allocator {
 
   DeviceMemory memory;
   std::vector<Row> truth;
+  const ThreadLog* log = &thread;
+  const ThreadLog thread{{}};
 
  private:
   void tell(Kind kind, std::uint64_t address, std::int64_t requested, int device) {
     memory.add({.kind = kind, .device = device, .address = address, .requested = requested},
-               totals_[device], ++ticks_, nullptr);
+               totals_[device], ++ticks_, log);
   }
   void complete(int device, std::int64_t block) {
     tell(Kind::other, 0, block, device);
@@ -180,10 +182,22 @@ TEST_F(DeviceMemoryTest, WithoutAnEndTheLastBlockIsOfWhatWasAskedFor) {
   EXPECT_THAT(allocator_.told(), ElementsAre(Row{1024, 1024}));
 }
 
+TEST_F(DeviceMemoryTest, OtherThreadsCountInTheTotalsOnly) {
+  allocator_.log = nullptr;
+  allocator_.allocate(0x1000, 700, 4096);
+  allocator_.log = &allocator_.thread;
+  allocator_.allocate(0x2000, 512);
+  allocator_.log = nullptr;
+  allocator_.free(0x1000);
+  allocator_.log = &allocator_.thread;
+  allocator_.free(0x2000);
+  EXPECT_THAT(allocator_.told(), ElementsAre(Row{512, 4608}, Row{-512, 0}));
+}
+
 TEST_F(DeviceMemoryTest, WhatCouldNotBeAllocatedChangesNothing) {
   allocator_.allocate(0x1000, 700, 4096);
   allocator_.memory.add({.kind = Kind::out_of_memory, .requested = 1 << 30},
-                        {.allocated = 4096, .active = 4096}, 5, nullptr);
+                        {.allocated = 4096, .active = 4096}, 5, &allocator_.thread);
   allocator_.free(0x1000);
   EXPECT_THAT(allocator_.told(),
               ElementsAre(Row{4096, 4096}, Row{1 << 30, 4096, -1}, Row{-4096, 0}));
