@@ -16,6 +16,7 @@ import sys
 import tempfile
 
 from consumers import Report, TensorBoard
+from distributed_view import Rank, check_overlap, near
 from log_directory_test import Run, check_log, check_run
 from trace_reading import is_data_loading
 
@@ -30,52 +31,11 @@ COLLECTIVE = "gloo:all_reduce"
 CLOCKS_NS = 200_000  # by which clocks of two processes may disagree
 
 
-def merged(rows):
-    """What is covered by rows, as disjoint intervals in order."""
-    intervals = []
-    for start, end in sorted((row.start, row.end) for row in rows):
-        if intervals and start <= intervals[-1][1]:
-            intervals[-1][1] = max(intervals[-1][1], end)
-        else:
-            intervals.append([start, end])
-    return intervals
-
-
-def length(intervals):
-    return sum(end - start for start, end in intervals)
-
-
-def common(left, right):
-    return sum(max(0, min(a_end, b_end) - max(a, b)) for a, a_end in left for b, b_end in right)
-
-
-def near(figures, expected_ns, allowed_us=0.01):
-    """Whether figures in us are these in ns."""
-    return len(figures) == len(expected_ns) and all(
-        abs(figure - ns / 1000) <= allowed_us for figure, ns in zip(figures, expected_ns))
-
-
-class Rank:
-    """A window of one rank."""
-
+class GlooRank(Rank):
     def __init__(self, trace):
-        self.trace = trace
+        super().__init__(trace, [row for row in trace.operators if not is_data_loading(row.name)],
+                         [row for row in trace.rows if row.name == COLLECTIVE])
         self.base = int(trace.metadata["baseTimeNanoseconds"])
-        self.collectives = [row for row in trace.rows if row.name == COLLECTIVE]
-        self.work = [row for row in trace.operators if not is_data_loading(row.name)]
-        self.steps = {row.name.split("#")[1]: row for row in trace.steps}
-
-    def in_step(self, step, rows):
-        step = self.steps[step]
-        return [row for row in rows if step.start <= row.start and row.end <= step.end]
-
-    def overlap(self, step):
-        """Computation alone, with communication, communication alone, the rest; in ns."""
-        work = merged(self.in_step(step, self.work))
-        communication = merged(self.in_step(step, self.collectives))
-        both = common(work, communication)
-        return [length(work) - both, both, length(communication) - both,
-                self.steps[step].duration + both - length(work) - length(communication)]
 
 
 def check_file(report, rank, number):
@@ -106,16 +66,7 @@ def check_times(report, where, ranks):
 
 
 def check_view(report, where, ranks, steps, span):
-    answer = span.get("distributed/overlap")["data"]
-    report(list(answer) == ["all", *steps], f"{where}: steps {list(answer)}")
-    for step in steps:
-        for worker, rank in zip(WORKERS, ranks):
-            report(list(answer[step]) == WORKERS and near(answer[step][worker], rank.overlap(step)),
-                   f"{where} step {step}: overlap {answer[step]}, expected of {worker}: {rank.overlap(step)} ns")
-    for worker, rank in zip(WORKERS, ranks):
-        mean = [sum(part) / len(steps) for part in zip(*map(rank.overlap, steps))]
-        report(near(answer["all"][worker], mean, 1.01), f"{where}: mean overlap {answer['all']}, expected {mean} ns")
-        report(answer["all"][worker][1] > 0, f"{where}: nothing of {worker} overlaps")
+    check_overlap(report, where, WORKERS, ranks, steps, span)
 
     answer = span.get("distributed/waittime")["data"]
     report(list(answer) == ["all", *steps], f"{where}: steps with waiting {list(answer)}")
@@ -149,7 +100,7 @@ def check_training(report, run):
         return
     windows = {}
     for trace, span in run.matched():
-        windows.setdefault(span.query["span"], {})[span.query["worker"]] = Rank(trace)
+        windows.setdefault(span.query["span"], {})[span.query["worker"]] = GlooRank(trace)
     for steps, span in zip(WINDOWS, run.distributed):
         window = windows[span.query["span"]]
         where = f"window {span.query['span']}"

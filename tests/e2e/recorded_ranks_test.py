@@ -17,8 +17,8 @@ import sys
 import tempfile
 
 from consumers import Report, TensorBoard
+from distributed_view import Rank, check_overlap, length, merged, near
 from log_directory_test import Run, check_log, check_run
-from recorded_distributed_test import common, length, merged, near
 
 # Of the program.
 WORKERS = ["node0_0", "node0_1"]
@@ -52,28 +52,18 @@ class Collective:
         self.ranges = sorted([row, *self.kernels], key=lambda part: (part.start, -part.end))
 
 
-class Rank:
+class NcclRank(Rank):
     def __init__(self, trace, truth):
-        self.trace, self.truth = trace, truth
+        self.truth = truth
         self.nccl = [row for row in trace.kernels if row.name.startswith("ncclDevKernel")]
-        self.work = [row for row in trace.kernels if row not in self.nccl]
-        self.collectives = [Collective(row, self.nccl) for row in trace.rows
-                            if row.name in SHOWN.values() and row.category in ("cpu_op", "user_annotation")]
+        super().__init__(trace, [row for row in trace.kernels if row not in self.nccl],
+                         [Collective(row, self.nccl) for row in trace.rows
+                          if row.name in SHOWN.values() and row.category in ("cpu_op", "user_annotation")])
         self.shadows = [row for row in trace.rows if row.category == "gpu_annotation" and row.name in SHOWN]
         self.described = [row for row in trace.operators if row.name == "record_param_comms"]
-        self.steps = {row.name.split("#")[1]: row for row in trace.steps}
 
-    def in_step(self, step, rows):
-        step = self.steps[step]
-        return [row for row in rows if step.start <= row.start and row.end <= step.end]
-
-    def overlap(self, step):
-        """Computation alone, with communication, communication alone, the rest; in ns."""
-        work = merged(self.in_step(step, self.work))
-        communication = merged([part for one in self.in_step(step, self.collectives) for part in one.ranges])
-        both = common(work, communication)
-        return [length(work) - both, both, length(communication) - both,
-                self.steps[step].duration + both - length(work) - length(communication)]
+    def ranges(self, collective):
+        return collective.ranges
 
 
 def transfers(number, ranks, wanted):
@@ -126,15 +116,7 @@ def check_file(report, rank, number):
 
 
 def check_view(report, ranks, span):
-    answer = span.get("distributed/overlap")["data"]
-    report(list(answer) == ["all", *STEPS], f"steps {list(answer)}")
-    for step in STEPS:
-        for worker, rank in zip(WORKERS, ranks):
-            report(list(answer[step]) == WORKERS and near(answer[step][worker], rank.overlap(step)),
-                   f"step {step}: overlap {answer[step]}, expected of {worker}: {rank.overlap(step)} ns")
-    for worker, rank in zip(WORKERS, ranks):
-        mean = [sum(part) / len(STEPS) for part in zip(*map(rank.overlap, STEPS))]
-        report(near(answer["all"][worker], mean, 1.01), f"mean overlap {answer['all']}, expected {mean} ns")
+    check_overlap(report, "two ranks", WORKERS, ranks, STEPS, span)
 
     answer = span.get("distributed/waittime")["data"]
     report(list(answer) == ["all", *STEPS], f"steps with waiting {list(answer)}")
@@ -181,7 +163,7 @@ def main():
         run = Run(sorted((logdir / "ranks").glob("*.pt.trace.json*")), "ranks")
         run.folder = str(logdir / run.name)
         report(len(run.inputs) == len(WORKERS), f"files {run.inputs}")
-        ranks = [Rank(trace, truth) for trace, truth in zip(run.traces, truths)]
+        ranks = [NcclRank(trace, truth) for trace, truth in zip(run.traces, truths)]
         for number, rank in enumerate(ranks):
             check_file(report, rank, number)
         log = folder / "tensorboard.log"

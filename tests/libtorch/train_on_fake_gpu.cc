@@ -6,18 +6,19 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <thread>
 
 #include <torch/torch.h>
 
 #include <tbtrace/profiler.h>
 
+#include "fake_gpu_run.h"
 #include "scripted_allocator.h"
 #include "support/fake_cuda/fake_cuda.h"
 
 namespace {
 
 using tbtrace::fake_cuda::FakeCuda;
+using tbtrace::testing::Truths;
 
 struct Script {
   const char* kernel;
@@ -37,16 +38,11 @@ const std::map<std::string, Script>& scripts() {
   return scripts;
 }
 
-struct Truth {
-  std::uint64_t calls = 0;
-  std::uint64_t total_ns = 0;
-};
-
 FakeCuda* gpu = nullptr;
 bool is_recorded = false;
-std::map<std::string, Truth> kernels;
-std::map<std::string, Truth> operators;
-Truth copies;
+Truths kernels;  // nanoseconds
+Truths operators;
+Truths copies;
 
 /// Of an operator's end: LibTorch tells this observer, which was there first, before the
 /// profiler's, so that the profiler's range is still open.
@@ -64,20 +60,8 @@ void launch(const at::RecordFunction& function, at::ObserverContext*) {
                      .registers = 64,
                      .time = {.duration_ns = script->second.duration_ns}});
   if (!is_recorded) return;
-  for (Truth* truth : {&kernels[script->second.kernel], &operators[script->first]}) {
-    ++truth->calls;
-    truth->total_ns += script->second.duration_ns;
-  }
-}
-
-void print(const char* name, const std::map<std::string, Truth>& rows) {
-  std::cout << '"' << name << "\": {";
-  const char* comma = "";
-  for (const auto& [key, truth] : rows) {
-    std::cout << comma << '"' << key << "\": [" << truth.calls << ", " << truth.total_ns << ']';
-    comma = ", ";
-  }
-  std::cout << "}, ";
+  count(kernels, script->second.kernel, script->second.duration_ns);
+  count(operators, script->first, script->second.duration_ns);
 }
 
 }  // namespace
@@ -95,56 +79,35 @@ int main(int argc, char** argv) {
   torch::nn::Sequential model(torch::nn::Linear(64, 128), torch::nn::ReLU(),
                               torch::nn::Linear(128, 10));
   torch::optim::SGD optimizer(model->parameters(), torch::optim::SGDOptions(0.1));
-  int failures = 0;
   auto& allocator = tbtrace::testing::ScriptedAllocator::instance();
   allocator.make_ready();
   allocator.allocate(0, 64 << 20);  // the model
-  constexpr int kFirst = 2;         // recorded steps
-  constexpr int kActive = 3;
-  {
-    tbtrace::Profiler profiler(
-        {.activities = {tbtrace::Activity::cpu, tbtrace::Activity::cuda},
-         .schedule = tbtrace::schedule({.wait = 1, .warmup = 1, .active = kActive, .repeat = 1}),
-         .on_trace_ready = tbtrace::tensorboard_trace_handler(argv[1], {.worker_name = "fake_gpu"}),
-         .record_shapes = true,
-         .profile_memory = true,
-         .experimental = {.on_warning =
-                              [&](std::string_view sentence) {
-                                std::cerr << sentence << '\n';
-                                ++failures;
-                              },
-                          .enable_cuda_sync_events = true,
-                          .check_launches = true}});
-    const auto recording = profiler.record();
-    for (int step = 0; step < kFirst + kActive + 1; ++step) {
-      is_recorded = step >= kFirst && step < kFirst + kActive;
-      {
-        const tbtrace::record_function range("load");
-        cuda.cupti.copy({.bytes = 1 << 20, .time = {.duration_ns = 50'000}});
-        if (is_recorded) {
-          ++copies.calls;
-          copies.total_ns += 50'000;
+  const bool is_fine = tbtrace::testing::record_steps(
+      {.on_trace_ready = tbtrace::tensorboard_trace_handler(argv[1], {.worker_name = "fake_gpu"}),
+       .record_shapes = true,
+       .profile_memory = true,
+       .experimental = {.enable_cuda_sync_events = true}},
+      [](tbtrace::Profiler&) {},
+      [&](bool is_recorded_step) {
+        is_recorded = is_recorded_step;
+        {
+          const tbtrace::record_function range("load");
+          cuda.cupti.copy({.bytes = 1 << 20, .time = {.duration_ns = 50'000}});
+          if (is_recorded) count(copies, "Memcpy HtoD (Pageable -> Device)", 50'000);
         }
-      }
-      optimizer.zero_grad();
-      torch::nn::functional::cross_entropy(model->forward(torch::ones({32, 64})),
-                                           torch::zeros({32}, torch::kInt64))
-          .backward();
-      optimizer.step();
-      cuda.cupti.sync({});
-      profiler.step();
-    }
-    const tbtrace::Status written = profiler.wait_for_exports();
-    if (!written.ok()) {
-      std::cerr << written.message() << '\n';
-      ++failures;
-    }
-  }
+        optimizer.zero_grad();
+        torch::nn::functional::cross_entropy(model->forward(torch::ones({32, 64})),
+                                             torch::zeros({32}, torch::kInt64))
+            .backward();
+        optimizer.step();
+        cuda.cupti.sync({});
+      });
   std::cout << '{';
   print("kernels", kernels);
   print("operators", operators);
-  print("copies", {{"Memcpy HtoD (Pageable -> Device)", copies}});
-  const std::int64_t peak = (64LL << 20) + (kFirst + kActive) * (2LL << 20) + (1 << 20);
-  std::cout << "\"peak_bytes\": " << peak << ", \"steps\": " << kActive << "}\n";
-  return failures == 0 ? 0 : 1;
+  print("copies", copies);
+  const std::int64_t batches = tbtrace::testing::kFirst + tbtrace::testing::kActive;
+  const std::int64_t peak = (64LL << 20) + batches * (2LL << 20) + (1 << 20);
+  std::cout << "\"peak_bytes\": " << peak << ", \"steps\": " << tbtrace::testing::kActive << "}\n";
+  return is_fine ? 0 : 1;
 }

@@ -4,11 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
-#include <map>
 #include <string>
-#include <string_view>
-#include <thread>
-#include <utility>
 #include <vector>
 
 #include <torch/torch.h>
@@ -16,11 +12,13 @@
 #include <tbtrace/profiler.h>
 
 #include "collective_call.h"
+#include "fake_gpu_run.h"
 #include "support/fake_cuda/fake_cuda.h"
 
 namespace {
 
 using tbtrace::fake_cuda::FakeCuda;
+using tbtrace::testing::Truths;
 
 constexpr int kRanks = 2;
 constexpr std::uint32_t kComputeStream = 7;
@@ -29,18 +27,6 @@ constexpr const char* kAllReduce =
     "_Z39ncclDevKernel_AllReduce_Sum_f32_RING_LL24ncclDevKernelArgsStorageILm4096EE";
 constexpr const char* kAllGather =
     "_Z31ncclDevKernel_AllGather_RING_LL24ncclDevKernelArgsStorageILm4096EE";
-
-/// How often, and how much in all.
-struct Truth {
-  std::uint64_t calls = 0;
-  std::uint64_t total = 0;
-};
-using Truths = std::map<std::string, Truth>;
-
-void count(Truths& truths, const std::string& name, std::uint64_t amount) {
-  ++truths[name].calls;
-  truths[name].total += amount;
-}
 
 class Rank {
  public:
@@ -119,16 +105,6 @@ class Rank {
   Truths collectives_;
 };
 
-void print(const char* name, const Truths& truths) {
-  std::cout << '"' << name << "\": {";
-  const char* comma = "";
-  for (const auto& [key, truth] : truths) {
-    std::cout << comma << '"' << key << "\": [" << truth.calls << ", " << truth.total << ']';
-    comma = ", ";
-  }
-  std::cout << "}, ";
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -137,37 +113,17 @@ int main(int argc, char** argv) {
   const int number = std::atoi(argv[2]);
   Rank rank(cuda, number);
   torch::set_num_threads(1);
-  int failures = 0;
-  constexpr int kFirst = 2;  // recorded steps
-  constexpr int kActive = 3;
-  {
-    tbtrace::Profiler profiler(
-        {.activities = {tbtrace::Activity::cpu, tbtrace::Activity::cuda},
-         .schedule = tbtrace::schedule({.wait = 1, .warmup = 1, .active = kActive, .repeat = 1}),
-         .on_trace_ready = tbtrace::tensorboard_trace_handler(
-             argv[1], {.worker_name = "node0_" + std::to_string(number)}),
-         .record_shapes = true,
-         .experimental = {.on_warning =
-                              [&](std::string_view sentence) {
-                                std::cerr << sentence << '\n';
-                                ++failures;
-                              },
-                          .check_launches = true}});
-    profiler.set_distributed_info({.backend = "nccl", .rank = number, .world_size = kRanks});
-    const auto recording = profiler.record();
-    for (int step = 0; step < kFirst + kActive + 1; ++step) {
-      rank.step(step >= kFirst && step < kFirst + kActive);
-      profiler.step();
-    }
-    const tbtrace::Status written = profiler.wait_for_exports();
-    if (!written.ok()) {
-      std::cerr << written.message() << '\n';
-      ++failures;
-    }
-  }
+  const bool is_fine = tbtrace::testing::record_steps(
+      {.on_trace_ready = tbtrace::tensorboard_trace_handler(
+           argv[1], {.worker_name = "node0_" + std::to_string(number)}),
+       .record_shapes = true},
+      [&](tbtrace::Profiler& profiler) {
+        profiler.set_distributed_info({.backend = "nccl", .rank = number, .world_size = kRanks});
+      },
+      [&](bool is_recorded) { rank.step(is_recorded); });
   std::cout << '{';
   print("kernels", rank.kernels());
   print("collectives", rank.collectives());
-  std::cout << "\"steps\": " << kActive << "}\n";
-  return failures == 0 ? 0 : 1;
+  std::cout << "\"steps\": " << tbtrace::testing::kActive << "}\n";
+  return is_fine ? 0 : 1;
 }
