@@ -226,6 +226,15 @@ TEST_F(MemoryTimelineTest, OfTheCpuHasNothingOfDevices) {
   EXPECT_THAT(timeline(), ElementsAre(row(preexisting, 40, unknown)));
 }
 
+TEST_F(MemoryTimelineTest, WhatCouldNotBeAllocatedIsNoMemory) {
+  DeviceMemory memory;
+  memory.add({.kind = AllocatorEvent::Kind::out_of_memory, .requested = 1 << 30}, {},
+             written.start() + 50, thread.log());
+  written.recording->add_device_memory(std::move(memory));
+  run(10, 20, "aten::relu", {x});
+  EXPECT_THAT(timeline(), ElementsAre(row(preexisting, 40, unknown)));
+}
+
 TEST_F(MemoryTimelineTest, BlocksThatNobodyTakesAreUnknown) {
   memory(10, 100, 0x8000);
   memory(11, -100, 0x8000);
