@@ -1,23 +1,119 @@
-# Finds LibTorch and gives the target `torch`, from TBTRACE_TORCH_ROOT (pip's torch/ folder, or the
-# zip) or, if that is empty, from the system. Sets LibTorch_FOUND, LibTorch_VERSION and
-# LibTorch_CUDA.
+# Finds LibTorch in TBTRACE_TORCH_ROOT (pip's torch/ folder, or the zip) or, if that is empty, where
+# torch's own CMake package is found. Makes LibTorch::LibTorch and, of a LibTorch for CUDA,
+# LibTorch::c10_cuda and LibTorch::torch_cuda; sets LibTorch_FOUND, LibTorch_VERSION,
+# LibTorch_LIBRARY, and LibTorch_CUDA if it is for CUDA and CUDA's headers are there.
 #
-# torch's own package is used, but not its TORCH_LIBRARIES: with two LibTorchs on a machine they name
-# the c10 of the other one.
+# In a folder torch's own package is not used: of a LibTorch for CUDA it asks for a whole toolkit with
+# its compiler, and with two LibTorchs on a machine it finds the c10 of the other one.
+include(FindPackageHandleStandardArgs)
+
+# The first word in quotes that follows what EXPRESSION matches in a file.
+function(_tbtrace_quoted_in file expression variable)
+  set(${variable} "" PARENT_SCOPE)
+  if(EXISTS ${file})
+    file(READ ${file} text)
+    if(text MATCHES "${expression}[ \n]*\"([^\"]*)\"")
+      set(${variable} "${CMAKE_MATCH_1}" PARENT_SCOPE)
+    endif()
+  endif()
+endfunction()
+
+# Makes LibTorch::cudart of CUDA's headers and libcudart, if they are there: of pip's packages beside
+# torch (its wheel does not ask for nvidia-cuda-crt, which is one of them), else of a toolkit. Both
+# headers come from one of the two, since their versions belong together.
+function(_tbtrace_add_cuda_runtime)
+  file(GLOB beside_torch ${TBTRACE_TORCH_ROOT}/../nvidia/*)
+  set(toolkits $ENV{CUDA_HOME} /usr/local/cuda)
+  foreach(place beside_torch toolkits)
+    foreach(header cuda_runtime.h crt/host_config.h)
+      string(MAKE_C_IDENTIFIER "LibTorch_${place}_${header}" folder)
+      find_path(${folder} ${header} PATHS ${${place}} PATH_SUFFIXES include NO_DEFAULT_PATH)
+      mark_as_advanced(${folder})
+      list(APPEND includes_of_${place} ${${folder}})
+    endforeach()
+    find_library(LibTorch_${place}_cudart NAMES cudart libcudart.so.13 libcudart.so.12 libcudart.so.11.0
+      PATHS ${${place}} PATH_SUFFIXES lib lib64 NO_DEFAULT_PATH)
+    mark_as_advanced(LibTorch_${place}_cudart)
+    if(LibTorch_${place}_cudart AND NOT "${includes_of_${place}}" MATCHES "NOTFOUND")
+      add_library(LibTorch::cudart SHARED IMPORTED)
+      set_target_properties(LibTorch::cudart PROPERTIES IMPORTED_LOCATION ${LibTorch_${place}_cudart}
+        INTERFACE_INCLUDE_DIRECTORIES "${includes_of_${place}}")
+      return()
+    endif()
+  endforeach()
+endfunction()
+
+# LibTorch as it lies in a folder.
+function(_tbtrace_add_torch_of_folder)
+  set(root ${TBTRACE_TORCH_ROOT})
+  foreach(name c10 torch_cpu torch c10_cuda torch_cuda)
+    if(EXISTS ${root}/lib/lib${name}.so)
+      add_library(LibTorch::${name} SHARED IMPORTED)
+      set_target_properties(LibTorch::${name} PROPERTIES IMPORTED_LOCATION ${root}/lib/lib${name}.so
+        INTERFACE_INCLUDE_DIRECTORIES "${root}/include;${root}/include/torch/csrc/api/include")
+    endif()
+  endforeach()
+  _tbtrace_quoted_in(${root}/share/cmake/Torch/TorchConfig.cmake "set\\(TORCH_CXX_FLAGS" flags)
+  _tbtrace_quoted_in(${root}/share/cmake/Caffe2/Caffe2Targets.cmake
+    "set_target_properties\\(torch_cpu PROPERTIES[ \n]*INTERFACE_COMPILE_DEFINITIONS" definitions)
+  add_library(LibTorch::LibTorch INTERFACE IMPORTED)
+  target_compile_options(LibTorch::LibTorch INTERFACE ${flags})
+  target_compile_definitions(LibTorch::LibTorch INTERFACE ${definitions})
+  # Nothing names kernels of CUDA, which torch brings: the linker would leave it out. One item, so that
+  # nothing comes between.
+  target_link_libraries(LibTorch::LibTorch INTERFACE
+    "-Wl,--push-state,--no-as-needed,${root}/lib/libtorch.so,--pop-state"
+    LibTorch::torch LibTorch::torch_cpu LibTorch::c10)
+  if(TARGET LibTorch::c10_cuda AND TARGET LibTorch::torch_cuda)
+    _tbtrace_add_cuda_runtime()
+    if(TARGET LibTorch::cudart)
+      target_link_libraries(LibTorch::c10_cuda INTERFACE LibTorch::c10 LibTorch::cudart)
+      target_link_libraries(LibTorch::torch_cuda INTERFACE LibTorch::LibTorch LibTorch::c10_cuda)
+    endif()
+  endif()
+endfunction()
+
+# LibTorch as torch's own package finds it.
+function(_tbtrace_add_torch_of_package)
+  add_library(LibTorch::LibTorch INTERFACE IMPORTED)
+  target_link_libraries(LibTorch::LibTorch INTERFACE torch)
+  get_target_property(definitions torch_cpu INTERFACE_COMPILE_DEFINITIONS)
+  if(definitions)
+    target_compile_definitions(LibTorch::LibTorch INTERFACE ${definitions})
+  endif()
+  if(TARGET c10_cuda AND TARGET torch_cuda)
+    foreach(name c10_cuda torch_cuda)
+      add_library(LibTorch::${name} INTERFACE IMPORTED)
+      target_link_libraries(LibTorch::${name} INTERFACE ${name})
+    endforeach()
+    foreach(runtime torch::cudart CUDA::cudart)
+      if(TARGET ${runtime})
+        target_link_libraries(LibTorch::c10_cuda INTERFACE ${runtime})
+      endif()
+    endforeach()
+    add_library(LibTorch::cudart INTERFACE IMPORTED)
+  endif()
+endfunction()
+
 if(TBTRACE_TORCH_ROOT)
-  list(PREPEND CMAKE_PREFIX_PATH "${TBTRACE_TORCH_ROOT}")
-  set(_tbtrace_torch_place PATHS "${TBTRACE_TORCH_ROOT}" NO_DEFAULT_PATH)
+  find_library(LibTorch_LIBRARY torch PATHS ${TBTRACE_TORCH_ROOT}/lib NO_DEFAULT_PATH DOC "libtorch.so")
+  _tbtrace_quoted_in(${TBTRACE_TORCH_ROOT}/share/cmake/Torch/TorchConfigVersion.cmake "set\\(PACKAGE_VERSION"
+    LibTorch_VERSION)
+else()
+  find_package(Torch CONFIG QUIET)
+  set(LibTorch_LIBRARY ${TORCH_LIBRARY})
+  set(LibTorch_VERSION ${Torch_VERSION})
 endif()
-find_package(Torch CONFIG QUIET ${_tbtrace_torch_place})
-unset(_tbtrace_torch_place)
-if(TARGET caffe2::mkl)
-  # The wheel's names folders of the machine that it was built on.
-  set_target_properties(caffe2::mkl PROPERTIES INTERFACE_LINK_DIRECTORIES "")
+find_package_handle_standard_args(LibTorch REQUIRED_VARS LibTorch_LIBRARY LibTorch_VERSION
+  VERSION_VAR LibTorch_VERSION)
+if(LibTorch_FOUND AND NOT TARGET LibTorch::LibTorch)
+  if(TBTRACE_TORCH_ROOT)
+    _tbtrace_add_torch_of_folder()
+  else()
+    _tbtrace_add_torch_of_package()
+  endif()
 endif()
-set(LibTorch_VERSION ${Torch_VERSION})
 set(LibTorch_CUDA OFF)
-if(TARGET c10_cuda)
+if(TARGET LibTorch::cudart)
   set(LibTorch_CUDA ON)
 endif()
-include(FindPackageHandleStandardArgs)
-find_package_handle_standard_args(LibTorch REQUIRED_VARS TORCH_LIBRARY VERSION_VAR LibTorch_VERSION)

@@ -84,22 +84,22 @@ if ((${#missing[@]} > 0)); then
     "${apt[@]}" install -y --no-install-recommends "${missing[@]}"
 fi
 
-# venv FOLDER REQUIREMENTS OTHERS: a virtual environment; what OTHERS names comes without what it
+# venv FOLDER REQUIREMENTS [OTHERS]: a virtual environment; what OTHERS names comes without what it
 # would install besides. It does not survive a move, nor another Python.
 venv() {
-  local folder=$1 requirements=$2 others=$3
+  local folder=$1 requirements=$2 others=${3-}
   local stamp=$folder/.made_from made_from
-  made_from="$(cat "$requirements" "$others" | sha256sum) $(/usr/bin/python3 --version) $PWD"
+  made_from="$(cat "${requirements%.txt}"*.txt | sha256sum) $(/usr/bin/python3 --version) $PWD"
   if [[ -f $stamp && $(<"$stamp") == "$made_from" ]]; then return; fi
   say "installing Python packages into $folder/"
   local pip=("$folder/bin/python" -m pip install --no-input --disable-pip-version-check)
   logged "remove $folder/ and run this again" /usr/bin/python3 -m venv --clear "$folder"
-  if [[ -s $requirements ]]; then logged "is there a network?" "${pip[@]}" -r "$requirements"; fi
-  logged "is there a network?" "${pip[@]}" --no-deps -r "$others"
+  logged "is there a network?" "${pip[@]}" -r "$requirements"
+  if [[ -n $others ]]; then logged "is there a network?" "${pip[@]}" --no-deps -r "$others"; fi
   printf '%s\n' "$made_from" >"$stamp"
 }
 
 if $with_tests; then
   venv .venv tests/e2e/requirements.txt tests/e2e/requirements_hta.txt
-  venv .venv-torch /dev/null tests/libtorch/requirements.txt
+  venv .venv-torch tests/libtorch/requirements.txt
 fi

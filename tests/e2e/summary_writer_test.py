@@ -146,8 +146,11 @@ def check_loaders(program, folder, calls, torch_python):
         environment = {**os.environ, "PYTHONPATH": str(package_folder("tensorboard").parent)}
         with open(folder / "calls.jsonl", "w") as file:
             file.writelines(json.dumps(call) + "\n" for call in calls)
-        subprocess.run([torch_python, str(pathlib.Path(__file__).with_name("summary_calls.py")), str(folder / "calls.jsonl"),
-                        str(logs / "torch")], check=True, timeout=300, env=environment, stderr=subprocess.DEVNULL)
+        done = subprocess.run([torch_python, str(pathlib.Path(__file__).with_name("summary_calls.py")),
+                               str(folder / "calls.jsonl"), str(logs / "torch")],
+                              timeout=300, env=environment, stderr=subprocess.PIPE, text=True)
+        if done.returncode != 0:
+            sys.exit(f"torch's SummaryWriter did not do the calls:\n{done.stderr}")
         runs.append("torch")
     layouts = []
     for load_fast in True, False:

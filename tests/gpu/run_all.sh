@@ -41,14 +41,6 @@ fail_build() {
 python_bin=$(dirname "$(python3 -c 'import sys; print(sys.executable)')")
 export CUDA_HOME=${CUDA_HOME:-/usr/local/cuda}
 export PATH=$PATH:$python_bin:$CUDA_HOME/bin
-cuda_arguments=()
-if [[ -x $CUDA_HOME/bin/nvcc ]]; then
-  # What torch's CMake package looks for goes by where nvcc on the PATH lies, which may be a script elsewhere.
-  export CUDACXX=${CUDACXX:-$CUDA_HOME/bin/nvcc}
-  cuda_arguments=(-DCUDA_TOOLKIT_ROOT_DIR="$CUDA_HOME" -DCUDAToolkit_ROOT="$CUDA_HOME")
-fi
-# There is no code of ours for GPUs that would be compiled: nothing has to find out for which.
-export TORCH_CUDA_ARCH_LIST=${TORCH_CUDA_ARCH_LIST:-9.0}
 if [[ -z $torch_root ]]; then
   torch_root=$(python3 -c 'import importlib.util as u; print(u.find_spec("torch").submodule_search_locations[0])') ||
     fail_build "python3 has no torch; name a LibTorch with --torch"
@@ -77,8 +69,7 @@ nvidia-smi --query-gpu=driver_version,memory.total,clocks.max.sm --format=csv,no
 printf 'torch %s at %s\n%s, %s cores, %s\n' "$torch_version" "$torch_root" "$(uname -sr)" "$(nproc)" \
   "$(c++ --version | head -n 1)"
 
-# build_with [ARGUMENT...]
-build_with() {
+build_all() {
   local generator=Ninja
   command -v ninja >/dev/null || generator='Unix Makefiles'
   # The prefix folders' compiler of messages needs its libraries.
@@ -86,19 +77,17 @@ build_with() {
   {
     cmake -S "$root" -B "$build" -G "$generator" \
       -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF -DCMAKE_PREFIX_PATH="$prefix_path" \
-      -DTBTRACE_TORCH=ON -DTBTRACE_TORCH_ROOT="$torch_root" -DTBTRACE_GPU_CHECKS=ON \
-      "${cuda_arguments[@]}" "$@" &&
+      -DTBTRACE_TORCH=ON -DTBTRACE_TORCH_ROOT="$torch_root" \
+      -DTBTRACE_GPU_CHECKS=ON &&
       cmake --build "$build" --parallel "$(nproc)" --target tbtrace_program gpu_checks
   } >>"$log" 2>&1
 }
 
 printf '== build\n'
 start=$SECONDS
-if ! build_with; then
+if ! build_all; then
   grep -m 5 -A 4 -E '^CMake Error|error:|undefined reference' "$log" >&2 || true
-  printf "once more, with torch's libraries and without its CMake package\n"
-  rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"
-  build_with -DTorch_DIR="$root/tests/gpu/torch_config" || fail_build "failed"
+  fail_build "failed"
 fi
 tbtrace=$build/tools/tbtrace
 
