@@ -27,6 +27,11 @@ class Pool {
     return has_pages ? ready_.pop() : take_without_pages();
   }
 
+  void* take_spare() {
+    const std::lock_guard lock(mutex_);
+    return take_without_pages();
+  }
+
   void give(void* memory, bool has_pages) {
     const std::lock_guard lock(mutex_);
     if (ready_.size() + used_.size() < kMostKept) {
@@ -110,6 +115,14 @@ Pool& pool() {
   return one;
 }
 
+Chunk* make_chunk(void* memory, std::size_t words, bool has_pages) {
+  if (memory == nullptr) return nullptr;
+  Chunk* const chunk = new (memory) Chunk;
+  chunk->capacity = words;
+  chunk->has_pages = has_pages;
+  return chunk;
+}
+
 }  // namespace
 
 Chunk* take_chunk(std::size_t words) {
@@ -117,12 +130,10 @@ Chunk* take_chunk(std::size_t words) {
   bool has_pages = false;
   void* memory =
       usual ? pool().take(has_pages) : std::malloc(sizeof(Chunk) + words * sizeof(std::uint64_t));
-  if (memory == nullptr) return nullptr;
-  Chunk* chunk = new (memory) Chunk;
-  chunk->capacity = usual ? kUsualWords : words;
-  chunk->has_pages = has_pages;
-  return chunk;
+  return make_chunk(memory, usual ? kUsualWords : words, has_pages);
 }
+
+Chunk* take_spare_chunk() { return make_chunk(pool().take_spare(), kUsualWords, false); }
 
 void give_chunk(Chunk* chunk) {
   const bool usual = chunk->capacity == kUsualWords;

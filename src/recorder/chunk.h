@@ -24,6 +24,9 @@ struct Chunk {
 /// A chunk of the usual size, or one of its own for `words` that do not fit; null if there is no
 /// memory. Chunks of the usual size are used again, so that their pages are there.
 Chunk* take_chunk(std::size_t words = 0);
+/// One of the usual size that is not among those that reserve_chunks() has ready: for writers that
+/// no thread of the program waits for.
+Chunk* take_spare_chunk();
 void give_chunk(Chunk* chunk);
 
 /// Has so many chunks ready whose pages are there, for a start that costs little.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "recorder/device_works.h"
+#include "recorder/row_list.h"
 
 namespace tbtrace::recorder {
 
@@ -125,7 +126,7 @@ struct DeviceActivity {
   DeviceWorks works = {};
   std::deque<DevicePeers> peers = {};
   std::vector<CallFunction> functions = {};
-  std::deque<DeviceCall> calls = {};
+  RowList<DeviceCall> calls = {};
   std::deque<DeviceWait> waits = {};
   std::deque<DeviceEvent> events = {};
   std::deque<DeviceOverhead> overheads = {};

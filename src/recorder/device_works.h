@@ -7,6 +7,8 @@
 #include <deque>
 #include <unordered_map>
 
+#include "recorder/row_list.h"
+
 namespace tbtrace::recorder {
 
 enum class DeviceWorkKind : std::uint8_t { kernel, copy, set };
@@ -67,7 +69,7 @@ class DeviceWorks {
 
   std::uint32_t row_of(const DevicePlace& place);
 
-  std::deque<Row> rows_;
+  RowList<Row> rows_;
   std::deque<DevicePlace> places_;
   std::deque<DeviceTransfer> transfers_;
   std::unordered_map<DevicePlace, std::uint32_t, Hash> place_rows_;

@@ -118,6 +118,25 @@ TEST(ChunkDeathTest, ReservedOnesHaveTheirPages) {
       testing::ExitedWithCode(0), "");
 }
 
+TEST(ChunkDeathTest, SpareOnesLeaveThoseThatAreReserved) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        ::prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+        reserve_chunks(2);
+        std::vector<Chunk*> spare;
+        while (spare.size() < 20) spare.push_back(take_spare_chunk());
+        const bool none = std::none_of(spare.begin(), spare.end(), has_its_pages);
+        const std::vector<Chunk*> ready = take(2);
+        const bool all = std::all_of(ready.begin(), ready.end(), has_its_pages);
+        const bool usual = std::all_of(spare.begin(), spare.end(), [](const Chunk* chunk) {
+          return chunk->capacity == kUsualWords && chunk->next == nullptr;
+        });
+        ::_exit(none && all && usual ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
 TEST(ChunkDeathTest, ThoseThatNobodyTouchedAreNotReserved) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
