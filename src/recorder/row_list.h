@@ -59,9 +59,7 @@ class RowList {
     for (const Row& row : other) push_back(row);
   }
   RowList(RowList&& other) noexcept
-      : chunks_(std::move(other.chunks_)), size_(std::exchange(other.size_, 0)) {
-    other.chunks_.clear();
-  }
+      : chunks_(std::move(other.chunks_)), size_(std::exchange(other.size_, 0)) {}
   RowList& operator=(RowList other) noexcept {
     chunks_.swap(other.chunks_);
     std::swap(size_, other.size_);
