@@ -1,7 +1,7 @@
 # Finds LibTorch in TBTRACE_TORCH_ROOT (pip's torch/ folder, or the zip) or, if that is empty, where
 # torch's own CMake package is found. Makes LibTorch::LibTorch and, of a LibTorch for CUDA,
-# LibTorch::c10_cuda and LibTorch::torch_cuda; sets LibTorch_FOUND, LibTorch_VERSION,
-# LibTorch_LIBRARY, and LibTorch_CUDA if it is for CUDA and CUDA's headers are there.
+# LibTorch::c10_cuda, LibTorch::torch_cuda and, if CUDA's headers are there, LibTorch::cudart; sets
+# LibTorch_FOUND, LibTorch_VERSION, LibTorch_LIBRARY, and LibTorch_CUDA if all of these are there.
 #
 # In a folder torch's own package is not used: of a LibTorch for CUDA it asks for a whole toolkit with
 # its compiler, and with two LibTorchs on a machine it finds the c10 of the other one.
@@ -18,29 +18,27 @@ function(_tbtrace_quoted_in file expression variable)
   endif()
 endfunction()
 
-# Makes LibTorch::cudart of CUDA's headers and libcudart, if they are there: of pip's packages beside
-# torch (its wheel does not ask for nvidia-cuda-crt, which is one of them), else of a toolkit. Both
-# headers come from one of the two, since their versions belong together.
+# Makes LibTorch::cudart of pip's packages beside torch (its wheel does not ask for nvidia-cuda-crt,
+# which has one of the headers), or of CUDA's toolkit: what compiles with CUDA's headers needs no more.
 function(_tbtrace_add_cuda_runtime)
-  file(GLOB beside_torch ${TBTRACE_TORCH_ROOT}/../nvidia/*)
-  set(toolkits $ENV{CUDA_HOME} /usr/local/cuda)
-  foreach(place beside_torch toolkits)
-    foreach(header cuda_runtime.h crt/host_config.h)
-      string(MAKE_C_IDENTIFIER "LibTorch_${place}_${header}" folder)
-      find_path(${folder} ${header} PATHS ${${place}} PATH_SUFFIXES include NO_DEFAULT_PATH)
-      mark_as_advanced(${folder})
-      list(APPEND includes_of_${place} ${${folder}})
-    endforeach()
-    find_library(LibTorch_${place}_cudart NAMES cudart libcudart.so.13 libcudart.so.12 libcudart.so.11.0
-      PATHS ${${place}} PATH_SUFFIXES lib lib64 NO_DEFAULT_PATH)
-    mark_as_advanced(LibTorch_${place}_cudart)
-    if(LibTorch_${place}_cudart AND NOT "${includes_of_${place}}" MATCHES "NOTFOUND")
-      add_library(LibTorch::cudart SHARED IMPORTED)
-      set_target_properties(LibTorch::cudart PROPERTIES IMPORTED_LOCATION ${LibTorch_${place}_cudart}
-        INTERFACE_INCLUDE_DIRECTORIES "${includes_of_${place}}")
-      return()
-    endif()
-  endforeach()
+  file(GLOB folders ${TBTRACE_TORCH_ROOT}/../nvidia/*)
+  find_path(_tbtrace_cudart_include cuda_runtime.h
+    PATHS ${folders} PATH_SUFFIXES include NO_CACHE NO_DEFAULT_PATH)
+  find_path(_tbtrace_cuda_crt_include crt/host_config.h
+    PATHS ${folders} PATH_SUFFIXES include NO_CACHE NO_DEFAULT_PATH)
+  find_library(_tbtrace_cudart NAMES libcudart.so.13 libcudart.so.12 libcudart.so.11.0
+    PATHS ${folders} PATH_SUFFIXES lib NO_CACHE NO_DEFAULT_PATH)
+  if(_tbtrace_cudart_include AND _tbtrace_cuda_crt_include AND _tbtrace_cudart)
+    add_library(LibTorch::cudart SHARED IMPORTED)
+    set_target_properties(LibTorch::cudart PROPERTIES IMPORTED_LOCATION ${_tbtrace_cudart}
+      INTERFACE_INCLUDE_DIRECTORIES "${_tbtrace_cudart_include};${_tbtrace_cuda_crt_include}")
+    return()
+  endif()
+  find_package(CUDAToolkit QUIET)
+  if(TARGET CUDA::cudart)
+    add_library(LibTorch::cudart INTERFACE IMPORTED)
+    target_link_libraries(LibTorch::cudart INTERFACE CUDA::cudart)
+  endif()
 endfunction()
 
 # LibTorch as it lies in a folder.
@@ -62,14 +60,10 @@ function(_tbtrace_add_torch_of_folder)
   # Nothing names kernels of CUDA, which torch brings: the linker would leave it out. One item, so that
   # nothing comes between.
   target_link_libraries(LibTorch::LibTorch INTERFACE
-    "-Wl,--push-state,--no-as-needed,${root}/lib/libtorch.so,--pop-state"
+    "-Wl,--push-state,--no-as-needed,${LibTorch_LIBRARY},--pop-state"
     LibTorch::torch LibTorch::torch_cpu LibTorch::c10)
-  if(TARGET LibTorch::c10_cuda AND TARGET LibTorch::torch_cuda)
+  if(TARGET LibTorch::c10_cuda)
     _tbtrace_add_cuda_runtime()
-    if(TARGET LibTorch::cudart)
-      target_link_libraries(LibTorch::c10_cuda INTERFACE LibTorch::c10 LibTorch::cudart)
-      target_link_libraries(LibTorch::torch_cuda INTERFACE LibTorch::LibTorch LibTorch::c10_cuda)
-    endif()
   endif()
 endfunction()
 
@@ -86,17 +80,20 @@ function(_tbtrace_add_torch_of_package)
       add_library(LibTorch::${name} INTERFACE IMPORTED)
       target_link_libraries(LibTorch::${name} INTERFACE ${name})
     endforeach()
+    add_library(LibTorch::cudart INTERFACE IMPORTED)
     foreach(runtime torch::cudart CUDA::cudart)
       if(TARGET ${runtime})
-        target_link_libraries(LibTorch::c10_cuda INTERFACE ${runtime})
+        target_link_libraries(LibTorch::cudart INTERFACE ${runtime})
       endif()
     endforeach()
-    add_library(LibTorch::cudart INTERFACE IMPORTED)
   endif()
 endfunction()
 
 if(TBTRACE_TORCH_ROOT)
-  find_library(LibTorch_LIBRARY torch PATHS ${TBTRACE_TORCH_ROOT}/lib NO_DEFAULT_PATH DOC "libtorch.so")
+  set(LibTorch_LIBRARY ${TBTRACE_TORCH_ROOT}/lib/libtorch.so)
+  if(NOT EXISTS ${LibTorch_LIBRARY})
+    set(LibTorch_LIBRARY LibTorch_LIBRARY-NOTFOUND)
+  endif()
   _tbtrace_quoted_in(${TBTRACE_TORCH_ROOT}/share/cmake/Torch/TorchConfigVersion.cmake "set\\(PACKAGE_VERSION"
     LibTorch_VERSION)
 else()
@@ -111,6 +108,10 @@ if(LibTorch_FOUND AND NOT TARGET LibTorch::LibTorch)
     _tbtrace_add_torch_of_folder()
   else()
     _tbtrace_add_torch_of_package()
+  endif()
+  if(TARGET LibTorch::cudart)
+    target_link_libraries(LibTorch::c10_cuda INTERFACE LibTorch::cudart)
+    target_link_libraries(LibTorch::torch_cuda INTERFACE LibTorch::LibTorch LibTorch::c10_cuda)
   endif()
 endif()
 set(LibTorch_CUDA OFF)

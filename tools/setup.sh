@@ -85,7 +85,8 @@ if ((${#missing[@]} > 0)); then
 fi
 
 # venv FOLDER REQUIREMENTS [OTHERS]: a virtual environment; what OTHERS names comes without what it
-# would install besides. It does not survive a move, nor another Python.
+# would install besides. It is made anew when a file changes whose name begins like REQUIREMENTS, and
+# does not survive a move, nor another Python.
 venv() {
   local folder=$1 requirements=$2 others=${3-}
   local stamp=$folder/.made_from made_from

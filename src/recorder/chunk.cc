@@ -21,15 +21,12 @@ constexpr std::size_t kMostKept = 256;  // 64 MiB; more go back to the system
 /// some, and bare ones. Slabs are never given back, but their pages are.
 class Pool {
  public:
+  explicit Pool(bool has_huge_pages) : has_huge_pages_(has_huge_pages) {}
+
   void* take(bool& has_pages) {
     const std::lock_guard lock(mutex_);
     has_pages = !ready_.is_empty();
     return has_pages ? ready_.pop() : take_without_pages();
-  }
-
-  void* take_spare() {
-    const std::lock_guard lock(mutex_);
-    return take_without_pages();
   }
 
   void give(void* memory, bool has_pages) {
@@ -93,33 +90,48 @@ class Pool {
   bool grow() {
     void* slab = std::aligned_alloc(kSlabBytes, kSlabBytes);
     if (slab == nullptr) return false;
-    ::madvise(slab, kSlabBytes, MADV_HUGEPAGE);  // one fault instead of 512; only a hint
+    // One fault instead of 512; only a hint.
+    if (has_huge_pages_) ::madvise(slab, kSlabBytes, MADV_HUGEPAGE);
     for (std::size_t at = kChunksOfSlab; at-- > 0;) {
       bare_.push(static_cast<char*>(slab) + at * kChunkBytes);
     }
     return true;
   }
 
+  const bool has_huge_pages_;
   std::mutex mutex_;
   List ready_;
   List used_;
   List bare_;
 };
 
-/// Never destroyed: threads may record while the program ends. A forked child finds it unlocked.
-Pool& pool() {
-  static Pool& one = []() -> Pool& {
-    ::pthread_atfork([] { pool().lock(); }, [] { pool().unlock(); }, [] { pool().unlock(); });
-    return *new Pool;
+struct Pools {
+  Pool hurried{true};
+  Pool spare{false};
+
+  void lock() {
+    hurried.lock();
+    spare.lock();
+  }
+  void unlock() {
+    spare.unlock();
+    hurried.unlock();
+  }
+};
+
+/// Never destroyed: threads may record while the program ends. A forked child finds them unlocked.
+Pools& pools() {
+  static Pools& all = []() -> Pools& {
+    ::pthread_atfork([] { pools().lock(); }, [] { pools().unlock(); }, [] { pools().unlock(); });
+    return *new Pools;
   }();
-  return one;
+  return all;
 }
 
-Chunk* make_chunk(void* memory, std::size_t words, bool has_pages) {
+Chunk* make_chunk(void* memory, std::size_t words) {
   if (memory == nullptr) return nullptr;
   Chunk* const chunk = new (memory) Chunk;
   chunk->capacity = words;
-  chunk->has_pages = has_pages;
   return chunk;
 }
 
@@ -128,24 +140,32 @@ Chunk* make_chunk(void* memory, std::size_t words, bool has_pages) {
 Chunk* take_chunk(std::size_t words) {
   const bool usual = words <= kUsualWords;
   bool has_pages = false;
-  void* memory =
-      usual ? pool().take(has_pages) : std::malloc(sizeof(Chunk) + words * sizeof(std::uint64_t));
-  return make_chunk(memory, usual ? kUsualWords : words, has_pages);
+  void* memory = usual ? pools().hurried.take(has_pages)
+                       : std::malloc(sizeof(Chunk) + words * sizeof(std::uint64_t));
+  Chunk* const chunk = make_chunk(memory, usual ? kUsualWords : words);
+  if (chunk != nullptr) chunk->has_pages = has_pages;
+  return chunk;
 }
 
-Chunk* take_spare_chunk() { return make_chunk(pool().take_spare(), kUsualWords, false); }
+Chunk* take_spare_chunk() {
+  bool has_pages = false;  // of which nothing is made ready
+  Chunk* const chunk = make_chunk(pools().spare.take(has_pages), kUsualWords);
+  if (chunk != nullptr) chunk->is_spare = true;
+  return chunk;
+}
 
 void give_chunk(Chunk* chunk) {
   const bool usual = chunk->capacity == kUsualWords;
   const bool has_pages = chunk->has_pages;
+  Pool& pool = chunk->is_spare ? pools().spare : pools().hurried;
   chunk->~Chunk();
   if (usual) {
-    pool().give(chunk, has_pages);
+    pool.give(chunk, has_pages);
   } else {
     std::free(chunk);
   }
 }
 
-void reserve_chunks(std::size_t count) { pool().reserve(count); }
+void reserve_chunks(std::size_t count) { pools().hurried.reserve(count); }
 
 }  // namespace tbtrace::recorder

@@ -16,6 +16,7 @@ struct Chunk {
   std::size_t committed = 0;  ///< words that are written, once there is a next chunk
   std::size_t capacity = 0;   ///< words
   bool has_pages = false;     ///< all of them were written to once
+  bool is_spare = false;      ///< of take_spare_chunk()
 
   std::uint64_t* words() { return reinterpret_cast<std::uint64_t*>(this + 1); }
   const std::uint64_t* words() const { return reinterpret_cast<const std::uint64_t*>(this + 1); }
@@ -24,8 +25,9 @@ struct Chunk {
 /// A chunk of the usual size, or one of its own for `words` that do not fit; null if there is no
 /// memory. Chunks of the usual size are used again, so that their pages are there.
 Chunk* take_chunk(std::size_t words = 0);
-/// One of the usual size that is not among those that reserve_chunks() has ready: for writers that
-/// no thread of the program waits for.
+/// One of the usual size for writers that no thread of the program waits for: not among those that
+/// reserve_chunks() has ready, and of small pages. A huge one can cost more than all the small ones
+/// instead of it, where the system has to find memory that was not used lately.
 Chunk* take_spare_chunk();
 void give_chunk(Chunk* chunk);
 

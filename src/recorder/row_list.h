@@ -1,5 +1,4 @@
-// Rows that are only added, in chunks of the pool that has those of threads' records: of few pages,
-// which are large, and kept for the next recording.
+// Rows that are only added, in chunks that are kept for the next recording.
 // Owns its chunks. One writer, or any number of readers. No memory: std::bad_alloc, and the rows
 // stay what they were.
 #pragma once

@@ -32,7 +32,7 @@ log=$results/build.log
 : >"$log"
 
 fail_build() {
-  tail -n 25 "$log" >&2
+  grep -m 5 -A 4 -E '^CMake Error|error:|undefined reference' "$log" >&2 || tail -n 25 "$log" >&2
   printf 'FAIL 0   build: %s; all of its output is in %s\ngpu: 0 passed, 1 failed\n' "$1" "$log"
   exit 1
 }
@@ -40,6 +40,7 @@ fail_build() {
 # Programs of the Python that has torch, and those of CUDA, need not be on the PATH.
 python_bin=$(dirname "$(python3 -c 'import sys; print(sys.executable)')")
 export CUDA_HOME=${CUDA_HOME:-/usr/local/cuda}
+export CUDAToolkit_ROOT=${CUDAToolkit_ROOT:-$CUDA_HOME}
 export PATH=$PATH:$python_bin:$CUDA_HOME/bin
 if [[ -z $torch_root ]]; then
   torch_root=$(python3 -c 'import importlib.util as u; print(u.find_spec("torch").submodule_search_locations[0])') ||
@@ -85,10 +86,7 @@ build_all() {
 
 printf '== build\n'
 start=$SECONDS
-if ! build_all; then
-  grep -m 5 -A 4 -E '^CMake Error|error:|undefined reference' "$log" >&2 || true
-  fail_build "failed"
-fi
+build_all || fail_build "failed"
 tbtrace=$build/tools/tbtrace
 
 printf '== tbtrace doctor\n'
