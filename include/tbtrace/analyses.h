@@ -137,7 +137,9 @@ struct FlameGraphOptions {
   std::string weight = "self_cpu_time_total";
 };
 
-/// Stacks of ranges from the exact tree, weighted by what they spent themselves.
+/// Stacks of ranges from the exact tree, weighted by what they spent themselves. By device time,
+/// kernels, copies and memsets that no range owns stand under `[unattributed]`: the stacks add up
+/// to the time of all of them.
 Result<StackTree> flame_graph(const Trace& trace, const FlameGraphOptions& options = {});
 
 /// The lines that prof.export_stacks(path, metric) writes, for several recordings as above.

@@ -1,4 +1,5 @@
-// Stacks of host ranges from the exact tree, weighted by what each spent itself.
+// Stacks of host ranges from the exact tree, weighted by what each spent itself. Device work that
+// no range owns has a frame of its own, so device stacks weigh as much as all device work.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -53,9 +54,9 @@ class FlameGraph {
   StackTree by_device_time() && {
     for (const DeviceLink& work : trace_.device_links().device_work()) {
       const EventId owner = analyses::owner_of_work(tree_, work);
-      if (owner == EventId::none) continue;
-      const Node node = stacks_.child(node_of_[index(owner)], frame_of(work.work));
-      stacks_.add(node, trace_.events().duration_ns(work.work));
+      const Node above = owner == EventId::none ? unattributed() : node_of_[index(owner)];
+      stacks_.add(stacks_.child(above, frame_of(work.work)),
+                  trace_.events().duration_ns(work.work));
     }
     return std::move(stacks_);
   }
@@ -117,6 +118,11 @@ class FlameGraph {
     }
     for (const std::uint32_t frame : known->second) node = stacks_.child(node, frame);
     return node;
+  }
+
+  /// The frame of the work that no host range owns.
+  Node unattributed() {
+    return stacks_.child(StackTree::kRoot, stacks_.frame_number("[unattributed]"));
   }
 
   std::uint32_t frame_of(EventId event) {

@@ -220,8 +220,9 @@ void expect_graphs(const Trace& trace) {
   for (const DeviceLink& link : trace.device_links().device_work()) {
     const EventId owner = exact.owner_of_work(link);
     const std::int64_t duration = trace.events().duration_ns(link.work);
-    if (owner == EventId::none || duration == 0) continue;
-    std::vector<std::string> frames = path_to(exact, owner);
+    if (duration == 0) continue;
+    std::vector<std::string> frames = {"[unattributed]"};
+    if (owner != EventId::none) frames = path_to(exact, owner);
     frames.push_back(exact.name(link.work));
     device[frames] += duration;
   }

@@ -40,14 +40,53 @@ TEST(FlameGraph, WeighsEachStackByItsSelfTime) {
             "main.py(3): f;aten::linear;aten::mm 40\n");
 }
 
-TEST(FlameGraph, HasNeitherIdleTimeNorWhatBelongsToNobody) {
+TEST(FlameGraph, HasNoIdleTime) {
   TraceBuilder builder;
   add(builder, {.name = "f", .start = 0, .duration = 5});
   add(builder, {.name = "f", .start = 100, .duration = 5});
   add(builder, {.category = "kernel", .name = "lost", .start = 5, .duration = 3, .thread = 7});
+  EXPECT_EQ(folded(finished(builder)), "f 10\n");
+}
+
+TEST(FlameGraph, UnlinkedDeviceTimeIsUnattributed) {
+  TraceBuilder builder;
+  add(builder, {.name = "aten::mm", .start = 0, .duration = 100});
+  add(builder,
+      {.category = "cuda_runtime", .name = "launch", .start = 20, .duration = 5, .correlation = 9});
+  const auto work = [&](std::string_view category, std::string_view name, std::int64_t start,
+                        std::int64_t duration, std::int64_t correlation) {
+    add(builder, {.category = category,
+                  .name = name,
+                  .start = start,
+                  .duration = duration,
+                  .thread = 7,
+                  .correlation = correlation});
+  };
+  work("kernel", "gemm", 60, 10, 9);
+  work("kernel", "gemm", 100, 900, 8);  // its launch is not in the file
+  work("kernel", "lost", 1000, 80, 0);
+  work("gpu_memcpy", "Memcpy HtoD", 1100, 10, 7);
+  work("gpu_user_annotation", "forward", 0, 5000, 0);  // is not device work
   const Trace trace = finished(builder);
-  EXPECT_EQ(folded(trace), "f 10\n");
-  EXPECT_EQ(folded(trace, "self_device_time_total"), "");
+  const char* const expected =
+      "[unattributed];Memcpy HtoD 10\n"
+      "[unattributed];gemm 900\n"
+      "[unattributed];lost 80\n"
+      "aten::mm;gemm 10\n";
+  EXPECT_EQ(folded(trace, "self_device_time_total"), expected);
+  EXPECT_EQ(flame_graph(trace, {.weight = "self_device_time_total"})->total(), 1000);
+  EXPECT_EQ(folded(trace), "aten::mm 95\naten::mm;launch 5\n");
+}
+
+TEST(FlameGraph, PicturesShowUnattributedDeviceTime) {
+  TraceBuilder builder;
+  add(builder, {.category = "kernel", .name = "lost", .start = 5, .duration = 3, .thread = 7});
+  const auto stacks = flame_graph(finished(builder), {.weight = "self_device_time_total"});
+  const std::string svg = flame_graph_svg(*stacks);
+  EXPECT_THAT(svg,
+              testing::HasSubstr("<title>[unattributed]\n3 ns, 100.00 % of all; self 0</title>"));
+  EXPECT_THAT(svg,
+              testing::HasSubstr("<title>lost\n3 ns, 100.00 % of all; all of it self</title>"));
 }
 
 TEST(FlameGraph, JoinsThreadsAndSteps) {
