@@ -1,15 +1,16 @@
 // prof.events(): every event by itself, and the lines of prof.export_stacks().
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <tbtrace/analyses.h>
 
 #include "analyses/operator_summary.h"
 #include "analyses/torch_events.h"
-#include "base/bounded_sum.h"
+#include "base/nearest_integer.h"
 
 namespace tbtrace {
 namespace {
@@ -26,8 +27,8 @@ FunctionEvent function_event(const TorchEvents& events, std::size_t number) {
   const Trace& trace = events.trace();
   FunctionEvent event;
   static_cast<OperatorRow&>(event) = analyses::event_row(events, number);
-  event.start_ns = std::llround(events.start_us(number) * 1000);
-  event.end_ns = std::llround(events.end_us(number) * 1000);
+  event.start_ns = nearest_integer(events.start_us(number) * 1000);
+  event.end_ns = nearest_integer(events.end_us(number) * 1000);
   event.own_flops = events.flops(number);
   if (events.parent(number) != TorchEvents::kNoParent) event.parent = events.parent(number);
   if (events.is_memory_row(number)) {
@@ -42,6 +43,18 @@ FunctionEvent function_event(const TorchEvents& events, std::size_t number) {
   const AutogradInfo* info = analyses::autograd_info(trace, id);
   if (info != nullptr) event.sequence_nr = info->sequence_number;
   return event;
+}
+
+void add_memory(std::span<FunctionEvent> list, const TorchEvents& events) {
+  if (events.memory().empty()) return;
+  std::vector<TorchEvents::Memory> total(list.size());
+  std::vector<TorchEvents::Memory> self(list.size());
+  for (const auto& [row, bytes] : events.memory()) total[row] = bytes;
+  events.for_each_part_of_self_memory(
+      [&](std::size_t row, const TorchEvents::Memory& bytes) { self[row] += bytes; });
+  for (std::size_t row = 0; row < list.size(); ++row) {
+    analyses::set_memory(list[row], total[row], self[row]);
+  }
 }
 
 }  // namespace
@@ -60,14 +73,7 @@ EventList events(std::span<const Trace* const> traces) {
       list.push_back(function_event(events, row));
       if (list.back().parent) *list.back().parent += first;
     }
-    for (const auto& [row, bytes] : events.memory()) {
-      list[first + row].cpu_memory_usage_bytes = bytes.cpu_bytes;
-      list[first + row].device_memory_usage_bytes = bytes.device_bytes;
-    }
-    events.for_each_part_of_self_memory([&](std::size_t row, const TorchEvents::Memory& bytes) {
-      add_bounded(list[first + row].self_cpu_memory_usage_bytes, bytes.cpu_bytes);
-      add_bounded(list[first + row].self_device_memory_usage_bytes, bytes.device_bytes);
-    });
+    add_memory(std::span(list).subspan(first), events);
     for (const TorchEvents::Kernel& kernel : events.kernels()) {
       const Track& stream = traces[number]->track(traces[number]->events().track(kernel.event));
       list[first + kernel.row].kernels.push_back(
@@ -96,7 +102,7 @@ Result<std::string> exported_stacks(std::span<const Trace* const> traces, std::s
     for (std::size_t row = 0; row < events.size(); ++row) {
       if (events.stack(row) == 0) continue;
       const double us = device ? events.self_device_time_us(row) : events.self_cpu_time_us(row);
-      const auto whole = static_cast<std::int64_t>(us);
+      const auto whole = truncated_integer(us);
       if (whole <= 0) continue;
       const std::vector<NameId> frames = events.frames(events.stack(row), SIZE_MAX);
       for (std::size_t frame = frames.size(); frame-- > 0;) {

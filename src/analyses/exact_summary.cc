@@ -16,6 +16,8 @@
 #include "analyses/torch_stacks.h"
 #include "analyses/torch_tree.h"
 #include "base/bounded_sum.h"
+#include "base/column.h"
+#include "report/duration.h"
 #include "trace/call_tree.h"
 #include "trace/input_lists.h"
 #include "trace/links.h"
@@ -24,18 +26,18 @@
 namespace tbtrace::analyses {
 namespace {
 
-Duration of_ns(std::int64_t ns) { return {static_cast<double>(ns) / 1000.0, ns}; }
+using report::duration_of_ns;
 
-/// What a range and all below it spent.
+/// What ranges spent besides time on the host.
 struct Spent {
-  std::int64_t device_ns = 0;
-  std::int64_t cpu_bytes = 0;
-  std::int64_t device_bytes = 0;
+  WideInteger device_ns = 0;
+  WideInteger cpu_bytes = 0;
+  WideInteger device_bytes = 0;
 
   Spent& operator+=(const Spent& other) {
-    add_bounded(device_ns, other.device_ns);
-    add_bounded(cpu_bytes, other.cpu_bytes);
-    add_bounded(device_bytes, other.device_bytes);
+    device_ns += other.device_ns;
+    cpu_bytes += other.cpu_bytes;
+    device_bytes += other.device_bytes;
     return *this;
   }
 };
@@ -45,13 +47,22 @@ std::string key_text(const Trace& trace, const TrackKey& key) {
                                      : std::string(trace.string(key.text));
 }
 
-/// Sums in nanoseconds, by row.
-struct RowTimes {
-  std::int64_t total_ns = 0;
-  std::int64_t self_ns = 0;
-  std::int64_t device_total_ns = 0;
-  std::int64_t device_self_ns = 0;
+/// The sums of a row, bounded when they are complete.
+struct RowSums {
+  WideInteger total_ns = 0;
+  WideInteger self_ns = 0;
+  Spent total;
+  Spent self;
 };
+
+void set_spent(OperatorRow& row, const Spent& total, const Spent& self) {
+  row.device_time_total = duration_of_ns(bounded(total.device_ns));
+  row.self_device_time_total = duration_of_ns(bounded(self.device_ns));
+  row.cpu_memory_usage_bytes = bounded(total.cpu_bytes);
+  row.self_cpu_memory_usage_bytes = bounded(self.cpu_bytes);
+  row.device_memory_usage_bytes = bounded(total.device_bytes);
+  row.self_device_memory_usage_bytes = bounded(self.device_bytes);
+}
 
 class ExactSummary {
  public:
@@ -61,19 +72,19 @@ class ExactSummary {
     names_ = std::make_unique<TorchNames>(trace);
     prepare_stacks(trace);
     prepare_inputs(trace);
-    find_spent(trace);
+    find_rows(trace);
+    add_spent(trace);
     add_ranges(trace);
     add_device_rows(trace);
     add_threads(trace);
   }
 
   OperatorSummary finish(std::span<const Trace* const> traces) && {
-    for (std::size_t row = 0; row < times_.size(); ++row) {
+    for (std::size_t row = 0; row < sums_.size(); ++row) {
       OperatorRow& figures = groups_[row];
-      figures.cpu_time_total = of_ns(times_[row].total_ns);
-      figures.self_cpu_time_total = of_ns(times_[row].self_ns);
-      figures.device_time_total = of_ns(times_[row].device_total_ns);
-      figures.self_device_time_total = of_ns(times_[row].device_self_ns);
+      figures.cpu_time_total = duration_of_ns(bounded(sums_[row].total_ns));
+      figures.self_cpu_time_total = duration_of_ns(bounded(sums_[row].self_ns));
+      set_spent(figures, sums_[row].total, sums_[row].self);
     }
     OperatorRows rows = table_facts(traces);
     rows.grouped_by_shape = options_.group_by_input_shape;
@@ -101,22 +112,36 @@ class ExactSummary {
     }
   }
 
-  /// Own device time and memory of each range, then that of all below it.
-  void find_spent(const Trace& trace) {
+  void find_rows(const Trace& trace) {
+    row_of_range_.resize(trace.events().size(), 0);
+    for (const EventId event : trace.call_tree().ranges()) {
+      row_of_range_[index(event)] = static_cast<std::uint32_t>(row_of(trace, event));
+    }
+  }
+
+  /// Device time and memory: to the rows of the ranges that own them, and to the ranges and all
+  /// above.
+  void add_spent(const Trace& trace) {
     const CallTree& tree = trace.call_tree();
-    own_.assign(trace.events().size(), {});
+    below_.assign(trace.events().size(), {});
+    const auto add = [&](EventId owner, const Spent& spent) {
+      if (owner == EventId::none) {
+        unattributed_ += spent;
+        return;
+      }
+      sums_[row_of_range_[index(owner)]].self += spent;
+      below_[index(owner)] += spent;
+    };
     for (const DeviceLink& work : trace.device_links().device_work()) {
-      const EventId owner = owner_of_work(tree, work);
-      Spent& spent = owner == EventId::none ? unattributed_ : own_[index(owner)];
-      add_bounded(spent.device_ns, trace.events().duration_ns(work.work));
+      add(owner_of_work(tree, work), {.device_ns = trace.events().duration_ns(work.work)});
     }
     for_each_memory_owner(trace, tree, [&](const MemoryRecord& record, EventId owner) {
       if (record.out_of_memory) return;
-      Spent& spent = owner == EventId::none ? unattributed_ : own_[index(owner)];
-      if (is_cpu_memory(record.device_type)) add_bounded(spent.cpu_bytes, record.bytes);
-      if (is_device_memory(record.device_type)) add_bounded(spent.device_bytes, record.bytes);
+      Spent spent;
+      if (is_cpu_memory(record.device_type)) spent.cpu_bytes = record.bytes;
+      if (is_device_memory(record.device_type)) spent.device_bytes = record.bytes;
+      add(owner, spent);
     });
-    below_ = own_;
     const std::span<const EventId> ranges = tree.ranges();
     for (std::size_t range = ranges.size(); range-- > 0;) {
       const EventId parent = tree.parent(ranges[range]);
@@ -138,7 +163,7 @@ class ExactSummary {
     std::vector<std::vector<Open>> threads(trace.tracks().size());
     std::unordered_map<std::uint64_t, Calls> calls;  // of a thread and row
     for (const EventId event : tree.ranges()) {
-      const std::size_t row = row_of(trace, event);
+      const std::size_t row = row_of_range_[index(event)];
       const std::size_t thread = index(trace.events().track(event));
       std::vector<Open>& open = threads[thread];
       const auto calls_of = [&](std::size_t of_row) -> Calls& {
@@ -154,35 +179,27 @@ class ExactSummary {
       // A call that starts in another of its row may end after it.
       const std::int64_t end = trace.events().end_ns(event);
       const std::int64_t start = std::max(trace.events().start_ns(event), same.counted_until);
-      if (end > start) add_bounded(times_[row].total_ns, end - start);
+      if (end > start) sums_[row].total_ns += end - start;
       same.counted_until = std::max(same.counted_until, end);
     }
   }
 
   void add_range(const Trace& trace, EventId event, std::size_t row, bool outermost) {
     OperatorRow& figures = groups_[row];
-    RowTimes& times = times_[row];
-    const Spent& own = own_[index(event)];
+    RowSums& sums = sums_[row];
     ++figures.count;
-    add_bounded(times.self_ns, trace.self_times().ns(event));
-    add_bounded(times.device_self_ns, own.device_ns);
-    add_bounded(figures.self_cpu_memory_usage_bytes, own.cpu_bytes);
-    add_bounded(figures.self_device_memory_usage_bytes, own.device_bytes);
+    sums.self_ns += trace.self_times().ns(event);
     figures.flops += flops_of(trace, event);
-    if (!outermost) return;
-    const Spent& below = below_[index(event)];
-    add_bounded(times.device_total_ns, below.device_ns);
-    add_bounded(figures.cpu_memory_usage_bytes, below.cpu_bytes);
-    add_bounded(figures.device_memory_usage_bytes, below.device_bytes);
+    if (outermost) sums.total += below_[index(event)];
   }
 
   void add_device_rows(const Trace& trace) {
     for (const DeviceLink& work : trace.device_links().device_work()) {
       const std::size_t row = row_of(trace, work.work);
-      const std::int64_t duration = trace.events().duration_ns(work.work);
+      const Spent spent = {.device_ns = trace.events().duration_ns(work.work)};
       ++groups_[row].count;
-      add_bounded(times_[row].device_total_ns, duration);
-      add_bounded(times_[row].device_self_ns, duration);
+      sums_[row].total += spent;
+      sums_[row].self += spent;
     }
   }
 
@@ -233,7 +250,7 @@ class ExactSummary {
     bool added = false;
     const std::size_t row = groups_.find(key, added);
     if (added) {
-      times_.emplace_back();
+      sums_.emplace_back();
       if (options_.group_by_overload_name) groups_[row].overload_name = names_->text(name.overload);
       groups_[row].input_shapes = std::move(shapes);
       groups_[row].stack = std::move(stack);
@@ -267,26 +284,21 @@ class ExactSummary {
     row.count = static_cast<std::int64_t>(threads_.size());
     std::int64_t idle = 0;
     for (const ThreadTotal& thread : threads_) add_bounded(idle, thread.idle_ns);
-    row.cpu_time_total = of_ns(idle);
-    row.self_cpu_time_total = of_ns(idle);
+    row.cpu_time_total = duration_of_ns(idle);
+    row.self_cpu_time_total = duration_of_ns(idle);
     return row;
   }
 
   OperatorRow unattributed_row() const {
     OperatorRow row;
     row.key = "[unattributed]";
-    row.device_time_total = of_ns(unattributed_.device_ns);
-    row.self_device_time_total = of_ns(unattributed_.device_ns);
-    row.cpu_memory_usage_bytes = unattributed_.cpu_bytes;
-    row.self_cpu_memory_usage_bytes = unattributed_.cpu_bytes;
-    row.device_memory_usage_bytes = unattributed_.device_bytes;
-    row.self_device_memory_usage_bytes = unattributed_.device_bytes;
+    set_spent(row, unattributed_, unattributed_);
     return row;
   }
 
   const SummaryOptions& options_;
   RowGroups groups_;
-  std::vector<RowTimes> times_;  // by row
+  std::vector<RowSums> sums_;  // by row
   std::vector<ThreadTotal> threads_;
   std::int64_t window_ns_ = 0;
   Spent unattributed_;
@@ -296,8 +308,8 @@ class ExactSummary {
   std::optional<TorchTree> tree_;
   std::unique_ptr<TorchStacks> stacks_;
   std::unordered_map<EventId, std::size_t> inputs_;
-  std::vector<Spent> own_;
-  std::vector<Spent> below_;
+  Column<std::uint32_t> row_of_range_;  // by event
+  std::vector<Spent> below_;            // by event: what it and all below it spent
 };
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "analyses/operator_summary.h"
 
-#include <cmath>
 #include <limits>
 #include <unordered_map>
 
@@ -8,13 +7,13 @@
 #include "analyses/plugin_operators.h"
 #include "analyses/row_groups.h"
 #include "base/bounded_sum.h"
+#include "report/duration.h"
 
 namespace tbtrace {
 namespace analyses {
 namespace {
 
-/// torch's doubles are sums of whole nanoseconds.
-Duration of_us(double us) { return {us, std::llround(us * 1000)}; }
+using report::duration_of_us;
 
 /// Joins rows with equal keys, in the order in which the keys were met first.
 class Averages {
@@ -26,14 +25,10 @@ class Averages {
     stacks_.clear();
     for (std::size_t row = 0; row < events.size(); ++row) add(events, row);
     for (const auto& [number, bytes] : events.memory()) {
-      OperatorRow& row = groups_[row_of(events, number)];
-      add_bounded(row.cpu_memory_usage_bytes, bytes.cpu_bytes);
-      add_bounded(row.device_memory_usage_bytes, bytes.device_bytes);
+      sums_[row_of(events, number)].memory += bytes;
     }
     events.for_each_part_of_self_memory([&](std::size_t number, const TorchEvents::Memory& bytes) {
-      OperatorRow& row = groups_[row_of(events, number)];
-      add_bounded(row.self_cpu_memory_usage_bytes, bytes.cpu_bytes);
-      add_bounded(row.self_device_memory_usage_bytes, bytes.device_bytes);
+      sums_[row_of(events, number)].self_memory += bytes;
     });
   }
 
@@ -41,10 +36,11 @@ class Averages {
     std::vector<OperatorRow>& rows = groups_.rows();
     for (std::size_t row = 0; row < rows.size(); ++row) {
       const Sums& sums = sums_[row];
-      rows[row].cpu_time_total = of_us(sums.cpu);
-      rows[row].self_cpu_time_total = of_us(sums.self_cpu);
-      rows[row].device_time_total = of_us(sums.device);
-      rows[row].self_device_time_total = of_us(sums.self_device);
+      rows[row].cpu_time_total = duration_of_us(sums.cpu);
+      rows[row].self_cpu_time_total = duration_of_us(sums.self_cpu);
+      rows[row].device_time_total = duration_of_us(sums.device);
+      rows[row].self_device_time_total = duration_of_us(sums.self_device);
+      set_memory(rows[row], sums.memory, sums.self_memory);
     }
     return std::move(rows);
   }
@@ -55,6 +51,8 @@ class Averages {
     double self_cpu = 0;
     double device = 0;
     double self_device = 0;
+    TorchEvents::Memory memory;
+    TorchEvents::Memory self_memory;
   };
 
   std::size_t row_of(const TorchEvents& events, std::size_t number) {
@@ -129,6 +127,14 @@ class Averages {
 
 }  // namespace
 
+void set_memory(OperatorRow& row, const TorchEvents::Memory& total,
+                const TorchEvents::Memory& self) {
+  row.cpu_memory_usage_bytes = bounded(total.cpu_bytes);
+  row.device_memory_usage_bytes = bounded(total.device_bytes);
+  row.self_cpu_memory_usage_bytes = bounded(self.cpu_bytes);
+  row.self_device_memory_usage_bytes = bounded(self.device_bytes);
+}
+
 OperatorRow event_row(const TorchEvents& events, std::size_t number) {
   OperatorRow row;
   row.key = events.text(events.name(number));
@@ -138,10 +144,10 @@ OperatorRow event_row(const TorchEvents& events, std::size_t number) {
   row.is_async = events.is_async(number);
   row.has_cpu_parent = events.parent(number) != TorchEvents::kNoParent;
   row.device_type = events.device_type(number);
-  row.cpu_time_total = of_us(events.cpu_time_us(number));
-  row.self_cpu_time_total = of_us(events.self_cpu_time_us(number));
-  row.device_time_total = of_us(events.device_time_us(number));
-  row.self_device_time_total = of_us(events.self_device_time_us(number));
+  row.cpu_time_total = duration_of_us(events.cpu_time_us(number));
+  row.self_cpu_time_total = duration_of_us(events.self_cpu_time_us(number));
+  row.device_time_total = duration_of_us(events.device_time_us(number));
+  row.self_device_time_total = duration_of_us(events.self_device_time_us(number));
   row.flops = events.flops(number).value_or(0);
   row.input_shapes = events.shapes(number);
   for (const NameId frame : events.frames(events.stack(number), SIZE_MAX)) {

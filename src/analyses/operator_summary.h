@@ -15,6 +15,9 @@ namespace tbtrace::analyses {
 /// One row an event, without its memory and the fields that only an event list has.
 OperatorRow event_row(const TorchEvents& events, std::size_t number);
 
+void set_memory(OperatorRow& row, const TorchEvents::Memory& total,
+                const TorchEvents::Memory& self);
+
 /// What tables need to know of recordings besides their rows.
 OperatorRows table_facts(std::span<const Trace* const> traces);
 

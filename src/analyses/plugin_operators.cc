@@ -1,7 +1,6 @@
 #include "analyses/plugin_operators.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -9,11 +8,10 @@
 #include "analyses/operator_summary.h"
 #include "analyses/plugin_tree.h"
 #include "analyses/row_groups.h"
+#include "report/duration.h"
 
 namespace tbtrace::analyses {
 namespace {
-
-Duration of_us(double us) { return {us, std::llround(us * 1000)}; }
 
 /// Lists of whole numbers and of such lists, as JSON has them.
 bool is_number_list(std::string_view json) {
@@ -99,10 +97,10 @@ OperatorSummary plugin_summary(std::span<const Trace* const> traces,
     }
   }
   for (std::size_t row = 0; row < sums.size(); ++row) {
-    groups[row].cpu_time_total = of_us(sums[row].host);
-    groups[row].self_cpu_time_total = of_us(sums[row].self_host);
-    groups[row].device_time_total = of_us(sums[row].device);
-    groups[row].self_device_time_total = of_us(sums[row].self_device);
+    groups[row].cpu_time_total = report::duration_of_us(sums[row].host);
+    groups[row].self_cpu_time_total = report::duration_of_us(sums[row].self_host);
+    groups[row].device_time_total = report::duration_of_us(sums[row].device);
+    groups[row].self_device_time_total = report::duration_of_us(sums[row].self_device);
   }
   OperatorRows rows = table_facts(traces);
   rows.profile_memory = false;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <utility>
 
@@ -10,6 +9,7 @@
 #include "analyses/plugin_tree.h"
 #include "base/decimal.h"
 #include "base/id_map.h"
+#include "base/nearest_integer.h"
 #include "trace/links.h"
 
 namespace tbtrace::analyses {
@@ -35,9 +35,7 @@ bool is_collective_kernel(std::string_view name) {
 /// The nanosecond nearest to a double, which the extended format holds.
 std::int64_t as_ns(double us) {
   constexpr std::int64_t kFarthest = (std::int64_t{1} << 62) - 1;  // differences do not overflow
-  const long double ns = static_cast<long double>(us) * 1000.0L;
-  if (!(std::abs(ns) < static_cast<long double>(kFarthest))) return ns < 0 ? -kFarthest : kFarthest;
-  return std::llround(ns);
+  return std::clamp(nearest_integer(static_cast<long double>(us) * 1000.0L), -kFarthest, kFarthest);
 }
 
 }  // namespace

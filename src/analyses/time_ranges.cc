@@ -66,7 +66,8 @@ std::int64_t RangeLengths::until(std::int64_t time) const {
       ranges_.begin(), ranges_.end(), [&](const TimeRange& range) { return range.start < time; });
   if (behind == ranges_.begin()) return 0;
   const auto last = static_cast<std::size_t>(behind - ranges_.begin()) - 1;
-  return before_[last] + std::min(time, ranges_[last].end) - ranges_[last].start;
+  // The sum of the two lengths fits where that of a length and a time may not.
+  return before_[last] + (std::min(time, ranges_[last].end) - ranges_[last].start);
 }
 
 }  // namespace tbtrace::analyses

@@ -72,7 +72,14 @@ std::vector<TorchMemory::Leftover> TorchMemory::leftovers() {
 }
 
 TorchRows::Memory TorchMemory::within(std::int64_t start_ns, std::int64_t end_ns) {
-  while (first_ < records_.size() && records_[first_].time_ns < start_ns) ++first_;
+  const auto is_before = [](const MemoryRecord& record, std::int64_t time) {
+    return record.time_ns < time;
+  };
+  if (first_ > 0 && !is_before(records_[first_ - 1], start_ns)) {
+    const auto found = std::lower_bound(records_.begin(), records_.end(), start_ns, is_before);
+    first_ = static_cast<std::size_t>(found - records_.begin());
+  }
+  while (first_ < records_.size() && is_before(records_[first_], start_ns)) ++first_;
   // Most ranges are short: double the distance until it is too far, then search in it.
   std::size_t near = first_;
   std::size_t far = first_;

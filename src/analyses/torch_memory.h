@@ -33,7 +33,8 @@ class TorchMemory {
   /// bytes are not counted; by time.
   std::vector<Leftover> leftovers();
 
-  /// What lies in a range, asked for in the order of their starts.
+  /// What lies in a range; quick in the order of their starts. Doubles do not tell all times apart,
+  /// so rows need not come in the order of their nanoseconds.
   TorchRows::Memory within(std::int64_t start_ns, std::int64_t end_ns);
 
  private:
@@ -46,7 +47,7 @@ class TorchMemory {
   std::vector<Leftover> leftovers_;
   std::size_t next_ = 0;  // the first record of which it is not known whether it is left over
   std::int64_t covered_until_ = INT64_MIN;
-  std::size_t first_ = 0;  // the first record that the next range may hold
+  std::size_t first_ = 0;  // the first record that the last range could hold
 };
 
 }  // namespace tbtrace::analyses

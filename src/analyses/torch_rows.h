@@ -10,6 +10,7 @@
 
 #include "analyses/torch_names.h"
 #include "analyses/torch_stacks.h"
+#include "base/bounded_sum.h"
 #include "base/column.h"
 #include "trace/trace_builder.h"
 
@@ -45,10 +46,16 @@ struct TorchRows {
     double duration_us;
   };
 
+  /// Sums of any sizes; a figure is such a sum, bounded.
   struct Memory {
-    std::int64_t cpu_bytes = 0;
-    std::int64_t device_bytes = 0;
+    WideInteger cpu_bytes = 0;
+    WideInteger device_bytes = 0;
 
+    Memory& operator+=(const Memory& other) {
+      cpu_bytes += other.cpu_bytes;
+      device_bytes += other.device_bytes;
+      return *this;
+    }
     bool operator==(const Memory&) const = default;
   };
 

@@ -24,22 +24,24 @@ Result<Table> OperatorSummary::report(const TableOptions& options) const {
 }
 
 Duration OperatorSummary::self_cpu_time_total() const {
-  Duration total;
+  double us = 0;
+  WideInteger ns = 0;
   for (const OperatorRow& row : rows_.rows) {
-    total.us += row.self_cpu_time_total.us;
-    add_bounded(total.ns, row.self_cpu_time_total.ns);
+    us += row.self_cpu_time_total.us;
+    ns += row.self_cpu_time_total.ns;
   }
-  return total;
+  return {us, bounded(ns)};
 }
 
 Duration OperatorSummary::self_device_time_total() const {
-  Duration total;
+  double us = 0;
+  WideInteger ns = 0;
   for (const OperatorRow& row : rows_.rows) {
     if (!report::counts_as_device_time(rows_, row)) continue;
-    total.us += row.self_device_time_total.us;
-    add_bounded(total.ns, row.self_device_time_total.ns);
+    us += row.self_device_time_total.us;
+    ns += row.self_device_time_total.ns;
   }
-  return total;
+  return {us, bounded(ns)};
 }
 
 }  // namespace tbtrace

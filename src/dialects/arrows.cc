@@ -1,7 +1,6 @@
 #include "dialects/arrows.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <map>
 #include <utility>
@@ -9,6 +8,7 @@
 #include "base/column.h"
 #include "base/hash.h"
 #include "base/id_map.h"
+#include "base/nearest_integer.h"
 #include "trace/links.h"
 
 namespace tbtrace::dialects {
@@ -29,7 +29,7 @@ class Ends {
     lanes.resize(trace.events().size(), 0);
     for (const Crossings::Move& move : crossings.moved) lanes[index(move.event)] = move.lane;
     const auto rounded_us = [&](std::int64_t ns) {
-      return std::llround(static_cast<double>(ns - origin_ns) / 1000.0);
+      return nearest_integer(static_cast<double>(ns - origin_ns) / 1000.0);
     };
     for (const EventId event : trace.by_start()) {
       const std::int64_t start_ns = trace.events().start_ns(event);

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "base/column.h"
+#include "base/nearest_integer.h"
 
 namespace tbtrace::dialects {
 namespace {
@@ -26,7 +27,7 @@ std::int64_t rounding_ns(const Trace& trace) {
   const double farthest =
       microseconds(std::max(std::abs(trace.window_start_ns()), std::abs(trace.window_end_ns())));
   const double step = std::nextafter(farthest, 1e300) - farthest;
-  return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(step * 1000.0)));
+  return std::max<std::int64_t>(1, truncated_integer(std::ceil(step * 1000.0)));
 }
 
 /// New ends of ranges that are shortened.

@@ -43,12 +43,10 @@ void append_place(std::string& json, const Place& place) {
 
 /// With as many decimals as it needs.
 void append_microseconds(std::string& json, std::int64_t ns) {
-  if (ns < 0) {
-    json += '-';
-    ns = -ns;
-  }
-  append_integer(json, ns / 1000);
-  const auto rest = static_cast<int>(ns % 1000);
+  if (ns < 0) json += '-';
+  const std::int64_t whole = ns / 1000;
+  append_integer(json, whole < 0 ? -whole : whole);
+  const auto rest = static_cast<int>(ns < 0 ? -(ns % 1000) : ns % 1000);
   if (rest == 0) return;
   const std::array<char, 4> decimals = {'.', static_cast<char>('0' + rest / 100),
                                         static_cast<char>('0' + rest / 10 % 10),

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/host_name.h"
+#include "base/nearest_integer.h"
 #include "wire/tfrecord.h"
 #include "writers/event_messages.h"
 
@@ -65,7 +66,7 @@ StepRange steps_in(const std::string& path, std::string_view tag_start) {
 std::string event_file_name(double wall_time, std::string_view last_of_others,
                             std::string_view host, long process, std::string_view suffix) {
   constexpr double kMost = 9'999'999'999;  // of 10 digits
-  auto seconds = static_cast<std::int64_t>(std::clamp(wall_time, 0.0, kMost));
+  auto seconds = truncated_integer(std::clamp(wall_time, 0.0, kMost));
   if (last_of_others.starts_with(kStart)) {
     const std::string_view rest = last_of_others.substr(kStart.size());
     std::int64_t others = 0;

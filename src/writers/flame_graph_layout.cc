@@ -6,17 +6,20 @@
 #include <cmath>
 #include <span>
 
+#include "base/bounded_sum.h"
+#include "base/nearest_integer.h"
+
 namespace tbtrace::writers {
 namespace {
 
 using Node = StackTree::Node;
 
-/// Own weight and all above. A parent has a smaller number than its children.
+/// Own weight and all above, bounded. A parent has a smaller number than its children.
 std::vector<std::int64_t> totals_of(const StackTree& stacks) {
   std::vector<std::int64_t> totals(stacks.size());
   for (Node node = 0; node < stacks.size(); ++node) totals[node] = stacks.self(node);
   for (std::size_t node = stacks.size(); node-- > 1;) {
-    totals[stacks.parent(static_cast<Node>(node))] += totals[node];
+    add_bounded(totals[stacks.parent(static_cast<Node>(node))], totals[node]);
   }
   return totals;
 }
@@ -56,7 +59,7 @@ std::int64_t least_weight(std::int64_t total, const FlameLayoutOptions& options)
   if (options.narrowest_px >= options.width_px) return total;
   const double least =
       std::ceil(static_cast<double>(total) * options.narrowest_px / options.width_px);
-  return std::clamp(static_cast<std::int64_t>(least), std::int64_t{1}, total);
+  return std::clamp(truncated_integer(least), std::int64_t{1}, total);
 }
 
 }  // namespace
@@ -66,25 +69,31 @@ FlameLayout flame_graph_layout(const StackTree& stacks, const FlameLayoutOptions
     Node node;
     std::uint32_t depth;
     std::int64_t start;
+    std::int64_t total;
   };
   FlameLayout layout;
   const std::vector<std::int64_t> totals = totals_of(stacks);
   layout.total = totals[StackTree::kRoot];
   if (layout.total <= 0) return layout;
 
-  const Children children(stacks, totals, least_weight(layout.total, options));
-  std::vector<Place> waiting = {{StackTree::kRoot, 0, 0}};
+  const std::int64_t least = least_weight(layout.total, options);
+  const Children children(stacks, totals, least);
+  std::vector<Place> waiting = {{StackTree::kRoot, 0, 0, layout.total}};
   while (!waiting.empty()) {
-    const auto [node, depth, start] = waiting.back();
+    const auto [node, depth, start, total] = waiting.back();
     waiting.pop_back();
     const std::string_view frame = node == StackTree::kRoot ? "all" : stacks.frame(node);
-    layout.boxes.push_back({depth, start, totals[node], stacks.self(node), frame});
+    layout.boxes.push_back({depth, start, total, std::min(stacks.self(node), total), frame});
     layout.levels = std::max(layout.levels, depth + 1);
     const std::size_t before = waiting.size();
     std::int64_t child_start = start;
+    std::int64_t room = total;  // less than the children need only where a sum was bounded
     for (const Node child : children.of(node)) {
-      waiting.push_back({child, depth + 1, child_start});
-      child_start += totals[child];
+      const std::int64_t child_total = std::min(totals[child], room);
+      if (child_total < least) continue;
+      waiting.push_back({child, depth + 1, child_start, child_total});
+      child_start += child_total;
+      room -= child_total;
     }
     std::reverse(waiting.begin() + static_cast<std::ptrdiff_t>(before), waiting.end());
   }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/nearest_integer.h"
 #include "io/sink.h"
 #include "writers/memory_timeline.h"
 
@@ -13,7 +14,7 @@ namespace {
 
 /// As Python divides: into a double, whose last bits may come to the next microsecond.
 std::int64_t microseconds(std::int64_t ns) {
-  return static_cast<std::int64_t>(static_cast<double>(static_cast<long double>(ns) / 1000.0L));
+  return truncated_integer(static_cast<double>(static_cast<long double>(ns) / 1000.0L));
 }
 
 template <typename... Values>

@@ -69,6 +69,13 @@ TEST(TimeRanges, LeaveNothingOfWhatIsCovered) {
               ElementsAre(TimeRange{0, 2}, TimeRange{3, 8}));
 }
 
+TEST(TimeRanges, LengthsFitWhereTimesAreFarApart) {
+  constexpr std::int64_t kFarthest = (std::int64_t{1} << 62) - 1;
+  const Ranges ranges = {{-kFarthest, kFarthest - 2}, {kFarthest - 1, kFarthest}};
+  EXPECT_EQ(RangeLengths(ranges).within({-kFarthest, kFarthest}), 2 * kFarthest - 1);
+  EXPECT_EQ(RangeLengths(ranges).within({0, kFarthest}), kFarthest - 1);
+}
+
 TEST(TimeRanges, MatchSetsOfInstants) {
   std::mt19937 random(7);
   for (int round = 0; round < 20'000; ++round) {

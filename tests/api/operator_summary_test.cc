@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -33,6 +34,19 @@ std::vector<std::string> first_column(const Result<Table>& table) {
   std::vector<std::string> texts;
   for (const std::vector<Cell>& row : table->rows) texts.push_back(std::get<std::string>(row[0]));
   return texts;
+}
+
+TEST(SummaryTotals, AreBoundedAtTheirEndOnly) {
+  OperatorRows rows;
+  for (const std::int64_t ns : {INT64_MAX, INT64_MAX, -INT64_MAX}) {
+    OperatorRow& row = rows.rows.emplace_back();
+    row.self_cpu_time_total.ns = ns;
+    row.self_device_time_total.ns = ns;
+    row.device_type = DeviceType::cuda;
+  }
+  const OperatorSummary summary(std::move(rows), Figures::torch);
+  EXPECT_EQ(summary.self_cpu_time_total().ns, INT64_MAX);
+  EXPECT_EQ(summary.self_device_time_total().ns, INT64_MAX);
 }
 
 TEST(SummaryTable, IsSortedAndCutAsAsked) {

@@ -19,5 +19,16 @@ TEST(BoundedSum, IsTheSumOrTheNearestThatThereIs) {
   EXPECT_EQ(bounded_sum(kLeast, kMost), -1);
 }
 
+TEST(BoundedSum, WideSumsAreBoundedAtTheirEnd) {
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  const WideInteger sum = WideInteger{kMost} + kMost;
+  EXPECT_EQ(bounded(sum), kMost);
+  EXPECT_EQ(bounded(sum - kMost), kMost);
+  EXPECT_EQ(bounded(sum - kMost - kMost - 7), -7);
+  EXPECT_EQ(bounded(-sum - 2), kLeast);
+  EXPECT_EQ(bounded(-WideInteger{kLeast}), kMost);
+}
+
 }  // namespace
 }  // namespace tbtrace

@@ -50,6 +50,23 @@ TEST(FlameGraphLayoutTest, PutsSortedChildrenOnTheirParentFromTheLeft) {
   EXPECT_EQ(layout.too_narrow, 0u);
 }
 
+TEST(FlameGraphLayoutTest, BoxesStayOnTheirParentWhereSumsAreBounded) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  StackTree stacks("ns");
+  add(stacks, {"a", "x"}, kMost - 10);
+  add(stacks, {"a", "y"}, kMost - 10);
+  add(stacks, {"a"}, 40);
+  add(stacks, {"b"}, kMost);
+  const FlameLayout layout = flame_graph_layout(stacks, {.narrowest_px = 0});
+  const std::vector<Row> expected = {{"all", 0, 0, kMost, 0},
+                                     {"a", 1, 0, kMost, 40},
+                                     {"x", 2, 0, kMost - 10, kMost - 10},
+                                     {"y", 2, kMost - 10, 10, 10}};
+  EXPECT_EQ(rows(layout), expected);
+  EXPECT_EQ(layout.total, kMost);
+  EXPECT_EQ(layout.too_narrow, 1u) << "there is no room for b";
+}
+
 TEST(FlameGraphLayoutTest, DoesNotDependOnTheOrderOfStacks) {
   const std::vector<std::vector<std::string_view>> paths = {
       {"a"}, {"a", "b"}, {"a", "\xff"}, {"a", "c", "d"}, {"B"}, {"z", "a"}};

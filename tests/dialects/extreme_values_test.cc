@@ -1,0 +1,60 @@
+// What dialects write of times, sizes and ids at the ends of their ranges is strict JSON, and
+// profiles of them are records; nothing overflows, which is what the sanitizer checks.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "dialects/profile_events.h"
+#include "dialects/row_writer.h"
+#include "fixtures/event_reading.h"
+#include "fixtures/extreme_trace.h"
+#include "wire/json_strict.h"
+
+namespace tbtrace::dialects {
+namespace {
+
+using fixtures::ExtremeTrace;
+
+std::string written(const Trace& trace, Dialect dialect) {
+  std::string text;
+  RowWriter writer(trace, dialect, true);
+  writer.begin(text);
+  for (std::size_t row = 0; row < trace.events().size(); ++row) {
+    writer.range(static_cast<EventId>(row), {}, text);
+  }
+  for (const MemoryRecord& record : trace.memory()) {
+    writer.memory(record, writer.places().of_track(record.track), {}, text);
+  }
+  writer.end(text);
+  return text;
+}
+
+TEST(ExtremeValues, AreWrittenAsStrictJson) {
+  for (unsigned seed = 0; seed < 1000; ++seed) {
+    SCOPED_TRACE(seed);
+    const Trace trace = ExtremeTrace(seed).make();
+    for (const Dialect dialect : {Dialect::plugin, Dialect::kineto}) {
+      const std::string text = written(trace, dialect);
+      std::string copy;
+      ASSERT_TRUE(wire::append_strict_json(copy, text, true)) << text;
+      ASSERT_EQ(text.find("\"dur\":-"), std::string::npos) << text;
+    }
+  }
+}
+
+TEST(ExtremeValues, MakeProfileEvents) {
+  for (unsigned seed = 0; seed < 50; ++seed) {
+    SCOPED_TRACE(seed);
+    const Trace trace = ExtremeTrace(seed).make();
+    ProfileEvents profile(trace, true);
+    const std::int64_t next = profile.place_at(fixtures::kMostInteger);
+    ASSERT_GT(next, profile.first_step());
+    const std::string records = profile.about_run() + profile.steps() + profile.details().records();
+    ASSERT_FALSE(fixtures::events_of(records).empty());
+  }
+}
+
+}  // namespace
+}  // namespace tbtrace::dialects
