@@ -11,17 +11,13 @@
 #include "analyses/operator_summary.h"
 #include "analyses/torch_events.h"
 #include "base/nearest_integer.h"
+#include "trace/track_text.h"
 
 namespace tbtrace {
 namespace {
 
 using analyses::NameId;
 using analyses::TorchEvents;
-
-std::string key_text(const Trace& trace, const TrackKey& key) {
-  if (key.text != StringId::empty) return std::string(trace.string(key.text));
-  return std::to_string(key.number);
-}
 
 FunctionEvent function_event(const TorchEvents& events, std::size_t number) {
   const Trace& trace = events.trace();

@@ -22,6 +22,7 @@
 #include "trace/input_lists.h"
 #include "trace/links.h"
 #include "trace/self_times.h"
+#include "trace/track_text.h"
 
 namespace tbtrace::analyses {
 namespace {
@@ -41,11 +42,6 @@ struct Spent {
     return *this;
   }
 };
-
-std::string key_text(const Trace& trace, const TrackKey& key) {
-  return key.text == StringId::empty ? std::to_string(key.number)
-                                     : std::string(trace.string(key.text));
-}
 
 /// The sums of a row, bounded when they are complete.
 struct RowSums {

@@ -10,6 +10,7 @@
 #include <tbtrace/analyses.h>
 
 #include "analyses/attribution.h"
+#include "analyses/call_stack_frames.h"
 #include "analyses/torch_names.h"
 #include "base/column.h"
 #include "report/row_order.h"
@@ -25,14 +26,8 @@ using analyses::TorchNames;
 using Node = StackTree::Node;
 
 /// Frames of a `Call stack`, outermost first.
-std::vector<std::string_view> split_stack(std::string_view text) {
-  std::vector<std::string_view> frames;
-  if (text.ends_with(';')) text.remove_suffix(1);
-  while (!text.empty()) {
-    const std::size_t semicolon = text.find(';');
-    frames.push_back(text.substr(0, semicolon));
-    text.remove_prefix(semicolon == std::string_view::npos ? text.size() : semicolon + 1);
-  }
+std::vector<std::string_view> outermost_first(std::string_view text) {
+  std::vector<std::string_view> frames = analyses::call_stack_frames(text);
   std::reverse(frames.begin(), frames.end());
   return frames;
 }
@@ -107,13 +102,13 @@ class FlameGraph {
   Node descend(Node node, StringId around, StringId own) {
     const auto [known, added] = descents_.try_emplace({around, own});
     if (added) {
-      const std::vector<std::string_view> outer = split_stack(trace_.string(around));
-      std::vector<std::string_view> frames = split_stack(trace_.string(own));
+      const std::vector<std::string_view> outer = outermost_first(trace_.string(around));
+      std::vector<std::string_view> frames = outermost_first(trace_.string(own));
       const bool continues =
           frames.size() >= outer.size() && std::equal(outer.begin(), outer.end(), frames.begin());
       if (!continues) frames.resize(outer.size());
       for (std::size_t frame = outer.size(); frame < frames.size(); ++frame) {
-        known->second.push_back(stacks_.frame_number(frames[frame]));
+        known->second.push_back(frame_number(frames[frame]));
       }
     }
     for (const std::uint32_t frame : known->second) node = stacks_.child(node, frame);
@@ -130,10 +125,13 @@ class FlameGraph {
     const NameId name = names_.get(trace_.events().name(event), op).name;
     if (name >= frame_numbers_.size()) frame_numbers_.resize(name + 1, 0);
     if (frame_numbers_[name] == 0) {
-      const std::string_view text = names_.text(name);
-      frame_numbers_[name] = stacks_.frame_number(text.empty() ? "(no name)" : text);
+      frame_numbers_[name] = frame_number(names_.text(name));
     }
     return frame_numbers_[name];
+  }
+
+  std::uint32_t frame_number(std::string_view frame) {
+    return stacks_.frame_number(frame.empty() ? "(no name)" : frame);
   }
 
   struct PairHash {

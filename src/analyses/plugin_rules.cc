@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "trace/collective_names.h"
+
 namespace tbtrace::analyses {
 
 /// The extended format holds every nanosecond of 200 years, so only the last step rounds.
@@ -15,12 +17,17 @@ bool is_data_loading(std::string_view name) {
          name.starts_with("enumerate(DataPipe)#");
 }
 
+std::string_view plugin_operation(std::string_view name) {
+  const CollectiveBackend* backend = collective_backend(name);
+  if (backend == nullptr || !backend->known_to_plugin) return {};
+  return name.substr(backend->prefix.size());
+}
+
 bool is_plugin_collective(std::string_view name) {
   constexpr std::array<std::string_view, 5> kOperations = {"broadcast", "reduce", "all_reduce",
                                                            "all_gather", "reduce_scatter"};
-  if (!name.starts_with("nccl:") && !name.starts_with("gloo:")) return false;
-  name.remove_prefix(5);
-  return std::find(kOperations.begin(), kOperations.end(), name) != kOperations.end();
+  const std::string_view operation = plugin_operation(name);
+  return std::find(kOperations.begin(), kOperations.end(), operation) != kOperations.end();
 }
 
 }  // namespace tbtrace::analyses

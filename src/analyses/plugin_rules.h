@@ -14,6 +14,10 @@ double plugin_time(std::int64_t ns);
 /// `enumerate(DataLoader)#... .__next__`, `enumerate(DataPipe)#...`.
 bool is_data_loading(std::string_view name);
 
+/// `all_reduce` of `nccl:all_reduce`; empty unless the name is a collective's of a backend that the
+/// plugin knows.
+std::string_view plugin_operation(std::string_view name);
+
 /// One of the five collectives of nccl and gloo that the plugin knows.
 bool is_plugin_collective(std::string_view name);
 

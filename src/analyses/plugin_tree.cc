@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "analyses/plugin_rules.h"
+#include "trace/lightning.h"
+#include "trace/step_names.h"
 
 namespace tbtrace::analyses {
 namespace {
@@ -23,8 +25,7 @@ bool PluginTree::is_device_work(const Category& category) {
 }
 
 PluginTree::PluginTree(const Trace& trace) : trace_(trace) {
-  const auto framework = trace.metadata().find("Framework");
-  lightning_ = framework != trace.metadata().end() && framework->second == "\"pytorch-lightning\"";
+  lightning_ = is_lightning(trace);
   read_events();
   attach_launches();
   for (const std::int64_t thread : forest_.order) nest(thread);
@@ -77,10 +78,10 @@ std::optional<PluginTree::Class> PluginTree::class_of(EventId event) const {
   const EventKind kind = trace_.kind(event);
   const bool op = kind == EventKind::cpu_op;
   if (op || kind == EventKind::user_annotation || kind == EventKind::gpu_user_annotation) {
-    if (name.starts_with("ProfilerStep#")) return Class::step;
+    if (is_step_name(name)) return Class::step;
     if (is_data_loading(name) || name.starts_with("Optimizer.step")) return Class::other_range;
-    if (op && lightning_ && name.starts_with("[pl][profile]")) return std::nullopt;
-    if (op && lightning_ && name.starts_with("[pl][module]")) return Class::other_range;
+    if (op && lightning_ && name.starts_with(kLightningProfile)) return std::nullopt;
+    if (op && lightning_ && name.starts_with(kLightningModule)) return Class::other_range;
     if (op) return Class::op;
     return is_plugin_collective(name) ? std::optional(Class::other_range) : std::nullopt;
   }
@@ -105,7 +106,7 @@ void PluginTree::add_range(EventId event) {
   Node node;
   node.event = event;
   node.node_class = *node_class;
-  const bool lightning_range = lightning_ && trace_.name(event).starts_with("[pl]");
+  const bool lightning_range = lightning_ && trace_.name(event).starts_with(kLightningPrefix);
   node.is_operator_event =
       trace_.kind(event) == EventKind::cpu_op && *node_class != Class::step && !lightning_range;
   node.start = plugin_time(trace_.events().start_ns(event));
@@ -139,7 +140,7 @@ void PluginTree::nest(std::int64_t thread) {
     return std::pair(nodes_[a].start, -nodes_[a].end) < std::pair(nodes_[b].start, -nodes_[b].end);
   });
   const bool has_step = std::any_of(ranges.begin(), ranges.end(), [&](NodeId id) {
-    return trace_.name(nodes_[id].event).starts_with("ProfilerStep#");
+    return is_step_name(trace_.name(nodes_[id].event));
   });
   if (has_step) main_thread_ = thread;
   const NodeId root = nodes_.size();

@@ -1,30 +1,20 @@
 #include "analyses/step_rules.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <utility>
 
 #include "analyses/plugin_rules.h"
 #include "analyses/plugin_tree.h"
-#include "base/decimal.h"
 #include "base/id_map.h"
 #include "base/nearest_integer.h"
+#include "trace/collective_names.h"
+#include "trace/lightning.h"
 #include "trace/links.h"
+#include "trace/step_names.h"
 
 namespace tbtrace::analyses {
 namespace {
-
-constexpr std::string_view kStepPrefix = "ProfilerStep#";
-
-/// As c10d's backends name what they do.
-bool is_collective(std::string_view name) {
-  constexpr std::array<std::string_view, 6> kBackends = {
-      "nccl:", "gloo:", "mpi:", "ucc:", "xccl:", "hccl:"};
-  return std::any_of(kBackends.begin(), kBackends.end(), [&](std::string_view backend) {
-    return name.size() > backend.size() && name.starts_with(backend);
-  });
-}
 
 /// `ncclKernel_...` until 2023, `ncclDevKernel_...` since.
 bool is_collective_kernel(std::string_view name) {
@@ -42,8 +32,7 @@ std::int64_t as_ns(double us) {
 
 StepRules::StepRules(const Trace& trace, StepFigures figures, std::vector<Step> other_steps)
     : trace_(trace), plugin_(figures == StepFigures::plugin), other_steps_(std::move(other_steps)) {
-  const auto framework = trace.metadata().find("Framework");
-  lightning_ = framework != trace.metadata().end() && framework->second == "\"pytorch-lightning\"";
+  lightning_ = is_lightning(trace);
   std::size_t names = 0;
   bool any_work = false;
   for (const EventId event : trace.by_start()) {
@@ -67,13 +56,12 @@ StepRules::StepRules(const Trace& trace, StepFigures figures, std::vector<Step> 
 }
 
 StepRules::Name StepRules::classified(std::string_view name) const {
-  if (name.starts_with(kStepPrefix)) return Name::step;
+  if (is_step_name(name)) return Name::step;
   if (is_data_loading(name)) return Name::data_loading;
-  if (plugin_ ? is_plugin_collective(name) : is_collective(name)) return Name::collective;
+  if (plugin_ ? is_plugin_collective(name) : is_collective_name(name)) return Name::collective;
   if (name == "record_param_comms") return Name::collective_operator;
   if (is_collective_kernel(name)) return Name::collective_kernel;
-  const bool marker = name.starts_with("[pl][profile]") || name.starts_with("[pl][module]");
-  return lightning_ && marker ? Name::lightning : Name::plain;
+  return lightning_ && is_lightning_marker(name) ? Name::lightning : Name::plain;
 }
 
 /// Kernels with the id of a range that is named like a collective; to have none is an id too.
@@ -196,9 +184,7 @@ std::vector<Step> StepRules::steps() const {
   std::vector<Step> steps = other_steps_;
   for (const EventId event : trace_.by_start()) {
     if (name(event) != Name::step || !may_be_step(event)) continue;
-    const std::string_view name = trace_.name(event);
-    if (!name.starts_with(kStepPrefix)) continue;
-    const auto number = parse_integer(name.substr(kStepPrefix.size()));
+    const auto number = step_number(trace_.name(event));
     if (number) steps.push_back({*number, event});
   }
   std::sort(steps.begin(), steps.end(), [&](const Step& a, const Step& b) {

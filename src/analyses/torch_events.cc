@@ -1,7 +1,6 @@
 #include "analyses/torch_events.h"
 
 #include <algorithm>
-#include <array>
 
 #include "analyses/torch_backward.h"
 #include "analyses/torch_devices.h"
@@ -9,6 +8,7 @@
 #include "analyses/torch_memory.h"
 #include "analyses/torch_nesting.h"
 #include "analyses/torch_tree.h"
+#include "trace/collective_names.h"
 
 namespace tbtrace::analyses {
 namespace {
@@ -16,13 +16,6 @@ namespace {
 using Row = TorchRows::Row;
 
 constexpr std::string_view kUnknown = "unknown";
-
-/// torch.distributed opens these as ranges that end on another thread; the file does not say so.
-bool is_collective(std::string_view name) {
-  constexpr std::array<std::string_view, 5> kBackends = {"nccl:", "gloo:", "mpi:", "ucc:", "xccl:"};
-  return std::any_of(kBackends.begin(), kBackends.end(),
-                     [&](std::string_view backend) { return name.starts_with(backend); });
-}
 
 /// How much Kineto's writer widens the shadows of annotations on devices, so that viewers nest
 /// them: 1 us at the front while times were whole microseconds, 1 ns on both sides since 2024.
@@ -131,9 +124,10 @@ class Collector {
       end += widening_.front_ns - widening_.length_ns;
       start += widening_.front_ns;
     }
+    // c10d ends the ranges of collectives on another thread; the file does not say so.
     const bool async = trace_.events().unfinished(event) ||
                        trace_.events().is_asynchronous(event) ||
-                       (annotation && is_collective(names_.text(row.name)));
+                       (annotation && is_collective_name(names_.text(row.name)));
     if (async) row.flags |= TorchRows::kAsync;
     if (!async && category.device == DeviceType::cpu) row.flags |= TorchRows::kInTree;
     row.start_us = us(start);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/demangle.h"
+#include "trace/step_names.h"
 
 namespace tbtrace::analyses {
 namespace {
@@ -73,7 +74,7 @@ TorchName TorchNames::make(std::string_view raw, bool overloads) {
       text = *std::move(readable);
     }
   }
-  if (text.starts_with("ProfilerStep#")) text = "ProfilerStep*";
+  if (is_step_name(text)) text = "ProfilerStep*";
   name.name = pool_.intern(text);
   return name;
 }

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "analyses/call_stack_frames.h"
+
 namespace tbtrace::analyses {
 namespace {
 
@@ -117,15 +119,12 @@ bool TorchStacks::spells(StackId stack, std::string_view text) const {
 }
 
 StackId TorchStacks::split(std::string_view text) {
-  if (text.ends_with(';')) text.remove_suffix(1);
+  const std::vector<std::string_view> frames = call_stack_frames(text);
   StackId stack = 0;
-  for (std::size_t end = text.size();;) {
-    const std::size_t semicolon = end == 0 ? std::string_view::npos : text.rfind(';', end - 1);
-    const std::size_t start = semicolon == std::string_view::npos ? 0 : semicolon + 1;
-    stack = push(names_.intern(text.substr(start, end - start)), stack);
-    if (start == 0) return stack;
-    end = semicolon;
+  for (std::size_t frame = frames.size(); frame-- > 0;) {
+    stack = push(names_.intern(frames[frame]), stack);
   }
+  return stack;
 }
 
 StackId TorchStacks::filtered(StackId stack) {

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/hash.h"
 #include "base/id_map.h"
+#include "trace/place_key.h"
 
 namespace tbtrace::analyses {
 namespace {
@@ -14,10 +14,6 @@ namespace {
 bool is_profiler_range(EventKind kind) {
   return kind == EventKind::cpu_op || kind == EventKind::user_annotation ||
          kind == EventKind::python_function;
-}
-
-std::int64_t place_key(TrackId track, std::int64_t time_ns) {
-  return static_cast<std::int64_t>(hash_integer(static_cast<std::uint64_t>(time_ns), index(track)));
 }
 
 }  // namespace

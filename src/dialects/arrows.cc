@@ -6,18 +6,13 @@
 #include <utility>
 
 #include "base/column.h"
-#include "base/hash.h"
 #include "base/id_map.h"
 #include "base/nearest_integer.h"
 #include "trace/links.h"
+#include "trace/place_key.h"
 
 namespace tbtrace::dialects {
 namespace {
-
-/// For a map from places to rows; whoever finds a row checks that it is at the place.
-std::int64_t place_key(TrackId track, std::int64_t time_ns) {
-  return static_cast<std::int64_t>(hash_integer(static_cast<std::uint64_t>(time_ns), index(track)));
-}
 
 /// Which ranges can have an arrow's end at their start.
 class Ends {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/decimal.h"
+#include "trace/track_text.h"
 
 namespace tbtrace::dialects {
 namespace {
@@ -15,11 +16,6 @@ constexpr std::int64_t kFirstNew = 1'000'000'000;              // far from ids t
 
 bool is_sound(const TrackKey& key) {
   return key.text == StringId::empty && key.number >= 0 && key.number <= kLargestSound;
-}
-
-std::string text_of(const Trace& trace, const TrackKey& key) {
-  return key.text == StringId::empty ? std::to_string(key.number)
-                                     : std::string(trace.string(key.text));
 }
 
 /// `stream 7` is 7.
@@ -87,13 +83,13 @@ Places::Places(const Trace& trace, const Roles& roles, const Devices& devices,
   for (std::size_t row = 0; row < places_.size(); ++row) {
     const Track& track = trace.tracks()[row];
     if (contents[row].device) {
-      device_processes_.try_emplace(text_of(trace, track.process), devices.number(track));
+      device_processes_.try_emplace(key_text(trace, track.process), devices.number(track));
     }
   }
   for (std::size_t row = 0; row < places_.size(); ++row) {
     const Track& track = trace.tracks()[row];
     Place& place = places_[row];
-    const std::string text = text_of(trace, track.process);
+    const std::string text = key_text(trace, track.process);
     place.is_device = contents[row].device;
     // Also what only has a name: it names the device.
     if (place.is_device || (!contents[row].host && device_processes_.contains(text))) {
@@ -127,7 +123,7 @@ Places::Places(const Trace& trace, const Roles& roles, const Devices& devices,
     if (is_unique && is_sound(track.thread)) return;
     renumbered_ += contents[row].only_span ? 0 : 1;
     if (track.thread_name != StringId::empty) return;
-    const std::string text = text_of(trace, track.thread);
+    const std::string text = key_text(trace, track.thread);
     const bool is_number = track.thread.text == StringId::empty;
     names_.push_back({place, is_number ? "thread " + text : text, false});
   };
@@ -141,7 +137,7 @@ Places::Places(const Trace& trace, const Roles& roles, const Devices& devices,
   }
   for (std::size_t row = 0; row < places_.size(); ++row) {
     const Track& track = trace.tracks()[row];
-    by_text_[{text_of(trace, track.process), text_of(trace, track.thread)}] = places_[row];
+    by_text_[{key_text(trace, track.process), key_text(trace, track.thread)}] = places_[row];
   }
 
   for (const Crossings::Move& move : crossings.moved) {
@@ -152,7 +148,7 @@ Places::Places(const Trace& trace, const Roles& roles, const Devices& devices,
     const Track& of = trace.track(track);
     const std::string thread = of.thread_name != StringId::empty
                                    ? std::string(trace.string(of.thread_name))
-                                   : "thread " + text_of(trace, of.thread);
+                                   : "thread " + key_text(trace, of.thread);
     names_.push_back({lane->second, thread + " (lane " + std::to_string(move.lane) + ")", false});
   }
 }

@@ -4,6 +4,9 @@
 #include <array>
 #include <cstddef>
 
+#include "trace/collective_names.h"
+#include "trace/lightning.h"
+
 namespace tbtrace::dialects {
 namespace {
 
@@ -43,10 +46,9 @@ Roles::Roles(const Trace& trace, Dialect dialect) : trace_(trace), dialect_(dial
   for (std::size_t name = 0; name < names; ++name) {
     const std::string_view text = trace.string(static_cast<StringId>(name));
     classes_.push_back(class_of_name(text));
-    any_nccl_ = any_nccl_ || text.starts_with("nccl:");
+    any_nccl_ = any_nccl_ || is_nccl_name(text);
   }
-  const auto framework = trace.metadata().find("Framework");
-  lightning_ = framework != trace.metadata().end() && framework->second == "\"pytorch-lightning\"";
+  lightning_ = is_lightning(trace);
 }
 
 Role Roles::role(EventId event) const {

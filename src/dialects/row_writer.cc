@@ -5,6 +5,7 @@
 #include <charconv>
 #include <utility>
 
+#include "trace/step_names.h"
 #include "wire/json_strict.h"
 
 namespace tbtrace::dialects {
@@ -187,7 +188,7 @@ void RowWriter::name(EventId event, std::string& json) {
   const auto* step =
       inferred_steps_.empty() ? nullptr : first_of(inferred_steps_, event, &Step::event);
   if (step != nullptr) {
-    json += "\"ProfilerStep#" + std::to_string(step->number) + '"';
+    json += '"' + step_name(step->number) + '"';
     return;
   }
   if (is_renamed(event)) {

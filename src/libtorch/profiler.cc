@@ -25,6 +25,7 @@
 #include "recorder/memory_timeline.h"
 #include "recorder/messages.h"
 #include "recorder/recording.h"
+#include "trace/step_names.h"
 #include "wire/json_text.h"
 #include "writers/memory_timeline.h"
 
@@ -165,9 +166,7 @@ class Profiler::Driver final : public recorder::CycleTarget {
     if (options_.on_trace_ready) options_.on_trace_ready(profiler_);
   }
 
-  void open_step(std::int64_t step) override {
-    step_range_.emplace("ProfilerStep#" + std::to_string(step));
-  }
+  void open_step(std::int64_t step) override { step_range_.emplace(step_name(step)); }
   void close_step() override { step_range_.reset(); }
 
   void warn(std::string_view sentence) override {

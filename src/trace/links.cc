@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/bounded_sum.h"
-#include "base/hash.h"
 #include "base/id_map.h"
+#include "trace/place_key.h"
 
 namespace tbtrace {
 namespace {
@@ -34,11 +34,6 @@ class ExternalIds {
 
 bool is_at(const Trace& trace, EventId event, const FlowEnd& end) {
   return trace.events().track(event) == end.track && trace.events().start_ns(event) == end.time_ns;
-}
-
-/// For a map from places to rows; whoever finds a row checks that it is at the place.
-std::int64_t place_key(TrackId track, std::int64_t time_ns) {
-  return static_cast<std::int64_t>(hash_integer(static_cast<std::uint64_t>(time_ns), index(track)));
 }
 
 }  // namespace

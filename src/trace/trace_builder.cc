@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "trace/categories.h"
 #include "trace/stable_order.h"
+#include "trace/step_names.h"
 #include "trace/trace_data.h"
 
 namespace tbtrace {
@@ -29,7 +30,6 @@ struct KeyHash {
   }
 };
 
-constexpr std::string_view kStepPrefix = "ProfilerStep#";
 constexpr std::string_view kSpanName = "PyTorch Profiler (0)";
 
 }  // namespace
@@ -235,14 +235,13 @@ void TraceBuilder::order_memory() {
 void TraceBuilder::find_steps() {
   std::vector<bool> names_step(data_->strings.size());
   for (std::size_t number = 0; number < names_step.size(); ++number) {
-    names_step[number] = string(static_cast<StringId>(number)).starts_with(kStepPrefix);
+    names_step[number] = is_step_name(string(static_cast<StringId>(number)));
   }
   for (const EventId event : data_->by_start) {
     if (!names_step[index(data_->name[index(event)])]) continue;
     const Category& category = data_->categories[index(data_->category[index(event)])];
     if (category.kind != EventKind::user_annotation && category.kind != EventKind::cpu_op) continue;
-    const std::string_view name = string(data_->name[index(event)]);
-    const auto number = parse_integer(name.substr(kStepPrefix.size()));
+    const auto number = step_number(string(data_->name[index(event)]));
     if (number) data_->steps.push_back({*number, event});
   }
 }

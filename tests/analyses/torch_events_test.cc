@@ -136,7 +136,7 @@ TEST(TorchDuplicates, StayWhereTheyAreNotAlone) {
 TEST(TorchAsync, IsWhatNeverEndedAndWhatCollectivesAreCalled) {
   TraceBuilder builder;
   for (const std::string_view name :
-       {"nccl:a", "gloo:a", "mpi:a", "ucc:a", "xccl:a", "ncclX", "tcp:a"}) {
+       {"nccl:a", "gloo:a", "mpi:a", "ucc:a", "xccl:a", "hccl:a", "ncclX", "tcp:a", "gloo:"}) {
     add(builder, {.category = "user_annotation", .name = name, .start = 0, .duration = 10});
   }
   add(builder, {.name = "nccl:op", .start = 0, .duration = 10});
@@ -146,7 +146,7 @@ TEST(TorchAsync, IsWhatNeverEndedAndWhatCollectivesAreCalled) {
   for (std::size_t row = 0; row < events.size(); ++row) {
     if (events.is_async(row)) async.emplace_back(events.text(events.name(row)));
   }
-  EXPECT_THAT(async, ElementsAre("nccl:a", "gloo:a", "mpi:a", "ucc:a", "xccl:a"));
+  EXPECT_THAT(async, ElementsAre("nccl:a", "gloo:a", "mpi:a", "ucc:a", "xccl:a", "hccl:a"));
   EXPECT_EQ(events.cpu_time_us(0), 0.01);
   EXPECT_EQ(events.self_cpu_time_us(0), 0) << "it is in no tree";
   EXPECT_EQ(events.parent(0), kNone);
