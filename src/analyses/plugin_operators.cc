@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyses/operator_summary.h"
+#include "analyses/plugin_rules.h"
 #include "analyses/plugin_tree.h"
 #include "analyses/row_groups.h"
 #include "report/duration.h"
@@ -93,7 +94,7 @@ OperatorSummary plugin_summary(std::span<const Trace* const> traces,
       sums[row].self_device += node.self_device;
     }
     for (const Category& category : trace->categories()) {
-      any_device = any_device || PluginTree::is_device_work(category);
+      any_device = any_device || is_plugin_work(category);
     }
   }
   for (std::size_t row = 0; row < sums.size(); ++row) {

@@ -12,6 +12,16 @@ double plugin_time(std::int64_t ns) {
   return static_cast<double>(static_cast<long double>(ns) / 1000.0L);
 }
 
+bool is_plugin_work(const Category& category) {
+  return is_device_work(category.kind) && category.device != DeviceType::mtia &&
+         category.device != DeviceType::hpu;
+}
+
+bool is_plugin_launch(const Trace& trace, EventId event) {
+  return trace.kind(event) == EventKind::runtime &&
+         !trace.string(trace.category(event).name).ends_with("_driver");
+}
+
 bool is_data_loading(std::string_view name) {
   return (name.starts_with("enumerate(DataLoader)#") && name.ends_with(".__next__")) ||
          name.starts_with("enumerate(DataPipe)#");

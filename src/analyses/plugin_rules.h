@@ -6,10 +6,18 @@
 #include <cstdint>
 #include <string_view>
 
+#include <tbtrace/trace.h>
+
 namespace tbtrace::analyses {
 
 /// A time of the file as Python reads it, in microseconds: the double nearest to its decimal text.
 double plugin_time(std::int64_t ns);
+
+/// Kernels, copies and memsets that the plugin knows.
+bool is_plugin_work(const Category& category);
+
+/// A call that may have launched work: those of drivers are none to the plugin.
+bool is_plugin_launch(const Trace& trace, EventId event);
 
 /// `enumerate(DataLoader)#... .__next__`, `enumerate(DataPipe)#...`.
 bool is_data_loading(std::string_view name);

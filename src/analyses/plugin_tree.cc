@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyses/plugin_launches.h"
 #include "analyses/plugin_rules.h"
 #include "trace/lightning.h"
 #include "trace/step_names.h"
@@ -19,11 +20,6 @@ constexpr std::string_view kAccumulateGrad =
 
 }  // namespace
 
-bool PluginTree::is_device_work(const Category& category) {
-  return tbtrace::is_device_work(category.kind) && category.device != DeviceType::mtia &&
-         category.device != DeviceType::hpu;
-}
-
 PluginTree::PluginTree(const Trace& trace) : trace_(trace) {
   lightning_ = is_lightning(trace);
   read_events();
@@ -34,42 +30,29 @@ PluginTree::PluginTree(const Trace& trace) : trace_(trace) {
 
 /// Ranges by thread, launches with the device time that their correlation brings them.
 void PluginTree::read_events() {
-  std::vector<EventId> sorted(trace_.by_start().begin(), trace_.by_start().end());
-  std::sort(sorted.begin(), sorted.end());
-  std::stable_sort(sorted.begin(), sorted.end(), [&](EventId a, EventId b) {
-    return plugin_time(trace_.events().start_ns(a)) < plugin_time(trace_.events().start_ns(b));
-  });
-  std::unordered_map<std::int64_t, std::size_t> launch_of;
-  std::unordered_map<std::int64_t, double> waiting;  // device time whose launch comes later
-  for (const EventId event : sorted) {
-    const EventKind kind = trace_.kind(event);
-    const std::string_view category = trace_.string(trace_.category(event).name);
-    const double start = plugin_time(trace_.events().start_ns(event));
-    const double duration = plugin_time(trace_.events().duration_ns(event));
-    const double end = start + duration;
-    const std::int64_t correlation = trace_.correlation(event);
-    if (is_device_work(trace_.category(event))) {
-      const auto launch = launch_of.find(correlation);
-      if (launch != launch_of.end()) {
-        launches_[launch->second].device += end - start;
-      } else {
-        waiting[correlation] += end - start;
-      }
-    } else if (kind == EventKind::runtime && !category.ends_with("_driver")) {
-      launch_of[correlation] = launches_.size();
-      std::optional<std::int64_t> id;
-      if (trace_.external_id(event) != 0 || trace_.events().has_zero_external_id(event)) {
-        id = trace_.external_id(event);
-      }
-      launches_of_id_[id].push_back(launches_.size());
-      launches_.push_back({start, end, 0});
-      const auto device = waiting.find(correlation);
-      if (device == waiting.end()) continue;
-      launches_.back().device = device->second;
-      waiting.erase(device);
-    } else {
+  const std::vector<EventId> order = plugin_order(trace_);
+  const Events& events = trace_.events();
+  std::unordered_map<EventId, std::size_t> row_of;  // of launches
+  for (const EventId event : order) {
+    if (is_plugin_work(trace_.category(event))) continue;
+    if (!is_plugin_launch(trace_, event)) {
       add_range(event);
+      continue;
     }
+    std::optional<std::int64_t> id;
+    if (trace_.external_id(event) != 0 || events.has_zero_external_id(event)) {
+      id = trace_.external_id(event);
+    }
+    row_of[event] = launches_.size();
+    launches_of_id_[id].push_back(launches_.size());
+    const double start = plugin_time(events.start_ns(event));
+    launches_.push_back({start, start + plugin_time(events.duration_ns(event)), 0});
+  }
+  for (const auto& [work, launch] : plugin_launches(trace_, order)) {
+    if (launch == EventId::none) continue;
+    const double start = plugin_time(events.start_ns(work));
+    const double end = start + plugin_time(events.duration_ns(work));
+    launches_[row_of.at(launch)].device += end - start;
   }
 }
 

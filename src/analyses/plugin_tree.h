@@ -33,9 +33,6 @@ class PluginTree {
 
   explicit PluginTree(const Trace& trace);
 
-  /// Kernels, copies and fills that the plugin knows.
-  static bool is_device_work(const Category& category);
-
   const Node& node(NodeId id) const { return nodes_[id]; }
 
   /// Rows of the operator table, in the order in which the plugin meets them.

@@ -5,15 +5,17 @@
 #include <tbtrace/step_breakdown.h>
 
 #include "analyses/inferred_steps.h"
+#include "analyses/plugin_launches.h"
 #include "analyses/step_devices.h"
-#include "analyses/step_launches.h"
 #include "analyses/step_rules.h"
 #include "analyses/step_windows.h"
 #include "analyses/time_ranges.h"
+#include "trace/links.h"
 
 namespace tbtrace {
 namespace {
 
+using analyses::LaunchedWork;
 using analyses::StepRules;
 using analyses::StepWindow;
 using analyses::TimeRange;
@@ -22,6 +24,19 @@ constexpr auto kOther = static_cast<std::size_t>(StepRole::other);
 
 /// When each role was open on any thread, stream or device.
 using RoleRanges = std::array<std::vector<TimeRange>, kStepRoles>;
+
+/// All work, by start. Exact figures have the links of the trace, the plugin has its own.
+std::vector<LaunchedWork> launched_work(const Trace& trace, StepFigures figures) {
+  if (figures == StepFigures::plugin) {
+    return analyses::plugin_launches(trace, analyses::plugin_order(trace));
+  }
+  std::vector<LaunchedWork> work;
+  work.reserve(trace.device_links().device_work().size());
+  for (const DeviceLink& link : trace.device_links().device_work()) {
+    work.push_back({link.work, link.launch});
+  }
+  return work;
+}
 
 RoleRanges role_ranges(const Trace& trace, const StepRules& rules) {
   RoleRanges ranges;
@@ -118,7 +133,7 @@ StepBreakdown step_breakdown(const Trace& trace, const StepBreakdownOptions& opt
   const StepRules rules(
       trace, options.figures,
       options.infer_steps ? analyses::inferred_steps(trace) : std::vector<Step>{});
-  const std::vector<analyses::LaunchedWork> work = analyses::launched_work(trace, rules);
+  const std::vector<LaunchedWork> work = launched_work(trace, options.figures);
   StepBreakdown breakdown;
   const analyses::StepWindows windows =
       analyses::step_windows(trace, rules, work, options.keep_tail_steps);

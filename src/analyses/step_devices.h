@@ -8,7 +8,7 @@
 #include <tbtrace/step_breakdown.h>
 #include <tbtrace/trace.h>
 
-#include "analyses/step_launches.h"
+#include "analyses/plugin_launches.h"
 #include "analyses/step_rules.h"
 
 namespace tbtrace::analyses {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "analyses/plugin_rules.h"
-#include "analyses/plugin_tree.h"
 #include "base/id_map.h"
 #include "base/nearest_integer.h"
 #include "trace/collective_names.h"
@@ -156,8 +155,7 @@ std::optional<StepRole> StepRules::role(EventId event) const {
 }
 
 bool StepRules::is_work(EventId event) const {
-  return plugin_ ? PluginTree::is_device_work(trace_.category(event))
-                 : is_device_work(trace_.kind(event));
+  return plugin_ ? is_plugin_work(trace_.category(event)) : is_device_work(trace_.kind(event));
 }
 
 bool StepRules::is_kernel(EventId event) const {
@@ -165,8 +163,7 @@ bool StepRules::is_kernel(EventId event) const {
 }
 
 bool StepRules::is_launch(EventId event) const {
-  if (trace_.kind(event) != EventKind::runtime) return false;
-  return !plugin_ || !trace_.string(trace_.category(event).name).ends_with("_driver");
+  return plugin_ ? is_plugin_launch(trace_, event) : trace_.kind(event) == EventKind::runtime;
 }
 
 bool StepRules::is_cpu_row(EventId event) const {

@@ -10,7 +10,7 @@
 
 #include <tbtrace/trace.h>
 
-#include "analyses/step_launches.h"
+#include "analyses/plugin_launches.h"
 #include "analyses/step_rules.h"
 #include "analyses/time_ranges.h"
 

@@ -1,40 +1,41 @@
-#include "analyses/step_launches.h"
+#include "analyses/plugin_launches.h"
 
-#include <cstddef>
+#include <algorithm>
 #include <cstdint>
 
+#include "analyses/plugin_rules.h"
 #include "base/id_map.h"
-#include "trace/links.h"
 
 namespace tbtrace::analyses {
-namespace {
 
-std::vector<LaunchedWork> work_by_links(const Trace& trace) {
-  std::vector<LaunchedWork> work;
-  work.reserve(trace.device_links().device_work().size());
-  for (const DeviceLink& link : trace.device_links().device_work()) {
-    work.push_back({link.work, link.launch});
+/// Doubles keep the order of nanoseconds, so only what they do not tell apart has to be sorted.
+std::vector<EventId> plugin_order(const Trace& trace) {
+  std::vector<EventId> order(trace.by_start().begin(), trace.by_start().end());
+  const auto start = [&](EventId event) { return plugin_time(trace.events().start_ns(event)); };
+  for (auto first = order.begin(); first != order.end();) {
+    const double time = start(*first);
+    auto last = first + 1;
+    while (last != order.end() && start(*last) == time) ++last;
+    std::sort(first, last);
+    first = last;
   }
-  return work;
+  return order;
 }
 
-}  // namespace
-
-std::vector<LaunchedWork> launched_work(const Trace& trace, const StepRules& rules) {
-  if (rules.figures() == StepFigures::exact) return work_by_links(trace);
+std::vector<LaunchedWork> plugin_launches(const Trace& trace, std::span<const EventId> order) {
   std::vector<LaunchedWork> work;
   IdMap launches;                             // the latest call with a number
   IdMap waiting;                              // the last work with a number that no call had
   std::vector<std::uint32_t> waiting_before;  // by row of work
-  for (const EventId event : trace.by_start()) {
+  for (const EventId event : order) {
     const std::int64_t correlation = trace.correlation(event);
-    if (rules.is_work(event)) {
+    if (is_plugin_work(trace.category(event))) {
       const auto row = static_cast<std::uint32_t>(work.size());
       const std::uint32_t launch = launches.find(correlation);
       work.push_back({event, static_cast<EventId>(launch)});  // none where there is none
       waiting_before.push_back(launch == IdMap::kNone ? waiting.replace(correlation, row)
                                                       : IdMap::kNone);
-    } else if (rules.is_launch(event)) {
+    } else if (is_plugin_launch(trace, event)) {
       const bool first =
           launches.replace(correlation, static_cast<std::uint32_t>(event)) == IdMap::kNone;
       if (!first) continue;
