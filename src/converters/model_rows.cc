@@ -5,7 +5,9 @@
 #include <span>
 #include <string>
 
+#include "base/column.h"
 #include "trace/call_tree.h"
+#include "trace/nearest_range.h"
 #include "wire/json_strict.h"
 #include "wire/json_text.h"
 
@@ -48,7 +50,8 @@ class Rows {
         sink_(sink),
         inputs_(trace.inputs()),
         autograd_(trace.autograd()),
-        call_stacks_(trace.call_stacks()) {}
+        call_stacks_(trace.call_stacks()),
+        frames_(nearest_python_frames(trace)) {}
 
   Status write() {
     writer_.begin(json_);
@@ -93,10 +96,7 @@ class Rows {
   void add_frame(EventId event) {
     const Events& events = trace_.events();
     if (events.is_python_frame(event)) {
-      EventId parent = trace_.call_tree().parent(event);
-      while (parent != EventId::none && !events.is_python_frame(parent)) {
-        parent = trace_.call_tree().parent(parent);
-      }
+      const EventId parent = entry_of(frames_, trace_.call_tree().parent(event));
       arguments_ += ",\"Python id\":" + std::to_string(index(event) + 1) + ",\"Python parent id\":";
       arguments_ += parent == EventId::none ? "null" : std::to_string(index(parent) + 1);
     }
@@ -143,6 +143,7 @@ class Rows {
   InOrder<OperatorInputs> inputs_;
   InOrder<AutogradInfo> autograd_;
   InOrder<CallStack> call_stacks_;
+  Column<EventId> frames_;  // the nearest Python frame to each range
   std::string json_;
   std::string arguments_;
 };

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "trace/call_tree.h"
+#include "trace/nearest_range.h"
 #include "wire/json_text.h"
 
 namespace tbtrace::dialects {
@@ -15,21 +16,11 @@ constexpr std::size_t kMostBytes = std::size_t{1}
 
 }  // namespace
 
-CallStacks::CallStacks(const Trace& trace) : trace_(trace) {
-  for (std::size_t row = 0; row < trace.events().size() && !any_; ++row) {
-    any_ = trace.events().is_python_frame(static_cast<EventId>(row));
-  }
-}
-
 std::string_view CallStacks::json(EventId event) {
-  if (!any_) return {};
+  if (!frames_) frames_ = nearest_python_frames(trace_);
+  if (frames_->empty()) return {};
   const CallTree& tree = trace_.call_tree();
-  const auto frame_above = [&](EventId at) {
-    do {
-      at = tree.parent(at);
-    } while (at != EventId::none && !trace_.events().is_python_frame(at));
-    return at;
-  };
+  const auto frame_above = [&](EventId at) { return entry_of(*frames_, tree.parent(at)); };
   const EventId innermost = frame_above(event);
   if (innermost == EventId::none) return {};
   const auto known = by_frame_.find(static_cast<std::uint32_t>(innermost));

@@ -4,17 +4,20 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include <tbtrace/trace.h>
 
+#include "base/column.h"
+
 namespace tbtrace::dialects {
 
 class CallStacks {
  public:
-  explicit CallStacks(const Trace& trace);
+  explicit CallStacks(const Trace& trace) : trace_(trace) {}
 
   /// Frames around `event`, innermost first, joined by `;`, as a JSON string; empty if there are
   /// none. At most 100 frames.
@@ -22,9 +25,9 @@ class CallStacks {
 
  private:
   const Trace& trace_;
+  std::optional<Column<EventId>> frames_;  // the nearest to each range; made when first asked for
   std::unordered_map<std::uint32_t, std::string> by_frame_;
   std::size_t bytes_ = 0;
-  bool any_ = false;
 };
 
 }  // namespace tbtrace::dialects

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <queue>
 #include <unordered_map>
 
@@ -20,6 +21,13 @@ struct Open {
   EventId event;
   std::int64_t start_ns;
   std::int64_t end_ns;
+};
+
+/// One that is open, on a stack on which none ends after the ones below it.
+struct Ranked {
+  Open range;
+  int rank = 0;
+  std::size_t lower = 0;  // place of the nearest one below of a lower rank; its own if none is
 };
 
 /// The step between neighbouring doubles at the trace's own times: less than that says nothing.
@@ -93,18 +101,34 @@ class Sweep {
     moved_.push_back(event);
   }
 
-  static void close(std::vector<Open>& stack, std::int64_t start_ns) {
-    while (!stack.empty() && stack.back().end_ns <= start_ns) stack.pop_back();
+  using Stack = std::vector<Ranked>;
+
+  static void close(Stack& stack, std::int64_t start_ns) {
+    while (!stack.empty() && stack.back().range.end_ns <= start_ns) stack.pop_back();
+  }
+
+  void push(Stack& stack, const Open& range) const {
+    Ranked ranked{range, roles_.rank(range.event), stack.size()};
+    for (std::size_t below = stack.size(); below > 0;) {
+      const Ranked& other = stack[below - 1];
+      if (other.rank < ranked.rank) {
+        ranked.lower = below - 1;
+        break;
+      }
+      if (other.lower == below - 1) break;
+      below = other.lower + 1;
+    }
+    stack.push_back(ranked);
   }
 
   void add(EventId event) {
-    std::vector<Open>& stack = stacks_[index(trace_.events().track(event))];
+    Stack& stack = stacks_[index(trace_.events().track(event))];
     Open range{event, trace_.events().start_ns(event), ends_.ns(event)};
     close(stack, range.start_ns);
     const bool may_be_shorter = ends_.may_shorten(event);
     bool may_stay = false;  // those that are left give way
-    while (!stack.empty() && stack.back().end_ns < range.end_ns) {
-      Open& around = stack.back();
+    while (!stack.empty() && stack.back().range.end_ns < range.end_ns) {
+      Open& around = stack.back().range;
       if (may_be_shorter && range.end_ns - around.end_ns <= rounding_ns_) {
         shorten(range, around.end_ns);
       } else if (ends_.may_shorten(around.event) &&
@@ -120,68 +144,87 @@ class Sweep {
         stack.pop_back();
       }
     }
-    stack.push_back(range);
+    push(stack, range);
   }
 
-  /// Of those that the range crosses one may not move for it.
-  bool gives_way(const std::vector<Open>& stack, const Open& range) const {
+  /// Of those that the range crosses, which are on top, one may not move for it. Goes from rank to
+  /// lower rank, of which there are few, so a deep stack costs no more than a flat one.
+  bool gives_way(const Stack& stack, const Open& range) const {
     const int rank = roles_.rank(range.event);
-    for (std::size_t at = stack.size(); at-- > 0 && stack[at].end_ns < range.end_ns;) {
-      if (roles_.rank(stack[at].event) <= rank) return true;
-    }
-    return false;
+    std::size_t at = stack.size() - 1;
+    while (stack[at].rank > rank && stack[at].lower != at) at = stack[at].lower;
+    return stack[at].rank <= rank && stack[at].range.end_ns < range.end_ns;
   }
 
   const Trace& trace_;
   const Roles& roles_;
   Ends& ends_;
   std::int64_t rounding_ns_;
-  std::vector<std::vector<Open>> stacks_;
+  std::vector<Stack> stacks_;
   std::vector<EventId> moved_;
 };
 
 /// Shortens ranges whose ends, as sums of doubles, would be over another one, in places where
-/// nothing crosses. look_at() takes all ranges of a place in order, then fit() does; ranges come
-/// after those around them, whose ends are final by then.
+/// nothing crosses. look_at() takes all ranges of a place in order, then fit() does, each ended by
+/// close(); ranges come after those around them, whose ends are final by then.
 class Sums {
  public:
   Sums(const Trace& trace, Ends& ends, std::int64_t origin_ns)
       : trace_(trace), ends_(ends), origin_ns_(origin_ns), touches_(trace.events().size()) {}
 
-  using Stack = std::vector<Open>;
+  struct Around {
+    Open range;
+    std::int64_t least_end_ns;  // of work that started in it so far
+  };
+  using Stack = std::vector<Around>;
 
   void look_at(Stack& stack, EventId event) {
     const Open range{event, trace_.events().start_ns(event), ends_.ns(event)};
     const double start = microseconds(range.start_ns - origin_ns_);
     const bool has_length = range.end_ns > range.start_ns;  // else it crosses nothing
-    for (; !stack.empty() && stack.back().end_ns <= range.start_ns; stack.pop_back()) {
-      const Open& before = stack.back();
+    while (!stack.empty() && stack.back().range.end_ns <= range.start_ns) {
+      const Open& before = stack.back().range;
       if (has_length && before.end_ns == range.start_ns && end_as_double(before) > start) {
         touches_[index(before.event)] = true;
       }
+      pop(stack);
     }
-    if (!ends_.may_shorten(event)) {
-      for (const Open& around : stack) {
-        if (!ends_.may_shorten(around.event)) continue;
-        std::int64_t& least = least_end_[static_cast<std::uint32_t>(around.event)];
-        least = std::max(least, range.end_ns);
-      }
+    if (!stack.empty() && !ends_.may_shorten(event)) {
+      stack.back().least_end_ns = std::max(stack.back().least_end_ns, range.end_ns);
     }
-    stack.push_back(range);
+    stack.push_back({range, kNoWork});
+  }
+
+  void close(Stack& stack) {
+    while (!stack.empty()) pop(stack);
   }
 
   void fit(Stack& stack, EventId event) {
     const std::int64_t start_ns = trace_.events().start_ns(event);
-    while (!stack.empty() && stack.back().end_ns <= start_ns) stack.pop_back();
+    while (!stack.empty() && stack.back().range.end_ns <= start_ns) stack.pop_back();
     const Open range{event, start_ns, ends_.ns(event)};
     if (ends_.may_shorten(event)) {
       if (touches_[index(event)]) shorten(range, range.end_ns - 1);
-      if (!stack.empty()) keep_inside(range, stack.back());
+      if (!stack.empty()) keep_inside(range, stack.back().range);
     }
-    stack.push_back(range);  // with its old end, by which the others nest
+    stack.push_back({range, kNoWork});  // with its old end, by which the others nest
   }
 
  private:
+  static constexpr std::int64_t kNoWork = std::numeric_limits<std::int64_t>::min();
+
+  /// What started in a range started in those around it, too.
+  void pop(Stack& stack) {
+    const Around inner = stack.back();
+    stack.pop_back();
+    if (inner.least_end_ns == kNoWork) return;
+    if (ends_.may_shorten(inner.range.event)) {
+      least_end_[static_cast<std::uint32_t>(inner.range.event)] = inner.least_end_ns;
+    }
+    if (stack.empty()) return;
+    stack.back().least_end_ns = std::max(stack.back().least_end_ns, inner.least_end_ns);
+  }
+
   void keep_inside(Open range, const Open& old_around) {
     const Open around{old_around.event, old_around.start_ns, ends_.ns(old_around.event)};
     range.end_ns = ends_.ns(range.event);
@@ -274,6 +317,7 @@ void fit_sums(const Trace& trace, std::span<const EventId> in_order,
     for (const EventId event : in_order) {
       if (!is_moved[index(event)]) (sums.*take)(stacks[index(events.track(event))], event);
     }
+    for (Sums::Stack& stack : stacks) sums.close(stack);
   }
 
   std::vector<Crossings::Move> lanes = moved;
@@ -290,9 +334,10 @@ void fit_sums(const Trace& trace, std::span<const EventId> in_order,
   for (const auto take : {&Sums::look_at, &Sums::fit}) {
     Sums::Stack stack;
     for (std::size_t row = 0; row < lanes.size(); ++row) {
-      if (row > 0 && place(lanes[row]) != place(lanes[row - 1])) stack.clear();
+      if (row > 0 && place(lanes[row]) != place(lanes[row - 1])) sums.close(stack);
       (sums.*take)(stack, lanes[row].event);
     }
+    sums.close(stack);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "base/id_map.h"
 #include "trace/call_tree.h"
 #include "trace/links.h"
+#include "trace/nearest_range.h"
 
 namespace tbtrace::dialects {
 namespace {
@@ -28,25 +29,6 @@ bool is_plugins_own(const Trace& trace) {
                        const std::string_view name = trace.string(category.name);
                        return std::find(kOwn.begin(), kOwn.end(), name) != kOwn.end();
                      });
-}
-
-/// For each range the nearest one for which `test` holds, of itself and those around it. From the
-/// outside in, so that nesting costs nothing.
-template <typename Test>
-Column<EventId> nearest(const Trace& trace, Test test) {
-  Column<EventId> found;
-  found.resize(trace.events().size(), EventId::none);
-  const CallTree& tree = trace.call_tree();
-  for (const EventId event : tree.ranges()) {
-    const EventId parent = tree.parent(event);
-    const EventId around = parent == EventId::none ? EventId::none : found[index(parent)];
-    found[index(event)] = test(event) ? event : around;
-  }
-  return found;
-}
-
-EventId at(const Column<EventId>& column, EventId event) {
-  return event == EventId::none || column.empty() ? EventId::none : column[index(event)];
 }
 
 }  // namespace
@@ -87,7 +69,7 @@ void LinkNumbers::measure_depth() {
 
 /// The innermost node around that may take launches.
 void LinkNumbers::find_takers() {
-  takers_ = nearest(trace_, [&](EventId event) {
+  takers_ = nearest_ranges(trace_, [&](EventId event) {
     const Role role = roles_.role(event);
     return is_node(role) && role != Role::module && !too_deep(event) &&
            names_operators(trace_.kind(event));
@@ -146,8 +128,8 @@ void LinkNumbers::join_collectives() {
   }
   if (collectives.empty()) return;
   const Column<EventId> operators =
-      nearest(trace_, [&](EventId event) { return roles_.role(event) == Role::op; });
-  const auto holder_of = [&](EventId event) { return at(operators, tree.parent(event)); };
+      nearest_ranges(trace_, [&](EventId event) { return roles_.role(event) == Role::op; });
+  const auto holder_of = [&](EventId event) { return entry_of(operators, tree.parent(event)); };
   for (const EventId event : collectives) {
     const EventId op = holder_of(event);
     if (op == EventId::none) continue;
@@ -155,12 +137,12 @@ void LinkNumbers::join_collectives() {
     found->second.alone = added && trace_.events().start_ns(op) < trace_.events().start_ns(event);
     found->second.collective = event;
   }
-  collectives_ = nearest(trace_, [&](EventId event) {
+  collectives_ = nearest_ranges(trace_, [&](EventId event) {
     return roles_.role(event) == Role::collective || roles_.role(event) == Role::op;
   });
   for (const DeviceLink& link : trace_.device_links().device_work()) {
     if (link.launch == EventId::none) continue;
-    const EventId around = at(collectives_, tree.parent(link.launch));
+    const EventId around = entry_of(collectives_, tree.parent(link.launch));
     if (around == EventId::none || roles_.role(around) == Role::collective) continue;
     const auto found = holders.find(static_cast<std::uint32_t>(around));
     if (found != holders.end()) found->second.alone = false;
@@ -181,12 +163,12 @@ void LinkNumbers::join_collectives() {
 EventId LinkNumbers::owner(EventId launch, EventId op) const {
   if (dialect_ == Dialect::kineto) return op;
   const CallTree& tree = trace_.call_tree();
-  if (launch == EventId::none) return at(takers_, op);
-  const EventId around = at(collectives_, tree.parent(launch));
+  if (launch == EventId::none) return entry_of(takers_, op);
+  const EventId around = entry_of(collectives_, tree.parent(launch));
   const bool in_collective = around != EventId::none && around != op &&
                              roles_.role(around) == Role::collective && !too_deep(around);
   if (in_collective) return around;
-  return at(takers_, op != EventId::none ? op : tree.parent(launch));
+  return entry_of(takers_, op != EventId::none ? op : tree.parent(launch));
 }
 
 /// The plugin merges an operator with its only child of the same name, and then forgets the
@@ -197,10 +179,10 @@ Column<EventId> LinkNumbers::merged_children() const {
   const CallTree& tree = trace_.call_tree();
   only_child.resize(external_id_.size(), EventId::none);
   const Column<EventId> nodes =
-      nearest(trace_, [&](EventId event) { return is_node(roles_.role(event)); });
+      nearest_ranges(trace_, [&](EventId event) { return is_node(roles_.role(event)); });
   for (const EventId event : tree.ranges()) {
     if (!is_node(roles_.role(event)) || too_deep(event)) continue;
-    const EventId parent = at(nodes, tree.parent(event));
+    const EventId parent = entry_of(nodes, tree.parent(event));
     if (parent == EventId::none) continue;
     EventId& child = only_child[index(parent)];
     child = child == EventId::none ? event : parent;  // itself: there are several
@@ -225,7 +207,7 @@ Column<EventId> LinkNumbers::merged_children() const {
   // Of a chain the last one.
   for (std::size_t row = tree.ranges().size(); row-- > 0;) {
     EventId& child = only_child[index(tree.ranges()[row])];
-    const EventId last = at(only_child, child);
+    const EventId last = entry_of(only_child, child);
     if (last != EventId::none) child = last;
   }
   return only_child;
@@ -254,12 +236,12 @@ void LinkNumbers::find_owners() {
 
   const Column<EventId> merged = merged_children();
   const auto innermost = [&](EventId node) {
-    const EventId inner = at(merged, node);
+    const EventId inner = entry_of(merged, node);
     return inner != EventId::none ? inner : node;
   };
-  const Column<EventId> operators =
-      nearest(trace_, [&](EventId event) { return trace_.kind(event) == EventKind::cpu_op; });
-  const Column<EventId> annotations = nearest(
+  const Column<EventId> operators = nearest_ranges(
+      trace_, [&](EventId event) { return trace_.kind(event) == EventKind::cpu_op; });
+  const Column<EventId> annotations = nearest_ranges(
       trace_, [&](EventId event) { return trace_.kind(event) == EventKind::user_annotation; });
 
   // A launch goes where the model puts its first work.
@@ -287,8 +269,8 @@ void LinkNumbers::find_owners() {
     if (settled[row] || is_device_work(kind) || names_operators(kind)) continue;
     if (kind == EventKind::runtime) {
       EventId op = named_by(event);
-      if (op == EventId::none) op = at(operators, tree.parent(event));
-      if (op == EventId::none) op = at(annotations, tree.parent(event));
+      if (op == EventId::none) op = entry_of(operators, tree.parent(event));
+      if (op == EventId::none) op = entry_of(annotations, tree.parent(event));
       external_id_[row] = number_of(innermost(owner(event, op)));
     } else if (kind == EventKind::gpu_user_annotation) {
       external_id_[row] = number_of(named_by(event));

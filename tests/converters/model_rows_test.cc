@@ -41,6 +41,37 @@ std::string document(const Trace& trace, Dialect dialect = Dialect::kineto) {
   return text;
 }
 
+TEST(ModelRows, FramesInADeepNestFindTheirParentsInOneStep) {
+  constexpr std::int64_t kDeep = 400'000;  // going up from every frame takes minutes
+  TraceBuilder builder;
+  const auto add_frame = [&](std::int64_t start, std::int64_t duration) {
+    EventRow row;
+    row.start_ns = start;
+    row.duration_ns = duration;
+    row.name = builder.intern("f");
+    row.track = fixtures::track(builder, 1, 1);
+    row.category = builder.category(builder.intern("python_function"));
+    row.flags = Events::kPythonFrame;
+    builder.add_event(row);
+  };
+  add_frame(0, 5 * kDeep);
+  for (std::int64_t depth = 1; depth <= kDeep; ++depth) {
+    add(builder, {.start = depth, .duration = 5 * kDeep - 2 * depth});
+  }
+  for (std::int64_t number = 0; number < 2 * kDeep; ++number) add_frame(kDeep + 1 + number, 1);
+  const Trace trace = finished(builder);
+  std::string text;
+  dialects::RowWriter writer(trace, Dialect::kineto, false);
+  ASSERT_TRUE(write_model_rows(trace, writer, *io::memory_sink(text)).ok());
+  std::size_t frames = 0;
+  constexpr std::string_view kParent = "\"Python parent id\":1}";
+  for (std::size_t at = text.find(kParent); at != std::string::npos;
+       at = text.find(kParent, at + 1)) {
+    ++frames;
+  }
+  EXPECT_EQ(frames, 2 * static_cast<std::size_t>(kDeep));
+}
+
 TEST(ModelRows, HoldWhatTheModelHolds) {
   TraceBuilder builder;
   const EventId op = add(builder, {.name = "aten::mm", .duration = 50'000, .external_id = 4});

@@ -96,5 +96,21 @@ TEST(CallStacks, StayRightWhenThereAreTooManyToKeep) {
   }
 }
 
+TEST(CallStacks, OfOperatorsInADeepNestAreFoundInOneStep) {
+  constexpr std::int64_t kDeep = 400'000;  // going up from every operator takes minutes
+  TraceBuilder builder;
+  add_frame(builder, "main", 0, 5 * kDeep);
+  std::vector<EventId> ops;
+  for (std::int64_t depth = 1; depth <= kDeep; ++depth) {
+    ops.push_back(add(builder, {.start = depth, .duration = 5 * kDeep - 2 * depth}));
+  }
+  for (std::int64_t number = 0; number < 2 * kDeep; ++number) {
+    ops.push_back(add(builder, {.start = kDeep + 1 + number, .duration = 1}));
+  }
+  const Trace trace = finished(builder);
+  CallStacks stacks(trace);
+  for (const EventId op : ops) ASSERT_EQ(stacks.json(op), "\"main\"");
+}
+
 }  // namespace
 }  // namespace tbtrace::dialects

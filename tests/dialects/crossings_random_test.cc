@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <random>
 #include <set>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "dialects/crossings.h"
+#include "dialects/crossings_by_steps.h"
 #include "dialects/places_by_definition.h"
 #include "fixtures/trace_rows.h"
 
@@ -230,6 +232,78 @@ TEST(CrossingsRandom, NeverShortenWork) {
     }
     for (const Crossings::Move& move : all.crossings.moved) ASSERT_GE(move.lane, 1u);
   }
+}
+
+/// Deep nests with work in them, on tracks where ranges of all ranks cross.
+Trace deep_trace(unsigned seed) {
+  RandomRanges ranges(seed);
+  for (int root = 0; root < 3; ++root) {
+    ranges.nest(ranges.any_category(), root * 20, root * 20 + 20, 5);
+  }
+  for (std::size_t count = 1 + ranges.below(60); count > 0; --count) {
+    ranges.thread = 1 + ranges.number(2);
+    ranges.add_anywhere(ranges.any_category());
+  }
+  return finished(ranges.builder);
+}
+
+TEST(CrossingsRandom, AreThoseOfStepsWithPlainLists) {
+  std::size_t moved = 0;
+  std::size_t shortened = 0;
+  for (unsigned seed = 0; seed < 20000; ++seed) {
+    SCOPED_TRACE(seed);
+    const Trace trace = deep_trace(seed);
+    const Roles roles(trace, dialect_of(seed));
+    const std::int64_t origin = trace.first_time_ns() / 1'000'000 * 1'000'000;
+    const Crossings crossings = find_crossings(trace, roles, origin);
+    const CrossingsBySteps expected(trace, roles, origin);
+    if (expected.needs_more_lanes()) continue;
+    std::map<EventId, std::uint32_t> lanes;
+    for (const Crossings::Move& move : crossings.moved) lanes[move.event] = move.lane;
+    std::map<EventId, std::int64_t> durations;
+    for (const auto& shorter : crossings.shortened) durations[shorter.event] = shorter.duration_ns;
+    ASSERT_EQ(lanes, expected.lanes());
+    ASSERT_EQ(durations, expected.durations());
+    moved += lanes.size();
+    shortened += durations.size();
+  }
+  EXPECT_GT(moved, 10000u);
+  EXPECT_GT(shortened, 10000u);
+}
+
+// Comparing all that are open takes many minutes here.
+constexpr std::int64_t kDeep = 400'000;
+
+TEST(Crossings, MuchWorkInADeepNestIsFoundInOnePass) {
+  TraceBuilder builder;
+  for (std::int64_t depth = 0; depth < kDeep; ++depth) {
+    add(builder, {.name = "op", .start = depth, .duration = 5 * kDeep - 2 * depth});
+  }
+  for (std::int64_t number = 0; number < kDeep; ++number) {
+    add(builder, {.category = "kernel", .name = "k", .start = kDeep + number, .duration = 1});
+  }
+  const Trace trace = finished(builder);
+  const Crossings crossings = find_crossings(trace, Roles(trace, Dialect::kineto), 0);
+  EXPECT_TRUE(crossings.moved.empty());
+}
+
+TEST(Crossings, ManyThatCrossADeepNestGiveWayInOnePass) {
+  TraceBuilder builder;
+  add(builder, {.name = "bottom", .start = 0, .duration = 10 * kDeep});
+  for (std::int64_t depth = 1; depth <= kDeep; ++depth) {
+    add(builder, {.category = "python_function",
+                  .name = "f",
+                  .start = depth,
+                  .duration = 5 * kDeep - 2 * depth});
+  }
+  for (std::int64_t number = 0; number < kDeep; ++number) {
+    add(builder, {.name = "late",
+                  .start = 2 * kDeep + number,
+                  .duration = 20 * kDeep - 2 * number});  // one in the other
+  }
+  const Trace trace = finished(builder);
+  const Crossings crossings = find_crossings(trace, Roles(trace, Dialect::kineto), 0);
+  EXPECT_EQ(crossings.moved.size(), static_cast<std::size_t>(kDeep));
 }
 
 }  // namespace

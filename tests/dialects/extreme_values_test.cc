@@ -45,7 +45,7 @@ TEST(ExtremeValues, AreWrittenAsStrictJson) {
 }
 
 TEST(ExtremeValues, MakeProfileEvents) {
-  for (unsigned seed = 0; seed < 50; ++seed) {
+  for (unsigned seed = 0; seed < 10; ++seed) {
     SCOPED_TRACE(seed);
     const Trace trace = ExtremeTrace(seed).make();
     ProfileEvents profile(trace, true);
