@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -28,8 +29,25 @@ class Devices {
   std::uint64_t renumbered() const { return renumbered_; }
 
  private:
+  using Listed = std::map<std::int64_t, std::string>;      // number -> properties, as JSON
+  using TextKey = std::pair<std::uint32_t, std::int64_t>;  // process, stream
+  struct Used {
+    std::set<std::int64_t> numbers;
+    std::set<TextKey> texts;
+  };
+
+  static TextKey text_key(const Track& track) {
+    return {static_cast<std::uint32_t>(track.process.text), track.thread.number};
+  }
+  static Used used_devices(const Trace& trace);
+  static Listed listed_devices(const Trace& trace);
+  void number_devices(const Used& used, const Listed& listed);
+  std::int64_t take_number(std::int64_t wanted, const Listed& listed);
+  void list_devices(const Trace& trace, const Listed& listed);
+
   std::map<std::int64_t, std::int64_t> numbers_;
-  std::map<std::pair<std::uint32_t, std::int64_t>, std::int64_t> text_numbers_;
+  std::map<TextKey, std::int64_t> text_numbers_;
+  std::set<std::int64_t> taken_;  // of all rows
   std::string properties_;
   std::uint64_t renumbered_ = 0;
 };

@@ -42,57 +42,80 @@ struct Content {
 
 }  // namespace
 
-/// Gives numbers that nothing else has.
-struct Places::Numbers {
-  std::set<std::int64_t> used;
-  std::int64_t next = kFirstNew;
+/// What is known while places are made.
+struct Places::Making {
+  /// Gives numbers that nothing else has.
+  struct Numbers {
+    std::set<std::int64_t> used;
+    std::int64_t next = kFirstNew;
 
-  std::int64_t fresh() {
-    while (used.contains(next)) ++next;
-    return next++;
-  }
+    std::int64_t fresh() {
+      while (used.contains(next)) ++next;
+      return next++;
+    }
+  };
+
+  bool is_plugin = false;
+  std::vector<Content> contents;  // by track
+  Numbers processes;
+  Numbers threads;
+  std::set<std::pair<std::int64_t, std::int64_t>> taken;  // process and thread
+  std::set<std::int64_t> taken_by_nodes;                  // the plugin does not look at processes
 };
 
 Places::Places(const Trace& trace, const Roles& roles, const Devices& devices,
                const Crossings& crossings, Dialect dialect)
-    : trace_(trace), crossings_(crossings) {
-  const Events& events = trace.events();
-  std::vector<Content> contents(trace.tracks().size());
+    : trace_(trace), crossings_(crossings), places_(trace.tracks().size()) {
+  Making making;
+  making.is_plugin = dialect == Dialect::plugin;
+  look_at_tracks(roles, making);
+  place_processes(devices, making);
+  place_threads(making);
+  for (std::size_t row = 0; row < places_.size(); ++row) {
+    const Track& track = trace.tracks()[row];
+    by_text_[{key_text(trace, track.process), key_text(trace, track.thread)}] = places_[row];
+  }
+  place_lanes(making);
+}
+
+/// What stands on tracks, and which numbers are taken because they stay.
+void Places::look_at_tracks(const Roles& roles, Making& making) const {
+  const Events& events = trace_.events();
+  making.contents.resize(places_.size());
   for (std::size_t row = 0; row < events.size(); ++row) {
     const auto event = static_cast<EventId>(row);
-    const EventKind kind = trace.kind(event);
-    Content& content = contents[index(events.track(event))];
+    const EventKind kind = trace_.kind(event);
+    Content& content = making.contents[index(events.track(event))];
     const bool device = kind >= EventKind::kernel && kind <= EventKind::gpu_user_annotation;
     (device ? content.device : content.host) = true;
     content.only_span = content.only_span && kind == EventKind::trace_span;
     content.node = content.node || is_node(roles.role(event));
   }
-
-  Numbers process_numbers;
-  Numbers thread_numbers;
-  for (const Track& track : trace.tracks()) {
-    if (is_sound(track.process)) process_numbers.used.insert(track.process.number);
+  for (const Track& track : trace_.tracks()) {
+    if (is_sound(track.process)) making.processes.used.insert(track.process.number);
     if (is_sound(track.thread)) {
-      thread_numbers.used.insert(track.thread.number);
-    } else if (const auto stream = stream_number(trace.string(track.thread.text))) {
-      thread_numbers.used.insert(*stream);
+      making.threads.used.insert(track.thread.number);
+    } else if (const auto stream = stream_number(trace_.string(track.thread.text))) {
+      making.threads.used.insert(*stream);
     }
   }
+}
 
-  places_.resize(trace.tracks().size());
+void Places::place_processes(const Devices& devices, Making& making) {
   for (std::size_t row = 0; row < places_.size(); ++row) {
-    const Track& track = trace.tracks()[row];
-    if (contents[row].device) {
-      device_processes_.try_emplace(key_text(trace, track.process), devices.number(track));
+    const Track& track = trace_.tracks()[row];
+    if (making.contents[row].device) {
+      device_processes_.try_emplace(key_text(trace_, track.process), devices.number(track));
     }
   }
   for (std::size_t row = 0; row < places_.size(); ++row) {
-    const Track& track = trace.tracks()[row];
+    const Track& track = trace_.tracks()[row];
+    const Content& content = making.contents[row];
     Place& place = places_[row];
-    const std::string text = key_text(trace, track.process);
-    place.is_device = contents[row].device;
+    const std::string text = key_text(trace_, track.process);
+    place.is_device = content.device;
     // Also what only has a name: it names the device.
-    if (place.is_device || (!contents[row].host && device_processes_.contains(text))) {
+    if (place.is_device || (!content.host && device_processes_.contains(text))) {
       place.process = devices.number(track);
       continue;
     }
@@ -101,54 +124,55 @@ Places::Places(const Trace& trace, const Roles& roles, const Devices& devices,
       place.process = known->second;
       continue;
     }
-    place.process = is_sound(track.process) ? track.process.number : process_numbers.fresh();
+    const bool stays = is_sound(track.process);
+    place.process = stays ? track.process.number : making.processes.fresh();
     processes_[text] = place.process;
-    if (is_sound(track.process)) continue;
-    renumbered_ += contents[row].only_span ? 0 : 1;
+    if (stays) continue;
+    renumbered_ += content.only_span ? 0 : 1;
     if (track.process_name == StringId::empty) names_.push_back({place, text, true});
   }
+}
 
-  // Sound numbers first, so that they stay.
-  std::set<std::pair<std::int64_t, std::int64_t>> taken;
-  std::set<std::int64_t> taken_by_nodes;  // the plugin does not look at processes
-  const auto settle = [&](std::size_t row, std::optional<std::int64_t> wanted) {
-    Place& place = places_[row];
-    const bool is_unique =
-        wanted && !taken.contains({place.process, *wanted}) &&
-        !(dialect == Dialect::plugin && contents[row].node && taken_by_nodes.contains(*wanted));
-    place.thread = is_unique ? *wanted : thread_numbers.fresh();
-    taken.insert({place.process, place.thread});
-    if (contents[row].node) taken_by_nodes.insert(place.thread);
-    const Track& track = trace.tracks()[row];
-    if (is_unique && is_sound(track.thread)) return;
-    renumbered_ += contents[row].only_span ? 0 : 1;
-    if (track.thread_name != StringId::empty) return;
-    const std::string text = key_text(trace, track.thread);
-    const bool is_number = track.thread.text == StringId::empty;
-    names_.push_back({place, is_number ? "thread " + text : text, false});
-  };
+/// Sound numbers first, so that they stay.
+void Places::place_threads(Making& making) {
   for (std::size_t row = 0; row < places_.size(); ++row) {
-    const TrackKey& thread = trace.tracks()[row].thread;
-    if (is_sound(thread)) settle(row, thread.number);
+    const TrackKey& thread = trace_.tracks()[row].thread;
+    if (is_sound(thread)) place_thread(row, thread.number, making);
   }
   for (std::size_t row = 0; row < places_.size(); ++row) {
-    const TrackKey& thread = trace.tracks()[row].thread;
-    if (!is_sound(thread)) settle(row, stream_number(trace.string(thread.text)));
+    const TrackKey& thread = trace_.tracks()[row].thread;
+    if (!is_sound(thread)) place_thread(row, stream_number(trace_.string(thread.text)), making);
   }
-  for (std::size_t row = 0; row < places_.size(); ++row) {
-    const Track& track = trace.tracks()[row];
-    by_text_[{key_text(trace, track.process), key_text(trace, track.thread)}] = places_[row];
-  }
+}
 
-  for (const Crossings::Move& move : crossings.moved) {
-    const TrackId track = events.track(move.event);
+void Places::place_thread(std::size_t row, std::optional<std::int64_t> wanted, Making& making) {
+  const Content& content = making.contents[row];
+  Place& place = places_[row];
+  const bool is_unique =
+      wanted && !making.taken.contains({place.process, *wanted}) &&
+      !(making.is_plugin && content.node && making.taken_by_nodes.contains(*wanted));
+  place.thread = is_unique ? *wanted : making.threads.fresh();
+  making.taken.insert({place.process, place.thread});
+  if (content.node) making.taken_by_nodes.insert(place.thread);
+  const Track& track = trace_.tracks()[row];
+  if (is_unique && is_sound(track.thread)) return;
+  renumbered_ += content.only_span ? 0 : 1;
+  if (track.thread_name != StringId::empty) return;
+  const std::string text = key_text(trace_, track.thread);
+  const bool is_number = track.thread.text == StringId::empty;
+  names_.push_back({place, is_number ? "thread " + text : text, false});
+}
+
+void Places::place_lanes(Making& making) {
+  for (const Crossings::Move& move : crossings_.moved) {
+    const TrackId track = trace_.events().track(move.event);
     const auto [lane, added] = lanes_.try_emplace({index(track), move.lane}, of_track(track));
     if (!added) continue;
-    lane->second.thread = thread_numbers.fresh();
-    const Track& of = trace.track(track);
+    lane->second.thread = making.threads.fresh();
+    const Track& of = trace_.track(track);
     const std::string thread = of.thread_name != StringId::empty
-                                   ? std::string(trace.string(of.thread_name))
-                                   : "thread " + key_text(trace, of.thread);
+                                   ? std::string(trace_.string(of.thread_name))
+                                   : "thread " + key_text(trace_, of.thread);
     names_.push_back({lane->second, thread + " (lane " + std::to_string(move.lane) + ")", false});
   }
 }

@@ -4,8 +4,10 @@
 // Numbers that are sound are kept; negative ones, those beyond 2^53 and texts get new ones.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -49,7 +51,13 @@ class Places {
   std::uint64_t renumbered() const { return renumbered_; }
 
  private:
-  struct Numbers;
+  struct Making;
+
+  void look_at_tracks(const Roles& roles, Making& making) const;
+  void place_processes(const Devices& devices, Making& making);
+  void place_threads(Making& making);
+  void place_thread(std::size_t row, std::optional<std::int64_t> wanted, Making& making);
+  void place_lanes(Making& making);
 
   const Trace& trace_;
   const Crossings& crossings_;
