@@ -13,7 +13,7 @@ namespace tbtrace {
 /// nullopt if it is neither, or may come out longer than `limit` bytes.
 ///
 /// Encodings refer back to their own parts, so each reference can double the length: 230 characters
-/// can stand for 10 GB. Names whose bound by that count exceeds the limit are refused.
+/// can stand for 10 GB. Names whose bound (demangled_size.h) exceeds the limit are refused.
 std::optional<std::string> demangle(const std::string& name, std::size_t limit);
 
 }  // namespace tbtrace

@@ -54,6 +54,19 @@ TEST(Demangle, ReadsKernelsWithManyReferences) {
   EXPECT_TRUE(text->starts_with("void at::native::reduce_kernel<512, 1, at::native::ReduceOp<"));
 }
 
+TEST(Demangle, LettersOfIdentifiersAreNotOperators) {
+  EXPECT_EQ(demangle("_Z10recvKernelIfEvPT_", std::size_t{16} << 20),
+            "void recvKernel<float>(float*)");
+  // OpenCV's namespace is the operator of conversions, T_ a parameter, S_ a reference.
+  EXPECT_EQ(demangle("_ZN2cv4cuda6T_S_DpIfLi4EEEvPT_", std::size_t{16} << 20),
+            "void cv::cuda::T_S_Dp<float, 4>(float*)");
+}
+
+TEST(Demangle, ReadsConversions) {
+  EXPECT_EQ(demangle("_ZN1AcvT_IiEEv", kLimit), "A::operator int<int>()");
+  EXPECT_EQ(demangle("_ZNK3c106ScalarcvbEv", kLimit), "c10::Scalar::operator bool() const");
+}
+
 TEST(Demangle, LeavesOtherNamesAlone) {
   for (const std::string name : {"", "aten::add", "_Z", "_Z1", "ProfilerStep#3", "cudaLaunchKernel",
                                  "_ZN", "Memcpy HtoD (Pageable -> Device)", "_Z99x"}) {
@@ -84,6 +97,34 @@ TEST(Demangle, NestedPackExpansionsStayBelowTheLimit) {
     const std::optional<std::string> text = demangle("_Z1fI" + packs + "Ev" + nested, kLimit);
     EXPECT_LE(text.value_or("").size(), kLimit) << level;
   }
+}
+
+TEST(Demangle, PointersToMembersOfFunctionsStayBelowTheLimit) {
+  // The library writes such a class twice: 30 of them would be 50 GB.
+  std::string nested = "1a";
+  for (int level = 1; level < 60; ++level) {
+    nested = "MFv" + nested + "Ei";
+    const std::optional<std::string> text = demangle("_Z1f" + nested, kLimit);
+    EXPECT_LE(text.value_or("").size(), kLimit) << level;
+    EXPECT_TRUE(text.has_value() || level > 8) << level;
+  }
+}
+
+TEST(Demangle, ReferencesToNothingDoNotHideOthers) {
+  // The library leaves out the prefix S9_, which is not there, and goes on.
+  const std::string name = "_ZNS9_300" + std::string(300, 'n') + "1aE" + "S_S_S_S_";
+  const std::optional<std::string> text = demangle(name, 1000);
+  EXPECT_LE(text.value_or("").size(), 1000u);
+}
+
+TEST(Demangle, NamesOnWhichTheLibraryHangsAreRefused) {
+  // Where an unresolved name goes wrong before a C, D or U, libstdc++ 12 never returns.
+  for (const char* name :
+       {"Z1CT_1pDtsrfpD", "_Z1fIXsr3stdEEvv", "_Z1fDtsr1aIiDEE", "_ZN4a9INS_u3barXsr3Dx"}) {
+    EXPECT_EQ(demangle(name, kLimit), std::nullopt) << name;
+  }
+  EXPECT_EQ(demangle("_Z1fIiENSt9enable_ifIXsrSt8is_arrayIT_E5valueEvE4typeEv", kLimit),
+            "std::enable_if<std::is_array<int>::value, void>::type f<int>()");
 }
 
 TEST(Demangle, TheLimitIsTheCallersChoice) {
