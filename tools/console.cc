@@ -41,6 +41,7 @@ int exit_code(const Status& status) {
     case StatusCode::invalid_argument:
       return kWrongUsage;
     case StatusCode::unreadable_input:
+    case StatusCode::out_of_memory:
       return kUnreadableInput;
     case StatusCode::unwritable_output:
       return kUnwritableOutput;

@@ -20,6 +20,7 @@ enum class StatusCode : std::uint8_t {
   unreadable_input,   ///< an input could not be opened or is no trace (exit code 3)
   unwritable_output,  ///< an output could not be written, or exists already (exit code 5)
   check_failed,       ///< a check that was asked for failed, such as `strict` (exit code 1)
+  out_of_memory,      ///< an input needs more memory than there is (exit code 3)
 };
 
 /// Success, or a failure with one sentence that says what is wrong and what to do about it.
