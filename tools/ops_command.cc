@@ -32,10 +32,8 @@ constexpr const char* kExamples =
     "  zcat trace.json.gz | tbtrace ops -\n"
     "      from a pipe\n";
 
-enum class Format { text, csv, json, markdown };
-
 struct OpsOptions {
-  Format format = Format::text;
+  TableFormat format = TableFormat::text;
   std::string format_name = "text";
   SummaryOptions summary;
   TableOptions table;
@@ -82,17 +80,17 @@ std::string take_options(const OptionParser& parser, OpsOptions& ops) {
                               {{".csv", "csv"}, {".json", "json"}, {".md", "md"}});
   }
   if (format.empty()) format = "text";
-  const std::map<std::string, Format> formats = {{"text", Format::text},
-                                                 {"csv", Format::csv},
-                                                 {"json", Format::json},
-                                                 {"md", Format::markdown}};
+  const std::map<std::string, TableFormat> formats = {{"text", TableFormat::text},
+                                                      {"csv", TableFormat::csv},
+                                                      {"json", TableFormat::json},
+                                                      {"md", TableFormat::markdown}};
   if (!formats.contains(format))
     return "there is no format '" + format + "'; use text, csv, json or md";
   ops.format = formats.at(format);
   ops.format_name = format;
 
   if (given("sort-by")) ops.table.sort_by = text("sort-by");
-  ops.table.row_limit = ops.format == Format::text ? 100 : -1;
+  ops.table.row_limit = ops.format == TableFormat::text ? 100 : -1;
   if (given("row-limit")) {
     const auto limit = whole_number(text("row-limit"));
     if (!limit || *limit < -1) return "--row-limit takes a number, -1 for all";
@@ -148,32 +146,28 @@ ReadOptions reading_for(const OpsOptions& ops, ReadOptions reading) {
   return reading;
 }
 
-Result<std::string> render(const OpsOptions& ops, std::span<const Trace* const> traces) {
-  if (ops.per_event) {
-    const EventList list = events(traces);
-    if (ops.format == Format::text) return list.table(ops.table);
-    if (ops.format == Format::json) return event_list_json(list, traces, ops.table);
-    const Result<Table> table = list.report(ops.table);
-    if (!table.ok()) return table.status();
-    return ops.format == Format::csv ? table_csv(*table) : table_markdown(*table);
-  }
+Result<std::string> summary_text(const OpsOptions& ops, std::span<const Trace* const> traces) {
   const OperatorSummary summary = operator_summary(traces, ops.summary);
-  if (ops.format == Format::text) return summary.table(ops.table);
-  if (ops.format == Format::json) return operator_summary_json(summary, traces, ops.table);
-  const Result<Table> table = summary.report(ops.table);
-  if (!table.ok()) return table.status();
-  return ops.format == Format::csv ? table_csv(*table) : table_markdown(*table);
+  if (ops.format == TableFormat::text) return summary.table(ops.table);
+  if (ops.format == TableFormat::json) return operator_summary_json(summary, traces, ops.table);
+  const Result<Table> rows = summary.report(ops.table);
+  if (!rows.ok()) return rows.status();
+  return ops.format == TableFormat::csv ? table_csv(*rows) : table_markdown(*rows);
 }
 
-int finish(const Result<std::string>& text, const std::string& output, bool overwrite,
-           Console& console) {
-  if (!text.ok()) {
-    console.error("ops", text.status().message());
-    return exit_code(text.status());
-  }
-  const bool to_output = output.empty() || output == "-";
-  const Status written = write_text(*text, to_output ? "-" : output, overwrite);
-  if (!written.ok()) console.error(to_output ? "standard output" : output, written.message());
+Status write_summary(const OpsOptions& ops, std::span<const Trace* const> traces,
+                     const std::string& output, bool overwrite) {
+  const Result<std::string> text = summary_text(ops, traces);
+  return text.ok() ? write_text(*text, output, overwrite) : text.status();
+}
+
+/// Analyses and writes; returns the exit code.
+int finish(const OpsOptions& ops, std::span<const Trace* const> traces, const std::string& output,
+           bool overwrite, Console& console) {
+  const Status written = ops.per_event
+                             ? write_events(traces, output, ops.format, ops.table, overwrite)
+                             : write_summary(ops, traces, output, overwrite);
+  if (!written.ok()) console.error(output == "-" ? "standard output" : output, written.message());
   return exit_code(written);
 }
 
@@ -197,7 +191,7 @@ int run_together(const OpsOptions& ops, const StandardOptions& standard, Console
   std::vector<const Trace*> pointers;
   pointers.reserve(traces.size());
   for (const Trace& trace : traces) pointers.push_back(&trace);
-  return finish(render(ops, pointers), standard.output, standard.overwrite, console);
+  return finish(ops, pointers, output, standard.overwrite, console);
 }
 
 /// `<input>.ops.<format>` in the directory, numbered where two inputs are called the same.
@@ -220,10 +214,10 @@ std::string code_span(const std::string& text) {
   return ticks + blank + text + blank + ticks;
 }
 
-void print_heading(Format format, const std::string& input, bool first) {
+void print_heading(TableFormat format, const std::string& input, bool first) {
   const std::string name = printable(subject_of(input));
-  if (format == Format::text) std::cout << name << ":\n" << std::flush;
-  if (format == Format::markdown) {
+  if (format == TableFormat::text) std::cout << name << ":\n" << std::flush;
+  if (format == TableFormat::markdown) {
     std::cout << (first ? "" : "\n") << "## " << code_span(name) << "\n\n" << std::flush;
   }
 }
@@ -251,7 +245,7 @@ int run_each(const OpsOptions& ops, const StandardOptions& standard, Console& co
       const std::string output =
           to_files ? output_in(standard.output, input, ops.format_name, taken) : "-";
       if (!to_files) print_heading(ops.format, input, &input == &standard.inputs.front());
-      code = finish(render(ops, one), output, standard.overwrite, console);
+      code = finish(ops, one, output, standard.overwrite, console);
     } else {
       code = exit_code(trace.status());
     }
@@ -274,6 +268,10 @@ int run_ops(const std::vector<std::string>& arguments) {
     return parser.wrong(problem);
   }
   Console console(parser.standard().console);
+  if (const Status known = check_table_options(ops.table, ops.format); !known.ok()) {
+    console.error("ops", known.message());
+    return exit_code(known);
+  }
   return ops.each ? run_each(ops, parser.standard(), console)
                   : run_together(ops, parser.standard(), console);
 }

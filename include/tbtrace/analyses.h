@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <optional>
 #include <span>
 #include <string>
@@ -100,11 +101,13 @@ struct FunctionEvent : OperatorRow {
   std::vector<LaunchedKernel> kernels;
 };
 
-/// What prof.events() holds in Python.
+/// What prof.events() holds in Python, all of it in memory: 1 to 2 kB an event. write_events()
+/// writes the same rows without that.
 class EventList {
  public:
-  EventList(std::vector<FunctionEvent> events, OperatorRows shape)
-      : events_(std::move(events)), shape_(std::move(shape)) {}
+  /// `facts`: what a table needs to know besides the events; without rows.
+  EventList(std::vector<FunctionEvent> events, OperatorRows facts)
+      : events_(std::move(events)), facts_(std::move(facts)) {}
 
   std::size_t size() const { return events_.size(); }
   const FunctionEvent& operator[](std::size_t row) const { return events_[row]; }
@@ -115,14 +118,27 @@ class EventList {
   Result<Table> report(const TableOptions& options = {.row_limit = -1}) const;
 
  private:
-  std::vector<OperatorRow> rows() const;
-
   std::vector<FunctionEvent> events_;
-  OperatorRows shape_;  // without its rows
+  OperatorRows facts_;  // without rows
 };
 
 EventList events(const Trace& trace);
 EventList events(std::span<const Trace* const> traces);
+
+/// Writes the rows of events(traces), each as it is made. Memory is what rows are made from, about
+/// 60 bytes an event. The text is that of EventList::table() and event_list_json(), and for CSV and
+/// Markdown that of table_csv() and table_markdown() with EventList::report(). A file appears by
+/// rename, whole or not at all; `-` is standard output. An option that does not exist is found
+/// before anything is written.
+Status write_events(std::span<const Trace* const> traces, const std::string& path,
+                    TableFormat format, const TableOptions& options = {.row_limit = -1},
+                    bool overwrite = false);
+/// The same onto a stream. After a failure the stream has a part of the text.
+Status write_events(std::span<const Trace* const> traces, std::ostream& stream, TableFormat format,
+                    const TableOptions& options = {.row_limit = -1});
+
+/// Fails for a sort key, or for a time unit of a text table, that does not exist.
+Status check_table_options(const TableOptions& options, TableFormat format);
 
 /// One JSON object (`tbtrace.ops/1`): the rows that `options` ask for, totals over all rows, and
 /// the issues and links of the traces that the result was made of.
@@ -144,5 +160,9 @@ Result<StackTree> flame_graph(const Trace& trace, const FlameGraphOptions& optio
 
 /// The lines that prof.export_stacks(path, metric) writes, for several recordings as above.
 Result<std::string> exported_stacks(std::span<const Trace* const> traces, std::string_view metric);
+
+/// The same into a file, or to standard output (`-`), line by line.
+Status write_exported_stacks(std::span<const Trace* const> traces, const std::string& path,
+                             std::string_view metric, bool overwrite = false);
 
 }  // namespace tbtrace

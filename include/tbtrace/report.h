@@ -62,6 +62,9 @@ struct TableOptions {
   std::string time_unit = {};
 };
 
+/// How a table is written: as torch prints it, or for other programs with exact numbers.
+enum class TableFormat : std::uint8_t { text, csv, json, markdown };
+
 /// The rows of a summary or of an event list, with what a table needs to know besides.
 struct OperatorRows {
   std::vector<OperatorRow> rows;  ///< in torch's own order

@@ -127,18 +127,7 @@ class Averages {
 
 }  // namespace
 
-void set_memory(OperatorRow& row, const TorchEvents::Memory& total,
-                const TorchEvents::Memory& self) {
-  row.cpu_memory_usage_bytes = bounded(total.cpu_bytes);
-  row.device_memory_usage_bytes = bounded(total.device_bytes);
-  row.self_cpu_memory_usage_bytes = bounded(self.cpu_bytes);
-  row.self_device_memory_usage_bytes = bounded(self.device_bytes);
-}
-
-OperatorRow event_row(const TorchEvents& events, std::size_t number) {
-  OperatorRow row;
-  row.key = events.text(events.name(number));
-  row.overload_name = events.text(events.overload(number));
+void set_numbers(const TorchEvents& events, std::size_t number, OperatorRow& row) {
   row.count = 1;
   row.is_user_annotation = events.is_user_annotation(number);
   row.is_async = events.is_async(number);
@@ -149,11 +138,17 @@ OperatorRow event_row(const TorchEvents& events, std::size_t number) {
   row.device_time_total = duration_of_us(events.device_time_us(number));
   row.self_device_time_total = duration_of_us(events.self_device_time_us(number));
   row.flops = events.flops(number).value_or(0);
+}
+
+void set_texts(const TorchEvents& events, std::size_t number, OperatorRow& row) {
+  row.key = events.text(events.name(number));
+  row.overload_name = events.text(events.overload(number));
   row.input_shapes = events.shapes(number);
-  for (const NameId frame : events.frames(events.stack(number), SIZE_MAX)) {
-    row.stack.emplace_back(events.text(frame));
+  const std::vector<NameId> frames = events.frames(events.stack(number), SIZE_MAX);
+  row.stack.resize(frames.size());
+  for (std::size_t frame = 0; frame < frames.size(); ++frame) {
+    row.stack[frame] = events.text(frames[frame]);
   }
-  return row;
 }
 
 OperatorRows table_facts(std::span<const Trace* const> traces) {

@@ -12,8 +12,11 @@
 
 namespace tbtrace::analyses {
 
-/// One row an event, without its memory and the fields that only an event list has.
-OperatorRow event_row(const TorchEvents& events, std::size_t number);
+/// What an event's row says in numbers, without its memory.
+void set_numbers(const TorchEvents& events, std::size_t number, OperatorRow& row);
+
+/// The same in texts: name, overload, shapes and stack.
+void set_texts(const TorchEvents& events, std::size_t number, OperatorRow& row);
 
 void set_memory(OperatorRow& row, const TorchEvents::Memory& total,
                 const TorchEvents::Memory& self);

@@ -1,91 +1,101 @@
+// What <tbtrace/analyses.h> offers of event lists, in memory and written as they are made.
+#include <ostream>
 #include <utility>
 
 #include <tbtrace/analyses.h>
 
-#include "report/operator_report.h"
+#include "analyses/event_rows.h"
+#include "api/event_table.h"
+#include "io/text_sink.h"
 #include "report/row_order.h"
-#include "wire/json_emitter.h"
-#include "writers/torch_table.h"
+#include "writers/write_file.h"
 
 namespace tbtrace {
 namespace {
 
-std::string kernels_json(const FunctionEvent& event) {
-  std::string json;
-  wire::JsonEmitter emitter(json);
-  emitter.begin_array();
-  for (const LaunchedKernel& kernel : event.kernels) {
-    emitter.begin_array();
-    emitter.text(kernel.name);
-    emitter.integer(kernel.device_index);
-    emitter.number(kernel.duration_us);
-    emitter.end_array();
-  }
-  emitter.end_array();
-  return json;
+/// Events that are in memory already.
+class ListedEvents final : public analyses::EventSource {
+ public:
+  ListedEvents(std::span<const FunctionEvent> events, const OperatorRows& facts)
+      : events_(events), facts_(facts) {}
+
+  const OperatorRows& facts() const override { return facts_; }
+  std::size_t size() const override { return events_.size(); }
+  const OperatorRow& row(std::size_t number) override { return events_[number]; }
+  const FunctionEvent& event(std::size_t number) override { return events_[number]; }
+  std::string_view key(std::size_t number) override { return events_[number].key; }
+
+ private:
+  std::span<const FunctionEvent> events_;
+  const OperatorRows& facts_;
+};
+
+Result<std::string> text_of(std::span<const FunctionEvent> events, const OperatorRows& facts,
+                            std::span<const Trace* const> traces, TableFormat format,
+                            const TableOptions& options) {
+  if (Status known = check_table_options(options, format); !known.ok()) return known;
+  ListedEvents rows(events, facts);
+  const Result<report::RowOrder> order = report::sorted_rows(rows, options.sort_by);
+  return io::text_of([&](io::TextSink& out) {
+    api::write_event_table(rows, *order, traces, format, options, out);
+  });
 }
 
-Cell tid_cell(const FunctionEvent& event) {
-  if (event.tid.empty()) return std::monostate();
-  if (event.tid_is_number) return Json{event.tid};
-  return event.tid;
-}
+/// The rows of recordings in their order, ready to be written.
+class SortedEvents {
+ public:
+  SortedEvents(std::span<const Trace* const> traces, const TableOptions& options)
+      : traces_(traces),
+        options_(options),
+        rows_(traces),
+        order_(*report::sorted_rows(rows_, options.sort_by)) {}
+
+  Status write(TableFormat format, io::ByteSink& sink) {
+    io::TextSink out(sink);
+    api::write_event_table(rows_, order_, traces_, format, options_, out);
+    return out.finish();
+  }
+
+ private:
+  std::span<const Trace* const> traces_;
+  const TableOptions& options_;
+  analyses::EventRows rows_;
+  report::RowOrder order_;
+};
 
 }  // namespace
 
-std::vector<OperatorRow> EventList::rows() const {
-  return std::vector<OperatorRow>(events_.begin(), events_.end());
-}
-
 Result<std::string> EventList::table(const TableOptions& options) const {
-  OperatorRows rows = shape_;
-  rows.rows = this->rows();
-  Result<std::vector<std::size_t>> order = report::sorted_rows(rows.rows, options.sort_by);
-  if (!order.ok()) return order.status();
-  return writers::torch_table(rows, *order, options);
+  return text_of(events_, facts_, {}, TableFormat::text, options);
 }
 
 Result<Table> EventList::report(const TableOptions& options) const {
-  const std::vector<OperatorRow> rows = this->rows();
-  Result<std::vector<std::size_t>> order = report::sorted_rows(rows, options.sort_by);
+  ListedEvents events(events_, facts_);
+  const Result<report::RowOrder> order = report::sorted_rows(events, options.sort_by);
   if (!order.ok()) return order.status();
-  Table table;
-  // Records of torch's lists leave the memory of devices out of events; under torch's names these
-  // two would look like a difference.
-  table.columns = {"name",
-                   "overload_name",
-                   "tid",
-                   "start_ns",
-                   "end_ns",
-                   "parent",
-                   "self_cpu_time_ns",
-                   "cpu_memory_usage_bytes",
-                   "self_cpu_memory_usage_bytes",
-                   "device_memory_bytes",
-                   "self_device_memory_bytes",
-                   "flops",
-                   "input_shapes",
-                   "stack",
-                   "sequence_nr",
-                   "is_user_annotation",
-                   "is_python_function",
-                   "kernels"};
-  for (const std::size_t number : report::shown_rows(rows, *std::move(order), options)) {
-    const FunctionEvent& event = events_[number];
-    Cell parent;
-    if (event.parent) parent = static_cast<std::int64_t>(*event.parent);
-    Cell sequence;
-    if (event.sequence_nr > 0) sequence = event.sequence_nr;
-    Cell flops;
-    if (event.own_flops) flops = *event.own_flops;
-    table.rows.push_back(
-        {event.key, event.overload_name, tid_cell(event), event.start_ns, event.end_ns, parent,
-         event.self_cpu_time_total.ns, event.cpu_memory_usage_bytes,
-         event.self_cpu_memory_usage_bytes, event.device_memory_usage_bytes,
-         event.self_device_memory_usage_bytes, flops, report::shapes_cell(event), event.stack,
-         sequence, event.is_user_annotation, event.is_python_function, Json{kernels_json(event)}});
-  }
+  api::EventTable rows(events, *order, options);
+  Table table = {.columns = rows.columns(), .rows = {}};
+  while (const std::vector<Cell>* row = rows.next()) table.rows.push_back(*row);
   return table;
+}
+
+Result<std::string> event_list_json(const EventList& events, std::span<const Trace* const> traces,
+                                    const TableOptions& options) {
+  return text_of({events.begin(), events.end()}, {}, traces, TableFormat::json, options);
+}
+
+Status write_events(std::span<const Trace* const> traces, const std::string& path,
+                    TableFormat format, const TableOptions& options, bool overwrite) {
+  if (Status known = check_table_options(options, format); !known.ok()) return known;
+  SortedEvents events(traces, options);
+  return writers::write_file(path, overwrite,
+                             [&](io::ByteSink& sink) { return events.write(format, sink); });
+}
+
+Status write_events(std::span<const Trace* const> traces, std::ostream& stream, TableFormat format,
+                    const TableOptions& options) {
+  if (Status known = check_table_options(options, format); !known.ok()) return known;
+  return SortedEvents(traces, options).write(format, *io::stream_sink(stream));
 }
 
 }  // namespace tbtrace

@@ -1,9 +1,8 @@
 // The public classes that join analyses with writers.
-#include <utility>
-
 #include <tbtrace/analyses.h>
 
 #include "base/bounded_sum.h"
+#include "io/text_sink.h"
 #include "report/operator_report.h"
 #include "report/row_order.h"
 #include "writers/torch_table.h"
@@ -11,16 +10,19 @@
 namespace tbtrace {
 
 Result<std::string> OperatorSummary::table(const TableOptions& options) const {
-  Result<std::vector<std::size_t>> order = report::sorted_rows(rows_.rows, options.sort_by);
+  if (Status known = check_table_options(options, TableFormat::text); !known.ok()) return known;
+  report::StoredRows rows(rows_);
+  const Result<report::RowOrder> order = report::sorted_rows(rows, options.sort_by);
   if (!order.ok()) return order.status();
-  return writers::torch_table(rows_, *order, options);
+  return io::text_of(
+      [&](io::TextSink& out) { writers::write_torch_table(rows, *order, options, out); });
 }
 
 Result<Table> OperatorSummary::report(const TableOptions& options) const {
-  Result<std::vector<std::size_t>> order = report::sorted_rows(rows_.rows, options.sort_by);
+  report::StoredRows rows(rows_);
+  const Result<report::RowOrder> order = report::sorted_rows(rows, options.sort_by);
   if (!order.ok()) return order.status();
-  return report::operator_table(rows_.rows,
-                                report::shown_rows(rows_.rows, *std::move(order), options));
+  return report::operator_table(rows, *order, options);
 }
 
 Duration OperatorSummary::self_cpu_time_total() const {

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ostream>
 #include <utility>
 
 #include <fcntl.h>
@@ -112,6 +113,19 @@ class MemorySink final : public ByteSink {
   std::string& text_;
 };
 
+class StreamSink final : public ByteSink {
+ public:
+  explicit StreamSink(std::ostream& stream) : stream_(stream) {}
+  Status write(std::string_view bytes) override {
+    stream_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    return stream_ ? Status() : failure("cannot write to the stream");
+  }
+  Status close() override { return {}; }
+
+ private:
+  std::ostream& stream_;
+};
+
 /// What a link leads to, so that a rename replaces that and not the link; `/dev/stdout` is one.
 std::string followed(const std::string& path) {
   const std::unique_ptr<char, decltype(&std::free)> target(::realpath(path.c_str(), nullptr),
@@ -157,6 +171,10 @@ std::unique_ptr<ByteSink> standard_output() {
 
 std::unique_ptr<ByteSink> memory_sink(std::string& text) {
   return std::make_unique<MemorySink>(text);
+}
+
+std::unique_ptr<ByteSink> stream_sink(std::ostream& stream) {
+  return std::make_unique<StreamSink>(stream);
 }
 
 }  // namespace tbtrace::io

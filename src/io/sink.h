@@ -3,6 +3,7 @@
 // A failed write or close returns a Status of code unwritable_output, and no half file appears.
 #pragma once
 
+#include <iosfwd>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -34,6 +35,9 @@ std::unique_ptr<ByteSink> standard_output();
 
 /// Appends to a string, which must outlive the sink.
 std::unique_ptr<ByteSink> memory_sink(std::string& text);
+
+/// Writes to a stream, which must outlive the sink.
+std::unique_ptr<ByteSink> stream_sink(std::ostream& stream);
 
 /// Compresses into `sink`, which it owns; close() ends the gzip member, then closes `sink`. The
 /// same text gives the same bytes, however it was cut into writes.

@@ -1,5 +1,6 @@
 #include "report/operator_report.h"
 
+#include <optional>
 #include <string>
 
 namespace tbtrace::report {
@@ -8,18 +9,7 @@ Json shapes_cell(const OperatorRow& row) {
   return {row.input_shapes.empty() ? "[]" : row.input_shapes};
 }
 
-std::vector<std::size_t> shown_rows(std::span<const OperatorRow> rows,
-                                    std::vector<std::size_t> order, const TableOptions& options) {
-  if (options.top_level_events_only) {
-    std::erase_if(order, [&](std::size_t row) { return rows[row].has_cpu_parent; });
-  }
-  if (options.row_limit >= 0 && order.size() > static_cast<std::size_t>(options.row_limit)) {
-    order.resize(static_cast<std::size_t>(options.row_limit));
-  }
-  return order;
-}
-
-Table operator_table(std::span<const OperatorRow> rows, std::span<const std::size_t> order) {
+Table operator_table(RowSource& rows, const RowOrder& order, const TableOptions& options) {
   Table table;
   table.columns = {"key",
                    "overload_name",
@@ -37,8 +27,9 @@ Table operator_table(std::span<const OperatorRow> rows, std::span<const std::siz
                    "flops",
                    "input_shapes",
                    "stack"};
-  for (const std::size_t number : order) {
-    const OperatorRow& row = rows[number];
+  ShownRows shown(rows, order, options);
+  while (const std::optional<std::size_t> number = shown.next()) {
+    const OperatorRow& row = rows.row(*number);
     table.rows.push_back(
         {row.key, row.overload_name, row.count, row.is_user_annotation,
          std::string(device_type_name(row.device_type)), row.cpu_time_total.ns,

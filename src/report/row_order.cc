@@ -39,6 +39,26 @@ constexpr std::array kSortKeys = std::to_array<SortKey>({
     {"flops", [](const OperatorRow& r) { return static_cast<double>(r.flops); }},
 });
 
+constexpr std::string_view kName = "key";
+
+const SortKey* find_key(std::string_view name) {
+  return std::find_if(kSortKeys.begin(), kSortKeys.end(),
+                      [&](const SortKey& key) { return key.name == name; });
+}
+
+/// Row numbers by `before`, and equal rows in the order of the source.
+template <typename Before>
+RowOrder sorted_by(std::size_t size, const Before& before) {
+  std::vector<std::size_t> numbers(size);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  // Unlike std::stable_sort this needs no memory besides.
+  std::sort(numbers.begin(), numbers.end(), [&](std::size_t a, std::size_t b) {
+    if (before(a, b)) return true;
+    return !before(b, a) && a < b;
+  });
+  return RowOrder(std::move(numbers));
+}
+
 }  // namespace
 
 std::string canonical_key(std::string_view key) {
@@ -51,32 +71,43 @@ std::string canonical_key(std::string_view key) {
   return text;
 }
 
-Result<std::vector<std::size_t>> sorted_rows(std::span<const OperatorRow> rows,
-                                             std::string_view sort_by) {
-  std::vector<std::size_t> order(rows.size());
-  std::iota(order.begin(), order.end(), 0);
-  if (sort_by.empty()) return order;
+Status check_sort_key(std::string_view sort_by) {
   const std::string wanted = canonical_key(sort_by);
-  if (wanted == "key") {
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return rows[a].key > rows[b].key; });
-    return order;
-  }
-  const auto key = std::find_if(kSortKeys.begin(), kSortKeys.end(),
-                                [&](const SortKey& k) { return k.name == wanted; });
-  if (key == kSortKeys.end()) {
-    std::string message = "cannot sort by '" + std::string(sort_by) + "'; use one of";
-    for (const SortKey& known : kSortKeys) message += " " + std::string(known.name);
-    return Status(StatusCode::invalid_argument, message + " key (cuda_, xpu_ mean device_)");
-  }
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return key->value(rows[a]) > key->value(rows[b]);
-  });
-  return order;
+  if (sort_by.empty() || wanted == kName || find_key(wanted) != kSortKeys.end()) return {};
+  std::string message = "cannot sort by '" + std::string(sort_by) + "'; use one of";
+  for (const SortKey& known : kSortKeys) message += " " + std::string(known.name);
+  return {StatusCode::invalid_argument, message + " key (cuda_, xpu_ mean device_)"};
 }
 
-bool counts_as_device_time(const OperatorRows& rows, const OperatorRow& row) {
-  if (rows.device_time_on_operators) return true;
+Result<RowOrder> sorted_rows(RowSource& rows, std::string_view sort_by) {
+  if (Status known = check_sort_key(sort_by); !known.ok()) return known;
+  if (sort_by.empty()) return RowOrder(rows.size());
+  const std::string wanted = canonical_key(sort_by);
+  if (wanted == kName) {
+    return sorted_by(rows.size(),
+                     [&](std::size_t a, std::size_t b) { return rows.key(a) > rows.key(b); });
+  }
+  const SortKey& key = *find_key(wanted);
+  std::vector<double> values(rows.size());
+  for (std::size_t row = 0; row < rows.size(); ++row) values[row] = key.value(rows.numbers(row));
+  return sorted_by(rows.size(),
+                   [&](std::size_t a, std::size_t b) { return values[a] > values[b]; });
+}
+
+std::optional<std::size_t> ShownRows::next() {
+  const std::int64_t limit = options_.row_limit;
+  if (limit >= 0 && shown_ == static_cast<std::size_t>(limit)) return std::nullopt;
+  while (place_ < order_.size()) {
+    const std::size_t number = order_[place_++];
+    if (options_.top_level_events_only && rows_.numbers(number).has_cpu_parent) continue;
+    ++shown_;
+    return number;
+  }
+  return std::nullopt;
+}
+
+bool counts_as_device_time(const OperatorRows& facts, const OperatorRow& row) {
+  if (facts.device_time_on_operators) return true;
   return row.device_type != DeviceType::cpu && row.device_type != DeviceType::hpu &&
          !row.is_user_annotation;
 }

@@ -1,6 +1,7 @@
 #include <tbtrace/writers.h>
 
 #include "writers/cell_text.h"
+#include "writers/table_formats.h"
 
 namespace tbtrace {
 namespace {
@@ -20,21 +21,26 @@ void append_field(std::string& csv, const std::string& text) {
 
 }  // namespace
 
-std::string table_csv(const Table& table) {
-  std::string csv;
-  for (std::size_t column = 0; column < table.columns.size(); ++column) {
+void writers::write_csv(report::TableRows& rows, io::TextSink& out) {
+  std::string& csv = out.text();
+  for (std::size_t column = 0; column < rows.columns().size(); ++column) {
     if (column > 0) csv += ',';
-    append_field(csv, table.columns[column]);
+    append_field(csv, rows.columns()[column]);
   }
   csv += "\r\n";
-  for (const std::vector<Cell>& row : table.rows) {
-    for (std::size_t column = 0; column < row.size(); ++column) {
+  while (const std::vector<Cell>* row = rows.next()) {
+    for (std::size_t column = 0; column < row->size(); ++column) {
       if (column > 0) csv += ',';
-      append_field(csv, writers::cell_text(row[column]));
+      append_field(csv, cell_text((*row)[column]));
     }
     csv += "\r\n";
+    if (!out.flow()) return;
   }
-  return csv;
+}
+
+std::string table_csv(const Table& table) {
+  report::StoredTable rows(table);
+  return io::text_of([&](io::TextSink& out) { writers::write_csv(rows, out); });
 }
 
 }  // namespace tbtrace

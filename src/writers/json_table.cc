@@ -1,6 +1,7 @@
 #include <tbtrace/writers.h>
 
 #include "wire/json_emitter.h"
+#include "writers/table_formats.h"
 
 namespace tbtrace {
 namespace {
@@ -24,24 +25,25 @@ struct Emit {
 
 }  // namespace
 
-std::string table_json(std::string_view schema, const Table& table,
-                       const std::vector<std::pair<std::string, std::string>>& members) {
-  std::string text;
-  wire::JsonEmitter json(text);
+void writers::write_json(std::string_view schema, report::TableRows& rows,
+                         const std::vector<std::pair<std::string, std::string>>& members,
+                         io::TextSink& out) {
+  wire::JsonEmitter json(out.text());
   json.begin_object();
   json.key("schema");
   json.text(schema);
   json.new_line();
   json.key("rows");
   json.begin_array();
-  for (const std::vector<Cell>& row : table.rows) {
+  while (const std::vector<Cell>* row = rows.next()) {
     json.new_line();
     json.begin_object();
-    for (std::size_t column = 0; column < row.size(); ++column) {
-      json.key(table.columns[column]);
-      std::visit(Emit{json}, row[column]);
+    for (std::size_t column = 0; column < row->size(); ++column) {
+      json.key(rows.columns()[column]);
+      std::visit(Emit{json}, (*row)[column]);
     }
     json.end_object();
+    if (!out.flow()) return;
   }
   json.new_line();
   json.end_array();
@@ -52,8 +54,13 @@ std::string table_json(std::string_view schema, const Table& table,
   }
   json.new_line();
   json.end_object();
-  text += '\n';
-  return text;
+  out.text() += '\n';
+}
+
+std::string table_json(std::string_view schema, const Table& table,
+                       const std::vector<std::pair<std::string, std::string>>& members) {
+  report::StoredTable rows(table);
+  return io::text_of([&](io::TextSink& out) { writers::write_json(schema, rows, members, out); });
 }
 
 }  // namespace tbtrace

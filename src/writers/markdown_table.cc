@@ -1,9 +1,12 @@
 #include <algorithm>
 #include <cstddef>
+#include <string>
+#include <vector>
 
 #include <tbtrace/writers.h>
 
 #include "writers/cell_text.h"
+#include "writers/table_formats.h"
 
 namespace tbtrace {
 namespace {
@@ -38,32 +41,59 @@ std::string as_code(const std::string& text) {
   return padded ? fence + " " + content + " " + fence : fence + content + fence;
 }
 
+struct Column {
+  std::size_t number = 0;
+  bool is_used = false;
+  bool is_text = true;  // in the first row
+};
+
+/// The first column, and those in which something stands.
+std::vector<Column> used_columns(report::TableRows& rows) {
+  std::vector<Column> columns(rows.columns().size());
+  for (std::size_t number = 0; number < columns.size(); ++number) {
+    columns[number] = {.number = number, .is_used = number == 0};
+  }
+  bool first = true;
+  while (const std::vector<Cell>* row = rows.next()) {
+    for (Column& column : columns) {
+      const Cell& cell = (*row)[column.number];
+      if (first) column.is_text = is_text(cell);
+      column.is_used = column.is_used || !writers::is_blank(cell);
+    }
+    first = false;
+  }
+  rows.rewind();
+  std::erase_if(columns, [](const Column& column) { return !column.is_used; });
+  return columns;
+}
+
 }  // namespace
 
-std::string table_markdown(const Table& table) {
-  std::vector<std::size_t> columns;
-  for (std::size_t column = 0; column < table.columns.size(); ++column) {
-    const bool used = std::any_of(table.rows.begin(), table.rows.end(),
-                                  [&](const auto& row) { return !writers::is_blank(row[column]); });
-    if (used || column == 0) columns.push_back(column);
-  }
-  std::string head = "|";
-  std::string rule = "|";
-  for (const std::size_t column : columns) {
-    const bool text = table.rows.empty() || is_text(table.rows.front()[column]);
-    head += " " + table.columns[column] + " |";
-    rule += text ? " --- |" : " ---: |";
-  }
-  std::string markdown = head + "\n" + rule + "\n";
-  for (const std::vector<Cell>& row : table.rows) {
+void writers::write_markdown(report::TableRows& rows, io::TextSink& out) {
+  const std::vector<Column> columns = used_columns(rows);
+  std::string& markdown = out.text();
+  markdown += "|";
+  for (const Column& column : columns) markdown += " " + rows.columns()[column.number] + " |";
+  markdown += "\n|";
+  for (const Column& column : columns) markdown += column.is_text ? " --- |" : " ---: |";
+  markdown += "\n";
+  while (const std::vector<Cell>* row = rows.next()) {
     markdown += "|";
-    for (const std::size_t column : columns) {
-      const std::string text = writers::cell_text(row[column]);
-      markdown += " " + (is_text(row[column]) ? as_code(text) : text) + " |";
+    for (const Column& column : columns) {
+      const Cell& cell = (*row)[column.number];
+      const std::string text = cell_text(cell);
+      markdown += " ";
+      markdown += is_text(cell) ? as_code(text) : text;
+      markdown += " |";
     }
     markdown += "\n";
+    if (!out.flow()) return;
   }
-  return markdown;
+}
+
+std::string table_markdown(const Table& table) {
+  report::StoredTable rows(table);
+  return io::text_of([&](io::TextSink& out) { writers::write_markdown(rows, out); });
 }
 
 }  // namespace tbtrace

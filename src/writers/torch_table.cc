@@ -84,88 +84,98 @@ struct Column {
 
 class TorchTable {
  public:
-  TorchTable(const OperatorRows& data, std::span<const std::size_t> order,
-             const TableOptions& options)
-      : data_(data), options_(options), order_(order) {
-    for (const OperatorRow& row : data.rows) {
-      has_device_time_ = has_device_time_ || row.self_device_time_total.us > 0;
-      has_device_memory_ = has_device_memory_ || row.self_device_memory_usage_bytes > 0;
-      has_shapes_ = has_shapes_ || !row.input_shapes.empty();
-      has_overloads_ = has_overloads_ || !row.overload_name.empty();
-      has_stack_ = has_stack_ || !row.stack.empty();
+  TorchTable(report::RowSource& rows, const report::RowOrder& order, const TableOptions& options,
+             io::TextSink& out)
+      : rows_(rows), facts_(rows.facts()), options_(options), order_(order), out_(out) {
+    device_ = facts_.use_device ? device_name(*facts_.use_device) : "None";
+    for (std::size_t number = 0; number < rows.size(); ++number) measure(rows.row(number));
+    for (std::size_t place = 0; place < order.size(); ++place) {
+      add_to_totals(rows.numbers(order[place]));
     }
-    device_ = data.use_device ? device_name(*data.use_device) : "None";
-    for (const std::size_t number : order_) add_to_totals(data.rows[number]);
     lay_out();
   }
 
-  std::string print() {
+  void print() {
+    print_head();
+    report::ShownRows shown(rows_, order_, options_);
+    while (const std::optional<std::size_t> number = shown.next()) {
+      print_row(rows_.row(*number));
+      if (!out_.flow()) return;
+    }
+    print_foot();
+  }
+
+ private:
+  void print_head() {
     std::size_t length = 0;
-    std::string separator;
     for (const Column& column : columns_) {
-      separator.append(column.width, '-').append(kSpacing, ' ');
+      separator_.append(column.width, '-').append(kSpacing, ' ');
       length += column.width + kSpacing;
     }
+    separator_ += '\n';
     const std::string line(length - kSpacing, '=');
     if (options_.header) text_ += line + "\n" + *options_.header + "\n";
     if (options_.top_level_events_only) {
       text_ += line + "\nThis report only display top-level ops statistics\n";
     }
-    text_ += separator + "\n";
+    text_ += separator_;
     std::vector<std::string> titles;
     for (const Column& column : columns_) titles.push_back(column.title);
     print_cells(titles);
-    text_ += separator + "\n";
-    std::int64_t printed = 0;
-    for (const std::size_t number : order_) {
-      const OperatorRow& row = data_.rows[number];
-      if (printed == options_.row_limit) break;
-      if (options_.top_level_events_only && row.has_cpu_parent) continue;
-      ++printed;
-      print_row(row);
-    }
-    text_ += separator + "\n";
+    text_ += separator_;
+  }
+
+  void print_foot() {
+    text_ += separator_;
     text_ += "Self CPU time total: " + time_text(self_cpu_us_, options_.time_unit) + "\n";
     if (has_device_time_) {
       text_ += "Self " + device_ +
                " time total: " + time_text(self_device_us_, options_.time_unit) + "\n";
     }
-    return std::move(text_);
   }
 
- private:
   void add_to_totals(const OperatorRow& row) {
     self_cpu_us_ += row.self_cpu_time_total.us;
-    if (report::counts_as_device_time(data_, row)) self_device_us_ += row.self_device_time_total.us;
+    if (report::counts_as_device_time(facts_, row))
+      self_device_us_ += row.self_device_time_total.us;
+  }
+
+  /// Which columns there are, and how wide they have to be.
+  void measure(const OperatorRow& row) {
+    has_device_time_ = has_device_time_ || row.self_device_time_total.us > 0;
+    has_device_memory_ = has_device_memory_ || row.self_device_memory_usage_bytes > 0;
+    has_shapes_ = has_shapes_ || !row.input_shapes.empty();
+    has_overloads_ = has_overloads_ || !row.overload_name.empty();
+    has_stack_ = has_stack_ || !row.stack.empty();
+    longest_name_ = std::max(longest_name_, utf8_length(row.key));
+    longest_shapes_ = std::max(longest_shapes_, utf8_length(shapes_text(row)));
+    for (const std::string& frame : row.stack) {
+      longest_frame_ = std::max(longest_frame_, utf8_length(frame));
+    }
+    if (row.flops > 0 && (least_flops_ == 0 || row.flops < least_flops_)) {
+      least_flops_ = row.flops;
+    }
   }
 
   void lay_out() {
-    std::size_t name = 0;
-    std::size_t shapes = 0;
-    std::size_t frame = 0;
-    for (const OperatorRow& row : data_.rows) {
-      name = std::max(name, utf8_length(row.key));
-      shapes = std::max(shapes, utf8_length(shapes_text(row)));
-      for (const std::string& entry : row.stack) frame = std::max(frame, utf8_length(entry));
-    }
-    const std::size_t name_width = limited(name + 4, options_.max_name_column_width);
+    const std::size_t name_width = limited(longest_name_ + 4, options_.max_name_column_width);
     columns_.push_back({"Name", name_width});
     if (has_overloads_) columns_.push_back({"Overload Name", name_width});
     add({"Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg"});
     if (has_device_time_) {
       add({"Self " + device_, "Self " + device_ + " %", device_ + " total", device_ + " time avg"});
     }
-    if (data_.profile_memory) {
+    if (facts_.profile_memory) {
       add({"CPU Mem", "Self CPU Mem"});
       if (shows_device_memory()) add({device_ + " Mem", "Self " + device_ + " Mem"});
     }
     add({"# of Calls"});
     if (has_shapes_) {
-      shapes_width_ = limited(shapes + 4, options_.max_shapes_column_width);
+      shapes_width_ = limited(longest_shapes_ + 4, options_.max_shapes_column_width);
       columns_.push_back({"Input Shapes", shapes_width_});
     }
     if (has_stack_) {
-      source_width_ = limited(frame + 4, options_.max_src_column_width);
+      source_width_ = limited(longest_frame_ + 4, options_.max_src_column_width);
       columns_.push_back({"Source Location", source_width_, true});
     }
     lay_out_flops();
@@ -173,14 +183,9 @@ class TorchTable {
 
   void lay_out_flops() {
     constexpr std::string_view kPrefixes = " KMGTP";
-    if (!data_.with_flops) return;
-    std::uint64_t smallest = 0;
-    for (const OperatorRow& row : data_.rows) {
-      if (row.flops > 0 && (smallest == 0 || row.flops < smallest)) smallest = row.flops;
-    }
-    if (smallest == 0) return;
+    if (!facts_.with_flops || least_flops_ == 0) return;
     has_flops_ = true;
-    const double power = std::clamp(std::log10(static_cast<double>(smallest)) / 3, 0.0, 5.0);
+    const double power = std::clamp(std::log10(static_cast<double>(least_flops_)) / 3, 0.0, 5.0);
     flops_scale_ = std::pow(10, std::floor(power) * -3.0);
     const char prefix = kPrefixes[static_cast<std::size_t>(power)];
     columns_.push_back(
@@ -191,10 +196,10 @@ class TorchTable {
     for (const std::string& title : titles) columns_.push_back({title, kWidth});
   }
 
-  bool shows_device_memory() const { return data_.use_device.has_value() && has_device_memory_; }
+  bool shows_device_memory() const { return facts_.use_device.has_value() && has_device_memory_; }
 
   std::string shapes_text(const OperatorRow& row) const {
-    return row.input_shapes.empty() && data_.grouped_by_shape ? "[]" : row.input_shapes;
+    return row.input_shapes.empty() && facts_.grouped_by_shape ? "[]" : row.input_shapes;
   }
 
   std::string time(const Duration& duration) const {
@@ -221,7 +226,7 @@ class TorchTable {
       cells.push_back(time(row.device_time_total));
       cells.push_back(mean(row.device_time_total, row));
     }
-    if (data_.profile_memory) {
+    if (facts_.profile_memory) {
       cells.push_back(memory_text(row.cpu_memory_usage_bytes));
       cells.push_back(memory_text(row.self_cpu_memory_usage_bytes));
       if (shows_device_memory()) {
@@ -263,18 +268,25 @@ class TorchTable {
     text_ += '\n';
   }
 
-  const OperatorRows& data_;
+  report::RowSource& rows_;
+  const OperatorRows& facts_;
   const TableOptions& options_;
-  std::span<const std::size_t> order_;
+  const report::RowOrder& order_;
+  io::TextSink& out_;
+  std::string& text_ = out_.text();
   std::vector<Column> columns_;
+  std::string separator_;
   std::string device_;
-  std::string text_;
   bool has_device_time_ = false;
   bool has_device_memory_ = false;
   bool has_shapes_ = false;
   bool has_overloads_ = false;
   bool has_stack_ = false;
   bool has_flops_ = false;
+  std::size_t longest_name_ = 0;
+  std::size_t longest_shapes_ = 0;
+  std::size_t longest_frame_ = 0;
+  std::uint64_t least_flops_ = 0;
   std::size_t shapes_width_ = 0;
   std::size_t source_width_ = 0;
   double flops_scale_ = 1;
@@ -284,15 +296,15 @@ class TorchTable {
 
 }  // namespace
 
-Result<std::string> torch_table(const OperatorRows& rows, std::span<const std::size_t> order,
-                                const TableOptions& options) {
-  const std::string_view unit = options.time_unit;
-  if (!unit.empty() && unit != "s" && unit != "ms" && unit != "us") {
-    return Status(StatusCode::invalid_argument,
-                  "there is no time unit '" + std::string(unit) + "'; use s, ms or us");
-  }
-  if (rows.rows.empty()) return std::string();
-  return TorchTable(rows, order, options).print();
+Status check_time_unit(std::string_view unit) {
+  if (unit.empty() || unit == "s" || unit == "ms" || unit == "us") return {};
+  return {StatusCode::invalid_argument,
+          "there is no time unit '" + std::string(unit) + "'; use s, ms or us"};
+}
+
+void write_torch_table(report::RowSource& rows, const report::RowOrder& order,
+                       const TableOptions& options, io::TextSink& out) {
+  if (rows.size() > 0) TorchTable(rows, order, options, out).print();
 }
 
 }  // namespace tbtrace::writers

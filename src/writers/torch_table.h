@@ -1,20 +1,25 @@
 // The text that torch.profiler prints for a summary or an event list, byte for byte.
-// Pure function; the result owns its text.
+// A failed write ends it early; the sink keeps the failure.
 // Source: torch/autograd/profiler_util.py (_build_table), version 2.13.
 #pragma once
 
-#include <cstddef>
-#include <span>
-#include <string>
+#include <string_view>
 
 #include <tbtrace/report.h>
 #include <tbtrace/status.h>
 
+#include "io/text_sink.h"
+#include "report/row_order.h"
+#include "report/row_source.h"
+
 namespace tbtrace::writers {
 
-/// `order`: all rows as they are to be shown; sums run in it. Fails for a `time_unit` that does not
-/// exist.
-Result<std::string> torch_table(const OperatorRows& rows, std::span<const std::size_t> order,
-                                const TableOptions& options);
+/// Fails if there is no such unit; the empty one leaves the choice to each figure.
+Status check_time_unit(std::string_view unit);
+
+/// `order`: of all rows; sums run in it. The options' unit exists. Goes over the rows three times:
+/// for the widths of the columns, for the sums, and to print what is shown.
+void write_torch_table(report::RowSource& rows, const report::RowOrder& order,
+                       const TableOptions& options, io::TextSink& out);
 
 }  // namespace tbtrace::writers

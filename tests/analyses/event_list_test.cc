@@ -1,11 +1,10 @@
-// prof.events() and prof.export_stacks() from files.
+// prof.events() from files.
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <tbtrace/analyses.h>
@@ -21,8 +20,6 @@ using fixtures::in_quotes;
 using fixtures::op;
 using fixtures::read;
 using fixtures::trace_text;
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 ChromeEvent of_device(std::string_view category, std::string_view name, std::string_view start,
                       std::string_view duration) {
@@ -98,52 +95,6 @@ TEST(EventList, OfAMemoryRecordHasNoThread) {
   EXPECT_EQ(list[1].cpu_memory_usage_bytes, 64);
   EXPECT_EQ(list[1].own_flops, std::nullopt);
   EXPECT_EQ(list[0].own_flops, 0u);
-}
-
-std::string stacks(const std::vector<const Trace*>& traces, std::string_view metric) {
-  const Result<std::string> lines = exported_stacks(traces, metric);
-  return lines.ok() ? *lines : lines.status().message();
-}
-
-ChromeEvent with_stack(ChromeEvent event, std::string_view stack) {
-  return event.arg("Call stack", in_quotes(stack));
-}
-
-TEST(ExportedStacks, HaveTheOutermostFrameFirstAndWholeMicroseconds) {
-  const Trace trace = read(trace_text(
-      {with_stack(op("a", "0", "10.9"), "f;main;"), with_stack(op("b", "1", "4"), "g;f;main;")}));
-  EXPECT_EQ(stacks({&trace}, "self_cpu_time_total"), "main;f 6\nmain;f;g 4\n");
-}
-
-TEST(ExportedStacks, LeaveOutWhatHasNoStackOrHardlyAnyTime) {
-  const Trace trace = read(trace_text({op("a", "0", "10"), with_stack(op("b", "20", "0.9"), "f;"),
-                                       with_stack(op("c", "30", "1"), "f;")}));
-  EXPECT_EQ(stacks({&trace}, "self_cpu_time_total"), "f 1\n");
-}
-
-TEST(ExportedStacks, HaveNoBlanksOrSemicolonsInAFrame) {
-  const Trace trace = read(trace_text({with_stack(op("a", "0", "3"), "f(1): g\\th\\ni;main;")}));
-  EXPECT_EQ(stacks({&trace}, "self_cpu_time_total"), "main;f(1):_g_h_i 3\n");
-}
-
-TEST(ExportedStacks, WeighDeviceTimeOnRequest) {
-  const Trace trace = read(trace_text({with_stack(op("a", "0", "10").arg("External id", "3"), "f;"),
-                                       of_device("kernel", "gemm", "20", "7.5")}));
-  for (const std::string_view metric : {"self_cuda_time_total", "self_xpu_time_total",
-                                        "self_privateuse1_time_total", "self_device_time_total"}) {
-    EXPECT_EQ(stacks({&trace}, metric), "f 7\n") << metric;
-  }
-}
-
-TEST(ExportedStacks, HaveTheNewestRecordingFirst) {
-  const Trace older = read(trace_text({with_stack(op("a", "0", "3"), "old;")}));
-  const Trace newer = read(trace_text({with_stack(op("a", "0", "3"), "new;")}));
-  EXPECT_EQ(stacks({&older, &newer}, "self_cpu_time_total"), "new 3\nold 3\n");
-}
-
-TEST(ExportedStacks, FailForAMetricThatIsNone) {
-  const Trace trace = read(trace_text({op("a")}));
-  EXPECT_THAT(stacks({&trace}, "cpu_time_total"), HasSubstr("'cpu_time_total'"));
 }
 
 }  // namespace

@@ -170,10 +170,11 @@ class Manners(unittest.TestCase):
             resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
 
         trace = str(self.large_trace())
-        words = ("ops", trace, "--per-event", "--format", "json", "-o")
-        code, _, shown = run(*words, "new.json", cwd=self.folder, preexec_fn=small_files_only)
-        self.assertEqual(code, 5)
-        self.assertRegex(shown, rb"^tbtrace: new\.json: cannot write: File too large; [^\n]+\n$")
+        for form in ("text", "csv", "md", "json"):
+            words = ("ops", trace, "--per-event", "--row-limit", "-1", "--format", form, "-o")
+            code, _, shown = run(*words, "new.json", cwd=self.folder, preexec_fn=small_files_only)
+            self.assertEqual(code, 5)
+            self.assertRegex(shown, rb"^tbtrace: new\.json: cannot write: File too large; [^\n]+\n$")
         (self.folder / "old.json").write_text("old")
         code, _, _ = run(*words, "old.json", "--overwrite", cwd=self.folder, preexec_fn=small_files_only)
         self.assertEqual(code, 5)
@@ -181,11 +182,19 @@ class Manners(unittest.TestCase):
         self.assertEqual(self.files(), ["large.json", "old.json"])
 
     def test_output_to_a_full_device(self):
-        for words in (("ops", SOUND), ("flamegraph", SOUND, "--format", "folded"), ("ops", "--help"), ("--version",)):
+        listed = (("ops", SOUND, "--per-event", "--format", form) for form in ("text", "csv", "md", "json"))
+        for words in (("ops", SOUND), *listed, ("flamegraph", SOUND, "--format", "folded"),
+                      ("flamegraph", SOUND, "--compat", "torch"), ("ops", "--help"), ("--version",)):
             with open("/dev/full", "wb") as full:
                 result = subprocess.run([PROGRAM, *words], stdout=full, stderr=subprocess.PIPE)
             self.assertEqual(result.returncode, 5, words)
             self.assertTrue(result.stderr.startswith(b"tbtrace: standard output: cannot write"), result.stderr)
+
+    def test_wrong_options_are_found_before_reading(self):
+        for each in ([], ["--each"]):
+            code, printed, shown = run("ops", "missing.json", "other.json", "--sort-by", "speed", *each)
+            self.assertEqual((code, printed), (2, b""))
+            self.assertRegex(shown, rb"^tbtrace: ops: cannot sort by 'speed'; [^\n]+\n$")
 
     def test_closed_standard_error(self):
         result = subprocess.run(["bash", "-c", '"$0" ops "$1" --format csv 2>&-', PROGRAM, DAMAGED], capture_output=True)

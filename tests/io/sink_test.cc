@@ -3,6 +3,7 @@
 #include <array>
 #include <filesystem>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -308,6 +309,16 @@ TEST(MemorySink, AppendsToItsString) {
   EXPECT_TRUE(sink->write("after").ok());
   EXPECT_TRUE(sink->close().ok());
   EXPECT_EQ(text, "before and after");
+}
+
+TEST(StreamSink, WritesUntilTheStreamFails) {
+  std::ostringstream stream;
+  const std::unique_ptr<ByteSink> sink = stream_sink(stream);
+  EXPECT_TRUE(sink->write("ab").ok());
+  EXPECT_TRUE(sink->close().ok());
+  EXPECT_EQ(stream.str(), "ab");
+  stream.setstate(std::ios::badbit);
+  EXPECT_EQ(sink->write("c").code(), StatusCode::unwritable_output);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -20,6 +21,12 @@ const Cell& cell(const Table& table, std::size_t row, std::string_view column) {
     if (table.columns[number] == column) return table.rows[row][number];
   }
   throw std::out_of_range(std::string(column));
+}
+
+Table table_of(std::vector<OperatorRow> rows, const RowOrder& order, std::int64_t limit = -1) {
+  const OperatorRows stored = {.rows = std::move(rows), .use_device = {}};
+  StoredRows source(stored);
+  return operator_table(source, order, {.row_limit = limit});
 }
 
 std::int64_t integer(const Table& table, std::string_view column) {
@@ -44,8 +51,7 @@ TEST(OperatorTable, HasEachFieldUnderItsName) {
   row.flops = 10;
   row.input_shapes = "[[2]]";
   row.stack = {"f", "g"};
-  const std::size_t order[] = {0};
-  const Table table = operator_table({&row, 1}, order);
+  const Table table = table_of({row}, RowOrder(1));
   ASSERT_EQ(table.rows.size(), 1u);
   EXPECT_EQ(std::get<std::string>(cell(table, 0, "key")), "aten::mm");
   EXPECT_EQ(std::get<std::string>(cell(table, 0, "overload_name")), "out");
@@ -65,11 +71,10 @@ TEST(OperatorTable, HasEachFieldUnderItsName) {
   EXPECT_THAT(std::get<std::vector<std::string>>(cell(table, 0, "stack")), ElementsAre("f", "g"));
 }
 
-TEST(OperatorTable, HasTheRowsThatItIsTold) {
+TEST(OperatorTable, HasTheShownRowsInTheirOrder) {
   std::vector<OperatorRow> rows(3);
   for (std::size_t row = 0; row < 3; ++row) rows[row].key = std::to_string(row);
-  const std::size_t order[] = {2, 0};
-  const Table table = operator_table(rows, order);
+  const Table table = table_of(rows, RowOrder(std::vector<std::size_t>{2, 0, 1}), 2);
   ASSERT_EQ(table.rows.size(), 2u);
   EXPECT_EQ(std::get<std::string>(cell(table, 0, "key")), "2");
   EXPECT_EQ(std::get<std::string>(cell(table, 1, "key")), "0");
@@ -77,20 +82,6 @@ TEST(OperatorTable, HasTheRowsThatItIsTold) {
 
 TEST(OperatorTable, HasAListOfShapesEvenIfThereAreNone) {
   EXPECT_EQ(shapes_cell(OperatorRow()).text, "[]");
-}
-
-TEST(ShownRows, EndAtTheLimitAfterInnerOnesAreLeftOut) {
-  std::vector<OperatorRow> rows(4);
-  rows[3].has_cpu_parent = true;
-  const std::vector<std::size_t> order = {3, 1, 0, 2};
-  const auto shown = [&](std::int64_t limit, bool top) {
-    return shown_rows(rows, order, {.row_limit = limit, .top_level_events_only = top});
-  };
-  EXPECT_THAT(shown(-1, false), ElementsAre(3, 1, 0, 2));
-  EXPECT_THAT(shown(2, false), ElementsAre(3, 1));
-  EXPECT_THAT(shown(2, true), ElementsAre(1, 0));
-  EXPECT_THAT(shown(0, false), ElementsAre());
-  EXPECT_THAT(shown(99, true), ElementsAre(1, 0, 2));
 }
 
 }  // namespace

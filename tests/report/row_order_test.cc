@@ -1,7 +1,11 @@
 #include "report/row_order.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
+#include <optional>
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,9 +19,17 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+std::vector<std::size_t> numbers(const RowOrder& order) {
+  std::vector<std::size_t> numbers;
+  for (std::size_t place = 0; place < order.size(); ++place) numbers.push_back(order[place]);
+  return numbers;
+}
+
 std::vector<std::size_t> order(const std::vector<OperatorRow>& rows, std::string_view key) {
-  const Result<std::vector<std::size_t>> sorted = sorted_rows(rows, key);
-  if (sorted.ok()) return *sorted;
+  const OperatorRows stored = {.rows = rows, .use_device = {}};
+  StoredRows source(stored);
+  const Result<RowOrder> sorted = sorted_rows(source, key);
+  if (sorted.ok()) return numbers(*sorted);
   ADD_FAILURE() << sorted.status().message();
   return {};
 }
@@ -92,6 +104,50 @@ TEST(RowOrder, KeepsEqualRowsAsTheyWere) {
   }
 }
 
+TEST(RowOrder, EqualsAStableSortOnRandomRows) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<OperatorRow> rows(random() % 300);
+    for (OperatorRow& row : rows) {
+      row.count = static_cast<std::int64_t>(random() % 9);
+      row.key = std::string(random() % 3, 'a') + std::to_string(random() % 12);
+    }
+    std::vector<std::size_t> expected(rows.size());
+    std::iota(expected.begin(), expected.end(), 0);
+    std::vector<std::size_t> by_name = expected;
+    std::stable_sort(expected.begin(), expected.end(),
+                     [&](std::size_t a, std::size_t b) { return rows[a].count > rows[b].count; });
+    std::stable_sort(by_name.begin(), by_name.end(), [&](std::size_t a, std::size_t b) {
+      return rows[a].key.compare(rows[b].key) > 0;
+    });
+    ASSERT_EQ(order(rows, "count"), expected);
+    ASSERT_EQ(order(rows, "key"), by_name);
+  }
+}
+
+TEST(ShownRows, EndAtTheLimitAfterInnerOnesAreLeftOut) {
+  OperatorRows rows;
+  rows.rows.resize(4);
+  rows.rows[3].has_cpu_parent = true;
+  StoredRows source(rows);
+  const RowOrder order(std::vector<std::size_t>{3, 1, 0, 2});
+  const auto shown = [&](std::int64_t limit, bool top) {
+    const TableOptions options = {.row_limit = limit, .top_level_events_only = top};
+    ShownRows rows_left(source, order, options);
+    std::vector<std::size_t> numbers;
+    while (const auto number = rows_left.next()) numbers.push_back(*number);
+    EXPECT_EQ(rows_left.next(), std::nullopt);
+    rows_left.rewind();
+    EXPECT_EQ(rows_left.next().has_value(), !numbers.empty());
+    return numbers;
+  };
+  EXPECT_THAT(shown(-1, false), ElementsAre(3, 1, 0, 2));
+  EXPECT_THAT(shown(2, false), ElementsAre(3, 1));
+  EXPECT_THAT(shown(2, true), ElementsAre(1, 0));
+  EXPECT_THAT(shown(0, false), ElementsAre());
+  EXPECT_THAT(shown(99, true), ElementsAre(1, 0, 2));
+}
+
 TEST(RowOrder, TellsDoublesApartThatAreEqualInNanoseconds) {
   std::vector<OperatorRow> rows(2);
   rows[0].cpu_time_total = {0.3, 300};
@@ -108,7 +164,9 @@ TEST(RowOrder, TakesTheOlderSpellingsOfKeys) {
 }
 
 TEST(RowOrder, NamesTheKeysThatExist) {
-  const auto sorted = sorted_rows({}, "speed");
+  const OperatorRows none;
+  StoredRows source(none);
+  const auto sorted = sorted_rows(source, "speed");
   ASSERT_FALSE(sorted.ok());
   EXPECT_EQ(sorted.status().code(), StatusCode::invalid_argument);
   EXPECT_THAT(sorted.status().message(), HasSubstr("'speed'"));

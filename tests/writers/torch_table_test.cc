@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "base/utf8.h"
+#include "fixtures/failing_sink.h"
 #include "hostile_names.h"
 
 namespace tbtrace::writers {
@@ -27,10 +27,9 @@ OperatorRow row_of(std::string_view key, std::int64_t count, double self, double
 }
 
 std::string table_of(const OperatorRows& rows, const TableOptions& options = {}) {
-  std::vector<std::size_t> order(rows.rows.size());
-  std::iota(order.begin(), order.end(), 0);
-  const Result<std::string> text = torch_table(rows, order, options);
-  return text.ok() ? *text : text.status().message();
+  report::StoredRows source(rows);
+  const report::RowOrder order(rows.rows.size());
+  return io::text_of([&](io::TextSink& out) { write_torch_table(source, order, options, out); });
 }
 
 std::vector<std::string> lines(std::string_view text) {
@@ -90,7 +89,8 @@ TEST(TorchTable, UsesOneUnitForAllIfTold) {
   EXPECT_EQ(cells(lines(table_of(rows, {.time_unit = "us"}))[3])[2], "1500.000us");
   EXPECT_EQ(cells(lines(table_of(rows, {.time_unit = "s"}))[3])[4], "0.003s") << "0.0025 rounds";
   EXPECT_EQ(lines(table_of(rows, {.time_unit = "s"})).back(), "Self CPU time total: 0.002s");
-  EXPECT_EQ(table_of(rows, {.time_unit = "min"}), "there is no time unit 'min'; use s, ms or us");
+  EXPECT_TRUE(check_time_unit("ms").ok());
+  EXPECT_EQ(check_time_unit("min").message(), "there is no time unit 'min'; use s, ms or us");
 }
 
 TEST(TorchTable, HasNoShareOfNothing) {
@@ -224,6 +224,18 @@ TEST(TorchTable, CountsCharactersAndLeavesThemAsTheyAre) {
     ASSERT_NE(text.find("\n    " + std::string(name) + "  "), std::string::npos) << text;
     EXPECT_TRUE(text.starts_with(std::string(width, '-') + "  -")) << text;
   }
+}
+
+TEST(TorchTable, EndsAtAFailedWrite) {
+  OperatorRows rows;
+  rows.rows.assign(5000, row_of("aten::mm", 1, 1, 1));
+  report::StoredRows source(rows);
+  fixtures::SinkLog log;
+  fixtures::FailingSink sink(log, 100'000);
+  io::TextSink out(sink);
+  write_torch_table(source, report::RowOrder(rows.rows.size()), {.row_limit = -1}, out);
+  EXPECT_EQ(out.finish().message(), "the disk is full");
+  EXPECT_EQ(log.writes_after_failure, 0);
 }
 
 }  // namespace

@@ -1,0 +1,129 @@
+// Event lists that are written as they are made.
+#include <cstddef>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tbtrace/analyses.h>
+#include <tbtrace/writers.h>
+
+#include "fixtures/chrome_text.h"
+#include "fixtures/read_text.h"
+#include "fixtures/scratch_folder.h"
+#include "fixtures/whole_file.h"
+
+namespace tbtrace {
+namespace {
+
+using fixtures::op;
+using fixtures::read;
+using fixtures::read_whole_file;
+using fixtures::ScratchFolder;
+using fixtures::trace_text;
+
+constexpr TableFormat kFormats[] = {TableFormat::text, TableFormat::csv, TableFormat::json,
+                                    TableFormat::markdown};
+
+/// `a` of 9 us with `b` of 4 us in it, then `b` of 2 us.
+Trace three_ranges() {
+  return read(trace_text({op("a", "0", "9"), op("b", "1", "4"), op("b", "20", "2")}));
+}
+
+std::string written(const std::vector<const Trace*>& traces, TableFormat format,
+                    const TableOptions& options = {.row_limit = -1}) {
+  std::ostringstream stream;
+  const Status status = write_events(traces, stream, format, options);
+  EXPECT_TRUE(status.ok()) << status.message();
+  return stream.str();
+}
+
+/// The names in the first column of a CSV text.
+std::string names(const std::string& csv) {
+  std::istringstream lines(csv);
+  std::string names;
+  std::string line;
+  std::getline(lines, line);
+  while (std::getline(lines, line)) names += line.substr(0, line.find(',')) + " ";
+  return names;
+}
+
+TEST(WriteEvents, HasTheRowsThatAreAskedForInTheirOrder) {
+  const Trace trace = three_ranges();
+  const auto csv = [&](const TableOptions& options) {
+    return names(written({&trace}, TableFormat::csv, options));
+  };
+  EXPECT_EQ(csv({.row_limit = -1}), "a b b ");
+  EXPECT_EQ(csv({.sort_by = "key", .row_limit = -1}), "b b a ");
+  EXPECT_EQ(csv({.row_limit = 2}), "a b ");
+  EXPECT_EQ(csv({.row_limit = -1, .top_level_events_only = true}), "a b ");
+}
+
+TEST(WriteEvents, HasTheNewestRecordingFirst) {
+  const Trace older = read(trace_text({op("old", "0", "9"), op("inner", "1", "2")}));
+  const Trace newer = read(trace_text({op("new", "0", "9"), op("inner", "1", "2")}));
+  const std::string csv = written({&older, &newer}, TableFormat::csv);
+  EXPECT_EQ(names(csv), "new inner old inner ");
+  EXPECT_NE(csv.find("inner,,1,1000,3000,2,2000,"), std::string::npos)
+      << "parents are rows of the joined list\n"
+      << csv;
+}
+
+TEST(WriteEvents, WritesWhatTheListInMemoryHas) {
+  const Trace trace = three_ranges();
+  const Trace* traces[] = {&trace};
+  const EventList list = events(trace);
+  EXPECT_EQ(written({&trace}, TableFormat::text), *list.table({.row_limit = -1}));
+  EXPECT_EQ(written({&trace}, TableFormat::csv), table_csv(*list.report()));
+  EXPECT_EQ(written({&trace}, TableFormat::markdown), table_markdown(*list.report()));
+  EXPECT_EQ(written({&trace}, TableFormat::json), *event_list_json(list, traces));
+}
+
+TEST(WriteEvents, MakesAFileThatIsNotReplacedUnasked) {
+  const Trace trace = three_ranges();
+  const Trace* traces[] = {&trace};
+  for (const TableFormat format : kFormats) {
+    const ScratchFolder folder;
+    const std::string path = folder.path("out");
+    ASSERT_TRUE(write_events(traces, path, format).ok());
+    EXPECT_EQ(read_whole_file(path), written({&trace}, format));
+    EXPECT_EQ(write_events(traces, path, format).code(), StatusCode::unwritable_output);
+    EXPECT_TRUE(write_events(traces, path, format, {}, true).ok());
+    EXPECT_EQ(folder.names(), std::vector<std::string>{"out"});
+  }
+}
+
+TEST(WriteEvents, FindsAWrongOptionBeforeAnythingIsWritten) {
+  const Trace trace = three_ranges();
+  const Trace* traces[] = {&trace};
+  const ScratchFolder folder;
+  for (const TableFormat format : kFormats) {
+    std::ostringstream stream;
+    EXPECT_EQ(write_events(traces, stream, format, {.sort_by = "speed"}).code(),
+              StatusCode::invalid_argument);
+    EXPECT_EQ(stream.str(), "");
+    EXPECT_EQ(write_events(traces, folder.path("out"), format, {.sort_by = "speed"}).code(),
+              StatusCode::invalid_argument);
+  }
+  std::ostringstream stream;
+  EXPECT_EQ(write_events(traces, stream, TableFormat::text, {.time_unit = "min"}).code(),
+            StatusCode::invalid_argument);
+  EXPECT_EQ(stream.str(), "");
+  EXPECT_TRUE(write_events(traces, stream, TableFormat::csv, {.time_unit = "min"}).ok())
+      << "only text has units";
+  EXPECT_TRUE(folder.names().empty());
+}
+
+TEST(WriteEvents, TellsThatAStreamFailed) {
+  const Trace trace = three_ranges();
+  const Trace* traces[] = {&trace};
+  for (const TableFormat format : kFormats) {
+    std::ostringstream stream;
+    stream.setstate(std::ios::badbit);
+    EXPECT_EQ(write_events(traces, stream, format).code(), StatusCode::unwritable_output);
+  }
+}
+
+}  // namespace
+}  // namespace tbtrace
