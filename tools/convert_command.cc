@@ -6,6 +6,7 @@
 #include <tbtrace/convert.h>
 
 #include "command.h"
+#include "inputs.h"
 #include "options.h"
 
 namespace tbtrace::tools {

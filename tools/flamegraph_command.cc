@@ -1,7 +1,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include <tbtrace/writers.h>
 
 #include "command.h"
+#include "inputs.h"
 #include "options.h"
 
 namespace tbtrace::tools {
@@ -33,9 +33,26 @@ constexpr const char* kExamples =
     "  tbtrace flamegraph trace.json --format folded --compat torch\n"
     "      the lines that prof.export_stacks() writes\n";
 
-int fail(const Status& status, const std::string& subject, Console& console) {
-  console.error(subject, status.message());
-  return exit_code(status);
+/// What is drawn or written, and how.
+struct GraphOptions {
+  std::string format;
+  std::string weight;
+  bool exported_stacks = false;  ///< torch's own lines
+  FlameGraphPngOptions picture;  ///< an SVG's options are among those of a PNG
+};
+
+void add_options(OptionParser& parser) {
+  const auto text = [] { return cxxopts::value<std::string>(); };
+  parser.add("Stacks")  //
+      ("weight", "self_cpu_time_total, self_device_time_total (or self_cuda_..) or cpu_memory",
+       text()->default_value("self_cpu_time_total"), "W")  //
+      ("compat", "torch: the lines that prof.export_stacks() writes (folded only)", text(), "WHO");
+  parser.add("Picture")                                                                        //
+      ("format", "svg, png or folded (default: by the output's name, else svg)", text(), "F")  //
+      ("inverted", "the root on top, an icicle graph")                                         //
+      ("title", "a title for the picture", text(), "TEXT")                                     //
+      ("width", "its width in px (default: 1200, png 1600)", text(), "PX")                     //
+      ("scale", "pixels of a png for each px, 1 to 4 (default: 2)", text(), "N");
 }
 
 std::string title_of(const std::string& weight) {
@@ -43,12 +60,12 @@ std::string title_of(const std::string& weight) {
   return weight == "cpu_memory" ? "CPU memory, allocated" : "Device time";
 }
 
-/// Takes --inverted, --width and --scale; says what is wrong with them, nothing if all is well. An
-/// SVG's options are among those of a PNG.
-std::string take_picture_options(const OptionParser& parser, const std::string& format,
-                                 FlameGraphPngOptions& picture) {
+/// Takes --inverted, --title, --width and --scale; says what is wrong with them, nothing if all is
+/// well.
+std::string take_picture_options(const OptionParser& parser, GraphOptions& graph) {
   constexpr std::int64_t kMostPngPixels = 16000;
-  const bool is_png = format == "png";
+  const bool is_png = graph.format == "png";
+  FlameGraphPngOptions& picture = graph.picture;
   const auto number = [&](const char* option, std::int64_t otherwise) {
     const cxxopts::ParseResult& values = parser.values();
     if (values.count(option) == 0) return std::optional(otherwise);
@@ -66,113 +83,105 @@ std::string take_picture_options(const OptionParser& parser, const std::string& 
            (is_png ? " at --scale " + std::to_string(*scale) : "");
   }
   picture.width = static_cast<int>(*width);
+  const bool has_title = parser.values().count("title") > 0;
+  picture.title = has_title ? parser.values()["title"].as<std::string>() : title_of(graph.weight);
+  const std::string& input = parser.standard().inputs.front();
+  picture.subtitle = input == "-" ? "" : input;
   return {};
 }
 
-Result<std::string> drawn(const StackTree& stacks, const std::string& format,
-                          const FlameGraphPngOptions& picture) {
-  if (format == "png") return flame_graph_png(stacks, picture);
-  return flame_graph_svg(stacks, {.title = picture.title,
-                                  .subtitle = picture.subtitle,
-                                  .width = picture.width,
-                                  .inverted = picture.inverted});
+/// Takes --format and --compat, which go together or not; says what is wrong with them.
+std::string take_format(const OptionParser& parser, GraphOptions& graph) {
+  const StandardOptions& standard = parser.standard();
+  graph.exported_stacks = parser.values().count("compat") > 0;
+  std::string& format = graph.format;
+  format = standard.format;
+  if (format.empty()) {
+    format = format_of_suffix(
+        standard.output,
+        {{".svg", "svg"}, {".png", "png"}, {".folded", "folded"}, {".txt", "folded"}});
+  }
+  if (format.empty()) format = graph.exported_stacks ? "folded" : "svg";
+  if (format != "svg" && format != "png" && format != "folded") {
+    return "there is no format '" + format + "'; use svg, png or folded";
+  }
+  if (graph.exported_stacks && parser.values()["compat"].as<std::string>() != "torch") {
+    return "--compat takes torch";
+  }
+  if (graph.exported_stacks && format != "folded") {
+    return "--compat torch goes with --format folded";
+  }
+  if (!graph.exported_stacks && standard.inputs.size() > 1) {
+    return "a flame graph is of one input; several go with --compat torch only";
+  }
+  return {};
+}
+
+/// What is wrong with the options, empty if nothing is.
+std::string take_options(const OptionParser& parser, GraphOptions& graph) {
+  graph.weight = parser.values()["weight"].as<std::string>();
+  if (std::string problem = take_format(parser, graph); !problem.empty()) return problem;
+  const bool to_output = output_of(parser.standard()) == "-";
+  if (graph.format != "folded" && to_output && ::isatty(STDOUT_FILENO) != 0) {
+    return "a picture does not go to a terminal; name a file with -o";
+  }
+  if (std::string problem = take_picture_options(parser, graph); !problem.empty()) return problem;
+  if (graph.format == "png" && !capabilities().pictures) {
+    return "this build draws no png, since cairo was not there when it was made; use svg";
+  }
+  return {};
+}
+
+Status write_stacks(const StackTree& stacks, const GraphOptions& graph, const std::string& output,
+                    bool overwrite) {
+  if (graph.format == "folded") return write_folded_stacks(stacks, output, overwrite);
+  const FlameGraphPngOptions& picture = graph.picture;
+  if (graph.format == "png") return write_flame_graph_png(stacks, output, picture, overwrite);
+  const FlameGraphSvgOptions svg = {.title = picture.title,
+                                    .subtitle = picture.subtitle,
+                                    .width = picture.width,
+                                    .inverted = picture.inverted};
+  return write_flame_graph_svg(stacks, output, svg, overwrite);
+}
+
+/// Analyses and writes.
+Status write_graph(const std::vector<Trace>& traces, const GraphOptions& graph,
+                   const StandardOptions& standard, Console& console) {
+  const std::string output = output_of(standard);
+  if (graph.exported_stacks) {
+    return write_exported_stacks(pointers_to(traces), output, graph.weight, standard.overwrite);
+  }
+  const Result<StackTree> stacks = flame_graph(traces.front(), {.weight = graph.weight});
+  if (!stacks.ok()) return stacks.status();
+  if (stacks->total() == 0) {
+    console.warning(subject_of(standard.inputs.front()),
+                    "there is nothing of weight " + graph.weight + " in it; try another --weight");
+  }
+  return write_stacks(*stacks, graph, output, standard.overwrite);
 }
 
 }  // namespace
 
 int run_flamegraph(const std::vector<std::string>& arguments) {
   OptionParser parser("flamegraph", "[OPTIONS] INPUT", kAbout, kExamples);
-  const auto text = [] { return cxxopts::value<std::string>(); };
-  parser.add("Stacks")  //
-      ("weight", "self_cpu_time_total, self_device_time_total (or self_cuda_..) or cpu_memory",
-       text()->default_value("self_cpu_time_total"), "W")  //
-      ("compat", "torch: the lines that prof.export_stacks() writes (folded only)", text(), "WHO");
-  parser.add("Picture")                                                                        //
-      ("format", "svg, png or folded (default: by the output's name, else svg)", text(), "F")  //
-      ("inverted", "the root on top, an icicle graph")                                         //
-      ("title", "a title for the picture", text(), "TEXT")                                     //
-      ("width", "its width in px (default: 1200, png 1600)", text(), "PX")                     //
-      ("scale", "pixels of a png for each px, 1 to 4 (default: 2)", text(), "N");
+  add_options(parser);
   if (const std::optional<int> code = parser.parse(arguments)) return *code;
-  const StandardOptions& standard = parser.standard();
-  const cxxopts::ParseResult& values = parser.values();
-
-  std::string format = standard.format;
-  if (format.empty()) {
-    format = format_of_suffix(
-        standard.output,
-        {{".svg", "svg"}, {".png", "png"}, {".folded", "folded"}, {".txt", "folded"}});
-  }
-  const bool compat = values.count("compat") > 0;
-  if (format.empty()) format = compat ? "folded" : "svg";
-  if (format != "svg" && format != "png" && format != "folded") {
-    return parser.wrong("there is no format '" + format + "'; use svg, png or folded");
-  }
-  if (compat && values["compat"].as<std::string>() != "torch") {
-    return parser.wrong("--compat takes torch");
-  }
-  if (compat && format != "folded") return parser.wrong("--compat torch goes with --format folded");
-  if (!compat && standard.inputs.size() > 1) {
-    return parser.wrong("a flame graph is of one input; several go with --compat torch only");
-  }
-  const bool to_output = standard.output.empty() || standard.output == "-";
-  if (format != "folded" && to_output && ::isatty(STDOUT_FILENO) != 0) {
-    return parser.wrong("a picture does not go to a terminal; name a file with -o");
-  }
-  FlameGraphPngOptions picture;
-  if (const std::string problem = take_picture_options(parser, format, picture); !problem.empty()) {
+  GraphOptions graph;
+  if (const std::string problem = take_options(parser, graph); !problem.empty()) {
     return parser.wrong(problem);
   }
-  if (format == "png" && !capabilities().pictures) {
-    return parser.wrong(
-        "this build draws no png, since cairo was not there when it was made; use svg");
-  }
-
+  const StandardOptions& standard = parser.standard();
   Console console(standard.console);
-  const std::string output = to_output ? "-" : standard.output;
-  if (const Status place = check_output(output, standard.overwrite); !place.ok()) {
-    return fail(place, output, console);
+  if (const Status place = check_output(output_of(standard), standard.overwrite); !place.ok()) {
+    return finish(place, "flamegraph", output_of(standard), console);
   }
   ReadOptions reading = standard.reading;
   reading.inputs = false;
   std::vector<Trace> traces;
-  for (const std::string& input : standard.inputs) {
-    Result<Trace> trace = read_input(input, reading, console);
-    if (!trace.ok()) return exit_code(trace.status());
-    traces.push_back(*std::move(trace));
-  }
-  if (const Status same = check_same_process(standard.inputs, traces); !same.ok()) {
-    return fail(same, "flamegraph", console);
-  }
-  const std::string weight = values["weight"].as<std::string>();
-  std::string result;
-  if (compat) {
-    std::vector<const Trace*> pointers;
-    pointers.reserve(traces.size());
-    for (const Trace& trace : traces) pointers.push_back(&trace);
-    Result<std::string> lines = exported_stacks(pointers, weight);
-    if (!lines.ok()) return fail(lines.status(), "flamegraph", console);
-    result = *std::move(lines);
-  } else {
-    const Result<StackTree> stacks = flame_graph(traces.front(), {.weight = weight});
-    if (!stacks.ok()) return fail(stacks.status(), "flamegraph", console);
-    if (stacks->total() == 0) {
-      console.warning(subject_of(standard.inputs.front()),
-                      "there is nothing of weight " + weight + " in it; try another --weight");
-    }
-    picture.title =
-        values.count("title") > 0 ? values["title"].as<std::string>() : title_of(weight);
-    picture.subtitle = standard.inputs.front() == "-" ? "" : standard.inputs.front();
-    Result<std::string> made =
-        format == "folded" ? folded_stacks(*stacks) : drawn(*stacks, format, picture);
-    if (!made.ok()) return fail(made.status(), "flamegraph", console);
-    result = *std::move(made);
-  }
-  const Status written = write_text(result, output, standard.overwrite);
-  if (!written.ok()) {
-    return fail(written, to_output ? "standard output" : standard.output, console);
-  }
-  return kDone;
+  const int code = read_together("flamegraph", standard, reading, console, traces);
+  if (code != kDone) return code;
+  const Status written = write_graph(traces, graph, standard, console);
+  return finish(written, "flamegraph", output_of(standard), console);
 }
 
 }  // namespace tbtrace::tools

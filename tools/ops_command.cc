@@ -11,6 +11,7 @@
 #include <tbtrace/writers.h>
 
 #include "command.h"
+#include "inputs.h"
 #include "options.h"
 
 namespace tbtrace::tools {
@@ -162,36 +163,25 @@ Status write_summary(const OpsOptions& ops, std::span<const Trace* const> traces
 }
 
 /// Analyses and writes; returns the exit code.
-int finish(const OpsOptions& ops, std::span<const Trace* const> traces, const std::string& output,
-           bool overwrite, Console& console) {
+int summarise(const OpsOptions& ops, std::span<const Trace* const> traces,
+              const std::string& output, bool overwrite, Console& console) {
   const Status written = ops.per_event
                              ? write_events(traces, output, ops.format, ops.table, overwrite)
                              : write_summary(ops, traces, output, overwrite);
-  if (!written.ok()) console.error(output == "-" ? "standard output" : output, written.message());
-  return exit_code(written);
+  return finish(written, "ops", output, console);
 }
 
 /// All inputs are recordings of one profiler.
 int run_together(const OpsOptions& ops, const StandardOptions& standard, Console& console) {
-  const std::string output = standard.output.empty() ? "-" : standard.output;
+  const std::string output = output_of(standard);
   if (const Status place = check_output(output, standard.overwrite); !place.ok()) {
-    console.error(output, place.message());
-    return exit_code(place);
+    return finish(place, "ops", output, console);
   }
   std::vector<Trace> traces;
-  for (const std::string& input : standard.inputs) {
-    Result<Trace> trace = read_input(input, reading_for(ops, standard.reading), console);
-    if (!trace.ok()) return exit_code(trace.status());
-    traces.push_back(*std::move(trace));
-  }
-  if (const Status same = check_same_process(standard.inputs, traces); !same.ok()) {
-    console.error("ops", same.message());
-    return exit_code(same);
-  }
-  std::vector<const Trace*> pointers;
-  pointers.reserve(traces.size());
-  for (const Trace& trace : traces) pointers.push_back(&trace);
-  return finish(ops, pointers, output, standard.overwrite, console);
+  const int code =
+      read_together("ops", standard, reading_for(ops, standard.reading), console, traces);
+  if (code != kDone) return code;
+  return summarise(ops, pointers_to(traces), output, standard.overwrite, console);
 }
 
 /// `<input>.ops.<format>` in the directory, numbered where two inputs are called the same.
@@ -245,7 +235,7 @@ int run_each(const OpsOptions& ops, const StandardOptions& standard, Console& co
       const std::string output =
           to_files ? output_in(standard.output, input, ops.format_name, taken) : "-";
       if (!to_files) print_heading(ops.format, input, &input == &standard.inputs.front());
-      code = finish(ops, one, output, standard.overwrite, console);
+      code = summarise(ops, one, output, standard.overwrite, console);
     } else {
       code = exit_code(trace.status());
     }
@@ -269,8 +259,7 @@ int run_ops(const std::vector<std::string>& arguments) {
   }
   Console console(parser.standard().console);
   if (const Status known = check_table_options(ops.table, ops.format); !known.ok()) {
-    console.error("ops", known.message());
-    return exit_code(known);
+    return finish(known, "ops", output_of(parser.standard()), console);
   }
   return ops.each ? run_each(ops, parser.standard(), console)
                   : run_together(ops, parser.standard(), console);

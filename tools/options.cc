@@ -120,8 +120,6 @@ std::string OptionParser::take_standard() {
   return {};
 }
 
-std::string subject_of(const std::string& path) { return path == "-" ? "standard input" : path; }
-
 std::optional<std::int64_t> whole_number(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -129,57 +127,8 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
   return value;
 }
 
-void warn_of_issues(const std::string& subject, const std::vector<Issue>& issues,
-                    Console& console) {
-  for (const Issue& issue : issues) {
-    std::string text(issue.sentence);
-    text += " [" + std::string(issue.id) + ", " + std::to_string(issue.count) +
-            " x, first at byte " + std::to_string(issue.offsets.front()) + "]";
-    console.warning(subject, text);
-  }
-}
-
-Result<Trace> read_input(const std::string& path, const ReadOptions& options, Console& console) {
-  const std::string subject = subject_of(path);
-  ReadOptions reading = options;
-  reading.on_progress = [&](std::uint64_t done, std::uint64_t total) {
-    console.progress(subject, done, total);
-  };
-  const auto start = std::chrono::steady_clock::now();
-  Result<Trace> trace = read_trace(path, reading);
-  const auto elapsed = std::chrono::steady_clock::now() - start;
-  console.progress(subject, 1, 1);
-  if (!trace.ok()) {
-    console.error(subject, trace.status().message());
-    return trace;
-  }
-  warn_of_issues(subject, trace->issues(), console);
-  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(elapsed).count();
-  console.note(subject, "read " + std::to_string(trace->events().size()) + " ranges in " +
-                            std::to_string(milliseconds) + " ms");
-  return trace;
-}
-
-Status check_same_process(const std::vector<std::string>& paths, const std::vector<Trace>& traces) {
-  for (std::size_t trace = 1; trace < traces.size(); ++trace) {
-    const TraceIdentity first = traces[0].identity();
-    const TraceIdentity other = traces[trace].identity();
-    std::string what;
-    if (first.rank != other.rank) {
-      what = "ranks";
-    } else if (first.host != other.host) {
-      what = "hosts";
-    } else if (first.process != other.process) {
-      what = "processes";
-    } else {
-      continue;
-    }
-    return {StatusCode::invalid_argument, paths[0] + " and " + paths[trace] + " are of different " +
-                                              what +
-                                              ", which are no recordings of one profiler; "
-                                              "--each summarises every input by itself"};
-  }
-  return {};
+std::string output_of(const StandardOptions& options) {
+  return options.output.empty() ? "-" : options.output;
 }
 
 std::string format_of_suffix(std::string_view path,

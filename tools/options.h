@@ -65,20 +65,11 @@ class OptionParser {
   StandardOptions standard_;
 };
 
-/// An input as messages and headings name it.
-std::string subject_of(const std::string& path);
-
 /// Nothing if `text` is no whole number.
 std::optional<std::int64_t> whole_number(std::string_view text);
 
-/// What was wrong with an input and could be read around.
-void warn_of_issues(const std::string& subject, const std::vector<Issue>& issues, Console& console);
-
-/// Reads a trace with progress, and says what was wrong with the input.
-Result<Trace> read_input(const std::string& path, const ReadOptions& options, Console& console);
-
-/// Whether recordings may be taken together: an error names what differs otherwise.
-Status check_same_process(const std::vector<std::string>& paths, const std::vector<Trace>& traces);
+/// Where to write, `-` if that was not said.
+std::string output_of(const StandardOptions& options);
 
 /// The format that a file's suffix asks for, empty if none of `known` does.
 std::string format_of_suffix(std::string_view path,

@@ -54,7 +54,7 @@ struct FlameGraphPngOptions {
 Result<std::string> flame_graph_png(const StackTree& stacks,
                                     const FlameGraphPngOptions& options = {});
 
-/// The same, into files; `-` is standard output.
+/// The same, into files; `-` is standard output. Folded stacks are written line by line.
 Status write_folded_stacks(const StackTree& stacks, const std::string& path,
                            bool overwrite = false);
 Status write_flame_graph_svg(const StackTree& stacks, const std::string& path,

@@ -373,12 +373,9 @@ Status Profiler::export_stacks(const std::string& path, std::string_view metric)
   if (!driver_->with_stack()) {
     throw std::invalid_argument("export_stacks() requires with_stack=True");
   }
-  const Result<std::string> stacks = exported_stacks(driver_->results().traces(), metric);
-  if (!stacks.ok()) {
-    refuse(stacks.status());
-    return stacks.status();
-  }
-  return write_text(*stacks, path, true);
+  Status written = write_exported_stacks(driver_->results().traces(), path, metric, true);
+  if (written.code() == StatusCode::invalid_argument) refuse(written);
+  return written;
 }
 
 Status Profiler::export_memory_timeline(const std::string& path, std::string_view device) {

@@ -1,53 +1,151 @@
 #include <algorithm>
+#include <cstddef>
+#include <numeric>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <tbtrace/writers.h>
 
+#include "io/text_sink.h"
+#include "writers/write_file.h"
+
 namespace tbtrace {
 namespace {
+
+bool is_escaped(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return c == '\\' || c == ';' || byte < 0x20 || byte == 0x7f;
+}
 
 /// A frame may not hold what separates frames, nor break the line: tools cut at every `;`.
 void append_frame(std::string& line, std::string_view frame) {
   constexpr std::string_view kHex = "0123456789abcdef";
   for (const char c : frame) {
     const auto byte = static_cast<unsigned char>(c);
-    if (c == '\\') {
+    if (!is_escaped(c)) {
+      line += c;
+    } else if (c == '\\') {
       line += "\\\\";
-    } else if (c == ';' || byte < 0x20 || byte == 0x7f) {
+    } else {
       line += "\\x";
       line += kHex[byte >> 4];
       line += kHex[byte & 15];
-    } else {
-      line += c;
     }
   }
 }
 
+/// The lines of a tree in the order of their bytes, without having them all at once.
+///
+/// All lines below a node start with its path and `;`, and no line of another child of its parent
+/// does. So it is enough to sort what is under each node: for each child the line of its own, and
+/// all lines below it as one.
+class FoldedLines {
+ public:
+  explicit FoldedLines(const StackTree& stacks) : stacks_(stacks), start_(stacks.size() + 1) {
+    for (Node node = 1; node < stacks.size(); ++node) ++start_[stacks.parent(node) + 1];
+    std::partial_sum(start_.begin(), start_.end(), start_.begin());
+    children_.resize(stacks.size() - 1);
+    std::vector<Node> next(start_.begin(), start_.end() - 1);
+    for (Node node = 1; node < stacks.size(); ++node) {
+      children_[next[stacks.parent(node)]++] = node;
+    }
+  }
+
+  void write(io::TextSink& out) const {
+    std::vector<Level> levels = {{parts_under(StackTree::kRoot), 0, 0}};
+    std::string path;  // of the last level, with `;` at its end
+    while (!levels.empty()) {
+      Level& level = levels.back();
+      path.resize(level.path_size);
+      if (level.next == level.parts.size()) {
+        levels.pop_back();
+        continue;
+      }
+      const Part part = level.parts[level.next++];
+      if (part.is_line) {
+        std::string& lines = out.text();
+        lines += path;
+        append_frame(lines, stacks_.frame(part.node));
+        lines += end_of(part);
+        if (!out.flow()) return;
+      } else {
+        append_frame(path, stacks_.frame(part.node));
+        path += end_of(part);
+        levels.push_back({parts_under(part.node), 0, path.size()});
+      }
+    }
+  }
+
+ private:
+  using Node = StackTree::Node;
+
+  /// The line of a node, or all lines below it.
+  struct Part {
+    Node node;
+    bool is_line;
+  };
+
+  /// What is under one node, of which `next` comes next.
+  struct Level {
+    std::vector<Part> parts;
+    std::size_t next;
+    std::size_t path_size;
+  };
+
+  std::vector<Part> parts_under(Node node) const {
+    std::vector<Part> parts;
+    for (Node place = start_[node]; place < start_[node + 1]; ++place) {
+      const Node child = children_[place];
+      if (stacks_.self(child) != 0) parts.push_back({child, true});
+      if (start_[child] < start_[child + 1]) parts.push_back({child, false});
+    }
+    std::sort(parts.begin(), parts.end(),
+              [&](const Part& a, const Part& b) { return is_before(a, b); });
+    return parts;
+  }
+
+  /// What follows the frame of a part.
+  std::string end_of(const Part& part) const {
+    return part.is_line ? ' ' + std::to_string(stacks_.self(part.node)) + '\n' : ";";
+  }
+
+  /// By the bytes of the lines after the path that both have. Equal frames are escaped equally, so
+  /// that the first difference decides; only where it is at an end, or escaped, are texts made.
+  bool is_before(const Part& a, const Part& b) const {
+    const std::string_view one = stacks_.frame(a.node);
+    const std::string_view two = stacks_.frame(b.node);
+    const auto [at_one, at_two] = std::mismatch(one.begin(), one.end(), two.begin(), two.end());
+    const bool inside = at_one != one.end() && at_two != two.end();
+    if (inside && !is_escaped(*at_one) && !is_escaped(*at_two)) {
+      return static_cast<unsigned char>(*at_one) < static_cast<unsigned char>(*at_two);
+    }
+    const auto equal = static_cast<std::size_t>(at_one - one.begin());
+    std::string rest_of_one;
+    std::string rest_of_two;
+    append_frame(rest_of_one, one.substr(equal));
+    append_frame(rest_of_two, two.substr(equal));
+    return rest_of_one + end_of(a) < rest_of_two + end_of(b);
+  }
+
+  const StackTree& stacks_;
+  std::vector<Node> start_;     // by node: its first place in children_; one more at the end
+  std::vector<Node> children_;  // by parent
+};
+
 }  // namespace
 
 std::string folded_stacks(const StackTree& stacks) {
-  std::vector<std::string> lines;
-  std::vector<StackTree::Node> path;
-  for (StackTree::Node node = 1; node < stacks.size(); ++node) {
-    if (stacks.self(node) == 0) continue;
-    path.clear();
-    for (StackTree::Node up = node; up != StackTree::kRoot; up = stacks.parent(up)) {
-      path.push_back(up);
-    }
-    std::string& line = lines.emplace_back();
-    for (std::size_t frame = path.size(); frame-- > 0;) {
-      append_frame(line, stacks.frame(path[frame]));
-      if (frame > 0) line += ';';
-    }
-    line += ' ';
-    line += std::to_string(stacks.self(node));
-    line += '\n';
-  }
-  std::sort(lines.begin(), lines.end());
-  std::string text;
-  for (const std::string& line : lines) text += line;
-  return text;
+  return io::text_of([&](io::TextSink& out) { FoldedLines(stacks).write(out); });
+}
+
+Status write_folded_stacks(const StackTree& stacks, const std::string& path, bool overwrite) {
+  const FoldedLines lines(stacks);
+  return writers::write_file(path, overwrite, [&](io::ByteSink& sink) {
+    io::TextSink out(sink);
+    lines.write(out);
+    return out.finish();
+  });
 }
 
 }  // namespace tbtrace

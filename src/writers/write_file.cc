@@ -23,10 +23,6 @@ Status check_output(const std::string& path, bool overwrite) {
   return path == "-" ? Status() : io::check_place(path, overwrite);
 }
 
-Status write_folded_stacks(const StackTree& stacks, const std::string& path, bool overwrite) {
-  return write_text(folded_stacks(stacks), path, overwrite);
-}
-
 Status write_flame_graph_svg(const StackTree& stacks, const std::string& path,
                              const FlameGraphSvgOptions& options, bool overwrite) {
   return write_text(flame_graph_svg(stacks, options), path, overwrite);

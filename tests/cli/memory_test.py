@@ -62,6 +62,39 @@ class Memory(unittest.TestCase):
                         self.assertGreater(sum(1 for _ in lines), count, "all rows are there")
                     self.assertLess(listed, summary + 16 * MIB)
 
+    def test_lines_of_stacks_are_not_kept(self):
+        """100 frames in each other, and 6,000 operators in the innermost: 34 MB of lines of 1 MB of events."""
+        def events(depth=100, operators=6000):
+            frame = ('{{"ph": "X", "cat": "python_function", '
+                     '"name": "site-packages/model/layer.py({0}): forward of layer {0}", '
+                     '"pid": 1, "tid": 1, "ts": {0}, "dur": {1}, "args": {{"Python id": {0}}}}}')
+            operator = '{{"ph": "X", "cat": "cpu_op", "name": "op {}", "pid": 1, "tid": 1, "ts": {}, "dur": 1}}'
+            yield from (frame.format(level, 100_000 - 2 * level) for level in range(depth))
+            yield from (operator.format(number, 200 + 2 * number) for number in range(operators))
+
+        trace = self.trace_of(events())
+        summary = peak("ops", trace, "--threads", "1")
+        for output in ("-", self.folder / "stacks.folded"):
+            stacks = self.folder / "stacks.folded"
+            stacks.unlink(missing_ok=True)
+            folded = peak("flamegraph", trace, "--threads", "1", "--format", "folded", "-o", str(output),
+                          output=stacks if output == "-" else "/dev/null")
+            with open(stacks, "rb") as lines:
+                self.assertEqual(sum(1 for _ in lines), 6000 + 100)
+            self.assertGreater(stacks.stat().st_size, 30_000_000)
+            self.assertLess(folded, summary + 8 * MIB)
+
+    def test_lines_of_exported_stacks_are_not_kept(self):
+        stack = "".join(f"site-packages/model/layer.py({level}): forward of layer {level};" for level in range(60))
+        operator = ('{{"ph": "X", "cat": "cpu_op", "name": "op", "pid": 1, "tid": 1, "ts": {}, "dur": 1, '
+                    '"args": {{"Call stack": "' + stack + '"}}}}')
+        trace = self.trace_of(operator.format(2 * number) for number in range(10_000))
+        summary = peak("ops", trace, "--threads", "1")
+        lines = self.folder / "lines"
+        exported = peak("flamegraph", trace, "--threads", "1", "--compat", "torch", output=lines)
+        self.assertGreater(lines.stat().st_size, 25_000_000)
+        self.assertLess(exported, summary + 8 * MIB)
+
 
 if __name__ == "__main__":
     PROGRAM = str(pathlib.Path(sys.argv[1]).resolve())

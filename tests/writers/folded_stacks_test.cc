@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -94,6 +96,64 @@ TEST(FoldedStacks, HaveOneLineWhateverTheName) {
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
     EXPECT_TRUE(text.ends_with(";inner 7\n")) << text;
   }
+}
+
+/// The lines as they are defined, made one by one from the root and sorted as texts.
+std::string sorted_lines(const StackTree& stacks) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::vector<std::string> lines;
+  for (StackTree::Node node = 1; node < stacks.size(); ++node) {
+    if (stacks.self(node) == 0) continue;
+    std::string line;
+    for (StackTree::Node up = node; up != StackTree::kRoot; up = stacks.parent(up)) {
+      std::string frame;
+      for (const char c : stacks.frame(up)) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (c == '\\') {
+          frame += "\\\\";
+        } else if (c == ';' || byte < ' ' || byte == 127) {
+          frame += std::string("\\x") + kHex[byte / 16] + kHex[byte % 16];
+        } else {
+          frame += c;
+        }
+      }
+      line = up == node ? frame : frame + ";" + line;
+    }
+    lines.push_back(line + " " + std::to_string(stacks.self(node)) + "\n");
+  }
+  std::sort(lines.begin(), lines.end());
+  std::string text;
+  for (const std::string& line : lines) text += line;
+  return text;
+}
+
+/// Frames of few characters, which are those that come before and after `;` and the blank before a
+/// weight, or are escaped: nearly all frames begin alike, and many begin with another frame.
+TEST(FoldedStacks, AreSortedAsTheirWholeTextsOnRandomTrees) {
+  constexpr std::string_view kCharacters(
+      "a ;:\\\n\x7f\x00\x1f"
+      "1x\xc3~0",
+      14);
+  std::mt19937 random(13);
+  std::size_t lines = 0;
+  for (int round = 0; round < 3000; ++round) {
+    StackTree stacks("ns");
+    const std::size_t nodes = 1 + random() % 60;
+    const std::size_t letters = 1 + random() % kCharacters.size();
+    const std::size_t depth = 1 + random() % nodes;
+    for (std::size_t node = 0; node < nodes; ++node) {
+      std::string frame(random() % 4, ' ');
+      for (char& c : frame) c = kCharacters[random() % letters];
+      const std::size_t behind = std::min<std::size_t>(random() % depth, stacks.size() - 1);
+      const auto parent = static_cast<StackTree::Node>(stacks.size() - 1 - behind);
+      const StackTree::Node child = stacks.child(parent, stacks.frame_number(frame));
+      stacks.add(child, static_cast<std::int64_t>(random() % 3 * (random() % 120)));
+    }
+    const std::string expected = sorted_lines(stacks);
+    ASSERT_EQ(folded_stacks(stacks), expected);
+    lines += static_cast<std::size_t>(std::count(expected.begin(), expected.end(), '\n'));
+  }
+  EXPECT_GT(lines, 40'000u);
 }
 
 }  // namespace
