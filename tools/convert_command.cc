@@ -1,6 +1,8 @@
 #include <fstream>
 #include <iostream>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tbtrace/convert.h>
@@ -8,6 +10,7 @@
 #include "command.h"
 #include "inputs.h"
 #include "options.h"
+#include "out_of_memory.h"
 
 namespace tbtrace::tools {
 namespace {
@@ -119,10 +122,7 @@ int exit_code_of(const Conversion& conversion) {
   return failed == conversion.inputs.size() ? failure : kSomeInputsFailed;
 }
 
-}  // namespace
-
-int run_convert(const std::vector<std::string>& arguments) {
-  OptionParser parser("convert", "[OPTIONS] INPUT... -o LOGDIR", kAbout, kExamples);
+void add_options(OptionParser& parser) {
   const auto text = [] { return cxxopts::value<std::string>(); };
   parser.add("Log files")  //
       ("to", "plugin: traces for torch-tb-profiler; tensorboard: summaries as event files",
@@ -140,70 +140,79 @@ int run_convert(const std::vector<std::string>& arguments) {
       ("skip-existing", "leave log files alone that are there already")                   //
       ("fail-fast", "stop at the first input that fails")                                 //
       ("format", "text, or json for a manifest", text(), "F");
-  if (const std::optional<int> code = parser.parse(arguments)) return *code;
-  const StandardOptions& standard = parser.standard();
-  const cxxopts::ParseResult& values = parser.values();
-  const auto value = [&](const char* name) { return values[name].as<std::string>(); };
+}
 
-  if (standard.output.empty()) return parser.wrong("-o names the log directory to write to");
-  if (standard.output == "-") return parser.wrong("a log directory is no standard output");
-  ConvertOptions options;
+/// Takes --to and --dialect, with what goes with one of them only; says what is wrong with them.
+std::string take_target(const OptionParser& parser, LogDirectoryOptions& log) {
+  const auto value = [&](const char* name) { return parser.values()[name].as<std::string>(); };
   if (value("to") == "tensorboard") {
-    options.log.format = LogFormat::event_files;
+    log.format = LogFormat::event_files;
     for (const char* const name : {"dialect", "gzip", "no-gzip"}) {
-      if (values.count(name) > 0) {
-        return parser.wrong("--" + std::string(name) + " is for traces; event files have none");
+      if (parser.values().count(name) > 0) {
+        return "--" + std::string(name) + " is for traces; event files have none";
       }
     }
   } else if (value("to") != "plugin") {
-    return parser.wrong("--to takes plugin or tensorboard; '" + value("to") + "' is not known");
+    return "--to takes plugin or tensorboard; '" + value("to") + "' is not known";
   }
   if (value("dialect") == "kineto") {
-    options.log.dialect = Dialect::kineto;
+    log.dialect = Dialect::kineto;
   } else if (value("dialect") != "plugin") {
-    return parser.wrong("--dialect takes plugin or kineto");
+    return "--dialect takes plugin or kineto";
   }
   if (parser.flag("gzip") && parser.flag("no-gzip")) {
-    return parser.wrong("--gzip and --no-gzip exclude each other");
+    return "--gzip and --no-gzip exclude each other";
   }
-  const std::string format = standard.format.empty() ? "text" : standard.format;
+  log.use_gzip = !parser.flag("no-gzip");
+  return {};
+}
+
+/// Takes --run and --worker; says what is wrong with them.
+std::string take_names(const OptionParser& parser, LogDirectoryOptions& log) {
+  for (const auto& [option, name] :
+       {std::pair{"run", &log.run}, std::pair{"worker", &log.worker}}) {
+    if (parser.values().count(option) == 0) continue;
+    *name = parser.values()[option].as<std::string>();
+    if (name->empty()) return "--run and --worker take a name";
+  }
+  return {};
+}
+
+/// What is wrong with the options, empty if nothing is. `format`: of what is printed.
+std::string take_options(const OptionParser& parser, ConvertOptions& options, std::string& format) {
+  const StandardOptions& standard = parser.standard();
+  if (standard.output.empty()) return "-o names the log directory to write to";
+  if (standard.output == "-") return "a log directory is no standard output";
+  if (std::string problem = take_target(parser, options.log); !problem.empty()) return problem;
+  format = standard.format.empty() ? "text" : standard.format;
   if (format != "text" && format != "json") {
-    return parser.wrong("there is no format '" + format + "'; use text or json");
+    return "there is no format '" + format + "'; use text or json";
   }
   if (parser.flag("skip-existing") && standard.overwrite) {
-    return parser.wrong("--skip-existing and --overwrite exclude each other");
+    return "--skip-existing and --overwrite exclude each other";
   }
-  if (values.count("run") > 0) options.log.run = value("run");
-  if (values.count("worker") > 0) options.log.worker = value("worker");
-  if ((values.count("run") > 0 && options.log.run.empty()) ||
-      (values.count("worker") > 0 && options.log.worker.empty())) {
-    return parser.wrong("--run and --worker take a name");
-  }
-  options.log.use_gzip = !parser.flag("no-gzip");
+  if (std::string problem = take_names(parser, options.log); !problem.empty()) return problem;
   options.log.infer_steps = parser.flag("infer-steps");
   options.log.overwrite = standard.overwrite;
   options.skip_existing = parser.flag("skip-existing");
   options.fail_fast = parser.flag("fail-fast");
   options.strict = standard.reading.strict;
   options.threads = standard.reading.threads;
+  return {};
+}
 
-  Console console(standard.console);
-  std::vector<std::string> inputs = standard.inputs;
-  if (values.count("files-from") > 0 && !add_lines(value("files-from"), inputs)) {
-    console.error(subject_of(value("files-from")), "cannot read this list of inputs; name another");
-    return kUnreadableInput;
-  }
-  if (inputs.empty()) return parser.wrong("--files-from lists no input");
+/// Converts, and says what became of each input. Returns the exit code.
+int convert(const std::vector<std::string>& inputs, const StandardOptions& standard,
+            ConvertOptions& options, const std::string& format, Console& console) {
   Report report(format == "text", console);
   options.on_input = [&](const ConvertedInput& input) { report.add(input); };
   options.on_progress = [&](std::size_t done, std::size_t all) {
     console.count("converting", done, all);
   };
-  const Result<Conversion> conversion = convert_to_log_directory(inputs, standard.output, options);
+  const Result<Conversion> conversion =
+      within_memory([&] { return convert_to_log_directory(inputs, standard.output, options); });
   if (!conversion.ok()) {
-    const bool of_output = conversion.status().code() == StatusCode::unwritable_output;
-    console.error(of_output ? standard.output : "convert", conversion.status().message());
-    return exit_code(conversion.status());
+    return finish(conversion.status(), subjects_of("convert", standard), console);
   }
   for (const std::string& path : conversion->passed_over) {
     console.note(path, "is no trace and was passed over");
@@ -217,6 +226,31 @@ int run_convert(const std::vector<std::string>& arguments) {
     report.sum_up(*conversion, standard.output);
   }
   return exit_code_of(*conversion);
+}
+
+}  // namespace
+
+int run_convert(const std::vector<std::string>& arguments) {
+  OptionParser parser("convert", "[OPTIONS] INPUT... -o LOGDIR", kAbout, kExamples);
+  add_options(parser);
+  if (const std::optional<int> code = parser.parse(arguments)) return *code;
+  ConvertOptions options;
+  std::string format;
+  if (const std::string problem = take_options(parser, options, format); !problem.empty()) {
+    return parser.wrong(problem);
+  }
+  const StandardOptions& standard = parser.standard();
+  Console console(standard.console);
+  std::vector<std::string> inputs = standard.inputs;
+  if (parser.values().count("files-from") > 0) {
+    const std::string list = parser.values()["files-from"].as<std::string>();
+    if (!add_lines(list, inputs)) {
+      console.error(subject_of(list), "cannot read this list of inputs; name another");
+      return kUnreadableInput;
+    }
+  }
+  if (inputs.empty()) return parser.wrong("--files-from lists no input");
+  return convert(inputs, standard, options, format, console);
 }
 
 }  // namespace tbtrace::tools

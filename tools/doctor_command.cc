@@ -7,7 +7,9 @@
 
 #include "command.h"
 #include "console.h"
+#include "inputs.h"
 #include "options.h"
+#include "out_of_memory.h"
 
 namespace tbtrace::tools {
 
@@ -58,20 +60,20 @@ int run_doctor(const std::vector<std::string>& arguments) {
     return parser.wrong("there is no format '" + standard.format + "'; use text or json");
   }
   Console console(standard.console);
-  const std::string output = standard.output.empty() ? "-" : standard.output;
-  if (const Status place = check_output(output, standard.overwrite); !place.ok()) {
-    console.error(output, place.message());
-    return exit_code(place);
+  const Subjects subjects = subjects_of("doctor", standard);
+  if (const Status place = check_output(subjects.output, standard.overwrite); !place.ok()) {
+    return finish(place, subjects, console);
   }
-  const Capabilities can = capabilities();
-  const DeviceTracing gpus = Capabilities::device_tracing();
-  const std::string text = as_json ? capabilities_json(can, gpus) : text_of(can, gpus);
-  const Status written = write_text(text, output, standard.overwrite);
-  if (!written.ok()) {
-    console.error(output == "-" ? "standard output" : output, written.message());
-    return exit_code(written);
-  }
-  return standard.reading.strict && !gpus.available ? kCheckFailed : kDone;
+  bool available = false;
+  const Status written = within_memory([&] {
+    const Capabilities can = capabilities();
+    const DeviceTracing gpus = Capabilities::device_tracing();
+    available = gpus.available;
+    const std::string text = as_json ? capabilities_json(can, gpus) : text_of(can, gpus);
+    return write_text(text, subjects.output, standard.overwrite);
+  });
+  if (!written.ok()) return finish(written, subjects, console);
+  return standard.reading.strict && !available ? kCheckFailed : kDone;
 }
 
 }  // namespace tbtrace::tools

@@ -1,5 +1,6 @@
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -145,13 +146,13 @@ Status write_stacks(const StackTree& stacks, const GraphOptions& graph, const st
 }
 
 /// Analyses and writes.
-Status write_graph(const std::vector<Trace>& traces, const GraphOptions& graph,
+Status write_graph(std::span<const Trace* const> traces, const GraphOptions& graph,
                    const StandardOptions& standard, Console& console) {
   const std::string output = output_of(standard);
   if (graph.exported_stacks) {
-    return write_exported_stacks(pointers_to(traces), output, graph.weight, standard.overwrite);
+    return write_exported_stacks(traces, output, graph.weight, standard.overwrite);
   }
-  const Result<StackTree> stacks = flame_graph(traces.front(), {.weight = graph.weight});
+  const Result<StackTree> stacks = flame_graph(*traces.front(), {.weight = graph.weight});
   if (!stacks.ok()) return stacks.status();
   if (stacks->total() == 0) {
     console.warning(subject_of(standard.inputs.front()),
@@ -171,17 +172,13 @@ int run_flamegraph(const std::vector<std::string>& arguments) {
     return parser.wrong(problem);
   }
   const StandardOptions& standard = parser.standard();
-  Console console(standard.console);
-  if (const Status place = check_output(output_of(standard), standard.overwrite); !place.ok()) {
-    return finish(place, "flamegraph", output_of(standard), console);
-  }
   ReadOptions reading = standard.reading;
   reading.inputs = false;
-  std::vector<Trace> traces;
-  const int code = read_together("flamegraph", standard, reading, console, traces);
-  if (code != kDone) return code;
-  const Status written = write_graph(traces, graph, standard, console);
-  return finish(written, "flamegraph", output_of(standard), console);
+  Console console(standard.console);
+  return run_together("flamegraph", standard, reading, console,
+                      [&](std::span<const Trace* const> traces) {
+                        return write_graph(traces, graph, standard, console);
+                      });
 }
 
 }  // namespace tbtrace::tools

@@ -1,8 +1,12 @@
 #include "inputs.h"
 
 #include <chrono>
-#include <cstdint>
+#include <string_view>
 #include <utility>
+
+#include <tbtrace/writers.h>
+
+#include "out_of_memory.h"
 
 namespace tbtrace::tools {
 namespace {
@@ -51,7 +55,7 @@ Result<Trace> read_input(const std::string& path, const ReadOptions& options, Co
     console.progress(subject, done, total);
   };
   const auto start = std::chrono::steady_clock::now();
-  Result<Trace> trace = read_trace(path, reading);
+  Result<Trace> trace = within_memory([&] { return read_trace(path, reading); });
   const auto elapsed = std::chrono::steady_clock::now() - start;
   console.progress(subject, 1, 1);
   if (!trace.ok()) {
@@ -65,31 +69,47 @@ Result<Trace> read_input(const std::string& path, const ReadOptions& options, Co
   return trace;
 }
 
-int read_together(std::string_view verb, const StandardOptions& standard,
-                  const ReadOptions& options, Console& console, std::vector<Trace>& traces) {
+Subjects subjects_of(const std::string& verb, const StandardOptions& standard) {
+  Subjects subjects = {.verb = verb, .input = verb, .output = output_of(standard)};
+  if (!standard.inputs.empty()) subjects.input = subject_of(standard.inputs.front());
+  if (standard.inputs.size() > 1) {
+    subjects.input += " and " + std::to_string(standard.inputs.size() - 1) + " more";
+  }
+  return subjects;
+}
+
+int finish(const Status& status, const Subjects& subjects, Console& console) {
+  if (status.ok()) return kDone;
+  std::string_view subject = subjects.verb;
+  if (status.code() == StatusCode::out_of_memory) {
+    subject = subjects.input;
+  } else if (status.code() == StatusCode::unwritable_output) {
+    subject = subjects.output == "-" ? "standard output" : std::string_view(subjects.output);
+  }
+  console.error(subject, status.message());
+  return exit_code(status);
+}
+
+int run_together(const std::string& verb, const StandardOptions& standard,
+                 const ReadOptions& reading, Console& console, const MakeResult& make) {
+  const Subjects subjects = subjects_of(verb, standard);
+  if (const Status place = check_output(subjects.output, standard.overwrite); !place.ok()) {
+    return finish(place, subjects, console);
+  }
+  std::vector<Trace> traces;
   for (const std::string& input : standard.inputs) {
-    Result<Trace> trace = read_input(input, options, console);
+    Result<Trace> trace = read_input(input, reading, console);
     if (!trace.ok()) return exit_code(trace.status());
     traces.push_back(*std::move(trace));
   }
-  const Status same = check_same_process(standard.inputs, traces);
-  if (!same.ok()) console.error(verb, same.message());
-  return exit_code(same);
-}
-
-std::vector<const Trace*> pointers_to(const std::vector<Trace>& traces) {
-  std::vector<const Trace*> pointers;
-  pointers.reserve(traces.size());
-  for (const Trace& trace : traces) pointers.push_back(&trace);
-  return pointers;
-}
-
-int finish(const Status& status, std::string_view verb, const std::string& output,
-           Console& console) {
-  const bool is_output = status.code() == StatusCode::unwritable_output;
-  const std::string_view place = output == "-" ? "standard output" : std::string_view(output);
-  if (!status.ok()) console.error(is_output ? place : verb, status.message());
-  return exit_code(status);
+  const Status made = within_memory([&] {
+    if (Status same = check_same_process(standard.inputs, traces); !same.ok()) return same;
+    std::vector<const Trace*> pointers;
+    pointers.reserve(traces.size());
+    for (const Trace& trace : traces) pointers.push_back(&trace);
+    return make(pointers);
+  });
+  return finish(made, subjects, console);
 }
 
 }  // namespace tbtrace::tools

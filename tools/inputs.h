@@ -3,8 +3,9 @@
 // do.
 #pragma once
 
+#include <functional>
+#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <tbtrace/trace.h>
@@ -23,14 +24,23 @@ void warn_of_issues(const std::string& subject, const std::vector<Issue>& issues
 /// Reads a trace with progress, and says what was wrong with the input.
 Result<Trace> read_input(const std::string& path, const ReadOptions& options, Console& console);
 
-/// Reads all inputs as recordings of one profiler, which they have to be. Returns the exit code.
-int read_together(std::string_view verb, const StandardOptions& standard,
-                  const ReadOptions& options, Console& console, std::vector<Trace>& traces);
+/// What the recordings of one profiler are made into.
+using MakeResult = std::function<Status(std::span<const Trace* const> traces)>;
 
-std::vector<const Trace*> pointers_to(const std::vector<Trace>& traces);
+/// Reads all inputs as recordings of one profiler, which they have to be, and makes the result.
+/// Returns the exit code.
+int run_together(const std::string& verb, const StandardOptions& standard,
+                 const ReadOptions& reading, Console& console, const MakeResult& make);
 
-/// Says why `output` was not made, if it was not. Returns the exit code.
-int finish(const Status& status, std::string_view verb, const std::string& output,
-           Console& console);
+/// What messages about a result name.
+struct Subjects {
+  std::string verb;
+  std::string input;   ///< what it is made of
+  std::string output;  ///< `-`: standard output
+};
+Subjects subjects_of(const std::string& verb, const StandardOptions& standard);
+
+/// Says why a result was not made, if it was not. Returns the exit code.
+int finish(const Status& status, const Subjects& subjects, Console& console);
 
 }  // namespace tbtrace::tools

@@ -1,14 +1,20 @@
+#include <cstring>
 #include <iostream>
 #if defined(__GLIBC__)
 #include <malloc.h>
 #endif
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <vector>
+
+#include <unistd.h>
 
 #include <tbtrace/version.h>
 
 #include "command.h"
 #include "console.h"
+#include "out_of_memory.h"
 
 namespace {
 
@@ -20,12 +26,13 @@ void print_help() {
     std::cout << "  " << command.name << std::string(14 - command.name.size(), ' ')
               << command.summary << "\n";
   }
-  std::cout
-      << "\n`tbtrace VERB --help` tells more and has examples; `tbtrace --version`.\n"
-         "An input is a trace as prof.export_chrome_trace() writes it, plain or gzip; - is\n"
-         "standard input.\n\n"
-         "Exit codes: 0 done, 1 a check failed, 2 wrong usage, 3 an input could not be read,\n"
-         "4 some of several inputs failed, 5 an output could not be written.\n";
+  std::cout << "\n`tbtrace VERB --help` tells more and has examples; `tbtrace --version`.\n"
+               "An input is a trace as prof.export_chrome_trace() writes it, plain or gzip; - is\n"
+               "standard input.\n\n"
+               "Exit codes: 0 done, 1 a check failed, 2 wrong usage, 3 an input could not be read\n"
+               "or needs more memory than there is, 4 some of several inputs failed, 5 an output "
+               "could not\n"
+               "be written.\n";
 }
 
 /// The analyses use large arrays one after the other: giving each back to the system and getting
@@ -58,13 +65,31 @@ int run(const std::vector<std::string>& words, tbtrace::tools::Console& console)
   return tbtrace::tools::kWrongUsage;
 }
 
+/// For when there is no memory even to say of which input; this takes none.
+int end_out_of_memory() {
+  for (const char* const part : {"tbtrace: ", tbtrace::tools::kOutOfMemory, "\n"}) {
+    if (::write(STDERR_FILENO, part, std::strlen(part)) < 0) break;
+  }
+  return tbtrace::tools::kUnreadableInput;
+}
+
+int run_and_flush(const std::vector<std::string>& words) {
+  tbtrace::tools::Console console({});
+  const int code = run(words, console);
+  if (std::cout.flush() || code != tbtrace::tools::kDone) return code;
+  console.error("standard output", "cannot write; is there room left?");
+  return tbtrace::tools::kUnwritableOutput;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   keep_freed_memory();
-  tbtrace::tools::Console console({});
-  const int code = run({argv + 1, argv + argc}, console);
-  if (std::cout.flush() || code != tbtrace::tools::kDone) return code;
-  console.error("standard output", "cannot write; is there room left?");
-  return tbtrace::tools::kUnwritableOutput;
+  try {
+    return run_and_flush({argv + 1, argv + argc});
+  } catch (const std::bad_alloc&) {
+    return end_out_of_memory();
+  } catch (const std::length_error&) {
+    return end_out_of_memory();
+  }
 }

@@ -13,6 +13,7 @@
 #include "command.h"
 #include "inputs.h"
 #include "options.h"
+#include "out_of_memory.h"
 
 namespace tbtrace::tools {
 namespace {
@@ -156,32 +157,12 @@ Result<std::string> summary_text(const OpsOptions& ops, std::span<const Trace* c
   return ops.format == TableFormat::csv ? table_csv(*rows) : table_markdown(*rows);
 }
 
-Status write_summary(const OpsOptions& ops, std::span<const Trace* const> traces,
-                     const std::string& output, bool overwrite) {
+/// Analyses and writes.
+Status summarise(const OpsOptions& ops, std::span<const Trace* const> traces,
+                 const std::string& output, bool overwrite) {
+  if (ops.per_event) return write_events(traces, output, ops.format, ops.table, overwrite);
   const Result<std::string> text = summary_text(ops, traces);
   return text.ok() ? write_text(*text, output, overwrite) : text.status();
-}
-
-/// Analyses and writes; returns the exit code.
-int summarise(const OpsOptions& ops, std::span<const Trace* const> traces,
-              const std::string& output, bool overwrite, Console& console) {
-  const Status written = ops.per_event
-                             ? write_events(traces, output, ops.format, ops.table, overwrite)
-                             : write_summary(ops, traces, output, overwrite);
-  return finish(written, "ops", output, console);
-}
-
-/// All inputs are recordings of one profiler.
-int run_together(const OpsOptions& ops, const StandardOptions& standard, Console& console) {
-  const std::string output = output_of(standard);
-  if (const Status place = check_output(output, standard.overwrite); !place.ok()) {
-    return finish(place, "ops", output, console);
-  }
-  std::vector<Trace> traces;
-  const int code =
-      read_together("ops", standard, reading_for(ops, standard.reading), console, traces);
-  if (code != kDone) return code;
-  return summarise(ops, pointers_to(traces), output, standard.overwrite, console);
 }
 
 /// `<input>.ops.<format>` in the directory, numbered where two inputs are called the same.
@@ -235,7 +216,9 @@ int run_each(const OpsOptions& ops, const StandardOptions& standard, Console& co
       const std::string output =
           to_files ? output_in(standard.output, input, ops.format_name, taken) : "-";
       if (!to_files) print_heading(ops.format, input, &input == &standard.inputs.front());
-      code = summarise(ops, one, output, standard.overwrite, console);
+      const Status made =
+          within_memory([&] { return summarise(ops, one, output, standard.overwrite); });
+      code = finish(made, {"ops", subject_of(input), output}, console);
     } else {
       code = exit_code(trace.status());
     }
@@ -257,12 +240,16 @@ int run_ops(const std::vector<std::string>& arguments) {
   if (const std::string problem = take_options(parser, ops); !problem.empty()) {
     return parser.wrong(problem);
   }
-  Console console(parser.standard().console);
+  const StandardOptions& standard = parser.standard();
+  Console console(standard.console);
   if (const Status known = check_table_options(ops.table, ops.format); !known.ok()) {
-    return finish(known, "ops", output_of(parser.standard()), console);
+    return finish(known, subjects_of("ops", standard), console);
   }
-  return ops.each ? run_each(ops, parser.standard(), console)
-                  : run_together(ops, parser.standard(), console);
+  if (ops.each) return run_each(ops, standard, console);
+  return run_together("ops", standard, reading_for(ops, standard.reading), console,
+                      [&](std::span<const Trace* const> traces) {
+                        return summarise(ops, traces, output_of(standard), standard.overwrite);
+                      });
 }
 
 }  // namespace tbtrace::tools

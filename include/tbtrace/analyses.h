@@ -1,7 +1,8 @@
 // What a trace says: operator summaries, events, stacks. Results own all they hold.
 // Functions are pure and may run on any number of threads at once; results are immutable.
 // Times are in microseconds where torch has them so (its doubles, to the last bit) and in
-// nanoseconds in fields that end in _ns. Bad options are reported by a Status, never thrown.
+// nanoseconds in fields that end in _ns. Bad options are reported by a Status, never thrown; want
+// of memory is thrown (status.h).
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,9 @@
 // What went wrong, as a value: Status, and Result<T> for a value or a Status.
 // Both own what they hold; views into them live as long as they do.
 // Immutable after construction, so const access is safe from any thread.
-// The library never throws for bad input; it returns one of these.
+// The library never throws for bad input; it returns one of these. Where there is not enough memory
+// for a result, functions of all headers may throw std::bad_alloc or std::length_error and leave
+// nothing half written.
 #pragma once
 
 #include <cassert>

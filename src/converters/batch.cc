@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <new>
+#include <stdexcept>
 #include <system_error>
 #include <thread>
 
@@ -22,7 +23,7 @@ std::uint64_t size_of(const std::string& path) {
 
 Status out_of_memory() {
   return {
-      StatusCode::unreadable_input,
+      StatusCode::out_of_memory,
       "needs more memory than there is; convert fewer at a time with -j, or on a larger machine"};
 }
 
@@ -35,6 +36,7 @@ Batch::Batch(const std::vector<FoundInput>& found, const std::string& directory,
       staging_(staging),
       target_(target),
       options_(options),
+      no_memory_(found.size(), out_of_memory()),
       folders_(found.size()) {
   results_.resize(found_.size());
   for (std::size_t input = 0; input < found_.size(); ++input) {
@@ -61,6 +63,8 @@ Conversion Batch::run(int threads) {
       for (std::size_t thread = 1; thread < most; ++thread) others.emplace_back([this] { work(); });
     } catch (const std::system_error&) {
       // The system gives no more threads; those that there are do the work.
+    } catch (const std::bad_alloc&) {
+      // Likewise.
     }
     work();
   }
@@ -68,13 +72,24 @@ Conversion Batch::run(int threads) {
   for (const auto& [run, left] : left_of_run_) {
     if (left > 0) finish(run);
   }
+  if (failure_ != nullptr) std::rethrow_exception(failure_);
   Conversion conversion;
   conversion.inputs = std::move(results_);
   conversion.failed_runs = std::move(failed_runs_);
   return conversion;
 }
 
-void Batch::work() {
+void Batch::work() noexcept {
+  try {
+    convert_inputs();
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    if (failure_ == nullptr) failure_ = std::current_exception();
+  }
+}
+
+void Batch::convert_inputs() {
   for (;;) {
     std::size_t input = 0;
     {
@@ -83,39 +98,65 @@ void Batch::work() {
       input = next_++;
     }
     ConvertedInput& result = results_[input];
-    result.status = convert(input, result);
+    try {
+      result.status = convert(input, result);
+    } catch (const std::bad_alloc&) {
+      result.status = std::move(no_memory_[input]);
+    } catch (const std::length_error&) {
+      result.status = std::move(no_memory_[input]);
+    }
     if (!result.status.ok()) result.state = ConvertedInput::State::failed;
     done(input);
   }
 }
 
+/// Names are given in the order of the inputs, so that they do not depend on threads. A turn waits
+/// for those before it and, whatever happens in it, lets the next one go on.
+class Batch::NamingTurn {
+ public:
+  NamingTurn(Batch& batch, std::size_t input) : batch_(batch), lock_(batch.mutex_) {
+    batch.turn_.wait(lock_, [&] { return batch.next_to_name_ == input; });
+  }
+  NamingTurn(const NamingTurn&) = delete;
+  NamingTurn& operator=(const NamingTurn&) = delete;
+  ~NamingTurn() {
+    ++batch_.next_to_name_;
+    batch_.turn_.notify_all();
+  }
+
+ private:
+  Batch& batch_;
+  std::unique_lock<std::mutex> lock_;
+};
+
 Result<std::unique_ptr<LogInput>> Batch::open(std::size_t input) const {
   if (!found_[input].problem.ok()) return found_[input].problem;
-  try {
-    return target_.open(found_[input].path, reading_threads_);
-  } catch (const std::bad_alloc&) {
-    return out_of_memory();
-  }
+  return target_.open(found_[input].path, reading_threads_);
 }
 
 Status Batch::convert(std::size_t input, ConvertedInput& result) {
-  const Result<std::unique_ptr<LogInput>> log = open(input);
-  Status status = log.status();
+  std::unique_ptr<LogInput> log;
+  Status status;
+  std::exception_ptr not_opened;
+  try {
+    Result<std::unique_ptr<LogInput>> opened = open(input);
+    status = opened.status();
+    if (opened.ok()) log = *std::move(opened);
+  } catch (...) {
+    not_opened = std::current_exception();
+  }
   LogPlace place;
   {
-    // Names are given in the order of the inputs, so that they do not depend on threads.
-    std::unique_lock lock(mutex_);
-    turn_.wait(lock, [&] { return next_to_name_ == input; });
-    if (log.ok()) {
-      status = take_name(**log, place, result);
+    const NamingTurn turn(*this, input);
+    if (not_opened != nullptr) std::rethrow_exception(not_opened);
+    if (log != nullptr) {
+      status = take_name(*log, place, result);
       folders_[input] = place.folder;
       folders_of_run_[result.file.run].insert(place.folder);
     }
-    ++next_to_name_;
-    turn_.notify_all();
   }
   if (!status.ok() || result.state == ConvertedInput::State::skipped) return status;
-  return write(**log, place, result);
+  return write(*log, place, result);
 }
 
 Status Batch::take_name(LogInput& log, LogPlace& place, ConvertedInput& result) {
@@ -149,13 +190,9 @@ Status Batch::write(LogInput& log, const LogPlace& place, ConvertedInput& result
   if (!file.ok()) return file.status();
   const std::unique_ptr<io::ByteSink> sink =
       target_.use_gzip() ? io::gzip_sink(*std::move(file)) : *std::move(file);
-  try {
-    Result<Changes> changes = log.write(*sink);
-    if (!changes.ok()) return changes.status();
-    result.file.changes = *std::move(changes);
-  } catch (const std::bad_alloc&) {
-    return out_of_memory();
-  }
+  Result<Changes> changes = log.write(*sink);
+  if (!changes.ok()) return changes.status();
+  result.file.changes = *std::move(changes);
   result.file.bytes = size_of(*path);
   std::error_code error;
   for (const std::string& twin : place.twins) {

@@ -1,12 +1,15 @@
 // Many inputs into one log directory: threads, the order in which names are given, what becomes of
 // each input.
 // A Batch uses what it is given, which must outlive it. run() is called once.
-// A failure of one input is told in its entry; the rest goes on.
+// A failure of one input is told in its entry, also if it needs more memory than there is; the rest
+// goes on. What a callback throws ends the run, and run() throws it when all threads have ended.
 #pragma once
 
 #include <condition_variable>
 #include <cstddef>
+#include <exception>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -29,7 +32,10 @@ class Batch {
   Conversion run(int threads);
 
  private:
-  void work();
+  class NamingTurn;
+
+  void work() noexcept;
+  void convert_inputs();
   Result<std::unique_ptr<LogInput>> open(std::size_t input) const;
   Status convert(std::size_t input, ConvertedInput& result);
   Status take_name(LogInput& log, LogPlace& place, ConvertedInput& result);
@@ -44,6 +50,7 @@ class Batch {
   const ConvertOptions& options_;
   int reading_threads_ = 1;
   std::vector<ConvertedInput> results_;
+  std::vector<Status> no_memory_;  // by input; made while there is memory for them
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable turn_;
@@ -51,6 +58,7 @@ class Batch {
   std::size_t next_to_name_ = 0;
   std::size_t done_ = 0;
   bool stopped_ = false;
+  std::exception_ptr failure_;  // the first that ended a thread
   std::map<std::string, std::size_t> left_of_run_;
   std::map<std::string, std::set<std::string>> folders_of_run_;
   std::vector<std::string> folders_;  // by input

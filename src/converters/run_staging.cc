@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -162,10 +163,14 @@ RunStaging::RunStaging(fs::path log_directory, Options options)
     : log_directory_(std::move(log_directory)), options_(options) {}
 
 RunStaging::~RunStaging() {
-  std::vector<fs::directory_entry> entries = all_in(root_);
-  std::reverse(entries.begin(), entries.end());
-  for (const fs::directory_entry& entry : entries) {
-    ::rmdir(entry.path().c_str());  // fails for files, and folders with something in them
+  try {
+    std::vector<fs::directory_entry> entries = all_in(root_);
+    std::reverse(entries.begin(), entries.end());
+    for (const fs::directory_entry& entry : entries) {
+      ::rmdir(entry.path().c_str());  // fails for files, and folders with something in them
+    }
+  } catch (const std::bad_alloc&) {
+    // Empty folders stay for the next call.
   }
   lock_.reset();
   ::rmdir(root_.c_str());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -189,6 +190,8 @@ std::string ProfileDetails::records() const {
   EventText text;
   for (const Picture& picture : pictures_) {
     const Result<std::string> png = flame_graph_png(picture.stacks, {.title = picture.title});
+    // A build without cairo draws no pictures. Where memory is short they are not left out.
+    if (png.status().code() == StatusCode::out_of_memory) throw std::bad_alloc();
     if (png.ok()) text.add_image(moment_, picture.tag, *png);
   }
   return tables_ + text.records();

@@ -29,10 +29,10 @@ bool is_same_file(int descriptor, const std::filesystem::path& file) {
 
 }  // namespace
 
-FolderLock::FolderLock(std::filesystem::path file, int descriptor)
-    : file_(std::move(file)), descriptor_(descriptor) {}
+FolderLock::FolderLock(std::filesystem::path file) : file_(std::move(file)) {}
 
 FolderLock::~FolderLock() {
+  if (descriptor_ < 0) return;
   // Before others can have the lock; where the folder vanished and is there again, it is theirs.
   if (is_same_file(descriptor_, file_)) ::unlink(file_.c_str());
   ::close(descriptor_);
@@ -41,6 +41,7 @@ FolderLock::~FolderLock() {
 Result<std::unique_ptr<FolderLock>> FolderLock::try_lock(const std::filesystem::path& folder) {
   constexpr int kAttempts = 100;  // each fails only if somebody else just left
   const std::filesystem::path file = folder / ".lock";
+  std::unique_ptr<FolderLock> lock(new FolderLock(file));  // there before its file
   for (int attempt = 1;; ++attempt) {
     if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) return system_failure(folder);
     const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
@@ -53,7 +54,8 @@ Result<std::unique_ptr<FolderLock>> FolderLock::try_lock(const std::filesystem::
       return std::unique_ptr<FolderLock>();
     }
     if (is_same_file(descriptor, file) || attempt == kAttempts) {
-      return std::unique_ptr<FolderLock>(new FolderLock(file, descriptor));
+      lock->descriptor_ = descriptor;
+      return lock;
     }
     ::close(descriptor);
   }

@@ -20,10 +20,10 @@ class FolderLock {
   ~FolderLock();
 
  private:
-  FolderLock(std::filesystem::path file, int descriptor);
+  explicit FolderLock(std::filesystem::path file);
 
   std::filesystem::path file_;
-  int descriptor_;
+  int descriptor_ = -1;  // of the file if we have the lock
 };
 
 }  // namespace tbtrace::io

@@ -21,14 +21,23 @@ Status system_failure(const char* what) {
                  "; name a place that is there, has room and lets you write");
 }
 
-/// Writes straight to a descriptor: standard output, a pipe, a device.
+/// Writes straight to a descriptor: standard output, a pipe, a device, a file.
 class DirectSink final : public ByteSink {
  public:
-  DirectSink(int descriptor, bool owned) : descriptor_(descriptor), owned_(owned) {}
+  /// Opens a descriptor of its own with open().
+  DirectSink() : owned_(true) {}
+  explicit DirectSink(int descriptor) : descriptor_(descriptor) {}
   DirectSink(const DirectSink&) = delete;
   DirectSink& operator=(const DirectSink&) = delete;
   ~DirectSink() override {
     if (owned_ && descriptor_ >= 0) ::close(descriptor_);
+  }
+
+  /// False, and errno, if it cannot be opened.
+  bool open(const std::string& path, int flags) {
+    constexpr mode_t kMode = 0666;  // less what the umask takes away
+    descriptor_ = ::open(path.c_str(), flags | O_WRONLY | O_CLOEXEC, kMode);
+    return descriptor_ >= 0;
   }
 
   Status write(std::string_view bytes) override {
@@ -49,22 +58,31 @@ class DirectSink final : public ByteSink {
   }
 
  private:
-  int descriptor_;
-  bool owned_;
+  int descriptor_ = -1;
+  bool owned_ = false;
 };
 
 /// Writes beside the final place and renames at the end.
 class FileSink final : public ByteSink {
  public:
-  FileSink(int descriptor, std::string temporary, std::string path, bool overwrite)
-      : direct_(descriptor, true),
-        temporary_(std::move(temporary)),
-        path_(std::move(path)),
-        overwrite_(overwrite) {}
+  FileSink(std::string path, bool overwrite) : path_(std::move(path)), overwrite_(overwrite) {}
   FileSink(const FileSink&) = delete;
   FileSink& operator=(const FileSink&) = delete;
   ~FileSink() override {
     if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  }
+
+  /// Makes the file under a name that nobody has.
+  Status open() {
+    for (int attempt = 0;; ++attempt) {
+      std::string name =
+          path_ + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(attempt);
+      if (direct_.open(name, O_CREAT | O_EXCL)) {
+        temporary_ = std::move(name);
+        return {};
+      }
+      if (errno != EEXIST) return system_failure("cannot create");
+    }
   }
 
   Status write(std::string_view bytes) override {
@@ -94,8 +112,8 @@ class FileSink final : public ByteSink {
   }
 
   DirectSink direct_;
-  Status failure_;  // of the first write that failed
-  std::string temporary_;
+  Status failure_;         // of the first write that failed
+  std::string temporary_;  // empty while there is no such file
   std::string path_;
   bool overwrite_;
 };
@@ -144,30 +162,20 @@ Status check_place(const std::string& name, bool overwrite) {
 
 Result<std::unique_ptr<ByteSink>> create_file(const std::string& name, bool overwrite) {
   if (Status place = check_place(name, overwrite); !place.ok()) return place;
-  constexpr mode_t kMode = 0666;  // less what the umask takes away
+  // A sink is there before its file: it removes the file if there is no memory for more.
   const std::string path = followed(name);
   struct stat info = {};
   if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
-    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (descriptor < 0) return system_failure("cannot open");
-    return std::unique_ptr<ByteSink>(std::make_unique<DirectSink>(descriptor, true));
+    auto direct = std::make_unique<DirectSink>();
+    if (!direct->open(path, 0)) return system_failure("cannot open");
+    return std::unique_ptr<ByteSink>(std::move(direct));
   }
-  for (int attempt = 0;; ++attempt) {
-    std::string temporary =
-        path + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(attempt);
-    const int descriptor =
-        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
-    if (descriptor >= 0) {
-      return std::unique_ptr<ByteSink>(
-          std::make_unique<FileSink>(descriptor, std::move(temporary), path, overwrite));
-    }
-    if (errno != EEXIST) return system_failure("cannot create");
-  }
+  auto file = std::make_unique<FileSink>(path, overwrite);
+  if (Status opened = file->open(); !opened.ok()) return opened;
+  return std::unique_ptr<ByteSink>(std::move(file));
 }
 
-std::unique_ptr<ByteSink> standard_output() {
-  return std::make_unique<DirectSink>(STDOUT_FILENO, false);
-}
+std::unique_ptr<ByteSink> standard_output() { return std::make_unique<DirectSink>(STDOUT_FILENO); }
 
 std::unique_ptr<ByteSink> memory_sink(std::string& text) {
   return std::make_unique<MemorySink>(text);

@@ -10,6 +10,7 @@
 
 #include <cairo.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include "writers/canvas.h"
 #include "writers/picture_text.h"
@@ -33,11 +34,21 @@ using ScaledFont = std::unique_ptr<cairo_scaled_font_t, Releaser<cairo_scaled_fo
 constexpr const char* kFamily = "DejaVu Sans";  // fontconfig takes the nearest if it is not there
 
 Status failure(std::string_view what, cairo_status_t status) {
-  const char* const remedy = status == CAIRO_STATUS_NO_MEMORY || status == CAIRO_STATUS_INVALID_SIZE
+  const bool no_memory = status == CAIRO_STATUS_NO_MEMORY;
+  const char* const remedy = no_memory || status == CAIRO_STATUS_INVALID_SIZE
                                  ? "ask for a smaller width or scale"
                                  : "write an SVG instead";
-  return {StatusCode::unwritable_output,
+  return {no_memory ? StatusCode::out_of_memory : StatusCode::unwritable_output,
           fmt::format("{}: {}; {}", what, cairo_status_to_string(status), remedy)};
+}
+
+/// Whether so much memory can be had. fontconfig crashes, or finds no font, where it gets none.
+bool is_there_memory(std::size_t bytes) {
+  void* const memory =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  ::munmap(memory, bytes);
+  return true;
 }
 
 /// A font at a size, with the advances of the characters of one byte that were asked for.
@@ -178,8 +189,17 @@ class CairoCanvas final : public Canvas {
 }  // namespace
 
 Result<std::unique_ptr<Canvas>> make_canvas(int width, int height, int scale) {
-  auto canvas = std::make_unique<CairoCanvas>(width, height, scale);
-  if (const cairo_status_t status = canvas->status(); status != CAIRO_STATUS_SUCCESS) {
+  constexpr std::size_t kFonts = std::size_t{16} << 20;  // more than fontconfig and FreeType take
+  constexpr std::size_t kPixel = 4;
+  const auto pixels = static_cast<std::size_t>(width) * static_cast<std::size_t>(scale) *
+                      static_cast<std::size_t>(height) * static_cast<std::size_t>(scale);
+  cairo_status_t status = CAIRO_STATUS_NO_MEMORY;
+  std::unique_ptr<CairoCanvas> canvas;
+  if (is_there_memory(kFonts + kPixel * pixels)) {
+    canvas = std::make_unique<CairoCanvas>(width, height, scale);
+    status = canvas->status();
+  }
+  if (status != CAIRO_STATUS_SUCCESS) {
     return failure(fmt::format("there is no picture of {} x {} px", width * scale, height * scale),
                    status);
   }
