@@ -70,12 +70,9 @@ void add_options(OptionParser& parser) {
       ("max-shapes-column-width", "characters, or none", text()->default_value("80"), "N");
 }
 
-/// What is wrong with the options, empty if nothing is.
-std::string take_options(const OptionParser& parser, OpsOptions& ops) {
-  const cxxopts::ParseResult& values = parser.values();
-  const auto given = [&](const char* name) { return values.count(name) > 0; };
-  const auto text = [&](const char* name) { return values[name].as<std::string>(); };
+// Each of these takes some options and says what is wrong with them, nothing if all is well.
 
+std::string take_format(const OptionParser& parser, OpsOptions& ops) {
   std::string format = parser.standard().format;
   if (format.empty() && !parser.flag("each")) {
     format = format_of_suffix(parser.standard().output,
@@ -90,17 +87,23 @@ std::string take_options(const OptionParser& parser, OpsOptions& ops) {
     return "there is no format '" + format + "'; use text, csv, json or md";
   ops.format = formats.at(format);
   ops.format_name = format;
+  return {};
+}
 
-  if (given("sort-by")) ops.table.sort_by = text("sort-by");
+/// Which rows there are, and which of them are shown.
+std::string take_rows(const OptionParser& parser, OpsOptions& ops) {
+  const cxxopts::ParseResult& values = parser.values();
+  const auto text = [&](const char* name) { return values[name].as<std::string>(); };
+  if (values.count("sort-by") > 0) ops.table.sort_by = text("sort-by");
   ops.table.row_limit = ops.format == TableFormat::text ? 100 : -1;
-  if (given("row-limit")) {
+  if (values.count("row-limit") > 0) {
     const auto limit = whole_number(text("row-limit"));
     if (!limit || *limit < -1) return "--row-limit takes a number, -1 for all";
     ops.table.row_limit = *limit;
   }
   ops.summary.group_by_input_shape = parser.flag("group-by-input-shape");
   ops.summary.group_by_overload_name = parser.flag("group-by-overload-name");
-  if (given("group-by-stack-n")) {
+  if (values.count("group-by-stack-n") > 0) {
     const auto frames = whole_number(text("group-by-stack-n"));
     if (!frames || *frames < 0 || *frames > 1000000) return "--group-by-stack-n takes a number";
     ops.summary.group_by_stack_n = static_cast<int>(*frames);
@@ -108,13 +111,18 @@ std::string take_options(const OptionParser& parser, OpsOptions& ops) {
   ops.table.top_level_events_only = parser.flag("top-level-events-only");
   ops.per_event = parser.flag("per-event");
   ops.each = parser.flag("each");
+  return {};
+}
 
-  if (given("header")) ops.table.header = text("header");
-  if (given("time-unit")) ops.table.time_unit = text("time-unit");
+std::string take_layout(const OptionParser& parser, TableOptions& table) {
+  const cxxopts::ParseResult& values = parser.values();
+  const auto text = [&](const char* name) { return values[name].as<std::string>(); };
+  if (values.count("header") > 0) table.header = text("header");
+  if (values.count("time-unit") > 0) table.time_unit = text("time-unit");
   for (const auto& [name, width] :
-       {std::pair{"max-name-column-width", &ops.table.max_name_column_width},
-        std::pair{"max-src-column-width", &ops.table.max_src_column_width},
-        std::pair{"max-shapes-column-width", &ops.table.max_shapes_column_width}}) {
+       {std::pair{"max-name-column-width", &table.max_name_column_width},
+        std::pair{"max-src-column-width", &table.max_src_column_width},
+        std::pair{"max-shapes-column-width", &table.max_shapes_column_width}}) {
     *width = std::nullopt;
     if (text(name) == "none") continue;
     const auto characters = whole_number(text(name));
@@ -123,8 +131,12 @@ std::string take_options(const OptionParser& parser, OpsOptions& ops) {
     }
     *width = static_cast<int>(*characters);
   }
+  return {};
+}
 
-  const std::string compat = text("compat");
+/// Whose figures, and what does not go with them.
+std::string take_figures(const OptionParser& parser, OpsOptions& ops) {
+  const std::string compat = parser.values()["compat"].as<std::string>();
   if (compat != "torch" && compat != "plugin") return "--compat takes torch or plugin";
   if (compat == "plugin") ops.summary.figures = Figures::plugin;
   if (parser.flag("strict-totals")) {
@@ -139,6 +151,14 @@ std::string take_options(const OptionParser& parser, OpsOptions& ops) {
     return "--compat plugin does not group by stacks";
   }
   return {};
+}
+
+std::string take_options(const OptionParser& parser, OpsOptions& ops) {
+  std::string problem = take_format(parser, ops);
+  if (problem.empty()) problem = take_rows(parser, ops);
+  if (problem.empty()) problem = take_layout(parser, ops.table);
+  if (problem.empty()) problem = take_figures(parser, ops);
+  return problem;
 }
 
 /// Arguments that no option asks for stay out of memory.
