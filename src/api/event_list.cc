@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <tbtrace/analyses.h>
+#include <tbtrace/writers.h>
 
 #include "analyses/event_rows.h"
 #include "api/event_table.h"
@@ -87,6 +88,7 @@ Result<std::string> event_list_json(const EventList& events, std::span<const Tra
 Status write_events(std::span<const Trace* const> traces, const std::string& path,
                     TableFormat format, const TableOptions& options, bool overwrite) {
   if (Status known = check_table_options(options, format); !known.ok()) return known;
+  if (Status place = check_output(path, overwrite); !place.ok()) return place;
   SortedEvents events(traces, options);
   return writers::write_file(path, overwrite,
                              [&](io::ByteSink& sink) { return events.write(format, sink); });
