@@ -1,15 +1,15 @@
 #include "analyses/event_rows.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <string>
 
 #include "analyses/operator_summary.h"
 #include "analyses/row_index.h"
 #include "analyses/torch_events.h"
-#include "base/bounded_sum.h"
 #include "base/column.h"
+#include "base/nearest_integer.h"
+#include "trace/track_text.h"
 
 namespace tbtrace::analyses {
 namespace {
@@ -30,9 +30,7 @@ Column<RowMemory> self_memory(const TorchEvents& events) {
     sums.push_back({row, {}});
   }
   events.for_each_part_of_self_memory([&](std::size_t row, const TorchEvents::Memory& part) {
-    TorchEvents::Memory& bytes = sums[place[row]].bytes;
-    add_bounded(bytes.cpu_bytes, part.cpu_bytes);
-    add_bounded(bytes.device_bytes, part.device_bytes);
+    sums[place[row]].bytes += part;
   });
   return sums;
 }
@@ -40,11 +38,6 @@ Column<RowMemory> self_memory(const TorchEvents& events) {
 TorchEvents::Memory memory_in(const RowIndex<RowMemory>& index, std::size_t row) {
   const std::span<const RowMemory> entries = index.of(row);
   return entries.empty() ? TorchEvents::Memory() : entries.front().bytes;
-}
-
-std::string key_text(const Trace& trace, const TrackKey& key) {
-  if (key.text != StringId::empty) return std::string(trace.string(key.text));
-  return std::to_string(key.number);
 }
 
 }  // namespace
@@ -65,19 +58,14 @@ class EventRows::Recording {
 
   void set_numbers(std::size_t row, OperatorRow& out) const {
     analyses::set_numbers(events_, row, out);
-    const TorchEvents::Memory memory = memory_in(memory_index_, row);
-    const TorchEvents::Memory self = memory_in(self_memory_index_, row);
-    out.cpu_memory_usage_bytes = memory.cpu_bytes;
-    out.self_cpu_memory_usage_bytes = self.cpu_bytes;
-    out.device_memory_usage_bytes = memory.device_bytes;
-    out.self_device_memory_usage_bytes = self.device_bytes;
+    set_memory(out, memory_in(memory_index_, row), memory_in(self_memory_index_, row));
   }
 
   /// What an event has besides what a row of a summary has.
   void set_event(std::size_t row, FunctionEvent& out) const {
     const Trace& trace = events_.trace();
-    out.start_ns = std::llround(events_.start_us(row) * 1000);
-    out.end_ns = std::llround(events_.end_us(row) * 1000);
+    out.start_ns = nearest_integer(events_.start_us(row) * 1000);
+    out.end_ns = nearest_integer(events_.end_us(row) * 1000);
     out.own_flops = events_.flops(row);
     out.parent.reset();
     if (events_.parent(row) != TorchEvents::kNoParent) out.parent = first_ + events_.parent(row);

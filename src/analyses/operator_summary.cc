@@ -127,6 +127,14 @@ class Averages {
 
 }  // namespace
 
+void set_memory(OperatorRow& row, const TorchEvents::Memory& total,
+                const TorchEvents::Memory& self) {
+  row.cpu_memory_usage_bytes = bounded(total.cpu_bytes);
+  row.device_memory_usage_bytes = bounded(total.device_bytes);
+  row.self_cpu_memory_usage_bytes = bounded(self.cpu_bytes);
+  row.self_device_memory_usage_bytes = bounded(self.device_bytes);
+}
+
 void set_numbers(const TorchEvents& events, std::size_t number, OperatorRow& row) {
   row.count = 1;
   row.is_user_annotation = events.is_user_annotation(number);

@@ -9,6 +9,7 @@
 #include <tbtrace/analyses.h>
 
 #include "analyses/torch_events.h"
+#include "base/nearest_integer.h"
 #include "io/text_sink.h"
 #include "writers/write_file.h"
 
@@ -35,7 +36,7 @@ void write_lines(const TorchEvents& events, bool device, io::TextSink& out) {
   for (std::size_t row = 0; row < events.size(); ++row) {
     if (events.stack(row) == 0) continue;
     const double us = device ? events.self_device_time_us(row) : events.self_cpu_time_us(row);
-    const auto whole = static_cast<std::int64_t>(us);
+    const auto whole = truncated_integer(us);
     if (whole <= 0) continue;
     const std::vector<NameId> frames = events.frames(events.stack(row), SIZE_MAX);
     for (std::size_t frame = frames.size(); frame-- > 0;) {
