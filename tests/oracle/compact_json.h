@@ -1,0 +1,19 @@
+// JSON texts in one form, so that two texts of one value can be compared byte by byte: without
+// blanks, strings decoded and escaped again as Python's json module does, numbers as written.
+// Pure functions that share no code with the library.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tbtrace::oracle {
+
+/// One JSON value, if `text` is one by the rules of Python's json.loads: NaN, Infinity and
+/// -Infinity are values, blanks around it are ignored. Lone surrogates become U+FFFD.
+std::optional<std::string> compact_json(std::string_view text);
+
+/// Appends `text`, which is UTF-8, as a JSON string with quotes. Escapes only what JSON must.
+void append_quoted(std::string& json, std::string_view text);
+
+}  // namespace tbtrace::oracle
