@@ -24,8 +24,10 @@ int main(int argc, char** argv) {
 #endif
   const auto start = std::chrono::steady_clock::now();
   const tbtrace::Result<tbtrace::Trace> trace = tbtrace::read_trace(
-      argv[2],
-      {.threads = std::atoi(argv[1]), .inputs_for_flops_only = true, .call_stacks = false});
+      argv[2], {.threads = std::atoi(argv[1]),
+                .arguments = tbtrace::kOperatorArguments -
+                             tbtrace::ArgumentSet{tbtrace::ArgumentGroup::call_stacks},
+                .inputs_for_flops_only = true});
   if (!trace.ok()) {
     std::fprintf(stderr, "%s: %s\n", argv[2], trace.status().message().c_str());
     return EXIT_FAILURE;

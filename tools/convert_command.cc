@@ -209,8 +209,8 @@ int convert(const std::vector<std::string>& inputs, const StandardOptions& stand
   options.on_progress = [&](std::size_t done, std::size_t all) {
     console.count("converting", done, all);
   };
-  const Result<Conversion> conversion =
-      within_memory([&] { return convert_to_log_directory(inputs, standard.output, options); });
+  const Result<Conversion> conversion = within_memory(
+      [&] { return convert_to_log_directory(inputs, standard.output, options); }, options.threads);
   if (!conversion.ok()) {
     return finish(conversion.status(), subjects_of("convert", standard), console);
   }

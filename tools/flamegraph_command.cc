@@ -173,7 +173,7 @@ int run_flamegraph(const std::vector<std::string>& arguments) {
   }
   const StandardOptions& standard = parser.standard();
   ReadOptions reading = standard.reading;
-  reading.inputs = false;
+  reading.arguments = reading.arguments - ArgumentSet{ArgumentGroup::inputs};
   Console console(standard.console);
   return run_together("flamegraph", standard, reading, console,
                       [&](std::span<const Trace* const> traces) {

@@ -42,8 +42,11 @@ void warn_of_issues(const std::string& subject, const std::vector<Issue>& issues
                     Console& console) {
   for (const Issue& issue : issues) {
     std::string text(issue.sentence);
-    text += " [" + std::string(issue.id) + ", " + std::to_string(issue.count) +
-            " x, first at byte " + std::to_string(issue.offsets.front()) + "]";
+    text += " [" + std::string(issue.id) + ", " + std::to_string(issue.count) + " x";
+    if (!issue.offsets.empty()) {
+      text += ", first at byte " + std::to_string(issue.offsets.front());
+    }
+    text += "]";
     console.warning(subject, text);
   }
 }
@@ -55,7 +58,7 @@ Result<Trace> read_input(const std::string& path, const ReadOptions& options, Co
     console.progress(subject, done, total);
   };
   const auto start = std::chrono::steady_clock::now();
-  Result<Trace> trace = within_memory([&] { return read_trace(path, reading); });
+  Result<Trace> trace = within_memory([&] { return read_trace(path, reading); }, reading.threads);
   const auto elapsed = std::chrono::steady_clock::now() - start;
   console.progress(subject, 1, 1);
   if (!trace.ok()) {

@@ -66,8 +66,8 @@ int run(const std::vector<std::string>& words, tbtrace::tools::Console& console)
 }
 
 /// For when there is no memory even to say of which input; this takes none.
-int end_out_of_memory() {
-  for (const char* const part : {"tbtrace: ", tbtrace::tools::kOutOfMemory, "\n"}) {
+int end_out_of_memory(const tbtrace::Status& no_memory) {
+  for (const char* const part : {"tbtrace: ", no_memory.message().c_str(), "\n"}) {
     if (::write(STDERR_FILENO, part, std::strlen(part)) < 0) break;
   }
   return tbtrace::tools::kUnreadableInput;
@@ -85,11 +85,12 @@ int run_and_flush(const std::vector<std::string>& words) {
 
 int main(int argc, char** argv) {
   keep_freed_memory();
+  const tbtrace::Status no_memory = tbtrace::out_of_memory();  // made while there is memory for it
   try {
     return run_and_flush({argv + 1, argv + argc});
   } catch (const std::bad_alloc&) {
-    return end_out_of_memory();
+    return end_out_of_memory(no_memory);
   } catch (const std::length_error&) {
-    return end_out_of_memory();
+    return end_out_of_memory(no_memory);
   }
 }

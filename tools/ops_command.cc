@@ -163,7 +163,8 @@ std::string take_options(const OptionParser& parser, OpsOptions& ops) {
 
 /// Arguments that no option asks for stay out of memory.
 ReadOptions reading_for(const OpsOptions& ops, ReadOptions reading) {
-  reading.call_stacks = ops.per_event || ops.summary.group_by_stack_n > 0;
+  const bool stacks = ops.per_event || ops.summary.group_by_stack_n > 0;
+  if (!stacks) reading.arguments = reading.arguments - ArgumentSet{ArgumentGroup::call_stacks};
   reading.inputs_for_flops_only = !ops.per_event && !ops.summary.group_by_input_shape;
   return reading;
 }

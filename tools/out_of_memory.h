@@ -4,20 +4,15 @@
 
 #include <new>
 #include <stdexcept>
-#include <string>
 
 #include <tbtrace/status.h>
 
 namespace tbtrace::tools {
 
-inline constexpr const char* kOutOfMemory =
-    "needs more memory than there is; read with --threads 1, raise the limit of memory (ulimit -v) "
-    "or use a larger machine";
-
 /// What `work` returns, a Status or a Result; a failure of code out_of_memory if there was not
-/// enough for it.
+/// enough for it. `threads`: how many it uses, 0 for all cores.
 template <typename Work>
-auto within_memory(const Work& work) -> decltype(work()) {
+auto within_memory(const Work& work, int threads = 1) -> decltype(work()) {
   try {
     return work();
   } catch (const std::bad_alloc&) {
@@ -25,7 +20,7 @@ auto within_memory(const Work& work) -> decltype(work()) {
   } catch (const std::length_error&) {
     // So large that nobody has as much.
   }
-  return Status(StatusCode::out_of_memory, kOutOfMemory);
+  return out_of_memory(threads);
 }
 
 }  // namespace tbtrace::tools

@@ -42,6 +42,10 @@ class [[nodiscard]] Status {
   std::string message_;
 };
 
+/// The failure of work for which there is not enough memory. `threads`: how many it used, 0 for all
+/// cores; only where there were several does the sentence advise fewer.
+Status out_of_memory(int threads = 1);
+
 /// A T, or the Status that says why there is none.
 template <typename T>
 class [[nodiscard]] Result {

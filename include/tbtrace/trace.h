@@ -16,16 +16,15 @@
 #include <string_view>
 #include <vector>
 
+#include <tbtrace/arguments.h>
 #include <tbtrace/device.h>
 #include <tbtrace/status.h>
 
 namespace tbtrace {
 
 // Ids do not convert into each other or into numbers by accident; index() gives the row.
-enum class StringId : std::uint32_t { empty = 0 };
 enum class TrackId : std::uint32_t {};
 enum class CategoryId : std::uint16_t {};
-enum class EventId : std::uint32_t { none = 0xffffffff };
 
 template <typename Id>
 constexpr std::size_t index(Id id) {
@@ -102,27 +101,6 @@ struct FlowEnd {
   bool start = false;
 };
 
-/// Argument texts of an operator, as they stand in the file.
-struct OperatorInputs {
-  EventId event = EventId::none;
-  StringId dims = StringId::empty;      ///< JSON, `[[32, 28], []]`
-  StringId types = StringId::empty;     ///< JSON, `["float", "Scalar"]`
-  StringId concrete = StringId::empty;  ///< JSON, `["", "1"]`
-};
-
-/// Autograd's numbers of an operator.
-struct AutogradInfo {
-  EventId event = EventId::none;
-  std::int64_t sequence_number = 0;
-  std::int64_t forward_thread = 0;  ///< torch's own thread number; 0 for forward operators
-};
-
-/// The `Call stack` of an operator: frames, innermost first, each followed by `;` since 2021.
-struct CallStack {
-  EventId event = EventId::none;
-  StringId frames = StringId::empty;
-};
-
 /// A `ProfilerStep#N` range on the host.
 struct Step {
   std::int64_t number = 0;
@@ -133,7 +111,7 @@ struct Step {
 struct TraceIdentity {
   std::optional<std::int64_t> rank;        ///< of `distributedInfo`
   std::optional<std::int64_t> world_size;  ///< of `distributedInfo`
-  std::string host;                        ///< as it stands between its quotes
+  std::string host;                        ///< of `host_name`, without quotes and escapes
   std::string process;                     ///< of the first range on the host
 };
 
@@ -176,7 +154,7 @@ class SelfTimes;
 class TraceBuilder;
 struct TraceData;
 
-/// The ranges (`ph` X) of a trace, a row each, in the order of the file.
+/// The ranges of a trace (`ph` X, or B with its E), a row each, in the order of the file.
 class Events {
  public:
   std::size_t size() const { return start_ns_.size(); }
@@ -207,6 +185,8 @@ class Events {
   static constexpr std::uint8_t kModule = 4;
   static constexpr std::uint8_t kZeroExternalId = 8;
   static constexpr std::uint8_t kAsynchronous = 16;
+  static constexpr std::uint8_t kBegun =
+      32;  ///< its end is a row of its own; no finished Trace has it
 
  private:
   friend class Trace;
@@ -238,10 +218,15 @@ class Trace {
   std::span<const MemoryRecord> memory() const;
   std::span<const FlowEnd> flows() const;
 
-  /// Sorted by event. Empty where the file has none or they were not asked for.
-  std::span<const OperatorInputs> inputs() const;
-  std::span<const AutogradInfo> autograd() const;
-  std::span<const CallStack> call_stacks() const;
+  /// The values of an argument by event; empty where the file has none, or it was not asked for, or
+  /// it is of ArgumentGroup::row: those are in the rows (external_id(), correlation(), Events).
+  const ArgumentColumn& argument(Argument argument) const;
+  /// The same for ArgumentGroup::allocations, by number of a record of memory().
+  const ArgumentColumn& memory_argument(Argument argument) const;
+  /// The text of an argument of an event, empty if it has none.
+  std::string_view argument_text(EventId event, Argument which) const {
+    return string(argument(which).text(event));
+  }
   /// `ProfilerStep#N` ranges, by start.
   std::span<const Step> steps() const;
 
@@ -304,13 +289,14 @@ struct ReadOptions {
   int threads = 0;
   /// Any issue of the input is a failure (StatusCode::check_failed).
   bool strict = false;
-  /// Input shapes, types and concrete values. Without them there are no shapes and no FLOPs.
-  bool inputs = true;
+  /// The arguments to keep beside those of ArgumentGroup::row, which are always kept. What is not
+  /// asked for is skipped and takes no memory. Files that say before their events that they were
+  /// recorded with stacks are read with call stacks in any case: they hold names that the writer
+  /// lost elsewhere.
+  ArgumentSet arguments = kOperatorArguments;
   /// Leaves inputs out where it is certain that no FLOPs were asked for when recording, that is in
   /// files as Kineto writes them.
   bool inputs_for_flops_only = false;
-  /// `Call stack` texts. Files that were recorded with stacks are read with them in any case.
-  bool call_stacks = true;
   /// Called now and then from the calling thread, with bytes read of the file (compressed ones of
   /// a compressed file) and their total, 0 where it is not known.
   std::function<void(std::uint64_t done, std::uint64_t total)> on_progress = {};

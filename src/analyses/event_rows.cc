@@ -29,9 +29,8 @@ Column<RowMemory> self_memory(const TorchEvents& events) {
     place[row] = static_cast<std::uint32_t>(sums.size());
     sums.push_back({row, {}});
   }
-  events.for_each_part_of_self_memory([&](std::size_t row, const TorchEvents::Memory& part) {
-    sums[place[row]].bytes += part;
-  });
+  events.for_each_part_of_self_memory(
+      [&](std::size_t row, const TorchEvents::Memory& part) { sums[place[row]].bytes += part; });
   return sums;
 }
 
@@ -80,8 +79,7 @@ class EventRows::Recording {
     out.tid = key_text(trace, thread);
     out.tid_is_number = thread.text == StringId::empty;
     out.is_python_function = trace.events().is_python_frame(event);
-    const AutogradInfo* info = autograd_info(trace, event);
-    if (info != nullptr) out.sequence_nr = info->sequence_number;
+    out.sequence_nr = sequence_number(trace, event);
   }
 
  private:

@@ -67,7 +67,6 @@ class ExactSummary {
   void add(const Trace& trace) {
     names_ = std::make_unique<TorchNames>(trace);
     prepare_stacks(trace);
-    prepare_inputs(trace);
     find_rows(trace);
     add_spent(trace);
     add_ranges(trace);
@@ -95,17 +94,9 @@ class ExactSummary {
  private:
   void prepare_stacks(const Trace& trace) {
     stacks_.reset();
-    if (options_.group_by_stack_n <= 0 || trace.call_stacks().empty()) return;
+    if (options_.group_by_stack_n <= 0 || trace.argument(Argument::call_stack).empty()) return;
     tree_.emplace(trace, ForwardThreads(trace));
     stacks_ = std::make_unique<TorchStacks>(trace, *tree_, *names_);
-  }
-
-  void prepare_inputs(const Trace& trace) {
-    inputs_.clear();
-    const bool wanted = options_.group_by_input_shape || trace.is_set("with_flops");
-    for (std::size_t row = 0; wanted && row < trace.inputs().size(); ++row) {
-      inputs_.emplace(trace.inputs()[row].event, row);
-    }
   }
 
   void find_rows(const Trace& trace) {
@@ -230,7 +221,7 @@ class ExactSummary {
     std::string shapes;
     if (options_.group_by_overload_name) key.overload = groups_.number(names_->text(name.overload));
     if (options_.group_by_input_shape) {
-      shapes = shapes_of(trace, event);
+      shapes = shapes_of(trace, inputs_of(trace, event));
       key.shapes = groups_.number(shapes);
     }
     std::vector<std::string> stack;
@@ -256,19 +247,12 @@ class ExactSummary {
     return row;
   }
 
-  std::string shapes_of(const Trace& trace, EventId event) const {
-    const auto found = inputs_.find(event);
-    if (found == inputs_.end()) return {};
-    return tbtrace::shapes_of(trace, trace.inputs()[found->second]);
-  }
-
   std::uint64_t flops_of(const Trace& trace, EventId event) const {
-    const auto found = inputs_.find(event);
-    if (found == inputs_.end() || !trace.is_set("with_flops")) return 0;
-    if (trace.kind(event) != EventKind::cpu_op) return 0;
+    if (!trace.is_set("with_flops") || trace.kind(event) != EventKind::cpu_op) return 0;
+    const InputTexts inputs = inputs_of(trace, event);
+    if (!inputs.is_given()) return 0;
     const TorchName& name = names_->get(trace.events().name(event), true);
     if (!has_flops(names_->text(name.name))) return 0;
-    const OperatorInputs& inputs = trace.inputs()[found->second];
     return operator_flops(names_->text(name.name), {parse_dims(trace.string(inputs.dims)),
                                                     parse_texts(trace.string(inputs.types)),
                                                     parse_texts(trace.string(inputs.concrete))});
@@ -303,7 +287,6 @@ class ExactSummary {
   std::unique_ptr<TorchNames> names_;
   std::optional<TorchTree> tree_;
   std::unique_ptr<TorchStacks> stacks_;
-  std::unordered_map<EventId, std::size_t> inputs_;
   Column<std::uint32_t> row_of_range_;  // by event
   std::vector<Spent> below_;            // by event: what it and all below it spent
 };

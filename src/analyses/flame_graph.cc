@@ -76,7 +76,8 @@ class FlameGraph {
         [&](EventId event) { return trace_.kind(event) == EventKind::python_function; });
     std::unordered_map<EventId, StringId> stack_of;
     if (!has_frames) {
-      for (const CallStack& row : trace_.call_stacks()) stack_of.emplace(row.event, row.frames);
+      const ArgumentColumn& stacks = trace_.argument(Argument::call_stack);
+      stacks.for_each([&](EventId event) { stack_of.emplace(event, stacks.text(event)); });
     }
     node_of_.resize(trace_.events().size(), StackTree::kRoot);
     std::unordered_map<EventId, StringId> stack_around;  // of the nearest range that has one

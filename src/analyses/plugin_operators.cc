@@ -70,15 +70,12 @@ OperatorSummary plugin_summary(std::span<const Trace* const> traces,
   std::vector<Sums> sums;
   bool any_device = false;
   for (const Trace* trace : traces) {
-    std::unordered_map<EventId, StringId> dims;
-    for (const OperatorInputs& inputs : trace->inputs()) dims.emplace(inputs.event, inputs.dims);
     const PluginTree tree(*trace);
     for (const PluginTree::NodeId id : tree.operators()) {
       const PluginTree::Node& node = tree.node(id);
       std::string shapes;
       if (options.group_by_input_shape) {
-        const auto found = dims.find(node.event);
-        shapes = found == dims.end() ? "[]" : python_list(trace->string(found->second));
+        shapes = python_list(trace->argument_text(node.event, Argument::input_dims));
       }
       bool added = false;
       const std::size_t row = groups.find(

@@ -9,10 +9,6 @@ namespace {
 
 constexpr std::string_view kPrefix = "autograd::engine::evaluate_function: ";
 
-const AutogradInfo* info_of(const Trace& trace, const TorchRows::Row& row) {
-  return row.event == EventId::none ? nullptr : autograd_info(trace, row.event);
-}
-
 /// A node names the thread of its forward pass; those without a sequence number name none, and are
 /// known by what autograd runs around them.
 bool is_backward_node(const TorchRows& list, const TorchRows::Row& row, const Trace& trace,
@@ -20,8 +16,7 @@ bool is_backward_node(const TorchRows& list, const TorchRows::Row& row, const Tr
   if (row.event == EventId::none || trace.kind(row.event) != EventKind::cpu_op) return false;
   const std::string_view name = names.text(row.name);
   if (name.starts_with(kPrefix)) return false;
-  const AutogradInfo* info = info_of(trace, row);
-  if (info != nullptr && info->forward_thread > 0) return true;
+  if (forward_thread(trace, row.event) > 0) return true;
   if (row.parent == TorchRows::kNone) return false;
   const std::string_view parent = names.text(list.rows[row.parent].name);
   return parent.starts_with(kPrefix) && parent.substr(kPrefix.size()) == name;
@@ -46,17 +41,17 @@ void set_stacks(TorchRows& list, const Trace& trace, const TorchNames& names, To
     }
     if (node[number] != TorchRows::kNone) continue;
     // The first forward event of a number counts, even if its stack is empty.
-    const AutogradInfo* info = info_of(trace, row);
-    forward.try_emplace({info == nullptr ? -1 : info->sequence_number, row.track},
-                        list.stack[number]);
+    const std::int64_t sequence =
+        row.event == EventId::none ? -1 : sequence_number(trace, row.event);
+    forward.try_emplace({sequence, row.track}, list.stack[number]);
   }
   for (std::uint32_t number = 0; number < size; ++number) {
     if (node[number] == TorchRows::kNone) continue;
     list.stack[number] = 0;
-    const AutogradInfo* info = info_of(trace, list.rows[node[number]]);
+    const EventId event = list.rows[node[number]].event;
     TrackId track = {};
-    if (info == nullptr || !threads.find(info->forward_thread, track)) continue;
-    const auto found = forward.find({info->sequence_number, track});
+    if (!threads.find(event, track)) continue;
+    const auto found = forward.find({sequence_number(trace, event), track});
     if (found != forward.end()) list.stack[number] = found->second;
   }
 }

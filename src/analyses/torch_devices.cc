@@ -5,6 +5,7 @@
 
 #include "base/id_map.h"
 #include "trace/links.h"
+#include "trace/scoped_ids.h"
 
 namespace tbtrace::analyses {
 namespace {
@@ -45,7 +46,8 @@ class DeviceLinker {
   /// Several operators may bear one id, in damaged files; then all of them get the work, up to a
   /// number that keeps the list from growing with the square of the file.
   void link_by_id() {
-    IdMap operators(list_.rows.size() / 2);
+    const Links& links = trace_.device_links();
+    ScopedIds operators(links.scopes());
     Column<std::uint32_t> same_id;  // row -> the next row with the same id
     same_id.resize(list_.rows.size(), IdMap::kNone);
     Column<std::uint32_t> row_of;  // of calls of the runtime
@@ -56,7 +58,8 @@ class DeviceLinker {
       if (entry.event == EventId::none) continue;
       if (trace_.kind(entry.event) == EventKind::runtime) row_of[index(entry.event)] = number;
       const std::int64_t id = may_launch(entry) ? trace_.external_id(entry.event) : 0;
-      if (id != 0) same_id[row] = operators.replace(id, number);
+      if (id == 0) continue;
+      same_id[row] = operators.replace(links.scope(trace_, entry.event), id, number);
     }
     for (const EventId event : trace_.by_start()) {
       const EventKind kind = trace_.kind(event);
@@ -65,8 +68,8 @@ class DeviceLinker {
       const std::int64_t id = trace_.external_id(event);
       if (id == 0) continue;
       std::size_t count = 0;
-      for (std::uint32_t op = operators.find(id); op != IdMap::kNone && count < kMostOperators;
-           op = same_id[op], ++count) {
+      for (std::uint32_t op = operators.find(links.scope(trace_, event), id);
+           op != IdMap::kNone && count < kMostOperators; op = same_id[op], ++count) {
         if (!call) {
           add_kernel(op, event);
         } else if (row_of[index(event)] != IdMap::kNone) {

@@ -175,7 +175,7 @@ bool needs_tree(const Trace& trace, bool stacks) {
     if (events.unfinished(event)) return true;
     names_lost = names_lost || (events.is_python_frame(event) && trace.name(event) == kUnknown);
   }
-  return !trace.call_stacks().empty() && (stacks || names_lost);
+  return !trace.argument(Argument::call_stack).empty() && (stacks || names_lost);
 }
 
 }  // namespace
@@ -187,7 +187,7 @@ TorchEvents::TorchEvents(const Trace& trace, const TorchEventOptions& options)
   if (needs_tree(trace, options.stacks)) {
     forward.emplace(trace);
     tree.emplace(trace, *forward);
-    if (!trace.call_stacks().empty()) {
+    if (!trace.argument(Argument::call_stack).empty()) {
       stacks_ = std::make_unique<TorchStacks>(trace, *tree, *names_);
     }
   }

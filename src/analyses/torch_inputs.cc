@@ -15,19 +15,17 @@ void describe_inputs(TorchRows& list, const Trace& trace, TorchNames& names, boo
   const std::size_t size = list.rows.size();
   if (shapes) list.shapes.resize(size, 0);
   if (flops) list.flops.resize(size, 0);
-  const std::span<const OperatorInputs> inputs = trace.inputs();
-  if (inputs.empty()) return;
-  Column<std::uint32_t> inputs_of;  // event -> row of Trace::inputs()
-  inputs_of.resize(trace.events().size(), TorchRows::kNone);
-  for (std::uint32_t row = 0; row < inputs.size(); ++row) {
-    inputs_of[index(inputs[row].event)] = row;
+  if (trace.argument(Argument::input_dims).empty() &&
+      trace.argument(Argument::input_types).empty()) {
+    return;
   }
   std::map<std::pair<StringId, StringId>, NameId> texts;
   std::map<std::tuple<NameId, StringId, StringId, StringId>, std::uint64_t> counts;
   for (std::size_t number = 0; number < size; ++number) {
     const TorchRows::Row& row = list.rows[number];
-    if (row.event == EventId::none || inputs_of[index(row.event)] == TorchRows::kNone) continue;
-    const OperatorInputs& input = inputs[inputs_of[index(row.event)]];
+    if (row.event == EventId::none) continue;
+    const InputTexts input = inputs_of(trace, row.event);
+    if (!input.is_given()) continue;
     if (shapes) {
       const auto [known, added] = texts.try_emplace({input.dims, input.types}, 0);
       if (added) known->second = names.intern(shapes_of(trace, input));

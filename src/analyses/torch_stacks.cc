@@ -38,26 +38,22 @@ TorchStacks::TorchStacks(const Trace& trace, const TorchTree& tree, TorchNames& 
 }
 
 StringId TorchStacks::text_of(EventId event) const {
-  const std::span<const CallStack> rows = trace_.call_stacks();
-  const auto found =
-      std::lower_bound(rows.begin(), rows.end(), event,
-                       [](const CallStack& row, EventId wanted) { return row.event < wanted; });
-  return found != rows.end() && found->event == event ? found->frames : StringId::empty;
+  return trace_.argument(Argument::call_stack).text(event);
 }
 
 /// The stack of an operator starts with the name of the function that called it, goes on with the
 /// stack of that function, and keeps the bytes that names lose.
 void TorchStacks::recover_names() {
-  for (const CallStack& row : trace_.call_stacks()) {
-    const EventId caller = tree_.python_parent(row.event);
-    if (caller == EventId::none || trace_.name(caller) != kUnknown) continue;
-    std::string_view text = trace_.string(row.frames);
+  trace_.argument(Argument::call_stack).for_each([&](EventId event) {
+    const EventId caller = tree_.python_parent(event);
+    if (caller == EventId::none || trace_.name(caller) != kUnknown) return;
+    std::string_view text = trace_.string(text_of(event));
     const std::string_view rest = trace_.string(text_of(caller));
-    if (text.size() <= rest.size() || !text.ends_with(rest)) continue;
+    if (text.size() <= rest.size() || !text.ends_with(rest)) return;
     text.remove_suffix(rest.size());
     if (text.ends_with(';')) text.remove_suffix(1);
     recovered_.emplace(caller, names_.intern(text));
-  }
+  });
 }
 
 NameId TorchStacks::python_name(EventId event) {

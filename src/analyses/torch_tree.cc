@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/id_map.h"
+#include "trace/links.h"
 #include "trace/place_key.h"
 
 namespace tbtrace::analyses {
@@ -18,44 +19,41 @@ bool is_profiler_range(EventKind kind) {
 
 }  // namespace
 
-ForwardThreads::ForwardThreads(const Trace& trace) {
+ForwardThreads::ForwardThreads(const Trace& trace)
+    : trace_(trace), tracks_(trace.device_links().scopes()) {
   // Where each backward operator starts, and the number that it names.
   IdMap backward_at;
-  const std::span<const AutogradInfo> autograd = trace.autograd();
-  for (std::size_t row = 0; row < autograd.size(); ++row) {
-    if (autograd[row].forward_thread <= 0) continue;
-    const EventId event = autograd[row].event;
+  trace.argument(Argument::forward_thread).for_each([&](EventId event) {
+    if (forward_thread(trace, event) <= 0) return;
     backward_at.insert(place_key(trace.events().track(event), trace.events().start_ns(event)),
-                       static_cast<std::uint32_t>(row));
-  }
+                       static_cast<std::uint32_t>(event));
+  });
   if (backward_at.size() == 0) return;
-  std::unordered_map<std::int64_t, TrackId> starts;
+  const Links& links = trace.device_links();
+  ScopedIds starts(links.scopes());
   for (const FlowEnd& end : trace.flows()) {
-    if (end.type == FlowEnd::Type::forward_backward && end.start) starts.emplace(end.id, end.track);
+    if (end.type != FlowEnd::Type::forward_backward || !end.start) continue;
+    starts.insert(links.scope(end.track), end.id, index(end.track));
   }
   for (const FlowEnd& end : trace.flows()) {
     if (end.type != FlowEnd::Type::forward_backward || end.start) continue;
     const std::uint32_t row = backward_at.find(place_key(end.track, end.time_ns));
-    const auto start = starts.find(end.id);
-    if (row != IdMap::kNone && start != starts.end()) {
-      tracks_.emplace(autograd[row].forward_thread, start->second);
+    const std::uint32_t scope = links.scope(end.track);
+    const std::uint32_t start = starts.find(scope, end.id);
+    if (row != IdMap::kNone && start != ScopedIds::kNone) {
+      tracks_.insert(scope, forward_thread(trace, static_cast<EventId>(row)), start);
     }
   }
 }
 
-bool ForwardThreads::find(std::int64_t number, TrackId& track) const {
-  const auto found = tracks_.find(number);
-  if (found == tracks_.end()) return false;
-  track = found->second;
+bool ForwardThreads::find(EventId backward, TrackId& track) const {
+  const std::int64_t number = forward_thread(trace_, backward);
+  if (number <= 0) return false;
+  const std::uint32_t scope = trace_.device_links().scope(trace_.events().track(backward));
+  const std::uint32_t found = tracks_.find(scope, number);
+  if (found == ScopedIds::kNone) return false;
+  track = static_cast<TrackId>(found);
   return true;
-}
-
-const AutogradInfo* autograd_info(const Trace& trace, EventId event) {
-  const std::span<const AutogradInfo> rows = trace.autograd();
-  const auto found =
-      std::lower_bound(rows.begin(), rows.end(), event,
-                       [](const AutogradInfo& row, EventId wanted) { return row.event < wanted; });
-  return found != rows.end() && found->event == event ? &*found : nullptr;
 }
 
 TorchTree::TorchTree(const Trace& trace, const ForwardThreads& threads) {
@@ -92,12 +90,8 @@ void TorchTree::nest(const Trace& trace, const ForwardThreads& threads) {
     EventId& frame = top[index(events.track(event))];
     parent_[index(event)] = frame;
     if (frame == EventId::none) {
-      const AutogradInfo* info = autograd_info(trace, event);
       TrackId forward = {};
-      if (info != nullptr && info->forward_thread > 0 &&
-          threads.find(info->forward_thread, forward)) {
-        parent_[index(event)] = top[index(forward)];
-      }
+      if (threads.find(event, forward)) parent_[index(event)] = top[index(forward)];
     }
     if (events.unfinished(event)) {
       frame = event;

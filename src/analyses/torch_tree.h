@@ -5,11 +5,11 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
 
 #include <tbtrace/trace.h>
 
 #include "base/column.h"
+#include "trace/scoped_ids.h"
 
 namespace tbtrace::analyses {
 
@@ -17,17 +17,26 @@ namespace tbtrace::analyses {
 /// operator to its backward one ties the number to the thread on which the arrow starts.
 class ForwardThreads {
  public:
-  explicit ForwardThreads(const Trace& trace);
+  explicit ForwardThreads(const Trace& trace);  // which must outlive it
 
-  /// The thread with torch's number; false if no arrow names it.
-  bool find(std::int64_t number, TrackId& track) const;
+  /// The thread of the forward pass of a backward operator; false if it names none, or no arrow
+  /// ties its number to one.
+  bool find(EventId backward, TrackId& track) const;
 
  private:
-  std::unordered_map<std::int64_t, TrackId> tracks_;
+  const Trace& trace_;
+  ScopedIds tracks_;  // by torch's number
 };
 
-/// Autograd's numbers of an event, or nullptr.
-const AutogradInfo* autograd_info(const Trace& trace, EventId event);
+/// Autograd's number of an event, -1 if it has none.
+inline std::int64_t sequence_number(const Trace& trace, EventId event) {
+  return trace.argument(Argument::sequence_number).integer(event).value_or(-1);
+}
+
+/// torch's own number of the thread of an operator's forward pass, 0 if it names none.
+inline std::int64_t forward_thread(const Trace& trace, EventId event) {
+  return trace.argument(Argument::forward_thread).integer(event).value_or(0);
+}
 
 class TorchTree {
  public:

@@ -46,7 +46,10 @@ Status convert(converters::TraceConverter& converter, const std::string& path, b
 }  // namespace
 
 Result<Trace> read_recording(std::shared_ptr<const recorder::Recording> recording) {
-  return readers::read_source(recorded_text(std::move(recording))->source(), {.threads = 1});
+  Result<readers::Reading> reading =
+      readers::read_source(recorded_text(std::move(recording))->source(), {.threads = 1});
+  if (!reading.ok()) return reading.status();
+  return std::move(reading->trace);
 }
 
 Status write_recording(std::shared_ptr<const recorder::Recording> recording,

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 constexpr std::size_t kSafeDigits = 18;  // 10^18 - 1 is below 2^63
 
-constexpr int kKeptDigits = 19;       // 10^19 - 1 is below 2^64
+constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 constexpr std::size_t kLongest = 24;  // of an integer's text
 
 constexpr std::array<std::uint64_t, 9> kPowers = {1,      10,      100,      1000,     10000,
@@ -61,6 +61,7 @@ bool digits(const char* text, std::size_t count, std::uint64_t& value) {
 struct Decimal {
   bool negative = false;
   bool rounds_up = false;  // the first dropped digit is 5 or more
+  bool is_cut = false;     // a digit other than 0 was dropped
   std::uint64_t digits = 0;
   int exponent = 0;
 };
@@ -71,7 +72,7 @@ std::optional<Decimal> take_apart(std::string_view text) {
   if (at < text.size() && (text[at] == '-' || text[at] == '+')) number.negative = text[at++] == '-';
   bool any = false;
   bool point = false;
-  int significant = 0;
+  bool is_full = false;
   int exponent = 0;
   for (; at < text.size(); ++at) {
     const char c = text[at];
@@ -81,30 +82,49 @@ std::optional<Decimal> take_apart(std::string_view text) {
     }
     if (!is_digit(c)) break;
     any = true;
-    if (significant < kKeptDigits) {
-      number.digits = number.digits * 10 + static_cast<std::uint64_t>(c - '0');
-      if (number.digits != 0) ++significant;
+    const auto digit = static_cast<std::uint64_t>(c - '0');
+    if (!is_full && number.digits <= (kMost - digit) / 10) {
+      number.digits = number.digits * 10 + digit;
       if (point) --exponent;
     } else {
-      if (significant == kKeptDigits) number.rounds_up = c >= '5';
-      ++significant;
+      if (!is_full) number.rounds_up = c >= '5';
+      is_full = true;
+      number.is_cut = number.is_cut || c != '0';
       if (!point) ++exponent;
     }
-    if (exponent > 1000 || exponent < -1000) return std::nullopt;
   }
   if (!any) return std::nullopt;
   if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
     ++at;
     bool down = false;
     if (at < text.size() && (text[at] == '-' || text[at] == '+')) down = text[at++] == '-';
+    constexpr int kFar = 100'000'000;  // whatever the digits are, the number is 0 or too large
     int written = 0;
-    if (at == text.size() || text.size() - at > 4) return std::nullopt;
-    for (; at < text.size() && is_digit(text[at]); ++at) written = written * 10 + (text[at] - '0');
+    if (at == text.size()) return std::nullopt;
+    for (; at < text.size() && is_digit(text[at]); ++at) {
+      written = std::min(written * 10 + (text[at] - '0'), kFar);
+    }
     exponent += down ? -written : written;
   }
   if (at != text.size()) return std::nullopt;
   number.exponent = exponent;
   return number;
+}
+
+/// The number if it is whole; like an integer's text, up to 2^64-1.
+std::optional<std::int64_t> whole_number(const Decimal& number) {
+  std::uint64_t value = number.digits;
+  for (int exponent = number.exponent; exponent < 0 && value != 0; ++exponent) {
+    if (value % 10 != 0) return std::nullopt;
+    value /= 10;
+  }
+  for (int exponent = number.exponent; exponent > 0 && value != 0; --exponent) {
+    if (value > kMost / 10) return std::nullopt;
+    value *= 10;
+  }
+  if (!number.negative) return static_cast<std::int64_t>(value);
+  if (value > static_cast<std::uint64_t>(kMax) + 1) return std::nullopt;
+  return static_cast<std::int64_t>(0 - value);
 }
 
 std::optional<std::int64_t> scaled(const Decimal& number, int power) {
@@ -119,8 +139,9 @@ std::optional<std::int64_t> scaled(const Decimal& number, int power) {
     up = value % 10 >= 5;
     value /= 10;
   }
+  const std::uint64_t limit = static_cast<std::uint64_t>(kMax) + (number.negative ? 1 : 0);
+  if (value > limit - (up ? 1 : 0)) return std::nullopt;
   if (up) ++value;
-  if (value > static_cast<std::uint64_t>(kMax) + (number.negative ? 1 : 0)) return std::nullopt;
   return static_cast<std::int64_t>(number.negative ? 0 - value : value);
 }
 
@@ -141,12 +162,20 @@ std::optional<std::int64_t> parse_padded_integer(std::string_view text) {
       return std::nullopt;
     }
     const std::uint64_t shift = text.size() == 19 ? 10 : 100;
-    if (head > (std::numeric_limits<std::uint64_t>::max() - tail) / shift) return std::nullopt;
+    if (head > (kMost - tail) / shift) return std::nullopt;
     value = head * shift + tail;
   }
   if (!negative) return static_cast<std::int64_t>(value);
   if (value > static_cast<std::uint64_t>(kMax) + 1) return std::nullopt;
   return static_cast<std::int64_t>(0 - value);
+}
+
+std::optional<std::int64_t> parse_padded_id(std::string_view text) {
+  if (const auto plain = parse_padded_integer(text)) return plain;
+  if (text.find_first_of(".eE") == std::string_view::npos) return std::nullopt;
+  const std::optional<Decimal> number = take_apart(text);
+  if (!number || number->is_cut) return std::nullopt;
+  return whole_number(*number);
 }
 
 std::optional<std::int64_t> parse_padded_microseconds(std::string_view text) {

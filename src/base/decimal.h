@@ -9,10 +9,14 @@
 
 namespace tbtrace {
 
-/// A whole number, with a sign or not. Values from 2^63 to 2^64-1 keep their bits (they turn up as
-/// process and communicator ids), so equal texts give equal numbers.
+/// A whole number, with a minus sign or not. Values from 2^63 to 2^64-1 keep their bits (they turn
+/// up as process and communicator ids), so equal texts give equal numbers.
 std::optional<std::int64_t> parse_integer(std::string_view text);
 std::optional<std::int64_t> parse_padded_integer(std::string_view text);
+
+/// The same, and whole numbers in another form, as programs write them that hold all numbers as
+/// doubles: `5.0`, `5e0`, `1.5e3`.
+std::optional<std::int64_t> parse_padded_id(std::string_view text);
 
 /// Nanoseconds from a number of microseconds as Chrome traces hold it: `12`, `12.345`, `1.2e3`.
 /// Decimals beyond the third are rounded to the nearest nanosecond, half away from 0.

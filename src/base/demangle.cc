@@ -2,17 +2,34 @@
 
 #include <cstdlib>
 #include <memory>
+#include <string_view>
 
 #include <cxxabi.h>
 
 #include "base/demangled_size.h"
 
 namespace tbtrace {
+namespace {
+
+/// Most names are plain text. An encoding has other characters than these only in a name, which
+/// follows its length, in a literal, which follows an `L`, or after a prefix of underscores.
+bool is_plain_text(std::string_view name) {
+  constexpr std::string_view kLetters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKMNOPQRSTUVWXYZ_.$";  // all but L
+  if (name.starts_with('_')) return false;
+  const std::size_t other = name.find_first_not_of(kLetters);
+  if (other == std::string_view::npos) return false;
+  const char c = name[other];
+  return c != 'L' && (c < '0' || c > '9');
+}
+
+}  // namespace
 
 std::optional<std::string> demangle(const std::string& name, std::size_t limit) {
   constexpr std::size_t kLongest = std::size_t{1} << 16;  // the library takes 1,024 bytes at most
   if (name.size() > kLongest) return std::nullopt;
   if (name.find('\0') != std::string::npos) return std::nullopt;  // the library would stop there
+  if (is_plain_text(name)) return std::nullopt;
   const auto most = static_cast<double>(limit);
   if (demangled_size_bound(name, most) > most) return std::nullopt;
   int status = 0;

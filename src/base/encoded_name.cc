@@ -44,11 +44,10 @@ bool may_be_of_function(char c) { return is_one_of(c, "FASTDKVrPROCGUM"); }
 /// libstdc++ of GCC 11 and 12 stays for ever where an unresolved name, such as `sr1a`, goes wrong
 /// before one of these characters.
 bool may_hang(std::string_view expressions) {
-  for (std::size_t at = expressions.find("sr"); at != std::string_view::npos;
-       at = expressions.find("sr", at + 1)) {
-    const std::string_view name = expressions.substr(at + 2);
-    if (name.empty() || name.find_first_of("CDU") == std::string_view::npos) return false;
-    const char c = name.front();
+  const std::size_t last = expressions.find_last_of("CDU");
+  if (last == std::string_view::npos) return false;
+  for (std::size_t at = expressions.find("sr"); at < last; at = expressions.find("sr", at + 1)) {
+    const char c = expressions[at + 2];
     if (is_digit(c) || is_lower(c) || is_one_of(c, "CUL")) return true;
   }
   return false;

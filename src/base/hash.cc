@@ -13,6 +13,6 @@ std::uint64_t random_seed() {
   return seed;
 }
 
-const std::uint64_t kProcessSeed = random_seed();
+[[gnu::init_priority(101)]] const ProcessSeed kProcessSeed;
 
 }  // namespace tbtrace

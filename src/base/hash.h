@@ -34,14 +34,19 @@ inline constexpr std::uint64_t kOddB = 0xc2b2ae3d27d4eb4f;  // an odd number wit
 /// A number that nobody knows beforehand.
 std::uint64_t random_seed();
 
-/// Another one in each process, so that nobody can prepare ids that all fall into one slot.
-extern const std::uint64_t kProcessSeed;
+/// Another one in each process, so that nobody can prepare ids that all fall into one slot. There
+/// before any static object of a program is made, since the recorder may run that early.
+struct ProcessSeed {
+  const std::uint64_t value = random_seed();
+};
+extern const ProcessSeed kProcessSeed;
 
 /// Folded twice: after one product with a factor that nobody chose, one process in ten crowds dense
 /// ids into a quarter of the slots.
 inline std::uint64_t hash_integer(std::uint64_t value, std::uint64_t seed) {
   using namespace hash_detail;
-  return fold_multiply(fold_multiply(value ^ kProcessSeed, seed ^ (kProcessSeed * kOddB)), kOddA);
+  const std::uint64_t process = kProcessSeed.value;
+  return fold_multiply(fold_multiply(value ^ process, seed ^ (process * kOddB)), kOddA);
 }
 
 inline std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t seed) {

@@ -2,6 +2,7 @@
 // Owns its memory. One writer, or any number of readers. Every 64-bit value is accepted.
 #pragma once
 
+#include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -29,6 +30,18 @@ class IdColumn {
     assert(row >= wide_.size());
     wide_.resize(row, 0);
     wide_.push_back(value);
+  }
+
+  /// Sets the value of any row.
+  void replace(std::size_t row, std::int64_t value) {
+    if (row >= std::max(narrow_.size(), wide_.size())) {
+      set(row, value);
+    } else if (wide_.empty() && value >= 0 && value <= std::numeric_limits<std::uint32_t>::max()) {
+      narrow_[row] = static_cast<std::uint32_t>(value);
+    } else {
+      if (wide_.empty()) widen();
+      wide_[row] = value;
+    }
   }
 
   void reserve(std::size_t rows) {

@@ -45,6 +45,7 @@ std::uint32_t StringPool::intern(std::string_view text) {
 
 std::uint32_t StringPool::add(std::string_view text) {
   assert(text.size() <= std::numeric_limits<std::uint32_t>::max());
+  byte_count_ += text.size();
   if (text.size() > free_size_) {
     const std::size_t size = std::max(kChunkSize, text.size());
     chunks_.push_back(std::make_unique_for_overwrite<char[]>(size));

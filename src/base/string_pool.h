@@ -35,6 +35,8 @@ class StringPool {
 
   /// How many distinct strings there are, the empty one included.
   std::size_t size() const { return entries_.size(); }
+  /// How many bytes they have together.
+  std::size_t byte_count() const { return byte_count_; }
 
  private:
   struct Entry {
@@ -52,6 +54,7 @@ class StringPool {
   std::vector<std::unique_ptr<char[]>> chunks_;
   char* free_ = nullptr;
   std::size_t free_size_ = 0;
+  std::size_t byte_count_ = 0;
 };
 
 }  // namespace tbtrace

@@ -1,5 +1,7 @@
 #include "base/utf8.h"
 
+#include <simdjson.h>
+
 namespace tbtrace {
 namespace {
 
@@ -38,14 +40,7 @@ std::size_t utf8_character_size(std::string_view text) {
   return size;
 }
 
-bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t size = utf8_character_size(text);
-    if (size == 0) return false;
-    text.remove_prefix(size);
-  }
-  return true;
-}
+bool is_utf8(std::string_view text) { return simdjson::validate_utf8(text.data(), text.size()); }
 
 std::size_t utf8_length(std::string_view text) {
   std::size_t count = 0;

@@ -21,12 +21,6 @@ std::uint64_t size_of(const std::string& path) {
   return error ? 0 : size;
 }
 
-Status out_of_memory() {
-  return {
-      StatusCode::out_of_memory,
-      "needs more memory than there is; convert fewer at a time with -j, or on a larger machine"};
-}
-
 }  // namespace
 
 Batch::Batch(const std::vector<FoundInput>& found, const std::string& directory,
@@ -36,7 +30,6 @@ Batch::Batch(const std::vector<FoundInput>& found, const std::string& directory,
       staging_(staging),
       target_(target),
       options_(options),
-      no_memory_(found.size(), out_of_memory()),
       folders_(found.size()) {
   results_.resize(found_.size());
   for (std::size_t input = 0; input < found_.size(); ++input) {
@@ -57,6 +50,8 @@ Conversion Batch::run(int threads) {
   const auto most = std::min<std::size_t>(static_cast<std::size_t>(threads), found_.size());
   // Several inputs take a thread each; a single one is read with all of them.
   reading_threads_ = found_.size() == 1 ? threads : 1;
+  no_memory_.assign(found_.size(),
+                    out_of_memory(found_.size() == 1 ? threads : static_cast<int>(most)));
   {
     std::vector<std::jthread> others;
     try {

@@ -4,16 +4,19 @@
 #include <string_view>
 #include <utility>
 
-#include "converters/row_rewriter.h"
+#include "converters/block_rewriter.h"
 #include "dialects/row_writer.h"
 #include "readers/format.h"
 #include "trace/issues.h"
 
 namespace tbtrace::converters {
 
-TraceConverter::TraceConverter(std::unique_ptr<io::Rereadable> input, Trace trace,
+TraceConverter::TraceConverter(std::unique_ptr<io::Rereadable> input, readers::Reading reading,
                                const Options& options)
-    : input_(std::move(input)), trace_(std::move(trace)), options_(options) {
+    : input_(std::move(input)),
+      trace_(std::move(reading.trace)),
+      blocks_(std::move(reading.blocks)),
+      options_(options) {
   constexpr std::string_view kOtherPhases =
       kIssueTable[static_cast<std::size_t>(IssueId::phase_unsupported)].id;
   for (const Issue& issue : trace_.issues()) {
@@ -31,11 +34,11 @@ Result<std::unique_ptr<TraceConverter>> TraceConverter::open(const std::string& 
 Result<std::unique_ptr<TraceConverter>> TraceConverter::open(std::unique_ptr<io::Rereadable> input,
                                                              const Options& options) {
   // What rows hold besides times, names and ids is taken from them in the second pass.
-  Result<Trace> trace = readers::read_source(
-      input->source(), {.threads = options.threads, .inputs = false, .call_stacks = false});
-  if (!trace.ok()) return trace.status();
+  Result<readers::Reading> reading =
+      readers::read_source(input->source(), {.threads = options.threads, .arguments = {}});
+  if (!reading.ok()) return reading.status();
   std::unique_ptr<TraceConverter> converter(
-      new TraceConverter(std::move(input), *std::move(trace), options));
+      new TraceConverter(std::move(input), *std::move(reading), options));
   if (options.strict && !converter->issues_.empty()) {
     return readers::strict_failure(converter->issues_.front());
   }
@@ -43,14 +46,16 @@ Result<std::unique_ptr<TraceConverter>> TraceConverter::open(std::unique_ptr<io:
 }
 
 Result<Changes> TraceConverter::write(io::ByteSink& sink) {
-  dialects::RowWriter writer(trace_, options_.dialect, options_.infer_steps);
-  RowRewriter rewriter(trace_, writer, sink);
-  if (Status read = readers::replay_source(input_->source(), rewriter); !read.ok()) return read;
-  if (input_->has_changed()) return changed_while_read();
-  if (Status written = rewriter.finish(); !written.ok()) return written;
+  const dialects::RowWriter writer(trace_, options_.dialect, options_.infer_steps);
+  RewrittenRows rows(trace_, writer, sink);
+  if (Status begun = rows.begin(); !begun.ok()) return begun;
+  Status read = readers::replay_source(input_->source(), blocks_, rows, options_.threads);
+  if (!read.ok()) return read;
+  if (input_->has_changed()) return readers::changed_while_read();
+  if (Status ended = rows.end(); !ended.ok()) return ended;
   if (Status closed = sink.close(); !closed.ok()) return closed;
   Changes changes = writer.changes();
-  for (const auto& [id, count] : rewriter.changes()) changes[id] += count;
+  for (const auto& [id, count] : rows.changes()) changes[id] += count;
   return changes;
 }
 

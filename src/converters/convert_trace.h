@@ -1,7 +1,8 @@
 // One trace from its bytes into a sink, in two passes: the first makes the model, the second reads
 // the bytes again and rewrites the rows.
 // A named file is opened twice; what can be read once only is kept in a temporary file without a
-// name. Memory is that of the model, whatever rows hold besides. One thread per object.
+// name. Memory is that of the model, whatever rows hold besides. One thread per object, which has
+// others help it.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@
 
 #include "io/rereadable.h"
 #include "io/sink.h"
+#include "readers/format.h"
 
 namespace tbtrace::converters {
 
@@ -23,7 +25,7 @@ class TraceConverter {
     Dialect dialect = Dialect::plugin;
     bool infer_steps = false;
     bool strict = false;
-    int threads = 1;  ///< of the first pass
+    int threads = 1;
   };
 
   /// The first pass. `path` may be `-`.
@@ -42,10 +44,12 @@ class TraceConverter {
   Result<Changes> write(io::ByteSink& sink);
 
  private:
-  TraceConverter(std::unique_ptr<io::Rereadable> input, Trace trace, const Options& options);
+  TraceConverter(std::unique_ptr<io::Rereadable> input, readers::Reading reading,
+                 const Options& options);
 
   std::unique_ptr<io::Rereadable> input_;
   Trace trace_;
+  readers::BlockDirectory blocks_;
   std::vector<Issue> issues_;
   Options options_;
 };

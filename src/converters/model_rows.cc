@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <set>
-#include <span>
 #include <string>
 
 #include "base/column.h"
@@ -26,31 +25,13 @@ void add_json(std::string& json, const char* key, std::string_view value) {
   if (!wire::append_strict_json(json, value, false)) wire::append_json_string(json, value);
 }
 
-/// The rows of a table that is sorted by event, taken in the order of events.
-template <typename Row>
-class InOrder {
- public:
-  explicit InOrder(std::span<const Row> rows) : rows_(rows) {}
-
-  const Row* of(EventId event) {
-    while (next_ < rows_.size() && index(rows_[next_].event) < index(event)) ++next_;
-    return next_ < rows_.size() && rows_[next_].event == event ? &rows_[next_] : nullptr;
-  }
-
- private:
-  std::span<const Row> rows_;
-  std::size_t next_ = 0;
-};
-
 class Rows {
  public:
-  Rows(const Trace& trace, RowWriter& writer, io::ByteSink& sink)
+  Rows(const Trace& trace, const RowWriter& writer, io::ByteSink& sink)
       : trace_(trace),
         writer_(writer),
         sink_(sink),
-        inputs_(trace.inputs()),
-        autograd_(trace.autograd()),
-        call_stacks_(trace.call_stacks()),
+        texts_(trace),
         frames_(nearest_python_frames(trace)) {}
 
   Status write() {
@@ -71,25 +52,26 @@ class Rows {
  private:
   void write_range(EventId event) {
     arguments_.clear();
-    if (const OperatorInputs* inputs = inputs_.of(event)) {
-      add_json(arguments_, ",\"Input Dims\":", trace_.string(inputs->dims));
-      add_json(arguments_, ",\"Input type\":", trace_.string(inputs->types));
-      add_json(arguments_, ",\"Concrete Inputs\":", trace_.string(inputs->concrete));
-    }
-    if (const AutogradInfo* info = autograd_.of(event)) {
-      arguments_ += ",\"Sequence number\":" + std::to_string(info->sequence_number);
-      if (info->forward_thread != 0) {
-        arguments_ += ",\"Fwd thread id\":" + std::to_string(info->forward_thread);
-      }
-    }
-    const CallStack* stack = call_stacks_.of(event);
-    if (stack != nullptr) {
+    const auto json = [&](const char* key, Argument argument) {
+      add_json(arguments_, key, trace_.argument_text(event, argument));
+    };
+    json(",\"Input Dims\":", Argument::input_dims);
+    json(",\"Input type\":", Argument::input_types);
+    json(",\"Concrete Inputs\":", Argument::concrete_inputs);
+    const auto number = [&](const char* key, Argument argument) {
+      const auto value = trace_.argument(argument).integer(event);
+      if (value) arguments_ += key + std::to_string(*value);
+    };
+    number(",\"Sequence number\":", Argument::sequence_number);
+    number(",\"Fwd thread id\":", Argument::forward_thread);
+    const bool has_call_stack = trace_.argument(Argument::call_stack).has(event);
+    if (has_call_stack) {
       arguments_ += ",\"Call stack\":";
-      wire::append_json_string(arguments_, trace_.string(stack->frames));
+      wire::append_json_string(arguments_, trace_.argument_text(event, Argument::call_stack));
     }
     if (trace_.events().unfinished(event)) arguments_ += ",\"finished\":false";
     add_frame(event);
-    writer_.range(event, {{}, arguments_, stack != nullptr}, json_);
+    writer_.range(event, {{}, arguments_, has_call_stack}, texts_, json_);
   }
 
   /// Ids of our own, by which readers know frames and put modules into each other.
@@ -138,11 +120,9 @@ class Rows {
   }
 
   const Trace& trace_;
-  RowWriter& writer_;
+  const RowWriter& writer_;
   io::ByteSink& sink_;
-  InOrder<OperatorInputs> inputs_;
-  InOrder<AutogradInfo> autograd_;
-  InOrder<CallStack> call_stacks_;
+  dialects::RowTexts texts_;
   Column<EventId> frames_;  // the nearest Python frame to each range
   std::string json_;
   std::string arguments_;
@@ -150,7 +130,7 @@ class Rows {
 
 }  // namespace
 
-Status write_model_rows(const Trace& trace, RowWriter& writer, io::ByteSink& sink) {
+Status write_model_rows(const Trace& trace, const RowWriter& writer, io::ByteSink& sink) {
   return Rows(trace, writer, sink).write();
 }
 

@@ -10,6 +10,6 @@
 namespace tbtrace::converters {
 
 /// The whole document. Does not close the sink.
-Status write_model_rows(const Trace& trace, dialects::RowWriter& writer, io::ByteSink& sink);
+Status write_model_rows(const Trace& trace, const dialects::RowWriter& writer, io::ByteSink& sink);
 
 }  // namespace tbtrace::converters

@@ -10,6 +10,7 @@
 #include "base/nearest_integer.h"
 #include "trace/links.h"
 #include "trace/place_key.h"
+#include "trace/scoped_ids.h"
 
 namespace tbtrace::dialects {
 namespace {
@@ -57,7 +58,8 @@ class ForwardBackward {
       : trace_(trace), ends_(ends), arrows_(arrows) {}
 
   void run() {
-    IdMap start_of_id;
+    const Links& links = trace_.device_links();
+    ScopedIds start_of_id(links.scopes());
     IdMap at_end;  // operators at places where an arrow has an end
     std::uint64_t ends = 0;
     const std::span<const FlowEnd> flows = trace_.flows();
@@ -65,7 +67,7 @@ class ForwardBackward {
       if (flows[row].type != FlowEnd::Type::forward_backward) continue;
       ++ends;
       at_end.insert(place_key(flows[row].track, flows[row].time_ns), IdMap::kNone - 1);
-      if (flows[row].start) start_of_id.insert(flows[row].id, row);
+      if (flows[row].start) start_of_id.insert(links.scope(flows[row].track), flows[row].id, row);
     }
     if (ends == 0) return;
     for (const EventId event : trace_.by_start()) {
@@ -86,11 +88,13 @@ class ForwardBackward {
     };
     std::uint64_t used = 0;
     std::uint32_t id = 0;
-    IdMap ended;
+    ScopedIds ended(links.scopes());
     for (const FlowEnd& end : flows) {
       if (end.type != FlowEnd::Type::forward_backward || end.start) continue;
-      const std::uint32_t start = start_of_id.find(end.id);
-      if (start == IdMap::kNone || !ended.insert(end.id, 0).second) continue;
+      const std::uint32_t scope = links.scope(end.track);
+      const std::uint32_t start = start_of_id.find(scope, end.id);
+      if (start == ScopedIds::kNone || ended.replace(scope, end.id, 0) != ScopedIds::kNone)
+        continue;
       const EventId forward = operator_at(flows[start]);
       const EventId backward = operator_at(end);
       if (forward == EventId::none || backward == EventId::none) continue;

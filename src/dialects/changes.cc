@@ -13,10 +13,13 @@ struct Row {
 };
 
 constexpr std::array kRows = std::to_array<Row>({
+    {"args_left_out", "`args` that are not an object, on rows where readers need one"},
     {"arrows_left_out", "arrows whose other end, or whose range, is not in the trace"},
     {"correlations_renumbered", "launches share a correlation or lack one, so all got new ones"},
     {"devices_renumbered", "devices that deviceProperties does not list got the number of one"},
-    {"external_ids_renumbered", "External ids name no operators, so all operators got new ones"},
+    {"end_arguments_left_out", "arguments of `E` events; the `X` event has those of its `B` event"},
+    {"external_ids_renumbered",
+     "External ids do not name one operator each, so all operators got new ones"},
     {"launches_added", "work whose operator is known has no launch; one of no length was added"},
     {"ranges_moved_to_lanes", "ranges that cross another one stand on a lane beside their thread"},
     {"ranges_shortened", "ranges end earlier, since rounded times put their ends over another one"},

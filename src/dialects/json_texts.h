@@ -1,7 +1,8 @@
-// The strings of a trace as JSON, each made once.
+// The strings of a trace as JSON, made once while there are few of them.
 // Owns the texts; views are valid until the next call. One thread at a time.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -21,6 +22,10 @@ class JsonTexts {
   /// With its quotes.
   std::string_view operator[](StringId id) {
     if (places_.size() <= index(id)) places_.resize(index(id) + 1);
+    if (places_[index(id)].size == 0 && texts_.size() > kMostBytes) {
+      texts_.clear();
+      std::fill(places_.begin(), places_.end(), Place());
+    }
     Place& place = places_[index(id)];
     if (place.size == 0) {
       place.start = texts_.size();
@@ -31,6 +36,8 @@ class JsonTexts {
   }
 
  private:
+  static constexpr std::size_t kMostBytes = std::size_t{2} << 20;
+
   struct Place {
     std::size_t start = 0;
     std::size_t size = 0;  // 0: not made yet

@@ -11,6 +11,7 @@
 #include "trace/call_tree.h"
 #include "trace/links.h"
 #include "trace/nearest_range.h"
+#include "trace/scoped_ids.h"
 
 namespace tbtrace::dialects {
 namespace {
@@ -216,19 +217,20 @@ Column<EventId> LinkNumbers::merged_children() const {
 void LinkNumbers::find_owners() {
   const CallTree& tree = trace_.call_tree();
   const Links& links = trace_.device_links();
-  IdMap named;
+  ScopedIds named(links.scopes());
   const bool valid = links.report().external_ids_valid;
   if (valid) {
     for (const EventId event : trace_.by_start()) {
       const std::int64_t id = trace_.external_id(event);
       if (id != 0 && names_operators(trace_.kind(event))) {
-        named.insert(id, static_cast<std::uint32_t>(event));
+        named.insert(links.scope(trace_, event), id, static_cast<std::uint32_t>(event));
       }
     }
   }
   const auto named_by = [&](EventId event) {
     const std::int64_t id = valid ? trace_.external_id(event) : 0;
-    return id == 0 ? EventId::none : static_cast<EventId>(named.find(id));
+    return id == 0 ? EventId::none
+                   : static_cast<EventId>(named.find(links.scope(trace_, event), id));
   };
   const auto number_of = [&](EventId node) {
     return node == EventId::none ? 0 : external_id_[index(node)];
@@ -290,24 +292,27 @@ void LinkNumbers::number_launches() {
     const std::int64_t own = correlations_kept_ ? trace_.correlation(event) : 0;
     return static_cast<std::uint32_t>(own > 0 ? own : next++);
   };
-  IdMap of_file;  // the file's number -> the launch's row
+  const Links& links = trace_.device_links();
+  ScopedIds of_file(links.scopes());  // the process's number -> the launch's row
   for (std::size_t row = 0; row < correlation_.size(); ++row) {
     const auto event = static_cast<EventId>(row);
     if (trace_.kind(event) != EventKind::runtime) continue;
     correlation_[row] = number(event);
     if (trace_.correlation(event) != 0) {
-      of_file.insert(trace_.correlation(event), static_cast<std::uint32_t>(row));
+      of_file.insert(links.scope(trace_, event), trace_.correlation(event),
+                     static_cast<std::uint32_t>(row));
     }
   }
-  for (const DeviceLink& link : trace_.device_links().device_work()) {
+  for (const DeviceLink& link : links.device_work()) {
     correlation_[index(link.work)] =
         link.launch != EventId::none ? correlation_[index(link.launch)] : number(link.work);
   }
   for (std::size_t row = 0; row < correlation_.size(); ++row) {
     const auto event = static_cast<EventId>(row);
     if (trace_.kind(event) != EventKind::device_other || trace_.correlation(event) == 0) continue;
-    const std::uint32_t launch = of_file.find(trace_.correlation(event));
-    if (launch != IdMap::kNone) correlation_[row] = correlation_[launch];
+    const std::uint32_t launch =
+        of_file.find(links.scope(trace_, event), trace_.correlation(event));
+    if (launch != ScopedIds::kNone) correlation_[row] = correlation_[launch];
   }
 }
 

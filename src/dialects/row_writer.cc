@@ -7,6 +7,7 @@
 
 #include "trace/step_names.h"
 #include "wire/json_strict.h"
+#include "wire/json_text.h"
 
 namespace tbtrace::dialects {
 namespace {
@@ -55,12 +56,9 @@ void append_microseconds(std::string& json, std::int64_t ns) {
   json.append(decimals.data(), rest % 10 != 0 ? 4 : rest % 100 != 0 ? 3 : 2);
 }
 
-/// A key that is given as it stands between its quotes in the file.
 std::string key_json(std::string_view key) {
   std::string json;
-  if (!wire::append_strict_json(json, '"' + std::string(key) + '"', true)) {
-    wire::append_json_string(json, key);
-  }
+  wire::append_json_string(json, key);
   return json;
 }
 
@@ -92,9 +90,7 @@ RowWriter::RowWriter(const Trace& trace, Dialect dialect, bool infer_steps)
       crossings_(find_crossings(trace, roles_, origin_ns_)),
       places_(trace, roles_, devices_, crossings_, dialect),
       numbers_(trace, roles_, dialect),
-      arrows_(make_arrows(trace, crossings_, origin_ns_)),
-      call_stacks_(trace),
-      texts_(trace) {
+      arrows_(make_arrows(trace, crossings_, origin_ns_)) {
   if (infer_steps) inferred_steps_ = analyses::inferred_steps(trace);
   bool any_work = false;
   bool any_host = false;
@@ -154,7 +150,7 @@ void RowWriter::begin(std::string& json) const {
   json += ",\n\"traceEvents\": [\n";
 }
 
-void RowWriter::end(std::string& json) {
+void RowWriter::end(std::string& json) const {
   for (const PlaceName& name : places_.names()) {
     std::string text;
     wire::append_json_string(text, name.name);
@@ -184,7 +180,7 @@ void RowWriter::row_start(std::string_view phase, std::string_view name_json, co
 
 void RowWriter::row_end(std::string& json) { json += "},\n"; }
 
-void RowWriter::name(EventId event, std::string& json) {
+void RowWriter::name(EventId event, RowTexts& texts, std::string& json) const {
   const auto* step =
       inferred_steps_.empty() ? nullptr : first_of(inferred_steps_, event, &Step::event);
   if (step != nullptr) {
@@ -195,10 +191,10 @@ void RowWriter::name(EventId event, std::string& json) {
     json += '"' + known_collective(trace_.name(event)) + '"';
     return;
   }
-  json += texts_[trace_.events().name(event)];
+  json += texts.strings[trace_.events().name(event)];
 }
 
-void RowWriter::category(EventId event, std::string& json) {
+void RowWriter::category(EventId event, RowTexts& texts, std::string& json) const {
   if (numbers_.too_deep(event) && is_node(roles_.role(event))) {
     json += "\"too_deep\"";
     return;
@@ -210,7 +206,7 @@ void RowWriter::category(EventId event, std::string& json) {
   const std::string_view category = roles_.category(event);
   const StringId own = trace_.category(event).name;
   if (category.data() == trace_.string(own).data()) {
-    json += texts_[own];
+    json += texts.strings[own];
     return;
   }
   json += '"';
@@ -218,12 +214,12 @@ void RowWriter::category(EventId event, std::string& json) {
   json += '"';
 }
 
-void RowWriter::range(EventId event, const Extra& extra, std::string& json) {
+bool RowWriter::range(EventId event, const Extra& extra, RowTexts& texts, std::string& json) const {
   const Place& at = places_.of_event(event);
   json += "{\"ph\":\"X\",\"cat\":";
-  category(event, json);
+  category(event, texts, json);
   json += ",\"name\":";
-  name(event, json);
+  name(event, texts, json);
   append_place(json, at);
   time(trace_.events().start_ns(event), json);
   json += ",\"dur\":";
@@ -234,29 +230,34 @@ void RowWriter::range(EventId event, const Extra& extra, std::string& json) {
   ids(event, json);
   if (first_of(inferred_steps_, event, &Step::event) != nullptr) {
     json += ",\"Annotation\":";
-    json += texts_[trace_.events().name(event)];
+    json += texts.strings[trace_.events().name(event)];
   }
   if (is_renamed(event)) {
     json += ",\"Collective\":";
-    json += texts_[trace_.events().name(event)];
+    json += texts.strings[trace_.events().name(event)];
   }
   json += extra.arguments;
   const bool wants_stack = dialect_ == Dialect::plugin && !extra.has_call_stack &&
                            trace_.kind(event) == EventKind::cpu_op;
   if (wants_stack) {
-    const std::string_view stack = call_stacks_.json(event);
+    const std::string_view stack = texts.call_stacks.json(event);
     if (!stack.empty()) {
       json += ",\"Call stack\":";
       json += stack;
     }
   }
-  if (json.size() > arguments) {
+  const bool has_arguments = json.size() > arguments;
+  if (has_arguments) {
     json.replace(arguments, 1, ",\"args\":{");
     json += '}';
+  } else if (!extra.bare_args.empty()) {
+    json += ",\"args\":";
+    json += extra.bare_args;
   }
   row_end(json);
   arrows_at(event, json);
   if (dialect_ == Dialect::plugin) missing_launch(event, json);
+  return !has_arguments;
 }
 
 void RowWriter::ids(EventId event, std::string& json) const {
@@ -296,7 +297,7 @@ void RowWriter::arrows_at(EventId event, std::string& json) const {
 }
 
 /// A launch of no length where the operator starts.
-void RowWriter::missing_launch(EventId work, std::string& json) {
+void RowWriter::missing_launch(EventId work, std::string& json) const {
   const auto* missing =
       numbers_.missing_launches().empty()
           ? nullptr

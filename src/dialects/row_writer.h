@@ -1,8 +1,9 @@
 // The rows of a Chrome trace in a dialect: what the model knows of a range, in the dialect's terms,
 // together with what else its file said about it.
 // Made from a Trace, which must outlive it; what is wrong for the consumer is found at once and
-// told by changes(). Appends to texts of the caller. One thread at a time. Names, categories and
-// metadata come from files and are escaped.
+// told by changes(). Immutable: any number of threads may write rows, each with RowTexts of its
+// own. Appends to texts of the caller. Names, categories and metadata come from files and are
+// escaped.
 #pragma once
 
 #include <cstddef>
@@ -31,6 +32,14 @@ std::int64_t unix_ns(const Trace& trace, std::int64_t time_ns);
 /// The start of the window so, and 0 for what is before 1970.
 std::int64_t span_ns(const Trace& trace);
 
+/// Texts that one thread makes while it writes rows.
+struct RowTexts {
+  explicit RowTexts(const Trace& trace) : strings(trace), call_stacks(trace) {}
+
+  JsonTexts strings;
+  CallStacks call_stacks;
+};
+
 class RowWriter {
  public:
   RowWriter(const Trace& trace, Dialect dialect, bool infer_steps);
@@ -41,14 +50,16 @@ class RowWriter {
     std::string_view members;
     std::string_view arguments;
     bool has_call_stack = false;
+    std::string_view bare_args = {};  ///< the event's `args` if they are not an object
   };
 
   /// All before the first row, and all behind the last one.
   void begin(std::string& json) const;
-  void end(std::string& json);
+  void end(std::string& json) const;
 
-  /// The range, and the rows that belong to it: arrows, and a launch that the file lacks.
-  void range(EventId event, const Extra& extra, std::string& json);
+  /// The range, and the rows that belong to it: arrows, and a launch that the file lacks. False if
+  /// the range has arguments, so that there was no room for `extra.bare_args`.
+  bool range(EventId event, const Extra& extra, RowTexts& texts, std::string& json) const;
 
   /// The members that all rows have; more may follow, then row_end().
   static void row_start(std::string_view phase, std::string_view name_json, const Place& at,
@@ -73,11 +84,11 @@ class RowWriter {
  private:
   bool is_renamed(EventId event) const;
   std::int64_t duration_ns(EventId event) const;
-  void name(EventId event, std::string& json);
-  void category(EventId event, std::string& json);
+  void name(EventId event, RowTexts& texts, std::string& json) const;
+  void category(EventId event, RowTexts& texts, std::string& json) const;
   void ids(EventId event, std::string& json) const;
   void arrows_at(EventId event, std::string& json) const;
-  void missing_launch(EventId work, std::string& json);
+  void missing_launch(EventId work, std::string& json) const;
   void window_marks(std::string& json) const;
 
   const Trace& trace_;
@@ -90,8 +101,6 @@ class RowWriter {
   LinkNumbers numbers_;
   Arrows arrows_;
   std::vector<Step> inferred_steps_;
-  CallStacks call_stacks_;
-  JsonTexts texts_;
   bool lacks_host_ = false;
   std::uint64_t unseen_steps_ = 0;
 };

@@ -135,7 +135,11 @@ class StreamSink final : public ByteSink {
  public:
   explicit StreamSink(std::ostream& stream) : stream_(stream) {}
   Status write(std::string_view bytes) override {
-    stream_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    try {
+      stream_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    } catch (...) {
+      // The owner asked the stream for exceptions. What counts is its state.
+    }
     return stream_ ? Status() : failure("cannot write to the stream");
   }
   Status close() override { return {}; }

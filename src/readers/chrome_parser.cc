@@ -1,132 +1,146 @@
 #include "readers/chrome_parser.h"
 
-#include <algorithm>
+#include <limits>
+
+#include "wire/json_blanks.h"
 
 namespace tbtrace::readers {
 namespace {
 
+using wire::IndexEnd;
 using wire::Quoting;
 using wire::ScanEnd;
 
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+bool may_hold_escapes(std::string_view text) { return text.find('\\') != std::string_view::npos; }
 
 }  // namespace
 
-void ChromeParser::start(std::string_view text, Quoting quoting, bool last) {
-  constexpr std::size_t kMostScans = 8;
-  text_ = text;
-  quoting_ = quoting;
-  last_ = last;
-  rescans_left_ = kMostScans * text.size();
+ChromeParser::Progress ChromeParser::parse(std::string_view text, Quoting quoting, std::size_t from,
+                                           bool after_event) {
+  const std::string_view piece = text.substr(from);
+  const IndexEnd indexed = index_.build(piece);
+  if (indexed == IndexEnd::broken) return scan(text, quoting, from, after_event);
+  rows_.begin({quoting, may_hold_escapes(piece), index_.is_utf8()});
+  const Progress progress =
+      walk_index(text, quoting, from, after_event, indexed != IndexEnd::open_string);
+  return progress.stop == EventStop::rejected ? scan(text, quoting, progress.consumed) : progress;
 }
 
-ChromeParser::Progress ChromeParser::parse(std::string_view text, Quoting quoting, bool last) {
-  start(text, quoting, last);
-  const bool may_hold_escapes = text.find('\\') != std::string_view::npos;
-  std::size_t at = 0;
-  Stop stop = Stop::none;
-  if (index_.build(text)) {
-    consumer_->begin({quoting, may_hold_escapes, true});
-    stop = walk_index(at);
-  }
-  consumer_->begin({quoting, may_hold_escapes, false});
-  while (stop == Stop::none) stop = scan_event(at);
-  return {at, stop == Stop::array_end};
+ChromeParser::Progress ChromeParser::parse_long(std::string_view text, Quoting quoting) {
+  const Progress first = scan_some(text, quoting, 0, false, 1);
+  if (first.stop != EventStop::need_text || first.consumed == 0) return first;
+  return parse(text, quoting, first.consumed, true);
 }
 
-ChromeParser::Progress ChromeParser::parse_one(std::string_view text, Quoting quoting, bool last) {
-  start(text, quoting, last);
-  consumer_->begin({quoting, true, false});
-  std::size_t at = 0;
-  const Stop stop = scan_event(at);
-  return {at, stop == Stop::array_end};
+ChromeParser::Progress ChromeParser::scan(std::string_view text, Quoting quoting, std::size_t at,
+                                          bool after_event) {
+  return scan_some(text, quoting, at, after_event, std::numeric_limits<std::size_t>::max());
 }
 
-/// Reads events as long as the text is proper JSON; `at` ends where it is not, or at the end.
-ChromeParser::Stop ChromeParser::walk_index(std::size_t& at) {
+/// Stops at the first event that is not whole, or that the positions make no sense of. `is_whole`:
+/// the positions are of all the text from `from` on.
+ChromeParser::Progress ChromeParser::walk_index(std::string_view text, Quoting quoting,
+                                                std::size_t from, bool after_event, bool is_whole) {
+  const std::string_view piece = text.substr(from);
   const std::uint32_t* position = index_.positions();
+  std::size_t done = from;
   for (;;) {
     const std::size_t here = *position;
-    if (here >= text_.size()) {
-      at = text_.size();
-      return Stop::need_text;
-    }
-    at = here;
-    switch (text_[here]) {
+    if (here >= piece.size()) return {is_whole ? text.size() : done, EventStop::need_text};
+    switch (piece[here]) {
       case ',':
+        if (!after_event) rows_.issues().add(IssueId::comma_misplaced, from + here);
+        after_event = false;
         ++position;
+        done = from + here + 1;
         break;
       case ']':
-        at = here + 1;
-        return Stop::array_end;
+        return {from + here + 1, EventStop::array_end, !after_event};
       case '{': {
-        const TokenEnd end = tokenizer_.read(text_, quoting_, position, event_);
-        if (end == TokenEnd::complete) {
-          consumer_->add(event_, here);
-          break;
-        }
-        return end == TokenEnd::incomplete ? Stop::need_text : Stop::none;
+        const TokenEnd end = tokenizer_.read(piece, quoting, position, event_);
+        if (end == TokenEnd::incomplete) return {from + here, EventStop::need_text};
+        if (end != TokenEnd::complete) return {from + here, EventStop::rejected};
+        if (*position >= piece.size()) return {from + here, EventStop::need_text};
+        const char next = piece[*position];
+        if (next != ',' && next != ']') return {from + here, EventStop::rejected};
+        rows_.add(event_, from + here);
+        after_event = true;
+        break;
       }
       default:
-        return Stop::none;
+        return {done, EventStop::rejected};
     }
   }
 }
 
-/// Reads the next element, whatever it is; `at` ends behind it.
-ChromeParser::Stop ChromeParser::scan_event(std::size_t& at) {
-  while (at < text_.size() && (is_space(text_[at]) || text_[at] == ',')) ++at;
-  if (at == text_.size()) return Stop::need_text;
-  if (text_[at] == ']') {
-    ++at;
-    return Stop::array_end;
+/// Blanks and commas from `at` on; one of these is right where none was met yet.
+std::size_t ChromeParser::skip_gap(std::string_view text, std::size_t at, std::size_t& commas) {
+  for (; at < text.size(); ++at) {
+    if (text[at] == ',') {
+      if (++commas > 1) rows_.issues().add(IssueId::comma_misplaced, at);
+    } else if (!wire::is_json_blank(text[at])) {
+      break;
+    }
   }
-  const std::size_t start = at;
-  scanner_.set_quoting(quoting_);
-  const ScanEnd end = scanner_.scan_element(text_, at, last_);
-  if (end == ScanEnd::incomplete) return Stop::need_text;
+  return at;
+}
+
+/// Reads up to `most` elements.
+ChromeParser::Progress ChromeParser::scan_some(std::string_view text, Quoting quoting,
+                                               std::size_t at, bool after_event, std::size_t most) {
+  const bool is_json = quoting == Quoting::escaped;
+  std::size_t commas = after_event ? 0 : 1;
+  for (std::size_t read = 0;; ++read) {
+    if (read == most) return {at, EventStop::need_text};
+    at = skip_gap(text, at, commas);
+    if (at == text.size()) return {at, EventStop::need_text};
+    if (text[at] == ']') return {at + 1, EventStop::array_end, commas > 0};
+    commas = 0;
+    const std::size_t start = at;
+    scanner_.set_quoting(is_json ? Quoting::strict : quoting);
+    const ScanEnd end = scanner_.scan_element(text, at, false);
+    const bool is_open = end == ScanEnd::complete && at == text.size();
+    if (end == ScanEnd::incomplete || is_open) return {start, EventStop::need_text};
+    const Progress rejected = {start, EventStop::rejected, false, scanner_.reached()};
+    if (end == ScanEnd::broken || (text[at] != ',' && text[at] != ']')) return rejected;
+    rows_.begin({quoting, true, false});
+    if (take_scanned(text, start, is_json)) continue;
+    if (!is_json || text[start] == '{') return rejected;
+    rows_.add_no_event(start);
+  }
+}
+
+/// False if what was scanned is not an object whose members make sense. `is_json`: it is valid.
+bool ChromeParser::take_scanned(std::string_view text, std::size_t start, bool is_json) {
+  if (text[start] != '{') return false;
   const std::uint32_t* position = scanner_.positions();
   // The scanner has applied the rules of this writer already.
-  if (end == ScanEnd::complete && text_[start] == '{' &&
-      tokenizer_.read(text_, Quoting::escaped, position, event_) == TokenEnd::complete) {
-    consumer_->add(event_, start);
-    return Stop::none;
+  if (tokenizer_.read(text, Quoting::escaped, position, event_) != TokenEnd::complete) return false;
+  const std::uint64_t before = rows_.issues().count(IssueId::unescaped_text);
+  rows_.add(event_, start);
+  // The bad text may stand where no row takes it from.
+  if (is_json || rows_.issues().count(IssueId::unescaped_text) != before) return true;
+  scanner_.set_quoting(Quoting::strict);
+  std::size_t end = start;
+  if (scanner_.scan_element(text, end, true) == ScanEnd::broken) {
+    rows_.issues().add(IssueId::unescaped_text, start);
   }
-  consumer_->add_issue(IssueId::event_unreadable, start);
-  if (end == ScanEnd::broken || !may_start_event(at)) {
-    // Text made for it could be scanned to its end from every event that starts in it.
-    const std::size_t scanned = scanner_.reached() - start;
-    const bool may_scan_again = scanned <= rescans_left_;
-    if (may_scan_again) rescans_left_ -= scanned;
-    at = next_event(may_scan_again ? start : std::max(start, scanner_.reached()));
-  }
-  return Stop::none;
+  return true;
 }
 
-/// Whether behind an element that is no event the next event follows, or the array or text ends.
-/// Otherwise it may be the inside of an event that lost its brace.
-bool ChromeParser::may_start_event(std::size_t at) const {
-  while (at < text_.size() && (is_space(text_[at]) || text_[at] == ',')) ++at;
-  return at == text_.size() || text_[at] == '{' || text_[at] == ']';
-}
-
-/// Where an event may start behind a broken one: at a brace after a comma, if a key of events
-/// follows.
-std::size_t ChromeParser::next_event(std::size_t at) const {
-  const auto skip_space = [&](std::size_t from) {
-    while (from < text_.size() && is_space(text_[from])) ++from;
-    return from;
-  };
-  for (;; ++at) {
-    at = text_.find(',', at);
-    if (at == std::string_view::npos) return text_.size();
-    const std::size_t brace = skip_space(at + 1);
-    if (brace == text_.size()) return brace;
-    const std::size_t quote = skip_space(brace + 1);
-    if (text_[brace] != '{' || quote >= text_.size() || text_[quote] != '"') continue;
-    const std::string_view key = text_.substr(quote + 1, text_.find('"', quote + 1) - quote - 1);
-    if (field_of(key, kEventKeys) != Field::none) return brace;
-  }
+ChromeParser::Damaged ChromeParser::read_damaged(std::string_view text, Quoting quoting,
+                                                 std::size_t at, bool last) {
+  Damaged damaged;
+  damaged.after = at;
+  scanner_.set_quoting(quoting);
+  damaged.end = scanner_.scan_element(text, damaged.after, last);
+  damaged.reached = scanner_.reached();
+  const bool is_open = damaged.after == text.size() && !last;
+  if (damaged.end == ScanEnd::complete && is_open) damaged.end = ScanEnd::incomplete;
+  if (damaged.end != ScanEnd::complete) return damaged;
+  rows_.begin({quoting, true, false});
+  damaged.is_event = take_scanned(text, at, false);
+  return damaged;
 }
 
 }  // namespace tbtrace::readers

@@ -1,61 +1,81 @@
-// From a piece of the `traceEvents` array to events, which it gives to its consumer.
-// Owns its index and the consumer; one thread at a time. Views are not kept.
-// Proper JSON goes through the fast index; a piece that is not, event by event through the scanner.
-// An event that neither understands is counted and left out, and reading goes on at the next one.
+// From a piece of the `traceEvents` array to rows.
+// Owns its index and the rows of the last piece; one thread at a time.
+// Strings that are those of JSON go through the fast index; where they are not, events go through
+// the scanner one by one, by the rules of their writer. What neither understands stops the parser:
+// repair is for EventRepair, and only once the structure has rejected an event.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string_view>
-#include <utility>
 
+#include "readers/chrome_rows.h"
 #include "readers/chrome_tokenizer.h"
-#include "readers/event_consumer.h"
 #include "wire/json_index.h"
 #include "wire/json_scanner.h"
 
 namespace tbtrace::readers {
 
+/// Why a parser stopped reading events.
+enum class EventStop : std::uint8_t {
+  need_text,  ///< what is left is the start of an event that may be whole once more text comes
+  array_end,  ///< the bracket that closes the array was the last thing consumed
+  rejected,   ///< what is left starts with something that no text can make valid
+};
+
 class ChromeParser {
  public:
-  /// `all_members`: events are given with all that they hold.
-  ChromeParser(std::unique_ptr<EventConsumer> consumer, bool all_members)
-      : consumer_(std::move(consumer)), tokenizer_(all_members) {}
+  /// `reader` tells the rows' tables from those of other parsers.
+  ChromeParser(const RowRequest& request, std::uint32_t reader)
+      : rows_(request, reader), tokenizer_(request.keys(), request.members) {}
 
   struct Progress {
     std::size_t consumed = 0;  ///< text up to here is done with
-    bool array_ended = false;  ///< the bracket that closes the array was the last thing consumed
+    EventStop stop = EventStop::need_text;
+    bool closes_after_comma = false;  ///< array_end: no event stands before the bracket
+    std::size_t reached = 0;          ///< rejected: how far the scanner looked
   };
 
-  /// Reads the events of `text`, which starts between two events and must be followed by
-  /// wire::kJsonPadding readable bytes. Stops before an event that is not whole. `last`: no more
-  /// text will come.
-  Progress parse(std::string_view text, wire::Quoting quoting, bool last);
+  /// Reads the events of `text` from `from` on, which is between two events; the text must be
+  /// followed by wire::kJsonPadding readable bytes. An event counts once the comma or bracket after
+  /// it is there. Adds to rows().
+  Progress parse(std::string_view text, wire::Quoting quoting, std::size_t from = 0,
+                 bool after_event = false);
 
-  /// Only the first event, by the scanner; for a text of which nothing is known yet.
-  Progress parse_one(std::string_view text, wire::Quoting quoting, bool last);
+  /// The same for a text whose first event is longer than what was expected: the scanner reads it,
+  /// in time and memory that grow with the event alone.
+  Progress parse_long(std::string_view text, wire::Quoting quoting);
 
-  EventConsumer& consumer() { return *consumer_; }
+  /// The same from `at` on, for a text that the index rejects: event by event, with the scanner.
+  /// `after_event`: the comma between two events is still to come.
+  Progress scan(std::string_view text, wire::Quoting quoting, std::size_t at,
+                bool after_event = false);
+
+  /// Reads the one element that starts at `at` as well as it can be, though it is not valid JSON.
+  struct Damaged {
+    wire::ScanEnd end = wire::ScanEnd::broken;
+    std::size_t after = 0;    ///< where a complete element ends, with the blanks that follow it
+    bool is_event = false;    ///< it was added to rows()
+    std::size_t reached = 0;  ///< how far it was looked at
+  };
+  /// `last`: no more text will come.
+  Damaged read_damaged(std::string_view text, wire::Quoting quoting, std::size_t at, bool last);
+
+  ChromeRows& rows() { return rows_; }
 
  private:
-  enum class Stop : std::uint8_t { none, need_text, array_end };
+  Progress walk_index(std::string_view text, wire::Quoting quoting, std::size_t from,
+                      bool after_event, bool is_whole);
+  Progress scan_some(std::string_view text, wire::Quoting quoting, std::size_t at, bool after_event,
+                     std::size_t most);
+  std::size_t skip_gap(std::string_view text, std::size_t at, std::size_t& commas);
+  bool take_scanned(std::string_view text, std::size_t start, bool is_json);
 
-  void start(std::string_view text, wire::Quoting quoting, bool last);
-  Stop walk_index(std::size_t& at);
-  Stop scan_event(std::size_t& at);
-  bool may_start_event(std::size_t at) const;
-  std::size_t next_event(std::size_t at) const;
-
-  std::unique_ptr<EventConsumer> consumer_;
+  ChromeRows rows_;
   wire::JsonIndex index_;
   wire::JsonScanner scanner_;
   ChromeTokenizer tokenizer_;
   RawEvent event_;
-  std::string_view text_;
-  wire::Quoting quoting_ = wire::Quoting::escaped;
-  bool last_ = false;
-  std::size_t rescans_left_ = 0;  // bytes of broken events that may be looked at once more
 };
 
 }  // namespace tbtrace::readers

@@ -1,62 +1,25 @@
 #include "readers/chrome_reader.h"
 
 #include <algorithm>
-#include <condition_variable>
-#include <cstddef>
+#include <atomic>
 #include <cstdint>
-#include <cstring>
+#include <functional>
 #include <memory>
-#include <mutex>
-#include <system_error>
+#include <span>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "base/column.h"
+#include "readers/block_cut.h"
+#include "readers/block_pipeline.h"
 #include "readers/chrome_document.h"
-#include "readers/chrome_events.h"
-#include "wire/json_index.h"
+#include "readers/text_buffer.h"
 
 namespace tbtrace::readers {
 namespace {
 
-constexpr std::size_t kFirstBlock = std::size_t{128} << 10;
-// Also of one thread: what is made of damaged text depends on where blocks end.
-constexpr std::size_t kBlock = std::size_t{256} << 10;
-constexpr std::size_t kExpectAfter = 4;  // blocks; what follows is taken to be like them
+constexpr std::uint64_t kExpectAfter = std::uint64_t{1} << 20;  // bytes; the rest will be like them
 constexpr double kMargin = 1.4;
-constexpr std::size_t kLargestItem = std::size_t{32} << 20;  // of one event or member
-
-/// Text that may be given to the index: the bytes behind it are readable.
-class TextBuffer {
- public:
-  std::string_view view() const { return {bytes_.data(), size_}; }
-  std::size_t size() const { return size_; }
-
-  /// Room for `count` more bytes; say how many were written with added().
-  std::span<char> room(std::size_t count) {
-    bytes_.reserve(size_ + count + wire::kJsonPadding);
-    return {bytes_.data() + size_, count};
-  }
-  void added(std::size_t count) {
-    size_ += count;
-    std::memset(bytes_.data() + size_, 0, wire::kJsonPadding);
-  }
-  void append(std::string_view text) {
-    const std::span<char> place = room(text.size());
-    std::copy(text.begin(), text.end(), place.begin());
-    added(text.size());
-  }
-  void drop_front(std::size_t count) {
-    std::copy(bytes_.data() + count, bytes_.data() + size_, bytes_.data());
-    size_ -= count;
-  }
-  void truncate(std::size_t size) { size_ = std::min(size, size_); }
-
- private:
-  Column<char> bytes_;
-  std::size_t size_ = 0;
-};
 
 /// Reads the source to its end; a source that fails half way ends there, with an issue.
 class Input {
@@ -84,7 +47,7 @@ class Input {
   std::uint64_t position() const { return source_.position(); }
   std::uint64_t total() const { return source_.total(); }
 
-  /// To be called at the end by one thread.
+  /// To be called at the end.
   Status finish() {
     if (failure_.ok()) return {};
     if (taken_ == 0) return failure_;
@@ -110,8 +73,8 @@ class Feeder {
   /// Where the pending text starts in the file.
   std::uint64_t offset() const { return offset_; }
 
-  /// Whether all text that was given has been used, up to the end of an item.
-  bool is_between_items() const { return pending_.size() == 0 && !skipping_; }
+  /// The document stands between two events, at offset(), and has used all text.
+  bool is_between_events() const { return pending_.size() == 0 && document_.in_events(); }
 
   /// Text up to `offset` reached the document on another way.
   void moved_to(std::uint64_t offset) { offset_ = offset; }
@@ -119,150 +82,145 @@ class Feeder {
   /// `last`: the pending text is all that is left.
   void feed(bool last) {
     if (!last && pending_.size() < retry_at_) return;
-    for (;;) {
-      const std::string_view text = pending_.view();
-      if (skipping_) {
-        const std::size_t skipped = document_.skip(text, offset_, last);
-        skipping_ = skipped == text.size() && !last;
-        drop(skipped);
-        if (skipped == text.size()) return;
-        continue;
-      }
-      std::size_t cut = text.size();
-      if (!last && document_.in_events()) {
-        const std::size_t boundary = document_.separator().last_boundary(text);
-        if (boundary > 0) cut = boundary;
-      }
-      const std::size_t used = document_.consume(text.substr(0, cut), offset_, last);
-      drop(used);
-      if (last || (used > 0 && pending_.size() <= kLargestItem)) return;
-      // An item that is not whole: wait until there is twice the text, so that reading it again
-      // and again costs no more than reading it twice.
-      retry_at_ = pending_.size() * 2;
-      if (pending_.size() <= kLargestItem) return;
-      skipping_ = true;
-    }
+    const std::size_t used = document_.consume(pending_.view(), offset_, last);
+    pending_.drop_front(used);
+    offset_ += used;
+    // An item that is not whole: wait until there is twice the text, so that reading it again and
+    // again costs no more than reading it twice.
+    retry_at_ = used == 0 ? pending_.size() * 2 : 0;
   }
 
  private:
-  void drop(std::size_t count) {
-    pending_.drop_front(count);
-    offset_ += count;
-    retry_at_ = 0;
-  }
-
   ChromeDocument& document_;
   TextBuffer pending_;
   std::uint64_t offset_ = 0;
   std::size_t retry_at_ = 0;
-  bool skipping_ = false;
 };
 
-/// Reads the rest of the events on one or several threads. Whoever is free takes the next block
-/// under a lock, which inflates it, and parses it alone; blocks are committed in their order, so
-/// the result does not depend on the number of threads. The end of a block is a guess: where
-/// parsing does not end there, or the array ends, the text goes to the document piece by piece
-/// instead.
-class ParallelReader {
+/// A piece of text that seems to start with an event, and what was made of it.
+struct Block {
+  std::uint64_t offset = 0;
+  bool starts_with_event = false;  ///< as far as can be guessed
+  bool last = false;
+  std::uint64_t position = 0;
+  TextBuffer text;
+  std::unique_ptr<ChromeParser> parser;
+  bool is_parsed = false;
+  ChromeParser::Progress progress;
+};
+
+/// Reads the rest of a document from the middle of its events. Blocks are parsed by whoever is
+/// free, from where they seem to start. Those rows count if the document stands exactly there once
+/// its turn has come; else the text goes to the document itself.
+class RestReader {
  public:
-  ParallelReader(Input& input, Feeder& feeder, ChromeDocument& document, const ReadOptions& options)
-      : input_(input), feeder_(feeder), document_(document), options_(options) {}
+  RestReader(Input& input, Feeder& feeder, ChromeDocument& document, const ReadOptions& options,
+             BlockSize block)
+      : input_(input),
+        feeder_(feeder),
+        document_(document),
+        options_(options),
+        size_(block.bytes),
+        quoting_(document.quoting()) {}
 
   void run(int threads) {
-    separator_ = document_.separator();
     tail_.append(feeder_.pending().view());
     tail_offset_ = feeder_.offset();
-    feeder_.pending().truncate(0);
-    std::vector<std::jthread> others;
-    try {
-      for (int thread = 1; thread < threads; ++thread) {
-        others.emplace_back([this] { work(false); });
-      }
-    } catch (const std::system_error&) {
-      // The system gives no more threads; those that there are do the work.
-    }
-    work(true);
+    tail_starts_with_event_ = document_.in_events();
+    feeder_.pending().clear();
+    std::vector<Block> blocks(threads == 1 ? 1 : static_cast<std::size_t>(threads) + 2);
+    for (Block& block : blocks) block.parser = document_.make_parser();
+    BlockPipeline<Block> pipeline(blocks,
+                                  {.read = [this](Block& block) { return read(block); },
+                                   .work = [this](Block& block) { parse(block); },
+                                   .finish = [this](Block& block) { return finish(block); }});
+    pipeline.run(threads);
   }
 
  private:
-  struct Block {
-    std::size_t number = 0;
-    std::uint64_t offset = 0;
-    bool last = false;
-    std::uint64_t position = 0;
-    TextBuffer text;
-  };
-
-  void work(bool may_report) {
-    const std::unique_ptr<ChromeParser> parser = document_.make_parser();
-    Block block;
-    while (take(block)) {
-      // quoting() does not change any more once events were seen.
-      const auto progress = parser->parse(block.text.view(), document_.quoting(), block.last);
-      const bool whole = progress.consumed == block.text.size() && !progress.array_ended;
-      commit(block, whole, parser->consumer());
-      if (may_report && options_.on_progress) options_.on_progress(block.position, input_.total());
-    }
-  }
-
-  bool take(Block& block) {
-    const std::lock_guard lock(reading_);
-    if (all_taken_) return false;
-    block.number = next_to_take_++;
+  bool read(Block& block) {
+    if (all_read_) return false;
     block.offset = tail_offset_;
-    block.text.truncate(0);
+    block.starts_with_event = tail_starts_with_event_;
+    block.text.clear();
     block.text.append(tail_.view());
-    input_.fill(block.text, kBlock);
+    input_.fill(block.text, size_);
     block.position = input_.position();
     block.last = input_.ended();
-    all_taken_ = block.last;
-    std::size_t cut = block.text.size();
-    if (!block.last) {
-      const std::size_t boundary = separator_.last_boundary(block.text.view());
-      if (boundary > 0) cut = boundary;
+    all_read_ = block.last;
+    const std::size_t cut = block.last ? 0 : find_cut(block.text.view());
+    tail_.clear();
+    tail_starts_with_event_ = cut > 0;
+    tail_offset_ = block.offset + (cut > 0 ? cut : block.text.size());
+    if (cut > 0) {
+      tail_.append(block.text.view().substr(cut));
+      block.text.truncate(cut);
     }
-    tail_.truncate(0);
-    tail_.append(block.text.view().substr(cut));
-    tail_offset_ = block.offset + cut;
-    block.text.truncate(cut);
+    if (options_.on_progress) options_.on_progress(block.position, input_.total());
     return true;
   }
 
-  void commit(const Block& block, bool whole, EventConsumer& consumer) {
-    std::unique_lock lock(committing_);
-    turn_.wait(lock, [&] { return next_to_commit_ == block.number; });
-    if (whole && !block.last && feeder_.is_between_items() && document_.in_events()) {
-      consumer.commit(block.offset);
-      feeder_.moved_to(block.offset + block.text.size());
+  void parse(Block& block) {
+    block.is_parsed = block.starts_with_event && !guesses_fail_;
+    if (block.is_parsed) block.progress = block.parser->parse(block.text.view(), quoting_);
+  }
+
+  bool finish(Block& block) {
+    const std::string_view text = block.text.view();
+    bool is_whole = false;
+    // Tables of parsers name what stood in an array that another one replaced; only the document's
+    // own are new then.
+    const bool counts = block.is_parsed && document_.directory().replaced_arrays() == 0;
+    if (counts && feeder_.is_between_events()) {
+      const std::size_t used =
+          document_.accept(*block.parser, block.progress, text, block.offset, block.last);
+      feeder_.moved_to(block.offset + used);
+      feeder_.pending().append(text.substr(used));
+      is_whole = used == text.size();
     } else {
-      consumer.discard();
-      feeder_.pending().append(block.text.view());
+      block.parser->rows().discard();
+      feeder_.pending().append(text);
       feeder_.feed(block.last);
     }
-    if (block.number == kExpectAfter && block.position < input_.total()) {
+    judge(is_whole);
+    if (!has_expected_ && block.offset >= kExpectAfter && block.position < input_.total()) {
+      has_expected_ = true;
       document_.builder().expect(kMargin * static_cast<double>(input_.total()) /
                                  static_cast<double>(block.position));
     }
-    ++next_to_commit_;
-    turn_.notify_all();
+    return true;
+  }
+
+  /// Where blocks are cut within events again and again, guessing costs more than it gains.
+  void judge(bool is_whole) {
+    constexpr int kMost = 16;
+    failures_ = std::clamp(failures_ + (is_whole ? -1 : 2), 0, kMost);
+    if (failures_ == kMost) guesses_fail_ = true;
   }
 
   Input& input_;
   Feeder& feeder_;
   ChromeDocument& document_;
   const ReadOptions& options_;
+  std::size_t size_;
+  wire::Quoting quoting_;  // of this array; what was parsed of later ones does not count
 
-  std::mutex reading_;  // guards the input and what follows
-  EventSeparator separator_;
+  // Of reading.
   TextBuffer tail_;
   std::uint64_t tail_offset_ = 0;
-  std::size_t next_to_take_ = 0;
-  bool all_taken_ = false;
+  bool tail_starts_with_event_ = false;
+  bool all_read_ = false;
 
-  std::mutex committing_;  // guards the document, the feeder and what follows
-  std::condition_variable turn_;
-  std::size_t next_to_commit_ = 0;
+  // Of finishing.
+  bool has_expected_ = false;
+  int failures_ = 0;
+  std::atomic<bool> guesses_fail_ = false;
 };
+
+int thread_count(const ReadOptions& options) {
+  if (options.threads > 0) return options.threads;
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
 
 }  // namespace
 
@@ -273,38 +231,36 @@ Sniff sniff_chrome(std::string_view start) {
   return start[first] == '{' || start[first] == '[' ? Sniff::yes : Sniff::no;
 }
 
-Status read_events(io::ByteSource& source, ChromeDocument& document, const ReadOptions& options) {
+Status read_events(io::ByteSource& source, ChromeDocument& document, const ReadOptions& options,
+                   BlockSize block) {
   Input input(source, document.builder());
   Feeder feeder(document);
-  const int threads = options.threads > 0
-                          ? options.threads
-                          : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   while (!input.ended()) {
     if (document.in_events()) {
-      ParallelReader(input, feeder, document, options).run(threads);
+      RestReader(input, feeder, document, options, block).run(thread_count(options));
       break;
     }
-    input.fill(feeder.pending(), kFirstBlock);
+    input.fill(feeder.pending(), block.bytes);
     feeder.feed(input.ended());
     if (options.on_progress) options.on_progress(input.position(), input.total());
   }
   if (Status status = input.finish(); !status.ok()) return status;
-  if (document.has_events()) return {};
-  return {StatusCode::unreadable_input,
-          "is JSON without an array `traceEvents`, so no trace; "
-          "export one with prof.export_chrome_trace()"};
+  return document.finish();
 }
 
-Result<Trace> read_chrome(io::ByteSource& source, const ReadOptions& options) {
+Result<Reading> read_chrome(io::ByteSource& source, const ReadOptions& options) {
+  return read_chrome(source, options, BlockSize());
+}
+
+Result<Reading> read_chrome(io::ByteSource& source, const ReadOptions& options, BlockSize block) {
   TraceBuilder builder;
-  ChromeDocument document({.inputs = options.inputs,
-                           .inputs_for_flops_only = options.inputs_for_flops_only,
-                           .call_stacks = options.call_stacks},
-                          builder, [&builder](const Wanted& wanted) {
-                            return std::make_unique<EventMapper>(wanted, builder);
-                          });
-  if (Status status = read_events(source, document, options); !status.ok()) return status;
-  return std::move(builder).finish();
+  const RowRequest request = {.arguments = options.arguments,
+                              .inputs_for_flops_only = options.inputs_for_flops_only};
+  ChromeDocument document(request, builder, builder);
+  if (Status status = read_events(source, document, options, block); !status.ok()) return status;
+  BlockDirectory directory = document.directory();
+  directory.block_bytes = block.bytes;
+  return Reading{std::move(builder).finish(), std::move(directory)};
 }
 
 }  // namespace tbtrace::readers

@@ -1,13 +1,16 @@
 // Reads Chrome traces (Kineto JSON and its kin) from a source, on one or several threads.
 // Blocks of text are bounded; only the model grows with the file. No state between calls.
-// See docs/formats/chrome_json.md for the format and what is done about damage.
+// The source is read by the calling thread alone. See docs/formats/chrome_json.md for the format
+// and what is done about damage.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 #include <tbtrace/trace.h>
 
 #include "io/source.h"
+#include "readers/block_directory.h"
 #include "readers/format.h"
 
 namespace tbtrace::readers {
@@ -16,9 +19,17 @@ class ChromeDocument;
 
 Sniff sniff_chrome(std::string_view start);
 
-/// Reads the whole source into the document: the shared part of whatever reads events.
-Status read_events(io::ByteSource& source, ChromeDocument& document, const ReadOptions& options);
+/// How text is cut into blocks. The result of reading does not depend on it, but for what is made
+/// of damaged text: hence it is the same for any number of threads.
+struct BlockSize {
+  std::size_t bytes = std::size_t{256} << 10;
+};
 
-Result<Trace> read_chrome(io::ByteSource& source, const ReadOptions& options);
+/// Reads the whole source into the document: the shared part of whatever reads events.
+Status read_events(io::ByteSource& source, ChromeDocument& document, const ReadOptions& options,
+                   BlockSize block = {});
+
+Result<Reading> read_chrome(io::ByteSource& source, const ReadOptions& options);
+Result<Reading> read_chrome(io::ByteSource& source, const ReadOptions& options, BlockSize block);
 
 }  // namespace tbtrace::readers

@@ -1,8 +1,13 @@
 #include "readers/chrome_tokenizer.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstring>
+#include <string>
+#include <type_traits>
+
+#include "wire/json_text.h"
 
 namespace tbtrace::readers {
 namespace {
@@ -35,141 +40,216 @@ bool closes_string(const char* text, std::size_t quote, std::size_t end) {
   return end >= quote + 2 && text[end - 1] == '"';
 }
 
-/// Moves behind the bracket that closes the one just passed.
-bool skip_nested(std::string_view text, const std::uint32_t*& position) {
+/// Moves behind the bracket that closes `first`, which was just passed.
+TokenEnd skip_nested(std::string_view text, const std::uint32_t*& position, char first) {
+  // Whether the open brackets are braces, as long as they are not too many to remember.
+  constexpr std::size_t kMost = 64;
+  std::uint64_t braces = first == '{' ? 1 : 0;
+  bool are_known = true;
   for (std::size_t depth = 1; depth > 0;) {
-    if (*position >= text.size()) return false;
+    if (*position >= text.size()) return TokenEnd::incomplete;
     const char c = text[*position++];
-    depth += opens(c) ? 1 : 0;
-    depth -= closes(c) ? 1 : 0;
+    if (opens(c)) {
+      are_known = are_known && depth < kMost;
+      ++depth;
+      braces = braces << 1 | (c == '{' ? 1 : 0);
+    } else if (closes(c)) {
+      const bool is_other = (braces & 1) != (c == '}' ? 1 : 0);
+      if (is_other && are_known) return TokenEnd::broken;
+      --depth;
+      braces >>= 1;
+    }
   }
-  return true;
+  return TokenEnd::complete;
 }
 
-/// The fields of one object, as far as it was read.
-struct Fields {
-  std::uint64_t present = 0;
-  std::uint64_t repeated = 0;
-};
-
-void store(RawEvent& event, Fields& fields, Field field, std::uint64_t bit, const char* data,
-           std::size_t size, Token::Type type) {
-  fields.repeated |= fields.present & bit;
-  fields.present |= bit;
-  event.tokens[static_cast<std::size_t>(field)] = {data, static_cast<std::uint32_t>(size), type};
-}
+bool starts_line(const char* text) { return *text == '\n' || (*text == '\r' && text[1] == '\n'); }
 
 /// Kineto's C++ writer escapes nothing, so a name may hold what looks like further members. In its
-/// layout a name is followed by the end of the line, or by `"pid"` in ranges and instants.
-bool ends_like_a_name(const char* text, Quoting quoting, std::size_t end, const RawEvent& event,
-                      const Fields& fields) {
+/// layout a name is followed by the end of the line, or by `"pid"` in ranges and instants. `end`:
+/// what follows the name.
+bool ends_like_a_name(const char* text, Quoting quoting, std::size_t end, const RawEvent& event) {
   if (quoting == Quoting::escaped) return true;
   if (text[end] != ',') return end > 0 && !is_solid(text[end - 1]);
   const char* after = text + end + 1;
-  if (*after == '\n') return true;
+  if (starts_line(after)) return true;
   if (quoting == Quoting::kineto_lines) return false;
-  const bool has_phase = (fields.present >> static_cast<int>(Field::phase) & 1) != 0;
-  const Token& phase = event[Field::phase];
+  const Token& phase = event[EventField::phase];
   const bool range_or_instant =
-      has_phase && phase.size == 1 && (*phase.data == 'X' || *phase.data == 'i');
+      event.has(EventField::phase) && phase.size == 1 && (*phase.data == 'X' || *phase.data == 'i');
   return !range_or_instant || std::string_view(after, 7) == " \"pid\":";
 }
 
 }  // namespace
 
-/// The members of the object whose `{` was just passed.
-template <bool kArguments, bool kAllMembers>
+// What a key of an event, and of its `args`, means: where its value goes.
+
+struct ChromeTokenizer::FieldKey {
+  EventField field = EventField::none;
+  std::uint32_t bit = 0;  // 0: nobody wants it
+
+  bool is_name() const { return field == EventField::name; }
+  bool is_arguments() const { return field == EventField::arguments; }
+  /// The event has a value for the key; false if it keeps another one.
+  bool mark(RawEvent& event, const Token& /*value*/) const {
+    event.repeats_a_key = event.repeats_a_key || (event.field_bits & bit) != 0;
+    event.field_bits |= bit;
+    return true;
+  }
+  Token& token(RawEvent& event) const { return event.fields[static_cast<std::size_t>(field)]; }
+  static std::vector<RawMember>& members(RawEvent& event) { return event.members; }
+  RawMember member(std::string_view key, const Token& value) const {
+    return {key, value, field, Argument::none};
+  }
+};
+
+struct ChromeTokenizer::ArgumentKey {
+  Argument argument = Argument::none;
+  bool is_older = false;  // the spelling that counts only where the other one says nothing
+  std::uint64_t bit = 0;
+
+  static bool is_name() { return false; }
+  static bool is_arguments() { return false; }
+  bool mark(RawEvent& event, const Token& value) const {
+    if ((event.argument_bits & bit) != 0) {
+      const bool was_older = (event.older_bits & bit) != 0;
+      if (is_older == was_older) {
+        event.repeats_a_key = true;
+      } else if (is_older ? !is_null(event.arguments[index(argument)]) : is_null(value)) {
+        return false;
+      }
+    }
+    event.argument_bits |= bit;
+    event.older_bits = is_older ? event.older_bits | bit : event.older_bits & ~bit;
+    return true;
+  }
+  static bool is_null(const Token& value) {
+    return value.type == Token::Type::scalar && value.text() == "null";
+  }
+  Token& token(RawEvent& event) const { return event.arguments[index(argument)]; }
+  static std::vector<RawMember>& members(RawEvent& event) { return event.argument_members; }
+  RawMember member(std::string_view key, const Token& value) const {
+    return {key, value, EventField::none, argument};
+  }
+};
+
+struct ChromeTokenizer::Orders {
+  KeyOrder<FieldKey> of_fields;
+  KeyOrder<ArgumentKey> of_arguments;
+};
+
+ChromeTokenizer::ChromeTokenizer(ArgumentSet wanted, bool all_members)
+    : wanted_(wanted), all_members_(all_members), orders_(std::make_unique<Orders>()) {}
+ChromeTokenizer::~ChromeTokenizer() = default;
+
+template <typename Key>
+KeyOrder<Key>& ChromeTokenizer::order() {
+  if constexpr (std::is_same_v<Key, FieldKey>) {
+    return orders_->of_fields;
+  } else {
+    return orders_->of_arguments;
+  }
+}
+
+ChromeTokenizer::FieldKey ChromeTokenizer::meaning(std::string_view key, FieldKey) {
+  const EventField field = event_field(key);
+  if (field == EventField::none) return {};
+  return {field, std::uint32_t{1} << static_cast<int>(field)};
+}
+
+ChromeTokenizer::ArgumentKey ChromeTokenizer::meaning(std::string_view key, ArgumentKey) const {
+  const Argument argument = argument_of(key);
+  if (argument == Argument::none) return {};
+  const bool is_older = argument_row(argument).keys[0] != key;
+  return {argument, is_older, wanted_.contains(argument) ? std::uint64_t{1} << index(argument) : 0};
+}
+
+/// What a key says that was not met before; nullptr if it is not a key.
+template <typename Key>
+auto ChromeTokenizer::learn_key(std::string_view text, Quoting quoting, const std::uint32_t* at) ->
+    typename KeyOrder<Key>::Opening* {
+  const char* const bytes = text.data();
+  const std::size_t key_at = at[0];
+  const std::size_t key_end = trimmed(bytes, at[1]);
+  const bool is_key =
+      bytes[key_at] == '"' && bytes[at[1]] == ':' && closes_string(bytes, key_at, key_end);
+  if (!is_key) return nullptr;
+  std::string_view name = text.substr(key_at + 1, key_end - key_at - 2);
+  std::string unescaped;
+  if (quoting == Quoting::escaped && name.find('\\') != std::string_view::npos) {
+    wire::append_unescaped(unescaped, name);
+    name = unescaped;
+  }
+  return order<Key>().add(bytes + key_at, at[2] - key_at, meaning(name, Key{}));
+}
+
+/// The members of the object whose `{` was just passed: an event, or its `args`.
+template <typename Key, bool kAllMembers>
 TokenEnd ChromeTokenizer::object(std::string_view text, Quoting quoting,
                                  const std::uint32_t*& position, RawEvent& event) {
-  KeyOrder& keys = kArguments ? argument_keys_ : event_keys_;
+  constexpr bool kOfEvent = std::is_same_v<Key, FieldKey>;
   const char* const bytes = text.data();
-  const std::size_t size = text.size();
   const std::uint32_t* at = position;
   if (bytes[*at] == '}') {
     position = at + 1;
     return TokenEnd::complete;
   }
-  Fields fields;
-  KeyOrder::Opening* opening = keys.start();
+  auto* opening = order<Key>().start();
   for (;;) {
     // Here stand: the key's quote, the colon, the start of the value, and what follows it.
-    const std::size_t key_at = at[0];
+    const std::uint32_t* const member = at;
     const std::size_t value_at = at[2];
-    if (value_at >= size) return TokenEnd::incomplete;
-    const char* const key = bytes + key_at;
-    KeyOrder::Opening* const known = keys.find(key, value_at - key_at, opening);
-    Field field;
-    std::uint64_t bit;
-    if (known != nullptr) {
-      opening = known;
-      field = opening->field();
-      bit = opening->bit();
-    } else {
-      const std::size_t colon = at[1];
-      const std::size_t key_end = trimmed(bytes, colon);
-      if (*key != '"' || bytes[colon] != ':' || !closes_string(bytes, key_at, key_end)) {
-        return TokenEnd::broken;
-      }
-      const std::string_view name(key + 1, key_end - key_at - 2);
-      field = kArguments ? field_of(name, kArgumentKeys) : field_of(name, kEventKeys);
-      bit = field_bit(field);
-      opening = keys.add(key, value_at - key_at, field);
-    }
+    if (value_at >= text.size()) return TokenEnd::incomplete;
+    opening = order<Key>().find(bytes + at[0], value_at - at[0], opening);
+    if (opening == nullptr) opening = learn_key<Key>(text, quoting, at);
+    if (opening == nullptr) return TokenEnd::broken;
+    const Key key = opening->meaning();
     const char first = bytes[value_at];
-    const std::size_t colon_at = at[1];
     at += 3;
-    const auto add_member = [&](const char* data, std::size_t length, Token::Type type) {
-      const std::size_t key_end = trimmed(bytes, colon_at);
-      (kArguments ? event.arguments : event.members)
-          .push_back({{key + 1, key_end - key_at - 2},
-                      {data, static_cast<std::uint32_t>(length), type},
-                      field});
-    };
+    Token value = {bytes + value_at, 0, Token::Type::nested};
+    bool is_given = key.bit != 0 || kAllMembers;
+    if (kOfEvent && key.is_arguments()) event.forget_arguments();
     if (opens(first)) {
-      if (!kArguments && field == Field::arguments && first == '{') {
-        const TokenEnd end = object<true, kAllMembers>(text, quoting, at, event);
+      if (kOfEvent && key.is_arguments() && first == '{') {
+        key.mark(event, value);
+        is_given = false;
+        const TokenEnd end = object<ArgumentKey, kAllMembers>(text, quoting, at, event);
         if (end != TokenEnd::complete) return end;
       } else {
-        if (!skip_nested(text, at)) return TokenEnd::incomplete;
-        const std::size_t value_size = at[-1] + 1 - value_at;
-        if (kAllMembers) add_member(bytes + value_at, value_size, Token::Type::nested);
-        if (field != Field::none) {
-          store(event, fields, field, bit, bytes + value_at, value_size, Token::Type::nested);
-        }
+        const TokenEnd end = skip_nested(text, at, first);
+        if (end != TokenEnd::complete) return end;
+        value.size = static_cast<std::uint32_t>(at[-1] + 1 - value_at);
       }
-    } else if (field != Field::none) {
+    } else if (closes(first) || first == ',' || first == ':') {
+      return TokenEnd::broken;  // there is no value
+    } else if (is_given) {
       const std::size_t next = *at;
       const std::size_t end = trimmed(bytes, next);
-      if (first == '"') {
-        if (!closes_string(bytes, value_at, end)) {
-          return next >= size ? TokenEnd::incomplete : TokenEnd::broken;
-        }
-        if (kAllMembers) add_member(bytes + value_at + 1, end - value_at - 2, Token::Type::string);
-        store(event, fields, field, bit, bytes + value_at + 1, end - value_at - 2,
-              Token::Type::string);
+      const bool is_string = first == '"';
+      if (is_string ? closes_string(bytes, value_at, end) : end > value_at) {
+        const std::size_t quote = is_string ? 1 : 0;
+        value = {bytes + value_at + quote, static_cast<std::uint32_t>(end - value_at - 2 * quote),
+                 is_string ? Token::Type::string : Token::Type::scalar};
       } else {
-        if (end <= value_at) return next >= size ? TokenEnd::incomplete : TokenEnd::broken;
-        if (kAllMembers) add_member(bytes + value_at, end - value_at, Token::Type::scalar);
-        store(event, fields, field, bit, bytes + value_at, end - value_at, Token::Type::scalar);
+        if (next >= text.size()) return TokenEnd::incomplete;
+        if (key.bit != 0) return TokenEnd::broken;
+        is_given = false;  // nobody knows the key, so its value breaks nothing
       }
-    } else if (kAllMembers) {
-      // Nobody knows the field, so it breaks nothing.
-      const std::size_t end = trimmed(bytes, *at);
-      if (first != '"') {
-        if (end > value_at) add_member(bytes + value_at, end - value_at, Token::Type::scalar);
-      } else if (closes_string(bytes, value_at, end)) {
-        add_member(bytes + value_at + 1, end - value_at - 2, Token::Type::string);
+    }
+    if (is_given) {
+      if (key.bit != 0 && key.mark(event, value)) key.token(event) = value;
+      if (kAllMembers) {
+        const std::size_t key_end = trimmed(bytes, member[1]);
+        key.members(event).push_back(
+            key.member(text.substr(member[0] + 1, key_end - member[0] - 2), value));
       }
     }
     const std::size_t end = *at++;
-    if (end >= size) return TokenEnd::incomplete;
-    if (!kArguments && field == Field::name &&
-        !ends_like_a_name(bytes, quoting, end, event, fields)) {
+    if (end >= text.size()) return TokenEnd::incomplete;
+    if (kOfEvent && key.is_name() && !ends_like_a_name(bytes, quoting, end, event)) {
       return TokenEnd::suspicious;
     }
     if (bytes[end] == ',') continue;
-    event.present |= fields.present;
-    event.repeated |= fields.repeated;
     position = at;
     return bytes[end] == '}' ? TokenEnd::complete : TokenEnd::broken;
   }
@@ -177,13 +257,15 @@ TokenEnd ChromeTokenizer::object(std::string_view text, Quoting quoting,
 
 TokenEnd ChromeTokenizer::read(std::string_view text, Quoting quoting,
                                const std::uint32_t*& position, RawEvent& event) {
-  event.present = 0;
-  event.repeated = 0;
+  event.field_bits = 0;
+  event.argument_bits = 0;
+  event.older_bits = 0;
+  event.repeats_a_key = false;
   event.members.clear();
-  event.arguments.clear();
+  event.argument_members.clear();
   const std::uint32_t* at = position + 1;
-  const TokenEnd end = all_members_ ? object<false, true>(text, quoting, at, event)
-                                    : object<false, false>(text, quoting, at, event);
+  const TokenEnd end = all_members_ ? object<FieldKey, true>(text, quoting, at, event)
+                                    : object<FieldKey, false>(text, quoting, at, event);
   if (end == TokenEnd::complete) position = at;
   return end;
 }

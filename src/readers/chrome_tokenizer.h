@@ -1,14 +1,17 @@
 // Takes one event of a Chrome trace apart into the texts of the fields that matter.
 // Views point into the block of text. Learns the order of keys; one thread at a time.
-// Knows bytes and grammar, not what a field means: that is chrome_events.h.
+// Knows bytes and grammar, not what a field means: that is chrome_rows.h.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
-#include "readers/chrome_fields.h"
+#include <tbtrace/arguments.h>
+
+#include "readers/chrome_keys.h"
 #include "readers/key_order.h"
 #include "wire/json_scanner.h"
 
@@ -27,25 +30,42 @@ struct Token {
 };
 
 /// A member of an event or of its `args`.
-struct Member {
+struct RawMember {
   std::string_view key;  ///< as it stands between its quotes
   Token value;
-  Field field = Field::none;
+  EventField field = EventField::none;
+  Argument argument = Argument::none;
 };
 
+/// Of a key that is named twice the last value counts, as in json.loads(); of `args`, the last
+/// object as a whole. Of two spellings of an argument the newer one counts, unless it is null.
 struct RawEvent {
-  /// Only fields that has() names are set.
-  std::array<Token, kFieldCount> tokens;
-  /// In the order of the file, and only if the tokenizer was asked for them. `args` are in their
-  /// own list if they are an object.
-  std::vector<Member> members;
-  std::vector<Member> arguments;
-  std::uint64_t present = 0;
-  std::uint64_t repeated = 0;  // fields that were given more than once; the last one counts
+  // Only what has() names is set.
+  std::array<Token, kEventFieldCount> fields;
+  std::array<Token, kArgumentCount> arguments;
+  std::uint32_t field_bits = 0;
+  std::uint64_t argument_bits = 0;
+  std::uint64_t older_bits = 0;  ///< of arguments whose value has the older spelling
+  bool repeats_a_key = false;
+  // In the order of the file, and only if the tokenizer was asked for them. `args` are in their own
+  // list if they are an object.
+  std::vector<RawMember> members;
+  std::vector<RawMember> argument_members;
 
-  bool has(Field field) const { return (present >> static_cast<int>(field) & 1) != 0; }
-  bool has_repeated_key() const { return repeated != 0; }
-  const Token& operator[](Field field) const { return tokens[static_cast<std::size_t>(field)]; }
+  bool has(EventField field) const { return (field_bits >> static_cast<int>(field) & 1) != 0; }
+  bool has(Argument argument) const {
+    return (argument_bits >> static_cast<int>(argument) & 1) != 0;
+  }
+  const Token& operator[](EventField field) const {
+    return fields[static_cast<std::size_t>(field)];
+  }
+  const Token& operator[](Argument argument) const { return arguments[index(argument)]; }
+
+  /// What an earlier `args` said does not count.
+  void forget_arguments() {
+    argument_bits = 0;
+    argument_members.clear();
+  }
 };
 
 enum class TokenEnd : std::uint8_t {
@@ -57,22 +77,38 @@ enum class TokenEnd : std::uint8_t {
 
 class ChromeTokenizer {
  public:
-  /// `all_members`: the lists of members are filled too.
-  explicit ChromeTokenizer(bool all_members = false) : all_members_(all_members) {}
+  /// `wanted`: the arguments to find. `all_members`: the lists of members are filled too.
+  explicit ChromeTokenizer(ArgumentSet wanted, bool all_members = false);
+  ChromeTokenizer(const ChromeTokenizer&) = delete;
+  ChromeTokenizer& operator=(const ChromeTokenizer&) = delete;
+  ~ChromeTokenizer();
 
-  /// Reads the event whose `{` is at `*position`, and moves `position` behind its `}`. `text` must
-  /// be what the positions were made from and be followed by wire::kJsonPadding readable bytes.
+  /// Reads the event whose `{` is at `*position`, and moves `position` to the one after its `}`.
+  /// `text` must be what the positions were made from and be followed by wire::kJsonPadding
+  /// readable bytes.
   TokenEnd read(std::string_view text, wire::Quoting quoting, const std::uint32_t*& position,
                 RawEvent& event);
 
  private:
-  template <bool kArguments, bool kAllMembers>
+  struct FieldKey;
+  struct ArgumentKey;
+  struct Orders;
+
+  template <typename Key, bool kAllMembers>
   TokenEnd object(std::string_view text, wire::Quoting quoting, const std::uint32_t*& position,
                   RawEvent& event);
+  template <typename Key>
+  typename KeyOrder<Key>::Opening* learn_key(std::string_view text, wire::Quoting quoting,
+                                             const std::uint32_t* at);
+  template <typename Key>
+  KeyOrder<Key>& order();
 
+  static FieldKey meaning(std::string_view key, FieldKey);
+  ArgumentKey meaning(std::string_view key, ArgumentKey) const;
+
+  ArgumentSet wanted_;
   bool all_members_;
-  KeyOrder event_keys_;
-  KeyOrder argument_keys_;
+  std::unique_ptr<Orders> orders_;
 };
 
 }  // namespace tbtrace::readers

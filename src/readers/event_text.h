@@ -15,7 +15,9 @@ namespace tbtrace::readers {
 struct TextRules {
   wire::Quoting quoting = wire::Quoting::escaped;
   bool may_hold_escapes = true;
-  bool known_utf8 = false;
+  /// The piece is valid JSON on the level of strings: no bare quote, no raw control character, and
+  /// all of it is UTF-8.
+  bool is_clean = false;
 };
 
 struct DecodedText {
@@ -27,9 +29,16 @@ struct DecodedText {
 DecodedText decode(const Token& token, const TextRules& rules, std::string& scratch);
 
 /// The text stands in the file as JSON has it, without an escape.
-inline bool is_plain(const Token& token, const TextRules& rules) {
-  return rules.known_utf8 &&
-         (!rules.may_hold_escapes || token.text().find('\\') == std::string_view::npos);
+inline bool is_plain(std::string_view text, const TextRules& rules) {
+  return rules.is_clean && (!rules.may_hold_escapes || text.find('\\') == std::string_view::npos);
+}
+
+/// The meaning of a text that is compared with known ones or read as a number: decoded only where
+/// it holds escapes.
+inline std::string_view meaning(const Token& token, const TextRules& rules, std::string& scratch) {
+  const bool is_escaped = rules.may_hold_escapes && token.is_string() &&
+                          token.text().find('\\') != std::string_view::npos;
+  return is_escaped ? decode(token, rules, scratch).text : token.text();
 }
 
 }  // namespace tbtrace::readers

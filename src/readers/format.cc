@@ -1,5 +1,6 @@
 #include "readers/format.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -9,19 +10,29 @@
 namespace tbtrace::readers {
 namespace {
 
+/// The one top-level key of rocprofv3's own JSON.
 Sniff sniff_rocprof(std::string_view start) {
-  const bool found = start.find("\"rocprofiler-sdk-tool\"") != std::string_view::npos;
-  return found ? Sniff::yes : Sniff::no;
+  const auto take = [&](std::string_view expected) {
+    start.remove_prefix(std::min(start.find_first_not_of(" \t\r\n"), start.size()));
+    if (!start.starts_with(expected)) return false;
+    start.remove_prefix(expected.size());
+    return true;
+  };
+  return take("{") && take("\"rocprofiler-sdk-tool\"") && take(":") ? Sniff::yes : Sniff::no;
 }
 
-Result<Trace> refuse_rocprof(io::ByteSource&, const ReadOptions&) {
+Result<Reading> refuse_rocprof(io::ByteSource&, const ReadOptions&) {
   return Status(StatusCode::unreadable_input,
                 "is rocprofv3's own JSON, not a Chrome trace; record with torch.profiler, or with "
                 "rocprofv3 --output-format pftrace for Perfetto");
 }
 
+Status refuse_replay(io::ByteSource&, const BlockDirectory&, BlockSinks&, int) {
+  return {StatusCode::unreadable_input, "is of a format whose rows are not read"};
+}
+
 constexpr std::array kFormats = std::to_array<Format>({
-    {"rocprofv3", sniff_rocprof, refuse_rocprof, nullptr},
+    {"rocprofv3", sniff_rocprof, refuse_rocprof, refuse_replay},
     {"chrome_json", sniff_chrome, read_chrome, replay_chrome},
 });
 
@@ -34,7 +45,7 @@ Result<const Format*> find_format(std::string_view start) {
   const bool blank = start.find_first_not_of(" \t\r\n") == std::string_view::npos;
   if (blank) return Status(StatusCode::unreadable_input, "is empty; was the recording stopped?");
   return Status(StatusCode::unreadable_input,
-                "is no trace: it does not start like JSON; expected a Chrome trace as "
+                "is not a trace: it does not start like JSON; expected a Chrome trace as "
                 "prof.export_chrome_trace() writes it, plain or gzip");
 }
 

@@ -11,33 +11,42 @@
 #include <tbtrace/trace.h>
 
 #include "io/source.h"
+#include "readers/block_directory.h"
 
 namespace tbtrace::readers {
 
-class RowVisitor;
+class BlockSinks;
 
 enum class Sniff : unsigned char { no, yes };
+
+/// What a reader makes of a source.
+struct Reading {
+  Trace trace;
+  BlockDirectory blocks;  ///< for reading it once more
+};
 
 struct Format {
   const char* name;
   /// Looks at the start of the inflated content, at most kSniffSize bytes.
   Sniff (*sniff)(std::string_view start);
   /// Reads the whole source.
-  Result<Trace> (*read)(io::ByteSource& source, const ReadOptions& options);
-  /// Gives the rows of a source that was read before; none for formats that are refused.
-  Status (*replay)(io::ByteSource& source, RowVisitor& visitor);
+  Result<Reading> (*read)(io::ByteSource& source, const ReadOptions& options);
+  /// Gives the rows of a source that was read before once more, with all their members.
+  Status (*replay)(io::ByteSource& source, const BlockDirectory& blocks, BlockSinks& sinks,
+                   int threads);
 };
 
 inline constexpr std::size_t kSniffSize = std::size_t{64} << 10;
 
-/// Reads a trace of any format, plain or compressed.
-Result<Trace> read_source(std::unique_ptr<io::ByteSource> source, const ReadOptions& options);
+/// Reads a trace of any format, plain or compressed. Running out of memory is a Status.
+Result<Reading> read_source(std::unique_ptr<io::ByteSource> source, const ReadOptions& options);
 
 /// What strict reading says of an issue.
 Status strict_failure(const Issue& issue);
 
-/// Gives its rows once more.
-Status replay_source(std::unique_ptr<io::ByteSource> source, RowVisitor& visitor);
+/// Gives the rows of what was read before once more.
+Status replay_source(std::unique_ptr<io::ByteSource> source, const BlockDirectory& blocks,
+                     BlockSinks& sinks, int threads);
 
 /// The format of a content that starts so, or a failure that says what it looks like.
 Result<const Format*> find_format(std::string_view start);

@@ -1,7 +1,7 @@
-// Finds the field of a key fast: a writer gives events of one kind the same keys in the same
-// order, so what followed last time is compared first, from the key's quote to its value.
+// Finds what a key means fast: a writer gives events of one kind the same keys in the same order,
+// so what followed last time is compared first, from the key's quote to its value.
 // Owns its openings; learns with every call, so one thread at a time.
-// Knows only what it was told of; what it does not know is left to the caller to take apart.
+// Knows only what it was told; what it does not know is left to the caller to take apart.
 #pragma once
 
 #include <algorithm>
@@ -9,25 +9,26 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-
-#include "readers/chrome_fields.h"
+#include <memory>
 
 namespace tbtrace::readers {
 
-/// An opening is the text of a member up to its value, such as `"name": `.
+/// An opening is the text of a member up to its value, such as `"name": `. `Meaning` is what the
+/// caller makes of it.
+template <typename Meaning>
 class KeyOrder {
- public:
-  KeyOrder() = default;
-  KeyOrder(const KeyOrder&) = delete;
-  KeyOrder& operator=(const KeyOrder&) = delete;
+  static constexpr std::size_t kTwoWords = 16;
+  static constexpr std::size_t kThreeWords = 24;
 
-  /// So many bytes behind the start of an opening must be readable.
-  static constexpr std::size_t kPadding = 32;
+ public:
+  KeyOrder() : openings_(std::make_unique<Openings>()) {}
+
+  /// So many bytes after the start of an opening must be readable.
+  static constexpr std::size_t kPadding = 48;
 
   class Opening {
    public:
-    Field field() const { return field_; }
-    std::uint64_t bit() const { return bit_; }
+    const Meaning& meaning() const { return meaning_; }
 
    private:
     friend class KeyOrder;
@@ -36,52 +37,74 @@ class KeyOrder {
       if (size_ != size) return false;
       const std::uint64_t differs =
           ((word(text) ^ first_) | (word(text + last_at_) ^ last_)) & mask_;
-      return differs == 0 && (size <= kTwoWords || word(text + 8) == middle_);
+      return differs == 0 && (size <= kTwoWords || has_middle(text, size));
+    }
+    bool has_middle(const char* text, std::size_t size) const {
+      return word(text + 8) == word(middle_.data()) &&
+             (size <= kThreeWords ||
+              std::memcmp(text + kTwoWords, middle_.data() + 8, size - kThreeWords) == 0);
     }
 
+    std::size_t size_ = 0;     // 0: free
     std::uint64_t first_ = 0;  // the first 8 bytes
     std::uint64_t last_ = 0;   // the last 8, which may overlap with others
     std::uint64_t mask_ = 0;   // of openings that have fewer
-    std::uint64_t middle_ = 0;
-    std::size_t size_ = 0;  // 0: free
     std::size_t last_at_ = 0;
-    Opening* next_ = nullptr;  // what followed last time
-    std::uint64_t bit_ = 0;
-    Field field_ = Field::none;
+    Opening* next_ = nullptr;          // what followed last time
+    Opening* next_but_one_ = nullptr;  // the last other one that did
+    Meaning meaning_;
+    std::array<char, kPadding - kTwoWords> middle_ = {};  // from the 9th byte on
   };
 
   /// What comes before the first opening of an object.
-  Opening* start() { return &start_; }
+  Opening* start() { return &openings_->start; }
 
   /// The opening if it is known, else nullptr. `before`: the one that was found before it.
   Opening* find(const char* text, std::size_t size, Opening* before) {
+    // Events of two kinds often take turns.
     Opening* const guess = before->next_;
     if (guess != nullptr && guess->is(text, size)) return guess;
+    Opening* const other = before->next_but_one_;
+    if (other != nullptr && other->is(text, size)) {
+      before->next_ = other;
+      before->next_but_one_ = guess;
+      return other;
+    }
     return look_up(text, size, before);
   }
 
-  /// Makes an opening known that was not. One that is not worth it comes back as start().
-  Opening* add(const char* text, std::size_t size, Field field) {
-    if (size > kLongest || used_ == kMost) return &start_;
+  /// Makes an opening known that was not. One that is too long, or one too many, is only known
+  /// until the next such one.
+  Opening* add(const char* text, std::size_t size, const Meaning& meaning) {
+    if (size > kPadding || used_ == kMost) {
+      openings_->unkept.meaning_ = meaning;
+      return &openings_->unkept;
+    }
     std::size_t place = home(text, size);
-    while (openings_[place].size_ != 0) place = (place + 1) % openings_.size();
-    Opening& opening = openings_[place];
-    opening.mask_ = mask(size);
+    while (openings_->table[place].size_ != 0) place = (place + 1) % kSlots;
+    Opening& opening = openings_->table[place];
     opening.size_ = size;
+    opening.mask_ = mask(size);
     opening.last_at_ = size - std::min<std::size_t>(size, 8);
     opening.first_ = word(text);
     opening.last_ = word(text + opening.last_at_);
-    opening.middle_ = size > kTwoWords ? word(text + 8) : 0;
-    opening.field_ = field;
-    opening.bit_ = field_bit(field);
+    if (size > kTwoWords) {
+      std::memcpy(opening.middle_.data(), text + 8, std::max<std::size_t>(8, size - kTwoWords));
+    }
+    opening.meaning_ = meaning;
     ++used_;
     return &opening;
   }
 
  private:
-  static constexpr std::size_t kMost = 64;
-  static constexpr std::size_t kTwoWords = 16;
-  static constexpr std::size_t kLongest = 24;  // three words
+  static constexpr std::size_t kMost = 96;
+  static constexpr std::size_t kSlots = 256;  // never half full
+
+  struct Openings {
+    Opening start;
+    Opening unkept;
+    std::array<Opening, kSlots> table;
+  };
 
   static std::uint64_t word(const char* text) {
     std::uint64_t bytes;
@@ -93,21 +116,24 @@ class KeyOrder {
   }
 
   /// Where a search starts. The first bytes are a quote and most of the key.
-  std::size_t home(const char* text, std::size_t size) const {
+  static std::size_t home(const char* text, std::size_t size) {
     const std::uint64_t first = word(text) & mask(size);
-    return (((first ^ size) * 0x9e3779b97f4a7c15) >> 32) % openings_.size();
+    return (((first ^ size) * 0x9e3779b97f4a7c15) >> 32) % kSlots;
   }
 
-  Opening* look_up(const char* text, std::size_t size, Opening* before) {
+  [[gnu::noinline]] Opening* look_up(const char* text, std::size_t size, Opening* before) {
+    if (size > kPadding) return nullptr;
     std::size_t place = home(text, size);
-    for (; openings_[place].size_ != 0; place = (place + 1) % openings_.size()) {
-      if (openings_[place].is(text, size)) return before->next_ = &openings_[place];
+    for (; openings_->table[place].size_ != 0; place = (place + 1) % kSlots) {
+      Opening& opening = openings_->table[place];
+      if (!opening.is(text, size)) continue;
+      before->next_but_one_ = before->next_;
+      return before->next_ = &opening;
     }
     return nullptr;
   }
 
-  Opening start_;
-  std::array<Opening, 2 * kMost> openings_;  // never more than half full
+  std::unique_ptr<Openings> openings_;
   std::size_t used_ = 0;
 };
 

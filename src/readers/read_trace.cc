@@ -1,6 +1,7 @@
-#include <cassert>
 #include <istream>
 #include <memory>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -17,7 +18,11 @@ class StreamSource final : public io::ByteSource {
   explicit StreamSource(std::istream& stream) : stream_(stream) {}
 
   Result<std::size_t> read(std::span<char> buffer) override {
-    stream_.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+    try {
+      stream_.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+    } catch (...) {
+      // The owner asked for exceptions, of the end of the stream too. What counts is in its state.
+    }
     if (stream_.bad()) return Status(StatusCode::unreadable_input, "cannot read the stream");
     position_ += static_cast<std::uint64_t>(stream_.gcount());
     return static_cast<std::size_t>(stream_.gcount());
@@ -45,18 +50,29 @@ Result<Opened> open_format(std::unique_ptr<io::ByteSource> raw) {
   return Opened{*std::move(source), *format};
 }
 
+Result<Trace> trace_of(Result<readers::Reading> reading) {
+  if (!reading.ok()) return reading.status();
+  return std::move(reading->trace);
+}
+
 }  // namespace
 
 namespace readers {
 
-Result<Trace> read_source(std::unique_ptr<io::ByteSource> source, const ReadOptions& options) {
-  Result<Opened> opened = open_format(std::move(source));
-  if (!opened.ok()) return opened.status();
-  Result<Trace> trace = opened->format->read(*opened->source, options);
-  if (trace.ok() && options.strict && !trace->issues().empty()) {
-    return strict_failure(trace->issues().front());
+Result<Reading> read_source(std::unique_ptr<io::ByteSource> source, const ReadOptions& options) {
+  try {
+    Result<Opened> opened = open_format(std::move(source));
+    if (!opened.ok()) return opened.status();
+    Result<Reading> reading = opened->format->read(*opened->source, options);
+    if (reading.ok() && options.strict && !reading->trace.issues().empty()) {
+      return strict_failure(reading->trace.issues().front());
+    }
+    return reading;
+  } catch (const std::bad_alloc&) {
+    return out_of_memory(options.threads);
+  } catch (const std::length_error&) {
+    return out_of_memory(options.threads);
   }
-  return trace;
 }
 
 Status strict_failure(const Issue& issue) {
@@ -65,24 +81,24 @@ Status strict_failure(const Issue& issue) {
                                         std::string(issue.sentence)};
 }
 
-Status replay_source(std::unique_ptr<io::ByteSource> source, RowVisitor& visitor) {
+Status replay_source(std::unique_ptr<io::ByteSource> source, const BlockDirectory& blocks,
+                     BlockSinks& sinks, int threads) {
   Result<Opened> opened = open_format(std::move(source));
   if (!opened.ok()) return opened.status();
-  assert(opened->format->replay != nullptr && "a format that was refused has no rows");
-  return opened->format->replay(*opened->source, visitor);
+  return opened->format->replay(*opened->source, blocks, sinks, threads);
 }
 
 }  // namespace readers
 
 Result<Trace> read_trace(const std::string& path, const ReadOptions& options) {
-  if (path == "-") return readers::read_source(io::standard_input(), options);
+  if (path == "-") return trace_of(readers::read_source(io::standard_input(), options));
   Result<std::unique_ptr<io::ByteSource>> file = io::open_file(path);
   if (!file.ok()) return file.status();
-  return readers::read_source(std::move(*file), options);
+  return trace_of(readers::read_source(std::move(*file), options));
 }
 
 Result<Trace> read_trace(std::istream& stream, const ReadOptions& options) {
-  return readers::read_source(std::make_unique<StreamSource>(stream), options);
+  return trace_of(readers::read_source(std::make_unique<StreamSource>(stream), options));
 }
 
 }  // namespace tbtrace

@@ -1,33 +1,47 @@
-// The second pass over a Chrome trace: every row that is whole, with all its members, in the order
-// of the file, together with the number that the range got in the Trace of the first pass.
-// To rewrite rows, implement RowVisitor. One thread.
-// Damage is read around as in the first pass, so the numbers agree; it was counted there.
+// The second pass over a Chrome trace: every row that is whole, with all its members, block by
+// block and on several threads. To rewrite rows, implement BlockSink. Damage is read around as in
+// the first pass, so the numbers of ranges agree; it was counted there.
 #pragma once
+
+#include <memory>
 
 #include <tbtrace/status.h>
 #include <tbtrace/trace.h>
 
 #include "io/source.h"
-#include "readers/event_row.h"
-#include "readers/event_text.h"
+#include "readers/block_directory.h"
+#include "trace/event_sink.h"
 
 namespace tbtrace::readers {
 
-class RowVisitor {
+/// What is made of the rows of one block. Used by one thread at a time, for one block after
+/// another.
+class BlockSink : public EventSink {
  public:
-  virtual ~RowVisitor() = default;
+  /// The rows that follow are of a block whose first range has this number in the Trace.
+  virtual void begin(EventId first_range) = 0;
 
-  /// `range`: its event if the row is a range, else none. Rows that the model left out for what is
-  /// wrong with them are not given.
-  virtual void row(RowKind kind, EventId range, const RawEvent& event, const TextRules& rules) = 0;
+  /// All rows of the block were added and its turn has come: blocks are finished in the order of
+  /// the file, one at a time. A failure ends the pass.
+  virtual Status finish() = 0;
 
-  /// The rows that were given since the last keep() or drop() count.
-  virtual void keep() = 0;
-  /// They do not, and will come again.
-  virtual void drop() = 0;
+  /// Never: which rows count is known.
+  void restart() final {}
 };
 
-/// The source must give the bytes that the Trace was made of.
-Status replay_chrome(io::ByteSource& source, RowVisitor& visitor);
+/// Makes as many sinks as blocks are under way at once.
+class BlockSinks {
+ public:
+  virtual ~BlockSinks() = default;
+  virtual std::unique_ptr<BlockSink> make() = 0;
+};
+
+/// The source must give the bytes that the directory was made of; if it does not, that is a
+/// failure.
+Status replay_chrome(io::ByteSource& source, const BlockDirectory& blocks, BlockSinks& sinks,
+                     int threads);
+
+/// What is said of an input that was another one in the second pass.
+Status changed_while_read();
 
 }  // namespace tbtrace::readers

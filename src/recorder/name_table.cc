@@ -8,7 +8,7 @@ namespace tbtrace::recorder {
 
 const Name* NameTable::find(std::string_view text) {
   if (names_.size() * 2 >= slots_.size()) grow();
-  const std::uint64_t hash = hash_bytes(text, kProcessSeed);
+  const std::uint64_t hash = hash_bytes(text, kProcessSeed.value);
   const std::size_t mask = slots_.size() - 1;
   std::size_t at = hash & mask;
   for (; slots_[at].name != nullptr; at = (at + 1) & mask) {

@@ -47,6 +47,9 @@ constexpr std::array kRows = std::to_array<Row>({
     {"ascend_hardware",
      {EventKind::kernel, DeviceType::privateuse1, DeviceType::privateuse1}},  // by its process
     {"ascend_host", {EventKind::other, kCpu, kCpu}},
+    // By the names of processes and threads, as the two before: device_tracks.cc.
+    {"device_line", {EventKind::device_other, kCuda, kCuda}},
+    {"tpu_op", {EventKind::kernel, DeviceType::privateuse1, DeviceType::privateuse1}},
     {"trace", {EventKind::trace_span, kCpu, kCpu}},
 });
 

@@ -125,7 +125,13 @@ std::string shapes_text(const std::vector<InputDims>& dims, const std::vector<st
   return text + ']';
 }
 
-std::string shapes_of(const Trace& trace, const OperatorInputs& inputs) {
+InputTexts inputs_of(const Trace& trace, EventId op) {
+  return {trace.argument(Argument::input_dims).text(op),
+          trace.argument(Argument::input_types).text(op),
+          trace.argument(Argument::concrete_inputs).text(op)};
+}
+
+std::string shapes_of(const Trace& trace, const InputTexts& inputs) {
   const std::vector<InputDims> dims = parse_dims(trace.string(inputs.dims));
   return dims.empty() ? std::string() : shapes_text(dims, parse_texts(trace.string(inputs.types)));
 }

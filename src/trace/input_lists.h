@@ -31,7 +31,17 @@ bool parse_integers(std::string_view json, std::vector<std::int64_t>& values);
 /// Shapes as Python prints them: `[[32, 28], [], []]`; an argument of type `TensorList` is `[]`.
 std::string shapes_text(const std::vector<InputDims>& dims, const std::vector<std::string>& types);
 
+/// The texts of an operator's inputs.
+struct InputTexts {
+  StringId dims = StringId::empty;      ///< JSON, `[[32, 28], []]`
+  StringId types = StringId::empty;     ///< JSON, `["float", "Scalar"]`
+  StringId concrete = StringId::empty;  ///< JSON, `["", "1"]`
+
+  bool is_given() const { return dims != StringId::empty || types != StringId::empty; }
+};
+InputTexts inputs_of(const Trace& trace, EventId op);
+
 /// The shapes of an operator as text, empty if it has no inputs.
-std::string shapes_of(const Trace& trace, const OperatorInputs& inputs);
+std::string shapes_of(const Trace& trace, const InputTexts& inputs);
 
 }  // namespace tbtrace

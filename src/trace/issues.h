@@ -29,6 +29,14 @@ enum class IssueId : std::uint8_t {
   repeated_key,
   too_many_categories,
   too_many_tracks,
+  too_many_events,
+  trailing_text,
+  id_unreadable,
+  argument_unreadable,
+  range_not_ended,
+  range_end_unmatched,
+  events_replaced,
+  comma_misplaced,
   count,
 };
 
@@ -40,43 +48,64 @@ struct IssueRow {
 
 inline constexpr std::array<IssueRow, static_cast<std::size_t>(IssueId::count)> kIssueTable = {{
     {"input_truncated", Severity::data_loss,
-     "the file ends too early and everything before the cut was read; record or copy it again"},
+     "the file ends too early; everything before the cut was read; record it or copy it again"},
     {"input_damaged", Severity::data_loss,
-     "the compressed data are damaged and everything before the damage was read; copy the file "
-     "again"},
+     "the compressed data is damaged; everything before the damage was read; copy the file again"},
     {"event_unreadable", Severity::data_loss,
-     "events that are no JSON were left out; look at the file there, something wrote into it or "
-     "cut "
-     "it"},
+     "these events are not valid JSON and were skipped; the file may have been overwritten there: "
+     "record or copy it again"},
     {"event_too_large", Severity::data_loss,
-     "events or members of more than 32 MiB were left out; look there for what is no event"},
+     "these events or members are longer than 1 GiB and were skipped; look there for text that is "
+     "not an event"},
     {"member_unreadable", Severity::data_loss,
-     "top-level members that are no JSON were left out; the events are not affected"},
+     "these top-level members are not valid JSON and were skipped; the events are not affected"},
     {"event_incomplete", Severity::data_loss,
-     "events without a phase, a name or a time were left out; record again, the writer did not "
+     "these events have no phase, name or time and were skipped; record again, the writer did not "
      "finish them"},
     {"time_unreadable", Severity::data_loss,
-     "events whose time is no number, or more than 146 years away, were left out; correct their "
-     "`ts` and `dur`"},
+     "these events have a time that is not a number, or more than 146 years away, and were "
+     "skipped; correct their `ts` and `dur`"},
     {"negative_duration", Severity::info,
-     "durations below 0 were taken as 0; the writer's clock went back, so doubt times near them"},
+     "negative durations were read as 0; the clock of the writer went back, so doubt times near "
+     "them"},
     {"phase_unsupported", Severity::data_loss,
-     "events of phases other than X, i, s, t, f and M were left out; see docs/formats/"
+     "events of phases other than X, B, E, i, s, t, f and M were skipped; see docs/formats/"
      "chrome_json.md"},
     {"unescaped_text", Severity::info,
-     "names or stacks hold unescaped quotes and were read by this writer's line layout; other "
-     "programs may refuse the file"},
+     "some texts hold unescaped quotes, backslashes or control characters and were read by the "
+     "line layout of their writer; other programs may refuse the file"},
     {"invalid_utf8", Severity::info,
-     "texts that are no UTF-8 were kept with U+FFFD in place of the bad bytes; look for them under "
-     "these names"},
+     "some texts are not UTF-8, or hold half a surrogate pair; U+FFFD stands for each such place; "
+     "look for them under these names"},
     {"repeated_key", Severity::info,
-     "events name an argument twice and the last value was taken; most readers do the same"},
-    {"too_many_categories", Severity::info,
-     "there are more than 65,000 categories and the rest were taken together as one; look at "
-     "`cat`"},
-    {"too_many_tracks", Severity::info,
-     "there are more than 67,000,000 threads and the rest were taken together as one; look at "
-     "`tid`"},
+     "these events name a key twice; the last value was taken, as most readers do"},
+    {"too_many_categories", Severity::data_loss,
+     "the file has more than 65,000 categories; the rest were read as one; look at `cat`"},
+    {"too_many_tracks", Severity::data_loss,
+     "the file has more than 67,000,000 threads; the rest were read as one; look at `tid`"},
+    {"too_many_events", Severity::data_loss,
+     "the file has more than 4,294,967,295 ranges; the rest were skipped; split it"},
+    {"trailing_text", Severity::data_loss,
+     "text after the end of the document was not read; if two traces were joined, give them as two "
+     "files"},
+    {"id_unreadable", Severity::data_loss,
+     "ids that are not whole numbers were read as absent, so these events may lose their links; "
+     "write them as integers"},
+    {"argument_unreadable", Severity::info,
+     "these arguments are not of the type that PyTorch writes and were left out; figures that need "
+     "them lack these events"},
+    {"range_not_ended", Severity::info,
+     "these `B` events have no `E` event and were read as open until the last range ends; record "
+     "again, the writer did not finish them"},
+    {"range_end_unmatched", Severity::data_loss,
+     "these `E` events have no `B` event before them on their thread and were skipped; the "
+     "recording "
+     "may have begun within these ranges"},
+    {"events_replaced", Severity::data_loss,
+     "the file names `traceEvents` twice; only the last array was read, as JSON readers do"},
+    {"comma_misplaced", Severity::info,
+     "commas between events or members are missing or too many; all were read, but other programs "
+     "may refuse the file"},
 }};
 
 class IssueLog {
@@ -90,9 +119,15 @@ class IssueLog {
     if (count.offsets.size() < kKeptOffsets) count.offsets.push_back(offset);
   }
 
+  /// Something that stands at no one place in the input.
+  void add_anywhere(IssueId id, std::uint64_t times = 1) {
+    counts_[static_cast<std::size_t>(id)].count += times;
+  }
+
   /// Adds what another log holds, with `shift` added to its offsets, and empties it.
   void take(IssueLog& other, std::uint64_t shift);
 
+  std::uint64_t count(IssueId id) const { return counts_[static_cast<std::size_t>(id)].count; }
   bool empty() const;
 
   /// The kinds that were met, in the order of the table.

@@ -1,11 +1,14 @@
 #include "trace/links.h"
 
 #include <cstddef>
+#include <optional>
 #include <utility>
 
 #include "base/bounded_sum.h"
 #include "base/id_map.h"
+#include "trace/launch_search.h"
 #include "trace/place_key.h"
+#include "trace/scoped_ids.h"
 
 namespace tbtrace {
 namespace {
@@ -36,9 +39,32 @@ bool is_at(const Trace& trace, EventId event, const FlowEnd& end) {
   return trace.events().track(event) == end.track && trace.events().start_ns(event) == end.time_ns;
 }
 
+/// What holds each launch: the operator whose range does, else the annotation. Found for all ranges
+/// at once, from the outside in, so that deep nesting costs nothing.
+class Containers {
+ public:
+  Containers(const Trace& trace, const CallTree& tree) {
+    of_.resize(trace.events().size(), EventId::none);
+    for (const EventId event : tree.ranges()) {
+      const EventId parent = tree.parent(event);
+      if (parent == EventId::none) continue;
+      const EventId above = of_[index(parent)];
+      const bool above_is_op = above != EventId::none && trace.kind(above) == EventKind::cpu_op;
+      const bool is_next = trace.kind(parent) == EventKind::cpu_op ||
+                           (!above_is_op && trace.kind(parent) == EventKind::user_annotation);
+      of_[index(event)] = is_next ? parent : above;
+    }
+  }
+
+  EventId of(EventId launch) const { return of_[index(launch)]; }
+
+ private:
+  Column<EventId> of_;
+};
+
 }  // namespace
 
-Links::Links(const Trace& trace, const CallTree& tree) {
+Links::Links(const Trace& trace, const CallTree& tree) : scopes_(trace) {
   ExternalIds ids;
   Column<EventId> calls;
   for (const EventId event : trace.by_start()) {
@@ -54,10 +80,34 @@ Links::Links(const Trace& trace, const CallTree& tree) {
   }
   report_.external_ids_valid = ids.are_valid();
   if (work_.empty()) return;
-  find_launches(trace, calls.view());
+  if (scopes_.is_single()) {
+    find_launches(trace, calls.view());
+  } else {
+    find_launches_of_processes(trace, calls.view());
+  }
   find_launches_by_flow(trace, calls.view());
+  if (!scopes_.is_single()) {
+    launch_.resize(trace.events().size(), EventId::none);
+    for (const DeviceLink& link : work_) launch_[index(link.work)] = link.launch;
+  }
   find_operators(trace, tree);
   count(trace);
+}
+
+std::uint32_t Links::scope(const Trace& trace, EventId event) const {
+  const bool is_linked = !launch_.empty() && launch_[index(event)] != EventId::none;
+  return scopes_.of(trace.events().track(is_linked ? launch_[index(event)] : event));
+}
+
+void Links::find_launches_of_processes(const Trace& trace, std::span<const EventId> calls) {
+  Column<EventId> work;
+  for (const DeviceLink& link : work_) work.push_back(link.work);
+  const LaunchSearch search(trace, scopes_, calls, work.view());
+  for (DeviceLink& link : work_) {
+    if (trace.correlation(link.work) == 0) continue;
+    link.launch = search.launch_of(link.work);
+    if (link.launch != EventId::none) ++report_.launch_by_correlation;
+  }
 }
 
 /// The map is of the work, of which there is less than there are calls.
@@ -104,12 +154,12 @@ void Links::find_launches_by_flow(const Trace& trace, std::span<const EventId> c
     wanted_ids.insert(flows[row].id, row);
   }
   if (end_at.size() == 0) return;
-  IdMap start_of_id;
+  ScopedIds start_of_id(scopes_.count());
   IdMap starts_at;
   for (std::uint32_t row = 0; row < flows.size(); ++row) {
     if (flows[row].type != FlowEnd::Type::launch || !flows[row].start) continue;
     if (wanted_ids.find(flows[row].id) == IdMap::kNone) continue;
-    start_of_id.insert(flows[row].id, row);
+    start_of_id.insert(scopes_.of(flows[row].track), flows[row].id, row);
     starts_at.insert(place_key(flows[row].track, flows[row].time_ns), row);
   }
   // Writers without rows for launches draw arrows from operators (torch.autograd.profiler, Ascend).
@@ -131,7 +181,8 @@ void Links::find_launches_by_flow(const Trace& trace, std::span<const EventId> c
     const std::uint32_t end =
         end_at.find(place_key(events.track(link.work), events.start_ns(link.work)));
     if (end == IdMap::kNone || !is_at(trace, link.work, flows[end])) continue;
-    const std::uint32_t start = start_of_id.find(flows[end].id);
+    const std::uint32_t start =
+        start_of_id.find(scopes_.of(events.track(link.work)), flows[end].id);
     if (start == IdMap::kNone) continue;
     const std::int64_t place = place_key(flows[start].track, flows[start].time_ns);
     const auto launch = static_cast<EventId>(launch_at.find(place));
@@ -146,31 +197,23 @@ void Links::find_launches_by_flow(const Trace& trace, std::span<const EventId> c
   }
 }
 
-EventId Links::container(const Trace& trace, const CallTree& tree, EventId launch) {
-  EventId annotation = EventId::none;
-  for (EventId up = tree.parent(launch); up != EventId::none; up = tree.parent(up)) {
-    const EventKind kind = trace.kind(up);
-    if (kind == EventKind::cpu_op) return up;
-    if (kind == EventKind::user_annotation && annotation == EventId::none) annotation = up;
-  }
-  return annotation;
-}
-
 void Links::find_operators(const Trace& trace, const CallTree& tree) {
-  IdMap operators;
+  ScopedIds operators(scopes_.count());
   if (report_.external_ids_valid) {
     for (const EventId event : trace.by_start()) {
       if (!names_operators(trace.kind(event))) continue;
       const std::int64_t id = trace.external_id(event);
-      if (id != 0) operators.insert(id, static_cast<std::uint32_t>(event));
+      if (id != 0) operators.insert(scope(trace, event), id, static_cast<std::uint32_t>(event));
     }
   }
+  const bool has_ids = !operators.empty();
+  std::optional<Containers> containers;
   for (DeviceLink& link : work_) {
     const EventId by_flow = std::exchange(link.op, EventId::none);
     for (const EventId named_by : {link.work, link.launch}) {
-      if (operators.size() == 0 || named_by == EventId::none || link.op != EventId::none) continue;
+      if (!has_ids || named_by == EventId::none || link.op != EventId::none) continue;
       const std::int64_t id = trace.external_id(named_by);
-      if (id != 0) link.op = static_cast<EventId>(operators.find(id));
+      if (id != 0) link.op = static_cast<EventId>(operators.find(scope(trace, named_by), id));
     }
     if (link.op != EventId::none) {
       ++report_.operator_by_external_id;
@@ -178,7 +221,8 @@ void Links::find_operators(const Trace& trace, const CallTree& tree) {
       link.op = by_flow;
       ++report_.operator_by_flow;
     } else if (link.launch != EventId::none) {
-      link.op = container(trace, tree, link.launch);
+      if (!containers) containers.emplace(trace, tree);
+      link.op = containers->of(link.launch);
       if (link.op != EventId::none) ++report_.operator_by_containment;
     }
   }

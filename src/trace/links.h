@@ -3,6 +3,7 @@
 // Work whose launch or operator is not in the file stays unlinked and is counted.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -10,6 +11,7 @@
 
 #include "base/column.h"
 #include "trace/call_tree.h"
+#include "trace/process_scopes.h"
 
 namespace tbtrace {
 
@@ -20,8 +22,9 @@ struct DeviceLink {
   EventId op = EventId::none;
 };
 
-/// Two relations: work -> launch by `correlation`, else by the arrow that ends at the work; launch
-/// -> operator by a valid `External id`, else by containment on the launching thread.
+/// Two relations: work -> launch by `correlation`, else by the flow that ends at the work; launch
+/// -> operator by a valid `External id`, else by containment on the launching thread. Ids count
+/// within a process.
 class Links {
  public:
   Links(const Trace& trace, const CallTree& tree);
@@ -29,18 +32,25 @@ class Links {
   /// All work of devices, by start.
   std::span<const DeviceLink> device_work() const { return work_.view(); }
 
-  /// The operator whose range, or else the annotation whose range, holds a launch.
-  static EventId container(const Trace& trace, const CallTree& tree, EventId launch);
-
   const LinkReport& report() const { return report_; }
+
+  /// The process in which the ids of an event count: a number below scopes(), or ProcessScopes::
+  /// kUnknown for an event of a device that nothing ties to a process.
+  std::uint32_t scope(const Trace& trace, EventId event) const;
+  /// The same for ids of what a process does itself.
+  std::uint32_t scope(TrackId track) const { return scopes_.of(track); }
+  std::size_t scopes() const { return scopes_.count(); }
 
  private:
   void find_launches(const Trace& trace, std::span<const EventId> calls);
+  void find_launches_of_processes(const Trace& trace, std::span<const EventId> calls);
   void find_launches_by_flow(const Trace& trace, std::span<const EventId> calls);
   void find_operators(const Trace& trace, const CallTree& tree);
   void count(const Trace& trace);
 
   Column<DeviceLink> work_;
+  ProcessScopes scopes_;
+  Column<EventId> launch_;  // by event, where the file holds several processes
   LinkReport report_;
 };
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <mutex>
 #include <optional>
@@ -7,32 +8,18 @@
 
 #include <tbtrace/trace.h>
 
-#include "base/decimal.h"
 #include "trace/call_tree.h"
 #include "trace/links.h"
 #include "trace/self_times.h"
 #include "trace/trace_data.h"
+#include "wire/json_values.h"
 
 namespace tbtrace {
-namespace {
-
-/// A number in a `distributedInfo`: an object, or a string that holds one with escaped quotes. Its
-/// groups have `ranks`, which may stand before `rank`.
-std::optional<std::int64_t> number_in(std::string_view distributed, const std::string& name) {
-  for (const std::string& key : {"\"" + name + "\"", "\\\"" + name + "\\\""}) {
-    const std::size_t found = distributed.find(key);
-    if (found == std::string_view::npos) continue;
-    std::string_view value = distributed.substr(found + key.size());
-    value.remove_prefix(std::min(value.find_first_not_of(" :\"\\"), value.size()));
-    return parse_integer(value.substr(0, value.find_first_not_of("0123456789")));
-  }
-  return std::nullopt;
-}
-
-}  // namespace
 
 /// What is made from the columns when somebody asks for it.
 struct Trace::Derived {
+  std::array<ArgumentColumn, kArgumentCount> arguments;
+  std::array<ArgumentColumn, kArgumentCount> memory_arguments;
   std::once_flag tree_made;
   std::optional<CallTree> tree;
   std::once_flag self_times_made;
@@ -52,6 +39,10 @@ Trace::Trace(std::unique_ptr<const TraceData> data)
   events_.track_ = data_->track.view();
   events_.category_ = data_->category.view();
   events_.flags_ = data_->flags.view();
+  for (std::size_t row = 0; row < kArgumentCount; ++row) {
+    derived_->arguments[row] = data_->arguments[row].view();
+    derived_->memory_arguments[row] = data_->memory_arguments[row].view();
+  }
 }
 
 Trace::Trace(Trace&&) noexcept = default;
@@ -64,9 +55,12 @@ std::string_view Trace::string(StringId id) const {
 
 std::span<const MemoryRecord> Trace::memory() const { return data_->memory.view(); }
 std::span<const FlowEnd> Trace::flows() const { return data_->flows.view(); }
-std::span<const OperatorInputs> Trace::inputs() const { return data_->inputs.view(); }
-std::span<const AutogradInfo> Trace::autograd() const { return data_->autograd.view(); }
-std::span<const CallStack> Trace::call_stacks() const { return data_->call_stacks.view(); }
+const ArgumentColumn& Trace::argument(Argument argument) const {
+  return derived_->arguments[index(argument)];
+}
+const ArgumentColumn& Trace::memory_argument(Argument argument) const {
+  return derived_->memory_arguments[index(argument)];
+}
 std::span<const Step> Trace::steps() const { return data_->steps; }
 std::span<const EventId> Trace::by_start() const { return data_->by_start.view(); }
 
@@ -94,16 +88,16 @@ TraceIdentity Trace::identity() const {
   TraceIdentity identity;
   const auto distributed = data_->metadata.find("distributedInfo");
   if (distributed != data_->metadata.end()) {
-    identity.rank = number_in(distributed->second, "rank");
-    identity.world_size = number_in(distributed->second, "world_size");
+    const auto count = [&](std::string_view key) {
+      const auto number = wire::json_integer(distributed->second, key);
+      return number && *number >= 0 ? number : std::nullopt;
+    };
+    identity.rank = count("rank");
+    identity.world_size = count("world_size");
   }
   const auto host = data_->metadata.find("host_name");
   if (host != data_->metadata.end()) {
-    std::string_view name = host->second;
-    if (name.size() >= 2 && name.front() == '"' && name.back() == '"') {
-      name = name.substr(1, name.size() - 2);
-    }
-    identity.host = name;
+    identity.host = wire::json_text(host->second).value_or(host->second);
   }
   for (const EventId event : by_start()) {
     if (kind(event) != EventKind::cpu_op) continue;

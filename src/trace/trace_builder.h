@@ -10,35 +10,30 @@
 #include <string_view>
 #include <vector>
 
+#include <tbtrace/arguments.h>
 #include <tbtrace/trace.h>
 
 #include "base/column.h"
 #include "base/id_column.h"
+#include "trace/argument_values.h"
+#include "trace/event_batch.h"
+#include "trace/event_sink.h"
 #include "trace/issues.h"
 
 namespace tbtrace {
 
 struct TraceData;
 
-/// A range as it is added.
-struct EventRow {
-  std::int64_t start_ns = 0;
-  std::int64_t duration_ns = 0;
-  std::int64_t external_id = 0;
-  std::int64_t correlation = 0;
-  std::uint32_t rank = 0;  ///< `Ev Idx` + 1, 0 if there is none
-  StringId name = StringId::empty;
-  TrackId track = {};
-  CategoryId category = {};
-  std::uint8_t flags = 0;
-};
-
-class TraceBuilder {
+class TraceBuilder final : public EventSink {
  public:
   TraceBuilder();
   TraceBuilder(TraceBuilder&&) noexcept;
   TraceBuilder& operator=(TraceBuilder&&) noexcept;
-  ~TraceBuilder();
+  ~TraceBuilder() override;
+
+  void add(const EventBatch& rows) override;
+  /// Keeps the metadata and the issues.
+  void restart() override;
 
   /// Texts must be UTF-8.
   StringId intern(std::string_view text);
@@ -53,21 +48,24 @@ class TraceBuilder {
   /// room for them need not move while they grow. Room that is not used costs nothing.
   void expect(double times);
 
+  // One row at a time, with numbers of this builder.
+
   EventId add_event(const EventRow& row);
-  /// `inputs`, `autograd` and `stack` are of the event that was added last.
-  void add_inputs(const OperatorInputs& inputs);
-  void add_autograd(const AutogradInfo& info);
-  void add_call_stack(const CallStack& stack);
+  /// Of the event that was added last, or one after those that have the argument already. `value`
+  /// is of the argument's type.
+  template <typename Value>
+  void add_argument(EventId event, Argument argument, Value value) {
+    values(argument).set(index(event), value);
+  }
   void add_memory(const MemoryRecord& record);
   void add_flow(const FlowEnd& flow);
-
-  /// The time of a row that the model does not hold.
-  void note_time(std::int64_t time_ns);
 
   void name_process(TrackKey process, StringId name);
   void name_thread(TrackId track, StringId name);
   /// `json` replaces an earlier value of the same key.
   void set_metadata(std::string_view key, std::string_view json);
+
+  std::size_t event_count() const;
 
   IssueLog& issues() { return issues_; }
 
@@ -76,8 +74,29 @@ class TraceBuilder {
  private:
   struct Lookup;
 
+  /// From the numbers of a batch's tables to ours.
+  struct Translation;
+
+  /// The end of a range that was begun by a row of its own.
+  struct RangeEnd {
+    std::int64_t time_ns = 0;
+    TrackId track = {};
+    StringId name = StringId::empty;  ///< empty: of any name
+    EventId next = EventId::none;     ///< the range that comes next in the input
+  };
+
+  ArgumentValues& values(Argument argument);
+  Translation& translation_of(const EventBatch& rows);
+  void add_ranges(const EventBatch& rows, Translation& translation);
+  void add_range_ends(const EventBatch& rows, Translation& translation);
+  void add_memory(const EventBatch& rows, Translation& translation);
+  static void set(ArgumentValues& column, std::size_t row, const EventBatch& rows,
+                  const EventBatch::Value& value, Translation& translation);
+
+  // What finish() does, in its order.
   void name_tracks();
-  void settle_ascend();
+  void pair_ranges();
+  void infer_categories();
   void settle_devices();
   void order_events();
   void order_memory();
@@ -88,7 +107,9 @@ class TraceBuilder {
   std::unique_ptr<TraceData> data_;
   std::unique_ptr<Lookup> lookup_;
   IdColumn rank_;
-  std::optional<std::int64_t> first_noted_time_;
+  std::vector<RangeEnd> range_ends_;
+  std::optional<std::int64_t> first_other_time_ns_;
+  bool has_begun_ranges_ = false;
   IssueLog issues_;
 };
 

@@ -2,6 +2,7 @@
 // Owned by one TraceBuilder, then by one Trace.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -14,11 +15,13 @@
 #include "base/column.h"
 #include "base/id_column.h"
 #include "base/string_pool.h"
+#include "trace/argument_values.h"
 
 namespace tbtrace {
 
 // A column a field: an analysis touches the few it needs, and memory grows by 31-47 bytes an event
-// where an object each would take 150. What few events have is a table of its own, by event.
+// where an object each would take 150. Arguments are columns that cost next to nothing where an
+// event lacks them.
 struct TraceData {
   StringPool strings;
 
@@ -34,9 +37,8 @@ struct TraceData {
 
   Column<MemoryRecord> memory;
   Column<FlowEnd> flows;
-  Column<OperatorInputs> inputs;
-  Column<AutogradInfo> autograd;
-  Column<CallStack> call_stacks;
+  std::array<ArgumentValues, kArgumentCount> arguments;         // by event
+  std::array<ArgumentValues, kArgumentCount> memory_arguments;  // by record
 
   std::vector<Track> tracks;
   std::vector<Category> categories;

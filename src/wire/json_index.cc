@@ -6,6 +6,29 @@
 #include <simdjson.h>
 
 namespace tbtrace::wire {
+namespace {
+
+/// Whether the character at `at` is preceded by an odd number of backslashes, none before `start`.
+bool is_escaped(std::string_view text, std::size_t start, std::size_t at) {
+  std::size_t slashes = 0;
+  while (at - slashes > start && text[at - slashes - 1] == '\\') ++slashes;
+  return slashes % 2 == 1;
+}
+
+/// The quote of the string in which a text ends that starts outside of one.
+std::size_t open_quote(std::string_view text) {
+  for (std::size_t open = text.find('"'); open != std::string_view::npos;) {
+    std::size_t close = text.find('"', open + 1);
+    while (close != std::string_view::npos && is_escaped(text, open + 1, close)) {
+      close = text.find('"', close + 1);
+    }
+    if (close == std::string_view::npos) return open;
+    open = text.find('"', close + 1);
+  }
+  return text.size();
+}
+
+}  // namespace
 
 // simdjson's first stage and the array that it fills are public members of a class in a namespace
 // called internal; they are the same in every release from 3.0 to 4. Nothing else of ours names it.
@@ -29,17 +52,28 @@ JsonIndex::~JsonIndex() = default;
 JsonIndex::JsonIndex(JsonIndex&&) noexcept = default;
 JsonIndex& JsonIndex::operator=(JsonIndex&&) noexcept = default;
 
-bool JsonIndex::build(std::string_view text) {
+IndexEnd JsonIndex::build(std::string_view text) {
   library_->reserve(text.size());
   auto& stages = *library_->stages;
-  const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
-  if (stages.stage1(bytes, text.size(), simdjson::stage1_mode::regular) != simdjson::SUCCESS) {
-    return false;
+  const auto run = [&](std::string_view piece) {
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(piece.data());
+    const simdjson::error_code error =
+        stages.stage1(bytes, piece.size(), simdjson::stage1_mode::regular);
+    if (error == simdjson::EMPTY) stages.n_structural_indexes = 0;
+    return error;
+  };
+  IndexEnd end = IndexEnd::whole;
+  simdjson::error_code error = run(text);
+  if (error == simdjson::UNCLOSED_STRING) {
+    end = IndexEnd::open_string;
+    error = run(text.substr(0, open_quote(text)));
   }
+  is_utf8_ = error != simdjson::UTF8_ERROR;
+  if (is_utf8_ && error != simdjson::SUCCESS && error != simdjson::EMPTY) return IndexEnd::broken;
   // The library allots seven entries more than a text can have positions.
   std::fill_n(&stages.structural_indexes[stages.n_structural_indexes], kJsonSentinels,
               static_cast<std::uint32_t>(text.size()));
-  return true;
+  return end;
 }
 
 const std::uint32_t* JsonIndex::positions() const {

@@ -1,7 +1,7 @@
 // Where the parts of a JSON text are: brackets, commas, colons, and the first character of every
 // string, number and literal. Found by simdjson at several GB/s, without looking at what they mean.
 // Owns the positions; they are valid until the next build(). Not synchronised.
-// Text that is no proper JSON on the level of strings is refused; JsonScanner takes it then.
+// Where strings are not those of JSON there are no positions; JsonScanner finds them then.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +17,12 @@ inline constexpr std::size_t kJsonPadding = 64;
 /// Entries behind the last position that equal the text's size, so that a walk may look ahead.
 inline constexpr std::size_t kJsonSentinels = 4;
 
+enum class IndexEnd : std::uint8_t {
+  whole,        ///< all of the text
+  open_string,  ///< the text ends inside a string; up to its quote
+  broken,       ///< nothing: a string holds a raw control character
+};
+
 class JsonIndex {
  public:
   JsonIndex();
@@ -24,16 +30,19 @@ class JsonIndex {
   JsonIndex(JsonIndex&&) noexcept;
   JsonIndex& operator=(JsonIndex&&) noexcept;
 
-  /// False if a string is not closed, holds a raw control character, or the text is no UTF-8.
-  /// The text may hold several values with commas between them. At most 1 GiB.
-  bool build(std::string_view text);
+  /// The text may hold several values with commas between them, and end anywhere. At most 1 GiB.
+  IndexEnd build(std::string_view text);
 
-  /// The positions of the last text, in ascending order, then kJsonSentinels times its size.
+  /// The last text is UTF-8, as far as it has positions.
+  bool is_utf8() const { return is_utf8_; }
+
+  /// The positions in the last text, in ascending order, then kJsonSentinels times its size.
   const std::uint32_t* positions() const;
 
  private:
   struct Library;
   std::unique_ptr<Library> library_;
+  bool is_utf8_ = true;
 };
 
 }  // namespace tbtrace::wire

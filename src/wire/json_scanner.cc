@@ -2,14 +2,19 @@
 
 #include <algorithm>
 
+#include "wire/json_blanks.h"
 #include "wire/json_index.h"
+#include "wire/json_strict.h"
 
 namespace tbtrace::wire {
 namespace {
 
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+bool is_value(std::string_view scalar) {
+  return scalar == "true" || scalar == "false" || scalar == "null" || scalar == "NaN" ||
+         scalar == "Infinity" || scalar == "-Infinity" || is_json_number(scalar);
+}
 
-bool ends_scalar(char c) { return c == ',' || c == '}' || c == ']' || c == ':' || is_space(c); }
+bool is_control(char c) { return static_cast<unsigned char>(c) < ' '; }
 
 }  // namespace
 
@@ -38,15 +43,17 @@ char JsonScanner::container() const {
 ScanEnd JsonScanner::run(std::size_t& at) {
   open_.clear();
   positions_.clear();
+  const bool strict = quoting_ == Quoting::strict;
   bool key_next = member_;
   bool value_seen = false;  // a complete value stands before `here`
+  bool comma_seen = false;  // a comma does
   std::string_view key;
   const auto finish = [&](ScanEnd end) {
     positions_.resize(positions_.size() + kJsonSentinels, static_cast<std::uint32_t>(text_.size()));
     return end;
   };
   for (std::size_t here = at;;) {
-    here = skip_space(here);
+    here = skip_json_blanks(text_, here);
     reached_ = here;
     if (value_seen && open_.empty()) {
       at = here;
@@ -63,21 +70,25 @@ ScanEnd JsonScanner::run(std::size_t& at) {
       if (found != ScanEnd::complete) return finish(found);
       if (key_next) {
         key = text_.substr(here + 1, end - here - 1);
-        here = skip_space(end + 1);
+        here = skip_json_blanks(text_, end + 1);
         positions_.push_back(static_cast<std::uint32_t>(here));  // the colon
         key_next = false;
       } else {
         value_seen = true;
         here = end;
       }
+      comma_seen = false;
       ++here;
     } else if (c == '{' || c == '[') {
       if (value_seen || key_next) return finish(ScanEnd::broken);
       open_.push_back(c);
       key_next = c == '{';
+      comma_seen = false;
       ++here;
     } else if (c == '}' || c == ']') {
       if (open_.empty() || (open_.back() == '{') != (c == '}')) return finish(ScanEnd::broken);
+      const bool value_missing = !value_seen && (comma_seen || (c == '}' && !key_next));
+      if (strict && value_missing) return finish(ScanEnd::broken);
       open_.resize(open_.size() - 1, 0);
       value_seen = true;
       key_next = false;
@@ -85,20 +96,19 @@ ScanEnd JsonScanner::run(std::size_t& at) {
     } else if (c == ',') {
       if (!value_seen) return finish(ScanEnd::broken);
       value_seen = false;
+      comma_seen = true;
       key_next = container() == '{';
       ++here;
     } else {
       if (value_seen || key_next || c == ':') return finish(ScanEnd::broken);
-      while (here < text_.size() && !ends_scalar(text_[here])) ++here;
+      const std::size_t start = here;
+      while (here < text_.size() && !ends_json_scalar(text_[here])) ++here;
       if (here == text_.size() && !last_) return finish(ScanEnd::incomplete);
+      if (strict && !is_value(text_.substr(start, here - start))) return finish(ScanEnd::broken);
       value_seen = true;
+      comma_seen = false;
     }
   }
-}
-
-std::size_t JsonScanner::skip_space(std::size_t at) const {
-  while (at < text_.size() && is_space(text_[at])) ++at;
-  return at;
 }
 
 /// Moves `at` to the next quote that no backslash escapes.
@@ -112,17 +122,33 @@ ScanEnd JsonScanner::next_quote(std::size_t& at) const {
   }
 }
 
+/// Strict JSON has no raw control character in a string.
+bool JsonScanner::is_clean(std::size_t start, std::size_t end) const {
+  if (quoting_ != Quoting::strict) return true;
+  const std::string_view content = text_.substr(start, end - start);
+  return std::none_of(content.begin(), content.end(), is_control);
+}
+
 ScanEnd JsonScanner::end_of_key(std::size_t start, std::size_t& end) const {
   for (end = start;; ++end) {
-    if (const ScanEnd found = next_quote(end); found != ScanEnd::complete) return found;
-    const std::size_t colon = skip_space(end + 1);
+    const ScanEnd found = next_quote(end);
+    const std::size_t seen = found == ScanEnd::complete ? end : text_.size();
+    if (!is_clean(start, seen)) return ScanEnd::broken;
+    if (found != ScanEnd::complete) return found;
+    const std::size_t colon = skip_json_blanks(text_, end + 1);
     if (colon == text_.size()) return ScanEnd::incomplete;
     if (text_[colon] == ':') return ScanEnd::complete;
-    if (quoting_ == Quoting::escaped) return ScanEnd::broken;
+    if (quoting_ == Quoting::strict || quoting_ == Quoting::escaped) return ScanEnd::broken;
   }
 }
 
 ScanEnd JsonScanner::end_of_value(std::size_t start, std::string_view key, std::size_t& end) const {
+  if (quoting_ == Quoting::strict) {
+    end = start;
+    const ScanEnd found = next_quote(end);
+    const std::size_t seen = found == ScanEnd::complete ? end : text_.size();
+    return is_clean(start, seen) ? found : ScanEnd::broken;
+  }
   const bool top_level = member_ && open_.empty();
   const bool event_name = !member_ && open_.size() == 1 && key == "name";
   if (quoting_ != Quoting::escaped && (top_level || event_name)) {
@@ -130,8 +156,10 @@ ScanEnd JsonScanner::end_of_value(std::size_t start, std::string_view key, std::
     const ScanEnd found = inline_name ? end_before_pid(start, end) : end_of_line(start, end);
     if (found != ScanEnd::broken) return found;
   }
-  const bool stack = quoting_ != Quoting::escaped && key == "Call stack";
-  if (stack && end_of_stack(start, end) == ScanEnd::complete) return ScanEnd::complete;
+  if (quoting_ != Quoting::escaped && key == "Call stack") {
+    const ScanEnd found = end_of_stack(start, end);
+    if (found != ScanEnd::broken) return found;
+  }
   for (end = start;; ++end) {
     if (const ScanEnd found = next_quote(end); found != ScanEnd::complete) return found;
     if (const ScanEnd found = may_end_here(end + 1); found != ScanEnd::broken) return found;
@@ -150,6 +178,7 @@ std::size_t JsonScanner::line_end(std::size_t start) const {
 ScanEnd JsonScanner::end_of_stack(std::size_t start, std::size_t& end) const {
   if (start < text_.size() && text_[start] == '"') return ScanEnd::broken;
   const std::string_view line = text_.substr(0, line_end(start));
+  if (line.size() == text_.size() && !last_) return ScanEnd::incomplete;
   for (end = line.find(";\"", start); end != std::string_view::npos; end = line.find(";\"", end)) {
     ++end;
     if (may_end_here(end + 1) == ScanEnd::complete) return ScanEnd::complete;
@@ -162,7 +191,7 @@ ScanEnd JsonScanner::end_of_line(std::size_t start, std::size_t& end) const {
   end = line_end(start);
   if (end == text_.size() && !last_) return ScanEnd::incomplete;
   if (end < text_.size() && text_[end] != '\n') return ScanEnd::broken;
-  while (end > start && is_space(text_[end - 1])) --end;
+  while (end > start && is_json_blank(text_[end - 1])) --end;
   if (end > start && text_[end - 1] == ',') --end;
   if (end == start || text_[end - 1] != '"') return ScanEnd::broken;
   --end;
@@ -197,12 +226,12 @@ ScanEnd JsonScanner::may_end_here(std::size_t at) const {
     }
     if (c != ',') return ScanEnd::broken;
     if (in_array || closed) return ScanEnd::complete;
-    at = skip_space(at + 1);
+    at = skip_json_blanks(text_, at + 1);
     if (at == text_.size()) return at_end;
     if (text_[at] != '"') return ScanEnd::broken;
     std::size_t quote = at + 1;
     if (next_quote(quote) != ScanEnd::complete) return at_end;
-    const std::size_t colon = skip_space(quote + 1);
+    const std::size_t colon = skip_json_blanks(text_, quote + 1);
     if (colon == text_.size()) return at_end;
     return text_[colon] == ':' ? ScanEnd::complete : ScanEnd::broken;
   }

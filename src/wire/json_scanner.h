@@ -14,7 +14,13 @@ namespace tbtrace::wire {
 
 /// How the writer of a text treats quotes inside strings.
 enum class Quoting : std::uint8_t {
-  /// As JSON has it.
+  /// As JSON's grammar has it, but for escapes and UTF-8, which are not looked at: what no text
+  /// could
+  /// follow so that the whole is valid is `broken`. (NaN, Infinity and -Infinity are values, as
+  /// Python
+  /// writes them.)
+  strict,
+  /// As JSON should have it, but a quote that cannot be the end of a string is taken for a part.
   escaped,
   /// Kineto's C++ writer since 2026: one key a line, nothing escaped. The values of `name` and of
   /// top-level keys stand alone on their line, so they end at the last quote of the line.
@@ -29,6 +35,8 @@ enum class ScanEnd : std::uint8_t { complete, incomplete, broken };
 class JsonScanner {
  public:
   explicit JsonScanner(Quoting quoting = Quoting::escaped) : quoting_(quoting) {}
+
+  // What is complete or broken stays so whatever text follows.
 
   void set_quoting(Quoting quoting) { quoting_ = quoting; }
 
@@ -54,9 +62,9 @@ class JsonScanner {
   ScanEnd end_before_pid(std::size_t start, std::size_t& end) const;
   ScanEnd end_of_stack(std::size_t start, std::size_t& end) const;
   std::size_t line_end(std::size_t start) const;
+  bool is_clean(std::size_t start, std::size_t end) const;
   ScanEnd next_quote(std::size_t& at) const;
   ScanEnd may_end_here(std::size_t at) const;
-  std::size_t skip_space(std::size_t at) const;
 
   Quoting quoting_;
   std::string_view text_;

@@ -1,18 +1,18 @@
 #include "wire/json_strict.h"
 
 #include <cstddef>
+#include <string>
 
 #include "base/utf8.h"
+#include "wire/json_blanks.h"
 #include "wire/json_text.h"
 
 namespace tbtrace::wire {
 namespace {
 
-constexpr std::size_t kDeepest = 100;
+constexpr std::size_t kDeepest = 900;
 
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool ends_scalar(char c) { return is_space(c) || c == ',' || c == ']' || c == '}' || c == ':'; }
 
 class Copier {
  public:
@@ -25,15 +25,15 @@ class Copier {
       if (at_ == text_.size()) return false;
       const char c = text_[at_];
       if (c == '{' || c == '[') {
-        if (depth_ == kDeepest) return false;
+        if (closing_.size() == kDeepest) return false;
         ++at_;
         json_ += c;
-        is_object_[depth_++] = c == '{';
+        closing_ += c == '{' ? '}' : ']';
         skip_space();
-        if (at_ < text_.size() && text_[at_] == closing()) {
-          if (!close()) return false;
+        if (at_ < text_.size() && text_[at_] == closing_.back()) {
+          close();
         } else {
-          if (is_object_[depth_ - 1] && !key()) return false;
+          if (in_object() && !key()) return false;
           continue;
         }
       } else if (!scalar(c)) {
@@ -42,28 +42,25 @@ class Copier {
       // Behind a value.
       for (;;) {
         skip_space();
-        if (depth_ == 0) return at_ == text_.size();
+        if (closing_.empty()) return at_ == text_.size();
         if (at_ == text_.size()) return false;
-        if (text_[at_] != closing()) break;
-        if (!close()) return false;
+        if (text_[at_] != closing_.back()) break;
+        close();
       }
       if (text_[at_++] != ',') return false;
       json_ += spaced_ ? ", " : ",";
-      if (is_object_[depth_ - 1] && !key()) return false;
+      if (in_object() && !key()) return false;
     }
   }
 
  private:
-  void skip_space() {
-    while (at_ < text_.size() && is_space(text_[at_])) ++at_;
-  }
-  char closing() const { return is_object_[depth_ - 1] ? '}' : ']'; }
+  void skip_space() { at_ = skip_json_blanks(text_, at_); }
+  bool in_object() const { return closing_.back() == '}'; }
 
-  bool close() {
-    json_ += closing();
+  void close() {
+    json_ += closing_.back();
+    closing_.pop_back();
     ++at_;
-    --depth_;
-    return true;
   }
 
   bool key() {
@@ -79,7 +76,7 @@ class Copier {
   bool scalar(char c) {
     if (c == '"') return string();
     const std::size_t start = at_;
-    while (at_ < text_.size() && !ends_scalar(text_[at_])) ++at_;
+    while (at_ < text_.size() && !ends_json_scalar(text_[at_])) ++at_;
     const std::string_view word = text_.substr(start, at_ - start);
     if (word != "true" && word != "false" && word != "null" && !is_json_number(word)) return false;
     json_ += word;
@@ -108,7 +105,8 @@ class Copier {
       return true;
     }
     std::string meaning;
-    if (!append_unescaped(meaning, content) || !is_utf8(meaning)) return false;
+    if (append_unescaped(meaning, content) == Escapes::unknown) return false;
+    if (!is_utf8(meaning)) return false;
     append_json_string(json_, meaning);
     return true;
   }
@@ -117,8 +115,7 @@ class Copier {
   std::string_view text_;
   bool spaced_;
   std::size_t at_ = 0;
-  std::size_t depth_ = 0;
-  bool is_object_[kDeepest] = {};
+  std::string closing_;  // of the brackets that are open
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // JSON of unknown origin into JSON that every reader takes.
 // Pure functions. What is no JSON is refused, never repaired.
-// Nesting beyond 100 levels is refused: Python's reader gives up at about ten times that.
+// Nesting beyond 900 levels is refused: before version 3.12, Python's reader gives up at 995 levels
+// of the whole document.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 #include "wire/json_text.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -29,10 +30,12 @@ std::optional<std::uint32_t> four_hex_digits(std::string_view text) {
 bool is_high_surrogate(std::uint32_t unit) { return unit >= 0xd800 && unit < 0xdc00; }
 bool is_low_surrogate(std::uint32_t unit) { return unit >= 0xdc00 && unit < 0xe000; }
 
+bool is_surrogate(std::uint32_t unit) { return unit >= 0xd800 && unit < 0xe000; }
+
 /// `\uXXXX`, or two of them that make one character; `at` is at the first `u`.
-bool append_unicode_escape(std::string& text, std::string_view content, std::size_t& at) {
+Escapes append_unicode_escape(std::string& text, std::string_view content, std::size_t& at) {
   const auto unit = four_hex_digits(content.substr(at + 1));
-  if (!unit) return false;
+  if (!unit) return Escapes::unknown;
   at += 5;
   char32_t code_point = *unit;
   if (is_high_surrogate(*unit) && content.substr(at).starts_with("\\u")) {
@@ -43,7 +46,7 @@ bool append_unicode_escape(std::string& text, std::string_view content, std::siz
     }
   }
   append_utf8(text, code_point);
-  return true;
+  return is_surrogate(code_point) ? Escapes::unpaired : Escapes::valid;
 }
 
 void append_string(std::string& json, std::string_view text, bool in_html) {
@@ -78,10 +81,10 @@ void append_string(std::string& json, std::string_view text, bool in_html) {
 
 }  // namespace
 
-bool append_unescaped(std::string& text, std::string_view content) {
+Escapes append_unescaped(std::string& text, std::string_view content) {
   constexpr std::string_view kLetters = "\"\\/bfnrt";
   constexpr std::string_view kMeanings = "\"\\/\b\f\n\r\t";
-  bool known = true;
+  Escapes worst = Escapes::valid;
   for (std::size_t at = 0; at < content.size();) {
     const std::size_t slash = content.find('\\', at);
     text.append(content.substr(at, slash - at));
@@ -91,12 +94,14 @@ bool append_unescaped(std::string& text, std::string_view content) {
     if (const std::size_t which = kLetters.find(letter); which != std::string_view::npos) {
       text.push_back(kMeanings[which]);
       ++at;
-    } else if (letter != 'u' || !append_unicode_escape(text, content, at)) {
-      text.push_back('\\');
-      known = false;
+      continue;
     }
+    const Escapes escape =
+        letter == 'u' ? append_unicode_escape(text, content, at) : Escapes::unknown;
+    if (escape == Escapes::unknown) text.push_back('\\');
+    worst = std::max(worst, escape);
   }
-  return known;
+  return worst;
 }
 
 void append_json_string(std::string& json, std::string_view text) {

@@ -2,15 +2,22 @@
 // Pure functions. Escapes that JSON does not know are kept as they are and reported.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace tbtrace::wire {
 
-/// Appends the meaning of the content of a JSON string (without its quotes). False if it held an
-/// escape that JSON does not know; such an escape is appended as it stands. Lone surrogates become
-/// U+FFFD.
-bool append_unescaped(std::string& text, std::string_view content);
+/// What the escapes of a string are, the worst of them.
+enum class Escapes : std::uint8_t {
+  valid,
+  unpaired,  ///< half a surrogate pair: proper JSON, but no character
+  unknown,   ///< none of JSON's
+};
+
+/// Appends the meaning of the content of a JSON string (without its quotes). U+FFFD stands for what
+/// is unpaired; what is unknown is appended as it stands.
+Escapes append_unescaped(std::string& text, std::string_view content);
 
 /// Appends `text` as a JSON string with quotes. Control characters, quotes, backslashes and bytes
 /// that are no UTF-8 are escaped or replaced.

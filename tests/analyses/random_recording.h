@@ -94,12 +94,13 @@ class RandomRecording {
                                                        "[]"};
     constexpr std::array<std::string_view, 3> kStacks = {"f;main;", "g;main;", "f;other;"};
     if (below(3) > 0) {
-      builder_.add_inputs({.event = event,
-                           .dims = builder_.intern(kDims[below(kDims.size())]),
-                           .types = builder_.intern(R"(["float", "float"])")});
+      const StringId dims = builder_.intern(kDims[below(kDims.size())]);
+      builder_.add_argument(event, Argument::input_dims, dims);
+      builder_.add_argument(event, Argument::input_types, builder_.intern(R"(["float", "float"])"));
     }
     if (below(3) > 0) {
-      builder_.add_call_stack({event, builder_.intern(kStacks[below(kStacks.size())])});
+      builder_.add_argument(event, Argument::call_stack,
+                            builder_.intern(kStacks[below(kStacks.size())]));
     }
   }
 

@@ -144,7 +144,8 @@ struct BackwardPass {
     frame = fixtures::add(builder, {.category = "python_function", .start = 0, .duration = 100});
     fixtures::add(builder, {.start = 10, .duration = 5});
     node = fixtures::add(builder, {.start = 40, .duration = 20, .thread = 2});
-    builder.add_autograd({.event = node, .sequence_number = 3, .forward_thread = 7});
+    builder.add_argument(node, Argument::sequence_number, std::int64_t{3});
+    builder.add_argument(node, Argument::forward_thread, std::int64_t{7});
     for (const bool start : {true, false}) {
       FlowEnd end;
       end.id = 5;
@@ -176,17 +177,53 @@ TEST(ForwardThreads, AreKnownByTheArrowsThatEndAtANode) {
   const Trace trace = fixtures::finished(pass.builder);
   const ForwardThreads threads(trace);
   TrackId track = {};
-  ASSERT_TRUE(threads.find(7, track));
+  ASSERT_TRUE(threads.find(pass.node, track));
   EXPECT_EQ(track, trace.events().track(pass.frame));
-  EXPECT_FALSE(threads.find(8, track));
+  EXPECT_FALSE(threads.find(pass.frame, track)) << "it names none";
 }
 
-TEST(AutogradInfo, IsFoundByItsEvent) {
+TEST(ForwardThreads, AreThoseOfTheirProcess) {
+  // The joined traces of two ranks: all ids and torch's numbers of threads are there twice.
+  TraceBuilder builder;
+  std::vector<EventId> nodes;
+  for (const std::int64_t process : {1, 2}) {
+    fixtures::add(builder, {.start = 0, .duration = 30, .process = process, .external_id = 1});
+    nodes.push_back(fixtures::add(
+        builder, {.start = 40, .duration = 5, .thread = 2, .process = process, .external_id = 2}));
+    builder.add_argument(nodes.back(), Argument::forward_thread, std::int64_t{7});
+    for (const bool start : {true, false}) {
+      FlowEnd end;
+      end.id = 5;
+      end.time_ns = start ? 10 : 40;
+      end.track = fixtures::track(builder, process, start ? 1 : 2);
+      end.type = FlowEnd::Type::forward_backward;
+      end.start = start;
+      builder.add_flow(end);
+    }
+  }
+  const Trace trace = fixtures::finished(builder);
+  const ForwardThreads threads(trace);
+  for (const EventId node : nodes) {
+    TrackId track = {};
+    ASSERT_TRUE(threads.find(node, track));
+    const TrackId own = trace.events().track(node);
+    EXPECT_EQ(trace.track(track).process.number, trace.track(own).process.number);
+    EXPECT_NE(track, own);
+  }
+}
+
+TEST(SequenceNumber, IsNegativeForAnEventWithoutOne) {
   BackwardPass pass(true);
   const Trace trace = fixtures::finished(pass.builder);
-  ASSERT_NE(autograd_info(trace, pass.node), nullptr);
-  EXPECT_EQ(autograd_info(trace, pass.node)->sequence_number, 3);
-  EXPECT_EQ(autograd_info(trace, pass.frame), nullptr);
+  EXPECT_EQ(sequence_number(trace, pass.node), 3);
+  EXPECT_EQ(sequence_number(trace, pass.frame), -1);
+}
+
+TEST(ForwardThread, IsZeroForAnEventWithoutOne) {
+  BackwardPass pass(true);
+  const Trace trace = fixtures::finished(pass.builder);
+  EXPECT_EQ(forward_thread(trace, pass.node), 7);
+  EXPECT_EQ(forward_thread(trace, pass.frame), 0);
 }
 
 }  // namespace

@@ -217,5 +217,18 @@ TEST(Decimal, EveryThousandthIsExact) {
   }
 }
 
+TEST(ParseMicroseconds, TakesAnyNumberOfDigits) {
+  const std::string zeros(1200, '0');
+  EXPECT_EQ(parse_microseconds("0." + zeros + "1"), 0);
+  EXPECT_EQ(parse_microseconds("1e00001"), 10'000);
+  EXPECT_EQ(parse_microseconds("1" + zeros + "e-1200"), 1000);
+  EXPECT_EQ(parse_microseconds("0." + zeros + "1e1201"), 1000);
+  EXPECT_EQ(parse_microseconds("0e99999999999"), 0);
+  EXPECT_EQ(parse_microseconds("1e-99999999999"), 0);
+  EXPECT_EQ(parse_microseconds("1e99999999999"), std::nullopt);
+  EXPECT_EQ(parse_microseconds("1e"), std::nullopt);
+  EXPECT_EQ(parse_microseconds("1e5x"), std::nullopt);
+}
+
 }  // namespace
 }  // namespace tbtrace

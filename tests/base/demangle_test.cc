@@ -1,9 +1,14 @@
 #include "base/demangle.h"
 
 #include <cstddef>
+#include <cstdlib>
+#include <memory>
 #include <optional>
+#include <random>
 #include <string>
+#include <string_view>
 
+#include <cxxabi.h>
 #include <gtest/gtest.h>
 
 namespace tbtrace {
@@ -130,6 +135,26 @@ TEST(Demangle, NamesOnWhichTheLibraryHangsAreRefused) {
 TEST(Demangle, TheLimitIsTheCallersChoice) {
   EXPECT_EQ(demangle("Pf", 1), std::nullopt);
   EXPECT_EQ(demangle("_Z1fv", 3), std::nullopt);
+}
+
+// Most names of events are no encodings, and are told apart without a closer look.
+TEST(Demangle, AgreesWithTheLibraryOnNamesOfAllKindsOfCharacters) {
+  constexpr std::string_view kParts = "SaILiEN5_.$:# ()<>-ZvfPKRc4tk";
+  std::mt19937 random(5);
+  int encodings = 0;
+  for (int round = 0; round < 60'000; ++round) {
+    std::string name(1 + random() % 10, ' ');
+    for (char& c : name) c = kParts[random() % kParts.size()];
+    int status = 0;
+    const std::unique_ptr<char, decltype(&std::free)> expected(
+        abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+    const std::optional<std::string> found = demangle(name, 100'000);
+    ASSERT_EQ(found.has_value(), expected != nullptr) << name;
+    if (expected == nullptr) continue;
+    ASSERT_EQ(*found, expected.get()) << name;
+    ++encodings;
+  }
+  EXPECT_GT(encodings, 200);
 }
 
 }  // namespace

@@ -59,5 +59,21 @@ TEST(EncodedName, CountsThePartsOfPacks) {
   EXPECT_EQ(count("_Z1fIJiiiiiEEvDpT_i", Kind::repetition_end), 1u);
 }
 
+TEST(EncodedName, MayHangOnlyBeforeAConstructorOrType) {
+  EXPECT_TRUE(read_encoded_name("_Z1fDtsr1aIiDEE").may_hang);
+  EXPECT_TRUE(read_encoded_name("_Z1fIXsr3stdEEvvU").may_hang);
+  EXPECT_TRUE(read_encoded_name("_Z1fIXsrU").may_hang) << "the letter itself starts the name";
+  EXPECT_FALSE(read_encoded_name("_Z1fDtsr1aIiEE").may_hang);
+  EXPECT_FALSE(read_encoded_name("_Z1fDtsrSt1aC").may_hang);
+  EXPECT_FALSE(read_encoded_name("Dx1sr").may_hang) << "nothing follows";
+}
+
+TEST(EncodedName, ReadsALongNameWithManyUnresolvedPartsInLinearTime) {
+  // A search to the end of the name for each part would take minutes.
+  std::string name = "x1";
+  for (int part = 0; part < 350'000; ++part) name += "srA";
+  EXPECT_FALSE(read_encoded_name(name + "C").may_hang);
+}
+
 }  // namespace
 }  // namespace tbtrace

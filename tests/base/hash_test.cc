@@ -82,6 +82,13 @@ TEST(Hash, SpreadsDenseIdsOverTheLowerBits) {
   }
 }
 
+struct Early {
+  const std::uint64_t hash = hash_integer(5, 7);
+};
+[[gnu::init_priority(102)]] const Early kEarly;  // the first that programs may have is 101
+
+TEST(Hash, IsTheSameBeforeStaticObjectsAreMade) { EXPECT_EQ(kEarly.hash, hash_integer(5, 7)); }
+
 TEST(Hash, SpreadsNumberedNamesOverTheUpperHalf) {
   constexpr std::size_t kSlots = 4096;
   std::set<std::uint64_t> slots;

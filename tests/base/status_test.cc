@@ -24,6 +24,15 @@ TEST(Status, KeepsCodeAndSentence) {
   EXPECT_EQ(status.message(), "is empty");
 }
 
+TEST(OutOfMemory, AdvisesFewerThreadsWhereThereWereSeveral) {
+  EXPECT_EQ(out_of_memory().code(), StatusCode::out_of_memory);
+  EXPECT_EQ(out_of_memory().message(), out_of_memory(1).message());
+  EXPECT_EQ(out_of_memory(1).message().find("threads"), std::string::npos);
+  for (const int threads : {0, 2, 8}) {
+    EXPECT_NE(out_of_memory(threads).message().find("use fewer threads"), std::string::npos);
+  }
+}
+
 TEST(Result, HoldsAValue) {
   Result<std::string> result = std::string("text");
   ASSERT_TRUE(result.ok());

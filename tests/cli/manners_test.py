@@ -154,7 +154,7 @@ class Manners(unittest.TestCase):
         for number in (signal.SIGINT, signal.SIGTERM):
             process = subprocess.Popen([PROGRAM, "ops", "-", "-o", "operators.csv", "--progress", "on"],
                                        cwd=self.folder, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
-            process.stdin.write(self.large_trace().read_bytes()[:200_000])
+            process.stdin.write(self.large_trace().read_bytes()[:1_000_000])
             process.stdin.flush()
             process.stderr.read(1)  # it reads
             process.send_signal(number)

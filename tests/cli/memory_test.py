@@ -62,6 +62,14 @@ class Memory(unittest.TestCase):
                         self.assertGreater(sum(1 for _ in lines), count, "all rows are there")
                     self.assertLess(listed, summary + 16 * MIB)
 
+    def test_threads_do_not_keep_strings_of_their_own(self):
+        """15 MB of names, each of which every thread meets."""
+        operator = '{{"ph": "X", "cat": "cpu_op", "name": "{} {}", "pid": 1, "tid": 1, "ts": {}, "dur": 5}}'
+        names = 50_000
+        trace = self.trace_of(operator.format("long " * 50, 7919 * n % names, 10 * n) for n in range(3 * names))
+        alone = peak("ops", trace, "--threads", "1")
+        self.assertLess(peak("ops", trace, "--threads", "8"), alone + 20 * MIB)
+
     def test_lines_of_stacks_are_not_kept(self):
         """100 frames in each other, and 6,000 operators in the innermost: 34 MB of lines of 1 MB of events."""
         def events(depth=100, operators=6000):

@@ -33,7 +33,7 @@ using testing::Not;
 
 std::string document(const Trace& trace, Dialect dialect = Dialect::kineto) {
   std::string text;
-  dialects::RowWriter writer(trace, dialect, false);
+  const dialects::RowWriter writer(trace, dialect, false);
   const auto sink = io::memory_sink(text);
   EXPECT_TRUE(write_model_rows(trace, writer, *sink).ok());
   std::string copy;
@@ -75,10 +75,12 @@ TEST(ModelRows, FramesInADeepNestFindTheirParentsInOneStep) {
 TEST(ModelRows, HoldWhatTheModelHolds) {
   TraceBuilder builder;
   const EventId op = add(builder, {.name = "aten::mm", .duration = 50'000, .external_id = 4});
-  builder.add_inputs({op, builder.intern("[[2, 3], []]"), builder.intern("[\"float\", \"Scalar\"]"),
-                      builder.intern("[\"\", \"1\"]")});
-  builder.add_autograd({op, 7, 3});
-  builder.add_call_stack({op, builder.intern("a \"b\";c;")});
+  builder.add_argument(op, Argument::input_dims, builder.intern("[[2, 3], []]"));
+  builder.add_argument(op, Argument::input_types, builder.intern(R"(["float", "Scalar"])"));
+  builder.add_argument(op, Argument::concrete_inputs, builder.intern(R"(["", "1"])"));
+  builder.add_argument(op, Argument::sequence_number, std::int64_t{7});
+  builder.add_argument(op, Argument::forward_thread, std::int64_t{3});
+  builder.add_argument(op, Argument::call_stack, builder.intern("a \"b\";c;"));
   EventRow open;
   open.start_ns = 60'000;
   open.name = builder.intern("open");
@@ -103,7 +105,8 @@ TEST(ModelRows, HoldWhatTheModelHolds) {
 TEST(ModelRows, KeepInputsThatAreNoJsonAsTexts) {
   TraceBuilder builder;
   const EventId op = add(builder, {.name = "a"});
-  builder.add_inputs({op, builder.intern("[[2, 3"), builder.intern("float"), StringId::empty});
+  builder.add_argument(op, Argument::input_dims, builder.intern("[[2, 3"));
+  builder.add_argument(op, Argument::input_types, builder.intern("float"));
   const std::string text = document(finished(builder));
   EXPECT_THAT(text, HasSubstr(R"("Input Dims":"[[2, 3","Input type":"float"})"));
 }
@@ -167,8 +170,9 @@ TEST(ModelRows, OfRandomRecordingsReadAgain) {
       std::get<2>(before[row]) = std::get<2>(after[row]);
     }
     ASSERT_EQ(before, after);
-    ASSERT_EQ(again.inputs().size(), trace.inputs().size());
-    ASSERT_EQ(again.call_stacks().size(), trace.call_stacks().size());
+    for (const Argument which : {Argument::input_dims, Argument::call_stack}) {
+      ASSERT_EQ(again.argument(which).size(), trace.argument(which).size());
+    }
     ASSERT_EQ(again.memory().size(), trace.memory().size());
     ASSERT_EQ(again.steps().size(), trace.steps().size());
     for (std::size_t row = 0; row < trace.memory().size(); ++row) {
@@ -184,7 +188,7 @@ TEST(ModelRows, TellWhereTheSinkFails) {
   const Trace trace = finished(builder);
   const std::size_t size = document(trace).size();
   for (const std::size_t room : {std::size_t{0}, size / 2, size - 1}) {
-    dialects::RowWriter writer(trace, Dialect::kineto, false);
+    const dialects::RowWriter writer(trace, Dialect::kineto, false);
     fixtures::SinkLog log;
     fixtures::FailingSink sink(log, room);
     EXPECT_EQ(write_model_rows(trace, writer, sink).message(), "the disk is full");

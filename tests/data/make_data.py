@@ -99,7 +99,7 @@ class Kineto:
         self.add("i", None, s='"g"', name='"Record Window End"', pid='""', tid='""', ts=self.at(last))
         members = {"schemaVersion": 1, **self.members, "displayTimeUnit": "ms", "baseTimeNanoseconds": BASE_NS}
         head = "".join(f'  "{key}": {text(value)},\n' for key, value in members.items())
-        return "{\n" + head + '  "traceEvents": [\n' + ",\n".join(self.events) + f'\n  ],"traceName": "{name}" }}\n'
+        return "{\n" + head + '  "traceEvents": [\n    \n' + ",\n".join(self.events) + f'\n  ],"traceName": "{name}" }}\n'
 
 
 def gpu_step(name, *, rank=0, host="node-a", start_ns=START_NS, number=1, slower=0):

@@ -87,6 +87,28 @@ TEST(Arrows, GoFromLaunchesToTheirWork) {
   EXPECT_EQ(arrows.left_out, 0u);
 }
 
+TEST(Arrows, GoFromForwardToBackwardWithinAProcess) {
+  // The joined traces of two ranks have every id twice.
+  TraceBuilder builder;
+  for (const std::int64_t process : {1, 2}) {
+    for (const bool start : {true, false}) {
+      const std::int64_t time = start ? process : process + 50;
+      add(builder,
+          {.start = time, .duration = 9, .process = process, .external_id = start ? 1 : 2});
+      FlowEnd end;
+      end.id = 1;
+      end.time_ns = time * 1000;
+      end.track = fixtures::track(builder, process, 1);
+      end.type = FlowEnd::Type::forward_backward;
+      end.start = start;
+      builder.add_flow(end);
+    }
+  }
+  const Arrows arrows = arrows_of(builder);
+  EXPECT_THAT(pairs(arrows, kBackward), UnorderedElementsAre(std::pair(0, 1), std::pair(2, 3)));
+  EXPECT_EQ(arrows.left_out, 0u);
+}
+
 TEST(Arrows, NeedRangesThatAreOpenForAMoment) {
   // Readers close a range before they look for the one at an arrow's end.
   for (const std::int64_t duration_ns : {0, 1}) {

@@ -19,10 +19,11 @@ using fixtures::ExtremeTrace;
 
 std::string written(const Trace& trace, Dialect dialect) {
   std::string text;
-  RowWriter writer(trace, dialect, true);
+  const RowWriter writer(trace, dialect, true);
+  RowTexts texts(trace);
   writer.begin(text);
   for (std::size_t row = 0; row < trace.events().size(); ++row) {
-    writer.range(static_cast<EventId>(row), {}, text);
+    writer.range(static_cast<EventId>(row), {}, texts, text);
   }
   for (const MemoryRecord& record : trace.memory()) {
     writer.memory(record, writer.places().of_track(record.track), {}, text);

@@ -360,5 +360,32 @@ TEST(LinkNumbers, GiveWaitsTheCorrelationOfTheirCall) {
   EXPECT_EQ(numbering.correlation(other), 0u);
 }
 
+TEST(LinkNumbers, GiveOtherDeviceWorkTheCallOfItsOwnProcess) {
+  for (const Dialect dialect : {Dialect::plugin, Dialect::kineto}) {
+    TraceBuilder builder;
+    std::vector<EventId> calls;
+    std::vector<EventId> waits;
+    for (const std::int64_t process : {1, 2}) {
+      calls.push_back(add(builder, {.category = "cuda_runtime",
+                                    .name = "cudaStreamSynchronize",
+                                    .start = 10,
+                                    .duration = 50,
+                                    .process = process,
+                                    .correlation = 5}));
+      waits.push_back(add(builder, {.category = "cuda_sync",
+                                    .name = "Stream Sync",
+                                    .start = 12,
+                                    .duration = 40,
+                                    .thread = 7,
+                                    .process = process,
+                                    .correlation = 5}));
+    }
+    const Numbering numbering(builder, dialect);
+    EXPECT_NE(numbering.correlation(calls[0]), numbering.correlation(calls[1]));
+    EXPECT_EQ(numbering.correlation(waits[0]), numbering.correlation(calls[0]));
+    EXPECT_EQ(numbering.correlation(waits[1]), numbering.correlation(calls[1]));
+  }
+}
+
 }  // namespace
 }  // namespace tbtrace::dialects

@@ -3,7 +3,9 @@
 #include <array>
 #include <filesystem>
 #include <memory>
+#include <ostream>
 #include <sstream>
+#include <streambuf>
 #include <string>
 #include <vector>
 
@@ -319,6 +321,18 @@ TEST(StreamSink, WritesUntilTheStreamFails) {
   EXPECT_EQ(stream.str(), "ab");
   stream.setstate(std::ios::badbit);
   EXPECT_EQ(sink->write("c").code(), StatusCode::unwritable_output);
+}
+
+/// Takes nothing.
+class FullBuffer final : public std::streambuf {};
+
+TEST(StreamSink, AStreamThatThrowsIsAFailure) {
+  FullBuffer buffer;
+  std::ostream stream(&buffer);
+  stream.exceptions(std::ios::badbit | std::ios::failbit);
+  const std::unique_ptr<ByteSink> sink = stream_sink(stream);
+  EXPECT_EQ(sink->write("a").code(), StatusCode::unwritable_output);
+  EXPECT_EQ(sink->write("b").code(), StatusCode::unwritable_output);
 }
 
 }  // namespace

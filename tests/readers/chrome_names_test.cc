@@ -1,6 +1,7 @@
 // Names, stacks and metadata: escaped as JSON has it, or not at all as Kineto writes them.
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -110,7 +111,8 @@ TEST(ChromeNames, OfArrowsAndLabelsEndWhereTheirLinesEnd) {
   for (const Layout layout : {Layout::kineto_lines, Layout::kineto_inline}) {
     // In the older layout an arrow's name is the last of its event, a label's the first.
     const std::string text =
-        "{\n\"traceEvents\": [" + fixtures::event_text(op("a"), layout) +
+        "{\n\"traceEvents\": [\n" + std::string(layout == Layout::kineto_lines ? "    \n" : "") +
+        fixtures::event_text(op("a"), layout) +
         ",\n  {\n    \"ph\": \"s\", \"id\": 7, \"pid\": 1, \"tid\": 1, \"ts\": "
         "10,\n    \"cat\": \"ac2g\", \"name\": \"ac2g\"\n  },\n  {\n    "
         "\"name\": \"process_name\", \"ph\": \"M\", \"ts\": 1, \"pid\": 1, "
@@ -130,8 +132,7 @@ std::string stack_in(std::string_view content, Layout layout, bool at_the_end) {
   if (!at_the_end) event.arg("Ev Idx", "0");
   const Trace trace = read(trace_text({op("before"), event, op("after")}, layout));
   EXPECT_THAT(names(trace), ElementsAre("before", "op", "after")) << content;
-  return trace.call_stacks().empty() ? ""
-                                     : std::string(trace.string(trace.call_stacks()[0].frames));
+  return std::string(trace.argument_text(EventId{1}, Argument::call_stack));
 }
 
 TEST(ChromeNames, OfStacksMayHoldQuotesAndTabs) {
@@ -157,7 +158,28 @@ TEST(ChromeNames, OfMetadataMayHoldQuotesInKinetosLines) {
     const Trace read_back = read(trace.text(layout));
     EXPECT_EQ(read_back.metadata().at("note"), R"("say \"hi\", \"b\": 5")");
     EXPECT_EQ(read_back.metadata().at("last"), "\"x\"");
-    EXPECT_EQ(issue_counts(read_back), "");
+    EXPECT_EQ(issue_counts(read_back), "unescaped_text 1");
+  }
+}
+
+TEST(ChromeNames, OfMetadataThatNoJsonHoldsAreCountedOnEitherSideOfTheEvents) {
+  for (const Layout layout : fixtures::kAllLayouts) {
+    ChromeText trace;
+    trace.events = {op("a"), op("b")};
+    const auto counted = [&](std::string_view value) {
+      trace.before = {{"traceName", std::string(value)}};
+      trace.after.clear();
+      const std::string before = issue_counts(read(trace.text(layout)));
+      std::swap(trace.before, trace.after);
+      EXPECT_EQ(issue_counts(read(trace.text(layout))), before) << value;
+      return before;
+    };
+    EXPECT_EQ(counted(R"("C:\\dir\\x.json")"), "");
+    EXPECT_EQ(counted(R"("say \"x\" \u00e4")"), "");
+    EXPECT_EQ(counted(R"("C:\dir\x.json")"), "unescaped_text 1");
+    EXPECT_EQ(counted(R"("C:\Users\x.json")"), "unescaped_text 1");
+    EXPECT_EQ(counted("\"a\tb\""), "unescaped_text 1");
+    EXPECT_EQ(counted("\"a\xff\""), "invalid_utf8 1");
   }
 }
 
@@ -238,14 +260,55 @@ TEST(ChromeNames, ThatAreNoUtf8AreCleanWhereverTheyStand) {
   }
 }
 
-TEST(ChromeNames, KeepControlCharactersThatAreNotEscaped) {
-  EXPECT_EQ(name_in("a\tb\x01", Layout::minified), "a\tb\x01");
-  EXPECT_EQ(name_in("two\nlines", Layout::minified), "two\nlines");
+TEST(ChromeNames, KeepControlCharactersThatAreNotEscapedAndCountThem) {
+  for (const std::string_view name : {"a\tb\x01", "two\nlines", "a\x1f"}) {
+    EXPECT_EQ(name_in(name, Layout::minified), name);
+    EXPECT_EQ(issue_counts(read(trace_text({op("first"), op(name)}))), "unescaped_text 1") << name;
+  }
+}
+
+TEST(ChromeNames, MayHoldTheTabThatKinetoDoesNotEscape) {
+  for (const Layout layout : {Layout::kineto_lines, Layout::kineto_inline}) {
+    const Trace trace = read(trace_text({op("first"), op("a\tb"), op("last")}, layout));
+    EXPECT_THAT(names(trace), ElementsAre("first", "a\tb", "last"));
+    EXPECT_EQ(issue_counts(trace), "unescaped_text 1") << "other programs refuse the file";
+  }
+}
+
+TEST(ChromeNames, OfKinetoWithBackslashesAreCounted) {
+  for (const Layout layout : {Layout::kineto_lines, Layout::kineto_inline}) {
+    const Trace trace =
+        read(trace_text({op("first"), op(R"(C:\new)"), op(R"(say \"hi\")")}, layout));
+    EXPECT_THAT(names(trace), ElementsAre("first", R"(C:\new)", R"(say "hi")"));
+    EXPECT_EQ(issue_counts(trace), "unescaped_text 1") << "its one escape is fine";
+  }
+}
+
+TEST(ChromeNames, WithLoneSurrogatesAreReplacedAndCounted) {
+  const Trace trace =
+      read(trace_text({op(R"(a\ud83d)"), op(R"(\udc00b)").with("own", R"("\ud800")")}));
+  EXPECT_THAT(names(trace), ElementsAre("a\ufffd", "\ufffdb"));
+  EXPECT_EQ(issue_counts(trace), "invalid_utf8 2");
+}
+
+TEST(ChromeNames, OfMetadataAreTheirMeaning) {
+  const Trace trace = read(R"({"a\"b":1,"\u0063":2,"d\\":3,"traceEvents":[]})");
+  EXPECT_EQ(trace.metadata().at("a\"b"), "1");
+  EXPECT_EQ(trace.metadata().at("c"), "2");
+  EXPECT_EQ(trace.metadata().at("d\\"), "3");
 }
 
 TEST(ChromeNames, OfThousandsOfCharactersStayWhole) {
   const std::string name(5123, 'k');
   for (const Layout layout : fixtures::kAllLayouts) EXPECT_EQ(name_in(name, layout), name);
+}
+
+TEST(ChromeNames, ThatNobodyAskedForAreCountedIfNoJsonHoldsThem) {
+  for (const std::string_view value : {"\"a\tb\"", "\"a\"b\"", "{\"a\tb\": 1}", "[\"a\nb\"]"}) {
+    const Trace trace = read(trace_text({op("first"), op("a").arg("own", value)}));
+    EXPECT_THAT(names(trace), ElementsAre("first", "a"));
+    EXPECT_EQ(issue_counts(trace), "unescaped_text 1") << value;
+  }
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -30,6 +29,7 @@ using fixtures::Layout;
 using fixtures::names;
 using fixtures::op;
 using fixtures::read;
+using fixtures::trace_of;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -52,22 +52,42 @@ std::string text_with_everything(std::string_view with_stack) {
   return trace.text();
 }
 
+std::size_t count(const Trace& trace, Argument which) { return trace.argument(which).size(); }
+
 TEST(ReadOptions, LeaveInputsOutIfAsked) {
   const Trace with = read(text_with_everything("0"), {.threads = 1});
-  const Trace without = read(text_with_everything("0"), {.threads = 1, .inputs = false});
-  EXPECT_EQ(with.inputs().size(), 1u);
-  EXPECT_EQ(without.inputs().size(), 0u);
-  EXPECT_EQ(without.autograd().size(), 1u);
-  EXPECT_EQ(without.call_stacks().size(), 1u);
+  const Trace without =
+      read(text_with_everything("0"),
+           {.threads = 1, .arguments = {ArgumentGroup::autograd, ArgumentGroup::call_stacks}});
+  EXPECT_EQ(count(with, Argument::input_dims), 1u);
+  EXPECT_EQ(count(without, Argument::input_dims), 0u);
+  EXPECT_EQ(count(without, Argument::sequence_number), 1u);
+  EXPECT_EQ(count(without, Argument::call_stack), 1u);
   EXPECT_EQ(names(without), names(with));
+}
+
+TEST(ReadOptions, KeepIdsAndMarksWhateverIsAsked) {
+  ChromeText text;
+  text.events = {op("a").arg("External id", "7").arg("correlation", "8").arg("Python id", "0"),
+                 op("b").arg("External id", "0").arg("finished", "false")};
+  const Trace trace = read(text.text(), {.threads = 1, .arguments = {}});
+  EXPECT_EQ(trace.external_id(EventId{0}), 7);
+  EXPECT_EQ(trace.correlation(EventId{0}), 8);
+  EXPECT_TRUE(trace.events().is_python_frame(EventId{0}));
+  EXPECT_TRUE(trace.events().has_zero_external_id(EventId{1}));
+  EXPECT_TRUE(trace.events().unfinished(EventId{1}));
+  for (std::size_t row = 0; row < kArgumentCount; ++row) {
+    EXPECT_EQ(count(trace, static_cast<Argument>(row)), 0u) << kArgumentRows[row].name;
+  }
 }
 
 TEST(ReadOptions, LeaveCallStacksOutIfAskedUnlessTheFileWasRecordedWithThem) {
   for (const int threads : {1, 2}) {
-    const ReadOptions options = {.threads = threads, .call_stacks = false};
-    EXPECT_EQ(read(text_with_everything("0"), options).call_stacks().size(), 0u);
-    EXPECT_EQ(read(text_with_everything("0"), options).inputs().size(), 1u);
-    EXPECT_EQ(read(text_with_everything("1"), options).call_stacks().size(), 1u);
+    const ReadOptions options = {.threads = threads, .arguments = {ArgumentGroup::inputs}};
+    const Trace without = read(text_with_everything("0"), options);
+    EXPECT_EQ(count(without, Argument::call_stack), 0u);
+    EXPECT_EQ(count(without, Argument::input_dims), 1u);
+    EXPECT_EQ(count(read(text_with_everything("1"), options), Argument::call_stack), 1u);
   }
 }
 
@@ -124,7 +144,7 @@ TEST(ReadChrome, KeepsWhatCameBeforeTheSourceFailed) {
   for (const std::size_t fail_after : {std::size_t{100}, std::size_t{200'000}, text.size() - 5}) {
     for (const int threads : {1, 2, 3}) {
       fixtures::FailingSource source(text, fail_after, 70'000);
-      const Result<Trace> trace = read_chrome(source, {.threads = threads});
+      const Result<Trace> trace = trace_of(read_chrome(source, {.threads = threads}));
       ASSERT_TRUE(trace.ok()) << trace.status().message();
       const std::size_t whole = names(read(text.substr(0, fail_after))).size();
       EXPECT_EQ(trace->events().size(), whole);
@@ -137,7 +157,7 @@ TEST(ReadChrome, KeepsWhatCameBeforeTheSourceFailed) {
 TEST(ReadChrome, CountsDamageBehindAWholeDocument) {
   const std::string text = many_events(3);
   fixtures::FailingSource source(text, text.size());
-  const Result<Trace> trace = read_chrome(source, {.threads = 1});
+  const Result<Trace> trace = trace_of(read_chrome(source, {.threads = 1}));
   ASSERT_TRUE(trace.ok());
   EXPECT_EQ(trace->events().size(), 3u);
   EXPECT_EQ(issue_counts(*trace), "input_damaged 1") << "a bad checksum is damage";
@@ -145,128 +165,69 @@ TEST(ReadChrome, CountsDamageBehindAWholeDocument) {
 
 TEST(ReadChrome, FailsWhereNothingCouldBeRead) {
   fixtures::FailingSource source("", 0);
-  const Result<Trace> trace = read_chrome(source, {.threads = 2});
+  const Result<Trace> trace = trace_of(read_chrome(source, {.threads = 2}));
   ASSERT_FALSE(trace.ok());
   EXPECT_THAT(trace.status().message(), HasSubstr("the cable was pulled"));
 }
 
-// Items of more than 32 MiB. Memory is watched while the reader asks for more.
-
-std::size_t resident_bytes() {
-  std::size_t pages = 0;
-  std::size_t resident = 0;
-  std::ifstream("/proc/self/statm") >> pages >> resident;
-  return resident * 4096;
-}
-
-struct HugeCase {
-  std::string head;
-  char fill;
-  std::string tail;
-};
-
-constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
-
-// Sanitizers need memory of their own, and time.
+// Long events and members. Sanitizers need memory of their own, and time.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;  // fewer sizes and threads: every page costs much
+constexpr std::uint64_t kLong = std::uint64_t{5} << 20;
 #else
-constexpr bool kSanitized = false;
+constexpr std::uint64_t kLong = std::uint64_t{70} << 20;
 #endif
 
-/// Reads a text with an item of `size` bytes between `head` and `tail`; most memory goes to
-/// `grown`.
-Trace read_huge(const HugeCase& huge, std::uint64_t size, int threads, std::size_t& grown) {
-  const std::size_t before = resident_bytes();
-  std::size_t most = before;
-  fixtures::HugeSource source(huge.head, size, huge.fill, huge.tail);
-  source.on_read = [&] { most = std::max(most, resident_bytes()); };
-  Result<Trace> trace = read_chrome(source, {.threads = threads});
-  grown = most - before;
+/// Reads a text with `kLong` times `fill` between `head` and `tail`.
+Trace read_long(const std::string& head, char fill, const std::string& tail, int threads) {
+  fixtures::HugeSource source(head, kLong, fill, tail);
+  Result<Trace> trace = trace_of(read_chrome(source, {.threads = threads}));
   EXPECT_TRUE(trace.ok()) << trace.status().message();
   if (trace.ok()) return *std::move(trace);
   return read("[]");
 }
 
-const std::string& first_and_second() {
-  static const std::string text = fixtures::event_text(op("a"), Layout::minified) + "," +
-                                  fixtures::event_text(op("b"), Layout::minified);
-  return text;
+std::string event(std::string_view name) {
+  return fixtures::event_text(op(name), Layout::minified);
 }
 
-void expect_left_out(const HugeCase& huge, std::string_view issues) {
+TEST(ReadChrome, HoldsLongEvents) {
+  const std::string before = "[" + event("a") + "," + event("b") + ",";
   for (const int threads : {1, 3}) {
-    if (kSanitized && threads == 1) continue;
-    std::size_t grown = 0;
-    const Trace trace = read_huge(huge, (kSanitized ? 70 : 300) * kMiB, threads, grown);
-    EXPECT_THAT(names(trace), testing::IsSupersetOf({"a", "b"})) << threads << " threads";
-    EXPECT_EQ(issue_counts(trace), issues) << threads << " threads";
-    if (!kSanitized) EXPECT_LT(grown, 200 * kMiB) << "the item is not held";
+    const Trace named =
+        read_long(before + R"({"ph":"X","ts":1,"name":")", 'x', "\"}," + event("c") + "]", threads);
+    ASSERT_EQ(named.events().size(), 4u);
+    EXPECT_EQ(named.name(EventId{2}).size(), kLong);
+    EXPECT_EQ(named.name(EventId{3}), "c");
+    EXPECT_EQ(issue_counts(named), "");
+    const Trace nested =
+        read_long(before + R"({"ph":"X","ts":1,"args":{"list":[{"ph":"X","name":"no","ts":1},)",
+                  '1', R"(]},"name":"long"},)" + event("c") + "]", threads);
+    EXPECT_THAT(names(nested), ElementsAre("a", "b", "long", "c"));
+    EXPECT_EQ(issue_counts(nested), "");
   }
 }
 
-TEST(ReadChrome, LeavesOutEventsTooLargeToHold) {
-  expect_left_out({"[" + first_and_second() + ",{\"ph\":\"X\",\"name\":\"", 'x',
-                   "\",\"ts\":1}," + fixtures::event_text(op("c"), Layout::minified) + "]"},
-                  "event_too_large 1");
-}
-
-TEST(ReadChrome, LeavesOutNestedEventsTooLargeToHold) {
-  expect_left_out(
-      {"{\"traceEvents\":[" + first_and_second() + ",{\"ph\":\"X\",\"args\":{\"list\":[", '1',
-       "]}}," + fixtures::event_text(op("c"), Layout::minified) + "]}"},
-      "event_too_large 1");
-}
-
-TEST(ReadChrome, LeavesOutMembersTooLargeToHold) {
-  expect_left_out({"{\"before\":\"", '}', "\",\"traceEvents\":[" + first_and_second() + "]}"},
-                  "event_too_large 1");
-  expect_left_out({"{\"traceEvents\":[" + first_and_second() + "],\"log\":\"", ']', "\",\"b\":1}"},
-                  "event_too_large 1");
-}
-
-TEST(ReadChrome, LeavesOutWhatHasNoEnd) {
-  expect_left_out({"[" + first_and_second() + ",{\"ph\":\"X\",\"name\":\"", 'x', ""},
-                  "input_truncated 1, event_too_large 1");
-}
-
-TEST(ReadChrome, ReadsOnBehindAnItemThatIsTooLarge) {
-  HugeCase huge = {"[" + first_and_second() + ",{\"ph\":\"X\",\"name\":\"", 'x', "\",\"ts\":1}"};
-  for (int row = 0; row < 20'000; ++row) {
-    huge.tail += "," + fixtures::event_text(op("op " + std::to_string(row)), Layout::minified);
-  }
-  for (const int threads : {1, 2}) {
-    if (kSanitized && threads == 1) continue;
-    std::size_t grown = 0;
-    const Trace trace = read_huge(huge, 70 * kMiB, threads, grown);
-    EXPECT_EQ(trace.events().size(), 20'002u);
-    EXPECT_EQ(issue_counts(trace), "event_too_large 1");
-    ASSERT_EQ(trace.issues()[0].offsets.size(), 1u);
-    EXPECT_EQ(trace.issues()[0].offsets[0], 1 + first_and_second().size() + 1);
+TEST(ReadChrome, HoldsLongMembersOnBothSidesOfTheEvents) {
+  const std::string events = "\"traceEvents\":[" + event("a") + "," + event("b") + "]";
+  for (const int threads : {1, 3}) {
+    const Trace before = read_long("{\"log\":\"", '}', "\"," + events + "}", threads);
+    EXPECT_THAT(names(before), ElementsAre("a", "b"));
+    EXPECT_EQ(before.metadata().at("log").size(), kLong + 2);
+    EXPECT_EQ(issue_counts(before), "");
+    const Trace after = read_long("{" + events + ",\"log\":\"", ']', "\",\"b\":1}", threads);
+    EXPECT_THAT(names(after), ElementsAre("a", "b"));
+    EXPECT_EQ(after.metadata().at("log").size(), kLong + 2);
+    EXPECT_EQ(after.metadata().at("b"), "1");
+    EXPECT_EQ(issue_counts(after), "");
   }
 }
 
-TEST(ReadChrome, HoldsItemsOfUpTo32MiB) {
-  const HugeCase huge = {"[" + first_and_second() + ",{\"ph\":\"X\",\"ts\":1,\"name\":\"", 'x',
-                         "\"}," + fixtures::event_text(op("c"), Layout::minified) + "]"};
-  std::size_t grown = 0;
-  for (const int threads : {1, 2}) {
-    const Trace trace = read_huge(huge, 31 * kMiB, threads, grown);
-    EXPECT_EQ(trace.events().size(), 4u);
-    EXPECT_EQ(issue_counts(trace), "");
-  }
-}
-
-TEST(ReadChrome, DecidesWhatIsTooLargeWhateverTheThreads) {
-  const HugeCase huge = {"[" + first_and_second() + ",{\"ph\":\"X\",\"ts\":1,\"name\":\"", 'x',
-                         "\"}," + fixtures::event_text(op("c"), Layout::minified) + "]"};
-  for (const std::uint64_t size : {33 * kMiB, 63 * kMiB, 65 * kMiB}) {
-    if (kSanitized && size == 63 * kMiB) continue;
-    std::size_t grown = 0;
-    const Trace one = read_huge(huge, size, 1, grown);
-    const Trace two = read_huge(huge, size, 2, grown);
-    EXPECT_EQ(issue_counts(one), issue_counts(two)) << size;
-    EXPECT_EQ(one.events().size(), two.events().size()) << size;
+TEST(ReadChrome, KeepsWhatComesBeforeALongEventWithoutAnEnd) {
+  for (const int threads : {1, 3}) {
+    const Trace trace = read_long(
+        "[" + event("a") + "," + event("b") + ",{\"ph\":\"X\",\"name\":\"", 'x', "", threads);
+    EXPECT_THAT(names(trace), ElementsAre("a", "b"));
+    EXPECT_EQ(issue_counts(trace), "input_truncated 1");
   }
 }
 

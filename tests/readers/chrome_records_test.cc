@@ -97,7 +97,7 @@ TEST(ChromeMemory, TakesNumbersOutOfRangeForUnknown) {
                                            .arg("Total Allocated", "-7")
                                            .arg("Ev Idx", "4294967295"),
                                        memory("4", "9223372036854775807")}));
-  EXPECT_EQ(issue_counts(trace), "");
+  EXPECT_EQ(issue_counts(trace), "argument_unreadable 1") << "of `Bytes`, which is too large";
   ASSERT_EQ(trace.memory().size(), 2u);
   EXPECT_EQ(trace.memory()[0].bytes, 0);
   EXPECT_EQ(trace.memory()[0].total_allocated_bytes, -1);
@@ -155,6 +155,15 @@ TEST(ChromeArrows, HaveIdsThatAreNumbersOrText) {
   EXPECT_EQ(trace.flows()[0].id, trace.flows()[1].id);
   EXPECT_NE(trace.flows()[0].id, trace.flows()[2].id);
   EXPECT_EQ(trace.flows()[3].id, 31);
+  EXPECT_EQ(issue_counts(trace), "");
+}
+
+TEST(ChromeArrows, HaveTheSameIdInAnyFormOfANumber) {
+  const Trace trace = read(trace_text({arrow("s", "7"), arrow("f", "7.0"), arrow("f", "\"7\""),
+                                       arrow("f", "7e0"), arrow("f", "0.7e1")}));
+  ASSERT_EQ(trace.flows().size(), 5u);
+  for (const FlowEnd& end : trace.flows()) EXPECT_EQ(end.id, 7);
+  EXPECT_EQ(issue_counts(trace), "");
 }
 
 TEST(ChromeArrows, AreIncompleteWithoutAnIdOrATime) {
@@ -213,7 +222,9 @@ std::size_t inputs_for_flops(const fixtures::Members& before, const fixtures::Me
   trace.before = before;
   trace.events = {op("a").arg("Input Dims", "[[2, 3]]"), op("b").arg("Input Dims", "[[4]]")};
   trace.after = after;
-  return read(trace.text(layout), {.threads = 1, .inputs_for_flops_only = true}).inputs().size();
+  return read(trace.text(layout), {.threads = 1, .inputs_for_flops_only = true})
+      .argument(Argument::input_dims)
+      .size();
 }
 
 TEST(ChromeInputs, AreLeftOutWhereKinetoSaysThatNoFlopsWereAskedFor) {

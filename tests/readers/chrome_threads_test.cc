@@ -1,4 +1,4 @@
-// The number of threads, and how the bytes arrive, must not show in the trace.
+// The number of threads, the size of blocks and how the bytes arrive must not show in the trace.
 #include <cstddef>
 #include <memory>
 #include <random>
@@ -12,6 +12,7 @@
 #include "fixtures/chrome_text.h"
 #include "fixtures/failing_source.h"
 #include "fixtures/read_text.h"
+#include "fixtures/reading_ways.h"
 
 namespace tbtrace::readers {
 namespace {
@@ -69,17 +70,16 @@ ChromeText large_trace(int events, bool unescaped = false) {
   return trace;
 }
 
-/// Reads with 1, 2, 3 and 8 threads; returns the first trace.
+/// Reads with all numbers of threads, in blocks of 4096 bytes and in those of the program.
 Trace read_with_any_threads(const std::string& text) {
-  Trace first = read(text, {.threads = 1});
-  const std::string rows = describe(first);
-  const std::string issues = describe_issues(first);
-  for (const int threads : {2, 3, 8}) {
-    const Trace trace = read(text, {.threads = threads});
-    EXPECT_EQ(first_difference(rows, describe(trace)), "") << threads << " threads";
-    EXPECT_EQ(issues, describe_issues(trace)) << threads << " threads";
+  return fixtures::read_in_ways(text, fixtures::reading_ways(4096));
+}
+
+Trace read_damaged_with_any_threads(const std::string& text) {
+  for (const std::size_t block_bytes : {std::size_t{4096}, BlockSize().bytes}) {
+    EXPECT_EQ(fixtures::difference_between(text, fixtures::numbers_of_threads(block_bytes)), "");
   }
-  return first;
+  return read(text);
 }
 
 constexpr int kManyEvents = 16'000;  // 2 to 4 MB: several blocks
@@ -210,7 +210,7 @@ TEST(ChromeThreads, GiveTheSameTraceWithBadBytesInsideEvents) {
       damaged[200 + random() % (damaged.size() - 400)] = "\"{},:\xff\\\0x"[random() % 9];
     }
     SCOPED_TRACE(seed);
-    const Trace all = read_with_any_threads(damaged);
+    const Trace all = read_damaged_with_any_threads(damaged);
     EXPECT_NE(issue_counts(all), "");
   }
 }
@@ -221,7 +221,7 @@ TEST(ChromeThreads, GiveTheSameTraceOfPipesThatGiveLittleAtATime) {
   for (const std::size_t piece : {1u, 3u, 1000u, 4097u, 131'071u}) {
     for (const int threads : {1, 3}) {
       const auto source = fixtures::in_pieces(text, piece);
-      const Result<Trace> trace = read_chrome(*source, {.threads = threads});
+      const Result<Trace> trace = fixtures::trace_of(read_chrome(*source, {.threads = threads}));
       ASSERT_TRUE(trace.ok());
       EXPECT_EQ(first_difference(describe(whole), describe(*trace)), "") << piece;
       EXPECT_EQ(describe_issues(*trace), "") << piece;
@@ -234,6 +234,28 @@ TEST(ChromeThreads, MayBeMoreThanThereAreBlocks) {
     read_with_any_threads(large_trace(events).text());
     EXPECT_EQ(read(large_trace(events).text(), {.threads = 64}).tracks().size(),
               read(large_trace(events).text(), {.threads = 1}).tracks().size());
+  }
+}
+
+TEST(ChromeThreads, GiveTheSameTraceInBlocksOfAnySize) {
+  for (const bool unescaped : {false, true}) {
+    const ChromeText trace = large_trace(200, unescaped);
+    for (const Layout layout : fixtures::kAllLayouts) {
+      fixtures::read_in_ways(trace.text(layout), fixtures::reading_ways());
+    }
+    const std::string array = fixtures::array_text(trace.events, Layout::event_a_line);
+    fixtures::read_in_ways(array, fixtures::reading_ways());
+  }
+}
+
+TEST(ChromeThreads, GiveTheSameTraceOfElementsThatAreStrings) {
+  for (const std::string name : {"a", "a\xff"}) {
+    std::string text = R"([{"ph":"X","name":")" + name + R"(","ts":1})";
+    for (std::size_t size = 0; size < 120; ++size) {
+      text += ",\"" + std::string(size, 'x') + R"(",{"ph":"X","ts":2,"name":")" + name + "\"}";
+    }
+    const Trace trace = fixtures::read_in_ways(text + "]", fixtures::reading_ways());
+    EXPECT_EQ(trace.events().size(), 121u);
   }
 }
 

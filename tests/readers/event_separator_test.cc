@@ -8,45 +8,44 @@
 namespace tbtrace::readers {
 namespace {
 
+/// Learned from the first event of a text.
 EventSeparator learned(std::string_view text) {
   EventSeparator separator;
   separator.learn(text, text.find('}') + 1);
   return separator;
 }
 
-/// What is left of a text when it is cut at the boundary.
-std::string_view tail(EventSeparator& separator, std::string_view text) {
-  return text.substr(separator.last_boundary(text));
-}
-
 TEST(EventSeparator, KnowsNothingBeforeTwoEventsWereSeen) {
   for (const std::string_view text : {R"({"ph": 1})", R"({"ph": 1}, )", R"({"ph": 1}, {)",
                                       R"({"ph": 1}, {"p)", R"({"ph": 1}])", R"({"ph": 1}, 7)"}) {
     EXPECT_FALSE(learned(text).known()) << text;
+    EXPECT_EQ(learned(text).next_event(R"({"ph": 1}, {"ph": 1})", 0), std::string_view::npos);
   }
   EXPECT_TRUE(learned(R"({"ph": 1}, {"ph")").known());
 }
 
-TEST(EventSeparator, CutsBehindTheLastEventThatAnotherFollows) {
-  EventSeparator separator = learned("{\"ph\": 1},\n  {\"ph\": 2}");
-  EXPECT_EQ(tail(separator, "{\"ph\": 3},\n  {\"ph\": 4},\n  {\"ph\": {}"), ",\n  {\"ph\": {}");
-  EXPECT_EQ(separator.last_boundary("{\"ph\": 3}, {\"ph\": 4}"), 0U) << "not this writer's layout";
-  EXPECT_EQ(separator.last_boundary(""), 0U);
+TEST(EventSeparator, LearnsNothingFromAPlaceThatIsNotTheEndOfAnEvent) {
+  EventSeparator separator;
+  separator.learn(R"({"ph": 1}, {"ph": 2})", 0);
+  separator.learn(R"({"ph": 1}, {"ph": 2})", 3);
+  EXPECT_FALSE(separator.known());
 }
 
-TEST(EventSeparator, TakesRowsThatBeginWithAnotherKey) {
-  EventSeparator separator = learned(R"({"name": 1}, {"name": 2})");
-  const std::string block = R"({"ph": 1}, {"ph": 2}, {"ph": 3)";
-  EXPECT_EQ(tail(separator, block), R"(, {"ph": 3)");
-  EXPECT_EQ(separator.next_event(block, 1), block.find(", {\"ph\": 2")) << "it has learned the key";
+TEST(EventSeparator, FindsTheNextEventOfTheSameLayout) {
+  const EventSeparator separator = learned("{\"ph\": 1},\n  {\"ph\": 2}");
+  const std::string_view text = "\"a\": 1},\n  {\"ph\": 3},\n  {\"ph\": 4}";
+  const std::size_t first = separator.next_event(text, 0);
+  ASSERT_NE(first, std::string_view::npos);
+  EXPECT_TRUE(text.substr(first).starts_with(",\n  {\"ph\": 3}")) << text.substr(first);
+  EXPECT_TRUE(text.substr(separator.next_event(text, first + 1)).starts_with(",\n  {\"ph\": 4}"));
+  EXPECT_EQ(separator.next_event("{\"ph\": 3}, {\"ph\": 4}", 0), std::string_view::npos)
+      << "not the layout of this writer";
+  EXPECT_EQ(separator.next_event("", 0), std::string_view::npos);
 }
 
-TEST(EventSeparator, DoesNotLearnFromObjectsInsideAnEvent) {
-  EventSeparator separator = learned(R"({"ph": 1}, {"ph": 2})");
-  EXPECT_EQ(tail(separator, R"({"ph": [{"a": 1}, {"a": 2)"), R"(, {"a": 2)");
-  EXPECT_EQ(tail(separator, R"({"ph": 1}, {"ph": [{"a": 1}, {"a": 2)"), R"(, {"a": 2)");
-  const std::string padded = R"({"ph": 1, "name": "a long event"}, {"ph": [{"a": 1}, {"a": 2)";
-  EXPECT_EQ(tail(separator, padded), R"(, {"ph": [{"a": 1}, {"a": 2)");
+TEST(EventSeparator, DoesNotTakeAnObjectInsideAnEventForOne) {
+  const EventSeparator separator = learned(R"({"ph": 1}, {"ph": 2})");
+  EXPECT_EQ(separator.next_event(R"({"ph": [{"a": 1}, {"a": 2}]})", 0), std::string_view::npos);
 }
 
 }  // namespace

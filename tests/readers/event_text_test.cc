@@ -43,13 +43,28 @@ TEST(EventText, TellsEscapesThatJsonDoesNotKnow) {
   EXPECT_EQ(meaning(R"(\u12)", kJson), "\\u12!");
 }
 
-TEST(EventText, OfKinetoKnowsOneEscape) {
+TEST(EventText, OfKinetoKnowsOneEscapeAndTellsOtherBackslashes) {
   for (const Quoting quoting : {Quoting::kineto_lines, Quoting::kineto_inline}) {
     const TextRules rules = {quoting, true, true};
     EXPECT_EQ(meaning(R"(a\"b)", rules), "a\"b");
-    EXPECT_EQ(meaning(R"(C:\new\table)", rules), R"(C:\new\table)");
-    EXPECT_EQ(meaning("a\\", rules), "a\\");
+    EXPECT_EQ(meaning(R"(C:\new\table)", rules), R"(C:\new\table!)");
+    EXPECT_EQ(meaning("a\\", rules), "a\\!");
   }
+}
+
+TEST(EventText, TellsRawControlCharacters) {
+  for (const TextRules& rules : {kJsonUnknown, kKineto}) {
+    EXPECT_EQ(meaning("a\tb", rules), "a\tb!");
+    EXPECT_EQ(meaning(std::string_view("a\0b", 3), rules), std::string("a\0b!", 4));
+    EXPECT_EQ(meaning("a\x7f", rules), "a\x7f") << "JSON allows it";
+  }
+  EXPECT_EQ(meaning(R"(a\tb)", kJsonUnknown), "a\tb") << "an escape is not raw";
+}
+
+TEST(EventText, HasReplacementsForLoneSurrogates) {
+  EXPECT_EQ(meaning(R"(a\ud83d)", kJson), "a\ufffd?");
+  EXPECT_EQ(meaning(R"(\ude00b)", kJson), "\ufffdb?");
+  EXPECT_EQ(meaning(R"(\ud83d\ud83d\ude00)", kJson), "\ufffd\U0001f600?");
 }
 
 TEST(EventText, TellsBareQuotesWhereTheyCanBe) {
@@ -71,10 +86,17 @@ TEST(EventText, OfScalarsHasNoEscapes) {
 }
 
 TEST(EventText, IsPlainIfItIsItsOwnMeaning) {
-  EXPECT_TRUE(is_plain(token("abc"), kJson));
-  EXPECT_FALSE(is_plain(token("a\\nc"), kJson));
-  EXPECT_TRUE(is_plain(token("abc"), {Quoting::escaped, false, true}));
-  EXPECT_FALSE(is_plain(token("abc"), kJsonUnknown)) << "nobody has looked for bad bytes";
+  EXPECT_TRUE(is_plain("abc", kJson));
+  EXPECT_FALSE(is_plain("a\\nc", kJson));
+  EXPECT_TRUE(is_plain("abc", {Quoting::escaped, false, true}));
+  EXPECT_FALSE(is_plain("abc", kJsonUnknown)) << "nobody has looked for bad bytes";
+}
+
+TEST(EventText, IsComparedByItsMeaning) {
+  std::string scratch;
+  EXPECT_EQ(readers::meaning(token(R"(\u0058)"), kJson, scratch), "X");
+  EXPECT_EQ(readers::meaning(token(R"(\u0058)"), kKineto, scratch), R"(\u0058)");
+  EXPECT_EQ(readers::meaning(token("5", Token::Type::scalar), kJson, scratch), "5");
 }
 
 }  // namespace

@@ -32,11 +32,25 @@ TEST(FindFormat, RefusesRocprofsOwnJsonWithARemedy) {
   ASSERT_TRUE(format.ok());
   EXPECT_THAT((*format)->name, StrEq("rocprofv3"));
   const auto source = io::memory_source(start);
-  const Result<Trace> trace = (*format)->read(*source, {});
+  const Result<Reading> trace = (*format)->read(*source, {});
   ASSERT_FALSE(trace.ok());
   EXPECT_EQ(trace.status().code(), StatusCode::unreadable_input);
   EXPECT_THAT(trace.status().message(),
               AllOf(HasSubstr("rocprofv3"), HasSubstr("--output-format")));
+}
+
+TEST(FindFormat, RefusesRocprofsOwnJsonOnlyByItsFirstKey) {
+  for (const std::string_view start :
+       {"{\"rocprofiler-sdk-tool\":", " \n{ \"rocprofiler-sdk-tool\" : ["}) {
+    EXPECT_EQ(name_of(start), "rocprofv3") << start;
+  }
+  for (const std::string_view start :
+       {R"({"traceEvents":[{"ph":"X","name":"rocprofiler-sdk-tool"}]})",
+        R"({"note":1,"rocprofiler-sdk-tool":[],"traceEvents":[]})",
+        R"([{"rocprofiler-sdk-tool":[]}])", R"({"rocprofiler-sdk-tool-2":[]})",
+        R"({"a":{"rocprofiler-sdk-tool":[]}})"}) {
+    EXPECT_EQ(name_of(start), "chrome_json") << start;
+  }
 }
 
 Status failure_of(std::string_view start) { return find_format(start).status(); }
@@ -56,7 +70,7 @@ TEST(FindFormat, SaysWhatItExpectedInsteadOfSomethingElse) {
                                        "name,self", "\"text\"", "17", "\xff\xfe{"}) {
     EXPECT_EQ(failure_of(start).code(), StatusCode::unreadable_input) << start;
     EXPECT_THAT(failure_of(start).message(),
-                AllOf(HasSubstr("is no trace"), HasSubstr("prof.export_chrome_trace()")))
+                AllOf(HasSubstr("is not a trace"), HasSubstr("prof.export_chrome_trace()")))
         << start;
     EXPECT_EQ(failure_of(start).message().find('\n'), std::string::npos);
   }

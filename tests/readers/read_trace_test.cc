@@ -61,7 +61,7 @@ void expect_unreadable(const Result<Trace>& trace, std::string_view cause,
 TEST(ReadTrace, SaysWhyAnInputIsNoTraceAndWhatToDo) {
   expect_unreadable(read_stream(""), "empty", "was the recording stopped?");
   expect_unreadable(read_stream(" \n"), "empty", "was the recording stopped?");
-  expect_unreadable(read_stream("<html><body>404</body></html>"), "no trace",
+  expect_unreadable(read_stream("<html><body>404</body></html>"), "not a trace",
                     "export_chrome_trace");
   expect_unreadable(read_stream("{\"a\": 1}"), "traceEvents", "export_chrome_trace");
   expect_unreadable(read_stream("{\"rocprofiler-sdk-tool\": []}"), "rocprofv3", "record with");
@@ -70,7 +70,7 @@ TEST(ReadTrace, SaysWhyAnInputIsNoTraceAndWhatToDo) {
 
 TEST(ReadTrace, SaysTheSameOfWhatIsInsideGzip) {
   expect_unreadable(read_stream(gzip_member("")), "empty", "was the recording stopped?");
-  expect_unreadable(read_stream(gzip_member("<html>")), "no trace", "export_chrome_trace");
+  expect_unreadable(read_stream(gzip_member("<html>")), "not a trace", "export_chrome_trace");
   expect_unreadable(read_stream(gzip_member("{}")), "traceEvents", "export_chrome_trace");
 }
 

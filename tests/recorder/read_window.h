@@ -32,8 +32,8 @@ inline std::string text_of(const WindowPointer& window) {
 inline Trace read(const WindowPointer& window) {
   std::string json;
   EXPECT_TRUE(wire::append_strict_json(json, text_of(window), false));
-  Result<Trace> trace =
-      readers::read_source(std::make_unique<WindowText>(window), {.threads = 1, .strict = true});
+  Result<Trace> trace = fixtures::trace_of(
+      readers::read_source(std::make_unique<WindowText>(window), {.threads = 1, .strict = true}));
   if (!trace.ok()) {
     ADD_FAILURE() << trace.status().message();
     return fixtures::read("[]");

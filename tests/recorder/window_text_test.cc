@@ -140,12 +140,11 @@ TEST(WindowText, InputsAreWrittenAsTorchWritesThem) {
   thread.range(3, 4, "with", with_inputs);
   const WindowPointer window = written.window();
   const Trace trace = read(window);
-  ASSERT_THAT(trace.inputs(), SizeIs(1));
-  const OperatorInputs& read_back = trace.inputs()[0];
-  EXPECT_EQ(read_back.event, EventId{1});
-  EXPECT_EQ(trace.string(read_back.dims), "[[32, 28], []]");
-  EXPECT_EQ(trace.string(read_back.types), R"(["float", "Scalar"])");
-  EXPECT_EQ(trace.string(read_back.concrete), R"(["", "0.10000000000000001"])");
+  EXPECT_EQ(trace.argument(Argument::input_dims).size(), 1U);
+  EXPECT_EQ(trace.argument_text(EventId{1}, Argument::input_dims), "[[32, 28], []]");
+  EXPECT_EQ(trace.argument_text(EventId{1}, Argument::input_types), R"(["float", "Scalar"])");
+  EXPECT_EQ(trace.argument_text(EventId{1}, Argument::concrete_inputs),
+            R"(["", "0.10000000000000001"])");
   EXPECT_THAT(line_with(text_of(window), "\"with\""),
               HasSubstr(R"("Input Strides": [[28, 1], []])"));
 }
@@ -180,10 +179,10 @@ TEST(WindowText, AutogradsNumbersAndArrowsAreThere) {
   autograd.range(3, 4, "AddBackward0",
                  {.scope = Scope::backward_function, .sequence_number = 5, .forward_thread = 1});
   const Trace trace = read(written.window());
-  ASSERT_THAT(trace.autograd(), SizeIs(2));
-  EXPECT_EQ(trace.autograd()[0].sequence_number, 5);
-  EXPECT_EQ(trace.autograd()[0].forward_thread, 0);
-  EXPECT_EQ(trace.autograd()[1].forward_thread, 1);
+  EXPECT_EQ(trace.argument(Argument::sequence_number).size(), 2U);
+  EXPECT_EQ(trace.argument(Argument::sequence_number).integer(EventId{0}), 5);
+  EXPECT_EQ(trace.argument(Argument::forward_thread).integer(EventId{0}), 0);
+  EXPECT_EQ(trace.argument(Argument::forward_thread).integer(EventId{1}), 1);
   ASSERT_THAT(trace.flows(), SizeIs(2));
   for (const FlowEnd& flow : trace.flows()) {
     const EventId event{flow.start ? 0U : 1U};

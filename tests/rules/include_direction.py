@@ -19,7 +19,7 @@ MAY_INCLUDE = {
     "io": {"base"},
     "wire": {"base"},
     "proto": set(),
-    "trace": {"base"},
+    "trace": {"wire", "base"},
     "report": {"base"},
     "readers": {"trace", "wire", "io", "base"},
     "analyses": {"trace", "report", "base"},
@@ -36,7 +36,7 @@ MAY_INCLUDE["libtorch"] = MAY_INCLUDE["api"] | {"api"}
 # Public header: the folder whose contract it is; to include it is to include that folder.
 OWNER = {
     "status.h": "base", "version.h": "base", "device.h": "base",
-    "trace.h": "trace", "report.h": "report", "analyses.h": "analyses", "step_breakdown.h": "analyses",
+    "trace.h": "trace", "arguments.h": "trace", "report.h": "report", "analyses.h": "analyses", "step_breakdown.h": "analyses",
     "writers.h": "writers", "summary_writer.h": "writers",
     "convert.h": "dialects", "schedule.h": "recorder", "profiler.h": "libtorch",
     "capabilities.h": "api", "summary_tensor.h": "libtorch",
@@ -44,7 +44,7 @@ OWNER = {
 
 # Library: the folders that may name it. Everything else outside the project is the system's or std's.
 LIBRARIES = {
-    "simdjson": {"wire"},
+    "simdjson": {"base", "wire"},
     "zlib": {"io"}, "isa-l": {"io"},
     "fmt": {"base", "wire", "report", "writers", "dialects", "symbols", "recorder", "api"},
     "backtrace": {"symbols"},

@@ -129,13 +129,16 @@ TEST(ShapesText, LeavesOutTheSizesOfListsOfTensors) {
 TEST(ShapesOf, ReadsTheTextsOfAnOperator) {
   TraceBuilder builder;
   const EventId event = fixtures::add(builder, {});
-  const OperatorInputs inputs = {.event = event,
-                                 .dims = builder.intern("[[2, 3], [[4]]]"),
-                                 .types = builder.intern(R"(["float", "TensorList"])")};
-  const OperatorInputs without_sizes = {.event = event, .types = builder.intern(R"(["float"])")};
+  const EventId without_sizes = fixtures::add(builder, {});
+  const EventId bare = fixtures::add(builder, {});
+  builder.add_argument(event, Argument::input_dims, builder.intern("[[2, 3], [[4]]]"));
+  builder.add_argument(event, Argument::input_types, builder.intern(R"(["float", "TensorList"])"));
+  builder.add_argument(without_sizes, Argument::input_types, builder.intern(R"(["float"])"));
   const Trace trace = fixtures::finished(builder);
-  EXPECT_EQ(shapes_of(trace, inputs), "[[2, 3], []]");
-  EXPECT_EQ(shapes_of(trace, without_sizes), "");
+  EXPECT_EQ(shapes_of(trace, inputs_of(trace, event)), "[[2, 3], []]");
+  EXPECT_EQ(shapes_of(trace, inputs_of(trace, without_sizes)), "");
+  EXPECT_TRUE(inputs_of(trace, without_sizes).is_given());
+  EXPECT_FALSE(inputs_of(trace, bare).is_given());
 }
 
 }  // namespace

@@ -209,22 +209,23 @@ TEST(TraceBuilder, HasNoBaseTimeWhereItIsNoNumber) {
   EXPECT_EQ(finished(builder).base_time_ns(), 0);
 }
 
-TEST(TraceBuilder, KeepsDetailsByEvent) {
+TEST(TraceBuilder, KeepsArgumentsByEvent) {
   TraceBuilder builder;
-  add(builder, {});
+  const EventId bare = add(builder, {});
   const EventId op = add(builder, {});
-  builder.add_inputs({.event = op, .dims = builder.intern("[[2]]")});
-  builder.add_autograd({.event = op, .sequence_number = 390, .forward_thread = 3});
-  builder.add_call_stack({.event = op, .frames = builder.intern("a;b;")});
+  builder.add_argument(op, Argument::input_dims, builder.intern("[[2]]"));
+  builder.add_argument(op, Argument::sequence_number, std::int64_t{390});
+  builder.add_argument(op, Argument::occupancy, 12.5);
+  builder.add_argument(op, Argument::grid, Dim3{4, 2, 1});
   const Trace trace = finished(builder);
-  ASSERT_EQ(trace.inputs().size(), 1u);
-  EXPECT_EQ(trace.inputs()[0].event, op);
-  EXPECT_EQ(trace.string(trace.inputs()[0].dims), "[[2]]");
-  ASSERT_EQ(trace.autograd().size(), 1u);
-  EXPECT_EQ(trace.autograd()[0].sequence_number, 390);
-  EXPECT_EQ(trace.autograd()[0].forward_thread, 3);
-  ASSERT_EQ(trace.call_stacks().size(), 1u);
-  EXPECT_EQ(trace.string(trace.call_stacks()[0].frames), "a;b;");
+  EXPECT_EQ(trace.argument(Argument::input_dims).size(), 1u);
+  EXPECT_EQ(trace.argument_text(op, Argument::input_dims), "[[2]]");
+  EXPECT_EQ(trace.argument_text(bare, Argument::input_dims), "");
+  EXPECT_EQ(trace.argument(Argument::sequence_number).integer(op), 390);
+  EXPECT_EQ(trace.argument(Argument::sequence_number).integer(bare), std::nullopt);
+  EXPECT_EQ(trace.argument(Argument::occupancy).real(op), 12.5);
+  EXPECT_EQ(trace.argument(Argument::grid).dim3(op), (Dim3{4, 2, 1}));
+  EXPECT_TRUE(trace.argument(Argument::block).empty());
 }
 
 TEST(TraceBuilder, OrdersMemoryByTimeAndAsInTheFile) {

@@ -178,14 +178,22 @@ TEST(StrictJson, RefusesWhatIsNoUtf8) {
   }
 }
 
-TEST(StrictJson, MayBeAHundredLevelsDeep) {
-  EXPECT_EQ(strict(nested(100, "[", "", "]")), nested(100, "[", "", "]"));
-  EXPECT_EQ(strict(nested(101, "[", "", "]")), "refused");
-  EXPECT_EQ(strict(nested(100, "{\"a\":", "1", "}")), nested(100, "{\"a\":", "1", "}"));
-  EXPECT_EQ(strict(nested(101, "{\"a\":", "1", "}")), "refused");
+TEST(StrictJson, MayBeNineHundredLevelsDeep) {
+  for (const std::size_t depth : {100u, 101u, 899u, 900u}) {
+    const std::string lists = nested(depth, "[", "", "]");
+    const std::string objects = nested(depth, "{\"a\":", "1", "}");
+    EXPECT_EQ(strict(lists), lists) << depth;
+    EXPECT_EQ(strict(objects), objects) << depth;
+  }
+  for (const std::size_t depth : {901u, 2000u}) {
+    EXPECT_EQ(strict(nested(depth, "[", "", "]")), "refused") << depth;
+    EXPECT_EQ(strict(nested(depth, "{\"a\":", "1", "}")), "refused") << depth;
+  }
   EXPECT_EQ(strict(std::string(100'000, '[')), "refused");
-  const std::string many = "[" + nested(50, "[[],", "1", "]") + "]";
+  const std::string many = "[" + nested(500, "[[],", "1", "]") + "]";
   EXPECT_EQ(strict(many), many) << "brackets side by side are not deep";
+  EXPECT_EQ(strict(nested(200, "[{\"a\":", "1", "}]")), nested(200, "[{\"a\":", "1", "}]"));
+  EXPECT_EQ(strict("[" + nested(200, "[{\"a\":", "1", "]}")), "refused");
 }
 
 /// The text of a value as a parser reads it, with its strings written our way.

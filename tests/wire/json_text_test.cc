@@ -1,5 +1,7 @@
 #include "wire/json_text.h"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -14,19 +16,20 @@ namespace {
 
 struct Unescaped {
   std::string text;
-  bool known;
+  Escapes escapes = Escapes::valid;
 
   bool operator==(const Unescaped&) const = default;
 };
 
 std::ostream& operator<<(std::ostream& out, const Unescaped& value) {
-  return out << '<' << value.text << (value.known ? ">" : "> with unknown escapes");
+  constexpr std::array kWords = {"", " with an unpaired surrogate", " with an unknown escape"};
+  return out << '<' << value.text << '>' << kWords.at(static_cast<std::size_t>(value.escapes));
 }
 
 Unescaped unescaped(std::string_view content) {
-  std::string text;
-  const bool known = append_unescaped(text, content);
-  return {text, known};
+  Unescaped result;
+  result.escapes = append_unescaped(result.text, content);
+  return result;
 }
 
 std::string escaped(std::string_view text) {
@@ -36,41 +39,42 @@ std::string escaped(std::string_view text) {
 }
 
 TEST(JsonText, KnowsTheEscapesOfJson) {
-  EXPECT_EQ(unescaped(""), (Unescaped{"", true}));
-  EXPECT_EQ(unescaped("plain"), (Unescaped{"plain", true}));
-  EXPECT_EQ(unescaped(R"(\"\\\/\b\f\n\r\t)"), (Unescaped{"\"\\/\b\f\n\r\t", true}));
-  EXPECT_EQ(unescaped(R"(a\u0041\u00e9\u6F22z)"), (Unescaped{"aA\u00e9\u6f22z", true}));
-  EXPECT_EQ(unescaped(R"(\u0000)"), (Unescaped{std::string(1, '\0'), true}));
-  EXPECT_EQ(unescaped(R"(\\u0041)"), (Unescaped{"\\u0041", true}));
+  EXPECT_EQ(unescaped(""), (Unescaped{""}));
+  EXPECT_EQ(unescaped("plain"), (Unescaped{"plain"}));
+  EXPECT_EQ(unescaped(R"(\"\\\/\b\f\n\r\t)"), (Unescaped{"\"\\/\b\f\n\r\t"}));
+  EXPECT_EQ(unescaped(R"(a\u0041\u00e9\u6F22z)"), (Unescaped{"aA\u00e9\u6f22z"}));
+  EXPECT_EQ(unescaped(R"(\u0000)"), (Unescaped{std::string(1, '\0')}));
+  EXPECT_EQ(unescaped(R"(\\u0041)"), (Unescaped{"\\u0041"}));
 }
 
 TEST(JsonText, JoinsSurrogates) {
-  EXPECT_EQ(unescaped(R"(\ud83d\udd25)"), (Unescaped{"\U0001f525", true}));
-  EXPECT_EQ(unescaped(R"(\uD800\uDC00\uDBFF\uDFFF)"), (Unescaped{"\U00010000\U0010ffff", true}));
+  EXPECT_EQ(unescaped(R"(\ud83d\udd25)"), (Unescaped{"\U0001f525"}));
+  EXPECT_EQ(unescaped(R"(\uD800\uDC00\uDBFF\uDFFF)"), (Unescaped{"\U00010000\U0010ffff"}));
 }
 
 TEST(JsonText, LoneSurrogatesAreReplaced) {
-  EXPECT_EQ(unescaped(R"(\ud83d)"), (Unescaped{"\ufffd", true}));
-  EXPECT_EQ(unescaped(R"(\udd25)"), (Unescaped{"\ufffd", true}));
-  EXPECT_EQ(unescaped(R"(\ud83dx)"), (Unescaped{"\ufffdx", true}));
-  EXPECT_EQ(unescaped(R"(\ud83d\u0041)"), (Unescaped{"\ufffdA", true}));
-  EXPECT_EQ(unescaped(R"(\ud83d\ud83d\udd25)"), (Unescaped{"\ufffd\U0001f525", true}));
-  EXPECT_EQ(unescaped(R"(\udd25\ud83d)"), (Unescaped{"\ufffd\ufffd", true}));
+  EXPECT_EQ(unescaped(R"(\ud83d)"), (Unescaped{"\ufffd", Escapes::unpaired}));
+  EXPECT_EQ(unescaped(R"(\udd25)"), (Unescaped{"\ufffd", Escapes::unpaired}));
+  EXPECT_EQ(unescaped(R"(\ud83dx)"), (Unescaped{"\ufffdx", Escapes::unpaired}));
+  EXPECT_EQ(unescaped(R"(\ud83d\u0041)"), (Unescaped{"\ufffdA", Escapes::unpaired}));
+  EXPECT_EQ(unescaped(R"(\ud83d\ud83d\udd25)"), (Unescaped{"\ufffd\U0001f525", Escapes::unpaired}));
+  EXPECT_EQ(unescaped(R"(\udd25\ud83d)"), (Unescaped{"\ufffd\ufffd", Escapes::unpaired}));
 }
 
 TEST(JsonText, KeepsEscapesThatJsonDoesNotKnow) {
   for (const std::string content : {R"(\)", R"(\x41)", R"(\')", R"(\u)", R"(\u12)", R"(\u12g4)",
                                     R"(\U0041)", R"(a\)", R"(\0)", R"(\u 123)", R"(\u-123)"}) {
-    EXPECT_EQ(unescaped(content), (Unescaped{content, false}));
+    EXPECT_EQ(unescaped(content), (Unescaped{content, Escapes::unknown}));
   }
-  EXPECT_EQ(unescaped(R"(C:\dir\new)"), (Unescaped{"C:\\dir\new", false}));
-  EXPECT_EQ(unescaped(R"(\ud83d\u12)"), (Unescaped{"\ufffd\\u12", false}));
-  EXPECT_EQ(unescaped(std::string_view("\\\0", 2)), (Unescaped{std::string("\\\0", 2), false}));
+  EXPECT_EQ(unescaped(R"(C:\dir\new)"), (Unescaped{"C:\\dir\new", Escapes::unknown}));
+  EXPECT_EQ(unescaped(R"(\ud83d\u12)"), (Unescaped{"\ufffd\\u12", Escapes::unknown}));
+  EXPECT_EQ(unescaped(std::string_view("\\\0", 2)),
+            (Unescaped{std::string("\\\0", 2), Escapes::unknown}));
 }
 
 TEST(JsonText, AppendsBehindWhatIsThere) {
   std::string text = "before ";
-  EXPECT_TRUE(append_unescaped(text, "and\\n"));
+  EXPECT_EQ(append_unescaped(text, "and\\n"), Escapes::valid);
   append_json_string(text, "a\nb");
   EXPECT_EQ(text, "before and\n\"a\\nb\"");
 }
@@ -102,7 +106,7 @@ TEST(JsonText, EveryPairOfBytesSurvivesTheRoundTrip) {
       const std::string text = {static_cast<char>(first), static_cast<char>(second)};
       const std::string json = escaped(text);
       ASSERT_EQ(unescaped(std::string_view(json).substr(1, json.size() - 2)),
-                (Unescaped{to_utf8(text), true}))
+                (Unescaped{to_utf8(text)}))
           << first << ' ' << second;
       for (const char c : json) ASSERT_GE(static_cast<unsigned char>(c), 0x20);
     }
@@ -117,9 +121,10 @@ TEST(JsonText, EveryUnitOfUtf16IsReadAsStdHasIt) {
       const std::uint32_t digit = unit >> shift & 15;
       content += kHex[digit + (digit > 9 && (unit & 1) != 0 ? 6 : 0)];
     }
-    std::string expected;
-    append_utf8(expected, unit);
-    ASSERT_EQ(unescaped(content), (Unescaped{expected, true})) << content;
+    const bool is_half = unit >= 0xd800 && unit < 0xe000;
+    Unescaped expected = {"", is_half ? Escapes::unpaired : Escapes::valid};
+    append_utf8(expected.text, unit);
+    ASSERT_EQ(unescaped(content), expected) << content;
   }
 }
 
@@ -131,8 +136,7 @@ TEST(JsonText, RandomTextsSurviveTheRoundTrip) {
       append_utf8(text, random() % (random() % 2 == 0 ? 0x80 : 0x110000));
     }
     const std::string json = escaped(text);
-    ASSERT_EQ(unescaped(std::string_view(json).substr(1, json.size() - 2)),
-              (Unescaped{text, true}));
+    ASSERT_EQ(unescaped(std::string_view(json).substr(1, json.size() - 2)), (Unescaped{text}));
   }
 }
 

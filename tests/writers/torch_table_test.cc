@@ -169,6 +169,18 @@ TEST(TorchTable, PrintsAFrameALineAndABlankLine) {
   EXPECT_EQ(text[5], std::string(8 * 14, ' '));
 }
 
+// As torch 2.13 has it: the header names the source before the FLOPs, rows have them the other way.
+TEST(TorchTable, SwapsTheHeadersOfSourceAndFlopsAsTorchDoes) {
+  OperatorRows rows;
+  rows.with_flops = true;
+  rows.rows = {row_of("abcdefgh", 1, 1, 1)};
+  rows.rows[0].stack = {"inner.py"};
+  rows.rows[0].flops = 5000;
+  const auto text = lines(table_of(rows));
+  EXPECT_LT(text[1].find("Source Location"), text[1].find("Total KFLOPs"));
+  EXPECT_GT(text[3].find("inner.py"), text[3].find("5.000"));
+}
+
 TEST(TorchTable, CutsNamesWithThreeDotsAndPathsAtTheFront) {
   OperatorRows rows;
   rows.rows = {row_of("aten::convolution", 1, 1, 1)};

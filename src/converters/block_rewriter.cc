@@ -1,0 +1,321 @@
+#include "converters/block_rewriter.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "trace/input_lists.h"
+#include "wire/json_strict.h"
+#include "wire/json_text.h"
+
+namespace tbtrace::converters {
+namespace {
+
+constexpr std::string_view kRowEnd = ",\n";
+
+constexpr std::uint32_t bit(EventField field) {
+  return std::uint32_t{1} << static_cast<std::uint32_t>(field);
+}
+
+/// Members of a range, and of another row, that RowWriter writes.
+constexpr std::uint32_t kOtherMembers = bit(EventField::phase) | bit(EventField::name) |
+                                        bit(EventField::process) | bit(EventField::thread) |
+                                        bit(EventField::timestamp) | bit(EventField::arguments);
+constexpr std::uint32_t kRangeMembers =
+    kOtherMembers | bit(EventField::category) | bit(EventField::duration);
+
+constexpr ArgumentSet kIds = {Argument::external_id, Argument::correlation};
+constexpr ArgumentSet kInputs = {Argument::input_dims, Argument::input_types};
+constexpr ArgumentSet kMemoryArguments = {
+    Argument::allocation_device_type, Argument::allocation_device_id, Argument::allocated_bytes};
+
+/// Consumers calculate with these; text there makes the plugin lose the file.
+constexpr ArgumentSet kNumbers = {
+    Argument::blocks_per_sm, Argument::warps_per_sm,   Argument::registers_per_thread,
+    Argument::occupancy,     Argument::shared_memory,  Argument::total_allocated,
+    Argument::address,       Argument::total_reserved, Argument::stream,
+};
+
+bool is_literal(std::string_view text) {
+  return text == "true" || text == "false" || text == "null";
+}
+
+const RowMember* find(std::span<const RowMember> arguments, Argument argument) {
+  const RowMember* found = nullptr;
+  for (const RowMember& member : arguments) {
+    if (member.argument == argument) found = &member;  // the last one counts
+  }
+  return found;
+}
+
+bool says_something(std::string_view json) { return !json.empty() && json != "null"; }
+
+/// The row's `args` if they are not an object, else nothing. Of several `args` the last one counts.
+std::string_view bare_args(std::span<const RowMember> members,
+                           std::span<const RowMember> arguments) {
+  std::string_view found;
+  if (!arguments.empty()) return found;
+  for (const RowMember& member : members) {
+    if (member.field == EventField::arguments) found = member.json;
+  }
+  return found;
+}
+
+/// The types whose sizes the plugin knows.
+bool has_known_size(std::string_view type) {
+  constexpr std::array<std::string_view, 6> kTypes = {
+      "long int", "float", "int", "c10::Half", "c10::BFloat16", "unsigned char"};
+  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
+}
+
+std::string text_of(const EventBatch& rows, const TrackKey& key) {
+  return key.text == StringId::empty
+             ? std::to_string(key.number)
+             : std::string(rows.texts[static_cast<std::uint32_t>(key.text)]);
+}
+
+}  // namespace
+
+Status RewrittenRows::begin() {
+  std::string text;
+  writer_.begin(text);
+  return sink_.write(text);
+}
+
+std::unique_ptr<readers::BlockSink> RewrittenRows::make() {
+  return std::make_unique<BlockRewriter>(trace_, writer_, *this);
+}
+
+/// The comma after the last row is left for the next one, which may not come.
+Status RewrittenRows::add(std::string_view rows, std::size_t first_range, std::size_t ranges,
+                          const Changes& changes) {
+  if (first_range != ranges_ || first_range + ranges > trace_.events().size()) {
+    return readers::changed_while_read();
+  }
+  ranges_ += ranges;
+  for (const auto& [id, count] : changes) changes_[id] += count;
+  if (rows.empty()) return {};
+  if (has_rows_) {
+    if (Status written = sink_.write(kRowEnd); !written.ok()) return written;
+  }
+  has_rows_ = true;
+  return sink_.write(rows.substr(0, rows.size() - kRowEnd.size()));
+}
+
+Status RewrittenRows::end() {
+  if (ranges_ != trace_.events().size()) return readers::changed_while_read();
+  std::string text(has_rows_ ? kRowEnd : std::string_view());
+  writer_.end(text);
+  return sink_.write(text);
+}
+
+BlockRewriter::BlockRewriter(const Trace& trace, const dialects::RowWriter& writer,
+                             RewrittenRows& document)
+    : trace_(trace), writer_(writer), document_(document), texts_(trace) {}
+
+void BlockRewriter::begin(EventId first_range) {
+  first_range_ = index(first_range);
+  ranges_ = 0;
+  text_.clear();
+  changes_.clear();
+}
+
+Status BlockRewriter::finish() { return document_.add(text_, first_range_, ranges_, changes_); }
+
+void BlockRewriter::add(const EventBatch& rows) {
+  ranges_ = rows.ranges.size();
+  if (first_range_ + ranges_ > trace_.events().size()) return;  // finish() tells
+  std::size_t members = 0;
+  std::size_t arguments = 0;
+  for (const EventBatch::Row& row : rows.rows) {
+    const Members own = Members(rows.members).subspan(members, row.members_end - members);
+    const Members args = Members(rows.arguments).subspan(arguments, row.arguments_end - arguments);
+    members = row.members_end;
+    arguments = row.arguments_end;
+    members_.clear();
+    arguments_.clear();
+    switch (row.kind) {
+      case RowKind::range:
+        range(static_cast<EventId>(first_range_ + row.number), own, args);
+        break;
+      case RowKind::range_end:
+        // Its range has a duration now.
+        if (!args.empty() || says_something(bare_args(own, args))) {
+          ++changes_["end_arguments_left_out"];
+        }
+        break;
+      case RowKind::memory:
+        memory(rows, rows.memory[row.number], own, args);
+        break;
+      case RowKind::flow:
+        break;  // made anew
+      case RowKind::label:
+      case RowKind::instant:
+      case RowKind::unsupported:
+        other(rows, rows.others[row.number], row.kind, own, args);
+    }
+  }
+}
+
+void BlockRewriter::range(EventId event, Members members, Members arguments) {
+  const bool is_collective = writer_.dialect() == Dialect::plugin && writer_.is_collective(event);
+  const bool is_device_row = writer_.is_device_row(event);
+  add_members(members, kRangeMembers);
+  add_arguments(arguments, {.written = is_collective ? kIds | kInputs : kIds,
+                            .is_device_row = is_device_row,
+                            .must_be_numbers = is_device_row});
+  if (is_collective) add_collective_inputs(arguments);
+  const bool has_call_stack = find(arguments, Argument::call_stack) != nullptr;
+  const std::string_view bare = bare_args(members, arguments);
+  bare_args_.clear();
+  // The plugin looks for keys in the `args` of a range.
+  const bool may_copy = !bare.empty() && writer_.dialect() == Dialect::kineto;
+  if (may_copy) add_value(bare_args_, bare);
+  const bool is_copied =
+      writer_.range(event, {members_, arguments_, has_call_stack, bare_args_}, texts_, text_);
+  if (!(may_copy && is_copied) && says_something(bare)) ++changes_["args_left_out"];
+}
+
+void BlockRewriter::memory(const EventBatch& rows, const MemoryRecord& record, Members members,
+                           Members arguments) {
+  add_members(members, kRangeMembers, "s");
+  add_arguments(arguments, {.written = kMemoryArguments, .must_be_numbers = true});
+  if (says_something(bare_args(members, arguments))) ++changes_["args_left_out"];
+  writer_.memory(record, place(rows, record.track, true), {members_, arguments_, false}, text_);
+}
+
+void BlockRewriter::other(const EventBatch& rows, const EventBatch::Other& row, RowKind kind,
+                          Members members, Members arguments) {
+  const auto text = [&](StringId id) { return rows.texts[static_cast<std::uint32_t>(id)]; };
+  std::string phase;
+  wire::append_json_string(phase, text(row.phase));
+  std::string name;  // the plugin looks at that of every row
+  wire::append_json_string(name, text(row.name));
+  dialects::RowWriter::row_start(std::string_view(phase).substr(1, phase.size() - 2), name,
+                                 place(rows, row.track, row.has_thread), text_);
+  if (row.time_ns) {
+    const bool is_label = kind == RowKind::label;
+    writer_.time(is_label ? std::max(*row.time_ns, trace_.first_time_ns()) : *row.time_ns, text_);
+  }
+  // The plugin takes any row of this category for an end of a flow.
+  const bool misleads = text(row.category) == "forward_backward";
+  add_members(members, misleads ? kOtherMembers | bit(EventField::category) : kOtherMembers);
+  text_ += members_;
+  add_arguments(arguments, {});
+  if (!arguments_.empty()) {
+    text_ += ",\"args\":{";
+    text_ += std::string_view(arguments_).substr(1);
+    text_ += '}';
+  } else if (const std::string_view bare = bare_args(members, arguments); !bare.empty()) {
+    text_ += ",\"args\":";
+    add_value(text_, bare);
+  }
+  dialects::RowWriter::row_end(text_);
+}
+
+const dialects::Place& BlockRewriter::place(const EventBatch& rows, TrackId track,
+                                            bool has_thread) {
+  const EventBatch::Track& keys = rows.tracks[index(track)];
+  const std::string process = text_of(rows, keys.process);
+  const std::string thread = has_thread ? text_of(rows, keys.thread) : std::string();
+  const std::string key = process + '\0' + thread;
+  const auto known = places_.find(key);
+  if (known != places_.end()) return known->second;
+  constexpr std::size_t kMostPlaces = 100'000;
+  if (places_.size() == kMostPlaces) places_.clear();
+  return places_.emplace(key, writer_.places().of_text(process, thread)).first->second;
+}
+
+void BlockRewriter::add_members(Members members, std::uint32_t written,
+                                std::string_view written_key) {
+  repeated_keys_.find(members);
+  for (std::size_t at = 0; at < members.size(); ++at) {
+    const RowMember& member = members[at];
+    if (repeated_keys_.comes_again(at)) continue;
+    if (member.field != EventField::none && (written & bit(member.field)) != 0) continue;
+    if (!written_key.empty() && member.key == written_key) continue;
+    add_member(members_, member);
+  }
+}
+
+void BlockRewriter::add_arguments(Members arguments, const Arguments& how) {
+  repeated_keys_.find(arguments);
+  for (std::size_t at = 0; at < arguments.size(); ++at) {
+    const RowMember& member = arguments[at];
+    if (repeated_keys_.comes_again(at)) continue;
+    if (member.argument != Argument::none && how.written.contains(member.argument)) continue;
+    if (how.is_device_row && member.argument == Argument::device) continue;
+    const bool is_number = how.must_be_numbers && member.argument != Argument::none &&
+                           kNumbers.contains(member.argument);
+    if (!is_number) {
+      add_member(arguments_, member);
+      continue;
+    }
+    std::string_view number = member.json;  // other writers quote numbers
+    if (number.starts_with('"')) number = number.substr(1, number.size() - 2);
+    if (wire::is_json_number(number)) {
+      add_key(arguments_, member);
+      arguments_ += number;
+    } else if (member.json != "null") {
+      ++changes_["values_left_out"];
+    }
+  }
+}
+
+void BlockRewriter::add_member(std::string& json, const RowMember& member) {
+  add_key(json, member);
+  add_value(json, member.json);
+}
+
+void BlockRewriter::add_key(std::string& json, const RowMember& member) {
+  json += ',';
+  if (member.is_plain) {
+    json += '"';
+    json += member.key;
+    json += '"';
+  } else {
+    wire::append_json_string(json, member.key);
+  }
+  json += ':';
+}
+
+void BlockRewriter::add_value(std::string& json, std::string_view value) {
+  const bool is_copied = value.starts_with('"') || is_literal(value) || wire::is_json_number(value);
+  if (is_copied) {
+    json += value;
+    return;
+  }
+  const bool is_nested = value.starts_with('{') || value.starts_with('[');
+  if (is_nested && wire::append_strict_json(json, value, false)) return;
+  ++changes_["values_quoted"];
+  wire::append_json_string(json, value);
+}
+
+/// The plugin multiplies sizes of tensors by those of their types, and drops a run with lists of
+/// tensors: what it does not know the size of is left out.
+void BlockRewriter::add_collective_inputs(Members arguments) {
+  const RowMember* const listed_dims = find(arguments, Argument::input_dims);
+  const RowMember* const listed_types = find(arguments, Argument::input_types);
+  if (listed_dims == nullptr || listed_types == nullptr) return;
+  const std::vector<InputDims> dims = parse_dims(listed_dims->json);
+  const std::vector<std::string> types = parse_texts(listed_types->json);
+  std::string dims_json;
+  std::string types_json;
+  for (std::size_t at = 0; at < std::min(dims.size(), types.size()); ++at) {
+    if (dims[at].is_list || !has_known_size(types[at])) continue;
+    const char* const comma = dims_json.empty() ? "" : ",";
+    dims_json += comma;
+    dims_json += '[';
+    for (const std::int64_t size : dims[at].sizes) {
+      if (!dims_json.ends_with('[')) dims_json += ',';
+      dims_json += std::to_string(size);
+    }
+    dims_json += ']';
+    types_json += comma;
+    types_json += '"' + types[at] + '"';
+  }
+  arguments_ += ",\"Input Dims\":[" + dims_json + "],\"Input type\":[" + types_json + "]";
+}
+
+}  // namespace tbtrace::converters

@@ -1,0 +1,31 @@
+// Which members of a JSON object are replaced by a later one with the same key, as in json.loads().
+// Keeps its buffers from object to object; one thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "trace/event_batch.h"
+
+namespace tbtrace::converters {
+
+class RepeatedKeys {
+ public:
+  /// Replaces what was found in the object before.
+  void find(std::span<const RowMember> members);
+
+  /// Whether a later member has the key of this one.
+  bool comes_again(std::size_t member) const { return !replaced_.empty() && replaced_[member]; }
+
+ private:
+  bool may_repeat(std::span<const RowMember> members);
+
+  std::vector<bool> replaced_;  // empty if no key is repeated
+  std::vector<std::string_view> unknown_;
+  std::unordered_set<std::string_view> seen_;
+};
+
+}  // namespace tbtrace::converters

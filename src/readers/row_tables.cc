@@ -1,0 +1,135 @@
+#include "readers/row_tables.h"
+
+#include <cstddef>
+#include <cstring>
+#include <limits>
+
+#include "base/decimal.h"
+#include "base/hash.h"
+#include "base/utf8.h"
+
+namespace tbtrace::readers {
+namespace {
+
+/// The text as one word; 0 if it has more than 8 characters, or none.
+std::uint64_t short_text(const Token& token) {
+  if (token.size == 0 || token.size > 8) return 0;
+  std::uint64_t word;
+  std::memcpy(&word, token.data, sizeof word);
+  return word << (8 * (8 - token.size)) >> (8 * (8 - token.size));
+}
+
+/// The same, another one for a string than for a number or literal.
+std::uint64_t short_id(const Token& token) {
+  const std::uint64_t word = short_text(token);
+  return word == 0 || !token.is_string() ? word : word ^ std::uint64_t{1} << 63;
+}
+
+}  // namespace
+
+std::size_t RowTables::TrackHash::operator()(const EventBatch::Track& track) const {
+  return hash_integer(
+      static_cast<std::uint64_t>(track.process.number) ^ index(track.process.text) << 32,
+      static_cast<std::uint64_t>(track.thread.number) ^ index(track.thread.text) << 32);
+}
+
+/// Texts that come again and again are worth a table of one's own; all texts of a file are not.
+void RowTables::limit() {
+  constexpr std::size_t kMostTexts = std::size_t{1} << 13;
+  constexpr std::size_t kMostBytes = std::size_t{1} << 19;
+  const bool are_large = batch_.texts.size() >= kMostTexts ||
+                         batch_.texts.byte_count() >= kMostBytes ||
+                         batch_.tracks.size() >= kMostTexts;
+  if (are_large) renew();
+}
+
+void RowTables::renew() {
+  ++batch_.generation;
+  batch_.texts = StringPool();
+  batch_.tracks.clear();
+  batch_.categories.clear();
+  track_ids_.clear();
+  category_ids_.clear();
+  known_tracks_.fill({});
+  known_categories_.fill({});
+}
+
+std::string_view RowTables::unescaped(const Token& token) {
+  constexpr std::size_t kReadable = 8;
+  const std::string_view text = readers::meaning(token, rules_, scratch_);
+  if (text.data() == token.data) return text;
+  scratch_.assign(std::string(text));
+  scratch_.append(kReadable, '\0');
+  return std::string_view(scratch_).substr(0, scratch_.size() - kReadable);
+}
+
+StringId RowTables::text(const Token& token, std::uint64_t offset) {
+  const DecodedText decoded = decode(token, rules_, scratch_);
+  if (decoded.unescaped) issues_.add(IssueId::unescaped_text, offset);
+  if (decoded.invalid_utf8) issues_.add(IssueId::invalid_utf8, offset);
+  return static_cast<StringId>(batch_.texts.intern(decoded.text));
+}
+
+CategoryId RowTables::category_number(StringId text, std::uint64_t offset) {
+  constexpr std::size_t kMost = std::numeric_limits<std::uint16_t>::max();
+  const std::size_t next = batch_.categories.size();
+  if (next == kMost && !category_ids_.contains(text)) {
+    issues_.add(IssueId::too_many_categories, offset);
+    return static_cast<CategoryId>(kMost - 1);
+  }
+  const auto [found, added] = category_ids_.try_emplace(text, static_cast<CategoryId>(next));
+  if (added) batch_.categories.push_back(text);
+  return found->second;
+}
+
+CategoryId RowTables::category(const RawEvent& event, std::uint64_t offset) {
+  if (!is_given(event, EventField::category)) return category_number(StringId::empty, offset);
+  const Token& token = event[EventField::category];
+  if (token.size == 0 || token.size > 16) return category_number(text(token, offset), offset);
+  std::uint64_t first = short_text(token);
+  std::uint64_t last = 0;
+  if (token.size > 8) {
+    std::memcpy(&first, token.data, sizeof first);
+    std::memcpy(&last, token.data + token.size - sizeof last, sizeof last);
+  }
+  KnownCategory& known = known_categories_[hash_integer(first, last) % known_categories_.size()];
+  if (known.size == token.size && known.first == first && known.last == last) return known.id;
+  const CategoryId id = category_number(text(token, offset), offset);
+  // Texts that take a closer look take it each time.
+  if (is_plain(token.text(), rules_)) known = {first, last, token.size, id};
+  return id;
+}
+
+TrackKey RowTables::key(const RawEvent& event, EventField field) {
+  if (!is_given(event, field)) return {};
+  const std::string_view content = meaning(event[field]);
+  if (const auto number = parse_padded_id(content)) return {*number, StringId::empty};
+  if (is_utf8(content)) return {0, static_cast<StringId>(batch_.texts.intern(content))};
+  return {0, static_cast<StringId>(batch_.texts.intern(to_utf8(content)))};
+}
+
+TrackId RowTables::track(const RawEvent& event) {
+  if (!event.has(EventField::process) || !event.has(EventField::thread)) return parse_track(event);
+  const std::uint64_t process = short_id(event[EventField::process]);
+  const std::uint64_t thread = short_id(event[EventField::thread]);
+  if (process == 0 || thread == 0) return parse_track(event);
+  KnownTrack& known = known_tracks_[hash_integer(process, thread) % known_tracks_.size()];
+  if (known.process != process || known.thread != thread) {
+    known = {process, thread, parse_track(event)};
+  }
+  return known.track;
+}
+
+/// What has no thread is on the main thread of its process.
+TrackId RowTables::parse_track(const RawEvent& event) {
+  EventBatch::Track track;
+  track.process = key(event, EventField::process);
+  track.thread =
+      is_given(event, EventField::thread) ? key(event, EventField::thread) : track.process;
+  const auto [found, added] =
+      track_ids_.try_emplace(track, static_cast<TrackId>(batch_.tracks.size()));
+  if (added) batch_.tracks.push_back(track);
+  return found->second;
+}
+
+}  // namespace tbtrace::readers

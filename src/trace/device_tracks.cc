@@ -1,0 +1,98 @@
+#include "trace/device_tracks.h"
+
+#include <algorithm>
+#include <array>
+
+namespace tbtrace {
+namespace {
+
+/// Which text of a track a pattern is for.
+enum class Text : unsigned char { process_id, process, thread };
+
+struct Pattern {
+  Text text;
+  std::string_view part;  ///< holds this anywhere
+};
+
+/// A track is of the first row all of whose patterns hold.
+struct Row {
+  std::array<Pattern, 2> patterns;
+  TrackContent content;
+};
+
+constexpr Pattern kAny = {Text::process, ""};
+
+// Sources: torch/autograd/profiler_util.py of torch 1.4 to 1.12 (legacy export); XLA's
+// xla/tsl/profiler/convert/trace_events_to_json.cc and xla/tsl/profiler/utils/xplane_schema.cc
+// (JAX, TensorFlow 2); tensorflow/python/client/timeline.py (TensorFlow 1); torch_npu's
+// profiler/analysis (Ascend).
+constexpr std::array kRows = std::to_array<Row>({
+    {{{{Text::process_id, "CUDA functions"}, kAny}}, TrackContent::work},
+    {{{{Text::process, "/device:GPU:"}, {Text::process, "stream:all"}}}, TrackContent::derived},
+    {{{{Text::process, "/device:GPU:"}, {Text::thread, "Steps"}}}, TrackContent::derived},
+    {{{{Text::process, "/device:GPU:"}, {Text::thread, "XLA "}}}, TrackContent::derived},
+    {{{{Text::process, "/device:GPU:"}, {Text::thread, "Framework "}}}, TrackContent::derived},
+    {{{{Text::process, "/device:GPU:"}, {Text::thread, "TensorFlow "}}}, TrackContent::derived},
+    {{{{Text::process, "/device:GPU:"}, {Text::thread, "Launch Stats"}}}, TrackContent::derived},
+    {{{{Text::process, "/device:GPU:"}, {Text::thread, "Source "}}}, TrackContent::derived},
+    {{{{Text::process, "/device:GPU:"}, kAny}}, TrackContent::work},
+    {{{{Text::process, "/device:TPU:"}, {Text::thread, "XLA Ops"}}}, TrackContent::tpu_work},
+    {{{{Text::process, "/device:TPU:"}, kAny}}, TrackContent::derived},
+});
+
+std::string_view text_of(const TrackNames& track, Text text) {
+  switch (text) {
+    case Text::process_id:
+      return track.process_id;
+    case Text::process:
+      return track.process;
+    case Text::thread:
+      return track.thread;
+  }
+  return {};
+}
+
+bool holds(const TrackNames& track, const Pattern& pattern) {
+  return text_of(track, pattern.text).find(pattern.part) != std::string_view::npos;
+}
+
+}  // namespace
+
+bool is_of_ascend(std::string_view process_name) { return process_name == "Ascend Hardware"; }
+
+TrackContent content_of(const TrackNames& track, bool in_ascend_file) {
+  if (is_of_ascend(track.process)) return TrackContent::ascend_work;
+  if (in_ascend_file && track.process != "Python") return TrackContent::ascend_host;
+  const auto* const row = std::find_if(kRows.begin(), kRows.end(), [&](const Row& each) {
+    return std::all_of(each.patterns.begin(), each.patterns.end(),
+                       [&](const Pattern& pattern) { return holds(track, pattern); });
+  });
+  return row == kRows.end() ? TrackContent::host : row->content;
+}
+
+std::string_view category_on(TrackContent content, std::string_view event_name) {
+  const auto starts = [&](std::string_view lower) {  // whatever the case of the letters
+    return event_name.size() >= lower.size() &&
+           std::equal(lower.begin(), lower.end(), event_name.begin(),
+                      [](char a, char b) { return a == (b | 0x20); });
+  };
+  switch (content) {
+    case TrackContent::work:
+      if (starts("memcpy")) return "gpu_memcpy";
+      if (starts("memset")) return "gpu_memset";
+      return "kernel";
+    case TrackContent::derived:
+      return "device_line";
+    case TrackContent::tpu_work:
+      return "tpu_op";
+    case TrackContent::ascend_work:
+      return "ascend_hardware";
+    case TrackContent::ascend_host:
+      return "ascend_host";
+    case TrackContent::host:
+      return {};
+  }
+  return {};
+}
+
+}  // namespace tbtrace
