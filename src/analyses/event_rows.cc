@@ -135,11 +135,9 @@ const OperatorRow& EventRows::row(std::size_t number) {
 }
 
 const FunctionEvent& EventRows::event(std::size_t number) {
+  row(number);
   const Recording& recording = of(number);
-  const std::size_t row = number - recording.first();
-  recording.set_numbers(row, event_);
-  set_texts(recording.events(), row, event_);
-  recording.set_event(row, event_);
+  recording.set_event(number - recording.first(), event_);
   return event_;
 }
 

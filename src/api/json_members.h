@@ -1,4 +1,4 @@
-// What the JSON of summaries and event lists tells of the traces besides its rows.
+// Members that the JSON of summaries and event lists has besides its rows: issues and links.
 // Pure functions.
 #pragma once
 

@@ -18,10 +18,6 @@ namespace {
 
 constexpr std::int64_t kLargestKept = std::numeric_limits<std::uint32_t>::max() - 1;
 
-bool names_operators(EventKind kind) {
-  return kind == EventKind::cpu_op || kind == EventKind::user_annotation;
-}
-
 /// The plugin's own dialect, that of 2020 and 2021: what it says of such a trace stays as it is.
 bool is_plugins_own(const Trace& trace) {
   constexpr std::array<std::string_view, 4> kOwn = {"Runtime", "Kernel", "Memcpy", "Memset"};

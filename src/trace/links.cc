@@ -13,10 +13,6 @@
 namespace tbtrace {
 namespace {
 
-bool names_operators(EventKind kind) {
-  return kind == EventKind::cpu_op || kind == EventKind::user_annotation;
-}
-
 /// Rows that were launched, or launch, carry both ids; where the one repeats the other on 90 % of
 /// them or more, it says nothing.
 class ExternalIds {

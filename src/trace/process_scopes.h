@@ -35,10 +35,14 @@ class ProcessScopes {
   std::vector<std::uint32_t> scope_;  // by track, where there are several
 };
 
+/// Whose External ids name the operator that work belongs to.
+constexpr bool names_operators(EventKind kind) {
+  return kind == EventKind::cpu_op || kind == EventKind::user_annotation;
+}
+
 /// Operators, annotations and calls of the runtime or driver: what a process does itself.
 constexpr bool is_of_process(EventKind kind) {
-  return kind == EventKind::cpu_op || kind == EventKind::user_annotation ||
-         kind == EventKind::runtime;
+  return names_operators(kind) || kind == EventKind::runtime;
 }
 
 }  // namespace tbtrace
