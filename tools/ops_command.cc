@@ -2,6 +2,7 @@
 #include <iostream>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -178,9 +179,31 @@ Result<std::string> summary_text(const OpsOptions& ops, std::span<const Trace* c
   return ops.format == TableFormat::csv ? table_csv(*rows) : table_markdown(*rows);
 }
 
+/// Torch's figures give work to a limited number of operators with its id. Where that limit was met
+/// it is said, and strict reading fails.
+Status check_limit(const Trace& trace, const std::string& input, bool strict, Console& console) {
+  const std::uint64_t limited = trace.device() ? trace.links().work_over_operator_limit : 0;
+  if (limited == 0) return {};
+  const std::string text =
+      "more than " + std::to_string(LinkReport::kMostOperators) +
+      " operators bear one External id; only the first ones get its kernels, copies and fills; "
+      "--strict-totals counts each of these once [work_over_operator_limit, " +
+      std::to_string(limited) + " x]";
+  if (strict) return {StatusCode::check_failed, "strict reading failed: " + text};
+  console.warning(subject_of(input), text);
+  return {};
+}
+
 /// Analyses and writes.
 Status summarise(const OpsOptions& ops, std::span<const Trace* const> traces,
-                 const std::string& output, bool overwrite) {
+                 std::span<const std::string> inputs, const std::string& output,
+                 const StandardOptions& standard, Console& console) {
+  for (std::size_t input = 0; input < inputs.size() && ops.summary.figures == Figures::torch;
+       ++input) {
+    Status within = check_limit(*traces[input], inputs[input], standard.reading.strict, console);
+    if (!within.ok()) return within;
+  }
+  const bool overwrite = standard.overwrite;
   if (ops.per_event) return write_events(traces, output, ops.format, ops.table, overwrite);
   const Result<std::string> text = summary_text(ops, traces);
   return text.ok() ? write_text(*text, output, overwrite) : text.status();
@@ -237,8 +260,9 @@ int run_each(const OpsOptions& ops, const StandardOptions& standard, Console& co
       const std::string output =
           to_files ? output_in(standard.output, input, ops.format_name, taken) : "-";
       if (!to_files) print_heading(ops.format, input, &input == &standard.inputs.front());
-      const Status made =
-          within_memory([&] { return summarise(ops, one, output, standard.overwrite); });
+      const Status made = within_memory([&] {
+        return summarise(ops, one, {&input, 1}, output, standard, console);
+      });
       code = finish(made, {"ops", subject_of(input), output}, console);
     } else {
       code = exit_code(trace.status());
@@ -269,7 +293,8 @@ int run_ops(const std::vector<std::string>& arguments) {
   if (ops.each) return run_each(ops, standard, console);
   return run_together("ops", standard, reading_for(ops, standard.reading), console,
                       [&](std::span<const Trace* const> traces) {
-                        return summarise(ops, traces, output_of(standard), standard.overwrite);
+                        return summarise(ops, traces, standard.inputs, output_of(standard),
+                                         standard, console);
                       });
 }
 

@@ -93,12 +93,17 @@ struct StepBreakdown {
   std::vector<StepTime> steps;    ///< by start
   std::size_t dropped_steps = 0;  ///< at the end, see StepBreakdownOptions::keep_tail_steps
 
+  /// Devices that a breakdown shows of those that ran kernels, and of those with memory.
+  static constexpr std::size_t kMostDevices = 64;
+
   /// Devices that ran kernels, by number (the process that their streams belong to), the first 64.
   std::vector<std::int64_t> devices;
+  std::size_t devices_left_out = 0;
   /// By device: time in which a kernel ran from the first step's start to the last one's end.
   std::vector<std::int64_t> busy_ns;
   /// Devices with records of the allocator's total, the first 64.
   std::vector<StepMemoryDevice> memory_devices;
+  std::size_t memory_devices_left_out = 0;
 
   /// Means over the steps; 0 without any.
   double mean_ns(StepRole role) const;

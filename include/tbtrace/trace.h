@@ -143,6 +143,11 @@ struct LinkReport {
   std::uint64_t operator_by_containment = 0;
   std::uint64_t operator_unknown = 0;
 
+  /// Operators that get the work of an `External id` in torch's figures if several bear it.
+  static constexpr std::size_t kMostOperators = 64;
+  /// Work whose id more operators bear: those after the first ones go without.
+  std::uint64_t work_over_operator_limit = 0;
+
   // Sums of durations in ns. The two add up to the time of all work.
   std::int64_t linked_ns = 0;    ///< of work whose operator, or at least whose launch, is known
   std::int64_t unlinked_ns = 0;  ///< of work that nothing in the file launched

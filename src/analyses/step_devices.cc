@@ -13,8 +13,6 @@
 namespace tbtrace::analyses {
 namespace {
 
-constexpr std::size_t kMostDevices = 64;  // of a host, as the plugin has it
-
 /// torch.autograd.profiler wrote one process with a text for its number, and the device where
 /// others write the stream.
 std::int64_t device_number(const Track& track) {
@@ -74,7 +72,10 @@ void add_busy_times(StepBreakdown& breakdown, const Trace& trace, const StepRule
     add_range(*ranges, {rules.start_ns(row.work), rules.end_ns(row.work)});
   }
   for (const auto& [number, ranges] : kernels) {
-    if (breakdown.devices.size() == kMostDevices) break;
+    if (breakdown.devices.size() == StepBreakdown::kMostDevices) {
+      breakdown.devices_left_out = kernels.size() - StepBreakdown::kMostDevices;
+      break;
+    }
     breakdown.devices.push_back(number);
     breakdown.busy_ns.push_back(0);
     if (breakdown.steps.empty()) continue;
@@ -95,7 +96,10 @@ void add_memory_peaks(StepBreakdown& breakdown, const Trace& trace) {
                                                        record.total_allocated_bytes);
   }
   for (auto& [device, curve] : curves) {
-    if (breakdown.memory_devices.size() == kMostDevices) break;
+    if (breakdown.memory_devices.size() == StepBreakdown::kMostDevices) {
+      breakdown.memory_devices_left_out = curves.size() - StepBreakdown::kMostDevices;
+      break;
+    }
     breakdown.memory_devices.push_back({device.first, device.second});
     curve.finish();
     for (StepTime& step : breakdown.steps) {

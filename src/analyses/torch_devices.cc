@@ -18,8 +18,6 @@ bool is_listed(DeviceType device) {
          device == DeviceType::privateuse1;
 }
 
-constexpr std::size_t kMostOperators = 64;  // that get the work of one id
-
 class DeviceLinker {
  public:
   DeviceLinker(TorchRows& list, const Trace& trace, const std::function<NameId(EventId)>& name_of,
@@ -44,7 +42,7 @@ class DeviceLinker {
   }
 
   /// Several operators may bear one id, in damaged files; then all of them get the work, up to a
-  /// number that keeps the list from growing with the square of the file.
+  /// number that keeps the list from growing with the square of the file (LinkReport counts that).
   void link_by_id() {
     const Links& links = trace_.device_links();
     ScopedIds operators(links.scopes());
@@ -69,7 +67,7 @@ class DeviceLinker {
       if (id == 0) continue;
       std::size_t count = 0;
       for (std::uint32_t op = operators.find(links.scope(trace_, event), id);
-           op != IdMap::kNone && count < kMostOperators; op = same_id[op], ++count) {
+           op != IdMap::kNone && count < LinkReport::kMostOperators; op = same_id[op], ++count) {
         if (!call) {
           add_kernel(op, event);
         } else if (row_of[index(event)] != IdMap::kNone) {

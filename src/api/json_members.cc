@@ -36,6 +36,7 @@ std::string links_json(std::span<const Trace* const> traces) {
     sum.operator_by_flow += links.operator_by_flow;
     sum.operator_by_containment += links.operator_by_containment;
     sum.operator_unknown += links.operator_unknown;
+    sum.work_over_operator_limit += links.work_over_operator_limit;
     add_bounded(sum.linked_ns, links.linked_ns);
     add_bounded(sum.unlinked_ns, links.unlinked_ns);
   }
@@ -55,6 +56,7 @@ std::string links_json(std::span<const Trace* const> traces) {
   member("operator_by_flow", sum.operator_by_flow);
   member("operator_by_containment", sum.operator_by_containment);
   member("operator_unknown", sum.operator_unknown);
+  member("work_over_operator_limit", sum.work_over_operator_limit);
   member("linked_device_time_ns", sum.linked_ns);
   member("unlinked_device_time_ns", sum.unlinked_ns);
   json.end_object();

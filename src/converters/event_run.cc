@@ -95,6 +95,7 @@ Result<Changes> EventWindow::write(io::ByteSink& sink, bool with_details) const 
   if (Status closed = write_all(sink, records); !closed.ok()) return closed;
   Changes changes;
   if (events_.moved_steps() > 0) changes["steps_moved"] = events_.moved_steps();
+  if (events_.devices_left_out() > 0) changes["devices_left_out"] = events_.devices_left_out();
   return changes;
 }
 

@@ -16,6 +16,7 @@ constexpr std::array kRows = std::to_array<Row>({
     {"args_left_out", "`args` that are not an object, on rows where readers need one"},
     {"arrows_left_out", "arrows whose other end, or whose range, is not in the trace"},
     {"correlations_renumbered", "launches share a correlation or lack one, so all got new ones"},
+    {"devices_left_out", "devices after the first 64, of a trace's kernels or of its memory"},
     {"devices_renumbered", "devices that deviceProperties does not list got the number of one"},
     {"end_arguments_left_out", "arguments of `E` events; the `X` event has those of its `B` event"},
     {"external_ids_renumbered",

@@ -59,6 +59,10 @@ class ProfileEvents {
   std::int64_t first_step() const { return steps_.front(); }
   /// How many steps do not stand at their numbers.
   std::uint64_t moved_steps() const { return moved_; }
+  /// Devices whose share of a step, or whose memory, is not shown.
+  std::uint64_t devices_left_out() const {
+    return breakdown_.devices_left_out + breakdown_.memory_devices_left_out;
+  }
 
   /// When the window begins, in seconds since 1970.
   double start() const;

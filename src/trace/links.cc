@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "base/bounded_sum.h"
@@ -195,11 +196,15 @@ void Links::find_launches_by_flow(const Trace& trace, std::span<const EventId> c
 
 void Links::find_operators(const Trace& trace, const CallTree& tree) {
   ScopedIds operators(scopes_.count());
+  std::unordered_map<EventId, std::size_t> more_of;  // the first with an id -> how many more
   if (report_.external_ids_valid) {
     for (const EventId event : trace.by_start()) {
       if (!names_operators(trace.kind(event))) continue;
       const std::int64_t id = trace.external_id(event);
-      if (id != 0) operators.insert(scope(trace, event), id, static_cast<std::uint32_t>(event));
+      if (id == 0) continue;
+      const std::uint32_t process = scope(trace, event);
+      if (operators.insert(process, id, static_cast<std::uint32_t>(event))) continue;
+      ++more_of[static_cast<EventId>(operators.find(process, id))];
     }
   }
   const bool has_ids = !operators.empty();
@@ -210,6 +215,9 @@ void Links::find_operators(const Trace& trace, const CallTree& tree) {
       if (!has_ids || named_by == EventId::none || link.op != EventId::none) continue;
       const std::int64_t id = trace.external_id(named_by);
       if (id != 0) link.op = static_cast<EventId>(operators.find(scope(trace, named_by), id));
+      const auto more = named_by == link.work ? more_of.find(link.op) : more_of.end();
+      const bool is_over = more != more_of.end() && more->second >= LinkReport::kMostOperators;
+      report_.work_over_operator_limit += is_over ? 1 : 0;
     }
     if (link.op != EventId::none) {
       ++report_.operator_by_external_id;

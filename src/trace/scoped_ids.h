@@ -20,13 +20,14 @@ class ScopedIds {
   /// `scopes`: how many processes there are.
   explicit ScopedIds(std::size_t scopes) : has_ids_(scopes, false) {}
 
-  /// Gives the id a row if it has none yet in the scope.
-  void insert(std::uint32_t scope, std::int64_t id, std::uint32_t row) {
+  /// Gives the id a row if it has none yet in the scope. Returns whether it had none.
+  bool insert(std::uint32_t scope, std::int64_t id, std::uint32_t row) {
     const bool is_new = first_.insert(id, row).second;
-    if (has_ids_.size() <= 1 || scope >= has_ids_.size()) return;
+    if (has_ids_.size() <= 1 || scope >= has_ids_.size()) return is_new;
     has_ids_[scope] = true;
     const bool is_new_here = by_scope_.try_emplace({scope, id}, row).second;
     if (!is_new && is_new_here) shared_.insert(id, 0);
+    return is_new_here;
   }
 
   /// Gives the id a row in the scope and returns the one that it had there, kNone if it had none.

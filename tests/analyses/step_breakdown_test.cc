@@ -345,5 +345,20 @@ TEST_F(StepBreakdownTest, FindsThePeakOfMemoryWithinEachStep) {
   EXPECT_EQ(breakdown.steps[2].peak_memory_bytes, (Peaks{std::nullopt, std::nullopt}));
 }
 
+TEST_F(StepBreakdownTest, CountsDevicesBeyondThoseThatItShows) {
+  step(1, 0, 100);
+  op(0, 50);
+  for (int device = 0; device < 67; ++device) {
+    work(10, 20, 0, "kernel", 0, device);
+    memory(50, device, 1, static_cast<std::int16_t>(device));
+  }
+  memory(50, 1, 0, -1);
+  const StepBreakdown breakdown = made();
+  EXPECT_EQ(breakdown.devices.size(), StepBreakdown::kMostDevices);
+  EXPECT_EQ(breakdown.devices_left_out, 3u);
+  EXPECT_EQ(breakdown.memory_devices.size(), StepBreakdown::kMostDevices);
+  EXPECT_EQ(breakdown.memory_devices_left_out, 4u);
+}
+
 }  // namespace
 }  // namespace tbtrace

@@ -196,6 +196,25 @@ class Manners(unittest.TestCase):
             self.assertEqual((code, printed), (2, b""))
             self.assertRegex(shown, rb"^tbtrace: ops: cannot sort by 'speed'; [^\n]+\n$")
 
+    def test_an_id_of_too_many_operators(self):
+        def shared(operators):
+            rows = [{"ph": "X", "cat": "cpu_op", "name": "op", "pid": 1, "tid": 1, "ts": at, "dur": 1,
+                     "args": {"External id": 7}} for at in range(operators)]
+            rows += [{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1000, "dur": 5,
+                      "args": {"External id": 7, "device": 0, "stream": 7}}]
+            return json.dumps({"deviceProperties": [{"id": 0}], "traceEvents": rows}).encode()
+
+        self.assertEqual(run("ops", "-", "--strict", stdin=shared(64))[::2], (0, b""))
+        for more in ([], ["--per-event"], ["--each"]):
+            code, printed, shown = run("ops", "-", *more, stdin=shared(65))
+            self.assertEqual(code, 0)
+            self.assertRegex(shown, rb"^tbtrace: standard input: more than 64 operators [^\n]*, 1 x\]\n$")
+            code, printed, shown = run("ops", "-", "--strict", *more, stdin=shared(65))
+            self.assertEqual(code, 1)
+            self.assertIn(b"more than 64 operators", shown)
+        self.assertEqual(run("ops", "-", "--strict-totals", "--strict", stdin=shared(65))[::2], (0, b""))
+        self.assertIn(b'"work_over_operator_limit": 1', run("ops", "-", "--format", "json", stdin=shared(65))[1])
+
     def test_closed_standard_error(self):
         result = subprocess.run(["bash", "-c", '"$0" ops "$1" --format csv 2>&-', PROGRAM, DAMAGED], capture_output=True)
         self.assertEqual(result.returncode, 0)

@@ -44,6 +44,7 @@ struct Window {
   std::string annotation = "ProfilerStep#";
   std::string member = {};
   std::string host = {};
+  int devices = 0;  // that run a kernel in the first step
 };
 
 std::string trace(const Window& window) {
@@ -63,6 +64,10 @@ std::string trace(const Window& window) {
     event("user_annotation", window.annotation + std::to_string(step), at, 900);
     event("cpu_op", "aten::mm", at + 100, 50);
     at += 1000;
+  }
+  for (int device = 0; device < window.devices; ++device) {
+    text.events.push_back(
+        op("k", "200", "5").with("cat", "\"kernel\"").with("pid", std::to_string(device)));
   }
   return text.text();
 }
@@ -155,6 +160,14 @@ TEST_F(EventLogs, StepsGrowWithinARun) {
     EXPECT_THAT(conversion.inputs[1].file.changes, ElementsAre(Pair("steps_moved", 2)));
     EXPECT_THAT(conversion.inputs[3].file.changes, IsEmpty());
   }
+}
+
+TEST_F(EventLogs, DevicesThatAreNotShownAreCounted) {
+  const std::string shown = input("a.1.pt.trace.json", {.devices = 64});
+  const std::string more = input("b.1.pt.trace.json", {.devices = 66});
+  const Conversion conversion = convert({shown, more});
+  EXPECT_THAT(conversion.inputs[0].file.changes, IsEmpty());
+  EXPECT_THAT(conversion.inputs[1].file.changes, ElementsAre(Pair("devices_left_out", 2)));
 }
 
 TEST_F(EventLogs, TheSameSpanTwiceIsTwoWorkers) {

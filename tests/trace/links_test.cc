@@ -269,6 +269,25 @@ TEST(Links, UsesContainmentWhereTheExternalIdsAreNotValid) {
   EXPECT_EQ(trace.links().operator_by_containment, 1u);
 }
 
+/// How much of three kernels with one External id is over the limit if so many operators bear it.
+std::uint64_t work_over_limit(std::size_t operators, std::int64_t id_of_work = 7) {
+  TraceBuilder builder;
+  for (std::size_t op = 0; op < operators; ++op) {
+    add(builder, {.start = static_cast<std::int64_t>(op), .external_id = 7});
+  }
+  for (int kernel = 0; kernel < 3; ++kernel) {
+    add(builder, {.category = "kernel", .process = 0, .external_id = id_of_work});
+  }
+  return finished(builder).links().work_over_operator_limit;
+}
+
+TEST(Links, CountsWorkThatMoreOperatorsBearThanGetIt) {
+  EXPECT_EQ(work_over_limit(1), 0u);
+  EXPECT_EQ(work_over_limit(LinkReport::kMostOperators), 0u);
+  EXPECT_EQ(work_over_limit(LinkReport::kMostOperators + 1), 3u);
+  EXPECT_EQ(work_over_limit(LinkReport::kMostOperators + 1, 8), 0u) << "nobody asks for that id";
+}
+
 TEST(Links, ReportsTimeOfWorkThatNothingLaunched) {
   TraceBuilder builder;
   add(builder, {.duration = 5, .external_id = 17});
