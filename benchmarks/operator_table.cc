@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
     return EXIT_FAILURE;
   }
 #if defined(__GLIBC__)
-  constexpr int kLargestReused = 4 << 20;  // as tools/main.cc has it
+  constexpr int kLargestReused = 2 << 20;  // as tools/main.cc has it
   mallopt(M_MMAP_THRESHOLD, kLargestReused);
   mallopt(M_TRIM_THRESHOLD, 8 * kLargestReused);
 #endif

@@ -39,7 +39,7 @@ void print_help() {
 /// its pages anew would take a tenth of the time.
 void keep_freed_memory() {
 #if defined(__GLIBC__)
-  constexpr int kLargestReused = 4 << 20;
+  constexpr int kLargestReused = 2 << 20;
   mallopt(M_MMAP_THRESHOLD, kLargestReused);
   mallopt(M_TRIM_THRESHOLD, 8 * kLargestReused);
 #endif

@@ -1,6 +1,7 @@
 #include "readers/chrome_tokenizer.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstring>
@@ -13,6 +14,22 @@ namespace tbtrace::readers {
 namespace {
 
 using wire::Quoting;
+
+/// What a value is, by its first character.
+enum class Start : std::uint8_t {
+  scalar,
+  quote,
+  bracket,
+  none,  ///< there is no value
+};
+
+constexpr std::array<Start, 256> kStarts = [] {
+  std::array<Start, 256> starts = {};
+  starts['"'] = Start::quote;
+  starts['{'] = starts['['] = Start::bracket;
+  starts['}'] = starts[']'] = starts[','] = starts[':'] = Start::none;
+  return starts;
+}();
 
 // Brackets come in pairs whose codes differ by 2, and the two kinds differ by one bit.
 bool opens(char c) { return (c | 0x20) == '{'; }
@@ -92,7 +109,7 @@ struct ChromeTokenizer::FieldKey {
   bool is_arguments() const { return field == EventField::arguments; }
   /// The event has a value for the key; false if it keeps another one.
   bool mark(RawEvent& event, const Token& /*value*/) const {
-    event.repeats_a_key = event.repeats_a_key || (event.field_bits & bit) != 0;
+    if ((event.field_bits & bit) != 0) event.repeats_a_key = true;
     event.field_bits |= bit;
     return true;
   }
@@ -111,15 +128,20 @@ struct ChromeTokenizer::ArgumentKey {
   static bool is_name() { return false; }
   static bool is_arguments() { return false; }
   bool mark(RawEvent& event, const Token& value) const {
-    if ((event.argument_bits & bit) != 0) {
-      const bool was_older = (event.older_bits & bit) != 0;
-      if (is_older == was_older) {
-        event.repeats_a_key = true;
-      } else if (is_older ? !is_null(event.arguments[index(argument)]) : is_null(value)) {
-        return false;
-      }
-    }
+    const bool is_usual = !is_older && (event.argument_bits & bit) == 0;
+    if (!is_usual && !mark_other(event, value)) return false;
     event.argument_bits |= bit;
+    return true;
+  }
+  bool mark_other(RawEvent& event, const Token& value) const {
+    const bool was_older = (event.older_bits & bit) != 0;
+    if ((event.argument_bits & bit) == 0) {
+      // There is none yet.
+    } else if (is_older == was_older) {
+      event.repeats_a_key = true;
+    } else if (is_older ? !is_null(event.arguments[index(argument)]) : is_null(value)) {
+      return false;
+    }
     event.older_bits = is_older ? event.older_bits | bit : event.older_bits & ~bit;
     return true;
   }
@@ -209,7 +231,9 @@ TokenEnd ChromeTokenizer::object(std::string_view text, Quoting quoting,
     Token value = {bytes + value_at, 0, Token::Type::nested};
     bool is_given = key.bit != 0 || kAllMembers;
     if (kOfEvent && key.is_arguments()) event.forget_arguments();
-    if (opens(first)) {
+    const Start start = kStarts[static_cast<unsigned char>(first)];
+    if (start == Start::none) return TokenEnd::broken;
+    if (start == Start::bracket) {
       if (kOfEvent && key.is_arguments() && first == '{') {
         key.mark(event, value);
         is_given = false;
@@ -220,12 +244,10 @@ TokenEnd ChromeTokenizer::object(std::string_view text, Quoting quoting,
         if (end != TokenEnd::complete) return end;
         value.size = static_cast<std::uint32_t>(at[-1] + 1 - value_at);
       }
-    } else if (closes(first) || first == ',' || first == ':') {
-      return TokenEnd::broken;  // there is no value
     } else if (is_given) {
       const std::size_t next = *at;
       const std::size_t end = trimmed(bytes, next);
-      const bool is_string = first == '"';
+      const bool is_string = start == Start::quote;
       if (is_string ? closes_string(bytes, value_at, end) : end > value_at) {
         const std::size_t quote = is_string ? 1 : 0;
         value = {bytes + value_at + quote, static_cast<std::uint32_t>(end - value_at - 2 * quote),

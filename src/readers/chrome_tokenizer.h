@@ -64,6 +64,7 @@ struct RawEvent {
   /// What an earlier `args` said does not count.
   void forget_arguments() {
     argument_bits = 0;
+    older_bits = 0;
     argument_members.clear();
   }
 };

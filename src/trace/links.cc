@@ -91,7 +91,7 @@ Links::Links(const Trace& trace, const CallTree& tree) : scopes_(trace) {
   count(trace);
 }
 
-std::uint32_t Links::scope(const Trace& trace, EventId event) const {
+std::uint32_t Links::scope_of_several(const Trace& trace, EventId event) const {
   const bool is_linked = !launch_.empty() && launch_[index(event)] != EventId::none;
   return scopes_.of(trace.events().track(is_linked ? launch_[index(event)] : event));
 }

@@ -36,12 +36,15 @@ class Links {
 
   /// The process in which the ids of an event count: a number below scopes(), or ProcessScopes::
   /// kUnknown for an event of a device that nothing ties to a process.
-  std::uint32_t scope(const Trace& trace, EventId event) const;
+  std::uint32_t scope(const Trace& trace, EventId event) const {
+    return scopes_.is_single() ? 0 : scope_of_several(trace, event);
+  }
   /// The same for ids of what a process does itself.
   std::uint32_t scope(TrackId track) const { return scopes_.of(track); }
   std::size_t scopes() const { return scopes_.count(); }
 
  private:
+  std::uint32_t scope_of_several(const Trace& trace, EventId event) const;
   void find_launches(const Trace& trace, std::span<const EventId> calls);
   void find_launches_of_processes(const Trace& trace, std::span<const EventId> calls);
   void find_launches_by_flow(const Trace& trace, std::span<const EventId> calls);

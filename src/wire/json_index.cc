@@ -38,7 +38,8 @@ struct JsonIndex::Library {
 
   void reserve(std::size_t size) {
     if (stages != nullptr && size <= capacity) return;
-    size = std::max(size, capacity * 2);
+    // Blocks of a file differ a little in size.
+    size = std::max(size + size / 4, capacity * 2);
     const auto& machine = simdjson::get_active_implementation();
     if (machine->create_dom_parser_implementation(size, 1, stages) != simdjson::SUCCESS) {
       throw std::bad_alloc();
