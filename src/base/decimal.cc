@@ -57,6 +57,11 @@ bool digits(const char* text, std::size_t count, std::uint64_t& value) {
   return true;
 }
 
+/// Zeros before other digits: JSON has no such number.
+bool has_leading_zero(std::string_view digits) {
+  return digits.size() > 1 && digits[0] == '0' && is_digit(digits[1]);
+}
+
 /// A decimal number taken apart: `digits` * 10^`exponent`, dropped digits only count for rounding.
 struct Decimal {
   bool negative = false;
@@ -69,8 +74,13 @@ struct Decimal {
 std::optional<Decimal> take_apart(std::string_view text) {
   Decimal number;
   std::size_t at = 0;
-  if (at < text.size() && (text[at] == '-' || text[at] == '+')) number.negative = text[at++] == '-';
-  bool any = false;
+  if (text.starts_with('-')) {
+    number.negative = true;
+    ++at;
+  }
+  if (at == text.size() || !is_digit(text[at]) || has_leading_zero(text.substr(at))) {
+    return std::nullopt;
+  }
   bool point = false;
   bool is_full = false;
   int exponent = 0;
@@ -81,7 +91,6 @@ std::optional<Decimal> take_apart(std::string_view text) {
       continue;
     }
     if (!is_digit(c)) break;
-    any = true;
     const auto digit = static_cast<std::uint64_t>(c - '0');
     if (!is_full && number.digits <= (kMost - digit) / 10) {
       number.digits = number.digits * 10 + digit;
@@ -93,7 +102,7 @@ std::optional<Decimal> take_apart(std::string_view text) {
       if (!point) ++exponent;
     }
   }
-  if (!any) return std::nullopt;
+  if (!is_digit(text[at - 1])) return std::nullopt;
   if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
     ++at;
     bool down = false;
@@ -109,6 +118,30 @@ std::optional<Decimal> take_apart(std::string_view text) {
   if (at != text.size()) return std::nullopt;
   number.exponent = exponent;
   return number;
+}
+
+/// 1 to 20 digits with a minus sign or not; the text is padded.
+std::optional<std::int64_t> integer_of(std::string_view text) {
+  const bool negative = !text.empty() && text[0] == '-';
+  if (negative) text.remove_prefix(1);
+  if (text.empty() || text.size() > 20) return std::nullopt;
+  std::uint64_t value;
+  if (text.size() <= kSafeDigits) {
+    if (!digits(text.data(), text.size(), value)) return std::nullopt;
+  } else {
+    std::uint64_t head;
+    std::uint64_t tail;
+    if (!digits(text.data(), kSafeDigits, head) ||
+        !digits(text.data() + kSafeDigits, text.size() - kSafeDigits, tail)) {
+      return std::nullopt;
+    }
+    const std::uint64_t shift = text.size() == 19 ? 10 : 100;
+    if (head > (kMost - tail) / shift) return std::nullopt;
+    value = head * shift + tail;
+  }
+  if (!negative) return static_cast<std::int64_t>(value);
+  if (value > static_cast<std::uint64_t>(kMax) + 1) return std::nullopt;
+  return static_cast<std::int64_t>(0 - value);
 }
 
 /// The number if it is whole; like an integer's text, up to 2^64-1.
@@ -148,26 +181,8 @@ std::optional<std::int64_t> scaled(const Decimal& number, int power) {
 }  // namespace
 
 std::optional<std::int64_t> parse_padded_integer(std::string_view text) {
-  const bool negative = !text.empty() && text[0] == '-';
-  if (negative) text.remove_prefix(1);
-  if (text.empty() || text.size() > 20) return std::nullopt;
-  std::uint64_t value;
-  if (text.size() <= kSafeDigits) {
-    if (!digits(text.data(), text.size(), value)) return std::nullopt;
-  } else {
-    std::uint64_t head;
-    std::uint64_t tail;
-    if (!digits(text.data(), kSafeDigits, head) ||
-        !digits(text.data() + kSafeDigits, text.size() - kSafeDigits, tail)) {
-      return std::nullopt;
-    }
-    const std::uint64_t shift = text.size() == 19 ? 10 : 100;
-    if (head > (kMost - tail) / shift) return std::nullopt;
-    value = head * shift + tail;
-  }
-  if (!negative) return static_cast<std::int64_t>(value);
-  if (value > static_cast<std::uint64_t>(kMax) + 1) return std::nullopt;
-  return static_cast<std::int64_t>(0 - value);
+  return has_leading_zero(text.starts_with('-') ? text.substr(1) : text) ? std::nullopt
+                                                                         : integer_of(text);
 }
 
 std::optional<std::int64_t> parse_padded_id(std::string_view text) {
@@ -183,6 +198,7 @@ std::optional<std::int64_t> parse_padded_microseconds(std::string_view text) {
   constexpr std::size_t kLongestPlain = 16;
   constexpr std::uint64_t kTooLarge = static_cast<std::uint64_t>(kMax) / 1000;
   const std::size_t size = text.size();
+  if (has_leading_zero(text)) return std::nullopt;
   std::uint64_t whole;
   std::uint64_t thousandths;
   // The two forms that torch writes: three decimals, and none.
@@ -202,7 +218,7 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
   std::array<char, kLongest + 8> padded = {};
   if (text.size() > kLongest) return std::nullopt;
   std::copy(text.begin(), text.end(), padded.begin());
-  return parse_padded_integer({padded.data(), text.size()});
+  return integer_of({padded.data(), text.size()});
 }
 
 std::optional<std::int64_t> parse_microseconds(std::string_view text) {

@@ -1,5 +1,5 @@
 // Integers and times from their decimal text, without a detour through doubles.
-// Pure functions. Text that is no number, or too large, gives nullopt.
+// Pure functions. Text that is no number of JSON's (`01`, `+1`, `.5`), or too large, gives nullopt.
 // The `padded` forms are for the hot path: their text must be followed by 8 readable bytes.
 #pragma once
 
@@ -11,8 +11,9 @@ namespace tbtrace {
 
 /// A whole number, with a minus sign or not. Values from 2^63 to 2^64-1 keep their bits (they turn
 /// up as process and communicator ids), so equal texts give equal numbers.
-std::optional<std::int64_t> parse_integer(std::string_view text);
 std::optional<std::int64_t> parse_padded_integer(std::string_view text);
+/// The same, of up to 20 digits, also with leading zeros, as names have them (`step_007`).
+std::optional<std::int64_t> parse_integer(std::string_view text);
 
 /// The same, and whole numbers in another form, as programs write them that hold all numbers as
 /// doubles: `5.0`, `5e0`, `1.5e3`.

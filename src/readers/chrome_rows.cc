@@ -94,13 +94,14 @@ void ChromeRows::add_lost(IssueId id, std::uint64_t offset) {
 void ChromeRows::add(const RawEvent& event, std::uint64_t offset) {
   has_elements_ = true;
   if (event.repeats_a_key) issues_.add(IssueId::repeated_key, offset);
-  const std::optional<RowKind> kind = kind_of(event);
+  const std::optional<RowKind> kind = kind_of(event, offset);
   if (!kind) {
     issues_.add(IssueId::event_incomplete, offset);
     return;
   }
   if (!request_.members) {
-    add_row(*kind, event, offset);
+    // Most are ranges.
+    *kind == RowKind::range ? add_range(event, offset) : add_row(*kind, event, offset);
     return;
   }
   const std::size_t number = next_number(*kind);
@@ -108,12 +109,13 @@ void ChromeRows::add(const RawEvent& event, std::uint64_t offset) {
 }
 
 /// False if there is none.
-bool ChromeRows::read_phase(const RawEvent& event) {
+bool ChromeRows::read_phase(const RawEvent& event, std::uint64_t offset) {
   const Token& token = event[EventField::phase];
   const bool is_letter = event.has(EventField::phase) && token.is_string() && token.size == 1;
   if (!is_letter) {
     const std::string_view phase = tables_.meaning(event, EventField::phase);
     if (phase.empty()) return false;
+    tables_.check_scalar(token, offset);
     phase_ = phase.size() == 1 ? phase[0] : '\0';
   } else {
     phase_ = *token.data;
@@ -123,8 +125,8 @@ bool ChromeRows::read_phase(const RawEvent& event) {
 }
 
 /// Nothing for what lacks a phase, or a range without a name or a time.
-std::optional<RowKind> ChromeRows::kind_of(const RawEvent& event) {
-  if (!read_phase(event)) return std::nullopt;
+std::optional<RowKind> ChromeRows::kind_of(const RawEvent& event, std::uint64_t offset) {
+  if (!read_phase(event, offset)) return std::nullopt;
   const bool has_name = RowTables::is_given(event, EventField::name);
   const bool has_time = RowTables::is_given(event, EventField::timestamp);
   switch (phase_) {
@@ -217,7 +219,7 @@ bool ChromeRows::add_range(const RawEvent& event, std::uint64_t offset) {
   if (event.has(Argument::correlation)) row.correlation = id(event, Argument::correlation, offset);
   if (event.has(Argument::event_index)) row.rank = rank(event, offset);
   row.name = tables_.text(event[EventField::name], offset);
-  row.track = tables_.track(event);
+  row.track = tables_.track(event, offset);
   row.category = tables_.category(event, offset);
   row.flags = flags(event, row.external_id);
   // Python frames always end; the writer marks those of no length, and lengthens them, by mistake.
@@ -278,7 +280,7 @@ bool ChromeRows::add_range_end(const RawEvent& event, std::uint64_t offset) {
   EventBatch::RangeEnd& end = batch_.range_ends.emplace_back();
   if (request_.members) return true;
   end.time_ns = *at;
-  end.track = tables_.track(event);
+  end.track = tables_.track(event, offset);
   if (RowTables::is_given(event, EventField::name)) {
     end.name = tables_.text(event[EventField::name], offset);
   }
@@ -299,7 +301,7 @@ bool ChromeRows::add_memory(const RawEvent& event, std::uint64_t offset) {
   record.bytes = number(event, Argument::allocated_bytes, 0, offset);
   record.total_allocated_bytes =
       std::max<std::int64_t>(number(event, Argument::total_allocated, -1, offset), -1);
-  record.track = tables_.track(event);
+  record.track = tables_.track(event, offset);
   record.event_rank = rank(event, offset);
   record.device_type = small(number(event, Argument::allocation_device_type, 0, offset));
   record.device_id = small(number(event, Argument::allocation_device_id, -1, offset));
@@ -324,9 +326,9 @@ bool ChromeRows::add_flow(const RawEvent& event, std::uint64_t offset) {
   }
   FlowEnd end;
   end.type = flow_type(tables_.meaning(event, EventField::category));
-  end.id = flow_id(event[EventField::flow_id]);
+  end.id = flow_id(event[EventField::flow_id], offset);
   end.time_ns = *at;
-  end.track = tables_.track(event);
+  end.track = tables_.track(event, offset);
   end.start = phase_ == 's';
   batch_.flows.push_back(end);
   return true;
@@ -341,9 +343,9 @@ void ChromeRows::add_label(const RawEvent& event, std::uint64_t offset) {
   label.name = tables_.text(event[Argument::label], offset);
   label.is_process = is_process;
   if (is_process) {
-    label.process = tables_.process(event);
+    label.process = tables_.process(event, offset);
   } else {
-    label.track = tables_.track(event);
+    label.track = tables_.track(event, offset);
   }
 }
 
@@ -362,7 +364,7 @@ void ChromeRows::add_other(const RawEvent& event, std::uint64_t offset) {
   other.phase = text_of(EventField::phase);
   other.name = text_of(EventField::name);
   other.category = text_of(EventField::category);
-  other.track = tables_.track(event);
+  other.track = tables_.track(event, offset);
   other.has_thread = RowTables::is_given(event, EventField::thread);
   other.time_ns = time(event, EventField::timestamp);
 }
@@ -486,9 +488,10 @@ std::optional<std::int64_t> ChromeRows::time(const RawEvent& event, EventField f
 }
 
 /// Ids are numbers; text is told apart by its hash, which is the same in every run.
-std::int64_t ChromeRows::flow_id(const Token& token) {
+std::int64_t ChromeRows::flow_id(const Token& token, std::uint64_t offset) {
   const std::string_view text = tables_.meaning(token);
   if (const auto number = parse_padded_id(text)) return *number;
+  tables_.check_scalar(token, offset);
   return static_cast<std::int64_t>(hash_bytes(text, 0));
 }
 

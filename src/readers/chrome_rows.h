@@ -71,8 +71,8 @@ class ChromeRows {
   void restart();
 
  private:
-  bool read_phase(const RawEvent& event);
-  std::optional<RowKind> kind_of(const RawEvent& event);
+  bool read_phase(const RawEvent& event, std::uint64_t offset);
+  std::optional<RowKind> kind_of(const RawEvent& event, std::uint64_t offset);
   bool is_memory(const RawEvent& event);
   bool add_row(RowKind kind, const RawEvent& event, std::uint64_t offset);
   bool add_range(const RawEvent& event, std::uint64_t offset);
@@ -97,7 +97,7 @@ class ChromeRows {
   std::uint32_t rank(const RawEvent& event, std::uint64_t offset);
   std::optional<std::int64_t> time(const RawEvent& event, EventField field);
   std::optional<RangeTimes> range_times_of(const RawEvent& event);
-  std::int64_t flow_id(const Token& token);
+  std::int64_t flow_id(const Token& token, std::uint64_t offset);
 
   RowMember member(const RawMember& raw);
   std::string_view kept(std::string text);

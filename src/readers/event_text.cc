@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "base/utf8.h"
+#include "wire/json_strict.h"
 #include "wire/json_text.h"
 
 namespace tbtrace::readers {
@@ -50,6 +51,9 @@ DecodedText decode(const Token& token, const TextRules& rules, std::string& scra
       decoded.unescaped = !append_of_kineto(scratch, content);
     }
     decoded.text = scratch;
+  }
+  if (!token.is_string() && token.type == Token::Type::scalar) {
+    decoded.unescaped = !wire::is_json_scalar(content);
   }
   if (rules.is_clean) return decoded;
   if (token.is_string() && holds_bare_characters(content)) decoded.unescaped = true;

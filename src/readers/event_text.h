@@ -21,8 +21,8 @@ struct TextRules {
 };
 
 struct DecodedText {
-  std::string_view text;  ///< UTF-8
-  bool unescaped = false;
+  std::string_view text;   ///< UTF-8
+  bool unescaped = false;  ///< it is no string of JSON's, and no number or literal either
   bool invalid_utf8 = false;
 };
 

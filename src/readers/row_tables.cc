@@ -7,6 +7,7 @@
 #include "base/decimal.h"
 #include "base/hash.h"
 #include "base/utf8.h"
+#include "wire/json_strict.h"
 
 namespace tbtrace::readers {
 namespace {
@@ -70,6 +71,13 @@ StringId RowTables::text(const Token& token, std::uint64_t offset) {
   return static_cast<StringId>(batch_.texts.intern(decoded.text));
 }
 
+void RowTables::check_scalar(const Token& token, std::uint64_t offset) {
+  const bool is_scalar = token.type == Token::Type::scalar;
+  if (is_scalar && !wire::is_json_scalar(token.text())) {
+    issues_.add(IssueId::unescaped_text, offset);
+  }
+}
+
 CategoryId RowTables::category_number(StringId text, std::uint64_t offset) {
   constexpr std::size_t kMost = std::numeric_limits<std::uint16_t>::max();
   const std::size_t next = batch_.categories.size();
@@ -96,36 +104,42 @@ CategoryId RowTables::category(const RawEvent& event, std::uint64_t offset) {
   if (known.size == token.size && known.first == first && known.last == last) return known.id;
   const CategoryId id = category_number(text(token, offset), offset);
   // Texts that take a closer look take it each time.
-  if (is_plain(token.text(), rules_)) known = {first, last, token.size, id};
+  if (token.is_string() && is_plain(token.text(), rules_)) known = {first, last, token.size, id};
   return id;
 }
 
-TrackKey RowTables::key(const RawEvent& event, EventField field) {
+TrackKey RowTables::key(const RawEvent& event, EventField field, std::uint64_t offset) {
   if (!is_given(event, field)) return {};
-  const std::string_view content = meaning(event[field]);
+  const Token& token = event[field];
+  const std::string_view content = meaning(token);
   if (const auto number = parse_padded_id(content)) return {*number, StringId::empty};
+  check_scalar(token, offset);
   if (is_utf8(content)) return {0, static_cast<StringId>(batch_.texts.intern(content))};
   return {0, static_cast<StringId>(batch_.texts.intern(to_utf8(content)))};
 }
 
-TrackId RowTables::track(const RawEvent& event) {
-  if (!event.has(EventField::process) || !event.has(EventField::thread)) return parse_track(event);
+TrackId RowTables::track(const RawEvent& event, std::uint64_t offset) {
+  if (!event.has(EventField::process) || !event.has(EventField::thread)) {
+    return parse_track(event, offset);
+  }
   const std::uint64_t process = short_id(event[EventField::process]);
   const std::uint64_t thread = short_id(event[EventField::thread]);
-  if (process == 0 || thread == 0) return parse_track(event);
+  if (process == 0 || thread == 0) return parse_track(event, offset);
   KnownTrack& known = known_tracks_[hash_integer(process, thread) % known_tracks_.size()];
-  if (known.process != process || known.thread != thread) {
-    known = {process, thread, parse_track(event)};
-  }
-  return known.track;
+  if (known.process == process && known.thread == thread) return known.track;
+  const std::uint64_t counted = issues_.count(IssueId::unescaped_text);
+  const TrackId track = parse_track(event, offset);
+  // What is counted is counted each time.
+  if (issues_.count(IssueId::unescaped_text) == counted) known = {process, thread, track};
+  return track;
 }
 
 /// What has no thread is on the main thread of its process.
-TrackId RowTables::parse_track(const RawEvent& event) {
+TrackId RowTables::parse_track(const RawEvent& event, std::uint64_t offset) {
   EventBatch::Track track;
-  track.process = key(event, EventField::process);
+  track.process = key(event, EventField::process, offset);
   track.thread =
-      is_given(event, EventField::thread) ? key(event, EventField::thread) : track.process;
+      is_given(event, EventField::thread) ? key(event, EventField::thread, offset) : track.process;
   const auto [found, added] =
       track_ids_.try_emplace(track, static_cast<TrackId>(batch_.tracks.size()));
   if (added) batch_.tracks.push_back(track);

@@ -27,8 +27,13 @@ class RowTables {
 
   StringId text(const Token& token, std::uint64_t offset);
   CategoryId category(const RawEvent& event, std::uint64_t offset);
-  TrackId track(const RawEvent& event);
-  TrackKey process(const RawEvent& event) { return key(event, EventField::process); }
+  TrackId track(const RawEvent& event, std::uint64_t offset);
+  TrackKey process(const RawEvent& event, std::uint64_t offset) {
+    return key(event, EventField::process, offset);
+  }
+
+  /// Counts a text without quotes, which JSON does not have.
+  void check_scalar(const Token& token, std::uint64_t offset);
 
   /// The meaning of a token as text, followed by bytes that padded parsers may read. Valid until
   /// the next call.
@@ -59,8 +64,8 @@ class RowTables {
  private:
   std::string_view unescaped(const Token& token);
   CategoryId category_number(StringId text, std::uint64_t offset);
-  TrackKey key(const RawEvent& event, EventField field);
-  TrackId parse_track(const RawEvent& event);
+  TrackKey key(const RawEvent& event, EventField field, std::uint64_t offset);
+  TrackId parse_track(const RawEvent& event, std::uint64_t offset);
 
   struct TrackHash {
     std::size_t operator()(const EventBatch::Track& track) const;

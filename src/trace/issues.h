@@ -72,8 +72,9 @@ inline constexpr std::array<IssueRow, static_cast<std::size_t>(IssueId::count)> 
      "events of phases other than X, B, E, i, s, t, f and M were skipped; see docs/formats/"
      "chrome_json.md"},
     {"unescaped_text", Severity::info,
-     "some texts hold unescaped quotes, backslashes or control characters and were read by the "
-     "line layout of their writer; other programs may refuse the file"},
+     "some texts hold unescaped quotes, backslashes or control characters, or have no quotes "
+     "around "
+     "them, and were read by the line layout of their writer; other programs may refuse the file"},
     {"invalid_utf8", Severity::info,
      "some texts are not UTF-8, or hold half a surrogate pair; U+FFFD stands for each such place; "
      "look for them under these names"},

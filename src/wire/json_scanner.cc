@@ -9,11 +9,6 @@
 namespace tbtrace::wire {
 namespace {
 
-bool is_value(std::string_view scalar) {
-  return scalar == "true" || scalar == "false" || scalar == "null" || scalar == "NaN" ||
-         scalar == "Infinity" || scalar == "-Infinity" || is_json_number(scalar);
-}
-
 bool is_control(char c) { return static_cast<unsigned char>(c) < ' '; }
 
 }  // namespace
@@ -104,7 +99,8 @@ ScanEnd JsonScanner::run(std::size_t& at) {
       const std::size_t start = here;
       while (here < text_.size() && !ends_json_scalar(text_[here])) ++here;
       if (here == text_.size() && !last_) return finish(ScanEnd::incomplete);
-      if (strict && !is_value(text_.substr(start, here - start))) return finish(ScanEnd::broken);
+      if (strict && !is_json_scalar(text_.substr(start, here - start)))
+        return finish(ScanEnd::broken);
       value_seen = true;
       comma_seen = false;
     }

@@ -142,6 +142,11 @@ bool is_json_number(std::string_view text) {
   return at == text.size() && !text.empty();
 }
 
+bool is_json_scalar(std::string_view text) {
+  return is_json_number(text) || text == "true" || text == "false" || text == "null" ||
+         text == "NaN" || text == "Infinity" || text == "-Infinity";
+}
+
 bool append_strict_json(std::string& json, std::string_view value, bool spaced) {
   const std::size_t before = json.size();
   if (Copier(json, value, spaced).run()) return true;

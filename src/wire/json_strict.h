@@ -12,6 +12,9 @@ namespace tbtrace::wire {
 /// A number as JSON has it: no `NaN`, no leading `+` or zeros.
 bool is_json_number(std::string_view text);
 
+/// A number or literal as Python's json takes it: with `NaN`, `Infinity` and `-Infinity`.
+bool is_json_scalar(std::string_view text);
+
 /// Appends one value without needless blanks (`spaced`: with one behind commas and colons), its
 /// strings as append_json_string() writes them. False, and nothing appended, if it is no JSON.
 bool append_strict_json(std::string& json, std::string_view value, bool spaced);

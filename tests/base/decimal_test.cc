@@ -16,6 +16,7 @@ namespace tbtrace {
 namespace {
 
 using fixtures::exact_integer;
+using fixtures::exact_json_integer;
 using fixtures::exact_nanoseconds;
 
 constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
@@ -71,7 +72,7 @@ TEST(Decimal, EveryByteButDigitsIsRefusedAtEveryPlace) {
       for (int byte = 0; byte < 256; ++byte) {
         std::string text(size, '1');
         text[at] = static_cast<char>(byte);
-        EXPECT_EQ(padded_integer(text), exact_integer(text)) << text;
+        EXPECT_EQ(padded_integer(text), exact_json_integer(text)) << text;
       }
     }
   }
@@ -83,9 +84,8 @@ TEST(Decimal, IntegersOfEveryLengthAgreeWithTheReference) {
     std::string text = random() % 3 == 0 ? "-" : "";
     const std::size_t size = 1 + random() % 21;
     for (std::size_t at = 0; at < size; ++at) text += static_cast<char>('0' + random() % 10);
-    const std::optional<std::int64_t> expected = exact_integer(text);
-    ASSERT_EQ(parse_integer(text), expected) << text;
-    ASSERT_EQ(padded_integer(text), expected) << text;
+    ASSERT_EQ(parse_integer(text), exact_integer(text)) << text;
+    ASSERT_EQ(padded_integer(text), exact_json_integer(text)) << text;
   }
 }
 
@@ -101,9 +101,6 @@ TEST(Decimal, ReadsTimesAsOtherWritersHaveThem) {
   EXPECT_EQ(parse_microseconds("1.2e3"), 1200000);
   EXPECT_EQ(parse_microseconds("1.5E-1"), 150);
   EXPECT_EQ(parse_microseconds("1e+2"), 100000);
-  EXPECT_EQ(parse_microseconds("+4.5"), 4500);
-  EXPECT_EQ(parse_microseconds(".25"), 250);
-  EXPECT_EQ(parse_microseconds("3."), 3000);
   EXPECT_EQ(parse_microseconds("12.300000000000000000000000000000000000000"), 12300);
   EXPECT_EQ(parse_microseconds("0e9999"), 0);
   EXPECT_EQ(parse_microseconds("1e-9999"), 0);
@@ -146,9 +143,10 @@ TEST(Decimal, RefusesTimesThatDoNotFit) {
 
 TEST(Decimal, RefusesWhatIsNoTime) {
   for (const std::string text :
-       {"",    "-",   "+",        ".",     "-.",   "e5",  ".e5",    "1e", "1e+",
-        "1e-", "1ex", "1e5x",     "1.2.3", "1..2", "1,5", " 1",     "1 ", "nan",
-        "inf", "NaN", "Infinity", "0x1p3", "--1",  "+-1", "1e99999"}) {
+       {"",    "-",    "+",    ".",        "-.",    "e5",   ".e5",  "1e",     "1e+",
+        "1e-", "3.",   "3.e5", "1ex",      ".25",   "-.5",  "+4.5", "+1",     "01",
+        "-01", "00.5", "007",  "1e5x",     "1.2.3", "1..2", "1,5",  " 1",     "1 ",
+        "nan", "inf",  "NaN",  "Infinity", "0x1p3", "--1",  "+-1",  "1e99999"}) {
     EXPECT_EQ(parse_microseconds(text), std::nullopt) << text;
   }
 }

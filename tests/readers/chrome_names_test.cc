@@ -284,6 +284,26 @@ TEST(ChromeNames, OfKinetoWithBackslashesAreCounted) {
   }
 }
 
+TEST(ChromeNames, WithoutQuotesAreReadAndCountedEachTime) {
+  for (const auto& [key, value] : {std::pair{"name", "forward"},
+                                   {"name", "1-2"},
+                                   {"cat", "12ab"},
+                                   {"pid", "nobody"},
+                                   {"pid", "01"},
+                                   {"tid", "+1"},
+                                   {"ph", "X"}}) {
+    const ChromeEvent bare = op("a").with(key, value);
+    const Trace trace = read(trace_text({op("first"), bare, bare, op("last")}));
+    EXPECT_EQ(trace.events().size(), 4u);
+    EXPECT_EQ(issue_counts(trace), "unescaped_text 2") << key << ' ' << value;
+  }
+  for (const std::string_view value : {"0", "-1", "0.5", "1e3", "\"01\"", "true", "NaN"}) {
+    const Trace trace = read(
+        trace_text({op("a").with("name", value).with("cat", value).with("pid", value), op("b")}));
+    EXPECT_EQ(issue_counts(trace), "") << value;
+  }
+}
+
 TEST(ChromeNames, WithLoneSurrogatesAreReplacedAndCounted) {
   const Trace trace =
       read(trace_text({op(R"(a\ud83d)"), op(R"(\udc00b)").with("own", R"("\ud800")")}));
