@@ -161,7 +161,7 @@ class RestReader {
   }
 
   void parse(Block& block) {
-    block.is_parsed = block.starts_with_event && !guesses_fail_;
+    block.is_parsed = block.starts_with_event && block.offset >= guess_from_;
     if (block.is_parsed) block.progress = block.parser->parse(block.text.view(), quoting_);
   }
 
@@ -171,7 +171,8 @@ class RestReader {
     // Tables of parsers name what stood in an array that another one replaced; only the document's
     // own are new then.
     const bool counts = block.is_parsed && document_.directory().replaced_arrays() == 0;
-    if (counts && feeder_.is_between_events()) {
+    const bool is_accepted = counts && feeder_.is_between_events();
+    if (is_accepted) {
       const std::size_t used =
           document_.accept(*block.parser, block.progress, text, block.offset, block.last);
       feeder_.moved_to(block.offset + used);
@@ -182,7 +183,7 @@ class RestReader {
       feeder_.pending().append(text);
       feeder_.feed(block.last);
     }
-    judge(is_whole);
+    judge(block, is_accepted, is_whole);
     if (!has_expected_ && block.offset >= kExpectAfter && block.position < input_.total()) {
       has_expected_ = true;
       document_.builder().expect(kMargin * static_cast<double>(input_.total()) /
@@ -191,11 +192,16 @@ class RestReader {
     return true;
   }
 
-  /// Where blocks are cut within events again and again, guessing costs more than it gains.
-  void judge(bool is_whole) {
-    constexpr int kMost = 16;
-    failures_ = std::clamp(failures_ + (is_whole ? -1 : 2), 0, kMost);
-    if (failures_ == kMost) guesses_fail_ = true;
+  /// After a guess that failed, the next blocks are not guessed, more with each failure: within a
+  /// long event guesses cost more than they gain.
+  void judge(const Block& block, bool is_accepted, bool is_whole) {
+    constexpr std::uint64_t kMostPassed = 63;
+    if (is_whole) {
+      passed_ /= 2;
+    } else if (block.is_parsed && !is_accepted) {
+      passed_ = std::min(2 * passed_ + 1, kMostPassed);
+      guess_from_ = block.offset + block.text.size() + passed_ * size_;
+    }
   }
 
   Input& input_;
@@ -213,8 +219,8 @@ class RestReader {
 
   // Of finishing.
   bool has_expected_ = false;
-  int failures_ = 0;
-  std::atomic<bool> guesses_fail_ = false;
+  std::uint64_t passed_ = 0;  // blocks after the last failure
+  std::atomic<std::uint64_t> guess_from_ = 0;
 };
 
 int thread_count(const ReadOptions& options) {

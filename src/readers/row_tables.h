@@ -38,7 +38,7 @@ class RowTables {
   /// The meaning of a token as text, followed by bytes that padded parsers may read. Valid until
   /// the next call.
   std::string_view meaning(const Token& token) {
-    return rules_.may_hold_escapes ? unescaped(token) : token.text();
+    return rules_.may_hold_escapes && token.is_string() ? unescaped(token) : token.text();
   }
   /// The meaning of a field, empty if it is not given.
   std::string_view meaning(const RawEvent& event, EventField field) {

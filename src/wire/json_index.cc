@@ -8,24 +8,20 @@
 namespace tbtrace::wire {
 namespace {
 
-/// Whether the character at `at` is preceded by an odd number of backslashes, none before `start`.
-bool is_escaped(std::string_view text, std::size_t start, std::size_t at) {
+/// Whether the character at `at` is preceded by an odd number of backslashes.
+bool is_escaped(std::string_view text, std::size_t at) {
   std::size_t slashes = 0;
-  while (at - slashes > start && text[at - slashes - 1] == '\\') ++slashes;
+  while (at > slashes && text[at - slashes - 1] == '\\') ++slashes;
   return slashes % 2 == 1;
 }
 
-/// The quote of the string in which a text ends that starts outside of one.
+/// The quote of the string in which the text ends: the last one without a backslash.
 std::size_t open_quote(std::string_view text) {
-  for (std::size_t open = text.find('"'); open != std::string_view::npos;) {
-    std::size_t close = text.find('"', open + 1);
-    while (close != std::string_view::npos && is_escaped(text, open + 1, close)) {
-      close = text.find('"', close + 1);
-    }
-    if (close == std::string_view::npos) return open;
-    open = text.find('"', close + 1);
+  std::size_t quote = text.rfind('"');
+  while (quote != std::string_view::npos && is_escaped(text, quote)) {
+    quote = quote == 0 ? std::string_view::npos : text.rfind('"', quote - 1);
   }
-  return text.size();
+  return std::min(quote, text.size());
 }
 
 }  // namespace
