@@ -35,8 +35,9 @@ void print_help() {
                "be written.\n";
 }
 
-/// The analyses use large arrays one after the other: giving each back to the system and getting
-/// its pages anew would take a tenth of the time.
+/// Reading and the analyses use arrays one after the other: giving each back to the system and
+/// getting its pages anew takes time. The largest ones do go back: holes of their size are memory
+/// that nothing else fits into.
 void keep_freed_memory() {
 #if defined(__GLIBC__)
   constexpr int kLargestReused = 2 << 20;
