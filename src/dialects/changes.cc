@@ -17,7 +17,7 @@ constexpr std::array kRows = std::to_array<Row>({
     {"arrows_left_out", "arrows whose other end, or whose range, is not in the trace"},
     {"correlations_renumbered", "launches share a correlation or lack one, so all got new ones"},
     {"devices_left_out", "devices after the first 64, of a trace's kernels or of its memory"},
-    {"devices_renumbered", "devices that deviceProperties does not list got the number of one"},
+    {"devices_renumbered", "devices above 63, or not in deviceProperties, got other numbers"},
     {"end_arguments_left_out", "arguments of `E` events; the `X` event has those of its `B` event"},
     {"external_ids_renumbered",
      "External ids do not name one operator each, so all operators got new ones"},

@@ -20,6 +20,7 @@ bool has_row(std::int64_t number) { return number >= 0 && number < kMostDevices;
 Devices::Devices(const Trace& trace) {
   const Listed listed = listed_devices(trace);
   number_devices(used_devices(trace), listed);
+  number_memory(trace, listed);
   if (!listed.empty()) list_devices(trace, listed);
 }
 
@@ -81,6 +82,17 @@ void Devices::number_devices(const Used& used, const Listed& listed) {
       if (has_row(text.second) == fits) text_numbers_[text] = take_number(text.second, listed);
     }
   }
+}
+
+/// Devices of memory keep their numbers; those that the plugin has no row for get others.
+void Devices::number_memory(const Trace& trace, const Listed& listed) {
+  std::set<std::int64_t> without_row;
+  for (const MemoryRecord& record : trace.memory()) {
+    if (record.device_type == 0 || numbers_.contains(record.device_id)) continue;
+    if (has_row(record.device_id)) taken_.insert(record.device_id);
+    if (record.device_id >= kMostDevices) without_row.insert(record.device_id);
+  }
+  for (const std::int64_t number : without_row) numbers_[number] = take_number(number, listed);
 }
 
 /// The first of the list that nobody uses, else the one that is wanted, else any.

@@ -42,6 +42,7 @@ class Devices {
   static Used used_devices(const Trace& trace);
   static Listed listed_devices(const Trace& trace);
   void number_devices(const Used& used, const Listed& listed);
+  void number_memory(const Trace& trace, const Listed& listed);
   std::int64_t take_number(std::int64_t wanted, const Listed& listed);
   void list_devices(const Trace& trace, const Listed& listed);
 

@@ -52,7 +52,7 @@ DecodedText decode(const Token& token, const TextRules& rules, std::string& scra
     }
     decoded.text = scratch;
   }
-  if (!token.is_string() && token.type == Token::Type::scalar) {
+  if (token.type == Token::Type::scalar) {
     decoded.unescaped = !wire::is_json_scalar(content);
   }
   if (rules.is_clean) return decoded;

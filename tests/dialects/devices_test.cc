@@ -172,7 +172,8 @@ TEST(Devices, OfMemoryAreInTheListToo) {
   const Devices devices(finished(builder));
   EXPECT_EQ(devices.properties(), R"([{"id": 0}, {"id": 1}, {"id": 2}])");
   EXPECT_EQ(devices.memory_number(2), 2);
-  EXPECT_EQ(devices.memory_number(500), 0);
+  EXPECT_EQ(devices.memory_number(500), 1) << "nobody has it";
+  EXPECT_EQ(devices.renumbered(), 1u);
   EXPECT_EQ(devices.memory_number(-1), 0);
 }
 

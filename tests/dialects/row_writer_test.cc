@@ -295,7 +295,8 @@ TEST(RowWriter, WritesMemoryOfDevicesThatThePluginKnows) {
   EXPECT_EQ(plugin[2],
             start + R"("Device Type":1,"c10 Device Type":20,"Device Id":1,"Bytes":-512}})");
   EXPECT_THAT(plugin[3], HasSubstr(R"("name":"[OutOfMemory]")"));
-  EXPECT_THAT(plugin[3], HasSubstr(R"("Device Id":0)")) << "there are 64 of them";
+  EXPECT_THAT(plugin[3], HasSubstr(R"("Device Id":2)")) << "there are 64 of them";
+  EXPECT_THAT(written(trace, Dialect::plugin).changes, ElementsAre(Pair("devices_renumbered", 1)));
   EXPECT_EQ(rows(trace, Dialect::kineto)[2],
             start + R"("Device Type":20,"Device Id":1,"Bytes":-512}})");
 }
