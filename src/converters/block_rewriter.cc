@@ -264,6 +264,7 @@ void BlockRewriter::add_arguments(Members arguments, const Arguments& how) {
 }
 
 void BlockRewriter::add_member(std::string& json, const RowMember& member) {
+  if (member.is_repaired) ++changes_["texts_repaired"];
   add_key(json, member);
   add_value(json, member.json);
 }
@@ -287,7 +288,11 @@ void BlockRewriter::add_value(std::string& json, std::string_view value) {
     return;
   }
   const bool is_nested = value.starts_with('{') || value.starts_with('[');
-  if (is_nested && wire::append_strict_json(json, value, false)) return;
+  bool is_repaired = false;
+  if (is_nested && wire::append_strict_json(json, value, false, &is_repaired)) {
+    if (is_repaired) ++changes_["texts_repaired"];
+    return;
+  }
   ++changes_["values_quoted"];
   wire::append_json_string(json, value);
 }

@@ -28,6 +28,8 @@ constexpr std::array kRows = std::to_array<Row>({
     {"steps_hidden", "steps without a number or a length, which TensorBoard fails at"},
     {"steps_inferred", "annotations that count iterations became steps"},
     {"steps_moved", "steps not above those before them in their run got the next numbers"},
+    {"texts_repaired",
+     "copied members with half a surrogate pair or no UTF-8; U+FFFD stands there"},
     {"tracks_renumbered", "processes and threads whose ids are no whole numbers from 0 to 2^53"},
     {"values_left_out", "numbers of kernels or memory that are none, which readers fail at"},
     {"values_quoted", "values that are no JSON are kept as text"},

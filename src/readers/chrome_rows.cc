@@ -390,7 +390,9 @@ RowMember ChromeRows::member(const RawMember& raw) {
   if (!member.is_plain) {
     const Token key = {raw.key.data(), static_cast<std::uint32_t>(raw.key.size()),
                        Token::Type::string};
-    member.key = kept(std::string(decode(key, rules, scratch_).text));
+    const DecodedText decoded = decode(key, rules, scratch_);
+    member.is_repaired = decoded.invalid_utf8;
+    member.key = kept(std::string(decoded.text));
   }
   const Token& value = raw.value;
   if (!value.is_string()) {
@@ -399,7 +401,9 @@ RowMember ChromeRows::member(const RawMember& raw) {
     member.json = {value.data - 1, std::size_t{value.size} + 2};  // with its quotes
   } else {
     std::string json;
-    wire::append_json_string(json, decode(value, rules, scratch_).text);
+    const DecodedText decoded = decode(value, rules, scratch_);
+    member.is_repaired |= decoded.invalid_utf8;
+    wire::append_json_string(json, decoded.text);
     member.json = kept(std::move(json));
   }
   return member;

@@ -63,6 +63,7 @@ struct RowMember {
   EventField field = EventField::none;  ///< which one it is, of a row's own members
   Argument argument = Argument::none;   ///< which one it is, of its arguments
   bool is_plain = true;                 ///< the key needs no escape in JSON
+  bool is_repaired = false;             ///< U+FFFD stands for what is no character
 };
 
 struct EventBatch {

@@ -19,6 +19,8 @@ class Copier {
   Copier(std::string& json, std::string_view text, bool spaced)
       : json_(json), text_(text), spaced_(spaced) {}
 
+  bool is_repaired() const { return is_repaired_; }
+
   bool run() {
     for (;;) {
       skip_space();
@@ -105,7 +107,9 @@ class Copier {
       return true;
     }
     std::string meaning;
-    if (append_unescaped(meaning, content) == Escapes::unknown) return false;
+    const Escapes escapes = append_unescaped(meaning, content);
+    if (escapes == Escapes::unknown) return false;
+    is_repaired_ = is_repaired_ || escapes == Escapes::unpaired;
     if (!is_utf8(meaning)) return false;
     append_json_string(json_, meaning);
     return true;
@@ -116,6 +120,7 @@ class Copier {
   bool spaced_;
   std::size_t at_ = 0;
   std::string closing_;  // of the brackets that are open
+  bool is_repaired_ = false;
 };
 
 }  // namespace
@@ -147,11 +152,15 @@ bool is_json_scalar(std::string_view text) {
          text == "NaN" || text == "Infinity" || text == "-Infinity";
 }
 
-bool append_strict_json(std::string& json, std::string_view value, bool spaced) {
+bool append_strict_json(std::string& json, std::string_view value, bool spaced, bool* is_repaired) {
   const std::size_t before = json.size();
-  if (Copier(json, value, spaced).run()) return true;
-  json.resize(before);
-  return false;
+  Copier copier(json, value, spaced);
+  if (!copier.run()) {
+    json.resize(before);
+    return false;
+  }
+  if (is_repaired != nullptr && copier.is_repaired()) *is_repaired = true;
+  return true;
 }
 
 }  // namespace tbtrace::wire

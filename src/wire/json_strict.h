@@ -17,6 +17,8 @@ bool is_json_scalar(std::string_view text);
 
 /// Appends one value without needless blanks (`spaced`: with one behind commas and colons), its
 /// strings as append_json_string() writes them. False, and nothing appended, if it is no JSON.
-bool append_strict_json(std::string& json, std::string_view value, bool spaced);
+/// `is_repaired` becomes true if U+FFFD stands for half a surrogate pair.
+bool append_strict_json(std::string& json, std::string_view value, bool spaced,
+                        bool* is_repaired = nullptr);
 
 }  // namespace tbtrace::wire

@@ -158,6 +158,22 @@ TEST(BlockRewriter, TakesTheLastOfAKeyThatIsRepeated) {
   EXPECT_THAT(row, EndsWith(R"("args":{"External id":5,"own":2,"Call stack":"g"}})"));
 }
 
+TEST(BlockRewriter, CountsCopiedMembersWithTextsThatAreNone) {
+  const auto converted_with = [](std::string_view key, std::string_view value) {
+    return converted(
+        trace_text({op("a").arg(key, value).arg("own", R"(["\ud83d\ude00", "\ufffd"])")}));
+  };
+  for (const auto& [key, value] : {std::pair{"x", R"("a\ud800")"},
+                                   {"x", R"(["\udc00b"])"},
+                                   {"x", R"({"\ud800": 1})"},
+                                   {R"(\ud800)", "1"}}) {
+    const Converted all = converted_with(key, value);
+    EXPECT_THAT(all.changes, Contains(Pair("texts_repaired", 1))) << key << value;
+    EXPECT_THAT(only_row({op("a").arg(key, value)}), HasSubstr("\ufffd"));
+  }
+  EXPECT_EQ(converted_with("x", R"("\ud83d\ude00")").changes.count("texts_repaired"), 0u);
+}
+
 TEST(BlockRewriter, CopiesArgsThatAreNotAnObject) {
   for (const std::string_view args : {"null", "[1]", "\"important text\"", "5"}) {
     const std::string member = ",\"args\":" + std::string(args) + "}";

@@ -12,7 +12,8 @@ TEST(ChangeSentence, IsThereForEveryChange) {
        {"args_left_out", "arrows_left_out", "correlations_renumbered", "devices_left_out",
         "devices_renumbered", "external_ids_renumbered", "launches_added", "ranges_moved_to_lanes",
         "ranges_shortened", "ranges_too_deep", "steps_hidden", "steps_inferred", "steps_moved",
-        "tracks_renumbered", "values_left_out", "values_quoted", "window_marked"}) {
+        "texts_repaired", "tracks_renumbered", "values_left_out", "values_quoted",
+        "window_marked"}) {
     EXPECT_FALSE(change_sentence(id).empty()) << id;
   }
 }
