@@ -26,9 +26,10 @@ import sys
 import zlib
 
 FARTHEST_NS = 1 << 62  # 146 years: times from here on are unreadable, so that differences fit 64 bits
-INTEGER = re.compile(r"-?[0-9]{1,20}")
-PLAIN_TIME = re.compile(r"(-?)([0-9]{1,16})(?:\.([0-9]{1,3}))?")
-DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
+# Numbers as JSON has them, also in strings: no leading zeros or `+`, and digits around a point.
+INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,19})")
+PLAIN_TIME = re.compile(r"(-?)(0|[1-9][0-9]{0,15})(?:\.([0-9]{1,3}))?")
+DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,4})?")
 EXACT = decimal.Context(prec=400, Emax=99999, Emin=-99999)
 SIZE = re.compile("[0-9]+")
 SURROGATE = re.compile("[\ud800-\udfff]")
