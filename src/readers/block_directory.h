@@ -53,6 +53,8 @@ class BlockDirectory {
   int replaced_arrays() const { return replaced_arrays_; }
 
   wire::Quoting quoting = wire::Quoting::escaped;
+  /// What was asked for: which events are damaged depends on it.
+  ArgumentSet arguments;
   /// So much was read at once: a damaged file must be read in the same pieces again.
   std::size_t block_bytes = 0;
 

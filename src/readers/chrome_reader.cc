@@ -265,6 +265,7 @@ Result<Reading> read_chrome(io::ByteSource& source, const ReadOptions& options, 
   ChromeDocument document(request, builder, builder);
   if (Status status = read_events(source, document, options, block); !status.ok()) return status;
   BlockDirectory directory = document.directory();
+  directory.arguments = options.arguments;
   directory.block_bytes = block.bytes;
   return Reading{std::move(builder).finish(), std::move(directory)};
 }

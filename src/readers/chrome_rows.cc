@@ -43,9 +43,7 @@ std::int16_t small(std::int64_t value) {
 
 }  // namespace
 
-ArgumentSet RowRequest::keys() const {
-  return members ? ArgumentSet::all() : arguments | kRowArguments;
-}
+ArgumentSet RowRequest::keys() const { return arguments | kRowArguments; }
 
 FlowEnd::Type flow_type(std::string_view category) {
   if (category == "fwdbwd" || category == "forward_backward") {

@@ -24,6 +24,7 @@ namespace tbtrace::readers {
 
 /// What the caller of the reader asked for.
 struct RowRequest {
+  /// With members: what the reading before asked for, so that the same events are broken.
   ArgumentSet arguments = kOperatorArguments;
   /// Leaves inputs out in files of Kineto's that were recorded without FLOPs.
   bool inputs_for_flops_only = false;

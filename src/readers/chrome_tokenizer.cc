@@ -107,6 +107,7 @@ struct ChromeTokenizer::FieldKey {
 
   bool is_name() const { return field == EventField::name; }
   bool is_arguments() const { return field == EventField::arguments; }
+  bool breaks() const { return bit != 0; }  // the event, if it has no sound value
   /// The event has a value for the key; false if it keeps another one.
   bool mark(RawEvent& event, const Token& /*value*/) const {
     if ((event.field_bits & bit) != 0) event.repeats_a_key = true;
@@ -123,10 +124,12 @@ struct ChromeTokenizer::FieldKey {
 struct ChromeTokenizer::ArgumentKey {
   Argument argument = Argument::none;
   bool is_older = false;  // the spelling that counts only where the other one says nothing
+  bool is_wanted = false;
   std::uint64_t bit = 0;
 
   static bool is_name() { return false; }
   static bool is_arguments() { return false; }
+  bool breaks() const { return is_wanted; }
   bool mark(RawEvent& event, const Token& value) const {
     const bool is_usual = !is_older && (event.argument_bits & bit) == 0;
     if (!is_usual && !mark_other(event, value)) return false;
@@ -183,7 +186,9 @@ ChromeTokenizer::ArgumentKey ChromeTokenizer::meaning(std::string_view key, Argu
   const Argument argument = argument_of(key);
   if (argument == Argument::none) return {};
   const bool is_older = argument_row(argument).keys[0] != key;
-  return {argument, is_older, wanted_.contains(argument) ? std::uint64_t{1} << index(argument) : 0};
+  const bool is_wanted = wanted_.contains(argument);
+  const bool is_found = is_wanted || all_members_;
+  return {argument, is_older, is_wanted, is_found ? std::uint64_t{1} << index(argument) : 0};
 }
 
 /// What a key says that was not met before; nullptr if it is not a key.
@@ -254,8 +259,8 @@ TokenEnd ChromeTokenizer::object(std::string_view text, Quoting quoting,
                  is_string ? Token::Type::string : Token::Type::scalar};
       } else {
         if (next >= text.size()) return TokenEnd::incomplete;
-        if (key.bit != 0) return TokenEnd::broken;
-        is_given = false;  // nobody knows the key, so its value breaks nothing
+        if (key.breaks()) return TokenEnd::broken;
+        value.type = Token::Type::scalar;  // and empty
       }
     }
     if (is_given) {

@@ -78,7 +78,9 @@ enum class TokenEnd : std::uint8_t {
 
 class ChromeTokenizer {
  public:
-  /// `wanted`: the arguments to find. `all_members`: the lists of members are filled too.
+  /// `wanted`: the arguments to find; an event whose wanted arguments have no sound value is
+  /// broken. `all_members`: finds all, and fills the lists of members. Which events are broken is
+  /// the same with and without.
   explicit ChromeTokenizer(ArgumentSet wanted, bool all_members = false);
   ChromeTokenizer(const ChromeTokenizer&) = delete;
   ChromeTokenizer& operator=(const ChromeTokenizer&) = delete;

@@ -31,6 +31,7 @@ using fixtures::read_blocks;
 using fixtures::replayed;
 using fixtures::ReplayedRow;
 using fixtures::RowCollector;
+using fixtures::trace_text;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -153,6 +154,16 @@ TEST(Replay, GivesRangesTheirNumbersInDamagedFiles) {
     SCOPED_TRACE(seed);
     expect_same_ranges(text, large ? 2 : 1, {large ? std::size_t{4096} : 64});
     EXPECT_EQ(replayed(text, 3), replayed(text, 1));
+  }
+}
+
+TEST(Replay, GivesRangesTheirNumbersWhereAnArgumentHasNoValue) {
+  for (const ArgumentRow& argument : kArgumentRows) {
+    for (const std::string_view value : {"\x13", "\"a\" b"}) {
+      std::string text = trace_text({op("a"), op("b").arg(argument.keys[0], value), op("c")});
+      expect_same_ranges(text);
+      expect_same_ranges(text.substr(0, text.rfind("]")));
+    }
   }
 }
 
