@@ -136,14 +136,15 @@ void expect_small_losses(Layout layout, std::size_t most_lost) {
   std::size_t total = 0;
   std::size_t cases = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {
+    std::size_t kind = at;
     for (const char byte :
          {'"', '{', '}', '[', ']', ',', '\\', '\0', static_cast<char>(text[at] ^ 1)}) {
       std::string damaged = text;
       damaged[at] = byte;
-      if (at % 3 == 0) {
+      if (kind++ % 27 == 0) {  // starting threads takes longer than all else
         ASSERT_EQ(difference_between(damaged, numbers_of_threads(64)), "") << damaged;
       }
-      const Result<Trace> result = try_read(damaged);
+      const Result<Trace> result = try_read(damaged, {.threads = 1});
       if (at < ends.front() + 2 || at >= ends.back()) continue;
       ASSERT_TRUE(result.ok()) << damaged;
       const std::size_t missing = lost(expected, names(*result));
