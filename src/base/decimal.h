@@ -1,5 +1,6 @@
 // Integers and times from their decimal text, without a detour through doubles.
-// Pure functions. Text that is no number of JSON's (`01`, `+1`, `.5`), or too large, gives nullopt.
+// Pure functions. Text that JSON has no number for (`01`, `+1`, `.5`), and numbers that are too
+// large, give nullopt.
 // The `padded` forms are for the hot path: their text must be followed by 8 readable bytes.
 #pragma once
 

@@ -58,7 +58,7 @@ class RowWriter {
   void end(std::string& json) const;
 
   /// The range, and the rows that belong to it: arrows, and a launch that the file lacks. False if
-  /// the range has arguments, so that there was no room for `extra.bare_args`.
+  /// `extra.bare_args` could not be written, since the range has arguments.
   bool range(EventId event, const Extra& extra, RowTexts& texts, std::string& json) const;
 
   /// The members that all rows have; more may follow, then row_end().

@@ -98,8 +98,11 @@ void ChromeRows::add(const RawEvent& event, std::uint64_t offset) {
     return;
   }
   if (!request_.members) {
-    // Most are ranges.
-    *kind == RowKind::range ? add_range(event, offset) : add_row(*kind, event, offset);
+    if (*kind == RowKind::range) {  // as most are
+      add_range(event, offset);
+    } else {
+      add_row(*kind, event, offset);
+    }
     return;
   }
   const std::size_t number = next_number(*kind);

@@ -20,7 +20,7 @@ enum class Start : std::uint8_t {
   scalar,
   quote,
   bracket,
-  none,  ///< there is no value
+  none,  ///< the value is missing
 };
 
 constexpr std::array<Start, 256> kStarts = [] {
@@ -57,7 +57,7 @@ bool closes_string(const char* text, std::size_t quote, std::size_t end) {
   return end >= quote + 2 && text[end - 1] == '"';
 }
 
-/// Moves behind the bracket that closes `first`, which was just passed.
+/// Moves behind the bracket that closes `first`, the one before `position`.
 TokenEnd skip_nested(std::string_view text, const std::uint32_t*& position, char first) {
   // Whether the open brackets are braces, as long as they are not too many to remember.
   constexpr std::size_t kMost = 64;

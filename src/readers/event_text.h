@@ -22,7 +22,7 @@ struct TextRules {
 
 struct DecodedText {
   std::string_view text;   ///< UTF-8
-  bool unescaped = false;  ///< it is no string of JSON's, and no number or literal either
+  bool unescaped = false;  ///< neither a string as JSON has it, nor a number or literal
   bool invalid_utf8 = false;
 };
 

@@ -28,12 +28,6 @@ std::uint64_t short_id(const Token& token) {
 
 }  // namespace
 
-std::size_t RowTables::TrackHash::operator()(const EventBatch::Track& track) const {
-  return hash_integer(
-      static_cast<std::uint64_t>(track.process.number) ^ index(track.process.text) << 32,
-      static_cast<std::uint64_t>(track.thread.number) ^ index(track.thread.text) << 32);
-}
-
 /// Texts that come again and again are worth a table of one's own; all texts of a file are not.
 void RowTables::limit() {
   constexpr std::size_t kMostTexts = std::size_t{1} << 13;
@@ -93,7 +87,8 @@ CategoryId RowTables::category_number(StringId text, std::uint64_t offset) {
 CategoryId RowTables::category(const RawEvent& event, std::uint64_t offset) {
   if (!is_given(event, EventField::category)) return category_number(StringId::empty, offset);
   const Token& token = event[EventField::category];
-  if (token.size == 0 || token.size > 16) return category_number(text(token, offset), offset);
+  const bool may_be_known = token.is_string() && token.size > 0 && token.size <= 16;
+  if (!may_be_known) return category_number(text(token, offset), offset);
   std::uint64_t first = short_text(token);
   std::uint64_t last = 0;
   if (token.size > 8) {
@@ -104,7 +99,7 @@ CategoryId RowTables::category(const RawEvent& event, std::uint64_t offset) {
   if (known.size == token.size && known.first == first && known.last == last) return known.id;
   const CategoryId id = category_number(text(token, offset), offset);
   // Texts that take a closer look take it each time.
-  if (token.is_string() && is_plain(token.text(), rules_)) known = {first, last, token.size, id};
+  if (is_plain(token.text(), rules_)) known = {first, last, token.size, id};
   return id;
 }
 

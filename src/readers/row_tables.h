@@ -67,9 +67,6 @@ class RowTables {
   TrackKey key(const RawEvent& event, EventField field, std::uint64_t offset);
   TrackId parse_track(const RawEvent& event, std::uint64_t offset);
 
-  struct TrackHash {
-    std::size_t operator()(const EventBatch::Track& track) const;
-  };
   struct KnownTrack {
     std::uint64_t process = 0;  // the texts of its ids, of up to 8 characters; 0: none is known
     std::uint64_t thread = 0;
@@ -86,7 +83,7 @@ class RowTables {
   IssueLog& issues_;
   TextRules rules_;
   std::string scratch_;
-  std::unordered_map<EventBatch::Track, TrackId, TrackHash> track_ids_;
+  std::unordered_map<EventBatch::Track, TrackId, EventBatch::TrackHash> track_ids_;
   std::unordered_map<StringId, CategoryId> category_ids_;
   std::array<KnownTrack, 64> known_tracks_;  // most events are on a track that was met just now
   std::array<KnownCategory, 32> known_categories_;  // there are few, and each event has one

@@ -9,11 +9,6 @@
 namespace tbtrace::report {
 namespace {
 
-/// torch divides as Python does; a row without calls does not occur.
-double mean(const Duration& total, const OperatorRow& row) {
-  return row.count == 0 ? 0 : 1.0 * total.us / static_cast<double>(row.count);
-}
-
 double number(std::int64_t value) { return static_cast<double>(value); }
 
 struct SortKey {
@@ -22,10 +17,10 @@ struct SortKey {
 };
 
 constexpr std::array kSortKeys = std::to_array<SortKey>({
-    {"cpu_time", [](const OperatorRow& r) { return mean(r.cpu_time_total, r); }},
+    {"cpu_time", [](const OperatorRow& r) { return mean_us(r.cpu_time_total, r); }},
     {"cpu_time_total", [](const OperatorRow& r) { return r.cpu_time_total.us; }},
     {"self_cpu_time_total", [](const OperatorRow& r) { return r.self_cpu_time_total.us; }},
-    {"device_time", [](const OperatorRow& r) { return mean(r.device_time_total, r); }},
+    {"device_time", [](const OperatorRow& r) { return mean_us(r.device_time_total, r); }},
     {"device_time_total", [](const OperatorRow& r) { return r.device_time_total.us; }},
     {"self_device_time_total", [](const OperatorRow& r) { return r.self_device_time_total.us; }},
     {"cpu_memory_usage", [](const OperatorRow& r) { return number(r.cpu_memory_usage_bytes); }},
@@ -104,6 +99,10 @@ std::optional<std::size_t> ShownRows::next() {
     return number;
   }
   return std::nullopt;
+}
+
+double mean_us(const Duration& total, const OperatorRow& row) {
+  return row.count == 0 ? 0 : total.us / static_cast<double>(row.count);
 }
 
 bool counts_as_device_time(const OperatorRows& facts, const OperatorRow& row) {

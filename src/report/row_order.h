@@ -67,6 +67,9 @@ class ShownRows {
   std::size_t shown_ = 0;
 };
 
+/// A call's share of one of the row's totals, as Python divides; 0 without calls.
+double mean_us(const Duration& total, const OperatorRow& row);
+
 /// Whether a row's own device time is part of the sum at the foot: rows of devices are, but not the
 /// shadows of annotations, which cover the same time again. `facts`: of the table.
 bool counts_as_device_time(const OperatorRows& facts, const OperatorRow& row);

@@ -15,6 +15,7 @@
 #include <tbtrace/arguments.h>
 #include <tbtrace/trace.h>
 
+#include "base/hash.h"
 #include "base/string_pool.h"
 
 namespace tbtrace {
@@ -63,7 +64,7 @@ struct RowMember {
   EventField field = EventField::none;  ///< which one it is, of a row's own members
   Argument argument = Argument::none;   ///< which one it is, of its arguments
   bool is_plain = true;                 ///< the key needs no escape in JSON
-  bool is_repaired = false;             ///< U+FFFD stands for what is no character
+  bool is_repaired = false;  ///< U+FFFD stands in for half a surrogate pair or wrong UTF-8
 };
 
 struct EventBatch {
@@ -71,6 +72,14 @@ struct EventBatch {
     TrackKey process;
     TrackKey thread;
     bool operator==(const Track&) const = default;
+  };
+  struct TrackHash {
+    std::size_t operator()(const Track& track) const {
+      return hash_integer(number(track.process), number(track.thread));
+    }
+    static std::uint64_t number(const TrackKey& key) {
+      return static_cast<std::uint64_t>(key.number) ^ index(key.text) << 32;
+    }
   };
 
   /// A value of an argument that was asked for.

@@ -60,20 +60,13 @@ struct TraceBuilder::Translation {
 };
 
 struct TraceBuilder::Lookup {
-  struct TrackHash {
-    std::size_t operator()(const std::pair<TrackKey, TrackKey>& key) const {
-      const auto& [process, thread] = key;
-      return hash_integer(static_cast<std::uint64_t>(process.number) ^ index(process.text) << 32,
-                          static_cast<std::uint64_t>(thread.number) ^ index(thread.text) << 32);
-    }
-  };
   struct KeyHash {
     std::size_t operator()(const TrackKey& key) const {
       return hash_integer(static_cast<std::uint64_t>(key.number), index(key.text));
     }
   };
 
-  std::unordered_map<std::pair<TrackKey, TrackKey>, TrackId, TrackHash> tracks;
+  std::unordered_map<EventBatch::Track, TrackId, EventBatch::TrackHash> tracks;
   std::unordered_map<StringId, CategoryId> categories;
   std::unordered_map<TrackKey, StringId, KeyHash> process_names;
   std::vector<Translation> translations;             // by reader

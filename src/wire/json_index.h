@@ -1,7 +1,7 @@
 // Where the parts of a JSON text are: brackets, commas, colons, and the first character of every
 // string, number and literal. Found by simdjson at several GB/s, without looking at what they mean.
 // Owns the positions; they are valid until the next build(). Not synchronised.
-// Where strings are not those of JSON there are no positions; JsonScanner finds them then.
+// Text with strings that JSON does not have gets no positions here; JsonScanner finds them then.
 #pragma once
 
 #include <cstddef>

@@ -206,8 +206,7 @@ class TorchTable {
     return time_text(duration.us, options_.time_unit);
   }
   std::string mean(const Duration& total, const OperatorRow& row) const {
-    const double us = row.count == 0 ? 0 : 1.0 * total.us / static_cast<double>(row.count);
-    return time_text(us, options_.time_unit);
+    return time_text(report::mean_us(total, row), options_.time_unit);
   }
 
   void print_row(const OperatorRow& row) {

@@ -137,7 +137,7 @@ TEST(Demangle, TheLimitIsTheCallersChoice) {
   EXPECT_EQ(demangle("_Z1fv", 3), std::nullopt);
 }
 
-// Most names of events are no encodings, and are told apart without a closer look.
+// Most names of events are not mangled; their first characters tell.
 TEST(Demangle, AgreesWithTheLibraryOnNamesOfAllKindsOfCharacters) {
   constexpr std::string_view kParts = "SaILiEN5_.$:# ()<>-ZvfPKRc4tk";
   std::mt19937 random(5);

@@ -293,8 +293,9 @@ TEST(ChromeNames, WithoutQuotesAreReadAndCountedEachTime) {
                                    {"tid", "+1"},
                                    {"ph", "X"}}) {
     const ChromeEvent bare = op("a").with(key, value);
-    const Trace trace = read(trace_text({op("first"), bare, bare, op("last")}));
-    EXPECT_EQ(trace.events().size(), 4u);
+    const ChromeEvent quoted = op("a").with(key, fixtures::in_quotes(value));
+    const Trace trace = read(trace_text({op("first"), quoted, bare, bare, quoted}));
+    EXPECT_EQ(trace.events().size(), 5u);
     EXPECT_EQ(issue_counts(trace), "unescaped_text 2") << key << ' ' << value;
   }
   for (const std::string_view value : {"0", "-1", "0.5", "1e3", "\"01\"", "true", "NaN"}) {

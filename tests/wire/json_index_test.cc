@@ -43,7 +43,7 @@ class PaddedText {
 
 struct Indexed {
   IndexEnd end = IndexEnd::whole;
-  Positions positions;
+  Positions positions = {};
   bool is_utf8 = true;
 
   bool operator==(const Indexed&) const = default;
