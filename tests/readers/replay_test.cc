@@ -167,6 +167,20 @@ TEST(Replay, GivesRangesTheirNumbersWhereAnArgumentHasNoValue) {
   }
 }
 
+TEST(Replay, GivesRangesTheirNumbersWhereTheLastTextIsNotClosed) {
+  for (const Layout layout : fixtures::kAllLayouts) {
+    std::string text = trace_text({op("a"), op("b")}, layout);
+    text.erase(text.rfind(']'));
+    for (const std::string_view last : {R"({"ph":B"})", R"({"ph":"X", "ts": 2, "name":c"})"}) {
+      for (const std::string_view end : {"", ",", ",,", R"(,,{"ph":"X")", R"(,{"ph":"X)"}) {
+        const std::string whole = text + "," + std::string(last) + std::string(end);
+        SCOPED_TRACE(whole);
+        expect_same_ranges(whole);
+      }
+    }
+  }
+}
+
 TEST(Replay, GivesRangesTheirNumbersWhereGarbageMisleadsTheCut) {
   // Texts in names look like the gap between two events, and a string swallows some of them.
   std::string text = "{\"traceEvents\":[";
