@@ -43,8 +43,8 @@ class BlockDirectory {
     ++replaced_arrays_;
   }
 
-  /// An event was not JSON: what it is taken for depends on what stands around it, so that blocks
-  /// cannot be read alone.
+  /// An event was not JSON, or not read as JSON: what it is taken for depends on what stands around
+  /// it, so that blocks cannot be read alone.
   void note_damage() { is_sound_ = false; }
 
   const std::vector<Block>& blocks() const { return blocks_; }

@@ -382,6 +382,7 @@ void ChromeDocument::take_rows(ChromeParser& parser, std::uint64_t offset) {
   ChromeRows& rows = parser.rows();
   has_elements_ = has_elements_ || rows.has_elements();
   has_events_ = has_events_ || rows.has_events();
+  if (rows.is_by_layout()) directory_.note_damage();
   directory_.add(offset, builder_.event_count(), rows.rows());
   sink_.add(rows.rows());
   builder_.issues().take(rows.issues(), offset);

@@ -104,6 +104,7 @@ ChromeParser::Progress ChromeParser::scan_some(std::string_view text, Quoting qu
     const Progress rejected = {start, EventStop::rejected, false, scanner_.reached()};
     if (end == ScanEnd::broken || (text[at] != ',' && text[at] != ']')) return rejected;
     rows_.begin({quoting, true, false});
+    if (!is_json) rows_.note_layout();
     if (take_scanned(text, start, is_json)) continue;
     if (!is_json || text[start] == '{') return rejected;
     rows_.add_no_event(start);
@@ -139,6 +140,7 @@ ChromeParser::Damaged ChromeParser::read_damaged(std::string_view text, Quoting 
   if (damaged.end == ScanEnd::complete && is_open) damaged.end = ScanEnd::incomplete;
   if (damaged.end != ScanEnd::complete) return damaged;
   rows_.begin({quoting, true, false});
+  if (quoting != Quoting::escaped) rows_.note_layout();
   damaged.is_event = take_scanned(text, at, false);
   return damaged;
 }

@@ -70,6 +70,7 @@ void ChromeRows::clear() {
   issues_ = {};
   has_elements_ = false;
   has_events_ = false;
+  is_by_layout_ = false;
   kept_.clear();
   tables_.limit();
 }

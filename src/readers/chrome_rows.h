@@ -63,6 +63,9 @@ class ChromeRows {
   /// What was seen since the last clear(): any element, and one with a phase.
   bool has_elements() const { return has_elements_; }
   bool has_events() const { return has_events_; }
+  /// An event was read by the layout of its writer, not as JSON: the text around it counts.
+  bool is_by_layout() const { return is_by_layout_; }
+  void note_layout() { is_by_layout_ = true; }
 
   /// Forgets the rows and their issues.
   void clear();
@@ -111,6 +114,7 @@ class ChromeRows {
   RowTables tables_;
   bool has_elements_ = false;
   bool has_events_ = false;
+  bool is_by_layout_ = false;
   char phase_ = 0;  // of the current event
   std::string scratch_;
   std::vector<std::unique_ptr<std::string>> kept_;  // texts of members that are not in the piece

@@ -93,8 +93,11 @@ class BlockReplay {
     const bool is_last = block.number + 1 == directory_.blocks().size();
     const std::string_view text = block.text.view();
     ChromeParser::Progress progress = block.parser->parse(text, directory_.quoting);
-    if (progress.stop == EventStop::need_text && progress.consumed < text.size()) {
-      progress = read_rest(*block.parser, text, progress.consumed, is_last);
+    if (is_last && progress.stop == EventStop::need_text && progress.consumed < text.size()) {
+      // A file that was cut right after an element of the array, which need not be an event.
+      const ChromeParser::Damaged element =
+          block.parser->read_damaged(text, directory_.quoting, progress.consumed, true);
+      if (element.end == wire::ScanEnd::complete) progress.consumed = element.after;
     }
     const EventBatch& rows = block.parser->rows().rows();
     block.is_as_before = progress.consumed == text.size() &&
@@ -103,19 +106,6 @@ class BlockReplay {
     if (!block.is_as_before) return;
     block.sink->begin(static_cast<EventId>(place.first_event));
     block.sink->add(rows);
-  }
-
-  /// Where the index takes a text for unfinished that no further text could make valid.
-  ChromeParser::Progress read_rest(ChromeParser& parser, std::string_view text, std::size_t from,
-                                   bool is_last) const {
-    ChromeParser::Progress progress = parser.scan(text, directory_.quoting, from);
-    if (is_last && progress.stop == EventStop::need_text && progress.consumed < text.size()) {
-      // A file that was cut right after an element of the array, which need not be an event.
-      const ChromeParser::Damaged element =
-          parser.read_damaged(text, directory_.quoting, progress.consumed, true);
-      if (element.end == wire::ScanEnd::complete) progress.consumed = element.after;
-    }
-    return progress;
   }
 
   bool finish(Block& block) {

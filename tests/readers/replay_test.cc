@@ -171,8 +171,10 @@ TEST(Replay, GivesRangesTheirNumbersWhereTheLastTextIsNotClosed) {
   for (const Layout layout : fixtures::kAllLayouts) {
     std::string text = trace_text({op("a"), op("b")}, layout);
     text.erase(text.rfind(']'));
-    for (const std::string_view last : {R"({"ph":B"})", R"({"ph":"X", "ts": 2, "name":c"})"}) {
-      for (const std::string_view end : {"", ",", ",,", R"(,,{"ph":"X")", R"(,{"ph":"X)"}) {
+    for (const std::string_view last :
+         {R"({"ph":B"})", R"({"ph":"X", "ts": 2, "name":c"})", R"({"ph":"X", "ts": 2, "name":""})",
+          "{\"ph\":X,\n\"name\":\"\"}"}) {
+      for (const std::string_view end : {"", ",", ",,", ",{", R"(,,{"ph":"X")", R"(,{"ph":"X)"}) {
         const std::string whole = text + "," + std::string(last) + std::string(end);
         SCOPED_TRACE(whole);
         expect_same_ranges(whole);
