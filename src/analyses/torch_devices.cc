@@ -45,7 +45,7 @@ class DeviceLinker {
   /// number that keeps the list from growing with the square of the file (LinkReport counts that).
   void link_by_id() {
     const Links& links = trace_.device_links();
-    ScopedIds operators(links.scopes());
+    ScopedIds operators(links.scopes(), list_.rows.size() / 2);
     Column<std::uint32_t> same_id;  // row -> the next row with the same id
     same_id.resize(list_.rows.size(), IdMap::kNone);
     Column<std::uint32_t> row_of;  // of calls of the runtime

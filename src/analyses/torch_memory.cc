@@ -39,13 +39,25 @@ TorchMemory::TorchMemory(const Trace& trace, TorchNames& names) : records_(trace
     std::erase_if(own_, failed);
     records_ = own_;
   }
-  sums_.reserve(records_.size() + 1);
+  sums_.reserve(records_.size() / kSumStep + 1);
   sums_.emplace_back();
-  for (const MemoryRecord& record : records_) {
-    const TorchRows::Memory bytes = bytes_of(record);
-    sums_.push_back(
-        {sums_.back().cpu_bytes + bytes.cpu_bytes, sums_.back().device_bytes + bytes.device_bytes});
+  for (std::size_t end = kSumStep; end <= records_.size(); end += kSumStep) {
+    TorchRows::Memory next = sums_.back();
+    next += sum(end - kSumStep, end);
+    sums_.push_back(next);
   }
+}
+
+TorchRows::Memory TorchMemory::sum(std::size_t first, std::size_t last) const {
+  TorchRows::Memory sum;
+  for (const MemoryRecord& record : records_.subspan(first, last - first)) sum += bytes_of(record);
+  return sum;
+}
+
+TorchRows::Memory TorchMemory::sum_before(std::size_t record) const {
+  TorchRows::Memory sum = sums_[record / kSumStep];
+  sum += this->sum(record - record % kSumStep, record);
+  return sum;
 }
 
 void TorchMemory::settle_before(std::int64_t time_ns) {
@@ -93,8 +105,10 @@ TorchRows::Memory TorchMemory::within(std::int64_t start_ns, std::int64_t end_ns
       [](std::int64_t time, const MemoryRecord& record) { return time < record.time_ns; });
   const auto last = static_cast<std::size_t>(end - records_.begin());
   if (last <= first_) return {};
-  return {sums_[last].cpu_bytes - sums_[first_].cpu_bytes,
-          sums_[last].device_bytes - sums_[first_].device_bytes};
+  if (last - first_ <= 2 * kSumStep) return sum(first_, last);
+  const TorchRows::Memory before = sum_before(first_);
+  const TorchRows::Memory with = sum_before(last);
+  return {with.cpu_bytes - before.cpu_bytes, with.device_bytes - before.device_bytes};
 }
 
 }  // namespace tbtrace::analyses

@@ -38,12 +38,16 @@ class TorchMemory {
   TorchRows::Memory within(std::int64_t start_ns, std::int64_t end_ns);
 
  private:
+  static constexpr std::size_t kSumStep = 16;  // a sum takes nearly as much room as a record
+
   void settle_before(std::int64_t time_ns);
+  TorchRows::Memory sum(std::size_t first, std::size_t last) const;
+  TorchRows::Memory sum_before(std::size_t record) const;
 
   std::span<const MemoryRecord> records_;  // by time: the trace's, or own_
   std::vector<MemoryRecord> own_;
   std::vector<MemoryRecord> failed_;
-  std::vector<TorchRows::Memory> sums_;  // of all records before
+  std::vector<TorchRows::Memory> sums_;  // of all records before each kSumStep-th
   std::vector<Leftover> leftovers_;
   std::size_t next_ = 0;  // the first record of which it is not known whether it is left over
   std::int64_t covered_until_ = INT64_MIN;

@@ -47,11 +47,10 @@ std::size_t overload_dot(std::string_view name) {
 
 TorchNames::TorchNames(const Trace& trace) : trace_(trace) {}
 
-const TorchName& TorchNames::get(StringId name, bool overloads) {
-  std::vector<Known>& known = overloads ? operator_ : plain_;
+const TorchName& TorchNames::learn(std::vector<Known>& known, StringId name, bool overloads) {
   if (index(name) >= known.size()) known.resize(index(name) + 1);
   Known& entry = known[index(name)];
-  if (!entry.known) entry = {make(trace_.string(name), overloads), true};
+  entry = {make(trace_.string(name), overloads), true};
   return entry.name;
 }
 

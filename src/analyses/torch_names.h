@@ -31,7 +31,11 @@ class TorchNames {
   explicit TorchNames(const Trace& trace);
 
   /// `overloads`: the name may be `aten::add.Tensor`, as captured with operators only.
-  const TorchName& get(StringId name, bool overloads);
+  const TorchName& get(StringId name, bool overloads) {
+    std::vector<Known>& known = overloads ? operator_ : plain_;
+    if (index(name) < known.size() && known[index(name)].known) return known[index(name)].name;
+    return learn(known, name, overloads);
+  }
 
   /// The same for a name that is not in the trace.
   TorchName make(std::string_view raw, bool overloads);
@@ -44,6 +48,8 @@ class TorchNames {
     TorchName name;
     bool known = false;
   };
+
+  const TorchName& learn(std::vector<Known>& known, StringId name, bool overloads);
 
   const Trace& trace_;
   StringPool pool_;

@@ -46,20 +46,27 @@ bool few_digits(const char* text, std::size_t count, std::uint64_t& value) {
 /// 1 to kSafeDigits digits; the text is padded.
 bool digits(const char* text, std::size_t count, std::uint64_t& value) {
   if (count <= 8) return count > 0 && few_digits(text, count, value);
-  std::uint64_t next;
   if (!few_digits(text, 8, value)) return false;
-  for (text += 8, count -= 8; count > 0; text += 8) {
-    const std::size_t some = std::min<std::size_t>(count, 8);
-    if (!few_digits(text, some, next)) return false;
-    value = value * kPowers[some] + next;
-    count -= some;
-  }
+  std::uint64_t next;
+  std::size_t some = std::min<std::size_t>(count - 8, 8);
+  if (!few_digits(text + 8, some, next)) return false;
+  value = value * kPowers[some] + next;
+  if (count <= 16) return true;
+  some = count - 16;
+  if (!few_digits(text + 16, some, next)) return false;
+  value = value * kPowers[some] + next;
   return true;
 }
 
 /// Zeros before other digits: JSON has no such number.
 bool has_leading_zero(std::string_view digits) {
   return digits.size() > 1 && digits[0] == '0' && is_digit(digits[1]);
+}
+
+/// What most numbers are: 1 to 8 digits and nothing else. False for many that are numbers, too.
+bool short_number(std::string_view text, std::uint64_t& value) {
+  const bool is_short = text.size() - 1 < 8 && (text[0] != '0' || text.size() == 1);
+  return is_short && few_digits(text.data(), text.size(), value);
 }
 
 /// A decimal number taken apart: `digits` * 10^`exponent`, dropped digits only count for rounding.
@@ -178,22 +185,20 @@ std::optional<std::int64_t> scaled(const Decimal& number, int power) {
   return static_cast<std::int64_t>(number.negative ? 0 - value : value);
 }
 
-}  // namespace
-
-std::optional<std::int64_t> parse_padded_integer(std::string_view text) {
+[[gnu::noinline]] std::optional<std::int64_t> other_integer(std::string_view text) {
   return has_leading_zero(text.starts_with('-') ? text.substr(1) : text) ? std::nullopt
                                                                          : integer_of(text);
 }
 
-std::optional<std::int64_t> parse_padded_id(std::string_view text) {
-  if (const auto plain = parse_padded_integer(text)) return plain;
+[[gnu::noinline]] std::optional<std::int64_t> other_id(std::string_view text) {
+  if (const auto plain = other_integer(text)) return plain;
   if (text.find_first_of(".eE") == std::string_view::npos) return std::nullopt;
   const std::optional<Decimal> number = take_apart(text);
   if (!number || number->is_cut) return std::nullopt;
   return whole_number(*number);
 }
 
-std::optional<std::int64_t> parse_padded_microseconds(std::string_view text) {
+[[gnu::noinline]] std::optional<std::int64_t> other_microseconds(std::string_view text) {
   // Whole microseconds of this many digits fit as nanoseconds, but for the largest.
   constexpr std::size_t kLongestPlain = 16;
   constexpr std::uint64_t kTooLarge = static_cast<std::uint64_t>(kMax) / 1000;
@@ -212,6 +217,24 @@ std::optional<std::int64_t> parse_padded_microseconds(std::string_view text) {
   }
   const std::optional<Decimal> number = take_apart(text);
   return number ? scaled(*number, 3) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> parse_padded_integer(std::string_view text) {
+  std::uint64_t value;
+  return short_number(text, value) ? static_cast<std::int64_t>(value) : other_integer(text);
+}
+
+std::optional<std::int64_t> parse_padded_id(std::string_view text) {
+  std::uint64_t value;
+  return short_number(text, value) ? static_cast<std::int64_t>(value) : other_id(text);
+}
+
+std::optional<std::int64_t> parse_padded_microseconds(std::string_view text) {
+  std::uint64_t value;
+  return short_number(text, value) ? static_cast<std::int64_t>(value * 1000)
+                                   : other_microseconds(text);
 }
 
 std::optional<std::int64_t> parse_integer(std::string_view text) {

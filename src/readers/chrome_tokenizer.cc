@@ -32,8 +32,11 @@ constexpr std::array<Start, 256> kStarts = [] {
 }();
 
 // Brackets come in pairs whose codes differ by 2, and the two kinds differ by one bit.
-bool opens(char c) { return (c | 0x20) == '{'; }
-bool closes(char c) { return (c | 0x20) == '}'; }
+constexpr int kKindOfBracket = 5;
+bool opens(char c) { return (c | 1 << kKindOfBracket) == '{'; }
+bool closes(char c) { return (c | 1 << kKindOfBracket) == '}'; }
+/// Of a bracket: 1 if it is a brace.
+std::uint64_t is_brace(char c) { return static_cast<unsigned char>(c) >> kKindOfBracket & 1U; }
 
 bool is_solid(char c) { return static_cast<unsigned char>(c) > ' '; }
 
@@ -61,17 +64,16 @@ bool closes_string(const char* text, std::size_t quote, std::size_t end) {
 TokenEnd skip_nested(std::string_view text, const std::uint32_t*& position, char first) {
   // Whether the open brackets are braces, as long as they are not too many to remember.
   constexpr std::size_t kMost = 64;
-  std::uint64_t braces = first == '{' ? 1 : 0;
+  std::uint64_t braces = is_brace(first);
   bool are_known = true;
   for (std::size_t depth = 1; depth > 0;) {
     if (*position >= text.size()) return TokenEnd::incomplete;
     const char c = text[*position++];
     if (opens(c)) {
-      are_known = are_known && depth < kMost;
-      ++depth;
-      braces = braces << 1 | (c == '{' ? 1 : 0);
+      if (depth++ == kMost) are_known = false;
+      braces = braces << 1 | is_brace(c);
     } else if (closes(c)) {
-      const bool is_other = (braces & 1) != (c == '}' ? 1 : 0);
+      const bool is_other = ((braces ^ is_brace(c)) & 1) != 0;
       if (is_other && are_known) return TokenEnd::broken;
       --depth;
       braces >>= 1;

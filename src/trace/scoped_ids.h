@@ -17,8 +17,9 @@ class ScopedIds {
  public:
   static constexpr std::uint32_t kNone = IdMap::kNone;
 
-  /// `scopes`: how many processes there are.
-  explicit ScopedIds(std::size_t scopes) : has_ids_(scopes, false) {}
+  /// `scopes`: how many processes there are. `expected`: about how many ids.
+  explicit ScopedIds(std::size_t scopes, std::size_t expected = 0)
+      : first_(expected), has_ids_(scopes, false) {}
 
   /// Gives the id a row if it has none yet in the scope. Returns whether it had none.
   bool insert(std::uint32_t scope, std::int64_t id, std::uint32_t row) {
