@@ -337,7 +337,7 @@ bool ChromeRows::add_flow(const RawEvent& event, std::uint64_t offset) {
 }
 
 void ChromeRows::add_label(const RawEvent& event, std::uint64_t offset) {
-  if (!event.has(Argument::label)) return;
+  if (!RowTables::is_given(event, Argument::label)) return;
   const std::string_view what = tables_.meaning(event, EventField::name);
   const bool is_process = what == "process_name";
   if (!is_process && what != "thread_name") return;

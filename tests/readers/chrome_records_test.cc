@@ -208,7 +208,12 @@ TEST(ChromeLabels, CountWithTheirLastName) {
 TEST(ChromeLabels, OfOtherKindsOrWithoutANameArePassedOver) {
   ChromeEvent nameless = label("process_name", "1", "0", "x");
   nameless.arguments = {{"labels", "\"CPU\""}};
-  const Trace trace = read(trace_text({op("a"), nameless, label("process_labels", "1", "1", "x"),
+  ChromeEvent null_thread = label("thread_name", "1", "1", "x");
+  null_thread.arguments = {{"name", "null"}};
+  ChromeEvent null_process = label("process_name", "1", "0", "x");
+  null_process.arguments = {{"name", "null"}};
+  const Trace trace = read(trace_text({op("a"), nameless, null_thread, null_process,
+                                       label("process_labels", "1", "1", "x"),
                                        label("thread_sort_index", "1", "1", "x")}));
   EXPECT_EQ(issue_counts(trace), "");
   EXPECT_EQ(trace.tracks()[0].process_name, StringId::empty);
