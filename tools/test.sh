@@ -66,8 +66,11 @@ count() {
   skipped=$((skipped + now_skipped))
 }
 
-# What two suites compile alike, as the library without LibTorch, is compiled once.
-export CCACHE_DIR=$PWD/.cache/ccache CCACHE_BASEDIR=$PWD CCACHE_MAXSIZE=1G
+# What two suites or two clones compile alike is compiled once. Without the sloppiness ccache passes over all that has
+# a precompiled header; what it names does not change while this script runs.
+export CCACHE_DIR=${XDG_CACHE_HOME:-${HOME:-$PWD}/.cache}/tbtrace/ccache CCACHE_MAXSIZE=5G
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
 
 # suite PRESET FOLDER [CHECKS]: builds, and runs the tests; of CHECKS, a preset for a part of them.
 suite() {
