@@ -34,16 +34,44 @@ while (($# > 0)); do
 done
 
 passed=0 failed=0 skipped=0
-doing="setting up"
 status=0
+doing=     # the phase under way
+started=0  # when, in seconds of this script
+phases=()  # with their seconds
+logs=()    # of ctest
 
-# The closing line, however this script ends.
+# begin PHASE, or nothing: ends the one before.
+begin() {
+  if [[ -n $doing ]]; then phases+=("$(printf '%6d  %s' $((SECONDS - started)) "$doing")"); fi
+  doing=${1-}
+  started=$SECONDS
+}
+
+# The slowest tests of all suites: seconds, folder, name.
+slowest() {
+  awk '/ Test +#[0-9]+: .* sec *$/ {
+    folder = FILENAME
+    sub("/.*", "", folder)
+    sub(/^.* Test +#[0-9]+: /, "")
+    printf "%9.1f  %s  %s\n", $(NF - 1), folder, $1
+  }' "${logs[@]}" | sort -rn | head -n 20
+}
+
+# What ends the output, however this script ends.
 # shellcheck disable=SC2317 # the trap calls it
 closing_line() {
   local code=$?
+  local stopped=$doing
+  begin
+  printf '== seconds\n'
+  printf '%s\n' "${phases[@]}"
+  if ((${#logs[@]} > 0)); then
+    printf '== slowest tests: seconds, build, name\n'
+    slowest || true
+  fi
   local line="tests: $passed passed, $failed failed"
   if ((skipped > 0)); then line+=", $skipped skipped"; fi
-  if [[ -n $doing ]]; then line+=" (stopped while $doing)"; fi
+  if [[ -n $stopped ]]; then line+=" (stopped while $stopped)"; fi
   printf '%s\n' "$line"
   exit "$code"
 }
@@ -79,7 +107,7 @@ suite() {
   mkdir -p "$folder"
   : >"$log"
 
-  doing="building $preset"
+  begin "building $preset"
   echo "== $preset: building in $folder/"
   local command
   for command in \
@@ -92,9 +120,10 @@ suite() {
     fi
   done
 
-  doing="testing $preset"
+  begin "testing $preset"
   echo "== $preset: testing"
   local code=0
+  logs+=("$folder/ctest.log")
   ctest --preset "$checks" "${only[@]}" 2>&1 | tee "$folder/ctest.log" || code=$?
   if ((code != 0)); then status=$code; fi
   # Without a summary nothing ran, and ctest has said why.
@@ -104,6 +133,7 @@ suite() {
   fi
 }
 
+begin "setting up"
 tools/setup.sh --tests
 case $mode in
   asan) suite asan build-asan ;;
@@ -116,5 +146,5 @@ case $mode in
     fi
     ;;
 esac
-doing=
+begin
 exit "$status"
