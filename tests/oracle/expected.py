@@ -254,7 +254,7 @@ class Rows:
         self.last = -FARTHEST_NS  # time at which a range begins or ends
         self.memory = []
         self.flows = []
-        self.tracks = set()
+        self.tracks = {}  # to whether they have rows
         self.process_names = {}
         self.thread_names = {}
 
@@ -284,12 +284,12 @@ class Rows:
         elif phase == "M":
             self.add_label(event, name, arguments)
 
-    def track(self, event):
+    def track(self, event, has_row=True):
         """The process and thread. A writer that gives no thread means the process itself."""
         process = id_of(event.get("pid"))
-        thread = process if event.get("tid") is None else id_of(event["tid"])
-        self.tracks.add((process, thread))
-        return process, thread
+        track = process, process if event.get("tid") is None else id_of(event["tid"])
+        self.tracks[track] = has_row or self.tracks.get(track, False)
+        return track
 
     def add_range(self, event, name, arguments, begun=False):
         start = time_of(event.get("ts"))
@@ -319,7 +319,7 @@ class Rows:
         time = time_of(event.get("ts"))
         if time is not None:
             ended = text_of(event.get("name")), values_of(arguments, ARGUMENTS)
-            self.moments.append((self.track(event), time, len(self.moments), None, ended))
+            self.moments.append((self.track(event, has_row=False), time, len(self.moments), None, ended))
             self.last = max(self.last, time)
 
     def end_ranges(self):
@@ -392,7 +392,7 @@ class Rows:
         if name == "process_name":  # for all its threads, whatever `tid` the row has
             self.process_names[id_of(event.get("pid"))] = label
         else:
-            self.thread_names[self.track(event)] = label
+            self.thread_names[self.track(event, has_row=False)] = label
 
     def category_json(self, category, process):
         """Ascend's profiler gives categories to torch's own rows only; its processes tell the rest."""
@@ -405,9 +405,9 @@ class Rows:
     def lines(self):
         self.is_ascend = any(self.process_names.get(process) == "Ascend Hardware" for process, _ in self.tracks)
         names = []
-        for process, thread in self.tracks:
+        for (process, thread), has_row in self.tracks.items():
             label = self.process_names.get(process, ""), self.thread_names.get((process, thread), "")
-            if any(label):
+            if label[1] or (has_row and label[0]):
                 names.append(f'["name",{id_json(process)},{id_json(thread)},{string(label[0])},{string(label[1])}]')
         # torch orders its events by time, at equal times by `Ev Idx`; records without one come first.
         memory = [line for _, _, line in sorted(self.memory, key=lambda record: record[:2])]
