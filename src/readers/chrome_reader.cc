@@ -76,21 +76,28 @@ class Feeder {
   /// The document stands between two events, at offset(), and has used all text.
   bool is_between_events() const { return pending_.size() == 0 && document_.in_events(); }
 
-  /// Text up to `offset` reached the document on another way.
-  void moved_to(std::uint64_t offset) { offset_ = offset; }
+  /// `used` bytes of the text that comes next reached the document on another way, `rest` did not.
+  void skip(std::size_t used, std::string_view rest) {
+    pending_.append(rest);
+    took(used);
+  }
 
   /// `last`: the pending text is all that is left.
   void feed(bool last) {
     if (!last && pending_.size() < retry_at_) return;
     const std::size_t used = document_.consume(pending_.view(), offset_, last);
     pending_.drop_front(used);
-    offset_ += used;
-    // An item that is not whole: wait until there is twice the text, so that reading it again and
-    // again costs no more than reading it twice.
-    retry_at_ = used == 0 ? pending_.size() * 2 : 0;
+    took(used);
   }
 
  private:
+  /// An item that is not whole: wait until there is twice the text, so that reading it again and
+  /// again costs no more than reading it twice.
+  void took(std::size_t used) {
+    offset_ += used;
+    retry_at_ = used == 0 ? pending_.size() * 2 : 0;
+  }
+
   ChromeDocument& document_;
   TextBuffer pending_;
   std::uint64_t offset_ = 0;
@@ -175,8 +182,7 @@ class RestReader {
     if (is_accepted) {
       const std::size_t used =
           document_.accept(*block.parser, block.progress, text, block.offset, block.last);
-      feeder_.moved_to(block.offset + used);
-      feeder_.pending().append(text.substr(used));
+      feeder_.skip(used, text.substr(used));
       is_whole = used == text.size();
     } else {
       block.parser->rows().discard();
