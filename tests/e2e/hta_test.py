@@ -29,6 +29,13 @@ from hta.trace_analysis import TraceAnalysis  # noqa: E402: it logs and warns wh
 
 EVERYTHING = 1_000_000
 
+# Traces that it cannot load as they are: they are not JSON, have stacks that it has no pattern for, or have no ranges.
+CANNOT_LOAD = {
+    "frame_names.trace", "frame_names_quoted.trace", "names_quoted.trace",
+    "names_hard.trace", "names_python_export.trace",
+    "test_inline.test_memory_curve_no_step_plot.0.worker0", "test_inline.test_memory_curve_step_plot.0.worker0",
+}
+
 
 def figures(path):
     """What it says about a trace: time by type, sum and longest and shortest by kernel, steps."""
@@ -57,7 +64,7 @@ def with_known_name(path, folder):
 
 def near(left, right, tolerance):
     if isinstance(left, tuple):
-        return isinstance(right, tuple) and all(near(*pair, tolerance) for pair in zip(left, right))
+        return isinstance(right, tuple) and all(near(*pair, tolerance) for pair in zip(left, right, strict=True))
     return left is not None and right is not None and math.isclose(left, right, rel_tol=1e-9, abs_tol=tolerance)
 
 
@@ -86,8 +93,9 @@ def main():
             try:
                 expected = figures(with_known_name(trace, folder))
             except Exception as error:  # whatever it cannot do with the original is not asked of the converted
-                print(f"not compared, it cannot load the original: {where}: {type(error).__name__}: {str(error)[:100]}")
+                report(where in CANNOT_LOAD, f"{where}: it cannot load the original: {type(error).__name__}: {error}")
                 continue
+            report(where not in CANNOT_LOAD, f"{where}: it can load the original now")
             try:
                 convert(options.tbtrace, [trace], folder / "logs", "run", "--dialect", "kineto")
                 file = next((folder / "logs" / "run").iterdir())

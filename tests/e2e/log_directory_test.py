@@ -313,7 +313,15 @@ def differing_answers(original, converted):
     differences = []
     if original.views != converted.views:
         differences.append(f"views {original.views}, now {converted.views}")
+    for what in ("spans", "distributed"):
+        counts = len(getattr(original, what)), len(getattr(converted, what))
+        if counts[0] != counts[1]:
+            differences.append(f"{what}: {counts[0]}, now {counts[1]}")
     for theirs, ours in zip(original.spans, converted.spans):
+        # A converted trace may have call stacks that the plugin did not see in the original.
+        more = [key for key in ours.answers.keys() - theirs.answers.keys() if key[0] != "operation/stack"]
+        if more:
+            differences.append(f"answers that the original has not: {sorted(more)}")
         for key, answer in theirs.answers.items():
             if key[0] == "trace":
                 continue
@@ -433,7 +441,7 @@ def check_group(report, options, runs, folder):
                 try:
                     original.ask(server)
                 except (RuntimeError, ValueError, OSError) as error:
-                    print(f"not compared, the plugin cannot show the original: {run.name}: {error}")
+                    report(False, f"{run.name}: the plugin cannot show the original: {error}")
                     continue
                 differences = differing_answers(original, run)
                 report(not differences, f"{run.name}: other answers than to the original: {differences[:9]}")
