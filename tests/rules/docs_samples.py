@@ -3,7 +3,8 @@
 
     docs_samples.py --compiler COMPILER --tbtrace PROGRAM [ROOT]
 
-- A ```cpp block with `int main(` is a whole program and must compile; other blocks are pieces, and are left alone.
+- A ```cpp block with `int main(` is a whole program and must compile. Other blocks are pieces; tests/libtorch compiles
+  those that record.
 - A ```console block of README.md whose first line starts with `$ tbtrace` is run, command by command, in a folder
   that has examples/. What a command prints (both streams) must be what stands under it; a line `...` stands for
   any number of lines, and trailing blanks do not count. In other console blocks nothing is run.
