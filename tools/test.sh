@@ -94,8 +94,8 @@ count() {
   skipped=$((skipped + now_skipped))
 }
 
-# What two suites or two clones compile alike is compiled once. Without the sloppiness ccache passes over all that has
-# a precompiled header; what it names does not change while this script runs.
+# What two suites or two clones compile alike is compiled once. ccache keeps what has precompiled headers only with this
+# sloppiness, which does no harm where no header changes during a build.
 export CCACHE_DIR=${XDG_CACHE_HOME:-${HOME:-$PWD}/.cache}/tbtrace/ccache CCACHE_MAXSIZE=5G
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime

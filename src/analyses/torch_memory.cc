@@ -43,12 +43,12 @@ TorchMemory::TorchMemory(const Trace& trace, TorchNames& names) : records_(trace
   sums_.emplace_back();
   for (std::size_t end = kSumStep; end <= records_.size(); end += kSumStep) {
     TorchRows::Memory next = sums_.back();
-    next += sum(end - kSumStep, end);
+    next += sum_of(end - kSumStep, end);
     sums_.push_back(next);
   }
 }
 
-TorchRows::Memory TorchMemory::sum(std::size_t first, std::size_t last) const {
+TorchRows::Memory TorchMemory::sum_of(std::size_t first, std::size_t last) const {
   TorchRows::Memory sum;
   for (const MemoryRecord& record : records_.subspan(first, last - first)) sum += bytes_of(record);
   return sum;
@@ -56,7 +56,7 @@ TorchRows::Memory TorchMemory::sum(std::size_t first, std::size_t last) const {
 
 TorchRows::Memory TorchMemory::sum_before(std::size_t record) const {
   TorchRows::Memory sum = sums_[record / kSumStep];
-  sum += this->sum(record - record % kSumStep, record);
+  sum += sum_of(record - record % kSumStep, record);
   return sum;
 }
 
@@ -105,7 +105,7 @@ TorchRows::Memory TorchMemory::within(std::int64_t start_ns, std::int64_t end_ns
       [](std::int64_t time, const MemoryRecord& record) { return time < record.time_ns; });
   const auto last = static_cast<std::size_t>(end - records_.begin());
   if (last <= first_) return {};
-  if (last - first_ <= 2 * kSumStep) return sum(first_, last);
+  if (last - first_ <= 2 * kSumStep) return sum_of(first_, last);
   const TorchRows::Memory before = sum_before(first_);
   const TorchRows::Memory with = sum_before(last);
   return {with.cpu_bytes - before.cpu_bytes, with.device_bytes - before.device_bytes};

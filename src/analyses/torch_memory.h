@@ -38,10 +38,10 @@ class TorchMemory {
   TorchRows::Memory within(std::int64_t start_ns, std::int64_t end_ns);
 
  private:
-  static constexpr std::size_t kSumStep = 16;  // a sum takes nearly as much room as a record
+  static constexpr std::size_t kSumStep = 16;  // a sum for each record would take 32 bytes of it
 
   void settle_before(std::int64_t time_ns);
-  TorchRows::Memory sum(std::size_t first, std::size_t last) const;
+  TorchRows::Memory sum_of(std::size_t first, std::size_t last) const;
   TorchRows::Memory sum_before(std::size_t record) const;
 
   std::span<const MemoryRecord> records_;  // by time: the trace's, or own_

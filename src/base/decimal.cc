@@ -46,16 +46,14 @@ bool few_digits(const char* text, std::size_t count, std::uint64_t& value) {
 /// 1 to kSafeDigits digits; the text is padded.
 bool digits(const char* text, std::size_t count, std::uint64_t& value) {
   if (count <= 8) return count > 0 && few_digits(text, count, value);
-  if (!few_digits(text, 8, value)) return false;
-  std::uint64_t next;
-  std::size_t some = std::min<std::size_t>(count - 8, 8);
-  if (!few_digits(text + 8, some, next)) return false;
-  value = value * kPowers[some] + next;
-  if (count <= 16) return true;
-  some = count - 16;
-  if (!few_digits(text + 16, some, next)) return false;
-  value = value * kPowers[some] + next;
-  return true;
+  const auto append = [&](std::size_t from, std::size_t some) {
+    std::uint64_t next;
+    if (!few_digits(text + from, some, next)) return false;
+    value = value * kPowers[some] + next;
+    return true;
+  };
+  return few_digits(text, 8, value) && append(8, std::min<std::size_t>(count - 8, 8)) &&
+         (count <= 16 || append(16, count - 16));
 }
 
 /// Zeros before other digits: JSON has no such number.
@@ -63,7 +61,8 @@ bool has_leading_zero(std::string_view digits) {
   return digits.size() > 1 && digits[0] == '0' && is_digit(digits[1]);
 }
 
-/// What most numbers are: 1 to 8 digits and nothing else. False for many that are numbers, too.
+/// What most numbers are: 1 to 8 digits and nothing else. Where it is false, the text may still be
+/// a number.
 bool short_number(std::string_view text, std::uint64_t& value) {
   const bool is_short = text.size() - 1 < 8 && (text[0] != '0' || text.size() == 1);
   return is_short && few_digits(text.data(), text.size(), value);

@@ -76,7 +76,8 @@ class Feeder {
   /// The document stands between two events, at offset(), and has used all text.
   bool is_between_events() const { return pending_.size() == 0 && document_.in_events(); }
 
-  /// `used` bytes of the text that comes next reached the document on another way, `rest` did not.
+  /// Nothing is pending, and the document has got the next `used` bytes from somebody else. `rest`
+  /// follows them and waits.
   void skip(std::size_t used, std::string_view rest) {
     pending_.append(rest);
     took(used);

@@ -63,7 +63,8 @@ class ChromeRows {
   /// What was seen since the last clear(): any element, and one with a phase.
   bool has_elements() const { return has_elements_; }
   bool has_events() const { return has_events_; }
-  /// An event was read by the layout of its writer, not as JSON: the text around it counts.
+  /// An event was read by the layout of its writer, not as JSON: what it means depends on the text
+  /// around it.
   bool is_by_layout() const { return is_by_layout_; }
   void note_layout() { is_by_layout_ = true; }
 

@@ -35,8 +35,8 @@ constexpr std::array<Start, 256> kStarts = [] {
 constexpr int kKindOfBracket = 5;
 bool opens(char c) { return (c | 1 << kKindOfBracket) == '{'; }
 bool closes(char c) { return (c | 1 << kKindOfBracket) == '}'; }
-/// Of a bracket: 1 if it is a brace.
-std::uint64_t is_brace(char c) { return static_cast<unsigned char>(c) >> kKindOfBracket & 1U; }
+/// 1 for a brace, 0 for a square bracket.
+std::uint64_t brace_bit(char c) { return static_cast<unsigned char>(c) >> kKindOfBracket & 1U; }
 
 bool is_solid(char c) { return static_cast<unsigned char>(c) > ' '; }
 
@@ -60,20 +60,20 @@ bool closes_string(const char* text, std::size_t quote, std::size_t end) {
   return end >= quote + 2 && text[end - 1] == '"';
 }
 
-/// Moves behind the bracket that closes `first`, the one before `position`.
+/// `position` is behind an opening bracket, `first`: moves it behind the bracket that closes this.
 TokenEnd skip_nested(std::string_view text, const std::uint32_t*& position, char first) {
   // Whether the open brackets are braces, as long as they are not too many to remember.
   constexpr std::size_t kMost = 64;
-  std::uint64_t braces = is_brace(first);
+  std::uint64_t braces = brace_bit(first);
   bool are_known = true;
   for (std::size_t depth = 1; depth > 0;) {
     if (*position >= text.size()) return TokenEnd::incomplete;
     const char c = text[*position++];
     if (opens(c)) {
       if (depth++ == kMost) are_known = false;
-      braces = braces << 1 | is_brace(c);
+      braces = braces << 1 | brace_bit(c);
     } else if (closes(c)) {
-      const bool is_other = ((braces ^ is_brace(c)) & 1) != 0;
+      const bool is_other = ((braces ^ brace_bit(c)) & 1) != 0;
       if (is_other && are_known) return TokenEnd::broken;
       --depth;
       braces >>= 1;

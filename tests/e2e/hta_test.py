@@ -29,7 +29,7 @@ from hta.trace_analysis import TraceAnalysis  # noqa: E402: it logs and warns wh
 
 EVERYTHING = 1_000_000
 
-# Traces that it cannot load as they are: they are not JSON, have stacks that it has no pattern for, or have no ranges.
+# Traces that it cannot load as they are: they are not JSON, have a step without a number, or no duration at all.
 CANNOT_LOAD = {
     "frame_names.trace", "frame_names_quoted.trace", "names_quoted.trace",
     "names_hard.trace", "names_python_export.trace",
