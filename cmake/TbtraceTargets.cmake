@@ -9,5 +9,10 @@ endif()
 if(TBTRACE_SANITIZE)
   target_compile_options(tbtrace_build_flags INTERFACE
     -fsanitize=${TBTRACE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    # Functions of CUPTI are called with types of our own, which only look alike.
+    target_compile_options(tbtrace_build_flags INTERFACE -fno-sanitize=function)
+  endif()
+  target_compile_definitions(tbtrace_build_flags INTERFACE TBTRACE_SANITIZED)
   target_link_options(tbtrace_build_flags INTERFACE -fsanitize=${TBTRACE_SANITIZE})
 endif()

@@ -47,8 +47,10 @@ class ThreadLog {
     std::uint64_t* const at = at_.load(std::memory_order_relaxed);
     // Records come too far apart for the processor to see that they are a row: without this each
     // new line of the cache is waited for.
-    __builtin_prefetch(at + 64, 1);
-    if (at + words <= end_) [[likely]]
+    constexpr std::uintptr_t kAhead = 64 * sizeof(std::uint64_t);
+    __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(at) + kAhead),
+                       1);
+    if (words <= static_cast<std::size_t>(end_ - at)) [[likely]]
       return at;
     return more_room(words);
   }

@@ -81,9 +81,10 @@ TEST(TorchNames, AreTheSameForTheSameTextOfATrace) {
   const StringId plain = builder.intern("aten::add");
   const Trace trace = fixtures::finished(builder);
   TorchNames names(trace);
-  EXPECT_EQ(names.get(split, true).name, names.get(plain, true).name);
-  EXPECT_NE(names.get(split, false).name, names.get(plain, false).name);
-  EXPECT_EQ(names.get(plain, false).name, names.get(plain, true).name);
+  const auto name = [&](StringId id, bool overloads) { return names.get(id, overloads).name; };
+  EXPECT_EQ(name(split, true), name(plain, true));
+  EXPECT_NE(name(split, false), name(plain, false));
+  EXPECT_EQ(name(plain, false), name(plain, true));
 }
 
 }  // namespace

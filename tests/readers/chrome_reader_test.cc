@@ -171,7 +171,7 @@ TEST(ReadChrome, FailsWhereNothingCouldBeRead) {
 }
 
 // Long events and members. Sanitizers need memory of their own, and time.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef TBTRACE_SANITIZED
 constexpr std::uint64_t kLong = std::uint64_t{5} << 20;
 #else
 constexpr std::uint64_t kLong = std::uint64_t{70} << 20;

@@ -14,7 +14,7 @@
 #include "recorder/chunk.h"
 #include "recorder/started.h"
 
-#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+#ifndef TBTRACE_SANITIZED
 
 namespace tbtrace::recorder {
 namespace {

@@ -119,7 +119,7 @@ TEST(RowList, GivesItsChunksBack) {
   EXPECT_EQ(&list[0], of_the_first);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef TBTRACE_SANITIZED
 /// For a process of its own.
 bool keeps_its_rows_without_memory() {
   RowList<Odd> list;

@@ -139,7 +139,7 @@ TEST(ThreadLog, ThatIsClosedBeforeTheFirstRecordHasNoRoom) {
   EXPECT_EQ(counts_of(log), std::vector<std::size_t>());
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef TBTRACE_SANITIZED
 TEST(ThreadLog, CountsRecordsForWhichThereIsNoMemory) {
   constexpr std::size_t kNobodyHasThatMuch = std::size_t{1} << 45;
   ThreadLog log({});

@@ -73,7 +73,7 @@ TEST(WindowText, MetadataReplaceWhatTheRecordingSaysByItself) {
   }
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef TBTRACE_SANITIZED
 TEST(WindowText, TellsHowManyRecordsWereLost) {
   HandWritten written;
   written.thread();
