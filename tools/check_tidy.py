@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""Does clang-tidy 14 find anything that .clang-tidy lists in our own sources?
+
+    check_tidy.py [BUILD]             BUILD: a built folder, build/ if none is named
+                  [--only REGEX]      only sources whose path below the repository matches
+                  [--most N]          at most N files that were not checked before, the latest changed first
+                  [--shallow]         follows shorter paths through functions, in half the time
+
+A file that was found clean is not checked again, in any clone, until it, a header that it includes, its command,
+.clang-tidy or clang-tidy changes: a hash of all of them is kept in ~/.cache/tbtrace/tidy/ (or below $XDG_CACHE_HOME).
+Tests are left out: the macros of GoogleTest are not ours. So are programs with LibTorch, whose headers take half a
+minute a file.
+"""
+
+import argparse
+import concurrent.futures
+import functools
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+TIDY = "clang-tidy-14"
+SHALLOW = ["--extra-arg=-Xclang", "--extra-arg=-analyzer-config", "--extra-arg=-Xclang", "--extra-arg=mode=shallow"]
+MOST_STAMPS = 20_000
+
+
+def fail(message):
+    sys.exit(f"check_tidy: {message}")
+
+
+def sources(build, pattern):
+    """Paths below the repository, with their commands."""
+    database = build / "compile_commands.json"
+    if not database.is_file():
+        fail(f"there is no {database}; 'cmake --preset release' makes build/'s")
+    commands = {}
+    for entry in json.loads(database.read_bytes()):
+        path = os.path.relpath(entry["file"], ROOT)
+        if (re.match("(src|tools|examples)/", path) and not re.match("src/libtorch|examples/(infer|profile|train)_", path)
+                and re.search(pattern, path)):
+            commands[path] = entry["command"]
+    if not commands:
+        fail(f"{database} names no source of ours that matches '{pattern}'")
+    return commands
+
+
+def dependencies(build):
+    """What each object was last compiled of, as ninja remembers it."""
+    if not (build / ".ninja_deps").is_file():
+        return {}
+    text = subprocess.run(["ninja", "-C", build, "-t", "deps"], capture_output=True, text=True, check=True).stdout
+    found = {}
+    for block in text.split("\n\n"):
+        lines = block.split("\n")
+        if "(VALID)" in lines[0]:
+            found[lines[0].split(":")[0]] = [line.strip() for line in lines[1:] if line.strip()]
+    return found
+
+
+@functools.cache
+def hash_of(path):
+    return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
+
+
+def keys(build, commands, options):
+    """Of each source a hash of all that its answer depends on; nothing where that is not known."""
+    version = subprocess.run([TIDY, "--version"], capture_output=True, text=True, check=True).stdout
+    common = [version, hash_of(ROOT / ".clang-tidy"), *options]
+    files_of = dependencies(build)
+
+    def everywhere(text):
+        return text.replace(str(build), "BUILD").replace(str(ROOT), "ROOT")
+
+    found = {}
+    for path, command in commands.items():
+        files = files_of.get(re.search(r" -o (\S+)", command)[1])
+        if files is None:
+            continue
+        parts = [*common, everywhere(command)]
+        for file in files:
+            parts += [everywhere(file), hash_of(os.path.join(build, file))]
+        found[path] = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+    return found
+
+
+class Stamps:
+    """Empty files, named by hashes. Where the folder cannot be made, nothing is remembered."""
+
+    def __init__(self):
+        cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+        self.folder = pathlib.Path(cache) / "tbtrace" / "tidy"
+
+    def has(self, key):
+        file = self.folder / key
+        if not file.exists():
+            return False
+        file.touch()  # in use
+        return True
+
+    def add(self, key):
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            (self.folder / key).touch()
+        except OSError:
+            pass
+
+    def remove_oldest(self):
+        if not self.folder.is_dir():
+            return
+        files = sorted(self.folder.iterdir(), key=lambda file: file.stat().st_mtime)
+        for file in files[:max(len(files) - MOST_STAMPS, 0)]:
+            file.unlink(missing_ok=True)
+
+
+def latest_first(paths):
+    """By their last commit; what is not committed comes first."""
+    log = subprocess.run(["git", "-C", ROOT, "log", "--format=", "--name-only"], capture_output=True, text=True)
+    changed = subprocess.run(["git", "-C", ROOT, "diff", "HEAD", "--name-only"], capture_output=True, text=True)
+    order = {}
+    for path in changed.stdout.splitlines() + log.stdout.splitlines():
+        order.setdefault(path, len(order))
+    return sorted(paths, key=lambda path: (order.get(path, -1), path))
+
+
+def check(path, build, options):
+    run = subprocess.run([TIDY, "--quiet", "-p", build, *options, path], cwd=ROOT, text=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return path, run.returncode, run.stdout
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", nargs="?", default=ROOT / "build", type=pathlib.Path)
+    parser.add_argument("--only", default="", metavar="REGEX")
+    parser.add_argument("--most", type=int, metavar="N")
+    parser.add_argument("--shallow", action="store_true")
+    arguments = parser.parse_args()
+    if shutil.which(TIDY) is None:
+        fail(f"there is no {TIDY}; tools/setup.sh --tests installs it")
+    build = arguments.build.resolve()
+    options = SHALLOW if arguments.shallow else []
+    commands = sources(build, arguments.only)
+    key_of = keys(build, commands, options)
+    stamps = Stamps()
+    new = latest_first(path for path in commands if path not in key_of or not stamps.has(key_of[path]))
+    now = new[:arguments.most]
+
+    found_any = False
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for path, code, report in pool.map(lambda path: check(path, build, options), now):
+            if code == 0 and path in key_of:
+                stamps.add(key_of[path])
+            elif code != 0:
+                found_any = True
+                print(report, flush=True)
+    stamps.remove_oldest()
+    left = f", {len(new) - len(now)} left for the next run" if len(now) < len(new) else ""
+    print(f"check_tidy: {len(commands)} files, {len(commands) - len(new)} known to be clean, {len(now)} checked{left}")
+    if found_any:
+        fail("correct what is named above; a check that is wrong in principle goes off in .clang-tidy, with its reason")
+
+
+if __name__ == "__main__":
+    main()
