@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Installs what tbtrace needs on Debian 12.
 #   tools/setup.sh           to build it and to run the demo
-#   tools/setup.sh --tests   and for its tests: compilers' tools, Chromium, pinned Python packages in .venv/,
-#                            and the newer LibTorch in .venv-torch/
+#   tools/setup.sh --tests   and for its tests: compilers' tools, Chromium, pinned Python packages as .venv,
+#                            and the newer LibTorch as .venv-torch
+#   tools/setup.sh --clear-caches   removes what this and tools/test.sh keep for all clones: Python packages, what was
+#                            compiled, what clang-tidy found clean
 # Does nothing, and needs no network, when all of it is there.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -31,15 +33,21 @@ test_packages=(
   clang libclang-rt-14-dev   # fuzz targets, and a second compiler
   clang-format clang-tidy
   libgloo-dev                # headers of the Gloo in LibTorch, for an example of two processes
-  python3-venv               # the consumers of what tbtrace writes, in .venv/
+  python3-venv               # the consumers of what tbtrace writes, as .venv
   chromium                   # looks at pages and pictures
 )
 
+cache=${XDG_CACHE_HOME:-${HOME:-$PWD}/.cache}/tbtrace
 with_tests=false
 case "$#,${1-}" in
   0,) ;;
   1,--tests) with_tests=true ;;
-  *) fail "takes --tests or nothing" ;;
+  1,--clear-caches)
+    say "removing $cache/"
+    rm -rf "$cache"
+    exit
+    ;;
+  *) fail "takes --tests, --clear-caches or nothing" ;;
 esac
 
 log=.cache/setup.log
@@ -84,20 +92,33 @@ if ((${#missing[@]} > 0)); then
     "${apt[@]}" install -y --no-install-recommends "${missing[@]}"
 fi
 
-# venv FOLDER REQUIREMENTS [OTHERS]: a virtual environment; what OTHERS names comes without what it
-# would install besides. It is made anew when a file changes whose name begins like REQUIREMENTS, and
-# does not survive a move, nor another Python.
+# Python packages serve all clones: they are in the user's cache, by what they were made from, and the checkout has a
+# link to them. Of those for one purpose the three that were used last stay.
+#   venv LINK REQUIREMENTS [OTHERS]: a virtual environment; what OTHERS names comes without what it would install
+#   besides. Another one is made where a file changes whose name begins like REQUIREMENTS, or Python.
 venv() {
-  local folder=$1 requirements=$2 others=${3-}
-  local stamp=$folder/.made_from made_from
-  made_from="$(cat "${requirements%.txt}"*.txt | sha256sum) $(/usr/bin/python3 --version) $PWD"
-  if [[ -f $stamp && $(<"$stamp") == "$made_from" ]]; then return; fi
-  say "installing Python packages into $folder/"
-  local pip=("$folder/bin/python" -m pip install --no-input --disable-pip-version-check)
-  logged "remove $folder/ and run this again" /usr/bin/python3 -m venv --clear "$folder"
-  logged "is there a network?" "${pip[@]}" -r "$requirements"
-  if [[ -n $others ]]; then logged "is there a network?" "${pip[@]}" --no-deps -r "$others"; fi
-  printf '%s\n' "$made_from" >"$stamp"
+  local link=$1 requirements=$2 others=${3-}
+  local made_from kind=$cache/python/${link#.} folder
+  made_from=$(cat "${requirements%.txt}"*.txt <(/usr/bin/python3 --version) | sha256sum | cut -c 1-16)
+  folder=$kind/$made_from
+  mkdir -p "$kind"
+  (
+    flock 9  # two clones may want it at once
+    [[ -f $folder/.complete ]] && exit
+    say "installing Python packages into $folder/"
+    pip=("$folder/bin/python" -m pip install --no-input --disable-pip-version-check)
+    logged "remove $folder/ and run this again" /usr/bin/python3 -m venv --clear "$folder"
+    logged "is there a network?" "${pip[@]}" -r "$requirements"
+    if [[ -n $others ]]; then logged "is there a network?" "${pip[@]}" --no-deps -r "$others"; fi
+    touch "$folder/.complete"
+  ) 9>"$kind/lock"
+  touch "$folder"
+  if [[ $(readlink "$link" || true) != "$folder" ]]; then
+    rm -rf "$link"
+    ln -s "$folder" "$link"
+  fi
+  local old
+  while read -r old; do rm -rf "$old"; done < <(ls -1dt "$kind"/*/ | tail -n +4)
 }
 
 if $with_tests; then

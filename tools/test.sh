@@ -1,10 +1,15 @@
 #!/usr/bin/env bash
-# Sets up, builds and tests; the last line counts tests. This is what CI runs.
-#   tools/test.sh                all tests (Release, with the system's LibTorch), those of LibTorch with the newer one,
-#                                then the unit tests under address and undefined sanitizers
-#   tools/test.sh --asan         all tests under these sanitizers
-#   tools/test.sh --tsan         all tests under the thread sanitizer
-#   tools/test.sh --only REGEX   only tests whose name matches, once (also with --asan or --tsan)
+# Sets up, builds and tests; the last line counts tests.
+#   tools/test.sh                what CI runs: all tests (Release, with the system's LibTorch), those of LibTorch with
+#                                the newer one, then the library and the command line under address and undefined
+#                                sanitizers
+#   tools/test.sh --quick        what to run before a commit: no LibTorch, no browsers, no sanitizers
+#   tools/test.sh --all          everything: CI's, the long tests, the thread sanitizer, a build without what is
+#                                optional, clang-tidy in full, five minutes of each fuzz target, the demo
+#   tools/test.sh --asan         the library and the command line under one of these sanitizers
+#   tools/test.sh --tsan
+#   tools/test.sh --only REGEX   only tests whose name matches (also with --asan and --tsan); with GTEST_FILTER=PATTERN
+#                                in the environment only such cases of GoogleTest
 # CTEST_PARALLEL_LEVEL=N runs N tests at a time (default 2).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -15,13 +20,13 @@ fail() {
   exit 1
 }
 
-mode=all
+level=ci
 only=()
 while (($# > 0)); do
   case $1 in
-    --asan | --tsan)
-      [[ $mode == all ]] || fail "takes one of --asan and --tsan"
-      mode=${1#--}
+    --quick | --all | --asan | --tsan)
+      [[ $level == ci ]] || fail "takes one of --quick, --all, --asan and --tsan"
+      level=${1#--}
       ;;
     --only)
       (($# > 1)) || fail "--only takes a regular expression for names of tests"
@@ -32,29 +37,19 @@ while (($# > 0)); do
   esac
   shift
 done
+[[ ${#only[@]} == 0 || $level != @(quick|all) ]] || fail "--only goes without --$level"
 
-passed=0 failed=0 skipped=0
 status=0
 doing=     # the phase under way
 started=0  # when, in seconds of this script
 phases=()  # with their seconds
-logs=()    # of ctest
+folders=() # of the builds that were tested
 
 # begin PHASE, or nothing: ends the one before.
 begin() {
   if [[ -n $doing ]]; then phases+=("$(printf '%6d  %s' $((SECONDS - started)) "$doing")"); fi
   doing=${1-}
   started=$SECONDS
-}
-
-# The slowest tests of all suites: seconds, folder, name.
-slowest() {
-  awk '/ Test +#[0-9]+: .* sec *$/ {
-    folder = FILENAME
-    sub("/.*", "", folder)
-    sub(/^.* Test +#[0-9]+: /, "")
-    printf "%9.1f  %s  %s\n", $(NF - 1), folder, $1
-  }' "${logs[@]}" | sort -rn | head -n 20
 }
 
 # What ends the output, however this script ends.
@@ -65,9 +60,10 @@ closing_line() {
   begin
   printf '== seconds\n'
   printf '%s\n' "${phases[@]}"
-  if ((${#logs[@]} > 0)); then
-    printf '== slowest tests: seconds, build, name\n'
-    slowest || true
+  local report='' passed=0 failed=0 skipped=0
+  if ((${#folders[@]} > 0)) && report=$(tools/count_tests.py "${folders[@]}"); then
+    read -r passed failed skipped <<<"${report##*$'\n'}"
+    printf '%s\n' "${report%$'\n'*}"
   fi
   local line="tests: $passed passed, $failed failed"
   if ((skipped > 0)); then line+=", $skipped skipped"; fi
@@ -77,73 +73,116 @@ closing_line() {
 }
 trap closing_line EXIT
 
-# Adds up what ctest says at its end; a skipped test is among those that it calls passed.
-count() {
-  local counts
-  counts=$(awk '
-    / tests? passed, [0-9]+ tests? failed out of [0-9]+$/ {
-      total = $NF; failed = $(NF - 5); skipped = 0; seen = 1
-    }
-    seen && /^[ \t]+[0-9]+ - .* \(Skipped\)$/ { ++skipped }
-    END { if (seen) print total - failed - skipped, failed, skipped }' "$1")
-  [[ -n $counts ]] || return 1
-  local now_passed now_failed now_skipped
-  read -r now_passed now_failed now_skipped <<<"$counts"
-  passed=$((passed + now_passed))
-  failed=$((failed + now_failed))
-  skipped=$((skipped + now_skipped))
-}
-
 # What two suites or two clones compile alike is compiled once. ccache keeps what has precompiled headers only with this
 # sloppiness, which does no harm where no header changes during a build.
 export CCACHE_DIR=${XDG_CACHE_HOME:-${HOME:-$PWD}/.cache}/tbtrace/ccache CCACHE_MAXSIZE=5G
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
 
-# suite PRESET FOLDER [CHECKS]: builds, and runs the tests; of CHECKS, a preset for a part of them.
-suite() {
-  local preset=$1 folder=$2 checks=${3:-$1}
+# logged LOG COMMAND...: with its output in the log; shows what went wrong.
+logged() {
+  local log=$1
+  shift
+  "$@" >>"$log" 2>&1 </dev/null && return
+  grep -E -A 5 -m 5 '(error:|CMake Error)' "$log" >&2 || tail -n 30 "$log" >&2
+  fail "'$*' failed (all of its output is in $PWD/$log); if ${log%/*}/ was made by something else, remove it"
+}
+
+# built PRESET FOLDER [OPTION...]: configures and builds; of --target, one of the options, only that.
+built() {
+  local preset=$1 folder=$2
+  shift 2
+  local target=() options=()
+  while (($# > 0)); do
+    if [[ $1 == --target ]]; then
+      target=("$1" "$2")
+      shift
+    else
+      options+=("$1")
+    fi
+    shift
+  done
   local log=$folder/test.log
   mkdir -p "$folder"
   : >"$log"
-
   begin "building $preset"
   echo "== $preset: building in $folder/"
-  local command
-  for command in \
-    "cmake --preset $preset -DBUILD_TESTING=ON -DTBTRACE_E2E=ON -DTBTRACE_BENCHMARKS=ON -DCMAKE_CXX_COMPILER_LAUNCHER=ccache" \
-    "cmake --build --preset $checks"; do
-    # shellcheck disable=SC2086 # the words of a command
-    if ! $command >>"$log" 2>&1 </dev/null; then
-      grep -E -A 5 -m 5 '(error:|CMake Error)' "$log" >&2 || tail -n 30 "$log" >&2
-      fail "'$command' failed (all of its output is in $PWD/$log); if $folder/ was made by something else, remove it"
-    fi
-  done
+  logged "$log" cmake --preset "$preset" -DBUILD_TESTING=ON -DCMAKE_CXX_COMPILER_LAUNCHER=ccache "${options[@]}"
+  logged "$log" cmake --build --preset "$preset" "${target[@]}"
+}
 
+# tested PRESET FOLDER [OPTION-OF-CTEST...]
+tested() {
+  local preset=$1 folder=$2
+  shift 2
   begin "testing $preset"
   echo "== $preset: testing"
+  rm -rf "$folder/cases" "$folder/ctest.xml"
   local code=0
-  logs+=("$folder/ctest.log")
-  ctest --preset "$checks" "${only[@]}" 2>&1 | tee "$folder/ctest.log" || code=$?
+  ctest --preset "$preset" --output-junit "$PWD/$folder/ctest.xml" "${only[@]}" "$@" || code=$?
   if ((code != 0)); then status=$code; fi
-  # Without a summary nothing ran, and ctest has said why.
-  if ! count "$folder/ctest.log"; then
-    ((code == 0)) || exit "$code"
-    fail "ctest printed no summary"
-  fi
+  [[ -f $folder/ctest.xml ]] || fail "ctest did not say what ran"
+  folders+=("$folder")
+}
+
+# The suites. What has the label `all` is too long for CI.
+quick() {
+  built release build --target quick_checks
+  tested release build --label-regex '^(unit|cli|rules|oracle|reference)$' --label-exclude '^(slow|all)$'
+}
+release() {
+  built release build -DTBTRACE_E2E=ON "$@"
+  tested release build "${long[@]}"
+}
+newer_torch() {
+  built torch2 build-torch2 --target libtorch_checks
+  tested torch2 build-torch2 --label-regex '^libtorch$' "${long[@]}"
+}
+sanitized() {
+  built "$1" "build-$1" --target sanitizer_checks
+  tested "$1" "build-$1" --label-regex '^(unit|cli)$' "${long[@]}"
+}
+minimal() {
+  built minimal build-minimal
+  tested minimal build-minimal --label-regex '^(unit|cli)$' "${long[@]}"
+}
+fuzz() {
+  built fuzz build-fuzz --target fuzzers
+  tested fuzz build-fuzz --label-regex '^fuzz$'
+}
+demo() {
+  begin "running the demo"
+  local log=build-demo/demo.log
+  rm -rf build-demo
+  mkdir build-demo
+  echo "== demo"
+  logged "$log" git clone --quiet . build-demo/clone
+  logged "$log" build-demo/clone/tools/demo.sh
+  rm -rf build-demo/clone
 }
 
 begin "setting up"
 tools/setup.sh --tests
-case $mode in
-  asan) suite asan build-asan ;;
-  tsan) suite tsan build-tsan ;;
-  all)
-    suite release build
+long=(--label-exclude '^all$')
+case $level in
+  quick) quick ;;
+  asan | tsan) sanitized "$level" ;;
+  ci)
+    release
     if ((${#only[@]} == 0)); then
-      suite torch2 build-torch2
-      suite asan build-asan asan-unit
+      newer_torch
+      sanitized asan
     fi
+    ;;
+  all)
+    long=()
+    release -DTBTRACE_BENCHMARKS=ON
+    newer_torch
+    sanitized asan
+    sanitized tsan
+    minimal
+    fuzz
+    demo
     ;;
 esac
 begin
