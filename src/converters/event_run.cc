@@ -1,5 +1,6 @@
 #include "converters/event_run.h"
 
+#include <algorithm>
 #include <iterator>
 #include <string_view>
 #include <utility>
@@ -55,6 +56,18 @@ const writers::StepRange& EventRun::steps(File& file) {
   return *file.steps;
 }
 
+bool EventRun::has_layout(File& file) {
+  if (!file.has_layout) {
+    file.has_layout = !writers::steps_in(file.path.string(), writers::kLayoutTag).empty();
+  }
+  return *file.has_layout;
+}
+
+bool EventRun::has_layout() {
+  return std::any_of(files_.begin(), files_.end(),
+                     [](auto& file) { return has_layout(file.second); });
+}
+
 std::int64_t EventRun::next_step_before(Files::iterator place) {
   while (place != files_.begin()) {
     const writers::StepRange& before = steps((--place)->second);
@@ -84,12 +97,16 @@ std::string EventWindow::take_place(EventRun& run, const std::string& worker, st
   place->second.steps = writers::StepRange{events_.first_step(), next - 1};
   number_ = 1;
   number_ += std::distance(run.files_.begin(), place);
+  // The file that this one replaces may have been the one with the layout.
+  place->second.has_layout = false;
+  has_layout_ = !run.has_layout();
+  place->second.has_layout = has_layout_;
   return name;
 }
 
 Result<Changes> EventWindow::write(io::ByteSink& sink, bool with_details) const {
   std::string records = first_record(events_.start());
-  if (number_ == 1) records += events_.about_run();
+  if (has_layout_) records += events_.about_run();
   records += events_.steps();
   if (with_details) records += details().records();
   if (Status closed = write_all(sink, records); !closed.ok()) return closed;

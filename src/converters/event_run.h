@@ -34,10 +34,13 @@ class EventRun {
   struct File {
     std::filesystem::path path;
     std::optional<writers::StepRange> steps;  // once they are known
+    std::optional<bool> has_layout;           // likewise
   };
   using Files = std::map<std::string, File>;
 
   static const writers::StepRange& steps(File& file);
+  static bool has_layout(File& file);
+  bool has_layout();
   std::int64_t next_step_before(Files::iterator place);
   std::optional<std::int64_t> first_step_behind(Files::iterator place);
 
@@ -65,6 +68,7 @@ class EventWindow {
  private:
   dialects::ProfileEvents events_;
   std::int64_t number_ = 1;  // in the run
+  bool has_layout_ = true;   // with the hyperparameters, once in a run
 };
 
 /// The file beside the one of a window that has the details which that one lacks.

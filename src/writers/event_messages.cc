@@ -200,8 +200,7 @@ std::string layout_event(EventMoment moment, const std::vector<CustomCategory>& 
   }
   proto::Event event = event_at(moment);
   proto::TensorProto& tensor =
-      *add_value(event, "custom_scalars__config__", "custom_scalars", proto::DATA_CLASS_TENSOR)
-           .mutable_tensor();
+      *add_value(event, kLayoutTag, "custom_scalars", proto::DATA_CLASS_TENSOR).mutable_tensor();
   tensor.set_dtype(proto::DT_STRING);
   tensor.mutable_tensor_shape();
   tensor.add_string_val(message.SerializeAsString());

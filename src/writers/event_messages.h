@@ -66,6 +66,7 @@ std::string image_event(EventMoment moment, std::string_view tag, int width, int
 /// true negatives, false negatives, precision, recall.
 std::string pr_curve_event(EventMoment moment, std::string_view tag, std::span<const float> curve);
 
+inline constexpr std::string_view kLayoutTag = "custom_scalars__config__";
 std::string layout_event(EventMoment moment, const std::vector<CustomCategory>& layout);
 
 /// A run with the first is a session of the dashboard HParams; the second says that it is over.

@@ -285,6 +285,27 @@ TEST_F(EventLogs, OverwrittenOnesStayInTheirPlaceIfTheyFit) {
   EXPECT_THAT(grown, SizeIs(7));
 }
 
+TEST_F(EventLogs, OverwrittenOnesLeaveARunItsLayoutAndHyperparametersOnce) {
+  options.log.worker = "w";
+  options.log.run = "job";
+  options.log.overwrite = true;
+  const auto window = [&](int number, int step) {
+    return input("w" + std::to_string(number) + ".json",
+                 {.base = kBase + 10 * number, .steps = {step}, .member = R"({"rank": 1})"});
+  };
+  convert({window(0, 1), window(1, 2)});
+  // Each fits no longer where it stood, so it goes behind the other: first that with the layout,
+  // then the one without, then both in one call.
+  const std::vector<std::vector<std::string>> calls = {
+      {window(0, 3)}, {window(0, 4)}, {window(1, 5)}, {window(0, 6), window(1, 7)}};
+  for (const std::vector<std::string>& inputs : calls) {
+    convert(inputs);
+    EXPECT_THAT(contents(), SizeIs(2));
+    EXPECT_THAT(steps("job/w", "custom_scalars__config__"), ElementsAre(0));
+    EXPECT_THAT(steps("job/w", "_hparams_/session_start_info"), ElementsAre(0));
+  }
+}
+
 TEST_F(EventLogs, OverwrittenOnesHaveTheDetailsOfTheLastWindowOnce) {
   options.log.worker = "w";
   options.log.run = "job";
