@@ -162,6 +162,26 @@ def gpu_step(name, *, rank=0, host="node-a", start_ns=START_NS, number=1, slower
     return trace.document(name)
 
 
+def cpu_steps(name):
+    """Three steps on the host, each a microsecond longer than the one before: batches from the data loader, an
+    operator in another, memory, and time that nothing has a name for."""
+    trace = Kineto({"profile_memory": 1, "host_name": "node-a"})
+    allocated = 0
+    for number in range(3):
+        start = 10_000 + 250_000 * number
+        longer = 1_000 * number
+        trace.op(f"ProfilerStep#{number + 7}", start, start + 200_000 + longer, category="user_annotation")
+        trace.op("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", start + 5_000, start + 45_000,
+                 category="user_annotation")
+        trace.op("aten::linear", start + 50_000, start + 150_000 + longer)
+        allocated += 4 << 20
+        trace.memory(start + 60_000, 4 << 20, allocated)
+        trace.op("aten::addmm", start + 70_000, start + 140_000 + longer)
+        trace.memory(start + 80_000, 1 << 20, allocated + (1 << 20))
+        trace.memory(start + 130_000, -(1 << 20), allocated)
+    return trace.document(name)
+
+
 def stacks(name):
     """Python frames, modules and operators of two calls of one line; times are whole microseconds."""
     trace = Kineto({"with_stack": 1, "with_modules": 1, "host_name": "node-a"})
@@ -251,6 +271,7 @@ def files():
                                         slower=5_000),
         "gpu_step_rank1.json": gpu_step("gpu_step_rank1.json", rank=1),
         "gpu_step_other_host.json": gpu_step("gpu_step_other_host.json", host="node-b"),
+        "cpu_steps.json": cpu_steps("cpu_steps.json"),
         "stacks.json": small,
         "stacks.json.gz": gzipped(small),
         "hostile_names.json": hostile_names("hostile_names.json"),

@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
 """Runs one case of tests/golden/ and compares all that it prints and writes with what is expected.
 
-    run_case.py --tbtrace PROGRAM --version VERSION CASE-FOLDER
+    run_case.py --tbtrace PROGRAM --version VERSION [--no-pictures] CASE-FOLDER
 
 A case is a folder with
 
-    command             what follows `tbtrace`, quoted as in a shell; `< FILE` at its end is standard input
+    command             what follows `tbtrace`, quoted as in a shell; `< FILE` at its end is standard input. Lines
+                        before the last one are calls that must succeed first; what they print is not compared
     input/              files that lie in the working folder before the command runs, if any
     expected/stdout, stderr, exit_code
-    expected/files/     what the command must have written, if anything: these files and no others
+    expected/files/     what must have been written, if anything: these files and no others; an event file X as the
+                        text that event_text.py makes of it, in X.txt
 
 The command runs in an empty folder with `data` (tests/data) and `traces` (examples/traces). The version of the
-program stands as VERSION; a picture's style and script, the same in every one, as STYLE and SCRIPT. With
-TBTRACE_BLESS=1 the expected files are written anew.
+program stands as VERSION; a picture's style and script, the same in every one, as STYLE and SCRIPT; the size of an
+event file, which depends on how its pictures were compressed, as SIZE if it is right. With --no-pictures, for a
+program that was built without cairo, expected pictures in event files are left out. With TBTRACE_BLESS=1 the expected
+files are written anew.
 Python 3's standard library only: it quotes and compares bytes more safely than a shell, and runs wherever the
 build does.
 """
@@ -28,8 +32,11 @@ import subprocess
 import sys
 import tempfile
 
+from event_text import text_of
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ENVIRONMENT = {"PATH": os.environ["PATH"], "LC_ALL": "C", "TZ": "UTC"}
+PICTURE = re.compile(rb"^  \S.* \[images\]: PNG, .*\n", re.MULTILINE)
 PASSED_ON = ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS")
 
 
@@ -44,9 +51,38 @@ def masked(data, version):
     return data.replace(version.encode(), b"VERSION")
 
 
+def is_event_file(path):
+    return "tfevents" in pathlib.PurePath(path).name
+
+
+def size_text(size):
+    return f"{size} B" if size < 10_000 else f"{size // 1000} kB"
+
+
+def sizes_masked(printed, files):
+    for path, data in files.items():
+        if is_event_file(path):
+            name = re.escape(path.encode())
+            text, number = (re.escape(size.encode()) for size in (size_text(len(data)), str(len(data))))
+            printed = re.sub(rb"(-> " + name + rb" \(\d+ ranges, )" + text + rb"\)", rb"\1SIZE)", printed)
+            printed = re.sub(rb'("path": "' + name + rb'", "ranges": \d+, "size_bytes": )' + number + rb",",
+                             rb"\1SIZE,", printed)
+    return printed
+
+
+def written_file(path, data, version):
+    """The name in expected/ and the content of a file that was written."""
+    if not is_event_file(path):
+        return f"files/{path}", masked(data, version)
+    try:
+        return f"files/{path}.txt", text_of(data).encode()
+    except (KeyError, ValueError) as error:
+        sys.exit(f"{path} is not an event file as TensorBoard reads them: {error!r}")
+
+
 def run(case, program, version):
     """What the case's command gives, by the names of expected files."""
-    words = shlex.split((case / "command").read_text(encoding="utf-8"))
+    *first_calls, words = map(shlex.split, (case / "command").read_text(encoding="utf-8").splitlines())
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "data").symlink_to(ROOT / "tests/data")
@@ -59,14 +95,21 @@ def run(case, program, version):
             source = open(folder / words[words.index("<") + 1], "rb")  # closed at exit
             words = words[:words.index("<")]
         environment = ENVIRONMENT | {key: os.environ[key] for key in PASSED_ON if key in os.environ}
+        for call in first_calls:
+            subprocess.run([program, *call], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                           env=environment, timeout=60, check=True)
         result = subprocess.run([program, *words], cwd=folder, stdin=source, capture_output=True, env=environment,
                                 timeout=60)
         after = files_in(folder)
-    got = {"stdout": masked(result.stdout, version), "stderr": result.stderr,
+    got = {"stdout": sizes_masked(masked(result.stdout, version), after), "stderr": result.stderr,
            "exit_code": f"{result.returncode}\n".encode()}
-    got.update({f"files/{path}": masked(data, version) for path, data in after.items() if before.get(path) != data})
+    got.update(written_file(path, data, version) for path, data in after.items() if before.get(path) != data)
     got.update({f"files/{path}": b"(removed)\n" for path in before if path not in after})
     return got
+
+
+def without_pictures(files):
+    return {path: PICTURE.sub(b"", data) if is_event_file(path) else data for path, data in files.items()}
 
 
 def bless(expected, got):
@@ -91,13 +134,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--tbtrace", required=True)
     parser.add_argument("--version", required=True)
+    parser.add_argument("--no-pictures", action="store_true")
     parser.add_argument("case", type=pathlib.Path)
     options = parser.parse_args()
     got = run(options.case, pathlib.Path(options.tbtrace).resolve(), options.version)
     if os.environ.get("TBTRACE_BLESS") == "1":
+        if options.no_pictures and any(map(is_event_file, got)):
+            sys.exit("a program built without cairo cannot say which pictures are expected; build with it")
         bless(options.case / "expected", got)
         return
     expected = files_in(options.case / "expected")
+    if options.no_pictures:
+        expected = without_pictures(expected)
     names = {"stdout", "stderr", "exit_code"} | expected.keys() | got.keys()
     problems = [difference(name, expected.get(name), got.get(name))
                 for name in sorted(names) if name not in expected or expected[name] != got.get(name)]
