@@ -1,28 +1,46 @@
-// The verbs of the program. To add one: a file <verb>_command.cc with its function, and its row in
-// commands.cc.
-// A command parses, calls the library and prints; it returns the exit code.
+// The verbs of the program. To add one: a file <verb>_command.cc with the function that describes
+// it, and its row in commands.cc. The help, the man page and the completions follow from that.
+// A command gets parsed options, calls the library and prints; it returns the exit code.
 // One thread. Nothing is kept between calls.
 #pragma once
 
-#include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
+#include "option.h"
+
 namespace tbtrace::tools {
+
+class OptionParser;
+
+struct Example {
+  std::string_view command;
+  std::string_view meaning;
+};
+
+enum class Inputs {
+  none,
+  needed,       ///< at least one is on the command line
+  in_lists_too  ///< the command checks whether there is any
+};
 
 struct Command {
   std::string_view name;
-  std::string_view summary;  ///< one line for `tbtrace --help`
-  int (*run)(const std::vector<std::string>& arguments);
+  std::string_view summary;          ///< one line for `tbtrace --help`
+  std::string_view usage;            ///< what follows `tbtrace VERB`
+  std::string_view about;            ///< some lines for `tbtrace VERB --help`
+  std::vector<OptionGroup> options;  ///< besides standard_options()
+  std::vector<Example> examples;
+  Inputs inputs = Inputs::needed;
+  int (*run)(const OptionParser& options);
 };
 
 /// All verbs, in the order of the help.
-std::span<const Command> commands();
+std::vector<Command> commands();
 
-int run_ops(const std::vector<std::string>& arguments);
-int run_convert(const std::vector<std::string>& arguments);
-int run_flamegraph(const std::vector<std::string>& arguments);
-int run_doctor(const std::vector<std::string>& arguments);
+Command ops_command();
+Command flamegraph_command();
+Command convert_command();
+Command doctor_command();
 
 }  // namespace tbtrace::tools

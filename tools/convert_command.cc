@@ -22,18 +22,6 @@ constexpr const char* kAbout =
     "one folder become one run with a worker each (without the plugin, a run for each worker), so\n"
     "that ranks can be compared.\n";
 
-constexpr const char* kExamples =
-    "  tbtrace convert trace.json.gz -o logs\n"
-    "      one trace; then: tensorboard --logdir logs\n"
-    "  tbtrace convert ranks/ -o logs --run resnet50 -j 4\n"
-    "      all ranks of a job as one run, four at a time\n"
-    "  tbtrace convert ranks/ -o logs --to tensorboard\n"
-    "      step times, tables and flame graphs of all ranks, for plain TensorBoard\n"
-    "  tbtrace convert archive/ -o logs --skip-existing --format json > manifest.json\n"
-    "      goes on where an earlier call was stopped, and says what became of each file\n"
-    "  tbtrace convert trace.json.gz -o logs --dialect kineto\n"
-    "      today's categories, for Perfetto and HolisticTraceAnalysis\n";
-
 /// The lines of a file, or of standard input; nothing if it cannot be read.
 bool add_lines(const std::string& path, std::vector<std::string>& inputs) {
   std::ifstream file;
@@ -122,42 +110,21 @@ int exit_code_of(const Conversion& conversion) {
   return failed == conversion.inputs.size() ? failure : kSomeInputsFailed;
 }
 
-void add_options(OptionParser& parser) {
-  const auto text = [] { return cxxopts::value<std::string>(); };
-  parser.add("Log files")  //
-      ("to", "plugin: traces for torch-tb-profiler; tensorboard: summaries as event files",
-       text()->default_value("plugin"), "WHAT")  //
-      ("dialect", "plugin, or kineto for today's categories", text()->default_value("plugin"),
-       "D")                                                                        //
-      ("run", "a name for the run (default: the input's folder)", text(), "NAME")  //
-      ("worker", "a name for the worker (default: by the input's name, or host and rank)", text(),
-       "NAME")                        //
-      ("gzip", "compress (default)")  //
-      ("no-gzip", "do not compress")  //
-      ("infer-steps", "annotations such as `Iteration 7` become steps if there are none");
-  parser.add("Many inputs")                                                               //
-      ("files-from", "a file with an input a line; - is standard input", text(), "FILE")  //
-      ("skip-existing", "leave log files alone that are there already")                   //
-      ("fail-fast", "stop at the first input that fails")                                 //
-      ("format", "text, or json for a manifest", text(), "F");
-}
-
 /// Takes --to and --dialect, with what goes with one of them only; says what is wrong with them.
 std::string take_target(const OptionParser& parser, LogDirectoryOptions& log) {
-  const auto value = [&](const char* name) { return parser.values()[name].as<std::string>(); };
-  if (value("to") == "tensorboard") {
+  if (parser.text("to") == "tensorboard") {
     log.format = LogFormat::event_files;
     for (const char* const name : {"dialect", "gzip", "no-gzip"}) {
-      if (parser.values().count(name) > 0) {
+      if (parser.given(name)) {
         return "--" + std::string(name) + " is for traces; event files have none";
       }
     }
-  } else if (value("to") != "plugin") {
-    return "--to takes plugin or tensorboard; '" + value("to") + "' is not known";
+  } else if (parser.text("to") != "plugin") {
+    return "--to takes plugin or tensorboard; '" + parser.text("to") + "' is not known";
   }
-  if (value("dialect") == "kineto") {
+  if (parser.text("dialect") == "kineto") {
     log.dialect = Dialect::kineto;
-  } else if (value("dialect") != "plugin") {
+  } else if (parser.text("dialect") != "plugin") {
     return "--dialect takes plugin or kineto";
   }
   if (parser.flag("gzip") && parser.flag("no-gzip")) {
@@ -171,8 +138,8 @@ std::string take_target(const OptionParser& parser, LogDirectoryOptions& log) {
 std::string take_names(const OptionParser& parser, LogDirectoryOptions& log) {
   for (const auto& [option, name] :
        {std::pair{"run", &log.run}, std::pair{"worker", &log.worker}}) {
-    if (parser.values().count(option) == 0) continue;
-    *name = parser.values()[option].as<std::string>();
+    if (!parser.given(option)) continue;
+    *name = parser.text(option);
     if (name->empty()) return "--run and --worker take a name";
   }
   return {};
@@ -181,10 +148,12 @@ std::string take_names(const OptionParser& parser, LogDirectoryOptions& log) {
 /// What is wrong with the options, empty if nothing is. `format`: of what is printed.
 std::string take_options(const OptionParser& parser, ConvertOptions& options, std::string& format) {
   const StandardOptions& standard = parser.standard();
+  const bool any_list = parser.given("files-from");
+  if (standard.inputs.empty() && !any_list) return "no input was named";
   if (standard.output.empty()) return "-o names the log directory to write to";
   if (standard.output == "-") return "a log directory is no standard output";
   if (std::string problem = take_target(parser, options.log); !problem.empty()) return problem;
-  format = standard.format.empty() ? "text" : standard.format;
+  format = parser.given("format") ? parser.text("format") : "text";
   if (format != "text" && format != "json") {
     return "there is no format '" + format + "'; use text or json";
   }
@@ -228,12 +197,7 @@ int convert(const std::vector<std::string>& inputs, const StandardOptions& stand
   return exit_code_of(*conversion);
 }
 
-}  // namespace
-
-int run_convert(const std::vector<std::string>& arguments) {
-  OptionParser parser("convert", "[OPTIONS] INPUT... -o LOGDIR", kAbout, kExamples);
-  add_options(parser);
-  if (const std::optional<int> code = parser.parse(arguments)) return *code;
+int run(const OptionParser& parser) {
   ConvertOptions options;
   std::string format;
   if (const std::string problem = take_options(parser, options, format); !problem.empty()) {
@@ -242,8 +206,8 @@ int run_convert(const std::vector<std::string>& arguments) {
   const StandardOptions& standard = parser.standard();
   Console console(standard.console);
   std::vector<std::string> inputs = standard.inputs;
-  if (parser.values().count("files-from") > 0) {
-    const std::string list = parser.values()["files-from"].as<std::string>();
+  if (parser.given("files-from")) {
+    const std::string& list = parser.text("files-from");
     if (!add_lines(list, inputs)) {
       console.error(subject_of(list), "cannot read this list of inputs; name another");
       return kUnreadableInput;
@@ -251,6 +215,56 @@ int run_convert(const std::vector<std::string>& arguments) {
   }
   if (inputs.empty()) return parser.wrong("--files-from lists no input");
   return convert(inputs, standard, options, format, console);
+}
+
+}  // namespace
+
+Command convert_command() {
+  return {
+      .name = "convert",
+      .summary = "log directories for TensorBoard, one trace or a thousand",
+      .usage = "[OPTIONS] INPUT... -o LOGDIR",
+      .about = kAbout,
+      .options =
+          {{"Log files",
+            {{.name = "to",
+              .value = "WHAT",
+              .help = "plugin: traces for torch-tb-profiler; tensorboard: summaries as event files",
+              .otherwise = "plugin"},
+             {.name = "dialect",
+              .value = "D",
+              .help = "plugin, or kineto for today's categories",
+              .otherwise = "plugin"},
+             {.name = "run",
+              .value = "NAME",
+              .help = "a name for the run (default: the input's folder)"},
+             {.name = "worker",
+              .value = "NAME",
+              .help = "a name for the worker (default: by the input's name, or host and rank)"},
+             {.name = "gzip", .help = "compress (default)"},
+             {.name = "no-gzip", .help = "do not compress"},
+             {.name = "infer-steps",
+              .help = "annotations such as `Iteration 7` become steps if there are none"}}},
+           {"Many inputs",
+            {{.name = "files-from",
+              .value = "FILE",
+              .help = "a file with an input a line; - is standard input"},
+             {.name = "skip-existing", .help = "leave log files alone that are there already"},
+             {.name = "fail-fast", .help = "stop at the first input that fails"},
+             {.name = "format", .value = "F", .help = "text, or json for a manifest"}}}},
+      .examples =
+          {{"tbtrace convert trace.json.gz -o logs", "one trace; then: tensorboard --logdir logs"},
+           {"tbtrace convert ranks/ -o logs --run resnet50 -j 4",
+            "all ranks of a job as one run, four at a time"},
+           {"tbtrace convert ranks/ -o logs --to tensorboard",
+            "step times, tables and flame graphs of all ranks, for plain TensorBoard"},
+           {"tbtrace convert archive/ -o logs --skip-existing --format json > manifest.json",
+            "goes on where an earlier call was stopped, and says what became of each file"},
+           {"tbtrace convert trace.json.gz -o logs --dialect kineto",
+            "today's categories, for Perfetto and HolisticTraceAnalysis"}},
+      .inputs = Inputs::in_lists_too,
+      .run = run,
+  };
 }
 
 }  // namespace tbtrace::tools

@@ -12,13 +12,12 @@
 #include "out_of_memory.h"
 
 namespace tbtrace::tools {
-
 namespace {
 
-constexpr const char* kExamples =
-    "  tbtrace doctor                       can GPUs be recorded here? if not: why, what to do\n"
-    "  tbtrace doctor --strict && train     train only where they can\n"
-    "  tbtrace doctor --format json         for scripts\n";
+constexpr const char* kAbout =
+    "Prints which libraries this build has and whether the work of GPUs can be recorded on this\n"
+    "machine; where it cannot, the reason and what to do. It tries it, which initialises CUDA for\n"
+    "a moment. With --strict the exit code is 1 where GPUs cannot be recorded.\n";
 
 std::string row(std::string_view what, const std::string& text) {
   constexpr std::size_t kWidth = 14;
@@ -42,22 +41,12 @@ std::string text_of(const Capabilities& can, const DeviceTracing& gpus) {
   return text;
 }
 
-}  // namespace
-
-int run_doctor(const std::vector<std::string>& arguments) {
-  OptionParser parser("doctor", "[OPTIONS]",
-                      "Prints which libraries this build has and whether the work of GPUs can be "
-                      "recorded on this machine;\nwhere it cannot, the reason and what to do. It "
-                      "tries it, which initialises CUDA for a moment.\nWith --strict the exit code "
-                      "is 1 where GPUs cannot be recorded.",
-                      kExamples);
-  parser.take_no_inputs();
-  parser.add()("format", "text or json", cxxopts::value<std::string>(), "FORMAT");
-  if (const auto code = parser.parse(arguments)) return *code;
+int run(const OptionParser& parser) {
   const StandardOptions& standard = parser.standard();
-  const bool as_json = standard.format == "json";
-  if (!as_json && !standard.format.empty() && standard.format != "text") {
-    return parser.wrong("there is no format '" + standard.format + "'; use text or json");
+  const std::string& format = parser.text("format");
+  const bool as_json = format == "json";
+  if (!as_json && parser.given("format") && format != "text") {
+    return parser.wrong("there is no format '" + format + "'; use text or json");
   }
   Console console(standard.console);
   const Subjects subjects = subjects_of("doctor", standard);
@@ -74,6 +63,23 @@ int run_doctor(const std::vector<std::string>& arguments) {
   });
   if (!written.ok()) return finish(written, subjects, console);
   return standard.reading.strict && !available ? kCheckFailed : kDone;
+}
+
+}  // namespace
+
+Command doctor_command() {
+  return {
+      .name = "doctor",
+      .summary = "what this build can do and this machine lets it: libraries, GPU tracing",
+      .usage = "[OPTIONS]",
+      .about = kAbout,
+      .options = {{"Output", {{.name = "format", .value = "F", .help = "text or json"}}}},
+      .examples = {{"tbtrace doctor", "can GPUs be recorded here? if not: why, what to do"},
+                   {"tbtrace doctor --strict && train", "train only where they can"},
+                   {"tbtrace doctor --format json", "for scripts"}},
+      .inputs = Inputs::none,
+      .run = run,
+  };
 }
 
 }  // namespace tbtrace::tools

@@ -22,18 +22,6 @@ constexpr const char* kAbout =
     "Flame graph of a saved trace: operators under the Python frames and modules that called\n"
     "them, and kernels under the operators that launched them.\n";
 
-constexpr const char* kExamples =
-    "  tbtrace flamegraph trace.json.gz -o flame.svg\n"
-    "      CPU time; open the file in a browser, click to zoom, Ctrl+F to search\n"
-    "  tbtrace flamegraph trace.json.gz --weight self_cuda_time_total --inverted -o gpu.svg\n"
-    "      GPU time under the lines that caused it, root on top\n"
-    "  tbtrace flamegraph trace.json.gz -o flame.png\n"
-    "      a still picture, for TensorBoard's Images tab and for documents\n"
-    "  tbtrace flamegraph trace.json -o stacks.folded\n"
-    "      stacks as text, as flamegraph.pl, inferno and speedscope read them\n"
-    "  tbtrace flamegraph trace.json --format folded --compat torch\n"
-    "      the lines that prof.export_stacks() writes\n";
-
 /// What is drawn or written, and how.
 struct GraphOptions {
   std::string format;
@@ -41,20 +29,6 @@ struct GraphOptions {
   bool exported_stacks = false;  ///< torch's own lines
   FlameGraphPngOptions picture;  ///< an SVG's options are among those of a PNG
 };
-
-void add_options(OptionParser& parser) {
-  const auto text = [] { return cxxopts::value<std::string>(); };
-  parser.add("Stacks")  //
-      ("weight", "self_cpu_time_total, self_device_time_total (or self_cuda_..) or cpu_memory",
-       text()->default_value("self_cpu_time_total"), "W")  //
-      ("compat", "torch: the lines that prof.export_stacks() writes (folded only)", text(), "WHO");
-  parser.add("Picture")                                                                        //
-      ("format", "svg, png or folded (default: by the output's name, else svg)", text(), "F")  //
-      ("inverted", "the root on top, an icicle graph")                                         //
-      ("title", "a title for the picture", text(), "TEXT")                                     //
-      ("width", "its width in px (default: 1200, png 1600)", text(), "PX")                     //
-      ("scale", "pixels of a png for each px, 1 to 4 (default: 2)", text(), "N");
-}
 
 std::string title_of(const std::string& weight) {
   if (weight == "self_cpu_time_total") return "CPU time";
@@ -68,12 +42,10 @@ std::string take_picture_options(const OptionParser& parser, GraphOptions& graph
   const bool is_png = graph.format == "png";
   FlameGraphPngOptions& picture = graph.picture;
   const auto number = [&](const char* option, std::int64_t otherwise) {
-    const cxxopts::ParseResult& values = parser.values();
-    if (values.count(option) == 0) return std::optional(otherwise);
-    return whole_number(values[option].as<std::string>());
+    return parser.given(option) ? whole_number(parser.text(option)) : std::optional(otherwise);
   };
   picture.inverted = parser.flag("inverted");
-  if (!is_png && parser.values().count("scale") > 0) return "--scale goes with --format png";
+  if (!is_png && parser.given("scale")) return "--scale goes with --format png";
   const auto scale = number("scale", picture.scale);
   if (!scale || *scale < 1 || *scale > 4) return "--scale takes 1 to 4";
   picture.scale = static_cast<int>(*scale);
@@ -84,8 +56,7 @@ std::string take_picture_options(const OptionParser& parser, GraphOptions& graph
            (is_png ? " at --scale " + std::to_string(*scale) : "");
   }
   picture.width = static_cast<int>(*width);
-  const bool has_title = parser.values().count("title") > 0;
-  picture.title = has_title ? parser.values()["title"].as<std::string>() : title_of(graph.weight);
+  picture.title = parser.given("title") ? parser.text("title") : title_of(graph.weight);
   const std::string& input = parser.standard().inputs.front();
   picture.subtitle = input == "-" ? "" : input;
   return {};
@@ -94,9 +65,9 @@ std::string take_picture_options(const OptionParser& parser, GraphOptions& graph
 /// Takes --format and --compat, which go together or not; says what is wrong with them.
 std::string take_format(const OptionParser& parser, GraphOptions& graph) {
   const StandardOptions& standard = parser.standard();
-  graph.exported_stacks = parser.values().count("compat") > 0;
+  graph.exported_stacks = parser.given("compat");
   std::string& format = graph.format;
-  format = standard.format;
+  format = parser.text("format");
   if (format.empty()) {
     format = format_of_suffix(
         standard.output,
@@ -106,7 +77,7 @@ std::string take_format(const OptionParser& parser, GraphOptions& graph) {
   if (format != "svg" && format != "png" && format != "folded") {
     return "there is no format '" + format + "'; use svg, png or folded";
   }
-  if (graph.exported_stacks && parser.values()["compat"].as<std::string>() != "torch") {
+  if (graph.exported_stacks && parser.text("compat") != "torch") {
     return "--compat takes torch";
   }
   if (graph.exported_stacks && format != "folded") {
@@ -120,7 +91,7 @@ std::string take_format(const OptionParser& parser, GraphOptions& graph) {
 
 /// What is wrong with the options, empty if nothing is.
 std::string take_options(const OptionParser& parser, GraphOptions& graph) {
-  graph.weight = parser.values()["weight"].as<std::string>();
+  graph.weight = parser.text("weight");
   if (std::string problem = take_format(parser, graph); !problem.empty()) return problem;
   const bool to_output = output_of(parser.standard()) == "-";
   if (graph.format != "folded" && to_output && ::isatty(STDOUT_FILENO) != 0) {
@@ -161,12 +132,7 @@ Status write_graph(std::span<const Trace* const> traces, const GraphOptions& gra
   return write_stacks(*stacks, graph, output, standard.overwrite);
 }
 
-}  // namespace
-
-int run_flamegraph(const std::vector<std::string>& arguments) {
-  OptionParser parser("flamegraph", "[OPTIONS] INPUT", kAbout, kExamples);
-  add_options(parser);
-  if (const std::optional<int> code = parser.parse(arguments)) return *code;
+int run(const OptionParser& parser) {
   GraphOptions graph;
   if (const std::string problem = take_options(parser, graph); !problem.empty()) {
     return parser.wrong(problem);
@@ -179,6 +145,48 @@ int run_flamegraph(const std::vector<std::string>& arguments) {
                       [&](std::span<const Trace* const> traces) {
                         return write_graph(traces, graph, standard, console);
                       });
+}
+
+}  // namespace
+
+Command flamegraph_command() {
+  return {
+      .name = "flamegraph",
+      .summary = "flame graph: CPU time, device time or memory by call stack",
+      .usage = "[OPTIONS] INPUT",
+      .about = kAbout,
+      .options =
+          {{"Stacks",
+            {{.name = "weight",
+              .value = "W",
+              .help = "self_cpu_time_total, self_device_time_total (or self_cuda_..) or cpu_memory",
+              .otherwise = "self_cpu_time_total"},
+             {.name = "compat",
+              .value = "WHO",
+              .help = "torch: the lines that prof.export_stacks() writes (folded only)"}}},
+           {"Picture",
+            {{.name = "format",
+              .value = "F",
+              .help = "svg, png or folded (default: by the output's name, else svg)"},
+             {.name = "inverted", .help = "the root on top, an icicle graph"},
+             {.name = "title", .value = "TEXT", .help = "a title for the picture"},
+             {.name = "width", .value = "PX", .help = "its width in px (default: 1200, png 1600)"},
+             {.name = "scale",
+              .value = "N",
+              .help = "pixels of a png for each px, 1 to 4 (default: 2)"}}}},
+      .examples =
+          {{"tbtrace flamegraph trace.json.gz -o flame.svg",
+            "CPU time; open the file in a browser, click to zoom, Ctrl+F to search"},
+           {"tbtrace flamegraph trace.json.gz --weight self_cuda_time_total --inverted -o gpu.svg",
+            "GPU time under the lines that caused it, root on top"},
+           {"tbtrace flamegraph trace.json.gz -o flame.png",
+            "a still picture, for TensorBoard's Images tab and for documents"},
+           {"tbtrace flamegraph trace.json -o stacks.folded",
+            "stacks as text, as flamegraph.pl, inferno and speedscope read them"},
+           {"tbtrace flamegraph trace.json --format folded --compat torch",
+            "the lines that prof.export_stacks() writes"}},
+      .run = run,
+  };
 }
 
 }  // namespace tbtrace::tools

@@ -4,6 +4,7 @@
 #include <malloc.h>
 #endif
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 
 #include "command.h"
 #include "console.h"
+#include "options.h"
 #include "out_of_memory.h"
 
 namespace {
@@ -60,7 +62,10 @@ int run(const std::vector<std::string>& words, tbtrace::tools::Console& console)
     return tbtrace::tools::kDone;
   }
   for (const tbtrace::tools::Command& command : tbtrace::tools::commands()) {
-    if (command.name == words[0]) return command.run({words.begin() + 1, words.end()});
+    if (command.name != words[0]) continue;
+    tbtrace::tools::OptionParser parser(command);
+    const std::optional<int> code = parser.parse({words.begin() + 1, words.end()});
+    return code ? *code : command.run(parser);
   }
   console.error(words[0], "is no verb; see tbtrace --help");
   return tbtrace::tools::kWrongUsage;

@@ -23,18 +23,6 @@ constexpr const char* kAbout =
     "Operator summary of a saved trace: by default the very text that torch.profiler's\n"
     "key_averages().table() would have printed in the process that made it.\n";
 
-constexpr const char* kExamples =
-    "  tbtrace ops trace.json.gz --sort-by self_cuda_time_total --row-limit 20\n"
-    "      the most expensive operators on the GPU\n"
-    "  tbtrace ops trace.json --group-by-input-shape --format csv -o ops.csv\n"
-    "      every operator and shape, for a spreadsheet\n"
-    "  tbtrace ops trace.json --format json --strict-totals\n"
-    "      exact nanoseconds that add up, with what is idle or belongs to nobody\n"
-    "  tbtrace ops rank*.json.gz --each --format md -o summaries\n"
-    "      one summary per rank\n"
-    "  zcat trace.json.gz | tbtrace ops -\n"
-    "      from a pipe\n";
-
 struct OpsOptions {
   TableFormat format = TableFormat::text;
   std::string format_name = "text";
@@ -44,37 +32,10 @@ struct OpsOptions {
   bool each = false;
 };
 
-void add_options(OptionParser& parser) {
-  const auto text = [] { return cxxopts::value<std::string>(); };
-  parser.add("Rows")  //
-      ("sort-by", "a column as torch names it, such as self_cpu_time_total or count", text(),
-       "KEY")  //
-      ("row-limit", "rows to show, -1 for all (default: 100 as text, all otherwise)", text(),
-       "N")                                                                                     //
-      ("group-by-input-shape", "a row per operator and input shapes")                           //
-      ("group-by-stack-n", "a row per operator and N frames of its Python stack", text(), "N")  //
-      ("group-by-overload-name", "a row per operator and overload")                             //
-      ("top-level-events-only", "only what lies in nothing else")                               //
-      ("per-event", "a row per event instead of averages")                                      //
-      ("each", "a summary per input instead of one of all");
-  parser.add("Figures")  //
-      ("compat", "whose figures: torch, or plugin for torch-tb-profiler's operator table",
-       text()->default_value("torch"), "WHO")  //
-      ("strict-totals", "exact figures that add up, with [idle] and [unattributed]");
-  parser.add("Layout")  //
-      ("format", "text, csv, json or md (default: by the output's name, else text)", text(),
-       "F")                                                                               //
-      ("header", "a title above the table", text(), "TEXT")                               //
-      ("time-unit", "s, ms or us for all times", text(), "UNIT")                          //
-      ("max-name-column-width", "characters, or none", text()->default_value("55"), "N")  //
-      ("max-src-column-width", "characters, or none", text()->default_value("75"), "N")   //
-      ("max-shapes-column-width", "characters, or none", text()->default_value("80"), "N");
-}
-
 // Each of these takes some options and says what is wrong with them, nothing if all is well.
 
 std::string take_format(const OptionParser& parser, OpsOptions& ops) {
-  std::string format = parser.standard().format;
+  std::string format = parser.text("format");
   if (format.empty() && !parser.flag("each")) {
     format = format_of_suffix(parser.standard().output,
                               {{".csv", "csv"}, {".json", "json"}, {".md", "md"}});
@@ -93,19 +54,17 @@ std::string take_format(const OptionParser& parser, OpsOptions& ops) {
 
 /// Which rows there are, and which of them are shown.
 std::string take_rows(const OptionParser& parser, OpsOptions& ops) {
-  const cxxopts::ParseResult& values = parser.values();
-  const auto text = [&](const char* name) { return values[name].as<std::string>(); };
-  if (values.count("sort-by") > 0) ops.table.sort_by = text("sort-by");
+  if (parser.given("sort-by")) ops.table.sort_by = parser.text("sort-by");
   ops.table.row_limit = ops.format == TableFormat::text ? 100 : -1;
-  if (values.count("row-limit") > 0) {
-    const auto limit = whole_number(text("row-limit"));
+  if (parser.given("row-limit")) {
+    const auto limit = whole_number(parser.text("row-limit"));
     if (!limit || *limit < -1) return "--row-limit takes a number, -1 for all";
     ops.table.row_limit = *limit;
   }
   ops.summary.group_by_input_shape = parser.flag("group-by-input-shape");
   ops.summary.group_by_overload_name = parser.flag("group-by-overload-name");
-  if (values.count("group-by-stack-n") > 0) {
-    const auto frames = whole_number(text("group-by-stack-n"));
+  if (parser.given("group-by-stack-n")) {
+    const auto frames = whole_number(parser.text("group-by-stack-n"));
     if (!frames || *frames < 0 || *frames > 1000000) return "--group-by-stack-n takes a number";
     ops.summary.group_by_stack_n = static_cast<int>(*frames);
   }
@@ -116,17 +75,15 @@ std::string take_rows(const OptionParser& parser, OpsOptions& ops) {
 }
 
 std::string take_layout(const OptionParser& parser, TableOptions& table) {
-  const cxxopts::ParseResult& values = parser.values();
-  const auto text = [&](const char* name) { return values[name].as<std::string>(); };
-  if (values.count("header") > 0) table.header = text("header");
-  if (values.count("time-unit") > 0) table.time_unit = text("time-unit");
+  if (parser.given("header")) table.header = parser.text("header");
+  if (parser.given("time-unit")) table.time_unit = parser.text("time-unit");
   for (const auto& [name, width] :
        {std::pair{"max-name-column-width", &table.max_name_column_width},
         std::pair{"max-src-column-width", &table.max_src_column_width},
         std::pair{"max-shapes-column-width", &table.max_shapes_column_width}}) {
     *width = std::nullopt;
-    if (text(name) == "none") continue;
-    const auto characters = whole_number(text(name));
+    if (parser.text(name) == "none") continue;
+    const auto characters = whole_number(parser.text(name));
     if (!characters || *characters < 0 || *characters > 1000000) {
       return "--" + std::string(name) + " takes a number or none";
     }
@@ -137,7 +94,7 @@ std::string take_layout(const OptionParser& parser, TableOptions& table) {
 
 /// Whose figures, and what does not go with them.
 std::string take_figures(const OptionParser& parser, OpsOptions& ops) {
-  const std::string compat = parser.values()["compat"].as<std::string>();
+  const std::string& compat = parser.text("compat");
   if (compat != "torch" && compat != "plugin") return "--compat takes torch or plugin";
   if (compat == "plugin") ops.summary.figures = Figures::plugin;
   if (parser.flag("strict-totals")) {
@@ -275,12 +232,7 @@ int run_each(const OpsOptions& ops, const StandardOptions& standard, Console& co
   return failed == standard.inputs.size() ? last_failure : kSomeInputsFailed;
 }
 
-}  // namespace
-
-int run_ops(const std::vector<std::string>& arguments) {
-  OptionParser parser("ops", "[OPTIONS] INPUT...", kAbout, kExamples);
-  add_options(parser);
-  if (const std::optional<int> code = parser.parse(arguments)) return *code;
+int run(const OptionParser& parser) {
   OpsOptions ops;
   if (const std::string problem = take_options(parser, ops); !problem.empty()) {
     return parser.wrong(problem);
@@ -296,6 +248,68 @@ int run_ops(const std::vector<std::string>& arguments) {
                         return summarise(ops, traces, standard.inputs, output_of(standard),
                                          standard, console);
                       });
+}
+
+}  // namespace
+
+Command ops_command() {
+  return {
+      .name = "ops",
+      .summary = "operator summary: what key_averages().table() would have printed",
+      .usage = "[OPTIONS] INPUT...",
+      .about = kAbout,
+      .options = {{"Rows",
+                   {{.name = "sort-by",
+                     .value = "KEY",
+                     .help = "a column as torch names it, such as self_cpu_time_total or count"},
+                    {.name = "row-limit",
+                     .value = "N",
+                     .help = "rows to show, -1 for all (default: 100 as text, all otherwise)"},
+                    {.name = "group-by-input-shape", .help = "a row per operator and input shapes"},
+                    {.name = "group-by-stack-n",
+                     .value = "N",
+                     .help = "a row per operator and N frames of its Python stack"},
+                    {.name = "group-by-overload-name", .help = "a row per operator and overload"},
+                    {.name = "top-level-events-only", .help = "only what lies in nothing else"},
+                    {.name = "per-event", .help = "a row per event instead of averages"},
+                    {.name = "each", .help = "a summary per input instead of one of all"}}},
+                  {"Figures",
+                   {{.name = "compat",
+                     .value = "WHO",
+                     .help =
+                         "whose figures: torch, or plugin for torch-tb-profiler's operator table",
+                     .otherwise = "torch"},
+                    {.name = "strict-totals",
+                     .help = "exact figures that add up, with [idle] and [unattributed]"}}},
+                  {"Layout",
+                   {{.name = "format",
+                     .value = "F",
+                     .help = "text, csv, json or md (default: by the output's name, else text)"},
+                    {.name = "header", .value = "TEXT", .help = "a title above the table"},
+                    {.name = "time-unit", .value = "UNIT", .help = "s, ms or us for all times"},
+                    {.name = "max-name-column-width",
+                     .value = "N",
+                     .help = "characters, or none",
+                     .otherwise = "55"},
+                    {.name = "max-src-column-width",
+                     .value = "N",
+                     .help = "characters, or none",
+                     .otherwise = "75"},
+                    {.name = "max-shapes-column-width",
+                     .value = "N",
+                     .help = "characters, or none",
+                     .otherwise = "80"}}}},
+      .examples = {{"tbtrace ops trace.json.gz --sort-by self_cuda_time_total --row-limit 20",
+                    "the most expensive operators on the GPU"},
+                   {"tbtrace ops trace.json --group-by-input-shape --format csv -o ops.csv",
+                    "every operator and shape, for a spreadsheet"},
+                   {"tbtrace ops trace.json --format json --strict-totals",
+                    "exact nanoseconds that add up, with what is idle or belongs to nobody"},
+                   {"tbtrace ops rank*.json.gz --each --format md -o summaries",
+                    "one summary per rank"},
+                   {"zcat trace.json.gz | tbtrace ops -", "from a pipe"}},
+      .run = run,
+  };
 }
 
 }  // namespace tbtrace::tools

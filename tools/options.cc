@@ -2,13 +2,16 @@
 
 #include <charconv>
 #include <iostream>
-#include <utility>
+
+// Values are taken whole: file names and titles may hold commas.
+#define CXXOPTS_VECTOR_DELIMITER '\0'
+#include <cxxopts.hpp>
 
 namespace tbtrace::tools {
 namespace {
 
-constexpr const char* kStandardGroup = "Input and output";
 constexpr int kMostThreads = 1024;
+constexpr const char* kInputs = "inputs";
 
 std::optional<When> parse_when(const std::string& text, const std::string& always,
                                const std::string& never) {
@@ -18,87 +21,123 @@ std::optional<When> parse_when(const std::string& text, const std::string& alway
   return std::nullopt;
 }
 
+/// A verb's own groups, and the one that all verbs have.
+std::vector<OptionGroup> all_options(const Command& command) {
+  std::vector<OptionGroup> groups = command.options;
+  groups.push_back(standard_options());
+  return groups;
+}
+
+cxxopts::Options cxxopts_for(const Command& command) {
+  cxxopts::Options all("tbtrace " + std::string(command.name), std::string(command.about));
+  all.custom_help(std::string(command.usage));
+  all.positional_help("");
+  all.set_width(100);
+  for (const OptionGroup& group : all_options(command)) {
+    cxxopts::OptionAdder add = all.add_options(std::string(group.title));
+    for (const Option& option : group.options) {
+      std::string names(option.name);
+      if (option.letter != '\0') names = option.letter + ("," + names);
+      std::shared_ptr<cxxopts::Value> value = cxxopts::value<bool>();
+      if (!option.value.empty()) value = cxxopts::value<std::string>();
+      if (!option.otherwise.empty()) value->default_value(std::string(option.otherwise));
+      add(names, std::string(option.help), value, std::string(option.value));
+    }
+  }
+  all.add_options("positional")(kInputs, "", cxxopts::value<std::vector<std::string>>());
+  all.parse_positional({kInputs});
+  return all;
+}
+
+std::string help(const Command& command, const cxxopts::Options& options) {
+  std::vector<std::string> titles;
+  for (const OptionGroup& group : all_options(command)) titles.emplace_back(group.title);
+  std::string text;
+  for (const char c : options.help(titles) + "\nExamples:\n") {
+    if (c == '\n') text.erase(text.find_last_not_of(' ') + 1);
+    text += c;
+  }
+  for (const Example& example : command.examples) {
+    text += "  " + std::string(example.command) + "\n      " + std::string(example.meaning) + "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
-OptionParser::OptionParser(std::string verb, const std::string& usage, const std::string& about,
-                           std::string examples)
-    : verb_(std::move(verb)), examples_(std::move(examples)), options_("tbtrace " + verb_, about) {
-  options_.custom_help(usage);
-  options_.positional_help("");
-  options_.set_width(100);
-  options_.add_options(kStandardGroup)  //
-      ("o,output", "where to write; - is standard output", cxxopts::value<std::string>(),
-       "PATH")                                     //
-      ("overwrite", "replace an existing output")  //
-      ("j,threads", "threads to read with (default: all cores)", cxxopts::value<std::string>(),
-       "N")                                                  //
-      ("strict", "fail if anything is wrong with an input")  //
-      ("progress", "auto, on or off", cxxopts::value<std::string>()->default_value("auto"),
-       "WHEN")  //
-      ("color", "auto, always or never", cxxopts::value<std::string>()->default_value("auto"),
-       "WHEN")                                    //
-      ("q,quiet", "no warnings and no progress")  //
-      ("v,verbose", "say more")                   //
-      ("h,help", "this help");
-  options_.add_options("positional")("inputs", "", cxxopts::value<std::vector<std::string>>());
-  options_.parse_positional({"inputs"});
+OptionGroup standard_options() {
+  return {
+      "Input and output",
+      {
+          {.name = "output",
+           .value = "PATH",
+           .help = "where to write; - is standard output",
+           .letter = 'o'},
+          {.name = "overwrite", .help = "replace an existing output"},
+          {.name = "threads",
+           .value = "N",
+           .help = "threads to read with (default: all cores)",
+           .letter = 'j'},
+          {.name = "strict", .help = "fail if anything is wrong with an input"},
+          {.name = "progress", .value = "WHEN", .help = "auto, on or off", .otherwise = "auto"},
+          {.name = "color", .value = "WHEN", .help = "auto, always or never", .otherwise = "auto"},
+          {.name = "quiet", .help = "no warnings and no progress", .letter = 'q'},
+          {.name = "verbose", .help = "say more", .letter = 'v'},
+          {.name = "help", .help = "this help", .letter = 'h'},
+      }};
 }
 
-cxxopts::OptionAdder OptionParser::add(const std::string& group) {
-  groups_.push_back(group);
-  return options_.add_options(group);
-}
+bool OptionParser::given(const std::string& name) const { return values_.at(name).given; }
 
-std::string OptionParser::help() const {
-  std::vector<std::string> groups = groups_;
-  groups.emplace_back(kStandardGroup);
-  const std::string text = options_.help(groups) + "\nExamples:\n" + examples_;
-  std::string without_trailing_blanks;
-  for (const char c : text) {
-    if (c == '\n') {
-      without_trailing_blanks.erase(without_trailing_blanks.find_last_not_of(' ') + 1);
-    }
-    without_trailing_blanks += c;
-  }
-  return without_trailing_blanks;
-}
+bool OptionParser::flag(const std::string& name) const { return values_.at(name).is_true; }
 
-bool OptionParser::flag(const std::string& name) const {
-  return values_.count(name) > 0 && values_[name].as<bool>();
+const std::string& OptionParser::text(const std::string& name) const {
+  return values_.at(name).text;
 }
 
 int OptionParser::wrong(const std::string& message) const {
-  Console(standard_.console).error(verb_, message + "; see tbtrace " + verb_ + " --help");
+  const std::string verb(command_.name);
+  Console(standard_.console).error(verb, message + "; see tbtrace " + verb + " --help");
   return kWrongUsage;
 }
 
 std::optional<int> OptionParser::parse(const std::vector<std::string>& arguments) {
   std::vector<const char*> words = {"tbtrace"};
   for (const std::string& argument : arguments) words.push_back(argument.c_str());
+  cxxopts::Options options = cxxopts_for(command_);
   try {
-    values_ = options_.parse(static_cast<int>(words.size()), words.data());
-    if (flag("help")) {
-      std::cout << help();
-      return kDone;
+    const cxxopts::ParseResult parsed = options.parse(static_cast<int>(words.size()), words.data());
+    if (parsed.count(kInputs) > 0) {
+      standard_.inputs = parsed[kInputs].as<std::vector<std::string>>();
     }
-    if (const std::string problem = take_standard(); !problem.empty()) return wrong(problem);
+    for (const OptionGroup& group : all_options(command_)) {
+      for (const Option& option : group.options) {
+        const std::string name(option.name);
+        Value& value = values_[name];
+        value.given = parsed.count(name) > 0;
+        if (option.value.empty()) {
+          value.is_true = value.given && parsed[name].as<bool>();
+        } else if (value.given || !option.otherwise.empty()) {
+          value.text = parsed[name].as<std::string>();
+        }
+      }
+    }
   } catch (const cxxopts::exceptions::exception& error) {
     return wrong(error.what());
   }
+  if (flag("help")) {
+    std::cout << help(command_, options);
+    return kDone;
+  }
+  if (const std::string problem = take_standard(); !problem.empty()) return wrong(problem);
   return std::nullopt;
 }
 
 std::string OptionParser::take_standard() {
-  if (values_.count("inputs") > 0) {
-    standard_.inputs = values_["inputs"].as<std::vector<std::string>>();
-  }
-  if (values_.count("output") > 0) {
-    standard_.output = values_["output"].as<std::string>();
-    if (standard_.output.empty()) return "--output takes a path";
-  }
-  if (values_.count("format") > 0) standard_.format = values_["format"].as<std::string>();
-  if (values_.count("threads") > 0) {
-    const auto threads = whole_number(values_["threads"].as<std::string>());
+  standard_.output = text("output");
+  if (given("output") && standard_.output.empty()) return "--output takes a path";
+  if (given("threads")) {
+    const auto threads = whole_number(text("threads"));
     if (!threads || *threads < 1 || *threads > kMostThreads) {
       return "--threads takes 1 to " + std::to_string(kMostThreads);
     }
@@ -108,15 +147,15 @@ std::string OptionParser::take_standard() {
   standard_.reading.strict = flag("strict");
   standard_.console.quiet = flag("quiet");
   standard_.console.verbose = flag("verbose");
-  const auto progress = parse_when(values_["progress"].as<std::string>(), "on", "off");
-  const auto color = parse_when(values_["color"].as<std::string>(), "always", "never");
+  const auto progress = parse_when(text("progress"), "on", "off");
+  const auto color = parse_when(text("color"), "always", "never");
   if (!progress) return "--progress takes auto, on or off";
   if (!color) return "--color takes auto, always or never";
   standard_.console.progress = *progress;
   standard_.console.color = *color;
-  if (!takes_inputs_) return standard_.inputs.empty() ? "" : "it takes no input";
-  const bool may_be_elsewhere = values_.count("files-from") > 0;
-  if (standard_.inputs.empty() && !may_be_elsewhere) return "no input was named";
+  const bool any_input = !standard_.inputs.empty();
+  if (command_.inputs == Inputs::none && any_input) return "it takes no input";
+  if (command_.inputs == Inputs::needed && !any_input) return "no input was named";
   return {};
 }
 

@@ -4,64 +4,64 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <tbtrace/trace.h>
 
-// Values are taken whole: file names and titles may hold commas.
-#define CXXOPTS_VECTOR_DELIMITER '\0'
-#include <cxxopts.hpp>
-
+#include "command.h"
 #include "console.h"
+#include "option.h"
 
 namespace tbtrace::tools {
 
 struct StandardOptions {
   std::vector<std::string> inputs;
   std::string output;  ///< empty: not given
-  std::string format;  ///< empty: not given
   bool overwrite = false;
   ReadOptions reading;
   Console::Options console;
 };
 
+/// Those that every verb has.
+OptionGroup standard_options();
+
 class OptionParser {
  public:
-  /// `usage`: what follows `tbtrace VERB `; `about` and `examples` stand around the options in the
-  /// help.
-  OptionParser(std::string verb, const std::string& usage, const std::string& about,
-               std::string examples);
-
-  /// For a verb's own options, before parse().
-  cxxopts::OptionAdder add(const std::string& group = "");
-
-  /// For verbs that look at the machine and not at traces.
-  void take_no_inputs() { takes_inputs_ = false; }
+  /// `command` has to outlive the parser.
+  explicit OptionParser(const Command& command) : command_(command) {}
 
   /// The exit code if there is nothing more to do: help was asked for, or the options are wrong.
   std::optional<int> parse(const std::vector<std::string>& arguments);
 
-  const cxxopts::ParseResult& values() const { return values_; }
   const StandardOptions& standard() const { return standard_; }
+
+  // For an option that the verb has.
+
+  bool given(const std::string& name) const;
   /// Whether an option without a value was given, and not as `--option=false`.
   bool flag(const std::string& name) const;
+  /// The value; of an option that was not given, what it has otherwise.
+  const std::string& text(const std::string& name) const;
 
   /// Says that the options are wrong; returns the exit code.
   int wrong(const std::string& message) const;
 
  private:
-  std::string help() const;
+  struct Value {
+    bool given = false;
+    bool is_true = false;
+    std::string text;
+  };
+
   std::string take_standard();
 
-  std::string verb_;
-  std::string examples_;
-  cxxopts::Options options_;
-  std::vector<std::string> groups_;  // of options, in the order of the help
-  bool takes_inputs_ = true;
-  cxxopts::ParseResult values_;
+  const Command& command_;
+  std::map<std::string, Value> values_;
   StandardOptions standard_;
 };
 
