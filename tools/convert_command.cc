@@ -119,14 +119,8 @@ std::string take_target(const OptionParser& parser, LogDirectoryOptions& log) {
         return "--" + std::string(name) + " is for traces; event files have none";
       }
     }
-  } else if (parser.text("to") != "plugin") {
-    return "--to takes plugin or tensorboard; '" + parser.text("to") + "' is not known";
   }
-  if (parser.text("dialect") == "kineto") {
-    log.dialect = Dialect::kineto;
-  } else if (parser.text("dialect") != "plugin") {
-    return "--dialect takes plugin or kineto";
-  }
+  if (parser.text("dialect") == "kineto") log.dialect = Dialect::kineto;
   if (parser.flag("gzip") && parser.flag("no-gzip")) {
     return "--gzip and --no-gzip exclude each other";
   }
@@ -145,18 +139,14 @@ std::string take_names(const OptionParser& parser, LogDirectoryOptions& log) {
   return {};
 }
 
-/// What is wrong with the options, empty if nothing is. `format`: of what is printed.
-std::string take_options(const OptionParser& parser, ConvertOptions& options, std::string& format) {
+/// What is wrong with the options, empty if nothing is.
+std::string take_options(const OptionParser& parser, ConvertOptions& options) {
   const StandardOptions& standard = parser.standard();
   const bool any_list = parser.given("files-from");
   if (standard.inputs.empty() && !any_list) return "no input was named";
   if (standard.output.empty()) return "-o names the log directory to write to";
   if (standard.output == "-") return "a log directory is no standard output";
   if (std::string problem = take_target(parser, options.log); !problem.empty()) return problem;
-  format = parser.given("format") ? parser.text("format") : "text";
-  if (format != "text" && format != "json") {
-    return "there is no format '" + format + "'; use text or json";
-  }
   if (parser.flag("skip-existing") && standard.overwrite) {
     return "--skip-existing and --overwrite exclude each other";
   }
@@ -172,8 +162,8 @@ std::string take_options(const OptionParser& parser, ConvertOptions& options, st
 
 /// Converts, and says what became of each input. Returns the exit code.
 int convert(const std::vector<std::string>& inputs, const StandardOptions& standard,
-            ConvertOptions& options, const std::string& format, Console& console) {
-  Report report(format == "text", console);
+            ConvertOptions& options, bool as_json, Console& console) {
+  Report report(!as_json, console);
   options.on_input = [&](const ConvertedInput& input) { report.add(input); };
   options.on_progress = [&](std::size_t done, std::size_t all) {
     console.count("converting", done, all);
@@ -189,7 +179,7 @@ int convert(const std::vector<std::string>& inputs, const StandardOptions& stand
   for (const auto& [run, status] : conversion->failed_runs) {
     console.error(run, status.message());
   }
-  if (format == "json") {
+  if (as_json) {
     std::cout << conversion_json(*conversion, standard.output);
   } else {
     report.sum_up(*conversion, standard.output);
@@ -199,8 +189,7 @@ int convert(const std::vector<std::string>& inputs, const StandardOptions& stand
 
 int run(const OptionParser& parser) {
   ConvertOptions options;
-  std::string format;
-  if (const std::string problem = take_options(parser, options, format); !problem.empty()) {
+  if (const std::string problem = take_options(parser, options); !problem.empty()) {
     return parser.wrong(problem);
   }
   const StandardOptions& standard = parser.standard();
@@ -214,7 +203,42 @@ int run(const OptionParser& parser) {
     }
   }
   if (inputs.empty()) return parser.wrong("--files-from lists no input");
-  return convert(inputs, standard, options, format, console);
+  return convert(inputs, standard, options, parser.text("format") == "json", console);
+}
+
+std::vector<OptionGroup> own_options() {
+  return {{"Log files",
+           {{.name = "to",
+             .value = "WHAT",
+             .help = "plugin: traces for torch-tb-profiler; tensorboard: summaries as event files",
+             .otherwise = "plugin",
+             .choices = {"plugin", "tensorboard"}},
+            {.name = "dialect",
+             .value = "D",
+             .help = "plugin, or kineto for today's categories",
+             .otherwise = "plugin",
+             .choices = {"plugin", "kineto"}},
+            {.name = "run",
+             .value = "NAME",
+             .help = "a name for the run (default: the input's folder)"},
+            {.name = "worker",
+             .value = "NAME",
+             .help = "a name for the worker (default: by the input's name, or host and rank)"},
+            {.name = "gzip", .help = "compress (default)"},
+            {.name = "no-gzip", .help = "do not compress"},
+            {.name = "infer-steps",
+             .help = "annotations such as `Iteration 7` become steps if there are none"}}},
+          {"Many inputs",
+           {{.name = "files-from",
+             .value = "FILE",
+             .help = "a file with an input a line; - is standard input",
+             .takes_path = true},
+            {.name = "skip-existing", .help = "leave log files alone that are there already"},
+            {.name = "fail-fast", .help = "stop at the first input that fails"},
+            {.name = "format",
+             .value = "F",
+             .help = "text, or json for a manifest",
+             .choices = {"text", "json"}}}}};
 }
 
 }  // namespace
@@ -225,33 +249,7 @@ Command convert_command() {
       .summary = "log directories for TensorBoard, one trace or a thousand",
       .usage = "[OPTIONS] INPUT... -o LOGDIR",
       .about = kAbout,
-      .options =
-          {{"Log files",
-            {{.name = "to",
-              .value = "WHAT",
-              .help = "plugin: traces for torch-tb-profiler; tensorboard: summaries as event files",
-              .otherwise = "plugin"},
-             {.name = "dialect",
-              .value = "D",
-              .help = "plugin, or kineto for today's categories",
-              .otherwise = "plugin"},
-             {.name = "run",
-              .value = "NAME",
-              .help = "a name for the run (default: the input's folder)"},
-             {.name = "worker",
-              .value = "NAME",
-              .help = "a name for the worker (default: by the input's name, or host and rank)"},
-             {.name = "gzip", .help = "compress (default)"},
-             {.name = "no-gzip", .help = "do not compress"},
-             {.name = "infer-steps",
-              .help = "annotations such as `Iteration 7` become steps if there are none"}}},
-           {"Many inputs",
-            {{.name = "files-from",
-              .value = "FILE",
-              .help = "a file with an input a line; - is standard input"},
-             {.name = "skip-existing", .help = "leave log files alone that are there already"},
-             {.name = "fail-fast", .help = "stop at the first input that fails"},
-             {.name = "format", .value = "F", .help = "text, or json for a manifest"}}}},
+      .options = own_options(),
       .examples =
           {{"tbtrace convert trace.json.gz -o logs", "one trace; then: tensorboard --logdir logs"},
            {"tbtrace convert ranks/ -o logs --run resnet50 -j 4",

@@ -43,11 +43,7 @@ std::string text_of(const Capabilities& can, const DeviceTracing& gpus) {
 
 int run(const OptionParser& parser) {
   const StandardOptions& standard = parser.standard();
-  const std::string& format = parser.text("format");
-  const bool as_json = format == "json";
-  if (!as_json && parser.given("format") && format != "text") {
-    return parser.wrong("there is no format '" + format + "'; use text or json");
-  }
+  const bool as_json = parser.text("format") == "json";
   Console console(standard.console);
   const Subjects subjects = subjects_of("doctor", standard);
   if (const Status place = check_output(subjects.output, standard.overwrite); !place.ok()) {
@@ -73,7 +69,11 @@ Command doctor_command() {
       .summary = "what this build can do and this machine lets it: libraries, GPU tracing",
       .usage = "[OPTIONS]",
       .about = kAbout,
-      .options = {{"Output", {{.name = "format", .value = "F", .help = "text or json"}}}},
+      .options = {{"Output",
+                   {{.name = "format",
+                     .value = "F",
+                     .help = "text or json",
+                     .choices = {"text", "json"}}}}},
       .examples = {{"tbtrace doctor", "can GPUs be recorded here? if not: why, what to do"},
                    {"tbtrace doctor --strict && train", "train only where they can"},
                    {"tbtrace doctor --format json", "for scripts"}},

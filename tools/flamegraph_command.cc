@@ -74,12 +74,6 @@ std::string take_format(const OptionParser& parser, GraphOptions& graph) {
         {{".svg", "svg"}, {".png", "png"}, {".folded", "folded"}, {".txt", "folded"}});
   }
   if (format.empty()) format = graph.exported_stacks ? "folded" : "svg";
-  if (format != "svg" && format != "png" && format != "folded") {
-    return "there is no format '" + format + "'; use svg, png or folded";
-  }
-  if (graph.exported_stacks && parser.text("compat") != "torch") {
-    return "--compat takes torch";
-  }
   if (graph.exported_stacks && format != "folded") {
     return "--compat torch goes with --format folded";
   }
@@ -147,6 +141,32 @@ int run(const OptionParser& parser) {
                       });
 }
 
+std::vector<OptionGroup> own_options() {
+  return {{"Stacks",
+           {{.name = "weight",
+             .value = "W",
+             .help = "self_cpu_time_total, self_device_time_total (or self_cuda_..) or cpu_memory",
+             .otherwise = "self_cpu_time_total",
+             .choices = {"self_cpu_time_total", "self_device_time_total", "self_cuda_time_total",
+                         "cpu_memory"},
+             .takes_others = true},
+            {.name = "compat",
+             .value = "WHO",
+             .help = "torch: the lines that prof.export_stacks() writes (folded only)",
+             .choices = {"torch"}}}},
+          {"Picture",
+           {{.name = "format",
+             .value = "F",
+             .help = "svg, png or folded (default: by the output's name, else svg)",
+             .choices = {"svg", "png", "folded"}},
+            {.name = "inverted", .help = "the root on top, an icicle graph"},
+            {.name = "title", .value = "TEXT", .help = "a title for the picture"},
+            {.name = "width", .value = "PX", .help = "its width in px (default: 1200, png 1600)"},
+            {.name = "scale",
+             .value = "N",
+             .help = "pixels of a png for each px, 1 to 4 (default: 2)"}}}};
+}
+
 }  // namespace
 
 Command flamegraph_command() {
@@ -155,25 +175,7 @@ Command flamegraph_command() {
       .summary = "flame graph: CPU time, device time or memory by call stack",
       .usage = "[OPTIONS] INPUT",
       .about = kAbout,
-      .options =
-          {{"Stacks",
-            {{.name = "weight",
-              .value = "W",
-              .help = "self_cpu_time_total, self_device_time_total (or self_cuda_..) or cpu_memory",
-              .otherwise = "self_cpu_time_total"},
-             {.name = "compat",
-              .value = "WHO",
-              .help = "torch: the lines that prof.export_stacks() writes (folded only)"}}},
-           {"Picture",
-            {{.name = "format",
-              .value = "F",
-              .help = "svg, png or folded (default: by the output's name, else svg)"},
-             {.name = "inverted", .help = "the root on top, an icicle graph"},
-             {.name = "title", .value = "TEXT", .help = "a title for the picture"},
-             {.name = "width", .value = "PX", .help = "its width in px (default: 1200, png 1600)"},
-             {.name = "scale",
-              .value = "N",
-              .help = "pixels of a png for each px, 1 to 4 (default: 2)"}}}},
+      .options = own_options(),
       .examples =
           {{"tbtrace flamegraph trace.json.gz -o flame.svg",
             "CPU time; open the file in a browser, click to zoom, Ctrl+F to search"},

@@ -32,9 +32,7 @@ struct OpsOptions {
   bool each = false;
 };
 
-// Each of these takes some options and says what is wrong with them, nothing if all is well.
-
-std::string take_format(const OptionParser& parser, OpsOptions& ops) {
+void take_format(const OptionParser& parser, OpsOptions& ops) {
   std::string format = parser.text("format");
   if (format.empty() && !parser.flag("each")) {
     format = format_of_suffix(parser.standard().output,
@@ -45,12 +43,11 @@ std::string take_format(const OptionParser& parser, OpsOptions& ops) {
                                                       {"csv", TableFormat::csv},
                                                       {"json", TableFormat::json},
                                                       {"md", TableFormat::markdown}};
-  if (!formats.contains(format))
-    return "there is no format '" + format + "'; use text, csv, json or md";
   ops.format = formats.at(format);
   ops.format_name = format;
-  return {};
 }
+
+// Each of these takes some options and says what is wrong with them, nothing if all is well.
 
 /// Which rows there are, and which of them are shown.
 std::string take_rows(const OptionParser& parser, OpsOptions& ops) {
@@ -95,7 +92,6 @@ std::string take_layout(const OptionParser& parser, TableOptions& table) {
 /// Whose figures, and what does not go with them.
 std::string take_figures(const OptionParser& parser, OpsOptions& ops) {
   const std::string& compat = parser.text("compat");
-  if (compat != "torch" && compat != "plugin") return "--compat takes torch or plugin";
   if (compat == "plugin") ops.summary.figures = Figures::plugin;
   if (parser.flag("strict-totals")) {
     if (compat == "plugin") return "--strict-totals and --compat plugin exclude each other";
@@ -112,8 +108,8 @@ std::string take_figures(const OptionParser& parser, OpsOptions& ops) {
 }
 
 std::string take_options(const OptionParser& parser, OpsOptions& ops) {
-  std::string problem = take_format(parser, ops);
-  if (problem.empty()) problem = take_rows(parser, ops);
+  take_format(parser, ops);
+  std::string problem = take_rows(parser, ops);
   if (problem.empty()) problem = take_layout(parser, ops.table);
   if (problem.empty()) problem = take_figures(parser, ops);
   return problem;
@@ -250,6 +246,65 @@ int run(const OptionParser& parser) {
                       });
 }
 
+std::vector<OptionGroup> own_options() {
+  return {{"Rows",
+           {{.name = "sort-by",
+             .value = "KEY",
+             .help = "a column as torch names it, such as self_cpu_time_total or count",
+             .choices = {"cpu_time", "cpu_time_total", "self_cpu_time_total", "device_time",
+                         "device_time_total", "self_device_time_total", "cpu_memory_usage",
+                         "self_cpu_memory_usage", "device_memory_usage", "self_device_memory_usage",
+                         "count", "flops", "key"},
+             .takes_others = true},
+            {.name = "row-limit",
+             .value = "N",
+             .help = "rows to show, -1 for all (default: 100 as text, all otherwise)"},
+            {.name = "group-by-input-shape", .help = "a row per operator and input shapes"},
+            {.name = "group-by-stack-n",
+             .value = "N",
+             .help = "a row per operator and N frames of its Python stack"},
+            {.name = "group-by-overload-name", .help = "a row per operator and overload"},
+            {.name = "top-level-events-only", .help = "only what lies in nothing else"},
+            {.name = "per-event", .help = "a row per event instead of averages"},
+            {.name = "each", .help = "a summary per input instead of one of all"}}},
+          {"Figures",
+           {{.name = "compat",
+             .value = "WHO",
+             .help = "whose figures: torch, or plugin for torch-tb-profiler's operator table",
+             .otherwise = "torch",
+             .choices = {"torch", "plugin"}},
+            {.name = "strict-totals",
+             .help = "exact figures that add up, with [idle] and [unattributed]"}}},
+          {"Layout",
+           {{.name = "format",
+             .value = "F",
+             .help = "text, csv, json or md (default: by the output's name, else text)",
+             .choices = {"text", "csv", "json", "md"}},
+            {.name = "header", .value = "TEXT", .help = "a title above the table"},
+            {.name = "time-unit",
+             .value = "UNIT",
+             .help = "s, ms or us for all times",
+             .choices = {"s", "ms", "us"}},
+            {.name = "max-name-column-width",
+             .value = "N",
+             .help = "characters, or none",
+             .otherwise = "55",
+             .choices = {"none"},
+             .takes_others = true},
+            {.name = "max-src-column-width",
+             .value = "N",
+             .help = "characters, or none",
+             .otherwise = "75",
+             .choices = {"none"},
+             .takes_others = true},
+            {.name = "max-shapes-column-width",
+             .value = "N",
+             .help = "characters, or none",
+             .otherwise = "80",
+             .choices = {"none"},
+             .takes_others = true}}}};
+}
+
 }  // namespace
 
 Command ops_command() {
@@ -258,47 +313,7 @@ Command ops_command() {
       .summary = "operator summary: what key_averages().table() would have printed",
       .usage = "[OPTIONS] INPUT...",
       .about = kAbout,
-      .options = {{"Rows",
-                   {{.name = "sort-by",
-                     .value = "KEY",
-                     .help = "a column as torch names it, such as self_cpu_time_total or count"},
-                    {.name = "row-limit",
-                     .value = "N",
-                     .help = "rows to show, -1 for all (default: 100 as text, all otherwise)"},
-                    {.name = "group-by-input-shape", .help = "a row per operator and input shapes"},
-                    {.name = "group-by-stack-n",
-                     .value = "N",
-                     .help = "a row per operator and N frames of its Python stack"},
-                    {.name = "group-by-overload-name", .help = "a row per operator and overload"},
-                    {.name = "top-level-events-only", .help = "only what lies in nothing else"},
-                    {.name = "per-event", .help = "a row per event instead of averages"},
-                    {.name = "each", .help = "a summary per input instead of one of all"}}},
-                  {"Figures",
-                   {{.name = "compat",
-                     .value = "WHO",
-                     .help =
-                         "whose figures: torch, or plugin for torch-tb-profiler's operator table",
-                     .otherwise = "torch"},
-                    {.name = "strict-totals",
-                     .help = "exact figures that add up, with [idle] and [unattributed]"}}},
-                  {"Layout",
-                   {{.name = "format",
-                     .value = "F",
-                     .help = "text, csv, json or md (default: by the output's name, else text)"},
-                    {.name = "header", .value = "TEXT", .help = "a title above the table"},
-                    {.name = "time-unit", .value = "UNIT", .help = "s, ms or us for all times"},
-                    {.name = "max-name-column-width",
-                     .value = "N",
-                     .help = "characters, or none",
-                     .otherwise = "55"},
-                    {.name = "max-src-column-width",
-                     .value = "N",
-                     .help = "characters, or none",
-                     .otherwise = "75"},
-                    {.name = "max-shapes-column-width",
-                     .value = "N",
-                     .help = "characters, or none",
-                     .otherwise = "80"}}}},
+      .options = own_options(),
       .examples = {{"tbtrace ops trace.json.gz --sort-by self_cuda_time_total --row-limit 20",
                     "the most expensive operators on the GPU"},
                    {"tbtrace ops trace.json --group-by-input-shape --format csv -o ops.csv",

@@ -13,6 +13,10 @@ struct Option {
   std::string_view help;            ///< one sentence without a full stop
   std::string_view otherwise = {};  ///< the value if the option is not given; empty: none
   char letter = '\0';               ///< `o` for -o
+  /// Values that can be told in advance, each a word of letters, digits, - and _.
+  std::vector<std::string_view> choices = {};
+  bool takes_others = false;  ///< besides the choices; the verb checks them
+  bool takes_path = false;
 };
 
 struct OptionGroup {

@@ -1,7 +1,9 @@
 #include "options.h"
 
+#include <algorithm>
 #include <charconv>
 #include <iostream>
+#include <memory>
 
 // Values are taken whole: file names and titles may hold commas.
 #define CXXOPTS_VECTOR_DELIMITER '\0'
@@ -13,12 +15,22 @@ namespace {
 constexpr int kMostThreads = 1024;
 constexpr const char* kInputs = "inputs";
 
-std::optional<When> parse_when(const std::string& text, const std::string& always,
-                               const std::string& never) {
-  if (text == "auto") return When::automatic;
-  if (text == always) return When::on;
-  if (text == never) return When::off;
-  return std::nullopt;
+When when(const std::string& text) {
+  if (text == "on" || text == "always") return When::on;
+  return text == "off" || text == "never" ? When::off : When::automatic;
+}
+
+/// What is wrong with the value of an option, nothing if all is well.
+std::string check_choice(const Option& option, const std::string& text) {
+  const std::vector<std::string_view>& choices = option.choices;
+  if (choices.empty() || option.takes_others) return {};
+  if (std::find(choices.begin(), choices.end(), text) != choices.end()) return {};
+  std::string message = "--" + std::string(option.name) + " takes ";
+  for (const std::string_view& choice : choices) {
+    if (&choice != &choices.front()) message += &choice == &choices.back() ? " or " : ", ";
+    message += choice;
+  }
+  return message + ", not '" + text + "'";
 }
 
 /// A verb's own groups, and the one that all verbs have.
@@ -66,25 +78,33 @@ std::string help(const Command& command, const cxxopts::Options& options) {
 }  // namespace
 
 OptionGroup standard_options() {
-  return {
-      "Input and output",
-      {
-          {.name = "output",
-           .value = "PATH",
-           .help = "where to write; - is standard output",
-           .letter = 'o'},
-          {.name = "overwrite", .help = "replace an existing output"},
-          {.name = "threads",
-           .value = "N",
-           .help = "threads to read with (default: all cores)",
-           .letter = 'j'},
-          {.name = "strict", .help = "fail if anything is wrong with an input"},
-          {.name = "progress", .value = "WHEN", .help = "auto, on or off", .otherwise = "auto"},
-          {.name = "color", .value = "WHEN", .help = "auto, always or never", .otherwise = "auto"},
-          {.name = "quiet", .help = "no warnings and no progress", .letter = 'q'},
-          {.name = "verbose", .help = "say more", .letter = 'v'},
-          {.name = "help", .help = "this help", .letter = 'h'},
-      }};
+  return {"Input and output",
+          {
+              {.name = "output",
+               .value = "PATH",
+               .help = "where to write; - is standard output",
+               .letter = 'o',
+               .takes_path = true},
+              {.name = "overwrite", .help = "replace an existing output"},
+              {.name = "threads",
+               .value = "N",
+               .help = "threads to read with (default: all cores)",
+               .letter = 'j'},
+              {.name = "strict", .help = "fail if anything is wrong with an input"},
+              {.name = "progress",
+               .value = "WHEN",
+               .help = "auto, on or off",
+               .otherwise = "auto",
+               .choices = {"auto", "on", "off"}},
+              {.name = "color",
+               .value = "WHEN",
+               .help = "auto, always or never",
+               .otherwise = "auto",
+               .choices = {"auto", "always", "never"}},
+              {.name = "quiet", .help = "no warnings and no progress", .letter = 'q'},
+              {.name = "verbose", .help = "say more", .letter = 'v'},
+              {.name = "help", .help = "this help", .letter = 'h'},
+          }};
 }
 
 bool OptionParser::given(const std::string& name) const { return values_.at(name).given; }
@@ -129,11 +149,28 @@ std::optional<int> OptionParser::parse(const std::vector<std::string>& arguments
     std::cout << help(command_, options);
     return kDone;
   }
-  if (const std::string problem = take_standard(); !problem.empty()) return wrong(problem);
+  std::string problem = take_standard();
+  if (problem.empty()) problem = check_choices();
+  if (!problem.empty()) return wrong(problem);
   return std::nullopt;
 }
 
+std::string OptionParser::check_choices() const {
+  for (const OptionGroup& group : all_options(command_)) {
+    for (const Option& option : group.options) {
+      const Value& value = values_.at(std::string(option.name));
+      if (!value.given) continue;
+      if (std::string problem = check_choice(option, value.text); !problem.empty()) return problem;
+    }
+  }
+  return {};
+}
+
 std::string OptionParser::take_standard() {
+  standard_.console = {.progress = when(text("progress")),
+                       .color = when(text("color")),
+                       .quiet = flag("quiet"),
+                       .verbose = flag("verbose")};
   standard_.output = text("output");
   if (given("output") && standard_.output.empty()) return "--output takes a path";
   if (given("threads")) {
@@ -145,14 +182,6 @@ std::string OptionParser::take_standard() {
   }
   standard_.overwrite = flag("overwrite");
   standard_.reading.strict = flag("strict");
-  standard_.console.quiet = flag("quiet");
-  standard_.console.verbose = flag("verbose");
-  const auto progress = parse_when(text("progress"), "on", "off");
-  const auto color = parse_when(text("color"), "always", "never");
-  if (!progress) return "--progress takes auto, on or off";
-  if (!color) return "--color takes auto, always or never";
-  standard_.console.progress = *progress;
-  standard_.console.color = *color;
   const bool any_input = !standard_.inputs.empty();
   if (command_.inputs == Inputs::none && any_input) return "it takes no input";
   if (command_.inputs == Inputs::needed && !any_input) return "no input was named";

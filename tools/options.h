@@ -58,6 +58,8 @@ class OptionParser {
     std::string text;
   };
 
+  // These say what is wrong with options, nothing if all is well.
+  std::string check_choices() const;
   std::string take_standard();
 
   const Command& command_;

@@ -102,6 +102,9 @@ class Manners(unittest.TestCase):
     def test_color_as_asked(self):
         self.assertNotIn(b"\x1b[3", run("ops", DAMAGED, "--color", "never", terminal="stderr")[2])
         self.assertIn(YELLOW, run("ops", DAMAGED, "--color", "always")[2])
+        for wrong in (["--threads", "0"], ["--format", "xml"]):
+            self.assertIn(RED, run("ops", DAMAGED, *wrong, "--color", "always")[2])
+            self.assertNotIn(b"\x1b[3", run("ops", DAMAGED, *wrong, "--color", "never", terminal="stderr")[2])
 
     def test_no_color(self):
         without = {"NO_COLOR": "1"}
