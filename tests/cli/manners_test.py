@@ -19,25 +19,13 @@ import sys
 import tempfile
 import unittest
 
+from terminals import drained, have_terminals
+
 PROGRAM = ""
 DATA = pathlib.Path(__file__).resolve().parents[1] / "data"
 SOUND, DAMAGED = str(DATA / "stacks.json"), str(DATA / "damaged.json")
 YELLOW, RED, CLEAR = b"\x1b[33m", b"\x1b[31m", b"\r\x1b[K"
 ENVIRONMENT = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "TERM")} | {"LC_ALL": "C"}
-
-
-def drained(descriptor):
-    """All that comes out of a pseudo-terminal until its other end is closed."""
-    text = b""
-    while True:
-        try:
-            piece = os.read(descriptor, 65536)
-        except OSError:  # Linux says EIO there
-            piece = b""
-        if not piece:
-            os.close(descriptor)
-            return text
-        text += piece
 
 
 def run(*words, terminal="", stdin=b"", environment=(), **more):
@@ -315,20 +303,6 @@ class Manners(unittest.TestCase):
         event = '{{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1, "ts": {}, "dur": 1}}'
         path.write_text('{"traceEvents": [\n' + ",\n".join(event.format(2 * n) for n in range(4000)) + "\n]}\n")
         return path
-
-
-def have_terminals():
-    """Where there are no pseudo-terminals, as in a bare chroot, root gets its own: /dev/pts of this process only."""
-    try:
-        for descriptor in pty.openpty():
-            os.close(descriptor)
-    except OSError:
-        if os.geteuid() != 0 or "TBTRACE_OWN_TERMINALS" in os.environ:
-            raise
-        os.environ["TBTRACE_OWN_TERMINALS"] = "1"
-        mount = 'mount --make-private /dev && mount -t devpts devpts /dev/pts && exec "$0" "$@"'
-        os.execvp("unshare", ["unshare", "--mount", "--propagation", "unchanged", "sh", "-c", mount,
-                              sys.executable, *sys.argv])
 
 
 if __name__ == "__main__":
