@@ -17,24 +17,22 @@
 #include "console.h"
 #include "options.h"
 #include "out_of_memory.h"
+#include "program.h"
 
 namespace {
 
 void print_help() {
-  std::cout << "tbtrace: PyTorch profiler traces without Python\n\n"
-               "Usage: tbtrace VERB [OPTIONS] INPUT...\n\n"
-               "Verbs:\n";
+  std::cout << "tbtrace: " << tbtrace::tools::kProgramSummary
+            << "\n\nUsage: tbtrace VERB [OPTIONS] INPUT...\n\nVerbs:\n";
   for (const tbtrace::tools::Command& command : tbtrace::tools::commands()) {
     std::cout << "  " << command.name << std::string(14 - command.name.size(), ' ')
               << command.summary << "\n";
   }
   std::cout << "\n`tbtrace VERB --help` tells more and has examples; `tbtrace --version`.\n"
-               "An input is a trace as prof.export_chrome_trace() writes it, plain or gzip; - is\n"
-               "standard input.\n\n"
-               "Exit codes: 0 done, 1 a check failed, 2 wrong usage, 3 an input could not be read\n"
-               "or needs more memory than there is, 4 some of several inputs failed, 5 an output "
-               "could not\n"
-               "be written.\n";
+            << tbtrace::tools::kInputText << "\nExit codes:\n";
+  for (const tbtrace::tools::ExitCode& code : tbtrace::tools::exit_codes()) {
+    std::cout << "  " << code.code << "  " << code.meaning << "\n";
+  }
 }
 
 /// Reading and the analyses use arrays one after the other: giving each back to the system and

@@ -33,13 +33,6 @@ std::string check_choice(const Option& option, const std::string& text) {
   return message + ", not '" + text + "'";
 }
 
-/// A verb's own groups, and the one that all verbs have.
-std::vector<OptionGroup> all_options(const Command& command) {
-  std::vector<OptionGroup> groups = command.options;
-  groups.push_back(standard_options());
-  return groups;
-}
-
 cxxopts::Options cxxopts_for(const Command& command) {
   cxxopts::Options all("tbtrace " + std::string(command.name), std::string(command.about));
   all.custom_help(std::string(command.usage));
@@ -105,6 +98,18 @@ OptionGroup standard_options() {
               {.name = "verbose", .help = "say more", .letter = 'v'},
               {.name = "help", .help = "this help", .letter = 'h'},
           }};
+}
+
+std::vector<OptionGroup> all_options(const Command& command) {
+  std::vector<OptionGroup> groups = command.options;
+  groups.push_back(standard_options());
+  return groups;
+}
+
+std::string description(const Option& option) {
+  std::string text(option.help);
+  if (!option.otherwise.empty()) text += " (default: " + std::string(option.otherwise) + ")";
+  return text;
 }
 
 bool OptionParser::given(const std::string& name) const { return values_.at(name).given; }

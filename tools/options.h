@@ -30,6 +30,12 @@ struct StandardOptions {
 /// Those that every verb has.
 OptionGroup standard_options();
 
+/// A verb's own, then the standard ones.
+std::vector<OptionGroup> all_options(const Command& command);
+
+/// The help, and what the option is if it is not given.
+std::string description(const Option& option);
+
 class OptionParser {
  public:
   /// `command` has to outlive the parser.

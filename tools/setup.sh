@@ -35,6 +35,7 @@ test_packages=(
   libgloo-dev                # headers of the Gloo in LibTorch, for an example of two processes
   python3-venv               # the consumers of what tbtrace writes, as .venv
   chromium                   # looks at pages and pictures
+  groff-base zsh fish        # take the man page and the completions
 )
 
 cache=${XDG_CACHE_HOME:-${HOME:-$PWD}/.cache}/tbtrace

@@ -22,6 +22,10 @@ prefix=$work/prefix
 for file in bin/tbtrace include/tbtrace/{analyses,device,report,status,trace,version,writers}.h; do
   [[ -f $prefix/$file ]] || fail "$file is not installed"
 done
+for file in man/man1/tbtrace.1 bash-completion/completions/tbtrace zsh/site-functions/_tbtrace \
+  fish/vendor_completions.d/tbtrace.fish; do
+  [[ -s $prefix/share/$file ]] || fail "share/$file is not installed"
+done
 headers=$(cd "$root/include/tbtrace" && echo *.h)
 installed=$(cd "$prefix/include/tbtrace" && echo *)
 [[ $headers == "$installed" ]] || fail "installed headers are '$installed', not '$headers'"

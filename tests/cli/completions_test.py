@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""What bash, zsh and fish offer, asked of the shells themselves.
+
+    completions_test.py PROGRAM DOCUMENTS HOSTILE [NAME...]
+
+DOCUMENTS is the folder with what the build made, HOSTILE the program that writes such a folder from hostile texts.
+Each method is a CTest test cli.NAME.
+"""
+
+import fcntl
+import os
+import pathlib
+import pty
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import unittest
+
+import described
+from terminals import drained, have_terminals
+
+PROGRAM = HOSTILE = ""
+DOCUMENTS = pathlib.Path()
+SOUND = pathlib.Path(__file__).resolve().parents[1] / "data/stacks.json"
+VALUES = {
+    ("ops", "--format"): ["text", "csv", "json", "md"],
+    ("ops", "--compat"): ["torch", "plugin"],
+    ("ops", "--time-unit"): ["s", "ms", "us"],
+    ("ops", "--progress"): ["auto", "on", "off"],
+    ("flamegraph", "--format"): ["svg", "png", "folded"],
+    ("convert", "--to"): ["plugin", "tensorboard"],
+    ("convert", "--dialect"): ["plugin", "kineto"],
+    ("doctor", "--color"): ["auto", "always", "never"],
+}
+FILES = ["ranks", "trace one.json", "trace.json"]
+
+
+def ran(*command, **more):
+    result = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=60, **more)
+    if result.returncode != 0 or result.stderr:
+        raise AssertionError(f"{command}: {result.returncode} {result.stderr}")
+    return result.stdout
+
+
+def bash(*words, documents=None):
+    """What the completion of the last word offers by itself. `=` is a word of its own, as bash has it."""
+    script = ('source "$0"; COMP_WORDS=(tbtrace "$@"); COMP_CWORD=$#; _tbtrace; '
+              'if ((${#COMPREPLY[@]})); then printf "%s\\n" "${COMPREPLY[@]}"; fi')
+    file = (documents or DOCUMENTS) / "tbtrace.bash"
+    return ran("bash", "--norc", "--noprofile", "-c", script, file, *words).splitlines()
+
+
+def fish(line, folder, documents=None):
+    """What is offered, with its descriptions."""
+    script = f'source {(documents or DOCUMENTS) / "tbtrace.fish"}; complete -C "$TBTRACE_LINE"'
+    text = ran("fish", "--no-config", "-c", script, cwd=folder,
+               env=os.environ | {"HOME": str(folder), "TBTRACE_LINE": line})
+    return dict((entry + "\t").split("\t")[:2] for entry in text.splitlines())
+
+
+def typed(shell, lines, folder, documents=None):
+    """The words that a shell gives to tbtrace for each line; a tab in it asks for completion."""
+    documents = documents or DOCUMENTS
+    start = {
+        "bash": ("bash --norc --noprofile -i", f"source {documents}/tbtrace.bash"),
+        "zsh": ("zsh -f -i", f"fpath=({documents} $fpath); autoload -Uz compinit; compinit -u -D"),
+    }[shell]
+    commands = [start[1], "tbtrace() { printf '<<%s>>' \"$@\"; printf '\\n'; }", *lines, "exit"]
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 1000, 0, 0))  # one line each
+    process = subprocess.Popen(start[0].split(), stdin=theirs, stdout=theirs, stderr=theirs, cwd=folder,
+                               start_new_session=True,
+                               env=os.environ | {"HOME": str(folder), "TERM": "dumb", "PS1": "> ", "INPUTRC": "/dev/null"})
+    os.close(theirs)
+    os.write(ours, "".join(command + "\n" for command in commands).encode())
+    shown = drained(ours).decode()
+    process.wait(timeout=60)
+    return [re.findall(r"<<(.*?)>>", line) for line in shown.splitlines() if line.startswith("<<")], shown
+
+
+class Completions(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        self.work = self.folder / "work"
+        (self.work / "ranks").mkdir(parents=True)
+        for name in FILES[1:]:
+            (self.work / name).touch()
+
+    def hostile(self):
+        ran(HOSTILE, self.folder)
+        return self.folder
+
+    def test_completions_are_valid_scripts(self):
+        for documents in (DOCUMENTS, self.hostile()):
+            ran("bash", "-n", documents / "tbtrace.bash")
+            ran("zsh", "-n", documents / "_tbtrace")
+            ran("fish", "-n", documents / "tbtrace.fish", env=os.environ | {"HOME": str(self.folder)})
+
+    def test_bash_offers_verbs_and_options(self):
+        verbs = list(described.verbs(PROGRAM))
+        self.assertEqual(bash(""), [*verbs, "-h", "--help", "--version"])
+        self.assertEqual(bash("co"), ["convert"])
+        for verb in verbs:
+            wanted = [word for option in described.options(PROGRAM, verb)
+                      for word in (option.letter, option.name) if word]
+            self.assertEqual(bash(verb, "-"), wanted)
+        self.assertEqual(bash("ops", "trace.json", "--f"), ["--format"])
+        self.assertEqual(bash("ops", "--", "--f"), [], "it is a file's name")
+
+    def test_bash_offers_values(self):
+        for (verb, option), values in VALUES.items():
+            self.assertEqual(bash(verb, option, ""), values)
+            self.assertEqual(bash(verb, option, "="), values)
+            self.assertEqual(bash(verb, option, "=", values[0]), [value for value in values if value.startswith(values[0])])
+        self.assertEqual(bash("ops", "--row-limit", ""), [])
+
+    def test_bash_completes_what_is_typed(self):
+        lines = ["tbtrace fla\t", "tbtrace ops --row-l\t 5", "tbtrace ops --format=js\t", "tbtrace ops tr\t.j\t",
+                 "tbtrace ops -o ra\t", "tbtrace ops trace\\ \t", "tbtrace convert --files-from=trace.\t",
+                 "tbtrace ops --row-limit tr\t", "tbtrace doctor tr\t"]
+        words, shown = typed("bash", lines, self.work)
+        self.assertEqual(words, [["flamegraph"], ["ops", "--row-limit", "5"], ["ops", "--format=json"],
+                                 ["ops", "trace.json"], ["ops", "-o", "ranks/"], ["ops", "trace one.json"],
+                                 ["convert", "--files-from=trace.json"], ["ops", "--row-limit", "tr"],
+                                 ["doctor", "tr"]], shown)
+
+    def test_zsh_completes_what_is_typed(self):
+        lines = ["tbtrace fla\t", "tbtrace ops --row-l\t 5", "tbtrace ops --format=js\t", "tbtrace ops --format js\t",
+                 "tbtrace ops trace.\t", "tbtrace ops -o ra\t", "tbtrace ops trace\\ \t",
+                 "tbtrace ops --row-limit tr\t", "tbtrace doctor tr\t"]
+        words, shown = typed("zsh", lines, self.work)
+        self.assertEqual(words, [["flamegraph"], ["ops", "--row-limit", "5"], ["ops", "--format=json"],
+                                 ["ops", "--format", "json"], ["ops", "trace.json"], ["ops", "-o", "ranks"],
+                                 ["ops", "trace one.json"], ["ops", "--row-limit", "tr"], ["doctor", "tr"]], shown)
+
+    def test_zsh_knows_every_option(self):
+        for verb in described.verbs(PROGRAM):
+            names = [option.name for option in described.options(PROGRAM, verb)]
+            words, shown = typed("zsh", [f"tbtrace {verb} {name[:-1]}\t" for name in names], self.work)
+            common = [os.path.commonprefix([other for other in names if other.startswith(name[:-1])]) for name in names]
+            self.assertEqual(words, [[verb, name] for name in common], shown)
+
+    def test_fish_offers_verbs_and_options(self):
+        verbs = described.verbs(PROGRAM)
+        self.assertEqual(fish("tbtrace ", self.work), verbs)
+        self.assertEqual(list(fish("tbtrace co", self.work)), ["convert"])
+        for verb in verbs:
+            wanted = {word for option in described.options(PROGRAM, verb)
+                      for word in (option.letter, option.name) if word}
+            offered = fish(f"tbtrace {verb} -", self.work).keys() | fish(f"tbtrace {verb} --", self.work).keys()
+            self.assertEqual(offered, wanted)
+
+    def test_fish_offers_values_and_files(self):
+        for (verb, option), values in VALUES.items():
+            self.assertEqual(sorted(fish(f"tbtrace {verb} {option} ", self.work)), sorted(values))
+            self.assertEqual(sorted(fish(f"tbtrace {verb} {option}=", self.work)),
+                             sorted(f"{option}={value}" for value in values))
+        files = ["ranks/", "trace one.json", "trace.json"]
+        for line in ("ops ", "convert -o ", "convert --files-from "):
+            self.assertEqual(sorted(fish(f"tbtrace {line}", self.work)), files, line)
+        for line in ("ops --row-limit ", "doctor "):
+            self.assertEqual(fish(f"tbtrace {line}", self.work), {}, line)
+
+    def test_every_value_that_is_offered_is_taken(self):
+        tried = 0
+        for verb in described.verbs(PROGRAM):
+            inputs = [] if verb == "doctor" else [str(SOUND)]
+            for option in described.options(PROGRAM, verb):
+                for value in bash(verb, option.name, "") if option.value else []:
+                    output = self.folder / f"output{tried}"
+                    tried += 1
+                    result = subprocess.run([PROGRAM, verb, *inputs, option.name, value, "-o", output],
+                                            capture_output=True, text=True, timeout=60)
+                    if "cairo was not there" not in result.stderr:
+                        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertGreater(tried, 60)
+
+    def test_completions_show_hostile_texts_as_they_are(self):
+        documents = self.hostile()
+        hostile = r"""'single' "double" \fBback\slash $HOME $(id) `id` [brackets] {a,b} a:b %s * ~ ^ # ; -x"""
+        self.assertEqual(fish("tbtrace ", self.work, documents), {"odd": hostile, "even": "harmless"})
+        self.assertEqual(fish("tbtrace odd --ho", self.work, documents), {"--hostile": hostile})
+        self.assertEqual(fish("tbtrace odd --va", self.work, documents), {"--value": f"{hostile} (default: $HOME')"})
+        self.assertEqual(bash("odd", "--value", "", documents=documents), ["one", "two"])
+        lines = ["tbtrace \t", "tbtrace odd --\t", "tbtrace odd --value tw\t"]
+        words, shown = typed("zsh", lines, self.work, documents)
+        self.assertEqual(words[-1], ["odd", "--value", "two"], shown)
+        for name, text in ("odd", hostile), ("--hostile", hostile), ("--value", f"{hostile} (default: $HOME')"):
+            self.assertRegex(shown, rf"(?m)^{name} +-- {re.escape(text)} *\r$")
+
+
+if __name__ == "__main__":
+    have_terminals()
+    PROGRAM, DOCUMENTS, HOSTILE = sys.argv[1], pathlib.Path(sys.argv[2]).resolve(), str(pathlib.Path(sys.argv[3]).resolve())
+    unittest.main(argv=[sys.argv[0], *(f"Completions.test_{name}" for name in sys.argv[4:])])

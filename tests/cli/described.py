@@ -1,0 +1,28 @@
+"""What the help of the program says that there is, for tests of what else is made from the same descriptions."""
+
+import dataclasses
+import re
+import subprocess
+
+
+@dataclasses.dataclass
+class Option:
+    name: str    # with its dashes
+    letter: str  # the same, or empty
+    value: str   # as the help names it, or empty
+
+
+def printed(program, *words):
+    return subprocess.run([program, *words], check=True, capture_output=True, text=True).stdout
+
+
+def verbs(program):
+    """Names and summaries."""
+    text = printed(program, "--help").split("Verbs:\n")[1].split("\n\n")[0]
+    return dict(line.split(maxsplit=1) for line in text.splitlines())
+
+
+def options(program, verb):
+    text = printed(program, verb, "--help").split("\nUsage:")[1].split("\nExamples:")[0]
+    return [Option(name, letter or "", value or "")
+            for letter, name, value in re.findall(r"^  (?:(-\w),|   ) (--[a-z-]+)(?: ([A-Z]+))?", text, re.MULTILINE)]

@@ -1,0 +1,20 @@
+// What is made from the descriptions of verbs at build time: a man page, completions for shells.
+// Pure functions; the same descriptions give the same bytes.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "command.h"
+
+namespace tbtrace::tools {
+
+/// For man(1), as roff.
+std::string man_page(std::span<const Command> commands, std::string_view version);
+
+std::string bash_completion(std::span<const Command> commands);
+std::string zsh_completion(std::span<const Command> commands);
+std::string fish_completion(std::span<const Command> commands);
+
+}  // namespace tbtrace::tools

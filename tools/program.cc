@@ -1,0 +1,27 @@
+#include "program.h"
+
+#include "console.h"
+
+namespace tbtrace::tools {
+
+std::vector<Option> program_options() {
+  return {{.name = "help", .help = "the list of verbs", .letter = 'h'},
+          {.name = "version", .help = "the version"}};
+}
+
+std::vector<ExitCode> exit_codes() {
+  return {{kDone, "done"},
+          {kCheckFailed, "a check failed, such as --strict"},
+          {kWrongUsage, "wrong usage"},
+          {kUnreadableInput, "an input could not be read, or needs more memory than there is"},
+          {kSomeInputsFailed, "some of several inputs failed"},
+          {kUnwritableOutput, "an output could not be written"}};
+}
+
+std::vector<EnvironmentVariable> environment_variables() {
+  return {{"NO_COLOR", "messages have no color if it is set and not empty"},
+          {"TMPDIR", "where convert keeps a copy of what it reads from a pipe (default: /tmp)"},
+          {"TBTRACE_CUPTI", "path of libcupti.so, which doctor looks for otherwise"}};
+}
+
+}  // namespace tbtrace::tools

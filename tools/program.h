@@ -1,0 +1,32 @@
+// What the program as a whole says of itself: `tbtrace --help` and the man page are made from it.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "option.h"
+
+namespace tbtrace::tools {
+
+inline constexpr std::string_view kProgramSummary = "PyTorch profiler traces without Python";
+
+inline constexpr std::string_view kInputText =
+    "An input is a trace as prof.export_chrome_trace() writes it, plain or gzip; - is\n"
+    "standard input.\n";
+
+/// Those that stand in place of a verb.
+std::vector<Option> program_options();
+
+struct ExitCode {
+  int code;
+  std::string_view meaning;
+};
+std::vector<ExitCode> exit_codes();
+
+struct EnvironmentVariable {
+  std::string_view name;
+  std::string_view meaning;
+};
+std::vector<EnvironmentVariable> environment_variables();
+
+}  // namespace tbtrace::tools

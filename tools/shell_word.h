@@ -1,0 +1,12 @@
+// Words for bash and zsh. Pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tbtrace::tools {
+
+/// In single quotes: the shell takes every character of `text` as it is.
+std::string shell_word(std::string_view text);
+
+}  // namespace tbtrace::tools
