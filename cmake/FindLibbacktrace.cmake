@@ -17,7 +17,7 @@ find_package_handle_standard_args(Libbacktrace
 
 if(Libbacktrace_FOUND AND NOT TARGET Libbacktrace::libbacktrace)
   # A copy, so that the folder with the compiler's own headers is not searched before the system's.
-  set(_tbtrace_headers ${CMAKE_BINARY_DIR}/libbacktrace)
+  set(_tbtrace_headers ${CMAKE_CURRENT_BINARY_DIR}/tbtrace_libbacktrace)
   file(COPY ${Libbacktrace_INCLUDE_DIR}/backtrace.h DESTINATION ${_tbtrace_headers})
   add_library(Libbacktrace::libbacktrace UNKNOWN IMPORTED)
   set_target_properties(Libbacktrace::libbacktrace PROPERTIES

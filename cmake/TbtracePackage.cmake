@@ -1,6 +1,18 @@
-# What find_package(tbtrace) reads, beside the exported targets.
+# The libraries, their headers, and what find_package(tbtrace) reads.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
 set(TBTRACE_PACKAGE_FOLDER ${CMAKE_INSTALL_LIBDIR}/cmake/tbtrace)
+
+install(TARGETS tbtrace_core EXPORT tbtraceTargets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tbtrace
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(EXPORT tbtraceTargets NAMESPACE tbtrace:: DESTINATION ${TBTRACE_PACKAGE_FOLDER})
+if(TARGET tbtrace_torch)
+  install(TARGETS tbtrace_torch EXPORT tbtraceTorchTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT tbtraceTorchTargets NAMESPACE tbtrace:: DESTINATION ${TBTRACE_PACKAGE_FOLDER})
+endif()
+
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/tbtraceConfig.cmake.in
   ${PROJECT_BINARY_DIR}/tbtraceConfig.cmake INSTALL_DESTINATION ${TBTRACE_PACKAGE_FOLDER})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/tbtraceConfigVersion.cmake

@@ -1,5 +1,6 @@
 # What every target of this project is built with.
 add_library(tbtrace_build_flags INTERFACE)
+target_compile_features(tbtrace_build_flags INTERFACE cxx_std_20)
 target_compile_options(tbtrace_build_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast -fvisibility=hidden)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)

@@ -39,12 +39,12 @@ cmake -S "$here/consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" "$@"
   cmake --build "$work/consumer" >>"$work/log" 2>&1 || fail "$(tail -n 30 "$work/log")"
 grep -q "^tbtrace_DIR:PATH=$prefix/" "$work/consumer/CMakeCache.txt" || fail "another tbtrace was found"
 
-printed=$("$work/consumer/consumer" "$root/tests/data/stacks.json") || fail "the consumer failed: $printed"
+printed=$("$work/consumer/program" "$root/tests/data/stacks.json") || fail "the consumer failed: $printed"
 for line in "$version" "Self CPU time total: 800.000us" "train.py(30): <module>;train.py(12): step 190000"; do
   [[ $'\n'$printed$'\n' == *$'\n'*"$line"*$'\n'* ]] || fail "the consumer did not print '$line': $printed"
 done
 if [[ -n $(find "$prefix" -name tbtraceTorchTargets.cmake) ]]; then
-  printed=$("$work/consumer/torch_consumer" 2>&1) || fail "the consumer with LibTorch failed: $printed"
+  printed=$("$work/consumer/my_training" 2>&1) || fail "the consumer with LibTorch failed: $printed"
   for words in "forward" "aten::mm" "[[2, 3], [3, 4]]" "Self CPU Mem"; do
     [[ $printed == *"$words"* ]] || fail "the consumer with LibTorch did not print '$words': $printed"
   done

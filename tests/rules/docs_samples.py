@@ -8,6 +8,7 @@
 - A ```console block of README.md whose first line starts with `$ tbtrace` is run, command by command, in a folder
   that has examples/. What a command prints (both streams) must be what stands under it; a line `...` stands for
   any number of lines, and trailing blanks do not count. In other console blocks nothing is run.
+- Each line of a ```cmake block stands in a CMakeLists.txt of tests/package/, whose projects are built.
 
 Python 3, nothing besides.
 """
@@ -69,6 +70,11 @@ def run_problem(block, program, root):
     return ""
 
 
+def unknown_lines(block, known):
+    return "".join(f"no project of tests/package/ has `{line.strip()}`\n" for line in block.splitlines()
+                   if line.strip() and line.strip() not in known)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--compiler", required=True)
@@ -81,6 +87,8 @@ def main():
     pages = sorted((root / "docs").rglob("*.md"))
     if readme.exists():
         pages.append(readme)
+    known = {line.strip() for file in (root / "tests/package").rglob("CMakeLists.txt")
+             for line in file.read_text(encoding="utf-8").splitlines()}
     programs, consoles, failed = 0, 0, 0
     for page in pages:
         found = []
@@ -88,6 +96,8 @@ def main():
             if "int main(" in code:
                 programs += 1
                 found.append((line, compile_problem(code, options.compiler, root)))
+        for line, block in blocks(page, "cmake"):
+            found.append((line, unknown_lines(block, known)))
         for line, block in blocks(page, "console") if page == readme else ():
             if block.startswith("$ tbtrace"):
                 consoles += 1
