@@ -3,8 +3,15 @@ find_path(Cairo_INCLUDE_DIR cairo.h PATH_SUFFIXES cairo)
 find_library(Cairo_LIBRARY cairo)
 mark_as_advanced(Cairo_INCLUDE_DIR Cairo_LIBRARY)
 
+set(Cairo_VERSION "")
+if(EXISTS "${Cairo_INCLUDE_DIR}/cairo-version.h")
+  file(STRINGS "${Cairo_INCLUDE_DIR}/cairo-version.h" _tbtrace_lines REGEX "#define CAIRO_VERSION_[A-Z]+ [0-9]+")
+  string(REGEX REPLACE "[^0-9;]" "" Cairo_VERSION "${_tbtrace_lines}")
+  string(REPLACE ";" "." Cairo_VERSION "${Cairo_VERSION}")
+endif()
+
 include(FindPackageHandleStandardArgs)
-find_package_handle_standard_args(Cairo REQUIRED_VARS Cairo_LIBRARY Cairo_INCLUDE_DIR)
+find_package_handle_standard_args(Cairo REQUIRED_VARS Cairo_LIBRARY Cairo_INCLUDE_DIR VERSION_VAR Cairo_VERSION)
 
 if(Cairo_FOUND AND NOT TARGET Cairo::cairo)
   # A program that draws nothing is spared cairo and the libraries of X11 behind it. One item, so
