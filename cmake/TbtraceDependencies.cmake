@@ -52,28 +52,50 @@ tbtrace_depends_on({fmt} "${fmt_FOUND}" "${fmt_VERSION}" 9.1 "older ones were no
 find_package(ZLIB QUIET)
 tbtrace_depends_on(zlib "${ZLIB_FOUND}" "${ZLIB_VERSION_STRING}" 1.2.1 "for gzip in inflateInit2()" zlib1g-dev)
 
-find_package(PNG QUIET)
-tbtrace_depends_on(libpng "${PNG_FOUND}" "${PNG_VERSION_STRING}" 1.6.22 "for png_image_write_to_memory()" libpng-dev)
-
-# From 22 on protobuf needs abseil, which only its own CMake package links; Debian's has none.
-find_package(Protobuf CONFIG QUIET)
-if(NOT Protobuf_FOUND)
-  find_package(Protobuf QUIET)
-endif()
-set(found FALSE)
-if(TARGET protobuf::protoc AND TARGET protobuf::libprotobuf-lite)
-  set(found TRUE)
-endif()
-tbtrace_depends_on(protobuf "${found}" "${Protobuf_VERSION}" 3.21 "older ones were not tried" "libprotobuf-dev protobuf-compiler")
-
 find_package(Threads REQUIRED)
 find_package(Libbacktrace QUIET)
+
+# What is optional: a build without it leaves out what needs it, and `tbtrace doctor` says so.
 if(TBTRACE_ISAL)
   find_package(Isal 2.30 QUIET)
 endif()
-if(TBTRACE_CAIRO)
-  find_package(Cairo 1.8 QUIET)
+if(TBTRACE_PNG)
+  find_package(PNG 1.6.22 QUIET)  # for png_image_write_to_memory()
 endif()
+if(TBTRACE_CAIRO AND TBTRACE_PNG)  # cairo needs libpng to write PNG files
+  find_package(Cairo 1.16 QUIET)
+endif()
+if(TBTRACE_PROTOBUF)
+  # From 22 on protobuf needs abseil, which only its own CMake package links; Debian's has none.
+  find_package(Protobuf CONFIG QUIET)
+  if(NOT Protobuf_FOUND)
+    find_package(Protobuf 3.21 QUIET)
+  endif()
+endif()
+# Variables rather than targets: a project of which this is a part may have found more.
+foreach(package Isal PNG Cairo Protobuf)
+  string(TOUPPER ${package} option)
+  set(TBTRACE_WITH_${option} ${TBTRACE_${option}})
+  if(NOT ${package}_FOUND)
+    set(TBTRACE_WITH_${option} OFF)
+  endif()
+endforeach()
+if(NOT TBTRACE_WITH_PNG)
+  set(TBTRACE_WITH_CAIRO OFF)
+endif()
+if(TBTRACE_WITH_PROTOBUF AND NOT TARGET protobuf::protoc)
+  set(TBTRACE_WITH_PROTOBUF OFF)  # without protobuf-compiler
+endif()
+foreach(part "ISAL:gzip is slower" "PNG:SummaryWriter takes no pixels" "CAIRO:no flame graphs as PNG"
+             "PROTOBUF:no event files for TensorBoard")
+  string(REPLACE ":" ";" part "${part}")
+  list(GET part 0 option)
+  list(GET part 1 loss)
+  if(NOT TBTRACE_WITH_${option})
+    message(STATUS "tbtrace without TBTRACE_${option}: ${loss} (docs/building.md)")
+  endif()
+endforeach()
+
 if(PROJECT_IS_TOP_LEVEL)
   find_package(cxxopts CONFIG QUIET)
   tbtrace_depends_on(cxxopts "${cxxopts_FOUND}" "${cxxopts_VERSION}" 3.1 "for cxxopts::exceptions" libcxxopts-dev)

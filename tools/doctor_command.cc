@@ -32,6 +32,8 @@ std::string text_of(const Capabilities& can, const DeviceTracing& gpus) {
   text += row("gzip", std::string(can.gzip_library));
   text += row("stack lines", can.stack_lines ? "yes" : "no: built without libbacktrace");
   text += row("pictures", can.pictures ? "yes" : "no: built without cairo");
+  text += row("PNG files", can.png_files ? "yes" : "no: built without libpng");
+  text += row("event files", can.event_files ? "yes" : "no: built without protobuf");
   text += row("GPU tracing", gpus.available ? "yes" : "no: " + printable(gpus.problem));
   if (!gpus.driver.empty()) text += row("  driver", "CUDA " + gpus.driver);
   if (!gpus.cupti.empty()) text += row("  CUPTI", gpus.cupti + ", " + printable(gpus.cupti_path));

@@ -28,6 +28,11 @@ struct Capabilities {
   bool stack_lines = false;
   /// flame_graph_png() draws: it was built with cairo.
   bool pictures = false;
+  /// SummaryWriter::add_image() takes pixels: it was built with libpng.
+  bool png_files = false;
+  /// TensorBoard's event files (SummaryWriter, LogFormat::event_files, the summaries of recorded
+  /// windows) can be written: it was built with protobuf.
+  bool event_files = false;
 
   /// Tries it: has CUPTI trace for a moment. Takes a second where there is a GPU and CUDA is not
   /// in use yet, and then initialises it in this process; otherwise hardly any time.

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include <tbtrace/capabilities.h>
 #include <tbtrace/version.h>
 
@@ -5,6 +7,9 @@
 #include "io/deflater.h"
 #include "symbols/code_places.h"
 #include "wire/json_emitter.h"
+#include "writers/canvas.h"
+#include "writers/event_messages.h"
+#include "writers/png.h"
 
 namespace tbtrace {
 
@@ -12,7 +17,9 @@ Capabilities capabilities() {
   return {.version = version(),
           .gzip_library = io::gzip_library(),
           .stack_lines = symbols::knows_lines(),
-          .pictures = TBTRACE_PICTURES};
+          .pictures = writers::has_canvas(),
+          .png_files = writers::has_png_files(),
+          .event_files = writers::can_write_events().ok()};
 }
 
 DeviceTracing Capabilities::device_tracing() {
@@ -41,10 +48,13 @@ std::string capabilities_json(const Capabilities& capabilities, const DeviceTrac
   member("schema", "tbtrace.doctor/1");
   member("version", capabilities.version);
   member("gzip_library", capabilities.gzip_library);
-  json.key("stack_lines");
-  json.boolean(capabilities.stack_lines);
-  json.key("pictures");
-  json.boolean(capabilities.pictures);
+  for (const auto& [key, is_there] : {std::pair{"stack_lines", capabilities.stack_lines},
+                                      {"pictures", capabilities.pictures},
+                                      {"png_files", capabilities.png_files},
+                                      {"event_files", capabilities.event_files}}) {
+    json.key(key);
+    json.boolean(is_there);
+  }
   json.key("device_tracing");
   json.begin_object();
   json.key("available");

@@ -20,6 +20,7 @@
 #include "io/folder_lock.h"
 #include "io/sink.h"
 #include "writers/event_file.h"
+#include "writers/event_messages.h"
 #include "writers/log_file_name.h"
 
 namespace tbtrace {
@@ -123,11 +124,17 @@ Result<LogFile> write_event_file(const Trace& trace, const std::string& director
   return written;
 }
 
+/// A failure if this build cannot write that format.
+Status check_format(const LogDirectoryOptions& options) {
+  return options.format == LogFormat::event_files ? writers::can_write_events() : Status();
+}
+
 }  // namespace
 
 Result<Conversion> convert_to_log_directory(const std::vector<std::string>& inputs,
                                             const std::string& directory,
                                             const ConvertOptions& options) {
+  if (Status can = check_format(options.log); !can.ok()) return can;
   converters::Inputs found = converters::find_inputs(inputs, directory);
   Result<std::unique_ptr<converters::RunStaging>> staging = converters::RunStaging::open(
       directory, {.overwrite = options.log.overwrite, .resume = options.skip_existing});
@@ -152,6 +159,7 @@ Result<Changes> write_chrome_trace(const Trace& trace, const std::string& path,
 
 Result<LogFile> write_log_directory(const Trace& trace, const std::string& directory,
                                     const LogDirectoryOptions& options) {
+  if (Status can = check_format(options); !can.ok()) return can;
   return options.format == LogFormat::event_files ? write_event_file(trace, directory, options)
                                                   : write_log_file(trace, directory, options);
 }

@@ -13,6 +13,7 @@
 
 #include "api/recorded_window.h"
 #include "base/host_name.h"
+#include "writers/event_messages.h"
 
 namespace tbtrace::libtorch {
 
@@ -99,6 +100,12 @@ void Results::export_in_background(const std::string& directory,
 
 std::shared_ptr<api::RecordedSummaries> Results::summaries(const std::string& directory,
                                                            const std::string& worker) {
+  if (const Status can = writers::can_write_events(); !can.ok()) {
+    if (!std::exchange(told_of_no_summaries_, true)) {
+      warn_("windows have no summaries: " + can.message());
+    }
+    return nullptr;
+  }
   constexpr std::size_t kMostOpen = 4;  // two files each
   for (const OpenSummaries& open : summaries_) {
     const bool is_it = open.directory == directory && open.worker == worker;

@@ -43,6 +43,7 @@ class Results {
   Status wait_for_exports() { return exports_.wait(); }
 
  private:
+  /// None in a build that cannot write them, with one warning.
   std::shared_ptr<api::RecordedSummaries> summaries(const std::string& directory,
                                                     const std::string& worker);
   void finish_oldest_summaries();
@@ -51,6 +52,7 @@ class Results {
   std::vector<Recording> recordings_;
   std::vector<Trace> traces_;  // of recordings_, as far as they were asked for
   int windows_exported_ = 0;
+  bool told_of_no_summaries_ = false;
   struct OpenSummaries {
     std::string directory;
     std::string worker;

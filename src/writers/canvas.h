@@ -38,6 +38,9 @@ class Canvas {
   virtual Result<std::string> png() = 0;
 };
 
+/// This build has cairo.
+bool has_canvas();
+
 /// A white one of `width` x `height` px, with `scale` pixels for each in both directions.
 Result<std::unique_ptr<Canvas>> make_canvas(int width, int height, int scale);
 

@@ -188,6 +188,8 @@ class CairoCanvas final : public Canvas {
 
 }  // namespace
 
+bool has_canvas() { return true; }
+
 Result<std::unique_ptr<Canvas>> make_canvas(int width, int height, int scale) {
   constexpr std::size_t kFonts = std::size_t{16} << 20;  // more than fontconfig and FreeType take
   constexpr std::size_t kPixel = 4;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -36,6 +37,10 @@ Status cannot_make(const std::string& directory, const std::error_code& error) {
 }
 
 }  // namespace
+
+double wall_time_now() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
 
 bool is_event_file(std::string_view name) { return name.find(kMark) != std::string_view::npos; }
 
@@ -95,6 +100,7 @@ Result<std::unique_ptr<EventFile>> EventFile::try_create(const std::string& dire
                                                          const std::string& suffix,
                                                          double wall_time,
                                                          const io::AppendFileMaker& make_file) {
+  if (Status can = can_write_events(); !can.ok()) return can;
   std::error_code error;
   std::filesystem::create_directories(directory, error);
   if (error) return cannot_make(directory, error);

@@ -46,6 +46,9 @@ class EventFile {
   std::unique_ptr<io::AppendFile> file_;
 };
 
+/// The present, in seconds since 1970.
+double wall_time_now();
+
 /// Whether TensorBoard reads a file of this name.
 bool is_event_file(std::string_view name);
 

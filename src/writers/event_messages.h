@@ -2,6 +2,8 @@
 // docs/formats/event_files.md. An EventMoment and texts are valid as they come: wall times are
 // finite, texts are UTF-8. A ScalarEncoder keeps a message to fill again and belongs to one thread;
 // the rest are pure functions.
+// Two implementations: with protobuf, and one in which can_write_events() fails and all else gives
+// nothing. Who makes a file asks it first.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include <tbtrace/status.h>
 #include <tbtrace/summary_writer.h>
 
 #include "writers/histogram_buckets.h"
@@ -23,8 +26,8 @@ struct EventMoment {
   std::int64_t step = 0;
 };
 
-/// The present.
-double wall_time_now();
+/// A failure if this build has no protobuf.
+Status can_write_events();
 
 /// The first event of a file. Without it TensorBoard's Python loader throws values away whose step
 /// goes back.

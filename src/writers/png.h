@@ -1,5 +1,7 @@
 // Pictures as PNG files (W3C, Portable Network Graphics), by libpng.
 // Pure functions, any thread. A file that is none gives nothing.
+// png_file() has two implementations: with libpng, and one that only fails where that is not
+// installed.
 #pragma once
 
 #include <optional>
@@ -18,6 +20,9 @@ struct PngSize {
 
 /// What the file's first chunk says; nothing if the bytes do not begin as a PNG file does.
 std::optional<PngSize> png_size(std::string_view file);
+
+/// This build has libpng.
+bool has_png_files();
 
 /// A failure where sizes and samples do not belong together.
 Result<std::string> png_file(const Pixels& pixels);

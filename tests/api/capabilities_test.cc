@@ -22,6 +22,20 @@ TEST(Capabilities, SayWhichReleaseAndLibraryThereIs) {
   EXPECT_EQ(found.gzip_library, TBTRACE_GZIP_LIBRARY);
 }
 
+TEST(Capabilities, SayWhatTheBuildHas) {
+  const Capabilities found = capabilities();
+  EXPECT_EQ(found.pictures, TBTRACE_HAS_PICTURES);
+  EXPECT_EQ(found.png_files, TBTRACE_HAS_PNG_FILES);
+  EXPECT_EQ(found.event_files, TBTRACE_HAS_EVENT_FILES);
+  const std::string json = capabilities_json(found, {});
+  const auto member = [](const std::string& key, bool value) {
+    return testing::HasSubstr('"' + key + "\": " + (value ? "true" : "false"));
+  };
+  EXPECT_THAT(json, member("pictures", found.pictures));
+  EXPECT_THAT(json, member("png_files", found.png_files));
+  EXPECT_THAT(json, member("event_files", found.event_files));
+}
+
 TEST(Capabilities, LinesAreKnownOnlyIfTheySaySo) {
   const auto places = symbols::code_places(own_return_address());
   ASSERT_FALSE(places.empty());
@@ -34,7 +48,6 @@ TEST(Capabilities, LinesAreKnownOnlyIfTheySaySo) {
 }
 
 TEST(Capabilities, PicturesAreDrawnOnlyIfTheySaySo) {
-  EXPECT_EQ(capabilities().pictures, TBTRACE_HAS_PICTURES);
   const Result<std::string> png = flame_graph_png(StackTree("ns"), {.width = 200, .scale = 1});
   EXPECT_EQ(png.ok(), capabilities().pictures) << png.status().message();
   if (!png.ok()) {

@@ -120,9 +120,6 @@ class Manners(unittest.TestCase):
 
     def test_png(self):
         code, printed, shown = run("flamegraph", SOUND, "--format", "png", "--width", "300", "--scale", "3")
-        if b"cairo was not there" in shown:
-            self.assertEqual((code, printed), (2, b""))
-            self.skipTest("this build has no cairo")
         self.assertEqual((code, shown), (0, b""))
         self.assertEqual(printed[:16], b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
         self.assertEqual(int.from_bytes(printed[16:20], "big"), 900)

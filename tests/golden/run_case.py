@@ -9,6 +9,7 @@ A case is a folder with
                         before the last one are calls that must succeed first; what they print is not compared
     input/              files that lie in the working folder before the command runs, if any
     expected/stdout, stderr, exit_code
+    without             a part of the build (PROTOBUF, CAIRO): the case is for builds that leave it out, if this exists
     expected/files/     what must have been written, if anything: these files and no others; an event file X as the
                         text that event_text.py makes of it, in X.txt
 

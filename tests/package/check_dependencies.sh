@@ -45,4 +45,11 @@ while read -r name oldest; do
   count=$((count + 1))
 done < <(sed -nE 's/^ *tbtrace_depends_on\(([^ ]+) "[^"]*" "[^"]*" ([0-9.]+) .*/\1 \2/p' "$root/cmake/TbtraceDependencies.cmake")
 ((count > 0)) || exit 1
+for package in Isal:ISA-L PNG:libpng Cairo:cairo Protobuf:protobuf; do
+  oldest=$(sed -nE "s/^ *find_package\(${package%:*} ([0-9.]+) QUIET\).*/\1/p" "$root/cmake/TbtraceDependencies.cmake")
+  grep -qF "| ${package#*:} | ${oldest:?} |" "$root/docs/building.md" || {
+    printf 'check_dependencies: docs/building.md does not say that %s is %s or newer\n' "${package#*:}" "$oldest" >&2
+    exit 1
+  }
+done
 echo "check_dependencies: said what is missing, too old, too new"
