@@ -157,8 +157,7 @@ void PluginTree::merge_duplicates(NodeId root) {
 void PluginTree::fill(NodeId root) {
   std::vector<NodeId> order = {root};  // parents before children
   for (std::size_t at = 0; at < order.size(); ++at) {
-    const std::vector<NodeId>& children = nodes_[order[at]].children;
-    order.insert(order.end(), children.begin(), children.end());
+    for (const NodeId child : nodes_[order[at]].children) order.push_back(child);
   }
   for (std::size_t at = order.size(); at-- > 0;) {
     Node& node = nodes_[order[at]];

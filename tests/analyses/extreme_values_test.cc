@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -44,7 +45,7 @@ void add_record(TraceBuilder& builder, std::int64_t time, std::int64_t bytes,
   builder.add_memory(record);
 }
 
-const OperatorRow& row_named(std::span<const OperatorRow> rows, const std::string& key) {
+const OperatorRow& row_named(std::span<const OperatorRow> rows, std::string_view key) {
   const auto found = std::find_if(rows.begin(), rows.end(),
                                   [&](const OperatorRow& row) { return row.key == key; });
   EXPECT_NE(found, rows.end()) << key;
