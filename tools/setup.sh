@@ -4,7 +4,7 @@
 #   tools/setup.sh --tests   and for its tests: compilers' tools, Chromium, pinned Python packages as .venv,
 #                            and the newer LibTorch as .venv-torch
 #   tools/setup.sh --clear-caches   removes what this and tools/test.sh keep for all clones: Python packages, what was
-#                            compiled, what clang-tidy found clean
+#                            compiled, what clang-tidy found clean, what consumers said of originals
 # Does nothing, and needs no network, when all of it is there.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -176,6 +176,7 @@ case $level in
     ;;
   all)
     long=()
+    export TBTRACE_ASK_AGAIN=1  # consumers, for what they said of originals (tests/e2e/recorded_answers.py)
     release -DTBTRACE_BENCHMARKS=ON
     newer_torch
     sanitized asan

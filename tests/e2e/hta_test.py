@@ -4,7 +4,8 @@
     hta_test.py --tbtrace PATH TRACE...
 
 Time by type of kernel and by kernel, and the steps, have to be the same for each trace that it can load as it is. It
-runs without its rounding of times to whole microseconds, which depends on where a trace's times start.
+runs without its rounding of times to whole microseconds, which depends on where a trace's times start. What it said
+of an original is recorded (recorded_answers.py).
 
 Needs the packages of requirements_hta.txt. Prints a line for each failure and 'N passed, M failed'.
 """
@@ -20,6 +21,7 @@ import time
 import warnings
 
 from consumers import Report, convert, run_name
+from recorded_answers import RecordedAnswers
 
 os.environ["HTA_DISABLE_NS_ROUNDING"] = "1"
 warnings.filterwarnings("ignore")
@@ -47,10 +49,10 @@ def figures(path):
     return {
         # Times by type are of unions, for which it rounds each start and end to a microsecond.
         "rounding": len(work) if ((work["ts"] % 1 != 0) | (work["dur"] % 1 != 0)).any() else 0,
-        "types": {row["kernel_type"]: row["sum"] for _, row in types.iterrows()},
-        "kernels": {(row["kernel_type"], row["name"]): (row["sum (us)"], row["max (us)"], row["min (us)"])
+        "types": {row["kernel_type"]: float(row["sum"]) for _, row in types.iterrows()},
+        "kernels": {f"{row['kernel_type']}: {row['name']}": [float(row[f"{which} (us)"]) for which in ("sum", "max", "min")]
                     for _, row in kernels.iterrows()},
-        "steps": sorted(analysis.get_profiler_steps()),
+        "steps": sorted(int(step) for step in analysis.get_profiler_steps()),
     }
 
 
@@ -63,8 +65,8 @@ def with_known_name(path, folder):
 
 
 def near(left, right, tolerance):
-    if isinstance(left, tuple):
-        return isinstance(right, tuple) and all(near(*pair, tolerance) for pair in zip(left, right, strict=True))
+    if isinstance(left, list):
+        return isinstance(right, list) and all(near(*pair, tolerance) for pair in zip(left, right, strict=True))
     return left is not None and right is not None and math.isclose(left, right, rel_tol=1e-9, abs_tol=tolerance)
 
 
@@ -86,12 +88,16 @@ def main():
     report = Report()
     started = time.monotonic()
     compared = 0
+    on_file = RecordedAnswers("hta", "requirements.txt", "requirements_hta.txt", "hta_test.py")
     for trace in options.traces:
         where = run_name(trace)
         with tempfile.TemporaryDirectory() as scratch:
             folder = pathlib.Path(scratch)
             try:
-                expected = figures(with_known_name(trace, folder))
+                expected = on_file.of([trace])
+                if expected is None:
+                    expected = figures(with_known_name(trace, folder))
+                    on_file.record([trace], expected)
             except Exception as error:  # whatever it cannot do with the original is not asked of the converted
                 report(where in CANNOT_LOAD, f"{where}: it cannot load the original: {type(error).__name__}: {error}")
                 continue

@@ -9,7 +9,8 @@ with strict JSON; calls, kernel times, times on operators and steps are those of
 finds them; the plugin logs nothing but what the content forces.
 
 With --expected, originals that the plugin understands as they are have to give the same answers as what was made of
-them; DIR holds the plugin's answers on file (`resnet50_num_workers_0.span1.expected.jsonl`).
+them; DIR holds the plugin's answers on file (`resnet50_num_workers_0.span1.expected.jsonl`). What it answered to an
+original is recorded (recorded_answers.py).
 
 Needs the packages of requirements.txt. Prints a line for each failure and 'N passed, M failed'.
 """
@@ -27,6 +28,7 @@ import time
 
 from consumers import Report, TensorBoard, convert, run_name, strict_json
 from plugin_answers import alike, first_difference, from_first, renamed, without_stacks
+from recorded_answers import RecordedAnswers
 from trace_reading import RECOGNISED_COLLECTIVES, Trace, is_listed
 
 PLUGIN_FILES = re.compile(r"\.pt\.trace\.json(\.gz)?$")
@@ -110,6 +112,23 @@ class Run:
         traces = self.traces if len(workers) > 1 else [trace for _, trace in sorted(
             zip(firsts, self.traces), key=lambda pair: pair[0])]
         return list(zip(traces, by_worker))
+
+
+    def recorded(self):
+        """All answers, as JSON can hold them."""
+        def of(spans):
+            return [[span.query, list(span.answers.items())] for span in spans]
+        return {"views": self.views, "spans": of(self.spans), "distributed": of(self.distributed)}
+
+    def remember(self, recorded):
+        """Answers as recorded() gave them, under this run's name."""
+        def spans(items):
+            for query, answers in items:
+                span = Span(None, self.name, query["worker"], query["span"])
+                span.answers = {(key[0], *map(tuple, key[1:])): answer for key, answer in answers}
+                yield span
+        self.views = recorded["views"]
+        self.spans, self.distributed = list(spans(recorded["spans"])), list(spans(recorded["distributed"]))
 
 
 def ask_span(span, views):
@@ -406,7 +425,9 @@ def main():
 def check_group(report, options, runs, folder):
     logdir = folder / "logs"
     logdir.mkdir(parents=True)
-    shown, originals = [], {}
+    shown, originals, asked = [], {}, set()
+    on_file = RecordedAnswers("torch_tb_profiler", "requirements.txt", "log_directory_test.py", "consumers.py",
+                              "trace_reading.py")
     for run in runs:
         run.folder = str(logdir / run.name)
         try:
@@ -419,11 +440,16 @@ def check_group(report, options, runs, folder):
             original = Run.__new__(Run)
             original.__dict__.update(run.__dict__, name=f"original.{run.name}", spans=[], views=[], distributed=[])
             original.folder = str(logdir / original.name)
-            copied(run.inputs, logdir / original.name)
             originals[run.name] = original
+            recorded = on_file.of(run.inputs)
+            if recorded is not None:
+                original.remember(recorded)
+            else:
+                asked.add(original.name)
+                copied(run.inputs, logdir / original.name)
     log = folder / "tensorboard.log"
     with TensorBoard(logdir, log) as server:
-        wanted = [run.name for run in shown] + [run.name for run in originals.values()]
+        wanted = [run.name for run in shown] + sorted(asked)
         loaded = server.wait_for(wanted, 240)
         for run in shown:
             if not report(run.name in loaded, f"{run.name}: not loaded"):
@@ -439,7 +465,9 @@ def check_group(report, options, runs, folder):
             if run.name in originals:
                 original = originals[run.name]
                 try:
-                    original.ask(server)
+                    if original.name in asked:
+                        original.ask(server)
+                        on_file.record(run.inputs, original.recorded())
                 except (RuntimeError, ValueError, OSError) as error:
                     report(False, f"{run.name}: the plugin cannot show the original: {error}")
                     continue
