@@ -13,6 +13,20 @@ if(TARGET tbtrace_torch)
   install(EXPORT tbtraceTorchTargets NAMESPACE tbtrace:: DESTINATION ${TBTRACE_PACKAGE_FOLDER})
 endif()
 
+set(TBTRACE_PACKAGES simdjson fmt Threads)  # that the static library links to
+foreach(package Isal Cairo PNG Protobuf)
+  string(TOUPPER ${package} option)
+  if(TBTRACE_WITH_${option})
+    list(APPEND TBTRACE_PACKAGES ${package})
+  endif()
+endforeach()
+if(NOT TBTRACE_WITH_ISAL)
+  list(APPEND TBTRACE_PACKAGES ZLIB)
+endif()
+if(Libbacktrace_FOUND)
+  list(APPEND TBTRACE_PACKAGES Libbacktrace)
+endif()
+list(JOIN TBTRACE_PACKAGES " " TBTRACE_PACKAGES)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/tbtraceConfig.cmake.in
   ${PROJECT_BINARY_DIR}/tbtraceConfig.cmake INSTALL_DESTINATION ${TBTRACE_PACKAGE_FOLDER})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/tbtraceConfigVersion.cmake

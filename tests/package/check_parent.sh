@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Has tbtrace as a part of another project: configures it by add_subdirectory and by FetchContent, and looks at what it
-# left in that project. With --build it builds and runs the project's program, too.
+# Has tbtrace as a part of another project: configures it by add_subdirectory and by FetchContent, looks at what it
+# left in that project, and builds a little. With --build it builds all, by add_subdirectory, and runs the project's program.
 #   tests/package/check_parent.sh [--build] [CMAKE-OPTION]...
 set -euo pipefail
 build=false
@@ -30,6 +30,8 @@ configure() {
 configure added -DTBTRACE_SOURCE="$root" "$@"
 if ! $build; then
   configure fetched -DTBTRACE_FETCH=ON -DFETCHCONTENT_SOURCE_DIR_TBTRACE="$root" "$@"
+  # The lowest layer; all of it is built with --build.
+  cmake --build "$work/fetched" --target tbtrace_base >"$work/log" 2>&1 || fail "$(tail -n 30 "$work/log")"
   echo "check_parent: added, fetched, nothing leaked"
   exit
 fi

@@ -4,7 +4,8 @@
     include_direction.py [ROOT]
 
 Checks `#include` lines of src/, include/, tools/ and examples/ against the table here. A folder of src/ that the
-table does not know is an error too, and so is a row of docs/architecture.md that says something else.
+table does not know is an error too, and so is a row of docs/architecture.md, or the USES of its CMakeLists.txt, that
+says something else.
 Python 3, nothing besides.
 """
 
@@ -99,6 +100,23 @@ def check_page(page):
         problems.append(f"{page.name} has no table of folders")
 
 
+def check_build(root):
+    """The target of a folder sees the same folders."""
+    found = 0
+    for file in sorted((root / "src").glob("*/CMakeLists.txt")):
+        layer = re.search(r"^tbtrace_layer\((\w+)\n((?:  .*\n)*)\)$", file.read_text(encoding="utf-8"), re.MULTILINE)
+        if not layer:
+            continue
+        found += 1
+        uses = re.search(r"^  USES (.*)$", layer[2], re.MULTILINE)
+        uses = set(uses[1].split()) if uses else set()
+        if layer[1] != file.parent.name or uses != MAY_INCLUDE[layer[1]]:
+            problems.append(f"{file.relative_to(root)}: {layer[1]} uses {' '.join(sorted(uses)) or '-'}, "
+                            f"this test lets it use {' '.join(sorted(MAY_INCLUDE[layer[1]])) or '-'}")
+    if found == 0:
+        problems.append("no folder of src/ has a tbtrace_layer()")
+
+
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2]).resolve()
     count = 0
@@ -116,6 +134,7 @@ def main():
                 continue
             check(root, file, folder, MAY_INCLUDE[folder], False)
     check_page(root / "docs/architecture.md")
+    check_build(root)
     for problem in problems:
         print(f"include_direction: {problem}")
     print(f"include_direction: {count} files")
