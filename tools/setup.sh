@@ -31,6 +31,7 @@ test_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev
   ccache
   clang libclang-rt-14-dev   # fuzz targets, and a second compiler
+  llvm                       # names in what its sanitizers report
   clang-format clang-tidy
   libgloo-dev                # headers of the Gloo in LibTorch, for an example of two processes
   python3-venv               # the consumers of what tbtrace writes, as .venv

@@ -37,7 +37,7 @@ EventRun::EventRun(const std::map<std::string, std::filesystem::path>& files) {
     // The last window's details belong to its file.
     const bool belongs = name.ends_with(kDetailsEnding) &&
                          files.contains(with_ending(name, kDetailsEnding, kWindowEnding));
-    if (writers::is_event_file(name) && !belongs) files_.emplace(name, File{path, {}});
+    if (writers::is_event_file(name) && !belongs) files_.emplace(name, File{path, {}, {}});
   }
 }
 

@@ -47,6 +47,10 @@ std::vector<CodePlace> code_places(const void* return_address) {
     backtrace_syminfo(state(), address, take_symbol, ignore_error, &loaded);
     return {loaded};
   }
+  // Of functions that were not inlined clang's line tables (-g1) have no names.
+  if (places.back().function.empty()) {
+    backtrace_syminfo(state(), address, take_symbol, ignore_error, &places.back());
+  }
   for (CodePlace& place : places) {
     place.object = loaded.object;
     place.offset = loaded.offset;
