@@ -1,3 +1,11 @@
+# tbtrace_precompile(TARGET HEADER...): for this target and those that reuse it.
+function(tbtrace_precompile target)
+  target_precompile_headers(${target} PRIVATE ${ARGN})
+  # A time in it would keep a compiler cache from knowing it again.
+  target_compile_options(${target} PRIVATE
+    "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
+endfunction()
+
 # What every target of this project is built with.
 add_library(tbtrace_build_flags INTERFACE)
 target_compile_features(tbtrace_build_flags INTERFACE cxx_std_20)
