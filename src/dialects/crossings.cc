@@ -4,18 +4,17 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <queue>
 #include <unordered_map>
 
 #include "base/column.h"
 #include "base/nearest_integer.h"
+#include "dialects/reader_times.h"
 
 namespace tbtrace::dialects {
 namespace {
-
-/// What a reader of doubles takes a time for.
-double microseconds(std::int64_t ns) { return static_cast<double>(ns) / 1000.0; }
 
 struct Open {
   EventId event;
@@ -33,7 +32,7 @@ struct Ranked {
 /// The step between neighbouring doubles at the trace's own times: less than that says nothing.
 std::int64_t rounding_ns(const Trace& trace) {
   const double farthest =
-      microseconds(std::max(std::abs(trace.window_start_ns()), std::abs(trace.window_end_ns())));
+      read_us(std::max(std::abs(trace.window_start_ns()), std::abs(trace.window_end_ns())));
   const double step = std::nextafter(farthest, 1e300) - farthest;
   return std::max<std::int64_t>(1, truncated_integer(std::ceil(step * 1000.0)));
 }
@@ -52,7 +51,7 @@ class Ends {
   }
   void reset(EventId event) { ends_.erase(static_cast<std::uint32_t>(event)); }
 
-  bool may_shorten(EventId event) const { return is_host_range(trace_.kind(event)); }
+  bool may_shorten(EventId event) const { return !is_device_work(trace_.kind(event)); }
 
   std::vector<Crossings::Shorter> shortened() const {
     std::vector<Crossings::Shorter> list;
@@ -164,106 +163,168 @@ class Sweep {
   std::vector<EventId> moved_;
 };
 
-/// Shortens ranges whose ends, as sums of doubles, would be over another one, in places where
+/// The ends of ranges around the one that starts next.
+class EndsAround {
+ public:
+  static constexpr double kNone = std::numeric_limits<double>::infinity();
+
+  /// As readers add them up, the first one after the start: those up to it are around nothing more.
+  double first_us(std::int64_t start_ns, double start_us) {
+    while (!ends_.empty() && ends_.back().ns <= start_ns) ends_.pop_back();
+    auto kept = ends_.end();
+    while (kept != ends_.begin() && std::prev(kept)->first_us <= start_us) --kept;
+    for (auto end = kept; end != ends_.end(); ++end) {
+      if (end->us <= start_us) continue;
+      const double outer_us = kept == ends_.begin() ? kNone : std::prev(kept)->first_us;
+      *kept++ = {end->ns, end->us, std::min(outer_us, end->us)};
+    }
+    ends_.erase(kept, ends_.end());
+    return ends_.empty() ? kNone : ends_.back().first_us;
+  }
+
+  void add(std::int64_t end_ns, double end_us) {
+    const double outer_us = ends_.empty() ? kNone : ends_.back().first_us;
+    ends_.push_back({end_ns, end_us, std::min(outer_us, end_us)});
+  }
+
+  void clear() { ends_.clear(); }
+
+ private:
+  struct End {
+    std::int64_t ns;  // by which ranges nest
+    double us;
+    double first_us;  // of this one and those around it: work can be over the range around it
+  };
+  std::vector<End> ends_;
+};
+
+/// Shortens ranges whose ends, as readers add them up, are over another one, in places where
 /// nothing crosses. look_at() takes all ranges of a place in order, then fit() does, each ended by
 /// close(); ranges come after those around them, whose ends are final by then.
 class Sums {
  public:
   Sums(const Trace& trace, Ends& ends, std::int64_t origin_ns)
-      : trace_(trace), ends_(ends), origin_ns_(origin_ns), touches_(trace.events().size()) {}
+      : trace_(trace), ends_(ends), origin_ns_(origin_ns) {}
 
   struct Around {
     Open range;
-    std::int64_t least_end_ns;  // of work that started in it so far
+    std::int64_t least_end_ns = kNoWork;  // keeps work that started in it so far inside
+    std::int64_t fitted_end_ns = 0;
   };
-  using Stack = std::vector<Around>;
+  struct Stacks {
+    std::vector<Around> open;
+    std::vector<Open> ended;  // before any range that readers have start later
+    EndsAround ends;
+  };
 
-  void look_at(Stack& stack, EventId event) {
+  void look_at(Stacks& place, EventId event) {
     const Open range{event, trace_.events().start_ns(event), ends_.ns(event)};
-    const double start = microseconds(range.start_ns - origin_ns_);
+    while (!place.open.empty() && place.open.back().range.end_ns <= range.start_ns) pop(place);
     const bool has_length = range.end_ns > range.start_ns;  // else it crosses nothing
-    while (!stack.empty() && stack.back().range.end_ns <= range.start_ns) {
-      const Open& before = stack.back().range;
-      if (has_length && before.end_ns == range.start_ns && end_as_double(before) > start) {
-        touches_[index(before.event)] = true;
-      }
-      pop(stack);
+    if (has_length) end_before(place.ended, range.start_ns);
+    if (!place.open.empty() && !ends_.may_shorten(event)) {
+      std::int64_t& least_end_ns = place.open.back().least_end_ns;
+      least_end_ns = std::max({least_end_ns, range.end_ns, range.start_ns + 1});
     }
-    if (!stack.empty() && !ends_.may_shorten(event)) {
-      stack.back().least_end_ns = std::max(stack.back().least_end_ns, range.end_ns);
-    }
-    stack.push_back({range, kNoWork});
+    place.open.push_back({range});
   }
 
-  void close(Stack& stack) {
-    while (!stack.empty()) pop(stack);
+  void close(Stacks& place) {
+    while (!place.open.empty()) pop(place);
+    place.ended.clear();
+    place.ends.clear();
   }
 
-  void fit(Stack& stack, EventId event) {
-    const std::int64_t start_ns = trace_.events().start_ns(event);
-    while (!stack.empty() && stack.back().range.end_ns <= start_ns) stack.pop_back();
-    const Open range{event, start_ns, ends_.ns(event)};
+  void fit(Stacks& place, EventId event) {
+    std::vector<Around>& open = place.open;
+    Open range{event, trace_.events().start_ns(event), ends_.ns(event)};
+    while (!open.empty() && open.back().range.end_ns <= range.start_ns) open.pop_back();
+    Around around{range};  // with its old end, by which the others nest
+    const double start_us = read_us(range.start_ns - origin_ns_);
+    const double around_us = place.ends.first_us(range.start_ns, start_us);
     if (ends_.may_shorten(event)) {
-      if (touches_[index(event)]) shorten(range, range.end_ns - 1);
-      if (!stack.empty()) keep_inside(range, stack.back().range);
+      const auto next = next_start_us_.find(static_cast<std::uint32_t>(event));
+      if (next != next_start_us_.end()) end_by(range, next->second);
+      if (!open.empty()) shorten(range, std::max(range.start_ns, open.back().fitted_end_ns));
+      end_by(range, around_us);
     }
-    stack.push_back({range, kNoWork});  // with its old end, by which the others nest
+    around.fitted_end_ns = range.end_ns;
+    open.push_back(around);
+    place.ends.add(around.range.end_ns, end_us(range));
   }
 
  private:
   static constexpr std::int64_t kNoWork = std::numeric_limits<std::int64_t>::min();
 
   /// What started in a range started in those around it, too.
-  void pop(Stack& stack) {
-    const Around inner = stack.back();
-    stack.pop_back();
-    if (inner.least_end_ns == kNoWork) return;
+  void pop(Stacks& place) {
+    const Around inner = place.open.back();
+    place.open.pop_back();
     if (ends_.may_shorten(inner.range.event)) {
-      least_end_[static_cast<std::uint32_t>(inner.range.event)] = inner.least_end_ns;
+      if (inner.range.end_ns > inner.range.start_ns) place.ended.push_back(inner.range);
+      if (inner.least_end_ns != kNoWork) {
+        least_end_[static_cast<std::uint32_t>(inner.range.event)] = inner.least_end_ns;
+      }
     }
-    if (stack.empty()) return;
-    stack.back().least_end_ns = std::max(stack.back().least_end_ns, inner.least_end_ns);
+    if (place.open.empty()) return;
+    std::int64_t& least_end_ns = place.open.back().least_end_ns;
+    least_end_ns = std::max(least_end_ns, inner.least_end_ns);
   }
 
-  void keep_inside(Open range, const Open& old_around) {
-    const Open around{old_around.event, old_around.start_ns, ends_.ns(old_around.event)};
-    range.end_ns = ends_.ns(range.event);
-    if (range.end_ns > around.end_ns) {
-      range.end_ns = std::max(range.start_ns, around.end_ns);
-      shorten(range, range.end_ns);
-    }
-    const bool reaches_over =
-        range.end_ns == around.end_ns && end_as_double(range) > end_as_double(around);
-    if (reaches_over) shorten(range, range.end_ns - 1);
+  /// Ranges that readers have start together nest, whatever their ends.
+  void end_before(std::vector<Open>& ended, std::int64_t start_ns) {
+    const double start_us = read_us(start_ns - origin_ns_);
+    std::erase_if(ended, [&](const Open& range) {
+      if (read_us(range.start_ns - origin_ns_) >= start_us) return false;
+      if (end_us(range) > start_us) {
+        next_start_us_[static_cast<std::uint32_t>(range.event)] = start_us;
+      }
+      return true;
+    });
   }
 
-  /// Unless that puts its end before its start, or before that of work in it.
-  void shorten(const Open& range, std::int64_t end_ns) {
+  void end_by(Open& range, double limit_us) {
+    const std::int64_t start_ns = range.start_ns - origin_ns_;
+    const std::int64_t end_ns = range.end_ns - origin_ns_;
+    shorten(range, last_end_ns(start_ns, end_ns, limit_us) + origin_ns_);
+  }
+
+  /// Unless that cuts off work in it.
+  void shorten(Open& range, std::int64_t end_ns) {
+    if (end_ns >= range.end_ns) return;
     const auto least = least_end_.find(static_cast<std::uint32_t>(range.event));
     if (least != least_end_.end() && end_ns < least->second) return;
-    if (end_ns >= range.start_ns) ends_.set(range.event, end_ns);
+    range.end_ns = end_ns;
+    ends_.set(range.event, end_ns);
   }
 
-  double end_as_double(const Open& range) const {
-    return microseconds(range.start_ns - origin_ns_) + microseconds(range.end_ns - range.start_ns);
+  double end_us(const Open& range) const {
+    return read_end_us(range.start_ns - origin_ns_, range.end_ns - origin_ns_);
   }
 
   const Trace& trace_;
   Ends& ends_;
   std::int64_t origin_ns_;
-  std::vector<bool> touches_;  // another range starts where it ends, before the sum of it
+  std::unordered_map<std::uint32_t, double> next_start_us_;  // of the next one, if the sum is later
   std::unordered_map<std::uint32_t, std::int64_t> least_end_;  // of ranges with work in them
 };
 
-void order(const Trace& trace, std::span<EventId> events) {
-  const Events& all = trace.events();
-  std::stable_sort(events.begin(), events.end(), [&](EventId a, EventId b) {
-    if (all.start_ns(a) != all.start_ns(b)) return all.start_ns(a) < all.start_ns(b);
-    return all.duration_ns(a) > all.duration_ns(b);
-  });
+/// By start, longer ones first. Work is inside what is just as long, so that this still holds when
+/// what was longer has been shortened.
+bool comes_before(const Trace& trace, EventId a, EventId b) {
+  const Events& events = trace.events();
+  if (events.start_ns(a) != events.start_ns(b)) return events.start_ns(a) < events.start_ns(b);
+  if (events.duration_ns(a) != events.duration_ns(b)) {
+    return events.duration_ns(a) > events.duration_ns(b);
+  }
+  return !is_device_work(trace.kind(a)) && is_device_work(trace.kind(b));
 }
 
-/// All ranges by start, longer ones first.
+void order(const Trace& trace, std::span<EventId> events) {
+  std::stable_sort(events.begin(), events.end(),
+                   [&](EventId a, EventId b) { return comes_before(trace, a, b); });
+}
+
 Column<EventId> in_order(const Trace& trace) {
   Column<EventId> events;
   events.append(trace.by_start());
@@ -313,11 +374,11 @@ void fit_sums(const Trace& trace, std::span<const EventId> in_order,
   std::vector<bool> is_moved(events.size());
   for (const Crossings::Move& move : moved) is_moved[index(move.event)] = true;
   for (const auto take : {&Sums::look_at, &Sums::fit}) {
-    std::vector<Sums::Stack> stacks(trace.tracks().size());
+    std::vector<Sums::Stacks> stacks(trace.tracks().size());
     for (const EventId event : in_order) {
       if (!is_moved[index(event)]) (sums.*take)(stacks[index(events.track(event))], event);
     }
-    for (Sums::Stack& stack : stacks) sums.close(stack);
+    for (Sums::Stacks& place : stacks) sums.close(place);
   }
 
   std::vector<Crossings::Move> lanes = moved;
@@ -326,18 +387,15 @@ void fit_sums(const Trace& trace, std::span<const EventId> in_order,
   };
   std::stable_sort(lanes.begin(), lanes.end(), [&](const auto& a, const auto& b) {
     if (place(a) != place(b)) return place(a) < place(b);
-    if (events.start_ns(a.event) != events.start_ns(b.event)) {
-      return events.start_ns(a.event) < events.start_ns(b.event);
-    }
-    return events.duration_ns(a.event) > events.duration_ns(b.event);
+    return comes_before(trace, a.event, b.event);
   });
   for (const auto take : {&Sums::look_at, &Sums::fit}) {
-    Sums::Stack stack;
+    Sums::Stacks stacks;
     for (std::size_t row = 0; row < lanes.size(); ++row) {
-      if (row > 0 && place(lanes[row]) != place(lanes[row - 1])) sums.close(stack);
-      (sums.*take)(stack, lanes[row].event);
+      if (row > 0 && place(lanes[row]) != place(lanes[row - 1])) sums.close(stacks);
+      (sums.*take)(stacks, lanes[row].event);
     }
-    sums.close(stack);
+    sums.close(stacks);
   }
 }
 

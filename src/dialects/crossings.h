@@ -1,7 +1,7 @@
 // Ranges of one thread that overlap without one being inside the other: viewers drop one of two,
 // and the plugin drops operators. Finds those that have to move to a lane beside their thread, and
-// those that only cross because times were rounded, which are shortened. Pure function of a trace.
-// Results own what they hold.
+// those that only cross because times were or will be rounded, which are shortened. Pure function
+// of a trace. Results own what they hold.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +28,14 @@ struct Crossings {
   std::vector<Shorter> shortened;  ///< sorted by event
 };
 
-/// `origin_ns` is what will be subtracted from all times. Readers take times for doubles of
-/// microseconds: where the sum of start and duration is rounded past the end of the range around it
-/// or past the start of the next one, a range of the host is shortened by 1 ns; work never is.
+/// `origin_ns` is what will be subtracted from all times. Afterwards no two ranges of a lane, or of
+/// what is left of a thread, cross: not in nanoseconds, and not for readers that take times for
+/// doubles of microseconds and add start and duration. Where such a sum is past the end of the
+/// range around it or past the start of the next one, the range ends earlier, by no more than the
+/// doubles need: 1 ns near 0, hundreds far from it. If the range around it then ends before its
+/// start, it has no length. Kernels, copies and fills keep their ends, and so does what they would
+/// be cut off from; such sums can still cross. Given what was written, with the same origin, it
+/// finds nothing.
 Crossings find_crossings(const Trace& trace, const Roles& roles, std::int64_t origin_ns);
 
 }  // namespace tbtrace::dialects

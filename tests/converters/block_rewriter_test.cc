@@ -359,15 +359,32 @@ TEST(BlockRewriter, TellsWhereTheSinkFails) {
   }
 }
 
+TEST(BlockRewriter, ShortensShadowsOfAnnotationsOnce) {
+  // 0.32 us + 0.02 us is a little more than 0.24 us + 0.1 us.
+  const std::string text =
+      trace_text({op("inner", "0.32", "0.02").with("cat", "\"gpu_user_annotation\""),
+                  op("outer", "0.24", "0.1").with("cat", "\"gpu_user_annotation\"")});
+  for (const Dialect dialect : {Dialect::plugin, Dialect::kineto}) {
+    const Converted once = converted(text, dialect);
+    EXPECT_THAT(once.changes, Contains(Pair("ranges_shortened", 1)));
+    EXPECT_THAT(rows(once.text), Contains(HasSubstr(R"("ts":0.32,"dur":0.019)")));
+    const Converted twice = converted(once.text, dialect);
+    EXPECT_THAT(twice.changes, Not(Contains(Pair("ranges_shortened", testing::_))));
+    EXPECT_THAT(rows(twice.text), Contains(HasSubstr(R"("ts":0.32,"dur":0.019)")));
+  }
+}
+
 TEST(BlockRewriter, TakesWhateverStandsInARow) {
   for (unsigned seed = 0; seed < 500; ++seed) {
     fixtures::RandomJson random(seed);
     std::string text = "{\"own\":" + random.value(3) + ",\"traceEvents\":[";
     for (int row = 0; row < 8; ++row) {
       if (row > 0) text += ',';
-      text += "{" + random.blanks() + R"("ph":"X","name":)" + random.string() + R"(,"ts":)" +
-              std::to_string(row) + "," + random.string() + ":" + random.value(3) +
-              ",\"args\":" + random.object(3) + "}";
+      text += "{" + random.blanks();
+      text += R"("ph":"X","name":)" + random.string();
+      text += R"(,"ts":)" + std::to_string(row) + "," + random.string();
+      text += ":" + random.value(3);
+      text += ",\"args\":" + random.object(3) + "}";
     }
     text += "]}";
     const Trace before = fixtures::read(text);

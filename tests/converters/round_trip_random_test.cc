@@ -195,7 +195,7 @@ TEST(RoundTripRandom, KeepsOperatorsWorkLinksAndSteps) {
 TEST(RoundTripRandom, ChangesNothingTheSecondTime) {
   constexpr std::array<std::string_view, 4> kOnce = {"ranges_moved_to_lanes", "ranges_shortened",
                                                      "tracks_renumbered", "launches_added"};
-  for (unsigned seed = 0; seed < 500; ++seed) {
+  for (unsigned seed = 0; seed < 3000; ++seed) {
     const std::string text = recording(seed);
     for (const Dialect dialect : {Dialect::plugin, Dialect::kineto}) {
       const Converted twice = converted(converted(text, dialect).text, dialect);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include <tbtrace/trace.h>
 
 #include "dialects/crossings.h"
+#include "dialects/reader_times.h"
 #include "dialects/roles.h"
 
 namespace tbtrace::dialects {
@@ -62,12 +64,14 @@ class CrossingsBySteps {
     const auto found = ends_.find(event);
     return found == ends_.end() ? trace_.events().end_ns(event) : found->second;
   }
-  bool may_shorten(EventId event) const { return is_host_range(trace_.kind(event)); }
+  bool may_shorten(EventId event) const { return !is_device_work(trace_.kind(event)); }
 
   void order(std::vector<EventId>& events) const {
     std::stable_sort(events.begin(), events.end(), [&](EventId a, EventId b) {
       if (start(a) != start(b)) return start(a) < start(b);
-      return trace_.events().duration_ns(a) > trace_.events().duration_ns(b);
+      const std::int64_t longer = trace_.events().duration_ns(a) - trace_.events().duration_ns(b);
+      if (longer != 0) return longer > 0;
+      return may_shorten(a) && !may_shorten(b);
     });
   }
 
@@ -121,9 +125,9 @@ class CrossingsBySteps {
     return false;
   }
 
-  double us(std::int64_t ns) const { return static_cast<double>(ns) / 1000.0; }
+  double start_us(EventId event) const { return read_us(start(event) - origin_ns_); }
   double sum(EventId event, std::int64_t end) const {
-    return us(start(event) - origin_ns_) + us(end - start(event));
+    return start_us(event) + read_us(end - start(event));
   }
 
   /// Place by place, in the order of starts.
@@ -134,50 +138,53 @@ class CrossingsBySteps {
       places[{index(trace_.events().track(event)), lane == lanes_.end() ? 0 : lane->second}]
           .push_back(event);
     }
+    std::vector<std::int64_t> old_ends(trace_.events().size());
     for (const auto& [place, events] : places) {
-      std::map<EventId, bool> touches;
-      std::map<EventId, std::int64_t> least;
-      Stack stack;
-      for (const EventId event : events) {
-        for (; !stack.empty() && stack.back().end <= start(event); stack.pop_back()) {
-          const Open& before = stack.back();
-          const bool over = sum(before.event, before.end) > us(start(event) - origin_ns_);
-          if (end(event) > start(event) && before.end == start(event) && over) {
-            touches[before.event] = true;
-          }
-        }
-        for (const Open& around : stack) {
-          if (may_shorten(event)) continue;
-          const auto [found, added] = least.try_emplace(around.event, end(event));
-          found->second = std::max(found->second, end(event));
-        }
-        stack.push_back({event, end(event)});
-      }
-      stack.clear();
-      const auto shorten = [&](EventId event, std::int64_t to) {
-        const auto found = least.find(event);
-        if (found != least.end() && to < found->second) return;
-        if (to >= start(event)) ends_[event] = to;
-      };
-      for (const EventId event : events) {
-        close(stack, start(event));
-        const Open old = {event, end(event)};
-        if (may_shorten(event)) {
-          if (touches[event]) shorten(event, old.end - 1);
-          if (!stack.empty()) {
-            const EventId around = stack.back().event;
-            std::int64_t own = end(event);
-            if (own > end(around)) {
-              own = std::max(start(event), end(around));
-              shorten(event, own);
-            }
-            const bool over = own == end(around) && sum(event, own) > sum(around, end(around));
-            if (over) shorten(event, own - 1);
-          }
-        }
-        stack.push_back(old);
+      for (const EventId event : events) old_ends[index(event)] = end(event);
+      for (std::size_t row = 0; row < events.size(); ++row) {
+        if (may_shorten(events[row])) fit(events, row, old_ends);
       }
     }
+  }
+
+  void fit(const std::vector<EventId>& events, std::size_t row,
+           const std::vector<std::int64_t>& old_ends) {
+    const EventId event = events[row];
+    const auto is_in = [&](EventId inner, EventId outer) {
+      return start(inner) >= start(outer) && start(inner) < old_ends[index(outer)];
+    };
+    std::int64_t least = std::numeric_limits<std::int64_t>::min();
+    for (std::size_t later = row + 1; later < events.size(); ++later) {
+      const EventId work = events[later];
+      if (may_shorten(work) || !is_in(work, event)) continue;
+      least = std::max({least, old_ends[index(work)], start(work) + 1});
+    }
+    const auto end_by = [&](double limit) {
+      std::int64_t to = end(event);
+      while (to > start(event) && sum(event, to) > limit) --to;
+      if (to < end(event) && to >= least) ends_[event] = to;
+    };
+    for (std::size_t later = row + 1; later < events.size(); ++later) {
+      const EventId next = events[later];
+      const bool has_length = old_ends[index(next)] > start(next);
+      if (!has_length || start(next) < old_ends[index(event)]) continue;
+      if (start_us(next) <= start_us(event)) continue;
+      end_by(start_us(next));
+      break;
+    }
+    for (std::size_t before = 0; before < row; ++before) {
+      const EventId around = events[before];
+      if (!is_in(event, around)) continue;
+      const std::int64_t to = std::max(start(event), end(around));
+      if (to < end(event)) ends_[event] = to;
+    }
+    double limit = std::numeric_limits<double>::infinity();
+    for (std::size_t before = 0; before < row; ++before) {
+      const EventId around = events[before];
+      const double end_us = sum(around, end(around));
+      if (is_in(event, around) && end_us > start_us(event)) limit = std::min(limit, end_us);
+    }
+    end_by(limit);
   }
 
   const Trace& trace_;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -138,6 +139,57 @@ TEST(Crossings, OfSumsThatAreRoundedUpAreShortened) {
   const Outcome next = outcome({{.start = 100, .duration = 200}, {.start = 300, .duration = 100}});
   EXPECT_THAT(next.moved, IsEmpty());
   EXPECT_THAT(next.shortened, ElementsAre(Pair(0, 199)));
+}
+
+TEST(Crossings, OfSumsAreMendedInRangesOfEveryKindButWork) {
+  // `gpu_annotation` is a shadow in a converted file, where it counts as a range of the host.
+  for (const std::string_view category :
+       {"cpu_op", "gpu_user_annotation", "gpu_annotation", "cuda_sync", "overhead"}) {
+    SCOPED_TRACE(category);
+    const auto range = [&](std::int64_t start, std::int64_t duration) {
+      return Range{.category = category, .start = start, .duration = duration};
+    };
+    EXPECT_THAT(outcome({range(320, 20), range(240, 100)}).shortened, ElementsAre(Pair(0, 19)));
+    EXPECT_THAT(outcome({range(35, 1), range(36, 4)}).shortened, ElementsAre(Pair(0, 0)));
+    const Range fill = {.category = "gpu_memset", .start = 290, .duration = 60};
+    EXPECT_THAT(outcome({range(280, 10), fill}).shortened, ElementsAre(Pair(0, 9)));
+  }
+}
+
+TEST(Crossings, OfSumsStayWhereWorkWouldBeCutOff) {
+  const Range next = {.category = "kernel", .start = 300, .duration = 100};
+  for (const std::string_view category : {"cpu_op", "gpu_user_annotation"}) {
+    SCOPED_TRACE(category);
+    const Range around = {.category = category, .start = 100, .duration = 200};
+    const auto work = [](std::int64_t start, std::int64_t duration) {
+      return Range{.category = "kernel", .start = start, .duration = duration};
+    };
+    EXPECT_THAT(outcome({around, work(150, 150), next}).shortened, IsEmpty());
+    EXPECT_THAT(outcome({around, work(150, 149), next}).shortened, ElementsAre(Pair(0, 199)));
+    EXPECT_THAT(outcome({around, work(299, 0), next}).shortened, IsEmpty());
+    EXPECT_THAT(outcome({around, work(298, 0), next}).shortened, ElementsAre(Pair(0, 199)));
+    // Work is inside what is just as long, wherever it stands in the file.
+    EXPECT_THAT(outcome({around, work(100, 200), next}).shortened, IsEmpty());
+    EXPECT_THAT(outcome({work(100, 200), around, next}).shortened, IsEmpty());
+  }
+}
+
+TEST(Crossings, OfSumsFarFrom0AreMendedByAsMuchAsDoublesNeed) {
+  // Epoch times that stay as they are: doubles are 250 ns apart.
+  constexpr std::int64_t kEpoch = 1'790'857'026'000'000'000;
+  const auto range = [](std::int64_t start, std::int64_t duration) {
+    return Range{.start = kEpoch + start, .duration = duration};
+  };
+  const Outcome next = outcome({range(130, 490), range(620, 400)});
+  EXPECT_THAT(next.moved, IsEmpty());
+  EXPECT_THAT(next.shortened, ElementsAre(Pair(0, 375))) << "0.25 us + 0.375 us is read as 0.5 us";
+  const Outcome later = outcome({range(130, 480), range(620, 400)});
+  EXPECT_THAT(later.shortened, ElementsAre(Pair(0, 375))) << "though it ends before the next one";
+  const Outcome child = outcome({range(0, 1120), range(380, 740), range(890, 230)});
+  EXPECT_THAT(child.shortened, ElementsAre(Pair(1, 625), Pair(2, 115)))
+      << "the last one is read as after both, so it only has to stay inside in ns";
+  const Outcome together = outcome({range(10, 50), range(60, 50), range(400, 50)});
+  EXPECT_THAT(together.shortened, IsEmpty()) << "readers have the first two start together";
 }
 
 TEST(Crossings, NeverShortenWork) {

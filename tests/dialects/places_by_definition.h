@@ -14,6 +14,7 @@
 #include <tbtrace/trace.h>
 
 #include "dialects/crossings.h"
+#include "dialects/reader_times.h"
 
 namespace tbtrace::dialects {
 
@@ -57,30 +58,38 @@ inline bool cross(const Placed& a, const Placed& b) {
 
 /// The same for a reader that has doubles of microseconds and adds them.
 inline bool cross_as_doubles(const Placed& a, const Placed& b, std::int64_t origin_ns) {
-  const auto microseconds = [](std::int64_t ns) { return static_cast<double>(ns) / 1000.0; };
-  const auto start = [&](const Placed& range) { return microseconds(range.start_ns - origin_ns); };
+  const auto start = [&](const Placed& range) { return read_us(range.start_ns - origin_ns); };
   const auto end = [&](const Placed& range) {
-    return start(range) + microseconds(range.end_ns - range.start_ns);
+    return start(range) + read_us(range.end_ns - range.start_ns);
   };
   const Placed& first = start(a) <= start(b) ? a : b;
   const Placed& second = start(a) <= start(b) ? b : a;
   return start(first) < start(second) && start(second) < end(first) && end(second) > end(first);
 }
 
-/// The first two ranges of a place that cross, exactly or, where only ranges of the host are, as
-/// doubles; empty if there are none. What has work in it must not end before that.
+/// Of two that only cross as doubles, the one that would have to end earlier is work or has some in
+/// it.
+inline bool keeps_its_end(const Trace& trace, const std::vector<Placed>& ranges, const Placed& a,
+                          const Placed& b) {
+  const Placed& first = a.start_ns <= b.start_ns ? a : b;
+  const Placed& second = a.start_ns <= b.start_ns ? b : a;
+  const Placed& shorter = second.start_ns >= first.end_ns ? first : second;
+  return std::any_of(ranges.begin(), ranges.end(), [&](const Placed& work) {
+    return is_device_work(trace.kind(work.event)) && work.start_ns >= shorter.start_ns &&
+           work.end_ns <= shorter.end_ns;
+  });
+}
+
+/// The first two ranges of a place that cross, exactly or, where work does not prevent the mending,
+/// as doubles; empty if there are none.
 inline std::string crossing_pair(const Trace& trace, const Crossings& crossings,
                                  std::int64_t origin_ns) {
   for (const auto& [place, ranges] : placed(trace, crossings)) {
-    const bool all_of_host = std::all_of(ranges.begin(), ranges.end(), [&](const Placed& range) {
-      return is_host_range(trace.kind(range.event));
-    });
     for (std::size_t a = 0; a < ranges.size(); ++a) {
       for (std::size_t b = 0; b < a; ++b) {
         const bool exactly = cross(ranges[a], ranges[b]);
-        if (!exactly && !(all_of_host && cross_as_doubles(ranges[a], ranges[b], origin_ns))) {
-          continue;
-        }
+        if (!exactly && !cross_as_doubles(ranges[a], ranges[b], origin_ns)) continue;
+        if (!exactly && keeps_its_end(trace, ranges, ranges[a], ranges[b])) continue;
         std::ostringstream text;
         text << "event " << index(ranges[b].event) << " [" << ranges[b].start_ns << ", "
              << ranges[b].end_ns << ") and event " << index(ranges[a].event) << " ["

@@ -223,7 +223,10 @@ TEST(Places, OfRandomTracksAreSoundAndDifferWhereTracksDo) {
                               : text(builder, kTexts[random() % 5]);
     };
     for (std::size_t count = 1 + random() % 12; count > 0; --count) {
-      add_at(builder, key(), key(), kCategories[random() % 5], static_cast<int>(random() % 90'000));
+      const auto process = key();
+      const auto thread = key();
+      const std::string_view category = kCategories[random() % 5];
+      add_at(builder, process, thread, category, static_cast<int>(random() % 90'000));
     }
     const Placing placing(builder, seed % 2 == 0 ? Dialect::plugin : Dialect::kineto);
     std::set<std::pair<std::int64_t, std::int64_t>> seen;
