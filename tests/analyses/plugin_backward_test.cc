@@ -80,7 +80,8 @@ Trace random_trace(unsigned seed, bool arrows) {
     }
   }
   for (std::int64_t id = 0; arrows && id < 8; ++id) {
-    add_arrow(builder, id, below(instants), below(instants));
+    const std::int64_t start = below(instants);
+    add_arrow(builder, id, start, below(instants));
   }
   return finished(builder);
 }

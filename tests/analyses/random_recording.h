@@ -1,5 +1,6 @@
 // Random recordings, small and full of ties: ranges that nest and ranges that only overlap,
-// launches and kernels, memory, ranges that never ended.
+// launches and kernels, memory, ranges that never ended. A seed gives the same one with every
+// compiler: no expression draws twice where the order is the compiler's.
 #pragma once
 
 #include <array>
@@ -39,9 +40,14 @@ class RandomRecording {
   Trace make() {
     for (std::size_t root = 1 + below(3); root > 0; --root) {
       const int start = number(options_.longest / 2);
-      nest(number(options_.threads), start, start + number(options_.longest), 3);
+      const int end = start + number(options_.longest);
+      nest(number(options_.threads), start, end, 3);
     }
-    while (ranges_ < options_.ranges) add_range(number(options_.threads), time(), time());
+    while (ranges_ < options_.ranges) {
+      const int thread = number(options_.threads);
+      const int start = time();
+      add_range(thread, start, time());
+    }
     if (options_.devices) add_devices();
     for (std::size_t record = options_.memory ? below(8) : 0; record > 0; --record) add_memory();
     return fixtures::finished(builder_);
@@ -79,7 +85,8 @@ class RandomRecording {
     constexpr std::array<std::string_view, 6> kCategories = {
         "cpu_op", "cpu_op", "cpu_op", "user_annotation", "python_function", "overhead"};
     const std::string_view category = kCategories[below(kCategories.size())];
-    EventRow row = row_of(category, name(), thread, start, below(5) == 0 ? 0 : duration);
+    if (below(5) == 0) duration = 0;
+    EventRow row = row_of(category, name(), thread, start, duration);
     // torch's own events bear their rank, and no two the same.
     if (category != "overhead") row.rank = rank_ += 1;
     if (category == "cpu_op" || category == "user_annotation") row.external_id = ++last_id_;
@@ -127,7 +134,9 @@ class RandomRecording {
   }
 
   void add_launch() {
-    EventRow row = row_of("cuda_runtime", "launch", number(options_.threads), time(), number(4));
+    const int thread = number(options_.threads);
+    const int start = time();
+    EventRow row = row_of("cuda_runtime", "launch", thread, start, number(4));
     row.correlation = 100 + number(8);
     row.external_id = external_id(row.correlation);
     builder_.add_event(row);
@@ -137,8 +146,10 @@ class RandomRecording {
     constexpr std::array<std::string_view, 5> kWork = {"kernel", "kernel", "gpu_memcpy",
                                                        "gpu_memset", "cuda_sync"};
     const bool shadow = options_.shadows && below(3) == 0;
-    EventRow row = row_of(shadow ? "gpu_user_annotation" : kWork[below(kWork.size())], "gemm",
-                          number(2) + 7, time(), number(12), 0);
+    const std::string_view category = shadow ? "gpu_user_annotation" : kWork[below(kWork.size())];
+    const int stream = 7 + number(2);
+    const int start = time();
+    EventRow row = row_of(category, "gemm", stream, start, number(12), 0);
     row.correlation = shadow ? 0 : 100 + number(10);
     row.external_id = external_id(row.correlation);
     builder_.add_event(row);
@@ -152,7 +163,8 @@ class RandomRecording {
   void add_memory() {
     constexpr std::array<std::int16_t, 5> kDevices = {0, 0, 1, 20, 9};
     MemoryRecord record;
-    record.time_ns = scale_ * (time() + number(options_.longest));
+    record.time_ns = scale_ * time();
+    record.time_ns += scale_ * number(options_.longest);
     record.bytes = number(200) - 60;
     record.device_type = kDevices[below(kDevices.size())];
     record.track = fixtures::track(builder_, 1, number(options_.threads));

@@ -30,7 +30,10 @@ class RandomEncoding {
 
   std::string make() {
     std::string name = "_Z" + symbol();
-    if (below(6) == 0) name.insert(below(name.size()), any(kTokens));
+    if (below(6) == 0) {
+      const std::size_t at = below(name.size());
+      name.insert(at, any(kTokens));
+    }
     return name;
   }
 
@@ -88,6 +91,10 @@ class RandomEncoding {
     return text + "E";
   }
 
+  std::string maybe_with_arguments(std::string name, std::size_t percent) {
+    return chance(percent) ? name + arguments() : name;
+  }
+
   std::string nested(bool own) {
     std::string text = own && chance(30) ? "NK" : "N";
     if (chance(references_)) text += reference();
@@ -106,32 +113,40 @@ class RandomEncoding {
   std::string local() {
     constexpr std::array<std::string_view, 5> kEntities = {"UlvE_", "1x_0", "Ut_", "NKUliE_clE",
                                                            "1yIiE"};
-    return "Z" + symbol() + "E" + any(kEntities);
+    const std::string function = symbol();
+    return "Z" + function + "E" + any(kEntities);
   }
 
   std::string type() {
     if (left_ == 0) return chance(50) ? "i" : chance(50) ? parameter() : reference();
     --left_;
     if (chance(parameters_)) return parameter();
-    if (chance(references_)) return reference() + (chance(20) ? arguments() : "");
+    if (chance(references_)) return maybe_with_arguments(reference(), 20);
     constexpr std::array<std::string_view, 8> kPrefixes = {"P",   "R",   "K",  "O",
                                                            "A3_", "M1c", "Dp", "G"};
     constexpr std::array<std::string_view, 6> kNames = {"v", "y", "Dn", "Ss", "SaIcE", "u3bar"};
     switch (below(9)) {
-      case 0:
-        return "F" + type() + type() + types(2) + "E";
-      case 1:
-        return "M" + type() + type();
+      case 0: {
+        std::string function = "F" + type();
+        function += type();
+        return function + types(2) + "E";
+      }
+      case 1: {
+        const std::string of = type();
+        return "M" + of + type();
+      }
       case 2:
         return nested(false);
       case 3:
         return left_ > 3 ? local() : "i";
       case 4:
-        return identifier() + (chance(50) ? arguments() : "");
+        return maybe_with_arguments(identifier(), 50);
       case 5:
         return any(kNames);
-      default:
-        return any(kPrefixes) + type();
+      default: {
+        const std::string prefix = any(kPrefixes);
+        return prefix + type();
+      }
     }
   }
 
@@ -152,7 +167,8 @@ class RandomEncoding {
         text = identifier();
     }
     if (chance(60)) text += arguments();
-    return text + type() + types(4);
+    text += type();
+    return text + types(4);
   }
 
   std::mt19937 random_;

@@ -228,9 +228,11 @@ TEST(ChromeDamage, IsReadTheSameByAnyNumberOfThreadsWhateverTheBytes) {
         case 1:
           damaged.erase(at, 1 + random() % 40);
           break;
-        case 2:
-          damaged.insert(at, damaged.substr(random() % damaged.size(), random() % 60));
+        case 2: {
+          const std::size_t from = random() % damaged.size();
+          damaged.insert(at, damaged.substr(from, random() % 60));
           break;
+        }
         default:
           damaged.insert(at, 1, "\"\\{}[],:\n"[random() % 9]);
       }

@@ -126,7 +126,9 @@ std::string with_blanks(std::string_view text, std::mt19937& random) {
     const char c = text[at];
     const bool structural = !in_string && std::string_view("{}[],:").find(c) != text.npos;
     if (c == '"' && (at == 0 || text[at - 1] != '\\')) in_string = !in_string;
-    result += structural ? blanks() + c + blanks() : std::string(1, c);
+    if (structural) result += blanks();
+    result += c;
+    if (structural) result += blanks();
   }
   return result;
 }

@@ -119,15 +119,19 @@ TEST(ChromeStructure, OfRandomEventsIsKept) {
   for (unsigned seed = 0; seed < 400; ++seed) {
     RandomJson random(seed);
     Events events;
-    events.text = "{" + random.blanks() + "\"own\":" + random.value(3) + ",\"traceEvents\":[" +
-                  random.blanks();
+    events.text = "{" + random.blanks();
+    events.text += "\"own\":" + random.value(3);
+    events.text += ",\"traceEvents\":[" + random.blanks();
     for (std::size_t row = 0; row < 2 + random.below(12); ++row) {
       const std::string name = "op " + std::to_string(row);
       std::string event = "{";
       for (std::size_t count = random.below(3); count > 0; --count) {
-        event += random.blanks() + random.string() + ":" + random.value(4) + ",";
+        event += random.blanks();
+        event += random.string() + ":";
+        event += random.value(4) + ",";
       }
-      event += random.blanks() + R"("name")" + random.blanks() + ":\"" + name + "\",";
+      event += random.blanks() + R"("name")";
+      event += random.blanks() + ":\"" + name + "\",";
       if (random.below(3) == 0) event += "\"list\":[" + lookalike(1) + "," + lookalike(2) + "],";
       event += R"("ph":"X","ts":)" + std::to_string(row) + random.blanks();
       if (random.below(2) == 0) event += ",\"args\":" + random.object(4);

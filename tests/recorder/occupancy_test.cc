@@ -1,6 +1,7 @@
 #include "recorder/occupancy.h"
 
 #include <algorithm>
+#include <array>
 #include <climits>
 #include <cmath>
 #include <cstddef>
@@ -335,7 +336,9 @@ TEST(Occupancy, AnyNumbersAreSurvived) {
           &properties.reserved_shared_bytes_per_block, &properties.multiprocessors}) {
       if (random() % 6 == 0) *number = odd();
     }
-    KernelLaunch kernel = launch(odd(), static_cast<std::uint32_t>(odd()), odd(), odd());
+    const std::array<int, 4> numbers = {odd(), odd(), odd(), odd()};
+    KernelLaunch kernel =
+        launch(numbers[0], static_cast<std::uint32_t>(numbers[1]), numbers[2], numbers[3]);
     if (random() % 2 == 0) kernel.registers_per_thread = static_cast<std::uint32_t>(random() % 300);
     for (std::int32_t& size : kernel.grid) size = odd();
     for (std::int32_t& size : kernel.block) size = odd();

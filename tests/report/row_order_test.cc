@@ -110,7 +110,8 @@ TEST(RowOrder, EqualsAStableSortOnRandomRows) {
     std::vector<OperatorRow> rows(random() % 300);
     for (OperatorRow& row : rows) {
       row.count = static_cast<std::int64_t>(random() % 9);
-      row.key = std::string(random() % 3, 'a') + std::to_string(random() % 12);
+      row.key = std::string(random() % 3, 'a');
+      row.key += std::to_string(random() % 12);
     }
     std::vector<std::size_t> expected(rows.size());
     std::iota(expected.begin(), expected.end(), 0);

@@ -116,11 +116,12 @@ Trace random_trace(std::mt19937& random, int most_ranges, int longest_time) {
   const int first_time = below(4) == 0 ? -longest_time : 0;
   for (int range = 0; range < ranges; ++range) {
     const int duration = below(3) == 0 ? below(3) : below(longest_time);
+    const bool has_rank = below(2) != 0;
     fixtures::add(builder, {.category = kCategories[static_cast<std::size_t>(below(7))],
                             .start = first_time + below(longest_time),
                             .duration = duration,
                             .thread = below(threads),
-                            .rank = static_cast<std::uint32_t>(below(2) * (1 + below(ranges)))});
+                            .rank = static_cast<std::uint32_t>(has_rank ? 1 + below(ranges) : 0)});
   }
   return fixtures::finished(builder);
 }

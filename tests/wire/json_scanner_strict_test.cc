@@ -73,9 +73,11 @@ std::string mutated(std::string text, std::mt19937& random) {
       case 1:
         text.erase(at, 1 + random() % 5);
         break;
-      case 2:
-        text.insert(at, text.substr(random() % text.size(), random() % 12));
+      case 2: {
+        const std::size_t from = random() % text.size();
+        text.insert(at, text.substr(from, random() % 12));
         break;
+      }
       default:
         text.insert(at, 1, kBytes[random() % kBytes.size()]);
     }
@@ -87,8 +89,12 @@ TEST(JsonScannerStrict, AgreesWithTheGrammarOnValidTextsAtEveryCut) {
   for (unsigned seed = 0; seed < 1500; ++seed) {
     RandomJson random(seed);
     const bool is_member = seed % 3 == 0;
-    const std::string text =
-        (is_member ? random.string() + random.blanks() + ":" : "") + random.value(4);
+    std::string text;
+    if (is_member) {
+      text += random.string();
+      text += random.blanks() + ":";
+    }
+    text += random.value(4);
     for (std::size_t size = 0; size <= text.size(); ++size) {
       for (const bool last : {false, true}) {
         ASSERT_NO_FATAL_FAILURE(

@@ -99,7 +99,8 @@ TEST(JsonScanner, ValidEventsInAnArrayAreToldApart) {
     std::string text;
     for (int number = 0; number < 4; ++number) {
       events.push_back(random.object(3));
-      text += (number > 0 ? "," : "") + random.blanks() + events.back() + random.blanks();
+      text += (number > 0 ? "," : "") + random.blanks();
+      text += events.back() + random.blanks();
     }
     text += "]\n}";
     std::size_t at = 0;

@@ -224,7 +224,9 @@ TEST(StrictJson, MeansTheSameAsBefore) {
   simdjson::dom::parser after;
   for (unsigned seed = 0; seed < 3000; ++seed) {
     fixtures::RandomJson random(seed);
-    const std::string value = random.blanks() + random.value(4) + random.blanks();
+    std::string value = random.blanks();
+    value += random.value(4);
+    value += random.blanks();
     const simdjson::padded_string original(value);
     simdjson::dom::element element;
     ASSERT_EQ(before.parse(original).get(element), simdjson::SUCCESS) << value;

@@ -133,7 +133,8 @@ TEST(JsonText, RandomTextsSurviveTheRoundTrip) {
   for (int round = 0; round < 20000; ++round) {
     std::string text;
     for (std::size_t count = random() % 20; count > 0; --count) {
-      append_utf8(text, random() % (random() % 2 == 0 ? 0x80 : 0x110000));
+      const std::uint32_t end = random() % 2 == 0 ? 0x80 : 0x110000;
+      append_utf8(text, static_cast<std::uint32_t>(random() % end));
     }
     const std::string json = escaped(text);
     ASSERT_EQ(unescaped(std::string_view(json).substr(1, json.size() - 2)), (Unescaped{text}));

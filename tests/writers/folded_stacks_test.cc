@@ -147,7 +147,8 @@ TEST(FoldedStacks, AreSortedAsTheirWholeTextsOnRandomTrees) {
       const std::size_t behind = std::min<std::size_t>(random() % depth, stacks.size() - 1);
       const auto parent = static_cast<StackTree::Node>(stacks.size() - 1 - behind);
       const StackTree::Node child = stacks.child(parent, stacks.frame_number(frame));
-      stacks.add(child, static_cast<std::int64_t>(random() % 3 * (random() % 120)));
+      const auto most = static_cast<std::int64_t>(random() % 120);
+      stacks.add(child, static_cast<std::int64_t>(random() % 3) * most);
     }
     const std::string expected = sorted_lines(stacks);
     ASSERT_EQ(folded_stacks(stacks), expected);
