@@ -166,7 +166,7 @@ class Sweep {
 /// The ends of ranges around the one that starts next.
 class EndsAround {
  public:
-  static constexpr double kNone = std::numeric_limits<double>::infinity();
+  static constexpr double kNone = std::numeric_limits<double>::max();
 
   /// As readers add them up, the first one after the start: those up to it are around nothing more.
   double first_us(std::int64_t start_ns, double start_us) {
