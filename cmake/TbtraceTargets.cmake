@@ -10,7 +10,7 @@ endfunction()
 add_library(tbtrace_build_flags INTERFACE)
 target_compile_features(tbtrace_build_flags INTERFACE cxx_std_20)
 target_compile_options(tbtrace_build_flags INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast -fvisibility=hidden)
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # Finds overlaps in "text" + std::string that are none: gcc.gnu.org/bugzilla, 105651.
   target_compile_options(tbtrace_build_flags INTERFACE -Wno-restrict)

@@ -13,11 +13,12 @@
 #include <string_view>
 #include <vector>
 
+#include <tbtrace/export.h>
 #include <tbtrace/report.h>
 #include <tbtrace/status.h>
 #include <tbtrace/trace.h>
 
-namespace tbtrace {
+namespace TBTRACE_EXPORT tbtrace {
 
 /// Whose figures to compute. The sets are never mixed.
 enum class Figures : std::uint8_t {

@@ -12,7 +12,9 @@
 #include <span>
 #include <string_view>
 
-namespace tbtrace {
+#include <tbtrace/export.h>
+
+namespace TBTRACE_EXPORT tbtrace {
 
 enum class StringId : std::uint32_t { empty = 0 };
 enum class EventId : std::uint32_t { none = 0xffffffff };

@@ -7,7 +7,9 @@
 #include <string_view>
 #include <vector>
 
-namespace tbtrace {
+#include <tbtrace/export.h>
+
+namespace TBTRACE_EXPORT tbtrace {
 
 /// Whether the work of GPUs can be recorded here.
 struct DeviceTracing {

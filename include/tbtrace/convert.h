@@ -13,10 +13,11 @@
 #include <utility>
 #include <vector>
 
+#include <tbtrace/export.h>
 #include <tbtrace/status.h>
 #include <tbtrace/trace.h>
 
-namespace tbtrace {
+namespace TBTRACE_EXPORT tbtrace {
 
 /// For whom a Chrome trace is written. Both are strict JSON with exact nanoseconds.
 enum class Dialect : std::uint8_t {

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <string_view>
 
-namespace tbtrace {
+#include <tbtrace/export.h>
+
+namespace TBTRACE_EXPORT tbtrace {
 
 enum class DeviceType : std::uint8_t { cpu, cuda, xpu, mtia, hpu, privateuse1 };
 

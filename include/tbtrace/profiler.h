@@ -18,6 +18,7 @@
 
 #include <tbtrace/analyses.h>
 #include <tbtrace/convert.h>
+#include <tbtrace/export.h>
 #include <tbtrace/schedule.h>
 #include <tbtrace/status.h>
 #include <tbtrace/trace.h>
@@ -28,7 +29,7 @@ template <typename Contained>
 class ModuleHolder;
 }  // namespace torch::nn
 
-namespace tbtrace {
+namespace TBTRACE_EXPORT tbtrace {
 
 class Profiler;
 

@@ -16,8 +16,9 @@
 #include <vector>
 
 #include <tbtrace/device.h>
+#include <tbtrace/export.h>
 
-namespace tbtrace {
+namespace TBTRACE_EXPORT tbtrace {
 
 /// A time as a figure: torch's double, and whole nanoseconds.
 struct Duration {

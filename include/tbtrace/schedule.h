@@ -7,7 +7,9 @@
 #include <functional>
 #include <string>
 
-namespace tbtrace {
+#include <tbtrace/export.h>
+
+namespace TBTRACE_EXPORT tbtrace {
 
 /// What a profiler does during a step.
 enum class ProfilerAction : std::uint8_t {

@@ -13,7 +13,9 @@
 #include <string>
 #include <utility>
 
-namespace tbtrace {
+#include <tbtrace/export.h>
+
+namespace TBTRACE_EXPORT tbtrace {
 
 /// What kind of failure a Status tells. The command line maps each to one exit code.
 enum class StatusCode : std::uint8_t {

@@ -12,10 +12,11 @@
 #include <string_view>
 #include <vector>
 
+#include <tbtrace/export.h>
 #include <tbtrace/report.h>
 #include <tbtrace/trace.h>
 
-namespace tbtrace {
+namespace TBTRACE_EXPORT tbtrace {
 
 /// What an instant of a step counts as, the first that applies.
 /// Source: ProfileRole of torch-tb-profiler (kineto tb_plugin, profiler/event_parser.py).

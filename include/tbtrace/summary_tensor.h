@@ -6,13 +6,14 @@
 #include <cstdint>
 #include <string_view>
 
+#include <tbtrace/export.h>
 #include <tbtrace/summary_writer.h>
 
 namespace at {
 class Tensor;  // of <torch/torch.h>
 }
 
-namespace tbtrace {
+namespace TBTRACE_EXPORT tbtrace {
 
 /// The value of a tensor with one element.
 void add_scalar(SummaryWriter& writer, std::string_view tag, const at::Tensor& value,

@@ -16,9 +16,10 @@
 #include <variant>
 #include <vector>
 
+#include <tbtrace/export.h>
 #include <tbtrace/status.h>
 
-namespace tbtrace {
+namespace TBTRACE_EXPORT tbtrace {
 
 enum class WhenFull : std::uint8_t {
   block,  ///< the caller waits for room, as in Python

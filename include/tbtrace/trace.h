@@ -18,9 +18,10 @@
 
 #include <tbtrace/arguments.h>
 #include <tbtrace/device.h>
+#include <tbtrace/export.h>
 #include <tbtrace/status.h>
 
-namespace tbtrace {
+namespace TBTRACE_EXPORT tbtrace {
 
 // Ids do not convert into each other or into numbers by accident; index() gives the row.
 enum class TrackId : std::uint32_t {};

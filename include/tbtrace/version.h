@@ -1,10 +1,18 @@
-// Which release this is.
+// Which release this is. The build takes the numbers from here.
 // Constant; safe from any thread.
 #pragma once
 
 #include <string_view>
 
-namespace tbtrace {
+#include <tbtrace/export.h>
+
+// Of these headers.
+#define TBTRACE_VERSION_MAJOR 0
+#define TBTRACE_VERSION_MINOR 1
+#define TBTRACE_VERSION_PATCH 0
+#define TBTRACE_VERSION "0.1.0"
+
+namespace TBTRACE_EXPORT tbtrace {
 
 /// `MAJOR.MINOR.PATCH` of the library that is linked.
 std::string_view version();

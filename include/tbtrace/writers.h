@@ -9,10 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include <tbtrace/export.h>
 #include <tbtrace/report.h>
 #include <tbtrace/status.h>
 
-namespace tbtrace {
+namespace TBTRACE_EXPORT tbtrace {
 
 /// RFC 4180: a header row of column names, then a row a line, ended by CRLF. Lists are joined by
 /// `;`. Cells that a spreadsheet would take for a formula are kept as they are.

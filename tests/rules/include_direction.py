@@ -36,7 +36,7 @@ MAY_INCLUDE["libtorch"] = MAY_INCLUDE["api"] | {"api"}
 
 # Public header: the folder whose contract it is; to include it is to include that folder.
 OWNER = {
-    "status.h": "base", "version.h": "base", "device.h": "base",
+    "status.h": "base", "version.h": "base", "device.h": "base", "export.h": "base",
     "trace.h": "trace", "arguments.h": "trace", "report.h": "report", "analyses.h": "analyses", "step_breakdown.h": "analyses",
     "writers.h": "writers", "summary_writer.h": "writers",
     "convert.h": "dialects", "schedule.h": "recorder", "profiler.h": "libtorch",

@@ -3,7 +3,8 @@
 
     public_headers.py COMPILER
 
-Each is compiled twice in one empty file, with warnings as errors. Python 3, nothing besides.
+Each is compiled twice in one empty file, with warnings as errors. And does it say what libtbtrace.so offers?
+Python 3, nothing besides.
 """
 
 import pathlib
@@ -17,9 +18,12 @@ ALLOWED = re.compile(r"<tbtrace/\w+\.h>|<[a-z_0-9]+>")  # what has a suffix is C
 
 
 def problem_of(header, compiler):
-    for included in INCLUDE.findall(header.read_text(encoding="utf-8")):
+    text = header.read_text(encoding="utf-8")
+    for included in INCLUDE.findall(text):
         if not ALLOWED.fullmatch(included):
             return f"includes {included}; a public header includes only the standard library and <tbtrace/...>"
+    if "TBTRACE_EXPORT" not in text:
+        return "offers nothing in libtbtrace.so: open its namespace with `namespace TBTRACE_EXPORT tbtrace {`"
     line = f"#include <tbtrace/{header.name}>\n"
     command = [compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror",
                "-I", str(ROOT / "include"), "-x", "c++", "-"]
