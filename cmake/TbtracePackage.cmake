@@ -1,4 +1,4 @@
-# The libraries, their headers, and what find_package(tbtrace) reads.
+# The libraries, their headers, the licence, and what find_package(tbtrace) and pkg-config read.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(TBTRACE_PACKAGE_FOLDER ${CMAKE_INSTALL_LIBDIR}/cmake/tbtrace)
@@ -14,8 +14,14 @@ if(TARGET tbtrace_torch)
   install(EXPORT tbtraceTorchTargets NAMESPACE tbtrace:: DESTINATION ${TBTRACE_PACKAGE_FOLDER})
 endif()
 
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
 # What consumers of the static library link to, too; the shared one finds its own.
 set(TBTRACE_PACKAGES)
+set(TBTRACE_TORCH_KIND "")
+if(LibTorch_CUDA)
+  set(TBTRACE_TORCH_KIND " for CUDA")
+endif()
 if(NOT BUILD_SHARED_LIBS)
   set(TBTRACE_PACKAGES simdjson fmt Threads)
   foreach(package Isal Cairo PNG Protobuf)
@@ -39,8 +45,38 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/tbtraceConfigVersion.cmak
 install(FILES
   ${PROJECT_BINARY_DIR}/tbtraceConfig.cmake
   ${PROJECT_BINARY_DIR}/tbtraceConfigVersion.cmake
-  ${PROJECT_SOURCE_DIR}/cmake/FindCairo.cmake
-  ${PROJECT_SOURCE_DIR}/cmake/FindIsal.cmake
-  ${PROJECT_SOURCE_DIR}/cmake/FindLibTorch.cmake
-  ${PROJECT_SOURCE_DIR}/cmake/FindLibbacktrace.cmake
   DESTINATION ${TBTRACE_PACKAGE_FOLDER})
+if(NOT BUILD_SHARED_LIBS)
+  foreach(name Cairo Isal LibTorch Libbacktrace)
+    install(FILES ${PROJECT_SOURCE_DIR}/cmake/Find${name}.cmake DESTINATION ${TBTRACE_PACKAGE_FOLDER})
+  endforeach()
+endif()
+
+set(folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH TBTRACE_PC_TO_PREFIX /${folder} /)
+set(TBTRACE_PC_REQUIRES "")
+set(TBTRACE_PC_CFLAGS "")
+set(TBTRACE_PC_LIBS "")
+if(BUILD_SHARED_LIBS)
+  set(TBTRACE_PC_CFLAGS " -DTBTRACE_SHARED_LIBRARY")
+else()
+  set(TBTRACE_PC_REQUIRES "simdjson fmt")
+  set(pc_of_ISAL libisal)
+  set(pc_of_CAIRO cairo)
+  set(pc_of_PNG libpng)
+  set(pc_of_PROTOBUF protobuf-lite)
+  foreach(option ISAL CAIRO PNG PROTOBUF)
+    if(TBTRACE_WITH_${option})
+      string(APPEND TBTRACE_PC_REQUIRES " ${pc_of_${option}}")
+    endif()
+  endforeach()
+  if(NOT TBTRACE_WITH_ISAL)
+    string(APPEND TBTRACE_PC_REQUIRES " zlib")
+  endif()
+  if(Libbacktrace_FOUND)
+    string(APPEND TBTRACE_PC_LIBS " ${Libbacktrace_LIBRARY}")
+  endif()
+  string(APPEND TBTRACE_PC_LIBS " -l${CMAKE_DL_LIBS} -pthread")
+endif()
+configure_file(${PROJECT_SOURCE_DIR}/cmake/tbtrace.pc.in ${PROJECT_BINARY_DIR}/tbtrace.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/tbtrace.pc DESTINATION ${folder})

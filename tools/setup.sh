@@ -29,7 +29,7 @@ build_packages=(
 )
 test_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev
-  ccache
+  ccache pkgconf dpkg-dev
   clang libclang-rt-14-dev   # fuzz targets, and a second compiler
   llvm                       # names in what its sanitizers report
   clang-format clang-tidy

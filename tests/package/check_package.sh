@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs a build into a temporary prefix, moves the prefix, and builds and runs a consumer against it.
+# Installs a build into a temporary prefix, moves the prefix, and builds and runs consumers against it: a CMake project,
+# a call of the compiler with what pkg-config says, and CMake projects that ask for components.
 #   tests/package/check_package.sh BUILD VERSION [CMAKE-OPTION]...   (options for the consumer's build)
 set -euo pipefail
 build=$(realpath -- "$1")
@@ -18,8 +19,10 @@ fail() {
 cmake --install "$build" --prefix "$work/first" >"$work/log" 2>&1 || fail "$(tail -n 20 "$work/log")"
 mv "$work/first" "$work/prefix"
 prefix=$work/prefix
+with_torch=OFF
+[[ -z $(find "$prefix" -name tbtraceTorchTargets.cmake) ]] || with_torch=ON
 
-for file in bin/tbtrace include/tbtrace/{analyses,device,report,status,trace,version,writers}.h; do
+for file in bin/tbtrace include/tbtrace/{analyses,device,report,status,trace,version,writers}.h share/doc/tbtrace/LICENSE; do
   [[ -f $prefix/$file ]] || fail "$file is not installed"
 done
 for file in man/man1/tbtrace.1 bash-completion/completions/tbtrace zsh/site-functions/_tbtrace \
@@ -35,18 +38,70 @@ fi
 
 [[ $("$prefix/bin/tbtrace" --version) == "tbtrace $version" ]] || fail "the installed program is not $version"
 
-cmake -S "$here/consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" "$@" >"$work/log" 2>&1 &&
+cmake -S "$here/consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" -DWITH_TORCH=$with_torch "$@" >"$work/log" 2>&1 &&
   cmake --build "$work/consumer" >>"$work/log" 2>&1 || fail "$(tail -n 30 "$work/log")"
 grep -q "^tbtrace_DIR:PATH=$prefix/" "$work/consumer/CMakeCache.txt" || fail "another tbtrace was found"
 
-printed=$("$work/consumer/program" "$root/tests/data/stacks.json") || fail "the consumer failed: $printed"
-for line in "$version" "Self CPU time total: 800.000us" "train.py(30): <module>;train.py(12): step 190000"; do
-  [[ $'\n'$printed$'\n' == *$'\n'*"$line"*$'\n'* ]] || fail "the consumer did not print '$line': $printed"
-done
-if [[ -n $(find "$prefix" -name tbtraceTorchTargets.cmake) ]]; then
+# check_program PROGRAM
+check_program() {
+  local printed line
+  printed=$("$1" "$root/tests/data/stacks.json") || fail "$1 failed: $printed"
+  for line in "$version" "Self CPU time total: 800.000us" "train.py(30): <module>;train.py(12): step 190000"; do
+    [[ $'\n'$printed$'\n' == *$'\n'*"$line"*$'\n'* ]] || fail "$1 did not print '$line': $printed"
+  done
+}
+check_program "$work/consumer/program"
+if [[ $with_torch == ON ]]; then
   printed=$("$work/consumer/my_training" 2>&1) || fail "the consumer with LibTorch failed: $printed"
   for words in "forward" "aten::mm" "[[2, 3], [3, 4]]" "Self CPU Mem"; do
     [[ $printed == *"$words"* ]] || fail "the consumer with LibTorch did not print '$words': $printed"
   done
+fi
+
+command -v pkg-config >/dev/null || fail "there is no pkg-config; tools/setup.sh --tests installs it"
+compiler=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "$work/consumer/CMakeCache.txt")
+flags=$(sed -n 's/^CMAKE_CXX_FLAGS:[A-Z]*=//p' "$work/consumer/CMakeCache.txt")
+PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name tbtrace.pc)")
+export PKG_CONFIG_PATH
+[[ $(pkg-config --modversion tbtrace) == "$version" ]] || fail "pkg-config knows another version"
+# shellcheck disable=SC2046,SC2086 # words of commands
+"$compiler" -std=c++20 $flags "$here/consumer/main.cc" $(pkg-config --cflags --libs tbtrace) -o "$work/by_pkg_config" \
+  >"$work/log" 2>&1 || fail "$(tail -n 20 "$work/log")"
+LD_LIBRARY_PATH=$(pkg-config --variable=libdir tbtrace) check_program "$work/by_pkg_config"
+
+# asks WHAT-IS-PRINTED COMPONENT... [CMAKE-OPTION]...: of a project that needs these components.
+asks() {
+  local sentence=$1 printed components=
+  shift
+  while (($# > 0)) && [[ $1 != -* ]]; do
+    components+="$1;"
+    shift
+  done
+  rm -rf "$work/components"
+  printed=$(cmake -S "$here/components" -B "$work/components" -DCMAKE_PREFIX_PATH="$prefix" \
+    -DWANTED="$components" "${options[@]}" "$@" 2>&1 | tr -s ' \n' ' ') || true
+  [[ $printed == *"$sentence"* ]] || fail "with the components $components and $* CMake does not say '$sentence': $printed"
+}
+options=("$@")
+asks "no torch -- Configuring done" core
+asks "tbtrace has the components core and torch, not 'rocket'" core rocket
+if [[ $with_torch == OFF ]]; then
+  asks "no torch -- Configuring done"
+  asks "this tbtrace was built without LibTorch; build it with -DTBTRACE_TORCH=ON" torch
+else
+  asks "with torch -- Configuring done" core torch
+  asks "with torch -- Configuring done"
+  asks "which it was built with, but no LibTorch was found; set TBTRACE_TORCH_ROOT" torch -DTBTRACE_TORCH_ROOT=/nowhere
+  asks "no torch -- Configuring done" -DTBTRACE_TORCH_ROOT=/nowhere
+  # LibTorchs of another version, and of the same one without CUDA.
+  for torch in 9.8.7 "$(sed -nE 's/.*needs LibTorch ([0-9][^ ,]*).*/\1/p' "$(find "$prefix" -name tbtraceConfig.cmake)")"; do
+    mkdir -p "$work/torch-$torch"/{lib,share/cmake/Torch}
+    touch "$work/torch-$torch/lib/libtorch.so"
+    printf 'set(PACKAGE_VERSION "%s")\n' "$torch" >"$work/torch-$torch/share/cmake/Torch/TorchConfigVersion.cmake"
+  done
+  asks "which it was built with, but LibTorch 9.8.7 was found; set TBTRACE_TORCH_ROOT" torch \
+    -DTBTRACE_TORCH_ROOT="$work/torch-9.8.7"
+  sed -i -E 's/(elseif\(")(OFF|ON)(" AND NOT TARGET LibTorch::c10_cuda)/\1ON\3/' "$(find "$prefix" -name tbtraceConfig.cmake)"
+  asks "which it was built with, but a LibTorch without CUDA was found" torch -DTBTRACE_TORCH_ROOT="$work/torch-$torch"
 fi
 echo "check_package: installed, found, linked, run"
