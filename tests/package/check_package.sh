@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs a build into a temporary prefix, moves the prefix, and builds and runs consumers against it: a CMake project,
+# Installs a build into a temporary prefix, or unpacks a Debian package, moves the prefix, and builds and runs consumers against it: a CMake project,
 # a call of the compiler with what pkg-config says, and CMake projects that ask for components.
-#   tests/package/check_package.sh BUILD VERSION [CMAKE-OPTION]...   (options for the consumer's build)
+#   tests/package/check_package.sh BUILD|DEB VERSION [CMAKE-OPTION]...   (options for the consumer's build)
 set -euo pipefail
 build=$(realpath -- "$1")
 version=$2
@@ -16,8 +16,16 @@ fail() {
   exit 1
 }
 
-cmake --install "$build" --prefix "$work/first" >"$work/log" 2>&1 || fail "$(tail -n 20 "$work/log")"
-mv "$work/first" "$work/prefix"
+if [[ $build == *.deb ]]; then
+  dpkg-deb --extract "$build" "$work/deb"
+  mv "$work/deb/usr" "$work/prefix"
+  for library in libc6 libsimdjson libfmt; do
+    [[ $(dpkg-deb --field "$build" Depends) == *$library* ]] || fail "the package does not depend on $library"
+  done
+else
+  cmake --install "$build" --prefix "$work/first" >"$work/log" 2>&1 || fail "$(tail -n 20 "$work/log")"
+  mv "$work/first" "$work/prefix"
+fi
 prefix=$work/prefix
 with_torch=OFF
 [[ -z $(find "$prefix" -name tbtraceTorchTargets.cmake) ]] || with_torch=ON
@@ -34,6 +42,17 @@ installed=$(cd "$prefix/include/tbtrace" && echo *)
 [[ $headers == "$installed" ]] || fail "installed headers are '$installed', not '$headers'"
 if named=$(grep -rlF -e "$root" -e "$build" -e "$work/first" "$prefix" --include='*.cmake' --include='*.h'); then
   fail "these name a folder of the build: $named"
+fi
+
+# The shared library offers what public headers declare, and nothing of a folder of src/ or of another library.
+library=$(find "$prefix" -name libtbtrace.so)
+if [[ -n $library ]]; then
+  folders=$(cd "$root/src" && echo */ | tr -d / | tr ' ' '|')
+  offered=$(nm --dynamic --demangle --defined-only "$library" | sed 's/^[0-9a-f]* . //')
+  [[ $offered == *"tbtrace::read_trace("* ]] || fail "libtbtrace.so does not offer read_trace()"
+  if inner=$(grep -E "^tbtrace::($folders)::|^[A-Za-z_0-9]+$" <<<"$offered"); then
+    fail "libtbtrace.so offers what is none of its own: $(head -n 5 <<<"$inner")"
+  fi
 fi
 
 [[ $("$prefix/bin/tbtrace" --version) == "tbtrace $version" ]] || fail "the installed program is not $version"
