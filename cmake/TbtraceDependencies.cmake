@@ -86,13 +86,12 @@ endif()
 if(TBTRACE_WITH_PROTOBUF AND NOT TARGET protobuf::protoc)
   set(TBTRACE_WITH_PROTOBUF OFF)  # without protobuf-compiler
 endif()
-foreach(part "ISAL:gzip is slower" "PNG:SummaryWriter takes no pixels" "CAIRO:no flame graphs as PNG"
-             "PROTOBUF:no event files for TensorBoard")
-  string(REPLACE ":" ";" part "${part}")
+foreach(part "ISAL;ISA-L: gzip is slower" "PNG;libpng: SummaryWriter takes no pixels"
+             "CAIRO;cairo: no flame graphs as PNG" "PROTOBUF;protobuf: no event files for TensorBoard")
   list(GET part 0 option)
   list(GET part 1 loss)
   if(NOT TBTRACE_WITH_${option})
-    message(STATUS "tbtrace without TBTRACE_${option}: ${loss} (docs/building.md)")
+    message(STATUS "tbtrace without ${loss} (docs/building.md, TBTRACE_${option})")
   endif()
 endforeach()
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what tbtrace needs on Debian 12.
+# Installs what tbtrace needs on Debian 12 or 13. The tests need 12: clang-format, clang-tidy and Python are those of 12.
 #   tools/setup.sh           to build it and to run the demo
 #   tools/setup.sh --tests   and for its tests: compilers' tools, Chromium, pinned Python packages as .venv,
 #                            and the newer LibTorch as .venv-torch
@@ -30,7 +30,7 @@ build_packages=(
 test_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev
   ccache pkgconf dpkg-dev
-  clang libclang-rt-14-dev   # fuzz targets, and a second compiler
+  clang libclang-rt-dev      # fuzz targets, and a second compiler
   llvm                       # names in what its sanitizers report
   clang-format clang-tidy
   libgloo-dev                # headers of the Gloo in LibTorch, for an example of two processes
@@ -67,7 +67,7 @@ logged() {
 }
 
 if ! command -v apt-get >/dev/null; then
-  fail "needs Debian 12's apt; elsewhere install by hand what this script lists"
+  fail "needs apt of Debian 12 or 13; elsewhere install by hand what this script lists"
 fi
 
 packages=("${build_packages[@]}")

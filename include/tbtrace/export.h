@@ -1,6 +1,6 @@
-// What libtbtrace.so offers: every namespace of a public header is marked. A static library offers
-// nothing to other libraries that it is linked into, so that two of them may have one each.
-// CMake and pkg-config define TBTRACE_SHARED_LIBRARY for programs that link libtbtrace.so.
+// Marks the symbols that libtbtrace.so exports: every namespace in a public header carries it.
+// In a static library the symbols stay hidden, so that two shared libraries which contain tbtrace do
+// not mix. CMake and pkg-config define TBTRACE_SHARED_LIBRARY for programs that link libtbtrace.so.
 #pragma once
 
 #if defined(TBTRACE_SHARED_LIBRARY)

@@ -35,6 +35,7 @@ refuses "tbtrace needs {fmt} 9.1 or newer, which was not found. On Debian \`apt-
   -DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON
 refuses "tbtrace needs simdjson 3.0 or newer" "$(package simdjson 2.2.3)" -DCMAKE_DISABLE_FIND_PACKAGE_fmt=OFF
 refuses "known in versions 3.0 to 4.x, but 5.0.0 was found: set simdjson_DIR" "$(package simdjson 5.0.0)"
+refuses "tbtrace::torch is linked statically only" -Usimdjson_DIR -DBUILD_SHARED_LIBS=ON -DTBTRACE_TORCH=ON
 
 count=0
 while read -r name oldest; do
