@@ -20,7 +20,7 @@ complete -c tbtrace -f
 )";
 
 /// In single quotes, as fish reads them.
-std::string quoted(std::string_view text) {
+std::string fish_word(std::string_view text) {
   std::string word = "'";
   for (const char c : text) {
     if (c == '\'' || c == '\\') word += '\\';
@@ -30,21 +30,21 @@ std::string quoted(std::string_view text) {
 }
 
 std::string line(const std::string& condition) {
-  return "complete -c tbtrace -n " + quoted(condition);
+  return "complete -c tbtrace -n " + fish_word(condition);
 }
 
 std::string option_line(const std::string& condition, const Option& option) {
-  std::string text = line(condition) + " -l " + quoted(option.name);
-  if (option.letter != '\0') text += " -s " + quoted(std::string(1, option.letter));
+  std::string text = line(condition) + " -l " + fish_word(option.name);
+  if (option.letter != '\0') text += " -s " + fish_word(std::string(1, option.letter));
   if (!option.value.empty()) text += option.takes_path ? " -r -F" : " -x";
   if (!option.choices.empty()) {
     std::string choices;
     for (const std::string_view choice : option.choices) {
       choices += (choices.empty() ? "" : " ") + std::string(choice);
     }
-    text += " -a " + quoted(choices);
+    text += " -a " + fish_word(choices);
   }
-  return text + " -d " + quoted(description(option)) + "\n";
+  return text + " -d " + fish_word(description(option)) + "\n";
 }
 
 }  // namespace
@@ -52,8 +52,8 @@ std::string option_line(const std::string& condition, const Option& option) {
 std::string fish_completion(std::span<const Command> commands) {
   std::string text(kStart);
   for (const Command& command : commands) {
-    text += line("__tbtrace_has_no_verb") + " -a " + quoted(command.name) + " -d " +
-            quoted(command.summary) + "\n";
+    text += line("__tbtrace_has_no_verb") + " -a " + fish_word(command.name) + " -d " +
+            fish_word(command.summary) + "\n";
   }
   for (const Option& option : program_options())
     text += option_line("__tbtrace_has_no_verb", option);
