@@ -68,6 +68,16 @@ std::string help(const Command& command, const cxxopts::Options& options) {
   return text;
 }
 
+/// Versions of cxxopts differ in their quotation marks.
+std::string plain_quotes(std::string text) {
+  for (const std::string_view mark : {"\xe2\x80\x98", "\xe2\x80\x99"}) {
+    for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at)) {
+      text.replace(at, mark.size(), "'");
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 OptionGroup standard_options() {
@@ -148,7 +158,7 @@ std::optional<int> OptionParser::parse(const std::vector<std::string>& arguments
       }
     }
   } catch (const cxxopts::exceptions::exception& error) {
-    return wrong(error.what());
+    return wrong(plain_quotes(error.what()));
   }
   if (flag("help")) {
     std::cout << help(command_, options);

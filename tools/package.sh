@@ -11,7 +11,10 @@ fail() {
   exit 1
 }
 
-command -v dpkg-shlibdeps >/dev/null || fail "there is no dpkg-shlibdeps; install dpkg-dev (tools/setup.sh --tests does)"
+for program in dpkg-shlibdeps:dpkg-dev file:file; do
+  command -v "${program%:*}" >/dev/null ||
+    fail "there is no ${program%:*}; install ${program#*:} (tools/setup.sh --tests does)"
+done
 
 export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}
 folder=build-package

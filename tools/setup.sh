@@ -29,7 +29,9 @@ build_packages=(
 )
 test_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev
-  ccache pkgconf dpkg-dev
+  ccache
+  pkgconf                    # a consumer of the package
+  dpkg-dev file              # tools/package.sh
   clang libclang-rt-dev      # fuzz targets, and a second compiler
   llvm                       # names in what its sanitizers report
   clang-format clang-tidy

@@ -48,8 +48,10 @@ class ThreadLog {
     // Records come too far apart for the processor to see that they are a row: without this each
     // new line of the cache is waited for.
     constexpr std::uintptr_t kAhead = 64 * sizeof(std::uint64_t);
-    __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(at) + kAhead),
-                       1);
+    // The address may lie behind the chunk, where pointers must not point.
+    const std::uintptr_t ahead = reinterpret_cast<std::uintptr_t>(at) + kAhead;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): nothing is read from there
+    __builtin_prefetch(reinterpret_cast<const void*>(ahead), 1);
     if (words <= static_cast<std::size_t>(end_ - at)) [[likely]]
       return at;
     return more_room(words);
