@@ -48,7 +48,7 @@ class ThreadLog {
     // Records come too far apart for the processor to see that they are a row: without this each
     // new line of the cache is waited for.
     constexpr std::uintptr_t kAhead = 64 * sizeof(std::uint64_t);
-    // The address may lie behind the chunk, where pointers must not point.
+    // As a number: the address may lie past the end of the chunk, and a pointer must not go there.
     const std::uintptr_t ahead = reinterpret_cast<std::uintptr_t>(at) + kAhead;
     // NOLINTNEXTLINE(performance-no-int-to-ptr): nothing is read from there
     __builtin_prefetch(reinterpret_cast<const void*>(ahead), 1);

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs a build into a temporary prefix, or unpacks a Debian package, moves the prefix, and builds and runs consumers against it: a CMake project,
-# a call of the compiler with what pkg-config says, and CMake projects that ask for components.
+# Installs a build into a temporary prefix, or unpacks a Debian package, moves the prefix, and builds and runs
+# consumers against it: a CMake project, a call of the compiler with what pkg-config says, and CMake projects
+# that ask for components.
 #   tests/package/check_package.sh BUILD|DEB VERSION [CMAKE-OPTION]...   (options for the consumer's build)
 set -euo pipefail
 build=$(realpath -- "$1")

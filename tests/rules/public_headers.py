@@ -3,7 +3,8 @@
 
     public_headers.py COMPILER
 
-Each is compiled twice in one empty file, with warnings as errors. And does it say what libtbtrace.so offers?
+Each is compiled twice in one empty file, with warnings as errors. All its namespaces are exported by
+libtbtrace.so.
 Python 3, nothing besides.
 """
 
@@ -14,6 +15,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INCLUDE = re.compile(r"^\s*#\s*include\s*(\S+)", re.MULTILINE)
+NOT_EXPORTED = re.compile(r"^\s*(?:inline\s+)?namespace\s+(tbtrace\b[\w:]*)", re.MULTILINE)
 ALLOWED = re.compile(r"<tbtrace/\w+\.h>|<[a-z_0-9]+>")  # what has a suffix is C's or the system's
 
 
@@ -22,8 +24,8 @@ def problem_of(header, compiler):
     for included in INCLUDE.findall(text):
         if not ALLOWED.fullmatch(included):
             return f"includes {included}; a public header includes only the standard library and <tbtrace/...>"
-    if "TBTRACE_EXPORT" not in text:
-        return "offers nothing in libtbtrace.so: open its namespace with `namespace TBTRACE_EXPORT tbtrace {`"
+    for name in NOT_EXPORTED.findall(text):
+        return f"has a namespace {name} that libtbtrace.so does not export; write `namespace TBTRACE_EXPORT {name} {{`"
     line = f"#include <tbtrace/{header.name}>\n"
     command = [compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror",
                "-I", str(ROOT / "include"), "-x", "c++", "-"]
