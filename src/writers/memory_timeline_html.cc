@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <iterator>
 #include <numeric>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -32,6 +34,44 @@ std::string size_text(double bytes) {
   }
   return fmt::format("{:.{}f} {}", bytes, unit == 0 ? 0 : 2, kUnits[unit]);
 }
+
+using Point = std::pair<double, double>;
+
+/// A line from left to right with at most four points in each column of pixels: the first, the
+/// lowest, the highest and the last. So its length does not depend on the recording's, and every
+/// peak is there.
+class ColumnLine {
+ public:
+  void add(Point point) {
+    if (!column_.empty() && std::floor(point.first) != std::floor(column_.front().first))
+      end_column();
+    column_.push_back(point);
+    if (column_.size() > 2 * kMostOfColumn) reduce();
+  }
+  std::vector<Point> take() {
+    end_column();
+    return std::move(points_);
+  }
+
+ private:
+  static constexpr std::size_t kMostOfColumn = 4;
+
+  void reduce() {
+    if (column_.size() <= kMostOfColumn) return;
+    const auto by_height = [](const Point& a, const Point& b) { return a.second < b.second; };
+    const auto [least, most] = std::minmax_element(column_.begin(), column_.end(), by_height);
+    const auto [earlier, later] = std::minmax(least, most);
+    column_ = {column_.front(), *earlier, *later, column_.back()};
+  }
+  void end_column() {
+    reduce();
+    points_.insert(points_.end(), column_.begin(), column_.end());
+    column_.clear();
+  }
+
+  std::vector<Point> column_;
+  std::vector<Point> points_;
+};
 
 class Chart {
  public:
@@ -96,13 +136,15 @@ class Chart {
   /// One category on top of those before it, in steps.
   void area(std::size_t category, std::vector<std::int64_t>& below) {
     const auto edge = [&](bool is_upper) {
-      std::vector<std::pair<double, double>> points;
+      ColumnLine line;
+      double before = 0;
       for (std::size_t at = 0; at < below.size(); ++at) {
-        const std::int64_t bytes = below[at] + (is_upper ? sizes_.bytes[at][category] : 0);
-        if (at > 0) points.emplace_back(x(sizes_.times_us[at]), points.back().second);
-        points.emplace_back(x(sizes_.times_us[at]), y(bytes));
+        const double left = x(sizes_.times_us[at]);
+        if (at > 0) line.add({left, before});
+        before = y(below[at] + (is_upper ? sizes_.bytes[at][category] : 0));
+        line.add({left, before});
       }
-      return points;
+      return line.take();
     };
     auto points = edge(true);
     auto back = edge(false);

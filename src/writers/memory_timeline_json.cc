@@ -72,7 +72,7 @@ std::string memory_timeline_json(const MemoryTimeline& timeline) {
 
 Status write_memory_timeline(const MemoryTimeline& timeline, std::string_view device,
                              const std::string& path) {
-  Result<std::unique_ptr<io::ByteSink>> file = io::create_file(path, true);
+  Result<std::unique_ptr<io::ByteSink>> file = io::create_file(path, {.overwrite = true});
   if (!file.ok()) return file.status();
   std::unique_ptr<io::ByteSink> out = *std::move(file);
   if (path.ends_with(".gz")) out = io::gzip_sink(std::move(out));

@@ -97,6 +97,24 @@ TEST(MemoryTimeline, APageOfOneMomentHasNoInfiniteNumbers) {
   EXPECT_THAT(page, Not(HasSubstr("inf")));
 }
 
+// The chart is 1000 pixels wide and 480 high, from (90, 20).
+TEST(MemoryTimeline, APageOfAMillionTimesIsSmallAndHasEveryPeak) {
+  MemoryTimeline timeline;
+  for (std::int64_t row = 0; row < 1'000'000; ++row) {
+    const std::int64_t time = 1'790'000'000'000'000'000 + 1000 * row;
+    const bool is_peak = row == 777'778;  // one microsecond long, inside a column of pixels
+    if (is_peak) timeline.push_back({time, create, 1 << 20, input});
+    if (is_peak) timeline.push_back({time + 1000, destroy, -(1 << 20), input});
+    if (row % 2 == 0) timeline.push_back({time, create, 512, input});
+    if (row % 2 == 1) timeline.push_back({time, destroy, -512, input});
+  }
+  const std::string page = memory_timeline_html(timeline, "cpu");
+  EXPECT_LT(page.size(), std::size_t{2} << 20);
+  EXPECT_THAT(page, HasSubstr("At most 1.00 MiB at a time"));
+  EXPECT_THAT(page, HasSubstr("L867.78 20.00")) << "the top of the peak, in its column";
+  EXPECT_THAT(page, HasSubstr("L1090.00 ")) << "the end";
+}
+
 TEST(MemoryTimeline, TheEndOfThePathChoosesTheForm) {
   const fixtures::ScratchFolder folder;
   for (const char* const name : {"a.json", "a.json.gz", "a.raw.json.gz", "a.html"}) {
