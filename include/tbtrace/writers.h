@@ -47,6 +47,9 @@ struct FlameGraphPngOptions {
   int width = 1600;       ///< px, of which text is 12 high; from 200 to 16000 / scale
   int scale = 2;          ///< pixels of the picture for a px, in both directions; from 1 to 4
   bool inverted = false;  ///< the root on top (icicle) instead of at the bottom
+  /// How many frames are named below the boxes, where their boxes have numbers: the widest of those
+  /// whose names do not fit into their boxes. From 0 to 100.
+  int names_below = 0;
 };
 
 /// A still picture, for where an SVG is not shown. It has at most 32 million pixels and 32767 from

@@ -19,6 +19,7 @@
 #include "writers/flame_graph_layout.h"
 #include "writers/flame_graph_notes.h"
 #include "writers/frame_color.h"
+#include "writers/short_names.h"
 #include "writers/weight_text.h"
 
 namespace tbtrace {
@@ -39,12 +40,17 @@ constexpr int kHeading = 26;
 constexpr int kLegendRow = 20;
 constexpr int kLegendEntry = 96;  // from one to the next
 constexpr int kSwatch = 12;
+constexpr int kGap = 6;  // above and below the boxes
 constexpr double kPadding = 3;
+constexpr double kNumberWidth = 24;  // of the boxes with numbers below
+constexpr double kNumberGap = 5;
+constexpr double kWidestShare = 60;
 constexpr double kFigureGap = 9;  // between a name and its figures
 constexpr double kNarrowest = 0.1;
 
 constexpr int kLeastWidth = 200;
 constexpr int kMostScale = 4;
+constexpr int kMostNamesBelow = 100;
 // In pixels: of a picture's width, of its height, which is cairo's limit, and of both together.
 constexpr int kMostAcross = 16'000;
 constexpr int kMostDown = 32'767;
@@ -66,6 +72,11 @@ Status check(const FlameGraphPngOptions& options) {
             fmt::format("a picture at scale {} is {} to {} px wide, not {}", options.scale,
                         kLeastWidth, most, options.width)};
   }
+  if (options.names_below < 0 || options.names_below > kMostNamesBelow) {
+    return {StatusCode::invalid_argument,
+            fmt::format("a picture has 0 to {} names below its boxes, not {}", kMostNamesBelow,
+                        options.names_below)};
+  }
   return {};
 }
 
@@ -80,7 +91,8 @@ class Picture {
     take_notes();
   }
 
-  Result<std::string> drawn() const {
+  Result<std::string> drawn() {
+    if (Status measured = take_names_below(); !measured.ok()) return measured;
     Result<std::unique_ptr<Canvas>> canvas =
         writers::make_canvas(options_.width, height(levels_), options_.scale);
     if (!canvas.ok()) return canvas.status();
@@ -88,6 +100,7 @@ class Picture {
     for (const FlameBox& box : layout_.boxes) {
       if (box.depth < levels_) frame(**canvas, box);
     }
+    names_below(**canvas);
     return (*canvas)->png();
   }
 
@@ -100,11 +113,18 @@ class Picture {
   int boxes_top() const {
     const int entries = static_cast<int>(kinds_.size());
     const int rows = (entries + legend_columns() - 1) / legend_columns();
-    return kMargin + kHeading + kLine * static_cast<int>(notes_.size()) + kLegendRow * rows + 6;
+    return kMargin + kHeading + kLine * static_cast<int>(notes_.size()) + kLegendRow * rows + kGap;
   }
 
   int height(std::uint32_t levels) const {
-    return boxes_top() + kLevel * static_cast<int>(levels) + kMargin;
+    return boxes_top() + kLevel * static_cast<int>(levels) + foot() + kMargin;
+  }
+
+  /// What the names below the boxes take, at most before they are known.
+  int foot() const {
+    const int names =
+        names_are_known_ ? static_cast<int>(names_below_.size()) : options_.names_below;
+    return names == 0 ? 0 : kLine * names + kGap;
   }
 
   /// Number of levels for which there is room.
@@ -163,26 +183,117 @@ class Picture {
   /// share them.
   void frame(Canvas& canvas, const FlameBox& box) const {
     const int level = static_cast<int>(box.depth);
-    const double y = options_.inverted ? boxes_top() + level * kLevel
-                                       : height(levels_) - kMargin - (level + 1) * kLevel;
+    const double y = options_.inverted
+                         ? boxes_top() + level * kLevel
+                         : boxes_top() + (static_cast<int>(levels_) - level - 1) * kLevel;
     const double pixel = 1.0 / options_.scale;
     double x = kMargin + static_cast<double>(box.start) * px_;
-    double width = static_cast<double>(box.total) * px_;
+    double width = width_of(box);
     if (width > 4 * pixel) {
       const double end = std::round((x + width) / pixel) * pixel;
       x = std::round(x / pixel) * pixel;
       width = end - x - pixel;
     }
-    const std::string color =
-        box.depth == 0 ? std::string(kRootColor) : writers::frame_color(box.frame);
-    canvas.fill({x, y, width, kBox}, color);
+    canvas.fill({x, y, width, kBox}, color_of(box));
     const double room = width - 2 * kPadding;
     if (room > 0) label(canvas, box, {x + kPadding, y + 1, room, kBox - 2});
   }
 
-  /// The frame's name, and its weight and share if all of them fit behind it.
+  double width_of(const FlameBox& box) const { return static_cast<double>(box.total) * px_; }
+
+  static std::string color_of(const FlameBox& box) {
+    return box.depth == 0 ? std::string(kRootColor) : writers::frame_color(box.frame);
+  }
+
+  /// The longest form of a frame's name that fits, else the shortest one.
+  static std::string_view name_for(Canvas& canvas, std::string_view frame, double room) {
+    std::string_view name;
+    for (const std::string_view form : writers::frame_labels(frame)) {
+      name = form;
+      if (fits(canvas, form, room)) break;
+    }
+    return name;
+  }
+
+  static bool fits(Canvas& canvas, std::string_view text, double room) {
+    // A character has at most four bytes, and few are narrower than a pixel.
+    return static_cast<double>(text.size()) <= 4 * room &&
+           canvas.text_width(text, CanvasFont::plain) <= room;
+  }
+
+  /// The widest of the frames whose names do not fit into their boxes, from the left.
+  Status take_names_below() {
+    names_are_known_ = true;
+    if (options_.names_below == 0) return {};
+    Result<std::unique_ptr<Canvas>> canvas = writers::make_canvas(1, 1, options_.scale);
+    if (!canvas.ok()) return canvas.status();
+    std::vector<const FlameBox*> boxes;
+    for (const FlameBox& box : layout_.boxes) {
+      const double room = width_of(box) - 2 * kPadding - 1;
+      if (box.depth > 0 && box.depth < levels_ &&
+          !fits(**canvas, name_for(**canvas, box.frame, room), room)) {
+        boxes.push_back(&box);
+      }
+    }
+    std::stable_sort(boxes.begin(), boxes.end(), [](const FlameBox* one, const FlameBox* two) {
+      return one->total > two->total;
+    });
+    boxes.resize(std::min(boxes.size(), static_cast<std::size_t>(options_.names_below)));
+    std::sort(boxes.begin(), boxes.end(), [](const FlameBox* one, const FlameBox* two) {
+      return std::pair(one->start, one->depth) < std::pair(two->start, two->depth);
+    });
+    names_below_ = std::move(boxes);
+    shorten_names_below(**canvas);
+    return {};
+  }
+
+  double room_below() const {
+    return inner_width() - kNumberWidth - kNumberGap - kFigureGap - kWidestShare;
+  }
+
+  /// Names that do not fit there either keep what tells them apart.
+  void shorten_names_below(Canvas& canvas) {
+    std::vector<std::string> too_long;
+    for (const FlameBox* const box : names_below_) {
+      texts_below_.emplace_back(name_for(canvas, box->frame, room_below()));
+      if (!fits(canvas, texts_below_.back(), room_below())) too_long.push_back(texts_below_.back());
+    }
+    const double digit = canvas.text_width("0", CanvasFont::plain);
+    const auto length = static_cast<std::size_t>(std::max(1.0, room_below() / digit));
+    const std::vector<std::string> labels = writers::short_names(too_long, length);
+    for (std::string& text : texts_below_) {
+      const auto found = std::find(too_long.begin(), too_long.end(), text);
+      if (found != too_long.end())
+        text = labels[static_cast<std::size_t>(found - too_long.begin())];
+    }
+  }
+
+  void names_below(Canvas& canvas) const {
+    double y = height(levels_) - kMargin - kLine * static_cast<double>(names_below_.size());
+    for (std::size_t number = 0; number < names_below_.size(); ++number) {
+      const FlameBox& box = *names_below_[number];
+      canvas.fill({kMargin, y + (kLine - kBox) / 2.0, kNumberWidth, kBox}, color_of(box));
+      canvas.text(std::to_string(number + 1), {kMargin + kPadding, y, kNumberWidth, kLine},
+                  CanvasFont::plain, kInk);
+      const double x = kMargin + kNumberWidth + kNumberGap;
+      const double used =
+          canvas.text(texts_below_[number], {x, y, room_below(), kLine}, CanvasFont::plain, kInk);
+      canvas.text(writers::share_text(box.total, layout_.total),
+                  {x + used + kFigureGap, y, kWidestShare, kLine}, CanvasFont::plain, kFigureInk);
+      y += kLine;
+    }
+  }
+
+  /// The frame's name, and its weight and share if they fit too; or its number below.
   void label(Canvas& canvas, const FlameBox& box, writers::CanvasBox place) const {
-    const double used = canvas.text(box.frame, place, CanvasFont::plain, kInk);
+    const auto below = std::find(names_below_.begin(), names_below_.end(), &box);
+    if (below != names_below_.end()) {
+      const std::string number = std::to_string(below - names_below_.begin() + 1);
+      if (fits(canvas, number, place.width)) canvas.text(number, place, CanvasFont::plain, kInk);
+      return;
+    }
+    const double used =
+        canvas.text(name_for(canvas, box.frame, place.width), place, CanvasFont::plain, kInk);
     if (used == 0) return;
     place.x += used + kFigureGap;
     place.width -= used + kFigureGap;
@@ -201,7 +312,10 @@ class Picture {
   std::vector<FrameKind> kinds_;
   std::vector<std::string> notes_;  // a line each
   std::uint32_t levels_ = 0;        // shown
-  double px_ = 0;                   // per unit of weight
+  std::vector<const FlameBox*> names_below_;
+  std::vector<std::string> texts_below_;  // of these
+  bool names_are_known_ = false;
+  double px_ = 0;  // per unit of weight
 };
 
 }  // namespace

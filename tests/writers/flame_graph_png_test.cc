@@ -232,6 +232,56 @@ TEST(FlameGraphPngTest, TitleAndSubtitleAreThere) {
   EXPECT_EQ(without.dark(0, 0, without.width(), 34), 0);
 }
 
+// At 200 px a box of 9 px has room for a number at most.
+TEST(FlameGraphPngTest, NamesThatDoNotFitStandBelow) {
+  EXPECT_EQ(png_of(deep_tree(3)), png_of(deep_tree(3), {.names_below = 10})) << "all names fit";
+  StackTree stacks = small_tree();
+  const Pixels without(png_of(stacks, {.width = 200, .scale = 1}));
+  const Pixels two(png_of(stacks, {.width = 200, .scale = 1, .names_below = 100}));
+  const int foot = two.height() - without.height();
+  ASSERT_GT(foot, 6);
+  ASSERT_EQ((foot - 6) % 17, 0);
+  const int names = (foot - 6) / 17;
+  EXPECT_LE(names, 4);
+  // The boxes stand above, as they were but for their labels.
+  const int root = without.height() - 10 - 17;
+  for (int level = 0; level < 3; ++level) {
+    for (int x = 0; x < 200; ++x) {
+      EXPECT_EQ(two.rgb(x, root - 17 * level + 15), without.rgb(x, root - 17 * level + 15));
+    }
+  }
+  // Each name has a box of its frame's colour, and letters behind it.
+  std::vector<std::uint32_t> colors;
+  for (const FlameBox& box : writers::flame_graph_layout(stacks, {.width_px = 180}).boxes) {
+    colors.push_back(color_of(box));
+  }
+  for (int name = 0; name < names; ++name) {
+    const int top = two.height() - 10 - 17 * (names - name);
+    EXPECT_THAT(colors, ::testing::Contains(two.rgb(11, top + 2)));
+    EXPECT_GT(two.dark(10, top, 30, top + 17), 0) << "a number";
+    EXPECT_GT(two.dark(35, top, 190, top + 17), 20) << "a name";
+  }
+}
+
+TEST(FlameGraphPngTest, OnlyTheWidestFramesHaveNamesBelow) {
+  StackTree stacks("ns");
+  for (int box = 0; box < 50; ++box) {
+    add(stacks, {"a_name_too_long_for_its_box_" + std::to_string(box)}, 100 + box);
+  }
+  const auto height = [&](int names_below) {
+    return size_of(png_of(stacks, {.width = 400, .scale = 1, .names_below = names_below}))[1];
+  };
+  const unsigned none = height(0);
+  EXPECT_EQ(height(1), none + 6 + 17);
+  EXPECT_EQ(height(10), none + 6 + 10 * 17);
+  EXPECT_EQ(height(100), none + 6 + 50 * 17);
+  for (const int names_below : {-1, 101}) {
+    const Result<std::string> png = flame_graph_png(stacks, {.names_below = names_below});
+    ASSERT_FALSE(png.ok());
+    EXPECT_EQ(png.status().code(), StatusCode::invalid_argument);
+  }
+}
+
 TEST(FlameGraphPngTest, NothingToShow) {
   const Pixels pixels(png_of(StackTree("bytes"), {.title = "Empty", .scale = 1}));
   EXPECT_EQ(pixels.width(), 1600);

@@ -1,0 +1,24 @@
+// Names cut to a length at which a table or a picture can show them.
+// Lengths are in characters (Unicode code points). Any bytes are a name.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tbtrace::writers {
+
+/// One label for each name, in the same order, of at most `length` characters (at least 16).
+/// Different names get different labels: a name that is too long loses its `void` and its parameter
+/// list, and if that is not enough its middle, or what it shares with a name that would otherwise
+/// get the same label.
+std::vector<std::string> short_names(std::span<const std::string> names, std::size_t length);
+
+/// Ever shorter texts for one frame of a flame graph, the whole name first. A Python frame
+/// `path/to/file.py(12): function` has `file.py(12): function` and `function`; a C++ function
+/// loses `void` and its parameter list, then its namespaces.
+std::vector<std::string_view> frame_labels(std::string_view frame);
+
+}  // namespace tbtrace::writers
