@@ -1,4 +1,5 @@
-// What is made from the descriptions of verbs at build time: a man page, completions for shells.
+// What is made from the descriptions of verbs at build time: a man page, docs/commands.md,
+// completions for shells.
 // Pure functions; the same descriptions give the same bytes.
 #pragma once
 
@@ -12,6 +13,9 @@ namespace tbtrace::tools {
 
 /// For man(1), as roff.
 std::string man_page(std::span<const Command> commands, std::string_view version);
+
+/// docs/commands.md.
+std::string command_reference(std::span<const Command> commands);
 
 std::string bash_completion(std::span<const Command> commands);
 std::string zsh_completion(std::span<const Command> commands);

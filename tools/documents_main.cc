@@ -1,4 +1,4 @@
-// Writes the man page and the completions into a folder.
+// Writes the man page, the command reference and the completions into a folder.
 //   tbtrace_documents FOLDER
 #include <exception>
 #include <fstream>
@@ -19,6 +19,7 @@ int write_documents(const std::string& folder) {
   const std::vector<Command> verbs = commands();
   const std::pair<const char*, std::string> documents[] = {
       {"tbtrace.1", man_page(verbs, tbtrace::version())},
+      {"commands.md", command_reference(verbs)},
       {"tbtrace.bash", bash_completion(verbs)},
       {"_tbtrace", zsh_completion(verbs)},
       {"tbtrace.fish", fish_completion(verbs)}};

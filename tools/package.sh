@@ -13,7 +13,7 @@ fail() {
 
 for program in dpkg-shlibdeps:dpkg-dev file:file; do
   command -v "${program%:*}" >/dev/null ||
-    fail "there is no ${program%:*}; install ${program#*:} (tools/setup.sh --tests does)"
+    fail "there is no ${program%:*}; install ${program#*:} (tools/setup.sh does)"
 done
 
 export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}

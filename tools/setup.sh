@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what tbtrace needs on Debian 12 or 13. The tests need 12: clang-format, clang-tidy and Python are those of 12.
-#   tools/setup.sh           to build it and to run the demo
+#   tools/setup.sh           to build it, to make a package, and to run the demo
 #   tools/setup.sh --tests   and for its tests: compilers' tools, Chromium, pinned Python packages as .venv,
 #                            and the newer LibTorch as .venv-torch
 #   tools/setup.sh --clear-caches   removes what this and tools/test.sh keep for all clones: Python packages, what was
@@ -26,12 +26,12 @@ build_packages=(
   libpng-dev        # PNG files
   libcairo2-dev     # pictures as PNG; a font comes with what it depends on
   libtorch-dev      # programs that record themselves
+  dpkg-dev file     # tools/package.sh
 )
 test_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev
   ccache
   pkgconf                    # a consumer of the package
-  dpkg-dev file              # tools/package.sh
   clang libclang-rt-dev      # fuzz targets, and a second compiler
   llvm                       # names in what its sanitizers report
   clang-format clang-tidy

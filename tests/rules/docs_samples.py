@@ -5,10 +5,11 @@
 
 - A ```cpp block with `int main(` is a whole program and must compile. Other blocks are pieces; tests/libtorch compiles
   those that record.
-- A ```console block of README.md whose first line starts with `$ tbtrace` is run, command by command, in a folder
+- A ```console block of README.md and docs/questions.md whose first line starts with `$ tbtrace` is run, command by command, in a folder
   that has examples/. What a command prints (both streams) must be what stands under it; a line `...` stands for
   any number of lines, and trailing blanks do not count. In other console blocks nothing is run.
 - Each line of a ```cmake block stands in a CMakeLists.txt of tests/package/, whose projects are built.
+- Each link to a file of the project leads to one, and to a heading in it.
 
 Python 3, nothing besides.
 """
@@ -20,6 +21,7 @@ import re
 import subprocess
 import tempfile
 
+LINK = re.compile(r"\]\(([^)\s]+)\)")
 BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
 
 
@@ -75,6 +77,27 @@ def unknown_lines(block, known):
                    if line.strip() and line.strip() not in known)
 
 
+def heading_anchors(page):
+    """As GitHub makes them."""
+    text = BLOCK.sub("", page.read_text(encoding="utf-8"))
+    titles = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def broken_links(page):
+    text = page.read_text(encoding="utf-8")
+    for match in LINK.finditer(BLOCK.sub(lambda block: "\n" * block[0].count("\n"), text)):
+        line, target = text.count("\n", 0, match.start()) + 1, match[1]
+        path, _, anchor = target.partition("#")
+        file = page.parent / path if path else page
+        if "://" in target:
+            continue
+        if not file.exists():
+            yield line, f"there is no {target}"
+        elif anchor and anchor not in heading_anchors(file):
+            yield line, f"{file.name} has no heading #{anchor}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--compiler", required=True)
@@ -87,6 +110,7 @@ def main():
     pages = sorted((root / "docs").rglob("*.md"))
     if readme.exists():
         pages.append(readme)
+    pages += [page for page in (root / "CONTRIBUTING.md", root / "CHANGELOG.md") if page.exists()]
     known = {line.strip() for file in (root / "tests/package").rglob("CMakeLists.txt")
              for line in file.read_text(encoding="utf-8").splitlines()}
     programs, consoles, failed = 0, 0, 0
@@ -98,10 +122,11 @@ def main():
                 found.append((line, compile_problem(code, options.compiler, root)))
         for line, block in blocks(page, "cmake"):
             found.append((line, unknown_lines(block, known)))
-        for line, block in blocks(page, "console") if page == readme else ():
+        for line, block in blocks(page, "console") if page in (readme, root / "docs/questions.md") else ():
             if block.startswith("$ tbtrace"):
                 consoles += 1
                 found.append((line, run_problem(block, options.tbtrace, root)))
+        found += broken_links(page)
         for line, problem in found:
             if problem:
                 failed += 1
