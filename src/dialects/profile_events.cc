@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <new>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,14 +27,31 @@ using writers::EventText;
 constexpr double kNsOfMs = 1e6;
 constexpr double kBytesOfMib = 1 << 20;
 constexpr std::size_t kRows = 50;  // of a table; TensorBoard takes a second for 3000
+// A card of the Images tab shows a picture 350 px wide, whatever its own width.
+constexpr int kCardWidth = 350;
+constexpr int kCardScale = 4;  // at "actual size" and on sharp screens
+constexpr int kCardNames = 10;
 
-std::string memory_tag(const StepMemoryDevice& device) {
+/// With one GPU per rank the tag has no number, so that all ranks share it: a chart in TensorBoard
+/// shows one tag of all runs.
+std::string busy_tag(const StepBreakdown& breakdown, std::size_t device) {
+  return breakdown.devices.size() == 1
+             ? "profile/gpu/busy_pct"
+             : fmt::format("profile/gpu{}/busy_pct", breakdown.devices[device]);
+}
+
+/// The same for memory, by type of device.
+std::string memory_tag(const StepBreakdown& breakdown, const StepMemoryDevice& device) {
   // c10::DeviceType: 0 is the CPU, 1 CUDA.
-  const std::string type = device.type == 0   ? "cpu"
-                           : device.type == 1 ? "cuda"
-                                              : fmt::format("type{}_", device.type);
-  return fmt::format("profile/memory/{}{}/peak_mib", type,
-                     device.id < 0 ? "" : std::to_string(device.id));
+  std::string name = device.type == 0   ? "cpu"
+                     : device.type == 1 ? "gpu"
+                                        : fmt::format("type{}_", device.type);
+  const auto has_type = [&](const StepMemoryDevice& each) { return each.type == device.type; };
+  if (std::count_if(breakdown.memory_devices.begin(), breakdown.memory_devices.end(), has_type) >
+      1) {
+    name += std::to_string(device.id);
+  }
+  return fmt::format("profile/memory/{}/peak_mib", name);
 }
 
 std::vector<CustomCategory> layout(const StepBreakdown& breakdown) {
@@ -43,7 +62,7 @@ std::vector<CustomCategory> layout(const StepBreakdown& breakdown) {
                              {chart("Step time (ms)", R"(profile/step_time_ms$)"),
                               chart("Parts of a step (ms)", R"(profile/step_part/.*)")}};
   if (!breakdown.devices.empty()) {
-    category.charts.push_back(chart("GPU busy (%)", R"(profile/gpu-?\d+/busy_pct$)"));
+    category.charts.push_back(chart("GPU busy (%)", R"(profile/gpu(-?\d+)?/busy_pct$)"));
   }
   if (!breakdown.memory_devices.empty()) {
     category.charts.push_back(chart("Memory peaks (MiB)", R"(profile/memory/.*/peak_mib$)"));
@@ -64,20 +83,18 @@ void add_hparams(EventText& text, EventMoment moment, const Trace& trace) {
 }
 
 void add_step(EventText& text, EventMoment moment, const StepBreakdown& breakdown,
-              const StepTime& step) {
+              std::span<const StepRole> roles, const StepTime& step) {
   text.add_scalar(moment, "profile/step_time_ms", static_cast<double>(step.length_ns()) / kNsOfMs);
-  for (std::size_t role = 0; role < kStepRoles; ++role) {
-    text.add_scalar(
-        moment, fmt::format("profile/step_part/{}_ms", step_role_name(static_cast<StepRole>(role))),
-        static_cast<double>(step.role_ns[role]) / kNsOfMs);
+  for (const StepRole role : roles) {
+    text.add_scalar(moment, fmt::format("profile/step_part/{}_ms", step_role_name(role)),
+                    static_cast<double>(step.ns(role)) / kNsOfMs);
   }
   for (std::size_t device = 0; device < breakdown.devices.size(); ++device) {
-    text.add_scalar(moment, fmt::format("profile/gpu{}/busy_pct", breakdown.devices[device]),
-                    100 * step.utilization(device));
+    text.add_scalar(moment, busy_tag(breakdown, device), 100 * step.utilization(device));
   }
   for (std::size_t device = 0; device < breakdown.memory_devices.size(); ++device) {
     if (!step.peak_memory_bytes[device]) continue;
-    text.add_scalar(moment, memory_tag(breakdown.memory_devices[device]),
+    text.add_scalar(moment, memory_tag(breakdown, breakdown.memory_devices[device]),
                     static_cast<double>(*step.peak_memory_bytes[device]) / kBytesOfMib);
   }
 }
@@ -153,11 +170,31 @@ std::string ProfileEvents::about_run() const {
 
 std::string ProfileEvents::steps() const {
   EventText text;
+  const std::vector<StepRole> roles = shown_roles(breakdown_);
   for (std::size_t step = 0; step < breakdown_.steps.size(); ++step) {
     const StepTime& time = breakdown_.steps[step];
-    add_step(text, {wall_time(time.end_ns), steps_[step]}, breakdown_, time);
+    add_step(text, {wall_time(time.end_ns), steps_[step]}, breakdown_, roles, time);
   }
   return text.records();
+}
+
+std::string ProfileEvents::covered_steps() const {
+  if (!has_steps_) return "The whole recording, without steps";
+  const auto name = [](const StepTime& step) {
+    return step.number >= 0 ? std::to_string(step.number) : step.name;
+  };
+  const std::vector<StepTime>& steps = breakdown_.steps;
+  std::string covered =
+      steps.size() == 1 ? "Step " + name(steps.front())
+                        : fmt::format("Steps {} to {}", name(steps.front()), name(steps.back()));
+  // Numbers may be missing, come again, or go back.
+  bool in_a_row = true;
+  for (std::size_t at = 1; at < steps.size(); ++at) {
+    in_a_row = in_a_row && steps[at - 1].number < std::numeric_limits<std::int64_t>::max() &&
+               steps[at].number == steps[at - 1].number + 1;
+  }
+  if (!in_a_row) covered += fmt::format(" ({} steps)", steps.size());
+  return covered;
 }
 
 ProfileDetails ProfileEvents::details() const {
@@ -165,12 +202,14 @@ ProfileDetails ProfileEvents::details() const {
   details.moment_ = {wall_time(trace_.window_end_ns()), steps_.back()};
   EventText text;
   const OperatorSummary operators = operator_summary(trace_, {.figures = Figures::exact});
-  const std::pair<const char*, std::string> tables[] = {
-      {"profile/steps", step_markdown(breakdown_, kRows)},
-      {"profile/operators", operator_markdown(operators, kRows)},
-      {"profile/kernels", kernel_markdown(trace_, kRows)},
-      {"profile/memory", memory_markdown(operators, kRows)}};
-  for (const auto& [tag, markdown] : tables) {
+  const std::string covered = covered_steps();
+  const CardOptions card = {.heading = covered, .rows = kRows};
+  const std::pair<const char*, std::string> cards[] = {
+      {"profile/steps", step_card(breakdown_, card)},
+      {"profile/operators", operator_card(operators, card)},
+      {"profile/kernels", kernel_card(trace_, card)},
+      {"profile/memory", memory_card(operators, card)}};
+  for (const auto& [tag, markdown] : cards) {
     if (!markdown.empty()) text.add_text(details.moment_, tag, markdown);
   }
   add_durations(text, details.moment_, trace_);
@@ -178,7 +217,7 @@ ProfileDetails ProfileEvents::details() const {
   const auto add_picture = [&](const char* weight, const char* tag, const char* title) {
     Result<StackTree> stacks = flame_graph(trace_, {.weight = weight});
     if (stacks.ok() && stacks->total() > 0) {
-      details.pictures_.push_back({tag, title, *std::move(stacks)});
+      details.pictures_.push_back({tag, title, covered, *std::move(stacks)});
     }
   };
   add_picture("self_cpu_time_total", "profile_flame_graph/cpu", "CPU time");
@@ -189,7 +228,11 @@ ProfileDetails ProfileEvents::details() const {
 std::string ProfileDetails::records() const {
   EventText text;
   for (const Picture& picture : pictures_) {
-    const Result<std::string> png = flame_graph_png(picture.stacks, {.title = picture.title});
+    const Result<std::string> png = flame_graph_png(picture.stacks, {.title = picture.title,
+                                                                     .subtitle = picture.covered,
+                                                                     .width = kCardWidth,
+                                                                     .scale = kCardScale,
+                                                                     .names_below = kCardNames});
     // A build without cairo draws no pictures. Where memory is short they are not left out.
     if (png.status().code() == StatusCode::out_of_memory) throw std::bad_alloc();
     if (png.ok()) text.add_image(moment_, picture.tag, *png);

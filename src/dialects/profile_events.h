@@ -36,6 +36,7 @@ class ProfileDetails {
   struct Picture {
     const char* tag;
     const char* title;
+    std::string covered;
     StackTree stacks;
   };
 
@@ -76,6 +77,8 @@ class ProfileEvents {
 
  private:
   double wall_time(std::int64_t time_ns) const;
+  /// `Steps 2 to 5`, as tables and pictures, which stand at the last of them, say it.
+  std::string covered_steps() const;
 
   const Trace& trace_;
   StepBreakdown breakdown_;

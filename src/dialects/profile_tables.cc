@@ -1,16 +1,18 @@
 #include "dialects/profile_tables.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <tbtrace/analyses.h>
-#include <tbtrace/writers.h>
 
 #include "analyses/kernel_summary.h"
+#include "writers/text_card.h"
 
 namespace tbtrace::dialects {
 namespace {
@@ -18,28 +20,28 @@ namespace {
 // Sums are doubles: those of whole numbers might not fit.
 
 /// Three digits behind the point are a microsecond.
-double ms(std::int64_t ns) { return std::round(static_cast<double>(ns) / 1e3) / 1e3; }
+/// Adding 0 makes -0, which would be printed with its sign, 0.
+double ms(std::int64_t ns) { return std::round(static_cast<double>(ns) / 1e3) / 1e3 + 0.0; }
 double mib(std::int64_t bytes) {
-  return std::round(static_cast<double>(bytes) / (1 << 20) * 1e3) / 1e3;
+  return std::round(static_cast<double>(bytes) / (1 << 20) * 1e3) / 1e3 + 0.0;
 }
 double percent(std::int64_t part, double whole) {
   if (whole <= 0) return 0;
-  return std::round(static_cast<double>(part) / whole * 1e4) / 1e2;
+  return std::round(static_cast<double>(part) / whole * 1e4) / 1e2 + 0.0;
 }
 double sum(std::int64_t one, std::int64_t two) {
   return static_cast<double>(one) + static_cast<double>(two);
 }
 
-std::string markdown(const Table& table, std::size_t left_out) {
-  if (table.rows.empty()) return {};
-  std::string text;
-  for (const char c : table_markdown(table)) {
-    // Escaped as GitHub wants it; TensorBoard's Markdown shows the backslash.
-    if (c == '|' && text.ends_with('\\')) text.pop_back();
-    text += c;
-  }
-  if (left_out > 0) text += "\n" + std::to_string(left_out) + " more rows are not shown.\n";
-  return text;
+/// `[idle]` and `[unattributed]` stand for time and memory that no call has.
+Cell calls(const OperatorRow& row) {
+  if (row.key == "[idle]" || row.key == "[unattributed]") return {};
+  return row.count;
+}
+
+bool is_of_gpu(StepRole role) {
+  return role == StepRole::kernel || role == StepRole::memcpy || role == StepRole::memset ||
+         role == StepRole::runtime;
 }
 
 /// The host's rows that have a figure, the greatest first: kernels have a table of their own.
@@ -57,18 +59,20 @@ std::vector<const OperatorRow*> largest(const OperatorSummary& summary,
 
 }  // namespace
 
-std::string operator_markdown(const OperatorSummary& operators, std::size_t rows) {
+std::string operator_card(const OperatorSummary& operators, const CardOptions& options) {
   const auto cpu = static_cast<double>(operators.self_cpu_time_total().ns);
   const auto device = static_cast<double>(operators.self_device_time_total().ns);
   Table table;
-  table.columns = {"Name", "Calls", "Self CPU ms", "Self CPU %", "CPU total ms"};
-  if (device > 0) table.columns.insert(table.columns.end(), {"Self device ms", "Self device %"});
+  table.columns = {"Name", "Calls", "Self\nCPU ms", "Self\nCPU %", "CPU\ntotal ms"};
+  if (device > 0) {
+    table.columns.insert(table.columns.end(), {"Self\ndevice ms", "Self\ndevice %"});
+  }
   const auto all = largest(operators, [](const OperatorRow& row) {
     return sum(row.self_cpu_time_total.ns, row.self_device_time_total.ns);
   });
-  const std::size_t shown = std::min(rows, all.size());
+  const std::size_t shown = std::min(options.rows, all.size());
   for (const OperatorRow* const row : std::span(all).first(shown)) {
-    std::vector<Cell> cells = {row->key, row->count, ms(row->self_cpu_time_total.ns),
+    std::vector<Cell> cells = {row->key, calls(*row), ms(row->self_cpu_time_total.ns),
                                percent(row->self_cpu_time_total.ns, cpu),
                                ms(row->cpu_time_total.ns)};
     if (device > 0) {
@@ -77,16 +81,16 @@ std::string operator_markdown(const OperatorSummary& operators, std::size_t rows
     }
     table.rows.push_back(std::move(cells));
   }
-  return markdown(table, all.size() - shown);
+  return writers::text_card({options.heading, std::move(table), all.size() - shown});
 }
 
-std::string kernel_markdown(const Trace& trace, std::size_t rows) {
+std::string kernel_card(const Trace& trace, const CardOptions& options) {
   const std::vector<analyses::KernelRow> kernels = analyses::kernel_summary(trace);
   double total = 0;
   for (const analyses::KernelRow& kernel : kernels) total += static_cast<double>(kernel.total_ns);
   Table table;
-  table.columns = {"Kernel", "Calls", "Total ms", "%", "Mean us", "Min us", "Max us"};
-  const std::size_t shown = std::min(rows, kernels.size());
+  table.columns = {"Kernel", "Calls", "Total\nms", "%", "Mean\nus", "Min\nus", "Max\nus"};
+  const std::size_t shown = std::min(options.rows, kernels.size());
   for (std::size_t at = 0; at < shown; ++at) {
     const analyses::KernelRow& kernel = kernels[at];
     const auto us = [](std::int64_t ns) { return static_cast<double>(ns) / 1e3; };
@@ -95,38 +99,71 @@ std::string kernel_markdown(const Trace& trace, std::size_t rows) {
                           percent(kernel.total_ns, total), std::round(mean * 1e3) / 1e3,
                           us(kernel.min_ns), us(kernel.max_ns)});
   }
-  return markdown(table, kernels.size() - shown);
+  return writers::text_card({options.heading, std::move(table), kernels.size() - shown});
 }
 
-std::string memory_markdown(const OperatorSummary& operators, std::size_t rows) {
-  const auto all = largest(operators, [](const OperatorRow& row) {
-    return std::abs(static_cast<double>(row.self_cpu_memory_usage_bytes)) +
-           std::abs(static_cast<double>(row.self_device_memory_usage_bytes));
+std::string memory_card(const OperatorSummary& operators, const CardOptions& options) {
+  // As they are shown: less than half a KiB is 0.
+  auto all = largest(operators, [](const OperatorRow& row) {
+    return std::abs(mib(row.self_cpu_memory_usage_bytes)) +
+           std::abs(mib(row.self_device_memory_usage_bytes));
+  });
+  const std::size_t left_out = all.size() - std::min(options.rows, all.size());
+  all.resize(all.size() - left_out);
+  std::stable_sort(all.begin(), all.end(), [](const OperatorRow* one, const OperatorRow* two) {
+    const auto value = [](const OperatorRow& row) {
+      return sum(row.self_cpu_memory_usage_bytes, row.self_device_memory_usage_bytes);
+    };
+    return value(*one) > value(*two);
+  });
+  const bool has_device = std::any_of(all.begin(), all.end(), [](const OperatorRow* row) {
+    return mib(row->self_device_memory_usage_bytes) != 0;
   });
   Table table;
-  table.columns = {"Name", "Calls", "Self CPU MiB", "Self device MiB"};
-  const std::size_t shown = std::min(rows, all.size());
-  for (const OperatorRow* const row : std::span(all).first(shown)) {
-    table.rows.push_back({row->key, row->count, mib(row->self_cpu_memory_usage_bytes),
-                          mib(row->self_device_memory_usage_bytes)});
+  table.columns = {"Name", "Calls", "Self\nCPU MiB"};
+  if (has_device) table.columns.emplace_back("Self\ndevice MiB");
+  for (const OperatorRow* const row : all) {
+    std::vector<Cell> cells = {row->key, calls(*row), mib(row->self_cpu_memory_usage_bytes)};
+    if (has_device) cells.emplace_back(mib(row->self_device_memory_usage_bytes));
+    table.rows.push_back(std::move(cells));
   }
-  return markdown(table, all.size() - shown);
+  return writers::text_card({options.heading, std::move(table), left_out});
 }
 
-std::string step_markdown(const StepBreakdown& steps, std::size_t rows) {
+std::vector<StepRole> shown_roles(const StepBreakdown& steps) {
+  std::array<bool, kStepRoles> takes_time = {};
+  bool has_gpu = false;
+  for (std::size_t role = 0; role < kStepRoles; ++role) {
+    takes_time[role] = std::any_of(steps.steps.begin(), steps.steps.end(),
+                                   [&](const StepTime& step) { return step.role_ns[role] != 0; });
+    has_gpu = has_gpu || (takes_time[role] && is_of_gpu(static_cast<StepRole>(role)));
+  }
+  std::vector<StepRole> roles;
+  for (std::size_t number = 0; number < kStepRoles; ++number) {
+    const auto role = static_cast<StepRole>(number);
+    const bool is_of_host = role == StepRole::cpu_op || role == StepRole::other;
+    if (is_of_host || takes_time[number] || (has_gpu && is_of_gpu(role))) roles.push_back(role);
+  }
+  return roles;
+}
+
+std::string step_card(const StepBreakdown& steps, const CardOptions& options) {
+  const std::vector<StepRole> roles = shown_roles(steps);
   Table table;
   table.columns = {"Step", "ms"};
-  for (std::size_t role = 0; role < kStepRoles; ++role) {
-    table.columns.emplace_back(std::string(step_role_name(static_cast<StepRole>(role))) + " ms");
+  for (const StepRole role : roles) {
+    std::string name(step_role_name(role));
+    std::replace(name.begin(), name.end(), '_', ' ');
+    table.columns.push_back(name + "\nms");
   }
-  const std::size_t shown = std::min(rows, steps.steps.size());
+  const std::size_t shown = std::min(options.rows, steps.steps.size());
   for (std::size_t at = 0; at < shown; ++at) {
     const StepTime& step = steps.steps[at];
     std::vector<Cell> cells = {step.name, ms(step.length_ns())};
-    for (const std::int64_t ns : step.role_ns) cells.emplace_back(ms(ns));
+    for (const StepRole role : roles) cells.emplace_back(ms(step.ns(role)));
     table.rows.push_back(std::move(cells));
   }
-  return markdown(table, steps.steps.size() - shown);
+  return writers::text_card({options.heading, std::move(table), steps.steps.size() - shown});
 }
 
 }  // namespace tbtrace::dialects

@@ -1,9 +1,10 @@
-// Tables of a profile as people read them, in Markdown: few columns, times in ms, the largest
-// first. Pure functions; texts are owned. Any thread. Names are in backticks.
+// Tables of a profile as cards of TensorBoard's Text tab: few columns, times in ms, the largest
+// first.
 #pragma once
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include <tbtrace/analyses.h>
 #include <tbtrace/step_breakdown.h>
@@ -11,11 +12,22 @@
 
 namespace tbtrace::dialects {
 
-/// Each is empty where the trace has nothing for it, and ends with a line for the rows left out.
-std::string operator_markdown(const OperatorSummary& operators, std::size_t rows);
-std::string kernel_markdown(const Trace& trace, std::size_t rows);
-/// What operators allocated and freed themselves.
-std::string memory_markdown(const OperatorSummary& operators, std::size_t rows);
-std::string step_markdown(const StepBreakdown& steps, std::size_t rows);
+struct CardOptions {
+  std::string heading;    ///< Markdown: what part of the trace the table covers
+  std::size_t rows = 50;  ///< at most; a line tells how many are not shown
+};
+
+/// Each is empty if the trace has nothing for it.
+std::string operator_card(const OperatorSummary& operators, const CardOptions& options);
+std::string kernel_card(const Trace& trace, const CardOptions& options);
+/// What operators allocated themselves, less what they freed: the 50 largest by magnitude, sorted
+/// by value.
+std::string memory_card(const OperatorSummary& operators, const CardOptions& options);
+std::string step_card(const StepBreakdown& steps, const CardOptions& options);
+
+/// The parts that the steps have, in the order of StepRole: those of a GPU (kernels, copies,
+/// memsets, runtime calls) if any of these takes time in any step, communication and data loading
+/// if they take time in any step, and always what is left for the host.
+std::vector<StepRole> shown_roles(const StepBreakdown& steps);
 
 }  // namespace tbtrace::dialects

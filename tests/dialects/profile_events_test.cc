@@ -65,11 +65,12 @@ TEST(ProfileEvents, HaveTheBreakdownOfEachStep) {
     double sum = 0;
     for (std::size_t role = 0; role < kStepRoles; ++role) {
       const std::string name(step_role_name(static_cast<StepRole>(role)));
-      sum += static_cast<double>(scalar(tags.at("profile/step_part/" + name + "_ms").at(at)));
+      const auto part = tags.find("profile/step_part/" + name + "_ms");
+      if (part != tags.end()) sum += static_cast<double>(scalar(part->second.at(at)));
     }
     EXPECT_NEAR(sum, static_cast<double>(step.length_ns()) / 1e6, 1e-3);
   }
-  EXPECT_EQ(tags.count("profile/gpu0/busy_pct"), 1);
+  EXPECT_EQ(tags.count("profile/gpu/busy_pct"), 1);
 }
 
 TEST(ProfileEvents, HaveTablesDurationsAndPictures) {
@@ -77,8 +78,8 @@ TEST(ProfileEvents, HaveTablesDurationsAndPictures) {
   const auto text = [&](const std::string& tag) {
     return tags.at(tag + "/text_summary").at(0).summary().value(0).tensor().string_val(0);
   };
-  EXPECT_THAT(text("profile/operators"), HasSubstr("| Name |"));
-  EXPECT_THAT(text("profile/kernels"), HasSubstr("| Kernel |"));
+  EXPECT_THAT(text("profile/operators"), HasSubstr("<pre>Name</pre>"));
+  EXPECT_THAT(text("profile/kernels"), HasSubstr("<pre>Kernel</pre>"));
   EXPECT_THAT(text("profile/steps"), HasSubstr("ProfilerStep#"));
   EXPECT_EQ(tags.count("profile_durations/log10_operator_us"), 1);
   EXPECT_EQ(tags.count("profile_durations/log10_kernel_us"), 1);

@@ -2,7 +2,10 @@
 
 #include <cstdint>
 #include <limits>
+#include <regex>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,24 +17,42 @@ namespace {
 
 using fixtures::add;
 using fixtures::finished;
+using testing::Contains;
+using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
-using testing::Not;
 
 std::string operators_of(const Trace& trace) {
-  return operator_markdown(operator_summary(trace, {.figures = Figures::exact}), 50);
+  return operator_card(operator_summary(trace, {.figures = Figures::exact}), {"Steps"});
 }
 std::string memory_of(const Trace& trace) {
-  return memory_markdown(operator_summary(trace, {.figures = Figures::exact}), 50);
+  return memory_card(operator_summary(trace, {.figures = Figures::exact}), {"Steps"});
+}
+
+/// Texts of the cells, without blanks at their ends, by row.
+std::vector<std::vector<std::string>> rows_of(const std::string& card) {
+  std::vector<std::vector<std::string>> rows;
+  const std::string body = card.substr(card.find("<tbody>"));
+  const std::regex cell(R"(<td><(pre|code)> *([^<]*)</\1></td>|</tr>)");
+  rows.emplace_back();
+  for (std::sregex_iterator at(body.begin(), body.end(), cell), end; at != end; ++at) {
+    if (at->str() == "</tr>") {
+      rows.emplace_back();
+    } else {
+      rows.back().push_back(at->str(2));
+    }
+  }
+  rows.pop_back();
+  return rows;
 }
 
 TEST(ProfileTables, AreEmptyWithoutAnythingForThem) {
   TraceBuilder builder;
   const Trace nothing = finished(builder);
   EXPECT_EQ(operators_of(nothing), "");
-  EXPECT_EQ(kernel_markdown(nothing, 50), "");
+  EXPECT_EQ(kernel_card(nothing, {}), "");
   EXPECT_EQ(memory_of(nothing), "");
-  EXPECT_EQ(step_markdown(step_breakdown(nothing), 50), "");
+  EXPECT_EQ(step_card(step_breakdown(nothing), {}), "");
 }
 
 TEST(ProfileTables, HaveOperatorsByTheirOwnTime) {
@@ -40,11 +61,16 @@ TEST(ProfileTables, HaveOperatorsByTheirOwnTime) {
   add(builder, {.name = "aten::addmm", .start = 1'000'000, .duration = 7'500'000});
   add(builder, {.name = "aten::addmm", .start = 22'500'000, .duration = 2'500'000});
   EXPECT_EQ(operators_of(finished(builder)),
-            "| Name | Calls | Self CPU ms | Self CPU % | CPU total ms |\n"
-            "| --- | ---: | ---: | ---: | ---: |\n"
-            "| `[idle]` | 1 | 12.5 | 50 | 12.5 |\n"
-            "| `aten::addmm` | 2 | 10 | 40 | 10 |\n"
-            "| `aten::linear` | 1 | 2.5 | 10 | 10 |\n");
+            "Steps\n\n<table>\n<thead><tr><th><pre>Name</pre></th><th><pre>Calls</pre></th>"
+            "<th><pre>Self\nCPU ms</pre></th><th><pre>Self\nCPU %</pre></th>"
+            "<th><pre>CPU\ntotal ms</pre></th></tr></thead>\n<tbody>\n"
+            "<tr><td><code>[idle]</code></td><td><pre> </pre></td><td><pre>12.5</pre></td>"
+            "<td><pre>50</pre></td><td><pre>12.5</pre></td></tr>\n"
+            "<tr><td><code>aten::addmm</code></td><td><pre>2</pre></td><td><pre>10.0</pre></td>"
+            "<td><pre>40</pre></td><td><pre>10.0</pre></td></tr>\n"
+            "<tr><td><code>aten::linear</code></td><td><pre>1</pre></td><td><pre> 2.5</pre></td>"
+            "<td><pre>10</pre></td><td><pre>10.0</pre></td></tr>\n"
+            "</tbody>\n</table>\n");
 }
 
 TEST(ProfileTables, HaveKernelsByTheirTime) {
@@ -53,11 +79,10 @@ TEST(ProfileTables, HaveKernelsByTheirTime) {
     add(builder, {.category = "kernel", .name = "gemm", .start = duration, .duration = duration});
   }
   add(builder, {.category = "kernel", .name = "relu", .start = 0, .duration = 12'500});
-  EXPECT_EQ(kernel_markdown(finished(builder), 50),
-            "| Kernel | Calls | Total ms | % | Mean us | Min us | Max us |\n"
-            "| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n"
-            "| `gemm` | 3 | 0.013 | 50 | 4.167 | 2 | 6.5 |\n"
-            "| `relu` | 1 | 0.013 | 50 | 12.5 | 12.5 | 12.5 |\n");
+  const std::string kernels = kernel_card(finished(builder), {});
+  EXPECT_THAT(rows_of(kernels),
+              ElementsAre(ElementsAre("gemm", "3", "0.013", "50", "4.167", "2.0", "6.5"),
+                          ElementsAre("relu", "1", "0.013", "50", "12.500", "12.5", "12.5")));
 }
 
 TEST(ProfileTables, HaveStepsInTheirOrder) {
@@ -69,11 +94,11 @@ TEST(ProfileTables, HaveStepsInTheirOrder) {
                   .start = step * 10'000'000,
                   .duration = 9'000'000});
   }
-  const std::string steps = step_markdown(step_breakdown(finished(builder)), 2);
-  EXPECT_THAT(steps, HasSubstr("| `ProfilerStep#1` | 9 | 9 |"));
-  EXPECT_THAT(steps, HasSubstr("| `ProfilerStep#2` | 9 | 9 |"));
-  EXPECT_THAT(steps, Not(HasSubstr("ProfilerStep#3")));
-  EXPECT_THAT(steps, EndsWith("\n1 more rows are not shown.\n"));
+  const std::string steps =
+      step_card(step_breakdown(finished(builder)), {.heading = "Steps", .rows = 2});
+  EXPECT_THAT(rows_of(steps), ElementsAre(ElementsAre("ProfilerStep#1", "9", "0", "9"),
+                                          ElementsAre("ProfilerStep#2", "9", "0", "9")));
+  EXPECT_THAT(steps, EndsWith("\n1 more row is not shown.\n"));
 }
 
 TEST(ProfileTables, EndWithHowMuchIsLeftOut) {
@@ -85,9 +110,10 @@ TEST(ProfileTables, EndWithHowMuchIsLeftOut) {
   }
   const Trace trace = finished(builder);
   const std::string operators = operators_of(trace);
-  EXPECT_THAT(operators, HasSubstr("| `[unattributed]` | 0 | 0 | 0 | 0 | 0.3 | 100 |"));
+  EXPECT_THAT(rows_of(operators),
+              Contains(ElementsAre("[unattributed]", "", "0.000", "0.00", "0.000", "0.3", "100")));
   EXPECT_THAT(operators, EndsWith("\n12 more rows are not shown.\n")) << "and [idle]";
-  EXPECT_THAT(kernel_markdown(trace, 50), EndsWith("\n10 more rows are not shown.\n"));
+  EXPECT_THAT(kernel_card(trace, {}), EndsWith("\n10 more rows are not shown.\n"));
 }
 
 TEST(ProfileTables, HoldWhatNoNumberHoldsTheSumOf) {
@@ -105,16 +131,46 @@ TEST(ProfileTables, HoldWhatNoNumberHoldsTheSumOf) {
     builder.add_memory(record);
   }
   const Trace trace = finished(builder);
-  EXPECT_THAT(kernel_markdown(trace, 50), HasSubstr("| 33.33 |"));
-  EXPECT_THAT(operators_of(trace), HasSubstr("`[unattributed]`"));
-  EXPECT_THAT(memory_of(trace), HasSubstr("`[unattributed]`"));
+  EXPECT_THAT(kernel_card(trace, {}), HasSubstr("<pre>33.33</pre>"));
+  EXPECT_THAT(operators_of(trace), HasSubstr("[unattributed]"));
+  EXPECT_THAT(memory_of(trace), HasSubstr("[unattributed]"));
 }
 
-// TensorBoard's Markdown shows a backslash in code, and does not part a cell there.
-TEST(ProfileTables, HaveNamesAsCode) {
+// What frees more than it takes stands last, and what is 0 as it is shown is left out.
+TEST(ProfileTables, SortMemoryByItsValue) {
   TraceBuilder builder;
-  add(builder, {.name = "a|b\\|<script>`x`\n", .start = 0, .duration = 1'000});
-  EXPECT_THAT(operators_of(finished(builder)), HasSubstr("| ``a|b\\|<script>`x` `` | 1 |"));
+  std::int64_t start = 0;
+  for (const auto& [name, kib] : {std::pair<const char*, std::int64_t>{"frees", -4096},
+                                  {"takes", 1024},
+                                  {"takes_more", 2048},
+                                  {"frees_little", -1},
+                                  {"takes_nothing", 0}}) {
+    add(builder, {.name = name, .start = start, .duration = 1'000});
+    MemoryRecord record;
+    record.bytes = kib * 1024 + 100;
+    record.device_type = 0;
+    record.track = fixtures::track(builder, 1, 1);
+    record.time_ns = start + 500;
+    builder.add_memory(record);
+    start += 10'000;
+  }
+  EXPECT_THAT(
+      rows_of(memory_of(finished(builder))),
+      ElementsAre(ElementsAre("takes_more", "1", "2.000"), ElementsAre("takes", "1", "1.000"),
+                  ElementsAre("frees_little", "1", "-0.001"), ElementsAre("frees", "1", "-4.000")));
+}
+
+TEST(ShownRoles, AreThoseThatTakeTimeAndAllOfAGpu) {
+  StepBreakdown steps;
+  EXPECT_THAT(shown_roles(steps), ElementsAre(StepRole::cpu_op, StepRole::other));
+  steps.steps.resize(2);
+  steps.steps[1].role_ns[static_cast<std::size_t>(StepRole::data_loader)] = 1;
+  EXPECT_THAT(shown_roles(steps),
+              ElementsAre(StepRole::data_loader, StepRole::cpu_op, StepRole::other));
+  steps.steps[0].role_ns[static_cast<std::size_t>(StepRole::memset)] = 1;
+  EXPECT_THAT(shown_roles(steps),
+              ElementsAre(StepRole::kernel, StepRole::memcpy, StepRole::memset, StepRole::runtime,
+                          StepRole::data_loader, StepRole::cpu_op, StepRole::other));
 }
 
 }  // namespace

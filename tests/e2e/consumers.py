@@ -72,7 +72,7 @@ def run_name(trace):
 
 
 def convert(tbtrace, inputs, logdir, run, *options):
-    """Runs `tbtrace convert`; returns what it printed to standard error."""
+    """Runs `tbtrace convert`, for both TensorBoards if no option says otherwise; returns what it printed to standard error."""
     done = subprocess.run([tbtrace, "convert", *map(str, inputs), "--run", run, "-o", str(logdir), *options],
                           capture_output=True, timeout=300)
     errors = done.stderr.decode(errors="replace")

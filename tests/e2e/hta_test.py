@@ -103,7 +103,7 @@ def main():
                 continue
             report(where not in CANNOT_LOAD, f"{where}: it can load the original now")
             try:
-                convert(options.tbtrace, [trace], folder / "logs", "run", "--dialect", "kineto")
+                convert(options.tbtrace, [trace], folder / "logs", "run", "--to", "plugin", "--dialect", "kineto")
                 file = next((folder / "logs" / "run").iterdir())
                 wrong = difference(expected, figures(file))
                 report(not wrong, f"{where}: {wrong}")

@@ -1,23 +1,24 @@
 #!/usr/bin/env python3
-"""Writes traces of two ranks as today's torch.profiler would write them, with something for every view of the plugin.
+"""Writes traces of some ranks as today's torch.profiler would write them, with something for every view of the plugin.
 
-    make_ranks.py DIR
+    make_ranks.py DIR [--ranks N] [--long-names]
 
 Two steps, each with data loading, a module that calls a module, a backward pass on a thread of its own, an all-reduce,
 an optimizer step, kernels launched by the runtime's and the driver's API, and memory that is taken and given back.
-Times have nanoseconds and a base, as Kineto's have.
+Times have nanoseconds and a base, as Kineto's have. With --long-names four more operators launch kernels whose names
+have 150 characters and more.
 """
+import argparse
 import json
 import pathlib
-import sys
 
 MAIN, BACKWARD, GPU_STREAM, NCCL_STREAM = 4000, 4007, 7, 20
 BASE = 4_350_000_000_000.125  # us
 
 
 class Writer:
-    def __init__(self, rank):
-        self.rank, self.events = rank, []
+    def __init__(self, rank, ranks):
+        self.rank, self.ranks, self.events = rank, ranks, []
         self.id = self.correlation = self.flow = 0
         self.allocated = 0
 
@@ -92,7 +93,7 @@ def step(writer, number):
                   tid=BACKWARD, **kernel_figures(64))
     reduce = writer.operator("nccl:all_reduce", at + 500, at + 530, BACKWARD, cat="user_annotation",
                              **{"Input Dims": [[64, 64]], "Input type": ["float"]})
-    skew = 25.5 * writer.rank
+    skew = 51 * writer.rank / writer.ranks
     writer.launch(reduce, "cudaLaunchKernelExC", at + 510, "ncclDevKernel_AllReduce_Sum_f32_RING_LL",
                   at + 520.25 + skew, at + 640.75, tid=BACKWARD, stream=NCCL_STREAM, **kernel_figures(24))
     writer.operator("Optimizer.step#SGD.step", at + 700, at + 800, cat="user_annotation")
@@ -102,26 +103,55 @@ def step(writer, number):
     writer.memory(at + 850.5, -16384, 4096 * number)
 
 
-def trace(rank):
-    writer = Writer(rank)
+# As the compilers and libraries of today name them. Two differ in the middle only, two at the end only.
+LONG_NAMES = [
+    "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<c10::BFloat16>, "
+    "std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char*, 3ul>)",
+    "void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<c10::BFloat16, c10::BFloat16, "
+    "c10::BFloat16, at::native::binary_internal::MulFunctor<float> >, std::array<char*, 3ul> >(int, "
+    "at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char*, 3ul>)",
+    "triton_red_fused__to_copy_add_clone_convolution_backward_div_expand_gelu_mean_mul_native_layer_norm_"
+    "native_layer_norm_backward_permute_rsqrt_select_scatter_sum_view_117",
+    "triton_red_fused__to_copy_add_clone_convolution_backward_div_expand_gelu_mean_mul_native_layer_norm_"
+    "native_layer_norm_backward_permute_rsqrt_select_scatter_sum_view_118",
+]
+
+
+def long_names(writer, at):
+    for number, name in enumerate(LONG_NAMES):
+        begin = at + 800 + 20 * number
+        operator = writer.operator(f"aten::operator_with_a_name_of_its_own_{number}", begin, begin + 18)
+        writer.launch(operator, "cudaLaunchKernel", begin + 2, name, begin + 5, begin + 19.5 - writer.rank / 10,
+                      **kernel_figures(54))
+
+
+def trace(rank, world_size, with_long_names):
+    writer = Writer(rank, world_size)
     for number in (1, 2):
         step(writer, number)
+        if with_long_names:
+            long_names(writer, (number - 1) * 1000.0)
     writer.add("Trace", "PyTorch Profiler (0)", 0, 2000, "PyTorch Profiler", "Spans", **{"Op count": 0})
     names = [(4000, "python"), (rank, "python")]
     writer.events += [{"ph": "M", "name": "process_name", "pid": pid, "tid": 0, "ts": 0, "args": {"name": name}}
                       for pid, name in names]
     device = {"name": "Example GPU", "totalGlobalMem": 85899345920, "computeMajor": 8, "computeMinor": 0, "numSms": 108}
-    return {"schemaVersion": 1, "distributedInfo": {"backend": "nccl", "rank": rank, "world_size": 2},
-            "deviceProperties": [{"id": index, **device} for index in range(2)], "host_name": "node-a",
+    return {"schemaVersion": 1, "distributedInfo": {"backend": "nccl", "rank": rank, "world_size": world_size},
+            "deviceProperties": [{"id": index, **device} for index in range(world_size)], "host_name": "node-a",
             "displayTimeUnit": "ms", "baseTimeNanoseconds": 1_790_000_000_000_000_000, "traceName": "ranks",
             "traceEvents": writer.events}
 
 
 def main():
-    folder = pathlib.Path(sys.argv[1])
-    folder.mkdir(parents=True, exist_ok=True)
-    for rank in (0, 1):
-        (folder / f"rank{rank}.json").write_text(json.dumps(trace(rank), indent=1), encoding="utf-8")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--ranks", type=int, default=2)
+    parser.add_argument("--long-names", action="store_true")
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    for rank in range(options.ranks):
+        text = json.dumps(trace(rank, options.ranks, options.long_names), indent=1)
+        (options.folder / f"rank{rank}.json").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -307,7 +307,7 @@ def main():
                 where = f"{run_name(trace)} {dialect}"
                 logdir = pathlib.Path(scratch) / f"{number}.{dialect}"
                 try:
-                    convert(options.tbtrace, [trace], logdir, "run", "--dialect", dialect)
+                    convert(options.tbtrace, [trace], logdir, "run", "--to", "plugin", "--dialect", dialect)
                 except (RuntimeError, OSError) as error:
                     report(False, f"{where}: {error}")
                     continue
