@@ -23,14 +23,6 @@ constexpr std::array<std::string_view, 5> kMetrics = {
     "self_cpu_time_total", "self_cuda_time_total", "self_xpu_time_total",
     "self_privateuse1_time_total", "self_device_time_total"};
 
-Status check_metric(std::string_view metric) {
-  if (std::find(kMetrics.begin(), kMetrics.end(), metric) != kMetrics.end()) return {};
-  return {StatusCode::invalid_argument,
-          "there is no stack metric '" + std::string(metric) +
-              "'; use self_cpu_time_total, self_cuda_time_total, self_xpu_time_total or "
-              "self_privateuse1_time_total"};
-}
-
 void write_lines(const TorchEvents& events, bool device, io::TextSink& out) {
   std::string& lines = out.text();
   for (std::size_t row = 0; row < events.size(); ++row) {
@@ -62,14 +54,22 @@ void write_lines(std::span<const Trace* const> traces, std::string_view metric, 
 
 }  // namespace
 
+Status check_stack_metric(std::string_view metric) {
+  if (std::find(kMetrics.begin(), kMetrics.end(), metric) != kMetrics.end()) return {};
+  return {StatusCode::invalid_argument,
+          "unknown stack metric '" + std::string(metric) +
+              "'; use self_cpu_time_total, self_cuda_time_total, self_xpu_time_total or "
+              "self_privateuse1_time_total"};
+}
+
 Result<std::string> exported_stacks(std::span<const Trace* const> traces, std::string_view metric) {
-  if (Status known = check_metric(metric); !known.ok()) return known;
+  if (Status known = check_stack_metric(metric); !known.ok()) return known;
   return io::text_of([&](io::TextSink& out) { write_lines(traces, metric, out); });
 }
 
 Status write_exported_stacks(std::span<const Trace* const> traces, const std::string& path,
                              std::string_view metric, bool overwrite) {
-  if (Status known = check_metric(metric); !known.ok()) return known;
+  if (Status known = check_stack_metric(metric); !known.ok()) return known;
   return writers::write_file(path, overwrite, [&](io::ByteSink& sink) {
     io::TextSink out(sink);
     write_lines(traces, metric, out);

@@ -6,13 +6,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "io/remedies.h"
+
 namespace tbtrace::io {
 namespace {
 
 Status system_failure(const std::string& what) {
   return {StatusCode::unwritable_output,
-          what + ": " + std::strerror(errno) +
-              "; name a place that is there, has room and lets you write"};
+          what + ": " + std::strerror(errno) + "; " + std::string(kChooseWritablePlace)};
 }
 
 class DescriptorFile final : public AppendFile {
@@ -47,7 +48,7 @@ Result<std::unique_ptr<AppendFile>> create_append_file(const std::string& path) 
   constexpr mode_t kMode = 0666;  // less what the umask takes away
   const int descriptor =
       ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
-  if (descriptor < 0) return system_failure("cannot make " + path);
+  if (descriptor < 0) return system_failure("cannot create " + path);
   return std::unique_ptr<AppendFile>(std::make_unique<DescriptorFile>(descriptor, path));
 }
 

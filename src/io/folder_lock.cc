@@ -10,13 +10,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/remedies.h"
+
 namespace tbtrace::io {
 namespace {
 
 Status system_failure(const std::filesystem::path& path) {
-  return {StatusCode::unwritable_output,
-          "cannot make " + path.string() + ": " + std::strerror(errno) +
-              "; name a place that is there, has room and lets you write"};
+  return {StatusCode::unwritable_output, "cannot create " + path.string() + ": " +
+                                             std::strerror(errno) + "; " +
+                                             std::string(kChooseWritablePlace)};
 }
 
 /// Whether `file` is still what was opened: who had the lock before may have removed it.

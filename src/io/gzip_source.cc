@@ -53,12 +53,12 @@ class GzipSource final : public ByteSource {
 
  private:
   static Status damaged() {
-    return failure("the gzip data are damaged; what came before was read");
+    return failure("the gzip data is damaged; everything before the damage was read");
   }
 
   Status ended_too_early() const {
     if (!source_failure_.ok()) return source_failure_;
-    return failure("the gzip data end too early; what was there was read");
+    return failure("the gzip data ends too early; everything before the cut was read");
   }
 
   /// Gives out what was inflated before `status`, which the next read returns.
@@ -80,7 +80,7 @@ class GzipSource final : public ByteSource {
         return finished_;
       }
       if (static_cast<unsigned char>(unread_.front()) != 0x1f) {
-        end_ = failure("the gzip data are followed by something else; what came before was read");
+        end_ = failure("the gzip data is followed by something else; the gzip data was read");
         return true;
       }
     }

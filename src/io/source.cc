@@ -34,7 +34,8 @@ class FileSource final : public ByteSource {
         position_ += static_cast<std::uint64_t>(got);
         return static_cast<std::size_t>(got);
       }
-      if (errno != EINTR) return system_failure("cannot read", "copy it anew, or to another disk");
+      if (errno != EINTR)
+        return system_failure("cannot read", "copy the file again, or to another disk");
     }
   }
   std::uint64_t position() const override { return position_; }
@@ -90,8 +91,7 @@ class PrefixedSource final : public ByteSource {
 
 Result<std::unique_ptr<ByteSource>> open_file(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0)
-    return system_failure("cannot open", "check its name, and that you may read it");
+  if (descriptor < 0) return system_failure("cannot open", "check the path and its permissions");
   struct stat info = {};
   if (::fstat(descriptor, &info) == 0 && S_ISDIR(info.st_mode)) {
     ::close(descriptor);

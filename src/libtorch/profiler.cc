@@ -108,8 +108,8 @@ class Profiler::Driver final : public recorder::CycleTarget {
     libtorch::load_operator_names();
     if (options_.with_stack && !libtorch::can_unwind()) {
       warn(
-          "there is no way to walk the stacks of C++ here, so that with_stack records those of "
-          "TorchScript only");
+          "C++ stacks cannot be recorded on this machine, so with_stack records TorchScript stacks "
+          "only");
     }
     recorder::reserve_chunks(kReservedChunks);
     prepared_ = std::make_shared<recorder::Recording>(
@@ -321,7 +321,8 @@ void Profiler::end() noexcept {
   } catch (const std::exception& error) {
     driver_->warn_anyway(std::string("stopping the profiler failed: ") + error.what());
   } catch (...) {
-    driver_->warn_anyway("stopping the profiler failed: what was thrown is no std::exception");
+    driver_->warn_anyway(
+        "stopping the profiler failed: an exception was thrown that is not a std::exception");
   }
 }
 

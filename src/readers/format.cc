@@ -43,7 +43,8 @@ Result<const Format*> find_format(std::string_view start) {
     if (format.sniff(start) == Sniff::yes) return &format;
   }
   const bool blank = start.find_first_not_of(" \t\r\n") == std::string_view::npos;
-  if (blank) return Status(StatusCode::unreadable_input, "is empty; was the recording stopped?");
+  if (blank)
+    return Status(StatusCode::unreadable_input, "is empty; the recording may have been stopped");
   return Status(StatusCode::unreadable_input,
                 "is not a trace: it does not start like JSON; expected a Chrome trace as "
                 "prof.export_chrome_trace() writes it, plain or gzip");

@@ -24,7 +24,7 @@ Status run_job(const std::function<Status()>& job) {
     return {StatusCode::unwritable_output, std::string("the export failed: ") + error.what()};
   } catch (...) {
     return {StatusCode::unwritable_output,
-            "the export failed: what was thrown is no std::exception"};
+            "the export failed: an exception was thrown that is not a std::exception"};
   }
 }
 

@@ -60,53 +60,51 @@ inline constexpr std::array<IssueRow, static_cast<std::size_t>(IssueId::count)> 
     {"member_unreadable", Severity::data_loss,
      "these top-level members are not valid JSON and were skipped; the events are not affected"},
     {"event_incomplete", Severity::data_loss,
-     "these events have no phase, name or time and were skipped; record again, the writer did not "
-     "finish them"},
+     "these events have no phase, name or time and were skipped; the program may have been stopped "
+     "while it wrote them"},
     {"time_unreadable", Severity::data_loss,
      "these events have a time that is not a number, or more than 146 years away, and were "
      "skipped; correct their `ts` and `dur`"},
     {"negative_duration", Severity::info,
-     "negative durations were read as 0; the clock of the writer went back, so doubt times near "
-     "them"},
+     "negative durations were read as 0; the clock of the recording machine went back, so times "
+     "near them may be wrong"},
     {"phase_unsupported", Severity::data_loss,
      "events of phases other than X, B, E, i, s, t, f and M were skipped; see docs/formats/"
      "chrome_json.md"},
     {"unescaped_text", Severity::info,
-     "some texts hold unescaped quotes, backslashes or control characters, or have no quotes "
-     "around "
-     "them, and were read by the line layout of their writer; other programs may refuse the file"},
+     "some texts contain unescaped quotes, backslashes or control characters, or lack quotes, and "
+     "were read by the line breaks around them; other programs may reject the file"},
     {"invalid_utf8", Severity::info,
-     "some texts are not UTF-8, or hold half a surrogate pair; U+FFFD stands for each such place; "
-     "look for them under these names"},
+     "some texts are not valid UTF-8 or contain half a surrogate pair; each such place was "
+     "replaced by U+FFFD"},
     {"repeated_key", Severity::info,
      "these events name a key twice; the last value was taken, as most readers do"},
     {"too_many_categories", Severity::data_loss,
-     "the file has more than 65,000 categories; the rest were read as one; look at `cat`"},
+     "the file has more than 65,000 categories; the rest were merged into one; check `cat`"},
     {"too_many_tracks", Severity::data_loss,
-     "the file has more than 67,000,000 threads; the rest were read as one; look at `tid`"},
+     "the file has more than 67,000,000 threads; the rest were merged into one; check `tid`"},
     {"too_many_events", Severity::data_loss,
      "the file has more than 4,294,967,295 ranges; the rest were skipped; split it"},
     {"trailing_text", Severity::data_loss,
      "text after the end of the document was not read; if two traces were joined, give them as two "
      "files"},
     {"id_unreadable", Severity::data_loss,
-     "ids that are not whole numbers were read as absent, so these events may lose their links; "
-     "write them as integers"},
+     "ids that are not whole numbers were ignored, so these events may not be linked; write ids as "
+     "integers"},
     {"argument_unreadable", Severity::info,
-     "these arguments are not of the type that PyTorch writes and were left out; figures that need "
-     "them lack these events"},
+     "these arguments do not have the type that PyTorch writes and were left out; results that "
+     "need them do not include these events"},
     {"range_not_ended", Severity::info,
-     "these `B` events have no `E` event and were read as open until the last range ends; record "
-     "again, the writer did not finish them"},
+     "these `B` events have no `E` event and were extended to the end of the recording; the "
+     "program may have been stopped while it wrote the file"},
     {"range_end_unmatched", Severity::data_loss,
      "these `E` events have no `B` event before them on their thread and were skipped; the "
-     "recording "
-     "may have begun within these ranges"},
+     "recording may have started inside these ranges"},
     {"events_replaced", Severity::data_loss,
      "the file names `traceEvents` twice; only the last array was read, as JSON readers do"},
     {"comma_misplaced", Severity::info,
-     "commas between events or members are missing or too many; all were read, but other programs "
-     "may refuse the file"},
+     "commas between events or members are missing or doubled; everything was read, but other "
+     "programs may reject the file"},
 }};
 
 class IssueLog {

@@ -14,6 +14,7 @@
 
 #include "base/host_name.h"
 #include "base/nearest_integer.h"
+#include "io/remedies.h"
 #include "wire/tfrecord.h"
 #include "writers/event_messages.h"
 
@@ -31,9 +32,8 @@ std::string host_part() {
 }
 
 Status cannot_make(const std::string& directory, const std::error_code& error) {
-  return {StatusCode::unwritable_output,
-          "cannot make " + directory + ": " + error.message() +
-              "; name a place that is there, has room and lets you write"};
+  return {StatusCode::unwritable_output, "cannot create " + directory + ": " + error.message() +
+                                             "; " + std::string(io::kChooseWritablePlace)};
 }
 
 }  // namespace

@@ -6,9 +6,10 @@ namespace tbtrace::writers {
 bool has_png_files() { return false; }
 
 Result<std::string> png_file(const Pixels& /*pixels*/) {
-  return Status(StatusCode::invalid_argument,
-                "this build cannot make PNG files: it was built without libpng; install libpng-dev "
-                "and build tbtrace again, or give the bytes of a PNG file");
+  return Status(
+      StatusCode::invalid_argument,
+      "this build cannot write PNG files: it was built without libpng; install libpng-dev "
+      "and build tbtrace again, or give the bytes of a PNG file");
 }
 
 }  // namespace tbtrace::writers

@@ -298,7 +298,7 @@ class TorchTable {
 Status check_time_unit(std::string_view unit) {
   if (unit.empty() || unit == "s" || unit == "ms" || unit == "us") return {};
   return {StatusCode::invalid_argument,
-          "there is no time unit '" + std::string(unit) + "'; use s, ms or us"};
+          "unknown time unit '" + std::string(unit) + "'; use s, ms or us"};
 }
 
 void write_torch_table(report::RowSource& rows, const report::RowOrder& order,

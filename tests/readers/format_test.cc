@@ -59,7 +59,7 @@ TEST(FindFormat, SaysThatAnEmptyInputIsEmpty) {
   for (const std::string_view start : {"", " ", "\n\r\n\t"}) {
     EXPECT_EQ(failure_of(start).code(), StatusCode::unreadable_input);
     EXPECT_THAT(failure_of(start).message(),
-                AllOf(HasSubstr("is empty"), HasSubstr("was the recording stopped?")));
+                AllOf(HasSubstr("is empty"), HasSubstr("the recording may have been stopped")));
   }
 }
 

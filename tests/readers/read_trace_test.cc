@@ -59,8 +59,8 @@ void expect_unreadable(const Result<Trace>& trace, std::string_view cause,
 }
 
 TEST(ReadTrace, SaysWhyAnInputIsNoTraceAndWhatToDo) {
-  expect_unreadable(read_stream(""), "empty", "was the recording stopped?");
-  expect_unreadable(read_stream(" \n"), "empty", "was the recording stopped?");
+  expect_unreadable(read_stream(""), "empty", "the recording may have been stopped");
+  expect_unreadable(read_stream(" \n"), "empty", "the recording may have been stopped");
   expect_unreadable(read_stream("<html><body>404</body></html>"), "not a trace",
                     "export_chrome_trace");
   expect_unreadable(read_stream("{\"a\": 1}"), "traceEvents", "export_chrome_trace");
@@ -69,7 +69,7 @@ TEST(ReadTrace, SaysWhyAnInputIsNoTraceAndWhatToDo) {
 }
 
 TEST(ReadTrace, SaysTheSameOfWhatIsInsideGzip) {
-  expect_unreadable(read_stream(gzip_member("")), "empty", "was the recording stopped?");
+  expect_unreadable(read_stream(gzip_member("")), "empty", "the recording may have been stopped");
   expect_unreadable(read_stream(gzip_member("<html>")), "not a trace", "export_chrome_trace");
   expect_unreadable(read_stream(gzip_member("{}")), "traceEvents", "export_chrome_trace");
 }

@@ -184,7 +184,7 @@ TEST_F(SummaryWriterTest, NamesADirectoryAsPythonDoes) {
 TEST_F(SummaryWriterTest, OutlivesADirectoryThatCannotBe) {
   fixtures::write_whole_file(folder_.path("file"), "");
   SummaryWriter writer({.log_dir = folder_.path("file/run")});
-  EXPECT_THAT(writer.status().message(), HasSubstr("cannot make"));
+  EXPECT_THAT(writer.status().message(), HasSubstr("cannot create"));
   writer.add_scalar("a", 1);
   writer.add_text("a", "b");
   writer.add_scalars("a", {{"b", 1}});

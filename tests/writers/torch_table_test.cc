@@ -90,7 +90,7 @@ TEST(TorchTable, UsesOneUnitForAllIfTold) {
   EXPECT_EQ(cells(lines(table_of(rows, {.time_unit = "s"}))[3])[4], "0.003s") << "0.0025 rounds";
   EXPECT_EQ(lines(table_of(rows, {.time_unit = "s"})).back(), "Self CPU time total: 0.002s");
   EXPECT_TRUE(check_time_unit("ms").ok());
-  EXPECT_EQ(check_time_unit("min").message(), "there is no time unit 'min'; use s, ms or us");
+  EXPECT_EQ(check_time_unit("min").message(), "unknown time unit 'min'; use s, ms or us");
 }
 
 TEST(TorchTable, HasNoShareOfNothing) {
