@@ -148,7 +148,8 @@ class Measured:
         self.two = Contender("tbtrace, 2 threads", [table, "2"], seconds_taken)
         self.whole = Contender("tbtrace ops", [*ops, "1"])
         self.whole_two = Contender("tbtrace ops, 2 threads", [*ops, "2"])
-        convert = [str(tbtrace), "convert", "--quiet", "--threads", "1", "--overwrite", "--output", options.log_directory]
+        convert = [str(tbtrace), "convert", "--quiet", "--threads", "1", "--overwrite", "--to", "plugin", "--output",
+                   options.log_directory]
         self.convert = Contender("tbtrace convert", convert)
         self.walk = Contender("walk", [str(walk)], lambda output: json.loads(output)["ms"] / 1000)
         self.orjson = Contender("orjson", [options.python, "-c", ORJSON], seconds_taken)

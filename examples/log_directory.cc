@@ -22,9 +22,12 @@ int main(int argc, char** argv) {
       failed = true;
       continue;
     }
-    std::cout << input.file.worker << ": " << input.ranges << " ranges\n";
-    for (const auto& [id, count] : input.file.changes) {
-      std::cout << "  " << count << " x " << tbtrace::change_sentence(id) << '\n';
+    std::cout << input.input << ": " << input.ranges << " ranges\n";
+    for (const tbtrace::LogFile& file : input.files) {
+      std::cout << "  " << file.path << '\n';
+      for (const auto& [id, count] : file.changes) {
+        std::cout << "    " << count << " x " << tbtrace::change_sentence(id) << '\n';
+      }
     }
   }
   return failed ? 1 : 0;

@@ -16,11 +16,10 @@ namespace tbtrace::tools {
 namespace {
 
 constexpr const char* kAbout =
-    "Log directories from saved traces, for tensorboard --logdir LOGDIR: with torch-tb-profiler,\n"
-    "or, --to tensorboard, as summaries that TensorBoard shows without any plugin.\n"
-    "Inputs are files, directories that are searched for traces, and quoted globs; all traces of\n"
-    "one folder become one run with a worker each (without the plugin, a run for each worker), so\n"
-    "that ranks can be compared.\n";
+    "Writes log directories from saved traces, for `tensorboard --logdir LOGDIR`: traces for the\n"
+    "plugin torch-tb-profiler, and summaries that TensorBoard shows without a plugin.\n"
+    "Inputs are files, directories that are searched for traces, and quoted globs. All traces of\n"
+    "one folder become one run, with one worker for each trace, so that ranks can be compared.\n";
 
 /// The lines of a file, or of standard input; nothing if it cannot be read.
 bool add_lines(const std::string& path, std::vector<std::string>& inputs) {
@@ -53,15 +52,16 @@ class Report {
       return;
     }
     if (!as_text_) return;
-    const bool written = input.state == ConvertedInput::State::written;
-    std::cout << printable(subject) << " -> " << printable(input.file.path);
-    if (written) {
-      std::cout << " (" << input.ranges << " ranges, " << size_text(input.file.bytes) << ")\n";
-    } else {
-      std::cout << " (there already, left alone)\n";
+    std::cout << printable(subject) << " (" << input.ranges
+              << (input.ranges == 1 ? " range)" : " ranges)");
+    for (std::size_t at = 0; at < input.files.size(); ++at) {
+      const LogFile& file = input.files[at];
+      // One line for one file, a line of its own for each of several.
+      std::cout << (input.files.size() == 1 ? " -> " : "\n  -> ") << printable(file.path)
+                << (file.written ? " (" + size_text(file.bytes) + ")" : " (exists, left alone)");
+      for (const auto& [id, count] : file.changes) changes_[id] += count;
     }
-    std::cout << std::flush;
-    for (const auto& [id, count] : input.file.changes) changes_[id] += count;
+    std::cout << std::endl;
   }
 
   void sum_up(const Conversion& conversion, const std::string& directory) const {
@@ -70,7 +70,7 @@ class Report {
     for (const ConvertedInput& input : conversion.inputs) {
       ++counts[static_cast<std::size_t>(input.state)];
     }
-    if (!changes_.empty()) std::cout << "\nChanged so that readers take it:\n";
+    if (!changes_.empty()) std::cout << "\nChanged so that viewers accept it:\n";
     for (const auto& [id, count] : changes_) {
       std::cout << "  " << id << ": " << count << " (" << change_sentence(id) << ")\n";
     }
@@ -84,7 +84,9 @@ class Report {
     const std::size_t not_tried = count(ConvertedInput::State::not_tried);
     if (not_tried > 0) std::cout << ", " << not_tried << " not tried";
     if (!conversion.passed_over.empty()) {
-      std::cout << ", " << conversion.passed_over.size() << " other files passed over";
+      std::cout << ", " << conversion.passed_over.size()
+                << (conversion.passed_over.size() == 1 ? " other file" : " other files")
+                << " ignored (-v names them)";
     }
     std::cout << "\n";
     const bool any =
@@ -98,6 +100,15 @@ class Report {
   Changes changes_;
 };
 
+void tell_leftovers(const Leftovers& left, Console& console) {
+  if (left.files == 0) return;
+  console.warning(left.directory,
+                  "has " + std::to_string(left.files) + " finished files (" +
+                      size_text(left.bytes) +
+                      ") of a conversion that was interrupted; convert the same inputs with "
+                      "--skip-existing to use them, or delete this directory");
+}
+
 int exit_code_of(const Conversion& conversion) {
   std::size_t failed = 0;
   int failure = kDone;
@@ -106,17 +117,18 @@ int exit_code_of(const Conversion& conversion) {
     ++failed;
     failure = exit_code(input.status);
   }
-  if (failed == 0) return kDone;
+  if (failed == 0) return conversion.failed_runs.empty() ? kDone : kUnwritableOutput;
   return failed == conversion.inputs.size() ? failure : kSomeInputsFailed;
 }
 
 /// Takes --to and --dialect, with what goes with one of them only; says what is wrong with them.
 std::string take_target(const OptionParser& parser, LogDirectoryOptions& log) {
+  if (parser.text("to") == "plugin") log.format = LogFormat::plugin;
   if (parser.text("to") == "tensorboard") {
     log.format = LogFormat::event_files;
     for (const char* const name : {"dialect", "gzip", "no-gzip"}) {
       if (parser.given(name)) {
-        return "--" + std::string(name) + " is for traces; event files have none";
+        return "--" + std::string(name) + " applies to the plugin's traces, not to event files";
       }
     }
   }
@@ -134,7 +146,7 @@ std::string take_names(const OptionParser& parser, LogDirectoryOptions& log) {
        {std::pair{"run", &log.run}, std::pair{"worker", &log.worker}}) {
     if (!parser.given(option)) continue;
     *name = parser.text(option);
-    if (name->empty()) return "--run and --worker take a name";
+    if (name->empty()) return "--run and --worker need a name that is not empty";
   }
   return {};
 }
@@ -143,9 +155,9 @@ std::string take_names(const OptionParser& parser, LogDirectoryOptions& log) {
 std::string take_options(const OptionParser& parser, ConvertOptions& options) {
   const StandardOptions& standard = parser.standard();
   const bool any_list = parser.given("files-from");
-  if (standard.inputs.empty() && !any_list) return "no input was named";
-  if (standard.output.empty()) return "-o names the log directory to write to";
-  if (standard.output == "-") return "a log directory is no standard output";
+  if (standard.inputs.empty() && !any_list) return "name at least one input";
+  if (standard.output.empty()) return "name the log directory with -o";
+  if (standard.output == "-") return "a log directory cannot be written to standard output";
   if (std::string problem = take_target(parser, options.log); !problem.empty()) return problem;
   if (parser.flag("skip-existing") && standard.overwrite) {
     return "--skip-existing and --overwrite exclude each other";
@@ -174,11 +186,12 @@ int convert(const std::vector<std::string>& inputs, const StandardOptions& stand
     return finish(conversion.status(), subjects_of("convert", standard), console);
   }
   for (const std::string& path : conversion->passed_over) {
-    console.note(path, "is no trace and was passed over");
+    console.note(path, "was ignored: it is not a trace, or cannot be searched");
   }
   for (const auto& [run, status] : conversion->failed_runs) {
     console.error(run, status.message());
   }
+  tell_leftovers(conversion->leftovers, console);
   if (as_json) {
     std::cout << conversion_json(*conversion, standard.output);
   } else {
@@ -211,8 +224,8 @@ std::vector<OptionGroup> own_options() {
            {{.name = "to",
              .value = "WHAT",
              .help = "plugin: traces for torch-tb-profiler; tensorboard: summaries as event files",
-             .otherwise = "plugin",
-             .choices = {"plugin", "tensorboard"}},
+             .otherwise = "both",
+             .choices = {"both", "plugin", "tensorboard"}},
             {.name = "dialect",
              .value = "D",
              .help = "plugin, or kineto for today's categories",
@@ -255,7 +268,7 @@ Command convert_command() {
            {"tbtrace convert ranks/ -o logs --run resnet50 -j 4",
             "all ranks of a job as one run, four at a time"},
            {"tbtrace convert ranks/ -o logs --to tensorboard",
-            "step times, tables and flame graphs of all ranks, for plain TensorBoard"},
+            "only step times, tables and flame graphs of all ranks, for plain TensorBoard"},
            {"tbtrace convert archive/ -o logs --skip-existing --format json > manifest.json",
             "goes on where an earlier call was stopped, and says what became of each file"},
            {"tbtrace convert trace.json.gz -o logs --dialect kineto",

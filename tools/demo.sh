@@ -51,7 +51,6 @@ echo
 "$tbtrace" ops "$trace" --sort-by self_cpu_time_total -o demo-output/operators.csv
 "$tbtrace" flamegraph "$trace" -o demo-output/flame.svg
 "$tbtrace" convert -q "$trace" --run converted -o logs >/dev/null
-"$tbtrace" convert -q "$trace" --run converted -o logs --to tensorboard >/dev/null
 
 cat <<END
 

@@ -87,6 +87,9 @@ std::string take_format(const OptionParser& parser, GraphOptions& graph) {
 std::string take_options(const OptionParser& parser, GraphOptions& graph) {
   graph.weight = parser.text("weight");
   if (std::string problem = take_format(parser, graph); !problem.empty()) return problem;
+  const Status weight = graph.exported_stacks ? check_stack_metric(graph.weight)
+                                              : check_flame_graph_options({.weight = graph.weight});
+  if (!weight.ok()) return weight.message();
   const bool to_output = output_of(parser.standard()) == "-";
   if (graph.format != "folded" && to_output && ::isatty(STDOUT_FILENO) != 0) {
     return "a picture does not go to a terminal; name a file with -o";

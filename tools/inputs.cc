@@ -26,10 +26,9 @@ Status check_same_process(const std::vector<std::string>& paths, const std::vect
     } else {
       continue;
     }
-    return {StatusCode::invalid_argument, paths[0] + " and " + paths[trace] + " are of different " +
-                                              what +
-                                              ", which are no recordings of one profiler; "
-                                              "--each summarises every input by itself"};
+    return {StatusCode::invalid_argument,
+            paths[0] + " and " + paths[trace] + " are of different " + what +
+                ", so they cannot be summarised together; --each summarises each input by itself"};
   }
   return {};
 }

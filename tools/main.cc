@@ -65,7 +65,7 @@ int run(const std::vector<std::string>& words, tbtrace::tools::Console& console)
     const std::optional<int> code = parser.parse({words.begin() + 1, words.end()});
     return code ? *code : command.run(parser);
   }
-  console.error(words[0], "is no verb; see tbtrace --help");
+  console.error(words[0], "is not a verb; see tbtrace --help");
   return tbtrace::tools::kWrongUsage;
 }
 

@@ -199,7 +199,7 @@ std::string OptionParser::take_standard() {
   standard_.reading.strict = flag("strict");
   const bool any_input = !standard_.inputs.empty();
   if (command_.inputs == Inputs::none && any_input) return "it takes no input";
-  if (command_.inputs == Inputs::needed && !any_input) return "no input was named";
+  if (command_.inputs == Inputs::needed && !any_input) return "name at least one input";
   return {};
 }
 

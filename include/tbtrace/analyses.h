@@ -155,10 +155,16 @@ struct FlameGraphOptions {
   std::string weight = "self_cpu_time_total";
 };
 
+/// Fails for a weight that does not exist.
+Status check_flame_graph_options(const FlameGraphOptions& options);
+
 /// Stacks of ranges from the exact tree, weighted by what they spent themselves. By device time,
 /// kernels, copies and memsets that no range owns stand under `[unattributed]`: the stacks add up
 /// to the time of all of them.
 Result<StackTree> flame_graph(const Trace& trace, const FlameGraphOptions& options = {});
+
+/// Fails for a metric that prof.export_stacks() does not know.
+Status check_stack_metric(std::string_view metric);
 
 /// The lines that prof.export_stacks(path, metric) writes, for several recordings as above.
 Result<std::string> exported_stacks(std::span<const Trace* const> traces, std::string_view metric);

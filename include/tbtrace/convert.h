@@ -44,8 +44,9 @@ struct ChromeTraceOptions {
 Result<Changes> write_chrome_trace(const Trace& trace, const std::string& path,
                                    const ChromeTraceOptions& options = {});
 
-/// What stands in a log directory.
+/// What a log directory contains.
 enum class LogFormat : std::uint8_t {
+  both,    ///< traces for the plugin and event files; without protobuf in the build only traces
   plugin,  ///< traces for torch-tb-profiler
   /// Summaries for TensorBoard without any plugin, which shows each worker as a run: times of steps
   /// and what they went to, tables, durations, flame graphs. docs/formats/event_files.md has all.
@@ -53,7 +54,7 @@ enum class LogFormat : std::uint8_t {
 };
 
 struct LogDirectoryOptions {
-  LogFormat format = LogFormat::plugin;
+  LogFormat format = LogFormat::both;
   Dialect dialect = Dialect::plugin;  ///< of traces
   /// The run, a directory in the log directory; empty: the folder of the input, or `traces`.
   std::string run = {};
@@ -65,7 +66,8 @@ struct LogDirectoryOptions {
 };
 
 /// A log file in its log directory: `<run>/<worker>.<span>.pt.trace.json[.gz]`, or
-/// `<run>/<worker>/events.out.tfevents.<seconds>.<worker>.<span>.0`.
+/// `<run>/<worker>/events.out.tfevents.<seconds>.<worker>.<span>.0`, without `<worker>/` if the
+/// run's last folder is called so.
 struct LogFile {
   std::string run;
   std::string worker;
@@ -73,12 +75,13 @@ struct LogFile {
   std::string path;       ///< with the log directory
   std::uint64_t bytes = 0;
   Changes changes;
+  bool written = false;  ///< otherwise it existed already, or could not be written
 };
 
-/// Writes a trace as a log file, for `tensorboard --logdir DIRECTORY`. It holds what the model
-/// holds.
-Result<LogFile> write_log_directory(const Trace& trace, const std::string& directory,
-                                    const LogDirectoryOptions& options = {});
+/// Writes the log files of a trace, for `tensorboard --logdir DIRECTORY`. They contain what the
+/// model contains.
+Result<std::vector<LogFile>> write_log_directory(const Trace& trace, const std::string& directory,
+                                                 const LogDirectoryOptions& options = {});
 
 /// What became of one input of convert_to_log_directory().
 struct ConvertedInput {
@@ -86,8 +89,9 @@ struct ConvertedInput {
 
   std::string input;
   State state = State::not_tried;
-  Status status;  ///< why it failed
-  LogFile file;   ///< once the name is known
+  Status status;               ///< why it failed
+  std::string run;             ///< the run, a directory in the log directory
+  std::vector<LogFile> files;  ///< once their names are known
   std::uint64_t ranges = 0;
   std::vector<Issue> issues;  ///< of the input
 };
@@ -103,17 +107,28 @@ struct ConvertOptions {
   /// Inputs that are converted at a time; 0: as many as the machine has cores. Memory is that of so
   /// many traces.
   int threads = 0;
-  /// Called from one thread at a time, in the order in which inputs are done.
+  /// Called from one thread at a time, in the order of the inputs, once the input's files are
+  /// visible.
   std::function<void(const ConvertedInput&)> on_input = {};
   /// Called now and then from one thread at a time: inputs done, and their number.
   std::function<void(std::size_t done, std::size_t inputs)> on_progress = {};
 };
 
+/// Finished files that wait to be moved into a log directory.
+struct Leftovers {
+  std::string directory;  ///< where they wait
+  std::uint64_t files = 0;
+  std::uint64_t bytes = 0;
+};
+
 struct Conversion {
   std::vector<ConvertedInput> inputs;    ///< in the order in which they were found
   std::vector<std::string> passed_over;  ///< files in searched directories that are no traces
-  /// Runs that could not be made visible, and why; their inputs have failed too.
+  /// Folders of the log directory in which something could not be written or moved, and why. The
+  /// inputs whose own files are concerned have failed, too.
   std::vector<std::pair<std::string, Status>> failed_runs;
+  /// Of earlier calls that were killed: `skip_existing` uses them if their inputs are named again.
+  Leftovers leftovers;
 };
 
 /// Converts files (`-`: standard input), all traces in directories, and the matches of globs into

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -151,16 +152,39 @@ class FlameGraph {
   std::unordered_map<std::pair<StringId, StringId>, std::vector<std::uint32_t>, PairHash> descents_;
 };
 
+struct Weight {
+  std::string_view name;
+  const char* unit;
+  StackTree (FlameGraph::*stacks)() &&;
+};
+
+constexpr std::array<Weight, 3> kWeights = {{
+    {"self_cpu_time_total", "ns", &FlameGraph::by_self_time},
+    {"self_device_time_total", "ns", &FlameGraph::by_device_time},
+    {"cpu_memory", "bytes", &FlameGraph::by_allocated_memory},
+}};
+
+/// Null if there is no such weight.
+const Weight* find_weight(const FlameGraphOptions& options) {
+  const auto* const found = std::find_if(
+      kWeights.begin(), kWeights.end(),
+      [name = report::canonical_key(options.weight)](auto& weight) { return weight.name == name; });
+  return found == kWeights.end() ? nullptr : found;
+}
+
 }  // namespace
 
+Status check_flame_graph_options(const FlameGraphOptions& options) {
+  if (find_weight(options) != nullptr) return {};
+  return {StatusCode::invalid_argument,
+          "unknown weight '" + options.weight +
+              "'; use self_cpu_time_total, self_device_time_total or cpu_memory"};
+}
+
 Result<StackTree> flame_graph(const Trace& trace, const FlameGraphOptions& options) {
-  const std::string weight = report::canonical_key(options.weight);
-  if (weight == "self_cpu_time_total") return FlameGraph(trace, "ns").by_self_time();
-  if (weight == "self_device_time_total") return FlameGraph(trace, "ns").by_device_time();
-  if (weight == "cpu_memory") return FlameGraph(trace, "bytes").by_allocated_memory();
-  return Status(StatusCode::invalid_argument,
-                "there is no weight '" + options.weight +
-                    "'; use self_cpu_time_total, self_device_time_total or cpu_memory");
+  const Weight* const weight = find_weight(options);
+  if (weight == nullptr) return check_flame_graph_options(options);
+  return (FlameGraph(trace, weight->unit).*weight->stacks)();
 }
 
 }  // namespace tbtrace

@@ -21,8 +21,29 @@ std::string_view state_name(ConvertedInput::State state) {
   return "";
 }
 
+void add_file(wire::JsonEmitter& json, const LogFile& file) {
+  json.begin_object();
+  json.key("path");
+  json.text(file.path);
+  json.key("worker");
+  json.text(file.worker);
+  json.key("span_ns");
+  json.integer(file.span);
+  json.key("written");
+  json.boolean(file.written);
+  json.key("size_bytes");
+  json.integer(file.bytes);
+  json.key("changes");
+  json.begin_object();
+  for (const auto& [id, count] : file.changes) {
+    json.key(id);
+    json.integer(count);
+  }
+  json.end_object();
+  json.end_object();
+}
+
 void add_input(wire::JsonEmitter& json, const ConvertedInput& input) {
-  const bool has_file = !input.file.path.empty();
   json.new_line();
   json.begin_object();
   json.key("input");
@@ -30,28 +51,13 @@ void add_input(wire::JsonEmitter& json, const ConvertedInput& input) {
   json.key("state");
   json.text(state_name(input.state));
   json.key("run");
-  json.text(input.file.run);
-  if (has_file) {
-    json.key("worker");
-    json.text(input.file.worker);
-    json.key("span_ns");
-    json.integer(input.file.span);
-    json.key("path");
-    json.text(input.file.path);
-    json.key("ranges");
-    json.integer(input.ranges);
-  }
-  if (input.state == ConvertedInput::State::written) {
-    json.key("size_bytes");
-    json.integer(input.file.bytes);
-  }
-  json.key("changes");
-  json.begin_object();
-  for (const auto& [id, count] : input.file.changes) {
-    json.key(id);
-    json.integer(count);
-  }
-  json.end_object();
+  json.text(input.run);
+  json.key("ranges");
+  json.integer(input.ranges);
+  json.key("files");
+  json.begin_array();
+  for (const LogFile& file : input.files) add_file(json, file);
+  json.end_array();
   json.key("issues");
   json.begin_object();
   for (const Issue& issue : input.issues) {
@@ -84,6 +90,15 @@ std::string conversion_json(const Conversion& conversion, const std::string& dir
   json.begin_array();
   for (const std::string& path : conversion.passed_over) json.text(path);
   json.end_array();
+  json.key("leftovers");
+  json.begin_object();
+  json.key("directory");
+  json.text(conversion.leftovers.directory);
+  json.key("files");
+  json.integer(conversion.leftovers.files);
+  json.key("size_bytes");
+  json.integer(conversion.leftovers.bytes);
+  json.end_object();
   json.end_object();
   return text + "\n";
 }

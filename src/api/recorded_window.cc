@@ -37,7 +37,7 @@ std::unique_ptr<io::Rereadable> recorded_text(
 
 Status convert(converters::TraceConverter& converter, const std::string& path, bool use_gzip,
                bool overwrite) {
-  Result<std::unique_ptr<io::ByteSink>> sink = io::create_file(path, overwrite);
+  Result<std::unique_ptr<io::ByteSink>> sink = io::create_file(path, {.overwrite = overwrite});
   if (!sink.ok()) return sink.status();
   std::unique_ptr<io::ByteSink> out = use_gzip ? io::gzip_sink(*std::move(sink)) : *std::move(sink);
   return converter.write(*out).status();

@@ -21,6 +21,16 @@ std::uint64_t size_of(const std::string& path) {
   return error ? 0 : size;
 }
 
+/// The shortest of `runs` that `run` lies in, or the run itself.
+std::string outermost(const std::string& run, const std::set<std::string>& runs) {
+  for (std::size_t slash = run.find('/'); slash != std::string::npos;
+       slash = run.find('/', slash + 1)) {
+    std::string outer = run.substr(0, slash);
+    if (runs.contains(outer)) return outer;
+  }
+  return run;
+}
+
 }  // namespace
 
 Batch::Batch(const std::vector<FoundInput>& found, const std::string& directory,
@@ -30,17 +40,22 @@ Batch::Batch(const std::vector<FoundInput>& found, const std::string& directory,
       staging_(staging),
       target_(target),
       options_(options),
-      folders_(found.size()) {
+      is_done_(found.size()),
+      waits_for_(found.size()) {
+  std::set<std::string> runs;
   results_.resize(found_.size());
   for (std::size_t input = 0; input < found_.size(); ++input) {
     results_[input].input = found_[input].path;
-    results_[input].file.run =
-        run_name(options_.log.run.empty() ? found_[input].run : options_.log.run);
-    ++left_of_run_[results_[input].file.run];
+    results_[input].run = run_name(options_.log.run.empty() ? found_[input].run : options_.log.run);
+    runs.insert(results_[input].run);
   }
-  for (const auto& [run, left] : left_of_run_) {
-    for (const std::string& folder : target_.folders_left(run)) {
-      folders_of_run_[run].insert(folder);
+  for (const ConvertedInput& result : results_) {
+    groups_.push_back(outermost(result.run, runs));
+    ++group_[groups_.back()].inputs_left;
+  }
+  for (const std::string& run : runs) {
+    for (std::string& folder : target_.folders_left(run)) {
+      group_[outermost(run, runs)].folders.insert(std::move(folder));
     }
   }
 }
@@ -48,8 +63,8 @@ Batch::Batch(const std::vector<FoundInput>& found, const std::string& directory,
 Conversion Batch::run(int threads) {
   if (options_.on_progress) options_.on_progress(0, found_.size());
   const auto most = std::min<std::size_t>(static_cast<std::size_t>(threads), found_.size());
-  // Several inputs take a thread each; a single one is read with all of them.
-  reading_threads_ = found_.size() == 1 ? threads : 1;
+  // If there are fewer inputs than threads, several threads read each of them.
+  reading_threads_ = std::max(1, threads / static_cast<int>(std::max<std::size_t>(1, most)));
   no_memory_.assign(found_.size(),
                     out_of_memory(found_.size() == 1 ? threads : static_cast<int>(most)));
   {
@@ -63,9 +78,11 @@ Conversion Batch::run(int threads) {
     }
     work();
   }
-  // What was written before it was stopped shall be seen.
-  for (const auto& [run, left] : left_of_run_) {
-    if (left > 0) finish(run);
+  // What was written before the batch was stopped becomes visible.
+  for (const auto& [name, group] : group_) {
+    if (group.is_shown) continue;
+    for (const std::string& folder : group.folders) complete(folder);
+    show_group(name);
   }
   if (failure_ != nullptr) std::rethrow_exception(failure_);
   Conversion conversion;
@@ -76,33 +93,56 @@ Conversion Batch::run(int threads) {
 
 void Batch::work() noexcept {
   try {
-    convert_inputs();
+    for (Task task = next_task(); task.kind != Task::Kind::none; task = next_task()) {
+      if (task.kind == Task::Kind::input) convert_input(task.input);
+      if (task.kind == Task::Kind::folder) complete_folder(task);
+      const std::lock_guard lock(mutex_);
+      --under_way_;
+      more_to_do_.notify_all();
+    }
   } catch (...) {
     const std::lock_guard lock(mutex_);
+    --under_way_;
+    more_to_do_.notify_all();
     stopped_ = true;
     if (failure_ == nullptr) failure_ = std::current_exception();
   }
 }
 
-void Batch::convert_inputs() {
+/// Waits while another thread's task may bring more to do.
+Batch::Task Batch::next_task() {
+  std::unique_lock lock(mutex_);
   for (;;) {
-    std::size_t input = 0;
-    {
-      const std::lock_guard lock(mutex_);
-      if (stopped_ || next_ == found_.size()) return;
-      input = next_++;
+    if (failure_ != nullptr) return {};
+    if (!folders_to_complete_.empty()) {
+      ++under_way_;
+      Task task = std::move(folders_to_complete_.back());
+      folders_to_complete_.pop_back();
+      return task;
     }
-    ConvertedInput& result = results_[input];
-    try {
-      result.status = convert(input, result);
-    } catch (const std::bad_alloc&) {
-      result.status = std::move(no_memory_[input]);
-    } catch (const std::length_error&) {
-      result.status = std::move(no_memory_[input]);
+    if (!stopped_ && next_ < found_.size()) {
+      ++under_way_;
+      return {.kind = Task::Kind::input, .input = next_++};
     }
-    if (!result.status.ok()) result.state = ConvertedInput::State::failed;
-    done(input);
+    if (under_way_ == 0) return {};
+    more_to_do_.wait(lock);
   }
+}
+
+void Batch::convert_input(std::size_t input) {
+  ConvertedInput& result = results_[input];
+  try {
+    result.status = convert(input, result);
+  } catch (const std::bad_alloc&) {
+    result.status = Status(StatusCode::out_of_memory, {});
+  } catch (const std::length_error&) {
+    result.status = Status(StatusCode::out_of_memory, {});
+  }
+  if (result.status.code() == StatusCode::out_of_memory) {
+    result.status = std::move(no_memory_[input]);  // which knows how many threads there were
+  }
+  if (!result.status.ok()) result.state = ConvertedInput::State::failed;
+  done(input);
 }
 
 /// Names are given in the order of the inputs, so that they do not depend on threads. A turn waits
@@ -140,32 +180,73 @@ Status Batch::convert(std::size_t input, ConvertedInput& result) {
   } catch (...) {
     not_opened = std::current_exception();
   }
-  LogPlace place;
+  std::vector<Output> outputs;
   {
     const NamingTurn turn(*this, input);
     if (not_opened != nullptr) std::rethrow_exception(not_opened);
-    if (log != nullptr) {
-      status = take_name(*log, place, result);
-      folders_[input] = place.folder;
-      folders_of_run_[result.file.run].insert(place.folder);
-    }
+    if (log != nullptr) status = take_names(*log, input, outputs);
   }
-  if (!status.ok() || result.state == ConvertedInput::State::skipped) return status;
-  return write(*log, place, result);
+  if (!status.ok()) return status;
+  try {
+    status = write_all(outputs, result);
+  } catch (...) {
+    discard(outputs, result);
+    throw;
+  }
+  if (!status.ok()) discard(outputs, result);
+  return status;
 }
 
-Status Batch::take_name(LogInput& log, LogPlace& place, ConvertedInput& result) {
-  place = log.name(result.file);
+Status Batch::write_all(std::vector<Output>& outputs, ConvertedInput& result) {
+  result.state = ConvertedInput::State::skipped;
+  for (std::size_t at = 0; at < outputs.size(); ++at) {
+    if (outputs[at].skip) {
+      outputs[at].output->left_alone();
+      continue;
+    }
+    if (Status written = write(outputs[at], result.files[at]); !written.ok()) return written;
+    result.state = ConvertedInput::State::written;
+  }
+  return {};
+}
+
+/// An input that failed has no files.
+void Batch::discard(const std::vector<Output>& outputs, ConvertedInput& result) {
+  for (std::size_t at = 0; at < outputs.size(); ++at) {
+    if (!result.files[at].written) continue;
+    staging_.discard(outputs[at].place.folder, outputs[at].place.name);
+    result.files[at].written = false;
+    result.files[at].bytes = 0;
+  }
+}
+
+Status Batch::take_names(LogInput& log, std::size_t input, std::vector<Output>& outputs) {
+  ConvertedInput& result = results_[input];
   result.ranges = log.trace().events().size();
   result.issues = log.issues();
-  result.file.path = (fs::path(directory_) / place.folder / place.name).string();
+  for (LogOutput* const output : log.outputs()) {
+    LogFile& file = result.files.emplace_back();
+    file.run = result.run;
+    outputs.push_back({.output = output, .place = {}});
+    if (Status taken = take_name(outputs.back(), file); !taken.ok()) return taken;
+    const std::string& folder = outputs.back().place.folder;
+    group_[groups_[input]].folders.insert(folder);
+    waits_for_[input].insert(folder);
+  }
+  return {};
+}
+
+Status Batch::take_name(Output& output, LogFile& file) const {
+  LogPlace& place = output.place;
+  place = output.output->name(file);
+  file.path = (fs::path(directory_) / place.folder / place.name).string();
   const bool is_there = staging_.exists(place.folder, place.name);
   const auto twin =
       std::find_if(place.twins.begin(), place.twins.end(),
                    [&](const std::string& name) { return staging_.exists(place.folder, name); });
   const bool has_twin = twin != place.twins.end();
   if (options_.skip_existing && (has_twin || is_there)) {
-    result.state = ConvertedInput::State::skipped;
+    output.skip = true;
     return {};
   }
   if ((has_twin || is_there) && !options_.log.overwrite) {
@@ -173,27 +254,27 @@ Status Batch::take_name(LogInput& log, LogPlace& place, ConvertedInput& result) 
             place.folder + "/" + (is_there ? place.name : *twin) +
                 " exists already; --overwrite replaces it, --skip-existing leaves it"};
   }
-  place = log.take_place();
-  result.file.path = (fs::path(directory_) / place.folder / place.name).string();
+  Result<LogPlace> taken = output.output->take_place();
+  if (!taken.ok()) return taken.status();
+  place = *std::move(taken);
+  file.path = (fs::path(directory_) / place.folder / place.name).string();
   return {};
 }
 
-Status Batch::write(LogInput& log, const LogPlace& place, ConvertedInput& result) {
-  const Result<std::string> path = staging_.place(place.folder, place.name);
+Status Batch::write(Output& output, LogFile& log_file) {
+  const LogPlace& place = output.place;
+  const Result<std::string> path = staging_.place(place.folder, place.name, place.twins);
   if (!path.ok()) return path.status();
-  Result<std::unique_ptr<io::ByteSink>> file = io::create_file(*path, options_.log.overwrite);
+  Result<std::unique_ptr<io::ByteSink>> file =
+      io::create_file(*path, {.overwrite = options_.log.overwrite, .durable = true});
   if (!file.ok()) return file.status();
   const std::unique_ptr<io::ByteSink> sink =
-      target_.use_gzip() ? io::gzip_sink(*std::move(file)) : *std::move(file);
-  Result<Changes> changes = log.write(*sink);
+      place.use_gzip ? io::gzip_sink(*std::move(file)) : *std::move(file);
+  Result<Changes> changes = output.output->write(*sink);
   if (!changes.ok()) return changes.status();
-  result.file.changes = *std::move(changes);
-  result.file.bytes = size_of(*path);
-  std::error_code error;
-  for (const std::string& twin : place.twins) {
-    fs::remove(fs::path(directory_) / place.folder / twin, error);
-  }
-  result.state = ConvertedInput::State::written;
+  log_file.changes = *std::move(changes);
+  log_file.bytes = size_of(*path);
+  log_file.written = true;
   return {};
 }
 
@@ -201,26 +282,75 @@ void Batch::done(std::size_t input) {
   const std::lock_guard lock(mutex_);
   ConvertedInput& result = results_[input];
   ++done_;
+  if (!result.status.ok()) waits_for_[input].clear();
   if (options_.fail_fast && !result.status.ok()) stopped_ = true;
-  if (options_.on_input) options_.on_input(result);
-  if (--left_of_run_[result.file.run] == 0) finish(result.file.run);
+  is_done_[input] = true;
+  Group& group = group_[groups_[input]];
+  if (--group.inputs_left == 0) {
+    group.folders_left = group.folders.size();
+    for (const std::string& folder : group.folders) {
+      folders_to_complete_.push_back(
+          {.kind = Task::Kind::folder, .group = groups_[input], .folder = folder});
+    }
+  }
+  tell_finished_inputs();
   if (options_.on_progress) options_.on_progress(done_, found_.size());
 }
 
-/// Makes a run visible. If that fails, so have its inputs.
-void Batch::finish(const std::string& run) {
-  for (const std::string& folder : folders_of_run_[run]) {
-    Status finished = target_.finish(folder);
-    const Status shown = staging_.finish(folder);
-    if (finished.ok()) finished = shown;
-    if (finished.ok()) continue;
-    for (std::size_t input = 0; input < results_.size(); ++input) {
-      ConvertedInput& result = results_[input];
-      if (folders_[input] != folder || result.state != ConvertedInput::State::written) continue;
+/// Adds what is due when all files of a folder are written.
+void Batch::complete(const std::string& folder) {
+  Status completed = target_.finish(folder);
+  if (completed.ok()) return;
+  const std::lock_guard lock(mutex_);
+  failed_runs_.emplace_back(folder, std::move(completed));
+}
+
+void Batch::complete_folder(const Task& task) {
+  complete(task.folder);
+  {
+    const std::lock_guard lock(mutex_);
+    if (--group_[task.group].folders_left > 0) return;
+  }
+  show_group(task.group);
+}
+
+/// Makes the files of a group's folders visible.
+void Batch::show_group(const std::string& name) {
+  // Nobody adds to them any more.
+  Group& group = group_.at(name);
+  for (const std::string& folder : group.folders) show_folder(folder);
+  group.is_shown = true;
+}
+
+/// If a file cannot be moved, its input has failed.
+void Batch::show_folder(const std::string& folder) {
+  RunStaging::Finished finished = staging_.finish(folder);
+  const std::lock_guard lock(mutex_);
+  for (std::size_t input = 0; input < results_.size(); ++input) {
+    if (waits_for_[input].erase(folder) == 0) continue;
+    ConvertedInput& result = results_[input];
+    for (LogFile& file : result.files) {
+      const fs::path path = file.path;
+      if (path.parent_path() != fs::path(directory_) / folder ||
+          !finished.not_moved.contains(path.filename().string())) {
+        continue;
+      }
+      file.written = false;
+      file.bytes = 0;
       result.state = ConvertedInput::State::failed;
-      result.status = finished;
+      result.status = finished.status;
     }
-    failed_runs_.emplace_back(folder, finished);
+  }
+  if (!finished.status.ok()) failed_runs_.emplace_back(folder, std::move(finished.status));
+  if (failure_ == nullptr) tell_finished_inputs();
+}
+
+/// In the order of the inputs, each once its files are where it says.
+void Batch::tell_finished_inputs() {
+  while (next_to_tell_ < results_.size() && is_done_[next_to_tell_] &&
+         waits_for_[next_to_tell_].empty()) {
+    const ConvertedInput& result = results_[next_to_tell_++];
+    if (options_.on_input) options_.on_input(result);
   }
 }
 

@@ -1,12 +1,14 @@
 // Many inputs into one log directory: threads, the order in which names are given, what becomes of
 // each input.
 // A Batch uses what it is given, which must outlive it. run() is called once.
-// A failure of one input is told in its entry, also if it needs more memory than there is; the rest
-// goes on. What a callback throws ends the run, and run() throws it when all threads have ended.
+// The failure of an input is in its entry, also if it needs more memory than there is; the others
+// are converted. If a callback throws, the batch ends, and run() throws the exception when all
+// threads have ended.
 #pragma once
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <map>
 #include <memory>
@@ -34,14 +36,43 @@ class Batch {
  private:
   class NamingTurn;
 
+  /// One file of an input, once it has its name.
+  struct Output {
+    LogOutput* output;
+    LogPlace place;
+    bool skip = false;  ///< it exists already
+  };
+  /// What a thread does next: an input to convert, or a folder of a group to complete.
+  struct Task {
+    enum class Kind : std::uint8_t { none, input, folder } kind = Kind::none;
+    std::size_t input = 0;
+    std::string group = {};
+    std::string folder = {};
+  };
+  /// Inputs whose folders become visible together.
+  struct Group {
+    std::size_t inputs_left = 0;    ///< that are not done
+    std::set<std::string> folders;  ///< outer ones before those in them
+    std::size_t folders_left = 0;   ///< that are not complete, once all inputs are done
+    bool is_shown = false;
+  };
+
   void work() noexcept;
-  void convert_inputs();
+  Task next_task();
+  void convert_input(std::size_t input);
   Result<std::unique_ptr<LogInput>> open(std::size_t input) const;
   Status convert(std::size_t input, ConvertedInput& result);
-  Status take_name(LogInput& log, LogPlace& place, ConvertedInput& result);
-  Status write(LogInput& log, const LogPlace& place, ConvertedInput& result);
+  Status take_names(LogInput& log, std::size_t input, std::vector<Output>& outputs);
+  Status take_name(Output& output, LogFile& file) const;
+  Status write_all(std::vector<Output>& outputs, ConvertedInput& result);
+  Status write(Output& output, LogFile& file);
+  void discard(const std::vector<Output>& outputs, ConvertedInput& result);
   void done(std::size_t input);
-  void finish(const std::string& run);
+  void complete(const std::string& folder);
+  void complete_folder(const Task& task);
+  void show_group(const std::string& name);
+  void show_folder(const std::string& folder);
+  void tell_finished_inputs();
 
   const std::vector<FoundInput>& found_;
   const std::string& directory_;
@@ -50,18 +81,25 @@ class Batch {
   const ConvertOptions& options_;
   int reading_threads_ = 1;
   std::vector<ConvertedInput> results_;
+  /// By input: its run, or the outermost run of the batch that contains it (`a` contains `a/b`). A
+  /// worker's folder in one may be the other, so they are finished together.
+  std::vector<std::string> groups_;
   std::vector<Status> no_memory_;  // by input; made while there is memory for them
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable turn_;
+  std::condition_variable more_to_do_;
   std::size_t next_ = 0;
   std::size_t next_to_name_ = 0;
+  std::size_t next_to_tell_ = 0;
   std::size_t done_ = 0;
+  std::size_t under_way_ = 0;  // tasks
   bool stopped_ = false;
   std::exception_ptr failure_;  // the first that ended a thread
-  std::map<std::string, std::size_t> left_of_run_;
-  std::map<std::string, std::set<std::string>> folders_of_run_;
-  std::vector<std::string> folders_;  // by input
+  std::map<std::string, Group> group_;
+  std::vector<Task> folders_to_complete_;
+  std::vector<bool> is_done_;                     // by input
+  std::vector<std::set<std::string>> waits_for_;  // by input: folders that are not visible yet
   std::vector<std::pair<std::string, Status>> failed_runs_;
 };
 

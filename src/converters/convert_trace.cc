@@ -33,9 +33,9 @@ Result<std::unique_ptr<TraceConverter>> TraceConverter::open(const std::string& 
 
 Result<std::unique_ptr<TraceConverter>> TraceConverter::open(std::unique_ptr<io::Rereadable> input,
                                                              const Options& options) {
-  // What rows hold besides times, names and ids is taken from them in the second pass.
-  Result<readers::Reading> reading =
-      readers::read_source(input->source(), {.threads = options.threads, .arguments = {}});
+  // The second pass copies from the rows what the model does not keep.
+  Result<readers::Reading> reading = readers::read_source(
+      input->source(), {.threads = options.threads, .arguments = options.arguments});
   if (!reading.ok()) return reading.status();
   std::unique_ptr<TraceConverter> converter(
       new TraceConverter(std::move(input), *std::move(reading), options));

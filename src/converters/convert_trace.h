@@ -26,6 +26,7 @@ class TraceConverter {
     bool infer_steps = false;
     bool strict = false;
     int threads = 1;
+    ArgumentSet arguments = {};  ///< that the model keeps besides those of every row
   };
 
   /// The first pass. `path` may be `-`.

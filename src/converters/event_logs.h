@@ -1,7 +1,8 @@
 // Event files for plain TensorBoard, `<run>/<worker>/`: a file for each trace, a run for each
-// worker. docs/formats/event_files.md says what stands in them.
+// worker. docs/formats/event_files.md says what they contain.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -17,14 +18,16 @@
 
 namespace tbtrace::converters {
 
-class EventLogs final : public LogTarget {
+class EventLogs final : public LogKind {
  public:
   /// Both must outlive it.
   EventLogs(RunStaging& staging, const ConvertOptions& options)
       : staging_(staging), options_(options) {}
 
-  Result<std::unique_ptr<LogInput>> open(const std::string& path, int threads) override;
-  bool use_gzip() const override { return false; }
+  ArgumentSet arguments() const override;
+  bool rewrites() const override { return false; }
+  std::unique_ptr<LogOutput> output(const std::string& path, const Trace& trace,
+                                    TraceConverter* converter) override;
   std::vector<std::string> folders_left(const std::string& run) override {
     return staging_.left_below(run);
   }
@@ -32,22 +35,32 @@ class EventLogs final : public LogTarget {
   Status finish(const std::string& folder) override;
 
  private:
-  class Input;
+  class Output;
   struct LastWindow {
     std::string name;  // of its file
     std::optional<dialects::ProfileDetails> details = {};
+    std::string about_run = {};
     double wall_time = 0;
+  };
+  /// What a file of this call was to say of the whole run, and whether it was written.
+  enum class Layout : std::uint8_t { not_due, due, written };
+  struct Folder {
+    LastWindow last;
+    Layout layout = Layout::not_due;
   };
 
   EventRun& run_in(const std::string& folder);
-  void was_written(const LogPlace& place, LastWindow window);
+  void layout_is_due(const std::string& folder);
+  /// Or was there already.
+  void was_written(const LogPlace& place, LastWindow window, bool bears_layout);
+  Folder take_folder(const std::string& folder);
 
   RunStaging& staging_;
   const ConvertOptions& options_;
-  std::map<std::string, EventRun> runs_;            // by folder
-  std::set<std::string> taken_;                     // folders and spans
-  std::mutex mutex_;                                // of what follows
-  std::map<std::string, LastWindow> last_windows_;  // by folder
+  std::map<std::string, EventRun> runs_;  // by folder
+  std::set<std::string> taken_;           // folders and spans
+  std::mutex mutex_;                      // of what follows
+  std::map<std::string, Folder> folders_;
 };
 
 }  // namespace tbtrace::converters

@@ -51,6 +51,11 @@ std::string EventRun::name(const std::string& worker, std::int64_t span) const {
                                   span, "");
 }
 
+bool EventRun::needs_details_beside(const std::string& name) const {
+  return !files_.empty() && files_.rbegin()->first == name &&
+         !dialects::keeps_details(static_cast<std::int64_t>(files_.size()));
+}
+
 const writers::StepRange& EventRun::steps(File& file) {
   if (!file.steps) file.steps = writers::steps_in(file.path.string(), dialects::kProfileTags);
   return *file.steps;
@@ -104,6 +109,13 @@ std::string EventWindow::take_place(EventRun& run, const std::string& worker, st
   return name;
 }
 
+void EventWindow::take_steps_of(EventRun& run, const std::string& name) {
+  const auto file = run.files_.find(name);
+  if (file == run.files_.end()) return;
+  const writers::StepRange& steps = EventRun::steps(file->second);
+  events_.place_at(steps.empty() ? 0 : steps.first);
+}
+
 Result<Changes> EventWindow::write(io::ByteSink& sink, bool with_details) const {
   std::string records = first_record(events_.start());
   if (has_layout_) records += events_.about_run();
@@ -120,9 +132,8 @@ std::string details_file_name(const std::string& window_file) {
   return with_ending(window_file, kWindowEnding, kDetailsEnding);
 }
 
-Status write_details(const dialects::ProfileDetails& details, double wall_time,
-                     io::ByteSink& sink) {
-  return write_all(sink, first_record(wall_time) + details.records());
+Status write_beside(const std::string& records, double wall_time, io::ByteSink& sink) {
+  return write_all(sink, first_record(wall_time) + records);
 }
 
 }  // namespace tbtrace::converters

@@ -29,6 +29,10 @@ class EventRun {
   /// one that sorts behind all.
   std::string name(const std::string& worker, std::int64_t span) const;
 
+  /// Whether this existing file is the last one, of a window whose details are not worth keeping in
+  /// it: then they belong in a file beside it.
+  bool needs_details_beside(const std::string& name) const;
+
  private:
   friend class EventWindow;
   struct File {
@@ -55,9 +59,15 @@ class EventWindow {
   /// Takes the next steps of the run, and gives the name of the window's file. One that replaces an
   /// existing file stands in its place where its steps fit there, else behind all.
   std::string take_place(EventRun& run, const std::string& worker, std::int64_t span);
+  /// Takes the steps that an existing file of the run has for this window.
+  void take_steps_of(EventRun& run, const std::string& name);
 
   /// Whether its tables and pictures are worth keeping in its run.
   bool keeps_details() const { return dialects::keeps_details(number_); }
+  /// Whether write() writes about_run(), too.
+  bool bears_layout() const { return has_layout_; }
+  /// Records that stand once in a run: the layout, the hyperparameters.
+  std::string about_run() const { return events_.about_run(); }
   dialects::ProfileDetails details() const { return events_.details(); }
 
   /// Closes the sink if all went well.
@@ -73,6 +83,6 @@ class EventWindow {
 
 /// The file beside the one of a window that has the details which that one lacks.
 std::string details_file_name(const std::string& window_file);
-Status write_details(const dialects::ProfileDetails& details, double wall_time, io::ByteSink& sink);
+Status write_beside(const std::string& records, double wall_time, io::ByteSink& sink);
 
 }  // namespace tbtrace::converters

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdlib>
 #include <deque>
 #include <filesystem>
@@ -60,23 +61,46 @@ bool has_traces_name(std::string_view name) {
   return name.ends_with(".json") || name.ends_with(".json.gz");
 }
 
-bool looks_like_trace(const std::string& path) {
+/// As the profiler's handlers name their files.
+bool says_trace(std::string_view name) {
+  return name.ends_with(".pt.trace.json") || name.ends_with(".pt.trace.json.gz");
+}
+
+/// What a file with the name of a trace is at first sight.
+enum class Look : std::uint8_t {
+  trace,
+  other_json,
+  unreadable,  ///< empty, cut, no JSON: a trace that was damaged, as far as its name says
+};
+
+Look look_at_file(const std::string& path) {
   Result<std::unique_ptr<io::ByteSource>> file = io::open_file(path);
-  if (!file.ok()) return false;
+  if (!file.ok()) return Look::unreadable;
   Result<std::unique_ptr<io::ByteSource>> source = io::decompressed(*std::move(file));
-  if (!source.ok()) return false;
+  if (!source.ok()) return Look::unreadable;
   const Result<std::string> start = io::peek(*source, kLookedAt);
-  if (!start.ok()) return false;
+  if (!start.ok()) return Look::unreadable;
   std::string_view text = *start;
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos || (text[first] != '{' && text[first] != '[')) return false;
+  if (first == std::string_view::npos) return Look::unreadable;
+  constexpr std::string_view kScalarStarts = "\"-0123456789tfn";
+  if (kScalarStarts.find(text[first]) != std::string_view::npos) {
+    // A text that only begins like `true` or `null`, such as a log, is not JSON.
+    const bool is_word = text[first] >= 'a';
+    const std::string_view rest = text.substr(first);
+    const bool is_json = !is_word || rest.starts_with("true") || rest.starts_with("false") ||
+                         rest.starts_with("null");
+    return is_json ? Look::other_json : Look::unreadable;
+  }
+  if (text[first] != '{' && text[first] != '[') return Look::unreadable;
   // The last is what Kineto writes before the events when there are thousands of ranks.
   constexpr std::array<std::string_view, 3> kSigns = {"\"traceEvents\"", "\"ph\"",
                                                       "\"distributedInfo\""};
-  return std::any_of(kSigns.begin(), kSigns.end(), [&](std::string_view sign) {
+  const bool is_trace = std::any_of(kSigns.begin(), kSigns.end(), [&](std::string_view sign) {
     return text.find(sign) != std::string_view::npos;
   });
+  return is_trace ? Look::trace : Look::other_json;
 }
 
 /// The matches of a pattern, in their natural order.
@@ -109,11 +133,11 @@ class InputSearch {
     }
     bool any = false;
     for (const std::string& match : matches_of(named)) {
-      if (fs::is_directory(match, error) && is_output(real_path(match))) continue;
+      if (is_output(real_path(match))) continue;
       any = true;
       add_path(match);
     }
-    if (!any) refuse(named, "no file has such a name; check the pattern");
+    if (!any) refuse(named, "no file matches; check the pattern");
   }
 
   Inputs inputs() && { return std::move(inputs_); }
@@ -139,7 +163,7 @@ class InputSearch {
   }
 
   void take(const std::string& path, const std::string& real, const std::string& run) {
-    bool& taken = is_trace_[real];
+    bool& taken = is_taken_[real];
     if (!std::exchange(taken, true)) inputs_.files.push_back({path, run, {}});
   }
 
@@ -154,7 +178,8 @@ class InputSearch {
   void search(const std::string& named) {
     const Folder top = {named, real_path(named), run_of_folder(named)};
     if (is_output(top.real)) {
-      refuse(named, "belongs to the log directory, which is not searched; name the files in it");
+      refuse(named,
+             "is inside the log directory, which is not searched; name the files themselves");
       return;
     }
     std::error_code error;
@@ -179,7 +204,7 @@ class InputSearch {
       to_do.pop_back();
       search_folder(folder, to_do);
     }
-    if (!any_trace_) refuse(named, "holds no trace; name the folder or the files that are traces");
+    if (!any_trace_) refuse(named, "contains no traces; name a directory or files that do");
   }
 
   void search_folder(const Folder& folder, std::vector<Folder>& to_do) {
@@ -224,22 +249,28 @@ class InputSearch {
   }
 
   void look_at(const fs::path& path, const fs::path& real, const std::string& run) {
-    if (!has_traces_name(path.native())) return;
-    const auto known = is_trace_.find(real.string());
-    const bool is_trace =
-        known == is_trace_.end() ? looks_like_trace(path.string()) : known->second;
-    if (is_trace) {
+    const std::string name = path.filename().string();
+    if (!has_traces_name(name)) return;
+    const auto known = is_taken_.find(real.string());
+    bool takes = known != is_taken_.end() && known->second;
+    if (known == is_taken_.end()) {
+      const Look look = look_at_file(path.string());
+      // The reader says what is wrong with one that is damaged. Hidden files are no one's traces.
+      takes = look == Look::trace || (look == Look::unreadable && !name.starts_with('.')) ||
+              (look == Look::other_json && says_trace(name));
+    }
+    if (takes) {
       any_trace_ = true;
       take(path.string(), real.string(), run);
-    } else if (known == is_trace_.end()) {
-      is_trace_[real.string()] = false;
+    } else if (known == is_taken_.end()) {
+      is_taken_[real.string()] = false;
       inputs_.passed_over.push_back(path.string());
     }
   }
 
   const fs::path log_directory_;
   Inputs inputs_;
-  std::map<std::string, bool> is_trace_;  // of files without links; those that are were taken
+  std::map<std::string, bool> is_taken_;  // of files without links that were looked at
   // Of the folder that is being searched:
   std::set<std::string> searched_;
   std::deque<Folder> links_;

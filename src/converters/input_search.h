@@ -1,7 +1,7 @@
 // Which files the inputs of a conversion stand for, and to which run each belongs.
-// Results are owned. Files are only looked at; any thread.
-// What is not there is left to who reads it; a folder or a pattern that stands for nothing is told
-// by the Status of its entry, so that it does not stop the others.
+// Results are owned. Only the start of a file is read; any thread.
+// A file that does not exist is left to its reader. A folder or a pattern that stands for nothing
+// has a Status in its entry, so that it does not stop the others.
 #pragma once
 
 #include <string>
@@ -19,14 +19,15 @@ struct FoundInput {
 
 struct Inputs {
   std::vector<FoundInput> files;
-  /// What folders hold and is not taken: files named as traces are that are none or cannot be read,
-  /// and folders that cannot be read.
+  /// What searched folders contain and is not taken: JSON files that are not traces, hidden files
+  /// that are not JSON, and folders that cannot be read.
   std::vector<std::string> passed_over;
 };
 
-/// Files are taken as they are, folders are searched for traces, patterns of glob(3) expanded where
-/// no file has that name. The same file is taken once. What lies in the log directory is only taken
-/// if it is named itself.
+/// Files are taken as they are. Folders are searched for traces: files with the name of one
+/// (`.json`, `.json.gz`) that look like one, or that cannot be read, which is a failure of their
+/// own. Patterns of glob(3) are expanded if no file has that name. The same file is taken once. A
+/// file in the log directory is only taken if it is named itself.
 Inputs find_inputs(const std::vector<std::string>& named, const std::string& log_directory);
 
 }  // namespace tbtrace::converters

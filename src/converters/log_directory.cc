@@ -29,8 +29,8 @@ namespace {
 namespace fs = std::filesystem;
 
 Result<std::unique_ptr<io::ByteSink>> open_sink(const std::string& path, bool use_gzip,
-                                                bool overwrite) {
-  Result<std::unique_ptr<io::ByteSink>> sink = io::create_file(path, overwrite);
+                                                const io::FileOptions& options) {
+  Result<std::unique_ptr<io::ByteSink>> sink = io::create_file(path, options);
   if (!sink.ok() || !use_gzip) return sink;
   return io::gzip_sink(*std::move(sink));
 }
@@ -49,7 +49,7 @@ Status make_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (!error) return {};
-  return {StatusCode::unwritable_output, "cannot make the directory " + folder.string() + ": " +
+  return {StatusCode::unwritable_output, "cannot create the directory " + folder.string() + ": " +
                                              error.message() + "; name another one"};
 }
 
@@ -67,24 +67,33 @@ Result<LogFile> finished(LogFile file, Result<Changes> changes, const std::strin
   std::error_code error;
   const std::uintmax_t bytes = fs::file_size(written_to, error);
   file.bytes = error ? 0 : bytes;
+  file.written = true;
+  return file;
+}
+
+LogFile named_log_file(const Trace& trace, const std::string& directory,
+                       const LogDirectoryOptions& options) {
+  LogFile file = named_file(trace, options);
+  file.path = (fs::path(directory) / file.run /
+               writers::log_file_name(file.worker, file.span, options.use_gzip))
+                  .string();
   return file;
 }
 
 Result<LogFile> write_log_file(const Trace& trace, const std::string& directory,
                                const LogDirectoryOptions& options) {
-  LogFile file = named_file(trace, options);
-  const fs::path folder = fs::path(directory) / file.run;
-  file.path = (folder / writers::log_file_name(file.worker, file.span, options.use_gzip)).string();
+  LogFile file = named_log_file(trace, directory, options);
   // A single file is complete when it appears; no staging is needed.
-  if (Status made = make_folder(folder); !made.ok()) return made;
+  if (Status made = make_folder(fs::path(file.path).parent_path()); !made.ok()) return made;
   Result<std::unique_ptr<io::ByteSink>> sink =
-      open_sink(file.path, options.use_gzip, options.overwrite);
+      open_sink(file.path, options.use_gzip, {.overwrite = options.overwrite, .durable = true});
   if (!sink.ok()) return sink.status();
   return finished(file, write_rows(trace, **sink, options.dialect, options.infer_steps), file.path);
 }
 
 Result<Changes> write_window(const converters::EventWindow& window, const std::string& place) {
-  Result<std::unique_ptr<io::ByteSink>> sink = io::create_file(place, true);
+  Result<std::unique_ptr<io::ByteSink>> sink =
+      io::create_file(place, {.overwrite = true, .durable = true});
   if (!sink.ok()) return sink.status();
   return window.write(**sink, true);
 }
@@ -92,13 +101,14 @@ Result<Changes> write_window(const converters::EventWindow& window, const std::s
 Result<LogFile> write_event_file(const Trace& trace, const std::string& directory,
                                  const LogDirectoryOptions& options) {
   LogFile file = named_file(trace, options);
-  const fs::path folder = fs::path(directory) / file.run / file.worker;
+  const fs::path folder = fs::path(directory) / converters::event_folder(file.run, file.worker);
   if (Status made = make_folder(folder); !made.ok()) return made;
   const Result<std::unique_ptr<io::FolderLock>> lock = io::FolderLock::try_lock(folder);
   if (!lock.ok()) return lock.status();
   if (*lock == nullptr) {
-    return Status(StatusCode::unwritable_output, "another writer has " + folder.string() +
-                                                     "; wait for it, or name another worker");
+    return Status(StatusCode::unwritable_output,
+                  "another program is writing to " + folder.string() +
+                      "; wait until it has ended, or name another worker");
   }
   converters::EventRun run(writers::event_files(folder));
   std::string name = run.name(file.worker, file.span);
@@ -117,24 +127,30 @@ Result<LogFile> write_event_file(const Trace& trace, const std::string& director
   fs::rename(unfinished, written->path, error);
   if (error) {
     return Status(StatusCode::unwritable_output,
-                  "cannot make " + written->path + ": " + error.message());
+                  "cannot create " + written->path + ": " + error.message());
   }
   if (replaced != name) fs::remove(folder / replaced, error);
   fs::remove(folder / converters::details_file_name(replaced), error);
   return written;
 }
 
-/// A failure if this build cannot write that format.
-Status check_format(const LogDirectoryOptions& options) {
-  return options.format == LogFormat::event_files ? writers::can_write_events() : Status();
+/// What of a format this build can write; a failure if that is nothing.
+Result<LogFormat> possible_format(LogFormat wanted) {
+  const Status events = writers::can_write_events();
+  if (events.ok()) return wanted;
+  if (wanted == LogFormat::event_files) return events;
+  return LogFormat::plugin;
 }
 
 }  // namespace
 
 Result<Conversion> convert_to_log_directory(const std::vector<std::string>& inputs,
                                             const std::string& directory,
-                                            const ConvertOptions& options) {
-  if (Status can = check_format(options.log); !can.ok()) return can;
+                                            const ConvertOptions& wanted) {
+  ConvertOptions options = wanted;
+  const Result<LogFormat> format = possible_format(options.log.format);
+  if (!format.ok()) return format.status();
+  options.log.format = *format;
   converters::Inputs found = converters::find_inputs(inputs, directory);
   Result<std::unique_ptr<converters::RunStaging>> staging = converters::RunStaging::open(
       directory, {.overwrite = options.log.overwrite, .resume = options.skip_existing});
@@ -142,26 +158,43 @@ Result<Conversion> convert_to_log_directory(const std::vector<std::string>& inpu
   const int threads = options.threads > 0
                           ? options.threads
                           : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  const std::unique_ptr<converters::LogTarget> target = converters::log_target(**staging, options);
+  const std::unique_ptr<converters::LogTarget> target = converters::log_files(**staging, options);
   Conversion conversion =
       converters::Batch(found.files, directory, **staging, *target, options).run(threads);
   conversion.passed_over = std::move(found.passed_over);
+  conversion.leftovers = (*staging)->leftovers();
   return conversion;
 }
 
 Result<Changes> write_chrome_trace(const Trace& trace, const std::string& path,
                                    const ChromeTraceOptions& options) {
   Result<std::unique_ptr<io::ByteSink>> sink =
-      open_sink(path, path.ends_with(".gz"), options.overwrite);
+      open_sink(path, path.ends_with(".gz"), {.overwrite = options.overwrite});
   if (!sink.ok()) return sink.status();
   return write_rows(trace, **sink, options.dialect, options.infer_steps);
 }
 
-Result<LogFile> write_log_directory(const Trace& trace, const std::string& directory,
-                                    const LogDirectoryOptions& options) {
-  if (Status can = check_format(options); !can.ok()) return can;
-  return options.format == LogFormat::event_files ? write_event_file(trace, directory, options)
-                                                  : write_log_file(trace, directory, options);
+Result<std::vector<LogFile>> write_log_directory(const Trace& trace, const std::string& directory,
+                                                 const LogDirectoryOptions& options) {
+  const Result<LogFormat> format = possible_format(options.format);
+  if (!format.ok()) return format.status();
+  std::vector<LogFile> files;
+  if (*format != LogFormat::plugin) {
+    // Neither is written if the other one cannot be.
+    if (*format == LogFormat::both) {
+      const std::string path = named_log_file(trace, directory, options).path;
+      if (Status place = io::check_place(path, options.overwrite); !place.ok()) return place;
+    }
+    Result<LogFile> file = write_event_file(trace, directory, options);
+    if (!file.ok()) return file.status();
+    files.push_back(*std::move(file));
+  }
+  if (*format != LogFormat::event_files) {
+    Result<LogFile> file = write_log_file(trace, directory, options);
+    if (!file.ok()) return file.status();
+    files.push_back(*std::move(file));
+  }
+  return files;
 }
 
 }  // namespace tbtrace

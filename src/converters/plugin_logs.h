@@ -1,4 +1,4 @@
-// Log files of torch-tb-profiler: each trace as it is, in the plugin's dialect or in Kineto's.
+// Log files of torch-tb-profiler: each trace in the plugin's dialect or in Kineto's.
 // docs/formats/log_directory.md has the names.
 #pragma once
 
@@ -13,18 +13,20 @@
 
 namespace tbtrace::converters {
 
-class PluginLogs final : public LogTarget {
+class PluginLogs final : public LogKind {
  public:
   /// `options` must outlive it.
   explicit PluginLogs(const ConvertOptions& options) : options_(options) {}
 
-  Result<std::unique_ptr<LogInput>> open(const std::string& path, int threads) override;
-  bool use_gzip() const override { return options_.log.use_gzip; }
+  ArgumentSet arguments() const override { return {}; }
+  bool rewrites() const override { return true; }
+  std::unique_ptr<LogOutput> output(const std::string& path, const Trace& trace,
+                                    TraceConverter* converter) override;
   std::vector<std::string> folders_left(const std::string& run) override { return {run}; }
-  Status finish(const std::string&) override { return {}; }
+  Status finish(const std::string& /*folder*/) override { return {}; }
 
  private:
-  class Input;
+  class Output;
 
   const ConvertOptions& options_;
   std::set<std::string> names_;  // with their runs, without `.gz`

@@ -25,7 +25,7 @@ constexpr std::string_view kHiddenEnding = ".partial";
 Status failure(const std::string& what) { return {StatusCode::unwritable_output, what}; }
 Status system_failure(const std::string& what, int code) {
   return failure(what + ": " + std::strerror(code) +
-                 "; name a log directory that is there, has room and lets you write");
+                 "; choose a log directory that is writable and has free space");
 }
 Status already_there(const std::string& file) {
   return failure(file + " exists already; --overwrite replaces it, --skip-existing leaves it");
@@ -48,14 +48,15 @@ Status check_names(std::string_view run, std::string_view file) {
     if (slash == std::string_view::npos) return {};
     rest.remove_prefix(slash + 1);
   }
-  return {StatusCode::invalid_argument, "'" + std::string(run) + "/" + std::string(file) +
-                                            "' is no place below a log directory; give the run "
-                                            "another name"};
+  return {StatusCode::invalid_argument,
+          "'" + std::string(run) + "/" + std::string(file) +
+              "' is not inside the log directory; give the run another name"};
 }
 
+/// An empty regular file does not count.
 bool is_there(const fs::path& path) {
-  std::error_code ignored;
-  return fs::exists(fs::symlink_status(path, ignored));
+  struct stat info = {};
+  return ::lstat(path.c_str(), &info) == 0 && !(S_ISREG(info.st_mode) && info.st_size == 0);
 }
 
 /// Free, or a folder of ours; in a folder such as /tmp it may be somebody else's.
@@ -68,15 +69,11 @@ bool is_usable(const fs::path& folder) {
 /// Mount points, file systems that cannot move folders and permissions show only when it is tried.
 bool can_move_folders(const fs::path& from, const fs::path& to) {
   const fs::path probe = from / ".probe";
-  const fs::path moved = to / kStagingEnding;
+  const fs::path moved = to / ".probe";
   if (::mkdir(probe.c_str(), 0777) != 0 && errno != EEXIST) return false;
-  if (std::rename(probe.c_str(), moved.c_str()) == 0) {
-    ::rmdir(moved.c_str());
-    return true;
-  }
-  const bool occupied = errno == ENOTEMPTY || errno == EEXIST;
-  ::rmdir(probe.c_str());
-  return occupied;
+  const bool can_move = std::rename(probe.c_str(), moved.c_str()) == 0;
+  ::rmdir(can_move ? moved.c_str() : probe.c_str());
+  return can_move;
 }
 
 /// What is made in `folder` belongs to the group that it would belong to in `model`.
@@ -137,7 +134,7 @@ std::map<std::string, fs::path> waiting_in(const fs::path& folder, bool hidden) 
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     const std::string name = at->path().filename().string();
-    if (is_temporary(name)) continue;
+    if (is_temporary(name) || !is_there(at->path())) continue;
     if (name.ends_with(kHiddenEnding)) {
       files.emplace(shown_name(name), at->path());
     } else if (!hidden) {
@@ -151,8 +148,14 @@ std::map<std::string, fs::path> waiting_in(const fs::path& folder, bool hidden) 
 int move_file(const fs::path& from, const fs::path& to, bool overwrite) {
   if (!overwrite) {
     if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
-    if (errno != EINVAL && errno != ENOSYS) return errno;
-    if (is_there(to)) return EEXIST;  // a file system that cannot do it in one step
+    // A file system that cannot do it in one step, or an empty file.
+    if (errno != EINVAL && errno != ENOSYS && errno != EEXIST) return errno;
+    if (is_there(to)) return EEXIST;
+  }
+  // A private file stays private.
+  struct stat info = {};
+  if (::stat(to.c_str(), &info) == 0) {
+    static_cast<void>(::chmod(from.c_str(), info.st_mode & 07777));
   }
   return std::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
 }
@@ -169,12 +172,23 @@ RunStaging::~RunStaging() {
     for (const fs::directory_entry& entry : entries) {
       ::rmdir(entry.path().c_str());  // fails for files, and folders with something in them
     }
+    ::rmdir(root_.c_str());
+    if (lock_ != nullptr) {
+      lock_.reset();
+      ::rmdir(inside().c_str());
+    }
   } catch (const std::bad_alloc&) {
     // Empty folders stay for the next call.
   }
-  lock_.reset();
-  ::rmdir(root_.c_str());
   if (made_log_directory_) ::rmdir(log_directory_.c_str());  // nothing was written
+}
+
+fs::path RunStaging::inside() const { return log_directory_ / kStagingEnding; }
+
+fs::path RunStaging::beside() const {
+  if (!log_directory_.has_filename()) return {};  // the root of the file system
+  const std::string name = "." + log_directory_.filename().string();
+  return log_directory_.parent_path() / (name + std::string(kStagingEnding));
 }
 
 Result<std::unique_ptr<RunStaging>> RunStaging::open(const std::string& log_directory,
@@ -184,58 +198,49 @@ Result<std::unique_ptr<RunStaging>> RunStaging::open(const std::string& log_dire
   std::error_code ignored;
   if (!fs::is_directory(log_directory, ignored)) {
     if (fs::exists(log_directory, ignored)) return failure("is a file; name a directory");
-    return system_failure("cannot make this directory", error ? error.value() : ENOENT);
+    return system_failure("cannot create this directory", error ? error.value() : ENOENT);
   }
   const fs::path directory = fs::canonical(log_directory, error);
   if (error) return system_failure("cannot use this directory", error.value());
 
   std::unique_ptr<RunStaging> staging(new RunStaging(directory, options));
   staging->made_log_directory_ = made;
-  bool beside = false;
-  if (directory.has_filename()) {
-    std::string name = "." + directory.filename().string();
-    const Result<bool> waits =
-        staging->wait_beside(directory.parent_path() / name.append(kStagingEnding));
-    if (!waits.ok()) return waits.status();
-    beside = *waits;
-  }
-  if (!beside) {
-    if (Status waits = staging->wait_inside(); !waits.ok()) return waits;
-  }
-  staging->remove_temporary_files();
+  // The same lock wherever the files wait: that depends on permissions, which differ by user.
+  Result<std::unique_ptr<io::FolderLock>> lock = io::FolderLock::try_lock(staging->inside());
+  if (!lock.ok()) return lock.status();
+  if (*lock == nullptr) return busy();
+  staging->lock_ = *std::move(lock);
+  const fs::path beside = staging->beside();
+  staging->hidden_ = beside.empty() || !staging->can_wait_in(beside);
+  staging->root_ = staging->hidden_ ? staging->inside() : beside;
+  staging->tidy();
   return staging;
 }
 
-Result<bool> RunStaging::wait_beside(const fs::path& root) {
-  if (!is_usable(root)) return false;
-  Result<std::unique_ptr<io::FolderLock>> lock = io::FolderLock::try_lock(root);
-  if (!lock.ok()) return false;
-  if (*lock == nullptr) return busy();
-  if (!can_move_folders(root, log_directory_)) {
-    lock = std::unique_ptr<io::FolderLock>();
-    ::rmdir(root.c_str());
+bool RunStaging::can_wait_in(const fs::path& folder) const {
+  if (!is_usable(folder)) return false;
+  if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) return false;
+  if (!can_move_folders(folder, log_directory_)) {
+    ::rmdir(folder.c_str());
     return false;
   }
-  take_group(root, log_directory_);
-  root_ = root;
-  lock_ = *std::move(lock);
+  take_group(folder, log_directory_);
   return true;
 }
 
-Status RunStaging::wait_inside() {
-  const fs::path root = log_directory_ / kStagingEnding;
-  Result<std::unique_ptr<io::FolderLock>> lock = io::FolderLock::try_lock(root);
-  if (!lock.ok()) return lock.status();
-  if (*lock == nullptr) return busy();
-  root_ = root;
-  lock_ = *std::move(lock);
-  hidden_ = true;
-  return {};
-}
-
-void RunStaging::remove_temporary_files() const {
+/// What a killed call left is as if it had been killed before it moved anything: without files that
+/// are not finished, and event files have the names under which they wait.
+void RunStaging::tidy() const {
   for (const fs::directory_entry& entry : all_in(root_)) {
-    if (is_temporary(entry.path().filename().string())) ::unlink(entry.path().c_str());
+    const std::string name = entry.path().filename().string();
+    std::error_code error;
+    if (!entry.is_regular_file(error) || name == ".lock") continue;
+    if (is_temporary(name) || !converters::is_there(entry.path())) {
+      ::unlink(entry.path().c_str());
+    } else if (name.find("tfevents") != std::string::npos) {
+      const fs::path waiting = entry.path().parent_path() / hidden_name(name);
+      static_cast<void>(std::rename(entry.path().c_str(), waiting.c_str()));
+    }
   }
 }
 
@@ -285,7 +290,8 @@ bool RunStaging::is_there(const std::string& run, const std::string& file) const
   return counts && converters::is_there(waiting_file(run, file));
 }
 
-Result<std::string> RunStaging::place(const std::string& run, const std::string& file) {
+Result<std::string> RunStaging::place(const std::string& run, const std::string& file,
+                                      const std::vector<std::string>& replaced) {
   if (Status names = check_names(run, file); !names.ok()) return names;
   const std::lock_guard lock(mutex_);
   if (!options_.overwrite && is_there(run, file)) return already_there(run + "/" + file);
@@ -298,50 +304,111 @@ Result<std::string> RunStaging::place(const std::string& run, const std::string&
   // What a killed call left may not appear with what this one writes.
   if (begun_.insert(run).second && !options_.resume) fs::remove_all(folder, error);
   fs::create_directories(folder, error);
-  if (error) return system_failure("cannot make " + folder.string(), error.value());
-  return waiting_file(run, file).string();
+  if (error) return system_failure("cannot create " + folder.string(), error.value());
+  replaced_[run][file] = replaced;
+  const fs::path waiting = waiting_file(run, file);
+  if (!converters::is_there(waiting)) ::unlink(waiting.c_str());  // an empty file
+  return waiting.string();
 }
 
-Status RunStaging::finish(const std::string& run) {
-  if (Status names = check_names(run, "file"); !names.ok()) return names;
+void RunStaging::discard(const std::string& run, const std::string& file) {
   const std::lock_guard lock(mutex_);
+  if (replaced_[run].erase(file) > 0) ::unlink(waiting_file(run, file).c_str());
+}
+
+RunStaging::Finished RunStaging::finish(const std::string& run) {
+  if (Status names = check_names(run, "file"); !names.ok()) return {names, {}};
+  const std::lock_guard guard(mutex_);
   if (!options_.resume && !begun_.contains(run)) return {};
   const fs::path folder = waiting_folder(run);
   const fs::path target = log_directory_ / run;
-  Status status;
-  if (!waiting_in(folder, hidden_).empty()) {
+  Finished finished;
+  const std::map<std::string, fs::path> waiting = waiting_in(folder, hidden_);
+  if (!waiting.empty()) {
+    const bool has_events = std::any_of(waiting.begin(), waiting.end(), [](const auto& file) {
+      return file.first.find("tfevents") != std::string::npos;
+    });
+    Result<std::unique_ptr<io::FolderLock>> folder_lock =
+        has_events ? lock(run) : std::unique_ptr<io::FolderLock>();
+    if (!folder_lock.ok()) {
+      finished.status = folder_lock.status();
+      for (const auto& [name, path] : waiting) finished.not_moved.insert(name);
+      return finished;
+    }
     std::error_code error;
     fs::create_directories(target.parent_path(), error);
     // Replaces an empty folder, never one with something in it.
     const bool in_one_step =
         !hidden_ && (!fs::exists(target, error) || fs::is_empty(target, error));
     if (in_one_step) {
-      for (const auto& [name, waiting] : waiting_in(folder, false)) {
-        move_file(waiting, folder / name, true);
-      }
+      for (const auto& [name, path] : waiting) move_file(path, folder / name, true);
     }
     const bool moved = in_one_step && std::rename(folder.c_str(), target.c_str()) == 0;
-    if (!moved) status = move_files(folder, run);
+    if (!moved) finished = move_files(folder, run);
+    remove_replaced(run, finished.not_moved);
   }
   remove_empty_folders(folder);
-  return status;
+  return finished;
 }
 
-Status RunStaging::move_files(const fs::path& from, const std::string& run) const {
+RunStaging::Finished RunStaging::move_files(const fs::path& from, const std::string& run) const {
   const fs::path to = log_directory_ / run;
   std::error_code error;
   fs::create_directories(to, error);
-  if (error) return system_failure("cannot make " + to.string(), error.value());
-  Status first_failure;
+  Finished finished;
+  if (error) finished.status = system_failure("cannot create " + to.string(), error.value());
   for (const auto& [file, waiting] : waiting_in(from, hidden_)) {
-    const int code = move_file(waiting, to / file, options_.overwrite);
+    const int code = error ? error.value() : move_file(waiting, to / file, options_.overwrite);
     if (code == 0) continue;
     if (code == EEXIST) ::unlink(waiting.c_str());
-    if ((code == EEXIST && options_.resume) || !first_failure.ok()) continue;
-    first_failure = code == EEXIST ? already_there(run + "/" + file)
-                                   : system_failure("cannot move " + run + "/" + file, code);
+    if (code == EEXIST && options_.resume) continue;
+    finished.not_moved.insert(file);
+    if (!finished.status.ok()) continue;
+    finished.status = code == EEXIST ? already_there(run + "/" + file)
+                                     : system_failure("cannot move " + run + "/" + file, code);
   }
-  return first_failure;
+  return finished;
+}
+
+Status RunStaging::check_lock(const std::string& run) const { return lock(run).status(); }
+
+Result<std::unique_ptr<io::FolderLock>> RunStaging::lock(const std::string& run) const {
+  std::error_code error;
+  if (!fs::is_directory(log_directory_ / run, error)) return std::unique_ptr<io::FolderLock>();
+  Result<std::unique_ptr<io::FolderLock>> lock = io::FolderLock::try_lock(log_directory_ / run);
+  if (lock.ok() && *lock == nullptr) {
+    return failure("another program is writing to " + run +
+                   " in this directory; wait until it has ended, or name another run or worker");
+  }
+  return lock;
+}
+
+void RunStaging::remove_replaced(const std::string& run, const std::set<std::string>& not_moved) {
+  const auto files = replaced_.extract(run);
+  if (files.empty()) return;
+  for (const auto& [file, replaced] : files.mapped()) {
+    if (not_moved.contains(file) || !converters::is_there(log_directory_ / run / file)) continue;
+    for (const std::string& name : replaced) {
+      // It may have been written anew.
+      if (!files.mapped().contains(name)) ::unlink((log_directory_ / run / name).c_str());
+    }
+  }
+}
+
+Leftovers RunStaging::leftovers() const {
+  Leftovers leftovers;
+  for (const fs::path& folder : {beside(), inside()}) {
+    for (const fs::directory_entry& entry : all_in(folder)) {
+      std::error_code error;
+      const std::string name = entry.path().filename().string();
+      if (!entry.is_regular_file(error) || name == ".lock" || is_temporary(name)) continue;
+      leftovers.directory = folder.string();
+      ++leftovers.files;
+      const std::uintmax_t bytes = entry.file_size(error);
+      if (!error) leftovers.bytes += bytes;
+    }
+  }
+  return leftovers;
 }
 
 void RunStaging::remove_empty_folders(fs::path folder) const {

@@ -33,7 +33,8 @@ class PositionedSource final : public ByteSource {
         position_ += static_cast<std::uint64_t>(got);
         return static_cast<std::size_t>(got);
       }
-      if (errno != EINTR) return system_failure("cannot read", "copy it anew, or to another disk");
+      if (errno != EINTR)
+        return system_failure("cannot read", "copy the file again, or to another disk");
     }
   }
   std::uint64_t position() const override { return position_; }
@@ -45,15 +46,25 @@ class PositionedSource final : public ByteSource {
   std::uint64_t position_ = 0;
 };
 
+std::string temporary_folder() {
+  const char* const folder = std::getenv("TMPDIR");
+  return folder != nullptr && *folder != '\0' ? folder : "/tmp";
+}
+
+/// The input is fine; the place for its copy is not.
+Status cannot_keep() {
+  const int code = errno;
+  return {StatusCode::unwritable_output, "cannot copy the input to a temporary file in " +
+                                             temporary_folder() + ": " + std::strerror(code) +
+                                             "; set TMPDIR to a directory with room for it"};
+}
+
 /// A file that is gone as soon as nobody has it open.
 Result<int> nameless_file() {
-  const char* folder = std::getenv("TMPDIR");
-  std::string name =
-      (folder != nullptr && *folder != '\0' ? std::string(folder) : "/tmp") + "/tbtrace-XXXXXX";
+  std::string name = temporary_folder() + "/tbtrace-XXXXXX";
   const int descriptor = ::mkostemp(name.data(), O_CLOEXEC);
   if (descriptor < 0) {
-    return system_failure("cannot keep the input in a temporary file",
-                          "let TMPDIR name a folder with room");
+    return cannot_keep();
   }
   ::unlink(name.c_str());
   return descriptor;
@@ -64,8 +75,7 @@ Status write_all(int descriptor, std::string_view bytes) {
     const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
-      return system_failure("cannot keep the input in a temporary file",
-                            "let TMPDIR name a folder with room");
+      return cannot_keep();
     }
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
@@ -116,11 +126,12 @@ Result<std::unique_ptr<Rereadable>> Rereadable::open(const std::string& path) {
     if (::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode)) {
       const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
       if (descriptor < 0) {
-        return system_failure("cannot open", "check its name, and that you may read it");
+        return system_failure("cannot open", "check the path and its permissions");
       }
       // The times of what was opened, should another file have got its name since.
       if (::fstat(descriptor, &info) != 0) {
-        const Status failed = system_failure("cannot read", "copy it anew, or to another disk");
+        const Status failed =
+            system_failure("cannot read", "copy the file again, or to another disk");
         ::close(descriptor);
         return failed;
       }

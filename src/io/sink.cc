@@ -8,8 +8,11 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "io/remedies.h"
 
 namespace tbtrace::io {
 namespace {
@@ -17,8 +20,8 @@ namespace {
 Status failure(const std::string& what) { return {StatusCode::unwritable_output, what}; }
 Status exists() { return failure("exists already; --overwrite replaces it"); }
 Status system_failure(const char* what) {
-  return failure(std::string(what) + ": " + std::strerror(errno) +
-                 "; name a place that is there, has room and lets you write");
+  return failure(std::string(what) + ": " + std::strerror(errno) + "; " +
+                 std::string(kChooseWritablePlace));
 }
 
 /// Writes straight to a descriptor: standard output, a pipe, a device, a file.
@@ -44,7 +47,7 @@ class DirectSink final : public ByteSink {
     while (!bytes.empty()) {
       const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
       if (written < 0) {
-        if (errno == EINTR) continue;
+        if (errno == EINTR || (errno == EAGAIN && wait_for_room())) continue;
         return system_failure("cannot write");
       }
       bytes.remove_prefix(static_cast<std::size_t>(written));
@@ -57,7 +60,22 @@ class DirectSink final : public ByteSink {
     return system_failure("cannot write");
   }
 
+  /// Waits until the bytes are on the disk, where the file system can say so.
+  Status synchronize() const {
+    if (::fdatasync(descriptor_) == 0 || errno == EINVAL || errno == ENOSYS) return {};
+    return system_failure("cannot write");
+  }
+
+  void set_permissions(mode_t mode) const { static_cast<void>(::fchmod(descriptor_, mode)); }
+
  private:
+  /// Somebody else may have set the descriptor not to block: a shell, another program on the
+  /// terminal. False, and errno, if it cannot wait.
+  bool wait_for_room() const {
+    pollfd descriptor = {descriptor_, POLLOUT, 0};
+    return ::poll(&descriptor, 1, -1) >= 0 || errno == EINTR;
+  }
+
   int descriptor_ = -1;
   bool owned_ = false;
 };
@@ -65,7 +83,8 @@ class DirectSink final : public ByteSink {
 /// Writes beside the final place and renames at the end.
 class FileSink final : public ByteSink {
  public:
-  FileSink(std::string path, bool overwrite) : path_(std::move(path)), overwrite_(overwrite) {}
+  FileSink(std::string path, const FileOptions& options)
+      : path_(std::move(path)), options_(options) {}
   FileSink(const FileSink&) = delete;
   FileSink& operator=(const FileSink&) = delete;
   ~FileSink() override {
@@ -79,6 +98,7 @@ class FileSink final : public ByteSink {
           path_ + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(attempt);
       if (direct_.open(name, O_CREAT | O_EXCL)) {
         temporary_ = std::move(name);
+        take_permissions();
         return {};
       }
       if (errno != EEXIST) return system_failure("cannot create");
@@ -92,11 +112,14 @@ class FileSink final : public ByteSink {
 
   Status close() override {
     if (!failure_.ok()) return failure_;
+    if (options_.durable) {
+      if (Status safe = direct_.synchronize(); !safe.ok()) return safe;
+    }
     if (Status closed = direct_.close(); !closed.ok()) return closed;
-    if (overwrite_ || !renamed_to_free_name()) {
-      if (!overwrite_ && errno == EEXIST) return exists();
+    if (options_.overwrite || !renamed_to_free_name()) {
+      if (!options_.overwrite && errno == EEXIST) return exists();
       struct stat info = {};
-      if (!overwrite_ && ::stat(path_.c_str(), &info) == 0) return exists();
+      if (!options_.overwrite && ::stat(path_.c_str(), &info) == 0) return exists();
       if (std::rename(temporary_.c_str(), path_.c_str()) != 0)
         return system_failure("cannot write");
     }
@@ -105,6 +128,14 @@ class FileSink final : public ByteSink {
   }
 
  private:
+  /// What is replaced may be private.
+  void take_permissions() const {
+    struct stat info = {};
+    if (options_.overwrite && ::stat(path_.c_str(), &info) == 0) {
+      direct_.set_permissions(info.st_mode & 07777);
+    }
+  }
+
   /// Some file systems cannot do this in one step.
   bool renamed_to_free_name() const {
     return ::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE) ==
@@ -115,7 +146,7 @@ class FileSink final : public ByteSink {
   Status failure_;         // of the first write that failed
   std::string temporary_;  // empty while there is no such file
   std::string path_;
-  bool overwrite_;
+  FileOptions options_;
 };
 
 class MemorySink final : public ByteSink {
@@ -164,8 +195,8 @@ Status check_place(const std::string& name, bool overwrite) {
   return overwrite || !S_ISREG(info.st_mode) ? Status() : exists();
 }
 
-Result<std::unique_ptr<ByteSink>> create_file(const std::string& name, bool overwrite) {
-  if (Status place = check_place(name, overwrite); !place.ok()) return place;
+Result<std::unique_ptr<ByteSink>> create_file(const std::string& name, const FileOptions& options) {
+  if (Status place = check_place(name, options.overwrite); !place.ok()) return place;
   // A sink is there before its file: it removes the file if there is no memory for more.
   const std::string path = followed(name);
   struct stat info = {};
@@ -174,7 +205,7 @@ Result<std::unique_ptr<ByteSink>> create_file(const std::string& name, bool over
     if (!direct->open(path, 0)) return system_failure("cannot open");
     return std::unique_ptr<ByteSink>(std::move(direct));
   }
-  auto file = std::make_unique<FileSink>(path, overwrite);
+  auto file = std::make_unique<FileSink>(path, options);
   if (Status opened = file->open(); !opened.ok()) return opened;
   return std::unique_ptr<ByteSink>(std::move(file));
 }

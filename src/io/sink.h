@@ -25,10 +25,18 @@ class ByteSink {
 /// What create_file() would refuse already, so that no long work is done for nothing.
 Status check_place(const std::string& name, bool overwrite);
 
-/// A file that is written beside its place under a temporary name and renamed at close().
-/// Without `overwrite` an existing file is a failure, now or at close(). Links are followed and
-/// stay; devices and pipes are written to as they are.
-Result<std::unique_ptr<ByteSink>> create_file(const std::string& name, bool overwrite);
+struct FileOptions {
+  /// An existing file is replaced and keeps its permissions; otherwise it is a failure.
+  bool overwrite = false;
+  /// The bytes are on the disk before the file appears, so that it is not empty or cut after a
+  /// power failure (fdatasync()).
+  bool durable = false;
+};
+
+/// A file that is written next to its place under a temporary name and renamed at close(). Without
+/// `overwrite` an existing file is a failure, now or at close(). Links are followed and stay;
+/// devices and pipes are written to directly.
+Result<std::unique_ptr<ByteSink>> create_file(const std::string& name, const FileOptions& options);
 
 /// Standard output; a closed pipe is a failed write, not a signal, if SIGPIPE is ignored.
 std::unique_ptr<ByteSink> standard_output();

@@ -13,7 +13,9 @@
 
 #include "api/recorded_window.h"
 #include "base/host_name.h"
+#include "io/remedies.h"
 #include "writers/event_messages.h"
+#include "writers/log_file_name.h"
 
 namespace tbtrace::libtorch {
 
@@ -39,7 +41,7 @@ Results::~Results() {
   try {
     while (!summaries_.empty()) finish_oldest_summaries();
   } catch (const std::bad_alloc&) {
-    warn_("there is no memory for the last window's summaries, so they are left out");
+    warn_("there is not enough memory for the last window's summaries, so they were left out");
   }
 }
 
@@ -75,7 +77,8 @@ void Results::export_in_background(const std::string& directory,
     warn_(recording.status().message() + ", so no log file is written");
     return;
   }
-  const std::string worker = options.worker_name.empty() ? default_worker() : options.worker_name;
+  const std::string worker =
+      writers::worker_name(options.worker_name.empty() ? default_worker() : options.worker_name);
   api::LogFileName name{.directory = directory,
                         .worker = worker,
                         .time_ns = unused_time_ns(),
@@ -90,9 +93,9 @@ void Results::export_in_background(const std::string& directory,
     std::error_code error;
     std::filesystem::create_directories(name.directory, error);
     if (error && !std::filesystem::is_directory(name.directory)) {
-      return Status(StatusCode::unwritable_output,
-                    "Can't create directory: " + name.directory + " (" + error.message() +
-                        "); name a place that is there, has room and lets you write");
+      return Status(StatusCode::unwritable_output, "Can't create directory: " + name.directory +
+                                                       " (" + error.message() + "); " +
+                                                       std::string(io::kChooseWritablePlace));
     }
     return api::write_log_file(recording, name, dialect, summaries.get()).status();
   });

@@ -9,7 +9,7 @@ namespace tbtrace {
 Status writers::write_file(const std::string& path, bool overwrite,
                            const std::function<Status(io::ByteSink&)>& write) {
   if (path == "-") return write(*io::standard_output());
-  Result<std::unique_ptr<io::ByteSink>> sink = io::create_file(path, overwrite);
+  Result<std::unique_ptr<io::ByteSink>> sink = io::create_file(path, {.overwrite = overwrite});
   if (!sink.ok()) return sink.status();
   if (Status written = write(**sink); !written.ok()) return written;
   return (*sink)->close();

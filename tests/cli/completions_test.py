@@ -31,7 +31,7 @@ VALUES = {
     ("ops", "--time-unit"): ["s", "ms", "us"],
     ("ops", "--progress"): ["auto", "on", "off"],
     ("flamegraph", "--format"): ["svg", "png", "folded"],
-    ("convert", "--to"): ["plugin", "tensorboard"],
+    ("convert", "--to"): ["both", "plugin", "tensorboard"],
     ("convert", "--dialect"): ["plugin", "kineto"],
     ("doctor", "--color"): ["auto", "always", "never"],
 }

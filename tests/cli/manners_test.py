@@ -13,10 +13,12 @@ import os
 import pathlib
 import pty
 import resource
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 from terminals import drained, have_terminals
@@ -132,6 +134,38 @@ class Manners(unittest.TestCase):
         code, without, _ = run("flamegraph", SOUND, "--format", "png", environment={"FONTCONFIG_FILE": str(fonts)})
         self.assertEqual((code, without[:24]), (0, picture[:24]), "there is a picture without any font")
 
+    def test_waiting_files_that_cannot_appear_fail(self):
+        (self.folder / "ranks").mkdir()
+        for rank in range(3):
+            shutil.copy(SOUND, self.folder / f"ranks/rank{rank}.json")
+        command = ["convert", "ranks", "-o", "logs", "--to", "plugin", "--worker", "w", "--skip-existing"]
+        self.assertEqual(run(*command, cwd=self.folder)[0], 0)
+        # As a call leaves it that was killed before it moved them.
+        waiting = self.folder / ".logs.tbtrace-partial/ranks/.run"
+        waiting.parent.mkdir(parents=True)
+        (self.folder / "logs/ranks").rename(waiting)
+        (self.folder / "logs/ranks").write_text("in the way")
+        code, printed, shown = run(*command, "--format", "json", cwd=self.folder)
+        self.assertNotEqual(code, 0, shown)
+        self.assertEqual([each["state"] for each in json.loads(printed)["inputs"]], ["failed"] * 3)
+        (self.folder / "logs/ranks").unlink()
+        self.assertEqual(run(*command, cwd=self.folder)[0], 0)
+        self.assertEqual(len(list((self.folder / "logs/ranks").glob("*.gz"))), 3)
+
+    def test_many_ranks_to_event_files_need_few_descriptors(self):
+        (self.folder / "ranks").mkdir()
+        for rank in range(60):
+            row = {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1, "dur": 5}
+            (self.folder / f"ranks/rank{rank}.json").write_text(json.dumps({"traceEvents": [row]}))
+        limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (40, limit[1]))
+            for _ in range(2):
+                code, _, shown = run("convert", "ranks", "-o", "logs", "--overwrite", cwd=self.folder)
+                self.assertEqual((code, shown), (0, b""))
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limit)
+
     def test_closed_pipe_ends_quietly(self):
         command = '"$0" ops "$1" --per-event --format json | head -n 1; echo "${PIPESTATUS[0]}"'
         result = subprocess.run(["bash", "-c", command, PROGRAM, str(self.large_trace())], capture_output=True)
@@ -220,17 +254,19 @@ class Manners(unittest.TestCase):
         for number in range(300):
             (self.folder / f"ranks/rank{number:03}.json").parent.mkdir(exist_ok=True)
             (self.folder / f"ranks/rank{number:03}.json").write_bytes(self.large_trace().read_bytes())
-        command = [PROGRAM, "convert", "ranks", "-o", "logs", "-j", "2"]
-        process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE)
-        for _ in range(40):
-            process.stdout.readline()
-        process.kill()
-        process.communicate(timeout=60)
+        command = [PROGRAM, "convert", "ranks", "-o", "logs", "--to", "plugin", "-j", "2"]
+        waiting = self.killed_with_finished_files(command, 40, "*.gz")
         self.assertFalse((self.folder / "logs/ranks").exists(), "a run appears when it is complete")
-        waiting = [path for path in (self.folder / ".logs.tbtrace-partial").rglob("*.gz") if path.is_file()]
-        self.assertGreaterEqual(len(waiting), 39)
         for path in waiting:
             json.loads(gzip.decompress(path.read_bytes()))
+        (self.folder / "other.json").write_bytes(self.large_trace().read_bytes())
+        code, _, shown = run("convert", "other.json", "-o", "logs", "-q", "--to", "plugin", cwd=self.folder)
+        self.assertEqual((code, shown), (0, b""), "-q")
+        code, _, shown = run("convert", "other.json", "-o", "logs", "--overwrite", "--to", "plugin", cwd=self.folder)
+        self.assertRegex(shown, rb"^tbtrace: \S+/\.logs\.tbtrace-partial: has %d finished files \(\d+ [kM]B\) of a "
+                                rb"conversion that was interrupted; [^\n]+--skip-existing[^\n]+\n$" % len(waiting))
+        (self.folder / "other.json").unlink()
+        shutil.rmtree(self.folder / "logs")
         code, shown, _ = run(*command[1:], "--skip-existing", "--format", "json", cwd=self.folder)
         self.assertEqual(code, 0)
         states = [entry["state"] for entry in json.loads(shown)["inputs"]]
@@ -251,12 +287,12 @@ class Manners(unittest.TestCase):
         workers = ["node-a_0", "node-a-2_0", "node-a-3_0"]  # all say that they are rank 0
         for rank, worker in enumerate(workers):
             file = rf"logs/ranks/{worker}/events\.out\.tfevents\.\d{{10}}\.{worker}\.\d{{19}}\.0"
-            self.assertRegex(lines[rank], rf"^ranks/rank{rank}\.json -> {file} \(28 ranges, \d+ k?B\)$")
+            self.assertRegex(lines[rank], rf"^ranks/rank{rank}\.json \(28 ranges\) -> {file} \(\d+ k?B\)$")
         self.assertEqual(lines[3:], ["", "3 written, 0 skipped, 0 failed", "Now: tensorboard --logdir logs"])
         code, printed, _ = run(*command, "--skip-existing", "--format", "json", cwd=self.folder)
         entries = json.loads(printed)["inputs"]
         self.assertEqual((code, [entry["state"] for entry in entries]), (0, ["skipped"] * 3))
-        self.assertEqual([(self.folder / entry["path"]).is_file() for entry in entries], [True] * 3)
+        self.assertEqual([(self.folder / entry["files"][0]["path"]).is_file() for entry in entries], [True] * 3)
         self.assertEqual(run(*command, cwd=self.folder)[0], 5, "they exist")
 
     def test_killed_conversion_to_event_files_goes_on(self):
@@ -264,11 +300,7 @@ class Manners(unittest.TestCase):
         for number in range(100):
             (self.folder / f"ranks/rank{number:03}.json").write_bytes(self.large_trace().read_bytes())
         command = [PROGRAM, "convert", "ranks", "-o", "logs", "--to", "tensorboard", "-j", "2"]
-        process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE)
-        for _ in range(10):
-            process.stdout.readline()
-        process.kill()
-        process.communicate(timeout=60)
+        self.killed_with_finished_files(command, 10, "*.partial")
         self.assertFalse(list((self.folder / "logs").rglob("*tfevents*")), "runs appear when all are complete")
         code, shown, _ = run(*command[1:], "--skip-existing", "--format", "json", cwd=self.folder)
         states = [entry["state"] for entry in json.loads(shown)["inputs"]]
@@ -283,16 +315,42 @@ class Manners(unittest.TestCase):
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
 
-        code, _, shown = run("convert", str(self.large_trace()), "-o", "logs", "--no-gzip", cwd=self.folder,
-                             preexec_fn=small_files_only)
+        code, _, shown = run("convert", str(self.large_trace()), "-o", "logs", "--no-gzip", "--to", "plugin",
+                             cwd=self.folder, preexec_fn=small_files_only)
         self.assertEqual(code, 5)
         self.assertRegex(shown, rb"large\.json: cannot write: File too large; [^\n]+\n$")
         self.assertEqual(self.files(), ["large.json"])
+
+    def test_conversion_of_a_pipe_to_event_files_needs_no_temporary_file(self):
+        trace = pathlib.Path(SOUND).read_bytes()
+        nowhere = {"TMPDIR": str(self.folder / "nowhere")}
+        code, _, shown = run("convert", "-", "-o", "logs", "--to", "tensorboard", stdin=trace, environment=nowhere,
+                             cwd=self.folder)
+        self.assertEqual((code, shown), (0, b""))
+        code, _, shown = run("convert", "-", "-o", "logs", "--to", "plugin", stdin=trace, environment=nowhere,
+                             cwd=self.folder)
+        self.assertEqual(code, 5, "two passes need one")
+        self.assertRegex(shown, rb"temporary file in \S+/nowhere: No such file or directory; set TMPDIR to")
 
     def test_conversion_says_how_far_it_is(self):
         code, _, shown = run("convert", SOUND, DAMAGED, "-o", "logs", "-q", "--progress", "on", cwd=self.folder)
         self.assertEqual(code, 0)
         self.assertIn(CLEAR + b"converting: 0 of 2, 0 %", shown)
+
+    def killed_with_finished_files(self, command, least, pattern):
+        """Kills a conversion once so many files are finished; they wait in the staging folder."""
+        process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL)
+        waiting = []
+        for _ in range(6000):
+            waiting = [path for path in (self.folder / ".logs.tbtrace-partial").rglob(pattern) if path.is_file()]
+            if len(waiting) >= least or process.poll() is not None:
+                break
+            time.sleep(0.01)
+        process.kill()
+        process.wait(timeout=60)
+        waiting = [path for path in (self.folder / ".logs.tbtrace-partial").rglob(pattern) if path.is_file()]
+        self.assertGreaterEqual(len(waiting), least)
+        return waiting
 
     def large_trace(self):
         """Some 300 kB of operators, more than is read at once or fits a pipe."""

@@ -126,17 +126,22 @@ class OutOfMemory(unittest.TestCase):
     def test_out_of_memory_in_conversions(self):
         trace = self.trace()
         for threads in READING_THREADS:
-            self.check(["convert", trace, "-j", threads, "-o", "logs"])
+            self.check(["convert", trace, "-j", threads, "-o", "logs", "--to", "plugin"])
 
     def test_out_of_memory_in_event_files(self):
         trace = self.trace()
         for threads in READING_THREADS:
             self.check(["convert", trace, "-j", threads, "-o", "logs", "--to", "tensorboard"])
 
+    def test_out_of_memory_in_traces_and_event_files(self):
+        trace = self.trace()
+        for threads in READING_THREADS:
+            self.check(["convert", trace, "-j", threads, "-o", "logs"])
+
     def test_out_of_memory_in_conversions_of_several(self):
         traces = [self.trace(f"rank{rank}.json", 10_000 + 5000 * rank) for rank in range(3)]
         for threads in ("1", "2", "8"):
-            self.check(["convert", *traces, "-j", threads, "-o", "logs"], inputs=len(traces))
+            self.check(["convert", *traces, "-j", threads, "-o", "logs", "--to", "plugin"], inputs=len(traces))
 
     def test_out_of_memory_in_a_look_at_the_machine(self):
         self.check(["doctor"], failing=False)

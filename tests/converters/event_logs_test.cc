@@ -1,9 +1,12 @@
 // Traces into event files: where they stand, that their steps grow, and that nothing is lost on the
 // way.
+#include "converters/event_logs.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <set>
 #include <string>
@@ -12,12 +15,16 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <tbtrace/convert.h>
 
+#include "converters/run_staging.h"
 #include "fixtures/chrome_text.h"
 #include "fixtures/event_reading.h"
+#include "fixtures/read_text.h"
 #include "fixtures/whole_file.h"
+#include "io/sink.h"
 #include "log_folder.h"
 
 namespace tbtrace {
@@ -116,7 +123,7 @@ TEST_F(EventLogs, AreARunForEachRank) {
   EXPECT_THAT(files(),
               ElementsAre("job/rank0/events.out.tfevents.1790857026.rank0.1790857026000000000.0",
                           "job/rank1/events.out.tfevents.1790857027.rank1.1790857027000000000.0"));
-  const LogFile& file = conversion.inputs[0].file;
+  const LogFile& file = conversion.inputs[0].files.at(0);
   EXPECT_EQ(file.run, "job");
   EXPECT_EQ(file.worker, "rank0");
   EXPECT_EQ(file.span, kBase * 1'000'000'000);
@@ -157,8 +164,8 @@ TEST_F(EventLogs, StepsGrowWithinARun) {
     const Conversion conversion = convert(inputs);
     EXPECT_THAT(steps(options.log.run + "/w"),
                 ElementsAre(7, 8, 9, 10, 11, 12, 100, 101, 102, 103));
-    EXPECT_THAT(conversion.inputs[1].file.changes, ElementsAre(Pair("steps_moved", 2)));
-    EXPECT_THAT(conversion.inputs[3].file.changes, IsEmpty());
+    EXPECT_THAT(conversion.inputs[1].files.at(0).changes, ElementsAre(Pair("steps_moved", 2)));
+    EXPECT_THAT(conversion.inputs[3].files.at(0).changes, IsEmpty());
   }
 }
 
@@ -166,8 +173,8 @@ TEST_F(EventLogs, DevicesThatAreNotShownAreCounted) {
   const std::string shown = input("a.1.pt.trace.json", {.devices = 64});
   const std::string more = input("b.1.pt.trace.json", {.devices = 66});
   const Conversion conversion = convert({shown, more});
-  EXPECT_THAT(conversion.inputs[0].file.changes, IsEmpty());
-  EXPECT_THAT(conversion.inputs[1].file.changes, ElementsAre(Pair("devices_left_out", 2)));
+  EXPECT_THAT(conversion.inputs[0].files.at(0).changes, IsEmpty());
+  EXPECT_THAT(conversion.inputs[1].files.at(0).changes, ElementsAre(Pair("devices_left_out", 2)));
 }
 
 TEST_F(EventLogs, TheSameSpanTwiceIsTwoWorkers) {
@@ -204,13 +211,13 @@ TEST_F(EventLogs, SkippedOnesAreFoundByTheirSpans) {
   for (const ConvertedInput& each : again.inputs) EXPECT_EQ(each.state, State::skipped);
   EXPECT_EQ(contents(), all);
 
-  const std::string second = again.inputs[1].file.path;
+  const std::string second = again.inputs[1].files.at(0).path;
   fs::remove(second);
   again = convert(inputs);
   EXPECT_EQ(again.inputs[0].state, State::skipped);
   EXPECT_EQ(again.inputs[1].state, State::written);
   EXPECT_EQ(again.inputs[2].state, State::skipped);
-  EXPECT_THAT(again.inputs[1].file.path, HasSubstr(".w.1790857026000000000.0"));
+  EXPECT_THAT(again.inputs[1].files.at(0).path, HasSubstr(".w.1790857026000000000.0"));
   EXPECT_THAT(steps(fs::path(second).parent_path().lexically_relative(log).string()),
               ElementsAre(7, 9, 10))
       << "behind those that were there";
@@ -342,7 +349,7 @@ TEST_F(EventLogs, AnInputThatFailsTakesNoPlace) {
       convert({first, input("2.json", {.base = kBase + 5, .steps = {9, 10}})});
   EXPECT_EQ(conversion.inputs[0].state, State::failed);
   EXPECT_EQ(conversion.inputs[1].state, State::written);
-  EXPECT_THAT(conversion.inputs[1].file.changes, IsEmpty());
+  EXPECT_THAT(conversion.inputs[1].files.at(0).changes, IsEmpty());
 }
 
 TEST_F(EventLogs, StepsOfHostileFilesEndNowhere) {
@@ -385,6 +392,79 @@ TEST_F(EventLogs, WhatAKilledCallLeftAppearsWhateverBecomesOfTheRest) {
   }
 }
 
+// Seven windows: the last one's tables are in a file of their own.
+TEST_F(EventLogs, TheLastWindowsDetailsAreMadeUpForAfterAKill) {
+  for (int window = 0; window < 7; ++window) {
+    input("job/trace_" + std::to_string(window) + ".json",
+          {.base = kBase + window, .steps = {window}, .host = "node", .devices = 1});
+  }
+  options.log.worker = "w";
+  convert({folder.path("job")});
+  const std::map<std::string, std::string> whole = contents();
+  const std::string details = files().back();
+  ASSERT_TRUE(details.ends_with(".1")) << details;
+  fs::remove(log + "/" + details);
+  options.skip_existing = true;
+  const Conversion conversion = convert({folder.path("job")});
+  for (const ConvertedInput& each : conversion.inputs) EXPECT_EQ(each.state, State::skipped);
+  EXPECT_EQ(contents(), whole);
+}
+
+TEST_F(EventLogs, ARunHasItsLayoutIfTheWindowThatBearsItFails) {
+  using converters::RunStaging;
+  options.log.worker = "w";
+  const Trace first = fixtures::read(trace({.base = kBase, .steps = {1}}));
+  const Trace second = fixtures::read(trace({.base = kBase + 1, .steps = {2}}));
+  {
+    const Result<std::unique_ptr<RunStaging>> staging = RunStaging::open(log, {});
+    ASSERT_TRUE(staging.ok());
+    converters::EventLogs logs(**staging, options);
+    const auto failed = logs.output("a.json", first, nullptr);
+    const auto written = logs.output("b.json", second, nullptr);
+    Result<converters::LogPlace> place = converters::LogPlace();
+    for (converters::LogOutput* const output : {failed.get(), written.get()}) {
+      LogFile file;
+      file.run = "job";
+      output->name(file);
+      place = output->take_place();
+      ASSERT_TRUE(place.ok());
+    }
+    const Result<std::string> path = (*staging)->place(place->folder, place->name);
+    ASSERT_TRUE(path.ok());
+    ASSERT_TRUE(written->write(**io::create_file(*path, {})).ok());
+    EXPECT_TRUE(logs.finish("job/w").ok());
+    EXPECT_TRUE((*staging)->finish("job/w").status.ok());
+  }
+  EXPECT_THAT(steps("job/w"), ElementsAre(2));
+  EXPECT_THAT(steps("job/w", "custom_scalars__config__"), SizeIs(1));
+}
+
+// TensorBoard's plugin loads a run once, so the run's folder is moved in one step.
+TEST_F(EventLogs, ARunWithBothKindsOfFilesAppearsInOneStep) {
+  options.log.format = LogFormat::both;
+  for (const int threads : {1, 3}) {
+    log = folder.path("log" + std::to_string(threads));
+    options.threads = threads;
+    std::vector<std::string> inputs;
+    for (int rank = 0; rank < 4; ++rank) {
+      inputs.push_back(input("job/rank" + std::to_string(rank) + ".json", {.base = kBase}));
+    }
+    const std::string name = "." + fs::path(log).filename().string() + ".tbtrace-partial";
+    ino_t waiting = 0;
+    options.on_progress = [&](std::size_t done, std::size_t all) {
+      struct stat info = {};
+      if (done == all && ::stat(folder.path(name + "/job/.run").c_str(), &info) == 0) {
+        waiting = info.st_ino;
+      }
+    };
+    convert(inputs);
+    struct stat info = {};
+    ASSERT_EQ(::stat((log + "/job").c_str(), &info), 0);
+    EXPECT_EQ(info.st_ino, waiting);
+    EXPECT_THAT(files(), SizeIs(8));
+  }
+}
+
 TEST_F(EventLogs, TakeAnnotationsForStepsIfTheyShall) {
   const std::string path = input("w.json", {.steps = {20, 21}, .annotation = "Iteration "});
   options.log.run = "as_it_is";
@@ -411,10 +491,12 @@ TEST_F(EventLogs, AnInMemoryTraceGoesThere) {
   ASSERT_TRUE(read.ok());
   options.log.run = "job";
   options.log.worker = "w";
-  const Result<LogFile> file = write_log_directory(*read, log, options.log);
-  ASSERT_TRUE(file.ok()) << file.status().message();
-  EXPECT_EQ(file->path, log + "/job/w/events.out.tfevents.1790857026.w.1790857026000000000.0");
-  EXPECT_EQ(file->bytes, fs::file_size(file->path));
+  const Result<std::vector<LogFile>> files = write_log_directory(*read, log, options.log);
+  ASSERT_TRUE(files.ok()) << files.status().message();
+  ASSERT_THAT(*files, SizeIs(1));
+  const LogFile& file = files->front();
+  EXPECT_EQ(file.path, log + "/job/w/events.out.tfevents.1790857026.w.1790857026000000000.0");
+  EXPECT_EQ(file.bytes, fs::file_size(file.path));
   EXPECT_THAT(steps("job/w"), ElementsAre(7, 8));
   EXPECT_FALSE(write_log_directory(*read, log, options.log).ok());
   options.log.overwrite = true;

@@ -98,7 +98,7 @@ TEST_F(InputSearchTest, WhatIsNotThereStaysForTheReader) {
 TEST_F(InputSearchTest, PipesAreTakenWhenNamedAndNotOpened) {
   ASSERT_EQ(::mkfifo("pipe.json", 0600), 0);
   EXPECT_THAT(found({"pipe.json"}), ElementsAre("pipe.json " + root_name()));
-  EXPECT_THAT(refusal({"."}), HasSubstr("holds no trace"));
+  EXPECT_THAT(refusal({"."}), HasSubstr("contains no traces"));
 }
 
 TEST_F(InputSearchTest, FoldersAreSearched) {
@@ -139,27 +139,39 @@ TEST_F(InputSearchTest, OnlyTracesAreTakenFromFolders) {
                   "runs/many_ranks.json runs", "runs/not_named_so.json runs");
   EXPECT_THAT(found({"runs"}), expected);
 
-  put("runs/blank.json", " \n");
+  put("runs/._bare.json", "\x05\x16\x07 by another system");
   put("runs/config.json", R"({"lr": 0.1})");
-  put("runs/empty.json", "");
   put("runs/late.json", "{" + std::string(70000, ' ') + R"("traceEvents": []})");
-  put("runs/other.json.gz", "PK\x03\x04 and so on");
+  put("runs/null.json", "null");
   put("runs/quoted.json", R"("traceEvents")");
-  put("runs/z/text.json", "the \"traceEvents\" of today");
   EXPECT_THAT(found({"runs"}), expected);
-  EXPECT_THAT(
-      passed_over({"runs"}),
-      ElementsAre("runs/blank.json", "runs/config.json", "runs/empty.json", "runs/late.json",
-                  "runs/other.json.gz", "runs/quoted.json", "runs/z/text.json"));
-  EXPECT_EQ(passed_over({"runs", "runs"}).size(), 7U);
+  EXPECT_THAT(passed_over({"runs"}),
+              ElementsAre("runs/._bare.json", "runs/config.json", "runs/late.json",
+                          "runs/null.json", "runs/quoted.json"));
+  EXPECT_EQ(passed_over({"runs", "runs"}).size(), 5U);
+}
+
+// Their reader says what is wrong; a rank that died while it wrote must not vanish.
+TEST_F(InputSearchTest, FilesThatAreNotJsonAreTakenFromFolders) {
+  put("runs/blank.json", " \n");
+  put("runs/empty.json", "");
+  put("runs/log.json", "torch was not found");
+  put("runs/other.json.gz", "PK\x03\x04 and so on");
+  put("runs/w.1.pt.trace.json", "{}");
+  put("runs/z/text.json", "the \"traceEvents\" of today");
+  EXPECT_THAT(found({"runs", "runs"}),
+              ElementsAre("runs/blank.json runs", "runs/empty.json runs", "runs/log.json runs",
+                          "runs/other.json.gz runs", "runs/w.1.pt.trace.json runs",
+                          "runs/z/text.json runs/z"));
+  EXPECT_THAT(passed_over({"runs"}), IsEmpty());
 }
 
 TEST_F(InputSearchTest, AFolderWithoutTracesIsAFailureThatNamesIt) {
   put("good/x.json");
   put("bad/config.json", "{}");
   fs::create_directories("empty/folder");
-  EXPECT_THAT(refusal({"good", "bad"}), StartsWith("bad: holds no trace; "));
-  EXPECT_THAT(refusal({"empty"}), StartsWith("empty: holds no trace; "));
+  EXPECT_THAT(refusal({"good", "bad"}), StartsWith("bad: contains no traces; "));
+  EXPECT_THAT(refusal({"empty"}), StartsWith("empty: contains no traces; "));
 }
 
 TEST_F(InputSearchTest, AFileIsTakenOnce) {
@@ -235,10 +247,11 @@ TEST_F(InputSearchTest, TheLogDirectoryIsNotSearched) {
     EXPECT_THAT(found({"job"}, logs), ElementsAre("job/x.json job")) << logs;
     for (const char* named : {"job/logs", "job/logs/run", "job/link", "logs_link",
                               "job/.logs.tbtrace-partial", "job/.logs.tbtrace-partial/run"}) {
-      EXPECT_THAT(refusal({named}, logs), HasSubstr("belongs to the log directory")) << named;
+      EXPECT_THAT(refusal({named}, logs), HasSubstr("is inside the log directory")) << named;
     }
     EXPECT_THAT(found({"job/logs/run/w.1.pt.trace.json"}, logs),
                 ElementsAre("job/logs/run/w.1.pt.trace.json run"));
+    EXPECT_THAT(refusal({"job/*/*/*.json"}, logs), HasSubstr("no file matches"));
   }
   EXPECT_THAT(found({"job/link"}, "job/log"), testing::SizeIs(1));  // another, not yet there
   EXPECT_THAT(found({"job/link"}, ""), testing::SizeIs(1));
@@ -247,7 +260,7 @@ TEST_F(InputSearchTest, TheLogDirectoryIsNotSearched) {
 TEST_F(InputSearchTest, PatternsAreExpanded) {
   put("runs/b1/x.json");
   put("runs/a1/x.json");
-  put("runs/a1/y.json", "no trace");
+  put("runs/a1/y.json", R"({"lr": 0.1})");
   put("runs/a2/deep/x.json");
   EXPECT_THAT(found({"runs/*/*.json"}),
               ElementsAre("runs/a1/x.json a1", "runs/a1/y.json a1", "runs/b1/x.json b1"));
@@ -280,7 +293,7 @@ TEST_F(InputSearchTest, ANameIsNoPatternWhereThereIsOne) {
 TEST_F(InputSearchTest, APatternWithoutMatchIsAFailureThatNamesIt) {
   put("runs/config.json", "{}");
   EXPECT_THAT(refusal({"no/*.json"}), StartsWith("no/*.json: "));
-  EXPECT_THAT(refusal({"ru*"}), StartsWith("runs: holds no trace; "));
+  EXPECT_THAT(refusal({"ru*"}), StartsWith("runs: contains no traces; "));
   EXPECT_THAT(refusal({"ru*"}, "runs"), StartsWith("ru*: "));
 }
 

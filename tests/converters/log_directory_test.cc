@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <tbtrace/capabilities.h>
 #include <tbtrace/convert.h>
 
 #include "fixtures/chrome_text.h"
@@ -47,11 +48,15 @@ std::string trace(std::string_view name = "aten::mm", std::int64_t base = 1'790'
 
 class LogDirectory : public LogFolder {
  protected:
-  Conversion convert(const std::vector<std::string>& inputs, const ConvertOptions& options = {}) {
+  /// Traces only, unless the options say otherwise.
+  Conversion convert(const std::vector<std::string>& inputs, ConvertOptions options = {}) {
+    options.log.format = format;
     Result<Conversion> conversion = convert_to_log_directory(inputs, log, options);
     EXPECT_TRUE(conversion.ok()) << conversion.status().message();
     return conversion.ok() ? *std::move(conversion) : Conversion{};
   }
+
+  LogFormat format = LogFormat::plugin;
 };
 
 ConvertOptions on_threads(int threads) {
@@ -68,7 +73,7 @@ std::vector<State> states(const Conversion& conversion) {
 
 std::vector<std::string> workers(const Conversion& conversion) {
   std::vector<std::string> workers;
-  for (const ConvertedInput& input : conversion.inputs) workers.push_back(input.file.worker);
+  for (const ConvertedInput& input : conversion.inputs) workers.push_back(input.files.at(0).worker);
   return workers;
 }
 
@@ -79,13 +84,13 @@ TEST_F(LogDirectory, HoldsWhatWasAskedFor) {
   EXPECT_EQ(only.state, State::written);
   EXPECT_EQ(only.ranges, 1u);
   EXPECT_THAT(only.issues, IsEmpty());
-  EXPECT_EQ(only.file.run, "job");
-  EXPECT_EQ(only.file.worker, "rank0");
-  EXPECT_EQ(only.file.span, 1790857026001000000);
+  EXPECT_EQ(only.files.at(0).run, "job");
+  EXPECT_EQ(only.files.at(0).worker, "rank0");
+  EXPECT_EQ(only.files.at(0).span, 1790857026001000000);
   EXPECT_THAT(files(), ElementsAre("job/rank0.1790857026001000000.pt.trace.json.gz"));
-  EXPECT_EQ(only.file.path, log + "/" + files()[0]);
-  EXPECT_EQ(only.file.bytes, fs::file_size(only.file.path));
-  const Result<Trace> again = read_trace(only.file.path);
+  EXPECT_EQ(only.files.at(0).path, log + "/" + files()[0]);
+  EXPECT_EQ(only.files.at(0).bytes, fs::file_size(only.files.at(0).path));
+  const Result<Trace> again = read_trace(only.files.at(0).path);
   ASSERT_TRUE(again.ok());
   EXPECT_THAT(fixtures::names(*again), ElementsAre("aten::mm"));
 }
@@ -116,7 +121,7 @@ TEST_F(LogDirectory, NamesWorkersByTheirNamesTheirRanksOrTheirStems) {
 TEST_F(LogDirectory, TakesNamesFromOptions) {
   const Conversion conversion =
       convert({input("a/x.json", trace())}, {.log = {.run = "/../my//run/.", .worker = "w/1"}});
-  const LogFile& file = conversion.inputs.at(0).file;
+  const LogFile& file = conversion.inputs.at(0).files.at(0);
   EXPECT_TRUE(file.run.find("..") == std::string::npos) << file.run;
   EXPECT_TRUE(file.worker.find('/') == std::string::npos) << file.worker;
   EXPECT_EQ(files().size(), 1u) << "all is inside the log directory";
@@ -143,7 +148,7 @@ TEST_F(LogDirectory, NumbersNamesThatCollideInTheOrderOfInputs) {
     EXPECT_EQ(workers(conversion), expected);
     for (std::size_t row = 0; row < inputs.size(); ++row) {
       EXPECT_EQ(conversion.inputs[row].input, inputs[row]);
-      const Result<Trace> again = read_trace(conversion.inputs[row].file.path);
+      const Result<Trace> again = read_trace(conversion.inputs[row].files.at(0).path);
       ASSERT_TRUE(again.ok());
       EXPECT_EQ(again->name(EventId{0}), "op" + std::to_string(row));
     }
@@ -189,7 +194,7 @@ TEST_F(LogDirectory, LeavesExistingFilesAloneIfAsked) {
   const Conversion skipped = convert(inputs, {.log = {}, .skip_existing = true});
   EXPECT_THAT(states(skipped), ElementsAre(State::skipped));
   EXPECT_TRUE(skipped.inputs[0].status.ok());
-  EXPECT_EQ(skipped.inputs[0].file.path, path);
+  EXPECT_EQ(skipped.inputs[0].files.at(0).path, path);
   EXPECT_EQ(fixtures::read_whole_file(path), before);
 
   const Conversion overwritten = convert(inputs, {.log = {.overwrite = true}});
@@ -246,7 +251,8 @@ TEST_F(LogDirectory, ShowsARunWhenItIsComplete) {
   ConvertOptions options = on_threads(1);
   options.on_input = [&](const ConvertedInput&) { visible.push_back(files().size()); };
   convert(inputs, options);
-  EXPECT_THAT(visible, ElementsAre(0, 0, 0, 0, 4));
+  EXPECT_THAT(visible, ElementsAre(4, 4, 4, 4, 5))
+      << "an input is reported once its files are visible";
   EXPECT_EQ(files().size(), 5u);
 }
 
@@ -267,7 +273,7 @@ TEST_F(LogDirectory, TellsOfEachInputOnce) {
       progress.push_back(done);
     };
     convert(inputs, options);
-    EXPECT_THAT(told, testing::UnorderedElementsAreArray(inputs));
+    EXPECT_EQ(told, inputs) << "in the order of the inputs";
     EXPECT_TRUE(std::is_sorted(progress.begin(), progress.end()));
     EXPECT_EQ(progress.back(), 9u);
   }
@@ -309,7 +315,7 @@ TEST_F(LogDirectory, LeavesNothingWhereTheDiskIsFull) {
     ASSERT_THAT(states(conversion), ElementsAre(State::failed));
     EXPECT_EQ(conversion.inputs[0].status.code(), StatusCode::unwritable_output);
     EXPECT_THAT(files(), IsEmpty());
-    EXPECT_EQ(conversion.inputs[0].file.bytes, 0u);
+    EXPECT_EQ(conversion.inputs[0].files.at(0).bytes, 0u);
   }
   for (const std::string& name : folder.names()) {
     EXPECT_THAT(name, testing::Not(HasSubstr("partial"))) << "nothing waits beside it";
@@ -324,6 +330,40 @@ TEST_F(LogDirectory, TellsWhichInputsStandForNothing) {
   for (const std::size_t row : {0u, 1u}) {
     EXPECT_EQ(conversion.inputs[row].status.code(), StatusCode::unreadable_input);
   }
+}
+
+TEST_F(LogDirectory, HasTracesAndEventFilesUnlessToldOtherwise) {
+  format = ConvertOptions().log.format;
+  EXPECT_EQ(format, LogFormat::both);
+  const std::vector<std::string> inputs = {input("job/rank0.json", trace()),
+                                           input("job/rank1.json", trace())};
+  const bool has_events = capabilities().event_files;
+  const Conversion conversion = convert(inputs);
+  EXPECT_THAT(states(conversion), Each(State::written));
+  std::vector<std::string> expected;
+  for (const ConvertedInput& converted : conversion.inputs) {
+    ASSERT_EQ(converted.files.size(), has_events ? 2u : 1u);
+    for (const LogFile& file : converted.files) {
+      EXPECT_TRUE(file.written);
+      EXPECT_EQ(file.bytes, fs::file_size(file.path));
+      EXPECT_EQ(file.run, "job");
+      expected.push_back(fs::path(file.path).lexically_relative(log));
+    }
+  }
+  EXPECT_THAT(files(), testing::UnorderedElementsAreArray(expected));
+  EXPECT_THAT(expected[0], testing::EndsWith("/rank0.1790857026001000000.pt.trace.json.gz"));
+  if (!has_events) return;
+  EXPECT_THAT(expected[1], testing::StartsWith("job/rank0/events.out.tfevents."));
+
+  // Of what exists in part the rest is written.
+  fs::remove(conversion.inputs[0].files[0].path);
+  fs::remove(conversion.inputs[1].files[1].path);
+  EXPECT_THAT(states(convert(inputs)), Each(State::failed));
+  const Conversion rest = convert(inputs, {.log = {}, .skip_existing = true});
+  EXPECT_THAT(states(rest), Each(State::written));
+  EXPECT_TRUE(rest.inputs[0].files[0].written && !rest.inputs[0].files[1].written);
+  EXPECT_TRUE(!rest.inputs[1].files[0].written && rest.inputs[1].files[1].written);
+  EXPECT_THAT(files(), testing::UnorderedElementsAreArray(expected));
 }
 
 TEST_F(LogDirectory, NeedsAFolder) {

@@ -24,12 +24,13 @@ class LogFolder : public testing::Test {
     return path.string();
   }
 
-  /// Files below the log directory, sorted.
+  /// Files below the log directory except for locks, sorted.
   std::vector<std::string> files() const {
     std::vector<std::string> names;
     std::error_code missing;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(log, missing)) {
-      if (!entry.is_directory()) names.push_back(entry.path().lexically_relative(log).string());
+      if (entry.is_directory() || entry.path().filename() == ".lock") continue;
+      names.push_back(entry.path().lexically_relative(log).string());
     }
     std::sort(names.begin(), names.end());
     return names;

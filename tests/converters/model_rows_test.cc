@@ -235,9 +235,11 @@ TEST(WriteLogDirectory, MakesALogDirectoryOfOneFile) {
   add(builder, {.name = "aten::mm", .start = 1'000'000, .duration = 5'000});
   builder.set_metadata("baseTimeNanoseconds", "1790857026000000000");
   const Trace trace = finished(builder);
-  const Result<LogFile> file =
-      write_log_directory(trace, folder.path("log"), {.run = "mine", .worker = "host_0"});
-  ASSERT_TRUE(file.ok()) << file.status().message();
+  const Result<std::vector<LogFile>> files = write_log_directory(
+      trace, folder.path("log"), {.format = LogFormat::plugin, .run = "mine", .worker = "host_0"});
+  ASSERT_TRUE(files.ok()) << files.status().message();
+  ASSERT_EQ(files->size(), 1u);
+  const LogFile* const file = files->data();
   EXPECT_EQ(file->run, "mine");
   EXPECT_EQ(file->worker, "host_0");
   EXPECT_EQ(file->span, 1790857026001000000);
@@ -246,12 +248,14 @@ TEST(WriteLogDirectory, MakesALogDirectoryOfOneFile) {
   const Result<Trace> again = read_trace(file->path);
   ASSERT_TRUE(again.ok());
   EXPECT_EQ(fixtures::names(*again), std::vector<std::string>{"aten::mm"});
-  const Result<LogFile> twice =
-      write_log_directory(trace, folder.path("log"), {.run = "mine", .worker = "host_0"});
+  const Result<std::vector<LogFile>> twice = write_log_directory(
+      trace, folder.path("log"), {.format = LogFormat::plugin, .run = "mine", .worker = "host_0"});
   EXPECT_EQ(twice.status().code(), StatusCode::unwritable_output);
-  EXPECT_TRUE(write_log_directory(trace, folder.path("log"),
-                                  {.run = "mine", .worker = "host_0", .overwrite = true})
-                  .ok());
+  EXPECT_TRUE(
+      write_log_directory(
+          trace, folder.path("log"),
+          {.format = LogFormat::plugin, .run = "mine", .worker = "host_0", .overwrite = true})
+          .ok());
   EXPECT_THAT(folder.names(), testing::ElementsAre("log"));
 }
 
@@ -259,9 +263,11 @@ TEST(WriteLogDirectory, HasNamesWithoutBeingTold) {
   const ScratchFolder folder;
   TraceBuilder builder;
   add(builder, {.name = "a", .start = -5'000});
-  const Result<LogFile> file =
-      write_log_directory(finished(builder), folder.path("log"), {.use_gzip = false});
-  ASSERT_TRUE(file.ok()) << file.status().message();
+  const Result<std::vector<LogFile>> files = write_log_directory(
+      finished(builder), folder.path("log"), {.format = LogFormat::plugin, .use_gzip = false});
+  ASSERT_TRUE(files.ok()) << files.status().message();
+  ASSERT_EQ(files->size(), 1u);
+  const LogFile* const file = files->data();
   EXPECT_EQ(file->run, "traces");
   EXPECT_EQ(file->worker, "trace");
   EXPECT_EQ(file->span, 0) << "before 1970 there was no profiler";

@@ -1,6 +1,5 @@
 #include "converters/run_staging.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -14,7 +13,9 @@
 
 #include "fixtures/scratch_folder.h"
 #include "fixtures/whole_file.h"
+#include "io/folder_lock.h"
 #include "io/sink.h"
+#include "staging_fixture.h"
 
 namespace tbtrace::converters {
 namespace {
@@ -28,87 +29,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-constexpr const char* kFile = "w.1.pt.trace.json";
-constexpr const char* kOther = "w.2.pt.trace.json";
-
-std::unique_ptr<RunStaging> opened(const std::string& directory, RunStaging::Options options = {}) {
-  Result<std::unique_ptr<RunStaging>> staging = RunStaging::open(directory, options);
-  EXPECT_TRUE(staging.ok()) << staging.status().message();
-  return staging.ok() ? *std::move(staging) : nullptr;
-}
-
-std::string placed(RunStaging& staging, const std::string& run, const std::string& file) {
-  const Result<std::string> place = staging.place(run, file);
-  EXPECT_TRUE(place.ok()) << place.status().message();
-  return place.ok() ? *place : "";
-}
-
-void write(RunStaging& staging, const std::string& run, const std::string& file,
-           const std::string& text = "text", bool overwrite = false) {
-  Result<std::unique_ptr<io::ByteSink>> sink =
-      io::create_file(placed(staging, run, file), overwrite);
-  ASSERT_TRUE(sink.ok()) << sink.status().message();
-  EXPECT_TRUE((*sink)->write(text).ok());
-  EXPECT_TRUE((*sink)->close().ok());
-}
-
-/// All files and empty folders below a folder, sorted.
-std::vector<std::string> tree(const fs::path& root) {
-  std::vector<std::string> names;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root)) {
-    const std::string name = entry.path().lexically_relative(root).string();
-    if (!entry.is_directory()) names.push_back(name);
-    if (entry.is_directory() && fs::is_empty(entry.path())) names.push_back(name + "/");
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-/// Where files wait: beside the log directory, or in it where something is in the way.
-class RunStagingIn : public testing::TestWithParam<bool> {
- protected:
-  RunStagingIn() {
-    if (inside()) write_whole_file(scratch_.path("the/.logs.tbtrace-partial"), "in the way");
-  }
-  static bool inside() { return GetParam(); }
-  std::string logs() const { return scratch_.path("the/logs"); }
-  std::string log(const std::string& name) const { return logs() + "/" + name; }
-  fs::path staging_folder() const {
-    return inside() ? log(".tbtrace-partial") : scratch_.path("the/.logs.tbtrace-partial");
-  }
-  std::string waiting(const std::string& run, const std::string& file) const {
-    std::string name = file;
-    const std::size_t events = file.find("tfevents");
-    const bool is_events = events != std::string::npos;
-    if (is_events) name.insert(events + 2, "~");
-    if (inside() || is_events) name += ".partial";
-    return (staging_folder() / run / ".run" / name).string();
-  }
-  /// As a call leaves it that was killed.
-  void leave(const std::string& run, const std::string& file, const std::string& text) const {
-    fs::create_directories(fs::path(waiting(run, file)).parent_path());
-    write_whole_file(waiting(run, file), text);
-  }
-  /// What is in the log directory, what is beside it being nothing else than it should be. An empty
-  /// log directory that was made for nothing is gone.
-  std::vector<std::string> all() const {
-    std::vector<std::string> beside;
-    for (const auto& entry : fs::directory_iterator(scratch_.path("the"))) {
-      if (entry.path() != logs()) beside.push_back(entry.path().filename().string());
-    }
-    const std::vector<std::string> expected =
-        inside() ? std::vector<std::string>{".logs.tbtrace-partial"} : std::vector<std::string>();
-    EXPECT_EQ(beside, expected);
-    return fs::exists(logs()) ? tree(logs()) : std::vector<std::string>();
-  }
-
- private:
-  struct Scratch : ScratchFolder {
-    Scratch() { fs::create_directory(path("the")); }
-  };
-  Scratch scratch_;
-};
-
 INSTANTIATE_TEST_SUITE_P(Places, RunStagingIn, testing::Bool(),
                          [](const auto& place) { return place.param ? "Inside" : "Beside"; });
 
@@ -121,14 +41,13 @@ TEST_P(RunStagingIn, ARunAppearsWhenItIsFinished) {
     for (const std::string& name : tree(logs())) {
       EXPECT_THAT(name, testing::Not(testing::EndsWith(".json")));  // the plugin passes it over
     }
-    EXPECT_TRUE(staging->finish("run").ok());
+    EXPECT_TRUE(staging->finish("run").status.ok());
     EXPECT_EQ(read_whole_file(log("run/" + std::string(kFile))), "first");
     EXPECT_EQ(read_whole_file(log("run/" + std::string(kOther))), "second");
   }
   EXPECT_THAT(all(), ElementsAre("run/w.1.pt.trace.json", "run/w.2.pt.trace.json"));
 }
 
-// TensorBoard takes any file for an event file that has `tfevents` in its name.
 TEST_P(RunStagingIn, EventFilesWaitUnderOtherNames) {
   const std::vector<std::string> names = {"events.out.tfevents.1.tf~w.1", "tfevents.tf.tftf~~"};
   {
@@ -138,7 +57,7 @@ TEST_P(RunStagingIn, EventFilesWaitUnderOtherNames) {
     EXPECT_THAT(waiting, testing::Contains(testing::EndsWith(".partial")).Times(2));
     EXPECT_THAT(waiting, testing::Each(testing::Not(testing::HasSubstr("tfevents"))));
     for (const std::string& name : names) EXPECT_TRUE(staging->exists("run", name));
-    EXPECT_TRUE(staging->finish("run").ok());
+    EXPECT_TRUE(staging->finish("run").status.ok());
   }
   EXPECT_THAT(all(), ElementsAre("run/" + names[0], "run/" + names[1]));
   for (const std::string& name : names) EXPECT_EQ(read_whole_file(log("run/" + name)), name);
@@ -170,14 +89,14 @@ TEST_P(RunStagingIn, RunsWaitForThemselvesAlone) {
   write(*staging, "a/b", kFile);
   write(*staging, "a/b/c", kFile);
   write(*staging, "d", kFile);
-  EXPECT_TRUE(staging->finish("a").ok());
+  EXPECT_TRUE(staging->finish("a").status.ok());
   EXPECT_TRUE(fs::exists(log("a/" + std::string(kFile))));
   EXPECT_FALSE(fs::exists(log("a/b")));
-  EXPECT_TRUE(staging->finish("a/b/c").ok());
+  EXPECT_TRUE(staging->finish("a/b/c").status.ok());
   EXPECT_FALSE(fs::exists(log("a/b/" + std::string(kFile))));
-  EXPECT_TRUE(staging->finish("a/b").ok());
-  EXPECT_TRUE(staging->finish("d").ok());
-  EXPECT_THAT(tree(staging_folder()), ElementsAre(".lock"));
+  EXPECT_TRUE(staging->finish("a/b").status.ok());
+  EXPECT_TRUE(staging->finish("d").status.ok());
+  EXPECT_EQ(staging->leftovers().files, 0u);
 }
 
 TEST_P(RunStagingIn, ARunThatIsThereGetsTheOtherFilesToo) {
@@ -187,9 +106,9 @@ TEST_P(RunStagingIn, ARunThatIsThereGetsTheOtherFilesToo) {
     const std::unique_ptr<RunStaging> staging = opened(logs());
     write(*staging, "run", kFile);
     write(*staging, "run", kOther);
-    EXPECT_TRUE(staging->finish("run").ok());
+    EXPECT_TRUE(staging->finish("run").status.ok());
     write(*staging, "run", "late.pt.trace.json");  // and again
-    EXPECT_TRUE(staging->finish("run").ok());
+    EXPECT_TRUE(staging->finish("run").status.ok());
   }
   EXPECT_THAT(all(), ElementsAre("run/late.pt.trace.json", "run/notes.txt", "run/w.1.pt.trace.json",
                                  "run/w.2.pt.trace.json"));
@@ -200,7 +119,7 @@ TEST_P(RunStagingIn, AnEmptyFolderIsANewRun) {
   {
     const std::unique_ptr<RunStaging> staging = opened(logs());
     write(*staging, "run", kFile);
-    EXPECT_TRUE(staging->finish("run").ok());
+    EXPECT_TRUE(staging->finish("run").status.ok());
   }
   EXPECT_THAT(all(), ElementsAre("run/w.1.pt.trace.json"));
 }
@@ -218,7 +137,7 @@ TEST_P(RunStagingIn, RefusesAFileThatIsThereBeforeItIsWritten) {
     EXPECT_THAT(place.status().message(), HasSubstr("exists already; "));
     write(*staging, "run", kOther);
     EXPECT_FALSE(staging->place("run", kOther).ok());  // two inputs of one name
-    EXPECT_TRUE(staging->finish("run").ok());
+    EXPECT_TRUE(staging->finish("run").status.ok());
   }
   EXPECT_EQ(read_whole_file(log("run/") + kFile), "old");
   EXPECT_THAT(all(), ElementsAre("run/w.1.pt.trace.json", "run/w.2.pt.trace.json"));
@@ -231,7 +150,7 @@ TEST_P(RunStagingIn, AFileThatAppearedMeanwhileWins) {
     write(*staging, "run", kOther, "ours");
     fs::create_directories(log("run"));
     write_whole_file(log("run/") + kFile, "theirs");
-    const Status finished = staging->finish("run");
+    const Status finished = staging->finish("run").status;
     EXPECT_EQ(finished.code(), StatusCode::unwritable_output);
     EXPECT_THAT(finished.message(), StartsWith("run/w.1.pt.trace.json exists already; "));
   }
@@ -248,18 +167,102 @@ TEST_P(RunStagingIn, ReplacesFilesWhenAsked) {
     EXPECT_TRUE(staging->exists("run", kFile));
     write(*staging, "run", kFile, "new", true);
     EXPECT_EQ(read_whole_file(log("run/") + kFile), "old");
-    EXPECT_TRUE(staging->finish("run").ok());
+    EXPECT_TRUE(staging->finish("run").status.ok());
   }
   EXPECT_EQ(read_whole_file(log("run/") + kFile), "new");
   EXPECT_THAT(all(), ElementsAre("run/w.1.pt.trace.json"));
 }
 
+TEST_P(RunStagingIn, AReplacedFileKeepsItsPermissions) {
+  fs::create_directories(log("run"));
+  write_whole_file(log("run/") + kFile, "old");
+  fs::permissions(log("run/") + kFile, fs::perms::owner_read | fs::perms::owner_write);
+  const std::unique_ptr<RunStaging> staging = opened(logs(), {.overwrite = true});
+  write(*staging, "run", kFile, "new", true);
+  EXPECT_TRUE(staging->finish("run").status.ok());
+  EXPECT_EQ(read_whole_file(log("run/") + kFile), "new");
+  EXPECT_EQ(fs::status(log("run/") + kFile).permissions(),
+            fs::perms::owner_read | fs::perms::owner_write);
+}
+
+TEST_P(RunStagingIn, FilesOfOtherNamesGoOnceTheNewOneIsThere) {
+  const std::vector<std::string> old = {"old", "old details", "old and never written anew"};
+  const auto place_for = [](RunStaging& staging, const std::string& file,
+                            const std::vector<std::string>& replaced) {
+    const Result<std::string> place = staging.place("run", file, replaced);
+    return place.ok() ? *place : place.status().message();
+  };
+  fs::create_directories(log("run"));
+  for (const std::string& name : old) write_whole_file(log("run/" + name), "old");
+  {
+    const std::unique_ptr<RunStaging> staging = opened(logs(), {.overwrite = true});
+    write_whole_file(place_for(*staging, "new", {"old", "old details", "never there"}), "new");
+    write_whole_file(place_for(*staging, "old details", {}), "new");
+    place_for(*staging, "failed", {"old and never written anew"});
+    for (const std::string& name : old) EXPECT_EQ(read_whole_file(log("run/" + name)), "old");
+    EXPECT_TRUE(staging->finish("run").status.ok());
+  }
+  EXPECT_THAT(all(), ElementsAre("run/new", "run/old and never written anew", "run/old details"));
+  EXPECT_EQ(read_whole_file(log("run/old details")), "new");
+}
+
+TEST_P(RunStagingIn, AnEmptyFileIsReplacedUnasked) {
+  fs::create_directories(log("run"));
+  write_whole_file(log("run/") + kFile, "");
+  {
+    const std::unique_ptr<RunStaging> staging = opened(logs(), {.resume = true});
+    EXPECT_FALSE(staging->exists("run", kFile));
+    write(*staging, "run", kFile, "whole");
+    EXPECT_TRUE(staging->finish("run").status.ok());
+  }
+  EXPECT_EQ(read_whole_file(log("run/") + kFile), "whole");
+}
+
+TEST_P(RunStagingIn, AFileThatIsReplacedStaysIfTheNewOneCannotBeMoved) {
+  fs::create_directories(log("run/w.1.pt.trace.json.gz/in the way"));
+  write_whole_file(log("run/") + kFile, "old");
+  {
+    const std::unique_ptr<RunStaging> staging = opened(logs(), {.overwrite = true});
+    const Result<std::string> place = staging->place("run", "w.1.pt.trace.json.gz", {kFile});
+    ASSERT_TRUE(place.ok());
+    write_whole_file(*place, "new");
+    const RunStaging::Finished finished = staging->finish("run");
+    EXPECT_EQ(finished.status.code(), StatusCode::unwritable_output);
+    EXPECT_THAT(finished.not_moved, ElementsAre("w.1.pt.trace.json.gz"));
+  }
+  EXPECT_EQ(read_whole_file(log("run/") + kFile), "old");
+}
+
+TEST_P(RunStagingIn, EventFilesWaitUntilAnotherWriterHasEnded) {
+  constexpr const char* kEvents = "events.out.tfevents.1.w.1.0";
+  fs::create_directories(log("run"));
+  {
+    const std::unique_ptr<RunStaging> staging = opened(logs());
+    EXPECT_TRUE(staging->check_lock("run").ok());
+    EXPECT_TRUE(staging->check_lock("other").ok()) << "there is no such folder yet";
+    write(*staging, "run", kEvents);
+    write(*staging, "run/below", kFile);
+    Result<std::unique_ptr<io::FolderLock>> writer = io::FolderLock::try_lock(log("run"));
+    ASSERT_TRUE(writer.ok() && *writer != nullptr);
+    EXPECT_THAT(staging->check_lock("run").message(),
+                HasSubstr("another program is writing to run"));
+    const RunStaging::Finished finished = staging->finish("run");
+    EXPECT_EQ(finished.status.code(), StatusCode::unwritable_output);
+    EXPECT_THAT(finished.not_moved, ElementsAre(kEvents));
+    EXPECT_TRUE(fs::exists(waiting("run", kEvents)));
+    EXPECT_TRUE(staging->finish("run/below").status.ok()) << "which has no event files";
+    writer->reset();
+    EXPECT_TRUE(staging->finish("run").status.ok());
+  }
+  EXPECT_THAT(all(), testing::Contains(std::string("run/") + kEvents));
+}
+
 TEST_P(RunStagingIn, NothingToFinishIsNoFailure) {
   {
     const std::unique_ptr<RunStaging> staging = opened(logs());
-    EXPECT_TRUE(staging->finish("never/begun").ok());
+    EXPECT_TRUE(staging->finish("never/begun").status.ok());
     placed(*staging, "run", kFile);  // and its writing failed
-    EXPECT_TRUE(staging->finish("run").ok());
+    EXPECT_TRUE(staging->finish("run").status.ok());
   }
   EXPECT_THAT(all(), IsEmpty());
 }
@@ -268,93 +271,9 @@ TEST_P(RunStagingIn, AFailedWriteLeavesNothing) {
   {
     const std::unique_ptr<RunStaging> staging = opened(logs());
     Result<std::unique_ptr<io::ByteSink>> sink =
-        io::create_file(placed(*staging, "a/run", kFile), false);
+        io::create_file(placed(*staging, "a/run", kFile), {});
     ASSERT_TRUE(sink.ok());
     EXPECT_TRUE((*sink)->write("half of it").ok());
-  }
-  EXPECT_THAT(all(), IsEmpty());
-}
-
-TEST_P(RunStagingIn, WhatWasNotFinishedStaysForACallThatResumes) {
-  {
-    const std::unique_ptr<RunStaging> staging = opened(logs());
-    write(*staging, "a/run", kFile, "finished");
-    placed(*staging, "other", kFile);
-  }
-  EXPECT_THAT(
-      tree(staging_folder()),
-      ElementsAre(fs::path(waiting("a/run", kFile)).lexically_relative(staging_folder()).string()));
-  {
-    const std::unique_ptr<RunStaging> staging = opened(logs(), {.resume = true});
-    EXPECT_TRUE(staging->exists("a/run", kFile));
-    EXPECT_FALSE(staging->exists("a/run", kOther));
-    EXPECT_FALSE(staging->exists("other", kFile));
-    write(*staging, "a/run", kOther, "now");
-    EXPECT_TRUE(staging->finish("a/run").ok());
-    EXPECT_TRUE(staging->exists("a/run", kFile));
-  }
-  EXPECT_EQ(read_whole_file(log("a/run/") + kFile), "finished");
-  EXPECT_THAT(all(), ElementsAre("a/run/w.1.pt.trace.json", "a/run/w.2.pt.trace.json"));
-}
-
-TEST_P(RunStagingIn, AllMayHaveBeenWrittenWhenItWasKilled) {
-  leave("run", kFile, "finished");
-  {
-    const std::unique_ptr<RunStaging> staging = opened(logs(), {.resume = true});
-    EXPECT_TRUE(staging->finish("run").ok());
-  }
-  EXPECT_EQ(read_whole_file(log("run/") + kFile), "finished");
-  EXPECT_THAT(all(), ElementsAre("run/w.1.pt.trace.json"));
-}
-
-TEST_P(RunStagingIn, LeftoversAreReplacedWithoutResume) {
-  leave("run", kFile, "of yesterday");
-  leave("run", kOther, "of yesterday");
-  {
-    const std::unique_ptr<RunStaging> staging = opened(logs());
-    EXPECT_FALSE(staging->exists("run", kFile));
-    write(*staging, "run", kFile, "of today");
-    EXPECT_TRUE(staging->exists("run", kFile));
-    EXPECT_TRUE(staging->finish("run").ok());
-  }
-  EXPECT_EQ(read_whole_file(log("run/") + kFile), "of today");
-  EXPECT_THAT(all(), ElementsAre("run/w.1.pt.trace.json"));
-}
-
-TEST_P(RunStagingIn, LeftoversOfOtherRunsStay) {
-  leave("other", kFile, "of yesterday");
-  {
-    const std::unique_ptr<RunStaging> staging = opened(logs());
-    write(*staging, "run", kFile);
-    EXPECT_TRUE(staging->finish("run").ok());
-    EXPECT_TRUE(staging->finish("other").ok());
-    EXPECT_FALSE(fs::exists(log("other")));
-  }
-  EXPECT_EQ(read_whole_file(waiting("other", kFile)), "of yesterday");
-}
-
-TEST_P(RunStagingIn, ALeftoverOfAFileThatIsThereGoes) {
-  leave("run", kFile, "of yesterday");
-  fs::create_directories(log("run"));
-  write_whole_file(log("run/") + kFile, "there");
-  {
-    const std::unique_ptr<RunStaging> staging = opened(logs(), {.resume = true});
-    EXPECT_TRUE(staging->exists("run", kFile));
-    EXPECT_TRUE(staging->finish("run").ok());
-  }
-  EXPECT_EQ(read_whole_file(log("run/") + kFile), "there");
-  EXPECT_THAT(all(), ElementsAre("run/w.1.pt.trace.json"));
-}
-
-TEST_P(RunStagingIn, HalfFilesOfAKilledCallGo) {
-  for (const bool resume : {false, true}) {
-    const std::string half = waiting("a/run", kFile) + ".tmp-123-1";
-    fs::create_directories(fs::path(half).parent_path());
-    write_whole_file(half, "half of it");
-    const std::unique_ptr<RunStaging> staging = opened(logs(), {.resume = resume});
-    EXPECT_FALSE(fs::exists(half));
-    EXPECT_FALSE(staging->exists("a/run", kFile));
-    EXPECT_TRUE(staging->finish("a/run").ok());
   }
   EXPECT_THAT(all(), IsEmpty());
 }
@@ -366,7 +285,7 @@ TEST_P(RunStagingIn, OneCallAtATimeWrites) {
   EXPECT_EQ(second.status().code(), StatusCode::unwritable_output);
   EXPECT_THAT(second.status().message(), StartsWith("another conversion is writing to this dir"));
   write(*first, "run", kFile);
-  EXPECT_TRUE(first->finish("run").ok());
+  EXPECT_TRUE(first->finish("run").status.ok());
   first.reset();
   EXPECT_NE(opened(logs()), nullptr);
   EXPECT_THAT(all(), ElementsAre("run/w.1.pt.trace.json"));
@@ -382,12 +301,12 @@ TEST_P(RunStagingIn, ThreadsPlaceAndFinish) {
           const std::string run = "r/" + std::to_string(round % 10) + (thread == 0 ? "" : "/x");
           write(*staging, run, "w" + std::to_string(round) + ".pt.trace.json");
           if (round % 3 == 0) {
-            EXPECT_TRUE(staging->finish(run).ok());
+            EXPECT_TRUE(staging->finish(run).status.ok());
           }
         }
         for (int number = 0; number < 10; ++number) {
           const std::string run = "r/" + std::to_string(number) + (thread == 0 ? "" : "/x");
-          EXPECT_TRUE(staging->finish(run).ok());
+          EXPECT_TRUE(staging->finish(run).status.ok());
         }
       });
     }
@@ -405,7 +324,7 @@ TEST_P(RunStagingIn, AFileInThePlaceOfARunIsAFailure) {
     const std::unique_ptr<RunStaging> staging = opened(logs());
     EXPECT_THAT(staging->place("run", kFile).status().message(), HasSubstr("is a file"));
     write(*staging, "run/below", kFile);
-    const Status finished = staging->finish("run/below");
+    const Status finished = staging->finish("run/below").status;
     EXPECT_EQ(finished.code(), StatusCode::unwritable_output);
     EXPECT_THAT(finished.message(), HasSubstr("Not a directory"));
     EXPECT_TRUE(fs::exists(waiting("run/below", kFile)));
@@ -419,7 +338,7 @@ TEST_P(RunStagingIn, NamesStayBelowTheLogDirectory) {
     for (const char* run :
          {"", "/", "/a", "a/", "a//b", ".", "..", "../a", "a/..", "a/./b", ".a"}) {
       EXPECT_EQ(staging->place(run, kFile).status().code(), StatusCode::invalid_argument) << run;
-      EXPECT_EQ(staging->finish(run).code(), StatusCode::invalid_argument) << run;
+      EXPECT_EQ(staging->finish(run).status.code(), StatusCode::invalid_argument) << run;
       EXPECT_FALSE(staging->exists(run, kFile));
     }
     for (const std::string& file : {std::string(), std::string("a/b"), std::string(".."),
@@ -449,7 +368,7 @@ TEST(RunStaging, TakesALogDirectoryHoweverItIsWritten) {
     const std::unique_ptr<RunStaging> staging = opened(written);
     write(*staging, "run", kFile);
     EXPECT_EQ(placed(*staging, "run", kOther).find(scratch.path("")), 0U);
-    EXPECT_TRUE(staging->finish("run").ok());
+    EXPECT_TRUE(staging->finish("run").status.ok());
     EXPECT_TRUE(fs::exists(scratch.root() / meant / "run" / kFile)) << written;
   }
   fs::current_path(scratch.path("there/sub"));
@@ -457,12 +376,22 @@ TEST(RunStaging, TakesALogDirectoryHoweverItIsWritten) {
     const std::unique_ptr<RunStaging> staging = opened(".");
     fs::current_path(before);  // it does not matter any more
     write(*staging, "here", kFile);
-    EXPECT_TRUE(staging->finish("here").ok());
+    EXPECT_TRUE(staging->finish("here").status.ok());
   }
   EXPECT_THAT(tree(scratch.path("there/sub")),
               ElementsAre("here/w.1.pt.trace.json", "run/w.1.pt.trace.json"));
   EXPECT_THAT(scratch.names(),
               ElementsAre("absolute", "deep", "link", "new", "new2", "new3", "new4", "there"));
+}
+
+TEST(RunStaging, OneCallAtATimeWritesWhereverFilesWait) {
+  const ScratchFolder scratch;
+  const std::unique_ptr<RunStaging> beside = opened(scratch.path("logs"));
+  fs::rename(scratch.path(".logs.tbtrace-partial"), scratch.path("moved"));
+  write_whole_file(scratch.path(".logs.tbtrace-partial"), "in the way of the second call");
+  const auto inside = RunStaging::open(scratch.path("logs"), {});
+  ASSERT_FALSE(inside.ok());
+  EXPECT_THAT(inside.status().message(), HasSubstr("another conversion is writing"));
 }
 
 TEST(RunStaging, ALogDirectoryMustBeADirectory) {
@@ -472,9 +401,9 @@ TEST(RunStaging, ALogDirectoryMustBeADirectory) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {scratch.path("file"), "is a file"},
       {scratch.path("file/below"), "Not a directory"},
-      {scratch.path("dangling"), "cannot make this directory"},
+      {scratch.path("dangling"), "cannot create this directory"},
       {scratch.path(std::string(300, 'x')), "File name too long"},
-      {"", "cannot make this directory"}};
+      {"", "cannot create this directory"}};
   for (const auto& [directory, cause] : cases) {
     const Result<std::unique_ptr<RunStaging>> staging = RunStaging::open(directory, {});
     ASSERT_FALSE(staging.ok()) << directory;
@@ -504,7 +433,7 @@ TEST(RunStaging, ALinkInThePlaceOfTheStagingIsNotFollowed) {
   fs::create_directory_symlink("elsewhere", scratch.path(".logs.tbtrace-partial"));
   const std::unique_ptr<RunStaging> staging = opened(scratch.path("logs"));
   write(*staging, "run", kFile);
-  EXPECT_TRUE(staging->finish("run").ok());
+  EXPECT_TRUE(staging->finish("run").status.ok());
   EXPECT_TRUE(fs::is_empty(scratch.path("elsewhere")));
   EXPECT_TRUE(fs::exists(scratch.path("logs/run/") + kFile));
 }
@@ -515,7 +444,7 @@ TEST(RunStaging, ANameTooLongForAStagingBesideIsNone) {
   {
     const std::unique_ptr<RunStaging> staging = opened(logs);
     write(*staging, "run", kFile);
-    EXPECT_TRUE(staging->finish("run").ok());
+    EXPECT_TRUE(staging->finish("run").status.ok());
   }
   EXPECT_THAT(tree(logs), ElementsAre("run/w.1.pt.trace.json"));
 }
@@ -527,7 +456,7 @@ TEST(RunStaging, FilesHaveTheGroupOfTheLogDirectory) {
   {
     const std::unique_ptr<RunStaging> staging = opened(scratch.path("logs"));
     write(*staging, "run", kFile);
-    EXPECT_TRUE(staging->finish("run").ok());
+    EXPECT_TRUE(staging->finish("run").status.ok());
   }
   struct stat logs = {};
   struct stat run = {};

@@ -71,7 +71,8 @@ def image(tensor):
     across, down, channels, alike = facts(png)
     if (width, height) != (b"%d" % across, b"%d" % down):
         raise ValueError(f"a picture of {across} x {down} is said to be {width} x {height}")
-    return f": PNG, {across} x {down}, {channels} channels, {'a single colour' if alike else 'several colours'}", []
+    # Its height follows from the machine's fonts.
+    return f": PNG, {across} wide, {channels} channels, {'a single colour' if alike else 'several colours'}", []
 
 
 def layout(tensor):

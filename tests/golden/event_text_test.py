@@ -176,7 +176,7 @@ class Text(unittest.TestCase):
                               (png([[9, 5], [5, 0]], filters=3), "a single colour"),
                               (png([[9, 0], [0, 0]], filters=4), "a single colour"),
                               (png([[9, 0], [0, 1]], filters=4), "several colours")):
-            self.assertEqual(self.shown(picture(data))[1:], [f"  p [images]: PNG, 2 x 2, 1 channels, {colours}"])
+            self.assertEqual(self.shown(picture(data))[1:], [f"  p [images]: PNG, 2 wide, 1 channels, {colours}"])
         self.refused("is said to be", picture(png([[9, 9]])))
         good = png([[9, 9], [9, 9]])
         for damaged in (good[1:], good[:-1], good + b"\0", good[:45] + bytes([good[45] ^ 1]) + good[46:]):

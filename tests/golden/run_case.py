@@ -65,9 +65,9 @@ def sizes_masked(printed, files):
         if is_event_file(path):
             name = re.escape(path.encode())
             text, number = (re.escape(size.encode()) for size in (size_text(len(data)), str(len(data))))
-            printed = re.sub(rb"(-> " + name + rb" \(\d+ ranges, )" + text + rb"\)", rb"\1SIZE)", printed)
-            printed = re.sub(rb'("path": "' + name + rb'", "ranges": \d+, "size_bytes": )' + number + rb",",
-                             rb"\1SIZE,", printed)
+            printed = re.sub(rb"(-> " + name + rb" \()" + text + rb"\)", rb"\1SIZE)", printed)
+            written = rb'("path": "' + name + rb'", "worker": "[^"]*", "span_ns": \d+, "written": true, "size_bytes": )'
+            printed = re.sub(written + number + rb",", rb"\1SIZE,", printed)
     return printed
 
 

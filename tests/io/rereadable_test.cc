@@ -190,7 +190,7 @@ TEST(Rereadable, SaysThatThereIsNoRoomForACopy) {
   const Pipe pipe("text");
   const Surroundings surroundings(pipe.end(), folder.path("missing"));
   const Status status = failure("-");
-  EXPECT_EQ(status.code(), StatusCode::unreadable_input);
+  EXPECT_EQ(status.code(), StatusCode::unwritable_output);
   EXPECT_THAT(status.message(), HasSubstr("TMPDIR"));
 }
 

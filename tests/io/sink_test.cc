@@ -7,6 +7,7 @@
 #include <sstream>
 #include <streambuf>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <fcntl.h>
@@ -31,7 +32,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 std::unique_ptr<ByteSink> created(const std::string& path, bool overwrite = false) {
-  Result<std::unique_ptr<ByteSink>> sink = create_file(path, overwrite);
+  Result<std::unique_ptr<ByteSink>> sink = create_file(path, {.overwrite = overwrite});
   EXPECT_TRUE(sink.ok()) << sink.status().message();
   return *std::move(sink);
 }
@@ -58,6 +59,29 @@ class StandardOutputTo {
  private:
   int saved_;
 };
+
+TEST(DirectSink, WaitsForRoomInAPipeThatDoesNotBlock) {
+  int ends[2] = {};
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+  const std::string text(std::size_t{1} << 20, 'x');  // a pipe holds 64 KiB
+  std::string got;
+  std::jthread reader([&] {
+    ::fcntl(ends[0], F_SETFL, 0);
+    char buffer[4096];
+    for (ssize_t size = 0; (size = ::read(ends[0], buffer, sizeof(buffer))) > 0;) {
+      got.append(buffer, static_cast<std::size_t>(size));
+    }
+  });
+  {
+    const StandardOutputTo pipe(ends[1]);
+    const Status written = standard_output()->write(text);
+    EXPECT_TRUE(written.ok()) << written.message();
+  }
+  ::close(ends[1]);
+  reader.join();
+  ::close(ends[0]);
+  EXPECT_EQ(got, text);
+}
 
 TEST(FileSink, AppearsWithAllItsBytesWhenClosed) {
   const ScratchFolder folder;
@@ -96,7 +120,7 @@ TEST(FileSink, LeavesTheOldFileWhenNotClosed) {
 TEST(FileSink, RefusesAnExistingFile) {
   const ScratchFolder folder;
   write_whole_file(folder.path("out"), "old");
-  const Result<std::unique_ptr<ByteSink>> sink = create_file(folder.path("out"), false);
+  const Result<std::unique_ptr<ByteSink>> sink = create_file(folder.path("out"), {});
   ASSERT_FALSE(sink.ok());
   EXPECT_EQ(sink.status().code(), StatusCode::unwritable_output);
   EXPECT_THAT(sink.status().message(), HasSubstr("exists already"));
@@ -122,7 +146,7 @@ TEST(FileSink, SaysBeforehandWhatItWouldRefuse) {
   EXPECT_TRUE(check_place(folder.path("new"), false).ok());
   write_whole_file(folder.path("old"), "x");
   EXPECT_EQ(check_place(folder.path("old"), false).message(),
-            create_file(folder.path("old"), false).status().message());
+            create_file(folder.path("old"), {}).status().message());
   EXPECT_FALSE(check_place(folder.path("old"), false).ok());
   EXPECT_TRUE(check_place(folder.path("old"), true).ok());
   EXPECT_FALSE(check_place(folder.path("."), true).ok());
@@ -162,7 +186,7 @@ TEST(FileSink, SaysWhyAFileCannotBeMade) {
       {folder.path(std::string(300, 'x')), "File name too long"},
       {folder.root().string(), "is a directory"}};
   for (const auto& [path, cause] : cases) {
-    const Result<std::unique_ptr<ByteSink>> sink = create_file(path, true);
+    const Result<std::unique_ptr<ByteSink>> sink = create_file(path, {.overwrite = true});
     ASSERT_FALSE(sink.ok()) << path;
     EXPECT_EQ(sink.status().code(), StatusCode::unwritable_output);
     EXPECT_THAT(sink.status().message(), HasSubstr(cause));
@@ -182,10 +206,25 @@ TEST(FileSink, PermissionsFollowTheUmask) {
   const ScratchFolder folder;
   for (const mode_t mask : {022, 077, 002}) {
     const mode_t before = ::umask(mask);
-    const std::unique_ptr<ByteSink> sink = created(folder.path("out"), true);
+    const std::string path = folder.path("out" + std::to_string(mask));
+    const std::unique_ptr<ByteSink> sink = created(path);
     EXPECT_TRUE(sink->close().ok());
     ::umask(before);
-    EXPECT_EQ(permissions(folder.path("out")), 0666U & ~mask);
+    EXPECT_EQ(permissions(path), 0666U & ~mask);
+  }
+}
+
+TEST(FileSink, AReplacedFileKeepsItsPermissions) {
+  const ScratchFolder folder;
+  for (const mode_t mode : {0600, 0664}) {
+    write_whole_file(folder.path("out"), "old");
+    ASSERT_EQ(::chmod(folder.path("out").c_str(), mode), 0);
+    const std::unique_ptr<ByteSink> sink = created(folder.path("out"), true);
+    for (const std::string& name : folder.names()) {
+      EXPECT_EQ(permissions(folder.path(name)), mode) << "also while it is written: " << name;
+    }
+    EXPECT_TRUE(sink->close().ok());
+    EXPECT_EQ(permissions(folder.path("out")), mode);
   }
 }
 
@@ -194,7 +233,7 @@ TEST(FileSink, ALinkStaysAndItsTargetIsReplaced) {
   std::filesystem::create_directory(folder.path("sub"));
   write_whole_file(folder.path("sub/target"), "old");
   std::filesystem::create_symlink("sub/target", folder.path("link"));
-  EXPECT_FALSE(create_file(folder.path("link"), false).ok());
+  EXPECT_FALSE(create_file(folder.path("link"), {}).ok());
   const std::unique_ptr<ByteSink> sink = created(folder.path("link"), true);
   ASSERT_TRUE(sink->write("new").ok());
   EXPECT_EQ(read_whole_file(folder.path("sub/target")), "old");

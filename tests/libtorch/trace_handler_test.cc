@@ -80,6 +80,18 @@ TEST(TraceHandler, GivesEachWindowARunOnRequest) {
   EXPECT_THAT(folder.log_files(), ElementsAre(StartsWith("w_1/w."), StartsWith("w_2/w.")));
 }
 
+TEST(TraceHandler, AWorkersNameIsOneComponentOfAPath) {
+  for (const auto& [wanted, name] :
+       {std::pair{"node/7", "node_7"}, std::pair{"../up", "___up"}, std::pair{"All", "All_"}}) {
+    for (const bool run_per_window : {false, true}) {
+      const Folder folder;
+      record_windows(folder.path(), {.worker_name = wanted, .run_per_window = run_per_window}, 1);
+      const std::string run = run_per_window ? std::string(name) + "_1/" : "";
+      EXPECT_THAT(folder.log_files(), ElementsAre(StartsWith(run + name + "."))) << wanted;
+    }
+  }
+}
+
 TEST(TraceHandler, AThousandCyclesGiveAThousandFiles) {
   const Folder folder;
   record_windows(folder.path(), {.worker_name = "w", .use_gzip = true}, 1000);
