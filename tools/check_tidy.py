@@ -46,7 +46,7 @@ def sources(build, pattern):
                 and re.search(pattern, path)):
             commands[path] = entry["command"]
     if not commands:
-        fail(f"{database} names no source of ours that matches '{pattern}'")
+        fail(f"{database} names no source of this project that matches '{pattern}'")
     return commands
 
 

@@ -1,5 +1,5 @@
 // What the user sees besides results: warnings, errors, progress, all on standard error.
-// One thread. A closed or redirected standard error is no failure.
+// One thread. A closed or redirected standard error is not a failure.
 #pragma once
 
 #include <chrono>

@@ -139,7 +139,7 @@ Status check_limit(const Trace& trace, const std::string& input, bool strict, Co
   if (limited == 0) return {};
   const std::string text =
       "more than " + std::to_string(LinkReport::kMostOperators) +
-      " operators bear one External id; only the first ones get its kernels, copies and fills; "
+      " operators bear one External id; only the first ones get its kernels, memcpys and memsets; "
       "--strict-totals counts each of these once [work_over_operator_limit, " +
       std::to_string(limited) + " x]";
   if (strict) return {StatusCode::check_failed, "strict reading failed: " + text};

@@ -73,7 +73,7 @@ class OptionParser {
   StandardOptions standard_;
 };
 
-/// Nothing if `text` is no whole number.
+/// Nothing if `text` is not a whole number.
 std::optional<std::int64_t> whole_number(std::string_view text);
 
 /// Where to write, `-` if that was not said.

@@ -40,7 +40,7 @@ enum class ArgumentGroup : std::uint8_t {
   python,       ///< ids that tie Python frames to each other
   placement,    ///< stream, device and context of device work
   launches,     ///< launch configuration and occupancy of kernels
-  copies,       ///< size and bandwidth of copies and fills
+  copies,       ///< size and bandwidth of memcpys and memsets
   graphs,       ///< CUDA graphs and their nodes
   collectives,  ///< what c10d says of a collective
   synchronization,  ///< what a synchronization waited for

@@ -123,7 +123,7 @@ struct Leftovers {
 
 struct Conversion {
   std::vector<ConvertedInput> inputs;    ///< in the order in which they were found
-  std::vector<std::string> passed_over;  ///< files in searched directories that are no traces
+  std::vector<std::string> passed_over;  ///< files in searched directories that are not traces
   /// Folders of the log directory in which something could not be written or moved, and why. The
   /// inputs whose own files are concerned have failed, too.
   std::vector<std::pair<std::string, Status>> failed_runs;

@@ -1,4 +1,4 @@
-// The makes of devices that torch knows.
+// The device types that torch knows.
 // Plain values; safe from any thread.
 #pragma once
 

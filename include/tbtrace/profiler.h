@@ -33,7 +33,7 @@ namespace TBTRACE_EXPORT tbtrace {
 
 class Profiler;
 
-/// What is recorded: operators and ranges of the host, or the work of devices.
+/// What is recorded: operators and ranges of the host, or device activity.
 /// GPUs need NVIDIA's driver and CUPTI, which is loaded when it is wanted; `tbtrace doctor` says
 /// whether and why not. Where they cannot be recorded, the rest is, and one warning says so.
 enum class Activity : std::uint8_t { cpu, cuda };

@@ -42,8 +42,8 @@ struct ScheduleOptions {
 /// The schedule itself throws it for a negative step.
 Schedule schedule(const ScheduleOptions& options);
 
-/// What a profiler does with `schedule` during the first `steps` steps, a line a stretch, and the
-/// calls to step() at which it hands over a cycle; for looking at a schedule before a long run.
+/// What a profiler does with `schedule` during the first `steps` steps, one line per stretch, and
+/// the calls to step() at which it hands over a cycle; for looking at a schedule before a long run.
 std::string explain(const Schedule& schedule, std::int64_t steps);
 
 }  // namespace tbtrace

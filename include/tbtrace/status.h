@@ -21,7 +21,7 @@ namespace TBTRACE_EXPORT tbtrace {
 enum class StatusCode : std::uint8_t {
   ok,
   invalid_argument,   ///< the caller asked for something that does not exist (exit code 2)
-  unreadable_input,   ///< an input could not be opened or is no trace (exit code 3)
+  unreadable_input,   ///< an input could not be opened or is not a trace (exit code 3)
   unwritable_output,  ///< an output could not be written, or exists already (exit code 5)
   check_failed,       ///< a check that was asked for failed, such as `strict` (exit code 1)
   out_of_memory,      ///< an input needs more memory than there is (exit code 3)

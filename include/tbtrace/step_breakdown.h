@@ -38,10 +38,10 @@ std::string_view step_role_name(StepRole role);
 
 /// Whose figures to compute. Both are integers and cut steps alike.
 enum class StepFigures : std::uint8_t {
-  /// Parts add up to the step. Driver calls are launches, kernels of every make of device are
+  /// Parts add up to the step. Driver calls are launches, kernels of every device type are
   /// kernels, every collective of c10d is communication, and so are kernels whose operator is one
-  /// or that NCCL or RCCL named; what stands on a device as an annotation is no time of the host
-  /// and no step.
+  /// or that NCCL or RCCL named; annotations on devices are neither host time
+  /// nor steps.
   exact,
   /// What torch-tb-profiler shows: its times, which are rounded to doubles, its lists of
   /// categories and names, and its flaw: where a role leaves no instant of the steps free, the
@@ -51,7 +51,7 @@ enum class StepFigures : std::uint8_t {
 
 struct StepBreakdownOptions {
   StepFigures figures = StepFigures::exact;
-  /// The plugin leaves out the steps behind the last one that launched work of a device, and that
+  /// The plugin leaves out the steps after the last one that launched device work, and that
   /// one too if it launched less than 0.8 times as much as the one before: their kernels may be
   /// missing. Says to keep them.
   bool keep_tail_steps = false;
@@ -64,12 +64,12 @@ struct StepTime {
   std::string name;         ///< `ProfilerStep#5`; `[all]` where the trace has no steps
   std::int64_t number = 0;  ///< 5
   /// The step's range on the host, widened: it starts no earlier than the one before ends, and ends
-  /// no earlier than the work of devices that was launched in it. Where no step launched any, the
+  /// no earlier than the device work that was launched in it. Where no step launched any, the
   /// range on the host, as it is.
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
   std::array<std::int64_t, kStepRoles> role_ns = {};  ///< by StepRole
-  std::uint64_t launched = 0;  ///< kernels, copies and fills whose launch lies in its host range
+  std::uint64_t launched = 0;  ///< kernels, memcpys and memsets whose launch lies in its host range
   /// Time in which at least one kernel ran, by StepBreakdown::devices.
   std::vector<std::int64_t> busy_ns;
   /// The most that was allocated at any record of memory from its start to before its end, by

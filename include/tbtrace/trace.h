@@ -1,7 +1,8 @@
 // A recording of torch.profiler in memory: what ran when and where, read from a file.
 // A Trace owns all its data; views and ids are valid as long as it lives, and for it alone.
 // Immutable: any number of threads may read one. Reading a file never throws for what is in it.
-// Damage in the input is counted in issues(); only an input that is no trace at all is a failure.
+// Damage in the input is counted in issues(); only an input that is not a trace at all is a
+// failure.
 #pragma once
 
 #include <cstddef>
@@ -48,7 +49,7 @@ enum class EventKind : std::uint8_t {
   trace_span,           ///< the window of the recording
 };
 
-/// Kernels, copies and fills: what a device does. Annotations' shadows and waits are no work.
+/// Kernels, memcpys and memsets: what a device does. Annotations' shadows and waits are not work.
 constexpr bool is_device_work(EventKind kind) {
   return kind >= EventKind::kernel && kind <= EventKind::gpu_memset;
 }
@@ -127,7 +128,7 @@ struct Issue {
   std::vector<std::uint64_t> offsets;  ///< of the first few, in bytes of the inflated text
 };
 
-/// By which rule the work of devices (kernels, copies, fills) was linked to what launched it.
+/// By which rule the device work (kernels, memcpys, memsets) was linked to what launched it.
 struct LinkReport {
   /// Whether `External id` of launches and work names operators. Files of 2022 to 2024 repeat the
   /// `correlation` there; then it is not used.
@@ -251,7 +252,7 @@ class Trace {
   /// Unix time of 0 in nanoseconds (`baseTimeNanoseconds`); 0 where times are absolute. Traces of
   /// one job may have different bases: add it before comparing.
   std::int64_t base_time_ns() const;
-  /// The earliest time of any row of the file, also of those that are no range.
+  /// The earliest time of any row of the file, also of those that are not ranges.
   std::int64_t first_time_ns() const;
   /// The recording's window: the profiler's own span if the file has it, else all events.
   std::int64_t window_start_ns() const;
@@ -269,7 +270,7 @@ class Trace {
   /// Problems of the input, each kind once; empty for a sound file.
   const std::vector<Issue>& issues() const;
 
-  /// How the work of devices was linked to operators. Computed at the first call.
+  /// How the device work was linked to operators. Computed at the first call.
   const LinkReport& links() const;
 
   // For the analyses; computed at the first call.

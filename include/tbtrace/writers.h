@@ -15,8 +15,9 @@
 
 namespace TBTRACE_EXPORT tbtrace {
 
-/// RFC 4180: a header row of column names, then a row a line, ended by CRLF. Lists are joined by
-/// `;`. Cells that a spreadsheet would take for a formula are kept as they are.
+/// RFC 4180: a header row of column names, then one row per line, ended by CRLF. Lists are joined
+/// by
+/// `;`. Cells that a spreadsheet would take for a formula are kept unchanged.
 std::string table_csv(const Table& table);
 
 /// A GitHub table: names in backticks, numbers to the right. Columns in which nothing stands are

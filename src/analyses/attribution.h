@@ -13,7 +13,7 @@
 
 namespace tbtrace::analyses {
 
-/// The range of the host that work of a device belongs to: its operator; else the range that holds
+/// The range of the host that device work belongs to: its operator; else the range that holds
 /// its launch; else the launch.
 EventId owner_of_work(const CallTree& tree, const DeviceLink& work);
 

@@ -121,7 +121,7 @@ std::vector<BackwardPasses::NodeId> BackwardPasses::take_passes_off() {
   return roots;
 }
 
-/// A pass and those behind it that only add up gradients make a group.
+/// A pass and those after it that only add up gradients make a group.
 void BackwardPasses::group_passes(std::span<const NodeId> roots) {
   NodeId group = roots.front();
   for (const NodeId root : roots) {

@@ -1,4 +1,4 @@
-// Which call launched which work of a device, as torch-tb-profiler joins them.
+// Which call launched which device work, as torch-tb-profiler joins them.
 // Results are plain values; pure functions.
 // Source: kineto tb_plugin, profiler/event_parser.py at 94979607^.
 #pragma once
@@ -20,7 +20,7 @@ struct LaunchedWork {
 std::vector<EventId> plugin_order(const Trace& trace);
 
 /// All work, in the plugin's order. The plugin has `correlation` only: the latest call before the
-/// work that bears its number, else the first behind it; to have no number is a number like any
+/// work that bears its number, else the first after it; to have no number is a number like any
 /// other. `order`: what plugin_order() gives.
 std::vector<LaunchedWork> plugin_launches(const Trace& trace, std::span<const EventId> order);
 

@@ -11,7 +11,7 @@ namespace tbtrace::analyses {
 
 /// The plugin's own rules and doubles: one tree a thread id, whatever the process; ranges that
 /// cross are dropped; launches belong to the first range with their `External id`, and driver calls
-/// are not launches; a call of the runtime is no self time. Grouping by stack is not offered.
+/// are not launches; a call of the runtime is not self time. Grouping by stack is not offered.
 OperatorSummary plugin_summary(std::span<const Trace* const> traces, const SummaryOptions& options);
 
 }  // namespace tbtrace::analyses

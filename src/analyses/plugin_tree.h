@@ -1,6 +1,6 @@
 // The plugin's tree of operators, steps and modules, with what they launched.
 // Owns its nodes; made from a Trace, which must outlive it. Immutable once made.
-// A thread id that is no number loses its ranges here; it loses the plugin the whole file.
+// A thread id that is not a number loses its ranges here; it loses the plugin the whole file.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,8 @@ namespace tbtrace::analyses {
 /// rows of memory records follow and lose ties. Both are in the order of their starts already.
 void sort_rows(TorchRows& list, std::size_t events);
 
-/// Parents per thread: whatever ends before an event starts, or inside it, is no parent any more.
+/// Parents per thread: whatever ends before an event starts, or inside it, is not a parent any
+/// more.
 void nest_rows(TorchRows& list, std::size_t threads);
 
 /// Drops an only child of the same name; its parent takes its children, and its kernels in place of

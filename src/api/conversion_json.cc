@@ -90,6 +90,17 @@ std::string conversion_json(const Conversion& conversion, const std::string& dir
   json.begin_array();
   for (const std::string& path : conversion.passed_over) json.text(path);
   json.end_array();
+  json.key("failed_runs");
+  json.begin_array();
+  for (const auto& [run, status] : conversion.failed_runs) {
+    json.begin_object();
+    json.key("run");
+    json.text(run);
+    json.key("error");
+    json.text(status.message());
+    json.end_object();
+  }
+  json.end_array();
   json.key("leftovers");
   json.begin_object();
   json.key("directory");

@@ -367,7 +367,7 @@ class Reader {
     take(2, 2 * kToken);
     done();
     top().is_cast = is_cast;
-    if (is_cast) result_.depth = 0;  // the arguments of its type stand behind it
+    if (is_cast) result_.depth = 0;  // the arguments of its type stand after it
     return true;
   }
 

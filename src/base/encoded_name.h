@@ -25,7 +25,7 @@ struct EncodedName {
     own_arguments,  ///< those in the name of a symbol, to which its parameters refer
     close,
     // Parts of a bracket.
-    part,      ///< begins behind the one before
+    part,      ///< begins after the one before
     part_end,  ///< ends here, or goes on with arguments and then ends again
     rest,      ///< parts are not known from here on
   };

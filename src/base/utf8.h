@@ -1,5 +1,5 @@
 // UTF-8 as text columns and outputs need it: counting, cutting, and making it valid.
-// Pure functions. Bytes that are no UTF-8 count as one character each and are replaced by U+FFFD.
+// Pure functions. Bytes that are not UTF-8 count as one character each and are replaced by U+FFFD.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ std::size_t utf8_length(std::string_view text);
 /// The first `count` characters, or all there are.
 std::string_view utf8_prefix(std::string_view text, std::size_t count);
 
-/// The text with each byte that is no part of a character replaced by U+FFFD.
+/// The text with each byte that is not part of a character replaced by U+FFFD.
 std::string to_utf8(std::string_view bytes);
 
 /// Appends a code point; surrogates and values above U+10FFFF become U+FFFD.

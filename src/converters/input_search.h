@@ -24,7 +24,7 @@ struct Inputs {
   std::vector<std::string> passed_over;
 };
 
-/// Files are taken as they are. Folders are searched for traces: files with the name of one
+/// Files are taken whatever is in them. Folders are searched for traces: files with the name of one
 /// (`.json`, `.json.gz`) that look like one, or that cannot be read, which is a failure of their
 /// own. Patterns of glob(3) are expanded if no file has that name. The same file is taken once. A
 /// file in the log directory is only taken if it is named itself.

@@ -109,7 +109,7 @@ class Rows {
     RowWriter::row_end(json_);
   }
 
-  /// All but the comma behind the last row, which may be the last one.
+  /// All but the comma after the last row, which may be the last one.
   Status flush(std::size_t from_size) {
     constexpr std::string_view kComma = ",\n";
     if (json_.size() < from_size) return {};

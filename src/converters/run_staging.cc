@@ -59,7 +59,7 @@ bool is_there(const fs::path& path) {
   return ::lstat(path.c_str(), &info) == 0 && !(S_ISREG(info.st_mode) && info.st_size == 0);
 }
 
-/// Free, or a folder of ours; in a folder such as /tmp it may be somebody else's.
+/// Free, or our own folder; in a folder such as /tmp it may be somebody else's.
 bool is_usable(const fs::path& folder) {
   struct stat info = {};
   if (::lstat(folder.c_str(), &info) != 0) return errno == ENOENT;

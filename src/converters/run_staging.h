@@ -27,7 +27,7 @@ namespace tbtrace::converters {
 /// How the name of every staging folder ends.
 inline constexpr std::string_view kStagingEnding = ".tbtrace-partial";
 
-/// A run is a path below the log directory such as `node1/ranks`, a file a name in it; none of
+/// A run is a path below the log directory such as `node1/ranks`, a file is a name in it; none of
 /// their components is empty or begins with a dot.
 class RunStaging {
  public:

@@ -33,9 +33,9 @@ struct Crossings {
 /// doubles of microseconds and add start and duration. Where such a sum is past the end of the
 /// range around it or past the start of the next one, the range ends earlier, by no more than the
 /// doubles need: 1 ns near 0, hundreds far from it. If the range around it then ends before its
-/// start, it has no length. Kernels, copies and fills keep their ends, and so does what they would
-/// be cut off from; such sums can still cross. Given what was written, with the same origin, it
-/// finds nothing.
+/// start, it has no length. Kernels, memcpys and memsets keep their ends, and so does what they
+/// would be cut off from; such sums can still cross. Given what was written, with the same origin,
+/// it finds nothing.
 Crossings find_crossings(const Trace& trace, const Roles& roles, std::int64_t origin_ns);
 
 }  // namespace tbtrace::dialects

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kLargestKept = std::numeric_limits<std::uint32_t>::max() - 1;
 
-/// The plugin's own dialect, that of 2020 and 2021: what it says of such a trace stays as it is.
+/// The plugin's own dialect, that of 2020 and 2021: what it says of such a trace stays unchanged.
 bool is_plugins_own(const Trace& trace) {
   constexpr std::array<std::string_view, 4> kOwn = {"Runtime", "Kernel", "Memcpy", "Memset"};
   return std::any_of(trace.categories().begin(), trace.categories().end(),

@@ -19,7 +19,7 @@ namespace {
 
 // Sums are doubles: those of whole numbers might not fit.
 
-/// Three digits behind the point are a microsecond.
+/// Three digits after the point are a microsecond.
 /// Adding 0 makes -0, which would be printed with its sign, 0.
 double ms(std::int64_t ns) { return std::round(static_cast<double>(ns) / 1e3) / 1e3 + 0.0; }
 double mib(std::int64_t bytes) {

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kUnseenAnnotation = "annotation";
 constexpr std::string_view kUnseenShadow = "gpu_annotation";
 
-/// Categories of today's Kineto for the calls and the work of devices; older ones get these names.
+/// Categories of today's Kineto for the calls and the device work; older ones get these names.
 constexpr std::array<std::string_view, 12> kModern = {
     "cuda_runtime",
     "cuda_driver",

@@ -17,7 +17,8 @@ namespace tbtrace::dialects {
 enum class Role : std::uint8_t {
   op,               ///< a node that the plugin lists as an operator, or leaves out by its name
   step,             ///< a node: `ProfilerStep#N`
-  annotation_node,  ///< a node that is no operator of its own: data loading, an optimizer's step
+  annotation_node,  ///< a node that is not an operator of its own: data loading, an optimizer's
+                    ///< step
   collective,       ///< a node: an annotation by one of the five names
   module,           ///< a node: a frame of an nn.Module
   frame,            ///< another frame of Python's

@@ -53,7 +53,7 @@ class RowWriter {
     std::string_view bare_args = {};  ///< the event's `args` if they are not an object
   };
 
-  /// All before the first row, and all behind the last one.
+  /// All before the first row, and all after the last one.
   void begin(std::string& json) const;
   void end(std::string& json) const;
 

@@ -25,7 +25,7 @@ struct Inflater::Library {
   }
 
   /// What was inflated before the damage and did not fit into the caller's buffer. The library
-  /// would go on reading behind the damage.
+  /// would go on reading after the damage.
   void give_rest() {
     const auto count = std::min<std::uint32_t>(
         state.avail_out, static_cast<std::uint32_t>(state.tmp_out_valid - state.tmp_out_processed));

@@ -44,7 +44,7 @@ std::unique_ptr<ByteSource> prefixed(std::string start, std::unique_ptr<ByteSour
 /// Up to `size` bytes from the start of `source`, which is replaced by one that gives them again.
 Result<std::string> peek(std::unique_ptr<ByteSource>& source, std::size_t size);
 
-/// The bytes as they are, or inflated when they are gzip, whatever the file is called. Names the
+/// The bytes of the file, or inflated when they are gzip, whatever the file is called. Names the
 /// compression in the failure when it is one that is not supported (zstd, xz, bzip2, zip).
 /// Damage inside gzip data shows as a failed read after the bytes that could be inflated.
 Result<std::unique_ptr<ByteSource>> decompressed(std::unique_ptr<ByteSource> source);

@@ -15,7 +15,7 @@
 namespace tbtrace::symbols {
 
 /// Symbols of this process are what its compiler made of its code, not somebody's input, so they
-/// may be as long as they are.
+/// may have any length.
 inline std::string readable(const char* symbol) {
   return demangle(symbol, std::numeric_limits<std::size_t>::max()).value_or(symbol);
 }

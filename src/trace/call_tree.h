@@ -19,7 +19,7 @@ class CallTree {
  public:
   explicit CallTree(const Trace& trace);
 
-  /// EventId::none for the outermost ranges and for events that are no range of the host.
+  /// EventId::none for the outermost ranges and for events that are not ranges of the host.
   EventId parent(EventId event) const { return parent_[index(event)]; }
 
   /// All host ranges, each after its parent; on a thread in the order of their starts.

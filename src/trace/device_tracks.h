@@ -16,7 +16,7 @@ struct TrackNames {
 /// What a track without categories holds.
 enum class TrackContent : unsigned char {
   host,
-  work,         ///< kernels, copies and fills of a GPU, told apart by their names
+  work,         ///< kernels, memcpys and memsets of a GPU, told apart by their names
   derived,      ///< ranges of a device that repeat or group its work
   tpu_work,     ///< operations of a TPU
   ascend_work,  ///< of Ascend's NPUs

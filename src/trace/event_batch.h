@@ -109,7 +109,7 @@ struct EventBatch {
     bool is_process = false;
   };
 
-  /// A row that is none of the above, where members were asked for.
+  /// Any other row, where members were asked for.
   struct Other {
     StringId phase = StringId::empty;
     StringId name = StringId::empty;

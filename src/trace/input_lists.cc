@@ -12,7 +12,7 @@ class Cursor {
  public:
   explicit Cursor(std::string_view text) : text_(text) {}
 
-  /// The next character that is no blank, '\0' at the end.
+  /// The next character that is not a blank, '\0' at the end.
   char peek() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')) {
       ++at_;

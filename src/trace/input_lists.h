@@ -1,6 +1,6 @@
 // The lists in the arguments of operators: shapes, types and concrete values.
 // Pure functions over the texts that a Trace holds.
-// A text that is no such list gives as much of it as makes sense.
+// A text that is not such a list gives as much of it as makes sense.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Which runtime call launched which work of a device, by correlation, in a file that holds several
+// Which runtime call launched which device work, by correlation, in a file that holds several
 // processes.
 // Made from a Trace, which must outlive it.
 #pragma once

@@ -1,4 +1,4 @@
-// Who launched which work of a device, and inside which operator.
+// Who launched which device work, and inside which operator.
 // Owns its rows; made from a Trace and valid for it alone. Immutable.
 // Work whose launch or operator is not in the file stays unlinked and is counted.
 #pragma once
@@ -29,7 +29,7 @@ class Links {
  public:
   Links(const Trace& trace, const CallTree& tree);
 
-  /// All work of devices, by start.
+  /// All device work, by start.
   std::span<const DeviceLink> device_work() const { return work_.view(); }
 
   const LinkReport& report() const { return report_; }

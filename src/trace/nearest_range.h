@@ -10,7 +10,7 @@
 namespace tbtrace {
 
 /// For each range the nearest one for which `test` holds, of itself and those around it;
-/// EventId::none where there is none, and for events that are no host ranges. From the outside in,
+/// EventId::none where there is none, and for events that are not host ranges. From the outside in,
 /// so that deep nests cost nothing.
 template <typename Test>
 Column<EventId> nearest_ranges(const Trace& trace, Test test) {

@@ -20,7 +20,7 @@ class SelfTimes {
  public:
   SelfTimes(const Trace& trace, const CallTree& tree);
 
-  /// 0 for events that are no range of the host.
+  /// 0 for events that are not ranges of the host.
   std::int64_t ns(EventId event) const { return ns_[index(event)]; }
 
   /// Time in which at least one range was open on the thread, by TrackId.

@@ -66,7 +66,7 @@ void TraceBuilder::infer_categories() {
   }
 }
 
-/// Kernels of every make of device share their categories; the runtime's category tells the make.
+/// Kernels of every device type share their categories; the runtime's category tells the type.
 void TraceBuilder::settle_devices() {
   std::optional<DeviceType> family;
   bool only_shared = true;

@@ -27,7 +27,8 @@ std::size_t open_quote(std::string_view text) {
 }  // namespace
 
 // simdjson's first stage and the array that it fills are public members of a class in a namespace
-// called internal; they are the same in every release from 3.0 to 4. Nothing else of ours names it.
+// called internal; they are the same in every release from 3.0 to 4. Nothing else in tbtrace names
+// it.
 struct JsonIndex::Library {
   std::unique_ptr<simdjson::internal::dom_parser_implementation> stages;
   std::size_t capacity = 0;

@@ -14,7 +14,7 @@ namespace tbtrace::wire {
 /// Bytes that must be readable after a text that is given to JsonIndex. Their content is ignored.
 inline constexpr std::size_t kJsonPadding = 64;
 
-/// Entries behind the last position that equal the text's size, so that a walk may look ahead.
+/// Entries after the last position that equal the text's size, so that a walk may look ahead.
 inline constexpr std::size_t kJsonSentinels = 4;
 
 enum class IndexEnd : std::uint8_t {

@@ -1,5 +1,5 @@
 // The slow and forgiving sibling of JsonIndex: finds the parts of one JSON value in text whose
-// strings may hold unescaped quotes, raw control characters or bytes that are no UTF-8.
+// strings may hold unescaped quotes, raw control characters or bytes that are not UTF-8.
 // Owns the positions; they are valid until the next scan. Not synchronised.
 // A value that makes no sense is `broken`, one that the text does not hold whole is `incomplete`.
 #pragma once
@@ -41,7 +41,7 @@ class JsonScanner {
   void set_quoting(Quoting quoting) { quoting_ = quoting; }
 
   /// Scans the value that starts at `at`, an element of an array (an event). When complete, `at` is
-  /// behind it. `last`: no more text will follow.
+  /// after it. `last`: no more text will follow.
   ScanEnd scan_element(std::string_view text, std::size_t& at, bool last);
 
   /// Scans `"key": value` of the outermost object.

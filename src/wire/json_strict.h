@@ -1,5 +1,5 @@
 // JSON of unknown origin into JSON that every reader takes.
-// Pure functions. What is no JSON is refused, never repaired.
+// Pure functions. What is not JSON is refused, never repaired.
 // Nesting beyond 900 levels is refused: before version 3.12, Python's reader gives up at 995 levels
 // of the whole document.
 #pragma once
@@ -16,7 +16,7 @@ bool is_json_number(std::string_view text);
 bool is_json_scalar(std::string_view text);
 
 /// Appends one value without needless blanks (`spaced`: with one behind commas and colons), its
-/// strings as append_json_string() writes them. False, and nothing appended, if it is no JSON.
+/// strings as append_json_string() writes them. False, and nothing appended, if it is not JSON.
 /// `is_repaired` becomes true if U+FFFD stands for half a surrogate pair.
 bool append_strict_json(std::string& json, std::string_view value, bool spaced,
                         bool* is_repaired = nullptr);

@@ -1,5 +1,5 @@
 // Text of JSON strings: from the escaped form and into it.
-// Pure functions. Escapes that JSON does not know are kept as they are and reported.
+// Pure functions. Escapes that JSON does not know are kept unchanged and reported.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ enum class Escapes : std::uint8_t {
 Escapes append_unescaped(std::string& text, std::string_view content);
 
 /// Appends `text` as a JSON string with quotes. Control characters, quotes, backslashes and bytes
-/// that are no UTF-8 are escaped or replaced.
+/// that are not UTF-8 are escaped or replaced.
 void append_json_string(std::string& json, std::string_view text);
 
 /// The same with `<` escaped too, so that the result may stand in HTML.

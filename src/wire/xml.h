@@ -1,6 +1,6 @@
 // Text for XML 1.0 documents: content of elements and values of attributes.
 // Appends to a string of the caller's. Pure functions.
-// Any bytes may come in: what XML forbids (control characters, U+FFFE, bytes that are no UTF-8)
+// Any bytes may come in: what XML forbids (control characters, U+FFFE, bytes that are not UTF-8)
 // becomes U+FFFD, so that the document stays well-formed.
 #pragma once
 

@@ -1,7 +1,7 @@
 // The event file of one run: its name, its place, its lock.
 // An EventFile owns the file and the directory's lock. One thread at a time.
 // What could not be written stays with the caller, for another attempt before anything else: a
-// reader never meets a half record with another behind it.
+// reader never meets a half record with another after it.
 #pragma once
 
 #include <cstdint>

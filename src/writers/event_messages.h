@@ -65,7 +65,7 @@ std::optional<std::int64_t> step_of_event(std::string_view event, std::string_vi
 std::string image_event(EventMoment moment, std::string_view tag, int width, int height,
                         std::string_view image);
 
-/// `curve` has six rows of the same length, one behind the other: true positives, false positives,
+/// `curve` has six rows of the same length, one after the other: true positives, false positives,
 /// true negatives, false negatives, precision, recall.
 std::string pr_curve_event(EventMoment moment, std::string_view tag, std::span<const float> curve);
 

@@ -233,7 +233,7 @@ void EventQueue::write_round(Lock& lock) {
   lock.lock();
   hurry_ = false;
   for (Run* const run : runs) {
-    if (!run->writing.empty()) continue;  // what waits behind it keeps its place
+    if (!run->writing.empty()) continue;  // what waits after it keeps its place
     run->writing.swap(run->queued);
     bytes_ -= std::min(bytes_, run->writing.size());
     events_ -= std::exchange(run->events, 0);

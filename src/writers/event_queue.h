@@ -70,7 +70,7 @@ class EventQueue {
     std::unique_ptr<EventFile> file;
     bool refused = false;    // there can be no file, until close()
     bool whole = false;      // nothing will follow
-    bool purged = false;     // that was said in an earlier file of ours
+    bool purged = false;     // that was said in an earlier file of this writer
     std::string queued;      // records
     std::size_t events = 0;  // of these
     std::string writing;     // the thread's

@@ -1,6 +1,6 @@
 // Records of an event file, put together in memory: what a finished trace has to say is known at
 // once. An EventText owns its records. One thread at a time. Tags and texts may be any bytes; what
-// is no UTF-8 becomes U+FFFD.
+// is not UTF-8 becomes U+FFFD.
 #pragma once
 
 #include <span>

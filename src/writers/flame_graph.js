@@ -200,7 +200,7 @@
     let count = 0;
     let covered = 0;
     for (const frame of frames) {
-      if (frame.index === 0) continue;  // "all" is no name of the program's
+      if (frame.index === 0) continue;  // "all" is not a name from the program
       if (!known.get(frame.name)) continue;
       frame.element.classList.add("match");
       ++count;

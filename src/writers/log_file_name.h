@@ -23,7 +23,7 @@ std::optional<PluginName> parse_plugin_name(std::string_view base_name);
 std::string trace_stem(std::string_view base_name);
 
 /// As one component of a path: without control characters, slashes, dots at the start and bytes
-/// that are no UTF-8, which become `_`; 1 to 150 bytes.
+/// that are not UTF-8, which become `_`; 1 to 150 bytes.
 std::string safe_name(std::string_view text);
 
 /// A safe name that the plugin does not keep for itself, as it does `All`. For any worker there is.

@@ -1,5 +1,5 @@
 // Pictures as PNG files (W3C, Portable Network Graphics), by libpng.
-// Pure functions, any thread. A file that is none gives nothing.
+// Pure functions, any thread. A file that is not a PNG file gives nothing.
 // png_file() has two implementations: with libpng, and one that only fails where that is not
 // installed.
 #pragma once
