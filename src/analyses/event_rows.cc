@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "analyses/operator_summary.h"
+#include "analyses/operator_rows.h"
 #include "analyses/row_index.h"
 #include "analyses/torch_events.h"
 #include "base/column.h"

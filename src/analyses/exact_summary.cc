@@ -10,7 +10,7 @@
 
 #include "analyses/attribution.h"
 #include "analyses/flops.h"
-#include "analyses/operator_summary.h"
+#include "analyses/operator_rows.h"
 #include "analyses/row_groups.h"
 #include "analyses/torch_names.h"
 #include "analyses/torch_stacks.h"

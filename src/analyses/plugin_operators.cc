@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analyses/operator_summary.h"
+#include "analyses/operator_rows.h"
 #include "analyses/plugin_rules.h"
 #include "analyses/plugin_tree.h"
 #include "analyses/row_groups.h"

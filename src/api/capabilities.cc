@@ -8,8 +8,8 @@
 #include "symbols/code_places.h"
 #include "wire/json_emitter.h"
 #include "writers/canvas.h"
-#include "writers/event_messages.h"
 #include "writers/png.h"
+#include "writers/summary_messages.h"
 
 namespace tbtrace {
 

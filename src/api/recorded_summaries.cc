@@ -60,7 +60,7 @@ Status RecordedSummaries::open() {
 }
 
 Status RecordedSummaries::add(const Trace& window) {
-  dialects::ProfileEvents events(window);
+  dialects::ProfileSummaries events(window);
   wall_time_ = events.start();
   if (about_run_.empty()) about_run_ = events.about_run();
   if (Status opened = open(); !opened.ok()) return opened;

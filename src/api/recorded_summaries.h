@@ -15,7 +15,7 @@
 #include <tbtrace/status.h>
 #include <tbtrace/trace.h>
 
-#include "dialects/profile_events.h"
+#include "dialects/profile_summaries.h"
 #include "writers/event_file.h"
 
 namespace tbtrace::api {

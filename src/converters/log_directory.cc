@@ -11,17 +11,17 @@
 #include <tbtrace/convert.h>
 
 #include "converters/batch.h"
-#include "converters/event_run.h"
 #include "converters/input_search.h"
 #include "converters/log_target.h"
 #include "converters/model_rows.h"
 #include "converters/run_staging.h"
+#include "converters/summary_run.h"
 #include "dialects/row_writer.h"
 #include "io/folder_lock.h"
 #include "io/sink.h"
 #include "writers/event_file.h"
-#include "writers/event_messages.h"
 #include "writers/log_file_name.h"
+#include "writers/summary_messages.h"
 
 namespace tbtrace {
 namespace {
@@ -91,7 +91,7 @@ Result<LogFile> write_log_file(const Trace& trace, const std::string& directory,
   return finished(file, write_rows(trace, **sink, options.dialect, options.infer_steps), file.path);
 }
 
-Result<Changes> write_window(const converters::EventWindow& window, const std::string& place) {
+Result<Changes> write_window(const converters::SummaryWindow& window, const std::string& place) {
   Result<std::unique_ptr<io::ByteSink>> sink =
       io::create_file(place, {.overwrite = true, .durable = true});
   if (!sink.ok()) return sink.status();
@@ -110,13 +110,13 @@ Result<LogFile> write_event_file(const Trace& trace, const std::string& director
                   "another program is writing to " + folder.string() +
                       "; wait until it has ended, or name another worker");
   }
-  converters::EventRun run(writers::event_files(folder));
+  converters::SummaryRun run(writers::event_files(folder));
   std::string name = run.name(file.worker, file.span);
   std::error_code error;
   if (!options.overwrite && fs::exists(folder / name, error)) {
     return Status(StatusCode::unwritable_output, (folder / name).string() + " exists already");
   }
-  converters::EventWindow window(trace, options.infer_steps);
+  converters::SummaryWindow window(trace, options.infer_steps);
   const std::string replaced = std::exchange(name, window.take_place(run, file.worker, file.span));
   // TensorBoard would read what is not finished, too, if it had the name of an event file.
   const fs::path unfinished = folder / "summaries.partial";
@@ -146,11 +146,11 @@ Result<LogFormat> possible_format(LogFormat wanted) {
 
 Result<Conversion> convert_to_log_directory(const std::vector<std::string>& inputs,
                                             const std::string& directory,
-                                            const ConvertOptions& wanted) {
-  ConvertOptions options = wanted;
+                                            const ConvertOptions& options) {
   const Result<LogFormat> format = possible_format(options.log.format);
   if (!format.ok()) return format.status();
-  options.log.format = *format;
+  ConvertOptions possible = options;
+  possible.log.format = *format;
   converters::Inputs found = converters::find_inputs(inputs, directory);
   Result<std::unique_ptr<converters::RunStaging>> staging = converters::RunStaging::open(
       directory, {.overwrite = options.log.overwrite, .resume = options.skip_existing});
@@ -158,9 +158,9 @@ Result<Conversion> convert_to_log_directory(const std::vector<std::string>& inpu
   const int threads = options.threads > 0
                           ? options.threads
                           : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  const std::unique_ptr<converters::LogTarget> target = converters::log_files(**staging, options);
+  const std::unique_ptr<converters::LogTarget> target = converters::log_files(**staging, possible);
   Conversion conversion =
-      converters::Batch(found.files, directory, **staging, *target, options).run(threads);
+      converters::Batch(found.files, directory, **staging, *target, possible).run(threads);
   conversion.passed_over = std::move(found.passed_over);
   conversion.leftovers = (*staging)->leftovers();
   return conversion;

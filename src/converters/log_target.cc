@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include "converters/event_logs.h"
 #include "converters/plugin_logs.h"
+#include "converters/summary_logs.h"
 #include "writers/log_file_name.h"
 
 namespace tbtrace::converters {
@@ -108,7 +108,7 @@ std::unique_ptr<LogTarget> log_files(RunStaging& staging, const ConvertOptions& 
   const LogFormat format = options.log.format;
   std::vector<std::unique_ptr<LogKind>> kinds;
   if (format != LogFormat::event_files) kinds.push_back(std::make_unique<PluginLogs>(options));
-  if (format != LogFormat::plugin) kinds.push_back(std::make_unique<EventLogs>(staging, options));
+  if (format != LogFormat::plugin) kinds.push_back(std::make_unique<SummaryLogs>(staging, options));
   return std::make_unique<LogFiles>(std::move(kinds), options);
 }
 

@@ -16,9 +16,9 @@ namespace tbtrace::dialects {
 namespace {
 
 /// Which ranges can have an arrow's end at their start.
-class Ends {
+class ArrowEnds {
  public:
-  Ends(const Trace& trace, const Crossings& crossings, std::int64_t origin_ns)
+  ArrowEnds(const Trace& trace, const Crossings& crossings, std::int64_t origin_ns)
       : trace_(trace), unfit_(trace.events().size()) {
     std::map<std::pair<std::size_t, std::uint32_t>, std::int64_t> last_ends;  // by track and lane
     Column<std::uint32_t> lanes;
@@ -54,7 +54,7 @@ class Ends {
 
 class ForwardBackward {
  public:
-  ForwardBackward(const Trace& trace, const Ends& ends, Arrows& arrows)
+  ForwardBackward(const Trace& trace, const ArrowEnds& ends, Arrows& arrows)
       : trace_(trace), ends_(ends), arrows_(arrows) {}
 
   void run() {
@@ -109,7 +109,7 @@ class ForwardBackward {
 
  private:
   const Trace& trace_;
-  const Ends& ends_;
+  const ArrowEnds& ends_;
   Arrows& arrows_;
 };
 
@@ -117,7 +117,7 @@ class ForwardBackward {
 
 Arrows make_arrows(const Trace& trace, const Crossings& crossings, std::int64_t origin_ns) {
   Arrows arrows;
-  const Ends ends(trace, crossings, origin_ns);
+  const ArrowEnds ends(trace, crossings, origin_ns);
   ForwardBackward(trace, ends, arrows).run();
   std::uint32_t id = 0;
   for (const DeviceLink& link : trace.device_links().device_work()) {

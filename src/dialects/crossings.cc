@@ -38,9 +38,9 @@ std::int64_t rounding_ns(const Trace& trace) {
 }
 
 /// New ends of ranges that are shortened.
-class Ends {
+class RangeEnds {
  public:
-  explicit Ends(const Trace& trace) : trace_(trace) {}
+  explicit RangeEnds(const Trace& trace) : trace_(trace) {}
 
   std::int64_t ns(EventId event) const {
     const auto found = ends_.find(static_cast<std::uint32_t>(event));
@@ -73,7 +73,7 @@ class Ends {
 /// Finds those that must move, in exact times.
 class Sweep {
  public:
-  Sweep(const Trace& trace, const Roles& roles, Ends& ends)
+  Sweep(const Trace& trace, const Roles& roles, RangeEnds& ends)
       : trace_(trace),
         roles_(roles),
         ends_(ends),
@@ -157,7 +157,7 @@ class Sweep {
 
   const Trace& trace_;
   const Roles& roles_;
-  Ends& ends_;
+  RangeEnds& ends_;
   std::int64_t rounding_ns_;
   std::vector<Stack> stacks_;
   std::vector<EventId> moved_;
@@ -203,7 +203,7 @@ class EndsAround {
 /// close(); ranges come after those around them, whose ends are final by then.
 class Sums {
  public:
-  Sums(const Trace& trace, Ends& ends, std::int64_t origin_ns)
+  Sums(const Trace& trace, RangeEnds& ends, std::int64_t origin_ns)
       : trace_(trace), ends_(ends), origin_ns_(origin_ns) {}
 
   struct Around {
@@ -303,7 +303,7 @@ class Sums {
   }
 
   const Trace& trace_;
-  Ends& ends_;
+  RangeEnds& ends_;
   std::int64_t origin_ns_;
   std::unordered_map<std::uint32_t, double> next_start_us_;  // of the next one, if the sum is later
   std::unordered_map<std::uint32_t, std::int64_t> least_end_;  // of ranges with work in them
@@ -403,7 +403,7 @@ void fit_sums(const Trace& trace, std::span<const EventId> in_order,
 
 Crossings find_crossings(const Trace& trace, const Roles& roles, std::int64_t origin_ns) {
   constexpr std::uint32_t kMostNested = 16;  // text made for it could need one for every range
-  Ends ends(trace);
+  RangeEnds ends(trace);
   Sweep sweep(trace, roles, ends);
   Crossings crossings;
   const Column<EventId> events = in_order(trace);

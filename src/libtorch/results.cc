@@ -14,8 +14,8 @@
 #include "api/recorded_window.h"
 #include "base/host_name.h"
 #include "io/remedies.h"
-#include "writers/event_messages.h"
 #include "writers/log_file_name.h"
+#include "writers/summary_messages.h"
 
 namespace tbtrace::libtorch {
 

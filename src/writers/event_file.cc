@@ -16,7 +16,7 @@
 #include "base/nearest_integer.h"
 #include "io/remedies.h"
 #include "wire/tfrecord.h"
-#include "writers/event_messages.h"
+#include "writers/summary_messages.h"
 
 namespace tbtrace::writers {
 namespace {

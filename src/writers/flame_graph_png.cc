@@ -80,9 +80,9 @@ Status check(const FlameGraphPngOptions& options) {
   return {};
 }
 
-class Picture {
+class PngPicture {
  public:
-  Picture(const StackTree& stacks, const FlameGraphPngOptions& options)
+  PngPicture(const StackTree& stacks, const FlameGraphPngOptions& options)
       : options_(options), unit_(stacks.unit()) {
     layout_ = writers::flame_graph_layout(
         stacks, {.width_px = static_cast<double>(inner_width()), .narrowest_px = kNarrowest});
@@ -322,7 +322,7 @@ class Picture {
 
 Result<std::string> flame_graph_png(const StackTree& stacks, const FlameGraphPngOptions& options) {
   if (Status wrong = check(options); !wrong.ok()) return wrong;
-  return Picture(stacks, options).drawn();
+  return PngPicture(stacks, options).drawn();
 }
 
 }  // namespace tbtrace

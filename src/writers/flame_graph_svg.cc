@@ -71,9 +71,9 @@ std::string fitted(std::string_view text, int room) {
 
 int control_rows(int width) { return width >= 780 ? 1 : width >= 420 ? 2 : 4; }
 
-class Picture {
+class SvgPicture {
  public:
-  Picture(const StackTree& stacks, const FlameGraphSvgOptions& options)
+  SvgPicture(const StackTree& stacks, const FlameGraphSvgOptions& options)
       : options_(options), unit_(stacks.unit()), width_(std::max(200, options.width)) {
     layout_ = writers::flame_graph_layout(
         stacks, {.width_px = static_cast<double>(inner_width()), .narrowest_px = kNarrowest});
@@ -258,7 +258,7 @@ class Picture {
 }  // namespace
 
 std::string flame_graph_svg(const StackTree& stacks, const FlameGraphSvgOptions& options) {
-  return Picture(stacks, options).drawn();
+  return SvgPicture(stacks, options).drawn();
 }
 
 }  // namespace tbtrace

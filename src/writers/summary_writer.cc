@@ -12,19 +12,19 @@
 #include "base/host_name.h"
 #include "base/utf8.h"
 #include "wire/tfrecord.h"
-#include "writers/event_queue.h"
 #include "writers/histogram_buckets.h"
 #include "writers/png.h"
 #include "writers/pr_curve.h"
+#include "writers/summary_queue.h"
 
 namespace tbtrace {
 namespace {
 
-using writers::EventMoment;
+using writers::SummaryMoment;
 
 constexpr std::size_t kMostBytes = std::size_t{256} << 20;  // of a value; TensorBoard reads no more
 
-EventMoment moment_of(std::int64_t step, WallTime walltime) {
+SummaryMoment moment_of(std::int64_t step, WallTime walltime) {
   return {walltime && std::isfinite(*walltime) ? *walltime : writers::wall_time_now(), step};
 }
 
@@ -96,7 +96,7 @@ class SummaryWriter::Runs {
   void add(const std::string& event) { queue.add(main, event); }
 
   const std::string log_dir;
-  writers::EventQueue queue;
+  writers::SummaryQueue queue;
   const std::size_t main;
 };
 
@@ -123,7 +123,7 @@ void SummaryWriter::add_scalar(std::string_view tag, double value, std::int64_t 
 void SummaryWriter::add_scalars(std::string_view main_tag, const Scalars& tag_scalar_dict,
                                 std::int64_t global_step, WallTime walltime) {
   const Tag valid(main_tag);
-  const EventMoment moment = moment_of(global_step, walltime);
+  const SummaryMoment moment = moment_of(global_step, walltime);
   for (const auto& [name, value] : tag_scalar_dict) {
     const std::size_t run =
         runs_->queue.run(below(runs_->log_dir, name_part(main_tag) + '_' + name_part(name)));
@@ -196,7 +196,7 @@ void SummaryWriter::add_image(std::string_view tag, const Pixels& pixels, std::i
 
 void SummaryWriter::add_hparams(const HParams& hparam_dict, const Scalars& metric_dict,
                                 std::string_view run_name, std::int64_t global_step) {
-  const EventMoment moment = moment_of(global_step, {});
+  const SummaryMoment moment = moment_of(global_step, {});
   const std::string start = writers::session_start_info_event(moment, hparam_dict);
   const std::string end = writers::session_end_info_event(moment);
   if (run_name == ".") {

@@ -88,7 +88,8 @@ class OutOfMemory(unittest.TestCase):
                         continue
                     failed += 1
                     self.assertIn(end.returncode, (3, 5) if inputs == 1 else (3, 4, 5), lines)
-                    self.assertTrue(1 <= len(lines) <= inputs, lines)
+                    # What prints a line may run out of memory, too, while other threads read; that ends the call.
+                    self.assertTrue(1 <= len(lines) <= inputs + (inputs > 1), lines)
                     for line in lines:
                         self.assertRegex(line, r"^tbtrace: .*memory.*; .+$")
                         if one_thread:

@@ -1,9 +1,13 @@
 // Many inputs on several threads, some of which fail in ways that no Status tells.
 #include "converters/batch.h"
 
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <set>
 #include <stdexcept>
@@ -69,7 +73,8 @@ class FakeInput final : public LogInput, public LogOutput {
 class FakeTarget final : public LogTarget {
  public:
   explicit FakeTarget(std::string directory) : directory_(std::move(directory)) {}
-  Result<std::unique_ptr<LogInput>> open(const std::string& path, int /*threads*/) override {
+  Result<std::unique_ptr<LogInput>> open(const std::string& path, int threads) override {
+    reading_threads = threads;
     Place place = Place::nowhere;
     if (path.ends_with("open")) throw std::bad_alloc();
     if (path.ends_with("name")) place = Place::name;
@@ -79,11 +84,28 @@ class FakeTarget final : public LogTarget {
   }
   std::vector<std::string> folders_left(const std::string& /*run*/) override { return {}; }
   Status finish(const std::string& folder) override {
+    if (meeting != nullptr) {
+      std::unique_lock lock(meeting->mutex);
+      ++meeting->there;
+      meeting->changed.notify_all();
+      meeting->all_met = meeting->changed.wait_for(lock, std::chrono::seconds(20),
+                                                   [&] { return meeting->there >= 2; });
+    }
     if (folder != failing) return {};
     return {StatusCode::unwritable_output, "cannot be finished"};
   }
 
+  /// Where two threads that finish folders wait for each other.
+  struct Meeting {
+    std::mutex mutex;
+    std::condition_variable changed;
+    int there = 0;
+    bool all_met = false;
+  };
+
   std::string failing;  // a folder
+  Meeting* meeting = nullptr;
+  std::atomic<int> reading_threads = 0;  // of the last open()
 
  private:
   std::string directory_;
@@ -165,6 +187,20 @@ TEST_F(BatchTest, FilesThatAreReplacedStayUntilTheNewOnesAreVisible) {
         << "that of an input that failed stays";
     std::filesystem::remove_all(directory);
   }
+}
+
+TEST_F(BatchTest, FinishesFoldersOnSeveralThreads) {
+  FakeTarget::Meeting meeting;
+  target.meeting = &meeting;
+  run({"1", "2"}, 2, {"a", "b"});
+  EXPECT_TRUE(meeting.all_met) << "one folder was finished after the other";
+}
+
+TEST_F(BatchTest, SharesThreadsAmongFewInputs) {
+  run({"1", "2"}, 8);
+  EXPECT_EQ(target.reading_threads, 4);
+  run({"3", "4", "5", "6"}, 2);
+  EXPECT_EQ(target.reading_threads, 1);
 }
 
 TEST_F(BatchTest, OnlyTheInputWhoseFileCannotBeMovedFails) {

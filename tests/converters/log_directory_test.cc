@@ -1,7 +1,6 @@
 // Files into log directories: names, what becomes of each input, and that nothing is left half
 // done.
 #include <algorithm>
-#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -12,12 +11,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include <tbtrace/capabilities.h>
 #include <tbtrace/convert.h>
 
 #include "fixtures/chrome_text.h"
+#include "fixtures/file_size_limit.h"
 #include "fixtures/gzip_member.h"
 #include "fixtures/read_text.h"
 #include "fixtures/whole_file.h"
@@ -279,26 +278,6 @@ TEST_F(LogDirectory, TellsOfEachInputOnce) {
   }
 }
 
-/// No file of this process may become larger, as if the disk were full.
-class FullDisk {
- public:
-  explicit FullDisk(rlim_t most_bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    ::getrlimit(RLIMIT_FSIZE, &saved_);
-    const rlimit small = {most_bytes, saved_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &small);
-  }
-  FullDisk(const FullDisk&) = delete;
-  FullDisk& operator=(const FullDisk&) = delete;
-  ~FullDisk() {
-    ::setrlimit(RLIMIT_FSIZE, &saved_);
-    std::signal(SIGXFSZ, handler_);
-  }
-
- private:
-  void (*handler_)(int);
-  rlimit saved_ = {};
-};
-
 TEST_F(LogDirectory, LeavesNothingWhereTheDiskIsFull) {
   ChromeText text;
   for (int row = 0; row < 20'000; ++row) {
@@ -309,7 +288,7 @@ TEST_F(LogDirectory, LeavesNothingWhereTheDiskIsFull) {
     log = folder.path(use_gzip ? "packed" : "plain");
     Conversion conversion;
     {
-      const FullDisk full(10'000);
+      const fixtures::FileSizeLimit full(10'000);
       conversion = convert({large}, {.log = {.use_gzip = use_gzip}});
     }
     ASSERT_THAT(states(conversion), ElementsAre(State::failed));

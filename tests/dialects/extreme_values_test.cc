@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "dialects/profile_events.h"
+#include "dialects/profile_summaries.h"
 #include "dialects/row_writer.h"
 #include "fixtures/event_reading.h"
 #include "fixtures/extreme_trace.h"
@@ -49,7 +49,7 @@ TEST(ExtremeValues, MakeProfileEvents) {
   for (unsigned seed = 0; seed < 10; ++seed) {
     SCOPED_TRACE(seed);
     const Trace trace = ExtremeTrace(seed).make();
-    ProfileEvents profile(trace, true);
+    ProfileSummaries profile(trace, true);
     const std::int64_t next = profile.place_at(fixtures::kMostInteger);
     ASSERT_GT(next, profile.first_step());
     const std::string records = profile.about_run() + profile.steps() + profile.details().records();

@@ -26,7 +26,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 
-constexpr std::string_view kRemedy = "that is there, has room and lets you write";
+constexpr std::string_view kRemedy = "that exists, is writable and has free space";
 
 /// Each call of window() hands a window to the handler and waits for its file.
 class Logged {

@@ -7,7 +7,8 @@
   those that record.
 - A ```console block of README.md and docs/questions.md whose first line starts with `$ tbtrace` is run, command by command, in a folder
   that has examples/. What a command prints (both streams) must be what stands under it; a line `...` stands for
-  any number of lines, and trailing blanks do not count. In other console blocks nothing is run.
+  any number of lines, and trailing blanks do not count. A flame graph that they write is the one in docs/pictures/. In
+  other console blocks nothing is run.
 - Each line of a ```cmake block stands in a CMakeLists.txt of tests/package/, whose projects are built.
 - Each link to a file of the project leads to one, and to a heading in it.
 
@@ -69,6 +70,9 @@ def run_problem(block, program, root):
             pattern = "\n".join(".*" if line == "..." else re.escape(line) for line in stripped(shown).split("\n"))
             if not re.fullmatch(pattern, stripped(result.stdout), re.DOTALL):
                 return f"`{command}` printed:\n{result.stdout}"
+        made = pathlib.Path(folder) / "flame.svg"
+        if made.exists() and made.read_bytes() != (root / "docs/pictures/flame_graph.svg").read_bytes():
+            return "docs/pictures/flame_graph.svg is not the picture that this writes"
     return ""
 
 

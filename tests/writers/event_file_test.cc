@@ -14,7 +14,7 @@
 #include "fixtures/scratch_folder.h"
 #include "fixtures/whole_file.h"
 #include "wire/tfrecord.h"
-#include "writers/event_messages.h"
+#include "writers/summary_messages.h"
 
 namespace tbtrace::writers {
 namespace {

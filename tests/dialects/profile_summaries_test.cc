@@ -1,4 +1,4 @@
-#include "dialects/profile_events.h"
+#include "dialects/profile_summaries.h"
 
 #include <cstdint>
 #include <limits>
@@ -33,7 +33,7 @@ Trace trace(const std::string& name) {
 
 /// All that is said of a window that begins a run.
 std::string records_of(const Trace& trace) {
-  ProfileEvents events(trace);
+  ProfileSummaries events(trace);
   events.place_at(0);
   return events.about_run() + events.steps() + events.details().records();
 }
@@ -50,7 +50,7 @@ std::map<std::string, std::vector<proto::Event>> by_tag(const std::string& recor
 
 float scalar(const proto::Event& event) { return event.summary().value(0).tensor().float_val(0); }
 
-TEST(ProfileEvents, HaveTheBreakdownOfEachStep) {
+TEST(ProfileSummaries, HaveTheBreakdownOfEachStep) {
   const Trace read = trace("gpu_step.json");
   const StepBreakdown breakdown = step_breakdown(read, {.keep_tail_steps = true});
   ASSERT_THAT(breakdown.steps, Not(IsEmpty()));
@@ -73,7 +73,7 @@ TEST(ProfileEvents, HaveTheBreakdownOfEachStep) {
   EXPECT_EQ(tags.count("profile/gpu/busy_pct"), 1);
 }
 
-TEST(ProfileEvents, HaveTablesDurationsAndPictures) {
+TEST(ProfileSummaries, HaveTablesDurationsAndPictures) {
   const auto tags = by_tag(records_of(trace("gpu_step.json")));
   const auto text = [&](const std::string& tag) {
     return tags.at(tag + "/text_summary").at(0).summary().value(0).tensor().string_val(0);
@@ -87,7 +87,7 @@ TEST(ProfileEvents, HaveTablesDurationsAndPictures) {
   EXPECT_EQ(tags.count("profile_flame_graph/cpu"), capabilities().pictures ? 1 : 0);
 }
 
-TEST(ProfileEvents, ShowChartsOfWhatThereIs) {
+TEST(ProfileSummaries, ShowChartsOfWhatThereIs) {
   const auto charts = [](const Trace& trace) {
     return by_tag(records_of(trace))
         .at("custom_scalars__config__")
@@ -106,9 +106,9 @@ TEST(ProfileEvents, ShowChartsOfWhatThereIs) {
   EXPECT_THAT(host_only, Not(HasSubstr("Memory")));
 }
 
-TEST(ProfileEvents, StandBehindThoseOfTheWindowBefore) {
+TEST(ProfileSummaries, StandBehindThoseOfTheWindowBefore) {
   const Trace read = trace("gpu_step.json");
-  ProfileEvents window(read);
+  ProfileSummaries window(read);
   std::int64_t first = 0;
   std::map<std::string, std::int64_t> last;
   for (int number = 0; number < 3; ++number) {
@@ -129,7 +129,7 @@ TEST(ProfileEvents, StandBehindThoseOfTheWindowBefore) {
   }
 }
 
-TEST(ProfileEvents, TakeStepsOfAnyNumber) {
+TEST(ProfileSummaries, TakeStepsOfAnyNumber) {
   TraceBuilder builder;
   std::int64_t start = 0;
   for (const char* const number : {"9223372036854775807", "3", "-9223372036854775808", "3"}) {
@@ -139,7 +139,7 @@ TEST(ProfileEvents, TakeStepsOfAnyNumber) {
                             .duration = 5});
   }
   const Trace read = fixtures::finished(builder);
-  ProfileEvents window(read);
+  ProfileSummaries window(read);
   for (const std::int64_t first :
        {std::int64_t{0}, std::int64_t{-1}, std::numeric_limits<std::int64_t>::max()}) {
     const std::int64_t next = window.place_at(first);
@@ -153,7 +153,7 @@ TEST(ProfileEvents, TakeStepsOfAnyNumber) {
   }
 }
 
-TEST(ProfileEvents, TakeAnnotationsForStepsIfTheyShall) {
+TEST(ProfileSummaries, TakeAnnotationsForStepsIfTheyShall) {
   TraceBuilder builder;
   for (const int number : {7, 8}) {
     fixtures::add(builder, {.category = "user_annotation",
@@ -163,9 +163,9 @@ TEST(ProfileEvents, TakeAnnotationsForStepsIfTheyShall) {
     fixtures::add(builder, {.start = number * 100 + 10, .duration = 20});
   }
   const Trace read = fixtures::finished(builder);
-  ProfileEvents as_they_are(read);
+  ProfileSummaries as_they_are(read);
   EXPECT_EQ(as_they_are.place_at(0), 1);
-  ProfileEvents window(read, true);
+  ProfileSummaries window(read, true);
   EXPECT_EQ(window.place_at(0), 9);
   const auto tags = by_tag(window.steps());
   const auto& times = tags.at("profile/step_time_ms");
@@ -183,7 +183,7 @@ TEST(KeepsDetails, OfFewInAThousandWindows) {
   EXPECT_THAT(kept, testing::ElementsAre(1, 2, 3, 4, 5, 10, 30, 100, 300, 1000, 3000));
 }
 
-TEST(ProfileEvents, OfNothingAreNearlyNone) {
+TEST(ProfileSummaries, OfNothingAreNearlyNone) {
   TraceBuilder builder;
   const Trace nothing = fixtures::finished(builder);
   const auto tags = by_tag(records_of(nothing));

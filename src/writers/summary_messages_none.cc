@@ -1,6 +1,6 @@
-// What event_messages.h offers where protobuf is not installed: no event file is made, so none of
+// What summary_messages.h offers where protobuf is not installed: no event file is made, so none of
 // these texts is ever written.
-#include "writers/event_messages.h"
+#include "writers/summary_messages.h"
 
 namespace tbtrace::writers {
 
@@ -16,17 +16,17 @@ struct ScalarEncoder::Message {};
 ScalarEncoder::ScalarEncoder() = default;
 ScalarEncoder::~ScalarEncoder() = default;
 
-void ScalarEncoder::append_record(std::string& /*records*/, EventMoment /*moment*/,
+void ScalarEncoder::append_record(std::string& /*records*/, SummaryMoment /*moment*/,
                                   std::string_view /*tag*/, float /*value*/,
                                   bool /*first_of_tag*/) {}
 
 std::string file_version_event(double /*wall_time*/) { return {}; }
-std::string session_start_event(EventMoment /*moment*/) { return {}; }
-std::string text_event(EventMoment /*moment*/, std::string_view /*tag*/,
+std::string session_start_event(SummaryMoment /*moment*/) { return {}; }
+std::string text_event(SummaryMoment /*moment*/, std::string_view /*tag*/,
                        std::string_view /*markdown*/) {
   return {};
 }
-std::string histogram_event(EventMoment /*moment*/, std::string_view /*tag*/,
+std::string histogram_event(SummaryMoment /*moment*/, std::string_view /*tag*/,
                             std::span<const Bucket> /*buckets*/) {
   return {};
 }
@@ -34,21 +34,21 @@ std::optional<std::int64_t> step_of_event(std::string_view /*event*/,
                                           std::string_view /*tag_start*/) {
   return std::nullopt;
 }
-std::string image_event(EventMoment /*moment*/, std::string_view /*tag*/, int /*width*/,
+std::string image_event(SummaryMoment /*moment*/, std::string_view /*tag*/, int /*width*/,
                         int /*height*/, std::string_view /*image*/) {
   return {};
 }
-std::string pr_curve_event(EventMoment /*moment*/, std::string_view /*tag*/,
+std::string pr_curve_event(SummaryMoment /*moment*/, std::string_view /*tag*/,
                            std::span<const float> /*curve*/) {
   return {};
 }
-std::string layout_event(EventMoment /*moment*/, const std::vector<CustomCategory>& /*layout*/) {
+std::string layout_event(SummaryMoment /*moment*/, const std::vector<CustomCategory>& /*layout*/) {
   return {};
 }
-std::string session_start_info_event(EventMoment /*moment*/,
+std::string session_start_info_event(SummaryMoment /*moment*/,
                                      const SummaryWriter::HParams& /*hparams*/) {
   return {};
 }
-std::string session_end_info_event(EventMoment /*moment*/) { return {}; }
+std::string session_end_info_event(SummaryMoment /*moment*/) { return {}; }
 
 }  // namespace tbtrace::writers

@@ -17,9 +17,9 @@ using testing::HasSubstr;
 
 constexpr const char* kRemedy = "install libprotobuf-dev and protobuf-compiler";
 
-class EventLogsWithoutProtobuf : public LogFolder {};
+class SummaryLogsWithoutProtobuf : public LogFolder {};
 
-TEST_F(EventLogsWithoutProtobuf, AreRefusedBeforeAnythingIsWritten) {
+TEST_F(SummaryLogsWithoutProtobuf, AreRefusedBeforeAnythingIsWritten) {
   ConvertOptions options;
   options.log.format = LogFormat::event_files;
   const auto converted = convert_to_log_directory({folder.path("no such file")}, log, options);

@@ -1,4 +1,4 @@
-#include "dialects/profile_events.h"
+#include "dialects/profile_summaries.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,13 +16,14 @@
 
 #include "dialects/profile_tables.h"
 #include "dialects/row_writer.h"
-#include "writers/event_text.h"
+#include "trace/step_names.h"
+#include "writers/summary_records.h"
 
 namespace tbtrace::dialects {
 namespace {
 
-using writers::EventMoment;
-using writers::EventText;
+using writers::SummaryMoment;
+using writers::SummaryRecords;
 
 constexpr double kNsOfMs = 1e6;
 constexpr double kBytesOfMib = 1 << 20;
@@ -70,7 +71,7 @@ std::vector<CustomCategory> layout(const StepBreakdown& breakdown) {
   return {category};
 }
 
-void add_hparams(EventText& text, EventMoment moment, const Trace& trace) {
+void add_hparams(SummaryRecords& text, SummaryMoment moment, const Trace& trace) {
   SummaryWriter::HParams hparams;
   const TraceIdentity identity = trace.identity();
   if (identity.rank) hparams.emplace_back("rank", *identity.rank);
@@ -82,7 +83,7 @@ void add_hparams(EventText& text, EventMoment moment, const Trace& trace) {
   if (!hparams.empty()) text.add_hparams(moment, hparams);
 }
 
-void add_step(EventText& text, EventMoment moment, const StepBreakdown& breakdown,
+void add_step(SummaryRecords& text, SummaryMoment moment, const StepBreakdown& breakdown,
               std::span<const StepRole> roles, const StepTime& step) {
   text.add_scalar(moment, "profile/step_time_ms", static_cast<double>(step.length_ns()) / kNsOfMs);
   for (const StepRole role : roles) {
@@ -99,14 +100,16 @@ void add_step(EventText& text, EventMoment moment, const StepBreakdown& breakdow
   }
 }
 
-void add_durations(EventText& text, EventMoment moment, const Trace& trace) {
+void add_durations(SummaryRecords& text, SummaryMoment moment, const Trace& trace) {
   // Lengths differ by powers of ten, which an axis of TensorBoard's cannot show.
   std::vector<double> operators;
   std::vector<double> kernels;
   for (const EventId event : trace.by_start()) {
     const EventKind kind = trace.kind(event);
     const std::int64_t ns = trace.events().duration_ns(event);
-    if (ns <= 0 || (kind != EventKind::cpu_op && kind != EventKind::kernel)) continue;
+    const bool is_operator =
+        kind == EventKind::cpu_op && !is_step_name(trace.name(event));  // steps of 2020 and 2021
+    if (ns <= 0 || (!is_operator && kind != EventKind::kernel)) continue;
     (kind == EventKind::kernel ? kernels : operators)
         .push_back(std::log10(static_cast<double>(ns) / 1e3));
   }
@@ -128,13 +131,13 @@ bool keeps_details(std::int64_t window) {
   return window == 1 || window == 3;
 }
 
-ProfileEvents::ProfileEvents(const Trace& trace, bool infer_steps)
+ProfileSummaries::ProfileSummaries(const Trace& trace, bool infer_steps)
     : trace_(trace),
       breakdown_(step_breakdown(trace, {.keep_tail_steps = true, .infer_steps = infer_steps})),
       has_steps_(breakdown_.steps.size() > 1 ||
                  (!breakdown_.steps.empty() && breakdown_.steps.front().name != "[all]")) {}
 
-std::int64_t ProfileEvents::place_at(std::int64_t first_step) {
+std::int64_t ProfileSummaries::place_at(std::int64_t first_step) {
   // JavaScript tells numbers apart up to the double of this. Beyond, each step stands behind the
   // one before.
   constexpr std::int64_t kMost = std::int64_t{1} << 52;
@@ -154,22 +157,22 @@ std::int64_t ProfileEvents::place_at(std::int64_t first_step) {
   return next;
 }
 
-double ProfileEvents::wall_time(std::int64_t time_ns) const {
+double ProfileSummaries::wall_time(std::int64_t time_ns) const {
   return static_cast<double>(unix_ns(trace_, time_ns)) / 1e9;
 }
 
-double ProfileEvents::start() const { return wall_time(trace_.window_start_ns()); }
+double ProfileSummaries::start() const { return wall_time(trace_.window_start_ns()); }
 
-std::string ProfileEvents::about_run() const {
-  EventText text;
-  const EventMoment moment = {start(), 0};
+std::string ProfileSummaries::about_run() const {
+  SummaryRecords text;
+  const SummaryMoment moment = {start(), 0};
   text.add_layout(moment, layout(breakdown_));
   add_hparams(text, moment, trace_);
   return text.records();
 }
 
-std::string ProfileEvents::steps() const {
-  EventText text;
+std::string ProfileSummaries::steps() const {
+  SummaryRecords text;
   const std::vector<StepRole> roles = shown_roles(breakdown_);
   for (std::size_t step = 0; step < breakdown_.steps.size(); ++step) {
     const StepTime& time = breakdown_.steps[step];
@@ -178,7 +181,7 @@ std::string ProfileEvents::steps() const {
   return text.records();
 }
 
-std::string ProfileEvents::covered_steps() const {
+std::string ProfileSummaries::covered_steps() const {
   if (!has_steps_) return "The whole recording, without steps";
   const auto name = [](const StepTime& step) {
     return step.number >= 0 ? std::to_string(step.number) : step.name;
@@ -197,10 +200,10 @@ std::string ProfileEvents::covered_steps() const {
   return covered;
 }
 
-ProfileDetails ProfileEvents::details() const {
+ProfileDetails ProfileSummaries::details() const {
   ProfileDetails details;
   details.moment_ = {wall_time(trace_.window_end_ns()), steps_.back()};
-  EventText text;
+  SummaryRecords text;
   const OperatorSummary operators = operator_summary(trace_, {.figures = Figures::exact});
   const std::string covered = covered_steps();
   const CardOptions card = {.heading = covered, .rows = kRows};
@@ -226,7 +229,7 @@ ProfileDetails ProfileEvents::details() const {
 }
 
 std::string ProfileDetails::records() const {
-  EventText text;
+  SummaryRecords text;
   for (const Picture& picture : pictures_) {
     const Result<std::string> png = flame_graph_png(picture.stacks, {.title = picture.title,
                                                                      .subtitle = picture.covered,

@@ -13,15 +13,15 @@
 
 #include <tbtrace/convert.h>
 
-#include "converters/event_run.h"
 #include "converters/log_target.h"
+#include "converters/summary_run.h"
 
 namespace tbtrace::converters {
 
-class EventLogs final : public LogKind {
+class SummaryLogs final : public LogKind {
  public:
   /// Both must outlive it.
-  EventLogs(RunStaging& staging, const ConvertOptions& options)
+  SummaryLogs(RunStaging& staging, const ConvertOptions& options)
       : staging_(staging), options_(options) {}
 
   ArgumentSet arguments() const override;
@@ -49,7 +49,7 @@ class EventLogs final : public LogKind {
     Layout layout = Layout::not_due;
   };
 
-  EventRun& run_in(const std::string& folder);
+  SummaryRun& run_in(const std::string& folder);
   void layout_is_due(const std::string& folder);
   /// Or was there already.
   void was_written(const LogPlace& place, LastWindow window, bool bears_layout);
@@ -57,9 +57,9 @@ class EventLogs final : public LogKind {
 
   RunStaging& staging_;
   const ConvertOptions& options_;
-  std::map<std::string, EventRun> runs_;  // by folder
-  std::set<std::string> taken_;           // folders and spans
-  std::mutex mutex_;                      // of what follows
+  std::map<std::string, SummaryRun> runs_;  // by folder
+  std::set<std::string> taken_;             // folders and spans
+  std::mutex mutex_;                        // of what follows
   std::map<std::string, Folder> folders_;
 };
 

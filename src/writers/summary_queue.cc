@@ -1,4 +1,4 @@
-#include "writers/event_queue.h"
+#include "writers/summary_queue.h"
 
 #include <algorithm>
 #include <atomic>
@@ -39,14 +39,14 @@ Status forked() {
 
 }  // namespace
 
-EventQueue::EventQueue(EventQueueOptions options)
+SummaryQueue::SummaryQueue(SummaryQueueOptions options)
     : options_(std::move(options)), process_(forks()) {}
 
-EventQueue::~EventQueue() { static_cast<void>(close()); }
+SummaryQueue::~SummaryQueue() { static_cast<void>(close()); }
 
-bool EventQueue::is_forked() const { return forks() != process_; }
+bool SummaryQueue::is_forked() const { return forks() != process_; }
 
-std::size_t EventQueue::run(const std::string& directory) {
+std::size_t SummaryQueue::run(const std::string& directory) {
   if (is_forked()) return 0;
   Lock lock(mutex_);
   for_callers_.wait(lock, [&] { return !closing_; });
@@ -58,7 +58,7 @@ std::size_t EventQueue::run(const std::string& directory) {
   return runs_.size() - 1;
 }
 
-void EventQueue::open(Run& run) {
+void SummaryQueue::open(Run& run) {
   const double now = wall_time_now();
   Result<std::unique_ptr<EventFile>> file =
       EventFile::create(run.directory, options_.filename_suffix, now, options_.make_file);
@@ -87,7 +87,7 @@ void EventQueue::open(Run& run) {
   hurry_ = true;  // what comes first is shown at once
 }
 
-EventQueue::Run* EventQueue::ready_run(std::size_t number, std::size_t events, Lock& lock) {
+SummaryQueue::Run* SummaryQueue::ready_run(std::size_t number, std::size_t events, Lock& lock) {
   if (is_forked()) {  // another thread may have had the mutex then, and has it for ever
     dropped_ += events;
     return nullptr;
@@ -108,11 +108,11 @@ EventQueue::Run* EventQueue::ready_run(std::size_t number, std::size_t events, L
   }
 }
 
-bool EventQueue::has_room() const {
+bool SummaryQueue::has_room() const {
   return events_ < std::max<std::size_t>(options_.max_events, 1) && bytes_ < options_.max_bytes;
 }
 
-void EventQueue::count(Run& run, std::size_t events, std::size_t bytes) {
+void SummaryQueue::count(Run& run, std::size_t events, std::size_t bytes) {
   const bool was_due = hurry_ && events_ > 0;
   run.events += events;
   events_ += events;
@@ -122,8 +122,8 @@ void EventQueue::count(Run& run, std::size_t events, std::size_t bytes) {
   if (hurry_ && !was_due) for_thread_.notify_one();
 }
 
-void EventQueue::add_scalar(std::size_t number, EventMoment moment, std::string_view tag,
-                            float value) {
+void SummaryQueue::add_scalar(std::size_t number, SummaryMoment moment, std::string_view tag,
+                              float value) {
   Lock lock;
   Run* const run = ready_run(number, 1, lock);
   if (run == nullptr) return;
@@ -134,7 +134,7 @@ void EventQueue::add_scalar(std::size_t number, EventMoment moment, std::string_
   count(*run, 1, run->queued.size() - before);
 }
 
-void EventQueue::add(std::size_t number, std::string_view event) {
+void SummaryQueue::add(std::size_t number, std::string_view event) {
   Lock lock;
   Run* const run = ready_run(number, 1, lock);
   if (run == nullptr) return;
@@ -142,7 +142,7 @@ void EventQueue::add(std::size_t number, std::string_view event) {
   count(*run, 1, event.size() + wire::kRecordOverhead);
 }
 
-void EventQueue::add_whole(std::size_t number, std::string_view records, std::size_t events) {
+void SummaryQueue::add_whole(std::size_t number, std::string_view records, std::size_t events) {
   Lock lock;
   Run* const run = ready_run(number, events, lock);
   if (run == nullptr) return;
@@ -153,7 +153,7 @@ void EventQueue::add_whole(std::size_t number, std::string_view records, std::si
   for_thread_.notify_one();
 }
 
-Status EventQueue::wait_until_written(Lock& lock) {
+Status SummaryQueue::wait_until_written(Lock& lock) {
   if (!thread_.joinable()) return status_;
   const std::uint64_t ticket = ++wanted_;
   for_thread_.notify_one();
@@ -161,14 +161,14 @@ Status EventQueue::wait_until_written(Lock& lock) {
   return status_;
 }
 
-Status EventQueue::flush() {
+Status SummaryQueue::flush() {
   if (is_forked()) return forked();
   Lock lock(mutex_);
   for_callers_.wait(lock, [&] { return !closing_; });
   return wait_until_written(lock);
 }
 
-Status EventQueue::close() {
+Status SummaryQueue::close() {
   if (is_forked()) return forked();
   Lock lock(mutex_);
   for_callers_.wait(lock, [&] { return !closing_; });
@@ -193,20 +193,20 @@ Status EventQueue::close() {
   return result;
 }
 
-void EventQueue::reset(Run& run) {
+void SummaryQueue::reset(Run& run) {
   Run fresh;
   fresh.directory = std::move(run.directory);
   fresh.purged = run.purged;
   run = std::move(fresh);
 }
 
-Status EventQueue::status() const {
+Status SummaryQueue::status() const {
   if (is_forked()) return forked();
   const Lock lock(mutex_);
   return status_;
 }
 
-void EventQueue::write_until_end() {
+void SummaryQueue::write_until_end() {
   Lock lock(mutex_);
   while (!ending_) {
     for_thread_.wait_until(lock, later(options_.flush_secs), [&] {
@@ -216,7 +216,7 @@ void EventQueue::write_until_end() {
   }
 }
 
-void EventQueue::write_round(Lock& lock) {
+void SummaryQueue::write_round(Lock& lock) {
   const std::uint64_t ticket = wanted_;
   std::vector<Run*> runs;
   for (Run& run : runs_) {

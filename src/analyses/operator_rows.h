@@ -1,5 +1,4 @@
-// Averages over the events of one or several recordings, as prof.key_averages() makes them.
-// Results own their texts. Pure functions.
+// Rows of operator summaries and event lists, from torch's events. Rows own their texts.
 // Source: torch/autograd/profiler_util.py (EventList.key_averages, FunctionEventAvg.add).
 #pragma once
 

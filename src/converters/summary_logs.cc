@@ -1,4 +1,4 @@
-#include "converters/event_logs.h"
+#include "converters/summary_logs.h"
 
 #include <utility>
 
@@ -7,9 +7,9 @@
 
 namespace tbtrace::converters {
 
-class EventLogs::Output final : public LogOutput {
+class SummaryLogs::Output final : public LogOutput {
  public:
-  Output(EventLogs& logs, std::string path, const Trace& trace)
+  Output(SummaryLogs& logs, std::string path, const Trace& trace)
       : logs_(logs),
         path_(std::move(path)),
         trace_(trace),
@@ -25,7 +25,7 @@ class EventLogs::Output final : public LogOutput {
       if (!logs_.taken_.insert(key).second) continue;
       worker_ = file.worker;
       span_ = file.span;
-      EventRun& run = logs_.run_in(place_.folder);
+      SummaryRun& run = logs_.run_in(place_.folder);
       place_.name = run.name(worker_, span_);
       lacks_details_ = run.needs_details_beside(place_.name) &&
                        !logs_.staging_.exists(place_.folder, details_file_name(place_.name));
@@ -62,10 +62,10 @@ class EventLogs::Output final : public LogOutput {
   }
 
  private:
-  EventLogs& logs_;
+  SummaryLogs& logs_;
   std::string path_;
   const Trace& trace_;
-  EventWindow window_;
+  SummaryWindow window_;
   LogPlace place_;
   std::string worker_;
   std::int64_t span_ = 0;
@@ -73,40 +73,40 @@ class EventLogs::Output final : public LogOutput {
 };
 
 // The pictures are those of `tbtrace flamegraph`.
-ArgumentSet EventLogs::arguments() const {
+ArgumentSet SummaryLogs::arguments() const {
   return kOperatorArguments - ArgumentSet{ArgumentGroup::inputs};
 }
 
-std::unique_ptr<LogOutput> EventLogs::output(const std::string& path, const Trace& trace,
-                                             TraceConverter* /*converter*/) {
+std::unique_ptr<LogOutput> SummaryLogs::output(const std::string& path, const Trace& trace,
+                                               TraceConverter* /*converter*/) {
   return std::make_unique<Output>(*this, path, trace);
 }
 
-EventRun& EventLogs::run_in(const std::string& folder) {
+SummaryRun& SummaryLogs::run_in(const std::string& folder) {
   const auto found = runs_.find(folder);
   if (found != runs_.end()) return found->second;
   return runs_.try_emplace(folder, staging_.files(folder)).first->second;
 }
 
-void EventLogs::layout_is_due(const std::string& folder) {
+void SummaryLogs::layout_is_due(const std::string& folder) {
   const std::lock_guard lock(mutex_);
   folders_[folder].layout = Layout::due;
 }
 
-void EventLogs::was_written(const LogPlace& place, LastWindow window, bool bears_layout) {
+void SummaryLogs::was_written(const LogPlace& place, LastWindow window, bool bears_layout) {
   const std::lock_guard lock(mutex_);
   Folder& folder = folders_[place.folder];
   if (bears_layout) folder.layout = Layout::written;
   if (folder.last.name < window.name) folder.last = std::move(window);
 }
 
-EventLogs::Folder EventLogs::take_folder(const std::string& folder) {
+SummaryLogs::Folder SummaryLogs::take_folder(const std::string& folder) {
   const std::lock_guard lock(mutex_);
   auto found = folders_.extract(folder);
   return found.empty() ? Folder() : std::move(found.mapped());
 }
 
-Status EventLogs::finish(const std::string& folder) {
+Status SummaryLogs::finish(const std::string& folder) {
   const Folder of_call = take_folder(folder);
   const LastWindow& last = of_call.last;
   // The window that was to bear the layout may have failed.

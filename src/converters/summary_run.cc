@@ -1,4 +1,4 @@
-#include "converters/event_run.h"
+#include "converters/summary_run.h"
 
 #include <algorithm>
 #include <iterator>
@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "wire/tfrecord.h"
-#include "writers/event_messages.h"
+#include "writers/summary_messages.h"
 
 namespace tbtrace::converters {
 namespace {
@@ -32,7 +32,7 @@ Status write_all(io::ByteSink& sink, std::string_view records) {
 
 }  // namespace
 
-EventRun::EventRun(const std::map<std::string, std::filesystem::path>& files) {
+SummaryRun::SummaryRun(const std::map<std::string, std::filesystem::path>& files) {
   for (const auto& [name, path] : files) {
     // The last window's details belong to its file.
     const bool belongs = name.ends_with(kDetailsEnding) &&
@@ -41,7 +41,7 @@ EventRun::EventRun(const std::map<std::string, std::filesystem::path>& files) {
   }
 }
 
-std::string EventRun::name(const std::string& worker, std::int64_t span) const {
+std::string SummaryRun::name(const std::string& worker, std::int64_t span) const {
   const std::string ending = "." + worker + "." + std::to_string(span) + std::string(kWindowEnding);
   for (const auto& [existing, file] : files_) {
     if (existing.ends_with(ending)) return existing;
@@ -51,29 +51,29 @@ std::string EventRun::name(const std::string& worker, std::int64_t span) const {
                                   span, "");
 }
 
-bool EventRun::needs_details_beside(const std::string& name) const {
+bool SummaryRun::needs_details_beside(const std::string& name) const {
   return !files_.empty() && files_.rbegin()->first == name &&
          !dialects::keeps_details(static_cast<std::int64_t>(files_.size()));
 }
 
-const writers::StepRange& EventRun::steps(File& file) {
+const writers::StepRange& SummaryRun::steps(File& file) {
   if (!file.steps) file.steps = writers::steps_in(file.path.string(), dialects::kProfileTags);
   return *file.steps;
 }
 
-bool EventRun::has_layout(File& file) {
+bool SummaryRun::has_layout(File& file) {
   if (!file.has_layout) {
     file.has_layout = !writers::steps_in(file.path.string(), writers::kLayoutTag).empty();
   }
   return *file.has_layout;
 }
 
-bool EventRun::has_layout() {
+bool SummaryRun::has_layout() {
   return std::any_of(files_.begin(), files_.end(),
                      [](auto& file) { return has_layout(file.second); });
 }
 
-std::int64_t EventRun::next_step_before(Files::iterator place) {
+std::int64_t SummaryRun::next_step_before(Files::iterator place) {
   while (place != files_.begin()) {
     const writers::StepRange& before = steps((--place)->second);
     if (!before.empty()) return before.last + 1;
@@ -81,7 +81,7 @@ std::int64_t EventRun::next_step_before(Files::iterator place) {
   return 0;
 }
 
-std::optional<std::int64_t> EventRun::first_step_behind(Files::iterator place) {
+std::optional<std::int64_t> SummaryRun::first_step_behind(Files::iterator place) {
   for (++place; place != files_.end(); ++place) {
     const writers::StepRange& behind = steps(place->second);
     if (!behind.empty()) return behind.first;
@@ -89,7 +89,8 @@ std::optional<std::int64_t> EventRun::first_step_behind(Files::iterator place) {
   return std::nullopt;
 }
 
-std::string EventWindow::take_place(EventRun& run, const std::string& worker, std::int64_t span) {
+std::string SummaryWindow::take_place(SummaryRun& run, const std::string& worker,
+                                      std::int64_t span) {
   std::string name = run.name(worker, span);
   auto place = run.files_.try_emplace(name).first;
   std::int64_t next = events_.place_at(run.next_step_before(place));
@@ -109,14 +110,14 @@ std::string EventWindow::take_place(EventRun& run, const std::string& worker, st
   return name;
 }
 
-void EventWindow::take_steps_of(EventRun& run, const std::string& name) {
+void SummaryWindow::take_steps_of(SummaryRun& run, const std::string& name) {
   const auto file = run.files_.find(name);
   if (file == run.files_.end()) return;
-  const writers::StepRange& steps = EventRun::steps(file->second);
+  const writers::StepRange& steps = SummaryRun::steps(file->second);
   events_.place_at(steps.empty() ? 0 : steps.first);
 }
 
-Result<Changes> EventWindow::write(io::ByteSink& sink, bool with_details) const {
+Result<Changes> SummaryWindow::write(io::ByteSink& sink, bool with_details) const {
   std::string records = first_record(events_.start());
   if (has_layout_) records += events_.about_run();
   records += events_.steps();

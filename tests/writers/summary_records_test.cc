@@ -1,4 +1,4 @@
-#include "writers/event_text.h"
+#include "writers/summary_records.h"
 
 #include <cstdint>
 #include <string>
@@ -17,10 +17,10 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-constexpr EventMoment kMoment = {.wall_time = 1.5, .step = 7};
+constexpr SummaryMoment kMoment = {.wall_time = 1.5, .step = 7};
 
 /// The one value of each event, all of them of kMoment.
-std::vector<proto::Summary::Value> values(const EventText& text) {
+std::vector<proto::Summary::Value> values(const SummaryRecords& text) {
   std::vector<proto::Summary::Value> values;
   for (const proto::Event& event : fixtures::events_of(text.records())) {
     EXPECT_EQ(event.step(), kMoment.step);
@@ -31,10 +31,10 @@ std::vector<proto::Summary::Value> values(const EventText& text) {
   return values;
 }
 
-TEST(EventText, IsEmptyAtFirst) { EXPECT_THAT(EventText().records(), IsEmpty()); }
+TEST(SummaryRecords, IsEmptyAtFirst) { EXPECT_THAT(SummaryRecords().records(), IsEmpty()); }
 
-TEST(EventText, SaysWhatATagIsAtItsFirstScalar) {
-  EventText text;
+TEST(SummaryRecords, SaysWhatATagIsAtItsFirstScalar) {
+  SummaryRecords text;
   text.add_scalar(kMoment, "a", 1);
   text.add_scalar(kMoment, "b", 2);
   text.add_scalar(kMoment, "a", 1.0 / 3);
@@ -47,8 +47,8 @@ TEST(EventText, SaysWhatATagIsAtItsFirstScalar) {
   EXPECT_EQ(found[2].tensor().float_val(0), static_cast<float>(1.0 / 3));
 }
 
-TEST(EventText, HasTextsWhereSummaryWriterHasThem) {
-  EventText text;
+TEST(SummaryRecords, HasTextsWhereSummaryWriterHasThem) {
+  SummaryRecords text;
   text.add_text(kMoment, "bad \xff", "also \xfe");
   const auto found = values(text);
   ASSERT_THAT(found, SizeIs(1));
@@ -56,8 +56,8 @@ TEST(EventText, HasTextsWhereSummaryWriterHasThem) {
   EXPECT_EQ(found[0].tensor().string_val(0), "also \uFFFD");
 }
 
-TEST(EventText, CountsValuesBetweenEdges) {
-  EventText text;
+TEST(SummaryRecords, CountsValuesBetweenEdges) {
+  SummaryRecords text;
   const std::vector<double> some = {0.5, 1.5, 1.7};
   const std::vector<double> edges = {0, 1, 2};
   text.add_histogram(kMoment, "h", some, edges);
@@ -67,12 +67,12 @@ TEST(EventText, CountsValuesBetweenEdges) {
   EXPECT_EQ(found[0].tensor().tensor_shape().dim(1).size(), 3);
 }
 
-TEST(EventText, TakesPicturesOnly) {
+TEST(SummaryRecords, TakesPicturesOnly) {
   const std::vector<std::uint8_t> samples(3 * 2 * 5, 9);
   const Result<std::string> png =
       png_file({.width = 5, .height = 2, .channels = 3, .samples = samples});
   ASSERT_TRUE(png.ok()) << png.status().message();
-  EventText text;
+  SummaryRecords text;
   text.add_image(kMoment, "none", "no picture");
   text.add_image(kMoment, "one", *png);
   const auto found = values(text);
@@ -80,8 +80,8 @@ TEST(EventText, TakesPicturesOnly) {
   EXPECT_THAT(found[0].tensor().string_val(), ElementsAre("5", "2", *png));
 }
 
-TEST(EventText, BeginsAndEndsASession) {
-  EventText text;
+TEST(SummaryRecords, BeginsAndEndsASession) {
+  SummaryRecords text;
   text.add_hparams(kMoment, {{"rank", 3}});
   const auto found = values(text);
   ASSERT_THAT(found, SizeIs(2));

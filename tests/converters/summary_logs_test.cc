@@ -1,6 +1,6 @@
 // Traces into event files: where they stand, that their steps grow, and that nothing is lost on the
 // way.
-#include "converters/event_logs.h"
+#include "converters/summary_logs.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -79,9 +79,9 @@ std::string trace(const Window& window) {
   return text.text();
 }
 
-class EventLogs : public LogFolder {
+class SummaryLogs : public LogFolder {
  protected:
-  EventLogs() { options.log.format = LogFormat::event_files; }
+  SummaryLogs() { options.log.format = LogFormat::event_files; }
 
   std::string input(std::string_view name, const Window& window) {
     return LogFolder::input(name, trace(window));
@@ -115,7 +115,7 @@ class EventLogs : public LogFolder {
   ConvertOptions options;
 };
 
-TEST_F(EventLogs, AreARunForEachRank) {
+TEST_F(SummaryLogs, AreARunForEachRank) {
   input("job/rank0.json", {.steps = {7, 8}});
   input("job/rank1.json", {.base = kBase + 1});
   const Conversion conversion = convert({folder.path("job")});
@@ -137,7 +137,7 @@ TEST_F(EventLogs, AreARunForEachRank) {
   EXPECT_EQ(events.at(0).wall_time(), static_cast<double>(kBase + 1));
 }
 
-TEST_F(EventLogs, WindowsOfAWorkerAreOneRun) {
+TEST_F(SummaryLogs, WindowsOfAWorkerAreOneRun) {
   // The order of the inputs, which is not that of time.
   const std::string first = input("a.pt.trace.json", {.base = kBase + 5, .steps = {7, 8}});
   const std::string second = input("b.pt.trace.json", {.base = kBase, .steps = {17, 18}});
@@ -150,7 +150,7 @@ TEST_F(EventLogs, WindowsOfAWorkerAreOneRun) {
   EXPECT_THAT(steps("job/w", "custom_scalars__config__"), SizeIs(1));
 }
 
-TEST_F(EventLogs, StepsGrowWithinARun) {
+TEST_F(SummaryLogs, StepsGrowWithinARun) {
   std::vector<std::string> inputs;
   int seconds = 0;
   for (const int first : {7, 7, 3, 100, 0}) {
@@ -169,7 +169,7 @@ TEST_F(EventLogs, StepsGrowWithinARun) {
   }
 }
 
-TEST_F(EventLogs, DevicesThatAreNotShownAreCounted) {
+TEST_F(SummaryLogs, DevicesThatAreNotShownAreCounted) {
   const std::string shown = input("a.1.pt.trace.json", {.devices = 64});
   const std::string more = input("b.1.pt.trace.json", {.devices = 66});
   const Conversion conversion = convert({shown, more});
@@ -177,7 +177,7 @@ TEST_F(EventLogs, DevicesThatAreNotShownAreCounted) {
   EXPECT_THAT(conversion.inputs[1].files.at(0).changes, ElementsAre(Pair("devices_left_out", 2)));
 }
 
-TEST_F(EventLogs, TheSameSpanTwiceIsTwoWorkers) {
+TEST_F(SummaryLogs, TheSameSpanTwiceIsTwoWorkers) {
   const std::string first = input("a/w.1.pt.trace.json", {});
   const std::string second = input("b/w.1.pt.trace.json", {});
   options.log.run = "job";
@@ -186,7 +186,7 @@ TEST_F(EventLogs, TheSameSpanTwiceIsTwoWorkers) {
   EXPECT_THAT(steps("job/w-2"), ElementsAre(7));
 }
 
-TEST_F(EventLogs, StandBehindWhatIsThere) {
+TEST_F(SummaryLogs, StandBehindWhatIsThere) {
   options.log.run = "job";
   options.log.worker = "w";
   convert({input("today.json", {.base = kBase + 9, .steps = {7, 8}})});
@@ -197,7 +197,7 @@ TEST_F(EventLogs, StandBehindWhatIsThere) {
   EXPECT_EQ(contents().at(before.begin()->first), before.begin()->second);
 }
 
-TEST_F(EventLogs, SkippedOnesAreFoundByTheirSpans) {
+TEST_F(SummaryLogs, SkippedOnesAreFoundByTheirSpans) {
   std::vector<std::string> inputs;
   for (const int seconds : {5, 0, 7}) {
     inputs.push_back(
@@ -223,7 +223,7 @@ TEST_F(EventLogs, SkippedOnesAreFoundByTheirSpans) {
       << "behind those that were there";
 }
 
-TEST_F(EventLogs, AreNotOverwrittenUnasked) {
+TEST_F(SummaryLogs, AreNotOverwrittenUnasked) {
   const std::string path = input("w.json", {});
   convert({path});
   const auto before = contents();
@@ -237,7 +237,7 @@ TEST_F(EventLogs, AreNotOverwrittenUnasked) {
   EXPECT_EQ(contents(), before) << "the same bytes";
 }
 
-TEST_F(EventLogs, OfManyWindowsFewHaveTablesAndTheLastOne) {
+TEST_F(SummaryLogs, OfManyWindowsFewHaveTablesAndTheLastOne) {
   for (int window = 0; window < 137; ++window) {
     // Neither the order of bytes nor a worker is in the name.
     input("ranks/trace_" + std::to_string(window) + ".json",
@@ -261,7 +261,7 @@ TEST_F(EventLogs, OfManyWindowsFewHaveTablesAndTheLastOne) {
   EXPECT_THAT(steps("ranks/node_3", "custom_scalars__config__"), SizeIs(1));
 }
 
-TEST_F(EventLogs, OverwrittenOnesStayInTheirPlaceIfTheyFit) {
+TEST_F(SummaryLogs, OverwrittenOnesStayInTheirPlaceIfTheyFit) {
   options.log.worker = "w";
   options.log.run = "job";
   std::vector<std::string> inputs;
@@ -292,7 +292,7 @@ TEST_F(EventLogs, OverwrittenOnesStayInTheirPlaceIfTheyFit) {
   EXPECT_THAT(grown, SizeIs(7));
 }
 
-TEST_F(EventLogs, OverwrittenOnesLeaveARunItsLayoutAndHyperparametersOnce) {
+TEST_F(SummaryLogs, OverwrittenOnesLeaveARunItsLayoutAndHyperparametersOnce) {
   options.log.worker = "w";
   options.log.run = "job";
   options.log.overwrite = true;
@@ -313,7 +313,7 @@ TEST_F(EventLogs, OverwrittenOnesLeaveARunItsLayoutAndHyperparametersOnce) {
   }
 }
 
-TEST_F(EventLogs, OverwrittenOnesHaveTheDetailsOfTheLastWindowOnce) {
+TEST_F(SummaryLogs, OverwrittenOnesHaveTheDetailsOfTheLastWindowOnce) {
   options.log.worker = "w";
   options.log.run = "job";
   std::vector<std::string> inputs;
@@ -341,7 +341,7 @@ TEST_F(EventLogs, OverwrittenOnesHaveTheDetailsOfTheLastWindowOnce) {
   EXPECT_THAT(steps("job/w", kTable), ElementsAre(0, 10, 20, 30, 40, 82));
 }
 
-TEST_F(EventLogs, AnInputThatFailsTakesNoPlace) {
+TEST_F(SummaryLogs, AnInputThatFailsTakesNoPlace) {
   options.log.worker = "w";
   const std::string first = input("1.json", {.steps = {7, 8}});
   convert({first});
@@ -352,7 +352,7 @@ TEST_F(EventLogs, AnInputThatFailsTakesNoPlace) {
   EXPECT_THAT(conversion.inputs[1].files.at(0).changes, IsEmpty());
 }
 
-TEST_F(EventLogs, StepsOfHostileFilesEndNowhere) {
+TEST_F(SummaryLogs, StepsOfHostileFilesEndNowhere) {
   options.log.worker = "w";
   options.log.run = "job";
   for (int window = 0; window < 3; ++window) {
@@ -366,7 +366,7 @@ TEST_F(EventLogs, StepsOfHostileFilesEndNowhere) {
   EXPECT_TRUE(std::is_sorted(all.begin(), all.end()));
 }
 
-TEST_F(EventLogs, WhatAKilledCallLeftAppearsWhateverBecomesOfTheRest) {
+TEST_F(SummaryLogs, WhatAKilledCallLeftAppearsWhateverBecomesOfTheRest) {
   const std::string good = input("job/good.json", {});
   const std::string bad = folder.path("job/bad.json");
   fixtures::write_whole_file(bad, "no trace");
@@ -393,7 +393,7 @@ TEST_F(EventLogs, WhatAKilledCallLeftAppearsWhateverBecomesOfTheRest) {
 }
 
 // Seven windows: the last one's tables are in a file of their own.
-TEST_F(EventLogs, TheLastWindowsDetailsAreMadeUpForAfterAKill) {
+TEST_F(SummaryLogs, TheLastWindowsDetailsAreMadeUpForAfterAKill) {
   for (int window = 0; window < 7; ++window) {
     input("job/trace_" + std::to_string(window) + ".json",
           {.base = kBase + window, .steps = {window}, .host = "node", .devices = 1});
@@ -410,7 +410,7 @@ TEST_F(EventLogs, TheLastWindowsDetailsAreMadeUpForAfterAKill) {
   EXPECT_EQ(contents(), whole);
 }
 
-TEST_F(EventLogs, ARunHasItsLayoutIfTheWindowThatBearsItFails) {
+TEST_F(SummaryLogs, ARunHasItsLayoutIfTheWindowThatBearsItFails) {
   using converters::RunStaging;
   options.log.worker = "w";
   const Trace first = fixtures::read(trace({.base = kBase, .steps = {1}}));
@@ -418,7 +418,7 @@ TEST_F(EventLogs, ARunHasItsLayoutIfTheWindowThatBearsItFails) {
   {
     const Result<std::unique_ptr<RunStaging>> staging = RunStaging::open(log, {});
     ASSERT_TRUE(staging.ok());
-    converters::EventLogs logs(**staging, options);
+    converters::SummaryLogs logs(**staging, options);
     const auto failed = logs.output("a.json", first, nullptr);
     const auto written = logs.output("b.json", second, nullptr);
     Result<converters::LogPlace> place = converters::LogPlace();
@@ -440,7 +440,7 @@ TEST_F(EventLogs, ARunHasItsLayoutIfTheWindowThatBearsItFails) {
 }
 
 // TensorBoard's plugin loads a run once, so the run's folder is moved in one step.
-TEST_F(EventLogs, ARunWithBothKindsOfFilesAppearsInOneStep) {
+TEST_F(SummaryLogs, ARunWithBothKindsOfFilesAppearsInOneStep) {
   options.log.format = LogFormat::both;
   for (const int threads : {1, 3}) {
     log = folder.path("log" + std::to_string(threads));
@@ -465,7 +465,7 @@ TEST_F(EventLogs, ARunWithBothKindsOfFilesAppearsInOneStep) {
   }
 }
 
-TEST_F(EventLogs, TakeAnnotationsForStepsIfTheyShall) {
+TEST_F(SummaryLogs, TakeAnnotationsForStepsIfTheyShall) {
   const std::string path = input("w.json", {.steps = {20, 21}, .annotation = "Iteration "});
   options.log.run = "as_it_is";
   convert({path});
@@ -476,7 +476,7 @@ TEST_F(EventLogs, TakeAnnotationsForStepsIfTheyShall) {
   EXPECT_THAT(steps("inferred/w"), ElementsAre(20, 21));
 }
 
-TEST_F(EventLogs, GoOnBehindABadInput) {
+TEST_F(SummaryLogs, GoOnBehindABadInput) {
   fs::create_directories(folder.path("job"));
   fixtures::write_whole_file(folder.path("job/bad.json"), "no trace");
   const std::string good = input("job/rank0.json", {});
@@ -486,7 +486,7 @@ TEST_F(EventLogs, GoOnBehindABadInput) {
   EXPECT_THAT(steps("job/rank0"), ElementsAre(7));
 }
 
-TEST_F(EventLogs, AnInMemoryTraceGoesThere) {
+TEST_F(SummaryLogs, AnInMemoryTraceGoesThere) {
   const Result<Trace> read = read_trace(input("w.json", {.steps = {7, 8}}));
   ASSERT_TRUE(read.ok());
   options.log.run = "job";

@@ -1,6 +1,6 @@
 // Records of an event file, put together in memory: what a finished trace has to say is known at
-// once. An EventText owns its records. One thread at a time. Tags and texts may be any bytes; what
-// is not UTF-8 becomes U+FFFD.
+// once. An SummaryRecords owns its records. One thread at a time. Tags and texts may be any bytes;
+// what is not UTF-8 becomes U+FFFD.
 #pragma once
 
 #include <span>
@@ -11,22 +11,22 @@
 
 #include <tbtrace/summary_writer.h>
 
-#include "writers/event_messages.h"
+#include "writers/summary_messages.h"
 
 namespace tbtrace::writers {
 
-class EventText {
+class SummaryRecords {
  public:
-  void add_scalar(EventMoment moment, std::string_view tag, double value);
+  void add_scalar(SummaryMoment moment, std::string_view tag, double value);
   /// Markdown, under `<tag>/text_summary` as SummaryWriter has it.
-  void add_text(EventMoment moment, std::string_view tag, std::string_view markdown);
+  void add_text(SummaryMoment moment, std::string_view tag, std::string_view markdown);
   /// Values between ascending edges.
-  void add_histogram(EventMoment moment, std::string_view tag, std::span<const double> values,
+  void add_histogram(SummaryMoment moment, std::string_view tag, std::span<const double> values,
                      std::span<const double> edges);
   /// A PNG file's bytes; what is none is left out.
-  void add_image(EventMoment moment, std::string_view tag, std::string_view png);
-  void add_layout(EventMoment moment, const std::vector<CustomCategory>& layout);
-  void add_hparams(EventMoment moment, const SummaryWriter::HParams& hparams);
+  void add_image(SummaryMoment moment, std::string_view tag, std::string_view png);
+  void add_layout(SummaryMoment moment, const std::vector<CustomCategory>& layout);
+  void add_hparams(SummaryMoment moment, const SummaryWriter::HParams& hparams);
 
   const std::string& records() const { return records_; }
 

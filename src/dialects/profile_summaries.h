@@ -1,6 +1,6 @@
 // What a recorded window says, as events that plain TensorBoard shows: the time of each step and
 // what it went to, tables of operators, kernels and memory, durations, flame graphs.
-// A ProfileEvents keeps a reference to its trace; records are owned. One thread at a time.
+// A ProfileSummaries keeps a reference to its trace; records are owned. One thread at a time.
 // Figures are the exact ones. What a trace does not have is left out.
 #pragma once
 
@@ -13,7 +13,7 @@
 #include <tbtrace/step_breakdown.h>
 #include <tbtrace/trace.h>
 
-#include "writers/event_messages.h"
+#include "writers/summary_messages.h"
 
 namespace tbtrace::dialects {
 
@@ -32,7 +32,7 @@ class ProfileDetails {
   std::string records() const;
 
  private:
-  friend class ProfileEvents;
+  friend class ProfileSummaries;
   struct Picture {
     const char* tag;
     const char* title;
@@ -40,17 +40,17 @@ class ProfileDetails {
     StackTree stacks;
   };
 
-  writers::EventMoment moment_;
+  writers::SummaryMoment moment_;
   std::string tables_;  // and durations, as records
   std::vector<Picture> pictures_;
 };
 
 /// Scalars and tables are below `profile/`, durations and pictures, of which each run has its own,
 /// beside it. Each function gives records of events without the first one of a file.
-class ProfileEvents {
+class ProfileSummaries {
  public:
   /// With `infer_steps`, annotations such as `Iteration 7` are the steps of a trace without steps.
-  explicit ProfileEvents(const Trace& trace, bool infer_steps = false);
+  explicit ProfileSummaries(const Trace& trace, bool infer_steps = false);
 
   /// Gives the window its place in a run, where the steps of a tag have to grow: steps before
   /// `first_step` are moved up to it. A window without steps takes one. Returns the first step

@@ -8,7 +8,7 @@
 #include <tbtrace/summary_writer.h>
 
 #include "fixtures/scratch_folder.h"
-#include "writers/event_messages.h"
+#include "writers/summary_messages.h"
 
 namespace tbtrace::writers {
 namespace {

@@ -1,5 +1,5 @@
 // Events on their way to the files of one or several runs, which a thread writes.
-// An EventQueue owns files and thread. Any thread may call anything but the destructor.
+// An SummaryQueue owns files and thread. Any thread may call anything but the destructor.
 // A file system that fails stops nobody: events wait for the next attempt while there is room, are
 // dropped and counted when there is none, and status() says why. In a process that was forked all
 // events are dropped: the thread stayed behind.
@@ -25,11 +25,11 @@
 
 #include "io/append_file.h"
 #include "writers/event_file.h"
-#include "writers/event_messages.h"
+#include "writers/summary_messages.h"
 
 namespace tbtrace::writers {
 
-struct EventQueueOptions {
+struct SummaryQueueOptions {
   std::size_t max_events = 10'000;
   std::size_t max_bytes = std::size_t{64} << 20;
   double flush_secs = 120;
@@ -39,13 +39,13 @@ struct EventQueueOptions {
   io::AppendFileMaker make_file = io::create_append_file;
 };
 
-class EventQueue {
+class SummaryQueue {
  public:
-  explicit EventQueue(EventQueueOptions options);
-  EventQueue(const EventQueue&) = delete;
-  EventQueue& operator=(const EventQueue&) = delete;
+  explicit SummaryQueue(SummaryQueueOptions options);
+  SummaryQueue(const SummaryQueue&) = delete;
+  SummaryQueue& operator=(const SummaryQueue&) = delete;
   /// close(). Not in a forked process, where the thread's end would be waited for in vain.
-  ~EventQueue();
+  ~SummaryQueue();
 
   bool is_forked() const;
 
@@ -53,7 +53,7 @@ class EventQueue {
   std::size_t run(const std::string& directory);
 
   /// Into the run of that number.
-  void add_scalar(std::size_t number, EventMoment moment, std::string_view tag, float value);
+  void add_scalar(std::size_t number, SummaryMoment moment, std::string_view tag, float value);
   /// `event` is a message.
   void add(std::size_t number, std::string_view event);
   /// `records` hold `events` events, all that a run will ever have: then its file is closed.
@@ -91,7 +91,7 @@ class EventQueue {
   void write_until_end();
   void write_round(Lock& lock);
 
-  const EventQueueOptions options_;
+  const SummaryQueueOptions options_;
   const unsigned process_;  // how many forks it came out of
   std::atomic<std::uint64_t> dropped_ = 0;
 

@@ -1,8 +1,7 @@
 // A worker's run in plain TensorBoard: event files, a window of the profiler each, that loaders
 // read in the order of their names.
-// An EventRun owns what it knows of a directory. An EventWindow keeps a reference to its trace. One
-// thread at a time.
-// Existing files that are damaged count as far as they can be read.
+// An SummaryRun owns what it knows of a directory. An SummaryWindow keeps a reference to its trace.
+// One thread at a time. Existing files that are damaged count as far as they can be read.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +13,16 @@
 #include <tbtrace/convert.h>
 #include <tbtrace/trace.h>
 
-#include "dialects/profile_events.h"
+#include "dialects/profile_summaries.h"
 #include "io/sink.h"
 #include "writers/event_file.h"
 
 namespace tbtrace::converters {
 
-class EventRun {
+class SummaryRun {
  public:
   /// `files` stand in the directory, by name; they are read when it matters what is in them.
-  explicit EventRun(const std::map<std::string, std::filesystem::path>& files);
+  explicit SummaryRun(const std::map<std::string, std::filesystem::path>& files);
 
   /// `events.out.tfevents.<seconds>.<worker>.<span>.0`: that of an existing file of this span, or
   /// one that sorts behind all.
@@ -34,7 +33,7 @@ class EventRun {
   bool needs_details_beside(const std::string& name) const;
 
  private:
-  friend class EventWindow;
+  friend class SummaryWindow;
   struct File {
     std::filesystem::path path;
     std::optional<writers::StepRange> steps;  // once they are known
@@ -52,15 +51,15 @@ class EventRun {
 };
 
 /// What a trace says.
-class EventWindow {
+class SummaryWindow {
  public:
-  EventWindow(const Trace& trace, bool infer_steps) : events_(trace, infer_steps) {}
+  SummaryWindow(const Trace& trace, bool infer_steps) : events_(trace, infer_steps) {}
 
   /// Takes the next steps of the run, and gives the name of the window's file. One that replaces an
   /// existing file stands in its place where its steps fit there, else behind all.
-  std::string take_place(EventRun& run, const std::string& worker, std::int64_t span);
+  std::string take_place(SummaryRun& run, const std::string& worker, std::int64_t span);
   /// Takes the steps that an existing file of the run has for this window.
-  void take_steps_of(EventRun& run, const std::string& name);
+  void take_steps_of(SummaryRun& run, const std::string& name);
 
   /// Whether its tables and pictures are worth keeping in its run.
   bool keeps_details() const { return dialects::keeps_details(number_); }
@@ -76,7 +75,7 @@ class EventWindow {
   double start() const { return events_.start(); }
 
  private:
-  dialects::ProfileEvents events_;
+  dialects::ProfileSummaries events_;
   std::int64_t number_ = 1;  // in the run
   bool has_layout_ = true;   // with the hyperparameters, once in a run
 };

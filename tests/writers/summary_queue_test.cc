@@ -1,4 +1,4 @@
-#include "writers/event_queue.h"
+#include "writers/summary_queue.h"
 
 #include <algorithm>
 #include <atomic>
@@ -90,9 +90,9 @@ void wait_for(const std::function<bool()>& condition) {
   EXPECT_TRUE(condition());
 }
 
-TEST(EventQueue, WritesInTheOrderOfCalls) {
+TEST(SummaryQueue, WritesInTheOrderOfCalls) {
   const fixtures::ScratchFolder folder;
-  EventQueue queue({});
+  SummaryQueue queue({});
   const std::size_t run = queue.run(folder.root());
   for (int step = 0; step < 1000; ++step) queue.add_scalar(run, {1, step}, "a", 0.5F);
   ASSERT_TRUE(queue.flush().ok());
@@ -102,9 +102,9 @@ TEST(EventQueue, WritesInTheOrderOfCalls) {
   EXPECT_EQ(queue.dropped(), 0);
 }
 
-TEST(EventQueue, SaysWhatATagIsOnceInAFile) {
+TEST(SummaryQueue, SaysWhatATagIsOnceInAFile) {
   const fixtures::ScratchFolder folder;
-  EventQueue queue({});
+  SummaryQueue queue({});
   const std::size_t run = queue.run(folder.root());
   for (const char* const tag : {"a", "b", "a", "b"}) queue.add_scalar(run, {1, 0}, tag, 0);
   ASSERT_TRUE(queue.close().ok());
@@ -118,9 +118,9 @@ TEST(EventQueue, SaysWhatATagIsOnceInAFile) {
   EXPECT_THAT(fixtures::event_files(folder.root()), SizeIs(2));
 }
 
-TEST(EventQueue, ShowsTheFirstEventsAtOnceAndOthersInTime) {
+TEST(SummaryQueue, ShowsTheFirstEventsAtOnceAndOthersInTime) {
   const fixtures::ScratchFolder folder;
-  EventQueue queue({.flush_secs = 0.05});
+  SummaryQueue queue({.flush_secs = 0.05});
   const std::size_t run = queue.run(folder.root());
   for (int step = 0; step < 3; ++step) {
     queue.add_scalar(run, {1, step}, "a", 0);
@@ -131,10 +131,10 @@ TEST(EventQueue, ShowsTheFirstEventsAtOnceAndOthersInTime) {
   }
 }
 
-TEST(EventQueue, LetsCallersWaitForRoom) {
+TEST(SummaryQueue, LetsCallersWaitForRoom) {
   const fixtures::ScratchFolder folder;
   Disk disk;
-  EventQueue queue({.max_events = 4, .make_file = disk.maker()});
+  SummaryQueue queue({.max_events = 4, .make_file = disk.maker()});
   const std::size_t run = queue.run(folder.root());
   disk.hold(true);
   std::atomic<int> added = 0;
@@ -151,10 +151,10 @@ TEST(EventQueue, LetsCallersWaitForRoom) {
   EXPECT_EQ(queue.dropped(), 0);
 }
 
-TEST(EventQueue, DropsAndCountsIfItIsToldTo) {
+TEST(SummaryQueue, DropsAndCountsIfItIsToldTo) {
   const fixtures::ScratchFolder folder;
   Disk disk;
-  EventQueue queue({.max_events = 4, .when_full = WhenFull::drop, .make_file = disk.maker()});
+  SummaryQueue queue({.max_events = 4, .when_full = WhenFull::drop, .make_file = disk.maker()});
   const std::size_t run = queue.run(folder.root());
   disk.hold(true);
   for (int step = 0; step < 100; ++step) queue.add_scalar(run, {1, step}, "a", 0);
@@ -164,10 +164,10 @@ TEST(EventQueue, DropsAndCountsIfItIsToldTo) {
   EXPECT_EQ(scalar_steps(fixtures::events_of(disk.text())).size() + queue.dropped(), 100);
 }
 
-TEST(EventQueue, BoundsBytesToo) {
+TEST(SummaryQueue, BoundsBytesToo) {
   const fixtures::ScratchFolder folder;
   Disk disk;
-  EventQueue queue({.max_bytes = 1000, .when_full = WhenFull::drop, .make_file = disk.maker()});
+  SummaryQueue queue({.max_bytes = 1000, .when_full = WhenFull::drop, .make_file = disk.maker()});
   const std::size_t run = queue.run(folder.root());
   disk.hold(true);
   for (int number = 0; number < 10; ++number) queue.add(run, std::string(900, 'x'));
@@ -177,10 +177,10 @@ TEST(EventQueue, BoundsBytesToo) {
   EXPECT_EQ(fixtures::payloads(disk.text()).size() - 1 + queue.dropped(), 10);
 }
 
-TEST(EventQueue, TellsOfAFullDiskAndGoesOnWhenThereIsRoom) {
+TEST(SummaryQueue, TellsOfAFullDiskAndGoesOnWhenThereIsRoom) {
   const fixtures::ScratchFolder folder;
   Disk disk;
-  EventQueue queue({.max_events = 50, .make_file = disk.maker()});
+  SummaryQueue queue({.max_events = 50, .make_file = disk.maker()});
   const std::size_t run = queue.run(folder.root());
   for (int step = 0; step < 10; ++step) queue.add_scalar(run, {1, step}, "a", 0);
   ASSERT_TRUE(queue.flush().ok());
@@ -201,11 +201,11 @@ TEST(EventQueue, TellsOfAFullDiskAndGoesOnWhenThereIsRoom) {
   for (std::size_t step = 0; step < steps.size(); ++step) EXPECT_EQ(steps[step], step);
 }
 
-TEST(EventQueue, SaysThatADirectoryIsTaken) {
+TEST(SummaryQueue, SaysThatADirectoryIsTaken) {
   const fixtures::ScratchFolder folder;
-  EventQueue first({});
+  SummaryQueue first({});
   first.run(folder.root());
-  EventQueue second({});
+  SummaryQueue second({});
   const std::size_t run = second.run(folder.root());
   second.add_scalar(run, {1, 1}, "a", 0);
   EXPECT_THAT(second.status().message(), HasSubstr("another writer"));
@@ -218,9 +218,9 @@ TEST(EventQueue, SaysThatADirectoryIsTaken) {
   EXPECT_THAT(scalar_steps(fixtures::events_in(folder.root())), ElementsAre(2));
 }
 
-TEST(EventQueue, SaysTwiceFromWhereOnAnEarlierWriterIsWrong) {
+TEST(SummaryQueue, SaysTwiceFromWhereOnAnEarlierWriterIsWrong) {
   const fixtures::ScratchFolder folder;
-  EventQueue queue({.purge_step = 7});
+  SummaryQueue queue({.purge_step = 7});
   const std::size_t run = queue.run(folder.root());
   queue.add_scalar(run, {1, 7}, "a", 0);
   ASSERT_TRUE(queue.close().ok());
@@ -233,24 +233,24 @@ TEST(EventQueue, SaysTwiceFromWhereOnAnEarlierWriterIsWrong) {
   EXPECT_THAT(starts, ElementsAre(7, 7));
 }
 
-TEST(EventQueue, ClosesTheFileOfARunThatIsWhole) {
+TEST(SummaryQueue, ClosesTheFileOfARunThatIsWhole) {
   const fixtures::ScratchFolder folder;
-  EventQueue queue({});
+  SummaryQueue queue({});
   std::string records;
   wire::append_record(records, text_event({1, 5}, "a", "b"));
   queue.add_whole(queue.run(folder.path("whole")), records, 1);
   ASSERT_TRUE(queue.flush().ok());
   EXPECT_THAT(scalar_steps(fixtures::events_in(folder.path("whole"))), ElementsAre(5));
-  EventQueue other({});
+  SummaryQueue other({});
   other.run(folder.path("whole"));
   EXPECT_TRUE(other.status().ok()) << "the directory is free again";
 }
 
-TEST(EventQueue, TakesEventsFromManyThreadsWhileItIsFlushedAndClosed) {
+TEST(SummaryQueue, TakesEventsFromManyThreadsWhileItIsFlushedAndClosed) {
   const fixtures::ScratchFolder folder;
   constexpr int kThreads = 8;
   constexpr int kEvents = 2000;
-  EventQueue queue({.max_events = 100});
+  SummaryQueue queue({.max_events = 100});
   const std::size_t run = queue.run(folder.root());
   std::vector<std::thread> threads;
   for (int number = 0; number < kThreads; ++number) {
@@ -280,9 +280,9 @@ TEST(EventQueue, TakesEventsFromManyThreadsWhileItIsFlushedAndClosed) {
   }
 }
 
-TEST(EventQueue, WritesNothingInAForkedProcess) {
+TEST(SummaryQueue, WritesNothingInAForkedProcess) {
   const fixtures::ScratchFolder folder;
-  EventQueue queue({.max_events = 10});
+  SummaryQueue queue({.max_events = 10});
   const std::size_t run = queue.run(folder.root());
   queue.add_scalar(run, {1, 0}, "a", 0);
   ASSERT_TRUE(queue.flush().ok());
@@ -298,7 +298,7 @@ TEST(EventQueue, WritesNothingInAForkedProcess) {
   queue.add_scalar(run, {1, 1}, "a", 0);
   ASSERT_TRUE(queue.flush().ok());
   EXPECT_THAT(scalar_steps(fixtures::events_in(folder.root())), ElementsAre(0, 1));
-  EventQueue second({});
+  SummaryQueue second({});
   second.run(folder.root());
   EXPECT_FALSE(second.status().ok()) << "the lock is still there";
 }

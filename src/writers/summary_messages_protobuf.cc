@@ -5,12 +5,12 @@
 #include "proto/events.pb.h"
 #include "proto/plugins.pb.h"
 #include "wire/tfrecord.h"
-#include "writers/event_messages.h"
+#include "writers/summary_messages.h"
 
 namespace tbtrace::writers {
 namespace {
 
-proto::Event event_at(EventMoment moment) {
+proto::Event event_at(SummaryMoment moment) {
   proto::Event event;
   event.set_wall_time(moment.wall_time);
   event.set_step(moment.step);
@@ -59,7 +59,7 @@ void add_chart(proto::Category& category, const CustomChart& chart) {
 }
 
 /// All of it is in the metadata, but TensorBoard's Python loader wants a tensor too: an empty one.
-std::string hparams_event(EventMoment moment, std::string_view tag,
+std::string hparams_event(SummaryMoment moment, std::string_view tag,
                           const proto::HParamsPluginData& data) {
   proto::Event event = event_at(moment);
   proto::TensorProto& tensor =
@@ -82,7 +82,7 @@ std::string file_version_event(double wall_time) {
   return event.SerializeAsString();
 }
 
-std::string session_start_event(EventMoment moment) {
+std::string session_start_event(SummaryMoment moment) {
   proto::Event event = event_at(moment);
   event.mutable_session_log()->set_status(proto::SessionLog::START);
   return event.SerializeAsString();
@@ -101,7 +101,7 @@ ScalarEncoder::ScalarEncoder() : message_(std::make_unique<Message>()) {
 
 ScalarEncoder::~ScalarEncoder() = default;
 
-void ScalarEncoder::append_record(std::string& records, EventMoment moment, std::string_view tag,
+void ScalarEncoder::append_record(std::string& records, SummaryMoment moment, std::string_view tag,
                                   float value, bool first_of_tag) {
   proto::Event& event = message_->event;
   event.set_wall_time(moment.wall_time);
@@ -132,7 +132,7 @@ std::optional<std::int64_t> step_of_event(std::string_view event, std::string_vi
   return std::nullopt;
 }
 
-std::string text_event(EventMoment moment, std::string_view tag, std::string_view markdown) {
+std::string text_event(SummaryMoment moment, std::string_view tag, std::string_view markdown) {
   proto::Event event = event_at(moment);
   proto::TensorProto& tensor =
       *add_value(event, tag, "text", proto::DATA_CLASS_TENSOR).mutable_tensor();
@@ -142,7 +142,7 @@ std::string text_event(EventMoment moment, std::string_view tag, std::string_vie
   return event.SerializeAsString();
 }
 
-std::string histogram_event(EventMoment moment, std::string_view tag,
+std::string histogram_event(SummaryMoment moment, std::string_view tag,
                             std::span<const Bucket> buckets) {
   proto::Event event = event_at(moment);
   proto::TensorProto& tensor =
@@ -158,7 +158,7 @@ std::string histogram_event(EventMoment moment, std::string_view tag,
   return event.SerializeAsString();
 }
 
-std::string image_event(EventMoment moment, std::string_view tag, int width, int height,
+std::string image_event(SummaryMoment moment, std::string_view tag, int width, int height,
                         std::string_view image) {
   proto::Event event = event_at(moment);
   proto::TensorProto& tensor =
@@ -171,7 +171,8 @@ std::string image_event(EventMoment moment, std::string_view tag, int width, int
   return event.SerializeAsString();
 }
 
-std::string pr_curve_event(EventMoment moment, std::string_view tag, std::span<const float> curve) {
+std::string pr_curve_event(SummaryMoment moment, std::string_view tag,
+                           std::span<const float> curve) {
   constexpr std::size_t kRows = 6;
   const std::size_t thresholds = curve.size() / kRows;
   proto::PrCurvePluginData data;
@@ -187,7 +188,7 @@ std::string pr_curve_event(EventMoment moment, std::string_view tag, std::span<c
   return event.SerializeAsString();
 }
 
-std::string layout_event(EventMoment moment, const std::vector<CustomCategory>& layout) {
+std::string layout_event(SummaryMoment moment, const std::vector<CustomCategory>& layout) {
   proto::Layout message;
   for (const CustomCategory& category : layout) {
     proto::Category& part = *message.add_category();
@@ -203,7 +204,7 @@ std::string layout_event(EventMoment moment, const std::vector<CustomCategory>& 
   return event.SerializeAsString();
 }
 
-std::string session_start_info_event(EventMoment moment, const SummaryWriter::HParams& hparams) {
+std::string session_start_info_event(SummaryMoment moment, const SummaryWriter::HParams& hparams) {
   proto::HParamsPluginData data;
   proto::SessionStartInfo& info = *data.mutable_session_start_info();
   info.set_start_time_secs(moment.wall_time);
@@ -213,7 +214,7 @@ std::string session_start_info_event(EventMoment moment, const SummaryWriter::HP
   return hparams_event(moment, "_hparams_/session_start_info", data);
 }
 
-std::string session_end_info_event(EventMoment moment) {
+std::string session_end_info_event(SummaryMoment moment) {
   proto::HParamsPluginData data;
   proto::SessionEndInfo& info = *data.mutable_session_end_info();
   info.set_status(proto::SessionEndInfo::STATUS_SUCCESS);

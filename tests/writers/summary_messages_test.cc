@@ -1,4 +1,4 @@
-#include "writers/event_messages.h"
+#include "writers/summary_messages.h"
 
 #include <string>
 
@@ -13,7 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr EventMoment kMoment = {1234.5, 7};
+constexpr SummaryMoment kMoment = {1234.5, 7};
 
 /// The only value of an event at kMoment.
 proto::Summary::Value value_of(const std::string& payload) {
