@@ -76,7 +76,7 @@ trap closing_line EXIT
 # What two suites or two clones compile alike is compiled once. ccache keeps what has precompiled headers only with this
 # sloppiness, which does no harm where no header changes during a build.
 export CCACHE_DIR=${XDG_CACHE_HOME:-${HOME:-$PWD}/.cache}/tbtrace/ccache CCACHE_MAXSIZE=5G
-export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_PCH_EXTSUM=1
 export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
 
 # logged LOG COMMAND...: with its output in the log; shows what went wrong.
@@ -107,7 +107,8 @@ built() {
   : >"$log"
   begin "building $preset"
   echo "== $preset: building in $folder/"
-  logged "$log" cmake --preset "$preset" -DBUILD_TESTING=ON -DCMAKE_CXX_COMPILER_LAUNCHER=ccache "${options[@]}"
+  logged "$log" cmake --preset "$preset" -DBUILD_TESTING=ON \
+    -DCMAKE_CXX_COMPILER_LAUNCHER="$PWD/tools/compiler_cache.sh" "${options[@]}"
   logged "$log" cmake --build --preset "$preset" "${target[@]}"
 }
 
