@@ -7,17 +7,14 @@ The files say when collectives began and ended on each rank, which has to be pos
 begun it. The view's calls and bytes are those of the model's gradients; its times are computed here from the files,
 with other means. Needs the packages of requirements.txt. Prints a line for each failure and 'N passed, M failed'.
 """
-import argparse
 import math
-import pathlib
 import re
-import subprocess
 import sys
-import tempfile
 
-from consumers import Report, TensorBoard
+from consumers import Report
 from distributed_view import Rank, check_overlap, near
-from log_directory_test import Run, check_log, check_run
+from log_directory_test import Run, check_run
+from recorded_program import files_in, log_directory, on_tensorboard, read_options, recorded
 from trace_reading import is_data_loading
 
 # Of the program.
@@ -114,29 +111,18 @@ def check_training(report, run):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tbtrace", required=True)
-    parser.add_argument("--program", required=True)
-    options = parser.parse_args()
+    options = read_options(__doc__)
     report = Report()
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = pathlib.Path(scratch)
-        logdir = folder / "logs"
-        done = subprocess.run([options.program, str(logdir / "ranks")], check=True, timeout=300, capture_output=True,
-                              text=True)
+    with log_directory() as logdir:
+        printed = recorded(report, options.program, logdir / "ranks")
         # Averaged gradients leave all ranks with the same weights.
-        weights = dict(re.findall(r"^rank (\d): the weights add up to (\S+)$", done.stdout, re.MULTILINE))
-        report(sorted(weights) == ["0", "1"] and len(set(weights.values())) == 1, f"weights: {done.stdout}")
-        run = Run(sorted((logdir / "ranks").glob("*.pt.trace.json*")), "ranks")
-        run.folder = str(logdir / run.name)
+        weights = dict(re.findall(r"^rank (\d): the weights add up to (\S+)$", printed, re.MULTILINE))
+        report(sorted(weights) == ["0", "1"] and len(set(weights.values())) == 1, f"weights: {printed}")
+        run = Run(files_in(logdir / "ranks"), "ranks")
         report(len(run.inputs) == len(WORKERS) * len(WINDOWS), f"files {run.inputs}")
-        log = folder / "tensorboard.log"
-        with TensorBoard(logdir, log) as server:
-            report(run.name in server.wait_for([run.name], 240), "not loaded")
-            run.ask(server)
+        with on_tensorboard(report, logdir, run):
             check_run(report, options.tbtrace, run)
             check_training(report, run)
-        check_log(report, log, [run])
     return report.end()
 
 

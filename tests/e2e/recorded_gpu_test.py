@@ -7,19 +7,17 @@ with torch-tb-profiler.
 The program prints what its GPU did, which is what the file, `tbtrace ops` and the plugin's views have to say. Needs the
 packages of requirements.txt. Prints a line for each failure and 'N passed, M failed'.
 """
-import argparse
 import collections
 import gzip
 import json
 import math
-import pathlib
 import subprocess
 import sys
-import tempfile
 
-from consumers import Report, TensorBoard
-from log_directory_test import check_log, check_run
+from consumers import Report
+from log_directory_test import check_run
 from recorded_logs_test import Recorded
+from recorded_program import files_in, log_directory, on_tensorboard, read_options, recorded
 
 DEMANGLED = {"_Z14sgemm_128x128nPfS_": "sgemm_128x128n(float*, float*)", "_Z4reluPf": "relu(float*)",
              "_Z3addPfS_f": "add(float*, float*, float)"}
@@ -92,32 +90,20 @@ def check_views(report, span, truth):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tbtrace", required=True)
-    parser.add_argument("--program", required=True)
-    options = parser.parse_args()
+    options = read_options(__doc__)
     report = Report()
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = pathlib.Path(scratch)
-        logdir = folder / "logs"
-        done = subprocess.run([options.program, str(logdir / "gpu")], capture_output=True, timeout=300)
-        report(done.returncode == 0, f"exit {done.returncode}: {done.stderr.decode()[-500:]}")
-        truth = json.loads(done.stdout)
+    with log_directory() as logdir:
+        truth = json.loads(recorded(report, options.program, logdir / "gpu"))
         truth["kernels"] = {DEMANGLED.get(name, name): counts for name, counts in truth["kernels"].items()}
-        files = sorted((logdir / "gpu").glob("*.pt.trace.json*"))
+        files = files_in(logdir / "gpu")
         report(len(files) == 1, f"files {files}")
         check_file(report, files[0], truth)
         check_ops(report, options.tbtrace, files[0], truth)
         run = Recorded(files, "gpu")
-        run.folder = str(logdir / run.name)
-        log = folder / "tensorboard.log"
-        with TensorBoard(logdir, log) as server:
-            report(run.name in server.wait_for([run.name], 240), "not loaded")
-            run.ask(server)
+        with on_tensorboard(report, logdir, run):
             report(run.views == ["Overview", "Operator", "Kernel", "Trace", "Memory"], f"views {run.views}")
             check_run(report, options.tbtrace, run)
             check_views(report, run.spans[0], truth)
-        check_log(report, log, [run])
     return report.end()
 
 

@@ -7,15 +7,12 @@ The directory is served as the program leaves it. Every route of every view that
 JSON, the figures are those of the files as an independent reading finds them, and the plugin logs nothing but what the
 content forces. Needs the packages of requirements.txt. Prints a line for each failure and 'N passed, M failed'.
 """
-import argparse
 import collections
-import pathlib
-import subprocess
 import sys
-import tempfile
 
-from consumers import Report, TensorBoard
-from log_directory_test import Run, check_log, check_run
+from consumers import Report
+from log_directory_test import Run, check_run
+from recorded_program import files_in, log_directory, on_tensorboard, read_options, recorded
 
 WINDOWS, STEPS = 2, 3  # of the program's schedule
 
@@ -74,27 +71,17 @@ def check_stacks(report, run):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tbtrace", required=True)
-    parser.add_argument("--program", required=True)
-    options = parser.parse_args()
+    options = read_options(__doc__)
     report = Report()
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = pathlib.Path(scratch)
-        logdir = folder / "logs"
-        subprocess.run([options.program, str(logdir / "resnet18")], check=True, timeout=300, stdout=subprocess.DEVNULL)
-        run = Recorded(sorted((logdir / "resnet18").glob("*.pt.trace.json*")), "resnet18")
-        run.folder = str(logdir / run.name)
+    with log_directory() as logdir:
+        recorded(report, options.program, logdir / "resnet18")
+        run = Recorded(files_in(logdir / "resnet18"), "resnet18")
         report(len(run.inputs) == WINDOWS, f"files {run.inputs}")
-        log = folder / "tensorboard.log"
-        with TensorBoard(logdir, log) as server:
-            report(run.name in server.wait_for([run.name], 240), "not loaded")
-            run.ask(server)
+        with on_tensorboard(report, logdir, run):
             check_run(report, options.tbtrace, run)
             check_training(report, run)
             check_modules(report, run)
             check_stacks(report, run)
-        check_log(report, log, [run])
     return report.end()
 
 

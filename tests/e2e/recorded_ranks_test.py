@@ -9,16 +9,13 @@ to say. The view's times are those of the kernels together with the host's range
 computed here from the files, with other means. Needs the packages of requirements.txt. Prints a line for each failure
 and 'N passed, M failed'.
 """
-import argparse
 import json
-import pathlib
-import subprocess
 import sys
-import tempfile
 
-from consumers import Report, TensorBoard
+from consumers import Report
 from distributed_view import Rank, check_overlap, length, merged, near
-from log_directory_test import Run, check_log, check_run
+from log_directory_test import Run, check_run
+from recorded_program import files_in, log_directory, on_tensorboard, read_options, recorded
 
 # Of the program.
 WORKERS = ["node0_0", "node0_1"]
@@ -146,36 +143,22 @@ def check_view(report, ranks, span):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tbtrace", required=True)
-    parser.add_argument("--program", required=True)
-    options = parser.parse_args()
+    options = read_options(__doc__)
     report = Report()
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = pathlib.Path(scratch)
-        logdir = folder / "logs"
-        truths = []
-        for number in range(len(WORKERS)):
-            done = subprocess.run([options.program, str(logdir / "ranks"), str(number)], capture_output=True,
-                                  timeout=300)
-            report(done.returncode == 0, f"rank {number}: exit {done.returncode}: {done.stderr.decode()[-500:]}")
-            truths.append(json.loads(done.stdout))
-        run = Run(sorted((logdir / "ranks").glob("*.pt.trace.json*")), "ranks")
-        run.folder = str(logdir / run.name)
+    with log_directory() as logdir:
+        truths = [json.loads(recorded(report, options.program, logdir / "ranks", str(number)))
+                  for number in range(len(WORKERS))]
+        run = Run(files_in(logdir / "ranks"), "ranks")
         report(len(run.inputs) == len(WORKERS), f"files {run.inputs}")
         ranks = [NcclRank(trace, truth) for trace, truth in zip(run.traces, truths)]
         for number, rank in enumerate(ranks):
             check_file(report, rank, number)
-        log = folder / "tensorboard.log"
-        with TensorBoard(logdir, log) as server:
-            report(run.name in server.wait_for([run.name], 240), "not loaded")
-            run.ask(server)
+        with on_tensorboard(report, logdir, run):
             report(run.views == ["Overview", "Operator", "Kernel", "Trace", "Distributed"], f"views {run.views}")
             places = [(span.query["worker"], span.query["span"]) for span in run.distributed]
             report(places == [("All", "1")], f"spans of the Distributed view: {places}")
             check_run(report, options.tbtrace, run)
             check_view(report, ranks, run.distributed[0])
-        check_log(report, log, [run])
     return report.end()
 
 
