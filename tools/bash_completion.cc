@@ -39,7 +39,7 @@ std::string names(const Option& option, const std::string& between) {
   return text;
 }
 
-/// The case of a verb that offers the values of its options, then its options, then files.
+/// A verb's case: completes values of its options, then its options, then files.
 std::string verb_case(const Command& command) {
   std::string values;
   std::string all;

@@ -1,7 +1,8 @@
-// The verbs of the program. To add one: a file <verb>_command.cc with the function that describes
-// it, and its row in commands.cc. The help, the man page and the completions follow from that.
+// The verbs of the program. To add one, add a file <verb>_command.cc with the function that
+// describes it, and its row in commands.cc. The help, the man page and the completions are
+// generated from that.
 // A command gets parsed options, calls the library and prints; it returns the exit code.
-// One thread. Nothing is kept between calls.
+// One thread. No state is kept between calls.
 #pragma once
 
 #include <string_view>
@@ -20,16 +21,16 @@ struct Example {
 
 enum class Inputs {
   none,
-  needed,       ///< at least one is on the command line
-  in_lists_too  ///< the command checks whether there is any
+  needed,       ///< at least one on the command line
+  in_lists_too  ///< may be in lists; the command checks whether there are any
 };
 
 struct Command {
   std::string_view name;
   std::string_view summary;          ///< one line for `tbtrace --help`
-  std::string_view usage;            ///< what follows `tbtrace VERB`
+  std::string_view usage;            ///< the text after `tbtrace VERB`
   std::string_view about;            ///< some lines for `tbtrace VERB --help`
-  std::vector<OptionGroup> options;  ///< besides standard_options()
+  std::vector<OptionGroup> options;  ///< in addition to standard_options()
   std::vector<Example> examples;
   Inputs inputs = Inputs::needed;
   int (*run)(const OptionParser& options);

@@ -24,7 +24,7 @@ std::string printable(std::string_view text) {
   for (std::size_t at = 0; at < text.size(); ++at) {
     const auto byte = static_cast<unsigned char>(text[at]);
     const auto next = static_cast<unsigned char>(at + 1 < text.size() ? text[at + 1] : 0);
-    // U+0080 to U+009F are control characters too, of two bytes.
+    // U+0080 to U+009F, of two bytes, are control characters, too.
     const bool two_bytes = byte == 0xc2 && next >= 0x80 && next < 0xa0;
     safe += byte < 0x20 || byte == 0x7f || two_bytes ? '?' : text[at];
     at += two_bytes ? 1 : 0;

@@ -1,4 +1,4 @@
-// What the user sees besides results: warnings, errors, progress, all on standard error.
+// Everything the user sees besides results: warnings, errors, progress, all on standard error.
 // One thread. A closed or redirected standard error is not a failure.
 #pragma once
 
@@ -22,7 +22,7 @@ inline constexpr int kUnwritableOutput = 5;
 
 int exit_code(const Status& status);
 
-/// Names of files may hold anything; on a terminal they must not act.
+/// File names may hold any bytes; on a terminal they must not act as control sequences.
 std::string printable(std::string_view text);
 
 enum class When { automatic, on, off };
@@ -44,10 +44,10 @@ class Console {
   /// Only with -v.
   void note(std::string_view subject, std::string_view message);
 
-  /// How far the reading of `subject` is; at most ten times a second, and only on a terminal.
+  /// Reading progress of `subject`; at most ten times a second, and only on a terminal.
   void progress(std::string_view subject, std::uint64_t done, std::uint64_t total);
 
-  /// How many of several things are done; at most ten times a second, and only on a terminal.
+  /// Number of finished items; at most ten times a second, and only on a terminal.
   void count(std::string_view doing, std::size_t done, std::size_t all);
 
   bool verbose() const { return options_.verbose; }

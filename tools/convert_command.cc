@@ -21,7 +21,7 @@ constexpr const char* kAbout =
     "Inputs are files, directories that are searched for traces, and quoted globs. All traces of\n"
     "one folder become one run, with one worker for each trace, so that ranks can be compared.\n";
 
-/// The lines of a file, or of standard input; nothing if it cannot be read.
+/// Adds the lines of a file, or of standard input; false if it cannot be read.
 bool add_lines(const std::string& path, std::vector<std::string>& inputs) {
   std::ifstream file;
   if (path != "-") file.open(path);
@@ -56,7 +56,7 @@ class Report {
               << (input.ranges == 1 ? " range)" : " ranges)");
     for (std::size_t at = 0; at < input.files.size(); ++at) {
       const LogFile& file = input.files[at];
-      // One line for one file, a line of its own for each of several.
+      // On the same line for one file, on separate lines for several.
       std::cout << (input.files.size() == 1 ? " -> " : "\n  -> ") << printable(file.path)
                 << (file.written ? " (" + size_text(file.bytes) + ")" : " (exists, left alone)");
       for (const auto& [id, count] : file.changes) changes_[id] += count;
@@ -121,7 +121,8 @@ int exit_code_of(const Conversion& conversion) {
   return failed == conversion.inputs.size() ? failure : kSomeInputsFailed;
 }
 
-/// Takes --to and --dialect, with what goes with one of them only; says what is wrong with them.
+/// Takes --to and --dialect, and the options that need one of them. Returns what is wrong with
+/// them.
 std::string take_target(const OptionParser& parser, LogDirectoryOptions& log) {
   if (parser.text("to") == "plugin") log.format = LogFormat::plugin;
   if (parser.text("to") == "tensorboard") {
@@ -140,7 +141,7 @@ std::string take_target(const OptionParser& parser, LogDirectoryOptions& log) {
   return {};
 }
 
-/// Takes --run and --worker; says what is wrong with them.
+/// Takes --run and --worker. Returns what is wrong with them.
 std::string take_names(const OptionParser& parser, LogDirectoryOptions& log) {
   for (const auto& [option, name] :
        {std::pair{"run", &log.run}, std::pair{"worker", &log.worker}}) {
@@ -151,7 +152,7 @@ std::string take_names(const OptionParser& parser, LogDirectoryOptions& log) {
   return {};
 }
 
-/// What is wrong with the options, empty if nothing is.
+/// Returns what is wrong with the options, empty if nothing is.
 std::string take_options(const OptionParser& parser, ConvertOptions& options) {
   const StandardOptions& standard = parser.standard();
   const bool any_list = parser.given("files-from");
@@ -172,7 +173,7 @@ std::string take_options(const OptionParser& parser, ConvertOptions& options) {
   return {};
 }
 
-/// Converts, and says what became of each input. Returns the exit code.
+/// Converts, and reports the outcome of each input. Returns the exit code.
 int convert(const std::vector<std::string>& inputs, const StandardOptions& standard,
             ConvertOptions& options, bool as_json, Console& console) {
   Report report(!as_json, console);

@@ -26,7 +26,7 @@ std::string row(std::string_view what, const std::string& text) {
   return line + text + "\n";
 }
 
-/// Names come from drivers, paths from the environment.
+/// Names come from drivers, paths from the environment: both have to be made printable.
 std::string text_of(const Capabilities& can, const DeviceTracing& gpus) {
   std::string text = row("tbtrace", std::string(can.version));
   text += row("gzip", std::string(can.gzip_library));

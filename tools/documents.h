@@ -1,6 +1,6 @@
-// What is made from the descriptions of verbs at build time: a man page, docs/commands.md,
-// completions for shells.
-// Pure functions; the same descriptions give the same bytes.
+// Documents that are generated from the verbs' descriptions at build time: a man page,
+// docs/commands.md, shell completions.
+// The same descriptions give the same bytes.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace tbtrace::tools {
 
-/// For man(1), as roff.
+/// In roff, for man(1).
 std::string man_page(std::span<const Command> commands, std::string_view version);
 
 /// docs/commands.md.

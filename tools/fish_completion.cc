@@ -19,7 +19,7 @@ end
 complete -c tbtrace -f
 )";
 
-/// In single quotes, as fish reads them.
+/// Quotes a text in fish's single quotes.
 std::string fish_word(std::string_view text) {
   std::string word = "'";
   for (const char c : text) {

@@ -22,11 +22,11 @@ constexpr const char* kAbout =
     "Flame graph of a saved trace: operators under the Python frames and modules that called\n"
     "them, and kernels under the operators that launched them.\n";
 
-/// What is drawn or written, and how.
+/// What to draw or write, and how.
 struct GraphOptions {
   std::string format;
   std::string weight;
-  bool exported_stacks = false;  ///< torch's own lines
+  bool exported_stacks = false;  ///< the lines of prof.export_stacks()
   FlameGraphPngOptions picture;  ///< an SVG's options are among those of a PNG
 };
 
@@ -35,8 +35,8 @@ std::string title_of(const std::string& weight) {
   return weight == "cpu_memory" ? "CPU memory, allocated" : "Device time";
 }
 
-/// Takes --inverted, --title, --width and --scale; says what is wrong with them, nothing if all is
-/// well.
+/// Takes --inverted, --title, --width and --scale. Returns what is wrong with them, empty if
+/// nothing is.
 std::string take_picture_options(const OptionParser& parser, GraphOptions& graph) {
   constexpr std::int64_t kMostPngPixels = 16000;
   const bool is_png = graph.format == "png";
@@ -62,7 +62,7 @@ std::string take_picture_options(const OptionParser& parser, GraphOptions& graph
   return {};
 }
 
-/// Takes --format and --compat, which go together or not; says what is wrong with them.
+/// Takes --format and --compat and checks that they go together. Returns what is wrong with them.
 std::string take_format(const OptionParser& parser, GraphOptions& graph) {
   const StandardOptions& standard = parser.standard();
   graph.exported_stacks = parser.given("compat");
@@ -83,7 +83,7 @@ std::string take_format(const OptionParser& parser, GraphOptions& graph) {
   return {};
 }
 
-/// What is wrong with the options, empty if nothing is.
+/// Returns what is wrong with the options, empty if nothing is.
 std::string take_options(const OptionParser& parser, GraphOptions& graph) {
   graph.weight = parser.text("weight");
   if (std::string problem = take_format(parser, graph); !problem.empty()) return problem;

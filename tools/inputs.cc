@@ -11,7 +11,7 @@
 namespace tbtrace::tools {
 namespace {
 
-/// Whether recordings may be taken together: an error names what differs otherwise.
+/// Whether recordings may be combined; the error names what differs.
 Status check_same_process(const std::vector<std::string>& paths, const std::vector<Trace>& traces) {
   for (std::size_t trace = 1; trace < traces.size(); ++trace) {
     const TraceIdentity first = traces[0].identity();

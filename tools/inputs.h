@@ -1,6 +1,6 @@
-// Reading of inputs, and what is said about them.
-// One thread. Failures and issues are said on the console; a Status or an exit code tells what to
-// do.
+// Reads inputs and reports problems with them.
+// One thread. Failures and issues are printed on the console; a Status or an exit code tells the
+// caller how to continue.
 #pragma once
 
 #include <functional>
@@ -15,32 +15,32 @@
 
 namespace tbtrace::tools {
 
-/// An input as messages and headings name it.
+/// An input's name in messages and headings.
 std::string subject_of(const std::string& path);
 
-/// What was wrong with an input and could be read around.
+/// Warns of problems of an input that did not prevent reading it.
 void warn_of_issues(const std::string& subject, const std::vector<Issue>& issues, Console& console);
 
-/// Reads a trace with progress, and says what was wrong with the input.
+/// Reads a trace, showing progress, and reports problems of the input.
 Result<Trace> read_input(const std::string& path, const ReadOptions& options, Console& console);
 
-/// What the recordings of one profiler are made into.
+/// Computes and writes a result from the recordings of one profiler.
 using MakeResult = std::function<Status(std::span<const Trace* const> traces)>;
 
-/// Reads all inputs as recordings of one profiler, which they have to be, and makes the result.
-/// Returns the exit code.
+/// Reads all inputs, which must be recordings of one profiler, and calls `make`. Returns the exit
+/// code.
 int run_together(const std::string& verb, const StandardOptions& standard,
                  const ReadOptions& reading, Console& console, const MakeResult& make);
 
-/// What messages about a result name.
+/// The names in messages about a result.
 struct Subjects {
   std::string verb;
-  std::string input;   ///< what it is made of
+  std::string input;   ///< what it is computed from
   std::string output;  ///< `-`: standard output
 };
 Subjects subjects_of(const std::string& verb, const StandardOptions& standard);
 
-/// Says why a result was not made, if it was not. Returns the exit code.
+/// Prints why a result failed, if it did. Returns the exit code.
 int finish(const Status& status, const Subjects& subjects, Console& console);
 
 }  // namespace tbtrace::tools

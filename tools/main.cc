@@ -35,9 +35,9 @@ void print_help() {
   }
 }
 
-/// Reading and the analyses use arrays one after the other: giving each back to the system and
-/// getting its pages anew takes time. The largest ones do go back: holes of their size are memory
-/// that nothing else fits into.
+/// Reading and the analyses use arrays one after the other; returning each to the system and
+/// faulting its pages in again takes time. The largest arrays are still returned: as holes they
+/// would be wasted memory.
 void keep_freed_memory() {
 #if defined(__GLIBC__)
   constexpr int kLargestReused = 2 << 20;
@@ -69,7 +69,7 @@ int run(const std::vector<std::string>& words, tbtrace::tools::Console& console)
   return tbtrace::tools::kWrongUsage;
 }
 
-/// For when there is no memory even to say of which input; this takes none.
+/// Used if there is not even enough memory to name the input; allocates nothing.
 int end_out_of_memory(const tbtrace::Status& no_memory) {
   for (const char* const part : {"tbtrace: ", no_memory.message().c_str(), "\n"}) {
     if (::write(STDERR_FILENO, part, std::strlen(part)) < 0) break;
@@ -89,7 +89,7 @@ int run_and_flush(const std::vector<std::string>& words) {
 
 int main(int argc, char** argv) {
   keep_freed_memory();
-  const tbtrace::Status no_memory = tbtrace::out_of_memory();  // made while there is memory for it
+  const tbtrace::Status no_memory = tbtrace::out_of_memory();  // created while memory is available
   try {
     return run_and_flush({argv + 1, argv + argc});
   } catch (const std::bad_alloc&) {

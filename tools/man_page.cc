@@ -9,7 +9,7 @@
 namespace tbtrace::tools {
 namespace {
 
-/// Text that roff prints as it is: no requests, no escapes, no typographic dashes and quotes.
+/// Text that roff prints literally: no requests, no escapes, no typographic dashes and quotes.
 std::string literal(std::string_view text) {
   std::string roff;
   bool at_start = true;
@@ -127,7 +127,7 @@ std::string verb_section(const Command& command) {
 std::string man_page(std::span<const Command> commands, std::string_view version) {
   std::string text = ".TH TBTRACE 1 \"\" \"tbtrace " + literal(version) +
                      "\" \"User Commands\"\n"
-                     ".nh\n.ad l\n";  // commands and names stay whole
+                     ".nh\n.ad l\n";  // do not hyphenate commands and names
   text += section("Name") + "tbtrace \\- " + literal(kProgramSummary) + "\n";
   text += synopsis(commands) + description_of_all(commands);
   for (const Command& command : commands) text += verb_section(command);

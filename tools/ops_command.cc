@@ -47,9 +47,9 @@ void take_format(const OptionParser& parser, OpsOptions& ops) {
   ops.format_name = format;
 }
 
-// Each of these takes some options and says what is wrong with them, nothing if all is well.
+// Each of these takes some options and returns what is wrong with them, empty if nothing is.
 
-/// Which rows there are, and which of them are shown.
+/// Which rows exist, and which of them are shown.
 std::string take_rows(const OptionParser& parser, OpsOptions& ops) {
   if (parser.given("sort-by")) ops.table.sort_by = parser.text("sort-by");
   ops.table.row_limit = ops.format == TableFormat::text ? 100 : -1;
@@ -89,7 +89,7 @@ std::string take_layout(const OptionParser& parser, TableOptions& table) {
   return {};
 }
 
-/// Whose figures, and what does not go with them.
+/// Which definition of the numbers to use, and what it cannot be combined with.
 std::string take_figures(const OptionParser& parser, OpsOptions& ops) {
   const std::string& compat = parser.text("compat");
   if (compat == "plugin") ops.summary.figures = Figures::plugin;
@@ -115,7 +115,7 @@ std::string take_options(const OptionParser& parser, OpsOptions& ops) {
   return problem;
 }
 
-/// Arguments that no option asks for stay out of memory.
+/// Keeps arguments that no option needs out of memory.
 ReadOptions reading_for(const OpsOptions& ops, ReadOptions reading) {
   const bool stacks = ops.per_event || ops.summary.group_by_stack_n > 0;
   if (!stacks) reading.arguments = reading.arguments - ArgumentSet{ArgumentGroup::call_stacks};
@@ -132,8 +132,8 @@ Result<std::string> summary_text(const OpsOptions& ops, std::span<const Trace* c
   return ops.format == TableFormat::csv ? table_csv(*rows) : table_markdown(*rows);
 }
 
-/// Torch's figures give work to a limited number of operators with its id. Where that limit was met
-/// it is said, and strict reading fails.
+/// torch's numbers assign work to a limited number of operators with its id. If the limit was
+/// reached, warns; with strict reading, fails.
 Status check_limit(const Trace& trace, const std::string& input, bool strict, Console& console) {
   const std::uint64_t limited = trace.device() ? trace.links().work_over_operator_limit : 0;
   if (limited == 0) return {};
@@ -162,7 +162,7 @@ Status summarise(const OpsOptions& ops, std::span<const Trace* const> traces,
   return text.ok() ? write_text(*text, output, overwrite) : text.status();
 }
 
-/// `<input>.ops.<format>` in the directory, numbered where two inputs are called the same.
+/// `<input>.ops.<format>` in the directory, numbered if several inputs have the same name.
 std::string output_in(const std::string& directory, const std::string& input,
                       const std::string& format, std::set<std::string>& taken) {
   const std::string stem =
@@ -174,7 +174,7 @@ std::string output_in(const std::string& directory, const std::string& input,
   }
 }
 
-/// In as many backticks as none of its own end.
+/// Quotes in more backticks than the text has in a row.
 std::string code_span(const std::string& text) {
   std::string ticks = "`";
   while (text.find(ticks) != std::string::npos) ticks += '`';
@@ -190,7 +190,7 @@ void print_heading(TableFormat format, const std::string& input, bool first) {
   }
 }
 
-/// A summary per input; one that fails does not keep the others.
+/// One summary per input; if one fails, the others are still written.
 int run_each(const OpsOptions& ops, const StandardOptions& standard, Console& console) {
   const bool to_files = !standard.output.empty() && standard.output != "-";
   if (to_files) {

@@ -5,7 +5,7 @@
 #include <iostream>
 #include <memory>
 
-// Values are taken whole: file names and titles may hold commas.
+// Do not split values: file names and titles may contain commas.
 #define CXXOPTS_VECTOR_DELIMITER '\0'
 #include <cxxopts.hpp>
 
@@ -20,7 +20,7 @@ When when(const std::string& text) {
   return text == "off" || text == "never" ? When::off : When::automatic;
 }
 
-/// What is wrong with the value of an option, nothing if all is well.
+/// Returns what is wrong with the value of an option, empty if nothing is.
 std::string check_choice(const Option& option, const std::string& text) {
   const std::vector<std::string_view>& choices = option.choices;
   if (choices.empty() || option.takes_others) return {};

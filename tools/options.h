@@ -1,6 +1,7 @@
-// The options that all verbs share, and how a verb's own are parsed.
-// Owns what it parsed. One thread.
-// A wrong option is said on standard error with where to look, and ends the verb with exit code 2.
+// The options that all verbs share, and parsing of a verb's own options.
+// Owns the parsed values. One thread.
+// A wrong option prints a message and where to look on standard error, and ends the verb with exit
+// code 2.
 #pragma once
 
 #include <cstdint>
@@ -27,34 +28,34 @@ struct StandardOptions {
   Console::Options console;
 };
 
-/// Those that every verb has.
+/// The options that every verb has.
 OptionGroup standard_options();
 
-/// A verb's own, then the standard ones.
+/// A verb's own options, then the standard ones.
 std::vector<OptionGroup> all_options(const Command& command);
 
-/// The help, and what the option is if it is not given.
+/// The help text of an option, with its default value.
 std::string description(const Option& option);
 
 class OptionParser {
  public:
-  /// `command` has to outlive the parser.
+  /// `command` must outlive the parser.
   explicit OptionParser(const Command& command) : command_(command) {}
 
-  /// The exit code if there is nothing more to do: help was asked for, or the options are wrong.
+  /// The exit code if the verb should end here: help was requested, or the options are wrong.
   std::optional<int> parse(const std::vector<std::string>& arguments);
 
   const StandardOptions& standard() const { return standard_; }
 
-  // For an option that the verb has.
+  // The following take the name of an option of the verb.
 
   bool given(const std::string& name) const;
   /// Whether an option without a value was given, and not as `--option=false`.
   bool flag(const std::string& name) const;
-  /// The value; of an option that was not given, what it has otherwise.
+  /// The option's value, or its default if it was not given.
   const std::string& text(const std::string& name) const;
 
-  /// Says that the options are wrong; returns the exit code.
+  /// Reports wrong options; returns the exit code.
   int wrong(const std::string& message) const;
 
  private:
@@ -64,7 +65,7 @@ class OptionParser {
     std::string text;
   };
 
-  // These say what is wrong with options, nothing if all is well.
+  // These return what is wrong with options, empty if nothing is.
   std::string check_choices() const;
   std::string take_standard();
 
@@ -73,13 +74,13 @@ class OptionParser {
   StandardOptions standard_;
 };
 
-/// Nothing if `text` is not a whole number.
+/// nullopt if `text` is not a whole number.
 std::optional<std::int64_t> whole_number(std::string_view text);
 
-/// Where to write, `-` if that was not said.
+/// The output path, `-` if none was given.
 std::string output_of(const StandardOptions& options);
 
-/// The format that a file's suffix asks for, empty if none of `known` does.
+/// The format for a file's suffix, empty if it is none of `known`.
 std::string format_of_suffix(std::string_view path,
                              const std::vector<std::pair<std::string, std::string>>& known);
 

@@ -1,4 +1,4 @@
-// What happens when memory runs out: a sentence and an exit code, as after any other failure.
+// Turns running out of memory into a sentence and an exit code, like any other failure.
 // Any thread.
 #pragma once
 
@@ -9,16 +9,16 @@
 
 namespace tbtrace::tools {
 
-/// What `work` returns, a Status or a Result; a failure of code out_of_memory if there was not
-/// enough for it. `threads`: how many it uses, 0 for all cores.
+/// Returns the result of `work`, a Status or a Result; a failure of code out_of_memory if it ran
+/// out of memory. `threads`: how many it uses, 0 for all cores.
 template <typename Work>
 auto within_memory(const Work& work, int threads = 1) -> decltype(work()) {
   try {
     return work();
   } catch (const std::bad_alloc&) {
-    // Told below, when all that `work` had is given back.
+    // Reported below, when the memory of `work` has been freed.
   } catch (const std::length_error&) {
-    // So large that nobody has as much.
+    // A size beyond all available memory.
   }
   return out_of_memory(threads);
 }

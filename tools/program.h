@@ -1,4 +1,4 @@
-// What the program as a whole says of itself: `tbtrace --help` and the man page are made from it.
+// Descriptions of the program as a whole, for `tbtrace --help` and the man page.
 #pragma once
 
 #include <string_view>
@@ -14,7 +14,7 @@ inline constexpr std::string_view kInputText =
     "An input is a trace as prof.export_chrome_trace() writes it, plain or gzip; - is\n"
     "standard input.\n";
 
-/// Those that stand in place of a verb.
+/// Options that are used in place of a verb.
 std::vector<Option> program_options();
 
 struct ExitCode {

@@ -1,4 +1,4 @@
-// Words for bash and zsh. Pure functions.
+// Quoting for bash and zsh.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace tbtrace::tools {
 
-/// In single quotes: the shell takes every character of `text` as it is.
+/// In single quotes: the shell takes every character of `text` literally.
 std::string shell_word(std::string_view text);
 
 }  // namespace tbtrace::tools

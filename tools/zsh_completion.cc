@@ -32,12 +32,12 @@ std::string escaped(std::string_view text, std::string_view special) {
   return result;
 }
 
-/// `name:help`, as _describe reads it.
+/// `name:help`, in the form that _describe reads.
 std::string described(std::string_view name, std::string_view help) {
   return " " + shell_word(escaped(name, ":\\") + ":" + escaped(help, "\\"));
 }
 
-/// What stands after an option's name for _arguments: its help, its value and what that may be.
+/// The text after an option's name for _arguments: its help, its value and the possible values.
 std::string explanation(const Option& option) {
   std::string text = "[" + escaped(description(option), "[]\\") + "]";
   if (option.value.empty()) return text;

@@ -1,8 +1,8 @@
-// What a trace says: operator summaries, events, stacks. Results own all they hold.
+// Analyses of a trace: operator summaries, event lists, stacks. Results own all their data.
 // Functions are pure and may run on any number of threads at once; results are immutable.
-// Times are in microseconds where torch has them so (its doubles, to the last bit) and in
-// nanoseconds in fields that end in _ns. Bad options are reported by a Status, never thrown; want
-// of memory is thrown (status.h).
+// Times are in microseconds where torch uses them (its doubles, to the last bit), and in
+// nanoseconds in fields whose name ends in _ns. Bad options are reported as a Status, never thrown;
+// running out of memory is thrown (status.h).
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@
 
 namespace TBTRACE_EXPORT tbtrace {
 
-/// Whose figures to compute. The sets are never mixed.
+/// Which definition of the numbers to use. Two definitions are never mixed.
 enum class Figures : std::uint8_t {
   torch,   ///< what torch.profiler 2.13 prints, with its tree, its doubles and its order
-  exact,   ///< integer nanoseconds that add up; every instant of a thread counted once
+  exact,   ///< integer nanoseconds that add up; every instant of a thread is counted once
   plugin,  ///< what torch-tb-profiler's operator table shows
 };
 
@@ -34,7 +34,7 @@ struct SummaryOptions {
   Figures figures = Figures::torch;
 };
 
-/// A thread's share of the exact figures: the two times make up the window.
+/// A thread's part of the exact summary: the two times add up to the window.
 struct ThreadTotal {
   std::string process;
   std::string thread;
@@ -52,18 +52,18 @@ class OperatorSummary {
   const OperatorRows& data() const { return rows_; }
   Figures figures() const { return figures_; }
 
-  /// The text that torch prints; every line ends in a newline. A failure names an option that does
-  /// not exist.
+  /// The text that torch prints; every line ends in a newline. Fails if an option names something
+  /// that does not exist.
   Result<std::string> table(const TableOptions& options = {}) const;
 
   /// The rows as a neutral table, sorted and cut as `options` say, for the writers.
   Result<Table> report(const TableOptions& options = {.row_limit = -1}) const;
 
-  /// Sums over all rows, as the foot of the table has them.
+  /// Sums over all rows, as in the footer of the table.
   Duration self_cpu_time_total() const;
   Duration self_device_time_total() const;
 
-  /// Only of exact figures: the window's length, and each thread's share.
+  /// Only for Figures::exact: the window's length, and each thread's part.
   std::int64_t window_ns() const { return window_ns_; }
   std::span<const ThreadTotal> threads() const { return threads_; }
   void set_threads(std::int64_t window_ns, std::vector<ThreadTotal> threads) {
@@ -83,7 +83,7 @@ OperatorSummary operator_summary(const Trace& trace, const SummaryOptions& optio
 OperatorSummary operator_summary(std::span<const Trace* const> traces,
                                  const SummaryOptions& options = {});
 
-/// A kernel, copy or fill that an operator launched.
+/// A kernel, memcpy or memset that an operator launched.
 struct LaunchedKernel {
   std::string name;
   std::int64_t device_index = 0;
@@ -96,18 +96,18 @@ struct FunctionEvent : OperatorRow {
   bool tid_is_number = true;
   std::int64_t start_ns = 0;  ///< from the start of its trace
   std::int64_t end_ns = 0;
-  std::optional<std::size_t> parent;  ///< row in the list
+  std::optional<std::size_t> parent;  ///< its row in the list
   std::optional<std::uint64_t> own_flops;
   std::int64_t sequence_nr = -1;
   bool is_python_function = false;
   std::vector<LaunchedKernel> kernels;
 };
 
-/// What prof.events() holds in Python, all of it in memory: 1 to 2 kB an event. write_events()
-/// writes the same rows without that.
+/// What prof.events() holds in Python, all in memory: 1 to 2 kB per event. write_events() writes
+/// the same rows without keeping them.
 class EventList {
  public:
-  /// `facts`: what a table needs to know besides the events; without rows.
+  /// `facts`: what a table needs to know besides the events; its `rows` are empty.
   EventList(std::vector<FunctionEvent> events, OperatorRows facts)
       : events_(std::move(events)), facts_(std::move(facts)) {}
 
@@ -127,23 +127,23 @@ class EventList {
 EventList events(const Trace& trace);
 EventList events(std::span<const Trace* const> traces);
 
-/// Writes the rows of events(traces), each as it is made. Memory is what rows are made from, about
-/// 60 bytes an event. The text is that of EventList::table() and event_list_json(), and for CSV and
-/// Markdown that of table_csv() and table_markdown() with EventList::report(). A file appears by
-/// rename, whole or not at all; `-` is standard output. An option that does not exist is found
-/// before anything is written.
+/// Writes the rows of events(traces), each as soon as it is computed. Memory is that of the data
+/// the rows are computed from, about 60 bytes per event. The text is the same as that of
+/// EventList::table() and event_list_json(), and for CSV and Markdown as that of table_csv() and
+/// table_markdown() for EventList::report(). A file appears by rename, complete or not at all; `-`
+/// is standard output. An option that does not exist is reported before anything is written.
 Status write_events(std::span<const Trace* const> traces, const std::string& path,
                     TableFormat format, const TableOptions& options = {.row_limit = -1},
                     bool overwrite = false);
-/// The same onto a stream. After a failure the stream has a part of the text.
+/// The same, to a stream. After a failure the stream holds part of the text.
 Status write_events(std::span<const Trace* const> traces, std::ostream& stream, TableFormat format,
                     const TableOptions& options = {.row_limit = -1});
 
-/// Fails for a sort key, or for a time unit of a text table, that does not exist.
+/// Fails if the sort key, or the time unit of a text table, does not exist.
 Status check_table_options(const TableOptions& options, TableFormat format);
 
-/// One JSON object (`tbtrace.ops/1`): the rows that `options` ask for, totals over all rows, and
-/// the issues and links of the traces that the result was made of.
+/// One JSON object (`tbtrace.ops/1`): the rows that `options` select, totals over all rows, and the
+/// issues and links of the traces that the result was computed from.
 Result<std::string> operator_summary_json(const OperatorSummary& summary,
                                           std::span<const Trace* const> traces,
                                           const TableOptions& options = {.row_limit = -1});
@@ -151,25 +151,26 @@ Result<std::string> event_list_json(const EventList& events, std::span<const Tra
                                     const TableOptions& options = {.row_limit = -1});
 
 struct FlameGraphOptions {
-  /// `self_cpu_time_total`, `self_device_time_total` (or a make's name for it), `cpu_memory`.
+  /// `self_cpu_time_total`, `self_device_time_total` (or `self_cuda_time_total` and the like),
+  /// `cpu_memory`.
   std::string weight = "self_cpu_time_total";
 };
 
 /// Fails for a weight that does not exist.
 Status check_flame_graph_options(const FlameGraphOptions& options);
 
-/// Stacks of ranges from the exact tree, weighted by what they spent themselves. By device time,
-/// kernels, copies and memsets that no range owns stand under `[unattributed]`: the stacks add up
-/// to the time of all of them.
+/// Stacks of ranges from the exact tree, weighted by each range's own time or memory. By device
+/// time, kernels, memcpys and memsets that no range owns are under `[unattributed]`, so the stacks
+/// add up to the total device time.
 Result<StackTree> flame_graph(const Trace& trace, const FlameGraphOptions& options = {});
 
 /// Fails for a metric that prof.export_stacks() does not know.
 Status check_stack_metric(std::string_view metric);
 
-/// The lines that prof.export_stacks(path, metric) writes, for several recordings as above.
+/// The lines that prof.export_stacks(path, metric) writes; several recordings are joined as above.
 Result<std::string> exported_stacks(std::span<const Trace* const> traces, std::string_view metric);
 
-/// The same into a file, or to standard output (`-`), line by line.
+/// The same, to a file or to standard output (`-`), line by line.
 Status write_exported_stacks(std::span<const Trace* const> traces, const std::string& path,
                              std::string_view metric, bool overwrite = false);
 

@@ -1,4 +1,4 @@
-// The arguments of events that a Trace can hold, one row each, and the columns that hold them.
+// The event arguments that a Trace can hold, one row each, and the columns that hold them.
 // To add an argument, add a row to TBTRACE_ARGUMENTS; the reader, the model and its accessors
 // follow. Constants and views; safe from any thread.
 #pragma once
@@ -19,37 +19,37 @@ namespace TBTRACE_EXPORT tbtrace {
 enum class StringId : std::uint32_t { empty = 0 };
 enum class EventId : std::uint32_t { none = 0xffffffff };
 
-/// What the value of an argument is.
+/// The type of an argument's value.
 enum class ArgumentType : std::uint8_t {
   integer,  ///< 64 bits; values from 2^63 to 2^64-1 keep their bits
   real,     ///< a double; `"N/A"` and other texts count as absent
   text,     ///< a string
   json,     ///< JSON text as the file has it, such as `[[32, 28], []]`
   dim3,     ///< a list of one to three sizes, such as `[864, 1, 1]`
-  mark,     ///< only read into the row that it belongs to
+  mark,     ///< has no column; only sets fields of its row
 };
 
-/// Arguments that are asked for together.
+/// Groups of arguments that are requested together.
 enum class ArgumentGroup : std::uint8_t {
   row,          ///< always read into the rows, without a column: ids, marks, sizes of allocations
   autograd,     ///< sequence numbers
   inputs,       ///< shapes, types and values of an operator's inputs
   strides,      ///< strides of inputs
   call_stacks,  ///< Python or TorchScript frames of an operator
-  modules,      ///< module hierarchies of TorchScript
+  modules,      ///< TorchScript module hierarchies
   python,       ///< ids that tie Python frames to each other
-  placement,    ///< stream, device and context of device work
-  launches,     ///< launch configuration and occupancy of kernels
+  placement,    ///< stream, device and context of device activities
+  launches,     ///< kernel launch configuration and occupancy
   copies,       ///< size and bandwidth of memcpys and memsets
   graphs,       ///< CUDA graphs and their nodes
-  collectives,  ///< what c10d says of a collective
+  collectives,  ///< what c10d records about a collective
   synchronization,  ///< what a synchronization waited for
   allocations,      ///< addresses and totals of memory records
 };
 
-// NAME, TYPE, GROUP, UNIT, and one or two keys of `args` that writers have used for it. A key
-// stands in one row only. Keys: libkineto/src (output_json.cpp, CuptiActivity.cpp,
-// ...), torch/csrc/profiler, 2020 to 2026.
+// NAME, TYPE, GROUP, UNIT, and the one or two keys in `args` that writers have used for it. A key
+// is in one row only. Source of the keys: libkineto/src (output_json.cpp, CuptiActivity.cpp, ...)
+// and torch/csrc/profiler, 2020 to 2026.
 #define TBTRACE_ARGUMENTS(ROW)                                               \
   ROW(external_id, integer, row, "", "External id", "external id")           \
   ROW(correlation, integer, row, "", "correlation")                          \
@@ -127,7 +127,7 @@ struct ArgumentRow {
   std::string_view name;
   ArgumentType type;
   ArgumentGroup group;
-  std::string_view unit;  ///< empty: a number without one
+  std::string_view unit;  ///< empty: no unit
   std::array<std::string_view, kMostKeys> keys;
 };
 
@@ -169,7 +169,7 @@ class ArgumentSet {
   constexpr ArgumentSet operator|(ArgumentSet other) const { return from(bits_ | other.bits_); }
   constexpr ArgumentSet operator-(ArgumentSet other) const { return from(bits_ & ~other.bits_); }
   constexpr bool operator==(const ArgumentSet&) const = default;
-  /// A bit per argument, by its number.
+  /// One bit per argument, by its number.
   constexpr std::uint64_t bits() const { return bits_; }
 
  private:
@@ -187,11 +187,11 @@ class ArgumentSet {
   std::uint64_t bits_ = 0;
 };
 
-/// What torch's operator tables, events and stacks are made of.
+/// What torch's operator tables, event lists and stacks are computed from.
 inline constexpr ArgumentSet kOperatorArguments = {ArgumentGroup::autograd, ArgumentGroup::inputs,
                                                    ArgumentGroup::call_stacks};
 
-/// Three sizes; those that the file does not name are 1.
+/// Three sizes; sizes that are missing in the file are 1.
 struct Dim3 {
   std::uint32_t x = 1;
   std::uint32_t y = 1;
@@ -201,7 +201,7 @@ struct Dim3 {
 };
 
 /// The values of one argument by row: by event, or by memory record. A view into a Trace, valid as
-/// long as it. Looking a row up takes constant time.
+/// long as the Trace. Looking up a row takes constant time.
 class ArgumentColumn {
  public:
   /// How many rows have a value.
@@ -214,7 +214,7 @@ class ArgumentColumn {
   }
   bool has(EventId event) const { return has(static_cast<std::size_t>(event)); }
 
-  /// Nothing where the row has no value, or the argument is of another type.
+  /// nullopt if the row has no value, or the argument has another type.
   std::optional<std::int64_t> integer(std::size_t row) const {
     if (!has(row)) return std::nullopt;
     const std::size_t at = place(row);
@@ -232,12 +232,12 @@ class ArgumentColumn {
     return has(event) && !dim3_.empty() ? std::optional(dim3_[place(index_of(event))])
                                         : std::nullopt;
   }
-  /// The number of a text in the Trace, for arguments of the types text and json.
+  /// The id of the value's text in the Trace, for arguments of type text or json.
   StringId text(EventId event) const {
     return has(event) && !text_.empty() ? text_[place(index_of(event))] : StringId::empty;
   }
 
-  /// Calls `visit(EventId)` for each event that has a value, in the order of the file.
+  /// Calls `visit(EventId)` for each event that has a value, in file order.
   template <typename Visit>
   void for_each(Visit visit) const {
     for (std::size_t word = 0; word < present_.size(); ++word) {
@@ -252,15 +252,15 @@ class ArgumentColumn {
 
   static std::size_t index_of(EventId event) { return static_cast<std::size_t>(event); }
 
-  /// Where the value of a row that has one is.
+  /// Index of the value of a row that has one.
   std::size_t place(std::size_t row) const {
     const std::uint64_t below = (std::uint64_t{1} << (row % 64)) - 1;
     return before_[row / 64] + static_cast<std::size_t>(std::popcount(present_[row / 64] & below));
   }
 
   std::size_t size_ = 0;
-  std::span<const std::uint64_t> present_;  // a bit per row
-  std::span<const std::uint32_t> before_;   // how many values stand before each word
+  std::span<const std::uint64_t> present_;  // one bit per row
+  std::span<const std::uint32_t> before_;   // number of values before each word
   std::span<const std::int32_t> narrow_;    // integers, unless one does not fit
   std::span<const std::int64_t> wide_;
   std::span<const double> real_;

@@ -1,6 +1,6 @@
-// What this build of the library can do, where builds differ, and what this machine lets it do.
-// Values; safe from any thread. Target tbtrace::core, which cannot know whether there is
-// tbtrace::torch: in CMake `if(TARGET tbtrace::torch)` tells. `tbtrace doctor` prints all of it.
+// What this build of the library can do, where builds differ, and what this machine allows.
+// Values; safe from any thread. In target tbtrace::core, which does not know whether tbtrace::torch
+// was built: in CMake, check `if(TARGET tbtrace::torch)`. `tbtrace doctor` prints all of this.
 #pragma once
 
 #include <string>
@@ -11,33 +11,34 @@
 
 namespace TBTRACE_EXPORT tbtrace {
 
-/// Whether the work of GPUs can be recorded here.
+/// Whether GPU activity can be recorded on this machine.
 struct DeviceTracing {
   bool available = false;
-  /// Why not, and what to do about it, in one line; empty if it is.
+  /// Why not, and what to do about it, in one line; empty if it is available.
   std::string problem = {};
-  std::vector<std::string> devices = {};  ///< their names, by number
-  std::string driver = {};                ///< the newest CUDA that it supports: `13.0`
+  std::vector<std::string> devices = {};  ///< their names, by device number
+  std::string driver = {};                ///< the newest CUDA version that it supports: `13.0`
   std::string cupti = {};                 ///< `CUDA 13.0 (130001)`
   std::string cupti_path = {};
 };
 
 struct Capabilities {
-  std::string_view version;       ///< as version() says
+  std::string_view version;       ///< same as version()
   std::string_view gzip_library;  ///< `isa-l`, which is faster, or `zlib`
-  /// C++ frames of recorded stacks have files and lines, and functions that are not exported, if
-  /// the program was compiled with `-g`: it was built with libbacktrace.
+  /// Recorded C++ stack frames have file, line and non-exported functions if the program was
+  /// compiled with `-g`. True if built with libbacktrace.
   bool stack_lines = false;
-  /// flame_graph_png() draws: it was built with cairo.
+  /// flame_graph_png() works: built with cairo.
   bool pictures = false;
-  /// SummaryWriter::add_image() takes pixels: it was built with libpng.
+  /// SummaryWriter::add_image() accepts pixels: built with libpng.
   bool png_files = false;
-  /// TensorBoard's event files (SummaryWriter, LogFormat::event_files, the summaries of recorded
-  /// windows) can be written: it was built with protobuf.
+  /// TensorBoard event files (SummaryWriter, LogFormat::event_files, summaries of recorded windows)
+  /// can be written: built with protobuf.
   bool event_files = false;
 
-  /// Tries it: has CUPTI trace for a moment. Takes a second where there is a GPU and CUDA is not
-  /// in use yet, and then initialises it in this process; otherwise hardly any time.
+  /// Checks by tracing with CUPTI for a moment. Takes about a second if there is a GPU and this
+  /// process has not used CUDA yet, and initialises CUDA in this process; otherwise it takes hardly
+  /// any time.
   static DeviceTracing device_tracing();
 };
 

@@ -11,7 +11,7 @@ namespace TBTRACE_EXPORT tbtrace {
 
 enum class DeviceType : std::uint8_t { cpu, cuda, xpu, mtia, hpu, privateuse1 };
 
-/// As torch.autograd.DeviceType spells it: `CPU`, `CUDA`, `PrivateUse1`, ...
+/// The name in torch.autograd.DeviceType: `CPU`, `CUDA`, `PrivateUse1`, ...
 constexpr std::string_view device_type_name(DeviceType device) {
   switch (device) {
     case DeviceType::cpu:

@@ -1,7 +1,7 @@
-// The neutral results: rows of an operator summary, a table, and a tree of weighted stacks.
-// Analyses make them, writers print them, and neither knows the other. All own their texts.
-// Plain values: any number of threads may read one that nobody changes.
-// Times are in microseconds where torch has them so, in nanoseconds where a name ends in _ns.
+// Neutral results: rows of an operator summary, a table, and a tree of weighted stacks.
+// Analyses create them, writers print them, and neither depends on the other. They own their texts.
+// Plain values: any number of threads may read one while none changes it.
+// Times are in microseconds where torch uses them, in nanoseconds where a name ends in _ns.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@
 
 namespace TBTRACE_EXPORT tbtrace {
 
-/// A time as a figure: torch's double, and whole nanoseconds.
+/// A time: torch's double, and whole nanoseconds.
 struct Duration {
   double us = 0;
   std::int64_t ns = 0;
@@ -44,13 +44,14 @@ struct OperatorRow {
   std::int64_t device_memory_usage_bytes = 0;
   std::int64_t self_device_memory_usage_bytes = 0;
   std::uint64_t flops = 0;
-  std::string input_shapes;        ///< `[[32, 28], []]`; empty if there are none or not grouped
+  std::string input_shapes;        ///< `[[32, 28], []]`; empty: none, or not grouped by shape
   std::vector<std::string> stack;  ///< innermost first
 };
 
 /// Options of the table, with Python's names and defaults; nullopt is Python's None.
 struct TableOptions {
-  /// A field of the rows, as torch names it (`cuda_`, `xpu_` are `device_`); empty: torch's order.
+  /// A field of the rows, by torch's name (`cuda_` and `xpu_` mean `device_`); empty: torch's
+  /// order.
   std::string sort_by = {};
   /// Rows to print; -1: all.
   std::int64_t row_limit = 100;
@@ -59,39 +60,39 @@ struct TableOptions {
   std::optional<int> max_shapes_column_width = 80;
   std::optional<std::string> header = std::nullopt;
   bool top_level_events_only = false;
-  /// `s`, `ms` or `us` for all times; empty: what suits each.
+  /// `s`, `ms` or `us` for all times; empty: chosen for each value.
   std::string time_unit = {};
 };
 
 /// How a table is written: as torch prints it, or for other programs with exact numbers.
 enum class TableFormat : std::uint8_t { text, csv, json, markdown };
 
-/// The rows of a summary or of an event list, with what a table needs to know besides.
+/// The rows of a summary or of an event list, with what else a table needs to know.
 struct OperatorRows {
   std::vector<OperatorRow> rows;  ///< in torch's own order
   std::optional<DeviceType> use_device;
   bool profile_memory = false;
   bool with_flops = false;
   bool grouped_by_shape = false;  ///< rows may have shapes
-  /// There are no rows of devices; their time stands with the operators only.
+  /// There are no device rows; device time is shown with the operators only.
   bool device_time_on_operators = false;
 };
 
-/// One value of a table. Text that is JSON already (shapes, lists) is kept apart from text.
+/// One value of a table. Json is text that is JSON already (shapes, lists).
 struct Json {
   std::string text;
 };
 using Cell = std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string,
                           std::vector<std::string>, Json>;
 
-/// Typed columns with names that carry their unit (`self_cpu_time_total_ns`), and rows.
+/// Rows of typed columns; column names carry their unit (`self_cpu_time_total_ns`).
 struct Table {
   std::vector<std::string> columns;
   std::vector<std::vector<Cell>> rows;
 };
 
-/// Stacks as a prefix tree: each node is a frame under its parent, and has the weight that was
-/// spent in it with nothing below. Nodes are numbered parent before child; 0 is the root.
+/// Stacks as a prefix tree: each node is a frame under its parent; its weight is what was spent in
+/// the frame itself. Nodes are numbered parent before child; 0 is the root.
 class StackTree {
  public:
   using Node = std::uint32_t;
@@ -112,7 +113,7 @@ class StackTree {
   /// The number of a frame's text, for child().
   std::uint32_t frame_number(std::string_view frame);
 
-  /// The node of a frame under `parent`, made when it is named for the first time.
+  /// The node of a frame under `parent`, created on first use.
   Node child(Node parent, std::uint32_t frame_number);
 
   /// Adds to a node's own weight, which must not be negative.

@@ -1,5 +1,6 @@
-// Which steps of a training loop a profiler records: torch.profiler's schedules. No torch needed.
-// Values; a schedule owns what it was made of. A schedule is called from the thread that steps.
+// Which steps of a training loop a profiler records: torch.profiler's schedules. Does not need
+// torch.
+// Values; a schedule owns its parameters. It is called from the thread that calls step().
 // Wrong arguments throw std::invalid_argument with the text of torch 2.13.
 #pragma once
 
@@ -17,7 +18,7 @@ enum class ProfilerAction : std::uint8_t {
   warmup,  ///< get ready to record
   record,
   record_and_save,  ///< record, and hand over the cycle at the step's end
-  /// Set by the profiler itself where a device stopped recording; no schedule may return it.
+  /// Set by the profiler itself if a device stopped recording; a schedule must not return it.
   device_stopped,
 };
 
@@ -33,7 +34,7 @@ struct ScheduleOptions {
   std::int64_t wait = 0;
   std::int64_t warmup = 0;
   std::int64_t active = 0;           ///< at least 1
-  std::int64_t repeat = 0;           ///< cycles; 0: without end
+  std::int64_t repeat = 0;           ///< number of cycles; 0: unlimited
   std::int64_t skip_first_wait = 0;  ///< not 0: the first cycle has no wait
 };
 
@@ -42,8 +43,9 @@ struct ScheduleOptions {
 /// The schedule itself throws it for a negative step.
 Schedule schedule(const ScheduleOptions& options);
 
-/// What a profiler does with `schedule` during the first `steps` steps, one line per stretch, and
-/// the calls to step() at which it hands over a cycle; for looking at a schedule before a long run.
+/// Describes what a profiler does with `schedule` during the first `steps` steps, one line per
+/// stretch, and at which calls to step() it hands over a cycle. For checking a schedule before a
+/// long run.
 std::string explain(const Schedule& schedule, std::int64_t steps);
 
 }  // namespace tbtrace

@@ -1,7 +1,7 @@
-// What went wrong, as a value: Status, and Result<T> for a value or a Status.
+// Errors as values: Status, and Result<T> for a value or a Status.
 // Both own what they hold; views into them live as long as they do.
 // Immutable after construction, so const access is safe from any thread.
-// The library never throws for bad input; it returns one of these. Where there is not enough memory
+// The library never throws for bad input; it returns one of these. If there is not enough memory
 // for a result, functions of all headers may throw std::bad_alloc or std::length_error and leave
 // nothing half written.
 #pragma once
@@ -17,17 +17,17 @@
 
 namespace TBTRACE_EXPORT tbtrace {
 
-/// What kind of failure a Status tells. The command line maps each to one exit code.
+/// The kind of failure. The command line maps each to one exit code.
 enum class StatusCode : std::uint8_t {
   ok,
   invalid_argument,   ///< the caller asked for something that does not exist (exit code 2)
   unreadable_input,   ///< an input could not be opened or is not a trace (exit code 3)
   unwritable_output,  ///< an output could not be written, or exists already (exit code 5)
-  check_failed,       ///< a check that was asked for failed, such as `strict` (exit code 1)
+  check_failed,       ///< a requested check failed, such as `strict` (exit code 1)
   out_of_memory,      ///< an input needs more memory than there is (exit code 3)
 };
 
-/// Success, or a failure with one sentence that says what is wrong and what to do about it.
+/// Success, or a failure with one sentence: what is wrong, and what to do about it.
 class [[nodiscard]] Status {
  public:
   /// Success.
@@ -44,11 +44,11 @@ class [[nodiscard]] Status {
   std::string message_;
 };
 
-/// The failure of work for which there is not enough memory. `threads`: how many it used, 0 for all
-/// cores; only where there were several does the sentence advise fewer.
+/// The failure for running out of memory. `threads`: how many were in use, 0 for all cores; the
+/// message advises fewer threads only if there were several.
 Status out_of_memory(int threads = 1);
 
-/// A T, or the Status that says why there is none.
+/// A T, or the Status that explains why there is no T.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -72,7 +72,7 @@ class [[nodiscard]] Result {
   std::optional<T> value_;
 };
 
-/// Writes the text, or why there is none: `std::cout << profiler.key_averages().table()`.
+/// Writes the text, or the failure's message: `std::cout << profiler.key_averages().table()`.
 std::ostream& operator<<(std::ostream& stream, const Result<std::string>& text);
 
 }  // namespace tbtrace

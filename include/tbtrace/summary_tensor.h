@@ -1,6 +1,6 @@
-// SummaryWriter's calls for LibTorch's tensors, on any device and of any type of real numbers.
-// Nothing is kept of a tensor; calls wait for its values. Any thread.
-// What the caller gets wrong throws std::invalid_argument.
+// SummaryWriter functions for LibTorch tensors, on any device and of any real number type.
+// Calls wait for the tensor's values and keep no reference to it. Safe from any thread.
+// Wrong arguments throw std::invalid_argument.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ void add_histogram(SummaryWriter& writer, std::string_view tag, const at::Tensor
                    std::int64_t global_step = 0, const HistogramOptions& options = {},
                    WallTime walltime = {});
 
-/// `dataformats` names the dimensions: CHW, HWC or HW. 1 (or HW), 3 or 4 channels. Of type uint8
-/// from 0 to 255, of other types from 0 to 1; what is outside is cut off, as in Python.
+/// `dataformats` names the dimensions: CHW, HWC or HW. 1 (or HW), 3 or 4 channels. Values are 0 to
+/// 255 for type uint8 and 0 to 1 for other types; values outside are clamped, as in Python.
 void add_image(SummaryWriter& writer, std::string_view tag, const at::Tensor& image,
                std::int64_t global_step = 0, std::string_view dataformats = "CHW",
                WallTime walltime = {});

@@ -1,8 +1,8 @@
-// SummaryWriter: scalars, texts, histograms and pictures for TensorBoard, with the names that
-// torch.utils.tensorboard.SummaryWriter has. Needs no LibTorch; <tbtrace/summary_tensor.h> adds
+// SummaryWriter: scalars, texts, histograms and pictures for TensorBoard, with the names of
+// torch.utils.tensorboard.SummaryWriter. Does not need LibTorch; <tbtrace/summary_tensor.h> adds
 // tensors. A writer owns its files and a thread that writes them; any number of threads may call it
-// at once. What the caller gets wrong throws std::invalid_argument. A file system that fails never
-// does: see status(). Texts that are not UTF-8 have U+FFFD in the place of what is wrong.
+// at once. Wrong arguments throw std::invalid_argument; file system failures never throw: see
+// status(). In texts that are not UTF-8, the invalid bytes become U+FFFD.
 #pragma once
 
 #include <concepts>
@@ -23,28 +23,28 @@ namespace TBTRACE_EXPORT tbtrace {
 
 enum class WhenFull : std::uint8_t {
   block,  ///< the caller waits for room, as in Python
-  drop,   ///< the value is left out and counted: see SummaryWriter::dropped()
+  drop,   ///< the value is dropped and counted: see SummaryWriter::dropped()
 };
 
 struct SummaryWriterOptions {
-  /// A run of TensorBoard's; made where it is missing. Empty:
+  /// A TensorBoard run directory, created if missing. Empty:
   /// `runs/<Mon>DD_HH-MM-SS_<host><comment>`.
   std::string log_dir = {};
-  std::string comment = {};  ///< only without `log_dir`
-  /// What an earlier writer of this directory wrote at this step and after is not shown any more.
+  std::string comment = {};  ///< used only if `log_dir` is empty
+  /// Hides what an earlier writer of this directory wrote at this step and later.
   std::optional<std::int64_t> purge_step = std::nullopt;
-  /// Values that wait for the writing thread; so do 64 MiB at most. (In Python 10 by default, which
-  /// wait much longer for their turn.)
+  /// How many values may wait for the writing thread, at most 64 MiB of them. (In Python 10 by
+  /// default, and they wait much longer.)
   std::size_t max_queue = 10'000;
-  double flush_secs = 120;  ///< after this time at the latest, and 0.01 s, they are in the file
-  std::string filename_suffix = {};  ///< behind the file's name
+  double flush_secs = 120;           ///< at most this long, plus 0.01 s, until they are in the file
+  std::string filename_suffix = {};  ///< appended to the file's name
   WhenFull when_full = WhenFull::block;
 };
 
-/// A hyperparameter: a number, a text or a truth value.
+/// A hyperparameter: a number, a string or a bool.
 class HParam {
  public:
-  // NOLINTBEGIN(google-explicit-constructor): lists of them are written as in Python
+  // NOLINTBEGIN(google-explicit-constructor): so that lists can be written as in Python
   HParam(bool value) : value_(value) {}
   HParam(const char* value) : value_(std::string(value)) {}
   HParam(std::string value) : value_(std::move(value)) {}
@@ -60,12 +60,12 @@ class HParam {
   std::variant<double, std::string, bool> value_;
 };
 
-/// A chart of the dashboard Custom Scalars.
+/// A chart of the Custom Scalars dashboard.
 struct CustomChart {
   enum class Kind : std::uint8_t {
-    multiline,  ///< a line for each tag; each of `tags` is a regular expression, matched from the
+    multiline,  ///< one line per tag; each of `tags` is a regular expression, matched from the
                 ///< start
-    margin,     ///< three tags: a line, the lower and the upper end of a band around it
+    margin,     ///< three tags: a line, and the lower and upper end of a band around it
   };
   std::string title;
   Kind kind = Kind::multiline;
@@ -77,7 +77,7 @@ struct CustomCategory {
   std::vector<CustomChart> charts;
 };
 
-/// 8-bit samples, row by row from the top, `channels` of a pixel side by side.
+/// 8-bit samples, row by row from the top, the `channels` of a pixel side by side.
 struct Pixels {
   int width = 0;
   int height = 0;
@@ -86,13 +86,13 @@ struct Pixels {
 };
 
 struct HistogramOptions {
-  /// Edges of buckets, ascending; values outside are left out. Empty: Python's `bins="tensorflow"`,
-  /// which grow by 10 % from 1e-12 to 1e20 on both sides of 0.
+  /// Bucket edges, ascending; values outside are left out. Empty: Python's `bins="tensorflow"`,
+  /// whose edges grow by 10 % from 1e-12 to 1e20 on both sides of 0.
   std::span<const double> edges = {};
-  std::size_t max_bins = 0;  ///< neighbours are joined until there are about as many; 0: all
+  std::size_t max_bins = 0;  ///< neighbours are joined until about this many are left; 0: all
 };
 
-/// Seconds since 1970 for a value; the present time where it is missing or not finite.
+/// Time of a value in seconds since 1970; now if missing or not finite.
 using WallTime = std::optional<double>;
 
 class SummaryWriter {
@@ -100,21 +100,21 @@ class SummaryWriter {
   using Scalars = std::vector<std::pair<std::string, double>>;
   using HParams = std::vector<std::pair<std::string, HParam>>;
 
-  /// Makes the directory and the file. A directory has one writer at a time, as TensorBoard loses
-  /// values of two; a second one writes nothing, and status() says why.
+  /// Creates the directory and the file. A directory has one writer at a time, because TensorBoard
+  /// loses values if there are two. A second writer writes nothing, and status() says why.
   explicit SummaryWriter(SummaryWriterOptions options = {});
   SummaryWriter(const SummaryWriter&) = delete;
   SummaryWriter& operator=(const SummaryWriter&) = delete;
-  /// close()
+  /// Calls close().
   ~SummaryWriter();
 
-  /// TensorBoard keeps scalars as 32-bit floats. For a tag, steps should grow: a step that goes
-  /// back takes later values of the tag away in TensorBoard's default loader.
+  /// TensorBoard keeps scalars as 32-bit floats. Steps of a tag should increase: after a step that
+  /// goes back, TensorBoard's default loader drops the tag's values at later steps.
   void add_scalar(std::string_view tag, double value, std::int64_t global_step = 0,
                   WallTime walltime = {});
 
-  /// One chart with a line for each name: as in Python, each is a run of its own,
-  /// `<log_dir>/<main_tag>_<name>`, in which the tag is `main_tag`.
+  /// One chart with one line per name. As in Python, each line is a run of its own,
+  /// `<log_dir>/<main_tag>_<name>`, with the tag `main_tag`.
   void add_scalars(std::string_view main_tag, const Scalars& tag_scalar_dict,
                    std::int64_t global_step = 0, WallTime walltime = {});
 
@@ -122,7 +122,7 @@ class SummaryWriter {
   void add_text(std::string_view tag, std::string_view text_string, std::int64_t global_step = 0,
                 WallTime walltime = {});
 
-  /// Values that are not finite are left out. Throws where there is no value at all.
+  /// Values that are not finite are left out. Throws if there are no values.
   void add_histogram(std::string_view tag, std::span<const float> values,
                      std::int64_t global_step = 0, const HistogramOptions& options = {},
                      WallTime walltime = {});
@@ -130,8 +130,8 @@ class SummaryWriter {
                      std::int64_t global_step = 0, const HistogramOptions& options = {},
                      WallTime walltime = {});
 
-  /// Counts of buckets that exist already: `bucket_counts[i]` values lie below `bucket_limits[i]`
-  /// and not below the limit before it.
+  /// Counts of existing buckets: `bucket_counts[i]` values are below `bucket_limits[i]` and not
+  /// below the previous limit.
   void add_histogram_raw(std::string_view tag, double min, double max,
                          std::span<const double> bucket_limits,
                          std::span<const double> bucket_counts, std::int64_t global_step = 0,
@@ -143,32 +143,33 @@ class SummaryWriter {
   void add_image(std::string_view tag, const Pixels& pixels, std::int64_t global_step = 0,
                  WallTime walltime = {});
 
-  /// A run below this one, `<log_dir>/<run_name>`, with the hyperparameters and what came of them.
-  /// Without a name it is the time, as in Python; `.` is this run itself.
+  /// A run below this one, `<log_dir>/<run_name>`, with the hyperparameters and the resulting
+  /// metrics. Without a name, the name is the current time, as in Python; `.` is this run itself.
   void add_hparams(const HParams& hparam_dict, const Scalars& metric_dict,
                    std::string_view run_name = {}, std::int64_t global_step = 0);
 
-  /// The dashboard Custom Scalars. TensorBoard shows the last layout of a run.
+  /// The Custom Scalars dashboard. TensorBoard shows the last layout of a run.
   void add_custom_scalars(const std::vector<CustomCategory>& layout);
 
-  /// Precision and recall at thresholds from 0 to 1. `predictions` are from 0 to 1, `labels` tell
-  /// which are right, `weights` (empty: 1 each) how much each counts. At most 127 thresholds.
+  /// Precision and recall at thresholds from 0 to 1. `predictions` are from 0 to 1, `labels` say
+  /// which are right, `weights` how much each counts (empty: 1 each). At most 127 thresholds.
   void add_pr_curve(std::string_view tag, std::span<const std::uint8_t> labels,
                     std::span<const float> predictions, std::int64_t global_step = 0,
                     int num_thresholds = 127, std::span<const float> weights = {},
                     WallTime walltime = {});
 
-  /// Waits until all that was added is in the file (the operating system has it); what went wrong.
+  /// Waits until everything added is in the file (handed to the operating system). Returns the
+  /// failure if something could not be written.
   Status flush();
 
-  /// flush(), and gives the directory back. What is added later goes to a new file, as in Python.
+  /// flush(), then releases the directory. Values added later go to a new file, as in Python.
   Status close();
 
-  /// The last failure that was not mended since: no directory, a full disk. Values that could not
-  /// be written wait for the next attempt, up to `max_queue`; the rest is dropped.
+  /// The last failure that still applies: no directory, a full disk. Values that could not be
+  /// written wait for the next attempt, up to `max_queue`; the rest are dropped.
   Status status() const;
 
-  /// Values that were left out: the queue was full, or there is no file.
+  /// Number of dropped values: the queue was full, or there is no file.
   std::uint64_t dropped() const;
 
   const std::string& log_dir() const;

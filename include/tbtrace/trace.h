@@ -1,6 +1,6 @@
-// A recording of torch.profiler in memory: what ran when and where, read from a file.
+// A torch.profiler recording in memory: what ran when and where, read from a file.
 // A Trace owns all its data; views and ids are valid as long as it lives, and for it alone.
-// Immutable: any number of threads may read one. Reading a file never throws for what is in it.
+// Immutable: any number of threads may read one. Reading never throws because of a file's content.
 // Damage in the input is counted in issues(); only an input that is not a trace at all is a
 // failure.
 #pragma once
@@ -24,7 +24,7 @@
 
 namespace TBTRACE_EXPORT tbtrace {
 
-// Ids do not convert into each other or into numbers by accident; index() gives the row.
+// Ids do not convert into each other or into numbers implicitly; index() gives the row.
 enum class TrackId : std::uint32_t {};
 enum class CategoryId : std::uint16_t {};
 
@@ -33,35 +33,35 @@ constexpr std::size_t index(Id id) {
   return static_cast<std::size_t>(id);
 }
 
-/// What an event is, whatever its writer's generation calls the category.
+/// What an event is, however its writer spells the category.
 enum class EventKind : std::uint8_t {
   cpu_op,           ///< an operator; also ranges without a category
   user_annotation,  ///< record_function, ProfilerStep#N
   python_function,  ///< a Python frame or module
-  runtime,          ///< a call of the device's runtime or driver, such as cudaLaunchKernel
+  runtime,          ///< a device runtime or driver API call, such as cudaLaunchKernel
   other,            ///< a range of a category that torch does not write
   overhead,         ///< the profiler's own work
   kernel,
   gpu_memcpy,
   gpu_memset,
-  device_other,         ///< a device waits for another stream, a counter, and the like
-  gpu_user_annotation,  ///< an annotation's shadow on a device
+  device_other,         ///< stream waits, counters and the like on a device
+  gpu_user_annotation,  ///< an annotation's range on a device
   trace_span,           ///< the window of the recording
 };
 
-/// Kernels, memcpys and memsets: what a device does. Annotations' shadows and waits are not work.
+/// Kernels, memcpys and memsets. Annotations on devices and waits are not device work.
 constexpr bool is_device_work(EventKind kind) {
   return kind >= EventKind::kernel && kind <= EventKind::gpu_memset;
 }
 
-/// A range on a thread of the host that belongs into its call tree.
+/// A range on a host thread that belongs in its call tree.
 constexpr bool is_host_range(EventKind kind) { return kind <= EventKind::other; }
 
-/// The writer's category with its meaning.
+/// The writer's category and its meaning.
 struct Category {
   StringId name = StringId::empty;
   EventKind kind = EventKind::other;
-  DeviceType device = DeviceType::cpu;  ///< where its events ran; a launch runs on the CPU
+  DeviceType device = DeviceType::cpu;  ///< where its events ran; launches run on the CPU
 };
 
 /// A process or thread id: a number, or text such as `stream 7` (then `number` is 0).
@@ -80,11 +80,11 @@ struct Track {
   StringId thread_name = StringId::empty;
 };
 
-/// A change of memory, from a `[memory]` or `[OutOfMemory]` row.
+/// A memory allocation or deallocation, from a `[memory]` or `[OutOfMemory]` row.
 struct MemoryRecord {
   std::int64_t time_ns = 0;
   std::int64_t bytes = 0;                   ///< negative: freed
-  std::int64_t total_allocated_bytes = -1;  ///< on the device after it; -1: the file does not say
+  std::int64_t total_allocated_bytes = -1;  ///< on the device afterwards; -1: not in the file
   TrackId track = {};                       ///< the thread that allocated or freed
   std::uint32_t event_rank = 0;             ///< `Ev Idx` + 1, 0 if there is none
   std::int16_t device_type = 0;             ///< c10::DeviceType's number
@@ -92,7 +92,7 @@ struct MemoryRecord {
   bool out_of_memory = false;
 };
 
-/// One end of an arrow between two events.
+/// One end of a flow event between two events.
 struct FlowEnd {
   enum class Type : std::uint8_t { forward_backward, launch, other };
 
@@ -109,29 +109,29 @@ struct Step {
   EventId event = EventId::none;
 };
 
-/// Where a recording was made, as far as the file says.
+/// Where a recording was made, as far as the file contains it.
 struct TraceIdentity {
-  std::optional<std::int64_t> rank;        ///< of `distributedInfo`
-  std::optional<std::int64_t> world_size;  ///< of `distributedInfo`
-  std::string host;                        ///< of `host_name`, without quotes and escapes
+  std::optional<std::int64_t> rank;        ///< from `distributedInfo`
+  std::optional<std::int64_t> world_size;  ///< from `distributedInfo`
+  std::string host;                        ///< from `host_name`, without quotes and escapes
   std::string process;                     ///< of the first range on the host
 };
 
 enum class Severity : std::uint8_t { info, data_loss };
 
-/// A kind of problem in the input, how often it was met, and where first.
+/// A kind of problem in the input: how often it was found, and where first.
 struct Issue {
   std::string_view id;  ///< stable, `input_truncated`
   Severity severity = Severity::info;
   std::string_view sentence;  ///< cause and remedy
   std::uint64_t count = 0;
-  std::vector<std::uint64_t> offsets;  ///< of the first few, in bytes of the inflated text
+  std::vector<std::uint64_t> offsets;  ///< of the first few, in bytes of the uncompressed text
 };
 
-/// By which rule the device work (kernels, memcpys, memsets) was linked to what launched it.
+/// Which rules linked the device work (kernels, memcpys, memsets) to what launched it.
 struct LinkReport {
-  /// Whether `External id` of launches and work names operators. Files of 2022 to 2024 repeat the
-  /// `correlation` there; then it is not used.
+  /// Whether the `External id` of launches and work identifies operators. Files of 2022 to 2024
+  /// repeat the `correlation` there; then it is not used.
   bool external_ids_valid = true;
 
   // Work -> launch. The three add up to all work.
@@ -140,19 +140,20 @@ struct LinkReport {
   std::uint64_t launch_unknown = 0;
 
   // Work -> operator. The four add up to all work.
-  std::uint64_t operator_by_flow = 0;  ///< an arrow leads from the operator itself to the work
+  std::uint64_t operator_by_flow = 0;  ///< a flow event leads from the operator itself to the work
   std::uint64_t operator_by_external_id = 0;
   std::uint64_t operator_by_containment = 0;
   std::uint64_t operator_unknown = 0;
 
-  /// Operators that get the work of an `External id` in torch's figures if several bear it.
+  /// Number of operators with the same `External id` that get its device work in torch's figures.
   static constexpr std::size_t kMostOperators = 64;
-  /// Work whose id more operators bear: those after the first ones go without.
+  /// Work whose id belongs to more operators than that: the operators after the limit do not get
+  /// it.
   std::uint64_t work_over_operator_limit = 0;
 
   // Sums of durations in ns. The two add up to the time of all work.
-  std::int64_t linked_ns = 0;    ///< of work whose operator, or at least whose launch, is known
-  std::int64_t unlinked_ns = 0;  ///< of work that nothing in the file launched
+  std::int64_t linked_ns = 0;    ///< work whose operator, or at least whose launch, is known
+  std::int64_t unlinked_ns = 0;  ///< work that nothing in the file launched
 };
 
 class CallTree;
@@ -161,7 +162,7 @@ class SelfTimes;
 class TraceBuilder;
 struct TraceData;
 
-/// The ranges of a trace (`ph` X, or B with its E), a row each, in the order of the file.
+/// The ranges of a trace (`ph` X, or B with its E), one row each, in file order.
 class Events {
  public:
   std::size_t size() const { return start_ns_.size(); }
@@ -174,17 +175,17 @@ class Events {
   TrackId track(EventId event) const { return track_[index(event)]; }
   CategoryId category(EventId event) const { return category_[index(event)]; }
 
-  /// Carries the mark of a range that was open when the recording stopped (`finished`: false).
+  /// Was still open when the recording stopped (marked `finished`: false).
   bool unfinished(EventId event) const { return (flags_[index(event)] & kUnfinished) != 0; }
-  /// A frame of Python's; the garbage collector's rows share the category and are none.
+  /// A Python frame; the garbage collector's rows share the category but are not frames.
   bool is_python_frame(EventId event) const { return (flags_[index(event)] & kPythonFrame) != 0; }
   bool is_module(EventId event) const { return (flags_[index(event)] & kModule) != 0; }
-  /// Has an `External id` that is 0, which tools tell apart from having none.
+  /// Has an `External id` of 0, which tools distinguish from having none.
   bool has_zero_external_id(EventId event) const {
     return (flags_[index(event)] & kZeroExternalId) != 0;
   }
 
-  /// Was recorded as one that may end on another thread, by a writer that marks such ranges.
+  /// Recorded as a range that may end on another thread, by a writer that marks such ranges.
   bool is_asynchronous(EventId event) const { return (flags_[index(event)] & kAsynchronous) != 0; }
 
   static constexpr std::uint8_t kUnfinished = 1;
@@ -193,7 +194,7 @@ class Events {
   static constexpr std::uint8_t kZeroExternalId = 8;
   static constexpr std::uint8_t kAsynchronous = 16;
   static constexpr std::uint8_t kBegun =
-      32;  ///< its end is a row of its own; no finished Trace has it
+      32;  ///< its end is a separate row; not in a finished Trace
 
  private:
   friend class Trace;
@@ -225,10 +226,10 @@ class Trace {
   std::span<const MemoryRecord> memory() const;
   std::span<const FlowEnd> flows() const;
 
-  /// The values of an argument by event; empty where the file has none, or it was not asked for, or
-  /// it is of ArgumentGroup::row: those are in the rows (external_id(), correlation(), Events).
+  /// The values of an argument by event. Empty if the file has none, if it was not requested, or if
+  /// it is in ArgumentGroup::row: those are in the rows (external_id(), correlation(), Events).
   const ArgumentColumn& argument(Argument argument) const;
-  /// The same for ArgumentGroup::allocations, by number of a record of memory().
+  /// The same for ArgumentGroup::allocations, by index in memory().
   const ArgumentColumn& memory_argument(Argument argument) const;
   /// The text of an argument of an event, empty if it has none.
   std::string_view argument_text(EventId event, Argument which) const {
@@ -237,43 +238,44 @@ class Trace {
   /// `ProfilerStep#N` ranges, by start.
   std::span<const Step> steps() const;
 
-  /// All events by start; at equal starts profiler events by `Ev Idx`, then the others as in the
-  /// file. This is the order in which torch itself walks its events.
+  /// All events by start; with equal starts, profiler events by `Ev Idx`, then the others in file
+  /// order. torch itself walks its events in this order.
   std::span<const EventId> by_start() const;
 
-  /// Ids as they stand in the file, 0 if absent.
+  /// Ids as in the file, 0 if absent.
   std::int64_t external_id(EventId event) const;
   std::int64_t correlation(EventId event) const;
 
-  /// The kind of device that was recorded, if any: there are events of it or of its runtime, or
-  /// the file lists devices.
+  /// The device type that was recorded, if any: the file has events of the device or of its
+  /// runtime, or lists devices.
   std::optional<DeviceType> device() const;
 
-  /// Unix time of 0 in nanoseconds (`baseTimeNanoseconds`); 0 where times are absolute. Traces of
-  /// one job may have different bases: add it before comparing.
+  /// Unix time of time 0 in nanoseconds (`baseTimeNanoseconds`); 0 if times are absolute. Traces of
+  /// one job may have different bases: add the base before comparing times.
   std::int64_t base_time_ns() const;
-  /// The earliest time of any row of the file, also of those that are not ranges.
+  /// The earliest time of any row of the file, including rows that are not ranges.
   std::int64_t first_time_ns() const;
-  /// The recording's window: the profiler's own span if the file has it, else all events.
+  /// The recording's window: the profiler's own span if the file has it, else from the first to the
+  /// last event.
   std::int64_t window_start_ns() const;
   std::int64_t window_end_ns() const;
-  /// The file has the profiler's own span, so that the window's ends are exact.
+  /// The file has the profiler's own span, so both ends of the window are exact.
   bool has_window() const;
 
   /// Top-level members other than the events, as JSON text.
   const std::map<std::string, std::string, std::less<>>& metadata() const;
-  /// A top-level member is there and neither 0 nor false nor null.
+  /// Whether the top-level member exists and is not 0, false or null.
   bool is_set(std::string_view metadata_key) const;
 
   TraceIdentity identity() const;
 
-  /// Problems of the input, each kind once; empty for a sound file.
+  /// Problems of the input, one entry per kind; empty if the file is sound.
   const std::vector<Issue>& issues() const;
 
-  /// How the device work was linked to operators. Computed at the first call.
+  /// How the device work was linked to operators. Computed on the first call.
   const LinkReport& links() const;
 
-  // For the analyses; computed at the first call.
+  // For the analyses; computed on the first call.
   const CallTree& call_tree() const;
   const SelfTimes& self_times() const;
   const Links& device_links() const;
@@ -292,20 +294,19 @@ class Trace {
 };
 
 struct ReadOptions {
-  /// Threads that read; 0: as many as the machine has cores.
+  /// Number of reading threads; 0: one per core.
   int threads = 0;
-  /// Any issue of the input is a failure (StatusCode::check_failed).
+  /// Treats any issue of the input as a failure (StatusCode::check_failed).
   bool strict = false;
-  /// The arguments to keep beside those of ArgumentGroup::row, which are always kept. What is not
-  /// asked for is skipped and takes no memory. Files that say before their events that they were
-  /// recorded with stacks are read with call stacks in any case: they hold names that the writer
-  /// lost elsewhere.
+  /// The arguments to keep besides those of ArgumentGroup::row, which are always kept. Others are
+  /// skipped and take no memory. Call stacks are always kept if the file says, before its events,
+  /// that it was recorded with stacks: they contain names that the writer lost elsewhere.
   ArgumentSet arguments = kOperatorArguments;
-  /// Leaves inputs out where it is certain that no FLOPs were asked for when recording, that is in
-  /// files as Kineto writes them.
+  /// Leaves out operator inputs if it is certain that the recording did not ask for FLOPs, which
+  /// can be known for files written by Kineto.
   bool inputs_for_flops_only = false;
-  /// Called now and then from the calling thread, with bytes read of the file (compressed ones of
-  /// a compressed file) and their total, 0 where it is not known.
+  /// Called now and then from the calling thread, with the bytes read from the file (compressed
+  /// bytes if it is compressed) and their total, 0 if unknown.
   std::function<void(std::uint64_t done, std::uint64_t total)> on_progress = {};
 };
 

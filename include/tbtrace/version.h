@@ -1,4 +1,4 @@
-// Which release this is. The build takes the numbers from here.
+// The release number. The build takes the numbers from here.
 // Constant; safe from any thread.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 #include <tbtrace/export.h>
 
-// Of these headers.
+// The version of these headers.
 #define TBTRACE_VERSION_MAJOR 0
 #define TBTRACE_VERSION_MINOR 1
 #define TBTRACE_VERSION_PATCH 0

@@ -14,8 +14,8 @@ EventId owner_of_work(const CallTree& tree, const DeviceLink& work) {
 void for_each_memory_owner(const Trace& trace, const CallTree& tree,
                            const std::function<void(const MemoryRecord&, EventId)>& visit) {
   const Events& events = trace.events();
-  // The range that started last on each thread. All that are open are above it in the tree, and
-  // one that has ended is of no use to later records either.
+  // The range that started last on each thread. All open ranges are its ancestors in the tree, and
+  // ranges that have ended do not matter to later records.
   std::vector<EventId> latest(trace.tracks().size(), EventId::none);
   const std::span<const EventId> ranges = tree.ranges();
   std::size_t next = 0;

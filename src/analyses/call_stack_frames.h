@@ -1,5 +1,4 @@
-// Frames of the text in `Call stack`.
-// Pure function; frames are views into the text.
+// Splits the text in `Call stack` into frames, which are views into the text.
 #pragma once
 
 #include <string_view>
@@ -7,8 +6,8 @@
 
 namespace tbtrace::analyses {
 
-/// Innermost first, as in the text. Frames are joined by `;`, since 2021 with one after the last as
-/// well. Frames that hold a `;` are cut: a text does not tell.
+/// Innermost first, as in the text. Frames are joined by `;`, since 2021 also after the last one.
+/// Frames that contain `;` are split, because the text does not distinguish the two.
 inline std::vector<std::string_view> call_stack_frames(std::string_view text) {
   std::vector<std::string_view> frames;
   if (text.empty()) return frames;

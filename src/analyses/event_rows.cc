@@ -16,7 +16,7 @@ namespace {
 
 using RowMemory = TorchEvents::RowMemory;
 
-/// The memory that rows changed themselves, sorted by row; rows that changed none may be missing.
+/// Memory that the rows changed themselves, sorted by row; rows without changes may be missing.
 Column<RowMemory> self_memory(const TorchEvents& events) {
   constexpr std::uint32_t kNone = 0xffffffff;
   Column<std::uint32_t> place;  // by row
@@ -41,7 +41,7 @@ TorchEvents::Memory memory_in(const RowIndex<RowMemory>& index, std::size_t row)
 
 }  // namespace
 
-/// One trace's events, whose rows start at `first` in the joined list.
+/// The events of one trace; its rows start at `first` in the joined list.
 class EventRows::Recording {
  public:
   Recording(const Trace& trace, std::size_t first)
@@ -60,7 +60,7 @@ class EventRows::Recording {
     set_memory(out, memory_in(memory_index_, row), memory_in(self_memory_index_, row));
   }
 
-  /// What an event has besides what a row of a summary has.
+  /// Sets the fields that an event has and a summary row does not.
   void set_event(std::size_t row, FunctionEvent& out) const {
     const Trace& trace = events_.trace();
     out.start_ns = nearest_integer(events_.start_us(row) * 1000);

@@ -1,6 +1,6 @@
-// The rows of prof.events(), made one at a time from the columns of TorchEvents.
-// Owns the columns of all its recordings; made from Traces, which must outlive it. One thread at a
-// time: a row's memory is used for the next.
+// The rows of prof.events(), created one at a time from the columns of TorchEvents.
+// Owns the columns of all its recordings; the Traces they come from must outlive it. One thread at
+// a time: a row's memory is reused for the next.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,14 @@
 
 namespace tbtrace::analyses {
 
-/// Rows that are events, so that there is more to them than a table of operators shows.
+/// Rows that are events and have more fields than an operator table shows.
 class EventSource : public report::RowSource {
  public:
   /// Valid until the next call.
   virtual const FunctionEvent& event(std::size_t number) = 0;
 };
 
-/// The rows of one or several recordings, the newest first.
+/// The rows of one or several recordings, newest first.
 class EventRows final : public EventSource {
  public:
   explicit EventRows(std::span<const Trace* const> traces);
@@ -38,7 +38,7 @@ class EventRows final : public EventSource {
  private:
   class Recording;
 
-  /// The recording that a row is of.
+  /// The recording that a row belongs to.
   const Recording& of(std::size_t number) const;
 
   OperatorRows facts_;  // without rows

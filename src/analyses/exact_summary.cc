@@ -29,7 +29,7 @@ namespace {
 
 using report::duration_of_ns;
 
-/// What ranges spent besides time on the host.
+/// What ranges used besides host time.
 struct Spent {
   WideInteger device_ns = 0;
   WideInteger cpu_bytes = 0;
@@ -43,7 +43,7 @@ struct Spent {
   }
 };
 
-/// The sums of a row, bounded when they are complete.
+/// The sums of a row; clamped to 64 bits once complete.
 struct RowSums {
   WideInteger total_ns = 0;
   WideInteger self_ns = 0;
@@ -106,8 +106,8 @@ class ExactSummary {
     }
   }
 
-  /// Device time and memory: to the rows of the ranges that own them, and to the ranges and all
-  /// above.
+  /// Adds device time and memory to the rows of the owning ranges, and to these ranges and all
+  /// around them.
   void add_spent(const Trace& trace) {
     const CallTree& tree = trace.call_tree();
     below_.assign(trace.events().size(), {});
@@ -138,7 +138,7 @@ class ExactSummary {
 
   void add_ranges(const Trace& trace) {
     const CallTree& tree = trace.call_tree();
-    // Per thread the rows of the ranges that are open, to count nested calls of a row once.
+    // Per thread: the open ranges and their rows, to count nested calls of a row once.
     struct Open {
       EventId event;
       std::size_t row;
@@ -148,7 +148,7 @@ class ExactSummary {
       std::int64_t counted_until = std::numeric_limits<std::int64_t>::min();
     };
     std::vector<std::vector<Open>> threads(trace.tracks().size());
-    std::unordered_map<std::uint64_t, Calls> calls;  // of a thread and row
+    std::unordered_map<std::uint64_t, Calls> calls;  // by thread and row
     for (const EventId event : tree.ranges()) {
       const std::size_t row = row_of_range_[index(event)];
       const std::size_t thread = index(trace.events().track(event));
@@ -163,7 +163,7 @@ class ExactSummary {
       open.push_back({event, row});
       Calls& same = calls_of(row);
       add_range(trace, event, row, same.depth++ == 0);
-      // A call that starts in another of its row may end after it.
+      // A call that starts inside another call of the same row may end after it.
       const std::int64_t end = trace.events().end_ns(event);
       const std::int64_t start = std::max(trace.events().start_ns(event), same.counted_until);
       if (end > start) sums_[row].total_ns += end - start;
@@ -190,7 +190,7 @@ class ExactSummary {
     }
   }
 
-  /// The window holds everything that was recorded, on all threads and devices.
+  /// The window includes everything that was recorded, on all threads and devices.
   void add_threads(const Trace& trace) {
     const Events& events = trace.events();
     std::int64_t start = trace.window_start_ns();
@@ -283,12 +283,12 @@ class ExactSummary {
   std::int64_t window_ns_ = 0;
   Spent unattributed_;
 
-  // Of the trace that is being added.
+  // For the trace that is being added.
   std::unique_ptr<TorchNames> names_;
   std::optional<TorchTree> tree_;
   std::unique_ptr<TorchStacks> stacks_;
   Column<std::uint32_t> row_of_range_;  // by event
-  std::vector<Spent> below_;            // by event: what it and all below it spent
+  std::vector<Spent> below_;            // by event: used by it and everything below it
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Stacks of host ranges from the exact tree, weighted by what each spent itself. Device work that
-// no range owns has a frame of its own, so device stacks weigh as much as all device work.
+// Stacks of host ranges from the exact tree, each weighted by its own time or memory. Device work
+// that no range owns has a frame of its own, so the device stacks add up to all device work.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -68,9 +68,9 @@ class FlameGraph {
   }
 
  private:
-  /// The node of every range, parents first. Where the file has no Python frames of its own, the
-  /// stacks that operators carry stand in for them: an operator is put under those frames of its
-  /// stack that the stack of the operator around it does not have yet.
+  /// Finds the node of every range, parents first. If the file has no Python frames as events, the
+  /// stacks recorded with operators are used instead: an operator is put under those frames of its
+  /// stack that the enclosing operator's stack does not have.
   void place_ranges() {
     const bool has_frames = std::any_of(
         tree_.ranges().begin(), tree_.ranges().end(),
@@ -81,7 +81,7 @@ class FlameGraph {
       stacks.for_each([&](EventId event) { stack_of.emplace(event, stacks.text(event)); });
     }
     node_of_.resize(trace_.events().size(), StackTree::kRoot);
-    std::unordered_map<EventId, StringId> stack_around;  // of the nearest range that has one
+    std::unordered_map<EventId, StringId> stack_around;  // of the nearest range around with one
     for (const EventId event : tree_.ranges()) {
       const EventId parent = tree_.parent(event);
       Node node = parent == EventId::none ? StackTree::kRoot : node_of_[index(parent)];
@@ -117,7 +117,7 @@ class FlameGraph {
     return node;
   }
 
-  /// The frame of the work that no host range owns.
+  /// The frame for work that no host range owns.
   Node unattributed() {
     return stacks_.child(StackTree::kRoot, stacks_.frame_number("[unattributed]"));
   }
@@ -148,7 +148,7 @@ class FlameGraph {
   TorchNames names_;
   StackTree stacks_;
   Column<Node> node_of_;                      // by event
-  std::vector<std::uint32_t> frame_numbers_;  // by NameId; 0: not asked for yet
+  std::vector<std::uint32_t> frame_numbers_;  // by NameId; 0: not looked up yet
   std::unordered_map<std::pair<StringId, StringId>, std::vector<std::uint32_t>, PairHash> descents_;
 };
 
@@ -164,7 +164,7 @@ constexpr std::array<Weight, 3> kWeights = {{
     {"cpu_memory", "bytes", &FlameGraph::by_allocated_memory},
 }};
 
-/// Null if there is no such weight.
+/// nullptr if there is no such weight.
 const Weight* find_weight(const FlameGraphOptions& options) {
   const auto* const found = std::find_if(
       kWeights.begin(), kWeights.end(),

@@ -11,7 +11,7 @@ namespace {
 
 using Sizes = std::vector<std::int64_t>;
 
-/// The sizes of an argument if it is a tensor.
+/// The sizes of an argument if it is a tensor; else nullptr.
 const Sizes* tensor(const OperatorArguments& arguments, std::size_t input) {
   if (input >= arguments.dims.size() || input >= arguments.types.size()) return nullptr;
   const std::string& type = arguments.types[input];
@@ -27,7 +27,8 @@ std::uint64_t product(const Sizes& sizes) {
   return value;
 }
 
-/// 2 * rows * inner * columns [* batches], by dividing out what both factors count.
+/// 2 * rows * inner * columns [* batches]: the product of all sizes, divided by those in both
+/// factors.
 std::uint64_t matrix_product(const Sizes* left, const Sizes* right, bool batched) {
   if (left == nullptr || right == nullptr || left->empty()) return 0;
   const auto inner = static_cast<std::uint64_t>(left->back());
@@ -55,7 +56,7 @@ std::uint64_t convolution(const OperatorArguments& arguments) {
   std::array<std::uint64_t, 2> output = {};
   for (std::size_t axis = 0; axis < 2; ++axis) {
     if (stride[axis] == 0) return 0;
-    // In unsigned arithmetic, so that sizes from a damaged file cannot overflow.
+    // Unsigned arithmetic: sizes from a damaged file must not overflow.
     const auto size = static_cast<std::uint64_t>((*input)[axis + 2]);
     const auto kernel = static_cast<std::uint64_t>((*weight)[axis + 2]);
     const std::uint64_t free = size + 2 * static_cast<std::uint64_t>(padding[axis]) -

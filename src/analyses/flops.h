@@ -1,5 +1,5 @@
-// Floating point operations of an operator, by torch's own estimates.
-// Pure function. An operator that torch does not count, or whose inputs are not known, has 0.
+// Floating point operations of an operator, by torch's estimates.
+// Pure function. 0 for an operator that torch does not count, or whose inputs are unknown.
 // Source: torch/csrc/profiler/util.cpp (computeFlops): dispatcher names, 64-bit unsigned.
 #pragma once
 
@@ -18,7 +18,7 @@ struct OperatorArguments {
   std::vector<std::string> concrete;
 };
 
-/// Whether torch counts operators of this name at all.
+/// Whether torch counts operators with this name.
 bool has_flops(std::string_view name);
 
 std::uint64_t operator_flops(std::string_view name, const OperatorArguments& arguments);

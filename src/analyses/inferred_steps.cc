@@ -17,16 +17,16 @@ namespace {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; }
 
-/// The letters before the number in lower case, and the number, if the one counts the other.
+/// The letters before the number, in lower case, and the number, if they end in a counting word.
 std::optional<std::pair<std::string, std::int64_t>> counted(std::string_view name) {
   constexpr std::array<std::string_view, 4> kWords = {"iteration", "iter", "step", "batch"};
   std::size_t end = name.size();
   while (end > 0 && !is_digit(name[end - 1])) --end;
   std::size_t start = end;
   while (start > 0 && is_digit(name[start - 1])) --start;
-  const bool letters_behind =
+  const bool letters_after =
       std::any_of(name.begin() + static_cast<std::ptrdiff_t>(end), name.end(), is_letter);
-  if (start == end || letters_behind) return std::nullopt;
+  if (start == end || letters_after) return std::nullopt;
   std::string letters;
   for (const char c : name.substr(0, start)) {
     if (is_digit(c)) return std::nullopt;

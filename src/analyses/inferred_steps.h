@@ -1,5 +1,4 @@
-// Steps for traces without `ProfilerStep#N`, from annotations that count them.
-// Pure function of a trace.
+// Steps for traces without `ProfilerStep#N`, from annotations with step numbers.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +8,8 @@
 
 namespace tbtrace::analyses {
 
-/// Annotations such as `Iteration 7`, `## step 7 ##` or `train_batch=7`, sorted by event: those of
-/// one wording, the most frequent. Nothing where the trace has steps.
+/// Annotations such as `Iteration 7`, `## step 7 ##` or `train_batch=7`, sorted by event: those
+/// with the most frequent wording. Empty if the trace has steps.
 std::vector<Step> inferred_steps(const Trace& trace);
 
 }  // namespace tbtrace::analyses

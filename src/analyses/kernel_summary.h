@@ -1,6 +1,6 @@
-// Kernels by name: how many, and how long they ran.
+// Kernels by name: how many ran, and for how long.
 // Rows own their texts. Pure function, any thread.
-// Durations are added up without overflow: what goes beyond 2^63 ns stays there.
+// Sums of durations saturate at 2^63 - 1 ns.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct KernelRow {
   std::int64_t max_ns = 0;
 };
 
-/// The longest in all first, then by name.
+/// Longest total time first, then by name.
 std::vector<KernelRow> kernel_summary(const Trace& trace);
 
 }  // namespace tbtrace::analyses

@@ -47,7 +47,7 @@ OperatorRows table_facts(std::span<const Trace* const> traces) {
   OperatorRows facts;
   for (const Trace* trace : traces) {
     if (!facts.use_device) facts.use_device = trace->device();
-    // Files of before 2022 do not say what was asked for; but records are there only if it was.
+    // Files before 2022 lack this setting, but they have records only if memory was profiled.
     facts.profile_memory =
         facts.profile_memory || trace->is_set("profile_memory") || !trace->memory().empty();
     facts.with_flops = facts.with_flops || trace->is_set("with_flops");

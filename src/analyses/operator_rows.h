@@ -11,16 +11,16 @@
 
 namespace tbtrace::analyses {
 
-/// What an event's row says in numbers, without its memory.
+/// Sets the numbers in an event's row, without its memory.
 void set_numbers(const TorchEvents& events, std::size_t number, OperatorRow& row);
 
-/// The same in texts: name, overload, shapes and stack.
+/// Sets the texts: name, overload, shapes and stack.
 void set_texts(const TorchEvents& events, std::size_t number, OperatorRow& row);
 
 void set_memory(OperatorRow& row, const TorchEvents::Memory& total,
                 const TorchEvents::Memory& self);
 
-/// What tables need to know of recordings besides their rows.
+/// What tables need to know about recordings besides their rows.
 OperatorRows table_facts(std::span<const Trace* const> traces);
 
 }  // namespace tbtrace::analyses

@@ -14,7 +14,7 @@ namespace {
 
 using report::duration_of_us;
 
-/// Joins rows with equal keys, in the order in which the keys were met first.
+/// Joins rows with equal keys, in order of first appearance.
 class Averages {
  public:
   explicit Averages(const SummaryOptions& options) : options_(options) {}
@@ -138,7 +138,7 @@ OperatorSummary operator_summary(std::span<const Trace* const> traces,
   if (options.figures == Figures::exact) return analyses::exact_summary(traces, options);
   if (options.figures == Figures::plugin) return analyses::plugin_summary(traces, options);
   analyses::Averages averages(options);
-  // torch puts the newest recording before what it joined earlier.
+  // torch puts the newest recording before the earlier ones.
   for (std::size_t trace = traces.size(); trace-- > 0;) {
     averages.add(analyses::TorchEvents(*traces[trace], {.shapes = options.group_by_input_shape,
                                                         .stacks = options.group_by_stack_n > 0}));

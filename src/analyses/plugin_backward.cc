@@ -56,7 +56,7 @@ std::map<double, double> BackwardPasses::forward_to_backward() const {
   return pairs;
 }
 
-/// Without steps the longest tree, but not the first one that has passes.
+/// Without steps: the longest tree, but not the first one that has passes.
 void BackwardPasses::find_main_tree() {
   if (main_tree_) return;
   const auto has_pass = [&](NodeId root) {
@@ -76,7 +76,7 @@ void BackwardPasses::find_main_tree() {
   }
 }
 
-/// Those at the top of threads and in steps.
+/// Finds those at the top level of threads and in steps.
 void BackwardPasses::find_modules_and_passes() {
   for (const NodeId root : roots_) {
     std::vector<std::pair<NodeId, NodeId>> pending;  // parent, node
@@ -101,7 +101,7 @@ void BackwardPasses::find_modules_and_passes() {
   }
 }
 
-/// The plugin lists passes by parent, in the order in which the parents were met.
+/// The plugin lists passes by parent, in the order in which the parents were found.
 std::vector<BackwardPasses::NodeId> BackwardPasses::take_passes_off() {
   std::vector<NodeId> parents;
   std::unordered_map<NodeId, std::vector<NodeId>> of_parent;
@@ -121,7 +121,7 @@ std::vector<BackwardPasses::NodeId> BackwardPasses::take_passes_off() {
   return roots;
 }
 
-/// A pass and those after it that only add up gradients make a group.
+/// A pass and the following ones that only accumulate gradients form a group.
 void BackwardPasses::group_passes(std::span<const NodeId> roots) {
   NodeId group = roots.front();
   for (const NodeId root : roots) {
@@ -140,8 +140,8 @@ void BackwardPasses::group_passes(std::span<const NodeId> roots) {
   }
 }
 
-/// Goes up from start to start. Of nodes that start together the outermost was met first, so every
-/// step goes back in time. Where a walk leads is noted at all that it passes.
+/// Goes up from start to start. Among nodes that start together the outermost was found first, so
+/// every step goes back in time. The result is stored in all nodes on the way.
 std::optional<BackwardPasses::NodeId> BackwardPasses::pass_above(double start) {
   std::vector<Above*> passed;
   std::optional<NodeId> pass;
@@ -159,7 +159,7 @@ std::optional<BackwardPasses::NodeId> BackwardPasses::pass_above(double start) {
   return pass;
 }
 
-/// By start of the forward operator. The first arrow takes a group.
+/// By start of the forward operator. The first flow event that leads to a group gets it.
 BackwardPasses::Starts BackwardPasses::passes_by_forward(const std::map<double, double>& arrows) {
   Starts passes;
   for (const auto& [forward, backward] : arrows) {
@@ -180,7 +180,7 @@ BackwardPasses::NodeId BackwardPasses::add_backward_of(NodeId forward) {
 }
 
 /// `<module>.backward`: the passes of the operators directly or indirectly in the module, and those
-/// of the modules in it. Modules may be nested as deep as a file likes, so nothing here recurses.
+/// of its submodules. Not recursive, because modules can be nested to any depth.
 BackwardPasses::NodeId BackwardPasses::backward_module(NodeId module, const Starts& passes) {
   std::vector<std::pair<NodeId, NodeId>> pairs;  // a module and its backward; outer before inner
   const auto add = [&](NodeId forward) {
@@ -222,8 +222,8 @@ BackwardPasses::NodeId BackwardPasses::backward_module(NodeId module, const Star
   return own;
 }
 
-/// Into the main tree, below the range that holds them; the plugin forgets those that lie before or
-/// after all of it.
+/// Inserts them into the main tree, below the range that contains them; the plugin drops those
+/// before or after the whole tree.
 void BackwardPasses::insert_backward_modules(std::vector<NodeId> modules) {
   if (!main_tree_) return;
   std::stable_sort(modules.begin(), modules.end(),

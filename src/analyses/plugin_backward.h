@@ -1,5 +1,5 @@
-// Backward passes under the modules whose forward passes they belong to, as torch-tb-profiler puts
-// them. Changes a forest in place. One thread.
+// Moves backward passes under the modules of their forward passes, as torch-tb-profiler does.
+// Changes a forest in place. One thread.
 // Source: kineto tb_plugin, profiler/op_tree.py at 94979607^.
 #pragma once
 
@@ -16,21 +16,22 @@ namespace tbtrace::analyses {
 
 class BackwardPasses {
  public:
-  /// `roots`: of the trees of threads, in the order of their first ranges. `with_steps`: the one of
-  /// them that has steps, if any does.
+  /// `roots`: of the thread trees, in the order of their first ranges. `with_steps`: the root of
+  /// the tree that has steps, if any.
   BackwardPasses(const Trace& trace, std::vector<PluginNode>& nodes,
                  std::span<const PluginNodeId> roots, std::optional<PluginNodeId> with_steps);
 
-  /// Takes the passes off their threads and hangs those that an arrow ties to a forward operator
-  /// under `<module>.backward`, in the main thread's tree. Where there are no arrows, no modules or
-  /// no passes, nothing changes.
+  /// Takes the passes off their threads and puts those that a flow event connects to a forward
+  /// operator under `<module>.backward`, in the main thread's tree. Does nothing if there are no
+  /// flow events, no modules or no passes.
   void rehang();
 
  private:
   using NodeId = PluginNodeId;
   using Starts = std::map<double, std::vector<NodeId>>;
 
-  /// The node above the first node that starts at a time, and the root of a pass that it leads to.
+  /// The node above the first node that starts at a time, and the root of the pass found from
+  /// there.
   struct Above {
     NodeId node;
     std::optional<NodeId> pass;

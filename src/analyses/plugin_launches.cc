@@ -8,7 +8,7 @@
 
 namespace tbtrace::analyses {
 
-/// Doubles keep the order of nanoseconds, so only what they do not tell apart has to be sorted.
+/// Doubles keep the order of nanoseconds, so only events with equal doubles have to be sorted.
 std::vector<EventId> plugin_order(const Trace& trace) {
   std::vector<EventId> order(trace.by_start().begin(), trace.by_start().end());
   const auto start = [&](EventId event) { return plugin_time(trace.events().start_ns(event)); };
@@ -24,15 +24,15 @@ std::vector<EventId> plugin_order(const Trace& trace) {
 
 std::vector<LaunchedWork> plugin_launches(const Trace& trace, std::span<const EventId> order) {
   std::vector<LaunchedWork> work;
-  IdMap launches;                             // the latest call with a number
-  IdMap waiting;                              // the last work with a number that no call had
+  IdMap launches;                             // latest launch call by correlation
+  IdMap waiting;                              // last work by correlation, without a call so far
   std::vector<std::uint32_t> waiting_before;  // by row of work
   for (const EventId event : order) {
     const std::int64_t correlation = trace.correlation(event);
     if (is_plugin_work(trace.category(event))) {
       const auto row = static_cast<std::uint32_t>(work.size());
       const std::uint32_t launch = launches.find(correlation);
-      work.push_back({event, static_cast<EventId>(launch)});  // none where there is none
+      work.push_back({event, static_cast<EventId>(launch)});  // EventId::none if there is none
       waiting_before.push_back(launch == IdMap::kNone ? waiting.replace(correlation, row)
                                                       : IdMap::kNone);
     } else if (is_plugin_launch(trace, event)) {

@@ -1,5 +1,5 @@
-// Which call launched which device work, as torch-tb-profiler joins them.
-// Results are plain values; pure functions.
+// Which call launched which device work, as torch-tb-profiler matches them.
+// Results are plain values.
 // Source: kineto tb_plugin, profiler/event_parser.py at 94979607^.
 #pragma once
 
@@ -10,18 +10,19 @@
 
 namespace tbtrace::analyses {
 
-/// A kernel, copy or memset; EventId::none where nothing in the file launched it.
+/// A kernel, memcpy or memset; the launch is EventId::none if nothing in the file launched it.
 struct LaunchedWork {
   EventId work = EventId::none;
   EventId launch = EventId::none;
 };
 
-/// All events by the plugin's start times, which are doubles; those that are equal as in the file.
+/// All events by the plugin's start times, which are doubles; events with equal starts in file
+/// order.
 std::vector<EventId> plugin_order(const Trace& trace);
 
-/// All work, in the plugin's order. The plugin has `correlation` only: the latest call before the
-/// work that bears its number, else the first after it; to have no number is a number like any
-/// other. `order`: what plugin_order() gives.
+/// All work, in the plugin's order. The plugin uses only `correlation`: the latest call before the
+/// work with the same number, else the first one after it. A missing number matches a missing
+/// number. `order`: from plugin_order().
 std::vector<LaunchedWork> plugin_launches(const Trace& trace, std::span<const EventId> order);
 
 }  // namespace tbtrace::analyses

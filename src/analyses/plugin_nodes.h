@@ -1,5 +1,5 @@
-// Nodes of torch-tb-profiler's tree of operators, steps and modules, which refer to each other by
-// their place in a list. Plain values.
+// Nodes of torch-tb-profiler's tree of operators, steps and modules. They refer to each other by
+// index. Plain values.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct PluginNode {
   EventId event = EventId::none;
   PluginClass node_class = PluginClass::other_range;
   bool is_operator_event = false;  ///< of category cpu_op, whatever its class
-  double start = 0;                ///< us, as the file has it
+  double start = 0;                ///< us, as in the file
   double end = 0;
   std::vector<PluginNodeId> children = {};
   std::vector<std::size_t> launches = {};
@@ -27,7 +27,7 @@ struct PluginNode {
   double self_host = 0;
 };
 
-/// By start, at equal starts the longer first.
+/// By start; with equal starts, the longer first.
 inline bool starts_before(const PluginNode& a, const PluginNode& b) {
   return a.start != b.start ? a.start < b.start : a.end > b.end;
 }

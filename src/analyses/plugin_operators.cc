@@ -14,10 +14,10 @@
 namespace tbtrace::analyses {
 namespace {
 
-/// Lists of whole numbers and of such lists, as JSON has them.
+/// Whether the JSON is a list of whole numbers or of such lists.
 bool is_number_list(std::string_view json) {
   std::size_t depth = 0;
-  char before = ',';  // what stands before: `[`, `,`, `]`, a digit, or `-`
+  char before = ',';  // the previous character: `[`, `,`, `]`, a digit, or `-`
   for (const char c : json) {
     if (c == ' ' || c == '\n') {
       if (before == '-') return false;

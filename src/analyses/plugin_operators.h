@@ -1,5 +1,5 @@
 // The operator table of torch-tb-profiler (its last source version): calls, host and device time.
-// Results own their texts. Pure function.
+// Results own their texts.
 // Source: kineto tb_plugin, profiler/{event_parser,op_tree,node,op_agg}.py at 94979607^.
 #pragma once
 
@@ -9,9 +9,9 @@
 
 namespace tbtrace::analyses {
 
-/// The plugin's own rules and doubles: one tree a thread id, whatever the process; ranges that
-/// cross are dropped; launches belong to the first range with their `External id`, and driver calls
-/// are not launches; a call of the runtime is not self time. Grouping by stack is not offered.
+/// Uses the plugin's rules and doubles: one tree per thread id, whatever the process; ranges that
+/// cross are dropped; launches belong to the first range with their `External id`; driver calls are
+/// not launches; a runtime call is not part of self time. Grouping by stack is not offered.
 OperatorSummary plugin_summary(std::span<const Trace* const> traces, const SummaryOptions& options);
 
 }  // namespace tbtrace::analyses

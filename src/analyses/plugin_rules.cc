@@ -7,7 +7,7 @@
 
 namespace tbtrace::analyses {
 
-/// The extended format holds every nanosecond of 200 years, so only the last step rounds.
+/// long double holds every nanosecond of 200 years, so only the last step rounds.
 double plugin_time(std::int64_t ns) {
   return static_cast<double>(static_cast<long double>(ns) / 1000.0L);
 }

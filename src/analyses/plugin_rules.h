@@ -1,5 +1,4 @@
-// What torch-tb-profiler takes times and names for.
-// Pure functions.
+// How torch-tb-profiler interprets times and names.
 // Source: kineto tb_plugin, profiler/{trace,event_parser}.py at 94979607^.
 #pragma once
 
@@ -10,23 +9,24 @@
 
 namespace tbtrace::analyses {
 
-/// A time of the file as Python reads it, in microseconds: the double nearest to its decimal text.
+/// A time from the file as Python reads it, in microseconds: the double nearest to its decimal
+/// text.
 double plugin_time(std::int64_t ns);
 
-/// Kernels, copies and memsets that the plugin knows.
+/// Kernels, memcpys and memsets that the plugin knows.
 bool is_plugin_work(const Category& category);
 
-/// A call that may have launched work: those of drivers are none to the plugin.
+/// A call that may have launched work. The plugin does not count driver calls.
 bool is_plugin_launch(const Trace& trace, EventId event);
 
 /// `enumerate(DataLoader)#... .__next__`, `enumerate(DataPipe)#...`.
 bool is_data_loading(std::string_view name);
 
-/// `all_reduce` of `nccl:all_reduce`; empty unless the name is a collective's of a backend that the
-/// plugin knows.
+/// `all_reduce` for `nccl:all_reduce`; empty unless it is the name of a collective of a backend
+/// that the plugin knows.
 std::string_view plugin_operation(std::string_view name);
 
-/// One of the five collectives of nccl and gloo that the plugin knows.
+/// One of the five nccl and gloo collectives that the plugin knows.
 bool is_plugin_collective(std::string_view name);
 
 }  // namespace tbtrace::analyses

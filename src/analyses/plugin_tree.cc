@@ -21,11 +21,11 @@ PluginTree::PluginTree(const Trace& trace) : trace_(trace) {
   BackwardPasses(trace_, nodes_, roots_, with_steps_).rehang();
 }
 
-/// Ranges by thread, launches with the device time that their correlation brings them.
+/// Collects ranges by thread, and launches with the device time that their correlation yields.
 void PluginTree::read_events() {
   const std::vector<EventId> order = plugin_order(trace_);
   const Events& events = trace_.events();
-  std::unordered_map<EventId, std::size_t> row_of;  // of launches
+  std::unordered_map<EventId, std::size_t> row_of;  // of a launch
   for (const EventId event : order) {
     if (is_plugin_work(trace_.category(event))) continue;
     if (!is_plugin_launch(trace_, event)) {
@@ -125,7 +125,7 @@ void PluginTree::nest(std::int64_t thread) {
   std::vector<NodeId> open = {root};
   for (const NodeId id : ranges) {
     while (nodes_[id].start >= nodes_[open.back()].end) open.pop_back();
-    // A range that crosses the end of the one that it starts in is dropped.
+    // A range that starts inside another and ends after it is dropped.
     if (nodes_[id].end > nodes_[open.back()].end) continue;
     nodes_[open.back()].children.push_back(id);
     open.push_back(id);
@@ -146,7 +146,7 @@ void PluginTree::merge_duplicates(NodeId root) {
         std::vector<NodeId> grandchildren = std::move(child.children);
         node.children = std::move(grandchildren);
         node.launches = child.launches;
-        continue;  // it may have to take in the next one too
+        continue;  // its next child may have to be merged, too
       }
     }
     pending.pop_back();

@@ -1,6 +1,6 @@
 // The plugin's tree of operators, steps and modules, with what they launched.
 // Owns its nodes; made from a Trace, which must outlive it. Immutable once made.
-// A thread id that is not a number loses its ranges here; it loses the plugin the whole file.
+// Ranges on a thread whose id is not a number are dropped; the plugin fails to load such a file.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +26,12 @@ class PluginTree {
   const Node& node(NodeId id) const { return nodes_[id]; }
   std::span<const Node> nodes() const { return nodes_; }
 
-  /// Of the trees of threads, in the order of first ranges.
+  /// Roots of the thread trees, in the order of their first ranges.
   std::span<const NodeId> roots() const { return roots_; }
-  /// The last of them with a step.
+  /// The last root whose tree has a step.
   std::optional<NodeId> root_with_steps() const { return with_steps_; }
 
-  /// Rows of the operator table, in the order in which the plugin meets them.
+  /// Rows of the operator table, in the plugin's order.
   std::vector<NodeId> operators() const;
 
  private:
@@ -40,7 +40,7 @@ class PluginTree {
     double end = 0;
     double device = 0;
   };
-  struct Forest {  // by thread id, in the order of first ranges
+  struct Forest {  // by thread id, in the order of their first ranges
     std::vector<std::int64_t> order;
     std::map<std::int64_t, std::vector<NodeId>> ranges;
   };
@@ -61,7 +61,7 @@ class PluginTree {
   std::map<std::optional<std::int64_t>, std::vector<std::size_t>> launches_of_id_;
   Forest forest_;
   bool lightning_ = false;
-  std::vector<NodeId> roots_;  // of threads, in the order of first ranges
+  std::vector<NodeId> roots_;  // of threads, in the order of their first ranges
   std::optional<NodeId> with_steps_;
 };
 

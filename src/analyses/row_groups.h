@@ -1,5 +1,5 @@
-// Rows by what torch groups events by: name, kind of device, annotation or not, and what else was
-// asked for.
+// Rows by torch's grouping keys: name, device type, annotation or not, and whatever else was
+// requested.
 // Owns its rows and texts. Not synchronised.
 #pragma once
 
@@ -18,10 +18,10 @@ namespace tbtrace::analyses {
 
 class RowGroups {
  public:
-  /// A text as a number that equals that of equal texts.
+  /// A number for a text; equal texts have equal numbers.
   std::uint32_t number(std::string_view text) { return texts_.intern(text); }
 
-  /// The parts of a key by number(); 0 for what is not grouped by.
+  /// The parts of a key, from number(); 0 for parts that are not grouped by.
   struct Key {
     std::uint32_t name = 0;
     std::uint32_t overload = 0;
@@ -33,8 +33,8 @@ class RowGroups {
     bool operator==(const Key&) const = default;
   };
 
-  /// The row of a key, numbered in the order of first appearance. A new row has only its key's
-  /// name, device and kind; `added` tells so.
+  /// The row of a key, numbered in order of first appearance. `added`: the row is new; only name,
+  /// device and kind are set, from the key.
   std::size_t find(const Key& key, bool& added) {
     added = false;
     if (key.name >= recent_.size()) recent_.resize(texts_.size(), kNone);
@@ -64,9 +64,9 @@ class RowGroups {
   static constexpr std::uint32_t kNone = 0xffffffff;
 
   StringPool texts_;
-  StringPool numbers_;                 // the row of a key, by the bytes of its parts
+  StringPool numbers_;                 // row of a key, by the bytes of its parts
   std::vector<Key> keys_;              // by row
-  std::vector<std::uint32_t> recent_;  // by name: the row of the key with it that came last
+  std::vector<std::uint32_t> recent_;  // by name: the last row found for that name
   std::vector<OperatorRow> rows_;
 };
 

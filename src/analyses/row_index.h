@@ -1,5 +1,5 @@
-// Finds the entries of a row in a list that is sorted by row.
-// Owns a number for each 64 rows; the list must outlive it. Immutable once made.
+// Finds a row's entries in a list that is sorted by row.
+// Owns one number per 64 rows; the list must outlive it. Immutable once made.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace tbtrace::analyses {
 
-/// `Entry` has a member `row`. Takes as long for row 5 as for row 5,000,000, in any order.
+/// `Entry` has a member `row`. Lookup time does not depend on the row or on the order of lookups.
 template <typename Entry>
 class RowIndex {
  public:

@@ -22,10 +22,10 @@ using analyses::TimeRange;
 
 constexpr auto kOther = static_cast<std::size_t>(StepRole::other);
 
-/// When each role was open on any thread, stream or device.
+/// When at least one event of each role was open on any thread, stream or device.
 using RoleRanges = std::array<std::vector<TimeRange>, kStepRoles>;
 
-/// All work, by start. Exact figures have the links of the trace, the plugin has its own.
+/// All work, by start. Exact: the trace's links; plugin: the plugin's own matching.
 std::vector<LaunchedWork> launched_work(const Trace& trace, StepFigures figures) {
   if (figures == StepFigures::plugin) {
     return analyses::plugin_launches(trace, analyses::plugin_order(trace));
@@ -62,12 +62,12 @@ void add_parts(std::vector<StepTime>& steps, std::size_t role, std::span<const T
   }
 }
 
-/// Each role takes its time from what the roles before it left free.
+/// Each role takes its time from what the previous roles left free.
 void share_time(std::vector<StepTime>& steps, const Trace& trace, const StepRules& rules) {
   RoleRanges roles = role_ranges(trace, rules);
   const std::vector<TimeRange> all = time_of_steps(steps);
   std::vector<TimeRange> free = all;
-  const bool forgets = rules.figures() == StepFigures::plugin;  // what was taken, at nothing free
+  const bool forgets = rules.figures() == StepFigures::plugin;  // once nothing is free
   for (std::size_t role = 0; role < kOther; ++role) {
     std::vector<TimeRange> taken = std::move(roles[role]);
     if (forgets && (role == 0 || free.empty())) {
@@ -92,7 +92,7 @@ StepTime named_step(const Trace& trace, const StepWindow& window) {
   return step;
 }
 
-/// Sums of many long steps would not fit: the mean of whole parts and that of what is left.
+/// A sum of many long steps could overflow: adds the quotients, and the remainders separately.
 template <typename Value>
 double mean(std::span<const StepTime> steps, Value value) {
   if (steps.empty()) return 0;

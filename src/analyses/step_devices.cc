@@ -13,14 +13,14 @@
 namespace tbtrace::analyses {
 namespace {
 
-/// torch.autograd.profiler wrote one process with a text for its number, and the device where
-/// others write the stream.
+/// torch.autograd.profiler wrote a single process whose id is text, and the device in place of the
+/// stream.
 std::int64_t device_number(const Track& track) {
   return track.process.text == StringId::empty ? track.process.number : track.thread.number;
 }
 
-/// What the allocator had given out on a device, by time; answers for the highest of a stretch in
-/// logarithmic time: a tree whose node n is the higher of nodes 2n and 2n + 1.
+/// Allocated bytes of a device over time. Finds the peak in a time range in logarithmic time, with
+/// a tree whose node n is the maximum of nodes 2n and 2n + 1.
 class MemoryCurve {
  public:
   void add(std::int64_t time_ns, std::int64_t bytes) {

@@ -1,5 +1,5 @@
-// What devices did in each step: how long kernels ran, and the most memory that was allocated.
-// Fills columns of a breakdown; no state of its own.
+// Device use in each step: how long kernels ran, and the peak of allocated memory.
+// Fills columns of a breakdown; has no state.
 // Devices beyond the first 64 and records without the allocator's total are left out.
 #pragma once
 
@@ -13,11 +13,11 @@
 
 namespace tbtrace::analyses {
 
-/// `devices`, `busy_ns` and the steps' `busy_ns`.
+/// Sets `devices`, `busy_ns` and the steps' `busy_ns`.
 void add_busy_times(StepBreakdown& breakdown, const Trace& trace, const StepRules& rules,
                     std::span<const LaunchedWork> work);
 
-/// `memory_devices` and the steps' `peak_memory_bytes`.
+/// Sets `memory_devices` and the steps' `peak_memory_bytes`.
 void add_memory_peaks(StepBreakdown& breakdown, const Trace& trace);
 
 }  // namespace tbtrace::analyses

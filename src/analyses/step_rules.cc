@@ -15,13 +15,13 @@
 namespace tbtrace::analyses {
 namespace {
 
-/// `ncclKernel_...` until 2023, `ncclDevKernel_...` since.
+/// NCCL: `ncclKernel_...` until 2023, `ncclDevKernel_...` since.
 bool is_collective_kernel(std::string_view name) {
   return name.starts_with("ncclKernel") || name.starts_with("ncclDevKernel") ||
          name.starts_with("rccl");
 }
 
-/// The nanosecond nearest to a double, which the extended format holds.
+/// The nanosecond nearest to a double; long double holds it exactly.
 std::int64_t as_ns(double us) {
   constexpr std::int64_t kFarthest = (std::int64_t{1} << 62) - 1;  // differences do not overflow
   return std::clamp(nearest_integer(static_cast<long double>(us) * 1000.0L), -kFarthest, kFarthest);
@@ -63,7 +63,8 @@ StepRules::Name StepRules::classified(std::string_view name) const {
   return lightning_ && is_lightning_marker(name) ? Name::lightning : Name::plain;
 }
 
-/// Kernels with the id of a range that is named like a collective; to have none is an id too.
+/// Kernels with the id of a range that is named like a collective; a missing id matches a missing
+/// id.
 void StepRules::find_communication_as_the_plugin() {
   IdMap ids;
   bool without_id = false;
@@ -85,8 +86,8 @@ void StepRules::find_communication_as_the_plugin() {
   }
 }
 
-/// Kernels whose operator is a collective, or that are named like one of NCCL's; and those with the
-/// id of a collective's shadow on the device, if ids say anything.
+/// Kernels whose operator is a collective, or whose name is one of NCCL's; and those with the id of
+/// a collective's annotation on the device, if ids are valid.
 void StepRules::find_communication_exactly() {
   IdMap shadow_ids;
   if (trace_.links().external_ids_valid) {
@@ -106,7 +107,7 @@ void StepRules::find_communication_exactly() {
   }
 }
 
-/// The plugin's category `Python`, whose ranges count as operators; Python's frames do not.
+/// The plugin's category `Python`, whose ranges count as operators; Python frames do not.
 bool StepRules::is_python_node(EventId event) const {
   if (trace_.kind(event) != EventKind::python_function) return false;
   const std::string_view category = trace_.string(trace_.category(event).name);

@@ -1,6 +1,6 @@
-// What the step breakdown takes events for, and their times, in either set of figures.
+// Classifies events and gives their times for the step breakdown, in both definitions.
 // Made from a Trace, which must outlive it. Immutable.
-// An event that no rule knows has no role.
+// An event that matches no rule has no role.
 #pragma once
 
 #include <cstdint>
@@ -15,36 +15,36 @@ namespace tbtrace::analyses {
 
 class StepRules {
  public:
-  /// `other_steps` are the steps of a trace that has none of its own.
+  /// `other_steps`: the steps to use if the trace has none of its own.
   StepRules(const Trace& trace, StepFigures figures, std::vector<Step> other_steps = {});
 
   StepFigures figures() const { return plugin_ ? StepFigures::plugin : StepFigures::exact; }
 
-  /// What the time of an event counts as.
+  /// The role that an event's time counts as.
   std::optional<StepRole> role(EventId event) const;
 
-  bool is_work(EventId event) const;    ///< a kernel, copy or fill
-  bool is_kernel(EventId event) const;  ///< communication too
-  bool is_launch(EventId event) const;  ///< a call of the runtime that may have launched work
-  /// A range whose start and end bound the only step of a trace without steps.
+  bool is_work(EventId event) const;    ///< a kernel, memcpy or memset
+  bool is_kernel(EventId event) const;  ///< including communication
+  bool is_launch(EventId event) const;  ///< a runtime call that may have launched work
+  /// A range that counts for the start and end of the only step of a trace without steps.
   bool is_cpu_row(EventId event) const;
 
-  /// By start, at equal starts in the order of the file.
+  /// By start; with equal starts, in file order.
   std::vector<Step> steps() const;
 
-  /// The plugin's times are the nanosecond nearest to its doubles.
+  /// For the plugin, the nanosecond nearest to its double.
   std::int64_t start_ns(EventId event) const;
   std::int64_t end_ns(EventId event) const;
 
  private:
   enum class Name : std::uint8_t {
     plain,
-    step,  ///< begins like one, whatever follows
+    step,  ///< begins like a step's name, whatever follows
     data_loading,
     collective,
-    collective_operator,  ///< the operator in which today's torch launches collectives
-    collective_kernel,    ///< as NCCL and RCCL name theirs
-    lightning,            ///< a marker of PyTorch Lightning's, no operator
+    collective_operator,  ///< the operator in which current torch launches collectives
+    collective_kernel,    ///< named like NCCL's or RCCL's
+    lightning,            ///< a PyTorch Lightning marker, not an operator
   };
 
   Name classified(std::string_view name) const;

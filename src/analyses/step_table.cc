@@ -8,7 +8,7 @@
 namespace tbtrace {
 namespace {
 
-/// c10::DeviceType's name by its number, and the device's own number.
+/// The device type's name, and the device index.
 std::string label(const StepMemoryDevice& device) {
   constexpr auto kNames = std::to_array<std::pair<int, const char*>>({{0, "cpu"},
                                                                       {1, "cuda"},

@@ -8,7 +8,7 @@
 namespace tbtrace::analyses {
 namespace {
 
-/// When the work that a step launched ran.
+/// When the work launched by a step ran.
 struct DeviceTime {
   std::int64_t first_start = std::numeric_limits<std::int64_t>::max();
   std::int64_t last_end = std::numeric_limits<std::int64_t>::min();
@@ -50,7 +50,7 @@ class Windows {
   void match_work() {
     device_times_.resize(steps_.size());
     is_matched_.resize(work_.size(), false);
-    std::vector<std::pair<std::int64_t, std::size_t>> launched;  // launch's start, row of work
+    std::vector<std::pair<std::int64_t, std::size_t>> launched;  // start of launch, row of work
     for (std::size_t row = 0; row < work_.size(); ++row) {
       if (work_[row].launch == EventId::none) continue;
       launched.emplace_back(rules_.start_ns(work_[row].launch), row);
@@ -76,7 +76,7 @@ class Windows {
     }
   }
 
-  /// The first step waits for work that was launched before it and was done before its own.
+  /// The first step waits for work that was launched before it and finished before its own work.
   std::int64_t end_before_first() const {
     std::int64_t end = steps_[0].time.start;
     if (steps_[0].launched == 0) return end;
@@ -98,10 +98,10 @@ class Windows {
     }
   }
 
-  /// How many steps there are without those at the end whose work may be missing.
+  /// The number of steps without those at the end whose work may be missing.
   std::size_t complete_steps() const {
     std::size_t last = steps_.size() - 1;
-    while (steps_[last].launched == 0) --last;  // some step launched work
+    while (steps_[last].launched == 0) --last;  // at least one step launched work
     if (last == 0) return 1;
     const auto launched = static_cast<double>(steps_[last].launched);
     return static_cast<double>(steps_[last - 1].launched) * 0.8 > launched ? last : last + 1;

@@ -24,7 +24,7 @@ std::vector<TimeRange> intersection(std::span<const TimeRange> a, std::span<cons
       if (other.end >= rest.end) {
         const bool any = other.start <= rest.start || other.start < rest.end;
         if (any) common.push_back({start, rest.end});
-        break;  // the other may go on in the next of `a`
+        break;  // `other` may continue in the next range of `a`
       }
       common.push_back({start, other.end});
       rest.start = other.end;
@@ -44,7 +44,7 @@ std::vector<TimeRange> difference(std::span<const TimeRange> a, std::span<const 
       if (other.start >= rest.end && other.start > rest.start) break;
       if (other.start > rest.start) left.push_back({rest.start, other.start});
       taken = other.end >= rest.end;
-      if (taken) break;  // the other may go on in the next of `a`
+      if (taken) break;  // `other` may continue in the next range of `a`
       rest.start = other.end;
     }
     if (!taken) left.push_back(rest);
@@ -62,11 +62,11 @@ RangeLengths::RangeLengths(std::span<const TimeRange> ranges) : ranges_(ranges) 
 }
 
 std::int64_t RangeLengths::until(std::int64_t time) const {
-  const auto behind = std::partition_point(
+  const auto after = std::partition_point(
       ranges_.begin(), ranges_.end(), [&](const TimeRange& range) { return range.start < time; });
-  if (behind == ranges_.begin()) return 0;
-  const auto last = static_cast<std::size_t>(behind - ranges_.begin()) - 1;
-  // The sum of the two lengths fits where that of a length and a time may not.
+  if (after == ranges_.begin()) return 0;
+  const auto last = static_cast<std::size_t>(after - ranges_.begin()) - 1;
+  // Adding two lengths cannot overflow; adding a length and a time could.
   return before_[last] + (std::min(time, ranges_[last].end) - ranges_[last].start);
 }
 

@@ -1,5 +1,5 @@
-// Sets of time as sorted ranges that do not overlap: unions, what two have in common, what is left.
-// Values and pure functions. Source: torch-tb-profiler, profiler/range_utils.py.
+// Sets of time as sorted ranges that do not overlap: union, intersection, difference.
+// Source: torch-tb-profiler, profiler/range_utils.py.
 // Ranges must not end before they start. Empty ranges are kept where the plugin keeps them.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace tbtrace::analyses {
 
-/// From start to before end, in ns.
+/// From `start` up to, not including, `end`, in ns.
 struct TimeRange {
   std::int64_t start = 0;
   std::int64_t end = 0;
@@ -17,15 +17,15 @@ struct TimeRange {
   bool operator==(const TimeRange&) const = default;
 };
 
-/// Adds a range to a union; ranges must come by start.
+/// Adds a range to a union; ranges must be added by start.
 void add_range(std::vector<TimeRange>& ranges, TimeRange range);
 
 std::vector<TimeRange> intersection(std::span<const TimeRange> a, std::span<const TimeRange> b);
 
-/// What of `a` is not in `b`.
+/// The parts of `a` that are not in `b`.
 std::vector<TimeRange> difference(std::span<const TimeRange> a, std::span<const TimeRange> b);
 
-/// Answers how much of a window is in a set, in logarithmic time.
+/// Computes how much of a window is in a set, in logarithmic time.
 class RangeLengths {
  public:
   /// `ranges` must outlive this.
@@ -37,7 +37,7 @@ class RangeLengths {
   std::int64_t until(std::int64_t time) const;
 
   std::span<const TimeRange> ranges_;
-  std::vector<std::int64_t> before_;  // of each range: the length of all before it
+  std::vector<std::int64_t> before_;  // by range: the total length of all ranges before it
 };
 
 }  // namespace tbtrace::analyses

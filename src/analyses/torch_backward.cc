@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::string_view kPrefix = "autograd::engine::evaluate_function: ";
 
-/// A node names the thread of its forward pass; those without a sequence number name none, and are
-/// known by what autograd runs around them.
+/// A backward node names the thread of its forward pass. Nodes without a sequence number do not;
+/// they are recognised by the ranges that autograd runs around them.
 bool is_backward_node(const TorchRows& list, const TorchRows::Row& row, const Trace& trace,
                       const TorchNames& names) {
   if (row.event == EventId::none || trace.kind(row.event) != EventKind::cpu_op) return false;
@@ -40,7 +40,7 @@ void set_stacks(TorchRows& list, const Trace& trace, const TorchNames& names, To
       node[number] = node[row.parent];
     }
     if (node[number] != TorchRows::kNone) continue;
-    // The first forward event of a number counts, even if its stack is empty.
+    // The first forward event with a sequence number counts, even if its stack is empty.
     const std::int64_t sequence =
         row.event == EventId::none ? -1 : sequence_number(trace, row.event);
     forward.try_emplace({sequence, row.track}, list.stack[number]);

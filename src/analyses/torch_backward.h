@@ -1,5 +1,5 @@
-// Stacks of the rows of torch's event list, with those of backward passes replaced.
-// A step on TorchRows; no state of its own.
+// Sets the stacks of the rows in torch's event list, and replaces those of backward passes.
+// A step on TorchRows; has no state.
 // Source: torch/autograd/profiler_util.py (_set_backward_stacktraces).
 #pragma once
 
@@ -11,7 +11,8 @@
 
 namespace tbtrace::analyses {
 
-/// A node of autograd's, and all below it, shows the stack of the operator that made the node.
+/// An autograd node, and everything below it, shows the stack of the operator that created the
+/// node.
 void set_stacks(TorchRows& list, const Trace& trace, const TorchNames& names, TorchStacks& stacks,
                 const ForwardThreads& threads);
 

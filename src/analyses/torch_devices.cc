@@ -12,7 +12,7 @@ namespace {
 
 using Row = TorchRows::Row;
 
-/// Work that torch lists under the operator that launched it.
+/// Devices whose work torch lists under the launching operator.
 bool is_listed(DeviceType device) {
   return device == DeviceType::cuda || device == DeviceType::xpu ||
          device == DeviceType::privateuse1;
@@ -41,14 +41,14 @@ class DeviceLinker {
     return kind == EventKind::cpu_op || kind == EventKind::user_annotation;
   }
 
-  /// Several operators may bear one id, in damaged files; then all of them get the work, up to a
-  /// number that keeps the list from growing with the square of the file (LinkReport counts that).
+  /// In damaged files several operators may have the same id. Then all of them get the work, up to
+  /// a limit that keeps the list from growing quadratically (LinkReport counts what is over it).
   void link_by_id() {
     const Links& links = trace_.device_links();
     ScopedIds operators(links.scopes(), list_.rows.size() / 2);
     Column<std::uint32_t> same_id;  // row -> the next row with the same id
     same_id.resize(list_.rows.size(), IdMap::kNone);
-    Column<std::uint32_t> row_of;  // of calls of the runtime
+    Column<std::uint32_t> row_of;  // row of a runtime call
     row_of.resize(trace_.events().size(), IdMap::kNone);
     for (std::size_t row = list_.rows.size(); row-- > 0;) {
       const Row& entry = list_.rows[row];
@@ -110,7 +110,7 @@ void link_devices(TorchRows& rows, const Trace& trace,
   DeviceLinker(rows, trace, name_of, time_us).run();
 }
 
-// Rows of a thread come parent first, so a row is complete when one comes that is not below it.
+// Parents come before children on a thread, so a row is complete at the next row not below it.
 void add_up_device_time(TorchRows& list, std::size_t threads) {
   // Until a row is complete, its self time holds the sum of what is below it.
   list.device.resize(list.rows.size(), {});

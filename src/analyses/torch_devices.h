@@ -1,5 +1,5 @@
-// Kernels under the operators that launched them, in torch's event list.
-// Steps on TorchRows; no state of their own.
+// Assigns kernels to the operators that launched them, in torch's event list.
+// Steps on TorchRows; have no state.
 // Source: torch/autograd/profiler.py (_parse_kineto_results), profiler_util.py (device_time_total).
 #pragma once
 
@@ -11,15 +11,15 @@
 
 namespace tbtrace::analyses {
 
-/// Kernels go to the operator or annotation with the id that they name, and calls of the runtime to
-/// its thread; what names none stands alone. Where a file's ids name no operators, the operator is
-/// the one that holds the launch. `name_of`: the name that torch shows of an event; `time_us`: its
-/// double for a time.
+/// Kernels go to the operator or annotation with their `External id`, and runtime calls to its
+/// thread; those without an id stay separate. If the file's ids do not name operators, the operator
+/// is the one that contains the launch. `name_of`: the name that torch shows for an event;
+/// `time_us`: its double for a time.
 void link_devices(TorchRows& rows, const Trace& trace,
                   const std::function<NameId(EventId)>& name_of,
                   const std::function<double(std::int64_t)>& time_us);
 
-/// Device time of each row and of all below it, added in torch's order.
+/// Device time of each row including everything below it, added in torch's order.
 void add_up_device_time(TorchRows& list, std::size_t threads);
 
 }  // namespace tbtrace::analyses

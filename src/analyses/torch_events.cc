@@ -17,8 +17,8 @@ using Row = TorchRows::Row;
 
 constexpr std::string_view kUnknown = "unknown";
 
-/// How much Kineto's writer widens the shadows of annotations on devices, so that viewers nest
-/// them: 1 us at the front while times were whole microseconds, 1 ns on both sides since 2024.
+/// How much Kineto's writer widens annotations on devices so that viewers nest them: 1 us at the
+/// front while times were whole microseconds, 1 ns on both sides since 2024.
 struct Widening {
   std::int64_t front_ns = 0;
   std::int64_t length_ns = 0;
@@ -32,7 +32,7 @@ Widening find_widening(const Trace& trace) {
   return whole ? Widening{1000, 1000} : Widening{1, 2};
 }
 
-/// The C++ side of the list: rows in the order in which torch gets them from Kineto.
+/// The C++ part of the list: rows in the order in which torch gets them from Kineto.
 class Collector {
  public:
   Collector(const Trace& trace, TorchNames& names, const TorchTree* tree, TorchStacks* stacks,
@@ -70,7 +70,7 @@ class Collector {
     if (shadows) restore_order();
   }
 
-  /// A row for each record that lies in no event.
+  /// Adds a row for each record that is inside no event.
   void add_memory_rows(TorchMemory& memory) {
     for (const Row& row : list_.rows) {
       if (row.device != DeviceType::cpu) continue;
@@ -90,7 +90,7 @@ class Collector {
     }
   }
 
-  /// The memory of each row, once they are in order.
+  /// Sets the memory of each row, once the rows are sorted.
   void fill_memory(TorchMemory& memory) {
     auto leftover = leftovers_.begin();
     for (std::uint32_t number = 0; number < list_.rows.size(); ++number) {
@@ -106,7 +106,7 @@ class Collector {
   }
 
  private:
-  /// The event's own name was lost, but may stand in the stacks.
+  /// The event's own name was lost, but may be in the stacks.
   bool is_lost(EventId event) const {
     return stacks_ != nullptr && trace_.events().is_python_frame(event) &&
            trace_.name(event) == kUnknown;
@@ -139,8 +139,8 @@ class Collector {
     list_.rows.push_back(row);
   }
 
-  /// Shadows have moved; among rows that start together profiler events come first, then all others
-  /// as in the file.
+  /// Annotations on devices have moved. Among rows that start together, profiler events come first,
+  /// then the others in file order.
   void restore_order() {
     const auto from_kineto = [&](const Row& row) {
       return trace_.kind(row.event) > EventKind::python_function;
@@ -166,8 +166,8 @@ class Collector {
   std::vector<TorchMemory::Leftover> leftovers_;
 };
 
-/// torch's C++ tree is needed for ranges that never ended, for stacks, and for names that stand in
-/// the stacks only.
+/// torch's C++ tree is needed for ranges that never ended, for stacks, and for names that are only
+/// in the stacks.
 bool needs_tree(const Trace& trace, bool stacks) {
   const Events& events = trace.events();
   bool names_lost = false;

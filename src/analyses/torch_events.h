@@ -1,7 +1,7 @@
 // The list that prof.events() holds in torch, from a trace: same rows, order, tree and doubles.
 // Owns its columns and texts; made from a Trace, which must outlive it. Immutable once made.
-// See docs/parity.md for the rules; sources are torch/autograd/profiler.py
-// (_parse_kineto_results) and profiler_util.py (EventList).
+// See docs/parity.md for the rules; sources: torch/autograd/profiler.py (_parse_kineto_results) and
+// profiler_util.py (EventList).
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ class TorchEvents {
   const Trace& trace() const { return *trace_; }
   std::string_view text(NameId id) const { return names_->text(id); }
 
-  /// EventId::none for rows that stand for a memory record.
+  /// EventId::none for a memory record's row.
   EventId event(std::size_t row) const { return list_.rows[row].event; }
   bool is_memory_row(std::size_t row) const { return event(row) == EventId::none; }
   NameId name(std::size_t row) const { return list_.rows[row].name; }
@@ -64,10 +64,10 @@ class TorchEvents {
   double self_device_time_us(std::size_t row) const {
     return list_.device.empty() ? 0 : list_.device[row].self_us;
   }
-  /// Sorted by row; rows that change none are left out.
+  /// Sorted by row; rows without memory changes are left out.
   std::span<const RowMemory> memory() const { return list_.memory.view(); }
-  /// Calls `visit(row, bytes)` for all that makes up the rows' own memory: what a row changes, less
-  /// what its direct children do.
+  /// Calls `visit(row, bytes)` for all parts of the rows' self memory: a row's change, minus the
+  /// changes of its direct children.
   template <typename Visit>
   void for_each_part_of_self_memory(const Visit& visit) const {
     for (const RowMemory& entry : list_.memory) {
@@ -89,7 +89,7 @@ class TorchEvents {
   /// Sorted by row.
   std::span<const Kernel> kernels() const { return list_.kernels.view(); }
 
-  /// 0 if the recording did not ask for FLOPs; nothing for memory rows.
+  /// 0 if the recording did not ask for FLOPs; nullopt for memory rows.
   std::optional<std::uint64_t> flops(std::size_t row) const;
 
  private:

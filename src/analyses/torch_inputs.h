@@ -1,5 +1,5 @@
-// Shapes and FLOPs of the rows of torch's event list.
-// A step on TorchRows; no state of its own.
+// Sets shapes and FLOPs of the rows in torch's event list.
+// A step on TorchRows; has no state.
 #pragma once
 
 #include <tbtrace/trace.h>
@@ -8,7 +8,7 @@
 
 namespace tbtrace::analyses {
 
-/// Calls with the same arguments share their text and their count.
+/// Calls with the same arguments share their text and their FLOPs.
 void describe_inputs(TorchRows& list, const Trace& trace, TorchNames& names, bool shapes,
                      bool flops);
 

@@ -92,7 +92,7 @@ TorchRows::Memory TorchMemory::within(std::int64_t start_ns, std::int64_t end_ns
     first_ = static_cast<std::size_t>(found - records_.begin());
   }
   while (first_ < records_.size() && is_before(records_[first_], start_ns)) ++first_;
-  // Most ranges are short: double the distance until it is too far, then search in it.
+  // Most ranges are short: double the distance until it is too far, then do a binary search.
   std::size_t near = first_;
   std::size_t far = first_;
   for (std::size_t step = 1; far < records_.size() && records_[far].time_ns <= end_ns; step *= 2) {

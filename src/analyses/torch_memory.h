@@ -14,31 +14,32 @@
 
 namespace tbtrace::analyses {
 
-/// A record counts for every event of the CPU that it lies in, on any thread, ends included.
+/// A record counts for every CPU event that contains its time (ends included), on any thread.
 class TorchMemory {
  public:
-  /// `names`: events of other categories may bear a record's name; they are records of no bytes.
+  /// `names`: events of other categories may have a record's name; they count as records of 0
+  /// bytes.
   TorchMemory(const Trace& trace, TorchNames& names);
 
   bool empty() const { return records_.empty() && failed_.empty(); }
 
-  /// Tells of a range, in the order of their starts. Records in no range will be left over.
+  /// Adds a range; call in the order of starts. Records in no range become leftovers.
   void cover(std::int64_t start_ns, std::int64_t end_ns);
 
   struct Leftover {
     MemoryRecord record;
     TorchRows::Memory bytes;
   };
-  /// Once all ranges are told: the records that lie in none, and all failed allocations, whose
-  /// bytes are not counted; by time.
+  /// After the last cover(): the records in no range, and all failed allocations, whose bytes are
+  /// not counted; by time.
   std::vector<Leftover> leftovers();
 
-  /// What lies in a range; quick in the order of their starts. Doubles do not tell all times apart,
-  /// so rows need not come in the order of their nanoseconds.
+  /// The memory of a range. Fast in the order of starts, but any order works: rows are sorted by
+  /// doubles, which do not distinguish all nanoseconds.
   TorchRows::Memory within(std::int64_t start_ns, std::int64_t end_ns);
 
  private:
-  static constexpr std::size_t kSumStep = 16;  // a sum for each record would take 32 bytes of it
+  static constexpr std::size_t kSumStep = 16;  // one sum per record would take 32 bytes each
 
   void settle_before(std::int64_t time_ns);
   TorchRows::Memory sum_of(std::size_t first, std::size_t last) const;
@@ -49,9 +50,9 @@ class TorchMemory {
   std::vector<MemoryRecord> failed_;
   std::vector<TorchRows::Memory> sums_;  // of all records before each kSumStep-th
   std::vector<Leftover> leftovers_;
-  std::size_t next_ = 0;  // the first record of which it is not known whether it is left over
+  std::size_t next_ = 0;  // the first record that may still be covered
   std::int64_t covered_until_ = INT64_MIN;
-  std::size_t first_ = 0;  // the first record that the last range could hold
+  std::size_t first_ = 0;  // the first record that the last range may contain
 };
 
 }  // namespace tbtrace::analyses

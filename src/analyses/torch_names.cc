@@ -21,8 +21,8 @@ constexpr std::array<std::string_view, 8> kLeftOut = {
     "aten::_version",
 };
 
-constexpr std::size_t kLongestDemangled = std::size_t{16} << 20;  // of one name
-constexpr std::size_t kDemangleBudget = std::size_t{64} << 20;    // of all names of a trace
+constexpr std::size_t kLongestDemangled = std::size_t{16} << 20;  // limit for one name
+constexpr std::size_t kDemangleBudget = std::size_t{64} << 20;    // limit for all names of a trace
 
 bool is_word(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
@@ -30,7 +30,7 @@ bool is_word(std::string_view text) {
   });
 }
 
-/// Where the dot of `namespace::operator.overload` is; npos if the name is not of this form.
+/// The position of the dot in `namespace::operator.overload`; npos if the name has another form.
 std::size_t overload_dot(std::string_view name) {
   const std::size_t colons = name.find("::");
   const std::size_t dot = name.find('.');

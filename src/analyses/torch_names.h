@@ -1,5 +1,5 @@
-// Names as torch.profiler shows them: split from their overload, demangled, steps taken together.
-// Owns what it made of names; made for one Trace. Not synchronised.
+// Names as torch.profiler shows them: without overload, demangled, and with one name for all steps.
+// Owns the resulting names; made for one Trace. Not synchronised.
 // Source: torch/autograd/profiler_util.py (_filter_name, _rewrite_name) and profiler_kineto.cpp.
 #pragma once
 
@@ -21,7 +21,7 @@ using NameId = std::uint32_t;
 struct TorchName {
   NameId name = 0;
   NameId overload = 0;
-  bool is_left_out = false;  ///< torch makes no row of events with this name
+  bool is_left_out = false;  ///< torch does not list events with this name
   bool is_memory = false;    ///< `[memory]`
   bool is_out_of_memory = false;
 };
@@ -30,7 +30,7 @@ class TorchNames {
  public:
   explicit TorchNames(const Trace& trace);
 
-  /// `overloads`: the name may be `aten::add.Tensor`, as captured with operators only.
+  /// `overloads`: the name may have the form `aten::add.Tensor`, which occurs for operators only.
   const TorchName& get(StringId name, bool overloads) {
     std::vector<Known>& known = overloads ? operator_ : plain_;
     if (index(name) < known.size() && known[index(name)].known) return known[index(name)].name;

@@ -11,7 +11,7 @@ using Row = TorchRows::Row;
 void TorchRows::keep(std::span<const std::uint32_t> kept,
                      std::span<const std::uint32_t> kernels_of) {
   Column<std::uint32_t> place;  // old row -> new row
-  Column<std::uint32_t> owner;  // old row -> new row that has its kernels
+  Column<std::uint32_t> owner;  // old row -> new row that gets its kernels
   place.resize(rows.size(), kNone);
   owner.resize(rows.size(), kNone);
   for (std::uint32_t row = 0; row < kept.size(); ++row) {
@@ -88,8 +88,8 @@ void remove_duplicates(TorchRows& list) {
   Column<std::uint32_t> kernels_of;
   removed.resize(size, 0);
   for (std::uint32_t row = 0; row < size; ++row) kernels_of.push_back(row);
-  // torch repeats the pass until it changes nothing. Parents come before their children and each
-  // step acts at once, so what a step makes possible comes later in the pass: one is enough.
+  // torch repeats the pass until nothing changes. Parents come before children and each step takes
+  // effect at once, so what it enables comes later in the same pass: one pass is enough.
   for (std::uint32_t number = 0; number < size; ++number) {
     Row& row = list.rows[number];
     while (row.parent != TorchRows::kNone && removed[row.parent] != 0) {

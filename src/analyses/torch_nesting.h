@@ -1,5 +1,5 @@
-// torch's tree over an event list: order, parents, duplicates, and the times of children.
-// Steps on TorchRows; no state of their own.
+// torch's tree over an event list: order, parents, duplicates, and child times.
+// Steps on TorchRows; have no state.
 // Source: torch/autograd/profiler_util.py (EventList._build_tree).
 #pragma once
 
@@ -7,19 +7,19 @@
 
 namespace tbtrace::analyses {
 
-/// By start, the longer first. `events` is the number of rows at the front that stand for events;
-/// rows of memory records follow and lose ties. Both are in the order of their starts already.
+/// Sorts by start, longer ones first. The first `events` rows are events; memory rows follow and
+/// lose ties. Both parts are already sorted by start.
 void sort_rows(TorchRows& list, std::size_t events);
 
-/// Parents per thread: whatever ends before an event starts, or inside it, is not a parent any
-/// more.
+/// Finds parents per thread: an event that ends before another starts, or inside it, is no longer a
+/// parent.
 void nest_rows(TorchRows& list, std::size_t threads);
 
-/// Drops an only child of the same name; its parent takes its children, and its kernels in place of
-/// its own.
+/// Drops an only child of the same name; its parent gets its children, and its kernels in place of
+/// the parent's own.
 void remove_duplicates(TorchRows& list);
 
-/// Times of direct children, added from left to right.
+/// Sums the times of direct children, from left to right.
 void add_up_children(TorchRows& list);
 
 }  // namespace tbtrace::analyses

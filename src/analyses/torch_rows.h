@@ -1,6 +1,6 @@
-// The columns of an event list as torch holds it, while it is built and afterwards.
+// The columns of an event list as torch holds it, during and after construction.
 // Plain data, owned by one TorchEvents. One writer, or any number of readers.
-// The steps that fill it are the torch_*.cc files beside this one.
+// The steps that fill it are in the torch_*.cc files beside this one.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,12 @@ struct TorchRows {
   // Flags of a row.
   static constexpr std::uint8_t kAsync = 1;
   static constexpr std::uint8_t kAnnotation = 2;
-  static constexpr std::uint8_t kInTree = 4;  ///< of the CPU and not asynchronous
+  static constexpr std::uint8_t kInTree = 4;  ///< on the CPU and not asynchronous
 
   struct Row {
     double start_us;
     double end_us;
-    EventId event;  ///< none: the row stands for a memory record
+    EventId event;  ///< EventId::none: a memory record
     NameId name;
     std::uint32_t parent;
     TrackId track : TraceBuilder::kTrackBits;
@@ -38,7 +38,7 @@ struct TorchRows {
     double elapsed_us() const { return end_us - start_us; }
   };
 
-  /// A kernel, copy or fill that an operator launched.
+  /// A kernel, memcpy or memset that an operator launched.
   struct Kernel {
     std::uint32_t row;  ///< of the operator
     EventId event;
@@ -46,7 +46,7 @@ struct TorchRows {
     double duration_us;
   };
 
-  /// Sums of any sizes; a figure is such a sum, bounded.
+  /// Unbounded sums; a displayed value is such a sum, clamped to 64 bits.
   struct Memory {
     WideInteger cpu_bytes = 0;
     WideInteger device_bytes = 0;
@@ -74,16 +74,16 @@ struct TorchRows {
   Column<Row> rows;
   Column<double> children_us;  ///< sums over direct children
 
-  // Empty where the recording has nothing of the kind, or it was not asked for.
-  Column<RowMemory> memory;  ///< sorted by row; rows that change none are left out
+  // Empty if the recording has none, or if it was not requested.
+  Column<RowMemory> memory;  ///< sorted by row; rows without changes are left out
   Column<Kernel> kernels;    ///< sorted by row
   Column<DeviceTime> device;
   Column<NameId> shapes;
   Column<std::uint64_t> flops;
   Column<StackId> stack;
 
-  /// Keeps the rows that `kept` names, in ascending order, with their memory. A kept row has the
-  /// kernels of row `kernels_of[row]` then; kernels that no row has are dropped.
+  /// Keeps the rows in `kept` (ascending), with their memory. Afterwards a kept row has the kernels
+  /// of row `kernels_of[row]`; all other kernels are dropped.
   void keep(std::span<const std::uint32_t> kept, std::span<const std::uint32_t> kernels_of);
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kUnknown = "unknown";
 
-/// A frame that holds both words of a pair is the profiler's or autograd's own.
+/// A frame that contains both words of a pair belongs to the profiler or to autograd.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kHiddenFrames = {{
     {"autograd/__init__", "_make_grads"},
     {"autograd/__init__", "backward"},
@@ -41,8 +41,8 @@ StringId TorchStacks::text_of(EventId event) const {
   return trace_.argument(Argument::call_stack).text(event);
 }
 
-/// The stack of an operator starts with the name of the function that called it, goes on with the
-/// stack of that function, and keeps the bytes that names lose.
+/// An operator's stack starts with the name of the calling function and continues with that
+/// function's stack. It keeps bytes that event names have lost.
 void TorchStacks::recover_names() {
   trace_.argument(Argument::call_stack).for_each([&](EventId event) {
     const EventId caller = tree_.python_parent(event);
@@ -68,7 +68,7 @@ StackId TorchStacks::push(NameId frame, StackId callers) {
   return found->second;
 }
 
-/// The stack that a Python function and its callers make.
+/// The stack of a Python function and its callers.
 StackId TorchStacks::of_python(EventId event) {
   std::vector<EventId> missing;
   StackId stack = 0;
@@ -87,7 +87,8 @@ StackId TorchStacks::of_python(EventId event) {
   return stack;
 }
 
-/// Frames may hold `;`, so a text is split only where the functions above do not spell it.
+/// Frames may contain `;`, so a text is split only if it does not match the Python functions
+/// around.
 StackId TorchStacks::of(EventId event) {
   const StringId text_id = text_of(event);
   if (text_id == StringId::empty) return 0;

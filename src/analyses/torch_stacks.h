@@ -1,6 +1,7 @@
 // The Python stacks of events as torch.profiler lists them, innermost frame first.
 // Owns its frames; made for one Trace. Not synchronised.
-// Names that the writer replaced by `unknown` are taken from the stacks of what they called.
+// Names that the writer replaced by `unknown` are recovered from the stacks of the called
+// operators.
 // Source: torch/autograd/profiler_util.py (_filter_stack_entry) and profiler_kineto.cpp.
 #pragma once
 
@@ -25,13 +26,13 @@ class TorchStacks {
  public:
   TorchStacks(const Trace& trace, const TorchTree& tree, TorchNames& names);
 
-  /// The frames of an event that torch shows.
+  /// The frames that torch shows for an event.
   StackId of(EventId event);
 
   /// Frames of a stack, innermost first, at most `count` of them.
   std::vector<NameId> frames(StackId stack, std::size_t count) const;
 
-  /// The name of a Python function: as in the file, or what `unknown` stands for.
+  /// The name of a Python function: from the file, or recovered in place of `unknown`.
   NameId python_name(EventId event);
 
  private:
@@ -54,8 +55,8 @@ class TorchStacks {
   TorchNames& names_;
   std::vector<Node> nodes_ = {{}};
   std::unordered_map<std::uint64_t, StackId> node_of_;  // frame, callers
-  std::unordered_map<EventId, NameId> recovered_;       // of functions called `unknown`
-  std::unordered_map<EventId, StackId> of_python_;      // stack that a function makes
+  std::unordered_map<EventId, NameId> recovered_;       // of functions named `unknown`
+  std::unordered_map<EventId, StackId> of_python_;      // stack of a function
   std::unordered_map<std::uint64_t, StackId> of_text_;  // Python function, text
   std::unordered_map<StackId, StackId> filtered_ = {{0, 0}};
 };

@@ -21,7 +21,7 @@ bool is_profiler_range(EventKind kind) {
 
 ForwardThreads::ForwardThreads(const Trace& trace)
     : trace_(trace), tracks_(trace.device_links().scopes()) {
-  // Where each backward operator starts, and the number that it names.
+  // Backward operators by thread and start.
   IdMap backward_at;
   trace.argument(Argument::forward_thread).for_each([&](EventId event) {
     if (forward_thread(trace, event) <= 0) return;
@@ -69,7 +69,7 @@ void TorchTree::nest(const Trace& trace, const ForwardThreads& threads) {
   using End = std::pair<std::int64_t, EventId>;
   std::priority_queue<End, std::vector<End>, std::greater<>> ends;
 
-  // Closing a range closes everything above it on its thread.
+  // Closing a range closes everything inside it on its thread.
   const auto close = [&](EventId event) {
     if (closed_[index(event)] != 0) return;
     EventId& frame = top[index(events.track(event))];
@@ -105,7 +105,7 @@ void TorchTree::nest(const Trace& trace, const ForwardThreads& threads) {
   for (; !ends.empty(); ends.pop()) close(ends.top().second);
 }
 
-/// What follows from the parents, which come before their children.
+/// Computes what depends on parents; parents come before their children.
 void TorchTree::settle(const Trace& trace) {
   const Events& events = trace.events();
   python_parent_.resize(events.size(), EventId::none);

@@ -1,5 +1,5 @@
-// The tree that torch builds in C++ while it stops: it decides how unfinished ranges end and which
-// Python function an operator was called from.
+// The tree that torch builds in C++ when recording stops: it decides when unfinished ranges end and
+// which Python function called an operator.
 // Owns its columns; made from a Trace and valid for it alone. Immutable.
 // Source: torch/csrc/profiler/collection.cpp (build_tree, torchOpEndNS).
 #pragma once
@@ -13,14 +13,14 @@
 
 namespace tbtrace::analyses {
 
-/// torch numbers threads itself, and `Fwd thread id` is such a number. An arrow from a forward
-/// operator to its backward one ties the number to the thread on which the arrow starts.
+/// torch numbers threads itself, and `Fwd thread id` is such a number. A flow event from a forward
+/// operator to its backward operator connects the number to the thread where the flow starts.
 class ForwardThreads {
  public:
   explicit ForwardThreads(const Trace& trace);  // which must outlive it
 
-  /// The thread of the forward pass of a backward operator; false if it names none, or no arrow
-  /// ties its number to one.
+  /// The thread of a backward operator's forward pass; false if the operator names none, or if no
+  /// flow event connects its number to a thread.
   bool find(EventId backward, TrackId& track) const;
 
  private:
@@ -28,12 +28,12 @@ class ForwardThreads {
   ScopedIds tracks_;  // by torch's number
 };
 
-/// Autograd's number of an event, -1 if it has none.
+/// Autograd's sequence number of an event, -1 if it has none.
 inline std::int64_t sequence_number(const Trace& trace, EventId event) {
   return trace.argument(Argument::sequence_number).integer(event).value_or(-1);
 }
 
-/// torch's own number of the thread of an operator's forward pass, 0 if it names none.
+/// torch's own number for the thread of an operator's forward pass, 0 if there is none.
 inline std::int64_t forward_thread(const Trace& trace, EventId event) {
   return trace.argument(Argument::forward_thread).integer(event).value_or(0);
 }
@@ -47,7 +47,7 @@ class TorchTree {
   /// The nearest Python function above an event, EventId::none if there is none.
   EventId python_parent(EventId event) const { return python_parent_[index(event)]; }
 
-  /// When torch says that an event ended.
+  /// When an event ended according to torch.
   std::int64_t end_ns(EventId event) const { return end_ns_[index(event)]; }
 
  private:

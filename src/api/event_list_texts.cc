@@ -1,4 +1,4 @@
-// What <tbtrace/analyses.h> offers of event lists, in memory and written as they are made.
+// Implements the event list functions of <tbtrace/analyses.h>, in memory and streaming.
 #include <ostream>
 #include <utility>
 
@@ -14,7 +14,7 @@
 namespace tbtrace {
 namespace {
 
-/// Events that are in memory already.
+/// Events that are already in memory.
 class ListedEvents final : public analyses::EventSource {
  public:
   ListedEvents(std::span<const FunctionEvent> events, const OperatorRows& facts)
@@ -42,7 +42,7 @@ Result<std::string> text_of(std::span<const FunctionEvent> events, const Operato
   });
 }
 
-/// The rows of recordings in their order, ready to be written.
+/// The sorted rows of recordings, ready to be written.
 class SortedEvents {
  public:
   SortedEvents(std::span<const Trace* const> traces, const TableOptions& options)

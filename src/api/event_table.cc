@@ -12,7 +12,7 @@
 namespace tbtrace::api {
 namespace {
 
-/// The cell as a T; its memory is used again if it is one already.
+/// The cell as a T; reuses its memory if it already is one.
 template <typename T>
 T& as(Cell& cell) {
   T* value = std::get_if<T>(&cell);
@@ -43,8 +43,8 @@ void set_thread(const FunctionEvent& event, Cell& cell) {
   }
 }
 
-// Records of torch's lists leave the memory of devices out of events; under torch's names these two
-// would look like a difference.
+// torch leaves device memory out of its events, so under torch's column names these two would look
+// like a difference.
 struct EventColumn {
   const char* name;
   void (*set)(const FunctionEvent& event, Cell& cell);

@@ -1,5 +1,5 @@
-// An event list as a table, under the names that scripts rely on, row by row.
-// Uses what it is given, which must outlive it. One thread at a time.
+// An event list as a table, with the column names that scripts rely on, row by row.
+// Refers to its arguments, which must outlive it. One thread at a time.
 #pragma once
 
 #include <span>
@@ -28,11 +28,11 @@ class EventTable final : public report::TableRows {
   analyses::EventSource& events_;
   report::ShownRows shown_;
   std::vector<std::string> columns_;
-  std::vector<Cell> cells_;  // of the last row; their memory is used again
+  std::vector<Cell> cells_;  // of the last row; their memory is reused
 };
 
-/// Writes the table in a format; a failed write ends it early. `traces`: whose issues and links
-/// stand in JSON after the rows.
+/// Writes the table in a format; a failed write ends it early. `traces`: their issues and links
+/// follow the rows in JSON.
 void write_event_table(analyses::EventSource& events, const report::RowOrder& order,
                        std::span<const Trace* const> traces, TableFormat format,
                        const TableOptions& options, io::TextSink& out);

@@ -44,7 +44,7 @@ void write_lines(const TorchEvents& events, bool device, io::TextSink& out) {
   }
 }
 
-/// The newest recording first.
+/// Newest recording first.
 void write_lines(std::span<const Trace* const> traces, std::string_view metric, io::TextSink& out) {
   for (std::size_t trace = traces.size(); trace-- > 0;) {
     write_lines(TorchEvents(*traces[trace], {.stacks = true}), metric != kMetrics[0], out);

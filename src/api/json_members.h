@@ -1,5 +1,4 @@
-// Members that the JSON of summaries and event lists has besides its rows: issues and links.
-// Pure functions.
+// The JSON members of summaries and event lists besides the rows: issues and links.
 #pragma once
 
 #include <span>
@@ -12,7 +11,7 @@ namespace tbtrace::api {
 
 inline constexpr std::string_view kOperatorSchema = "tbtrace.ops/1";
 
-/// How often each issue was met in all traces.
+/// How often each issue was found in all traces.
 std::string issues_json(std::span<const Trace* const> traces);
 
 /// How kernels were linked in all traces.

@@ -1,4 +1,4 @@
-// The public classes that join analyses with writers.
+// Members of the public result classes that use writers.
 #include <tbtrace/analyses.h>
 
 #include "base/bounded_sum.h"

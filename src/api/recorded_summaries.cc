@@ -14,11 +14,11 @@
 namespace tbtrace::api {
 namespace {
 
-/// Of a disk that stays full.
+/// Most bytes kept while the disk stays full.
 constexpr std::size_t kMostUnwritten = std::size_t{64} << 20;
 
-/// Behind the values of the last event file in a directory that has any: they grow from file to
-/// file.
+/// The step after the values of the last event file in a directory that has any: steps increase
+/// from file to file.
 std::int64_t next_step_in(const std::filesystem::path& directory) {
   const auto files = writers::event_files(directory);
   for (auto file = files.end(); file != files.begin();) {
@@ -36,7 +36,7 @@ RecordedSummaries::RecordedSummaries(std::string directory, std::string_view wor
     : directory_(std::move(directory)), worker_(writers::safe_name(worker)), process_(::getpid()) {}
 
 RecordedSummaries::~RecordedSummaries() {
-  if (is_forked()) static_cast<void>(file_.release());  // with the lock, the parent's
+  if (is_forked()) static_cast<void>(file_.release());  // the file and its lock are the parent's
 }
 
 bool RecordedSummaries::is_forked() const { return process_ != ::getpid(); }
@@ -53,7 +53,7 @@ Status RecordedSummaries::open() {
     if (*file == nullptr) continue;
     file_ = *std::move(file);
     next_step_ = std::max(next_step_, next_step_in(run));
-    rest_.clear();  // was of a file that is gone
+    rest_.clear();  // belonged to a file that is gone
     unwritten_.push_front(about_run_);
     return {};
   }

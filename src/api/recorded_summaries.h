@@ -1,8 +1,8 @@
-// What recorded windows say, for plain TensorBoard: a run of the worker's own,
+// Summaries of recorded windows for plain TensorBoard, in a run of the worker's own,
 // `<directory>/<worker>`. A RecordedSummaries owns its event file and the lock of the run's
-// directory. One thread at a time, in the process that made it: a forked child leaves all to its
-// parent. What could not be written is tried again with the next window; beyond 64 MiB, windows are
-// left out.
+// directory. One thread at a time, in the process that created it: a forked child leaves everything
+// to its parent. What could not be written is tried again with the next window; beyond 64 MiB,
+// windows are left out.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ namespace tbtrace::api {
 
 class RecordedSummaries {
  public:
-  /// Touches no file before the first window. What vanishes is made again. A run that another
-  /// process writes at that time is left to it, and `<worker>-2` taken; one that a process has left
-  /// is continued.
+  /// Does not touch any file before the first window. Creates files and directories again if they
+  /// vanish. If another process is writing the run, uses `<worker>-2`; a run that no process is
+  /// writing any more is continued.
   RecordedSummaries(std::string directory, std::string_view worker);
   RecordedSummaries(const RecordedSummaries&) = delete;
   RecordedSummaries& operator=(const RecordedSummaries&) = delete;
@@ -32,8 +32,8 @@ class RecordedSummaries {
 
   Status add(const Trace& window);
 
-  /// Writes the last window's tables and pictures: those of few windows are kept, and this one is
-  /// always worth it.
+  /// Writes the last window's tables and pictures if they were not written yet: they are kept for
+  /// few windows, but always for the last one.
   Status finish();
 
   bool is_forked() const;
@@ -48,13 +48,13 @@ class RecordedSummaries {
   std::string worker_;
   int process_;
   std::unique_ptr<writers::EventFile> file_;
-  double wall_time_ = 0;  // of a file that is made now
+  double wall_time_ = 0;  // for the file that is created next
   std::string about_run_;
   std::int64_t windows_ = 0;
   std::int64_t next_step_ = 0;
-  std::deque<std::string> unwritten_;  // windows' records that are not in the file, or not whole
-  std::string rest_;                   // of the first of them
-  std::optional<dialects::ProfileDetails> last_details_;  // if they are not among the records
+  std::deque<std::string> unwritten_;  // windows' records that are not, or not fully, in the file
+  std::string rest_;                   // what is left of the first of them
+  std::optional<dialects::ProfileDetails> last_details_;  // if they were not written
 };
 
 }  // namespace tbtrace::api

@@ -67,7 +67,7 @@ Result<std::string> write_log_file(std::shared_ptr<const recorder::Recording> re
   Result<std::unique_ptr<converters::TraceConverter>> converter =
       converters::TraceConverter::open(recorded_text(std::move(recording)), {.dialect = dialect});
   if (!converter.ok()) return converter.status();
-  // Another process may take a name between the look and the rename; then the next one is tried.
+  // Another process may take a name between the check and the rename; then try the next name.
   for (std::int64_t attempt = 0;; ++attempt) {
     const std::string path =
         (std::filesystem::path(name.directory) /

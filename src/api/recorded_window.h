@@ -1,6 +1,6 @@
-// A recorded window as a trace in memory, and as files: the same readers and writers that files
-// meet read the text that the window would have as a file.
-// Any thread; a failure is a Status, and no half file appears.
+// A recorded window as a trace in memory and as files. The window's text goes through the same
+// readers and writers as files do.
+// Any thread; a failure is a Status, and no partial file appears.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,22 @@
 
 namespace tbtrace::api {
 
-/// Recordings are closed ones.
+/// Recordings must be closed.
 Result<Trace> read_recording(std::shared_ptr<const recorder::Recording> recording);
 
 /// One file, gzip if its name ends in `.gz`.
 Status write_recording(std::shared_ptr<const recorder::Recording> recording,
                        const std::string& path, Dialect dialect, bool overwrite);
 
-/// `<directory>/<worker>.<time_ns>.pt.trace.json[.gz]`; where there is such a file already, with
-/// the next free time.
+/// `<directory>/<worker>.<time_ns>.pt.trace.json[.gz]`; if such a file exists, the next free time
+/// is used.
 struct LogFileName {
   std::string directory;
   std::string worker;
   std::int64_t time_ns = 0;
   bool use_gzip = false;
 };
-/// `summaries`, if there are any, get the window, too.
+/// Also adds the window to `summaries`, if not null.
 Result<std::string> write_log_file(std::shared_ptr<const recorder::Recording> recording,
                                    const LogFileName& name, Dialect dialect,
                                    RecordedSummaries* summaries = nullptr);

@@ -1,5 +1,4 @@
-// Sums of times and sizes from files, which may be any numbers.
-// Pure functions, any thread.
+// Sums of times and sizes from files, where any number may occur. Any thread.
 #pragma once
 
 #include <algorithm>
@@ -8,17 +7,17 @@
 
 namespace tbtrace {
 
-/// Holds the sum and the difference of any sums of up to 2^62 numbers of 64 bits. Where terms have
-/// both signs, only the end result may be bounded: bounded on the way, it depends on their order.
+/// Holds the sum and the difference of any sums of up to 2^62 64-bit numbers. If terms have both
+/// signs, clamp only the final result: with clamping on the way it would depend on their order.
 __extension__ using WideInteger = __int128;
 
-/// The number, or the nearest one that 64 bits hold.
+/// The number, or the nearest one that fits in 64 bits.
 inline std::int64_t bounded(WideInteger number) {
   return static_cast<std::int64_t>(std::clamp<WideInteger>(
       number, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()));
 }
 
-/// The sum, or the number nearest to it that there is.
+/// The sum, or the nearest number that fits in 64 bits.
 inline std::int64_t bounded_sum(std::int64_t one, std::int64_t two) {
   return bounded(WideInteger{one} + two);
 }

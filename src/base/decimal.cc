@@ -22,7 +22,7 @@ constexpr std::array<std::uint64_t, 9> kPowers = {1,      10,      100,      100
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Up to eight digits at once: pairs, then fours, then the whole, each step one multiplication.
-/// Little-endian, as all machines that this program is built for.
+/// Little-endian, like all machines that this program is built for.
 bool few_digits(const char* text, std::size_t count, std::uint64_t& value) {
   constexpr std::uint64_t kZeros = 0x3030303030303030;
   std::uint64_t word;
@@ -43,7 +43,7 @@ bool few_digits(const char* text, std::size_t count, std::uint64_t& value) {
   return true;
 }
 
-/// 1 to kSafeDigits digits; the text is padded.
+/// 1 to kSafeDigits digits; the text must be padded.
 bool digits(const char* text, std::size_t count, std::uint64_t& value) {
   if (count <= 8) return count > 0 && few_digits(text, count, value);
   const auto append = [&](std::size_t from, std::size_t some) {
@@ -56,19 +56,18 @@ bool digits(const char* text, std::size_t count, std::uint64_t& value) {
          (count <= 16 || append(16, count - 16));
 }
 
-/// Zeros before other digits: JSON has no such number.
+/// Leading zeros before other digits are not allowed in JSON numbers.
 bool has_leading_zero(std::string_view digits) {
   return digits.size() > 1 && digits[0] == '0' && is_digit(digits[1]);
 }
 
-/// What most numbers are: 1 to 8 digits and nothing else. Where it is false, the text may still be
-/// a number.
+/// The most common form: 1 to 8 digits and nothing else. If false, the text may still be a number.
 bool short_number(std::string_view text, std::uint64_t& value) {
   const bool is_short = text.size() - 1 < 8 && (text[0] != '0' || text.size() == 1);
   return is_short && few_digits(text.data(), text.size(), value);
 }
 
-/// A decimal number taken apart: `digits` * 10^`exponent`, dropped digits only count for rounding.
+/// A decimal number, parsed: `digits` * 10^`exponent`; dropped digits only affect rounding.
 struct Decimal {
   bool negative = false;
   bool rounds_up = false;  // the first dropped digit is 5 or more
@@ -126,7 +125,7 @@ std::optional<Decimal> take_apart(std::string_view text) {
   return number;
 }
 
-/// 1 to 20 digits with a minus sign or not; the text is padded.
+/// 1 to 20 digits, optionally with a minus sign; the text must be padded.
 std::optional<std::int64_t> integer_of(std::string_view text) {
   const bool negative = !text.empty() && text[0] == '-';
   if (negative) text.remove_prefix(1);
@@ -150,7 +149,7 @@ std::optional<std::int64_t> integer_of(std::string_view text) {
   return static_cast<std::int64_t>(0 - value);
 }
 
-/// The number if it is whole; like an integer's text, up to 2^64-1.
+/// The number if it is whole; up to 2^64-1, as for an integer's text.
 std::optional<std::int64_t> whole_number(const Decimal& number) {
   std::uint64_t value = number.digits;
   for (int exponent = number.exponent; exponent < 0 && value != 0; ++exponent) {
@@ -198,7 +197,7 @@ std::optional<std::int64_t> scaled(const Decimal& number, int power) {
 }
 
 [[gnu::noinline]] std::optional<std::int64_t> other_microseconds(std::string_view text) {
-  // Whole microseconds of this many digits fit as nanoseconds, but for the largest.
+  // Whole microseconds with this many digits fit as nanoseconds, except the largest.
   constexpr std::size_t kLongestPlain = 16;
   constexpr std::uint64_t kTooLarge = static_cast<std::uint64_t>(kMax) / 1000;
   const std::size_t size = text.size();

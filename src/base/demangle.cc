@@ -11,8 +11,8 @@
 namespace tbtrace {
 namespace {
 
-/// Most names are plain text. An encoding has other characters than these only in a name, which
-/// follows its length, in a literal, which follows an `L`, or after a prefix of underscores.
+/// Most names are plain text. Other characters than these occur in an encoding only within a name
+/// (after its length), within a literal (after an `L`), or after a prefix of underscores.
 bool is_plain_text(std::string_view name) {
   constexpr std::string_view kLetters =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKMNOPQRSTUVWXYZ_.$";  // all but L

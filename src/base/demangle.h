@@ -1,6 +1,6 @@
 // Readable C++ names.
-// Pure function, safe from any thread. Names come from files, so a name that was made to be written
-// out at enormous length is left alone.
+// Pure function, safe from any thread. Names come from files, so a name crafted to expand to an
+// enormous length is left alone.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace tbtrace {
 
-/// What the C++ ABI's demangler makes of a symbol or of a type's encoding (`Pf` is `float*`);
-/// nullopt if it is neither, or may come out longer than `limit` bytes.
+/// The C++ ABI's demangled form of a symbol or of a type's encoding (`Pf` is `float*`); nullopt if
+/// it is neither, or if the result may exceed `limit` bytes.
 ///
 /// Encodings refer back to their own parts, so each reference can double the length: 230 characters
 /// can stand for 10 GB. Names whose bound (demangled_size.h) exceeds the limit are refused.

@@ -12,9 +12,9 @@ namespace tbtrace {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kLeast = 24;  // of a reference that leads to nothing
+constexpr double kLeast = 24;  // of a reference that refers to nothing
 
-/// Adds up pieces where a parameter stands for a certain number of characters.
+/// Adds up the pieces, given a number of characters that each parameter expands to.
 class Sum {
  public:
   Sum(const EncodedName& name, double parameter) : name_(name), parameter_(parameter) {
@@ -24,7 +24,7 @@ class Sum {
   }
 
   double total() const { return total_; }
-  /// The longest to which a parameter may refer.
+  /// The longest arguments that a parameter may refer to.
   double arguments() const { return name_.has_all_arguments ? arguments_ : total_; }
 
  private:
@@ -79,7 +79,7 @@ class Sum {
     }
   }
 
-  /// Parts are numbered as they end, so where there is one, it and all before it have ended.
+  /// Parts are numbered as they end, so if this one exists, it and all before it have ended.
   void add_part(std::size_t number, bool is_there) {
     const double longest = knows_parts_ ? longest_part_ : total_;
     const double size = number < parts_.size() ? parts_[number] : longest;
@@ -102,7 +102,7 @@ class Sum {
   struct Bracket {
     double start;
     double part;  // start of its latest part
-    bool counts;  // as arguments to which a parameter may refer
+    bool counts;  // as arguments that a parameter may refer to
   };
 
   const EncodedName& name_;
@@ -111,7 +111,7 @@ class Sum {
   double arguments_ = 0;
   double longest_part_ = 0;
   bool knows_parts_ = true;
-  std::vector<double> parts_;  // by number, the longest that it can be
+  std::vector<double> parts_;  // by number: the greatest possible length
   std::vector<Bracket> open_ = {{0, 0, false}};
   std::vector<std::pair<double, double>> repetitions_;  // the sum before, how often
 };
@@ -122,8 +122,8 @@ double demangled_size_bound(std::string_view name, double limit) {
   constexpr std::size_t kMostLevels = 64;
   const EncodedName encoded = read_encoded_name(name);
   if (encoded.may_hang) return kInfinity;
-  // A parameter stands for an argument, which may hold parameters, and so on. The library does not
-  // print a parameter that is inside of itself twice.
+  // A parameter expands to an argument, which may hold parameters, and so on. The library does not
+  // print a parameter that is nested in itself twice.
   std::size_t levels = encoded.depth > 0 ? encoded.depth : 2 * encoded.parameters;
   if (encoded.parameters == 0) levels = 0;
   double parameter = kLeast;

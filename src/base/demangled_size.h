@@ -1,20 +1,20 @@
-// How long the text of an encoded C++ name can be, found without writing the text.
-// Pure function, any thread. Any bytes are a name.
+// Bounds the text length of an encoded C++ name without writing the text.
+// Pure function, any thread. Any bytes are accepted.
 #pragma once
 
 #include <string_view>
 
 namespace tbtrace {
 
-/// A number that the text of a symbol or of a type's encoding does not exceed; infinity where it
-/// would exceed `limit`, or where the library might not come to an end. What is not an encoding has
-/// a bound as well.
+/// An upper bound for the length of a symbol's or a type encoding's text; infinity if it would
+/// exceed `limit`, or if the library might not terminate. Bytes that are not an encoding have a
+/// bound, too.
 ///
-/// Encodings refer back to their own parts and to template arguments, so 230 characters can stand
-/// for 10 GB. The bound is of the grammar of the C++ ABI for Itanium, as libiberty's demangler,
-/// which is libstdc++'s, prints it. Names of identifiers count by their length; from the first
-/// place on that this reader does not know (expressions, for instance), every character counts as
-/// whatever it could stand for.
+/// Encodings refer back to their own parts and to template arguments, so 230 characters can expand
+/// to 10 GB. The bound follows the grammar of the Itanium C++ ABI as printed by libiberty's
+/// demangler, which is libstdc++'s. Identifiers count by their length. From the first place that
+/// this reader does not understand (expressions, for instance), every character counts as the
+/// longest text it could expand to.
 double demangled_size_bound(std::string_view name, double limit);
 
 }  // namespace tbtrace

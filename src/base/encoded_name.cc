@@ -7,8 +7,8 @@
 namespace tbtrace {
 namespace {
 
-constexpr double kToken = 24;      // what a character stands for, `unsigned long long, ` at most
-constexpr double kStandard = 100;  // `Ss` is std::basic_string<char, ...> before a constructor
+constexpr double kToken = 24;      // most that a character expands to: `unsigned long long, `
+constexpr double kStandard = 100;  // `Ss` before a constructor: std::basic_string<char, ...>
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
@@ -37,12 +37,12 @@ std::size_t template_parameter(std::string_view text) {
   return at < text.size() && text[at] == '_' ? at + 1 : 0;
 }
 
-/// Whether the class of a pointer to a member, of which this is the first character, may be a
-/// function or an array. The library writes such a class twice.
+/// Whether the class of a pointer to a member, given its first character, may be a function or an
+/// array. The library writes such a class twice.
 bool may_be_of_function(char c) { return is_one_of(c, "FASTDKVrPROCGUM"); }
 
-/// libstdc++ of GCC 11 and 12 stays for ever where an unresolved name, such as `sr1a`, goes wrong
-/// before one of these characters.
+/// libstdc++ of GCC 11 and 12 loops forever if an unresolved name, such as `sr1a`, fails before one
+/// of these characters.
 bool may_hang(std::string_view expressions) {
   const std::size_t last = expressions.find_last_of("CDU");
   if (last == std::string_view::npos) return false;
@@ -53,9 +53,9 @@ bool may_hang(std::string_view expressions) {
   return false;
 }
 
-/// Goes from token to token. What a character means depends on the brackets that are open. Where
-/// that is not certain, reading ends: a digit, for instance, is the length of an identifier or a
-/// value; what follows is skipped in one case and counts in the other.
+/// Reads token by token. The meaning of a character depends on the open brackets. Reading stops
+/// where the meaning is uncertain: a digit, for instance, is the length of an identifier or a
+/// value; what follows is skipped in the first case and counts in the second.
 class Reader {
  public:
   explicit Reader(std::string_view name) : name_(name), open_(1) {}
@@ -64,7 +64,7 @@ class Reader {
     bool is_certain = !name_.starts_with("_GLOBAL_");
     if (is_certain && name_.starts_with("_Z")) {
       take(2);
-      // Data of a type (`_ZTI4Data`) have no name of their own; guards have that of a variable.
+      // Data of a type (`_ZTI4Data`) have no name of their own; guards have a variable's name.
       const bool of_type = peek() == 'T' && is_one_of(peek(1), "VTIS");
       if (of_type || rest().starts_with("GV")) take(2, 2 * kToken);
       top().stage = of_type ? Stage::types : Stage::name;
@@ -78,7 +78,7 @@ class Reader {
   using Kind = EncodedName::Kind;
 
   enum class Bracket : std::uint8_t { symbol, nested, arguments, types, lambda, literal };
-  /// Of a symbol: its name comes, its name was read and arguments may follow, its types come.
+  /// State of a symbol: before its name; after its name, where arguments may follow; in its types.
   enum class Stage : std::uint8_t { name, after_name, types };
 
   struct Open {
@@ -86,20 +86,20 @@ class Reader {
     Stage stage = Stage::types;
     std::size_t ends = 1;         // symbol: how many `E` close it
     bool is_local = false;        // symbol: an entity in it follows
-    bool has_arguments = false;   // symbol: template arguments of its own
-    bool own_name = false;        // nested: the name of a symbol
+    bool has_arguments = false;   // symbol: has template arguments of its own
+    bool own_name = false;        // nested: this is a symbol's name
     bool is_fresh = true;         // nested: nothing but qualifiers so far
-    bool is_cast = false;         // nested: the type of a conversion comes
-    bool is_typed = false;        // literal: its value comes
-    bool entity = false;          // a local entity comes
-    bool is_done = false;         // the last token was the end of a name or type
-    std::size_t tokens = 0;       // directly in it
-    std::size_t repetitions = 0;  // of the type that comes
-    std::size_t members = 0;      // pointers to members whose class comes
-    // As around it, too:
-    bool in_own_arguments = false;  // of the innermost symbol
-    bool in_lambda = false;         // whose parameters are `auto`
-    std::size_t depth = 0;          // how many own arguments are around
+    bool is_cast = false;         // nested: a conversion's type follows
+    bool is_typed = false;        // literal: its value follows
+    bool entity = false;          // a local entity follows
+    bool is_done = false;         // the last token ended a name or type
+    std::size_t tokens = 0;       // directly inside
+    std::size_t repetitions = 0;  // of the type that follows
+    std::size_t members = 0;      // pointers to members whose class follows
+    // Inherited from the bracket around:
+    bool in_own_arguments = false;  // in those of the innermost symbol
+    bool in_lambda = false;         // parameters there are `auto`
+    std::size_t depth = 0;          // number of enclosing own arguments
   };
 
   Open& top() { return open_.back(); }
@@ -115,7 +115,7 @@ class Reader {
     return true;
   }
 
-  /// What holds for all that is in the innermost bracket.
+  /// A new bracket that inherits from the innermost one.
   Open inside(Bracket bracket) {
     Open inner;
     inner.bracket = bracket;
@@ -164,7 +164,7 @@ class Reader {
     return in_types(c);
   }
 
-  /// A name, or a type with its qualifiers, was read; arguments may follow.
+  /// After a name, or a type with its qualifiers; arguments may follow.
   bool done() {
     Open& in = top();
     if (in.stage == Stage::name) in.stage = Stage::after_name;
@@ -184,7 +184,8 @@ class Reader {
     }
   }
 
-  /// Inside `N...E` each name belongs to those before it, after `M` a type to the next one.
+  /// Inside `N...E`, each name belongs to the ones before it; after `M`, a type belongs to the next
+  /// one.
   void end_type() {
     if (top().members > 0) {
       --top().members;
@@ -260,8 +261,7 @@ class Reader {
     return open(inner, 1, own ? Kind::own_arguments : Kind::arguments);
   }
 
-  /// `L` among arguments is the start of a value; elsewhere it marks a name that other files do not
-  /// see.
+  /// Among arguments, `L` starts a value; elsewhere it marks a name with internal linkage.
   bool literal_or_internal() {
     const Open& in = top();
     if (in.bracket == Bracket::arguments && !in.entity) {
@@ -271,7 +271,7 @@ class Reader {
     return at_name && is_digit(peek(1)) && take(1);
   }
 
-  /// Of a function; other expressions are not understood.
+  /// Address of a function; other expressions are not supported.
   bool address() { return rest().starts_with("XadL_Z") && symbol(6, 2); }
 
   bool symbol(std::size_t characters, std::size_t ends) {
@@ -307,7 +307,7 @@ class Reader {
     result_.most_elements = std::max(result_.most_elements, closed.tokens);
     Open& in = top();
     if (closed.bracket == Bracket::arguments) {
-      in.is_done = true;  // they belong to the name or type before them
+      in.is_done = true;  // arguments belong to the name or type before them
       add(Kind::part_end);
       return true;
     }
@@ -323,7 +323,7 @@ class Reader {
     return done();
   }
 
-  /// `Ul...E_` is a lambda, `Ut_` a type without a name.
+  /// `Ul...E_` is a lambda, `Ut_` an unnamed type.
   bool unnamed() {
     const Open& in = top();
     if (in.bracket != Bracket::nested && in.stage != Stage::name && !in.entity) return false;
@@ -334,7 +334,7 @@ class Reader {
     return peek() == '_' && take(1) && done();
   }
 
-  /// Which of several local names it is; not shown.
+  /// Number of a local name among several; not printed.
   bool discriminator() {
     const bool is_long = peek(1) == '_';
     take(is_long ? 2 : 1);
@@ -353,7 +353,7 @@ class Reader {
     return names_operator();
   }
 
-  /// Where the name of a symbol or of a local entity begins.
+  /// At the start of a symbol's or a local entity's name.
   bool at_name(char c) {
     if (c == 'Z') return local();
     return !top().entity && names_operator();
@@ -367,7 +367,7 @@ class Reader {
     take(2, 2 * kToken);
     done();
     top().is_cast = is_cast;
-    if (is_cast) result_.depth = 0;  // the arguments of its type stand after it
+    if (is_cast) result_.depth = 0;  // the arguments of its type follow it
     return true;
   }
 
@@ -403,12 +403,12 @@ class Reader {
     return take(2);
   }
 
-  /// Every character from here on may be whatever it can be.
+  /// Counts every remaining character as the longest text it could be.
   void read_rest() {
     at_ = std::min(at_, name_.size());
     add(Kind::rest);
-    // In the types of the outermost symbol, its own arguments are known; others would have to be of
-    // symbols in it, which begin with a `Z`.
+    // In the types of the outermost symbol, its own arguments are known; other arguments would
+    // belong to nested symbols, which begin with a `Z`.
     const bool only_types = &innermost_symbol() == &open_.front() && top().depth == 0 &&
                             open_.front().stage == Stage::types;
     if (!only_types || rest().find('Z') != std::string_view::npos) {

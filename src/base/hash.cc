@@ -6,7 +6,8 @@
 
 namespace tbtrace {
 
-/// Not from std::random_device: it asks the processor what it can, slowly in virtual machines.
+/// getentropy() instead of std::random_device, which queries the processor's features (cpuid): slow
+/// in virtual machines.
 std::uint64_t random_seed() {
   std::uint64_t seed = 0;
   if (::getentropy(&seed, sizeof seed) != 0) seed = std::random_device()();

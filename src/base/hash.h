@@ -1,5 +1,5 @@
 // A fast hash of bytes for tables in memory; not for files, not for secrets.
-// Pure functions. The value depends on the seed and may change between versions.
+// The value depends on the seed and may change between versions.
 #pragma once
 
 #include <cstddef>
@@ -31,18 +31,18 @@ inline constexpr std::uint64_t kOddA = 0x9e3779b97f4a7c15;  // 2^64 / golden rat
 inline constexpr std::uint64_t kOddB = 0xc2b2ae3d27d4eb4f;  // an odd number with half its bits set
 }  // namespace hash_detail
 
-/// A number that nobody knows beforehand.
+/// A number that cannot be predicted.
 std::uint64_t random_seed();
 
-/// Another one in each process, so that nobody can prepare ids that all fall into one slot. There
-/// before any static object of a program is made, since the recorder may run that early.
+/// A different number in each process, so that nobody can prepare ids that all fall into one slot.
+/// Initialised before a program's static objects, because the recorder may run that early.
 struct ProcessSeed {
   const std::uint64_t value = random_seed();
 };
 extern const ProcessSeed kProcessSeed;
 
-/// Folded twice: after one product with a factor that nobody chose, one process in ten crowds dense
-/// ids into a quarter of the slots.
+/// Folded twice: after a single product with a random factor, one process in ten crowds dense ids
+/// into a quarter of the slots.
 inline std::uint64_t hash_integer(std::uint64_t value, std::uint64_t seed) {
   using namespace hash_detail;
   const std::uint64_t process = kProcessSeed.value;
@@ -57,7 +57,7 @@ inline std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t seed) {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
   if (size > 16) {
-    // The last 16 bytes are read again below, so that no tail is left over.
+    // The last 16 bytes are read (again) below, so there is no tail to handle.
     for (std::size_t at = 0; at + 16 < size; at += 16) {
       state = fold_multiply(load8(data + at) ^ kOddA, load8(data + at + 8) ^ state);
     }

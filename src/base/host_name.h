@@ -1,5 +1,5 @@
-// The name of this machine, as gethostname(2) tells it.
-// The result is owned. Any thread. Empty where the system does not say.
+// The name of this machine, from gethostname(2).
+// Any thread. Empty if the system call fails.
 #pragma once
 
 #include <string>

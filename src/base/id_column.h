@@ -1,4 +1,4 @@
-// A column of integers that most rows leave out and that are small where they are there.
+// A column of integers that are absent in most rows and usually small.
 // Owns its memory. One writer, or any number of readers. Every 64-bit value is accepted.
 #pragma once
 
@@ -13,11 +13,11 @@
 namespace tbtrace {
 
 /// Ids in traces are below 2^32 with rare exceptions (device ids, hashes, negative numbers). Four
-/// bytes a row until the first exception, eight from then on; no bytes at all before the first
-/// value that is not 0, which stands for "absent".
+/// bytes per row until the first exception, eight from then on; no memory before the first value
+/// other than 0, which means "absent".
 class IdColumn {
  public:
-  /// Sets the value of `row`, which must not be before a row that was set already.
+  /// Sets the value of `row`, which must not be before a row that is already set.
   void set(std::size_t row, std::int64_t value) {
     if (value == 0) return;
     if (wide_.empty() && value > 0 && value <= std::numeric_limits<std::uint32_t>::max()) {

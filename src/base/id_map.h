@@ -11,8 +11,8 @@
 
 namespace tbtrace {
 
-/// Ids in traces are dense in one file and spread over 64 bits in the next, so nothing is indexed
-/// by them. Open addressing, at most half full.
+/// Ids in traces are dense in one file and spread over 64 bits in the next, so they cannot be used
+/// as indices. Open addressing, at most half full.
 class IdMap {
  public:
   static constexpr std::uint32_t kNone = 0xffffffff;
@@ -26,7 +26,7 @@ class IdMap {
   /// The row of `id`, kNone if it has none.
   std::uint32_t find(std::int64_t id) const { return slots_[place(id)].row; }
 
-  /// Gives `id` a row if it has none yet. Returns the row that it has now, and whether it is new.
+  /// Gives `id` a row if it has none yet. Returns its row, and whether it is new.
   std::pair<std::uint32_t, bool> insert(std::int64_t id, std::uint32_t row) {
     std::size_t at = place(id);
     if (slots_[at].row != kNone) return {slots_[at].row, false};

@@ -1,5 +1,5 @@
 // Names as people number them: `trace_9` before `trace_10`.
-// Pure function, any thread. Any bytes; digits are those of ASCII.
+// Any thread. Any bytes; digits are those of ASCII.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace tbtrace {
 
-/// A strict order of all texts: by bytes, but runs of digits by their values. What is equal so is
-/// ordered by bytes.
+/// A strict order of all texts: by bytes, except that runs of digits compare by value. Texts that
+/// are equal under this rule are ordered by bytes.
 inline bool in_natural_order(std::string_view one, std::string_view two) {
   const auto digits_at = [](std::string_view text, std::size_t at) {
     return std::min(text.find_first_not_of("0123456789", at), text.size()) - at;

@@ -1,5 +1,5 @@
-// Doubles as integers of 64 bits, also those that no such integer is near to.
-// Pure functions, any thread. What is not a number becomes 0.
+// Converts doubles to 64-bit integers, clamping those outside the range.
+// Any thread. NaN becomes 0.
 #pragma once
 
 #include <cmath>
@@ -8,7 +8,7 @@
 
 namespace tbtrace {
 
-/// The integer part, or the nearest number that 64 bits hold.
+/// The integer part, clamped to 64 bits.
 inline std::int64_t truncated_integer(long double number) {
   constexpr long double kBeyond = 9223372036854775808.0L;  // 2^63
   if (std::isnan(number)) return 0;
@@ -17,7 +17,7 @@ inline std::int64_t truncated_integer(long double number) {
   return static_cast<std::int64_t>(number);
 }
 
-/// The nearest number that 64 bits hold; halves are rounded away from 0, as llround() does.
+/// The nearest 64-bit number; halves are rounded away from 0, as llround() does.
 inline std::int64_t nearest_integer(long double number) {
   return truncated_integer(std::round(number));
 }

@@ -28,7 +28,7 @@ std::uint32_t StringPool::intern(std::string_view text) {
   if (text.empty()) return 0;
   const std::uint64_t hash = hash_bytes(text, seed_);
   const std::uint64_t tag = hash & kTagMask;
-  // The slot comes from the upper half too: that is what a slot remembers when the table grows.
+  // The slot comes from the upper half, too: only that half is kept for when the table grows.
   std::uint64_t slot = (hash >> 32) & mask_;
   while (slots_[slot] != 0) {
     if ((slots_[slot] & kTagMask) == tag) {
@@ -49,7 +49,7 @@ std::uint32_t StringPool::add(std::string_view text) {
   if (text.size() > free_size_) {
     const std::size_t size = std::max(kChunkSize, text.size());
     chunks_.push_back(std::make_unique_for_overwrite<char[]>(size));
-    // A long string gets a chunk of its own, and what is left of the current chunk stays in use.
+    // A long string gets a chunk of its own; the rest of the current chunk stays in use.
     if (text.size() > kChunkSize / 4) {
       char* own = chunks_.back().get();
       std::memcpy(own, text.data(), text.size());

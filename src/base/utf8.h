@@ -1,5 +1,5 @@
-// UTF-8 as text columns and outputs need it: counting, cutting, and making it valid.
-// Pure functions. Bytes that are not UTF-8 count as one character each and are replaced by U+FFFD.
+// UTF-8 for text columns and outputs: counting, cutting, and making text valid.
+// Bytes that are not UTF-8 count as one character each and are replaced by U+FFFD.
 #pragma once
 
 #include <cstddef>

@@ -21,7 +21,7 @@ std::uint64_t size_of(const std::string& path) {
   return error ? 0 : size;
 }
 
-/// The shortest of `runs` that `run` lies in, or the run itself.
+/// The outermost run in `runs` that contains `run`, or the run itself.
 std::string outermost(const std::string& run, const std::set<std::string>& runs) {
   for (std::size_t slash = run.find('/'); slash != std::string::npos;
        slash = run.find('/', slash + 1)) {
@@ -72,13 +72,13 @@ Conversion Batch::run(int threads) {
     try {
       for (std::size_t thread = 1; thread < most; ++thread) others.emplace_back([this] { work(); });
     } catch (const std::system_error&) {
-      // The system gives no more threads; those that there are do the work.
+      // The system has no more threads; the existing ones do the work.
     } catch (const std::bad_alloc&) {
-      // Likewise.
+      // As above.
     }
     work();
   }
-  // What was written before the batch was stopped becomes visible.
+  // If the batch was stopped early, the files written so far become visible.
   for (const auto& [name, group] : group_) {
     if (group.is_shown) continue;
     for (const std::string& folder : group.folders) complete(folder);
@@ -109,7 +109,7 @@ void Batch::work() noexcept {
   }
 }
 
-/// Waits while another thread's task may bring more to do.
+/// Waits if nothing is left to do, but another thread's task may still add work.
 Batch::Task Batch::next_task() {
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -139,14 +139,14 @@ void Batch::convert_input(std::size_t input) {
     result.status = Status(StatusCode::out_of_memory, {});
   }
   if (result.status.code() == StatusCode::out_of_memory) {
-    result.status = std::move(no_memory_[input]);  // which knows how many threads there were
+    result.status = std::move(no_memory_[input]);  // its message mentions the number of threads
   }
   if (!result.status.ok()) result.state = ConvertedInput::State::failed;
   done(input);
 }
 
-/// Names are given in the order of the inputs, so that they do not depend on threads. A turn waits
-/// for those before it and, whatever happens in it, lets the next one go on.
+/// Names are assigned in input order, so that they do not depend on thread timing. A turn waits for
+/// the previous ones and, whatever happens in it, lets the next one continue.
 class Batch::NamingTurn {
  public:
   NamingTurn(Batch& batch, std::size_t input) : batch_(batch), lock_(batch.mutex_) {
@@ -210,7 +210,7 @@ Status Batch::write_all(std::vector<Output>& outputs, ConvertedInput& result) {
   return {};
 }
 
-/// An input that failed has no files.
+/// Removes the files of an input that failed.
 void Batch::discard(const std::vector<Output>& outputs, ConvertedInput& result) {
   for (std::size_t at = 0; at < outputs.size(); ++at) {
     if (!result.files[at].written) continue;
@@ -297,7 +297,7 @@ void Batch::done(std::size_t input) {
   if (options_.on_progress) options_.on_progress(done_, found_.size());
 }
 
-/// Adds what is due when all files of a folder are written.
+/// Adds the files that are due once all files of a folder are written.
 void Batch::complete(const std::string& folder) {
   Status completed = target_.finish(folder);
   if (completed.ok()) return;
@@ -316,13 +316,13 @@ void Batch::complete_folder(const Task& task) {
 
 /// Makes the files of a group's folders visible.
 void Batch::show_group(const std::string& name) {
-  // Nobody adds to them any more.
+  // Nothing is added to the group any more.
   Group& group = group_.at(name);
   for (const std::string& folder : group.folders) show_folder(folder);
   group.is_shown = true;
 }
 
-/// If a file cannot be moved, its input has failed.
+/// An input whose file cannot be moved is marked as failed.
 void Batch::show_folder(const std::string& folder) {
   RunStaging::Finished finished = staging_.finish(folder);
   const std::lock_guard lock(mutex_);
@@ -345,7 +345,7 @@ void Batch::show_folder(const std::string& folder) {
   if (failure_ == nullptr) tell_finished_inputs();
 }
 
-/// In the order of the inputs, each once its files are where it says.
+/// Reports inputs in input order, each once its files are at their final place.
 void Batch::tell_finished_inputs() {
   while (next_to_tell_ < results_.size() && is_done_[next_to_tell_] &&
          waits_for_[next_to_tell_].empty()) {

@@ -1,9 +1,8 @@
-// Many inputs into one log directory: threads, the order in which names are given, what becomes of
-// each input.
-// A Batch uses what it is given, which must outlive it. run() is called once.
-// The failure of an input is in its entry, also if it needs more memory than there is; the others
-// are converted. If a callback throws, the batch ends, and run() throws the exception when all
-// threads have ended.
+// Converts many inputs into one log directory: distributes them to threads, assigns names in order,
+// and records the outcome of each input.
+// A Batch refers to its arguments, which must outlive it. run() is called once.
+// If an input fails, even for lack of memory, its entry says so and the others are converted. If a
+// callback throws, the batch ends, and run() rethrows the exception once all threads have ended.
 #pragma once
 
 #include <condition_variable>
@@ -36,13 +35,13 @@ class Batch {
  private:
   class NamingTurn;
 
-  /// One file of an input, once it has its name.
+  /// One file of an input, with its name.
   struct Output {
     LogOutput* output;
     LogPlace place;
-    bool skip = false;  ///< it exists already
+    bool skip = false;  ///< it already exists
   };
-  /// What a thread does next: an input to convert, or a folder of a group to complete.
+  /// The next task of a thread: an input to convert, or a folder of a group to complete.
   struct Task {
     enum class Kind : std::uint8_t { none, input, folder } kind = Kind::none;
     std::size_t input = 0;
@@ -51,9 +50,9 @@ class Batch {
   };
   /// Inputs whose folders become visible together.
   struct Group {
-    std::size_t inputs_left = 0;    ///< that are not done
-    std::set<std::string> folders;  ///< outer ones before those in them
-    std::size_t folders_left = 0;   ///< that are not complete, once all inputs are done
+    std::size_t inputs_left = 0;    ///< not finished
+    std::set<std::string> folders;  ///< outer ones before inner ones
+    std::size_t folders_left = 0;   ///< not complete; set once all inputs are finished
     bool is_shown = false;
   };
 
@@ -81,21 +80,21 @@ class Batch {
   const ConvertOptions& options_;
   int reading_threads_ = 1;
   std::vector<ConvertedInput> results_;
-  /// By input: its run, or the outermost run of the batch that contains it (`a` contains `a/b`). A
-  /// worker's folder in one may be the other, so they are finished together.
+  /// By input: its run, or the outermost run of the batch that contains it (`a` contains `a/b`).
+  /// They are finished together, because a worker's folder in one run may be another run.
   std::vector<std::string> groups_;
-  std::vector<Status> no_memory_;  // by input; made while there is memory for them
+  std::vector<Status> no_memory_;  // by input; created while there is memory for them
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the following members
   std::condition_variable turn_;
   std::condition_variable more_to_do_;
   std::size_t next_ = 0;
   std::size_t next_to_name_ = 0;
   std::size_t next_to_tell_ = 0;
   std::size_t done_ = 0;
-  std::size_t under_way_ = 0;  // tasks
+  std::size_t under_way_ = 0;  // running tasks
   bool stopped_ = false;
-  std::exception_ptr failure_;  // the first that ended a thread
+  std::exception_ptr failure_;  // the first exception that ended a thread
   std::map<std::string, Group> group_;
   std::vector<Task> folders_to_complete_;
   std::vector<bool> is_done_;                     // by input

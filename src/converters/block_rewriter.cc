@@ -18,7 +18,7 @@ constexpr std::uint32_t bit(EventField field) {
   return std::uint32_t{1} << static_cast<std::uint32_t>(field);
 }
 
-/// Members of a range, and of another row, that RowWriter writes.
+/// The members of a range, and of any other row, that RowWriter writes.
 constexpr std::uint32_t kOtherMembers = bit(EventField::phase) | bit(EventField::name) |
                                         bit(EventField::process) | bit(EventField::thread) |
                                         bit(EventField::timestamp) | bit(EventField::arguments);
@@ -30,7 +30,7 @@ constexpr ArgumentSet kInputs = {Argument::input_dims, Argument::input_types};
 constexpr ArgumentSet kMemoryArguments = {
     Argument::allocation_device_type, Argument::allocation_device_id, Argument::allocated_bytes};
 
-/// Consumers calculate with these; text there makes the plugin lose the file.
+/// Consumers calculate with these; if one of them is text, the plugin fails to load the file.
 constexpr ArgumentSet kNumbers = {
     Argument::blocks_per_sm, Argument::warps_per_sm,   Argument::registers_per_thread,
     Argument::occupancy,     Argument::shared_memory,  Argument::total_allocated,
@@ -51,7 +51,7 @@ const RowMember* find(std::span<const RowMember> arguments, Argument argument) {
 
 bool says_something(std::string_view json) { return !json.empty() && json != "null"; }
 
-/// The row's `args` if they are not an object, else nothing. Of several `args` the last one counts.
+/// The row's `args` if they are not an object, else empty. The last of several `args` counts.
 std::string_view bare_args(std::span<const RowMember> members,
                            std::span<const RowMember> arguments) {
   std::string_view found;
@@ -62,7 +62,7 @@ std::string_view bare_args(std::span<const RowMember> members,
   return found;
 }
 
-/// The types whose sizes the plugin knows.
+/// The types whose element sizes the plugin knows.
 bool has_known_size(std::string_view type) {
   constexpr std::array<std::string_view, 6> kTypes = {
       "long int", "float", "int", "c10::Half", "c10::BFloat16", "unsigned char"};
@@ -87,7 +87,7 @@ std::unique_ptr<readers::BlockSink> RewrittenRows::make() {
   return std::make_unique<BlockRewriter>(trace_, writer_, *this);
 }
 
-/// The comma after the last row is left for the next one, which may not come.
+/// The comma after the last row is written only before the next row, if there is one.
 Status RewrittenRows::add(std::string_view rows, std::size_t first_range, std::size_t ranges,
                           const Changes& changes) {
   if (first_range != ranges_ || first_range + ranges > trace_.events().size()) {
@@ -125,7 +125,7 @@ Status BlockRewriter::finish() { return document_.add(text_, first_range_, range
 
 void BlockRewriter::add(const EventBatch& rows) {
   ranges_ = rows.ranges.size();
-  if (first_range_ + ranges_ > trace_.events().size()) return;  // finish() tells
+  if (first_range_ + ranges_ > trace_.events().size()) return;  // finish() reports it
   std::size_t members = 0;
   std::size_t arguments = 0;
   for (const EventBatch::Row& row : rows.rows) {
@@ -140,7 +140,7 @@ void BlockRewriter::add(const EventBatch& rows) {
         range(static_cast<EventId>(first_range_ + row.number), own, args);
         break;
       case RowKind::range_end:
-        // Its range has a duration now.
+        // Its range is written with a duration instead.
         if (!args.empty() || says_something(bare_args(own, args))) {
           ++changes_["end_arguments_left_out"];
         }
@@ -149,7 +149,7 @@ void BlockRewriter::add(const EventBatch& rows) {
         memory(rows, rows.memory[row.number], own, args);
         break;
       case RowKind::flow:
-        break;  // made anew
+        break;  // flow events are regenerated
       case RowKind::label:
       case RowKind::instant:
       case RowKind::unsupported:
@@ -190,7 +190,7 @@ void BlockRewriter::other(const EventBatch& rows, const EventBatch::Other& row, 
   const auto text = [&](StringId id) { return rows.texts[static_cast<std::uint32_t>(id)]; };
   std::string phase;
   wire::append_json_string(phase, text(row.phase));
-  std::string name;  // the plugin looks at that of every row
+  std::string name;  // the plugin reads the name of every row
   wire::append_json_string(name, text(row.name));
   dialects::RowWriter::row_start(std::string_view(phase).substr(1, phase.size() - 2), name,
                                  place(rows, row.track, row.has_thread), text_);
@@ -198,7 +198,7 @@ void BlockRewriter::other(const EventBatch& rows, const EventBatch::Other& row, 
     const bool is_label = kind == RowKind::label;
     writer_.time(is_label ? std::max(*row.time_ns, trace_.first_time_ns()) : *row.time_ns, text_);
   }
-  // The plugin takes any row of this category for an end of a flow.
+  // The plugin takes any row of this category for the end of a flow event.
   const bool misleads = text(row.category) == "forward_backward";
   add_members(members, misleads ? kOtherMembers | bit(EventField::category) : kOtherMembers);
   text_ += members_;
@@ -297,8 +297,8 @@ void BlockRewriter::add_value(std::string& json, std::string_view value) {
   wire::append_json_string(json, value);
 }
 
-/// The plugin multiplies sizes of tensors by those of their types, and drops a run with lists of
-/// tensors: what it does not know the size of is left out.
+/// The plugin multiplies tensor sizes by the sizes of their types, and drops a run that has lists
+/// of tensors. Inputs whose size it does not know are left out.
 void BlockRewriter::add_collective_inputs(Members arguments) {
   const RowMember* const listed_dims = find(arguments, Argument::input_dims);
   const RowMember* const listed_types = find(arguments, Argument::input_types);

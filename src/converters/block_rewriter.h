@@ -1,9 +1,9 @@
-// The rows of a file in another dialect: what the model knows is written anew, everything else that
-// the file says about a row is kept.
-// A RewrittenRows is shared by the rewriters of a file and owns what they have in common; each
-// BlockRewriter is used by one thread at a time. All that they are given must outlive them.
-// Values that are not JSON are kept as text. Kernel and memory values that are not numbers are left
-// out, and so are `args` that are not an object on rows that need one. All three are counted.
+// Rewrites the rows of a file in another dialect: what the model holds is regenerated, everything
+// else in a row is kept.
+// A RewrittenRows is shared by the rewriters of a file and owns their common state; each
+// BlockRewriter is used by one thread at a time. Their arguments must outlive them.
+// Values that are not JSON are kept as text. Non-numeric kernel and memory values are left out, and
+// so are `args` that are not an object on rows that need an object. All three are counted.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@
 
 namespace tbtrace::converters {
 
-/// The document that the rewriters write together: blocks come in the order of the file.
+/// The document that the rewriters write together; blocks are added in file order.
 class RewrittenRows final : public readers::BlockSinks {
  public:
   RewrittenRows(const Trace& trace, const dialects::RowWriter& writer, io::ByteSink& sink)
@@ -33,15 +33,15 @@ class RewrittenRows final : public readers::BlockSinks {
 
   std::unique_ptr<readers::BlockSink> make() override;
 
-  /// The rows of a block, each followed by a comma and a line end. Of its rows `ranges` were
-  /// ranges, the first of which has the number `first_range`.
+  /// Adds the rows of a block, each followed by a comma and a line end. `ranges`: how many of its
+  /// rows are ranges; the first has the number `first_range`.
   Status add(std::string_view rows, std::size_t first_range, std::size_t ranges,
              const Changes& changes);
 
-  /// Writes what comes after the rows. A failure if they were not those of the model.
+  /// Writes what comes after the rows. Fails if the rows did not match the model.
   Status end();
 
-  /// What was changed in the rows' own texts.
+  /// Changes made to the rows' own texts.
   const Changes& changes() const { return changes_; }
 
  private:
@@ -71,12 +71,12 @@ class BlockRewriter final : public readers::BlockSink {
              Members arguments);
 
   const dialects::Place& place(const EventBatch& rows, TrackId track, bool has_thread);
-  /// All but those of these fields.
+  /// Adds all members except those of these fields.
   void add_members(Members members, std::uint32_t written, std::string_view written_key = {});
   struct Arguments {
-    ArgumentSet written = {};      ///< by RowWriter
-    bool is_device_row = false;    ///< whose device RowWriter writes
-    bool must_be_numbers = false;  ///< those that consumers calculate with
+    ArgumentSet written = {};      ///< those that RowWriter writes
+    bool is_device_row = false;    ///< its `device` is written by RowWriter
+    bool must_be_numbers = false;  ///< arguments that consumers calculate with
   };
   void add_arguments(Members arguments, const Arguments& how);
   static void add_key(std::string& json, const RowMember& member);

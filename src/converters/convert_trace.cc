@@ -33,7 +33,7 @@ Result<std::unique_ptr<TraceConverter>> TraceConverter::open(const std::string& 
 
 Result<std::unique_ptr<TraceConverter>> TraceConverter::open(std::unique_ptr<io::Rereadable> input,
                                                              const Options& options) {
-  // The second pass copies from the rows what the model does not keep.
+  // The second pass copies what the model does not keep.
   Result<readers::Reading> reading = readers::read_source(
       input->source(), {.threads = options.threads, .arguments = options.arguments});
   if (!reading.ok()) return reading.status();

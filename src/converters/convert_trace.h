@@ -1,8 +1,8 @@
-// One trace from its bytes into a sink, in two passes: the first makes the model, the second reads
-// the bytes again and rewrites the rows.
-// A named file is opened twice; what can be read once only is kept in a temporary file without a
-// name. Memory is that of the model, whatever rows hold besides. One thread per object, which has
-// others help it.
+// Converts one trace from its bytes into a sink, in two passes: the first builds the model, the
+// second reads the bytes again and rewrites the rows.
+// A named file is opened twice; an input that can be read only once is kept in an unlinked
+// temporary file. Memory is that of the model, whatever else the rows hold. One thread per object;
+// it uses others to help.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class TraceConverter {
     bool infer_steps = false;
     bool strict = false;
     int threads = 1;
-    ArgumentSet arguments = {};  ///< that the model keeps besides those of every row
+    ArgumentSet arguments = {};  ///< arguments that the model keeps besides ArgumentGroup::row
   };
 
   /// The first pass. `path` may be `-`.
@@ -37,11 +37,11 @@ class TraceConverter {
 
   const Trace& trace() const { return trace_; }
 
-  /// Problems of the input, but for what is only no part of the model: rows of other phases are
-  /// kept.
+  /// Problems of the input, except rows that are merely not part of the model: rows of other phases
+  /// are kept.
   const std::vector<Issue>& issues() const { return issues_; }
 
-  /// The second pass. Closes the sink if all went well.
+  /// The second pass. Closes the sink on success.
   Result<Changes> write(io::ByteSink& sink);
 
  private:

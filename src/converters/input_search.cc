@@ -34,7 +34,7 @@ fs::path absolute_path(const fs::path& path) {
   return (error ? path : from_root).lexically_normal();
 }
 
-/// Without links where it exists; without a slash at its end.
+/// Without links if it exists; without a trailing slash.
 fs::path real_path(const fs::path& path) {
   const std::unique_ptr<char, decltype(&std::free)> there(::realpath(path.c_str(), nullptr),
                                                           &std::free);
@@ -61,16 +61,16 @@ bool has_traces_name(std::string_view name) {
   return name.ends_with(".json") || name.ends_with(".json.gz");
 }
 
-/// As the profiler's handlers name their files.
+/// Has a name as given by the profiler's handlers.
 bool says_trace(std::string_view name) {
   return name.ends_with(".pt.trace.json") || name.ends_with(".pt.trace.json.gz");
 }
 
-/// What a file with the name of a trace is at first sight.
+/// First impression of a file that is named like a trace.
 enum class Look : std::uint8_t {
   trace,
   other_json,
-  unreadable,  ///< empty, cut, no JSON: a trace that was damaged, as far as its name says
+  unreadable,  ///< empty, truncated, not JSON: a damaged trace, judging by its name
 };
 
 Look look_at_file(const std::string& path) {
@@ -94,7 +94,7 @@ Look look_at_file(const std::string& path) {
     return is_json ? Look::other_json : Look::unreadable;
   }
   if (text[first] != '{' && text[first] != '[') return Look::unreadable;
-  // The last is what Kineto writes before the events when there are thousands of ranks.
+  // With thousands of ranks, Kineto writes a long `distributedInfo` before the events.
   constexpr std::array<std::string_view, 3> kSigns = {"\"traceEvents\"", "\"ph\"",
                                                       "\"distributedInfo\""};
   const bool is_trace = std::any_of(kSigns.begin(), kSigns.end(), [&](std::string_view sign) {
@@ -103,7 +103,7 @@ Look look_at_file(const std::string& path) {
   return is_trace ? Look::trace : Look::other_json;
 }
 
-/// The matches of a pattern, in their natural order.
+/// The matches of a pattern, in natural order.
 std::vector<std::string> matches_of(const std::string& pattern) {
   std::vector<std::string> matches;
   glob_t found = {};
@@ -167,7 +167,7 @@ class InputSearch {
     if (!std::exchange(taken, true)) inputs_.files.push_back({path, run, {}});
   }
 
-  /// Whether conversions write there.
+  /// Whether conversions write into this folder.
   bool is_output(const fs::path& real) const {
     return (!log_directory_.empty() && is_within(real, log_directory_)) ||
            std::any_of(real.begin(), real.end(), [](const fs::path& component) {
@@ -193,7 +193,7 @@ class InputSearch {
     links_.clear();
     any_trace_ = false;
     std::vector<Folder> to_do = {top};
-    // Links come last, so that what they lead to has the run of its own folder if it has one here.
+    // Links come last, so that a file found both ways gets the run of its own folder.
     while (!to_do.empty() || !links_.empty()) {
       if (to_do.empty()) {
         follow(links_.front(), to_do);
@@ -233,7 +233,7 @@ class InputSearch {
     std::reverse(to_do.begin() + static_cast<std::ptrdiff_t>(first), to_do.end());
   }
 
-  /// `link`: its path, and what is known of the folder that it stands in.
+  /// `link`: its path, with the real path and the run of the folder that contains it.
   void follow(const Folder& link, std::vector<Folder>& to_do) {
     std::error_code error;
     const fs::path real = real_path(link.path);
@@ -255,7 +255,7 @@ class InputSearch {
     bool takes = known != is_taken_.end() && known->second;
     if (known == is_taken_.end()) {
       const Look look = look_at_file(path.string());
-      // The reader says what is wrong with one that is damaged. Hidden files are no one's traces.
+      // The reader reports damaged files. Unreadable hidden files are not taken for traces.
       takes = look == Look::trace || (look == Look::unreadable && !name.starts_with('.')) ||
               (look == Look::other_json && says_trace(name));
     }
@@ -270,8 +270,8 @@ class InputSearch {
 
   const fs::path log_directory_;
   Inputs inputs_;
-  std::map<std::string, bool> is_taken_;  // of files without links that were looked at
-  // Of the folder that is being searched:
+  std::map<std::string, bool> is_taken_;  // by real path, for files examined so far
+  // For the folder that is being searched:
   std::set<std::string> searched_;
   std::deque<Folder> links_;
   bool any_trace_ = false;

@@ -1,4 +1,4 @@
-// What <tbtrace/convert.h> offers.
+// Implements <tbtrace/convert.h>.
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -118,7 +118,7 @@ Result<LogFile> write_event_file(const Trace& trace, const std::string& director
   }
   converters::SummaryWindow window(trace, options.infer_steps);
   const std::string replaced = std::exchange(name, window.take_place(run, file.worker, file.span));
-  // TensorBoard would read what is not finished, too, if it had the name of an event file.
+  // TensorBoard would read the unfinished file, too, if it were named like an event file.
   const fs::path unfinished = folder / "summaries.partial";
   Result<LogFile> written =
       finished(file, write_window(window, unfinished.string()), unfinished.string());
@@ -134,7 +134,7 @@ Result<LogFile> write_event_file(const Trace& trace, const std::string& director
   return written;
 }
 
-/// What of a format this build can write; a failure if that is nothing.
+/// The part of a format that this build can write; a failure if there is none.
 Result<LogFormat> possible_format(LogFormat wanted) {
   const Status events = writers::can_write_events();
   if (events.ok()) return wanted;
@@ -180,7 +180,7 @@ Result<std::vector<LogFile>> write_log_directory(const Trace& trace, const std::
   if (!format.ok()) return format.status();
   std::vector<LogFile> files;
   if (*format != LogFormat::plugin) {
-    // Neither is written if the other one cannot be.
+    // Write neither if the other one cannot be written.
     if (*format == LogFormat::both) {
       const std::string path = named_log_file(trace, directory, options).path;
       if (Status place = io::check_place(path, options.overwrite); !place.ok()) return place;

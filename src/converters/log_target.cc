@@ -22,7 +22,7 @@ std::string default_worker(const std::string& input, const TraceIdentity& identi
   return writers::trace_stem(base);
 }
 
-/// Owns the trace, and what reads its file a second time if that is needed.
+/// Owns the trace, and the converter that reads its file a second time if needed.
 class OpenedInput final : public LogInput {
  public:
   explicit OpenedInput(std::unique_ptr<TraceConverter> converter)

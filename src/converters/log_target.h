@@ -1,9 +1,9 @@
 // What the inputs of a batch become: log files of torch-tb-profiler, event files, or both.
 // To add a kind, implement LogKind and LogOutput and add it to log_files().
 // A LogTarget outlives the LogInputs that it opens, a LogInput its outputs. open() may be called
-// from any thread, write() and left_alone() of different outputs at once, finish() of different
-// folders at once; of all other functions no two of a target run at once. What cannot be read or
-// written is a Status.
+// from any thread; write() and left_alone() concurrently for different outputs; finish()
+// concurrently for different folders. Of the other functions, only one call per target runs at a
+// time. Read and write failures are Statuses.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,7 @@ struct LogPlace {
   std::string folder;  ///< below the log directory
   std::string name;
   bool use_gzip = false;
-  /// Other names in the folder for the same content: they go when the file is there.
+  /// Other names for the same content in the folder; they are removed once the file is there.
   std::vector<std::string> twins = {};
 };
 
@@ -33,17 +33,17 @@ class LogOutput {
  public:
   virtual ~LogOutput() = default;
 
-  /// Gives it a place that no other output of the call has. Called in the order of the inputs with
-  /// `file.run` set; sets worker and span.
+  /// Gives it a place that no other output of the call has. Called in input order with `file.run`
+  /// set; sets worker and span.
   virtual LogPlace name(LogFile& file) = 0;
-  /// The place is free, or will be overwritten: takes it, or finds another one. Called after
-  /// name(), before the next output's.
+  /// Called if the place is free or will be overwritten: takes it, or finds another one. Called
+  /// after name(), before the next output's name().
   virtual Result<LogPlace> take_place() = 0;
 
-  /// Instead of take_place() and write() if the file exists and stays.
+  /// Called instead of take_place() and write() if the file exists and stays.
   virtual void left_alone() {}
 
-  /// Closes the sink if all went well.
+  /// Closes the sink on success.
   virtual Result<Changes> write(io::ByteSink& sink) = 0;
 };
 
@@ -55,19 +55,19 @@ class LogInput {
   virtual const Trace& trace() const = 0;
   /// Problems of the input.
   virtual const std::vector<Issue>& issues() const = 0;
-  /// At least one.
+  /// At least one output.
   virtual std::vector<LogOutput*> outputs() = 0;
 };
 
-/// What a batch needs to know of what it writes.
+/// What a batch needs to know about its outputs.
 class LogTarget {
  public:
   virtual ~LogTarget() = default;
 
   virtual Result<std::unique_ptr<LogInput>> open(const std::string& path, int threads) = 0;
-  /// The folders that a killed call may have left files of a run for.
+  /// The folders of a run for which a killed call may have left files.
   virtual std::vector<std::string> folders_left(const std::string& run) = 0;
-  /// All inputs of a folder are written: adds what is due then.
+  /// Called after all inputs of a folder are written: adds what is due then.
   virtual Status finish(const std::string& folder) = 0;
 };
 
@@ -76,30 +76,31 @@ class LogKind {
  public:
   virtual ~LogKind() = default;
 
-  /// What the kind needs of a trace besides operators, device work and memory.
+  /// The arguments the kind needs of a trace, besides operators, device work and memory.
   virtual ArgumentSet arguments() const = 0;
-  /// Whether it reads the rows of the input a second time: TraceConverter::write().
+  /// Whether it reads the rows of the input a second time, with TraceConverter::write().
   virtual bool rewrites() const = 0;
-  /// Of the trace at `path`, which outlives it. `converter` is null if nothing rewrites.
+  /// The output for the trace at `path`, which outlives it. `converter` is null if no kind
+  /// rewrites.
   virtual std::unique_ptr<LogOutput> output(const std::string& path, const Trace& trace,
                                             TraceConverter* converter) = 0;
   virtual std::vector<std::string> folders_left(const std::string& run) = 0;
   virtual Status finish(const std::string& folder) = 0;
 };
 
-/// The log files that the options ask for. `staging` is that of the log directory; both outlive
-/// the target.
+/// The log files that the options ask for. `staging` is the log directory's; both must outlive the
+/// target.
 std::unique_ptr<LogTarget> log_files(RunStaging& staging, const ConvertOptions& options);
 
-/// The worker of an input: as the options say, else by the input's name or its identity.
+/// The worker of an input: from the options, else from the input's name or its identity.
 std::string wanted_worker(const std::string& input, const TraceIdentity& identity,
                           const LogDirectoryOptions& options);
 
-/// The folder of a worker's event files: `run/worker`, or `run` if its last folder is called like
-/// the worker.
+/// The folder of a worker's event files: `run/worker`, or `run` if its last folder has the worker's
+/// name.
 std::string event_folder(const std::string& run, const std::string& worker);
 
-/// A name as a path below a log directory.
+/// Makes a name safe as a path below a log directory.
 std::string run_name(const std::string& wanted);
 
 }  // namespace tbtrace::converters

@@ -18,7 +18,7 @@ using dialects::RowWriter;
 
 constexpr std::size_t kFlushAt = std::size_t{256} << 10;
 
-/// JSON as it stood in a file, or as text where it is none.
+/// Adds JSON from the file unchanged, or as a string if it is not valid JSON.
 void add_json(std::string& json, const char* key, std::string_view value) {
   if (value.empty()) return;
   json += key;
@@ -74,7 +74,7 @@ class Rows {
     writer_.range(event, {{}, arguments_, has_call_stack}, texts_, json_);
   }
 
-  /// Ids of our own, by which readers know frames and put modules into each other.
+  /// Our own ids, by which readers identify frames and nest modules.
   void add_frame(EventId event) {
     const Events& events = trace_.events();
     if (events.is_python_frame(event)) {
@@ -109,7 +109,7 @@ class Rows {
     RowWriter::row_end(json_);
   }
 
-  /// All but the comma after the last row, which may be the last one.
+  /// Writes everything except the comma after the last row, because there may be no further row.
   Status flush(std::size_t from_size) {
     constexpr std::string_view kComma = ",\n";
     if (json_.size() < from_size) return {};
@@ -123,7 +123,7 @@ class Rows {
   const RowWriter& writer_;
   io::ByteSink& sink_;
   dialects::RowTexts texts_;
-  Column<EventId> frames_;  // the nearest Python frame to each range
+  Column<EventId> frames_;  // the nearest Python frame around each range
   std::string json_;
   std::string arguments_;
 };

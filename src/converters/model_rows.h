@@ -1,5 +1,6 @@
-// The rows of a trace that has no file, or whose file is not at hand: what the model holds.
-// Function of a trace; adds to the sink piece by piece. One thread.
+// The rows of a trace from the model alone, for a trace without a file, or whose file is not
+// available.
+// Writes to the sink piece by piece. One thread.
 #pragma once
 
 #include <tbtrace/trace.h>
@@ -9,7 +10,7 @@
 
 namespace tbtrace::converters {
 
-/// The whole document. Does not close the sink.
+/// Writes the whole document. Does not close the sink.
 Status write_model_rows(const Trace& trace, const dialects::RowWriter& writer, io::ByteSink& sink);
 
 }  // namespace tbtrace::converters

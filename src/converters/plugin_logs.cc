@@ -22,7 +22,7 @@ class PluginLogs::Output final : public LogOutput {
         return writers::log_file_name(file.worker, file.span, use_gzip);
       };
       if (!logs_.names_.insert(file.run + "/" + name(false)).second) continue;
-      // The plugin takes a file and its compressed twin for one.
+      // The plugin takes a file and its compressed twin for the same one.
       place_ = {.folder = file.run,
                 .name = name(log.use_gzip),
                 .use_gzip = log.use_gzip,

@@ -1,5 +1,5 @@
-// Log files of torch-tb-profiler: each trace in the plugin's dialect or in Kineto's.
-// docs/formats/log_directory.md has the names.
+// Log files for torch-tb-profiler: each trace in the plugin's dialect or in Kineto's.
+// docs/formats/log_directory.md describes the names.
 #pragma once
 
 #include <memory>
@@ -29,7 +29,7 @@ class PluginLogs final : public LogKind {
   class Output;
 
   const ConvertOptions& options_;
-  std::set<std::string> names_;  // with their runs, without `.gz`
+  std::set<std::string> names_;  // including the run, without `.gz`
 };
 
 }  // namespace tbtrace::converters

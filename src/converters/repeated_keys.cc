@@ -6,19 +6,19 @@
 namespace tbtrace::converters {
 namespace {
 
-constexpr std::size_t kFewKeys = 8;  // that are compared with each other
+constexpr std::size_t kFewKeys = 8;  // limit for comparing each with each
 
 static_assert(kArgumentCount <= 64);
 
 }  // namespace
 
-/// Cheap, and right for nearly all rows: they have few keys that the reader does not know.
+/// Cheap, and exact for nearly all rows, which have few keys that the reader does not know.
 bool RepeatedKeys::may_repeat(std::span<const RowMember> members) {
   std::uint64_t fields = 0;
   std::uint64_t arguments = 0;
   unknown_.clear();
   for (const RowMember& member : members) {
-    if (!member.is_plain) return true;  // without its escapes it may be a known key
+    if (!member.is_plain) return true;  // unescaped, it may be a known key
     const bool is_argument = member.argument != Argument::none;
     if (!is_argument && member.field == EventField::none) {
       const bool is_there =

@@ -1,5 +1,6 @@
-// Which members of a JSON object are replaced by a later one with the same key, as in json.loads().
-// Keeps its buffers from object to object; one thread at a time.
+// Finds the members of a JSON object that a later one with the same key replaces, as in
+// json.loads().
+// Reuses its buffers; one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +15,10 @@ namespace tbtrace::converters {
 
 class RepeatedKeys {
  public:
-  /// Replaces what was found in the object before.
+  /// Analyses an object, replacing the previous result.
   void find(std::span<const RowMember> members);
 
-  /// Whether a later member has the key of this one.
+  /// Whether a later member has the same key as this one.
   bool comes_again(std::size_t member) const { return !replaced_.empty() && replaced_[member]; }
 
  private:

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder of its own in the folder of each run, since a run may lie in another (`a/b` in `a`).
+// A separate folder in each run's folder, because a run may be inside another (`a/b` in `a`).
 constexpr const char* kFilesFolder = ".run";
 constexpr std::string_view kHiddenEnding = ".partial";
 
@@ -53,20 +53,21 @@ Status check_names(std::string_view run, std::string_view file) {
               "' is not inside the log directory; give the run another name"};
 }
 
-/// An empty regular file does not count.
+/// Whether the file exists. An empty regular file does not count.
 bool is_there(const fs::path& path) {
   struct stat info = {};
   return ::lstat(path.c_str(), &info) == 0 && !(S_ISREG(info.st_mode) && info.st_size == 0);
 }
 
-/// Free, or our own folder; in a folder such as /tmp it may be somebody else's.
+/// Not used yet, or our own folder; in a folder such as /tmp it may belong to another user.
 bool is_usable(const fs::path& folder) {
   struct stat info = {};
   if (::lstat(folder.c_str(), &info) != 0) return errno == ENOENT;
   return S_ISDIR(info.st_mode) && info.st_uid == ::geteuid();
 }
 
-/// Mount points, file systems that cannot move folders and permissions show only when it is tried.
+/// Tried out, because mount points, file systems that cannot move folders and permissions cannot be
+/// known otherwise.
 bool can_move_folders(const fs::path& from, const fs::path& to) {
   const fs::path probe = from / ".probe";
   const fs::path moved = to / ".probe";
@@ -76,7 +77,7 @@ bool can_move_folders(const fs::path& from, const fs::path& to) {
   return can_move;
 }
 
-/// What is made in `folder` belongs to the group that it would belong to in `model`.
+/// Sets the group of `folder` to the one that new entries in `model` get.
 void take_group(const fs::path& folder, const fs::path& model) {
   struct stat info = {};
   if (::stat(model.c_str(), &info) != 0 || (info.st_mode & S_ISGID) == 0) return;
@@ -87,7 +88,7 @@ void take_group(const fs::path& folder, const fs::path& model) {
   }
 }
 
-/// `<name>.tmp-<digits>-<digits>`, as io::create_file() calls what is not finished.
+/// `<name>.tmp-<digits>-<digits>`, the form that io::create_file() uses for unfinished files.
 bool is_temporary(std::string_view name) {
   const std::size_t mark = name.rfind(".tmp-");
   if (mark == std::string_view::npos) return false;
@@ -96,7 +97,7 @@ bool is_temporary(std::string_view name) {
          numbers.find_first_not_of("0123456789-") == std::string_view::npos;
 }
 
-/// All that is in a folder and in the folders in it, folders before what is in them.
+/// Everything in a folder and its subfolders, folders before their contents.
 std::vector<fs::directory_entry> all_in(const fs::path& folder) {
   std::vector<fs::directory_entry> entries;
   std::error_code error;
@@ -107,8 +108,9 @@ std::vector<fs::directory_entry> all_in(const fs::path& folder) {
   return entries;
 }
 
-/// Where TensorBoard may look a file that waits has an ending at which its plugin passes it over,
-/// and a `~` behind each `tf`: TensorBoard itself reads whatever has `tfevents` in its name.
+/// The name of a waiting file where TensorBoard may look: with an ending that its plugin ignores,
+/// and with a `~` after each `tf`, because TensorBoard itself reads every file with `tfevents` in
+/// its name.
 std::string hidden_name(std::string_view name) {
   std::string hidden;
   for (const char c : name) {
@@ -128,7 +130,7 @@ std::string shown_name(std::string_view hidden) {
   return name;
 }
 
-/// The files that wait in a folder, by their names as they will be.
+/// The files waiting in a folder, by their final names.
 std::map<std::string, fs::path> waiting_in(const fs::path& folder, bool hidden) {
   std::map<std::string, fs::path> files;
   std::error_code error;
@@ -144,15 +146,15 @@ std::map<std::string, fs::path> waiting_in(const fs::path& folder, bool hidden) 
   return files;
 }
 
-/// 0 or the error.
+/// Returns 0 or errno.
 int move_file(const fs::path& from, const fs::path& to, bool overwrite) {
   if (!overwrite) {
     if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
-    // A file system that cannot do it in one step, or an empty file.
+    // The file system cannot do it in one step, or `to` exists and may be empty.
     if (errno != EINVAL && errno != ENOSYS && errno != EEXIST) return errno;
     if (is_there(to)) return EEXIST;
   }
-  // A private file stays private.
+  // Keep the permissions of the replaced file, which may be private.
   struct stat info = {};
   if (::stat(to.c_str(), &info) == 0) {
     static_cast<void>(::chmod(from.c_str(), info.st_mode & 07777));
@@ -170,7 +172,7 @@ RunStaging::~RunStaging() {
     std::vector<fs::directory_entry> entries = all_in(root_);
     std::reverse(entries.begin(), entries.end());
     for (const fs::directory_entry& entry : entries) {
-      ::rmdir(entry.path().c_str());  // fails for files, and folders with something in them
+      ::rmdir(entry.path().c_str());  // fails for files and for folders that are not empty
     }
     ::rmdir(root_.c_str());
     if (lock_ != nullptr) {
@@ -178,7 +180,7 @@ RunStaging::~RunStaging() {
       ::rmdir(inside().c_str());
     }
   } catch (const std::bad_alloc&) {
-    // Empty folders stay for the next call.
+    // Out of memory: empty folders stay for the next call.
   }
   if (made_log_directory_) ::rmdir(log_directory_.c_str());  // nothing was written
 }
@@ -205,7 +207,7 @@ Result<std::unique_ptr<RunStaging>> RunStaging::open(const std::string& log_dire
 
   std::unique_ptr<RunStaging> staging(new RunStaging(directory, options));
   staging->made_log_directory_ = made;
-  // The same lock wherever the files wait: that depends on permissions, which differ by user.
+  // One lock, wherever the files wait: the place depends on permissions, which differ by user.
   Result<std::unique_ptr<io::FolderLock>> lock = io::FolderLock::try_lock(staging->inside());
   if (!lock.ok()) return lock.status();
   if (*lock == nullptr) return busy();
@@ -228,8 +230,8 @@ bool RunStaging::can_wait_in(const fs::path& folder) const {
   return true;
 }
 
-/// What a killed call left is as if it had been killed before it moved anything: without files that
-/// are not finished, and event files have the names under which they wait.
+/// Brings leftovers of a killed call into the state before it moved anything: removes unfinished
+/// files, and gives event files their waiting names.
 void RunStaging::tidy() const {
   for (const fs::directory_entry& entry : all_in(root_)) {
     const std::string name = entry.path().filename().string();
@@ -249,7 +251,7 @@ fs::path RunStaging::waiting_folder(const std::string& run) const {
 }
 
 fs::path RunStaging::waiting_file(const std::string& run, const std::string& file) const {
-  // TensorBoard may have been told to look where the log directory lies.
+  // TensorBoard's --logdir may be the parent of the log directory.
   const bool is_read_there = hidden_ || file.find("tfevents") != std::string::npos;
   return waiting_folder(run) / (is_read_there ? hidden_name(file) : file);
 }
@@ -301,7 +303,7 @@ Result<std::string> RunStaging::place(const std::string& run, const std::string&
     return failure(run + " in this directory is a file; give the run another name");
   }
   const fs::path folder = waiting_folder(run);
-  // What a killed call left may not appear with what this one writes.
+  // Leftovers of a killed call must not appear with the files of this one.
   if (begun_.insert(run).second && !options_.resume) fs::remove_all(folder, error);
   fs::create_directories(folder, error);
   if (error) return system_failure("cannot create " + folder.string(), error.value());
@@ -337,7 +339,7 @@ RunStaging::Finished RunStaging::finish(const std::string& run) {
     }
     std::error_code error;
     fs::create_directories(target.parent_path(), error);
-    // Replaces an empty folder, never one with something in it.
+    // Replaces an empty folder, never one with files in it.
     const bool in_one_step =
         !hidden_ && (!fs::exists(target, error) || fs::is_empty(target, error));
     if (in_one_step) {
@@ -389,7 +391,7 @@ void RunStaging::remove_replaced(const std::string& run, const std::set<std::str
   for (const auto& [file, replaced] : files.mapped()) {
     if (not_moved.contains(file) || !converters::is_there(log_directory_ / run / file)) continue;
     for (const std::string& name : replaced) {
-      // It may have been written anew.
+      // A new file may have taken this name.
       if (!files.mapped().contains(name)) ::unlink((log_directory_ / run / name).c_str());
     }
   }
@@ -412,7 +414,7 @@ Leftovers RunStaging::leftovers() const {
 }
 
 void RunStaging::remove_empty_folders(fs::path folder) const {
-  // The first is gone already when it was moved.
+  // The first one no longer exists if it was moved.
   ::rmdir(folder.c_str());
   for (folder = folder.parent_path(); folder != root_ && ::rmdir(folder.c_str()) == 0;) {
     folder = folder.parent_path();

@@ -43,7 +43,7 @@ class SummaryLogs::Output final : public LogOutput {
     return place_;
   }
 
-  // A call that was killed may have written the last window without its details.
+  // A killed call may have written the last window without its details.
   void left_alone() override {
     LastWindow window = {.name = place_.name, .wall_time = window_.start()};
     if (lacks_details_) window.details = window_.details();
@@ -69,10 +69,10 @@ class SummaryLogs::Output final : public LogOutput {
   LogPlace place_;
   std::string worker_;
   std::int64_t span_ = 0;
-  bool lacks_details_ = false;  // the file exists, and the one beside it does not
+  bool lacks_details_ = false;  // the file exists, but its details file does not
 };
 
-// The pictures are those of `tbtrace flamegraph`.
+// The same as `tbtrace flamegraph` needs for its pictures.
 ArgumentSet SummaryLogs::arguments() const {
   return kOperatorArguments - ArgumentSet{ArgumentGroup::inputs};
 }
@@ -109,7 +109,7 @@ SummaryLogs::Folder SummaryLogs::take_folder(const std::string& folder) {
 Status SummaryLogs::finish(const std::string& folder) {
   const Folder of_call = take_folder(folder);
   const LastWindow& last = of_call.last;
-  // The window that was to bear the layout may have failed.
+  // The window that should contain the layout may have failed.
   std::string records = of_call.layout == Layout::due ? last.about_run : std::string();
   if (last.details) records += last.details->records();
   if (records.empty()) return {};

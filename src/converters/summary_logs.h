@@ -1,5 +1,5 @@
-// Event files for plain TensorBoard, `<run>/<worker>/`: a file for each trace, a run for each
-// worker. docs/formats/event_files.md says what they contain.
+// Event files for plain TensorBoard, `<run>/<worker>/`: one file per trace, one run per worker.
+// docs/formats/event_files.md describes their contents.
 #pragma once
 
 #include <cstdint>
@@ -31,18 +31,18 @@ class SummaryLogs final : public LogKind {
   std::vector<std::string> folders_left(const std::string& run) override {
     return staging_.left_below(run);
   }
-  /// Writes the last window's tables and pictures, if they are not in its own file.
+  /// Writes the last window's tables and pictures, if its own file does not have them.
   Status finish(const std::string& folder) override;
 
  private:
   class Output;
   struct LastWindow {
-    std::string name;  // of its file
+    std::string name;  // name of its file
     std::optional<dialects::ProfileDetails> details = {};
     std::string about_run = {};
     double wall_time = 0;
   };
-  /// What a file of this call was to say of the whole run, and whether it was written.
+  /// Whether a file of this call had to contain the run's layout, and whether it was written.
   enum class Layout : std::uint8_t { not_due, due, written };
   struct Folder {
     LastWindow last;
@@ -51,15 +51,15 @@ class SummaryLogs final : public LogKind {
 
   SummaryRun& run_in(const std::string& folder);
   void layout_is_due(const std::string& folder);
-  /// Or was there already.
+  /// Also called if it already existed.
   void was_written(const LogPlace& place, LastWindow window, bool bears_layout);
   Folder take_folder(const std::string& folder);
 
   RunStaging& staging_;
   const ConvertOptions& options_;
   std::map<std::string, SummaryRun> runs_;  // by folder
-  std::set<std::string> taken_;             // folders and spans
-  std::mutex mutex_;                        // of what follows
+  std::set<std::string> taken_;             // `<folder>/<span>`
+  std::mutex mutex_;                        // guards the following members
   std::map<std::string, Folder> folders_;
 };
 

@@ -34,7 +34,7 @@ Status write_all(io::ByteSink& sink, std::string_view records) {
 
 SummaryRun::SummaryRun(const std::map<std::string, std::filesystem::path>& files) {
   for (const auto& [name, path] : files) {
-    // The last window's details belong to its file.
+    // A file with the last window's details belongs to the window's file.
     const bool belongs = name.ends_with(kDetailsEnding) &&
                          files.contains(with_ending(name, kDetailsEnding, kWindowEnding));
     if (writers::is_event_file(name) && !belongs) files_.emplace(name, File{path, {}, {}});
@@ -81,10 +81,10 @@ std::int64_t SummaryRun::next_step_before(Files::iterator place) {
   return 0;
 }
 
-std::optional<std::int64_t> SummaryRun::first_step_behind(Files::iterator place) {
+std::optional<std::int64_t> SummaryRun::first_step_after(Files::iterator place) {
   for (++place; place != files_.end(); ++place) {
-    const writers::StepRange& behind = steps(place->second);
-    if (!behind.empty()) return behind.first;
+    const writers::StepRange& after = steps(place->second);
+    if (!after.empty()) return after.first;
   }
   return std::nullopt;
 }
@@ -94,7 +94,7 @@ std::string SummaryWindow::take_place(SummaryRun& run, const std::string& worker
   std::string name = run.name(worker, span);
   auto place = run.files_.try_emplace(name).first;
   std::int64_t next = events_.place_at(run.next_step_before(place));
-  if (next > run.first_step_behind(place).value_or(next)) {
+  if (next > run.first_step_after(place).value_or(next)) {
     run.files_.erase(place);
     name = run.name(worker, span);
     place = run.files_.try_emplace(name).first;
@@ -103,7 +103,7 @@ std::string SummaryWindow::take_place(SummaryRun& run, const std::string& worker
   place->second.steps = writers::StepRange{events_.first_step(), next - 1};
   number_ = 1;
   number_ += std::distance(run.files_.begin(), place);
-  // The file that this one replaces may have been the one with the layout.
+  // This file may replace the one with the layout.
   place->second.has_layout = false;
   has_layout_ = !run.has_layout();
   place->second.has_layout = has_layout_;

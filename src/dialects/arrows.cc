@@ -15,7 +15,7 @@
 namespace tbtrace::dialects {
 namespace {
 
-/// Which ranges can have an arrow's end at their start.
+/// Which ranges can have the end of a flow event at their start.
 class ArrowEnds {
  public:
   ArrowEnds(const Trace& trace, const Crossings& crossings, std::int64_t origin_ns)
@@ -32,9 +32,9 @@ class ArrowEnds {
       const std::int64_t end_ns = trace.events().end_ns(event);
       const auto [last, first] =
           last_ends.try_emplace({index(trace.events().track(event)), lanes[index(event)]}, end_ns);
-      // chrome://tracing nests by whole microseconds: an outermost range that ends, so rounded,
-      // with the one before is taken to be inside it, and nothing is found at its start. Perfetto
-      // closes a range before it looks for what is open at its end.
+      // chrome://tracing nests by whole microseconds: if an outermost range, so rounded, ends
+      // with the previous one, it counts as inside that one and is not found at its start. Perfetto
+      // closes ranges that end at a time before it looks for the open ranges at that time.
       const bool swallowed =
           !first && start_ns >= last->second && rounded_us(end_ns) <= rounded_us(last->second);
       unfit_[index(event)] = swallowed || end_ns - start_ns <= 1;
@@ -60,7 +60,7 @@ class ForwardBackward {
   void run() {
     const Links& links = trace_.device_links();
     ScopedIds start_of_id(links.scopes());
-    IdMap at_end;  // operators at places where an arrow has an end
+    IdMap at_end;  // operators where a flow event has an end
     std::uint64_t ends = 0;
     const std::span<const FlowEnd> flows = trace_.flows();
     for (std::uint32_t row = 0; row < flows.size(); ++row) {

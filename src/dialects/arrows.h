@@ -1,7 +1,7 @@
-// The arrows of a trace, made anew from its links: from a launch to its work, and from a forward
-// operator to its backward pass. Readers complain of arrows of which an end is missing, or is no
-// range, of those that lead back in time, or of ids that are used twice.
-// Pure function of a trace. Results own what they hold.
+// The flow events of a trace, regenerated from its links: from a launch to its work, and from a
+// forward operator to its backward pass. Readers complain about flow events with a missing end,
+// with an end that is not a range, that lead back in time, or whose ids are used twice.
+// Pure function of a trace. Results own their data.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,17 @@ namespace tbtrace::dialects {
 struct Arrows {
   enum class Kind : std::uint8_t { launch, forward_backward };
   struct End {
-    EventId event = EventId::none;  ///< at whose start it is
-    std::uint32_t id = 0;           ///< of its kind
+    EventId event = EventId::none;  ///< the end is at this event's start
+    std::uint32_t id = 0;           ///< unique within its kind
     Kind kind = Kind::launch;
     bool start = false;
   };
 
   std::vector<End> ends;       ///< sorted by event
-  std::uint64_t left_out = 0;  ///< ends of forward_backward that found no other, or no range
+  std::uint64_t left_out = 0;  ///< ends of forward_backward without another end, or without a range
 };
 
-/// `origin_ns` is what will be subtracted from all times.
+/// `origin_ns` will be subtracted from all times.
 Arrows make_arrows(const Trace& trace, const Crossings& crossings, std::int64_t origin_ns);
 
 }  // namespace tbtrace::dialects

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostFrames = 100;
 constexpr std::size_t kMostBytes = std::size_t{1}
-                                   << 20;  // kept; operators of a frame stand together
+                                   << 20;  // kept; operators of a frame are close together
 
 }  // namespace
 
@@ -30,7 +30,7 @@ std::string_view CallStacks::json(EventId event) {
   for (EventId at = innermost; at != EventId::none && count < kMostFrames; at = frame_above(at)) {
     if (count++ > 0) frames += ';';
     std::string frame(trace_.name(at));
-    std::replace(frame.begin(), frame.end(), ';', ',');  // which parts frames
+    std::replace(frame.begin(), frame.end(), ';', ',');  // `;` separates frames
     frames += frame;
   }
   std::string json;

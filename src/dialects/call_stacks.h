@@ -1,4 +1,4 @@
-// Call stacks of operators in traces that have Python frames as rows instead: the text that the
+// Call stacks of operators, for traces that have Python frames as events instead: the text that the
 // plugin's Operator view groups by.
 // Made from a Trace, which must outlive it. Views are valid until the next call. One thread.
 #pragma once
@@ -25,7 +25,7 @@ class CallStacks {
 
  private:
   const Trace& trace_;
-  std::optional<Column<EventId>> frames_;  // the nearest to each range; made when first asked for
+  std::optional<Column<EventId>> frames_;  // nearest frame around each range; computed on first use
   std::unordered_map<std::uint32_t, std::string> by_frame_;
   std::size_t bytes_ = 0;
 };

@@ -22,14 +22,14 @@ struct Open {
   std::int64_t end_ns;
 };
 
-/// One that is open, on a stack on which none ends after the ones below it.
+/// An open range on a stack where no range ends after those below it.
 struct Ranked {
   Open range;
   int rank = 0;
-  std::size_t lower = 0;  // place of the nearest one below of a lower rank; its own if none is
+  std::size_t lower = 0;  // index of the nearest lower-ranked one below; its own if none
 };
 
-/// The step between neighbouring doubles at the trace's own times: less than that says nothing.
+/// The step between neighbouring doubles at the trace's times; smaller differences mean nothing.
 std::int64_t rounding_ns(const Trace& trace) {
   const double farthest =
       read_us(std::max(std::abs(trace.window_start_ns()), std::abs(trace.window_end_ns())));
@@ -37,7 +37,7 @@ std::int64_t rounding_ns(const Trace& trace) {
   return std::max<std::int64_t>(1, truncated_integer(std::ceil(step * 1000.0)));
 }
 
-/// New ends of ranges that are shortened.
+/// New ends of shortened ranges.
 class RangeEnds {
  public:
   explicit RangeEnds(const Trace& trace) : trace_(trace) {}
@@ -70,7 +70,7 @@ class RangeEnds {
   std::unordered_map<std::uint32_t, std::int64_t> ends_;
 };
 
-/// Finds those that must move, in exact times.
+/// Finds the ranges that must move, in exact times.
 class Sweep {
  public:
   Sweep(const Trace& trace, const Roles& roles, RangeEnds& ends)
@@ -125,7 +125,7 @@ class Sweep {
     Open range{event, trace_.events().start_ns(event), ends_.ns(event)};
     close(stack, range.start_ns);
     const bool may_be_shorter = ends_.may_shorten(event);
-    bool may_stay = false;  // those that are left give way
+    bool may_stay = false;  // the remaining ones give way
     while (!stack.empty() && stack.back().range.end_ns < range.end_ns) {
       Open& around = stack.back().range;
       if (may_be_shorter && range.end_ns - around.end_ns <= rounding_ns_) {
@@ -146,8 +146,9 @@ class Sweep {
     push(stack, range);
   }
 
-  /// Of those that the range crosses, which are on top, one may not move for it. Goes from rank to
-  /// lower rank, of which there are few, so a deep stack costs no more than a flat one.
+  /// Whether one of the crossed ranges, which are on top of the stack, may not move for this range.
+  /// Goes from rank to lower rank, of which there are few, so a deep stack costs no more than a
+  /// flat one.
   bool gives_way(const Stack& stack, const Open& range) const {
     const int rank = roles_.rank(range.event);
     std::size_t at = stack.size() - 1;
@@ -163,12 +164,13 @@ class Sweep {
   std::vector<EventId> moved_;
 };
 
-/// The ends of ranges around the one that starts next.
+/// The ends of the ranges around the next one.
 class EndsAround {
  public:
   static constexpr double kNone = std::numeric_limits<double>::max();
 
-  /// As readers add them up, the first one after the start: those up to it are around nothing more.
+  /// The earliest of these ends after the start, as readers compute them; ranges that end by then
+  /// contain nothing more.
   double first_us(std::int64_t start_ns, double start_us) {
     while (!ends_.empty() && ends_.back().ns <= start_ns) ends_.pop_back();
     auto kept = ends_.end();
@@ -191,16 +193,16 @@ class EndsAround {
 
  private:
   struct End {
-    std::int64_t ns;  // by which ranges nest
+    std::int64_t ns;  // determines the nesting
     double us;
-    double first_us;  // of this one and those around it: work can be over the range around it
+    double first_us;  // minimum with those around it: work can end after the range around it
   };
   std::vector<End> ends_;
 };
 
-/// Shortens ranges whose ends, as readers add them up, are over another one, in places where
-/// nothing crosses. look_at() takes all ranges of a place in order, then fit() does, each ended by
-/// close(); ranges come after those around them, whose ends are final by then.
+/// Shortens ranges whose ends, as readers compute them, are past another range's start or end, on
+/// tracks where nothing crosses. look_at() takes all ranges of a track in order, then fit() does,
+/// each followed by close(); a range comes after those around it, whose ends are final by then.
 class Sums {
  public:
   Sums(const Trace& trace, RangeEnds& ends, std::int64_t origin_ns)
@@ -208,19 +210,19 @@ class Sums {
 
   struct Around {
     Open range;
-    std::int64_t least_end_ns = kNoWork;  // keeps work that started in it so far inside
+    std::int64_t least_end_ns = kNoWork;  // keeps the work that has started in it inside
     std::int64_t fitted_end_ns = 0;
   };
   struct Stacks {
     std::vector<Around> open;
-    std::vector<Open> ended;  // before any range that readers have start later
+    std::vector<Open> ended;  // before the next range with a later start for readers
     EndsAround ends;
   };
 
   void look_at(Stacks& place, EventId event) {
     const Open range{event, trace_.events().start_ns(event), ends_.ns(event)};
     while (!place.open.empty() && place.open.back().range.end_ns <= range.start_ns) pop(place);
-    const bool has_length = range.end_ns > range.start_ns;  // else it crosses nothing
+    const bool has_length = range.end_ns > range.start_ns;  // otherwise it cannot cross anything
     if (has_length) end_before(place.ended, range.start_ns);
     if (!place.open.empty() && !ends_.may_shorten(event)) {
       std::int64_t& least_end_ns = place.open.back().least_end_ns;
@@ -239,7 +241,7 @@ class Sums {
     std::vector<Around>& open = place.open;
     Open range{event, trace_.events().start_ns(event), ends_.ns(event)};
     while (!open.empty() && open.back().range.end_ns <= range.start_ns) open.pop_back();
-    Around around{range};  // with its old end, by which the others nest
+    Around around{range};  // with its old end, which determines the nesting
     const double start_us = read_us(range.start_ns - origin_ns_);
     const double around_us = place.ends.first_us(range.start_ns, start_us);
     if (ends_.may_shorten(event)) {
@@ -256,7 +258,7 @@ class Sums {
  private:
   static constexpr std::int64_t kNoWork = std::numeric_limits<std::int64_t>::min();
 
-  /// What started in a range started in those around it, too.
+  /// Work that started in a range also started in the ranges around it.
   void pop(Stacks& place) {
     const Around inner = place.open.back();
     place.open.pop_back();
@@ -271,7 +273,7 @@ class Sums {
     least_end_ns = std::max(least_end_ns, inner.least_end_ns);
   }
 
-  /// Ranges that readers have start together nest, whatever their ends.
+  /// Ranges with equal starts for readers nest, whatever their ends.
   void end_before(std::vector<Open>& ended, std::int64_t start_ns) {
     const double start_us = read_us(start_ns - origin_ns_);
     std::erase_if(ended, [&](const Open& range) {
@@ -289,7 +291,7 @@ class Sums {
     shorten(range, last_end_ns(start_ns, end_ns, limit_us) + origin_ns_);
   }
 
-  /// Unless that cuts off work in it.
+  /// Does nothing if that would cut off work inside.
   void shorten(Open& range, std::int64_t end_ns) {
     if (end_ns >= range.end_ns) return;
     const auto least = least_end_.find(static_cast<std::uint32_t>(range.event));
@@ -305,12 +307,12 @@ class Sums {
   const Trace& trace_;
   RangeEnds& ends_;
   std::int64_t origin_ns_;
-  std::unordered_map<std::uint32_t, double> next_start_us_;  // of the next one, if the sum is later
+  std::unordered_map<std::uint32_t, double> next_start_us_;  // the next one's, if the sum is later
   std::unordered_map<std::uint32_t, std::int64_t> least_end_;  // of ranges with work in them
 };
 
-/// By start, longer ones first. Work is inside what is just as long, so that this still holds when
-/// what was longer has been shortened.
+/// By start, longer ones first. Work is inside a range of the same length, so that this still holds
+/// after the longer range has been shortened.
 bool comes_before(const Trace& trace, EventId a, EventId b) {
   const Events& events = trace.events();
   if (events.start_ns(a) != events.start_ns(b)) return events.start_ns(a) < events.start_ns(b);
@@ -338,7 +340,8 @@ Column<EventId> in_order(const Trace& trace) {
   return events;
 }
 
-/// Lanes in which nothing overlaps, for what is left when nesting alone needs too many.
+/// Distributes the ranges that are left to lanes without any overlap, if nesting needs too many
+/// lanes.
 void spread(const Trace& trace, std::span<const EventId> events, std::uint32_t first_lane,
             std::vector<Crossings::Move>& moved) {
   struct Lane {
@@ -367,7 +370,7 @@ void spread(const Trace& trace, std::span<const EventId> events, std::uint32_t f
   }
 }
 
-/// All places: threads without what moved from them, then lanes.
+/// All tracks: threads without the ranges that moved, then lanes.
 void fit_sums(const Trace& trace, std::span<const EventId> in_order,
               const std::vector<Crossings::Move>& moved, Sums& sums) {
   const Events& events = trace.events();
@@ -402,7 +405,7 @@ void fit_sums(const Trace& trace, std::span<const EventId> in_order,
 }  // namespace
 
 Crossings find_crossings(const Trace& trace, const Roles& roles, std::int64_t origin_ns) {
-  constexpr std::uint32_t kMostNested = 16;  // text made for it could need one for every range
+  constexpr std::uint32_t kMostNested = 16;  // a crafted file could need one lane per range
   RangeEnds ends(trace);
   Sweep sweep(trace, roles, ends);
   Crossings crossings;

@@ -1,7 +1,7 @@
-// Ranges of one thread that overlap without one being inside the other: viewers drop one of two,
-// and the plugin drops operators. Finds those that have to move to a lane beside their thread, and
-// those that only cross because times were or will be rounded, which are shortened. Pure function
-// of a trace. Results own what they hold.
+// Finds ranges of one thread that overlap without one being inside the other. Viewers drop one of
+// the two, and the plugin drops operators. Some have to move to a lane beside their thread; others
+// cross only because times were or will be rounded, and are shortened. Pure function of a trace.
+// Results own their data.
 #pragma once
 
 #include <cstdint>
@@ -28,13 +28,13 @@ struct Crossings {
   std::vector<Shorter> shortened;  ///< sorted by event
 };
 
-/// `origin_ns` is what will be subtracted from all times. Afterwards no two ranges of a lane, or of
-/// what is left of a thread, cross: not in nanoseconds, and not for readers that take times for
-/// doubles of microseconds and add start and duration. Where such a sum is past the end of the
-/// range around it or past the start of the next one, the range ends earlier, by no more than the
-/// doubles need: 1 ns near 0, hundreds far from it. If the range around it then ends before its
-/// start, it has no length. Kernels, memcpys and memsets keep their ends, and so does what they
-/// would be cut off from; such sums can still cross. Given what was written, with the same origin,
+/// `origin_ns` will be subtracted from all times. Afterwards no two ranges of a lane, or of what is
+/// left of a thread, cross: neither in nanoseconds, nor for readers that hold times as doubles of
+/// microseconds and add start and duration. If such a sum is past the end of the range around it or
+/// past the start of the next one, the range ends earlier, by no more than the doubles require: 1
+/// ns near 0, hundreds far from it. If the range around it would then end before its start, it has
+/// no length. Kernels, memcpys and memsets keep their ends, and so do the ranges around them that
+/// would cut them off; such sums can still cross. Applied to its own output with the same origin,
 /// it finds nothing.
 Crossings find_crossings(const Trace& trace, const Roles& roles, std::int64_t origin_ns);
 

@@ -24,7 +24,7 @@ Devices::Devices(const Trace& trace) {
   if (!listed.empty()) list_devices(trace, listed);
 }
 
-/// The processes with work on a device; those that are texts with their streams.
+/// The process ids with work on a device; if they are text, together with their streams.
 Devices::Used Devices::used_devices(const Trace& trace) {
   const Events& events = trace.events();
   std::vector<bool> on_device(trace.tracks().size());
@@ -45,7 +45,7 @@ Devices::Used Devices::used_devices(const Trace& trace) {
   return used;
 }
 
-/// By id, where that is one of its own and fits, else by the place among the others.
+/// By id if it is unique and in range, else by position in the list.
 Devices::Listed Devices::listed_devices(const Trace& trace) {
   Listed listed;
   const auto json = trace.metadata().find("deviceProperties");
@@ -63,7 +63,7 @@ Devices::Listed Devices::listed_devices(const Trace& trace) {
   return listed;
 }
 
-/// Listed ones keep their numbers; of the others first those that may keep theirs are served.
+/// Listed devices keep their numbers; of the others, those that can keep theirs come first.
 void Devices::number_devices(const Used& used, const Listed& listed) {
   std::vector<std::int64_t> unlisted;
   for (const std::int64_t number : used.numbers) {
@@ -84,7 +84,7 @@ void Devices::number_devices(const Used& used, const Listed& listed) {
   }
 }
 
-/// Devices of memory keep their numbers; those that the plugin has no row for get others.
+/// Memory devices keep their numbers, except those for which the plugin has no row.
 void Devices::number_memory(const Trace& trace, const Listed& listed) {
   std::set<std::int64_t> without_row;
   for (const MemoryRecord& record : trace.memory()) {
@@ -95,7 +95,7 @@ void Devices::number_memory(const Trace& trace, const Listed& listed) {
   for (const std::int64_t number : without_row) numbers_[number] = take_number(number, listed);
 }
 
-/// The first of the list that nobody uses, else the one that is wanted, else any.
+/// The first unused number in the list, else the wanted one, else any.
 std::int64_t Devices::take_number(std::int64_t wanted, const Listed& listed) {
   const auto is_free = [&](std::int64_t number) { return !taken_.contains(number); };
   std::int64_t number = -1;
@@ -112,7 +112,7 @@ std::int64_t Devices::take_number(std::int64_t wanted, const Listed& listed) {
   return number;
 }
 
-/// The plugin takes the place in the list for the number, so no place is left out.
+/// The plugin uses the position in the list as the number, so no position is left out.
 void Devices::list_devices(const Trace& trace, const Listed& listed) {
   std::int64_t last = std::max(listed.rbegin()->first, taken_.empty() ? 0 : *taken_.rbegin());
   for (const MemoryRecord& record : trace.memory()) {

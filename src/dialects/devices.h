@@ -1,7 +1,7 @@
-// Numbers of devices as the plugin needs them: places in the list `deviceProperties`, below 64.
-// Made from a Trace; owns what it holds. Immutable.
-// Numbers that the list has are kept. ROCm counts processors as devices too: numbers that the list
-// does not have go to its devices that nobody else uses, in order, else behind its end.
+// Device numbers as the plugin needs them: positions in the list `deviceProperties`, below 64.
+// Made from a Trace; owns its data. Immutable.
+// Numbers in the list are kept. ROCm also counts CPUs as devices: numbers that are not in the list
+// are assigned to its unused devices, in order, and after that to new ones at its end.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ class Devices {
   explicit Devices(const Trace& trace);
 
   /// The number to write for the process of a device's track. torch.autograd.profiler wrote the
-  /// device where others write the stream.
+  /// device in place of the stream.
   std::int64_t number(const Track& track) const;
-  /// The same for a record of memory.
+  /// The same for a memory record.
   std::int64_t memory_number(std::int64_t device_id) const;
 
-  /// The list, spaced JSON; empty if the file has none, or it makes no sense.
+  /// The list as spaced JSON; empty if the file has none, or an invalid one.
   const std::string& properties() const { return properties_; }
   std::uint64_t renumbered() const { return renumbered_; }
 
@@ -48,7 +48,7 @@ class Devices {
 
   std::map<std::int64_t, std::int64_t> numbers_;
   std::map<TextKey, std::int64_t> text_numbers_;
-  std::set<std::int64_t> taken_;  // of all rows
+  std::set<std::int64_t> taken_;  // numbers in use
   std::string properties_;
   std::uint64_t renumbered_ = 0;
 };

@@ -1,4 +1,4 @@
-// The strings of a trace as JSON, made once while there are few of them.
+// The strings of a trace as JSON, cached up to a limit.
 // Owns the texts; views are valid until the next call. One thread at a time.
 #pragma once
 
@@ -19,7 +19,7 @@ class JsonTexts {
  public:
   explicit JsonTexts(const Trace& trace) : trace_(trace) {}
 
-  /// With its quotes.
+  /// Including the quotes.
   std::string_view operator[](StringId id) {
     if (places_.size() <= index(id)) places_.resize(index(id) + 1);
     if (places_[index(id)].size == 0 && texts_.size() > kMostBytes) {
@@ -40,7 +40,7 @@ class JsonTexts {
 
   struct Place {
     std::size_t start = 0;
-    std::size_t size = 0;  // 0: not made yet
+    std::size_t size = 0;  // 0: not cached yet
   };
 
   const Trace& trace_;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kLargestKept = std::numeric_limits<std::uint32_t>::max() - 1;
 
-/// The plugin's own dialect, that of 2020 and 2021: what it says of such a trace stays unchanged.
+/// The plugin's own dialect, that of 2020 and 2021: such a trace is shown as it was before.
 bool is_plugins_own(const Trace& trace) {
   constexpr std::array<std::string_view, 4> kOwn = {"Runtime", "Kernel", "Memcpy", "Memset"};
   return std::any_of(trace.categories().begin(), trace.categories().end(),
@@ -64,7 +64,7 @@ void LinkNumbers::measure_depth() {
   }
 }
 
-/// The innermost node around that may take launches.
+/// The innermost enclosing node that may take launches.
 void LinkNumbers::find_takers() {
   takers_ = nearest_ranges(trace_, [&](EventId event) {
     const Role role = roles_.role(event);
@@ -73,8 +73,8 @@ void LinkNumbers::find_takers() {
   });
 }
 
-/// Every operator and annotation gets an id of its own. New ones begin behind the correlations:
-/// where the ids of most launches equal their correlations, readers use neither.
+/// Every operator and annotation gets its own id. New ids begin after the correlations: if the ids
+/// of most launches equal their correlations, readers use neither.
 void LinkNumbers::number_operators() {
   std::int64_t next = 1;
   for (std::size_t row = 0; row < external_id_.size(); ++row) {
@@ -109,9 +109,9 @@ bool LinkNumbers::keeps_external_ids() const {
   return true;
 }
 
-/// The plugin takes a kernel for communication when it has the id of the collective's row. Where an
-/// operator holds just that row and no other launches, both get the operator's id: the plugin gives
-/// the time to the operator, which it meets first, as torch does.
+/// The plugin counts a kernel as communication if it has the id of the collective's row. If an
+/// operator contains only that row and no other launches, both get the operator's id: the plugin
+/// assigns the time to the operator, which it finds first, as torch does.
 void LinkNumbers::join_collectives() {
   const CallTree& tree = trace_.call_tree();
   struct Holder {
@@ -169,7 +169,7 @@ EventId LinkNumbers::owner(EventId launch, EventId op) const {
 }
 
 /// The plugin merges an operator with its only child of the same name, and then forgets the
-/// launches of the outer one: they go to the child.
+/// launches of the outer one. Therefore they are assigned to the child.
 Column<EventId> LinkNumbers::merged_children() const {
   Column<EventId> only_child;
   if (dialect_ != Dialect::plugin) return only_child;
@@ -182,9 +182,9 @@ Column<EventId> LinkNumbers::merged_children() const {
     const EventId parent = entry_of(nodes, tree.parent(event));
     if (parent == EventId::none) continue;
     EventId& child = only_child[index(parent)];
-    child = child == EventId::none ? event : parent;  // itself: there are several
+    child = child == EventId::none ? event : parent;  // itself means: several children
   }
-  // As they are written: a collective may be an operator there, and have another name.
+  // In written form: a collective may be written as an operator with another name.
   const auto is_plain_op = [&](EventId event) {
     return (trace_.kind(event) == EventKind::cpu_op && roles_.role(event) == Role::op) ||
            is_listed_collective(event);
@@ -201,7 +201,7 @@ Column<EventId> LinkNumbers::merged_children() const {
         child != event && is_plain_op(event) && is_plain_op(child) && same_name(event, child);
     if (!same) child = EventId::none;
   }
-  // Of a chain the last one.
+  // In a chain of merged nodes, take the last one.
   for (std::size_t row = tree.ranges().size(); row-- > 0;) {
     EventId& child = only_child[index(tree.ranges()[row])];
     const EventId last = entry_of(only_child, child);
@@ -242,7 +242,7 @@ void LinkNumbers::find_owners() {
   const Column<EventId> annotations = nearest_ranges(
       trace_, [&](EventId event) { return trace_.kind(event) == EventKind::user_annotation; });
 
-  // A launch goes where the model puts its first work.
+  // A launch belongs to the operator of its first work in the model.
   const bool may_add_launches = dialect_ == Dialect::plugin && !is_plugins_own(trace_);
   Column<bool> settled;
   settled.resize(external_id_.size(), false);
@@ -289,7 +289,7 @@ void LinkNumbers::number_launches() {
     return static_cast<std::uint32_t>(own > 0 ? own : next++);
   };
   const Links& links = trace_.device_links();
-  ScopedIds of_file(links.scopes());  // the process's number -> the launch's row
+  ScopedIds of_file(links.scopes());  // by process and correlation: row of the launch
   for (std::size_t row = 0; row < correlation_.size(); ++row) {
     const auto event = static_cast<EventId>(row);
     if (trace_.kind(event) != EventKind::runtime) continue;

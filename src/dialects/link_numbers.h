@@ -1,7 +1,8 @@
 // The two ids by which readers join rows: `External id` (a launch and its work to an operator) and
-// `correlation` (work to its launch), made from the model's links whatever the file's ids are.
+// `correlation` (work to its launch), from the model's links, whatever the file's ids are.
 // Made from a Trace, which must outlive it. Immutable. Owns its columns.
-// Ids of the file that say the same are kept; otherwise all of a kind are numbered anew.
+// The file's ids are kept if they are consistent with the links; otherwise all ids of that kind are
+// renumbered.
 #pragma once
 
 #include <cstdint>
@@ -20,21 +21,21 @@ class LinkNumbers {
 
   /// 0: belongs to no operator.
   std::uint32_t external_id(EventId event) const { return external_id_[index(event)]; }
-  /// 0: takes no part in a launch.
+  /// 0: not part of a launch.
   std::uint32_t correlation(EventId event) const { return correlation_[index(event)]; }
 
-  /// Nodes so deep in the plugin's tree that it would hang; it must not see them.
+  /// Nodes so deep in the plugin's tree that it would hang; they must be hidden from it.
   bool too_deep(EventId event) const {
     return !depth_.empty() && depth_[index(event)] > kDeepestNode;
   }
   std::uint64_t too_deep_count() const { return too_deep_; }
 
-  /// An annotation of a collective that is written as an operator, so that its kernels' time is
-  /// listed: its operator launches other kernels too, or there are several in one.
+  /// A collective's annotation that is written as an operator, so that the time of its kernels is
+  /// listed: its operator also launches other kernels, or contains several collectives.
   bool is_listed_collective(EventId event) const;
 
-  /// Work whose operator is known though its launch is not in the file; sorted by event. The plugin
-  /// needs a launch to see it.
+  /// Work whose operator is known but whose launch is not in the file; sorted by event. The plugin
+  /// ignores work without a launch.
   struct Missing {
     EventId work = EventId::none;
     EventId op = EventId::none;
@@ -64,8 +65,8 @@ class LinkNumbers {
   Column<std::uint32_t> external_id_;
   Column<std::uint32_t> correlation_;
   Column<std::uint16_t> depth_;
-  Column<EventId> takers_;       // while owners are looked for: the nearest that takes launches
-  Column<EventId> collectives_;  // and the nearest collective or operator
+  Column<EventId> takers_;       // during find_owners(): the nearest that takes launches
+  Column<EventId> collectives_;  // likewise: the nearest collective or operator
   std::vector<EventId> listed_collectives_;  // sorted
   std::vector<Missing> missing_;
   std::uint64_t too_deep_ = 0;

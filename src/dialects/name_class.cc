@@ -14,7 +14,7 @@ namespace {
 using analyses::is_data_loading;
 using analyses::is_plugin_collective;
 
-/// What c10d calls the variants of the plugin's five collectives: the same data move, from or into
+/// c10d's names for the variants of the plugin's five collectives: the same data move, from or into
 /// one tensor or several.
 constexpr std::array kVariants = std::to_array<std::pair<std::string_view, std::string_view>>({
     {"_broadcast_oop", "broadcast"},

@@ -12,13 +12,13 @@ namespace tbtrace::dialects {
 namespace {
 
 constexpr std::int64_t kLargestSound = std::int64_t{1} << 53;  // doubles hold integers up to here
-constexpr std::int64_t kFirstNew = 1'000'000'000;              // far from ids that systems give
+constexpr std::int64_t kFirstNew = 1'000'000'000;              // far from ids that systems assign
 
 bool is_sound(const TrackKey& key) {
   return key.text == StringId::empty && key.number >= 0 && key.number <= kLargestSound;
 }
 
-/// `stream 7` is 7.
+/// The number in `stream 7`.
 std::optional<std::int64_t> stream_number(std::string_view text) {
   constexpr std::string_view kPrefix = "stream ";
   if (!text.starts_with(kPrefix)) return std::nullopt;
@@ -26,25 +26,25 @@ std::optional<std::int64_t> stream_number(std::string_view text) {
   return number && *number >= 0 && *number <= kLargestSound ? number : std::nullopt;
 }
 
-/// A number from its text, as the reader makes one.
+/// A number's text as the reader stores it.
 std::string normal(std::string_view text) {
   const auto number = parse_integer(text);
   return number ? std::to_string(*number) : std::string(text);
 }
 
-/// What stands on a track.
+/// The contents of a track.
 struct Content {
   bool device = false;
   bool host = false;
   bool node = false;
-  bool only_span = true;  ///< the recording's window, whose ids Kineto writes as text
+  bool only_span = true;  ///< holds only the recording's window, whose ids Kineto writes as text
 };
 
 }  // namespace
 
-/// What is known while places are made.
+/// Temporary state while places are assigned.
 struct Places::Making {
-  /// Gives numbers that nothing else has.
+  /// Assigns unused numbers.
   struct Numbers {
     std::set<std::int64_t> used;
     std::int64_t next = kFirstNew;
@@ -60,7 +60,7 @@ struct Places::Making {
   Numbers processes;
   Numbers threads;
   std::set<std::pair<std::int64_t, std::int64_t>> taken;  // process and thread
-  std::set<std::int64_t> taken_by_nodes;                  // the plugin does not look at processes
+  std::set<std::int64_t> taken_by_nodes;                  // the plugin ignores processes
 };
 
 Places::Places(const Trace& trace, const Roles& roles, const Devices& devices,
@@ -78,7 +78,7 @@ Places::Places(const Trace& trace, const Roles& roles, const Devices& devices,
   place_lanes(making);
 }
 
-/// What stands on tracks, and which numbers are taken because they stay.
+/// Finds out what tracks contain, and which numbers are taken because they are kept.
 void Places::look_at_tracks(const Roles& roles, Making& making) const {
   const Events& events = trace_.events();
   making.contents.resize(places_.size());
@@ -114,7 +114,7 @@ void Places::place_processes(const Devices& devices, Making& making) {
     Place& place = places_[row];
     const std::string text = key_text(trace_, track.process);
     place.is_device = content.device;
-    // Also what only has a name: it names the device.
+    // Also a track that only has a name, which is the device's name.
     if (place.is_device || (!content.host && device_processes_.contains(text))) {
       place.process = devices.number(track);
       continue;
@@ -133,7 +133,7 @@ void Places::place_processes(const Devices& devices, Making& making) {
   }
 }
 
-/// Sound numbers first, so that they stay.
+/// Valid numbers first, so that they are kept.
 void Places::place_threads(Making& making) {
   for (std::size_t row = 0; row < places_.size(); ++row) {
     const TrackKey& thread = trace_.tracks()[row].thread;

@@ -1,7 +1,7 @@
-// Process and thread numbers for the tracks of a trace: numbers that every reader takes, and lanes
-// beside the tracks on which ranges cross.
+// Process and thread numbers for the tracks of a trace: numbers that every reader accepts, and
+// lanes beside tracks with crossing ranges.
 // Made from a Trace, which must outlive it. Immutable.
-// Numbers that are sound are kept; negative ones, those beyond 2^53 and texts get new ones.
+// Valid numbers are kept; negative numbers, those beyond 2^53 and texts get new ones.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ struct Place {
   bool is_device = false;
 };
 
-/// A row of metadata that a track needs which the file does not name as it is written.
+/// A metadata row for a track that the file does not name under its new number.
 struct PlaceName {
   Place place;
   std::string name;
@@ -44,7 +44,7 @@ class Places {
   const Place& of_track(TrackId track) const { return places_[index(track)]; }
   const Place& of_event(EventId event) const;
 
-  /// A process and thread as they stand in the file, also those that are on no track.
+  /// The place of a process and thread id in the file's form, even without a track.
   Place of_text(std::string_view process, std::string_view thread) const;
 
   std::span<const PlaceName> names() const { return names_; }
@@ -63,7 +63,7 @@ class Places {
   const Crossings& crossings_;
   std::vector<Place> places_;  // by track
   std::map<std::pair<std::size_t, std::uint32_t>, Place> lanes_;
-  // By the file's text.
+  // By the file's text of the id.
   std::map<std::string, std::int64_t, std::less<>> processes_;
   std::map<std::string, std::int64_t, std::less<>> device_processes_;
   std::map<std::pair<std::string, std::string>, Place> by_text_;

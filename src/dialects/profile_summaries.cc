@@ -27,21 +27,21 @@ using writers::SummaryRecords;
 
 constexpr double kNsOfMs = 1e6;
 constexpr double kBytesOfMib = 1 << 20;
-constexpr std::size_t kRows = 50;  // of a table; TensorBoard takes a second for 3000
+constexpr std::size_t kRows = 50;  // per table; TensorBoard takes a second for 3000
 // A card of the Images tab shows a picture 350 px wide, whatever its own width.
 constexpr int kCardWidth = 350;
 constexpr int kCardScale = 4;  // at "actual size" and on sharp screens
 constexpr int kCardNames = 10;
 
-/// With one GPU per rank the tag has no number, so that all ranks share it: a chart in TensorBoard
-/// shows one tag of all runs.
+/// With one GPU per rank the tag has no number, so that all ranks share it: a TensorBoard chart
+/// shows one tag for all runs.
 std::string busy_tag(const StepBreakdown& breakdown, std::size_t device) {
   return breakdown.devices.size() == 1
              ? "profile/gpu/busy_pct"
              : fmt::format("profile/gpu{}/busy_pct", breakdown.devices[device]);
 }
 
-/// The same for memory, by type of device.
+/// The same for memory, by device type.
 std::string memory_tag(const StepBreakdown& breakdown, const StepMemoryDevice& device) {
   // c10::DeviceType: 0 is the CPU, 1 CUDA.
   std::string name = device.type == 0   ? "cpu"
@@ -101,7 +101,7 @@ void add_step(SummaryRecords& text, SummaryMoment moment, const StepBreakdown& b
 }
 
 void add_durations(SummaryRecords& text, SummaryMoment moment, const Trace& trace) {
-  // Lengths differ by powers of ten, which an axis of TensorBoard's cannot show.
+  // Durations differ by powers of ten, which TensorBoard's axis cannot show.
   std::vector<double> operators;
   std::vector<double> kernels;
   for (const EventId event : trace.by_start()) {
@@ -113,7 +113,7 @@ void add_durations(SummaryRecords& text, SummaryMoment moment, const Trace& trac
     (kind == EventKind::kernel ? kernels : operators)
         .push_back(std::log10(static_cast<double>(ns) / 1e3));
   }
-  // From 1 ns to 1000 s, ten buckets for a power of ten.
+  // From 1 ns to 1000 s, ten buckets per power of ten.
   std::vector<double> edges;
   for (int tenth = -30; tenth <= 90; ++tenth) edges.push_back(tenth / 10.0);
   if (!operators.empty()) {
@@ -138,8 +138,8 @@ ProfileSummaries::ProfileSummaries(const Trace& trace, bool infer_steps)
                  (!breakdown_.steps.empty() && breakdown_.steps.front().name != "[all]")) {}
 
 std::int64_t ProfileSummaries::place_at(std::int64_t first_step) {
-  // JavaScript tells numbers apart up to the double of this. Beyond, each step stands behind the
-  // one before.
+  // JavaScript distinguishes integers up to twice this number. Beyond it, each step comes directly
+  // after the previous one.
   constexpr std::int64_t kMost = std::int64_t{1} << 52;
   std::int64_t next = std::clamp<std::int64_t>(first_step, 0, 2 * kMost);
   steps_.clear();
@@ -190,7 +190,7 @@ std::string ProfileSummaries::covered_steps() const {
   std::string covered =
       steps.size() == 1 ? "Step " + name(steps.front())
                         : fmt::format("Steps {} to {}", name(steps.front()), name(steps.back()));
-  // Numbers may be missing, come again, or go back.
+  // Numbers may be missing, repeated, or go back.
   bool in_a_row = true;
   for (std::size_t at = 1; at < steps.size(); ++at) {
     in_a_row = in_a_row && steps[at - 1].number < std::numeric_limits<std::int64_t>::max() &&
@@ -236,7 +236,7 @@ std::string ProfileDetails::records() const {
                                                                      .width = kCardWidth,
                                                                      .scale = kCardScale,
                                                                      .names_below = kCardNames});
-    // A build without cairo draws no pictures. Where memory is short they are not left out.
+    // Without cairo there are no pictures. Running out of memory is not a reason to omit them.
     if (png.status().code() == StatusCode::out_of_memory) throw std::bad_alloc();
     if (png.ok()) text.add_image(moment_, picture.tag, *png);
   }

@@ -17,10 +17,10 @@
 namespace tbtrace::dialects {
 namespace {
 
-// Sums are doubles: those of whole numbers might not fit.
+// Sums are doubles, because sums of integers could overflow.
 
-/// Three digits after the point are a microsecond.
-/// Adding 0 makes -0, which would be printed with its sign, 0.
+/// Three decimals, that is, microseconds. Adding 0 turns -0, which would be printed with its sign,
+/// into 0.
 double ms(std::int64_t ns) { return std::round(static_cast<double>(ns) / 1e3) / 1e3 + 0.0; }
 double mib(std::int64_t bytes) {
   return std::round(static_cast<double>(bytes) / (1 << 20) * 1e3) / 1e3 + 0.0;
@@ -33,7 +33,7 @@ double sum(std::int64_t one, std::int64_t two) {
   return static_cast<double>(one) + static_cast<double>(two);
 }
 
-/// `[idle]` and `[unattributed]` stand for time and memory that no call has.
+/// Empty for `[idle]` and `[unattributed]`, which have no calls.
 Cell calls(const OperatorRow& row) {
   if (row.key == "[idle]" || row.key == "[unattributed]") return {};
   return row.count;
@@ -44,7 +44,7 @@ bool is_of_gpu(StepRole role) {
          role == StepRole::runtime;
 }
 
-/// The host's rows that have a figure, the greatest first: kernels have a table of their own.
+/// The host rows with a value, largest first; kernels have a table of their own.
 std::vector<const OperatorRow*> largest(const OperatorSummary& summary,
                                         const std::function<double(const OperatorRow&)>& by) {
   std::vector<const OperatorRow*> rows;
@@ -103,7 +103,7 @@ std::string kernel_card(const Trace& trace, const CardOptions& options) {
 }
 
 std::string memory_card(const OperatorSummary& operators, const CardOptions& options) {
-  // As they are shown: less than half a KiB is 0.
+  // Rounded as shown: less than half a KiB is 0.
   auto all = largest(operators, [](const OperatorRow& row) {
     return std::abs(mib(row.self_cpu_memory_usage_bytes)) +
            std::abs(mib(row.self_device_memory_usage_bytes));

@@ -1,5 +1,4 @@
-// Tables of a profile as cards of TensorBoard's Text tab: few columns, times in ms, the largest
-// first.
+// Tables of a profile for TensorBoard's Text tab: few columns, times in ms, largest first.
 #pragma once
 
 #include <cstddef>
@@ -14,20 +13,19 @@ namespace tbtrace::dialects {
 
 struct CardOptions {
   std::string heading;    ///< Markdown: what part of the trace the table covers
-  std::size_t rows = 50;  ///< at most; a line tells how many are not shown
+  std::size_t rows = 50;  ///< at most; a line says how many are not shown
 };
 
-/// Each is empty if the trace has nothing for it.
+/// Each is empty if the trace has no data for it.
 std::string operator_card(const OperatorSummary& operators, const CardOptions& options);
 std::string kernel_card(const Trace& trace, const CardOptions& options);
-/// What operators allocated themselves, less what they freed: the 50 largest by magnitude, sorted
-/// by value.
+/// Self memory of operators, allocated minus freed: the 50 largest by magnitude, sorted by value.
 std::string memory_card(const OperatorSummary& operators, const CardOptions& options);
 std::string step_card(const StepBreakdown& steps, const CardOptions& options);
 
-/// The parts that the steps have, in the order of StepRole: those of a GPU (kernels, copies,
-/// memsets, runtime calls) if any of these takes time in any step, communication and data loading
-/// if they take time in any step, and always what is left for the host.
+/// The roles to show, in the order of StepRole: GPU roles (kernels, memcpys, memsets, runtime
+/// calls) if any of them takes time in any step, communication and data loading if they take time
+/// in any step, and always the remaining host time.
 std::vector<StepRole> shown_roles(const StepBreakdown& steps);
 
 }  // namespace tbtrace::dialects

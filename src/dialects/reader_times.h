@@ -1,6 +1,5 @@
-// Times as readers of doubles have them: the file's decimal microseconds rounded to the nearest
-// double, and the end of a range as the rounded sum of its start and its duration.
-// Pure functions, any thread.
+// Times as seen by readers that use doubles: the file's decimal microseconds rounded to the nearest
+// double, and a range's end as the rounded sum of its start and its duration.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +18,8 @@ inline double read_end_us(std::int64_t start_ns, std::int64_t end_ns) {
   return read_us(start_ns) + read_us(end_ns - start_ns);
 }
 
-/// The last end, from the start up to `end_ns`, that is read as at most `limit_us`; the start if
-/// that is read as later.
+/// The last end between the start and `end_ns` that is read as at most `limit_us`; the start if
+/// even that is read as later.
 inline std::int64_t last_end_ns(std::int64_t start_ns, std::int64_t end_ns, double limit_us) {
   if (read_end_us(start_ns, end_ns) <= limit_us) return end_ns;
   std::int64_t above = end_ns;

@@ -10,12 +10,12 @@
 namespace tbtrace::dialects {
 namespace {
 
-// Of annotations and shadows that the plugin must not see: it would take them for steps, for
-// collectives a second time, or for work of the CPU.
+// For annotations, on the host and on devices, that must be hidden from the plugin: it would take
+// them for steps, for collectives a second time, or for CPU work.
 constexpr std::string_view kUnseenAnnotation = "annotation";
 constexpr std::string_view kUnseenShadow = "gpu_annotation";
 
-/// Categories of today's Kineto for the calls and the device work; older ones get these names.
+/// Kineto's current categories for calls and device work; older categories get these names.
 constexpr std::array<std::string_view, 12> kModern = {
     "cuda_runtime",
     "cuda_driver",
@@ -85,7 +85,7 @@ Role Roles::role(EventId event) const {
   }
 }
 
-/// The plugin's category `Python`, whose rows are in its tree and no operators.
+/// The plugin's category `Python`, whose rows are in its tree but are not operators.
 bool Roles::is_python_node(EventId event) const {
   const std::string_view own = trace_.string(trace_.category(event).name);
   return own == "python" || own == "Python";
@@ -103,7 +103,7 @@ Role Roles::annotation_role(EventId event) const {
     case NameClass::data_parallel:
       return Role::annotation_node;
     case NameClass::distributed_data_parallel:
-      // The plugin would recommend nccl to a job whose collectives of nccl it does not know.
+      // The plugin would recommend nccl to a job that uses nccl collectives it does not know.
       return any_nccl_ ? Role::annotation : Role::annotation_node;
     case NameClass::lightning:
       return lightning_ ? Role::annotation_node : Role::annotation;
@@ -140,13 +140,13 @@ std::string_view Roles::category(EventId event) const {
     case EventKind::trace_span:
       return "Trace";
     case EventKind::python_function: {
-      // The plugin never ends with modules that have no place among the frames.
+      // The plugin never finishes if a module is not part of the frames.
       const bool lost_module =
           trace_.events().is_module(event) && !trace_.events().is_python_frame(event);
       return plugin && lost_module ? kUnseenAnnotation : own;
     }
     default:
-      // Categories with which the plugin looks for what ranges do not have.
+      // In these categories the plugin expects data that ranges do not have.
       return plugin && (own == "forward_backward" || own == "memory" || own == "Memory")
                  ? kUnseenAnnotation
                  : own;
@@ -163,7 +163,7 @@ int Roles::rank(EventId event) const {
     case Role::step:
     case Role::annotation_node:
     case Role::collective:
-      // What the plugin's tree consists of stays together; frames are not in it.
+      // The nodes of the plugin's tree stay together; frames are not part of it.
       return dialect_ == Dialect::plugin ? 2 : 5;
     case Role::launch:
       return 3;

@@ -1,6 +1,6 @@
-// What each range is to a dialect: the category that it is written with, whether it is a node of
-// the plugin's operator tree, and which of two ranges that cross gives way. Made from a Trace,
-// which must outlive it. Immutable.
+// The role of each range in a dialect: the category it is written with, whether it is a node of the
+// plugin's operator tree, and which of two crossing ranges gives way. Made from a Trace, which must
+// outlive it. Immutable.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,16 @@
 namespace tbtrace::dialects {
 
 enum class Role : std::uint8_t {
-  op,               ///< a node that the plugin lists as an operator, or leaves out by its name
+  op,               ///< a node that the plugin lists as an operator, or omits because of its name
   step,             ///< a node: `ProfilerStep#N`
-  annotation_node,  ///< a node that is not an operator of its own: data loading, an optimizer's
+  annotation_node,  ///< a node that is not an operator itself: data loading, an optimizer's
                     ///< step
-  collective,       ///< a node: an annotation by one of the five names
+  collective,       ///< a node: an annotation with one of the five names
   module,           ///< a node: a frame of an nn.Module
-  frame,            ///< another frame of Python's
+  frame,            ///< another Python frame
   annotation,
-  launch,  ///< a call of the device's runtime or driver
-  work,    ///< a kernel, copy or fill
+  launch,  ///< a device runtime or driver API call
+  work,    ///< a kernel, memcpy or memset
   shadow,  ///< an annotation on a device
   span,    ///< the recording's window
   other,
@@ -42,7 +42,7 @@ class Roles {
   /// The category to write.
   std::string_view category(EventId event) const;
 
-  /// Of two ranges that cross, the one of the higher rank moves to a lane.
+  /// Of two crossing ranges, the one with the higher rank moves to a lane.
   int rank(EventId event) const;
 
  private:

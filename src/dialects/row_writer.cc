@@ -19,10 +19,10 @@ std::int64_t last_time_ns(const Trace& trace) {
   return last;
 }
 
-/// Whole milliseconds, so that readers that round times round them as before.
+/// Whole milliseconds, so that readers that round times get the same results as before.
 std::int64_t origin_of(const Trace& trace) {
   constexpr std::int64_t kMillisecond = 1'000'000;
-  constexpr std::int64_t kFarthest = std::int64_t{1} << 62;  // our reader takes no times beyond
+  constexpr std::int64_t kFarthest = std::int64_t{1} << 62;  // our reader rejects times beyond this
   const std::int64_t first = trace.first_time_ns();
   const std::int64_t origin = first - ((first % kMillisecond) + kMillisecond) % kMillisecond;
   const bool is_too_far =
@@ -265,7 +265,7 @@ void RowWriter::ids(EventId event, std::string& json) const {
   const std::uint32_t external_id = numbers_.external_id(event);
   const std::uint32_t correlation = numbers_.correlation(event);
   const bool takes_part = kind == EventKind::runtime || is_device_work(kind);
-  // For the plugin a launch or work without an id is lost; 0 belongs to the thread.
+  // The plugin ignores launches and work without an id; 0 means the thread.
   if (external_id != 0 || (takes_part && dialect_ == Dialect::plugin)) {
     json += ",\"External id\":";
     append_integer(json, external_id);
@@ -283,8 +283,8 @@ void RowWriter::ids(EventId event, std::string& json) const {
 void RowWriter::arrows_at(EventId event, std::string& json) const {
   const Arrows::End* end = first_of(arrows_.ends, event, &Arrows::End::event);
   if (end == nullptr) return;
-  const Arrows::End* const behind = arrows_.ends.data() + arrows_.ends.size();
-  for (; end != behind && end->event == event; ++end) {
+  const Arrows::End* const after = arrows_.ends.data() + arrows_.ends.size();
+  for (; end != after && end->event == event; ++end) {
     const bool launch = end->kind == Arrows::Kind::launch;
     row_start(end->start ? "s" : "f", launch ? "\"ac2g\"" : "\"fwdbwd\"", places_.of_event(event),
               json);
@@ -296,7 +296,7 @@ void RowWriter::arrows_at(EventId event, std::string& json) const {
   }
 }
 
-/// A launch of no length where the operator starts.
+/// Adds a zero-length launch where the operator starts.
 void RowWriter::missing_launch(EventId work, std::string& json) const {
   const auto* missing =
       numbers_.missing_launches().empty()
@@ -314,8 +314,8 @@ void RowWriter::missing_launch(EventId work, std::string& json) const {
   row_end(json);
 }
 
-/// The plugin takes the time of steps, else of operators, for the trace's: where there are neither
-/// it gets two ranges of no length.
+/// The plugin takes the time of steps, else of operators, as the trace's time: without either, it
+/// gets two zero-length ranges.
 void RowWriter::window_marks(std::string& json) const {
   const std::int64_t last = std::max(trace_.window_end_ns(), trace_.window_start_ns() + 1000);
   for (const auto& [name, time_ns] : {std::pair("\"window starts\"", trace_.window_start_ns()),
@@ -336,7 +336,7 @@ void RowWriter::memory(const MemoryRecord& record, const Place& at, const Extra&
   json += extra.members;
   json += ",\"args\":{\"Device Type\":";
   const bool on_device = record.device_type != 0;
-  // The plugin knows the CPU, 0, and CUDA, 1, and fails at others.
+  // The plugin knows 0 (CPU) and 1 (CUDA), and fails for others.
   const bool renamed = dialect_ == Dialect::plugin && on_device && record.device_type != 1;
   append_integer(json, renamed ? 1 : record.device_type);
   if (renamed) {
@@ -344,7 +344,7 @@ void RowWriter::memory(const MemoryRecord& record, const Place& at, const Extra&
     append_integer(json, record.device_type);
   }
   json += ",\"Device Id\":";
-  // The plugin looks a processor's number up among the devices.
+  // The plugin looks up a CPU's number among the devices.
   const bool lost = dialect_ == Dialect::plugin && record.device_id > 0;
   append_integer(json, on_device ? devices_.memory_number(record.device_id)
                        : lost    ? std::int64_t{-1}

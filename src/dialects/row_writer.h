@@ -1,8 +1,8 @@
-// The rows of a Chrome trace in a dialect: what the model knows of a range, in the dialect's terms,
-// together with what else its file said about it.
-// Made from a Trace, which must outlive it; what is wrong for the consumer is found at once and
-// told by changes(). Immutable: any number of threads may write rows, each with RowTexts of its
-// own. Appends to texts of the caller. Names, categories and metadata come from files and are
+// The rows of a Chrome trace in a dialect: what the model holds about a range, in the dialect's
+// terms, together with everything else from the file.
+// Made from a Trace, which must outlive it. Problems for the consumer are found at once and
+// reported by changes(). Immutable: any number of threads may write rows, each with RowTexts of its
+// own. Appends to the caller's strings. Names, categories and metadata come from files and are
 // escaped.
 #pragma once
 
@@ -27,12 +27,12 @@
 
 namespace tbtrace::dialects {
 
-/// A time of the trace in ns since 1970, as far as it says; nonsense where its base is nonsense.
+/// A time of the trace in ns since 1970, if the trace has a valid base time.
 std::int64_t unix_ns(const Trace& trace, std::int64_t time_ns);
-/// The start of the window so, and 0 for what is before 1970.
+/// The start of the window in ns since 1970; 0 if it is before 1970.
 std::int64_t span_ns(const Trace& trace);
 
-/// Texts that one thread makes while it writes rows.
+/// Buffers that a thread needs to write rows.
 struct RowTexts {
   explicit RowTexts(const Trace& trace) : strings(trace), call_stacks(trace) {}
 
@@ -44,8 +44,8 @@ class RowWriter {
  public:
   RowWriter(const Trace& trace, Dialect dialect, bool infer_steps);
 
-  /// What of a range is not from the model: members of the event and of its `args`, as JSON that
-  /// starts with a comma (`,"s":"t"`).
+  /// What is not from the model: members of the event and of its `args`, as JSON that starts with a
+  /// comma (`,"s":"t"`).
   struct Extra {
     std::string_view members;
     std::string_view arguments;
@@ -53,15 +53,16 @@ class RowWriter {
     std::string_view bare_args = {};  ///< the event's `args` if they are not an object
   };
 
-  /// All before the first row, and all after the last one.
+  /// Everything before the first row, and everything after the last one.
   void begin(std::string& json) const;
   void end(std::string& json) const;
 
-  /// The range, and the rows that belong to it: arrows, and a launch that the file lacks. False if
-  /// `extra.bare_args` could not be written, since the range has arguments.
+  /// Writes the range and the rows that belong to it: flow events, and a launch that the file
+  /// lacks. Returns false if `extra.bare_args` could not be written because the range has
+  /// arguments.
   bool range(EventId event, const Extra& extra, RowTexts& texts, std::string& json) const;
 
-  /// The members that all rows have; more may follow, then row_end().
+  /// Writes the members that all rows have; more may follow, then row_end().
   static void row_start(std::string_view phase, std::string_view name_json, const Place& at,
                         std::string& json);
   static void row_end(std::string& json);

@@ -45,7 +45,7 @@ class DescriptorFile final : public AppendFile {
 }  // namespace
 
 Result<std::unique_ptr<AppendFile>> create_append_file(const std::string& path) {
-  constexpr mode_t kMode = 0666;  // less what the umask takes away
+  constexpr mode_t kMode = 0666;  // before the umask
   const int descriptor =
       ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
   if (descriptor < 0) return system_failure("cannot create " + path);

@@ -1,6 +1,6 @@
-// A file that grows while others read it. To put another in its place, implement AppendFile.
+// A file that grows while others read it. To substitute another kind of file, implement AppendFile.
 // An AppendFile owns its handle. One thread at a time.
-// What did not fit can be tried again: how much was taken is always told.
+// append() returns how many bytes were written, so the rest can be tried again.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ namespace tbtrace::io {
 class AppendFile {
  public:
   struct Written {
-    std::size_t bytes = 0;  // the first ones of those given
-    Status status = {};     // why it is not all of them
+    std::size_t bytes = 0;  // number of bytes written, from the start
+    Status status = {};     // the failure if not all were written
   };
 
   virtual ~AppendFile() = default;
@@ -25,10 +25,10 @@ class AppendFile {
   virtual Written append(std::string_view bytes) = 0;
 };
 
-/// Makes a file; an existing one is a failure.
+/// Creates a file; an existing one is a failure.
 Result<std::unique_ptr<AppendFile>> create_append_file(const std::string& path);
 
-/// As create_append_file() is, for doubles.
+/// The type of create_append_file(), so that tests can substitute it.
 using AppendFileMaker = std::function<Result<std::unique_ptr<AppendFile>>(const std::string&)>;
 
 }  // namespace tbtrace::io

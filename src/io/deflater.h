@@ -1,6 +1,6 @@
-// The one place that knows which library makes gzip members.
+// Compresses gzip members. Only this class and Inflater know which library is used.
 // Owns the library's state; spans belong to the caller. One thread at a time.
-// Any bytes can be compressed; only a lack of memory fails, as std::bad_alloc.
+// Any bytes can be compressed; the only failure is running out of memory, as std::bad_alloc.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace tbtrace::io {
 
-/// The library's name, as `Capabilities` says it; the inflater is of the same one.
+/// The library's name, as in `Capabilities`; the inflater uses the same library.
 std::string_view gzip_library();
 
 class Deflater {
@@ -21,12 +21,12 @@ class Deflater {
     bool finished;  ///< the member is complete
   };
 
-  /// Begins a gzip member that says neither a name nor a time.
+  /// Begins a gzip member without a name or a time.
   Deflater();
   ~Deflater();
 
-  /// Compresses as much as fits; neither span may be longer than 4 GiB. With `last` nothing follows
-  /// `input`; call it again, with what is left of that, until the member is finished.
+  /// Compresses as much as fits; neither span may be longer than 4 GiB. `last`: nothing follows
+  /// `input`; call again with the rest of it until the member is finished.
   Step deflate(std::span<const char> input, std::span<char> output, bool last);
 
  private:

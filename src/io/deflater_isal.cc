@@ -18,7 +18,7 @@ Deflater::Deflater() : library_(std::make_unique<Library>()) {
   isal_zstream& stream = library_->stream;
   isal_deflate_init(&stream);
   stream.gzip_flag = IGZIP_GZIP;
-  stream.level = 1;  // 0, the default, has the same codes for all texts: files a fifth larger
+  stream.level = 1;  // 0, the default, uses fixed Huffman codes: files are a fifth larger
   stream.level_buf = library_->level_buffer.data();
   stream.level_buf_size = static_cast<std::uint32_t>(library_->level_buffer.size());
 }
@@ -34,7 +34,7 @@ Deflater::Step Deflater::deflate(std::span<const char> input, std::span<char> ou
   stream.avail_out = static_cast<std::uint32_t>(output.size());
   stream.end_of_stream = last ? 1 : 0;
   stream.flush = NO_FLUSH;
-  isal_deflate(&stream);  // fails only for settings that it does not have
+  isal_deflate(&stream);  // fails only for unsupported settings
   return {input.size() - stream.avail_in, output.size() - stream.avail_out,
           stream.internal_state.state == ZSTATE_END};
 }

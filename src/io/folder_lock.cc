@@ -21,7 +21,7 @@ Status system_failure(const std::filesystem::path& path) {
                                              std::string(kChooseWritablePlace)};
 }
 
-/// Whether `file` is still what was opened: who had the lock before may have removed it.
+/// Whether `file` is still the opened file: the previous owner of the lock may have removed it.
 bool is_same_file(int descriptor, const std::filesystem::path& file) {
   struct stat ours = {};
   struct stat there = {};
@@ -35,15 +35,15 @@ FolderLock::FolderLock(std::filesystem::path file) : file_(std::move(file)) {}
 
 FolderLock::~FolderLock() {
   if (descriptor_ < 0) return;
-  // Before others can have the lock; where the folder vanished and is there again, it is theirs.
+  // Unlink before releasing the lock, unless another process has recreated the folder and the file.
   if (is_same_file(descriptor_, file_)) ::unlink(file_.c_str());
   ::close(descriptor_);
 }
 
 Result<std::unique_ptr<FolderLock>> FolderLock::try_lock(const std::filesystem::path& folder) {
-  constexpr int kAttempts = 100;  // each fails only if somebody else just left
+  constexpr int kAttempts = 100;  // an attempt fails only if another owner has just left
   const std::filesystem::path file = folder / ".lock";
-  std::unique_ptr<FolderLock> lock(new FolderLock(file));  // there before its file
+  std::unique_ptr<FolderLock> lock(new FolderLock(file));  // created before its file
   for (int attempt = 1;; ++attempt) {
     if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) return system_failure(folder);
     const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);

@@ -1,6 +1,6 @@
 // Keeps two processes from working in one folder.
-// Owns a file `.lock` in the folder, which goes with it. One thread at a time.
-// Where the file system knows no locks, there is none and nothing says so.
+// Owns a file `.lock` in the folder, which is removed with the lock. One thread at a time.
+// On file systems without flock() the lock silently has no effect.
 #pragma once
 
 #include <filesystem>
@@ -12,8 +12,8 @@ namespace tbtrace::io {
 
 class FolderLock {
  public:
-  /// Makes the folder where it is missing and locks it: nothing if somebody else has the lock, a
-  /// failure if the folder or the file in it cannot be made.
+  /// Creates the folder if missing and locks it. Null if another process has the lock, a failure if
+  /// the folder or the lock file cannot be created.
   static Result<std::unique_ptr<FolderLock>> try_lock(const std::filesystem::path& folder);
   FolderLock(const FolderLock&) = delete;
   FolderLock& operator=(const FolderLock&) = delete;
@@ -23,7 +23,7 @@ class FolderLock {
   explicit FolderLock(std::filesystem::path file);
 
   std::filesystem::path file_;
-  int descriptor_ = -1;  // of the file if we have the lock
+  int descriptor_ = -1;  // of the lock file; -1: we do not have the lock
 };
 
 }  // namespace tbtrace::io

@@ -1,4 +1,4 @@
-// Compressing, by ISA-L where it is there and by zlib elsewhere, both at their level 1.
+// Compresses with ISA-L if available, else with zlib, both at their level 1.
 #include <algorithm>
 #include <span>
 #include <utility>

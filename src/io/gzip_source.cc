@@ -1,4 +1,4 @@
-// Inflating, by ISA-L where it is there (4-9 GB/s on traces) and by zlib elsewhere (0.6-2.7 GB/s).
+// Inflates with ISA-L if available (4-9 GB/s on traces), else with zlib (0.6-2.7 GB/s).
 #include <array>
 #include <string>
 #include <utility>
@@ -14,8 +14,8 @@ constexpr std::size_t kMagicSize = 6;
 
 Status failure(std::string what) { return {StatusCode::unreadable_input, std::move(what)}; }
 
-/// RFC 1952: any number of members one after the other. Bytes after the last member that are no
-/// member are an error if they are not padding of zeros, as gzip(1) has it.
+/// RFC 1952: any number of members, one after the other. Bytes after the last member are an error
+/// unless they are zero padding, as in gzip(1).
 class GzipSource final : public ByteSource {
  public:
   explicit GzipSource(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {}
@@ -25,7 +25,7 @@ class GzipSource final : public ByteSource {
     std::size_t filled = 0;
     while (filled < buffer.size() && !finished_) {
       if (unread_.empty() && !input_ended_) {
-        // After a failure the inflater may still hold text of what was read before.
+        // After a read failure the inflater may still hold output of earlier input.
         const Result<std::size_t> got = source_->read(input_);
         if (!got.ok()) source_failure_ = got.status();
         unread_ = std::span<const char>(input_).first(got.ok() ? *got : 0);
@@ -61,14 +61,14 @@ class GzipSource final : public ByteSource {
     return failure("the gzip data ends too early; everything before the cut was read");
   }
 
-  /// Gives out what was inflated before `status`, which the next read returns.
+  /// Returns what was inflated before `status`; the next read returns `status`.
   Result<std::size_t> stop(std::size_t filled, const Status& status) {
     end_ = status;
     if (filled > 0) return filled;
     return end_;
   }
 
-  /// True when it is known whether a member follows.
+  /// False if more input is needed to know whether another member follows.
   bool start_member() {
     if (!any_member_) {
       any_member_ = true;

@@ -1,6 +1,6 @@
-// The one place that knows which library inflates gzip members.
+// Inflates gzip members. Only this class and Deflater know which library is used.
 // Owns the library's state; spans belong to the caller. One thread at a time.
-// Damage is a state, not an exception; a bad checksum counts as damage.
+// Damage is a state, not an exception; a wrong checksum counts as damage.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class Inflater {
   Inflater();
   ~Inflater();
 
-  /// Gets ready for the header of a gzip member.
+  /// Prepares for the header of a gzip member.
   void reset();
 
   /// Inflates as much as fits; neither span may be longer than 4 GiB.

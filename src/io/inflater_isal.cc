@@ -8,8 +8,8 @@ namespace tbtrace::io {
 
 struct Inflater::Library {
   inflate_state state;
-  // Kept here because the library, when it reads headers by itself, forgets the flags and the
-  // checksum of a header that does not arrive in one piece.
+  // Kept here because the library, when it reads headers itself, forgets the flags and the checksum
+  // of a header that does not arrive in one piece.
   isal_gzip_header header;
   bool in_header;
   bool damaged;
@@ -24,8 +24,8 @@ struct Inflater::Library {
     return isal_inflate(&state);
   }
 
-  /// What was inflated before the damage and did not fit into the caller's buffer. The library
-  /// would go on reading after the damage.
+  /// Copies out data that was inflated before the damage but did not fit into the caller's buffer.
+  /// The library itself would continue reading after the damage.
   void give_rest() {
     const auto count = std::min<std::uint32_t>(
         state.avail_out, static_cast<std::uint32_t>(state.tmp_out_valid - state.tmp_out_processed));
@@ -62,7 +62,7 @@ Inflater::Step Inflater::inflate(std::span<const char> input, std::span<char> ou
   if (library_->damaged) library_->give_rest();
   Step step = {0, output.size() - state.avail_out, State::more};
   if (library_->damaged) {
-    // How much of the input it used is not to be relied on then.
+    // After damage, the number of consumed bytes is unreliable.
     if (!library_->has_rest()) step.state = State::damaged;
     return step;
   }

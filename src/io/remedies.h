@@ -1,4 +1,4 @@
-// What messages about files advise.
+// Advice used in messages about files.
 #pragma once
 
 #include <string_view>

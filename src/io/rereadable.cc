@@ -51,7 +51,7 @@ std::string temporary_folder() {
   return folder != nullptr && *folder != '\0' ? folder : "/tmp";
 }
 
-/// The input is fine; the place for its copy is not.
+/// The input is readable; its temporary copy cannot be written.
 Status cannot_keep() {
   const int code = errno;
   return {StatusCode::unwritable_output, "cannot copy the input to a temporary file in " +
@@ -59,7 +59,7 @@ Status cannot_keep() {
                                              "; set TMPDIR to a directory with room for it"};
 }
 
-/// A file that is gone as soon as nobody has it open.
+/// An unlinked temporary file, which disappears when closed.
 Result<int> nameless_file() {
   std::string name = temporary_folder() + "/tbtrace-XXXXXX";
   const int descriptor = ::mkostemp(name.data(), O_CLOEXEC);
@@ -99,7 +99,7 @@ class StoredInput final : public Rereadable {
            info.st_mtim.tv_sec != changed_s_ || info.st_mtim.tv_nsec != changed_ns_;
   }
 
-  /// From now on changes of the file are noticed.
+  /// Makes has_changed() notice changes of the file from now on.
   void watch(const struct stat& info) {
     changed_s_ = info.st_mtim.tv_sec;
     changed_ns_ = info.st_mtim.tv_nsec;
@@ -110,7 +110,7 @@ class StoredInput final : public Rereadable {
  private:
   int descriptor_;
   std::uint64_t size_;
-  std::int64_t changed_s_ = 0;  // when it was written to; of files
+  std::int64_t changed_s_ = 0;  // modification time, for files
   std::int64_t changed_ns_ = 0;
   bool is_file_ = false;
 };
@@ -128,7 +128,7 @@ Result<std::unique_ptr<Rereadable>> Rereadable::open(const std::string& path) {
       if (descriptor < 0) {
         return system_failure("cannot open", "check the path and its permissions");
       }
-      // The times of what was opened, should another file have got its name since.
+      // The times of the opened file, in case the path was replaced in between.
       if (::fstat(descriptor, &info) != 0) {
         const Status failed =
             system_failure("cannot read", "copy the file again, or to another disk");

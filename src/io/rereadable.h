@@ -1,6 +1,7 @@
 // An input that can be read from its start more than once. To add one, implement Rereadable.
-// The sources that it opens must not outlive it. Any number of threads may open.
-// Files are read in place; what can be read once only is copied to a temporary file without a name.
+// The sources that it opens must not outlive it. Any number of threads may open sources.
+// Files are read in place; an input that can be read only once is copied to an unlinked temporary
+// file.
 #pragma once
 
 #include <memory>
@@ -20,10 +21,10 @@ class Rereadable {
   Rereadable& operator=(const Rereadable&) = delete;
   virtual ~Rereadable() = default;
 
-  /// From the start, to where the end was when it was opened.
+  /// A source from the start of the input to where its end was in open().
   virtual std::unique_ptr<ByteSource> source() const = 0;
 
-  /// Whether it has been written to since it was opened.
+  /// Whether the input was written to since open().
   virtual bool has_changed() const = 0;
 };
 

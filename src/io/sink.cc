@@ -38,7 +38,7 @@ class DirectSink final : public ByteSink {
 
   /// False, and errno, if it cannot be opened.
   bool open(const std::string& path, int flags) {
-    constexpr mode_t kMode = 0666;  // less what the umask takes away
+    constexpr mode_t kMode = 0666;  // before the umask
     descriptor_ = ::open(path.c_str(), flags | O_WRONLY | O_CLOEXEC, kMode);
     return descriptor_ >= 0;
   }
@@ -60,7 +60,7 @@ class DirectSink final : public ByteSink {
     return system_failure("cannot write");
   }
 
-  /// Waits until the bytes are on the disk, where the file system can say so.
+  /// Waits until the bytes are on disk, if the file system supports that.
   Status synchronize() const {
     if (::fdatasync(descriptor_) == 0 || errno == EINVAL || errno == ENOSYS) return {};
     return system_failure("cannot write");
@@ -69,8 +69,8 @@ class DirectSink final : public ByteSink {
   void set_permissions(mode_t mode) const { static_cast<void>(::fchmod(descriptor_, mode)); }
 
  private:
-  /// Somebody else may have set the descriptor not to block: a shell, another program on the
-  /// terminal. False, and errno, if it cannot wait.
+  /// Another program (a shell, another process on the terminal) may have made the descriptor
+  /// non-blocking. False, with errno set, if waiting failed.
   bool wait_for_room() const {
     pollfd descriptor = {descriptor_, POLLOUT, 0};
     return ::poll(&descriptor, 1, -1) >= 0 || errno == EINTR;
@@ -80,7 +80,7 @@ class DirectSink final : public ByteSink {
   bool owned_ = false;
 };
 
-/// Writes beside the final place and renames at the end.
+/// Writes to a temporary file beside the final path and renames it at the end.
 class FileSink final : public ByteSink {
  public:
   FileSink(std::string path, const FileOptions& options)
@@ -91,7 +91,7 @@ class FileSink final : public ByteSink {
     if (!temporary_.empty()) ::unlink(temporary_.c_str());
   }
 
-  /// Makes the file under a name that nobody has.
+  /// Creates the file under an unused name.
   Status open() {
     for (int attempt = 0;; ++attempt) {
       std::string name =
@@ -128,7 +128,7 @@ class FileSink final : public ByteSink {
   }
 
  private:
-  /// What is replaced may be private.
+  /// Takes over the permissions of the replaced file, which may be private.
   void take_permissions() const {
     struct stat info = {};
     if (options_.overwrite && ::stat(path_.c_str(), &info) == 0) {
@@ -136,7 +136,7 @@ class FileSink final : public ByteSink {
     }
   }
 
-  /// Some file systems cannot do this in one step.
+  /// Renames only if the name is free. Fails on file systems that cannot do this in one step.
   bool renamed_to_free_name() const {
     return ::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE) ==
            0;
@@ -144,7 +144,7 @@ class FileSink final : public ByteSink {
 
   DirectSink direct_;
   Status failure_;         // of the first write that failed
-  std::string temporary_;  // empty while there is no such file
+  std::string temporary_;  // empty if there is no such file
   std::string path_;
   FileOptions options_;
 };
@@ -169,7 +169,7 @@ class StreamSink final : public ByteSink {
     try {
       stream_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     } catch (...) {
-      // The owner asked the stream for exceptions. What counts is its state.
+      // The stream's owner enabled exceptions. The stream's state is checked below.
     }
     return stream_ ? Status() : failure("cannot write to the stream");
   }
@@ -179,7 +179,8 @@ class StreamSink final : public ByteSink {
   std::ostream& stream_;
 };
 
-/// What a link leads to, so that a rename replaces that and not the link; `/dev/stdout` is one.
+/// The path with links resolved, so that a rename replaces the target and not the link
+/// (`/dev/stdout` is a link).
 std::string followed(const std::string& path) {
   const std::unique_ptr<char, decltype(&std::free)> target(::realpath(path.c_str(), nullptr),
                                                            &std::free);
@@ -197,7 +198,7 @@ Status check_place(const std::string& name, bool overwrite) {
 
 Result<std::unique_ptr<ByteSink>> create_file(const std::string& name, const FileOptions& options) {
   if (Status place = check_place(name, options.overwrite); !place.ok()) return place;
-  // A sink is there before its file: it removes the file if there is no memory for more.
+  // The sink is created before its file, so the file is removed if memory runs out.
   const std::string path = followed(name);
   struct stat info = {};
   if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {

@@ -1,6 +1,6 @@
-// Where bytes come from. To add a source, implement ByteSource.
+// Byte inputs. To add one, implement ByteSource.
 // A source owns its handle; a buffer belongs to the caller. One thread at a time.
-// A failed read returns a Status of code unreadable_input; what was read before it stays valid.
+// A failed read returns a Status of code unreadable_input; data read before it stays valid.
 #pragma once
 
 #include <cstddef>
@@ -25,11 +25,11 @@ class ByteSource {
   /// Bytes taken from the outermost source so far, for progress (compressed ones of a gzip file).
   virtual std::uint64_t position() const = 0;
 
-  /// What position() will be at the end, 0 where nobody knows (a pipe).
+  /// What position() will be at the end, 0 if unknown (a pipe).
   virtual std::uint64_t total() const = 0;
 };
 
-/// Opens a file; a directory, a missing file or one without permission is a failure that says so.
+/// Opens a file. Fails with the reason for a directory, a missing file or missing permission.
 Result<std::unique_ptr<ByteSource>> open_file(const std::string& path);
 
 /// Standard input.
@@ -38,15 +38,16 @@ std::unique_ptr<ByteSource> standard_input();
 /// Bytes in memory, which must outlive the source.
 std::unique_ptr<ByteSource> memory_source(std::string_view bytes);
 
-/// `start`, then what `rest` gives: for a source whose first bytes were looked at.
+/// `start`, then the content of `rest`: for a source whose first bytes were already read.
 std::unique_ptr<ByteSource> prefixed(std::string start, std::unique_ptr<ByteSource> rest);
 
-/// Up to `size` bytes from the start of `source`, which is replaced by one that gives them again.
+/// Reads up to `size` bytes from the start of `source`, and replaces it by a source that returns
+/// them again.
 Result<std::string> peek(std::unique_ptr<ByteSource>& source, std::size_t size);
 
-/// The bytes of the file, or inflated when they are gzip, whatever the file is called. Names the
-/// compression in the failure when it is one that is not supported (zstd, xz, bzip2, zip).
-/// Damage inside gzip data shows as a failed read after the bytes that could be inflated.
+/// Inflates gzip data, recognised by its content, not its name; other bytes are passed through.
+/// Fails for unsupported compression (zstd, xz, bzip2, zip), which the message names. Damaged gzip
+/// data shows as a failed read after the bytes that could be inflated.
 Result<std::unique_ptr<ByteSource>> decompressed(std::unique_ptr<ByteSource> source);
 
 }  // namespace tbtrace::io

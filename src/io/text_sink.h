@@ -1,6 +1,6 @@
-// Text on its way to a sink: it is made in small pieces and handed on in large ones.
+// Buffers text on its way to a sink: it is appended in small pieces and written in large ones.
 // Uses a ByteSink, which must outlive it. One thread at a time.
-// After a failed write nothing more is handed on; finish() returns that failure.
+// After a failed write nothing more is written; finish() returns that failure.
 #pragma once
 
 #include <cstddef>
@@ -19,17 +19,17 @@ class TextSink {
   TextSink(const TextSink&) = delete;
   TextSink& operator=(const TextSink&) = delete;
 
-  /// What was not handed on yet; text is appended to it.
+  /// Text that has not been written yet; append to it.
   std::string& text() { return text_; }
 
-  /// To be called between pieces: hands the text on once there is enough of it. False after a
-  /// failed write: there is no use in making more.
+  /// Call this between pieces: writes the text once there is enough of it. False after a failed
+  /// write: generating more text is pointless.
   bool flow() {
     if (text_.size() >= kEnough) hand_on();
     return status_.ok();
   }
 
-  /// Hands on what is left. The sink stays open.
+  /// Writes the remaining text. The sink stays open.
   Status finish() {
     hand_on();
     return status_;
@@ -48,7 +48,7 @@ class TextSink {
   Status status_;
 };
 
-/// The whole text that `write(TextSink&)` makes.
+/// The whole text that `write(TextSink&)` produces.
 template <typename Write>
 std::string text_of(const Write& write) {
   std::string text;

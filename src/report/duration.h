@@ -1,5 +1,4 @@
-// Times as figures, from what analyses compute in.
-// Pure functions.
+// Creates Durations from the types that analyses compute with.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +9,7 @@
 
 namespace tbtrace::report {
 
-/// A double of microseconds is a sum of whole nanoseconds.
+/// The microseconds, a double, are a sum of whole nanoseconds.
 inline Duration duration_of_us(double us) { return {us, nearest_integer(us * 1000)}; }
 
 inline Duration duration_of_ns(std::int64_t ns) { return {static_cast<double>(ns) / 1000.0, ns}; }

@@ -1,6 +1,6 @@
-// What became of memory in the course of time, as torch.profiler's memory timeline has it.
-// Plain values: any number of threads may read one that nobody changes.
-// Rows come from a recording, so that there are no bad ones.
+// Memory use over time, as in torch.profiler's memory timeline.
+// Plain values: any number of threads may read one while none changes it.
+// Rows come from a recording and are always valid.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ enum class MemoryCategory : std::uint8_t {
 };
 inline constexpr std::size_t kMemoryCategories = 8;
 
-/// As torch names them in its picture.
+/// torch's names, as in its chart.
 constexpr std::string_view memory_category_name(MemoryCategory category) {
   constexpr std::string_view kNames[kMemoryCategories] = {
       "PARAMETER",  "OPTIMIZER_STATE", "INPUT",           "TEMPORARY",
@@ -33,8 +33,8 @@ constexpr std::string_view memory_category_name(MemoryCategory category) {
 
 enum class MemoryAction : std::uint8_t { preexisting = 1, create, increment_version, destroy };
 
-/// So many bytes more, or less, of a category. A tensor that is changed in place has two rows: its
-/// bytes leave the category of the old value and come to that of the new one.
+/// A change in a category's size, in bytes. A tensor that is changed in place has two rows: its
+/// bytes leave the category of the old value and join the category of the new one.
 struct MemoryTimelineRow {
   std::int64_t time_ns = -1;  ///< since 1970; -1: from before the recording
   MemoryAction action = MemoryAction::preexisting;

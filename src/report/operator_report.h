@@ -1,5 +1,5 @@
-// Rows of a summary as a neutral table, under the names that scripts rely on.
-// Pure functions; the table owns its texts.
+// Rows of a summary as a neutral table, with the column names that scripts rely on.
+// The table owns its texts.
 #pragma once
 
 #include <tbtrace/report.h>
@@ -9,7 +9,7 @@
 
 namespace tbtrace::report {
 
-/// The rows that a table of `options` shows, in `order`.
+/// The rows that a table with `options` shows, in `order`.
 Table operator_table(RowSource& rows, const RowOrder& order, const TableOptions& options);
 
 /// A list in JSON: the text itself, or `[]`.

@@ -41,12 +41,12 @@ const SortKey* find_key(std::string_view name) {
                       [&](const SortKey& key) { return key.name == name; });
 }
 
-/// Row numbers by `before`, and equal rows in the order of the source.
+/// Sorts row numbers by `before`; equal rows stay in the order of the source.
 template <typename Before>
 RowOrder sorted_by(std::size_t size, const Before& before) {
   std::vector<std::size_t> numbers(size);
   std::iota(numbers.begin(), numbers.end(), 0);
-  // Unlike std::stable_sort this needs no memory besides.
+  // Unlike std::stable_sort, this needs no extra memory.
   std::sort(numbers.begin(), numbers.end(), [&](std::size_t a, std::size_t b) {
     if (before(a, b)) return true;
     return !before(b, a) && a < b;

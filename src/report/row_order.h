@@ -1,6 +1,6 @@
 // Which rows of a summary are shown, and in which order.
-// A RowOrder owns its numbers; ShownRows uses what it is given, which must outlive it.
-// A sort key that does not exist is a failure that lists those that do.
+// A RowOrder owns its numbers; ShownRows refers to its arguments, which must outlive it.
+// A sort key that does not exist is a failure that lists the existing ones.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,10 @@
 
 namespace tbtrace::report {
 
-/// torch's spelling of a key: `cuda`, `xpu` and `privateuse1` in it are `device`.
+/// The key with `cuda`, `xpu` or `privateuse1` replaced by `device`, as torch names it.
 std::string canonical_key(std::string_view key);
 
-/// All rows of a source in an order. The source's own order takes no memory.
+/// An order of all rows of a source. The source's own order takes no memory.
 class RowOrder {
  public:
   /// The source's own order.
@@ -39,24 +39,24 @@ class RowOrder {
   std::size_t size_;
 };
 
-/// Fails if there is no such key.
+/// Fails if the key does not exist.
 Status check_sort_key(std::string_view sort_by);
 
-/// The order of `sort_by`, largest first and equal rows as they were; the source's own if it is
-/// empty. It reads each row once.
+/// Rows sorted by `sort_by`, largest first, equal rows in the source's order; the source's order if
+/// `sort_by` is empty. Reads each row once.
 Result<RowOrder> sorted_rows(RowSource& rows, std::string_view sort_by);
 
-/// The rows that a table of `options` shows, one after the other: no more than its limit, and
-/// without rows that have a parent where only the outermost are wanted.
+/// The rows that a table with `options` shows, one after the other: at most `row_limit`, and only
+/// rows without a parent with `top_level_events_only`.
 class ShownRows {
  public:
   ShownRows(RowSource& rows, const RowOrder& order, const TableOptions& options)
       : rows_(rows), order_(order), options_(options) {}
 
-  /// The number of the next row; nothing after the last.
+  /// The number of the next row; nullopt after the last.
   std::optional<std::size_t> next();
 
-  /// Starts again with the first row.
+  /// Restarts with the first row.
   void rewind() { place_ = shown_ = 0; }
 
  private:
@@ -67,11 +67,11 @@ class ShownRows {
   std::size_t shown_ = 0;
 };
 
-/// A call's share of one of the row's totals, as Python divides; 0 without calls.
+/// One of the row's totals divided by its calls, as in Python; 0 without calls.
 double mean_us(const Duration& total, const OperatorRow& row);
 
-/// Whether a row's own device time is part of the sum at the foot: rows of devices are, but not the
-/// shadows of annotations, which cover the same time again. `facts`: of the table.
+/// Whether a row's own device time is part of the sum in the footer: device rows are, except device
+/// rows of annotations, which cover the same time again. `facts`: of the table.
 bool counts_as_device_time(const OperatorRows& facts, const OperatorRow& row);
 
 }  // namespace tbtrace::report

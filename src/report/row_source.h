@@ -1,7 +1,7 @@
-// The rows of a summary or of an event list, made one at a time, so that not all of them need be in
+// The rows of a summary or of an event list, created one at a time, so that they need not all be in
 // memory.
-// A source may use one row's memory for the next: what it returns is valid until its next call. One
-// thread at a time.
+// A source may reuse one row's memory for the next: what it returns is valid until its next call.
+// One thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +15,15 @@ class RowSource {
  public:
   virtual ~RowSource() = default;
 
-  /// What a table needs to know besides its rows; the rows in it may be missing.
+  /// What a table needs to know besides its rows; its `rows` may be empty.
   virtual const OperatorRows& facts() const = 0;
 
   virtual std::size_t size() const = 0;
 
-  /// A row with its texts.
+  /// A row including its texts.
   virtual const OperatorRow& row(std::size_t number) = 0;
 
-  /// The same without its texts, where they cost time.
+  /// The same without texts, where they are expensive.
   virtual const OperatorRow& numbers(std::size_t number) { return row(number); }
 
   /// The key of a row; valid as long as the source.

@@ -1,4 +1,4 @@
-// The rows of a table, made one at a time, so that not all of them need be in memory.
+// The rows of a table, created one at a time, so that they need not all be in memory.
 // What next() returns is valid until the next call. One thread at a time.
 #pragma once
 
@@ -16,10 +16,10 @@ class TableRows {
 
   virtual const std::vector<std::string>& columns() const = 0;
 
-  /// The next row, a cell per column; nullptr after the last.
+  /// The next row, one cell per column; nullptr after the last.
   virtual const std::vector<Cell>* next() = 0;
 
-  /// Starts again with the first row.
+  /// Restarts with the first row.
   virtual void rewind() = 0;
 };
 

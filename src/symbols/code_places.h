@@ -1,9 +1,9 @@
-// What the code at an address of this process is: function, file and line, from the symbols and the
-// debug information of the program and its libraries.
-// Reads files at the first call and is slow then; safe from any thread. What is not known is empty:
-// lines of libraries that were loaded after the first call, for instance.
-// Two implementations: with libbacktrace, and with the dynamic linker's own table where that is not
-// installed, which knows no lines and only exported functions.
+// Function, file and line of a code address in this process, from the symbols and debug information
+// of the program and its libraries.
+// Reads files on the first call, which is slow; safe from any thread. What is unknown is empty, for
+// instance the lines of libraries loaded after the first call.
+// Two implementations: with libbacktrace; or, if that is not installed, with the dynamic linker's
+// own table, which has exported functions only and no lines.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +14,17 @@ namespace tbtrace::symbols {
 
 struct CodePlace {
   std::string function;    ///< as C++ writes it, with its parameters: `Net::forward(at::Tensor)`
-  std::string file;        ///< as it was compiled
-  int line = 0;            ///< 0: not known
+  std::string file;        ///< path at compile time
+  int line = 0;            ///< 0: unknown
   std::string object;      ///< the program or library
-  std::size_t offset = 0;  ///< of the address, in the object
+  std::size_t offset = 0;  ///< offset of the address in the object
 };
 
-/// Of the call that returns to the address; several where functions were inlined, innermost first.
+/// Places of the call that returns to the address; several if functions were inlined, innermost
+/// first.
 std::vector<CodePlace> code_places(const void* return_address);
 
-/// Whether lines can be known, which debug information holds.
+/// Whether line numbers are available, from debug information.
 bool knows_lines();
 
 }  // namespace tbtrace::symbols

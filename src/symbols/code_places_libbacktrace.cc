@@ -1,4 +1,4 @@
-// code_places() with libbacktrace. Its state is one per process and cannot be freed.
+// code_places() with libbacktrace. Its state exists once per process and cannot be freed.
 #include <cstdint>
 
 #include <backtrace.h>
@@ -47,7 +47,7 @@ std::vector<CodePlace> code_places(const void* return_address) {
     backtrace_syminfo(state(), address, take_symbol, ignore_error, &loaded);
     return {loaded};
   }
-  // Of functions that were not inlined clang's line tables (-g1) have no names.
+  // clang's line tables (-g1) have no names for functions that were not inlined.
   if (places.back().function.empty()) {
     backtrace_syminfo(state(), address, take_symbol, ignore_error, &places.back());
   }

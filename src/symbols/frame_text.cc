@@ -15,8 +15,8 @@ bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/// Behind `operator` and its sign, where one begins at `at`; else `at`.
-std::size_t behind_operator(std::string_view name, std::size_t at) {
+/// The position after `operator` and its sign if one begins at `at`; else `at`.
+std::size_t after_operator(std::string_view name, std::size_t at) {
   if (!name.substr(at).starts_with(kOperator) || (at > 0 && is_word(name[at - 1]))) return at;
   std::size_t end = at + kOperator.size();
   if (end < name.size() && is_word(name[end])) return at;  // the word goes on
@@ -33,12 +33,12 @@ std::size_t behind_operator(std::string_view name, std::size_t at) {
   return end;
 }
 
-/// Behind the bracket that closes the one at `at`.
-std::size_t behind_bracket(std::string_view name, std::size_t at) {
+/// The position after the bracket that closes the one at `at`.
+std::size_t after_bracket(std::string_view name, std::size_t at) {
   std::size_t depth = 0;
   while (at < name.size()) {
-    if (const std::size_t behind = behind_operator(name, at); behind != at) {
-      at = behind;
+    if (const std::size_t after = after_operator(name, at); after != at) {
+      at = after;
       continue;
     }
     const char c = name[at++];
@@ -48,8 +48,8 @@ std::size_t behind_bracket(std::string_view name, std::size_t at) {
   return name.size();
 }
 
-/// Behind the qualifiers that a function's parameters may have.
-std::size_t behind_qualifiers(std::string_view name, std::size_t at) {
+/// The position after the qualifiers that may follow a function's parameters.
+std::size_t after_qualifiers(std::string_view name, std::size_t at) {
   for (bool found = true; found;) {
     found = false;
     for (const std::string_view qualifier : {" const", " volatile", " &&", " &"}) {
@@ -81,8 +81,8 @@ bool starts_with_any(std::string_view text, const std::array<std::string_view, k
                      [&](std::string_view start) { return text.starts_with(start); });
 }
 
-/// Where names have no namespace, as those of inlined functions that only one file sees, the header
-/// tells whose they are.
+/// Names without a namespace, such as inlined functions with internal linkage, are recognised by
+/// their header.
 bool is_machinery_header(std::string_view file) {
   constexpr std::array<std::string_view, 4> kFolders = {"/torch/csrc/", "/ATen/", "/c10/",
                                                         "/include/c++/"};
@@ -91,7 +91,7 @@ bool is_machinery_header(std::string_view file) {
   });
 }
 
-/// A program may be called libtorch_something; a library is one by its ending.
+/// A program may be called libtorch_something; only a library has `.so` in its name.
 bool is_machinery_library(std::string_view object) {
   return object.find(".so") != std::string_view::npos &&
          starts_with_any(object, kMachineryLibraries);
@@ -106,39 +106,38 @@ std::string_view base_name(std::string_view path) {
 std::string_view function_name(std::string_view function) {
   std::size_t start = 0;
   std::size_t at = 0;
-  std::size_t arguments = std::string_view::npos;  // where those of a template begin, if last
+  std::size_t arguments = std::string_view::npos;  // start of template arguments, if they come last
   while (at < function.size()) {
-    if (const std::size_t behind = behind_operator(function, at); behind != at) {
-      // A conversion's type has spaces of its own, up to its parameters.
-      at =
-          behind < function.size() && function[behind] == ' ' ? function.find('(', behind) : behind;
+    if (const std::size_t after = after_operator(function, at); after != at) {
+      // A conversion operator's type may hold spaces, up to its parameters.
+      at = after < function.size() && function[after] == ' ' ? function.find('(', after) : after;
       at = std::min(at, function.size());
-      if (function.substr(behind).starts_with(" <")) arguments = behind;
+      if (function.substr(after).starts_with(" <")) arguments = after;
       continue;
     }
     const char c = function[at];
     if (c == ' ') {
       start = ++at;
     } else if (c == '(') {
-      const std::size_t behind = behind_bracket(function, at);
-      const std::size_t next = behind_qualifiers(function, behind);
+      const std::size_t after = after_bracket(function, at);
+      const std::size_t next = after_qualifiers(function, after);
       const std::string_view rest = function.substr(next);
       if (rest.starts_with("::")) {
-        at = next;  // something that is in a function, or in `(anonymous namespace)`
-      } else if (next == behind && rest.size() > 1 && rest[0] == ' ' &&
+        at = next;  // a name inside a function, or in `(anonymous namespace)`
+      } else if (next == after && rest.size() > 1 && rest[0] == ' ' &&
                  (is_word(rest[1]) || rest[1] == '(')) {
-        at = behind;  // `decltype(auto)`, a return type
+        at = after;  // `decltype(auto)`, a return type
       } else if (rest.starts_with('(') && function.substr(at).starts_with("(*")) {
-        return function_name(function.substr(at + 2, behind - at - 3));  // it returns a function
+        return function_name(function.substr(at + 2, after - at - 3));  // it returns a function
       } else {
         break;
       }
     } else if (c == '<') {
       arguments = at;
-      at = behind_bracket(function, at);
+      at = after_bracket(function, at);
       if (at < function.size() && function[at] != '(') arguments = std::string_view::npos;
     } else if (c == '{' || c == '[') {
-      at = behind_bracket(function, at);
+      at = after_bracket(function, at);
     } else {
       ++at;
     }

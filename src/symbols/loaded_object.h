@@ -1,5 +1,5 @@
-// The program or library that an address of this process belongs to, as the dynamic linker tells.
-// Pure function, any thread. An address of nobody gives empty answers.
+// The program or library that contains an address of this process, from the dynamic linker.
+// Pure function, any thread. For an address outside all of them the result is empty.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@
 
 namespace tbtrace::symbols {
 
-/// Symbols of this process are what its compiler made of its code, not somebody's input, so they
-/// may have any length.
+/// Symbols of this process come from its compiler, not from untrusted input, so their length is not
+/// limited.
 inline std::string readable(const char* symbol) {
   return demangle(symbol, std::numeric_limits<std::size_t>::max()).value_or(symbol);
 }
 
-/// Object, offset, and the exported function around the address.
+/// Object, offset, and the exported function that contains the address.
 inline CodePlace loaded_place(const void* address) {
   Dl_info found = {};
   CodePlace place;

@@ -1,4 +1,4 @@
-// The values of one argument while a Trace is built: what an ArgumentColumn looks into.
+// The values of one argument while a Trace is built; an ArgumentColumn is a view of it.
 // Owns its memory; a view is valid until the next value is set. One writer, or any number of
 // readers.
 #pragma once
@@ -14,12 +14,13 @@
 
 namespace tbtrace {
 
-/// A bit per row and the values of those that have one: most events lack most arguments. A row
-/// costs a fifth of a byte, a value 4 bytes (integers that fit into 32 bits, texts), 8 or 12.
+/// One bit per row, plus the values of the rows that have one, because most events lack most
+/// arguments. A row costs a fifth of a byte; a value costs 4 bytes (integers that fit into 32 bits,
+/// texts), 8 or 12.
 class ArgumentValues {
  public:
-  /// Rows come in ascending order; a row that comes again keeps its first value. All values of a
-  /// column are of one kind.
+  /// Rows come in ascending order; a row that is set again keeps its first value. All values of a
+  /// column have the same type.
   void set(std::size_t row, std::int64_t value) {
     if (!mark(row)) return;
     if (wide_.empty()) {
@@ -41,17 +42,17 @@ class ArgumentValues {
     if (mark(row)) dim3_.push_back(value);
   }
 
-  /// Sets what another column has in `row`.
+  /// Sets the value that another column has in `from_row`.
   void copy(std::size_t row, const ArgumentColumn& from, std::size_t from_row);
 
-  /// Room for as many rows and values as if there were `times` as many as now.
+  /// Reserves room for `times` as many rows and values as now.
   void expect(double times, std::size_t most_rows);
 
   bool empty() const { return size_ == 0; }
   ArgumentColumn view() const;
 
  private:
-  /// False if the row has a value.
+  /// Marks the row as having a value; false if it already has one.
   bool mark(std::size_t row) {
     const std::size_t word = row / 64;
     while (present_.size() <= word) {

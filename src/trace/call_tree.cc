@@ -8,8 +8,8 @@
 namespace tbtrace {
 namespace {
 
-/// Of ranges that start and end together, the outer one comes first: an annotation opens before the
-/// Python function that is called in it, that before its operators, those before their launches.
+/// Order of ranges that start and end together, outer ones first: an annotation opens before the
+/// Python function called in it, which opens before its operators, and those before their launches.
 int outer_first(EventKind kind) {
   switch (kind) {
     case EventKind::user_annotation:
@@ -50,13 +50,13 @@ void CallTree::order_ranges(const Trace& trace) {
   }
 }
 
-/// Walks the starts in order. Of two ranges of which the one started and ended first, only the
-/// other can be a parent from then on.
+/// Walks the ranges by start. Of two ranges where one started and ended first, only the other can
+/// be a parent from then on.
 void CallTree::nest(const Trace& trace) {
   const Events& events = trace.events();
   struct Thread {
-    std::vector<EventId> open;     // and perhaps some that have ended, but none on top
-    std::vector<EventId> parents;  // those that may be some
+    std::vector<EventId> open;     // may also hold ended ranges, but not on top
+    std::vector<EventId> parents;  // possible parents
   };
   std::vector<Thread> threads(trace.tracks().size());
   for (const EventId event : ranges_) {

@@ -45,9 +45,9 @@ constexpr std::array kRows = std::to_array<Row>({
     {"hpu_op", {EventKind::kernel, DeviceType::hpu, DeviceType::hpu}},
     {"xpu_sync", {EventKind::device_other, DeviceType::xpu, DeviceType::xpu}},
     {"ascend_hardware",
-     {EventKind::kernel, DeviceType::privateuse1, DeviceType::privateuse1}},  // by its process
+     {EventKind::kernel, DeviceType::privateuse1, DeviceType::privateuse1}},  // by process name
     {"ascend_host", {EventKind::other, kCpu, kCpu}},
-    // By the names of processes and threads, as the two before: device_tracks.cc.
+    // Like the previous two, assigned by process and thread names: device_tracks.cc.
     {"device_line", {EventKind::device_other, kCuda, kCuda}},
     {"tpu_op", {EventKind::kernel, DeviceType::privateuse1, DeviceType::privateuse1}},
     {"trace", {EventKind::trace_span, kCpu, kCpu}},

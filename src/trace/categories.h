@@ -1,6 +1,6 @@
-// What the categories that writers use mean.
-// To know another category, add a row. Pure functions.
-// An unknown category is an ordinary range of the host.
+// The meaning of the categories that writers use.
+// To support another category, add a row.
+// An unknown category counts as an ordinary host range.
 #pragma once
 
 #include <string_view>
@@ -12,10 +12,10 @@ namespace tbtrace {
 struct CategoryMeaning {
   EventKind kind;
   DeviceType device;  ///< of the events
-  DeviceType family;  ///< that its presence gives away; cpu: none
+  DeviceType family;  ///< device type that its presence implies; cpu: none
 };
 
-/// Spellings differ between the years: `Operator` (2020-2021) is `cpu_op`, `Runtime` is
+/// Spellings have changed over the years: `Operator` (2020-2021) is `cpu_op`, `Runtime` is
 /// `cuda_runtime` and so on. Case does not matter. Source: libkineto ActivityType.cpp, and torch's
 /// deviceTypeFromActivity for the devices.
 CategoryMeaning meaning_of_category(std::string_view name);

@@ -1,6 +1,7 @@
-// How c10d names the ranges of collectives: a backend's prefix and the operation,
-// `nccl:all_reduce`. Pure functions of a name. Source: the profilingTitle of c10d::Work in
-// torch/csrc/distributed/c10d/ProcessGroup*.cpp; `hccl:` is Ascend's backend, in torch_npu.
+// c10d's names for the ranges of collectives: a backend's prefix and the operation,
+// `nccl:all_reduce`.
+// Source: the profilingTitle of c10d::Work in torch/csrc/distributed/c10d/ProcessGroup*.cpp;
+// `hccl:` is Ascend's backend, in torch_npu.
 #pragma once
 
 #include <array>
@@ -10,7 +11,7 @@ namespace tbtrace {
 
 struct CollectiveBackend {
   std::string_view prefix;
-  /// torch-tb-profiler compares whole names, and has only those of these backends in its list.
+  /// torch-tb-profiler compares whole names, and only has those of these backends in its list.
   bool known_to_plugin = false;
 };
 
@@ -25,7 +26,7 @@ inline constexpr std::array kCollectiveBackends = std::to_array<CollectiveBacken
     {"hccl:"},
 });
 
-/// The backend that a collective's name begins with; nullptr if the name is not that of one.
+/// The backend at the start of a collective's name; nullptr if it is not a collective's name.
 constexpr const CollectiveBackend* collective_backend(std::string_view name) {
   for (const CollectiveBackend& backend : kCollectiveBackends) {
     if (name.size() > backend.prefix.size() && name.starts_with(backend.prefix)) return &backend;

@@ -6,15 +6,15 @@
 namespace tbtrace {
 namespace {
 
-/// Which text of a track a pattern is for.
+/// Which of a track's texts a pattern applies to.
 enum class Text : unsigned char { process_id, process, thread };
 
 struct Pattern {
   Text text;
-  std::string_view part;  ///< holds this anywhere
+  std::string_view part;  ///< contains this
 };
 
-/// A track is of the first row all of whose patterns hold.
+/// A track matches the first row whose patterns all match.
 struct Row {
   std::array<Pattern, 2> patterns;
   TrackContent content;
@@ -71,7 +71,7 @@ TrackContent content_of(const TrackNames& track, bool in_ascend_file) {
 }
 
 std::string_view category_on(TrackContent content, std::string_view event_name) {
-  const auto starts = [&](std::string_view lower) {  // whatever the case of the letters
+  const auto starts = [&](std::string_view lower) {  // case-insensitive
     return event_name.size() >= lower.size() &&
            std::equal(lower.begin(), lower.end(), event_name.begin(),
                       [](char a, char b) { return a == (b | 0x20); });

@@ -1,8 +1,8 @@
-// Rows of a trace as readers hand them over: what a piece of the input says, typed, whatever its
-// format. Whoever takes rows implements EventSink (event_sink.h).
-// Owns its rows, but for the texts that members point to, which live as long as the piece. Numbers
-// of texts, categories and tracks count in the batch's own tables, which only grow until
-// `generation` changes. One thread at a time.
+// Rows of a trace as readers pass them on: the typed contents of a piece of the input, whatever its
+// format. Consumers implement EventSink (event_sink.h).
+// Owns its rows, except the texts that members point to, which live as long as the piece. Ids of
+// texts, categories and tracks refer to the batch's own tables, which only grow until `generation`
+// changes. One thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@
 
 namespace tbtrace {
 
-/// A range as it is added.
+/// A range to be added.
 struct EventRow {
   std::int64_t start_ns = 0;
   std::int64_t duration_ns = 0;
@@ -34,13 +34,13 @@ struct EventRow {
 };
 
 enum class RowKind : std::uint8_t {
-  range,        ///< has a start and a duration, and a number among the ranges of the trace
-  range_end,    ///< ends the range of its name, or any, that was begun last on its track
+  range,        ///< has a start and a duration, and a number among the trace's ranges
+  range_end,    ///< ends the last begun range of its name, or of any, on its track
   memory,       ///< memory was allocated or freed, or an allocation failed
   flow,         ///< one end of a flow
   label,        ///< names a process or thread
-  instant,      ///< another moment
-  unsupported,  ///< of a phase that means nothing to the model
+  instant,      ///< any other instant
+  unsupported,  ///< its phase has no meaning in the model
 };
 
 /// The top-level fields of an event; `none` for a member that is not one of them.
@@ -59,10 +59,10 @@ enum class EventField : std::uint8_t {
 
 /// A member of a row, or of its arguments.
 struct RowMember {
-  std::string_view key;   ///< its meaning, UTF-8
+  std::string_view key;   ///< unescaped, UTF-8
   std::string_view json;  ///< the value: a valid string with its quotes, else as the file has it
-  EventField field = EventField::none;  ///< which one it is, of a row's own members
-  Argument argument = Argument::none;   ///< which one it is, of its arguments
+  EventField field = EventField::none;  ///< which top-level member it is
+  Argument argument = Argument::none;   ///< which argument it is
   bool is_plain = true;                 ///< the key needs no escape in JSON
   bool is_repaired = false;  ///< U+FFFD stands in for half a surrogate pair or wrong UTF-8
 };
@@ -82,26 +82,26 @@ struct EventBatch {
     }
   };
 
-  /// A value of an argument that was asked for.
+  /// A value of a requested argument.
   struct Value {
-    std::uint32_t row = 0;  ///< number of the range, range end or memory record
+    std::uint32_t row = 0;  ///< index of the range, range end or memory record
     Argument argument = Argument::none;
     union {
       std::int64_t integer = 0;
       double real;
       StringId text;
-      std::uint32_t dims;  ///< number in `dims`
+      std::uint32_t dims;  ///< index in `dims`
     };
   };
 
   struct RangeEnd {
     std::int64_t time_ns = 0;
     TrackId track = {};
-    StringId name = StringId::empty;  ///< empty: of any name
-    std::uint32_t ranges_before = 0;  ///< of the batch
+    StringId name = StringId::empty;  ///< empty: any name
+    std::uint32_t ranges_before = 0;  ///< ranges of the batch before it
   };
 
-  /// Names a thread, or a process: then it has no track.
+  /// Names a thread, or a process; then it has no track.
   struct Label {
     TrackKey process;
     TrackId track = {};
@@ -109,21 +109,21 @@ struct EventBatch {
     bool is_process = false;
   };
 
-  /// Any other row, where members were asked for.
+  /// Any other row, if members were requested.
   struct Other {
     StringId phase = StringId::empty;
     StringId name = StringId::empty;
     StringId category = StringId::empty;
     TrackId track = {};
-    bool has_thread = false;  ///< else the track's thread is that of its process
+    bool has_thread = false;  ///< else the track's thread is the process's own
     std::optional<std::int64_t> time_ns;
   };
 
-  /// All rows in the order of the file, where members were asked for. The members of a row stand
-  /// between the ends of the row before and its own.
+  /// All rows in file order, if members were requested. The members of a row are between the end of
+  /// the previous row's and its own end.
   struct Row {
     RowKind kind = RowKind::range;
-    std::uint32_t number = 0;  ///< among the ranges, range ends, memory records or others
+    std::uint32_t number = 0;  ///< index among the ranges, range ends, memory records or others
     std::size_t members_end = 0;
     std::size_t arguments_end = 0;
   };
@@ -134,12 +134,12 @@ struct EventBatch {
   std::vector<FlowEnd> flows;
   std::vector<Label> labels;
   std::vector<Other> others;
-  std::vector<Value> range_values;  ///< in the order of the ranges; likewise the others
+  std::vector<Value> range_values;  ///< in the order of the ranges; the others likewise
   std::vector<Value> range_end_values;
   std::vector<Value> memory_values;
   std::vector<Dim3> dims;
-  std::optional<std::int64_t> first_other_time_ns;  ///< of rows that the model does not hold
-  // From the first start of a range to the last end; the wrong way round if there are none.
+  std::optional<std::int64_t> first_other_time_ns;  ///< of rows that are not in the model
+  // From the first start to the last end of a range; first_ns > last_ns if there are none.
   std::int64_t first_ns = std::numeric_limits<std::int64_t>::max();
   std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
 
@@ -147,15 +147,15 @@ struct EventBatch {
   std::vector<RowMember> members;
   std::vector<RowMember> arguments;
 
-  // The tables. A reader that has read much, or whose rows do not count, begins new ones. Tracks
-  // stand in the order in which rows name them.
-  std::uint32_t reader = 0;      ///< who made the tables
-  std::uint32_t generation = 0;  ///< how often it began new ones
+  // The tables. A reader starts new ones after much input, or if its rows do not count. Tracks are
+  // in the order of first appearance in rows.
+  std::uint32_t reader = 0;      ///< the reader that created the tables
+  std::uint32_t generation = 0;  ///< how often it started new ones
   StringPool texts;
   std::vector<Track> tracks;
   std::vector<StringId> categories;
 
-  /// Forgets the rows and keeps the tables.
+  /// Clears the rows and keeps the tables.
   void clear();
 };
 

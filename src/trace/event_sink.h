@@ -1,13 +1,14 @@
-// Takes the rows of a trace. To do something with rows, implement EventSink.
-// TraceBuilder makes the model of them; converters::BlockRewriter writes them in another dialect.
+// Consumes the rows of a trace. To process rows in another way, implement EventSink.
+// TraceBuilder builds the model from them; converters::BlockRewriter writes them in another
+// dialect.
 #pragma once
 
 #include "trace/event_batch.h"
 
 namespace tbtrace {
 
-/// Rows come in the order of the input, whatever the number of threads that read it, from one
-/// thread at a time. What a reader tried and gave up never comes.
+/// Rows come in input order, however many threads read the input, and from one thread at a time.
+/// Rows of an abandoned reading attempt are never passed on.
 class EventSink {
  public:
   virtual ~EventSink() = default;
@@ -15,8 +16,7 @@ class EventSink {
   /// The next rows.
   virtual void add(const EventBatch& rows) = 0;
 
-  /// The rows that came before do not count: the input replaced them, as JSON does with a member
-  /// that it names again.
+  /// Discards all previous rows: the input replaced them by repeating a JSON member.
   virtual void restart() = 0;
 };
 

@@ -35,7 +35,8 @@ class Cursor {
     return parse_integer(text_.substr(start, at_ - start));
   }
 
-  /// The content of a string, up to a quote that the next element or the end of the list follows.
+  /// The content of a string, up to a quote that is followed by the next element or the end of the
+  /// list.
   std::optional<std::string> string() {
     if (!take('"')) return std::nullopt;
     for (std::size_t end = at_;; ++end) {
@@ -49,7 +50,7 @@ class Cursor {
     }
   }
 
-  /// Skips to behind the bracket that closes the list in which the cursor is.
+  /// Skips to after the bracket that closes the current list.
   void leave_list() {
     for (std::size_t depth = 1; at_ < text_.size() && depth > 0; ++at_) {
       if (text_[at_] == '[') ++depth;

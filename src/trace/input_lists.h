@@ -1,6 +1,6 @@
-// The lists in the arguments of operators: shapes, types and concrete values.
-// Pure functions over the texts that a Trace holds.
-// A text that is not such a list gives as much of it as makes sense.
+// Parses the lists in operator arguments: shapes, types and concrete values.
+// Functions of the texts that a Trace holds.
+// A text that is not a valid list gives as much of it as makes sense.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace tbtrace {
 
-/// The sizes of one argument. `is_list`: it was a list of tensors, whose sizes are left out, as in
-/// torch's own shapes.
+/// The sizes of one argument. `is_list`: it is a list of tensors, whose sizes are omitted, as in
+/// torch's shapes.
 struct InputDims {
   std::vector<std::int64_t> sizes;
   bool is_list = false;
@@ -25,13 +25,13 @@ std::vector<InputDims> parse_dims(std::string_view json);
 /// `["float", "", "Scalar"]`
 std::vector<std::string> parse_texts(std::string_view json);
 
-/// `[1, 2]`, and false if the text is anything else.
+/// `[1, 2]`; false if the text is anything else.
 bool parse_integers(std::string_view json, std::vector<std::int64_t>& values);
 
 /// Shapes as Python prints them: `[[32, 28], [], []]`; an argument of type `TensorList` is `[]`.
 std::string shapes_text(const std::vector<InputDims>& dims, const std::vector<std::string>& types);
 
-/// The texts of an operator's inputs.
+/// The texts that describe an operator's inputs.
 struct InputTexts {
   StringId dims = StringId::empty;      ///< JSON, `[[32, 28], []]`
   StringId types = StringId::empty;     ///< JSON, `["float", "Scalar"]`

@@ -1,7 +1,7 @@
-// The kinds of problems that an input can have, and the count of those that were met.
-// To add one: an IssueId and its row in kIssueTable: what is wrong; what to do about it.
-// An IssueLog is not synchronised; each thread that reads has its own, and they are merged in
-// order. Nothing is repaired without being counted here.
+// The kinds of problems that an input can have, and a count of each.
+// To add one, add an IssueId and its row in kIssueTable: what is wrong, and what to do about it.
+// An IssueLog is not synchronised; each reading thread has its own, and they are merged in order.
+// Every repair is counted here.
 #pragma once
 
 #include <array>
@@ -109,7 +109,7 @@ inline constexpr std::array<IssueRow, static_cast<std::size_t>(IssueId::count)> 
 
 class IssueLog {
  public:
-  /// Offsets beyond the first few are counted and not kept.
+  /// Only the first few offsets are kept; further ones are counted.
   static constexpr std::size_t kKeptOffsets = 5;
 
   void add(IssueId id, std::uint64_t offset) {
@@ -118,18 +118,18 @@ class IssueLog {
     if (count.offsets.size() < kKeptOffsets) count.offsets.push_back(offset);
   }
 
-  /// Something that stands at no one place in the input.
+  /// An issue without a single place in the input.
   void add_anywhere(IssueId id, std::uint64_t times = 1) {
     counts_[static_cast<std::size_t>(id)].count += times;
   }
 
-  /// Adds what another log holds, with `shift` added to its offsets, and empties it.
+  /// Adds another log's issues, with `shift` added to their offsets, and empties it.
   void take(IssueLog& other, std::uint64_t shift);
 
   std::uint64_t count(IssueId id) const { return counts_[static_cast<std::size_t>(id)].count; }
   bool empty() const;
 
-  /// The kinds that were met, in the order of the table.
+  /// The kinds that occurred, in the order of the table.
   std::vector<Issue> list() const;
 
  private:

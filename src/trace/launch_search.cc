@@ -15,8 +15,8 @@ class Votes {
   void add(std::uint32_t scope) { ++counts_[scope]; }
   bool empty() const { return counts_.empty(); }
 
-  /// The process with most votes; of equals the first. Without a clear majority rather one that is
-  /// not in `taken`.
+  /// The process with the most votes; the first in a tie. Without a clear majority, preferably one
+  /// that is not in `taken`.
   std::uint32_t winner(const std::vector<bool>& taken) const {
     std::size_t all = 0;
     for (const auto& [scope, count] : counts_) all += count;
@@ -81,7 +81,7 @@ LaunchSearch::Candidates LaunchSearch::candidates(std::int64_t correlation) cons
   return {of_correlation(by_scope_), of_correlation(by_start_)};
 }
 
-/// The first call of a process.
+/// The first call by a process.
 const LaunchSearch::Call* LaunchSearch::of_scope(const Candidates& calls, std::uint32_t scope) {
   const auto found =
       std::lower_bound(calls.by_scope.begin(), calls.by_scope.end(), scope,
@@ -89,7 +89,7 @@ const LaunchSearch::Call* LaunchSearch::of_scope(const Candidates& calls, std::u
   return found != calls.by_scope.end() && found->scope == scope ? &*found : nullptr;
 }
 
-/// The process, if all calls that started by then are of one.
+/// The process if all calls that started by then belong to the same one.
 std::uint32_t LaunchSearch::only_scope_before(const Candidates& calls, std::int64_t time_ns) const {
   const auto after =
       std::upper_bound(calls.by_start.begin(), calls.by_start.end(), time_ns,
@@ -101,13 +101,12 @@ std::uint32_t LaunchSearch::only_scope_before(const Candidates& calls, std::int6
   return run_start_[row] <= first ? last->scope : ProcessScopes::kUnknown;
 }
 
-/// Files that were joined one after another keep the rows of a process together, and its work with
-/// them.
+/// Files that were joined one after another keep the rows of a process and of its work together.
 void LaunchSearch::find_neighbours() {
-  constexpr std::size_t kMostTurns = 4;  // of a process
+  constexpr std::size_t kMostTurns = 4;  // per process
   const Events& events = trace_.events();
   neighbour_.resize(events.size(), ProcessScopes::kUnknown);
-  // Work of the first file tells on which side of its process work stands.
+  // The first file shows whether work comes before or after its process's rows.
   const auto tells = [&](std::size_t row) {
     const EventKind kind = trace_.kind(static_cast<EventId>(row));
     return is_of_process(kind) || is_device_work(kind);
@@ -131,8 +130,8 @@ void LaunchSearch::find_neighbours() {
   is_joined_ = turns <= kMostTurns * scopes_.count() && work_stands_with_calls();
 }
 
-/// Pieces of work of one correlation, as many as calls of different processes, mostly stand with
-/// different processes.
+/// Whether pieces of work with the same correlation, as many as there are calls from different
+/// processes, are mostly next to different processes.
 bool LaunchSearch::work_stands_with_calls() const {
   std::size_t same = 0;
   std::size_t different = 0;
@@ -167,16 +166,16 @@ void LaunchSearch::sort_work(std::span<const EventId> work) {
   }
 }
 
-/// A device belongs to the process whose calls its work needs. Where several processes used the
-/// number, those that had not used it yet when the work began do not count; then what was launched
-/// first is taken to have run first.
+/// A device belongs to the process whose calls its work needs. If several processes used the
+/// correlation, those that had not used it before the work began do not count; among the rest, work
+/// is assumed to run in launch order.
 void LaunchSearch::assign_devices(std::span<const EventId> work) {
   struct Device {
     std::vector<TrackId> tracks;
     Votes sure;
     Votes likely;
   };
-  std::map<std::pair<std::int64_t, std::size_t>, std::size_t> numbers;  // by process
+  std::map<std::pair<std::int64_t, std::size_t>, std::size_t> numbers;  // by process id
   std::vector<Device> devices;
   for (std::size_t track = 0; track < trace_.tracks().size(); ++track) {
     if (scopes_.of(static_cast<TrackId>(track)) != ProcessScopes::kUnknown) continue;

@@ -1,4 +1,4 @@
-// Which runtime call launched which device work, by correlation, in a file that holds several
+// Finds the runtime call that launched device work, by correlation, in a file with several
 // processes.
 // Made from a Trace, which must outlive it.
 #pragma once
@@ -15,13 +15,13 @@ namespace tbtrace {
 
 class LaunchSearch {
  public:
-  /// `calls`: of the runtime, by start; `work`: of devices. Assigns devices to processes in
+  /// `calls`: runtime calls, by start; `work`: device work. Assigns devices to processes in
   /// `scopes`, which must outlive it.
   LaunchSearch(const Trace& trace, ProcessScopes& scopes, std::span<const EventId> calls,
                std::span<const EventId> work);
 
-  /// The call that launched work: where traces were joined one after another, in the process whose
-  /// rows stand around it; else in the process of the device; else the last call before the work.
+  /// The call that launched work. If traces were joined one after another: in the process whose
+  /// rows are around it; else in the device's process; else the last call before the work.
   /// EventId::none if no call has the correlation.
   EventId launch_of(EventId work) const;
 
@@ -32,7 +32,7 @@ class LaunchSearch {
     std::int64_t start_ns = 0;
     EventId event = EventId::none;
   };
-  /// Calls of one correlation.
+  /// The calls with one correlation.
   struct Candidates {
     std::span<const Call> by_scope;
     std::span<const Call> by_start;
@@ -56,12 +56,12 @@ class LaunchSearch {
   ProcessScopes& scopes_;
   Column<Call> by_scope_;            // by correlation, scope, start
   Column<Call> by_start_;            // by correlation, start
-  Column<std::uint32_t> run_start_;  // by row of by_start_: since which row the scope is the same
-  Column<std::uint32_t> neighbour_;  // by event: the process beside which it stands
-  bool is_joined_ = false;           // the rows of a process stand together
+  Column<std::uint32_t> run_start_;  // by row of by_start_: start of the run of its scope
+  Column<std::uint32_t> neighbour_;  // by event: the process whose rows are next to it
+  bool is_joined_ = false;           // the rows of a process are together
   Column<Work> work_;                // by correlation, start
   static constexpr std::uint32_t kNoTurn = 0xffffffff;
-  Column<std::uint32_t> turn_;  // by event: its place among work of its correlation, one per call
+  Column<std::uint32_t> turn_;  // by event: position among its correlation's work, if one per call
 };
 
 }  // namespace tbtrace

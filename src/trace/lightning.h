@@ -1,5 +1,4 @@
-// What PyTorch Lightning's profiler leaves in a trace.
-// Pure functions.
+// Traces of PyTorch Lightning's profiler.
 #pragma once
 
 #include <string_view>
@@ -8,7 +7,7 @@
 
 namespace tbtrace {
 
-// How the ranges that it opens itself begin.
+// Prefix of the ranges that Lightning opens itself.
 inline constexpr std::string_view kLightningPrefix = "[pl]";
 inline constexpr std::string_view kLightningProfile = "[pl][profile]";
 inline constexpr std::string_view kLightningModule = "[pl][module]";
@@ -17,7 +16,8 @@ constexpr bool is_lightning_marker(std::string_view name) {
   return name.starts_with(kLightningProfile) || name.starts_with(kLightningModule);
 }
 
-/// The file says that Lightning recorded it; only then its ranges have a meaning of their own.
+/// Whether the file says that Lightning recorded it; only then do its ranges have a special
+/// meaning.
 inline bool is_lightning(const Trace& trace) {
   const auto framework = trace.metadata().find("Framework");
   return framework != trace.metadata().end() && framework->second == "\"pytorch-lightning\"";

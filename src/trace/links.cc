@@ -14,8 +14,8 @@
 namespace tbtrace {
 namespace {
 
-/// Rows that were launched, or launch, carry both ids; where the one repeats the other on 90 % of
-/// them or more, it says nothing.
+/// Launches and launched rows carry both ids. If they are equal in 90 % of the rows or more, the
+/// `External id` carries no information.
 class ExternalIds {
  public:
   void look_at(const Trace& trace, EventId event) {
@@ -36,8 +36,8 @@ bool is_at(const Trace& trace, EventId event, const FlowEnd& end) {
   return trace.events().track(event) == end.track && trace.events().start_ns(event) == end.time_ns;
 }
 
-/// What holds each launch: the operator whose range does, else the annotation. Found for all ranges
-/// at once, from the outside in, so that deep nesting costs nothing.
+/// The range that contains each launch: the nearest operator, else the nearest annotation. Computed
+/// for all ranges at once, from the outside in, so that deep nesting costs nothing.
 class Containers {
  public:
   Containers(const Trace& trace, const CallTree& tree) {
@@ -107,10 +107,10 @@ void Links::find_launches_of_processes(const Trace& trace, std::span<const Event
   }
 }
 
-/// The map is of the work, of which there is less than there are calls.
+/// The map is over the work, because there is less work than calls.
 void Links::find_launches(const Trace& trace, std::span<const EventId> calls) {
   IdMap work_of(work_.size());
-  Column<std::uint32_t> same_correlation;  // row of work_ -> the next row with the same
+  Column<std::uint32_t> same_correlation;  // row of work_ -> next row with the same
   same_correlation.resize(work_.size(), IdMap::kNone);
   for (std::size_t row = work_.size(); row-- > 0;) {
     const std::int64_t correlation = trace.correlation(work_[row].work);
@@ -129,8 +129,8 @@ void Links::find_launches(const Trace& trace, std::span<const EventId> calls) {
   }
 }
 
-/// An arrow goes from where the launch starts to where the work starts. Followed from the work that
-/// is left, so that the maps hold no more than that.
+/// A flow event leads from the start of the launch to the start of the work. The search starts from
+/// the remaining work, so that the maps stay small.
 void Links::find_launches_by_flow(const Trace& trace, std::span<const EventId> calls) {
   const std::size_t left = work_.size() - report_.launch_by_correlation;
   if (left == 0) return;
@@ -159,7 +159,7 @@ void Links::find_launches_by_flow(const Trace& trace, std::span<const EventId> c
     start_of_id.insert(scopes_.of(flows[row].track), flows[row].id, row);
     starts_at.insert(place_key(flows[row].track, flows[row].time_ns), row);
   }
-  // Writers without rows for launches draw arrows from operators (torch.autograd.profiler, Ascend).
+  // Writers without launch rows start flow events at operators (torch.autograd.profiler, Ascend).
   IdMap operator_at;
   for (const EventId event : trace.by_start()) {
     if (trace.kind(event) != EventKind::cpu_op) continue;
@@ -190,13 +190,13 @@ void Links::find_launches_by_flow(const Trace& trace, std::span<const EventId> c
     }
     const auto op = static_cast<EventId>(operator_at.find(place));
     if (op == EventId::none || !is_at(trace, op, flows[start])) continue;
-    link.op = op;  // if no id says otherwise
+    link.op = op;  // unless an id names another
   }
 }
 
 void Links::find_operators(const Trace& trace, const CallTree& tree) {
   ScopedIds operators(scopes_.count());
-  std::unordered_map<EventId, std::size_t> more_of;  // the first with an id -> how many more
+  std::unordered_map<EventId, std::size_t> more_of;  // first operator with an id -> how many more
   if (report_.external_ids_valid) {
     for (const EventId event : trace.by_start()) {
       if (!names_operators(trace.kind(event))) continue;

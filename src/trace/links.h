@@ -1,4 +1,4 @@
-// Who launched which device work, and inside which operator.
+// Which call launched which device work, and inside which operator.
 // Owns its rows; made from a Trace and valid for it alone. Immutable.
 // Work whose launch or operator is not in the file stays unlinked and is counted.
 #pragma once
@@ -15,16 +15,16 @@
 
 namespace tbtrace {
 
-/// A kernel, copy or fill with its launch and operator; EventId::none where there is none.
+/// A kernel, memcpy or memset with its launch and operator; EventId::none if unknown.
 struct DeviceLink {
   EventId work = EventId::none;
   EventId launch = EventId::none;
   EventId op = EventId::none;
 };
 
-/// Two relations: work -> launch by `correlation`, else by the flow that ends at the work; launch
-/// -> operator by a valid `External id`, else by containment on the launching thread. Ids count
-/// within a process.
+/// Two relations: from work to launch by `correlation`, else by the flow event that ends at the
+/// work; from launch to operator by a valid `External id`, else by containment on the launching
+/// thread. Ids are unique only within a process.
 class Links {
  public:
   Links(const Trace& trace, const CallTree& tree);
@@ -34,12 +34,12 @@ class Links {
 
   const LinkReport& report() const { return report_; }
 
-  /// The process in which the ids of an event count: a number below scopes(), or ProcessScopes::
-  /// kUnknown for an event of a device that nothing ties to a process.
+  /// The process in which an event's ids are valid: a number below scopes(), or
+  /// ProcessScopes::kUnknown for a device event that nothing connects to a process.
   std::uint32_t scope(const Trace& trace, EventId event) const {
     return scopes_.is_single() ? 0 : scope_of_several(trace, event);
   }
-  /// The same for ids of what a process does itself.
+  /// The same for ids of the process's own activity.
   std::uint32_t scope(TrackId track) const { return scopes_.of(track); }
   std::size_t scopes() const { return scopes_.count(); }
 
@@ -53,7 +53,7 @@ class Links {
 
   Column<DeviceLink> work_;
   ProcessScopes scopes_;
-  Column<EventId> launch_;  // by event, where the file holds several processes
+  Column<EventId> launch_;  // by event, if the file holds several processes
   LinkReport report_;
 };
 

@@ -1,5 +1,5 @@
-// The nearest range of some kind around each range of the host.
-// Pure functions of a Trace; results own what they hold.
+// The nearest range of some kind around each host range.
+// Results own their data.
 #pragma once
 
 #include <tbtrace/trace.h>
@@ -9,9 +9,9 @@
 
 namespace tbtrace {
 
-/// For each range the nearest one for which `test` holds, of itself and those around it;
-/// EventId::none where there is none, and for events that are not host ranges. From the outside in,
-/// so that deep nests cost nothing.
+/// For each range, the nearest one among itself and those around it for which `test` is true;
+/// EventId::none if there is none, and for events that are not host ranges. Computed from the
+/// outside in, so that deep nesting costs nothing.
 template <typename Test>
 Column<EventId> nearest_ranges(const Trace& trace, Test test) {
   Column<EventId> found;
@@ -25,13 +25,14 @@ Column<EventId> nearest_ranges(const Trace& trace, Test test) {
   return found;
 }
 
-/// An entry of such a column; EventId::none of none, and of a column that was not made.
+/// An entry of such a column; EventId::none for EventId::none and for a column that was not
+/// computed.
 inline EventId entry_of(const Column<EventId>& column, EventId event) {
   return event == EventId::none || column.empty() ? EventId::none : column[index(event)];
 }
 
-/// For each range the nearest Python frame, of itself and those around it. Empty where the trace
-/// has none.
+/// For each range, the nearest Python frame among itself and those around it. Empty if the trace
+/// has no Python frames.
 Column<EventId> nearest_python_frames(const Trace& trace);
 
 }  // namespace tbtrace

@@ -1,5 +1,4 @@
 // Keys for maps from places (an instant on a track) to rows.
-// Pure function.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +9,7 @@
 
 namespace tbtrace {
 
-/// Two places may share a key, so whoever finds a row checks that it is at the place.
+/// Two places may share a key, so after a lookup, check that the row is at the place.
 inline std::int64_t place_key(TrackId track, std::int64_t time_ns) {
   return static_cast<std::int64_t>(hash_integer(static_cast<std::uint64_t>(time_ns), index(track)));
 }

@@ -7,7 +7,7 @@ namespace tbtrace {
 
 ProcessScopes::ProcessScopes(const Trace& trace) {
   const Events& events = trace.events();
-  std::map<std::pair<std::int64_t, std::size_t>, std::uint32_t> scopes;  // by process
+  std::map<std::pair<std::int64_t, std::size_t>, std::uint32_t> scopes;  // by process id
   std::vector<bool> is_known(trace.tracks().size(), false);
   for (std::size_t row = 0; row < events.size(); ++row) {
     const auto event = static_cast<EventId>(row);

@@ -1,4 +1,4 @@
-// Ranges that the file begins and ends with rows of their own (`B` and `E`).
+// Ranges whose beginning and end are separate rows in the file (`B` and `E`).
 #include <algorithm>
 #include <cstddef>
 #include <limits>
@@ -13,19 +13,19 @@
 namespace tbtrace {
 namespace {
 
-/// A beginning or an end, in the order in which a thread met them. Rows of a file need not be in
-/// the order of time; at one time their order in the file counts.
+/// A beginning or an end. Per thread they are sorted by time, because rows of a file need not be;
+/// with equal times, file order counts.
 struct Moment {
   std::int64_t time_ns;
   std::size_t track;
-  std::uint64_t place;  ///< in the file: twice the number of the next range; plus 1 for a beginning
-  std::size_t number;   ///< of the event, or of the end
+  std::uint64_t place;  ///< file order: twice the number of the next range; plus 1 for a beginning
+  std::size_t number;   ///< index of the event, or of the end
 
   bool is_begin() const { return place % 2 == 1; }
   auto key() const { return std::pair(track, std::pair(time_ns, place)); }
 };
 
-/// The ranges of a thread that are open, the last begun on top.
+/// The open ranges of a thread, the last begun on top.
 class OpenRanges {
  public:
   void begin(std::size_t event, StringId name) {
@@ -33,7 +33,7 @@ class OpenRanges {
     all_.push_back({event, true});
   }
 
-  /// Closes the last range of a name, or of any, and returns its event.
+  /// Closes the last open range with this name, or with any, and returns its event.
   std::optional<std::size_t> end(StringId name) {
     while (!all_.empty() && !all_.back().is_open) all_.pop_back();
     if (all_.empty()) return std::nullopt;
@@ -49,7 +49,7 @@ class OpenRanges {
     return all_[place].event;
   }
 
-  /// Calls `visit` for the events that are left, and forgets them.
+  /// Calls `visit` for the remaining events, and clears the list.
   template <typename Visit>
   void leave(Visit visit) {
     for (const Range& range : all_) {
@@ -66,8 +66,8 @@ class OpenRanges {
   };
 
   struct Place {
-    std::size_t at;     ///< in all_, where another range may stand by now
-    std::size_t event;  ///< that stood there
+    std::size_t at;     ///< index in all_, which may hold another range by now
+    std::size_t event;  ///< event that was there
   };
 
   bool is_open(const Place& place) const {
@@ -78,7 +78,7 @@ class OpenRanges {
   std::unordered_map<StringId, std::vector<Place>> by_name_;
 };
 
-/// The values of `column` with those of `ends` for the ranges that they end, which win.
+/// Merges `column` with the values of the range ends in `ends`, which take precedence.
 ArgumentValues merged(const ArgumentColumn& column, const ArgumentColumn& ends,
                       const std::vector<std::pair<std::size_t, std::size_t>>& end_of,
                       std::size_t events) {
@@ -87,15 +87,15 @@ ArgumentValues merged(const ArgumentColumn& column, const ArgumentColumn& ends,
   for (std::size_t event = 0; event < events; ++event) {
     while (next != end_of.end() && next->first < event) ++next;
     if (next != end_of.end() && next->first == event) values.copy(event, ends, next->second);
-    values.copy(event, column, event);  // unless the end has set it
+    values.copy(event, column, event);  // no effect if the end has set it
   }
   return values;
 }
 
 }  // namespace
 
-/// An end belongs to the range of its name, or of any if it has none, that began last on its thread
-/// and is open. (Chrome's Trace Event Format, "Duration Events".)
+/// An end belongs to the open range on its thread that began last with the same name, or with any
+/// name if the end has none. (Chrome's Trace Event Format, "Duration Events".)
 void TraceBuilder::pair_ranges() {
   if (!has_begun_ranges_ && range_ends_.empty()) return;
   std::vector<Moment> moments;

@@ -1,4 +1,4 @@
-// Rows by an id that counts within one process (process_scopes.h).
+// Rows by an id that is unique within one process (process_scopes.h).
 // Owns its memory. One writer, or any number of readers.
 #pragma once
 
@@ -17,11 +17,11 @@ class ScopedIds {
  public:
   static constexpr std::uint32_t kNone = IdMap::kNone;
 
-  /// `scopes`: how many processes there are. `expected`: about how many ids.
+  /// `scopes`: number of processes. `expected`: approximate number of ids.
   explicit ScopedIds(std::size_t scopes, std::size_t expected = 0)
       : first_(expected), has_ids_(scopes, false) {}
 
-  /// Gives the id a row if it has none yet in the scope. Returns whether it had none.
+  /// Gives the id a row if it has none yet in the scope. Returns whether the id was new.
   bool insert(std::uint32_t scope, std::int64_t id, std::uint32_t row) {
     const bool is_new = first_.insert(id, row).second;
     if (has_ids_.size() <= 1 || scope >= has_ids_.size()) return is_new;
@@ -31,7 +31,7 @@ class ScopedIds {
     return is_new_here;
   }
 
-  /// Gives the id a row in the scope and returns the one that it had there, kNone if it had none.
+  /// Gives the id a row in the scope and returns its previous one, kNone if it had none.
   std::uint32_t replace(std::uint32_t scope, std::int64_t id, std::uint32_t row) {
     const std::uint32_t before = first_.replace(id, row);
     if (has_ids_.size() <= 1 || scope >= has_ids_.size()) return before;
@@ -41,8 +41,8 @@ class ScopedIds {
     return is_new_here ? kNone : std::exchange(here->second, row);
   }
 
-  /// The row of the id in the scope. Where that process has no ids at all, or is not known: the row
-  /// in the only process that has the id. kNone if there is none.
+  /// The row of the id in the scope. If that process has no ids at all, or is unknown: the row in
+  /// the only process that has the id. kNone if there is none.
   std::uint32_t find(std::uint32_t scope, std::int64_t id) const {
     if (has_ids_.size() <= 1) return first_.find(id);
     if (scope < has_ids_.size() && has_ids_[scope]) {
@@ -62,9 +62,9 @@ class ScopedIds {
     }
   };
 
-  IdMap first_;  // over all processes; the last one that replace() gave
+  IdMap first_;  // over all processes; the last row set by replace()
   std::vector<bool> has_ids_;
-  std::unordered_map<Key, std::uint32_t, KeyHash> by_scope_;  // where there are several
+  std::unordered_map<Key, std::uint32_t, KeyHash> by_scope_;  // if there are several
   IdMap shared_;                                              // ids that several processes have
 };
 

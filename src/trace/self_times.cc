@@ -4,9 +4,9 @@
 
 namespace tbtrace {
 
-/// Walks the starts in order. Per thread: the ranges that may still be open, latest start on top,
-/// and the instant up to which all time has been given to somebody. A range that ended below one
-/// that is still open is found when it comes to the top, and gets nothing.
+/// Walks the ranges by start. State per thread: the ranges that may still be open, latest start on
+/// top, and the time up to which everything has been assigned. A range that has ended below an open
+/// one is removed when it comes to the top, and gets no more time.
 SelfTimes::SelfTimes(const Trace& trace, const CallTree& tree)
     : busy_ns_(trace.tracks().size(), 0) {
   ns_.resize(trace.events().size(), 0);

@@ -1,6 +1,6 @@
-// How long each range of the host runs itself.
+// Self time of each host range.
 // Owns its columns; made from a Trace and valid for it alone. Immutable.
-// Ranges may overlap without nesting; every instant is counted once all the same.
+// Ranges may overlap without nesting; every instant is still counted once.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@
 
 namespace tbtrace {
 
-/// On each thread every instant belongs to the open range that started last. So on a thread the
-/// self times and the idle time make up the window, to the nanosecond.
+/// On each thread every instant belongs to the open range that started last. Therefore the self
+/// times and the idle time of a thread add up to the window, to the nanosecond.
 class SelfTimes {
  public:
   SelfTimes(const Trace& trace, const CallTree& tree);
 
-  /// 0 for events that are not ranges of the host.
+  /// 0 for events that are not host ranges.
   std::int64_t ns(EventId event) const { return ns_[index(event)]; }
 
-  /// Time in which at least one range was open on the thread, by TrackId.
+  /// Time during which at least one range was open on the thread, by TrackId.
   std::span<const std::int64_t> busy_ns() const { return busy_ns_; }
 
  private:

@@ -1,5 +1,5 @@
-// The order of rows by a 64-bit key, equal keys in the order of the rows.
-// Pure function. Fewer than 2^32 rows.
+// Sorts rows by a 64-bit key; rows with equal keys keep their order.
+// Fewer than 2^32 rows.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace tbtrace {
 
-/// Row numbers by ascending key. Linear in the rows where key and row together take 64 bits, as the
+/// Row numbers by ascending key. Linear time if key and row together fit into 64 bits, as the
 /// nanoseconds of a recording do: a radix sort over the bits in which keys differ.
 void stable_order(std::span<const std::int64_t> keys, std::uint32_t* rows);
 

@@ -1,5 +1,4 @@
-// How torch.profiler names the ranges of steps: `ProfilerStep#5`.
-// Pure functions of a name.
+// torch.profiler's names for the ranges of steps: `ProfilerStep#5`.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +15,12 @@ inline constexpr std::string_view kStepPrefix = "ProfilerStep#";
 /// Begins like a step's name, whatever follows.
 constexpr bool is_step_name(std::string_view name) { return name.starts_with(kStepPrefix); }
 
-/// What stands where the number should be. `name` must be a step's.
+/// The text in place of the number. `name` must be a step's name.
 constexpr std::string_view step_number_text(std::string_view name) {
   return name.substr(kStepPrefix.size());
 }
 
-/// nullopt where something else follows the prefix, or the name is not a step's.
+/// nullopt if the text after the prefix is not a number, or if the name is not a step's.
 inline std::optional<std::int64_t> step_number(std::string_view name) {
   if (!is_step_name(name)) return std::nullopt;
   return parse_integer(step_number_text(name));

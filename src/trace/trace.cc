@@ -16,7 +16,7 @@
 
 namespace tbtrace {
 
-/// What is made from the columns when somebody asks for it.
+/// What is computed from the columns on first use.
 struct Trace::Derived {
   std::array<ArgumentColumn, kArgumentCount> arguments;
   std::array<ArgumentColumn, kArgumentCount> memory_arguments;

@@ -17,7 +17,7 @@
 namespace tbtrace {
 namespace {
 
-/// Of a JSON value: a number, or text that is one.
+/// The value of a JSON number, or of a text that is a number.
 std::optional<std::int64_t> whole_number(std::string_view json) {
   constexpr std::size_t kReadable = 8;
   std::string text = wire::json_text(json).value_or(std::string(json));
@@ -103,7 +103,7 @@ void TraceBuilder::expect(double times) {
     for (ArgumentValues& column : data_->arguments) column.expect(times, kMostRows);
     for (ArgumentValues& column : data_->memory_arguments) column.expect(times, kMostRows);
   } catch (const std::bad_alloc&) {
-    // It is only a guess; the columns grow as they must.
+    // This was only a guess; the columns grow as needed.
   }
 }
 
@@ -225,7 +225,8 @@ void TraceBuilder::set(ArgumentValues& column, std::size_t row, const EventBatch
   }
 }
 
-/// Before the ranges of the same rows, whose numbers tell where an end stands.
+/// Call this before adding the ranges of the same rows: an end's position is given by their
+/// numbers.
 void TraceBuilder::add_range_ends(const EventBatch& rows, Translation& translation) {
   const std::size_t first_end = range_ends_.size();
   const std::size_t first_event = data_->start_ns.size();

@@ -1,6 +1,6 @@
-// The only way to make a Trace: readers and recorders add rows, finish() orders and checks them.
-// Owns everything added. One thread at a time; finish() ends its life.
-// Rows are taken as they come: whoever adds them has checked what the file said.
+// The only way to create a Trace: readers and recorders add rows, finish() sorts and checks them.
+// Owns everything added. One thread at a time; unusable after finish().
+// Rows are not validated here: the caller has checked what the file says.
 #pragma once
 
 #include <cstdint>
@@ -38,21 +38,21 @@ class TraceBuilder final : public EventSink {
   /// Texts must be UTF-8.
   StringId intern(std::string_view text);
   std::string_view string(StringId id) const;
-  /// The track of a process and thread, made when it is named for the first time. Its number has
-  /// at most so many bits; what goes beyond is taken together as one track.
+  /// The track of a process and thread, created on first use. Track ids have at most this many
+  /// bits; further tracks are merged into one.
   static constexpr int kTrackBits = 26;
   TrackId track(TrackKey process, TrackKey thread);
   CategoryId category(StringId name);
 
-  /// A guess: in the end there will be `times` as many rows of every kind as now. Columns that have
-  /// room for them need not move while they grow. Room that is not used costs nothing.
+  /// A guess that in the end there will be `times` as many rows of every kind as now. Columns with
+  /// enough room need not move while they grow. Unused room costs nothing.
   void expect(double times);
 
-  // One row at a time, with numbers of this builder.
+  // One row at a time, with ids of this builder.
 
   EventId add_event(const EventRow& row);
-  /// Of the event that was added last, or one after those that have the argument already. `value`
-  /// is of the argument's type.
+  /// For the event added last, or for any event after those that already have the argument. `value`
+  /// has the argument's type.
   template <typename Value>
   void add_argument(EventId event, Argument argument, Value value) {
     values(argument).set(index(event), value);
@@ -62,7 +62,7 @@ class TraceBuilder final : public EventSink {
 
   void name_process(TrackKey process, StringId name);
   void name_thread(TrackId track, StringId name);
-  /// `json` replaces an earlier value of the same key.
+  /// `json` replaces an earlier value with the same key.
   void set_metadata(std::string_view key, std::string_view json);
 
   std::size_t event_count() const;
@@ -74,14 +74,14 @@ class TraceBuilder final : public EventSink {
  private:
   struct Lookup;
 
-  /// From the numbers of a batch's tables to ours.
+  /// Translates ids of a batch's tables to ours.
   struct Translation;
 
-  /// The end of a range that was begun by a row of its own.
+  /// The end of a range whose beginning is a separate row.
   struct RangeEnd {
     std::int64_t time_ns = 0;
     TrackId track = {};
-    StringId name = StringId::empty;  ///< empty: of any name
+    StringId name = StringId::empty;  ///< empty: any name
     EventId next = EventId::none;     ///< the range that comes next in the input
   };
 
@@ -93,7 +93,7 @@ class TraceBuilder final : public EventSink {
   static void set(ArgumentValues& column, std::size_t row, const EventBatch& rows,
                   const EventBatch::Value& value, Translation& translation);
 
-  // What finish() does, in its order.
+  // The steps of finish(), in order.
   void name_tracks();
   void pair_ranges();
   void infer_categories();

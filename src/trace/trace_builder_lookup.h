@@ -1,4 +1,4 @@
-// What a TraceBuilder looks things up in. Included by its own files only.
+// Lookup tables of TraceBuilder. Included only by its own files.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@
 
 namespace tbtrace {
 
-/// From the numbers of a batch's tables to the builder's. Texts and categories are looked up when
-/// they are met for the first time; tracks at once, so that their order is that of the file.
+/// Translates ids of a batch's tables to the builder's. Texts and categories are looked up on first
+/// use; tracks at once, so that their order is that of the file.
 struct TraceBuilder::Translation {
   static constexpr StringId kUnset = static_cast<StringId>(0xffffffff);
-  static constexpr CategoryId kNoCategory = static_cast<CategoryId>(0xffff);  // there are fewer
+  static constexpr CategoryId kNoCategory = static_cast<CategoryId>(0xffff);  // larger than any id
 
   std::uint32_t generation = 0;
   Column<StringId> texts;
@@ -70,7 +70,7 @@ struct TraceBuilder::Lookup {
   std::unordered_map<StringId, CategoryId> categories;
   std::unordered_map<TrackKey, StringId, KeyHash> process_names;
   std::vector<Translation> translations;             // by reader
-  std::map<Argument, ArgumentValues> end_arguments;  // by number of a range end
+  std::map<Argument, ArgumentValues> end_arguments;  // by index of a range end
 };
 
 }  // namespace tbtrace

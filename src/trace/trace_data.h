@@ -1,4 +1,4 @@
-// The columns behind a Trace. Only TraceBuilder writes them, only Trace reads them.
+// The columns of a Trace. Only TraceBuilder writes them, only Trace reads them.
 // Owned by one TraceBuilder, then by one Trace.
 #pragma once
 
@@ -19,9 +19,9 @@
 
 namespace tbtrace {
 
-// A column a field: an analysis touches the few it needs, and memory grows by 31-47 bytes an event
-// where an object each would take 150. Arguments are columns that cost next to nothing where an
-// event lacks them.
+// One column per field: an analysis touches the few it needs, and memory grows by 31-47 bytes per
+// event instead of 150 with one object per event. Arguments are columns that cost next to nothing
+// for events without them.
 struct TraceData {
   StringPool strings;
 

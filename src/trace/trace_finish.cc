@@ -1,5 +1,5 @@
-// What TraceBuilder::finish() makes of the rows: their order, the meaning of what the file leaves
-// open, steps and the window.
+// TraceBuilder::finish(): sorts the rows, resolves what the file leaves open, and finds the steps
+// and the window.
 #include <algorithm>
 #include <cstddef>
 #include <limits>
@@ -42,7 +42,7 @@ void TraceBuilder::name_tracks() {
   }
 }
 
-/// Ranges without a category get that of their track.
+/// Ranges without a category get the category of their track.
 void TraceBuilder::infer_categories() {
   const auto bare = lookup_->categories.find(StringId::empty);
   if (bare == lookup_->categories.end()) return;
@@ -66,7 +66,7 @@ void TraceBuilder::infer_categories() {
   }
 }
 
-/// Kernels of every device type share their categories; the runtime's category tells the type.
+/// Kernels of several device types share categories; the runtime's category reveals the type.
 void TraceBuilder::settle_devices() {
   std::optional<DeviceType> family;
   bool only_shared = true;
@@ -94,9 +94,9 @@ void TraceBuilder::order_events() {
   const Column<std::int64_t>& start = data_->start_ns;
   Column<EventId>& order = data_->by_start;
   order = stable_order<EventId>(start.view());
-  // Within equal starts: profiler events by rank, then the others as in the file.
+  // With equal starts: profiler events by rank, then the others in file order.
   const auto rank = [&](EventId event) {
-    return static_cast<std::uint64_t>(rank_[index(event)]) - 1;  // none becomes the largest
+    return static_cast<std::uint64_t>(rank_[index(event)]) - 1;  // 0 (none) becomes the largest
   };
   for (EventId* first = order.begin(); first != order.end();) {
     EventId* last = first + 1;

@@ -1,5 +1,4 @@
 // Process and thread ids as text.
-// Pure function.
 #pragma once
 
 #include <string>
@@ -8,7 +7,7 @@
 
 namespace tbtrace {
 
-/// As the file has it, a number in its shortest form.
+/// As in the file; numbers in their shortest form.
 inline std::string key_text(const Trace& trace, const TrackKey& key) {
   return key.text == StringId::empty ? std::to_string(key.number)
                                      : std::string(trace.string(key.text));

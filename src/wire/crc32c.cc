@@ -9,7 +9,7 @@ namespace tbtrace::wire {
 
 namespace {
 
-constexpr std::size_t kSlices = 8;  // bytes taken at once, each with a table of its own
+constexpr std::size_t kSlices = 8;  // bytes processed at once, each with its own table
 
 using Tables = std::array<std::array<std::uint32_t, 256>, kSlices>;
 

@@ -1,6 +1,6 @@
 // CRC-32C, the checksum of TFRecord files: Castagnoli's polynomial, reflected 0x82f63b78, initial
 // value and final xor 0xffffffff (RFC 3720, B.4).
-// Pure functions, any thread. Any bytes have one.
+// Pure functions, any thread. Any bytes are accepted.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@ namespace tbtrace::wire {
 
 std::uint32_t crc32c(std::string_view bytes);
 
-/// As TFRecord stores it, so that a checksum over data with checksums in it is none of these:
-/// rotated by 15 bits and moved by a constant (tensorflow/core/lib/hash/crc32c.h).
+/// The form stored in TFRecord: rotated by 15 bits and offset by a constant, because a CRC of data
+/// that contains CRCs is problematic (tensorflow/core/lib/hash/crc32c.h).
 constexpr std::uint32_t masked_crc(std::uint32_t crc) {
   return ((crc >> 15) | (crc << 17)) + 0xa282ead8U;
 }

@@ -31,10 +31,10 @@ class JsonEmitter {
     next();
     json_ += std::to_string(value);
   }
-  /// Text that is JSON already.
+  /// Text that is already JSON.
   void raw(std::string_view value);
 
-  /// What follows starts on a line of its own.
+  /// Starts the next value on a new line.
   void new_line();
 
  private:
@@ -43,7 +43,7 @@ class JsonEmitter {
   void close(char bracket);
 
   std::string& json_;
-  std::vector<bool> first_ = {true};  // nothing was written at this level yet
+  std::vector<bool> first_ = {true};  // nothing has been written at this level yet
   bool after_key_ = false;
   bool break_line_ = false;
 };

@@ -15,7 +15,7 @@ bool is_escaped(std::string_view text, std::size_t at) {
   return slashes % 2 == 1;
 }
 
-/// The quote of the string in which the text ends: the last one without a backslash.
+/// The opening quote of the string in which the text ends: the last quote without a backslash.
 std::size_t open_quote(std::string_view text) {
   std::size_t quote = text.rfind('"');
   while (quote != std::string_view::npos && is_escaped(text, quote)) {
@@ -27,15 +27,15 @@ std::size_t open_quote(std::string_view text) {
 }  // namespace
 
 // simdjson's first stage and the array that it fills are public members of a class in a namespace
-// called internal; they are the same in every release from 3.0 to 4. Nothing else in tbtrace names
-// it.
+// called internal; they are the same in every release from 3.0 to 4. Only this file uses simdjson's
+// internals.
 struct JsonIndex::Library {
   std::unique_ptr<simdjson::internal::dom_parser_implementation> stages;
   std::size_t capacity = 0;
 
   void reserve(std::size_t size) {
     if (stages != nullptr && size <= capacity) return;
-    // Blocks of a file differ a little in size.
+    // The blocks of a file differ slightly in size.
     size = std::max(size + size / 4, capacity * 2);
     const auto& machine = simdjson::get_active_implementation();
     if (machine->create_dom_parser_implementation(size, 1, stages) != simdjson::SUCCESS) {
@@ -68,7 +68,7 @@ IndexEnd JsonIndex::build(std::string_view text) {
   }
   is_utf8_ = error != simdjson::UTF8_ERROR;
   if (is_utf8_ && error != simdjson::SUCCESS && error != simdjson::EMPTY) return IndexEnd::broken;
-  // The library allots seven entries more than a text can have positions.
+  // The library allocates seven more entries than a text can have positions.
   std::fill_n(&stages.structural_indexes[stages.n_structural_indexes], kJsonSentinels,
               static_cast<std::uint32_t>(text.size()));
   return end;

@@ -27,21 +27,21 @@ ScanEnd JsonScanner::scan_member(std::string_view text, std::size_t& at, bool la
   return run(at);
 }
 
-/// The bracket that the scan is directly inside.
+/// The bracket directly around the current position.
 char JsonScanner::container() const {
   if (!open_.empty()) return open_[open_.size() - 1];
   return member_ ? '{' : '[';
 }
 
-// A pushdown automaton over the text: `open_` holds the brackets that are open, `key_next` says
-// whether a string at this place would be a key.
+// A pushdown automaton over the text: `open_` holds the open brackets, `key_next` is whether a
+// string at this position would be a key.
 ScanEnd JsonScanner::run(std::size_t& at) {
   open_.clear();
   positions_.clear();
   const bool strict = quoting_ == Quoting::strict;
   bool key_next = member_;
-  bool value_seen = false;  // a complete value stands before `here`
-  bool comma_seen = false;  // a comma does
+  bool value_seen = false;  // there is a complete value before `here`
+  bool comma_seen = false;  // there is a comma
   std::string_view key;
   const auto finish = [&](ScanEnd end) {
     positions_.resize(positions_.size() + kJsonSentinels, static_cast<std::uint32_t>(text_.size()));
@@ -107,7 +107,7 @@ ScanEnd JsonScanner::run(std::size_t& at) {
   }
 }
 
-/// Moves `at` to the next quote that no backslash escapes.
+/// Moves `at` to the next quote that is not escaped by a backslash.
 ScanEnd JsonScanner::next_quote(std::size_t& at) const {
   for (;; ++at) {
     at = text_.find('"', at);
@@ -118,7 +118,7 @@ ScanEnd JsonScanner::next_quote(std::size_t& at) const {
   }
 }
 
-/// Strict JSON has no raw control character in a string.
+/// Strict JSON allows no raw control characters in a string.
 bool JsonScanner::is_clean(std::size_t start, std::size_t end) const {
   if (quoting_ != Quoting::strict) return true;
   const std::string_view content = text_.substr(start, end - start);
@@ -162,7 +162,7 @@ ScanEnd JsonScanner::end_of_value(std::size_t start, std::string_view key, std::
   }
 }
 
-/// The end of the line, or of the text; or of what is looked at, since a text may be one long line.
+/// The end of the line, of the text, or of the part that is searched: a text may be one long line.
 std::size_t JsonScanner::line_end(std::size_t start) const {
   constexpr std::size_t kLongestLine = std::size_t{64} << 10;
   const std::size_t newline = text_.substr(start, kLongestLine).find('\n');
@@ -204,9 +204,9 @@ ScanEnd JsonScanner::end_before_pid(std::size_t start, std::size_t& end) const {
   return ScanEnd::complete;
 }
 
-/// Whether a string may end before `at`: what follows must look like the next part of the text. An
-/// element of an array is followed by a comma or a bracket, the value of a key by the end of the
-/// line, by another key with its colon, or by brackets and then one of these.
+/// Whether a string may end before `at`: the text after it must look like the next token. After an
+/// element of an array: a comma or a bracket. After the value of a key: the end of the line,
+/// another key with its colon, or brackets and then one of these.
 ScanEnd JsonScanner::may_end_here(std::size_t at) const {
   const ScanEnd at_end = last_ ? ScanEnd::complete : ScanEnd::incomplete;
   const bool in_array = container() == '[';

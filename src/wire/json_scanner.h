@@ -1,7 +1,7 @@
-// The slow and forgiving sibling of JsonIndex: finds the parts of one JSON value in text whose
+// The slow and tolerant counterpart of JsonIndex: finds the tokens of one JSON value in text whose
 // strings may hold unescaped quotes, raw control characters or bytes that are not UTF-8.
 // Owns the positions; they are valid until the next scan. Not synchronised.
-// A value that makes no sense is `broken`, one that the text does not hold whole is `incomplete`.
+// A value that makes no sense is `broken`; a value that continues after the text is `incomplete`.
 #pragma once
 
 #include <cstddef>
@@ -12,21 +12,18 @@
 
 namespace tbtrace::wire {
 
-/// How the writer of a text treats quotes inside strings.
+/// How the writer of the text handles quotes inside strings.
 enum class Quoting : std::uint8_t {
-  /// As JSON's grammar has it, but for escapes and UTF-8, which are not looked at: what no text
-  /// could
-  /// follow so that the whole is valid is `broken`. (NaN, Infinity and -Infinity are values, as
-  /// Python
-  /// writes them.)
+  /// JSON's grammar, except that escapes and UTF-8 are not checked. Text that no continuation could
+  /// make valid is `broken`. (NaN, Infinity and -Infinity are values, as written by Python.)
   strict,
-  /// As JSON should have it, but a quote that cannot be the end of a string is taken for a part.
+  /// Escaped as in JSON, but a quote that cannot be the end of a string is taken as part of it.
   escaped,
-  /// Kineto's C++ writer since 2026: one key a line, nothing escaped. The values of `name` and of
-  /// top-level keys stand alone on their line, so they end at the last quote of the line.
+  /// Kineto's C++ writer since 2026: one key per line, nothing escaped. The values of `name` and of
+  /// top-level keys are alone on their line, so they end at the last quote of the line.
   kineto_lines,
-  /// Kineto's C++ writer before: several keys a line. A `name` ends at the last `", "pid": ` of its
-  /// line; the values of top-level keys end at the last quote of the line.
+  /// Kineto's C++ writer before 2026: several keys per line. A `name` ends at the last `", "pid": `
+  /// of its line; the values of top-level keys end at the last quote of the line.
   kineto_inline,
 };
 
@@ -36,21 +33,22 @@ class JsonScanner {
  public:
   explicit JsonScanner(Quoting quoting = Quoting::escaped) : quoting_(quoting) {}
 
-  // What is complete or broken stays so whatever text follows.
+  // A complete or broken result does not depend on the text that follows.
 
   void set_quoting(Quoting quoting) { quoting_ = quoting; }
 
-  /// Scans the value that starts at `at`, an element of an array (an event). When complete, `at` is
-  /// after it. `last`: no more text will follow.
+  /// Scans the value that starts at `at`, an element of an array (an event). If complete, moves
+  /// `at` past it. `last`: no more text will follow.
   ScanEnd scan_element(std::string_view text, std::size_t& at, bool last);
 
   /// Scans `"key": value` of the outermost object.
   ScanEnd scan_member(std::string_view text, std::size_t& at, bool last);
 
-  /// How far the last scan looked at the text.
+  /// How far into the text the last scan looked.
   std::size_t reached() const { return reached_; }
 
-  /// The positions that JsonIndex would give, then kJsonSentinels times the size of the text.
+  /// The positions that JsonIndex would give, followed by kJsonSentinels times the size of the
+  /// text.
   const std::uint32_t* positions() const { return positions_.data(); }
 
  private:
@@ -71,7 +69,7 @@ class JsonScanner {
   bool last_ = false;
   bool member_ = false;
   std::size_t reached_ = 0;
-  Column<char> open_;  // '{' or '[' per level
+  Column<char> open_;  // '{' or '[' for each level
   Column<std::uint32_t> positions_;
 };
 

@@ -41,7 +41,7 @@ class Copier {
       } else if (!scalar(c)) {
         return false;
       }
-      // Behind a value.
+      // After a value.
       for (;;) {
         skip_space();
         if (closing_.empty()) return at_ == text_.size();
@@ -119,7 +119,7 @@ class Copier {
   std::string_view text_;
   bool spaced_;
   std::size_t at_ = 0;
-  std::string closing_;  // of the brackets that are open
+  std::string closing_;  // of the open brackets
   bool is_repaired_ = false;
 };
 

@@ -32,7 +32,7 @@ bool is_low_surrogate(std::uint32_t unit) { return unit >= 0xdc00 && unit < 0xe0
 
 bool is_surrogate(std::uint32_t unit) { return unit >= 0xd800 && unit < 0xe000; }
 
-/// `\uXXXX`, or two of them that make one character; `at` is at the first `u`.
+/// `\uXXXX`, or two of them that form one character; `at` is at the first `u`.
 Escapes append_unicode_escape(std::string& text, std::string_view content, std::size_t& at) {
   const auto unit = four_hex_digits(content.substr(at + 1));
   if (!unit) return Escapes::unknown;

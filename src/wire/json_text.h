@@ -1,5 +1,5 @@
-// Text of JSON strings: from the escaped form and into it.
-// Pure functions. Escapes that JSON does not know are kept unchanged and reported.
+// Escapes and unescapes JSON strings. Escapes that JSON does not define are kept unchanged and
+// reported.
 #pragma once
 
 #include <cstdint>
@@ -8,22 +8,22 @@
 
 namespace tbtrace::wire {
 
-/// What the escapes of a string are, the worst of them.
+/// The worst kind of escape in a string.
 enum class Escapes : std::uint8_t {
   valid,
-  unpaired,  ///< half a surrogate pair: proper JSON, but no character
-  unknown,   ///< none of JSON's
+  unpaired,  ///< half a surrogate pair: valid JSON, but not a character
+  unknown,   ///< not a JSON escape
 };
 
-/// Appends the meaning of the content of a JSON string (without its quotes). U+FFFD stands for what
-/// is unpaired; what is unknown is appended as it stands.
+/// Appends the unescaped content of a JSON string (without its quotes). Unpaired surrogates become
+/// U+FFFD; unknown escapes are appended unchanged.
 Escapes append_unescaped(std::string& text, std::string_view content);
 
 /// Appends `text` as a JSON string with quotes. Control characters, quotes, backslashes and bytes
 /// that are not UTF-8 are escaped or replaced.
 void append_json_string(std::string& json, std::string_view text);
 
-/// The same with `<` escaped too, so that the result may stand in HTML.
+/// The same with `<` escaped, too, so that the result can be embedded in HTML.
 void append_html_json_string(std::string& json, std::string_view text);
 
 }  // namespace tbtrace::wire

@@ -1,5 +1,6 @@
-// Values of small JSON texts, such as the members of a trace that are not events. Read by simdjson.
-// Pure functions; results own their texts. What is not proper JSON has no values.
+// Values of small JSON texts, such as the members of a trace other than its events. Read by
+// simdjson.
+// Results own their texts. Invalid JSON has no values.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,8 @@
 
 namespace tbtrace::wire {
 
-/// The whole number, or the string that holds one, at `key` of an object. The object itself may
-/// stand in a string, as some writers have it.
+/// The whole number, or the string that holds one, at `key` of an object. The object itself may be
+/// inside a string, as some writers store it.
 std::optional<std::int64_t> json_integer(std::string_view json, std::string_view key);
 
 /// The text of a string.

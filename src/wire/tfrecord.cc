@@ -22,7 +22,7 @@ void append_checksum(std::string& records, std::string_view bytes) {
   records += bytes_of(checksum);
 }
 
-/// Reads `size` bytes, in pieces: a length may be a lie.
+/// Reads `size` bytes in pieces, because a damaged length may be huge.
 bool read_bytes(std::istream& in, std::uint64_t size, std::string& bytes) {
   constexpr std::uint64_t kPiece = 1 << 20;
   bytes.clear();

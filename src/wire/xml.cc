@@ -7,7 +7,7 @@
 namespace tbtrace::wire {
 namespace {
 
-/// What stands for a character of markup; empty for all others. `>` is one because of `]]>`.
+/// The replacement for a markup character; empty for all others. `>` is included because of `]]>`.
 std::string_view entity(char c) {
   switch (c) {
     case '&':
@@ -27,7 +27,7 @@ std::string_view entity(char c) {
   }
 }
 
-/// U+FFFE and U+FFFF: characters to UTF-8, but not to XML.
+/// U+FFFE and U+FFFF: valid in UTF-8, but not in XML.
 bool is_noncharacter(std::string_view character) {
   return character == "\xef\xbf\xbe" || character == "\xef\xbf\xbf";
 }

@@ -1,5 +1,6 @@
-// Drawing with cairo's image surface and its simple texts: a font for all, found by fontconfig, a
-// glyph for each character. Where there is no font at all cairo has strokes for ASCII of its own.
+// Draws with cairo's image surface and its "toy" text API: one font for all text, found by
+// fontconfig, one glyph per character. If there is no font at all, cairo has built-in strokes for
+// ASCII.
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -31,7 +32,7 @@ using Face = std::unique_ptr<cairo_font_face_t, Releaser<cairo_font_face_destroy
 using Options = std::unique_ptr<cairo_font_options_t, Releaser<cairo_font_options_destroy>>;
 using ScaledFont = std::unique_ptr<cairo_scaled_font_t, Releaser<cairo_scaled_font_destroy>>;
 
-constexpr const char* kFamily = "DejaVu Sans";  // fontconfig takes the nearest if it is not there
+constexpr const char* kFamily = "DejaVu Sans";  // if missing, fontconfig takes the nearest
 
 Status failure(std::string_view what, cairo_status_t status) {
   const bool no_memory = status == CAIRO_STATUS_NO_MEMORY;
@@ -42,7 +43,7 @@ Status failure(std::string_view what, cairo_status_t status) {
           fmt::format("{}: {}; {}", what, cairo_status_to_string(status), remedy)};
 }
 
-/// Whether so much memory can be had. fontconfig crashes, or finds no font, where it gets none.
+/// Whether this much memory is available. Without memory, fontconfig crashes or finds no font.
 bool is_there_memory(std::size_t bytes) {
   void* const memory =
       ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -51,12 +52,12 @@ bool is_there_memory(std::size_t bytes) {
   return true;
 }
 
-/// A font at a size, with the advances of the characters of one byte that were asked for.
+/// A font at a size, with cached advances of single-byte characters.
 class PenFont {
  public:
   PenFont(double size, cairo_font_weight_t weight, int scale) {
     const Face face(cairo_toy_font_face_create(kFamily, CAIRO_FONT_SLANT_NORMAL, weight));
-    // Those of the machine may colour the edges of letters for its screen.
+    // Do not use the machine's font options, which may colour the edges of letters for its screen.
     const Options options(cairo_font_options_create());
     cairo_font_options_set_antialias(options.get(), CAIRO_ANTIALIAS_GRAY);
     cairo_font_options_set_hint_style(options.get(), CAIRO_HINT_STYLE_SLIGHT);
@@ -99,7 +100,7 @@ class PenFont {
 cairo_status_t append(void* bytes, const unsigned char* data, unsigned int size) {
   try {
     static_cast<std::string*>(bytes)->append(reinterpret_cast<const char*>(data), size);
-  } catch (const std::exception&) {  // C, whose frames it may not cross, called this
+  } catch (const std::exception&) {  // called from C, which exceptions must not cross
     return CAIRO_STATUS_NO_MEMORY;
   }
   return CAIRO_STATUS_SUCCESS;
@@ -122,7 +123,7 @@ class CairoCanvas final : public Canvas {
     for (const PenFont& font : fonts_) {
       if (font.status() != CAIRO_STATUS_SUCCESS) return font.status();
     }
-    return cairo_status(context_.get());  // the surface's too
+    return cairo_status(context_.get());  // includes the surface's status
   }
 
   void fill(const CanvasBox& box, std::string_view color) override {
@@ -143,7 +144,7 @@ class CairoCanvas final : public Canvas {
     cairo_clip(context_.get());
     cairo_set_scaled_font(context_.get(), pen.get());
     set_color(color);
-    // On a whole pixel, and rather above the middle: strokes below the foot are thin.
+    // On a whole pixel, moved up rather than down: strokes below the baseline are thin.
     cairo_move_to(context_.get(), box.x, std::floor(foot * scale_) / scale_);
     cairo_show_text(context_.get(), shown.c_str());
     cairo_restore(context_.get());
@@ -191,7 +192,7 @@ class CairoCanvas final : public Canvas {
 bool has_canvas() { return true; }
 
 Result<std::unique_ptr<Canvas>> make_canvas(int width, int height, int scale) {
-  constexpr std::size_t kFonts = std::size_t{16} << 20;  // more than fontconfig and FreeType take
+  constexpr std::size_t kFonts = std::size_t{16} << 20;  // more than fontconfig and FreeType need
   constexpr std::size_t kPixel = 4;
   const auto pixels = static_cast<std::size_t>(width) * static_cast<std::size_t>(scale) *
                       static_cast<std::size_t>(height) * static_cast<std::size_t>(scale);

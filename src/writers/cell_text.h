@@ -1,5 +1,4 @@
 // The value of a cell as plain text, for formats without types.
-// Pure functions.
 #pragma once
 
 #include <string>
@@ -8,10 +7,10 @@
 
 namespace tbtrace::writers {
 
-/// Numbers in decimal, `true` and `false`, lists joined by `;`, nothing for no value.
+/// Numbers in decimal, `true` and `false`, lists joined by `;`, an empty text for no value.
 std::string cell_text(const Cell& cell);
 
-/// Nothing, zero, false, or empty.
+/// No value, zero, false, or empty.
 bool is_blank(const Cell& cell);
 
 }  // namespace tbtrace::writers

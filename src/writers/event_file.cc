@@ -24,7 +24,7 @@ namespace {
 constexpr std::string_view kMark = "tfevents";  // in every event file's name
 constexpr std::string_view kStart = "events.out.tfevents.";
 
-/// As a part of a file's name.
+/// The host name as part of a file's name.
 std::string host_part() {
   std::string host = host_name();
   std::replace(host.begin(), host.end(), '/', '_');
@@ -70,7 +70,7 @@ StepRange steps_in(const std::string& path, std::string_view tag_start) {
 
 std::string event_file_name(double wall_time, std::string_view last_of_others,
                             std::string_view host, long process, std::string_view suffix) {
-  constexpr double kMost = 9'999'999'999;  // of 10 digits
+  constexpr double kMost = 9'999'999'999;  // 10 digits
   auto seconds = truncated_integer(std::clamp(wall_time, 0.0, kMost));
   if (last_of_others.starts_with(kStart)) {
     const std::string_view rest = last_of_others.substr(kStart.size());

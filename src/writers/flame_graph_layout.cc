@@ -1,5 +1,5 @@
-// Three passes over the nodes, none of them recursive: totals from the leaves to the root, children
-// of each node as a sorted range of one array, boxes by a walk with a stack of its own.
+// Three passes over the nodes, none of them recursive: totals from the leaves to the root; children
+// of each node as a sorted range of one array; boxes by a walk with its own stack.
 #include "writers/flame_graph_layout.h"
 
 #include <algorithm>
@@ -14,7 +14,8 @@ namespace {
 
 using Node = StackTree::Node;
 
-/// Own weight and all above, bounded. A parent has a smaller number than its children.
+/// Each node's own weight plus that of its descendants, clamped to 64 bits. A parent has a smaller
+/// number than its children.
 std::vector<std::int64_t> totals_of(const StackTree& stacks) {
   std::vector<std::int64_t> totals(stacks.size());
   for (Node node = 0; node < stacks.size(); ++node) totals[node] = stacks.self(node);
@@ -24,7 +25,7 @@ std::vector<std::int64_t> totals_of(const StackTree& stacks) {
   return totals;
 }
 
-/// The children that get a box, of all nodes.
+/// The children of all nodes that get a box.
 class Children {
  public:
   Children(const StackTree& stacks, const std::vector<std::int64_t>& totals, std::int64_t least)
@@ -51,7 +52,7 @@ class Children {
   }
 
  private:
-  std::vector<std::size_t> ends_;  // those of node n are nodes_[ends_[n]] to [ends_[n + 1]]
+  std::vector<std::size_t> ends_;  // children of node n: nodes_[ends_[n]] to [ends_[n + 1]]
   std::vector<Node> nodes_;
 };
 
@@ -87,7 +88,7 @@ FlameLayout flame_graph_layout(const StackTree& stacks, const FlameLayoutOptions
     layout.levels = std::max(layout.levels, depth + 1);
     const std::size_t before = waiting.size();
     std::int64_t child_start = start;
-    std::int64_t room = total;  // less than the children need only where a sum was bounded
+    std::int64_t room = total;  // less than the children need only if a sum was clamped
     for (const Node child : children.of(node)) {
       const std::int64_t child_total = std::min(totals[child], room);
       if (child_total < least) continue;

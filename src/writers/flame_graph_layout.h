@@ -1,7 +1,7 @@
-// Where the boxes of a flame graph are: geometry in units of weight, nothing about drawing.
-// The layout views frame texts of the tree that it was made of, which must outlive it.
-// Pure functions; any number of threads may call them on one tree that nobody changes.
-// Any tree will do, however deep. A tree without weight has no boxes.
+// The positions of the boxes of a flame graph, in units of weight, independent of drawing.
+// The layout refers to frame texts of its tree, which must outlive it.
+// Pure functions; any number of threads may call them on one tree while none changes it.
+// Accepts any tree, however deep. A tree without weight has no boxes.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,9 @@ namespace tbtrace::writers {
 
 struct FlameBox {
   std::uint32_t depth = 0;  ///< 0: the root
-  std::int64_t start = 0;   ///< the weight to the left of it
-  std::int64_t total = 0;   ///< the weight of it and all above; its width
-  std::int64_t self = 0;    ///< the weight of it alone
+  std::int64_t start = 0;   ///< weight to the left of the box
+  std::int64_t total = 0;   ///< weight of the frame and all above it: the width
+  std::int64_t self = 0;    ///< weight of the frame alone
   std::string_view frame;   ///< `all` for the root
 };
 
@@ -27,12 +27,12 @@ struct FlameLayoutOptions {
 };
 
 struct FlameLayout {
-  /// A box comes before the boxes on it, and these before its neighbour to the right. Neighbours
-  /// are in order of their texts' bytes.
+  /// A box comes before the boxes on top of it, and these before its right neighbour. Neighbours
+  /// are sorted by the bytes of their texts.
   std::vector<FlameBox> boxes;
   std::int64_t total = 0;      ///< of the root
   std::uint32_t levels = 0;    ///< number of depths that have boxes
-  std::size_t too_narrow = 0;  ///< nodes that have weight and no box
+  std::size_t too_narrow = 0;  ///< nodes with weight but without a box
 };
 
 FlameLayout flame_graph_layout(const StackTree& stacks, const FlameLayoutOptions& options = {});

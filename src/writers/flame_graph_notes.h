@@ -1,7 +1,7 @@
-// What stands above the boxes of a flame graph in words, however it is drawn.
+// The texts above the boxes of a flame graph, however it is drawn.
 // Texts are owned by the caller; they are not escaped for any format.
 // Pure functions; any number of threads may call them.
-// Any layout will do; one without boxes has no kinds.
+// Any layout is accepted; one without boxes has no kinds.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace tbtrace::writers {
 
-/// In place of all others where there are no boxes.
+/// Shown in place of all other notes if there are no boxes.
 inline constexpr std::string_view kNothingToShow =
     "There is nothing to show: no stack has any weight.";
 
@@ -23,7 +23,7 @@ std::string summary_note(const FlameLayout& layout, std::string_view unit);
 /// `2 frames narrower than 0.1 px not drawn`; empty if there are none.
 std::string too_narrow_note(const FlameLayout& layout, double narrowest_px);
 
-/// Those that occur, in the order of kFrameKinds, for a legend.
+/// The kinds that occur, in the order of kFrameKinds, for a legend.
 std::vector<FrameKind> kinds_in(const FlameLayout& layout);
 
 }  // namespace tbtrace::writers

@@ -1,6 +1,6 @@
-// Draws the boxes of a layout as a still picture. There are no tooltips, so a box with room says
-// its figures; and no scrolling, so what is deeper than a picture may be high is left out, and
-// said.
+// Draws the boxes of a layout as a static picture. There are no tooltips, so a box with enough room
+// shows its numbers; and there is no scrolling, so levels beyond the maximum height are left out,
+// with a note.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -33,25 +33,25 @@ using writers::FrameKind;
 
 // In px.
 constexpr int kMargin = 10;
-constexpr int kLevel = 17;  // from one level of boxes to the next
+constexpr int kLevel = 17;  // distance between levels
 constexpr int kBox = 16;
 constexpr int kLine = 17;
 constexpr int kHeading = 26;
 constexpr int kLegendRow = 20;
-constexpr int kLegendEntry = 96;  // from one to the next
+constexpr int kLegendEntry = 96;  // distance between entries
 constexpr int kSwatch = 12;
 constexpr int kGap = 6;  // above and below the boxes
 constexpr double kPadding = 3;
-constexpr double kNumberWidth = 24;  // of the boxes with numbers below
+constexpr double kNumberWidth = 24;  // of the numbered boxes in the list below
 constexpr double kNumberGap = 5;
 constexpr double kWidestShare = 60;
-constexpr double kFigureGap = 9;  // between a name and its figures
+constexpr double kFigureGap = 9;  // between a name and its numbers
 constexpr double kNarrowest = 0.1;
 
 constexpr int kLeastWidth = 200;
 constexpr int kMostScale = 4;
 constexpr int kMostNamesBelow = 100;
-// In pixels: of a picture's width, of its height, which is cairo's limit, and of both together.
+// In pixels: limits for the width, the height (cairo's limit), and their product.
 constexpr int kMostAcross = 16'000;
 constexpr int kMostDown = 32'767;
 constexpr int kMostPixels = 32'000'000;
@@ -109,7 +109,7 @@ class PngPicture {
   int inner_width() const { return options_.width - 2 * kMargin; }
   int legend_columns() const { return std::max(1, inner_width() / kLegendEntry); }
 
-  /// The foot of what stands above the boxes.
+  /// The bottom of what is above the boxes.
   int boxes_top() const {
     const int entries = static_cast<int>(kinds_.size());
     const int rows = (entries + legend_columns() - 1) / legend_columns();
@@ -120,14 +120,14 @@ class PngPicture {
     return boxes_top() + kLevel * static_cast<int>(levels) + foot() + kMargin;
   }
 
-  /// What the names below the boxes take, at most before they are known.
+  /// Height of the names below the boxes; the maximum before they are known.
   int foot() const {
     const int names =
         names_are_known_ ? static_cast<int>(names_below_.size()) : options_.names_below;
     return names == 0 ? 0 : kLine * names + kGap;
   }
 
-  /// Number of levels for which there is room.
+  /// Number of levels that fit.
   std::uint32_t most_levels() const {
     const int across = options_.width * options_.scale;
     const int most_px = std::min(kMostDown, kMostPixels / across) / options_.scale;
@@ -145,7 +145,7 @@ class PngPicture {
     if (!too_narrow.empty()) notes_.push_back(std::move(too_narrow));
     levels_ = std::min(layout_.levels, most_levels());
     if (levels_ == layout_.levels) return;
-    notes_.emplace_back();  // takes room itself
+    notes_.emplace_back();  // this note takes up room, too
     levels_ = most_levels();
     notes_.back() = fmt::format(
         "{} more levels not shown, for which a PNG has no room; an SVG has all, a smaller width or "
@@ -179,8 +179,8 @@ class PngPicture {
     }
   }
 
-  /// Boxes begin and end on whole pixels, one of which is between neighbours; those of few pixels
-  /// share them.
+  /// Boxes begin and end on whole pixels, with one pixel between neighbours; very narrow boxes
+  /// share pixels.
   void frame(Canvas& canvas, const FlameBox& box) const {
     const int level = static_cast<int>(box.depth);
     const double y = options_.inverted
@@ -221,7 +221,7 @@ class PngPicture {
            canvas.text_width(text, CanvasFont::plain) <= room;
   }
 
-  /// The widest of the frames whose names do not fit into their boxes, from the left.
+  /// Chooses the widest frames whose names do not fit into their boxes, from left to right.
   Status take_names_below() {
     names_are_known_ = true;
     if (options_.names_below == 0) return {};
@@ -251,7 +251,7 @@ class PngPicture {
     return inner_width() - kNumberWidth - kNumberGap - kFigureGap - kWidestShare;
   }
 
-  /// Names that do not fit there either keep what tells them apart.
+  /// Shortens names that do not fit there either, keeping them distinguishable.
   void shorten_names_below(Canvas& canvas) {
     std::vector<std::string> too_long;
     for (const FlameBox* const box : names_below_) {
@@ -284,7 +284,8 @@ class PngPicture {
     }
   }
 
-  /// The frame's name, and its weight and share if they fit too; or its number below.
+  /// Draws the frame's name, with its weight and share if they also fit; or its number in the list
+  /// below.
   void label(Canvas& canvas, const FlameBox& box, writers::CanvasBox place) const {
     const auto below = std::find(names_below_.begin(), names_below_.end(), &box);
     if (below != names_below_.end()) {
@@ -310,10 +311,10 @@ class PngPicture {
   std::string unit_;
   FlameLayout layout_;
   std::vector<FrameKind> kinds_;
-  std::vector<std::string> notes_;  // a line each
-  std::uint32_t levels_ = 0;        // shown
+  std::vector<std::string> notes_;  // one line each
+  std::uint32_t levels_ = 0;        // levels shown
   std::vector<const FlameBox*> names_below_;
-  std::vector<std::string> texts_below_;  // of these
+  std::vector<std::string> texts_below_;  // texts of names_below_
   bool names_are_known_ = false;
   double px_ = 0;  // per unit of weight
 };

@@ -1,4 +1,4 @@
-// Draws the boxes of a layout as SVG, and adds the script and the look that make it interactive.
+// Draws the boxes of a layout as SVG, and adds the script and the styles that make it interactive.
 // Without its script (in an <img>, in a viewer) it is a picture with tooltips.
 #include <algorithm>
 #include <cmath>
@@ -29,17 +29,17 @@ using writers::FlameBox;
 using writers::FlameLayout;
 using writers::FrameKind;
 
-// In px. Texts are monospace; a column is what the usual fonts need at 12 px, rounded up.
+// In px. Texts are monospace; a column is the width that the usual fonts need at 12 px, rounded up.
 constexpr int kMargin = 10;
-constexpr int kLevel = 17;  // from one level of boxes to the next
+constexpr int kLevel = 17;  // distance between levels
 constexpr int kBox = 16;
 constexpr int kLine = 17;
-constexpr int kControls = 30;  // a row of them
+constexpr int kControls = 30;  // height of a row of controls
 constexpr double kGap = 0.5;
 constexpr double kPadding = 3;
 constexpr double kColumn = 7.25;
 constexpr double kHeadingColumn = 10.3;
-constexpr int kRise = 12;  // from the top of a box to the foot of its text
+constexpr int kRise = 12;  // from the top of a box to the baseline of its text
 
 /// With at most two decimals.
 std::string px(double value) {
@@ -54,11 +54,11 @@ int columns_in(double width, double column) {
 }
 
 /// Cut with an ellipsis to `room` columns; empty if hardly anything would be left. CJK, emoji and
-/// the like take two columns; the script has the same rule.
+/// the like take two columns. The script follows the same rule.
 std::string fitted(std::string_view text, int room) {
   constexpr std::string_view kFirstWide = "\xe1\x84\x80";  // U+1100
   int used = 0;
-  std::size_t kept = 0;  // size of the longest prefix that leaves a column for the ellipsis
+  std::size_t kept = 0;  // longest prefix that leaves a column for the ellipsis
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t size = utf8_character_size(text.substr(at));
     used += size == 0 || text.substr(at, size) >= kFirstWide ? 2 : 1;
@@ -108,7 +108,7 @@ class SvgPicture {
     fmt::format_to(std::back_inserter(svg_), form, std::forward<Values>(values)...);
   }
 
-  /// Everything above the controls; moves y_ to where these begin.
+  /// Everything above the controls; moves y_ to the start of the controls.
   std::string header() {
     std::string head;
     const auto line = [&](std::string_view type, int height, std::string_view text, double column) {
@@ -133,7 +133,7 @@ class SvgPicture {
     return head;
   }
 
-  /// The kinds that occur, in as many rows as they need.
+  /// The kinds that occur, in as many rows as needed.
   void legend(std::string& head) {
     constexpr int kSwatch = 11;
     double x = kMargin;
@@ -202,7 +202,7 @@ class SvgPicture {
     svg_ += "</g>\n";
   }
 
-  /// One line: the script takes what follows the last newline of a tooltip for it.
+  /// One line, because the script uses the text after the last newline of a tooltip.
   std::string figures(const FlameBox& box) const {
     std::string text = fmt::format("{}, {} of all", writers::exact_weight_text(box.total, unit_),
                                    writers::share_text(box.total, layout_.total));
@@ -212,7 +212,7 @@ class SvgPicture {
                               writers::share_text(box.self, layout_.total));
   }
 
-  /// Real controls of XHTML, so that keyboards and screen readers know them. The script shows them.
+  /// Real XHTML controls, so that keyboards and screen readers support them. The script shows them.
   void controls() {
     write(
         "<g class=\"bar\" data-y=\"{0}\" display=\"none\">"
@@ -250,7 +250,7 @@ class SvgPicture {
   FlameLayout layout_;
   double scale_ = 0;  // px per unit of weight
   std::string svg_;
-  int y_ = 0;  // the foot of what is there so far
+  int y_ = 0;  // bottom of the contents so far
   int boxes_top_ = 0;
   int boxes_bottom_ = 0;
 };

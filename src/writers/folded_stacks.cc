@@ -18,7 +18,7 @@ bool is_escaped(char c) {
   return c == '\\' || c == ';' || byte < 0x20 || byte == 0x7f;
 }
 
-/// A frame may not hold what separates frames, nor break the line: tools cut at every `;`.
+/// A frame must not contain the separator or a line break, because tools split at every `;`.
 void append_frame(std::string& line, std::string_view frame) {
   constexpr std::string_view kHex = "0123456789abcdef";
   for (const char c : frame) {
@@ -35,11 +35,11 @@ void append_frame(std::string& line, std::string_view frame) {
   }
 }
 
-/// The lines of a tree in the order of their bytes, without having them all at once.
+/// The lines of a tree in byte order, without holding all of them in memory.
 ///
-/// All lines below a node start with its path and `;`, and no line of another child of its parent
-/// does. So it is enough to sort what is under each node: for each child the line of its own, and
-/// all lines below it as one.
+/// All lines below a node start with its path and `;`, and no line of its siblings does. So it is
+/// enough to sort what is directly under each node: for each child its own line, and all lines
+/// below it as one unit.
 class FoldedLines {
  public:
   explicit FoldedLines(const StackTree& stacks) : stacks_(stacks), start_(stacks.size() + 1) {
@@ -54,7 +54,7 @@ class FoldedLines {
 
   void write(io::TextSink& out) const {
     std::vector<Level> levels = {{parts_under(StackTree::kRoot), 0, 0}};
-    std::string path;  // of the last level, with `;` at its end
+    std::string path;  // of the last level, ending in `;`
     while (!levels.empty()) {
       Level& level = levels.back();
       path.resize(level.path_size);
@@ -86,7 +86,7 @@ class FoldedLines {
     bool is_line;
   };
 
-  /// What is under one node, of which `next` comes next.
+  /// What is directly under one node; `next` comes next.
   struct Level {
     std::vector<Part> parts;
     std::size_t next;
@@ -105,13 +105,14 @@ class FoldedLines {
     return parts;
   }
 
-  /// What follows the frame of a part.
+  /// The text after the frame of a part.
   std::string end_of(const Part& part) const {
     return part.is_line ? ' ' + std::to_string(stacks_.self(part.node)) + '\n' : ";";
   }
 
-  /// By the bytes of the lines after the path that both have. Equal frames are escaped equally, so
-  /// that the first difference decides; only where it is at an end, or escaped, are texts made.
+  /// Compares the bytes of the lines after the common path. Equal frames are escaped equally, so
+  /// the first difference decides; texts are built only if the difference is at an end, or is
+  /// escaped.
   bool is_before(const Part& a, const Part& b) const {
     const std::string_view one = stacks_.frame(a.node);
     const std::string_view two = stacks_.frame(b.node);
@@ -129,8 +130,8 @@ class FoldedLines {
   }
 
   const StackTree& stacks_;
-  std::vector<Node> start_;     // by node: its first place in children_; one more at the end
-  std::vector<Node> children_;  // by parent
+  std::vector<Node> start_;     // by node: its first index in children_; one more at the end
+  std::vector<Node> children_;  // sorted by parent
 };
 
 }  // namespace

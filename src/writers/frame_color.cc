@@ -21,7 +21,7 @@ bool starts_with_any(std::string_view text, const std::array<std::string_view, k
                      [&](std::string_view start) { return text.starts_with(start); });
 }
 
-/// `file.py(12): function`, or a function of the interpreter.
+/// `file.py(12): function`, or an interpreter function.
 bool is_python(std::string_view frame) {
   if (frame.starts_with("<built-in ")) return true;
   const std::size_t close = frame.find("): ");
@@ -48,7 +48,7 @@ bool is_device(std::string_view frame) {
   const auto holds = [&](std::string_view part) {
     return frame.find(part) != std::string_view::npos;
   };
-  // A demangled function, with its parameters or template arguments.
+  // A demangled function with parameters or template arguments.
   if (holds("::") && (frame.ends_with(')') || frame.ends_with('>'))) return true;
   return !holds("::") && (holds("ernel") || holds("gemm"));  // kernel, Kernel
 }
@@ -70,7 +70,7 @@ struct Rgb {
   std::uint32_t red, green, blue;
 };
 
-/// The shades of a kind lie between two colours.
+/// The two ends of a kind's range of colours.
 struct Shades {
   std::string_view label;
   Rgb from, to;
@@ -87,7 +87,7 @@ constexpr std::array<Shades, kFrameKinds.size()> kShades = {{
 
 const Shades& shades_of(FrameKind kind) { return kShades[static_cast<std::size_t>(kind)]; }
 
-/// `share` in 255ths. Integers only: no machine rounds them another way.
+/// Mixes the two colours; `share` in 255ths. Integers only, so that all machines round alike.
 std::string mixed(const Shades& shades, std::uint32_t share) {
   const auto mix = [&](std::uint32_t from, std::uint32_t to) {
     return (from * (255 - share) + to * share + 127) / 255;
@@ -97,7 +97,7 @@ std::string mixed(const Shades& shades, std::uint32_t share) {
                      mix(shades.from.blue, shades.to.blue));
 }
 
-/// FNV-1a. base/hash.h will not do: its values may change, and colours may not.
+/// FNV-1a. base/hash.h cannot be used: its values may change, but colours must not.
 std::uint32_t stable_hash(std::string_view text) {
   std::uint32_t hash = 2166136261u;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
@@ -118,7 +118,7 @@ FrameKind frame_kind(std::string_view frame) {
 std::string_view kind_label(FrameKind kind) { return shades_of(kind).label; }
 
 std::string frame_color(std::string_view frame) {
-  // Names that differ in the last character only differ in the low bits; fold them all.
+  // Names that differ only in the last character differ only in the low bits; fold all bits.
   const std::uint32_t hash = stable_hash(frame);
   const std::uint32_t share = (hash ^ hash >> 8 ^ hash >> 16 ^ hash >> 24) & 0xff;
   return mixed(shades_of(frame_kind(frame)), share);

@@ -29,7 +29,7 @@ struct Counts {
   std::vector<double> counts;
 };
 
-/// Joins each `count / max_bins` neighbours.
+/// Joins groups of `count / max_bins` neighbours.
 Counts joined(const Counts& all, std::size_t max_bins) {
   const std::size_t together = all.counts.size() / max_bins;
   Counts few;
@@ -81,7 +81,7 @@ std::vector<Bucket> buckets_of_counts(double min, double max, std::span<const do
   const auto has_some = [](double count) { return count > 0; };
   const auto first = std::find_if(counts.begin(), counts.end(), has_some);
   if (first == counts.end()) return {};
-  const auto last = std::find_if(counts.rbegin(), counts.rend(), has_some).base();  // one behind
+  const auto last = std::find_if(counts.rbegin(), counts.rend(), has_some).base();  // one after it
   const auto start = static_cast<std::size_t>(first - counts.begin());
   const auto end = static_cast<std::size_t>(last - counts.begin());
   std::vector<Bucket> buckets;

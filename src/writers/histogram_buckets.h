@@ -1,7 +1,7 @@
-// Buckets of a histogram, as torch's SummaryWriter and TensorBoard's loader together make them:
-// torch.utils.tensorboard counts values between edges and joins buckets, tensorboard/data_compat.py
-// leaves out empty ones at both ends and lets the outermost end at the least and the greatest
-// value. Pure functions, any thread. Values that are not finite are left out; edges are finite.
+// Histogram buckets, as torch's SummaryWriter and TensorBoard's loader together create them:
+// torch.utils.tensorboard counts values between edges and joins buckets; tensorboard/data_compat.py
+// removes empty ones at both ends and sets the outermost edges to the least and the greatest value.
+// Pure functions, any thread. Values that are not finite are left out; edges are finite.
 #pragma once
 
 #include <cstddef>
@@ -21,13 +21,14 @@ struct Bucket {
 /// Edges that grow by 10 % from 1e-12 up to 1e20, on both sides of 0.
 std::span<const double> tensorflow_edges();
 
-/// `values` in the buckets between ascending `edges`; the last bucket has its right edge too. No
-/// more than about `max_bins` buckets, if that is not 0. Nothing if no value is between the edges.
+/// Counts `values` in the buckets between ascending `edges`; the last bucket includes its right
+/// edge. At most about `max_bins` buckets, if that is not 0. Empty if no value is between the
+/// edges.
 template <typename Number>
 std::vector<Bucket> histogram_buckets(std::span<const Number> values, std::span<const double> edges,
                                       std::size_t max_bins);
 
-/// Buckets from counts and their right ends. Nothing if all are empty.
+/// Buckets from counts and their right ends. Empty if all counts are 0.
 std::vector<Bucket> buckets_of_counts(double min, double max, std::span<const double> limits,
                                       std::span<const double> counts);
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kEnding = ".pt.trace.json";
 constexpr std::string_view kGzipEnding = ".gz";
-constexpr std::string_view kReservedWorker = "All";  // of the Distributed view
+constexpr std::string_view kReservedWorker = "All";  // used by the Distributed view
 constexpr std::size_t kMaxNameSize = 150;            // leaves room for the rest of a file's name
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -22,7 +22,7 @@ bool strip(std::string_view& text, std::string_view ending) {
   return true;
 }
 
-/// `character` is one of UTF-8.
+/// `character` is a UTF-8 character.
 bool is_allowed(std::string_view character) {
   const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(character[at]); };
   if (character.size() == 1) {
@@ -36,7 +36,7 @@ bool is_allowed(std::string_view character) {
 // ^(.*?)(\.\d+)?\.pt\.trace\.json(?:\.gz)?$
 std::optional<PluginName> parse_plugin_name(std::string_view base_name) {
   std::string_view worker = base_name;
-  strip(worker, "\n");  // Python's $ also stands before a newline at the end
+  strip(worker, "\n");  // Python's $ also matches before a final newline
   strip(worker, kGzipEnding);
   if (!strip(worker, kEnding)) return std::nullopt;
   std::size_t digits = worker.size();
@@ -80,7 +80,7 @@ std::string worker_name(std::string_view wanted) {
 }
 
 std::string numbered_worker(std::string_view worker, int number) {
-  // The plugin takes ^(.*)_(\d+) as node and process, whatever follows.
+  // The plugin reads ^(.*)_(\d+) as node and process, whatever follows.
   std::size_t at = worker.size();
   for (std::size_t end = worker.size(); end > 1; --end) {
     if (worker[end - 2] == '_' && is_digit(worker[end - 1])) {

@@ -17,8 +17,8 @@ bool is_text(const Cell& cell) {
          std::holds_alternative<Json>(cell);
 }
 
-/// As code, fenced by more backticks than the text has in a row, so that nothing in it is markup.
-/// A pipe would end the cell even there, and a newline the table.
+/// The text as code, fenced by more backticks than it has in a row, so that nothing in it is
+/// markup. Even there, a pipe would end the cell, and a newline the table.
 std::string as_code(const std::string& text) {
   if (text.empty()) return {};
   std::size_t longest = 0;
@@ -34,7 +34,7 @@ std::string as_code(const std::string& text) {
     }
   }
   const std::string fence(longest + 1, '`');
-  // A reader takes one blank from either end if both have one, but not if there is nothing else.
+  // Readers strip one blank from both ends if both have one, unless the text is all blanks.
   const bool stripped = content.front() == ' ' && content.back() == ' ' &&
                         content.find_first_not_of(' ') != std::string::npos;
   const bool padded = stripped || content.front() == '`' || content.back() == '`';
@@ -44,10 +44,10 @@ std::string as_code(const std::string& text) {
 struct Column {
   std::size_t number = 0;
   bool is_used = false;
-  bool is_text = true;  // in the first row
+  bool is_text = true;  // decided by the first row
 };
 
-/// The first column, and those in which something stands.
+/// The first column, and all columns with any value.
 std::vector<Column> used_columns(report::TableRows& rows) {
   std::vector<Column> columns(rows.columns().size());
   for (std::size_t number = 0; number < columns.size(); ++number) {

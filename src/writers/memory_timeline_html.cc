@@ -37,9 +37,9 @@ std::string size_text(double bytes) {
 
 using Point = std::pair<double, double>;
 
-/// A line from left to right with at most four points in each column of pixels: the first, the
-/// lowest, the highest and the last. So its length does not depend on the recording's, and every
-/// peak is there.
+/// A line from left to right with at most four points per column of pixels: the first, the lowest,
+/// the highest and the last. Its size does not depend on the recording's length, and it keeps every
+/// peak.
 class ColumnLine {
  public:
   void add(Point point) {
@@ -133,7 +133,7 @@ class Chart {
     add("</svg>\n");
   }
 
-  /// One category on top of those before it, in steps.
+  /// One category on top of the previous ones, in steps.
   void area(std::size_t category, std::vector<std::int64_t>& below) {
     const auto edge = [&](bool is_upper) {
       ColumnLine line;

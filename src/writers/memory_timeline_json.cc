@@ -12,7 +12,7 @@ namespace tbtrace::writers {
 
 namespace {
 
-/// As Python divides: into a double, whose last bits may come to the next microsecond.
+/// Divides like Python: into a double, whose rounding may give the next microsecond.
 std::int64_t microseconds(std::int64_t ns) {
   return truncated_integer(static_cast<double>(static_cast<long double>(ns) / 1000.0L));
 }

@@ -14,7 +14,7 @@ bool is_control(std::string_view character) {
   return lead < 0x20 || lead == 0x7f || (character >= "\xc2\x80" && character <= "\xc2\x9f");
 }
 
-/// U+FDD0 to U+FDEF and the last two of each plane, which cairo takes for an error.
+/// U+FDD0 to U+FDEF and the last two of each plane, which cairo treats as an error.
 bool is_noncharacter(std::string_view character) {
   if (character.size() == 3 && character >= "\xef\xb7\x90" && character <= "\xef\xb7\xaf") {
     return true;
@@ -42,13 +42,13 @@ std::string fitted_text(std::string_view text, double room,
                         const std::function<double(std::string_view)>& advance) {
   const double ellipsis = advance(kEllipsis);
   std::string shown;
-  std::size_t kept = 0;  // size of the longest prefix that leaves room for the ellipsis
+  std::size_t kept = 0;  // longest prefix that leaves room for the ellipsis
   int kept_characters = 0;
   double used = 0;
   for (int taken = 0; !text.empty(); ++taken) {
     const auto [character, size] = first_drawn_character(text);
     used += advance(character);
-    // Marks that do not move the pen may follow one another without end.
+    // There may be any number of marks that do not advance the pen.
     if (used > room || taken > room) {
       if (kept_characters < 2) return {};
       shown.resize(kept);

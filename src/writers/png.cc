@@ -16,7 +16,7 @@ std::uint32_t big_endian(std::string_view bytes) {
 
 std::optional<PngSize> png_size(std::string_view file) {
   constexpr std::string_view kSignature = "\x89PNG\r\n\x1a\n";
-  constexpr std::size_t kWidth = 16;  // behind the chunk's length and name
+  constexpr std::size_t kWidth = 16;  // after the chunk's length and name
   constexpr std::uint32_t kMost = 0x7fffffff;
   if (file.size() < kWidth + 8 || !file.starts_with(kSignature) || file.substr(12, 4) != "IHDR")
     return std::nullopt;

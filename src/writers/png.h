@@ -1,7 +1,7 @@
-// Pictures as PNG files (W3C, Portable Network Graphics), by libpng.
-// Pure functions, any thread. A file that is not a PNG file gives nothing.
-// png_file() has two implementations: with libpng, and one that only fails where that is not
-// installed.
+// PNG files (W3C, Portable Network Graphics), by libpng.
+// Pure functions, any thread. Bytes that are not a PNG file give no result.
+// png_file() has two implementations: with libpng, and, if that is not installed, one that always
+// fails.
 #pragma once
 
 #include <optional>
@@ -18,13 +18,13 @@ struct PngSize {
   int height = 0;
 };
 
-/// What the file's first chunk says; nothing if the bytes do not begin as a PNG file does.
+/// The size in the file's first chunk; nullopt if the bytes do not begin like a PNG file.
 std::optional<PngSize> png_size(std::string_view file);
 
-/// This build has libpng.
+/// Whether this build has libpng.
 bool has_png_files();
 
-/// A failure where sizes and samples do not belong together.
+/// Fails if the size and the number of samples do not match.
 Result<std::string> png_file(const Pixels& pixels);
 
 }  // namespace tbtrace::writers

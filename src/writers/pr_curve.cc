@@ -8,8 +8,8 @@ namespace tbtrace::writers {
 std::vector<float> pr_curve(std::span<const std::uint8_t> labels,
                             std::span<const float> predictions, std::span<const float> weights,
                             std::size_t thresholds) {
-  constexpr double kLeast = 1e-7;  // instead of a division by 0
-  // Positives at each threshold, first those of its bucket, then those of all from there on.
+  constexpr double kLeast = 1e-7;  // avoids a division by 0
+  // Positives at each threshold: first only in its bucket, then summed over all higher buckets.
   std::vector<double> right(thresholds);
   std::vector<double> wrong(thresholds);
   const auto last = static_cast<float>(thresholds - 1);

@@ -1,5 +1,5 @@
-// Precision and recall at thresholds, as torch.utils.tensorboard.summary.compute_curve defines
-// them. Pure function, any thread. Predictions outside 0 to 1 are left out, as there.
+// Precision and recall at thresholds, as defined by torch.utils.tensorboard.summary.compute_curve.
+// Any thread. As there, predictions outside 0 to 1 are left out.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,9 @@
 
 namespace tbtrace::writers {
 
-/// Six rows of `thresholds` figures: true positives, false positives, true negatives, false
-/// negatives, precision, recall. `weights` is empty or one for each prediction, as `labels` is.
+/// Six rows of `thresholds` values each: true positives, false positives, true negatives, false
+/// negatives, precision, recall. `weights` is empty, or has one value per prediction, like
+/// `labels`.
 std::vector<float> pr_curve(std::span<const std::uint8_t> labels,
                             std::span<const float> predictions, std::span<const float> weights,
                             std::size_t thresholds);

@@ -31,7 +31,7 @@ std::string_view without_namespaces(std::string_view name) {
   return colons == std::string_view::npos ? name : name.substr(colons + 2);
 }
 
-/// A long name, by characters.
+/// A long name with access by character.
 class LongName {
  public:
   explicit LongName(std::string_view name) : name_(name) {
@@ -64,7 +64,7 @@ class LongName {
   std::vector<std::size_t> starts_;
 };
 
-/// Beginning and end.
+/// The beginning and the end.
 std::string without_middle(const LongName& name, std::size_t length) {
   const std::size_t head = length / 2;
   const std::size_t tail = length - 1 - head;
@@ -73,11 +73,11 @@ std::string without_middle(const LongName& name, std::size_t length) {
       .append(name.part(name.length() - tail, name.length()));
 }
 
-/// Beginning and what follows `at`.
+/// The beginning, and the part at `at`.
 std::string with_part_at(const LongName& name, std::size_t at, std::size_t length) {
   const std::size_t head = length / 4;
   const std::size_t room = length - head - 2;
-  // A few characters before the difference, and no further to the right than needed.
+  // Start a few characters before the difference, and no further to the right than needed.
   std::size_t begin = at - std::min(at, room / 4);
   begin = std::min(begin, name.length() - std::min(name.length(), room));
   if (begin <= head + 1) return std::string(name.part(0, length - 1)).append(kEllipsis);
@@ -87,7 +87,7 @@ std::string with_part_at(const LongName& name, std::size_t at, std::size_t lengt
   return label;
 }
 
-/// Labels of names that are all different, by name.
+/// Labels of names that are all different.
 class Labels {
  public:
   Labels(const std::set<std::string>& names, std::size_t length) : length_(length) {
@@ -131,7 +131,7 @@ class Labels {
     }
   }
 
-  /// By what follows the beginning that all of them share.
+  /// Distinguishes the names by the part after their common beginning.
   void tell_apart(const std::vector<std::string>& group) {
     tried_ = true;
     const LongName first(group.front());

@@ -1,5 +1,5 @@
-// Names cut to a length at which a table or a picture can show them.
-// Lengths are in characters (Unicode code points). Any bytes are a name.
+// Shortens names to a length that a table or a picture can show.
+// Lengths are in characters (Unicode code points). Any bytes are accepted as a name.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,14 @@
 
 namespace tbtrace::writers {
 
-/// One label for each name, in the same order, of at most `length` characters (at least 16).
-/// Different names get different labels: a name that is too long loses its `void` and its parameter
-/// list, and if that is not enough its middle, or what it shares with a name that would otherwise
-/// get the same label.
+/// One label per name, in the same order, of at most `length` characters (at least 16). Different
+/// names get different labels. A name that is too long loses its `void` and its parameter list; if
+/// that is not enough, also its middle, or what it shares with a name that would otherwise get the
+/// same label.
 std::vector<std::string> short_names(std::span<const std::string> names, std::size_t length);
 
-/// Ever shorter texts for one frame of a flame graph, the whole name first. A Python frame
-/// `path/to/file.py(12): function` has `file.py(12): function` and `function`; a C++ function
+/// Increasingly short texts for one frame of a flame graph, starting with the whole name. A Python
+/// frame `path/to/file.py(12): function` has `file.py(12): function` and `function`; a C++ function
 /// loses `void` and its parameter list, then its namespaces.
 std::vector<std::string_view> frame_labels(std::string_view frame);
 

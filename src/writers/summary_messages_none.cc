@@ -1,5 +1,5 @@
-// What summary_messages.h offers where protobuf is not installed: no event file is made, so none of
-// these texts is ever written.
+// summary_messages.h without protobuf: no event file is created, so none of these texts is ever
+// written.
 #include "writers/summary_messages.h"
 
 namespace tbtrace::writers {

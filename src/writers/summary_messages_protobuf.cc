@@ -17,7 +17,7 @@ proto::Event event_at(SummaryMoment moment) {
   return event;
 }
 
-/// The one value of an event, for a plugin.
+/// Adds the only value of an event, for a plugin.
 proto::Summary::Value& add_value(proto::Event& event, std::string_view tag, const char* plugin,
                                  proto::DataClass data_class, std::string content = {}) {
   proto::Summary::Value& value = *event.mutable_summary()->add_value();
@@ -58,7 +58,7 @@ void add_chart(proto::Category& category, const CustomChart& chart) {
   series.set_upper(to_utf8(chart.tags.at(2)));
 }
 
-/// All of it is in the metadata, but TensorBoard's Python loader wants a tensor too: an empty one.
+/// All data is in the metadata, but TensorBoard's Python loader needs a tensor, too: an empty one.
 std::string hparams_event(SummaryMoment moment, std::string_view tag,
                           const proto::HParamsPluginData& data) {
   proto::Event event = event_at(moment);
@@ -95,7 +95,7 @@ struct ScalarEncoder::Message {
 ScalarEncoder::ScalarEncoder() : message_(std::make_unique<Message>()) {
   proto::TensorProto& tensor = *message_->event.mutable_summary()->add_value()->mutable_tensor();
   tensor.set_dtype(proto::DT_FLOAT);
-  tensor.mutable_tensor_shape();  // a rank of 0 is said, not left out
+  tensor.mutable_tensor_shape();  // sets a shape of rank 0, instead of none
   tensor.add_float_val(0);
 }
 

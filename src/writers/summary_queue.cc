@@ -17,13 +17,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 Clock::time_point later(double seconds) {
-  constexpr double kShortest = 0.01;  // or the thread would never rest
+  constexpr double kShortest = 0.01;  // keeps the thread from spinning
   constexpr double kLongest = 1e8;    // three years
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
                             std::clamp(seconds, kShortest, kLongest)));
 }
 
-/// How often this process came out of a fork.
+/// How many forks this process is away from the original one.
 std::atomic<unsigned>& forks() {
   static std::atomic<unsigned> count = [] {
     ::pthread_atfork(nullptr, nullptr, [] { ++forks(); });
@@ -78,17 +78,17 @@ void SummaryQueue::open(Run& run) {
   run.file = *std::move(file);
   run.tags.clear();
   if (options_.purge_step && !std::exchange(run.purged, true)) {
-    // TensorBoard takes the first of a run for its start, which an earlier writer may not have
-    // said.
+    // TensorBoard treats a run's first such event as its start, and an earlier writer may not have
+    // written one: therefore twice.
     const std::string start = session_start_event({now, *options_.purge_step});
     wire::append_record(run.queued, start);
     wire::append_record(run.queued, start);
   }
-  hurry_ = true;  // what comes first is shown at once
+  hurry_ = true;  // the first values are written at once
 }
 
 SummaryQueue::Run* SummaryQueue::ready_run(std::size_t number, std::size_t events, Lock& lock) {
-  if (is_forked()) {  // another thread may have had the mutex then, and has it for ever
+  if (is_forked()) {  // a parent's thread may have held the mutex, which is then never released
     dropped_ += events;
     return nullptr;
   }
@@ -229,11 +229,11 @@ void SummaryQueue::write_round(Lock& lock) {
     }
   };
   lock.unlock();
-  write_all();  // once more what failed
+  write_all();  // retry what failed before
   lock.lock();
   hurry_ = false;
   for (Run* const run : runs) {
-    if (!run->writing.empty()) continue;  // what waits after it keeps its place
+    if (!run->writing.empty()) continue;  // later events must wait for it
     run->writing.swap(run->queued);
     bytes_ -= std::min(bytes_, run->writing.size());
     events_ -= std::exchange(run->events, 0);

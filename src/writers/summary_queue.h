@@ -1,8 +1,9 @@
-// Events on their way to the files of one or several runs, which a thread writes.
-// An SummaryQueue owns files and thread. Any thread may call anything but the destructor.
-// A file system that fails stops nobody: events wait for the next attempt while there is room, are
-// dropped and counted when there is none, and status() says why. In a process that was forked all
-// events are dropped: the thread stayed behind.
+// Queues events for the files of one or several runs; a thread writes them.
+// A SummaryQueue owns the files and the thread. Any thread may call everything except the
+// destructor.
+// A failing file system does not block callers: events wait for the next attempt while there is
+// room, after that they are dropped and counted, and status() says why. In a forked process all
+// events are dropped, because it does not have the writing thread.
 #pragma once
 
 #include <atomic>
@@ -44,19 +45,19 @@ class SummaryQueue {
   explicit SummaryQueue(SummaryQueueOptions options);
   SummaryQueue(const SummaryQueue&) = delete;
   SummaryQueue& operator=(const SummaryQueue&) = delete;
-  /// close(). Not in a forked process, where the thread's end would be waited for in vain.
+  /// close(), except in a forked process, where waiting for the thread would never end.
   ~SummaryQueue();
 
   bool is_forked() const;
 
-  /// The number of a directory's run. Its file is made now, or after a close() with the next event.
+  /// The index of a directory's run. Creates its file now, or after close() with the next event.
   std::size_t run(const std::string& directory);
 
-  /// Into the run of that number.
+  /// Adds a value to the run with that index.
   void add_scalar(std::size_t number, SummaryMoment moment, std::string_view tag, float value);
-  /// `event` is a message.
+  /// `event` is an encoded message.
   void add(std::size_t number, std::string_view event);
-  /// `records` hold `events` events, all that a run will ever have: then its file is closed.
+  /// `records` hold `events` events, all that the run will ever have; then its file is closed.
   void add_whole(std::size_t number, std::string_view records, std::size_t events);
 
   Status flush();
@@ -68,22 +69,22 @@ class SummaryQueue {
   struct Run {
     std::string directory;
     std::unique_ptr<EventFile> file;
-    bool refused = false;    // there can be no file, until close()
-    bool whole = false;      // nothing will follow
-    bool purged = false;     // that was said in an earlier file of this writer
-    std::string queued;      // records
-    std::size_t events = 0;  // of these
-    std::string writing;     // the thread's
+    bool refused = false;    // the file cannot be created, until close()
+    bool whole = false;      // no more events will follow
+    bool purged = false;     // done in an earlier file of this writer
+    std::string queued;      // records to write
+    std::size_t events = 0;  // number of events in them
+    std::string writing;     // records that the thread is writing
     struct Hash : std::hash<std::string_view> {
       using is_transparent = void;
     };
-    std::unordered_set<std::string, Hash, std::equal_to<>> tags;  // scalars in this file
+    std::unordered_set<std::string, Hash, std::equal_to<>> tags;  // scalar tags in this file
   };
   using Lock = std::unique_lock<std::mutex>;
 
   void open(Run& run);
   static void reset(Run& run);
-  /// The run with room for events, and the lock; nothing if they are dropped.
+  /// The run once it has room for events, with the lock held; nullptr if they are dropped.
   Run* ready_run(std::size_t number, std::size_t events, Lock& lock);
   void count(Run& run, std::size_t events, std::size_t bytes);
   bool has_room() const;
@@ -92,22 +93,22 @@ class SummaryQueue {
   void write_round(Lock& lock);
 
   const SummaryQueueOptions options_;
-  const unsigned process_;  // how many forks it came out of
+  const unsigned process_;  // forks() in the process that created it
   std::atomic<std::uint64_t> dropped_ = 0;
 
-  mutable std::mutex mutex_;  // what follows
+  mutable std::mutex mutex_;  // guards the following members
   std::condition_variable for_thread_;
   std::condition_variable for_callers_;
   std::deque<Run> runs_;
   ScalarEncoder scalars_;
-  std::size_t events_ = 0;  // queued, of all runs
+  std::size_t events_ = 0;  // queued, over all runs
   std::size_t bytes_ = 0;
-  std::uint64_t wanted_ = 0;   // flushes that were asked for
-  std::uint64_t written_ = 0;  // and those that are done
-  bool hurry_ = false;         // the thread should not wait for its time
+  std::uint64_t wanted_ = 0;   // number of requested flushes
+  std::uint64_t written_ = 0;  // number of completed flushes
+  bool hurry_ = false;         // the thread should not wait for flush_secs
   bool closing_ = false;
-  bool ending_ = false;   // the thread
-  bool failing_ = false;  // the last attempt to write
+  bool ending_ = false;   // the thread should end
+  bool failing_ = false;  // the last attempt to write failed
   Status status_;
   std::thread thread_;
 };

@@ -1,6 +1,6 @@
-// Records of an event file, put together in memory: what a finished trace has to say is known at
-// once. An SummaryRecords owns its records. One thread at a time. Tags and texts may be any bytes;
-// what is not UTF-8 becomes U+FFFD.
+// Collects the records of an event file in memory, for a finished trace whose events are all known
+// at once. A SummaryRecords owns its records. One thread at a time. Tags and texts may be any
+// bytes; bytes that are not UTF-8 become U+FFFD.
 #pragma once
 
 #include <span>
@@ -18,12 +18,12 @@ namespace tbtrace::writers {
 class SummaryRecords {
  public:
   void add_scalar(SummaryMoment moment, std::string_view tag, double value);
-  /// Markdown, under `<tag>/text_summary` as SummaryWriter has it.
+  /// Markdown, under `<tag>/text_summary` as in SummaryWriter.
   void add_text(SummaryMoment moment, std::string_view tag, std::string_view markdown);
-  /// Values between ascending edges.
+  /// Counts values between ascending edges.
   void add_histogram(SummaryMoment moment, std::string_view tag, std::span<const double> values,
                      std::span<const double> edges);
-  /// A PNG file's bytes; what is none is left out.
+  /// A PNG file's bytes; other bytes are left out.
   void add_image(SummaryMoment moment, std::string_view tag, std::string_view png);
   void add_layout(SummaryMoment moment, const std::vector<CustomCategory>& layout);
   void add_hparams(SummaryMoment moment, const SummaryWriter::HParams& hparams);

@@ -22,7 +22,7 @@ namespace {
 
 using writers::SummaryMoment;
 
-constexpr std::size_t kMostBytes = std::size_t{256} << 20;  // of a value; TensorBoard reads no more
+constexpr std::size_t kMostBytes = std::size_t{256} << 20;  // per value; TensorBoard reads no more
 
 SummaryMoment moment_of(std::int64_t step, WallTime walltime) {
   return {walltime && std::isfinite(*walltime) ? *walltime : writers::wall_time_now(), step};
@@ -36,7 +36,7 @@ void require_size(std::size_t bytes) {
   require(bytes <= kMostBytes, "a value has 256 MiB at most, as TensorBoard reads no more");
 }
 
-/// Valid UTF-8, which nearly every tag is already.
+/// A tag as valid UTF-8, which nearly all tags are already.
 class Tag {
  public:
   explicit Tag(std::string_view tag) : text_(tag) {
@@ -54,19 +54,19 @@ class Tag {
   std::string_view text_;
 };
 
-/// As Python's: `runs/Nov21_09-05-59_host` and the comment.
+/// As in Python: `runs/Nov21_09-05-59_host` and the comment.
 std::string default_log_dir(const std::string& comment) {
   const std::time_t seconds = std::time(nullptr);
   std::tm local = {};
   ::localtime_r(&seconds, &local);
-  // English names of months, whatever the locale.
+  // English month names, whatever the locale.
   constexpr const char* kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                      "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
   return fmt::format("runs/{}{:02}_{:02}-{:02}-{:02}_{}{}", kMonths[local.tm_mon], local.tm_mday,
                      local.tm_hour, local.tm_min, local.tm_sec, host_name(), comment);
 }
 
-/// A part of a directory's name: no other directory, no control character.
+/// Part of a directory's name: without slashes and control characters.
 std::string name_part(std::string_view text) {
   std::string part = to_utf8(text);
   std::replace_if(
@@ -109,7 +109,7 @@ SummaryWriter::SummaryWriter(SummaryWriterOptions options) {
 }
 
 SummaryWriter::~SummaryWriter() {
-  // Files, locks and the thread are those of the process that this one was forked from.
+  // Files, locks and the thread belong to the process from which this one was forked.
   if (runs_->queue.is_forked()) static_cast<void>(runs_.release());
 }
 

@@ -1,4 +1,5 @@
-// Tables onto a sink, row by row: what the functions of <tbtrace/writers.h> return as one text.
+// Writes tables to a sink, row by row: the same text that the functions of <tbtrace/writers.h>
+// return.
 // A failed write ends them early; the sink keeps the failure.
 #pragma once
 
@@ -14,7 +15,7 @@ namespace tbtrace::writers {
 
 void write_csv(report::TableRows& rows, io::TextSink& out);
 
-/// Goes over the rows twice: the first time to find the columns in which nothing stands.
+/// Reads the rows twice: the first time to find the columns without any values.
 void write_markdown(report::TableRows& rows, io::TextSink& out);
 
 void write_json(std::string_view schema, report::TableRows& rows,

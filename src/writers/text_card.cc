@@ -18,12 +18,12 @@ namespace {
 
 constexpr std::size_t kNameLength = 64;
 constexpr std::size_t kTitleLength = 1000;
-constexpr std::size_t kComparedLength = 4000;  // of names; what is longer is rare
+constexpr std::size_t kComparedLength = 4000;  // of names; longer ones are rare
 
 using Texts = std::vector<std::string>;
 
-/// As a page shows it: one blank for several and for control characters, with which Python's
-/// Markdown marks places of its own, and no bytes that are not UTF-8.
+/// The text as a page shows it: one blank for runs of blanks and for control characters, which
+/// Python's Markdown uses internally, and without bytes that are not UTF-8.
 std::string printable(std::string_view text) {
   std::string printed;
   for (const char c : to_utf8(utf8_prefix(text, kComparedLength))) {
@@ -34,9 +34,9 @@ std::string printable(std::string_view text) {
   return printed;
 }
 
-/// Different names that a page would show alike get numbers.
+/// Numbers different names that would look the same on a page.
 Texts printable_names(const Texts& full) {
-  std::map<std::string, std::map<std::string, std::size_t>> names;  // printable, as they are
+  std::map<std::string, std::map<std::string, std::size_t>> names;  // by printable form, original
   Texts printed;
   for (const std::string& name : full) {
     std::string text = printable(name);
@@ -71,7 +71,7 @@ Texts names(const Texts& as_they_are) {
   return cells;
 }
 
-/// Digits after the point that the column needs.
+/// Number of decimals that the column needs.
 int digits_of(const Table& table, std::size_t column) {
   std::size_t digits = 0;
   for (const std::vector<Cell>& row : table.rows) {
@@ -85,7 +85,7 @@ int digits_of(const Table& table, std::size_t column) {
   return static_cast<int>(digits);
 }
 
-/// All as wide as the widest, aligned to the right.
+/// All as wide as the widest, right-aligned.
 Texts numbers(const Table& table, std::size_t column) {
   const int digits = digits_of(table, column);
   Texts cells;

@@ -51,7 +51,7 @@ std::string memory_text(std::int64_t bytes) {
   return fmt::format("{} B", bytes);
 }
 
-/// Cut to what fits with an ellipsis, which torch adds from three characters before the limit on.
+/// Cut to the width with an ellipsis, which torch adds from three characters before the limit.
 std::string name_text(const std::string& name, std::optional<int> width) {
   const auto length = static_cast<std::int64_t>(utf8_length(name));
   if (!width || length < *width - 3) return name;
@@ -140,7 +140,7 @@ class TorchTable {
       self_device_us_ += row.self_device_time_total.us;
   }
 
-  /// Which columns there are, and how wide they have to be.
+  /// Determines which columns there are, and their widths.
   void measure(const OperatorRow& row) {
     has_device_time_ = has_device_time_ || row.self_device_time_total.us > 0;
     has_device_memory_ = has_device_memory_ || row.self_device_memory_usage_bytes > 0;
@@ -235,7 +235,7 @@ class TorchTable {
     }
     cells.push_back(std::to_string(row.count));
     if (has_shapes_) cells.emplace_back(utf8_prefix(shapes_text(row), shapes_width_));
-    // torch announces the source before the FLOPs and prints them the other way round.
+    // In torch's header the source comes before the FLOPs, but its rows have the FLOPs first.
     if (has_flops_) {
       cells.push_back(row.flops == 0
                           ? "--"

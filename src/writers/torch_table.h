@@ -14,11 +14,11 @@
 
 namespace tbtrace::writers {
 
-/// Fails if there is no such unit; the empty one leaves the choice to each figure.
+/// Fails if there is no such unit; the empty unit means that each value gets a suitable one.
 Status check_time_unit(std::string_view unit);
 
-/// `order`: of all rows; sums run in it. The options' unit exists. Goes over the rows three times:
-/// for the widths of the columns, for the sums, and to print what is shown.
+/// `order`: of all rows; sums are computed in it. The unit in the options must exist. Reads the
+/// rows three times: for the column widths, for the sums, and for printing.
 void write_torch_table(report::RowSource& rows, const report::RowOrder& order,
                        const TableOptions& options, io::TextSink& out);
 

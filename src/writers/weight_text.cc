@@ -9,13 +9,13 @@
 namespace tbtrace::writers {
 namespace {
 
-/// The largest of the units in which the printed figure is below `step`; the last if none is.
+/// Uses the smallest unit in which the printed number is below `step`; else the largest unit.
 std::string scaled(std::int64_t weight, double step, int decimals,
                    std::span<const std::string_view> units) {
   if (static_cast<double>(weight) < step) return fmt::format("{} {}", weight, units[0]);
   auto value = static_cast<double>(weight);
   std::size_t unit = 0;
-  // What rounds up to a whole step (999.9999 us) is one of the next unit, hence the half digit.
+  // A number that rounds up to a full step (999.9999 us) needs the next unit: hence half_digit.
   const double half_digit = decimals == 3 ? 0.0005 : 0.005;
   do {
     value /= step;

@@ -1,5 +1,5 @@
-// Outputs that are written as they are made, into a file or to standard output.
-// A file appears by rename, whole or not at all; also if `write` throws.
+// Writes outputs piece by piece, to a file or to standard output.
+// A file appears by rename, complete or not at all, even if `write` throws.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace tbtrace::writers {
 
-/// Opens the output, has `write` fill it and closes it. `-` is standard output.
+/// Opens the output, calls `write` to fill it, and closes it. `-` is standard output.
 Status write_file(const std::string& path, bool overwrite,
                   const std::function<Status(io::ByteSink&)>& write);
 
