@@ -74,13 +74,13 @@ int main(int argc, char** argv) {
       profiler.step();
     }
   }
-  const char* const order = device.is_cuda() ? "self_cuda_time_total" : "self_cpu_time_total";
-  std::cout << profiler.key_averages().table({.sort_by = order, .row_limit = 10});
   const tbtrace::Status written = profiler.wait_for_exports();
   if (!written.ok()) {
     std::cerr << written.message() << '\n';
     return 1;
   }
+  const char* const order = device.is_cuda() ? "self_cuda_time_total" : "self_cpu_time_total";
+  std::cout << profiler.key_averages().table({.sort_by = order, .row_limit = 10});
   std::cout << "now: tensorboard --logdir " << logs << '\n';
   return 0;
 }

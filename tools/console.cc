@@ -37,6 +37,7 @@ int exit_code(const Status& status) {
     case StatusCode::ok:
       return kDone;
     case StatusCode::check_failed:
+    case StatusCode::cancelled:
       return kCheckFailed;
     case StatusCode::invalid_argument:
       return kWrongUsage;

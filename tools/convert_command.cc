@@ -180,6 +180,7 @@ int convert(const std::vector<std::string>& inputs, const StandardOptions& stand
   options.on_input = [&](const ConvertedInput& input) { report.add(input); };
   options.on_progress = [&](std::size_t done, std::size_t all) {
     console.count("converting", done, all);
+    return true;
   };
   const Result<Conversion> conversion = within_memory(
       [&] { return convert_to_log_directory(inputs, standard.output, options); }, options.threads);

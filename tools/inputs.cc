@@ -55,6 +55,7 @@ Result<Trace> read_input(const std::string& path, const ReadOptions& options, Co
   ReadOptions reading = options;
   reading.on_progress = [&](std::uint64_t done, std::uint64_t total) {
     console.progress(subject, done, total);
+    return true;
   };
   const auto start = std::chrono::steady_clock::now();
   Result<Trace> trace = within_memory([&] { return read_trace(path, reading); }, reading.threads);

@@ -46,7 +46,12 @@ struct ThreadTotal {
 /// What prof.key_averages() returns in Python, from a live recording or from a file.
 class OperatorSummary {
  public:
-  OperatorSummary(OperatorRows rows, Figures figures) : rows_(std::move(rows)), figures_(figures) {}
+  OperatorSummary(OperatorRows rows, Figures figures, std::int64_t window_ns = 0,
+                  std::vector<ThreadTotal> threads = {})
+      : rows_(std::move(rows)),
+        figures_(figures),
+        window_ns_(window_ns),
+        threads_(std::move(threads)) {}
 
   std::span<const OperatorRow> rows() const { return rows_.rows; }
   const OperatorRows& data() const { return rows_; }
@@ -66,15 +71,11 @@ class OperatorSummary {
   /// Only for Figures::exact: the window's length, and each thread's part.
   std::int64_t window_ns() const { return window_ns_; }
   std::span<const ThreadTotal> threads() const { return threads_; }
-  void set_threads(std::int64_t window_ns, std::vector<ThreadTotal> threads) {
-    window_ns_ = window_ns;
-    threads_ = std::move(threads);
-  }
 
  private:
   OperatorRows rows_;
   Figures figures_;
-  std::int64_t window_ns_ = 0;
+  std::int64_t window_ns_;
   std::vector<ThreadTotal> threads_;
 };
 

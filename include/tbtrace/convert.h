@@ -111,8 +111,9 @@ struct ConvertOptions {
   int threads = 0;
   /// Called from one thread at a time, in input order, once the input's files are visible.
   std::function<void(const ConvertedInput&)> on_input = {};
-  /// Called now and then, from one thread at a time, with the number of finished and of all inputs.
-  std::function<void(std::size_t done, std::size_t inputs)> on_progress = {};
+  /// Called now and then, from one of the converting threads at a time, with the number of finished
+  /// and of all inputs. If it returns false, the inputs that were not started stay `not_tried`.
+  std::function<bool(std::size_t done, std::size_t inputs)> on_progress = {};
 };
 
 /// Finished files that are waiting to be moved into a log directory.

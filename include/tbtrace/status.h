@@ -6,7 +6,7 @@
 // nothing half written.
 #pragma once
 
-#include <cassert>
+#include <concepts>
 #include <cstdint>
 #include <iosfwd>
 #include <optional>
@@ -24,6 +24,7 @@ enum class StatusCode : std::uint8_t {
   unreadable_input,   ///< an input could not be opened or is not a trace (exit code 3)
   unwritable_output,  ///< an output could not be written, or exists already (exit code 5)
   check_failed,       ///< a requested check failed, such as `strict` (exit code 1)
+  cancelled,          ///< a callback of the caller ended it (the command line never cancels)
   out_of_memory,      ///< an input needs more memory than there is (exit code 3)
 };
 
@@ -48,31 +49,60 @@ class [[nodiscard]] Status {
 /// message advises fewer threads only if there were several.
 Status out_of_memory(int threads = 1);
 
-/// A T, or the Status that explains why there is no T.
+namespace internal {
+/// Prints the message of a failure that nobody checked to stderr and ends the program.
+[[noreturn]] void end_unchecked(const Status& failure) noexcept;
+std::ostream& write(std::ostream& stream, const std::string& text);
+}  // namespace internal
+
+/// A T, or the Status that explains why there is no T. Using the value of a failed Result ends the
+/// program with the failure's message, in every build.
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}         // NOLINT(google-explicit-constructor)
+  Result(T value) : value_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  /// A `status` that is not a failure ends the program.
   Result(Status status) : status_(std::move(status)) {  // NOLINT(google-explicit-constructor)
-    assert(!status_.ok() && "a Result without a value needs a failure");
+    if (status_.ok()) internal::end_unchecked(status_);
   }
 
   bool ok() const { return value_.has_value(); }
+  explicit operator bool() const { return ok(); }
   const Status& status() const { return status_; }
 
-  /// Requires ok().
-  T& operator*() & { return *value_; }
-  const T& operator*() const& { return *value_; }
-  T&& operator*() && { return *std::move(value_); }
-  T* operator->() { return &*value_; }
-  const T* operator->() const { return &*value_; }
+  T& value() & {
+    check();
+    return *value_;
+  }
+  const T& value() const& {
+    check();
+    return *value_;
+  }
+  T&& value() && {
+    check();
+    return *std::move(value_);
+  }
+  T& operator*() & { return value(); }
+  const T& operator*() const& { return value(); }
+  T&& operator*() && { return std::move(*this).value(); }
+  T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
 
  private:
+  void check() const {
+    if (!ok()) internal::end_unchecked(status_);
+  }
+
   Status status_;
   std::optional<T> value_;
 };
 
-/// Writes the text, or the failure's message: `std::cout << profiler.key_averages().table()`.
-std::ostream& operator<<(std::ostream& stream, const Result<std::string>& text);
+/// Writes the text: `std::cout << profiler.key_averages().table()`. A failure ends the program, as
+/// with any other use of a failed Result. (A template, so that a Status is not taken for a Result.)
+template <typename Text>
+requires std::same_as<Text, Result<std::string>> std::ostream& operator<<(std::ostream& stream,
+                                                                          const Text& text) {
+  return internal::write(stream, *text);
+}
 
 }  // namespace tbtrace

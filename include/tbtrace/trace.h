@@ -128,6 +128,14 @@ struct Issue {
   std::vector<std::uint64_t> offsets;  ///< of the first few, in bytes of the uncompressed text
 };
 
+/// A kernel, memcpy or memset with the runtime call that launched it and with its operator, or the
+/// annotation if no operator is known; EventId::none if unknown. LinkReport has the rules.
+struct DeviceLink {
+  EventId activity = EventId::none;
+  EventId launch = EventId::none;
+  EventId op = EventId::none;
+};
+
 /// Which rules linked the device work (kernels, memcpys, memsets) to what launched it.
 struct LinkReport {
   /// Whether the `External id` of launches and work identifies operators. Files of 2022 to 2024
@@ -156,9 +164,7 @@ struct LinkReport {
   std::int64_t unlinked_ns = 0;  ///< work that nothing in the file launched
 };
 
-class CallTree;
-class Links;
-class SelfTimes;
+struct DerivedOfTrace;
 class TraceBuilder;
 struct TraceData;
 
@@ -275,13 +281,9 @@ class Trace {
   /// How the device work was linked to operators. Computed on the first call.
   const LinkReport& links() const;
 
-  // For the analyses; computed on the first call.
-  const CallTree& call_tree() const;
-  const SelfTimes& self_times() const;
-  const Links& device_links() const;
-
  private:
   friend class TraceBuilder;
+  friend struct DerivedOfTrace;
   explicit Trace(std::unique_ptr<const TraceData> data);
 
   struct Derived;
@@ -306,8 +308,9 @@ struct ReadOptions {
   /// can be known for files written by Kineto.
   bool inputs_for_flops_only = false;
   /// Called now and then from the calling thread, with the bytes read from the file (compressed
-  /// bytes if it is compressed) and their total, 0 if unknown.
-  std::function<void(std::uint64_t done, std::uint64_t total)> on_progress = {};
+  /// bytes if it is compressed) and their total, 0 if unknown. If it returns false, reading ends
+  /// with StatusCode::cancelled.
+  std::function<bool(std::uint64_t done, std::uint64_t total)> on_progress = {};
 };
 
 /// Reads a trace from a file, plain or gzip, recognised by its content; `-` is standard input.

@@ -5,10 +5,10 @@
 
 namespace tbtrace::analyses {
 
-EventId owner_of_work(const CallTree& tree, const DeviceLink& work) {
-  if (work.op != EventId::none || work.launch == EventId::none) return work.op;
-  const EventId holder = tree.parent(work.launch);
-  return holder != EventId::none ? holder : work.launch;
+EventId owner_of_work(const CallTree& tree, const DeviceLink& link) {
+  if (link.op != EventId::none || link.launch == EventId::none) return link.op;
+  const EventId holder = tree.parent(link.launch);
+  return holder != EventId::none ? holder : link.launch;
 }
 
 void for_each_memory_owner(const Trace& trace, const CallTree& tree,

@@ -15,7 +15,7 @@ namespace tbtrace::analyses {
 
 /// The host range that device work belongs to: its operator; else the range around its launch; else
 /// the launch.
-EventId owner_of_work(const CallTree& tree, const DeviceLink& work);
+EventId owner_of_work(const CallTree& tree, const DeviceLink& link);
 
 /// Calls `visit` for each memory record with the range that was running on its thread: among the
 /// ranges open at that time, the one that started last.

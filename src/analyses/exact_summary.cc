@@ -86,9 +86,7 @@ class ExactSummary {
     rows.rows = std::move(groups_.rows());
     rows.rows.push_back(idle_row());
     rows.rows.push_back(unattributed_row());
-    OperatorSummary summary(std::move(rows), Figures::exact);
-    summary.set_threads(window_ns_, std::move(threads_));
-    return summary;
+    return OperatorSummary(std::move(rows), Figures::exact, window_ns_, std::move(threads_));
   }
 
  private:
@@ -101,7 +99,7 @@ class ExactSummary {
 
   void find_rows(const Trace& trace) {
     row_of_range_.resize(trace.events().size(), 0);
-    for (const EventId event : trace.call_tree().ranges()) {
+    for (const EventId event : call_tree_of(trace).ranges()) {
       row_of_range_[index(event)] = static_cast<std::uint32_t>(row_of(trace, event));
     }
   }
@@ -109,7 +107,7 @@ class ExactSummary {
   /// Adds device time and memory to the rows of the owning ranges, and to these ranges and all
   /// around them.
   void add_spent(const Trace& trace) {
-    const CallTree& tree = trace.call_tree();
+    const CallTree& tree = call_tree_of(trace);
     below_.assign(trace.events().size(), {});
     const auto add = [&](EventId owner, const Spent& spent) {
       if (owner == EventId::none) {
@@ -119,8 +117,8 @@ class ExactSummary {
       sums_[row_of_range_[index(owner)]].self += spent;
       below_[index(owner)] += spent;
     };
-    for (const DeviceLink& work : trace.device_links().device_work()) {
-      add(owner_of_work(tree, work), {.device_ns = trace.events().duration_ns(work.work)});
+    for (const DeviceLink& link : links_of(trace).device_work()) {
+      add(owner_of_work(tree, link), {.device_ns = trace.events().duration_ns(link.activity)});
     }
     for_each_memory_owner(trace, tree, [&](const MemoryRecord& record, EventId owner) {
       if (record.out_of_memory) return;
@@ -137,7 +135,7 @@ class ExactSummary {
   }
 
   void add_ranges(const Trace& trace) {
-    const CallTree& tree = trace.call_tree();
+    const CallTree& tree = call_tree_of(trace);
     // Per thread: the open ranges and their rows, to count nested calls of a row once.
     struct Open {
       EventId event;
@@ -175,15 +173,15 @@ class ExactSummary {
     OperatorRow& figures = groups_[row];
     RowSums& sums = sums_[row];
     ++figures.count;
-    sums.self_ns += trace.self_times().ns(event);
+    sums.self_ns += self_times_of(trace).ns(event);
     figures.flops += flops_of(trace, event);
     if (outermost) sums.total += below_[index(event)];
   }
 
   void add_device_rows(const Trace& trace) {
-    for (const DeviceLink& work : trace.device_links().device_work()) {
-      const std::size_t row = row_of(trace, work.work);
-      const Spent spent = {.device_ns = trace.events().duration_ns(work.work)};
+    for (const DeviceLink& link : links_of(trace).device_work()) {
+      const std::size_t row = row_of(trace, link.activity);
+      const Spent spent = {.device_ns = trace.events().duration_ns(link.activity)};
       ++groups_[row].count;
       sums_[row].total += spent;
       sums_[row].self += spent;
@@ -205,7 +203,7 @@ class ExactSummary {
     for (std::size_t thread = 0; thread < has_ranges.size(); ++thread) {
       if (!has_ranges[thread]) continue;
       const Track& track = trace.tracks()[thread];
-      const std::int64_t busy = trace.self_times().busy_ns()[thread];
+      const std::int64_t busy = self_times_of(trace).busy_ns()[thread];
       threads_.push_back({key_text(trace, track.process), key_text(trace, track.thread),
                           std::string(trace.string(track.thread_name)), busy, end - start - busy});
     }
@@ -242,7 +240,7 @@ class ExactSummary {
       groups_[row].input_shapes = std::move(shapes);
       groups_[row].stack = std::move(stack);
       groups_[row].has_cpu_parent =
-          is_host_range(kind) && trace.call_tree().parent(event) != EventId::none;
+          is_host_range(kind) && call_tree_of(trace).parent(event) != EventId::none;
     }
     return row;
   }

@@ -36,23 +36,23 @@ std::vector<std::string_view> outermost_first(std::string_view text) {
 class FlameGraph {
  public:
   FlameGraph(const Trace& trace, std::string unit)
-      : trace_(trace), tree_(trace.call_tree()), names_(trace), stacks_(std::move(unit)) {
+      : trace_(trace), tree_(call_tree_of(trace)), names_(trace), stacks_(std::move(unit)) {
     place_ranges();
   }
 
   StackTree by_self_time() && {
     for (const EventId event : tree_.ranges()) {
-      stacks_.add(node_of_[index(event)], trace_.self_times().ns(event));
+      stacks_.add(node_of_[index(event)], self_times_of(trace_).ns(event));
     }
     return std::move(stacks_);
   }
 
   StackTree by_device_time() && {
-    for (const DeviceLink& work : trace_.device_links().device_work()) {
-      const EventId owner = analyses::owner_of_work(tree_, work);
+    for (const DeviceLink& link : links_of(trace_).device_work()) {
+      const EventId owner = analyses::owner_of_work(tree_, link);
       const Node above = owner == EventId::none ? unattributed() : node_of_[index(owner)];
-      stacks_.add(stacks_.child(above, frame_of(work.work)),
-                  trace_.events().duration_ns(work.work));
+      stacks_.add(stacks_.child(above, frame_of(link.activity)),
+                  trace_.events().duration_ns(link.activity));
     }
     return std::move(stacks_);
   }

@@ -31,9 +31,9 @@ std::vector<LaunchedWork> launched_work(const Trace& trace, StepFigures figures)
     return analyses::plugin_launches(trace, analyses::plugin_order(trace));
   }
   std::vector<LaunchedWork> work;
-  work.reserve(trace.device_links().device_work().size());
-  for (const DeviceLink& link : trace.device_links().device_work()) {
-    work.push_back({link.work, link.launch});
+  work.reserve(links_of(trace).device_work().size());
+  for (const DeviceLink& link : links_of(trace).device_work()) {
+    work.push_back({link.activity, link.launch});
   }
   return work;
 }

@@ -97,13 +97,13 @@ void StepRules::find_communication_exactly() {
       if (shadow && id != 0 && name(event) == Name::collective) shadow_ids.insert(id, 0);
     }
   }
-  for (const DeviceLink& link : trace_.device_links().device_work()) {
+  for (const DeviceLink& link : links_of(trace_).device_work()) {
     const Name op = link.op == EventId::none ? Name::plain : name(link.op);
-    const std::int64_t id = trace_.external_id(link.work);
-    is_communication_[index(link.work)] = op == Name::collective ||
-                                          op == Name::collective_operator ||
-                                          name(link.work) == Name::collective_kernel ||
-                                          (id != 0 && shadow_ids.find(id) != IdMap::kNone);
+    const std::int64_t id = trace_.external_id(link.activity);
+    is_communication_[index(link.activity)] = op == Name::collective ||
+                                              op == Name::collective_operator ||
+                                              name(link.activity) == Name::collective_kernel ||
+                                              (id != 0 && shadow_ids.find(id) != IdMap::kNone);
   }
 }
 

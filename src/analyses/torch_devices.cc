@@ -44,7 +44,7 @@ class DeviceLinker {
   /// In damaged files several operators may have the same id. Then all of them get the work, up to
   /// a limit that keeps the list from growing quadratically (LinkReport counts what is over it).
   void link_by_id() {
-    const Links& links = trace_.device_links();
+    const Links& links = links_of(trace_);
     ScopedIds operators(links.scopes(), list_.rows.size() / 2);
     Column<std::uint32_t> same_id;  // row -> the next row with the same id
     same_id.resize(list_.rows.size(), IdMap::kNone);
@@ -83,9 +83,9 @@ class DeviceLinker {
     for (std::uint32_t row = 0; row < list_.rows.size(); ++row) {
       if (may_launch(list_.rows[row])) row_of[index(list_.rows[row].event)] = row;
     }
-    for (const DeviceLink& work : trace_.device_links().device_work()) {
-      if (work.op == EventId::none || row_of[index(work.op)] == IdMap::kNone) continue;
-      add_kernel(row_of[index(work.op)], work.work);
+    for (const DeviceLink& link : links_of(trace_).device_work()) {
+      if (link.op == EventId::none || row_of[index(link.op)] == IdMap::kNone) continue;
+      add_kernel(row_of[index(link.op)], link.activity);
     }
   }
 

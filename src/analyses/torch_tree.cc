@@ -20,7 +20,7 @@ bool is_profiler_range(EventKind kind) {
 }  // namespace
 
 ForwardThreads::ForwardThreads(const Trace& trace)
-    : trace_(trace), tracks_(trace.device_links().scopes()) {
+    : trace_(trace), tracks_(links_of(trace).scopes()) {
   // Backward operators by thread and start.
   IdMap backward_at;
   trace.argument(Argument::forward_thread).for_each([&](EventId event) {
@@ -29,7 +29,7 @@ ForwardThreads::ForwardThreads(const Trace& trace)
                        static_cast<std::uint32_t>(event));
   });
   if (backward_at.size() == 0) return;
-  const Links& links = trace.device_links();
+  const Links& links = links_of(trace);
   ScopedIds starts(links.scopes());
   for (const FlowEnd& end : trace.flows()) {
     if (end.type != FlowEnd::Type::forward_backward || !end.start) continue;
@@ -49,7 +49,7 @@ ForwardThreads::ForwardThreads(const Trace& trace)
 bool ForwardThreads::find(EventId backward, TrackId& track) const {
   const std::int64_t number = forward_thread(trace_, backward);
   if (number <= 0) return false;
-  const std::uint32_t scope = trace_.device_links().scope(trace_.events().track(backward));
+  const std::uint32_t scope = links_of(trace_).scope(trace_.events().track(backward));
   const std::uint32_t found = tracks_.find(scope, number);
   if (found == ScopedIds::kNone) return false;
   track = static_cast<TrackId>(found);

@@ -1,3 +1,5 @@
+#include <cstdio>
+#include <cstdlib>
 #include <ostream>
 
 #include <tbtrace/status.h>
@@ -13,8 +15,17 @@ Status out_of_memory(int threads) {
                 "limit (ulimit -v) or use a larger machine"};
 }
 
-std::ostream& operator<<(std::ostream& stream, const Result<std::string>& text) {
-  return stream << (text.ok() ? *text : text.status().message() + "\n");
+namespace internal {
+
+void end_unchecked(const Status& failure) noexcept {
+  // There is nothing to do if it cannot be printed.
+  static_cast<void>(std::fprintf(
+      stderr, "tbtrace: the value of a failed Result was used: %s. Check ok() first.\n",
+      failure.ok() ? "it was given a Status that is not a failure" : failure.message().c_str()));
+  std::abort();
 }
 
+std::ostream& write(std::ostream& stream, const std::string& text) { return stream << text; }
+
+}  // namespace internal
 }  // namespace tbtrace

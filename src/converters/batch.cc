@@ -61,7 +61,7 @@ Batch::Batch(const std::vector<FoundInput>& found, const std::string& directory,
 }
 
 Conversion Batch::run(int threads) {
-  if (options_.on_progress) options_.on_progress(0, found_.size());
+  if (options_.on_progress && !options_.on_progress(0, found_.size())) stopped_ = true;
   const auto most = std::min<std::size_t>(static_cast<std::size_t>(threads), found_.size());
   // If there are fewer inputs than threads, several threads read each of them.
   reading_threads_ = std::max(1, threads / static_cast<int>(std::max<std::size_t>(1, most)));
@@ -294,7 +294,7 @@ void Batch::done(std::size_t input) {
     }
   }
   tell_finished_inputs();
-  if (options_.on_progress) options_.on_progress(done_, found_.size());
+  if (options_.on_progress && !options_.on_progress(done_, found_.size())) stopped_ = true;
 }
 
 /// Adds the files that are due once all files of a folder are written.

@@ -78,7 +78,7 @@ class Rows {
   void add_frame(EventId event) {
     const Events& events = trace_.events();
     if (events.is_python_frame(event)) {
-      const EventId parent = entry_of(frames_, trace_.call_tree().parent(event));
+      const EventId parent = entry_of(frames_, call_tree_of(trace_).parent(event));
       arguments_ += ",\"Python id\":" + std::to_string(index(event) + 1) + ",\"Python parent id\":";
       arguments_ += parent == EventId::none ? "null" : std::to_string(index(parent) + 1);
     }

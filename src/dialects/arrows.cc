@@ -58,7 +58,7 @@ class ForwardBackward {
       : trace_(trace), ends_(ends), arrows_(arrows) {}
 
   void run() {
-    const Links& links = trace_.device_links();
+    const Links& links = links_of(trace_);
     ScopedIds start_of_id(links.scopes());
     IdMap at_end;  // operators where a flow event has an end
     std::uint64_t ends = 0;
@@ -120,12 +120,12 @@ Arrows make_arrows(const Trace& trace, const Crossings& crossings, std::int64_t 
   const ArrowEnds ends(trace, crossings, origin_ns);
   ForwardBackward(trace, ends, arrows).run();
   std::uint32_t id = 0;
-  for (const DeviceLink& link : trace.device_links().device_work()) {
+  for (const DeviceLink& link : links_of(trace).device_work()) {
     if (link.launch == EventId::none) continue;
-    if (!ends.can_be(link.launch, link.work)) continue;
+    if (!ends.can_be(link.launch, link.activity)) continue;
     ++id;
     arrows.ends.push_back({link.launch, id, Arrows::Kind::launch, true});
-    arrows.ends.push_back({link.work, id, Arrows::Kind::launch, false});
+    arrows.ends.push_back({link.activity, id, Arrows::Kind::launch, false});
   }
   std::stable_sort(arrows.ends.begin(), arrows.ends.end(),
                    [](const auto& a, const auto& b) { return index(a.event) < index(b.event); });

@@ -54,7 +54,7 @@ bool LinkNumbers::is_listed_collective(EventId event) const {
 
 void LinkNumbers::measure_depth() {
   depth_.resize(trace_.events().size(), 0);
-  const CallTree& tree = trace_.call_tree();
+  const CallTree& tree = call_tree_of(trace_);
   for (const EventId event : tree.ranges()) {
     const EventId parent = tree.parent(event);
     const std::uint16_t around = parent == EventId::none ? std::uint16_t{0} : depth_[index(parent)];
@@ -113,7 +113,7 @@ bool LinkNumbers::keeps_external_ids() const {
 /// operator contains only that row and no other launches, both get the operator's id: the plugin
 /// assigns the time to the operator, which it finds first, as torch does.
 void LinkNumbers::join_collectives() {
-  const CallTree& tree = trace_.call_tree();
+  const CallTree& tree = call_tree_of(trace_);
   struct Holder {
     EventId collective = EventId::none;
     bool alone = true;
@@ -137,7 +137,7 @@ void LinkNumbers::join_collectives() {
   collectives_ = nearest_ranges(trace_, [&](EventId event) {
     return roles_.role(event) == Role::collective || roles_.role(event) == Role::op;
   });
-  for (const DeviceLink& link : trace_.device_links().device_work()) {
+  for (const DeviceLink& link : links_of(trace_).device_work()) {
     if (link.launch == EventId::none) continue;
     const EventId around = entry_of(collectives_, tree.parent(link.launch));
     if (around == EventId::none || roles_.role(around) == Role::collective) continue;
@@ -159,7 +159,7 @@ void LinkNumbers::join_collectives() {
 
 EventId LinkNumbers::owner(EventId launch, EventId op) const {
   if (dialect_ == Dialect::kineto) return op;
-  const CallTree& tree = trace_.call_tree();
+  const CallTree& tree = call_tree_of(trace_);
   if (launch == EventId::none) return entry_of(takers_, op);
   const EventId around = entry_of(collectives_, tree.parent(launch));
   const bool in_collective = around != EventId::none && around != op &&
@@ -173,7 +173,7 @@ EventId LinkNumbers::owner(EventId launch, EventId op) const {
 Column<EventId> LinkNumbers::merged_children() const {
   Column<EventId> only_child;
   if (dialect_ != Dialect::plugin) return only_child;
-  const CallTree& tree = trace_.call_tree();
+  const CallTree& tree = call_tree_of(trace_);
   only_child.resize(external_id_.size(), EventId::none);
   const Column<EventId> nodes =
       nearest_ranges(trace_, [&](EventId event) { return is_node(roles_.role(event)); });
@@ -211,8 +211,8 @@ Column<EventId> LinkNumbers::merged_children() const {
 }
 
 void LinkNumbers::find_owners() {
-  const CallTree& tree = trace_.call_tree();
-  const Links& links = trace_.device_links();
+  const CallTree& tree = call_tree_of(trace_);
+  const Links& links = links_of(trace_);
   ScopedIds named(links.scopes());
   const bool valid = links.report().external_ids_valid;
   if (valid) {
@@ -252,12 +252,12 @@ void LinkNumbers::find_owners() {
       external_id_[index(link.launch)] = number_of(innermost(owner(link.launch, link.op)));
     }
     if (link.launch != EventId::none) {
-      external_id_[index(link.work)] = external_id_[index(link.launch)];
+      external_id_[index(link.activity)] = external_id_[index(link.launch)];
       continue;
     }
     const EventId node = innermost(owner(EventId::none, link.op));
-    external_id_[index(link.work)] = number_of(node);
-    if (node != EventId::none && may_add_launches) missing_.push_back({link.work, node});
+    external_id_[index(link.activity)] = number_of(node);
+    if (node != EventId::none && may_add_launches) missing_.push_back({link.activity, node});
   }
   std::sort(missing_.begin(), missing_.end(),
             [](const Missing& a, const Missing& b) { return index(a.work) < index(b.work); });
@@ -288,7 +288,7 @@ void LinkNumbers::number_launches() {
     const std::int64_t own = correlations_kept_ ? trace_.correlation(event) : 0;
     return static_cast<std::uint32_t>(own > 0 ? own : next++);
   };
-  const Links& links = trace_.device_links();
+  const Links& links = links_of(trace_);
   ScopedIds of_file(links.scopes());  // by process and correlation: row of the launch
   for (std::size_t row = 0; row < correlation_.size(); ++row) {
     const auto event = static_cast<EventId>(row);
@@ -300,8 +300,8 @@ void LinkNumbers::number_launches() {
     }
   }
   for (const DeviceLink& link : links.device_work()) {
-    correlation_[index(link.work)] =
-        link.launch != EventId::none ? correlation_[index(link.launch)] : number(link.work);
+    correlation_[index(link.activity)] =
+        link.launch != EventId::none ? correlation_[index(link.launch)] : number(link.activity);
   }
   for (std::size_t row = 0; row < correlation_.size(); ++row) {
     const auto event = static_cast<EventId>(row);
@@ -324,8 +324,8 @@ bool LinkNumbers::keeps_correlations() const {
     }
   }
   IdMap orphans;
-  for (const DeviceLink& link : trace_.device_links().device_work()) {
-    const std::int64_t id = trace_.correlation(link.work);
+  for (const DeviceLink& link : links_of(trace_).device_work()) {
+    const std::int64_t id = trace_.correlation(link.activity);
     if (link.launch != EventId::none) {
       if (id != trace_.correlation(link.launch)) return false;
     } else if (id != 0 && dialect_ == Dialect::plugin && !orphans.insert(id, 0).second) {

@@ -43,12 +43,21 @@ class Input {
     taken_ += filled;
   }
 
+  /// Reports how far reading is. False if the caller cancelled it; then this is the end.
+  bool report_progress(const ReadOptions& options) {
+    if (!options.on_progress || options.on_progress(position(), total())) return true;
+    is_cancelled_ = true;
+    ended_ = true;
+    return false;
+  }
+
   bool ended() const { return ended_; }
   std::uint64_t position() const { return source_.position(); }
   std::uint64_t total() const { return source_.total(); }
 
   /// To be called at the end.
   Status finish() {
+    if (is_cancelled_) return {StatusCode::cancelled, "reading was cancelled"};
     if (failure_.ok()) return {};
     if (taken_ == 0) return failure_;
     builder_.issues().add(IssueId::input_damaged, damaged_at_);
@@ -62,6 +71,7 @@ class Input {
   std::uint64_t damaged_at_ = 0;
   std::uint64_t taken_ = 0;
   bool ended_ = false;
+  bool is_cancelled_ = false;
 };
 
 /// Gives text to the document in order, and keeps what it could not use yet.
@@ -164,8 +174,9 @@ class RestReader {
       tail_.append(block.text.view().substr(cut));
       block.text.truncate(cut);
     }
-    if (options_.on_progress) options_.on_progress(block.position, input_.total());
-    return true;
+    if (input_.report_progress(options_)) return true;
+    all_read_ = true;
+    return false;
   }
 
   void parse(Block& block) {
@@ -255,7 +266,7 @@ Status read_events(io::ByteSource& source, ChromeDocument& document, const ReadO
     }
     input.fill(feeder.pending(), block.bytes);
     feeder.feed(input.ended());
-    if (options.on_progress) options.on_progress(input.position(), input.total());
+    if (!input.report_progress(options)) break;
   }
   if (Status status = input.finish(); !status.ok()) return status;
   return document.finish();

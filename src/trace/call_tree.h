@@ -33,4 +33,7 @@ class CallTree {
   Column<EventId> parent_;
 };
 
+/// The call tree of a trace, computed by the first call on any thread. The trace owns it.
+const CallTree& call_tree_of(const Trace& trace);
+
 }  // namespace tbtrace

@@ -67,7 +67,7 @@ Links::Links(const Trace& trace, const CallTree& tree) : scopes_(trace) {
   for (const EventId event : trace.by_start()) {
     const EventKind kind = trace.kind(event);
     if (is_device_work(kind)) {
-      work_.push_back({.work = event});
+      work_.push_back({.activity = event});
     } else if (kind == EventKind::runtime) {
       calls.push_back(event);
     } else {
@@ -85,7 +85,7 @@ Links::Links(const Trace& trace, const CallTree& tree) : scopes_(trace) {
   find_launches_by_flow(trace, calls.view());
   if (!scopes_.is_single()) {
     launch_.resize(trace.events().size(), EventId::none);
-    for (const DeviceLink& link : work_) launch_[index(link.work)] = link.launch;
+    for (const DeviceLink& link : work_) launch_[index(link.activity)] = link.launch;
   }
   find_operators(trace, tree);
   count(trace);
@@ -98,11 +98,11 @@ std::uint32_t Links::scope_of_several(const Trace& trace, EventId event) const {
 
 void Links::find_launches_of_processes(const Trace& trace, std::span<const EventId> calls) {
   Column<EventId> work;
-  for (const DeviceLink& link : work_) work.push_back(link.work);
+  for (const DeviceLink& link : work_) work.push_back(link.activity);
   const LaunchSearch search(trace, scopes_, calls, work.view());
   for (DeviceLink& link : work_) {
-    if (trace.correlation(link.work) == 0) continue;
-    link.launch = search.launch_of(link.work);
+    if (trace.correlation(link.activity) == 0) continue;
+    link.launch = search.launch_of(link.activity);
     if (link.launch != EventId::none) ++report_.launch_by_correlation;
   }
 }
@@ -113,7 +113,7 @@ void Links::find_launches(const Trace& trace, std::span<const EventId> calls) {
   Column<std::uint32_t> same_correlation;  // row of work_ -> next row with the same
   same_correlation.resize(work_.size(), IdMap::kNone);
   for (std::size_t row = work_.size(); row-- > 0;) {
-    const std::int64_t correlation = trace.correlation(work_[row].work);
+    const std::int64_t correlation = trace.correlation(work_[row].activity);
     if (correlation == 0) continue;
     same_correlation[row] = work_of.replace(correlation, static_cast<std::uint32_t>(row));
   }
@@ -139,7 +139,7 @@ void Links::find_launches_by_flow(const Trace& trace, std::span<const EventId> c
   IdMap work_at(left);
   for (const DeviceLink& link : work_) {
     if (link.launch != EventId::none) continue;
-    work_at.insert(place_key(events.track(link.work), events.start_ns(link.work)), 0);
+    work_at.insert(place_key(events.track(link.activity), events.start_ns(link.activity)), 0);
   }
   IdMap end_at;
   IdMap wanted_ids;
@@ -176,10 +176,10 @@ void Links::find_launches_by_flow(const Trace& trace, std::span<const EventId> c
   for (DeviceLink& link : work_) {
     if (link.launch != EventId::none) continue;
     const std::uint32_t end =
-        end_at.find(place_key(events.track(link.work), events.start_ns(link.work)));
-    if (end == IdMap::kNone || !is_at(trace, link.work, flows[end])) continue;
+        end_at.find(place_key(events.track(link.activity), events.start_ns(link.activity)));
+    if (end == IdMap::kNone || !is_at(trace, link.activity, flows[end])) continue;
     const std::uint32_t start =
-        start_of_id.find(scopes_.of(events.track(link.work)), flows[end].id);
+        start_of_id.find(scopes_.of(events.track(link.activity)), flows[end].id);
     if (start == IdMap::kNone) continue;
     const std::int64_t place = place_key(flows[start].track, flows[start].time_ns);
     const auto launch = static_cast<EventId>(launch_at.find(place));
@@ -211,11 +211,11 @@ void Links::find_operators(const Trace& trace, const CallTree& tree) {
   std::optional<Containers> containers;
   for (DeviceLink& link : work_) {
     const EventId by_flow = std::exchange(link.op, EventId::none);
-    for (const EventId named_by : {link.work, link.launch}) {
+    for (const EventId named_by : {link.activity, link.launch}) {
       if (!has_ids || named_by == EventId::none || link.op != EventId::none) continue;
       const std::int64_t id = trace.external_id(named_by);
       if (id != 0) link.op = static_cast<EventId>(operators.find(scope(trace, named_by), id));
-      const auto more = named_by == link.work ? more_of.find(link.op) : more_of.end();
+      const auto more = named_by == link.activity ? more_of.find(link.op) : more_of.end();
       const bool is_over = more != more_of.end() && more->second >= LinkReport::kMostOperators;
       report_.work_over_operator_limit += is_over ? 1 : 0;
     }
@@ -237,7 +237,7 @@ void Links::count(const Trace& trace) {
   report_.operator_unknown = work_.size() - report_.operator_by_flow -
                              report_.operator_by_external_id - report_.operator_by_containment;
   for (const DeviceLink& link : work_) {
-    const std::int64_t duration = trace.events().duration_ns(link.work);
+    const std::int64_t duration = trace.events().duration_ns(link.activity);
     const bool known = link.op != EventId::none || link.launch != EventId::none;
     add_bounded(known ? report_.linked_ns : report_.unlinked_ns, duration);
   }

@@ -15,13 +15,6 @@
 
 namespace tbtrace {
 
-/// A kernel, memcpy or memset with its launch and operator; EventId::none if unknown.
-struct DeviceLink {
-  EventId work = EventId::none;
-  EventId launch = EventId::none;
-  EventId op = EventId::none;
-};
-
 /// Two relations: from work to launch by `correlation`, else by the flow event that ends at the
 /// work; from launch to operator by a valid `External id`, else by containment on the launching
 /// thread. Ids are unique only within a process.
@@ -56,5 +49,8 @@ class Links {
   Column<EventId> launch_;  // by event, if the file holds several processes
   LinkReport report_;
 };
+
+/// The links of a trace, computed by the first call on any thread. The trace owns them.
+const Links& links_of(const Trace& trace);
 
 }  // namespace tbtrace

@@ -16,7 +16,7 @@ template <typename Test>
 Column<EventId> nearest_ranges(const Trace& trace, Test test) {
   Column<EventId> found;
   found.resize(trace.events().size(), EventId::none);
-  const CallTree& tree = trace.call_tree();
+  const CallTree& tree = call_tree_of(trace);
   for (const EventId event : tree.ranges()) {
     const EventId parent = tree.parent(event);
     const EventId around = parent == EventId::none ? EventId::none : found[index(parent)];

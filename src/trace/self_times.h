@@ -31,4 +31,7 @@ class SelfTimes {
   std::vector<std::int64_t> busy_ns_;
 };
 
+/// The self times of a trace, computed by the first call on any thread. The trace owns them.
+const SelfTimes& self_times_of(const Trace& trace);
+
 }  // namespace tbtrace

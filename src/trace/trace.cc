@@ -111,22 +111,29 @@ TraceIdentity Trace::identity() const {
 
 const std::vector<Issue>& Trace::issues() const { return data_->issues; }
 
-const CallTree& Trace::call_tree() const {
-  std::call_once(derived_->tree_made, [this] { derived_->tree.emplace(*this); });
-  return *derived_->tree;
+const LinkReport& Trace::links() const { return links_of(*this).report(); }
+
+struct DerivedOfTrace {
+  static Trace::Derived& get(const Trace& trace) { return *trace.derived_; }
+};
+
+const CallTree& call_tree_of(const Trace& trace) {
+  auto& derived = DerivedOfTrace::get(trace);
+  std::call_once(derived.tree_made, [&] { derived.tree.emplace(trace); });
+  return *derived.tree;
 }
 
-const SelfTimes& Trace::self_times() const {
-  std::call_once(derived_->self_times_made,
-                 [&] { derived_->self_times.emplace(*this, call_tree()); });
-  return *derived_->self_times;
+const SelfTimes& self_times_of(const Trace& trace) {
+  auto& derived = DerivedOfTrace::get(trace);
+  std::call_once(derived.self_times_made,
+                 [&] { derived.self_times.emplace(trace, call_tree_of(trace)); });
+  return *derived.self_times;
 }
 
-const Links& Trace::device_links() const {
-  std::call_once(derived_->links_made, [this] { derived_->links.emplace(*this, call_tree()); });
-  return *derived_->links;
+const Links& links_of(const Trace& trace) {
+  auto& derived = DerivedOfTrace::get(trace);
+  std::call_once(derived.links_made, [&] { derived.links.emplace(trace, call_tree_of(trace)); });
+  return *derived.links;
 }
-
-const LinkReport& Trace::links() const { return device_links().report(); }
 
 }  // namespace tbtrace

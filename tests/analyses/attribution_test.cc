@@ -30,7 +30,7 @@ TEST(OwnerOfWork, IsItsOperatorThenWhatHoldsItsLaunchThenTheLaunch) {
   const EventId alone = add(builder, {.category = "cuda_runtime", .start = 20, .duration = 1});
   const EventId op = add(builder, {.start = 30, .duration = 5});
   const Trace trace = finished(builder);
-  const CallTree& tree = trace.call_tree();
+  const CallTree& tree = call_tree_of(trace);
   EXPECT_EQ(owner_of_work(tree, {.launch = inside, .op = op}), op);
   EXPECT_EQ(owner_of_work(tree, {.op = op}), op);
   EXPECT_EQ(owner_of_work(tree, {.launch = inside}), frame);
@@ -48,7 +48,7 @@ TEST(OwnerOfMemory, IsTheRangeThatStartedLastAndHadNotEnded) {
   }
   const Trace trace = finished(builder);
   std::vector<EventId> owners;
-  for_each_memory_owner(trace, trace.call_tree(),
+  for_each_memory_owner(trace, call_tree_of(trace),
                         [&](const MemoryRecord&, EventId owner) { owners.push_back(owner); });
   EXPECT_THAT(owners, ElementsAre(EventId::none, outer, inner, inner, outer, crossing, crossing,
                                   crossing, crossing, EventId::none));
@@ -61,7 +61,7 @@ TEST(OwnerOfMemory, IsOnTheThreadOfTheRecord) {
   builder.add_memory(record_at(builder, 5, 1));
   const Trace trace = finished(builder);
   std::vector<EventId> owners;
-  for_each_memory_owner(trace, trace.call_tree(),
+  for_each_memory_owner(trace, call_tree_of(trace),
                         [&](const MemoryRecord&, EventId owner) { owners.push_back(owner); });
   EXPECT_THAT(owners, ElementsAre(EventId::none, op));
 }

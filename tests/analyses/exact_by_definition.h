@@ -68,10 +68,10 @@ class ExactByDefinition {
     });
   }
 
-  EventId owner_of_work(const DeviceLink& work) const {
-    if (work.op != EventId::none || work.launch == EventId::none) return work.op;
-    const EventId holder = parent(work.launch);
-    return holder == EventId::none ? work.launch : holder;
+  EventId owner_of_work(const DeviceLink& link) const {
+    if (link.op != EventId::none || link.launch == EventId::none) return link.op;
+    const EventId holder = parent(link.launch);
+    return holder == EventId::none ? link.launch : holder;
   }
 
   /// The last range that had started and had not ended before.

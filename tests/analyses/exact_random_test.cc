@@ -97,12 +97,12 @@ class Expected {
 
   void add_device_time() {
     rows[{"[unattributed]", false, false}];
-    for (const DeviceLink& link : trace_.device_links().device_work()) {
-      const std::int64_t duration = trace_.events().duration_ns(link.work);
+    for (const DeviceLink& link : links_of(trace_).device_work()) {
+      const std::int64_t duration = trace_.events().duration_ns(link.activity);
       add_upwards(exact_.owner_of_work(link), [&](Figures& row, bool own) {
         (own ? row.device_self : row.device_total) += duration;
       });
-      Figures& work = rows[key_of(link.work)];
+      Figures& work = rows[key_of(link.activity)];
       ++work.count;
       work.device_total += duration;
       work.device_self += duration;
@@ -217,13 +217,13 @@ void expect_graphs(const Trace& trace) {
   ASSERT_EQ(paths_of(trace, "self_cpu_time_total"), time);
 
   Paths device;
-  for (const DeviceLink& link : trace.device_links().device_work()) {
+  for (const DeviceLink& link : links_of(trace).device_work()) {
     const EventId owner = exact.owner_of_work(link);
-    const std::int64_t duration = trace.events().duration_ns(link.work);
+    const std::int64_t duration = trace.events().duration_ns(link.activity);
     if (duration == 0) continue;
     std::vector<std::string> frames = {"[unattributed]"};
     if (owner != EventId::none) frames = path_to(exact, owner);
-    frames.push_back(exact.name(link.work));
+    frames.push_back(exact.name(link.activity));
     device[frames] += duration;
   }
   ASSERT_EQ(paths_of(trace, "self_device_time_total"), device);
@@ -251,11 +251,12 @@ TEST(MemoryOwners, MatchTheirDefinitionOnThousandsOfRandomTraces) {
     const Trace trace = RandomRecording(seed, {}).make();
     const ExactByDefinition exact(trace);
     std::size_t next = 0;
-    for_each_memory_owner(trace, trace.call_tree(), [&](const MemoryRecord& record, EventId owner) {
-      EXPECT_EQ(&record, &trace.memory()[next++]) << "every record once, by time";
-      EXPECT_EQ(owner, exact.owner_of_memory(record)) << "at " << record.time_ns;
-      owned += owner != EventId::none;
-    });
+    for_each_memory_owner(
+        trace, call_tree_of(trace), [&](const MemoryRecord& record, EventId owner) {
+          EXPECT_EQ(&record, &trace.memory()[next++]) << "every record once, by time";
+          EXPECT_EQ(owner, exact.owner_of_memory(record)) << "at " << record.time_ns;
+          owned += owner != EventId::none;
+        });
     ASSERT_EQ(next, trace.memory().size());
     ASSERT_FALSE(testing::Test::HasFailure());
   }

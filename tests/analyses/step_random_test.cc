@@ -193,8 +193,8 @@ class ByDefinition {
 
   bool is_communication(EventId kernel) const {
     if (trace_.name(kernel).starts_with("ncclDevKernel")) return true;
-    for (const DeviceLink& link : trace_.device_links().device_work()) {
-      if (link.work != kernel || link.op == EventId::none) continue;
+    for (const DeviceLink& link : links_of(trace_).device_work()) {
+      if (link.activity != kernel || link.op == EventId::none) continue;
       if (is_collective(link.op) || trace_.name(link.op) == "record_param_comms") return true;
     }
     if (!trace_.links().external_ids_valid || trace_.external_id(kernel) == 0) return false;
@@ -236,7 +236,7 @@ class ByDefinition {
   }
 
   void match() {
-    for (const DeviceLink& link : trace_.device_links().device_work()) {
+    for (const DeviceLink& link : links_of(trace_).device_work()) {
       if (link.launch == EventId::none) continue;
       const std::int64_t start = events_.start_ns(link.launch);
       const auto step = std::find_if(windows_.begin(), windows_.end(), [&](const Window& window) {
@@ -245,18 +245,18 @@ class ByDefinition {
       if (step == windows_.end()) continue;
       if (start < step->start || events_.end_ns(link.launch) > step->end) continue;
       ++step->launched;
-      step->first_work = std::min(step->first_work, events_.start_ns(link.work));
-      step->last_work = std::max(step->last_work, events_.end_ns(link.work));
-      matched_.insert(link.work);
+      step->first_work = std::min(step->first_work, events_.start_ns(link.activity));
+      step->last_work = std::max(step->last_work, events_.end_ns(link.activity));
+      matched_.insert(link.activity);
     }
   }
 
   void widen() {
     std::int64_t previous = windows_[0].start;
-    for (const DeviceLink& link : trace_.device_links().device_work()) {
-      const std::int64_t end = events_.end_ns(link.work);
+    for (const DeviceLink& link : links_of(trace_).device_work()) {
+      const std::int64_t end = events_.end_ns(link.activity);
       const bool before = windows_[0].launched > 0 && end < windows_[0].first_work;
-      if (before && !matched_.contains(link.work)) previous = std::max(previous, end);
+      if (before && !matched_.contains(link.activity)) previous = std::max(previous, end);
     }
     for (Window& window : windows_) {
       window.start = std::max(window.start, previous);

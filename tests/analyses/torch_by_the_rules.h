@@ -213,8 +213,8 @@ class TorchByTheRules {
   }
 
   EventId linked_to(EventId work) const {
-    for (const DeviceLink& link : trace_.device_links().device_work()) {
-      if (link.work == work) return link.op;
+    for (const DeviceLink& link : links_of(trace_).device_work()) {
+      if (link.activity == work) return link.op;
     }
     return EventId::none;
   }

@@ -48,11 +48,47 @@ TEST(Result, HoldsAFailure) {
   EXPECT_EQ(result.status().message(), "no");
 }
 
-TEST(Result, PrintsItsTextOrWhyThereIsNone) {
+TEST(Result, PrintsItsText) {
   std::ostringstream stream;
-  stream << Result<std::string>("table\n")
-         << Result<std::string>(Status(StatusCode::invalid_argument, "no such column"));
-  EXPECT_EQ(stream.str(), "table\nno such column\n");
+  stream << Result<std::string>("table\n");
+  EXPECT_EQ(stream.str(), "table\n");
+}
+
+TEST(Result, SaysWhetherItHasAValue) {
+  EXPECT_TRUE(Result<int>(0));
+  EXPECT_FALSE(Result<int>(Status(StatusCode::check_failed, "no")));
+  EXPECT_EQ(Result<int>(5).value(), 5);
+}
+
+TEST(ResultDeathTest, EndsTheProgramWithItsMessageHoweverAFailureIsUsed) {
+  Result<std::string> failed = Status(StatusCode::invalid_argument, "there is no such column");
+  const Result<std::string>& constant = failed;
+  const char* const message = "tbtrace: .*: there is no such column. Check ok";
+  std::ostringstream stream;
+  EXPECT_DEATH(static_cast<void>(failed.value()), message);
+  EXPECT_DEATH(static_cast<void>(constant.value()), message);
+  EXPECT_DEATH(static_cast<void>(std::move(failed).value()), message);
+  EXPECT_DEATH(static_cast<void>(*failed), message);
+  EXPECT_DEATH(static_cast<void>(*constant), message);
+  EXPECT_DEATH(static_cast<void>(*std::move(failed)), message);
+  EXPECT_DEATH(static_cast<void>(failed->size()), message);
+  EXPECT_DEATH(static_cast<void>(constant->size()), message);
+  EXPECT_DEATH(stream << failed, message);
+}
+
+template <typename T>
+concept Printable = requires(std::ostream& stream, const T& value) {
+  stream << value;
+};
+
+TEST(Result, IsPrintedOnlyIfItIsAText) {
+  EXPECT_TRUE(Printable<Result<std::string>>);
+  EXPECT_FALSE(Printable<Result<int>>);
+  EXPECT_FALSE(Printable<Status>) << "a Status is not taken for a failed Result";
+}
+
+TEST(ResultDeathTest, EndsTheProgramWithoutAValueAndAFailure) {
+  EXPECT_DEATH(Result<int>{Status()}, "tbtrace: .*not a failure");
 }
 
 TEST(Result, GivesAwayWhatCannotBeCopied) {

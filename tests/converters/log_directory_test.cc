@@ -270,11 +270,46 @@ TEST_F(LogDirectory, TellsOfEachInputOnce) {
     options.on_progress = [&](std::size_t done, std::size_t of) {
       EXPECT_EQ(of, 9u);
       progress.push_back(done);
+      return true;
     };
     convert(inputs, options);
     EXPECT_EQ(told, inputs) << "in the order of the inputs";
     EXPECT_TRUE(std::is_sorted(progress.begin(), progress.end()));
     EXPECT_EQ(progress.back(), 9u);
+  }
+}
+
+TEST_F(LogDirectory, KeepsWhatWasFinishedWhenItIsCancelled) {
+  std::vector<std::string> inputs;
+  for (int number = 0; number < 9; ++number) {
+    inputs.push_back(input("job/" + std::to_string(number) + ".json", trace()));
+  }
+  {
+    log = folder.path("log of four threads");
+    ConvertOptions options = on_threads(4);
+    options.on_progress = [&](std::size_t done, std::size_t) { return done < 3; };
+    std::size_t written = 0;
+    for (const ConvertedInput& result : convert(inputs, options).inputs) {
+      written += result.state == State::written ? 1 : 0;
+      EXPECT_TRUE(result.state == State::written || result.state == State::not_tried);
+      for (const LogFile& file : result.files) EXPECT_TRUE(fs::exists(file.path));
+    }
+    EXPECT_GE(written, 3U);
+    EXPECT_LE(written, 6U) << "three were under way";
+  }
+  for (const std::size_t most : {std::size_t{0}, std::size_t{3}}) {
+    log = folder.path("log" + std::to_string(most));
+    ConvertOptions options = on_threads(1);
+    options.on_progress = [&](std::size_t done, std::size_t) { return done < most; };
+    const Conversion conversion = convert(inputs, options);
+    ASSERT_EQ(conversion.inputs.size(), 9U);
+    for (std::size_t number = 0; number < 9; ++number) {
+      const ConvertedInput& result = conversion.inputs[number];
+      EXPECT_EQ(result.state,
+                number < most ? ConvertedInput::State::written : ConvertedInput::State::not_tried)
+          << number;
+      for (const LogFile& file : result.files) EXPECT_TRUE(fs::exists(file.path));
+    }
   }
 }
 

@@ -119,25 +119,25 @@ std::map<RangeTuple, std::multiset<std::string>> operators_of_work(const Trace& 
   const auto start = [&](EventId work) {
     return std::pair(trace.events().track(work), trace.events().start_ns(work));
   };
-  for (const DeviceLink& link : trace.device_links().device_work()) {
+  for (const DeviceLink& link : links_of(trace).device_work()) {
     of_launch[link.launch].insert(link.op);
-    ++starts[start(link.work)];
+    ++starts[start(link.activity)];
   }
   std::map<RangeTuple, std::multiset<std::string>> operators;
-  for (const DeviceLink& link : trace.device_links().device_work()) {
+  for (const DeviceLink& link : links_of(trace).device_work()) {
     // What one call launched for several operators can only stand with one of them, and an arrow to
     // one of two that start together is an arrow to both.
     if (link.launch != EventId::none && of_launch[link.launch].size() > 1) continue;
-    if (starts[start(link.work)] > 1) continue;
+    if (starts[start(link.activity)] > 1) continue;
     EventId op = link.op;
     while (dialect == Dialect::plugin && op != EventId::none &&
            (!is_node(roles.role(op)) || roles.role(op) == Role::module)) {
-      op = trace.call_tree().parent(op);
+      op = call_tree_of(trace).parent(op);
     }
     if (op == EventId::none) continue;
-    operators[{std::string(trace.name(link.work)),
-               trace.base_time_ns() + trace.events().start_ns(link.work),
-               trace.events().duration_ns(link.work)}]
+    operators[{std::string(trace.name(link.activity)),
+               trace.base_time_ns() + trace.events().start_ns(link.activity),
+               trace.events().duration_ns(link.activity)}]
         .emplace(trace.name(op));
   }
   return operators;

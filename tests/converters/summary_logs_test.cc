@@ -456,6 +456,7 @@ TEST_F(SummaryLogs, ARunWithBothKindsOfFilesAppearsInOneStep) {
       if (done == all && ::stat(folder.path(name + "/job/.run").c_str(), &info) == 0) {
         waiting = info.st_ino;
       }
+      return true;
     };
     convert(inputs);
     struct stat info = {};

@@ -95,11 +95,11 @@ class PluginTree {
  public:
   PluginTree(const Trace& trace, const Roles& roles) {
     std::map<EventId, std::vector<EventId>> children;
-    for (const EventId event : trace.call_tree().ranges()) {
+    for (const EventId event : call_tree_of(trace).ranges()) {
       if (!is_node(roles.role(event))) continue;
-      EventId parent = trace.call_tree().parent(event);
+      EventId parent = call_tree_of(trace).parent(event);
       while (parent != EventId::none && !is_node(roles.role(parent))) {
-        parent = trace.call_tree().parent(parent);
+        parent = call_tree_of(trace).parent(parent);
       }
       if (parent != EventId::none) children[parent].push_back(event);
     }
@@ -131,10 +131,10 @@ EventId expected_owner(const Trace& trace, const Roles& roles, const DeviceLink&
   if (dialect == Dialect::kineto) return link.op;
   EventId node = link.op;
   if (node == EventId::none && link.launch != EventId::none) {
-    node = trace.call_tree().parent(link.launch);
+    node = call_tree_of(trace).parent(link.launch);
   }
   while (node != EventId::none && !is_node(roles.role(node))) {
-    node = trace.call_tree().parent(node);
+    node = call_tree_of(trace).parent(node);
   }
   return node;
 }
@@ -159,14 +159,14 @@ void check(const Trace& trace, Dialect dialect) {
   }
   std::set<EventId> seen;
   std::size_t missing = 0;
-  for (const DeviceLink& link : trace.device_links().device_work()) {
-    const std::uint32_t id = numbers.external_id(link.work);
+  for (const DeviceLink& link : links_of(trace).device_work()) {
+    const std::uint32_t id = numbers.external_id(link.activity);
     if (link.launch != EventId::none) {
       ASSERT_EQ(numbers.external_id(link.launch), id);
-      ASSERT_EQ(numbers.correlation(link.launch), numbers.correlation(link.work));
+      ASSERT_EQ(numbers.correlation(link.launch), numbers.correlation(link.activity));
       if (!seen.insert(link.launch).second) continue;  // the first work of a launch decides
     } else {
-      ASSERT_FALSE(correlations.contains(numbers.correlation(link.work)))
+      ASSERT_FALSE(correlations.contains(numbers.correlation(link.activity)))
           << "work without a launch joins none";
     }
     EventId expected = expected_owner(trace, roles, link, dialect);

@@ -188,24 +188,24 @@ void check_relations(const Trace& trace) {
     require(index(event) < size && !seen[index(event)], "the order by start is a permutation");
     seen[index(event)] = true;
   }
-  const CallTree& tree = trace.call_tree();
+  const CallTree& tree = call_tree_of(trace);
   std::vector<bool> before(size);
   for (const EventId event : tree.ranges()) {
     require(index(event) < size, "ranges are events");
     const EventId parent = tree.parent(event);
     require(parent == EventId::none || before[index(parent)], "ranges come after their parents");
-    const std::int64_t self = trace.self_times().ns(event);
+    const std::int64_t self = self_times_of(trace).ns(event);
     require(self >= 0, "self times are not negative");
     require(self <= trace.events().duration_ns(event), "self is part of the whole");
     before[index(event)] = true;
   }
-  for (const DeviceLink& link : trace.device_links().device_work()) {
-    require(is_device_work(trace.kind(link.work)), "work is work of a device");
+  for (const DeviceLink& link : links_of(trace).device_work()) {
+    require(is_device_work(trace.kind(link.activity)), "work is work of a device");
     require(link.launch == EventId::none || index(link.launch) < size, "launches are events");
     require(link.op == EventId::none || index(link.op) < size, "operators are events");
   }
   const LinkReport& report = trace.links();
-  const std::uint64_t work = trace.device_links().device_work().size();
+  const std::uint64_t work = links_of(trace).device_work().size();
   require(report.launch_by_correlation + report.launch_by_flow + report.launch_unknown == work,
           "launches add up");
   require(report.operator_by_flow + report.operator_by_external_id +

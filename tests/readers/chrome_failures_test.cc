@@ -106,13 +106,31 @@ TEST(ReadChromeFailures, OfACallbackReachTheCaller) {
       int calls_left = calls;
       ReadOptions options = {.threads = threads};
       options.on_progress = [&](std::uint64_t, std::uint64_t) {
-        if (calls_left-- == 0) throw std::runtime_error("cancelled");
+        if (calls_left-- == 0) throw std::runtime_error("thrown");
+        return true;
       };
       const std::string thrown = thrown_by([&] {
         const auto source = io::memory_source(text);
         static_cast<void>(read_chrome(*source, options, {4096}));
       });
-      EXPECT_EQ(thrown, "cancelled") << calls << " calls, " << threads << " threads";
+      EXPECT_EQ(thrown, "thrown") << calls << " calls, " << threads << " threads";
+    }
+  }
+}
+
+TEST(ReadChromeFailures, ACallbackThatReturnsFalseCancels) {
+  const std::string text = many_events();
+  for (const int threads : kThreads) {
+    for (const int calls : {0, 1, 30}) {
+      int calls_left = calls;
+      ReadOptions options = {.threads = threads};
+      options.on_progress = [&](std::uint64_t, std::uint64_t) { return calls_left-- > 0; };
+      const auto source = io::memory_source(text);
+      const Result<Reading> reading = read_chrome(*source, options, {4096});
+      ASSERT_FALSE(reading.ok()) << calls << " calls, " << threads << " threads";
+      EXPECT_EQ(reading.status().code(), StatusCode::cancelled);
+      EXPECT_EQ(calls_left, -1) << "not called again";
+      EXPECT_LT(source->position(), text.size()) << "the rest is not read";
     }
   }
 }

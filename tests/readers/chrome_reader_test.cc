@@ -108,6 +108,7 @@ TEST(ReadOptions, ReportProgressToTheCallingThreadInAscendingNumbers) {
       EXPECT_EQ(total, text.size());
       EXPECT_LE(done, total);
       reported.push_back(done);
+      return true;
     };
     read(text, options);
     ASSERT_FALSE(reported.empty()) << threads;
@@ -134,6 +135,7 @@ TEST(ReadOptions, ReportNoTotalWhereNobodyKnowsIt) {
   options.on_progress = [&](std::uint64_t, std::uint64_t total) {
     EXPECT_EQ(total, 0u);
     ++calls;
+    return true;
   };
   ASSERT_TRUE(read_chrome(pipe, options).ok());
   EXPECT_GT(calls, 0);

@@ -87,9 +87,9 @@ TEST(CallTree, MatchesItsDefinitionOnEveryRecording) {
   std::size_t nested = 0;
   for_each_recording([&](const Trace& trace) {
     const Sweep sweep(trace);
-    const CallTree& tree = trace.call_tree();
+    const CallTree& tree = call_tree_of(trace);
     for (const EventId event : trace.by_start()) {
-      ASSERT_EQ(trace.self_times().ns(event), sweep.self_ns(event)) << index(event);
+      ASSERT_EQ(self_times_of(trace).ns(event), sweep.self_ns(event)) << index(event);
       ASSERT_EQ(tree.parent(event), sweep.parent(event)) << index(event);
       nested += tree.parent(event) != EventId::none;
     }

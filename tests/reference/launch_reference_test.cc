@@ -48,17 +48,17 @@ void expect_kernels_on_their_operators(const std::string& folder) {
     }
     std::size_t with_launch = 0;
     std::size_t work = 0;
-    for (const DeviceLink& link : trace->device_links().device_work()) {
+    for (const DeviceLink& link : links_of(*trace).device_work()) {
       ++work;
-      const auto launch = launches.find(trace->correlation(link.work));
+      const auto launch = launches.find(trace->correlation(link.activity));
       if (launch == launches.end()) continue;
       ++with_launch;
-      ASSERT_EQ(link.launch, launch->second) << "of " << index(link.work);
+      ASSERT_EQ(link.launch, launch->second) << "of " << index(link.activity);
       EventId op = holder_of(*trace, ranges, launch->second, EventKind::cpu_op);
       if (op == EventId::none) {
         op = holder_of(*trace, ranges, launch->second, EventKind::user_annotation);
       }
-      ASSERT_EQ(link.op, op) << "of " << index(link.work) << ", " << trace->name(link.work);
+      ASSERT_EQ(link.op, op) << "of " << index(link.activity) << ", " << trace->name(link.activity);
     }
     EXPECT_GT(with_launch, 100u);
     EXPECT_EQ(with_launch, trace->links().launch_by_correlation);

@@ -37,9 +37,9 @@ MAY_INCLUDE["libtorch"] = MAY_INCLUDE["api"] | {"api"}
 # Public header: the folder whose contract it is; to include it is to include that folder.
 OWNER = {
     "status.h": "base", "version.h": "base", "device.h": "base", "export.h": "base",
-    "trace.h": "trace", "arguments.h": "trace", "report.h": "report", "analyses.h": "analyses", "step_breakdown.h": "analyses",
+    "trace.h": "trace", "arguments.h": "trace", "report.h": "report", "analyses.h": "analyses", "analysis_context.h": "analyses", "step_breakdown.h": "analyses",
     "writers.h": "writers", "summary_writer.h": "writers",
-    "convert.h": "dialects", "schedule.h": "recorder", "profiler.h": "libtorch",
+    "convert.h": "dialects", "trace_set.h": "api", "schedule.h": "recorder", "profiler.h": "libtorch",
     "capabilities.h": "api", "summary_tensor.h": "libtorch",
 }
 

@@ -64,9 +64,9 @@ class TwoProcesses {
     const auto process_of = [&](EventId event) {
       return event == EventId::none ? 0 : trace.track(trace.events().track(event)).process.number;
     };
-    ASSERT_EQ(trace.device_links().device_work().size(), std::size_t{2 * kLaunches});
-    for (const DeviceLink& link : trace.device_links().device_work()) {
-      const std::string name(trace.name(link.work));
+    ASSERT_EQ(links_of(trace).device_work().size(), std::size_t{2 * kLaunches});
+    for (const DeviceLink& link : links_of(trace).device_work()) {
+      const std::string name(trace.name(link.activity));
       EXPECT_EQ(std::to_string(process_of(link.launch)), name);
       EXPECT_EQ(std::to_string(process_of(link.op)), name);
     }
@@ -158,8 +158,8 @@ TEST(LaunchSearch, GivesACallOfTheCorrelationIfThereIsOneWhateverTheOrderOfRows)
       if (trace.kind(event) == EventKind::runtime) called.insert(trace.correlation(event));
     }
     called.erase(0);
-    for (const DeviceLink& link : trace.device_links().device_work()) {
-      const std::int64_t correlation = trace.correlation(link.work);
+    for (const DeviceLink& link : links_of(trace).device_work()) {
+      const std::int64_t correlation = trace.correlation(link.activity);
       ASSERT_EQ(link.launch != EventId::none, called.contains(correlation)) << run;
       if (link.launch == EventId::none) continue;
       EXPECT_EQ(trace.correlation(link.launch), correlation) << run;
@@ -179,9 +179,9 @@ TEST(LaunchSearch, TakesTheWorkOfOneProcessThoughTheOtherHasNone) {
                                        .process = 0,
                                        .correlation = 7});
   const Trace trace = fixtures::finished(builder);
-  ASSERT_EQ(trace.device_links().device_work().size(), 1u);
-  EXPECT_EQ(trace.device_links().device_work().front().work, kernel);
-  EXPECT_NE(trace.device_links().device_work().front().launch, EventId::none);
+  ASSERT_EQ(links_of(trace).device_work().size(), 1u);
+  EXPECT_EQ(links_of(trace).device_work().front().activity, kernel);
+  EXPECT_NE(links_of(trace).device_work().front().launch, EventId::none);
 }
 
 /// One rank of a job: process `rank` with three calls, and its device, whose number is 100 more.
@@ -216,9 +216,9 @@ void expect_own_launches(TraceBuilder& builder, std::size_t kernels) {
     return trace.track(trace.events().track(event)).process.number;
   };
   std::size_t found = 0;
-  for (const DeviceLink& link : trace.device_links().device_work()) {
+  for (const DeviceLink& link : links_of(trace).device_work()) {
     ASSERT_NE(link.launch, EventId::none);
-    EXPECT_EQ(process(link.work), process(link.launch) + 100);
+    EXPECT_EQ(process(link.activity), process(link.launch) + 100);
     ++found;
   }
   EXPECT_EQ(found, kernels);

@@ -74,8 +74,8 @@ class Rules {
 
   EventId around(EventId launch) const {
     for (const EventKind wanted : {EventKind::cpu_op, EventKind::user_annotation}) {
-      EventId up = trace_.call_tree().parent(launch);
-      while (up != EventId::none && trace_.kind(up) != wanted) up = trace_.call_tree().parent(up);
+      EventId up = call_tree_of(trace_).parent(launch);
+      while (up != EventId::none && trace_.kind(up) != wanted) up = call_tree_of(trace_).parent(up);
       if (up != EventId::none) return up;
     }
     return EventId::none;
@@ -200,10 +200,10 @@ void expect_rules(const Trace& trace, Seen& seen) {
   for (const EventId event : trace.by_start()) {
     if (rules.is_work(event)) work.push_back(event);
   }
-  const auto links = trace.device_links().device_work();
+  const auto links = links_of(trace).device_work();
   ASSERT_EQ(links.size(), work.size());
   for (std::size_t row = 0; row < work.size(); ++row) {
-    ASSERT_EQ(links[row].work, work[row]) << "work is listed by start";
+    ASSERT_EQ(links[row].activity, work[row]) << "work is listed by start";
     EventId launch = rules.launch_by_correlation(work[row]);
     if (launch != EventId::none) {
       ++sums.launch_by_correlation;

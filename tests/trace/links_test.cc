@@ -17,8 +17,8 @@ using fixtures::finished;
 
 /// The links of a trace with one piece of work.
 DeviceLink only_link(const Trace& trace) {
-  EXPECT_EQ(trace.device_links().device_work().size(), 1u);
-  return trace.device_links().device_work().front();
+  EXPECT_EQ(links_of(trace).device_work().size(), 1u);
+  return links_of(trace).device_work().front();
 }
 
 TEST(Links, FindsTheLaunchByCorrelation) {
@@ -29,7 +29,7 @@ TEST(Links, FindsTheLaunchByCorrelation) {
   const EventId kernel = add(
       builder, {.category = "kernel", .start = 50, .duration = 9, .process = 0, .correlation = 7});
   const Trace trace = finished(builder);
-  EXPECT_EQ(only_link(trace).work, kernel);
+  EXPECT_EQ(only_link(trace).activity, kernel);
   EXPECT_EQ(only_link(trace).launch, launch);
   EXPECT_EQ(trace.links().launch_by_correlation, 1u);
   EXPECT_EQ(trace.links().launch_by_flow, 0u);
@@ -42,7 +42,7 @@ TEST(Links, TakesKernelsCopiesAndFillsAsWorkAndNothingElse) {
     add(builder, {.category = category, .duration = 1, .process = 0, .correlation = 3});
   }
   const Trace trace = finished(builder);
-  EXPECT_EQ(trace.device_links().device_work().size(), 3u);
+  EXPECT_EQ(links_of(trace).device_work().size(), 3u);
   EXPECT_EQ(trace.links().launch_unknown, 3u);
 }
 
@@ -54,7 +54,7 @@ TEST(Links, GivesAllKernelsOfAGraphTheirOneLaunch) {
     add(builder, {.category = "kernel", .start = 100 + kernel, .process = 0, .correlation = 40});
   }
   const Trace trace = finished(builder);
-  for (const DeviceLink& link : trace.device_links().device_work()) EXPECT_EQ(link.launch, launch);
+  for (const DeviceLink& link : links_of(trace).device_work()) EXPECT_EQ(link.launch, launch);
   EXPECT_EQ(trace.links().launch_by_correlation, 1000u);
 }
 
@@ -89,7 +89,7 @@ TEST(Links, FollowsTheArrowWhereTheCorrelationLeadsNowhere) {
   add_arrow_end(builder, 99, true, 1, 1, 10);
   add_arrow_end(builder, 99, false, 0, 7, 30);
   const Trace trace = finished(builder);
-  EXPECT_EQ(only_link(trace).work, kernel);
+  EXPECT_EQ(only_link(trace).activity, kernel);
   EXPECT_EQ(only_link(trace).launch, launch);
   EXPECT_EQ(trace.links().launch_by_flow, 1u);
   EXPECT_EQ(trace.links().launch_by_correlation, 0u);

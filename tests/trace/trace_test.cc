@@ -26,13 +26,13 @@ TEST(Trace, StaysValidWhenItIsMoved) {
   builder.set_metadata("k", "1");
   Trace first = finished(builder);
   const std::string_view name = first.name(op);
-  const CallTree* tree = &first.call_tree();
+  const CallTree* tree = &call_tree_of(first);
   Trace second = std::move(first);
   EXPECT_EQ(second.name(op), "aten::mm");
   EXPECT_EQ(second.name(op).data(), name.data()) << "views stay where they are";
   EXPECT_EQ(second.events().start_ns(op), 3);
   EXPECT_EQ(second.tracks().size(), 1u);
-  EXPECT_EQ(&second.call_tree(), tree);
+  EXPECT_EQ(&call_tree_of(second), tree);
   TraceBuilder empty;
   Trace third = finished(empty);
   third = std::move(second);
@@ -56,14 +56,14 @@ TEST(Trace, ComputesTreeAndLinksOnceForAllThreads) {
     std::vector<std::jthread> threads;
     for (std::size_t thread = 0; thread < 4; ++thread) {
       threads.emplace_back([&, thread] {
-        links[thread] = &trace.device_links();
-        trees[thread] = &trace.call_tree();
+        links[thread] = &links_of(trace);
+        trees[thread] = &call_tree_of(trace);
       });
     }
   }
   for (std::size_t thread = 0; thread < 4; ++thread) {
-    EXPECT_EQ(trees[thread], &trace.call_tree());
-    EXPECT_EQ(links[thread], &trace.device_links());
+    EXPECT_EQ(trees[thread], &call_tree_of(trace));
+    EXPECT_EQ(links[thread], &links_of(trace));
   }
   EXPECT_EQ(trace.links().operator_by_containment, 2000u);
 }

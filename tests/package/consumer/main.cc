@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include <tbtrace/analyses.h>
+#include <tbtrace/analysis_context.h>
 #include <tbtrace/capabilities.h>
 #include <tbtrace/trace.h>
 #include <tbtrace/version.h>
@@ -24,6 +25,16 @@ int main(int argc, char** argv) {
   if (!table.ok() || !stacks.ok()) return EXIT_FAILURE;
   if (tbtrace::flame_graph_png(*stacks).ok() != tbtrace::capabilities().pictures) {
     return EXIT_FAILURE;
+  }
+  const tbtrace::AnalysisContext context(*trace);
+  for (const tbtrace::DeviceLink& link : context.device_links()) {
+    const tbtrace::EventId op = context.operator_of(link.activity);
+    const tbtrace::EventId module = context.module_of(link.activity);
+    const tbtrace::Step* step = context.step_of(link.activity);
+    std::cout << trace->name(link.activity) << " of "
+              << (op == tbtrace::EventId::none ? "no operator" : trace->name(op)) << ", "
+              << (module == tbtrace::EventId::none ? "no module" : trace->name(module)) << ", step "
+              << (step == nullptr ? -1 : step->number) << '\n';
   }
   std::cout << tbtrace::version() << '\n' << *table << tbtrace::folded_stacks(*stacks);
   return EXIT_SUCCESS;
