@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <exception>
 #include <mutex>
-#include <thread>
 
 #include <tbtrace/trace_set.h>
 
 #include "base/natural_order.h"
+#include "base/threads.h"
 #include "converters/input_search.h"
 
 namespace tbtrace {
@@ -21,15 +21,7 @@ class SetReader {
     const auto readers = std::min(static_cast<std::size_t>(threads), inputs_.files.size());
     if (readers == 0) return;
     threads_per_trace_ = std::max(1, threads / static_cast<int>(readers));
-    std::vector<std::jthread> others;
-    try {
-      others.reserve(readers);
-      while (others.size() + 1 < readers) others.emplace_back([this] { read_inputs(); });
-    } catch (const std::exception&) {
-      // The system has no more threads; the existing ones do the work.
-    }
-    read_inputs();
-    others.clear();
+    run_on_threads(readers, [this] { read_inputs(); });
     if (failure_ != nullptr) std::rethrow_exception(failure_);
   }
 
@@ -58,7 +50,7 @@ class SetReader {
             unread.front().path + ": " + unread.front().status.message()};
   }
 
-  void read_inputs() {
+  void read_inputs() noexcept {
     try {
       while (const std::optional<std::size_t> input = next()) {
         Result<Trace> trace = read(inputs_.files[*input]);
@@ -125,9 +117,7 @@ TraceSet::TraceSet(std::vector<TraceOfSet> traces, std::vector<UnreadInput> unre
 Result<TraceSet> read_trace_set(const std::vector<std::string>& inputs,
                                 const TraceSetOptions& options) {
   SetReader reader(converters::find_inputs(inputs, ""), options);
-  reader.run(options.threads > 0
-                 ? options.threads
-                 : std::max(1, static_cast<int>(std::thread::hardware_concurrency())));
+  reader.run(thread_count(options.threads));
   return std::move(reader).result();
 }
 

@@ -5,9 +5,8 @@
 #include <memory>
 #include <new>
 #include <stdexcept>
-#include <system_error>
-#include <thread>
 
+#include "base/threads.h"
 #include "io/sink.h"
 
 namespace tbtrace::converters {
@@ -67,17 +66,7 @@ Conversion Batch::run(int threads) {
   reading_threads_ = std::max(1, threads / static_cast<int>(std::max<std::size_t>(1, most)));
   no_memory_.assign(found_.size(),
                     out_of_memory(found_.size() == 1 ? threads : static_cast<int>(most)));
-  {
-    std::vector<std::jthread> others;
-    try {
-      for (std::size_t thread = 1; thread < most; ++thread) others.emplace_back([this] { work(); });
-    } catch (const std::system_error&) {
-      // The system has no more threads; the existing ones do the work.
-    } catch (const std::bad_alloc&) {
-      // As above.
-    }
-    work();
-  }
+  run_on_threads(most, [this] { work(); });
   // If the batch was stopped early, the files written so far become visible.
   for (const auto& [name, group] : group_) {
     if (group.is_shown) continue;

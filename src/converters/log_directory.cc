@@ -5,11 +5,11 @@
 #include <memory>
 #include <string>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include <tbtrace/convert.h>
 
+#include "base/threads.h"
 #include "converters/batch.h"
 #include "converters/input_search.h"
 #include "converters/log_target.h"
@@ -155,12 +155,9 @@ Result<Conversion> convert_to_log_directory(const std::vector<std::string>& inpu
   Result<std::unique_ptr<converters::RunStaging>> staging = converters::RunStaging::open(
       directory, {.overwrite = options.log.overwrite, .resume = options.skip_existing});
   if (!staging.ok()) return staging.status();
-  const int threads = options.threads > 0
-                          ? options.threads
-                          : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const std::unique_ptr<converters::LogTarget> target = converters::log_files(**staging, possible);
-  Conversion conversion =
-      converters::Batch(found.files, directory, **staging, *target, possible).run(threads);
+  Conversion conversion = converters::Batch(found.files, directory, **staging, *target, possible)
+                              .run(thread_count(options.threads));
   conversion.passed_over = std::move(found.passed_over);
   conversion.leftovers = (*staging)->leftovers();
   return conversion;

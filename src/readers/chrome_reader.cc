@@ -6,10 +6,10 @@
 #include <functional>
 #include <memory>
 #include <span>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/threads.h"
 #include "readers/block_cut.h"
 #include "readers/block_pipeline.h"
 #include "readers/chrome_document.h"
@@ -241,11 +241,6 @@ class RestReader {
   std::atomic<std::uint64_t> guess_from_ = 0;
 };
 
-int thread_count(const ReadOptions& options) {
-  if (options.threads > 0) return options.threads;
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
-
 }  // namespace
 
 Sniff sniff_chrome(std::string_view start) {
@@ -261,7 +256,7 @@ Status read_events(io::ByteSource& source, ChromeDocument& document, const ReadO
   Feeder feeder(document);
   while (!input.ended()) {
     if (document.in_events()) {
-      RestReader(input, feeder, document, options, block).run(thread_count(options));
+      RestReader(input, feeder, document, options, block).run(thread_count(options.threads));
       break;
     }
     input.fill(feeder.pending(), block.bytes);
