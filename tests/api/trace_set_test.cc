@@ -1,12 +1,16 @@
 #include <algorithm>
+#include <csignal>
 #include <cstdint>
+#include <fstream>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <tbtrace/trace_set.h>
 
@@ -162,15 +166,27 @@ TEST_F(TraceSetTest, ReportsProgressAndCanBeCancelled) {
 TEST_F(TraceSetTest, IsCancelledInTheMiddleOfALongFile) {
   fixtures::ChromeText text;
   for (int row = 0; row < 50'000; ++row) text.events.push_back(fixtures::op("aten::mm"));
-  const std::string path = put("long.json", text.text());
-  TraceSetOptions options = {.threads = 1};
+  const std::string json = text.text();
+  const std::string pipe = folder.path("pipe.json");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const auto handler = std::signal(SIGPIPE, SIG_IGN);
+  bool is_read_whole = false;
   int calls = 0;
-  options.on_progress = [&](std::size_t done, std::size_t) {
-    EXPECT_EQ(done, 0U) << "it is not read to its end";
-    return ++calls < 3;
-  };
-  EXPECT_EQ(read_trace_set({path}, options).status().code(), StatusCode::cancelled);
+  {
+    const std::jthread writer([&] {
+      std::ofstream file(pipe);
+      is_read_whole = static_cast<bool>(file << json << std::flush);
+    });
+    TraceSetOptions options = {.threads = 1};
+    options.on_progress = [&](std::size_t done, std::size_t) {
+      EXPECT_EQ(done, 0U);
+      return ++calls < 3;
+    };
+    EXPECT_EQ(read_trace_set({pipe}, options).status().code(), StatusCode::cancelled);
+  }
+  static_cast<void>(std::signal(SIGPIPE, handler));
   EXPECT_EQ(calls, 3);
+  EXPECT_FALSE(is_read_whole) << "the writer of the pipe is told that nobody reads the rest";
 }
 
 TEST_F(TraceSetTest, PassesOnWhatACallbackThrows) {
