@@ -29,8 +29,8 @@ Status refused(Answer answer, const char* name) {
   switch (answer) {
     case kStub:
       return nothing_there(
-          "the libcuda.so.1 that is found is the stub of CUDA's toolkit and no driver; take its "
-          "folder (lib64/stubs) out of LD_LIBRARY_PATH, and install NVIDIA's driver");
+          "the libcuda.so.1 that was found is the CUDA toolkit's stub, not a driver; remove its "
+          "folder (lib64/stubs) from LD_LIBRARY_PATH, and install NVIDIA's driver");
     case kNoDevice:
       return nothing_there(
           "NVIDIA's driver sees no GPU; look at what nvidia-smi and the environment variable "
