@@ -230,7 +230,7 @@ std::vector<OptionGroup> own_options() {
              .choices = {"both", "plugin", "tensorboard"}},
             {.name = "dialect",
              .value = "D",
-             .help = "plugin, or kineto for today's categories",
+             .help = "plugin, or kineto for Perfetto, HTA and others",
              .otherwise = "plugin",
              .choices = {"plugin", "kineto"}},
             {.name = "run",
@@ -274,7 +274,8 @@ Command convert_command() {
            {"tbtrace convert archive/ -o logs --skip-existing --format json > manifest.json",
             "goes on where an earlier call was stopped, and says what became of each file"},
            {"tbtrace convert trace.json.gz -o logs --dialect kineto",
-            "today's categories, for Perfetto and HolisticTraceAnalysis"}},
+            "the trace for Perfetto, HolisticTraceAnalysis and TraceLens, mended where they need "
+            "it"}},
       .inputs = Inputs::in_lists_too,
       .run = run,
   };

@@ -24,7 +24,9 @@ namespace TBTRACE_EXPORT tbtrace {
 /// nanoseconds.
 enum class Dialect : std::uint8_t {
   plugin,  ///< for torch-tb-profiler 0.4.3, the last release of TensorBoard's plugin
-  kineto,  ///< current categories, as torch.profiler writes them: for Perfetto, HTA
+  /// As torch.profiler writes traces today, for Perfetto, HTA and TraceLens. A converted file keeps
+  /// its times, ids and streams: see docs/formats/log_directory.md.
+  kineto,
 };
 
 /// What was changed or left out in writing: an id (`ranges_moved_to_lanes`) and how often;

@@ -4,8 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "converters/block_rewriter.h"
-#include "dialects/row_writer.h"
+#include "converters/row_document.h"
 #include "readers/format.h"
 #include "trace/issues.h"
 
@@ -46,17 +45,15 @@ Result<std::unique_ptr<TraceConverter>> TraceConverter::open(std::unique_ptr<io:
 }
 
 Result<Changes> TraceConverter::write(io::ByteSink& sink) {
-  const dialects::RowWriter writer(trace_, options_.dialect, options_.infer_steps);
-  RewrittenRows rows(trace_, writer, sink);
-  if (Status begun = rows.begin(); !begun.ok()) return begun;
-  Status read = readers::replay_source(input_->source(), blocks_, rows, options_.threads);
+  const std::unique_ptr<RowDocument> document =
+      RowDocument::create(trace_, options_.dialect, options_.infer_steps, sink);
+  if (Status begun = document->begin(); !begun.ok()) return begun;
+  Status read = readers::replay_source(input_->source(), blocks_, *document, options_.threads);
   if (!read.ok()) return read;
   if (input_->has_changed()) return readers::changed_while_read();
-  if (Status ended = rows.end(); !ended.ok()) return ended;
+  if (Status ended = document->end(); !ended.ok()) return ended;
   if (Status closed = sink.close(); !closed.ok()) return closed;
-  Changes changes = writer.changes();
-  for (const auto& [id, count] : rows.changes()) changes[id] += count;
-  return changes;
+  return document->changes();
 }
 
 }  // namespace tbtrace::converters

@@ -103,6 +103,7 @@ class Rows {
 
   void write_label(std::string_view what, const Place& place, StringId name) {
     RowWriter::row_start("M", what, place, json_);
+    writer_.label_time(json_);
     json_ += ",\"args\":{\"name\":";
     wire::append_json_string(json_, trace_.string(name));
     json_ += '}';

@@ -10,6 +10,7 @@
 #include <tbtrace/trace.h>
 
 #include "dialects/crossings.h"
+#include "dialects/link_numbers.h"
 
 namespace tbtrace::dialects {
 
@@ -17,7 +18,7 @@ struct Arrows {
   enum class Kind : std::uint8_t { launch, forward_backward };
   struct End {
     EventId event = EventId::none;  ///< the end is at this event's start
-    std::uint32_t id = 0;           ///< unique within its kind
+    std::uint32_t id = 0;           ///< within its kind
     Kind kind = Kind::launch;
     bool start = false;
   };
@@ -26,7 +27,10 @@ struct Arrows {
   std::uint64_t left_out = 0;  ///< ends of forward_backward without another end, or without a range
 };
 
-/// `origin_ns` will be subtracted from all times.
-Arrows make_arrows(const Trace& trace, const Crossings& crossings, std::int64_t origin_ns);
+/// `origin_ns` will be subtracted from all times. Each flow event gets an id of its own. With
+/// `correlations`, that of a launch is its correlation, as Kineto has it: one start for all that
+/// the launch started.
+Arrows make_arrows(const Trace& trace, const Crossings& crossings, std::int64_t origin_ns,
+                   const LinkNumbers* correlations = nullptr);
 
 }  // namespace tbtrace::dialects

@@ -327,9 +327,12 @@ void order(const Trace& trace, std::span<EventId> events) {
                    [&](EventId a, EventId b) { return comes_before(trace, a, b); });
 }
 
-Column<EventId> in_order(const Trace& trace) {
+Column<EventId> in_order(const Trace& trace, const Roles& roles) {
+  const bool has_device_rows = roles.dialect() == Dialect::plugin;
   Column<EventId> events;
-  events.append(trace.by_start());
+  for (const EventId event : trace.by_start()) {
+    if (has_device_rows || !is_device_row(trace.kind(event))) events.push_back(event);
+  }
   const Events& all = trace.events();
   for (EventId* first = events.begin(); first != events.end();) {
     EventId* last = first + 1;
@@ -402,37 +405,51 @@ void fit_sums(const Trace& trace, std::span<const EventId> in_order,
   }
 }
 
-}  // namespace
-
-Crossings find_crossings(const Trace& trace, const Roles& roles, std::int64_t origin_ns) {
+/// Distributes the ranges to lanes until none cross.
+std::vector<Crossings::Move> find_moves(const Trace& trace, const Roles& roles,
+                                        std::span<const EventId> in_order, RangeEnds& ends) {
   constexpr std::uint32_t kMostNested = 16;  // a crafted file could need one lane per range
-  RangeEnds ends(trace);
   Sweep sweep(trace, roles, ends);
-  Crossings crossings;
-  const Column<EventId> events = in_order(trace);
-  std::vector<EventId> left = sweep.run(events.view());
+  std::vector<Crossings::Move> moved;
+  std::vector<EventId> left = sweep.run(in_order);
   for (std::uint32_t lane = 1; !left.empty(); ++lane) {
     order(trace, left);
     if (lane == kMostNested) {
-      spread(trace, left, lane, crossings.moved);
+      spread(trace, left, lane, moved);
       break;
     }
     std::vector<EventId> next = sweep.run(left);
     std::vector<EventId> sorted = next;
     std::sort(sorted.begin(), sorted.end());
     for (const EventId event : left) {
-      if (!std::binary_search(sorted.begin(), sorted.end(), event)) {
-        crossings.moved.push_back({event, lane});
-      }
+      if (!std::binary_search(sorted.begin(), sorted.end(), event)) moved.push_back({event, lane});
     }
     left = std::move(next);
   }
-  Sums sums(trace, ends, origin_ns);
-  fit_sums(trace, events.view(), crossings.moved, sums);
-  std::sort(crossings.moved.begin(), crossings.moved.end(),
+  return moved;
+}
+
+Crossings crossings_of(std::vector<Crossings::Move> moved, const RangeEnds& ends) {
+  std::sort(moved.begin(), moved.end(),
             [](const auto& a, const auto& b) { return index(a.event) < index(b.event); });
-  crossings.shortened = ends.shortened();
-  return crossings;
+  return {std::move(moved), ends.shortened()};
+}
+
+}  // namespace
+
+Crossings find_crossings(const Trace& trace, const Roles& roles, std::int64_t origin_ns) {
+  RangeEnds ends(trace);
+  const Column<EventId> events = in_order(trace, roles);
+  std::vector<Crossings::Move> moved = find_moves(trace, roles, events.view(), ends);
+  Sums sums(trace, ends, origin_ns);
+  fit_sums(trace, events.view(), moved, sums);
+  return crossings_of(std::move(moved), ends);
+}
+
+Crossings find_exact_crossings(const Trace& trace, const Roles& roles) {
+  RangeEnds ends(trace);
+  const Column<EventId> events = in_order(trace, roles);
+  return crossings_of(find_moves(trace, roles, events.view(), ends), ends);
 }
 
 }  // namespace tbtrace::dialects

@@ -2,6 +2,8 @@
 // the two, and the plugin drops operators. Some have to move to a lane beside their thread; others
 // cross only because times were or will be rounded, and are shortened. Pure function of a trace.
 // Results own their data.
+// In Kineto's dialect, device rows stay on their streams, where they may overlap: readers take the
+// thread id for the stream.
 #pragma once
 
 #include <cstdint>
@@ -37,5 +39,8 @@ struct Crossings {
 /// would cut them off; such sums can still cross. Applied to its own output with the same origin,
 /// it finds nothing.
 Crossings find_crossings(const Trace& trace, const Roles& roles, std::int64_t origin_ns);
+
+/// The same for files whose times do not change: ranges nest afterwards in nanoseconds.
+Crossings find_exact_crossings(const Trace& trace, const Roles& roles);
 
 }  // namespace tbtrace::dialects

@@ -86,7 +86,7 @@ void Places::look_at_tracks(const Roles& roles, Making& making) const {
     const auto event = static_cast<EventId>(row);
     const EventKind kind = trace_.kind(event);
     Content& content = making.contents[index(events.track(event))];
-    const bool device = kind >= EventKind::kernel && kind <= EventKind::gpu_user_annotation;
+    const bool device = is_device_row(kind);
     (device ? content.device : content.host) = true;
     content.only_span = content.only_span && kind == EventKind::trace_span;
     content.node = content.node || is_node(roles.role(event));

@@ -32,10 +32,16 @@ enum class Role : std::uint8_t {
 
 constexpr bool is_node(Role role) { return role <= Role::module; }
 
+/// A row of a device's stream.
+constexpr bool is_device_row(EventKind kind) {
+  return kind >= EventKind::kernel && kind <= EventKind::gpu_user_annotation;
+}
+
 class Roles {
  public:
   Roles(const Trace& trace, Dialect dialect);
 
+  Dialect dialect() const { return dialect_; }
   Role role(EventId event) const;
   NameClass name_class(EventId event) const { return classes_[index(trace_.events().name(event))]; }
 

@@ -1,10 +1,9 @@
 #include "dialects/row_writer.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <utility>
 
+#include "dialects/json_numbers.h"
 #include "trace/step_names.h"
 #include "wire/json_strict.h"
 #include "wire/json_text.h"
@@ -30,30 +29,11 @@ std::int64_t origin_of(const Trace& trace) {
   return is_too_far ? 0 : origin;
 }
 
-void append_integer(std::string& json, std::int64_t value) {
-  std::array<char, 24> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-  json.append(digits.data(), end);
-}
-
 void append_place(std::string& json, const Place& place) {
   json += ",\"pid\":";
   append_integer(json, place.process);
   json += ",\"tid\":";
   append_integer(json, place.thread);
-}
-
-/// With as many decimals as it needs.
-void append_microseconds(std::string& json, std::int64_t ns) {
-  if (ns < 0) json += '-';
-  const std::int64_t whole = ns / 1000;
-  append_integer(json, whole < 0 ? -whole : whole);
-  const auto rest = static_cast<int>(ns < 0 ? -(ns % 1000) : ns % 1000);
-  if (rest == 0) return;
-  const std::array<char, 4> decimals = {'.', static_cast<char>('0' + rest / 100),
-                                        static_cast<char>('0' + rest / 10 % 10),
-                                        static_cast<char>('0' + rest % 10)};
-  json.append(decimals.data(), rest % 10 != 0 ? 4 : rest % 100 != 0 ? 3 : 2);
 }
 
 std::string key_json(std::string_view key) {
@@ -90,7 +70,8 @@ RowWriter::RowWriter(const Trace& trace, Dialect dialect, bool infer_steps)
       crossings_(find_crossings(trace, roles_, origin_ns_)),
       places_(trace, roles_, devices_, crossings_, dialect),
       numbers_(trace, roles_, dialect),
-      arrows_(make_arrows(trace, crossings_, origin_ns_)) {
+      arrows_(make_arrows(trace, crossings_, origin_ns_,
+                          dialect == Dialect::kineto ? &numbers_ : nullptr)) {
   if (infer_steps) inferred_steps_ = analyses::inferred_steps(trace);
   bool any_work = false;
   bool any_host = false;
@@ -104,11 +85,6 @@ RowWriter::RowWriter(const Trace& trace, Dialect dialect, bool infer_steps)
     unseen_steps_ += is_step && role == Role::annotation ? 1 : 0;
   }
   lacks_host_ = dialect == Dialect::plugin && any_work && !any_host;
-}
-
-bool RowWriter::is_device_row(EventId event) const {
-  return trace_.kind(event) >= EventKind::kernel &&
-         trace_.kind(event) <= EventKind::gpu_user_annotation;
 }
 
 bool RowWriter::is_renamed(EventId event) const {
@@ -157,6 +133,7 @@ void RowWriter::end(std::string& json) const {
     json += "{\"ph\":\"M\",\"name\":\"";
     json += name.is_process ? "process_name\"" : "thread_name\"";
     append_place(json, name.place);
+    label_time(json);
     json += ",\"args\":{\"name\":" + text + "}},\n";
   }
   if (lacks_host_) window_marks(json);
@@ -167,6 +144,10 @@ void RowWriter::end(std::string& json) const {
 void RowWriter::time(std::int64_t time_ns, std::string& json) const {
   json += ",\"ts\":";
   append_microseconds(json, time_ns - origin_ns_);
+}
+
+void RowWriter::label_time(std::string& json) const {
+  if (dialect_ == Dialect::kineto) time(trace_.first_time_ns(), json);
 }
 
 void RowWriter::row_start(std::string_view phase, std::string_view name_json, const Place& at,
@@ -214,7 +195,7 @@ void RowWriter::category(EventId event, RowTexts& texts, std::string& json) cons
   json += '"';
 }
 
-bool RowWriter::range(EventId event, const Extra& extra, RowTexts& texts, std::string& json) const {
+void RowWriter::range(EventId event, const Extra& extra, RowTexts& texts, std::string& json) const {
   const Place& at = places_.of_event(event);
   json += "{\"ph\":\"X\",\"cat\":";
   category(event, texts, json);
@@ -246,18 +227,13 @@ bool RowWriter::range(EventId event, const Extra& extra, RowTexts& texts, std::s
       json += stack;
     }
   }
-  const bool has_arguments = json.size() > arguments;
-  if (has_arguments) {
+  if (json.size() > arguments) {
     json.replace(arguments, 1, ",\"args\":{");
     json += '}';
-  } else if (!extra.bare_args.empty()) {
-    json += ",\"args\":";
-    json += extra.bare_args;
   }
   row_end(json);
   arrows_at(event, json);
   if (dialect_ == Dialect::plugin) missing_launch(event, json);
-  return !has_arguments;
 }
 
 void RowWriter::ids(EventId event, std::string& json) const {
@@ -274,7 +250,7 @@ void RowWriter::ids(EventId event, std::string& json) const {
     json += ",\"correlation\":";
     append_integer(json, correlation);
   }
-  if (is_device_row(event)) {
+  if (is_device_row(kind)) {
     json += ",\"device\":";
     append_integer(json, places_.of_event(event).process);
   }

@@ -50,7 +50,6 @@ class RowWriter {
     std::string_view members;
     std::string_view arguments;
     bool has_call_stack = false;
-    std::string_view bare_args = {};  ///< the event's `args` if they are not an object
   };
 
   /// Everything before the first row, and everything after the last one.
@@ -58,27 +57,26 @@ class RowWriter {
   void end(std::string& json) const;
 
   /// Writes the range and the rows that belong to it: flow events, and a launch that the file
-  /// lacks. Returns false if `extra.bare_args` could not be written because the range has
-  /// arguments.
-  bool range(EventId event, const Extra& extra, RowTexts& texts, std::string& json) const;
+  /// lacks.
+  void range(EventId event, const Extra& extra, RowTexts& texts, std::string& json) const;
 
   /// Writes the members that all rows have; more may follow, then row_end().
   static void row_start(std::string_view phase, std::string_view name_json, const Place& at,
                         std::string& json);
   static void row_end(std::string& json);
   void time(std::int64_t time_ns, std::string& json) const;
+  /// The time of a row that names a process or thread: Kineto's have one, which means nothing.
+  void label_time(std::string& json) const;
 
   void memory(const MemoryRecord& record, const Place& at, const Extra& extra,
               std::string& json) const;
 
   const Places& places() const { return places_; }
   const Devices& devices() const { return devices_; }
-  Dialect dialect() const { return dialect_; }
   bool is_collective(EventId event) const {
     return roles_.role(event) == Role::collective ||
            roles_.name_class(event) == NameClass::collective;
   }
-  bool is_device_row(EventId event) const;
 
   Changes changes() const;
 

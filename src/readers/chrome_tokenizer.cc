@@ -244,6 +244,9 @@ TokenEnd ChromeTokenizer::object(std::string_view text, Quoting quoting,
       if (kOfEvent && key.is_arguments() && first == '{') {
         key.mark(event, value);
         is_given = false;
+        if constexpr (kOfEvent && kAllMembers) {
+          event.members.push_back(key.member("args", {bytes, 0, Token::Type::scalar}));
+        }
         const TokenEnd end = object<ArgumentKey, kAllMembers>(text, quoting, at, event);
         if (end != TokenEnd::complete) return end;
       } else {

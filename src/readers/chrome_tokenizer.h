@@ -47,8 +47,8 @@ struct RawEvent {
   std::uint64_t argument_bits = 0;
   std::uint64_t older_bits = 0;  ///< of arguments whose value has the older spelling
   bool repeats_a_key = false;
-  // In the order of the file, and only if the tokenizer was asked for them. `args` are in their own
-  // list if they are an object.
+  // In the order of the file, and only if the tokenizer was asked for them. If `args` are an
+  // object, its members are in their own list, and its own value is empty.
   std::vector<RawMember> members;
   std::vector<RawMember> argument_members;
 

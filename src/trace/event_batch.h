@@ -59,8 +59,10 @@ enum class EventField : std::uint8_t {
 
 /// A member of a row, or of its arguments.
 struct RowMember {
-  std::string_view key;   ///< unescaped, UTF-8
-  std::string_view json;  ///< the value: a valid string with its quotes, else as the file has it
+  std::string_view key;  ///< unescaped, UTF-8
+  /// The value: a valid string with its quotes, else as the file has it. Empty for `args` that are
+  /// an object.
+  std::string_view json;
   EventField field = EventField::none;  ///< which top-level member it is
   Argument argument = Argument::none;   ///< which argument it is
   bool is_plain = true;                 ///< the key needs no escape in JSON

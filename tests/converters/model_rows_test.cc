@@ -96,9 +96,9 @@ TEST(ModelRows, HoldWhatTheModelHolds) {
                         R"("Input type":["float","Scalar"],"Concrete Inputs":["","1"],)"
                         R"("Sequence number":7,"Fwd thread id":3,"Call stack":"a \"b\";c;"})"));
   EXPECT_THAT(text, HasSubstr(R"("finished":false)"));
-  EXPECT_THAT(text, HasSubstr(R"({"ph":"M","name":"process_name","pid":1,"tid":1,)"
+  EXPECT_THAT(text, HasSubstr(R"({"ph":"M","name":"process_name","pid":1,"tid":1,"ts":0,)"
                               R"("args":{"name":"py \"thon\""}})"));
-  EXPECT_THAT(text, HasSubstr(R"({"ph":"M","name":"thread_name","pid":1,"tid":1,)"
+  EXPECT_THAT(text, HasSubstr(R"({"ph":"M","name":"thread_name","pid":1,"tid":1,"ts":0,)"
                               R"("args":{"name":"main"}})"));
 }
 

@@ -29,6 +29,9 @@ class CrossingsBySteps {
     rounding_ns_ = std::max<std::int64_t>(
         1, static_cast<std::int64_t>(std::ceil((std::nextafter(us, 1e300) - us) * 1000.0)));
     std::vector<EventId> all(trace.by_start().begin(), trace.by_start().end());
+    if (roles.dialect() == Dialect::kineto) {
+      std::erase_if(all, [&](EventId event) { return is_device_row(trace.kind(event)); });
+    }
     order(all);
     std::vector<EventId> left = sweep(all);
     for (std::uint32_t lane = 1; !left.empty() && lane < 16; ++lane) {

@@ -34,7 +34,7 @@ Outcome outcome(const std::vector<Range>& ranges, Dialect dialect = Dialect::plu
   for (const Range& range : ranges) add(builder, range);
   const Trace trace = finished(builder);
   const Crossings crossings = find_crossings(trace, Roles(trace, dialect), origin_ns);
-  EXPECT_EQ(crossing_pair(trace, crossings, origin_ns), "");
+  EXPECT_EQ(crossing_pair(trace, crossings, origin_ns, dialect), "");
   Outcome outcome;
   for (const auto& move : crossings.moved) outcome.moved.emplace_back(index(move.event), move.lane);
   for (const auto& shorter : crossings.shortened) {

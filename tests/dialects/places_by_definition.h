@@ -28,7 +28,9 @@ struct Placed {
 /// Ranges by track and lane; lane 0 is the track itself.
 using PlacedRanges = std::map<std::pair<std::size_t, std::uint32_t>, std::vector<Placed>>;
 
-inline PlacedRanges placed(const Trace& trace, const Crossings& crossings) {
+/// In Kineto's dialect without device rows, which may cross.
+inline PlacedRanges placed(const Trace& trace, const Crossings& crossings,
+                           Dialect dialect = Dialect::plugin) {
   std::vector<std::uint32_t> lanes(trace.events().size());
   std::vector<std::int64_t> durations;
   for (std::size_t row = 0; row < lanes.size(); ++row) {
@@ -41,6 +43,7 @@ inline PlacedRanges placed(const Trace& trace, const Crossings& crossings) {
   PlacedRanges ranges;
   for (std::size_t row = 0; row < lanes.size(); ++row) {
     const auto event = static_cast<EventId>(row);
+    if (dialect == Dialect::kineto && is_device_row(trace.kind(event))) continue;
     const std::int64_t start = trace.events().start_ns(event);
     ranges[{index(trace.events().track(event)), lanes[row]}].push_back(
         {event, start, start + durations[row]});
@@ -83,8 +86,8 @@ inline bool keeps_its_end(const Trace& trace, const std::vector<Placed>& ranges,
 /// The first two ranges of a place that cross, exactly or, where work does not prevent the mending,
 /// as doubles; empty if there are none.
 inline std::string crossing_pair(const Trace& trace, const Crossings& crossings,
-                                 std::int64_t origin_ns) {
-  for (const auto& [place, ranges] : placed(trace, crossings)) {
+                                 std::int64_t origin_ns, Dialect dialect = Dialect::plugin) {
+  for (const auto& [place, ranges] : placed(trace, crossings, dialect)) {
     for (std::size_t a = 0; a < ranges.size(); ++a) {
       for (std::size_t b = 0; b < a; ++b) {
         const bool exactly = cross(ranges[a], ranges[b]);

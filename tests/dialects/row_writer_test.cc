@@ -253,6 +253,24 @@ TEST(RowWriter, InfersStepsIfAsked) {
   EXPECT_EQ(again.steps()[0].number, 4);
 }
 
+TEST(RowWriter, GivesFlowsOfKinetosDialectTheirCorrelations) {
+  TraceBuilder builder;
+  add(builder, {.category = "cuda_runtime", .duration = 2'000, .correlation = 40});
+  for (const std::int64_t start : {5'000, 9'000}) {
+    add(builder, {.category = "kernel",
+                  .start = start,
+                  .duration = 2'000,
+                  .thread = 7,
+                  .process = 0,
+                  .correlation = 40});
+  }
+  std::string flows;
+  for (const std::string& row : rows(finished(builder), Dialect::kineto)) {
+    if (row.find("\"cat\":\"ac2g\",\"id\":40,") != row.npos) flows += row.substr(7, 1);
+  }
+  EXPECT_EQ(flows, "sff") << "one start for both kernels";
+}
+
 TEST(RowWriter, PutsRangesThatCrossOnNamedLanes) {
   TraceBuilder builder;
   add(builder, {.duration = 50'000, .external_id = 1});
@@ -263,8 +281,9 @@ TEST(RowWriter, PutsRangesThatCrossOnNamedLanes) {
     const std::vector<std::string> all = rows(trace, dialect);
     ASSERT_EQ(all.size(), 3u);
     EXPECT_THAT(all[1], HasSubstr(R"("pid":1,"tid":1000000000,)"));
-    EXPECT_EQ(all[2], R"-({"ph":"M","name":"thread_name","pid":1,"tid":1000000000,)-"
-                      R"-("args":{"name":"thread 1 (lane 1)"}})-");
+    const std::string time = dialect == Dialect::kineto ? R"("ts":0,)" : "";
+    EXPECT_EQ(all[2], R"({"ph":"M","name":"thread_name","pid":1,"tid":1000000000,)" + time +
+                          R"-("args":{"name":"thread 1 (lane 1)"}})-");
     EXPECT_THAT(written(trace, dialect).changes, ElementsAre(Pair("ranges_moved_to_lanes", 1)));
   }
 }

@@ -3,13 +3,14 @@
 
     hta_test.py --tbtrace PATH TRACE...
 
-Time by type of kernel and by kernel, and the steps, have to be the same for each trace that it can load as it is. It
-runs without its rounding of times to whole microseconds, which depends on where a trace's times start. What it said
-of an original is recorded (recorded_answers.py).
+Each of its figures of one rank has to be the same for each trace that it can load as it is: time by type of kernel and
+by kernel, steps, idle time and its causes, launches and their delays, overlap, copies, queue lengths. It runs without
+its rounding of times to whole microseconds. What it said of an original is recorded (recorded_answers.py).
 
 Needs the packages of requirements_hta.txt. Prints a line for each failure and 'N passed, M failed'.
 """
 import argparse
+import collections
 import logging
 import math
 import os
@@ -39,21 +40,34 @@ CANNOT_LOAD = {
 }
 
 
+def table(frame):
+    """A data frame as rows, in an order of their own: two kernels may start at the same time."""
+    rows = [[value.item() if hasattr(value, "item") else value if isinstance(value, (int, float)) else str(value)
+             for value in row] for row in frame.itertuples(index=False)]
+    return [list(map(str, frame.columns)), sorted(rows, key=str)]
+
+
 def figures(path):
-    """What it says about a trace: time by type, sum and longest and shortest by kernel, steps."""
+    """What it says about a trace. Where it fails, that it does."""
     analysis = TraceAnalysis(trace_files={0: str(path)}, trace_dir="/", include_last_profiler_step=True)
     types, kernels = analysis.get_gpu_kernel_breakdown(
         visualize=False, duration_ratio=1.0, num_kernels=EVERYTHING, include_memory_kernels=True)
-    work = analysis.t.traces[0]
-    work = work[work["stream"].ne(-1)]
-    return {
-        # Times by type are of unions, for which it rounds each start and end to a microsecond.
-        "rounding": len(work) if ((work["ts"] % 1 != 0) | (work["dur"] % 1 != 0)).any() else 0,
-        "types": {row["kernel_type"]: float(row["sum"]) for _, row in types.iterrows()},
-        "kernels": {f"{row['kernel_type']}: {row['name']}": [float(row[f"{which} (us)"]) for which in ("sum", "max", "min")]
-                    for _, row in kernels.iterrows()},
-        "steps": sorted(int(step) for step in analysis.get_profiler_steps()),
+    answers = {"types": table(types), "kernels": table(kernels),
+               "steps": sorted(int(step) for step in analysis.get_profiler_steps())}
+    asked = {
+        "time by kind": lambda: table(analysis.get_temporal_breakdown(visualize=False)),
+        "idle time": lambda: table(analysis.get_idle_time_breakdown(ranks=[0], visualize=False)[0]),
+        "overlap": lambda: table(analysis.get_comm_comp_overlap(visualize=False)),
+        "launches": lambda: table(analysis.get_cuda_kernel_launch_stats(ranks=[0], visualize=False)[0]),
+        "copies": lambda: table(analysis.get_memory_bw_summary(ranks=[0])),
+        "queues": lambda: table(analysis.get_queue_length_summary(ranks=[0])),
     }
+    for name, ask in asked.items():
+        try:
+            answers[name] = ask()
+        except Exception as error:
+            answers[name] = f"fails: {type(error).__name__}"
+    return answers
 
 
 def with_known_name(path, folder):
@@ -64,19 +78,20 @@ def with_known_name(path, folder):
     return name
 
 
-def near(left, right, tolerance):
+def near(left, right):
     if isinstance(left, list):
-        return isinstance(right, list) and all(near(*pair, tolerance) for pair in zip(left, right, strict=True))
-    return left is not None and right is not None and math.isclose(left, right, rel_tol=1e-9, abs_tol=tolerance)
+        return isinstance(right, list) and len(left) == len(right) and all(map(near, left, right))
+    if isinstance(left, float) and isinstance(right, (int, float)):
+        return math.isclose(left, right, rel_tol=1e-12) or (math.isnan(left) and math.isnan(right))
+    return left == right
 
 
 def difference(expected, got):
-    for what, tolerance in (("types", expected["rounding"]), ("kernels", 1e-3)):
-        for key in expected[what].keys() | got[what].keys():
-            if not near(expected[what].get(key), got[what].get(key), tolerance):
-                return f"{what}: {key}: {got[what].get(key)}, expected {expected[what].get(key)}"
-    if expected["steps"] != got["steps"]:
-        return f"steps {got['steps']}, expected {expected['steps']}"
+    for what in expected:
+        if not near(expected[what], got[what]):
+            pairs = zip(expected[what][1], got[what][1]) if isinstance(expected[what], list) else []
+            first = next((pair for pair in pairs if not near(*pair)), (expected[what], got[what]))
+            return f"{what}: {first[1]}, expected {first[0]}"
     return None
 
 
@@ -88,6 +103,7 @@ def main():
     report = Report()
     started = time.monotonic()
     compared = 0
+    answered = collections.Counter()
     on_file = RecordedAnswers("hta", "requirements.txt", "requirements_hta.txt", "hta_test.py")
     for trace in options.traces:
         where = run_name(trace)
@@ -107,11 +123,12 @@ def main():
                 file = next((folder / "logs" / "run").iterdir())
                 wrong = difference(expected, figures(file))
                 report(not wrong, f"{where}: {wrong}")
-                compared += len(expected["kernels"])
+                compared += len(expected["kernels"][1])
+                answered.update(what for what, answer in expected.items() if not str(answer).startswith("fails"))
             except Exception as error:
                 report(False, f"{where}: {type(error).__name__}: {str(error)[:300]}")
     report(compared > 0, "no kernels compared")
-    print(f"{compared} kernels compared, {time.monotonic() - started:.1f} s")
+    print(f"{compared} kernels compared, answers {dict(answered)}, {time.monotonic() - started:.1f} s")
     return report.end()
 
 

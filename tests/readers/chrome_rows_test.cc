@@ -143,16 +143,16 @@ TEST(ChromeRows, HoldAllMembersIfAsked) {
       R"({"ph":"i","ts":2})",
       kMembers);
   EXPECT_THAT(texts(rows->members), ElementsAre("ph=\"X\"", "name=\"aA\"", "own \"key\"=[1]",
-                                                "ts=1", "ph=\"i\"", "ts=2"));
+                                                "ts=1", "args=", "ph=\"i\"", "ts=2"));
   EXPECT_THAT(texts(rows->arguments), ElementsAre("Ev Idx=2", "s=\"t/\""));
   EXPECT_TRUE(rows->members[0].is_plain);
   EXPECT_FALSE(rows->members[2].is_plain);
   EXPECT_EQ(rows->members[0].field, EventField::phase);
   EXPECT_EQ(rows->arguments[0].argument, Argument::event_index);
   ASSERT_THAT(rows->rows, SizeIs(2));
-  EXPECT_EQ(rows->rows[0].members_end, 4u);
+  EXPECT_EQ(rows->rows[0].members_end, 5u);
   EXPECT_EQ(rows->rows[0].arguments_end, 2u);
-  EXPECT_EQ(rows->rows[1].members_end, 6u);
+  EXPECT_EQ(rows->rows[1].members_end, 7u);
   EXPECT_EQ(rows->rows[1].arguments_end, 2u);
 }
 

@@ -220,7 +220,8 @@ TEST(ChromeTokenizer, ListsAllMembersIfAsked) {
       R"({"ph":"X","own":[1, {"a":2}],"args":{"External id":5,"x":"y","n":{"args":{}}},"bp":NaN})";
   ChromeTokenizer tokenizer({}, true);
   const Tokenized tokens(text, tokenizer);
-  EXPECT_THAT(texts(tokens.event.members), ElementsAre("ph=X", "own=[1, {\"a\":2}]", "bp=NaN"));
+  EXPECT_THAT(texts(tokens.event.members),
+              ElementsAre("ph=X", "own=[1, {\"a\":2}]", "args=", "bp=NaN"));
   EXPECT_THAT(texts(tokens.event.argument_members),
               ElementsAre("External id=5", "x=y", "n={\"args\":{}}"));
   EXPECT_EQ(tokens.event.members[0].field, EventField::phase);

@@ -221,7 +221,7 @@ TEST(Replay, GivesAllMembersInTheirOrder) {
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_THAT(rows[0].members,
               ElementsAre("ph=\"X\"", "zzz=[1, {\"a\":2}]", "name=\"a\"", "cat=\"c\"",
-                          "x\"y=\"v\\n\"", "ts=1", "dur=2", "bp=NaN"));
+                          "x\"y=\"v\\n\"", "ts=1", "args=", "dur=2", "bp=NaN"));
   EXPECT_THAT(rows[0].arguments, ElementsAre("External id=5", "own=null", "s=\"t\"",
                                              "n={\"args\":{}}", "External id=6"));
 }
@@ -385,7 +385,7 @@ TEST(Replay, FailsOnASourceThatBecameDamagedOrWasMended) {
   if (of_damaged.trace.events().size() != read_blocks(text).trace.events().size()) {
     RowCollector collector;
     const auto source = io::memory_source(text);
-    // The caller compares the number of ranges then; see converters::RewrittenRows::end().
+    // The caller compares the number of ranges then; see converters::RowDocument::end().
     EXPECT_TRUE(replay_chrome(*source, of_damaged.blocks, collector, 2).ok());
   }
 }

@@ -1,4 +1,4 @@
-#include "converters/block_rewriter.h"
+#include "converters/plugin_rows.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -60,7 +60,7 @@ ChromeEvent kernel() {
   return op("gemm").with("cat", "\"kernel\"").with("pid", "0").with("tid", "7");
 }
 
-TEST(BlockRewriter, KeepsWhatItDoesNotKnow) {
+TEST(PluginRows, KeepsWhatItDoesNotKnow) {
   const ChromeEvent event = op("a")
                                 .with("s", "\"t\"")
                                 .with("tts", "5.5")
@@ -77,7 +77,7 @@ TEST(BlockRewriter, KeepsWhatItDoesNotKnow) {
             R"("Trace name":"t"}})");
 }
 
-TEST(BlockRewriter, MeansTheSameInEveryLayout) {
+TEST(PluginRows, MeansTheSameInEveryLayout) {
   ChromeText trace;
   trace.before.emplace_back("deviceProperties", "[{\"id\": 0, \"name\": \"A\"}]");
   trace.events = {op("a\\\"b").arg("own", "\"text, \\\"quoted\\\"\"").arg("External id", "3"),
@@ -92,7 +92,7 @@ TEST(BlockRewriter, MeansTheSameInEveryLayout) {
   }
 }
 
-TEST(BlockRewriter, ReadsItsOwnOutputToTheSame) {
+TEST(PluginRows, ReadsItsOwnOutputToTheSame) {
   ChromeText trace;
   trace.events = {op("a").arg("External id", "3").arg("Call stack", "\"f;g\""),
                   op("b", "12", "9").with("cat", "\"user_annotation\""),
@@ -105,7 +105,7 @@ TEST(BlockRewriter, ReadsItsOwnOutputToTheSame) {
   }
 }
 
-TEST(BlockRewriter, KeepsNamesOfWritersThatEscapeNothing) {
+TEST(PluginRows, KeepsNamesOfWritersThatEscapeNothing) {
   ChromeText trace;
   trace.events = {op("a"), op(R"(say "hi", C:\new)").arg("own", R"("a"b")")};
   const Converted all = converted(trace.text(Layout::kineto_lines));
@@ -113,7 +113,7 @@ TEST(BlockRewriter, KeepsNamesOfWritersThatEscapeNothing) {
   EXPECT_THAT(all.text, HasSubstr(R"("own":"a\"b")"));
 }
 
-TEST(BlockRewriter, ReplacesBytesThatAreNoUtf8) {
+TEST(PluginRows, ReplacesBytesThatAreNoUtf8) {
   const std::string text =
       trace_text({op("a\xff").with("s\xff", "\"\xfe\"").arg("k\xff", "\"v\xff\"")});
   const Converted all = converted(text);
@@ -122,7 +122,7 @@ TEST(BlockRewriter, ReplacesBytesThatAreNoUtf8) {
   EXPECT_THAT(all.text, HasSubstr("\"k\ufffd\":\"v\ufffd\""));
 }
 
-TEST(BlockRewriter, KeepsValuesThatAreNoJsonAsTexts) {
+TEST(PluginRows, KeepsValuesThatAreNoJsonAsTexts) {
   const Converted all = converted(trace_text({op("a")
                                                   .with("x", "Infinity")
                                                   .arg("nan", "NaN")
@@ -136,7 +136,7 @@ TEST(BlockRewriter, KeepsValuesThatAreNoJsonAsTexts) {
   EXPECT_THAT(all.changes, Contains(Pair("values_quoted", 5)));
 }
 
-TEST(BlockRewriter, LeavesOutNumbersThatAreNone) {
+TEST(PluginRows, LeavesOutNumbersThatAreNone) {
   const Converted all = converted(trace_text({kernel()
                                                   .arg("est. achieved occupancy %", "\"N/A\"")
                                                   .arg("blocks per SM", "Infinity")
@@ -150,7 +150,7 @@ TEST(BlockRewriter, LeavesOutNumbersThatAreNone) {
   EXPECT_THAT(all.changes, Contains(Pair("values_left_out", 3))) << "null says nothing";
 }
 
-TEST(BlockRewriter, TakesTheLastOfAKeyThatIsRepeated) {
+TEST(PluginRows, TakesTheLastOfAKeyThatIsRepeated) {
   const std::string text =
       R"([{"ph":"X","name":"a","ts":1,"dur":2,"args":{"External id":1,"own":1,"Call stack":"f",)"
       R"("own":2,"External id":5,"Call stack":"g"}}])";
@@ -158,7 +158,7 @@ TEST(BlockRewriter, TakesTheLastOfAKeyThatIsRepeated) {
   EXPECT_THAT(row, EndsWith(R"("args":{"External id":5,"own":2,"Call stack":"g"}})"));
 }
 
-TEST(BlockRewriter, CountsCopiedMembersWithTextsThatAreNone) {
+TEST(PluginRows, CountsCopiedMembersWithTextsThatAreNone) {
   const auto converted_with = [](std::string_view key, std::string_view value) {
     return converted(
         trace_text({op("a").arg(key, value).arg("own", R"(["\ud83d\ude00", "\ufffd"])")}));
@@ -174,11 +174,9 @@ TEST(BlockRewriter, CountsCopiedMembersWithTextsThatAreNone) {
   EXPECT_EQ(converted_with("x", R"("\ud83d\ude00")").changes.count("texts_repaired"), 0u);
 }
 
-TEST(BlockRewriter, CopiesArgsThatAreNotAnObject) {
+TEST(PluginRows, CopiesArgsThatAreNotAnObject) {
   for (const std::string_view args : {"null", "[1]", "\"important text\"", "5"}) {
     const std::string member = ",\"args\":" + std::string(args) + "}";
-    const ChromeEvent range = op("a").with("args", args).with("cat", "\"overhead\"");
-    EXPECT_THAT(only_row({range}, Dialect::kineto), EndsWith(member));
     const ChromeEvent counter = op("a").with("args", args).with("ph", "\"C\"");
     const ChromeEvent label =
         op("process_name").with("args", args).with("ph", "\"M\"").without("dur");
@@ -195,25 +193,24 @@ TEST(BlockRewriter, CopiesArgsThatAreNotAnObject) {
   EXPECT_THAT(only_row({last_is_object}), EndsWith(R"("args":{"own":1}})"));
 }
 
-TEST(BlockRewriter, CountsArgsThatAreNotAnObjectWhereTheyCannotBeCopied) {
+TEST(PluginRows, CountsArgsThatAreNotAnObjectWhereTheyCannotBeCopied) {
   const ChromeEvent overhead = op("a").with("cat", "\"overhead\"");
   const ChromeEvent memory = op("[memory]").with("ph", "\"i\"").without("dur");
   const ChromeEvent begin = op("b").with("ph", "\"B\"").without("dur");
   const ChromeEvent end = op("b", "20").with("ph", "\"E\"").without("dur");
-  const auto changes = [](ChromeEvent event, Dialect dialect, std::string_view args) {
-    return converted(trace_text({event.with("args", args)}), dialect).changes;
+  const auto changes = [](ChromeEvent event, std::string_view args) {
+    return converted(trace_text({event.with("args", args)})).changes;
   };
   // The operator and the memory record get arguments, and the plugin fails at others than objects.
-  EXPECT_THAT(changes(op("a"), Dialect::kineto, "[1]"), Contains(Pair("args_left_out", 1)));
-  EXPECT_THAT(changes(memory, Dialect::kineto, "[1]"), Contains(Pair("args_left_out", 1)));
-  EXPECT_THAT(changes(overhead, Dialect::plugin, "[1]"), Contains(Pair("args_left_out", 1)));
-  EXPECT_EQ(changes(overhead, Dialect::plugin, "null").count("args_left_out"), 0u)
-      << "null says nothing";
+  EXPECT_THAT(changes(op("a"), "[1]"), Contains(Pair("args_left_out", 1)));
+  EXPECT_THAT(changes(memory, "[1]"), Contains(Pair("args_left_out", 1)));
+  EXPECT_THAT(changes(overhead, "[1]"), Contains(Pair("args_left_out", 1)));
+  EXPECT_EQ(changes(overhead, "null").count("args_left_out"), 0u) << "null says nothing";
   const std::string pair = trace_text({begin, ChromeEvent(end).with("args", "\"x\"")});
   EXPECT_THAT(converted(pair).changes, Contains(Pair("end_arguments_left_out", 1)));
 }
 
-TEST(BlockRewriter, WritesTheDeviceOfWorkAnew) {
+TEST(PluginRows, WritesTheDeviceOfWorkAnew) {
   ChromeText trace;
   trace.before.emplace_back("deviceProperties", "[{\"id\": 0}]");
   trace.events = {kernel().with("pid", "5").arg("device", "5").arg("context", "1"),
@@ -224,7 +221,7 @@ TEST(BlockRewriter, WritesTheDeviceOfWorkAnew) {
   EXPECT_THAT(all[1], HasSubstr(R"("device":5)")) << "of an operator it means something else";
 }
 
-TEST(BlockRewriter, WritesMemoryForThePlugin) {
+TEST(PluginRows, WritesMemoryForThePlugin) {
   ChromeEvent memory = op("[memory]").with("ph", "\"i\"").with("s", "\"g\"").without("dur");
   memory.arg("Device Type", "20").arg("Device Id", "3").arg("Bytes", "-64");
   memory.arg("Addr", "\"0x7f\"").arg("Total Allocated", "128").arg("Total Reserved", "NaN");
@@ -242,7 +239,7 @@ TEST(BlockRewriter, WritesMemoryForThePlugin) {
   EXPECT_THAT(only_row({with_length}), Not(HasSubstr("dur")));
 }
 
-TEST(BlockRewriter, KeepsRowsOfOtherPhases) {
+TEST(PluginRows, KeepsRowsOfOtherPhases) {
   const auto row = [](std::string_view phase) {
     return op("count").with("ph", in_quotes(phase)).without("dur").arg("value", "3");
   };
@@ -253,7 +250,7 @@ TEST(BlockRewriter, KeepsRowsOfOtherPhases) {
   }
 }
 
-TEST(BlockRewriter, WritesAPairOfEventsAsOneRange) {
+TEST(PluginRows, WritesAPairOfEventsAsOneRange) {
   const auto begin = op("a", "5").with("ph", "\"B\"").without("dur").arg("own", "1");
   const auto end = op("a", "9.5").with("ph", "\"E\"").without("dur");
   EXPECT_THAT(only_row({begin, end}), HasSubstr(R"({"ph":"X","cat":"cpu_op","name":"a",)"));
@@ -261,7 +258,7 @@ TEST(BlockRewriter, WritesAPairOfEventsAsOneRange) {
   EXPECT_THAT(only_row({begin, end}), HasSubstr(R"("own":1)"));
 }
 
-TEST(BlockRewriter, CountsArgumentsOfEndsThatItLeavesOut) {
+TEST(PluginRows, CountsArgumentsOfEndsThatItLeavesOut) {
   const auto begin = op("a", "5").with("ph", "\"B\"").without("dur");
   const auto end = op("a", "9.5").with("ph", "\"E\"").without("dur");
   EXPECT_EQ(converted(trace_text({begin, end})).changes.count("end_arguments_left_out"), 0u);
@@ -272,14 +269,14 @@ TEST(BlockRewriter, CountsArgumentsOfEndsThatItLeavesOut) {
   EXPECT_THAT(all.text, Not(HasSubstr("own")));
 }
 
-TEST(BlockRewriter, GivesEveryRowAName) {
+TEST(PluginRows, GivesEveryRowAName) {
   ChromeEvent instant = op("x").with("ph", "\"i\"").without("name").without("dur");
   EXPECT_THAT(only_row({instant}), HasSubstr(R"("name":"")"));
   EXPECT_THAT(only_row({instant.with("name", "5")}), HasSubstr(R"("name":"5")"));
   EXPECT_THAT(only_row({instant.with("name", "null")}), HasSubstr(R"("name":"")"));
 }
 
-TEST(BlockRewriter, MakesArrowsAnewAndKeepsThoseOfOthers) {
+TEST(PluginRows, MakesArrowsAnewAndKeepsThoseOfOthers) {
   const auto arrow = [](std::string_view phase, std::string_view category) {
     return op("arrow")
         .with("ph", in_quotes(phase))
@@ -292,7 +289,7 @@ TEST(BlockRewriter, MakesArrowsAnewAndKeepsThoseOfOthers) {
   EXPECT_THAT(only_row({arrow("s", "mine")}), HasSubstr(R"("cat":"mine","dur":5,"id":4)"));
 }
 
-TEST(BlockRewriter, MovesLabelsWithTheirTracks) {
+TEST(PluginRows, MovesLabelsWithTheirTracks) {
   ChromeEvent label = op("process_name").with("ph", "\"M\"").with("pid", "-1").with("tid", "-2");
   label.without("dur").without("cat").with("ts", "0").arg("name", "\"mine\"");
   const std::vector<std::string> all = rows(
@@ -304,7 +301,7 @@ TEST(BlockRewriter, MovesLabelsWithTheirTracks) {
   EXPECT_THAT(all[2], HasSubstr(R"("name":"thread_name","pid":1000000000,)"));
 }
 
-TEST(BlockRewriter, WritesInputsOfCollectivesThatThePluginCanMultiply) {
+TEST(PluginRows, WritesInputsOfCollectivesThatThePluginCanMultiply) {
   ChromeEvent collective = op("nccl:all_reduce").with("cat", "\"user_annotation\"");
   collective.arg("Input Dims", "[[4, 4], [[1], [2]], [3], [5]]");
   collective.arg("Input type", R"(["float", "TensorList", "complex", "c10::Half"])");
@@ -314,7 +311,7 @@ TEST(BlockRewriter, WritesInputsOfCollectivesThatThePluginCanMultiply) {
               HasSubstr(R"("Input Dims":[[4,4],[[1],[2]],[3],[5]])"));
 }
 
-TEST(BlockRewriter, CountsEachChangeOnceWhateverTheThreads) {
+TEST(PluginRows, CountsEachChangeOnceWhateverTheThreads) {
   // Names and arguments look like events, so that blocks may be cut within them.
   ChromeText trace;
   for (int row = 0; row < 9000; ++row) {
@@ -339,7 +336,7 @@ TEST(BlockRewriter, CountsEachChangeOnceWhateverTheThreads) {
   }
 }
 
-TEST(BlockRewriter, TellsWhereTheSinkFails) {
+TEST(PluginRows, TellsWhereTheSinkFails) {
   ChromeText trace;
   for (int row = 0; row < 9000; ++row) trace.events.push_back(op("a").arg("own", "\"text\""));
   const std::string text = trace.text();
@@ -359,22 +356,20 @@ TEST(BlockRewriter, TellsWhereTheSinkFails) {
   }
 }
 
-TEST(BlockRewriter, ShortensShadowsOfAnnotationsOnce) {
+TEST(PluginRows, ShortensShadowsOfAnnotationsOnce) {
   // 0.32 us + 0.02 us is a little more than 0.24 us + 0.1 us.
   const std::string text =
       trace_text({op("inner", "0.32", "0.02").with("cat", "\"gpu_user_annotation\""),
                   op("outer", "0.24", "0.1").with("cat", "\"gpu_user_annotation\"")});
-  for (const Dialect dialect : {Dialect::plugin, Dialect::kineto}) {
-    const Converted once = converted(text, dialect);
-    EXPECT_THAT(once.changes, Contains(Pair("ranges_shortened", 1)));
-    EXPECT_THAT(rows(once.text), Contains(HasSubstr(R"("ts":0.32,"dur":0.019)")));
-    const Converted twice = converted(once.text, dialect);
-    EXPECT_THAT(twice.changes, Not(Contains(Pair("ranges_shortened", testing::_))));
-    EXPECT_THAT(rows(twice.text), Contains(HasSubstr(R"("ts":0.32,"dur":0.019)")));
-  }
+  const Converted once = converted(text);
+  EXPECT_THAT(once.changes, Contains(Pair("ranges_shortened", 1)));
+  EXPECT_THAT(rows(once.text), Contains(HasSubstr(R"("ts":0.32,"dur":0.019)")));
+  const Converted twice = converted(once.text);
+  EXPECT_THAT(twice.changes, Not(Contains(Pair("ranges_shortened", testing::_))));
+  EXPECT_THAT(rows(twice.text), Contains(HasSubstr(R"("ts":0.32,"dur":0.019)")));
 }
 
-TEST(BlockRewriter, TakesWhateverStandsInARow) {
+TEST(PluginRows, TakesWhateverStandsInARow) {
   for (unsigned seed = 0; seed < 500; ++seed) {
     fixtures::RandomJson random(seed);
     std::string text = "{\"own\":" + random.value(3) + ",\"traceEvents\":[";
@@ -399,14 +394,14 @@ TEST(BlockRewriter, TakesWhateverStandsInARow) {
   }
 }
 
-TEST(BlockRewriter, WritesNumbersInQuotesAsNumbersWhereConsumersCalculateWithThem) {
+TEST(PluginRows, WritesNumbersInQuotesAsNumbersWhereConsumersCalculateWithThem) {
   const Converted all =
       converted(trace_text({kernel().arg("stream", "\"7\"").arg("own", "\"7\"")}));
   EXPECT_THAT(all.text, HasSubstr("\"stream\":7,\"own\":\"7\""));
   EXPECT_EQ(all.changes.count("values_left_out"), 0u);
 }
 
-TEST(BlockRewriter, TakesTheLastOfAnUnknownKeyThatIsRepeated) {
+TEST(PluginRows, TakesTheLastOfAnUnknownKeyThatIsRepeated) {
   const std::string start = R"([{"ph":"X","cat":"overhead","name":"a","ts":1,"dur":2,)";
   const auto row = [&](const std::string& rest) {
     return rows(converted(start + rest + "}]", Dialect::kineto).text)[0];
@@ -419,7 +414,7 @@ TEST(BlockRewriter, TakesTheLastOfAnUnknownKeyThatIsRepeated) {
   EXPECT_THAT(row(many + R"("k3":2)"), EndsWith(R"("k24":1,"k3":2})"));
 }
 
-TEST(BlockRewriter, TakesManyArgumentsOfWhichOneIsRepeated) {
+TEST(PluginRows, TakesManyArgumentsOfWhichOneIsRepeated) {
   // A search among all later arguments for each one would take minutes.
   std::string text = R"([{"ph":"X","cat":"cpu_op","name":"a","ts":1,"dur":2,"args":{"stream":1)";
   for (int key = 0; key < 600'000; ++key) text += ",\"k" + std::to_string(key) + "\":1";

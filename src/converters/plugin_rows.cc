@@ -1,18 +1,17 @@
-#include "converters/block_rewriter.h"
+#include "converters/plugin_rows.h"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
 
+#include "converters/member_json.h"
 #include "trace/input_lists.h"
 #include "wire/json_strict.h"
 #include "wire/json_text.h"
 
 namespace tbtrace::converters {
 namespace {
-
-constexpr std::string_view kRowEnd = ",\n";
 
 constexpr std::uint32_t bit(EventField field) {
   return std::uint32_t{1} << static_cast<std::uint32_t>(field);
@@ -29,17 +28,6 @@ constexpr ArgumentSet kIds = {Argument::external_id, Argument::correlation};
 constexpr ArgumentSet kInputs = {Argument::input_dims, Argument::input_types};
 constexpr ArgumentSet kMemoryArguments = {
     Argument::allocation_device_type, Argument::allocation_device_id, Argument::allocated_bytes};
-
-/// Consumers calculate with these; if one of them is text, the plugin fails to load the file.
-constexpr ArgumentSet kNumbers = {
-    Argument::blocks_per_sm, Argument::warps_per_sm,   Argument::registers_per_thread,
-    Argument::occupancy,     Argument::shared_memory,  Argument::total_allocated,
-    Argument::address,       Argument::total_reserved, Argument::stream,
-};
-
-bool is_literal(std::string_view text) {
-  return text == "true" || text == "false" || text == "null";
-}
 
 const RowMember* find(std::span<const RowMember> arguments, Argument argument) {
   const RowMember* found = nullptr;
@@ -69,63 +57,22 @@ bool has_known_size(std::string_view type) {
   return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
 }
 
-std::string text_of(const EventBatch& rows, const TrackKey& key) {
-  return key.text == StringId::empty
-             ? std::to_string(key.number)
-             : std::string(rows.texts[static_cast<std::uint32_t>(key.text)]);
-}
-
 }  // namespace
 
-Status RewrittenRows::begin() {
-  std::string text;
-  writer_.begin(text);
-  return sink_.write(text);
+std::unique_ptr<readers::BlockSink> PluginDocument::make() {
+  return std::make_unique<PluginRows>(trace(), writer_, *this);
 }
 
-std::unique_ptr<readers::BlockSink> RewrittenRows::make() {
-  return std::make_unique<BlockRewriter>(trace_, writer_, *this);
+void PluginDocument::write_end(std::string& json) {
+  writer_.end(json);
+  count(writer_.changes());
 }
 
-/// The comma after the last row is written only before the next row, if there is one.
-Status RewrittenRows::add(std::string_view rows, std::size_t first_range, std::size_t ranges,
-                          const Changes& changes) {
-  if (first_range != ranges_ || first_range + ranges > trace_.events().size()) {
-    return readers::changed_while_read();
-  }
-  ranges_ += ranges;
-  for (const auto& [id, count] : changes) changes_[id] += count;
-  if (rows.empty()) return {};
-  if (has_rows_) {
-    if (Status written = sink_.write(kRowEnd); !written.ok()) return written;
-  }
-  has_rows_ = true;
-  return sink_.write(rows.substr(0, rows.size() - kRowEnd.size()));
-}
+PluginRows::PluginRows(const Trace& trace, const dialects::RowWriter& writer, RowDocument& document)
+    : RowBlock(document), trace_(trace), writer_(writer), texts_(trace) {}
 
-Status RewrittenRows::end() {
-  if (ranges_ != trace_.events().size()) return readers::changed_while_read();
-  std::string text(has_rows_ ? kRowEnd : std::string_view());
-  writer_.end(text);
-  return sink_.write(text);
-}
-
-BlockRewriter::BlockRewriter(const Trace& trace, const dialects::RowWriter& writer,
-                             RewrittenRows& document)
-    : trace_(trace), writer_(writer), document_(document), texts_(trace) {}
-
-void BlockRewriter::begin(EventId first_range) {
-  first_range_ = index(first_range);
-  ranges_ = 0;
-  text_.clear();
-  changes_.clear();
-}
-
-Status BlockRewriter::finish() { return document_.add(text_, first_range_, ranges_, changes_); }
-
-void BlockRewriter::add(const EventBatch& rows) {
-  ranges_ = rows.ranges.size();
-  if (first_range_ + ranges_ > trace_.events().size()) return;  // finish() reports it
+void PluginRows::add(const EventBatch& rows) {
+  if (!take_ranges(trace_, rows.ranges.size())) return;
   std::size_t members = 0;
   std::size_t arguments = 0;
   for (const EventBatch::Row& row : rows.rows) {
@@ -137,12 +84,12 @@ void BlockRewriter::add(const EventBatch& rows) {
     arguments_.clear();
     switch (row.kind) {
       case RowKind::range:
-        range(static_cast<EventId>(first_range_ + row.number), own, args);
+        range(range_id(row.number), own, args);
         break;
       case RowKind::range_end:
         // Its range is written with a duration instead.
         if (!args.empty() || says_something(bare_args(own, args))) {
-          ++changes_["end_arguments_left_out"];
+          ++changes()["end_arguments_left_out"];
         }
         break;
       case RowKind::memory:
@@ -158,67 +105,61 @@ void BlockRewriter::add(const EventBatch& rows) {
   }
 }
 
-void BlockRewriter::range(EventId event, Members members, Members arguments) {
-  const bool is_collective = writer_.dialect() == Dialect::plugin && writer_.is_collective(event);
-  const bool is_device_row = writer_.is_device_row(event);
+void PluginRows::range(EventId event, Members members, Members arguments) {
+  const bool is_collective = writer_.is_collective(event);
+  const bool is_device_row = dialects::is_device_row(trace_.kind(event));
   add_members(members, kRangeMembers);
   add_arguments(arguments, {.written = is_collective ? kIds | kInputs : kIds,
                             .is_device_row = is_device_row,
                             .must_be_numbers = is_device_row});
   if (is_collective) add_collective_inputs(arguments);
   const bool has_call_stack = find(arguments, Argument::call_stack) != nullptr;
-  const std::string_view bare = bare_args(members, arguments);
-  bare_args_.clear();
+  writer_.range(event, {members_, arguments_, has_call_stack}, texts_, text());
   // The plugin looks for keys in the `args` of a range.
-  const bool may_copy = !bare.empty() && writer_.dialect() == Dialect::kineto;
-  if (may_copy) add_value(bare_args_, bare);
-  const bool is_copied =
-      writer_.range(event, {members_, arguments_, has_call_stack, bare_args_}, texts_, text_);
-  if (!(may_copy && is_copied) && says_something(bare)) ++changes_["args_left_out"];
+  if (says_something(bare_args(members, arguments))) ++changes()["args_left_out"];
 }
 
-void BlockRewriter::memory(const EventBatch& rows, const MemoryRecord& record, Members members,
-                           Members arguments) {
+void PluginRows::memory(const EventBatch& rows, const MemoryRecord& record, Members members,
+                        Members arguments) {
   add_members(members, kRangeMembers, "s");
   add_arguments(arguments, {.written = kMemoryArguments, .must_be_numbers = true});
-  if (says_something(bare_args(members, arguments))) ++changes_["args_left_out"];
-  writer_.memory(record, place(rows, record.track, true), {members_, arguments_, false}, text_);
+  if (says_something(bare_args(members, arguments))) ++changes()["args_left_out"];
+  writer_.memory(record, place(rows, record.track, true), {members_, arguments_, false}, text());
 }
 
-void BlockRewriter::other(const EventBatch& rows, const EventBatch::Other& row, RowKind kind,
-                          Members members, Members arguments) {
-  const auto text = [&](StringId id) { return rows.texts[static_cast<std::uint32_t>(id)]; };
+void PluginRows::other(const EventBatch& rows, const EventBatch::Other& row, RowKind kind,
+                       Members members, Members arguments) {
+  const auto kept = [&](StringId id) { return rows.texts[static_cast<std::uint32_t>(id)]; };
   std::string phase;
-  wire::append_json_string(phase, text(row.phase));
+  wire::append_json_string(phase, kept(row.phase));
   std::string name;  // the plugin reads the name of every row
-  wire::append_json_string(name, text(row.name));
+  wire::append_json_string(name, kept(row.name));
   dialects::RowWriter::row_start(std::string_view(phase).substr(1, phase.size() - 2), name,
-                                 place(rows, row.track, row.has_thread), text_);
+                                 place(rows, row.track, row.has_thread), text());
   if (row.time_ns) {
     const bool is_label = kind == RowKind::label;
-    writer_.time(is_label ? std::max(*row.time_ns, trace_.first_time_ns()) : *row.time_ns, text_);
+    writer_.time(is_label ? std::max(*row.time_ns, trace_.first_time_ns()) : *row.time_ns, text());
   }
   // The plugin takes any row of this category for the end of a flow event.
-  const bool misleads = text(row.category) == "forward_backward";
+  const bool misleads = kept(row.category) == "forward_backward";
   add_members(members, misleads ? kOtherMembers | bit(EventField::category) : kOtherMembers);
-  text_ += members_;
+  text() += members_;
   add_arguments(arguments, {});
   if (!arguments_.empty()) {
-    text_ += ",\"args\":{";
-    text_ += std::string_view(arguments_).substr(1);
-    text_ += '}';
+    text() += ",\"args\":{";
+    text() += std::string_view(arguments_).substr(1);
+    text() += '}';
   } else if (const std::string_view bare = bare_args(members, arguments); !bare.empty()) {
-    text_ += ",\"args\":";
-    add_value(text_, bare);
+    text() += ",\"args\":";
+    append_value(text(), bare, changes());
   }
-  dialects::RowWriter::row_end(text_);
+  dialects::RowWriter::row_end(text());
 }
 
-const dialects::Place& BlockRewriter::place(const EventBatch& rows, TrackId track,
-                                            bool has_thread) {
+const dialects::Place& PluginRows::place(const EventBatch& rows, TrackId track, bool has_thread) {
   const EventBatch::Track& keys = rows.tracks[index(track)];
-  const std::string process = text_of(rows, keys.process);
-  const std::string thread = has_thread ? text_of(rows, keys.thread) : std::string();
+  const std::string process = id_text(rows, keys.process);
+  const std::string thread = has_thread ? id_text(rows, keys.thread) : std::string();
   const std::string key = process + '\0' + thread;
   const auto known = places_.find(key);
   if (known != places_.end()) return known->second;
@@ -227,79 +168,45 @@ const dialects::Place& BlockRewriter::place(const EventBatch& rows, TrackId trac
   return places_.emplace(key, writer_.places().of_text(process, thread)).first->second;
 }
 
-void BlockRewriter::add_members(Members members, std::uint32_t written,
-                                std::string_view written_key) {
+void PluginRows::add_members(Members members, std::uint32_t written, std::string_view written_key) {
   repeated_keys_.find(members);
   for (std::size_t at = 0; at < members.size(); ++at) {
     const RowMember& member = members[at];
     if (repeated_keys_.comes_again(at)) continue;
     if (member.field != EventField::none && (written & bit(member.field)) != 0) continue;
     if (!written_key.empty() && member.key == written_key) continue;
-    add_member(members_, member);
+    members_ += ',';
+    append_member(members_, member, changes());
   }
 }
 
-void BlockRewriter::add_arguments(Members arguments, const Arguments& how) {
+void PluginRows::add_arguments(Members arguments, const Arguments& how) {
   repeated_keys_.find(arguments);
   for (std::size_t at = 0; at < arguments.size(); ++at) {
     const RowMember& member = arguments[at];
     if (repeated_keys_.comes_again(at)) continue;
     if (member.argument != Argument::none && how.written.contains(member.argument)) continue;
     if (how.is_device_row && member.argument == Argument::device) continue;
-    const bool is_number = how.must_be_numbers && member.argument != Argument::none &&
-                           kNumbers.contains(member.argument);
-    if (!is_number) {
-      add_member(arguments_, member);
+    if (!how.must_be_numbers || !is_calculated_with(member.argument)) {
+      arguments_ += ',';
+      append_member(arguments_, member, changes());
       continue;
     }
     std::string_view number = member.json;  // other writers quote numbers
     if (number.starts_with('"')) number = number.substr(1, number.size() - 2);
     if (wire::is_json_number(number)) {
-      add_key(arguments_, member);
+      arguments_ += ',';
+      append_key(arguments_, member);
       arguments_ += number;
     } else if (member.json != "null") {
-      ++changes_["values_left_out"];
+      ++changes()["values_left_out"];
     }
   }
 }
 
-void BlockRewriter::add_member(std::string& json, const RowMember& member) {
-  if (member.is_repaired) ++changes_["texts_repaired"];
-  add_key(json, member);
-  add_value(json, member.json);
-}
-
-void BlockRewriter::add_key(std::string& json, const RowMember& member) {
-  json += ',';
-  if (member.is_plain) {
-    json += '"';
-    json += member.key;
-    json += '"';
-  } else {
-    wire::append_json_string(json, member.key);
-  }
-  json += ':';
-}
-
-void BlockRewriter::add_value(std::string& json, std::string_view value) {
-  const bool is_copied = value.starts_with('"') || is_literal(value) || wire::is_json_number(value);
-  if (is_copied) {
-    json += value;
-    return;
-  }
-  const bool is_nested = value.starts_with('{') || value.starts_with('[');
-  bool is_repaired = false;
-  if (is_nested && wire::append_strict_json(json, value, false, &is_repaired)) {
-    if (is_repaired) ++changes_["texts_repaired"];
-    return;
-  }
-  ++changes_["values_quoted"];
-  wire::append_json_string(json, value);
-}
-
 /// The plugin multiplies tensor sizes by the sizes of their types, and drops a run that has lists
 /// of tensors. Inputs whose size it does not know are left out.
-void BlockRewriter::add_collective_inputs(Members arguments) {
+void PluginRows::add_collective_inputs(Members arguments) {
   const RowMember* const listed_dims = find(arguments, Argument::input_dims);
   const RowMember* const listed_types = find(arguments, Argument::input_types);
   if (listed_dims == nullptr || listed_types == nullptr) return;

@@ -1,0 +1,72 @@
+// The rows of a file for torch-tb-profiler: what the model holds is regenerated, everything else in
+// a row is kept.
+// Non-numeric kernel and memory values are left out, and so are `args` that are not an object on
+// rows that need an object; both are counted.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include <tbtrace/convert.h>
+#include <tbtrace/trace.h>
+
+#include "converters/repeated_keys.h"
+#include "converters/row_document.h"
+#include "dialects/row_writer.h"
+
+namespace tbtrace::converters {
+
+class PluginDocument final : public RowDocument {
+ public:
+  PluginDocument(const Trace& trace, bool infer_steps, io::ByteSink& sink)
+      : RowDocument(trace, sink), writer_(trace, Dialect::plugin, infer_steps) {}
+
+  std::unique_ptr<readers::BlockSink> make() override;
+
+ private:
+  void write_start(std::string& json) override { writer_.begin(json); }
+  void write_end(std::string& json) override;
+
+  dialects::RowWriter writer_;
+};
+
+class PluginRows final : public RowBlock {
+ public:
+  PluginRows(const Trace& trace, const dialects::RowWriter& writer, RowDocument& document);
+
+  void add(const EventBatch& rows) override;
+
+ private:
+  using Members = std::span<const RowMember>;
+
+  void range(EventId event, Members members, Members arguments);
+  void memory(const EventBatch& rows, const MemoryRecord& record, Members members,
+              Members arguments);
+  void other(const EventBatch& rows, const EventBatch::Other& row, RowKind kind, Members members,
+             Members arguments);
+
+  const dialects::Place& place(const EventBatch& rows, TrackId track, bool has_thread);
+  /// Adds all members except those of these fields.
+  void add_members(Members members, std::uint32_t written, std::string_view written_key = {});
+  struct Arguments {
+    ArgumentSet written = {};      ///< those that RowWriter writes
+    bool is_device_row = false;    ///< its `device` is written by RowWriter
+    bool must_be_numbers = false;  ///< arguments that consumers calculate with
+  };
+  void add_arguments(Members arguments, const Arguments& how);
+  void add_collective_inputs(Members arguments);
+
+  const Trace& trace_;
+  const dialects::RowWriter& writer_;
+  dialects::RowTexts texts_;
+  std::string members_;
+  std::string arguments_;
+  std::string bare_args_;
+  RepeatedKeys repeated_keys_;
+  std::unordered_map<std::string, dialects::Place> places_;
+};
+
+}  // namespace tbtrace::converters

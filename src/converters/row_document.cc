@@ -1,0 +1,66 @@
+#include "converters/row_document.h"
+
+#include "converters/kineto_rows.h"
+#include "converters/plugin_rows.h"
+
+namespace tbtrace::converters {
+namespace {
+
+constexpr std::string_view kRowEnd = ",\n";
+
+}  // namespace
+
+std::unique_ptr<RowDocument> RowDocument::create(const Trace& trace, Dialect dialect,
+                                                 bool infer_steps, io::ByteSink& sink) {
+  if (dialect == Dialect::kineto) return std::make_unique<KinetoDocument>(trace, infer_steps, sink);
+  return std::make_unique<PluginDocument>(trace, infer_steps, sink);
+}
+
+Status RowDocument::begin() {
+  std::string text;
+  write_start(text);
+  return sink_.write(text);
+}
+
+/// The comma after the last row is written only before the next row, if there is one.
+Status RowDocument::add(std::string_view rows, std::size_t first_range, std::size_t ranges,
+                        const Changes& changes) {
+  if (first_range != ranges_ || first_range + ranges > trace_.events().size()) {
+    return readers::changed_while_read();
+  }
+  ranges_ += ranges;
+  count(changes);
+  if (rows.empty()) return {};
+  if (has_rows_) {
+    if (Status written = sink_.write(kRowEnd); !written.ok()) return written;
+  }
+  has_rows_ = true;
+  return sink_.write(rows.substr(0, rows.size() - kRowEnd.size()));
+}
+
+Status RowDocument::end() {
+  if (ranges_ != trace_.events().size()) return readers::changed_while_read();
+  std::string text(has_rows_ ? kRowEnd : std::string_view());
+  write_end(text);
+  return sink_.write(text);
+}
+
+void RowDocument::count(const Changes& changes) {
+  for (const auto& [id, count] : changes) changes_[id] += count;
+}
+
+void RowBlock::begin(EventId first_range) {
+  first_range_ = index(first_range);
+  ranges_ = 0;
+  text_.clear();
+  changes_.clear();
+}
+
+bool RowBlock::take_ranges(const Trace& trace, std::size_t ranges) {
+  ranges_ = ranges;
+  return first_range_ + ranges_ <= trace.events().size();
+}
+
+Status RowBlock::finish() { return document_.add(text_, first_range_, ranges_, changes_); }
+
+}  // namespace tbtrace::converters
