@@ -45,6 +45,7 @@ int exit_code(const Status& status) {
     case StatusCode::out_of_memory:
       return kUnreadableInput;
     case StatusCode::unwritable_output:
+    case StatusCode::output_exists:
       return kUnwritableOutput;
   }
   return kWrongUsage;

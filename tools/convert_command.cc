@@ -40,6 +40,11 @@ std::string size_text(std::uint64_t bytes) {
   return std::to_string(bytes / 1'000'000) + " MB";
 }
 
+std::string explained(const Status& failure) {
+  const bool exists = failure.code() == StatusCode::output_exists;
+  return failure.message() + (exists ? "; --overwrite replaces it, --skip-existing leaves it" : "");
+}
+
 class Report {
  public:
   Report(bool as_text, Console& console) : as_text_(as_text), console_(console) {}
@@ -48,7 +53,7 @@ class Report {
     const std::string subject = subject_of(input.input);
     warn_of_issues(subject, input.issues, console_);
     if (input.state == ConvertedInput::State::failed) {
-      console_.error(subject, input.status.message());
+      console_.error(subject, explained(input.status));
       return;
     }
     if (!as_text_) return;
@@ -191,11 +196,11 @@ int convert(const std::vector<std::string>& inputs, const StandardOptions& stand
     console.note(path, "was ignored: it is not a trace, or cannot be searched");
   }
   for (const auto& [run, status] : conversion->failed_runs) {
-    console.error(run, status.message());
+    console.error(run, explained(status));
   }
   tell_leftovers(conversion->leftovers, console);
   if (as_json) {
-    std::cout << conversion_json(*conversion, standard.output);
+    std::cout << conversion_json(*conversion);
   } else {
     report.sum_up(*conversion, standard.output);
   }

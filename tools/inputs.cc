@@ -86,10 +86,11 @@ int finish(const Status& status, const Subjects& subjects, Console& console) {
   std::string_view subject = subjects.verb;
   if (status.code() == StatusCode::out_of_memory) {
     subject = subjects.input;
-  } else if (status.code() == StatusCode::unwritable_output) {
+  } else if (exit_code(status) == kUnwritableOutput) {
     subject = subjects.output == "-" ? "standard output" : std::string_view(subjects.output);
   }
-  console.error(subject, status.message());
+  const bool exists = status.code() == StatusCode::output_exists;
+  console.error(subject, status.message() + (exists ? "; --overwrite replaces it" : ""));
   return exit_code(status);
 }
 

@@ -101,9 +101,6 @@ std::string take_figures(const OptionParser& parser, OpsOptions& ops) {
     return "--per-event lists torch's events; it does not go with --strict-totals or --compat "
            "plugin";
   }
-  if (ops.summary.figures == Figures::plugin && ops.summary.group_by_stack_n > 0) {
-    return "--compat plugin does not group by stacks";
-  }
   return {};
 }
 
@@ -126,7 +123,7 @@ ReadOptions reading_for(const OpsOptions& ops, ReadOptions reading) {
 Result<std::string> summary_text(const OpsOptions& ops, std::span<const Trace* const> traces) {
   const OperatorSummary summary = operator_summary(traces, ops.summary);
   if (ops.format == TableFormat::text) return summary.table(ops.table);
-  if (ops.format == TableFormat::json) return operator_summary_json(summary, traces, ops.table);
+  if (ops.format == TableFormat::json) return summary.json(ops.table);
   const Result<Table> rows = summary.report(ops.table);
   if (!rows.ok()) return rows.status();
   return ops.format == TableFormat::csv ? table_csv(*rows) : table_markdown(*rows);

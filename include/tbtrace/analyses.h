@@ -6,7 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -43,19 +45,27 @@ struct ThreadTotal {
   std::int64_t idle_ns = 0;
 };
 
+/// What is known about the traces that a result was computed from: sums over all of them.
+struct SourceReport {
+  std::map<std::string, std::uint64_t, std::less<>> issues;  ///< how often, by Issue::id
+  LinkReport links;
+};
+
 /// What prof.key_averages() returns in Python, from a live recording or from a file.
 class OperatorSummary {
  public:
-  OperatorSummary(OperatorRows rows, Figures figures, std::int64_t window_ns = 0,
-                  std::vector<ThreadTotal> threads = {})
+  OperatorSummary(OperatorRows rows, Figures figures, SourceReport source = {},
+                  std::int64_t window_ns = 0, std::vector<ThreadTotal> threads = {})
       : rows_(std::move(rows)),
         figures_(figures),
+        source_(std::move(source)),
         window_ns_(window_ns),
         threads_(std::move(threads)) {}
 
   std::span<const OperatorRow> rows() const { return rows_.rows; }
   const OperatorRows& data() const { return rows_; }
   Figures figures() const { return figures_; }
+  const SourceReport& source() const { return source_; }
 
   /// The text that torch prints; every line ends in a newline. Fails if an option names something
   /// that does not exist.
@@ -63,6 +73,10 @@ class OperatorSummary {
 
   /// The rows as a neutral table, sorted and cut as `options` say, for the writers.
   Result<Table> report(const TableOptions& options = {.row_limit = -1}) const;
+
+  /// One JSON object (`tbtrace.ops/1`): the rows that `options` select, totals over all rows, and
+  /// source().
+  Result<std::string> json(const TableOptions& options = {.row_limit = -1}) const;
 
   /// Sums over all rows, as in the footer of the table.
   Duration self_cpu_time_total() const;
@@ -75,6 +89,7 @@ class OperatorSummary {
  private:
   OperatorRows rows_;
   Figures figures_;
+  SourceReport source_;
   std::int64_t window_ns_;
   std::vector<ThreadTotal> threads_;
 };
@@ -109,20 +124,24 @@ struct FunctionEvent : OperatorRow {
 class EventList {
  public:
   /// `facts`: what a table needs to know besides the events; its `rows` are empty.
-  EventList(std::vector<FunctionEvent> events, OperatorRows facts)
-      : events_(std::move(events)), facts_(std::move(facts)) {}
+  EventList(std::vector<FunctionEvent> events, OperatorRows facts, SourceReport source = {})
+      : events_(std::move(events)), facts_(std::move(facts)), source_(std::move(source)) {}
 
   std::size_t size() const { return events_.size(); }
   const FunctionEvent& operator[](std::size_t row) const { return events_[row]; }
   auto begin() const { return events_.begin(); }
   auto end() const { return events_.end(); }
+  const SourceReport& source() const { return source_; }
 
   Result<std::string> table(const TableOptions& options = {}) const;
   Result<Table> report(const TableOptions& options = {.row_limit = -1}) const;
+  /// One JSON object (`tbtrace.ops/1`): the rows that `options` select, and source().
+  Result<std::string> json(const TableOptions& options = {.row_limit = -1}) const;
 
  private:
   std::vector<FunctionEvent> events_;
   OperatorRows facts_;  // without rows
+  SourceReport source_;
 };
 
 EventList events(const Trace& trace);
@@ -130,7 +149,7 @@ EventList events(std::span<const Trace* const> traces);
 
 /// Writes the rows of events(traces), each as soon as it is computed. Memory is that of the data
 /// the rows are computed from, about 60 bytes per event. The text is the same as that of
-/// EventList::table() and event_list_json(), and for CSV and Markdown as that of table_csv() and
+/// EventList::table() and json(), and for CSV and Markdown as that of table_csv() and
 /// table_markdown() for EventList::report(). A file appears by rename, complete or not at all; `-`
 /// is standard output. An option that does not exist is reported before anything is written.
 Status write_events(std::span<const Trace* const> traces, const std::string& path,
@@ -142,14 +161,6 @@ Status write_events(std::span<const Trace* const> traces, std::ostream& stream, 
 
 /// Fails if the sort key, or the time unit of a text table, does not exist.
 Status check_table_options(const TableOptions& options, TableFormat format);
-
-/// One JSON object (`tbtrace.ops/1`): the rows that `options` select, totals over all rows, and the
-/// issues and links of the traces that the result was computed from.
-Result<std::string> operator_summary_json(const OperatorSummary& summary,
-                                          std::span<const Trace* const> traces,
-                                          const TableOptions& options = {.row_limit = -1});
-Result<std::string> event_list_json(const EventList& events, std::span<const Trace* const> traces,
-                                    const TableOptions& options = {.row_limit = -1});
 
 struct FlameGraphOptions {
   /// `self_cpu_time_total`, `self_device_time_total` (or `self_cuda_time_total` and the like),
@@ -171,8 +182,10 @@ Status check_stack_metric(std::string_view metric);
 /// The lines that prof.export_stacks(path, metric) writes; several recordings are joined as above.
 Result<std::string> exported_stacks(std::span<const Trace* const> traces, std::string_view metric);
 
-/// The same, to a file or to standard output (`-`), line by line.
+/// The same, line by line, to a file or to standard output (`-`), or to a stream.
 Status write_exported_stacks(std::span<const Trace* const> traces, const std::string& path,
                              std::string_view metric, bool overwrite = false);
+Status write_exported_stacks(std::span<const Trace* const> traces, std::ostream& stream,
+                             std::string_view metric);
 
 }  // namespace tbtrace

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <map>
 #include <optional>
 #include <string>
@@ -46,6 +47,9 @@ struct ChromeTraceOptions {
 /// Writes a trace as Chrome JSON, gzip if the path ends in `.gz`. The file contains only what the
 /// Trace holds; convert_to_log_directory() keeps everything in the input file.
 Result<Changes> write_chrome_trace(const Trace& trace, const std::string& path,
+                                   const ChromeTraceOptions& options = {});
+/// The same to a stream, not compressed. After a failure the stream holds part of the text.
+Result<Changes> write_chrome_trace(const Trace& trace, std::ostream& stream,
                                    const ChromeTraceOptions& options = {});
 
 /// What a log directory contains.
@@ -126,6 +130,7 @@ struct Leftovers {
 };
 
 struct Conversion {
+  std::string directory;                 ///< the log directory
   std::vector<ConvertedInput> inputs;    ///< in the order in which they were found
   std::vector<std::string> passed_over;  ///< files in searched directories that are not traces
   /// Folders of the log directory in which something could not be written or moved, and why. Inputs
@@ -145,6 +150,6 @@ Result<Conversion> convert_to_log_directory(const std::vector<std::string>& inpu
                                             const ConvertOptions& options = {});
 
 /// One JSON object (`tbtrace.convert/1`) with the outcome of every input.
-std::string conversion_json(const Conversion& conversion, const std::string& directory);
+std::string conversion_json(const Conversion& conversion);
 
 }  // namespace tbtrace

@@ -1,9 +1,11 @@
 // Errors as values: Status, and Result<T> for a value or a Status.
 // Both own what they hold; views into them live as long as they do.
 // Immutable after construction, so const access is safe from any thread.
-// The library never throws for bad input; it returns one of these. If there is not enough memory
-// for a result, functions of all headers may throw std::bad_alloc or std::length_error and leave
-// nothing half written.
+// Functions return one of these for bad input, wrong options and outputs that cannot be written.
+// Only what is ported from Python (schedule(), Profiler, SummaryWriter) throws
+// std::invalid_argument for wrong arguments, as in Python. If there is not enough memory for a
+// result, functions of all headers may throw std::bad_alloc or std::length_error and leave nothing
+// half written. Messages name no option of the command line: it adds its own.
 #pragma once
 
 #include <concepts>
@@ -22,7 +24,8 @@ enum class StatusCode : std::uint8_t {
   ok,
   invalid_argument,   ///< the caller asked for something that does not exist (exit code 2)
   unreadable_input,   ///< an input could not be opened or is not a trace (exit code 3)
-  unwritable_output,  ///< an output could not be written, or exists already (exit code 5)
+  unwritable_output,  ///< an output could not be written (exit code 5)
+  output_exists,      ///< an output exists already and was not to be replaced (exit code 5)
   check_failed,       ///< a requested check failed, such as `strict` (exit code 1)
   cancelled,          ///< a callback of the caller ended it (the command line never cancels)
   out_of_memory,      ///< an input needs more memory than there is (exit code 3)

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include <tbtrace/device.h>
 #include <tbtrace/export.h>
 #include <tbtrace/report.h>
 #include <tbtrace/trace.h>
@@ -75,16 +76,16 @@ struct StepTime {
   /// order of StepBreakdown::memory_devices; nullopt if there is no such record.
   std::vector<std::optional<std::int64_t>> peak_memory_bytes;
 
-  std::int64_t length_ns() const { return end_ns - start_ns; }
+  std::int64_t duration_ns() const { return end_ns - start_ns; }
   std::int64_t ns(StepRole role) const { return role_ns[static_cast<std::size_t>(role)]; }
   /// Share of the step during which a kernel ran, 0 to 1. `device`: an index in
   /// StepBreakdown::devices.
   double utilization(std::size_t device) const;
 };
 
-/// A memory device: c10::DeviceType's number, and the device index, -1 if it has none.
+/// A device with memory, and its index, -1 if it has none.
 struct StepMemoryDevice {
-  std::int16_t type = 0;
+  DeviceType type = DeviceType::cpu;
   std::int16_t id = -1;
 
   bool operator==(const StepMemoryDevice&) const = default;
@@ -108,7 +109,7 @@ struct StepBreakdown {
 
   /// Mean over the steps; 0 if there are none.
   double mean_ns(StepRole role) const;
-  double mean_length_ns() const;
+  double mean_duration_ns() const;
   /// The plugin's `GPU Utilization`: busy_ns as a share of the time from the first step's start to
   /// the last one's end, 0 to 1.
   double utilization(std::size_t device) const;

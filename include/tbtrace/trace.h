@@ -87,7 +87,7 @@ struct MemoryRecord {
   std::int64_t total_allocated_bytes = -1;  ///< on the device afterwards; -1: not in the file
   TrackId track = {};                       ///< the thread that allocated or freed
   std::uint32_t event_rank = 0;             ///< `Ev Idx` + 1, 0 if there is none
-  std::int16_t device_type = 0;             ///< c10::DeviceType's number
+  DeviceType device_type = DeviceType::cpu;
   std::int16_t device_id = -1;
   bool out_of_memory = false;
 };

@@ -4,6 +4,7 @@
 // Files appear by rename, complete or not at all; an existing file is a failure unless `overwrite`.
 #pragma once
 
+#include <iosfwd>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -60,9 +61,11 @@ struct FlameGraphPngOptions {
 Result<std::string> flame_graph_png(const StackTree& stacks,
                                     const FlameGraphPngOptions& options = {});
 
-/// The same, to files; `-` is standard output. Folded stacks are written line by line.
+/// The same, to files; `-` is standard output. Folded stacks are written line by line, to a stream
+/// as well.
 Status write_folded_stacks(const StackTree& stacks, const std::string& path,
                            bool overwrite = false);
+Status write_folded_stacks(const StackTree& stacks, std::ostream& stream);
 Status write_flame_graph_svg(const StackTree& stacks, const std::string& path,
                              const FlameGraphSvgOptions& options = {}, bool overwrite = false);
 Status write_flame_graph_png(const StackTree& stacks, const std::string& path,

@@ -31,13 +31,15 @@ void for_each_memory_owner(const Trace& trace, const CallTree& tree,
   }
 }
 
-bool is_cpu_memory(int device_type) {
-  return device_type == 0 || device_type == 2 || device_type == 5;  // CPU, MKLDNN, IDEEP
+bool is_cpu_memory(DeviceType device) {
+  constexpr DeviceType kMkldnn{2};
+  constexpr DeviceType kIdeep{5};
+  return device == DeviceType::cpu || device == kMkldnn || device == kIdeep;
 }
 
-bool is_device_memory(int device_type) {
-  return device_type == 1 || device_type == 6 || device_type == 12 ||
-         device_type == 20;  // CUDA, HIP, XPU, PrivateUse1
+bool is_device_memory(DeviceType device) {
+  return device == DeviceType::cuda || device == DeviceType::hip || device == DeviceType::xpu ||
+         device == DeviceType::privateuse1;
 }
 
 }  // namespace tbtrace::analyses

@@ -22,8 +22,8 @@ EventId owner_of_work(const CallTree& tree, const DeviceLink& link);
 void for_each_memory_owner(const Trace& trace, const CallTree& tree,
                            const std::function<void(const MemoryRecord&, EventId)>& visit);
 
-/// By c10::DeviceType number: host memory, and memory of what torch counts as a device.
-bool is_cpu_memory(int device_type);
-bool is_device_memory(int device_type);
+/// Host memory, and memory of what torch counts as a device.
+bool is_cpu_memory(DeviceType device);
+bool is_device_memory(DeviceType device);
 
 }  // namespace tbtrace::analyses

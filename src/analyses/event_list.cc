@@ -5,6 +5,7 @@
 #include <tbtrace/analyses.h>
 
 #include "analyses/event_rows.h"
+#include "analyses/source_report.h"
 
 namespace tbtrace {
 
@@ -18,7 +19,7 @@ EventList events(std::span<const Trace* const> traces) {
   std::vector<FunctionEvent> list;
   list.reserve(rows.size());
   for (std::size_t row = 0; row < rows.size(); ++row) list.push_back(rows.event(row));
-  return EventList(std::move(list), rows.facts());
+  return EventList(std::move(list), rows.facts(), analyses::source_report(traces));
 }
 
 }  // namespace tbtrace

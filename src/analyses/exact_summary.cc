@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -12,9 +11,9 @@
 #include "analyses/flops.h"
 #include "analyses/operator_rows.h"
 #include "analyses/row_groups.h"
+#include "analyses/source_report.h"
+#include "analyses/stack_groups.h"
 #include "analyses/torch_names.h"
-#include "analyses/torch_stacks.h"
-#include "analyses/torch_tree.h"
 #include "base/bounded_sum.h"
 #include "base/column.h"
 #include "report/duration.h"
@@ -66,7 +65,7 @@ class ExactSummary {
 
   void add(const Trace& trace) {
     names_ = std::make_unique<TorchNames>(trace);
-    prepare_stacks(trace);
+    stacks_ = std::make_unique<StackGroups>(trace, *names_, options_.group_by_stack_n);
     find_rows(trace);
     add_spent(trace);
     add_ranges(trace);
@@ -86,17 +85,11 @@ class ExactSummary {
     rows.rows = std::move(groups_.rows());
     rows.rows.push_back(idle_row());
     rows.rows.push_back(unattributed_row());
-    return OperatorSummary(std::move(rows), Figures::exact, window_ns_, std::move(threads_));
+    return OperatorSummary(std::move(rows), Figures::exact, source_report(traces), window_ns_,
+                           std::move(threads_));
   }
 
  private:
-  void prepare_stacks(const Trace& trace) {
-    stacks_.reset();
-    if (options_.group_by_stack_n <= 0 || trace.argument(Argument::call_stack).empty()) return;
-    tree_.emplace(trace, ForwardThreads(trace));
-    stacks_ = std::make_unique<TorchStacks>(trace, *tree_, *names_);
-  }
-
   void find_rows(const Trace& trace) {
     row_of_range_.resize(trace.events().size(), 0);
     for (const EventId event : call_tree_of(trace).ranges()) {
@@ -222,16 +215,8 @@ class ExactSummary {
       shapes = shapes_of(trace, inputs_of(trace, event));
       key.shapes = groups_.number(shapes);
     }
-    std::vector<std::string> stack;
-    if (stacks_ != nullptr) {
-      const auto count = static_cast<std::size_t>(options_.group_by_stack_n);
-      std::string joined;
-      for (const NameId frame : stacks_->frames(stacks_->of(event), count)) {
-        stack.emplace_back(names_->text(frame));
-        joined += stack.back() + '\0';
-      }
-      key.stack = groups_.number(joined);
-    }
+    std::vector<std::string> stack = stacks_->of(event);
+    key.stack = groups_.number(joined(stack));
     bool added = false;
     const std::size_t row = groups_.find(key, added);
     if (added) {
@@ -283,8 +268,7 @@ class ExactSummary {
 
   // For the trace that is being added.
   std::unique_ptr<TorchNames> names_;
-  std::optional<TorchTree> tree_;
-  std::unique_ptr<TorchStacks> stacks_;
+  std::unique_ptr<StackGroups> stacks_;
   Column<std::uint32_t> row_of_range_;  // by event
   std::vector<Spent> below_;            // by event: used by it and everything below it
 };

@@ -5,6 +5,7 @@
 #include "analyses/operator_rows.h"
 #include "analyses/plugin_operators.h"
 #include "analyses/row_groups.h"
+#include "analyses/source_report.h"
 #include "base/bounded_sum.h"
 #include "report/duration.h"
 
@@ -146,7 +147,7 @@ OperatorSummary operator_summary(std::span<const Trace* const> traces,
   OperatorRows rows = analyses::table_facts(traces);
   rows.grouped_by_shape = options.group_by_input_shape;
   rows.rows = std::move(averages).finish();
-  return OperatorSummary(std::move(rows), Figures::torch);
+  return OperatorSummary(std::move(rows), Figures::torch, analyses::source_report(traces));
 }
 
 }  // namespace tbtrace

@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <string>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analyses/operator_rows.h"
 #include "analyses/plugin_rules.h"
 #include "analyses/plugin_tree.h"
 #include "analyses/row_groups.h"
+#include "analyses/source_report.h"
+#include "analyses/stack_groups.h"
+#include "analyses/torch_names.h"
 #include "report/duration.h"
 
 namespace tbtrace::analyses {
@@ -71,18 +74,29 @@ OperatorSummary plugin_summary(std::span<const Trace* const> traces,
   bool any_device = false;
   for (const Trace* trace : traces) {
     const PluginTree tree(*trace);
+    TorchNames names(*trace);
+    StackGroups stacks(*trace, names, options.group_by_stack_n);
     for (const PluginTree::NodeId id : tree.operators()) {
       const PluginTree::Node& node = tree.node(id);
+      std::string overload;  // part of the name here
+      if (options.group_by_overload_name && trace->kind(node.event) == EventKind::cpu_op) {
+        overload = names.text(names.get(trace->events().name(node.event), true).overload);
+      }
       std::string shapes;
       if (options.group_by_input_shape) {
         shapes = python_list(trace->argument_text(node.event, Argument::input_dims));
       }
+      std::vector<std::string> stack = stacks.of(node.event);
       bool added = false;
-      const std::size_t row = groups.find(
-          {.name = groups.number(trace->name(node.event)), .shapes = groups.number(shapes)}, added);
+      const std::size_t row = groups.find({.name = groups.number(trace->name(node.event)),
+                                           .shapes = groups.number(shapes),
+                                           .stack = groups.number(joined(stack))},
+                                          added);
       if (added) {
         sums.emplace_back();
-        groups[row].input_shapes = shapes;
+        groups[row].overload_name = std::move(overload);
+        groups[row].input_shapes = std::move(shapes);
+        groups[row].stack = std::move(stack);
       }
       ++groups[row].count;
       sums[row].host += node.end - node.start;
@@ -111,7 +125,7 @@ OperatorSummary plugin_summary(std::span<const Trace* const> traces,
                      return any_device ? a.self_device_time_total.us > b.self_device_time_total.us
                                        : a.self_cpu_time_total.us > b.self_cpu_time_total.us;
                    });
-  return OperatorSummary(std::move(rows), Figures::plugin);
+  return OperatorSummary(std::move(rows), Figures::plugin, source_report(traces));
 }
 
 }  // namespace tbtrace::analyses

@@ -113,15 +113,15 @@ double share(std::int64_t part_ns, std::int64_t of_ns) {
 }  // namespace
 
 double StepTime::utilization(std::size_t device) const {
-  return share(busy_ns[device], length_ns());
+  return share(busy_ns[device], duration_ns());
 }
 
 double StepBreakdown::mean_ns(StepRole role) const {
   return mean(steps, [role](const StepTime& step) { return step.ns(role); });
 }
 
-double StepBreakdown::mean_length_ns() const {
-  return mean(steps, [](const StepTime& step) { return step.length_ns(); });
+double StepBreakdown::mean_duration_ns() const {
+  return mean(steps, [](const StepTime& step) { return step.duration_ns(); });
 }
 
 double StepBreakdown::utilization(std::size_t device) const {

@@ -89,7 +89,7 @@ void add_busy_times(StepBreakdown& breakdown, const Trace& trace, const StepRule
 }
 
 void add_memory_peaks(StepBreakdown& breakdown, const Trace& trace) {
-  std::map<std::pair<std::int16_t, std::int16_t>, MemoryCurve> curves;
+  std::map<std::pair<DeviceType, std::int16_t>, MemoryCurve> curves;
   for (const MemoryRecord& record : trace.memory()) {
     if (record.total_allocated_bytes < 0) continue;
     curves[{record.device_type, record.device_id}].add(record.time_ns,

@@ -10,23 +10,12 @@ namespace {
 
 /// The device type's name, and the device index.
 std::string label(const StepMemoryDevice& device) {
-  constexpr auto kNames = std::to_array<std::pair<int, const char*>>({{0, "cpu"},
-                                                                      {1, "cuda"},
-                                                                      {6, "hip"},
-                                                                      {12, "xpu"},
-                                                                      {13, "mps"},
-                                                                      {15, "hpu"},
-                                                                      {19, "mtia"},
-                                                                      {20, "privateuse1"}});
-  std::string text = "type" + std::to_string(device.type);
-  for (const auto& [type, name] : kNames) {
-    if (type == device.type) text = name;
-  }
-  return device.id < 0 ? text : text + "_" + std::to_string(device.id);
+  const std::string type = device_type_key(device.type);
+  return device.id < 0 ? type : type + "_" + std::to_string(device.id);
 }
 
 std::vector<std::string> columns_of(const StepBreakdown& breakdown) {
-  std::vector<std::string> columns = {"step", "number", "start_ns", "end_ns", "length_ns"};
+  std::vector<std::string> columns = {"step", "number", "start_ns", "end_ns", "duration_ns"};
   for (std::size_t role = 0; role < kStepRoles; ++role) {
     columns.push_back(std::string(step_role_name(static_cast<StepRole>(role))) + "_ns");
   }
@@ -47,7 +36,7 @@ Cell optional_cell(const std::optional<std::int64_t>& value) {
 }
 
 std::vector<Cell> row_of(const StepTime& step) {
-  std::vector<Cell> row = {step.name, step.number, step.start_ns, step.end_ns, step.length_ns()};
+  std::vector<Cell> row = {step.name, step.number, step.start_ns, step.end_ns, step.duration_ns()};
   row.insert(row.end(), step.role_ns.begin(), step.role_ns.end());
   row.emplace_back(step.launched);
   for (std::size_t device = 0; device < step.busy_ns.size(); ++device) {
@@ -60,7 +49,7 @@ std::vector<Cell> row_of(const StepTime& step) {
 }
 
 std::vector<Cell> average_of(const StepBreakdown& breakdown) {
-  std::vector<Cell> row = {std::string("[average]"), {}, {}, {}, breakdown.mean_length_ns()};
+  std::vector<Cell> row = {std::string("[average]"), {}, {}, {}, breakdown.mean_duration_ns()};
   for (std::size_t role = 0; role < kStepRoles; ++role) {
     row.emplace_back(breakdown.mean_ns(static_cast<StepRole>(role)));
   }

@@ -129,7 +129,7 @@ void add_up_device_time(TorchRows& list, std::size_t threads) {
   };
   for (std::uint32_t number = 0; number < list.rows.size(); ++number) {
     const Row& row = list.rows[number];
-    if (row.device != DeviceType::cpu && (row.flags & TorchRows::kAsync) == 0) {
+    if (row.device() != DeviceType::cpu && (row.flags & TorchRows::kAsync) == 0) {
       list.device[number] = {row.elapsed_us(), row.elapsed_us()};
     }
     if (!row.in_tree()) continue;

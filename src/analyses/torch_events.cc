@@ -73,7 +73,7 @@ class Collector {
   /// Adds a row for each record that is inside no event.
   void add_memory_rows(TorchMemory& memory) {
     for (const Row& row : list_.rows) {
-      if (row.device != DeviceType::cpu) continue;
+      if (row.device() != DeviceType::cpu) continue;
       memory.cover(trace_.events().start_ns(row.event), end_ns(row.event));
     }
     leftovers_ = memory.leftovers();
@@ -98,7 +98,7 @@ class Collector {
       TorchRows::Memory bytes;
       if (row.event == EventId::none) {
         bytes = leftover++->bytes;
-      } else if (row.device == DeviceType::cpu) {
+      } else if (row.device() == DeviceType::cpu) {
         bytes = memory.within(trace_.events().start_ns(row.event), end_ns(row.event));
       }
       if (bytes != TorchRows::Memory()) list_.memory.push_back({number, bytes});
@@ -135,7 +135,7 @@ class Collector {
     row.event = event;
     row.track = trace_.events().track(event);
     row.parent = TorchRows::kNone;
-    row.device = category.device;
+    row.device_number = static_cast<std::uint8_t>(category.device);
     list_.rows.push_back(row);
   }
 

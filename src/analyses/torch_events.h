@@ -50,7 +50,7 @@ class TorchEvents {
   std::uint32_t parent(std::size_t row) const { return list_.rows[row].parent; }
   bool is_async(std::size_t row) const { return has(row, TorchRows::kAsync); }
   bool is_user_annotation(std::size_t row) const { return has(row, TorchRows::kAnnotation); }
-  DeviceType device_type(std::size_t row) const { return list_.rows[row].device; }
+  DeviceType device_type(std::size_t row) const { return list_.rows[row].device(); }
 
   double cpu_time_us(std::size_t row) const {
     return device_type(row) == DeviceType::cpu ? list_.rows[row].elapsed_us() : 0;

@@ -32,9 +32,10 @@ struct TorchRows {
     std::uint32_t parent;
     TrackId track : TraceBuilder::kTrackBits;
     std::uint8_t flags : 3;
-    DeviceType device : 3;
+    std::uint8_t device_number : 5;  // of a category, so a device with a name
 
     bool in_tree() const { return (flags & kInTree) != 0; }
+    DeviceType device() const { return static_cast<DeviceType>(device_number); }
     double elapsed_us() const { return end_us - start_us; }
   };
 

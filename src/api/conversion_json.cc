@@ -74,14 +74,14 @@ void add_input(wire::JsonEmitter& json, const ConvertedInput& input) {
 
 }  // namespace
 
-std::string conversion_json(const Conversion& conversion, const std::string& directory) {
+std::string conversion_json(const Conversion& conversion) {
   std::string text;
   wire::JsonEmitter json(text);
   json.begin_object();
   json.key("schema");
   json.text("tbtrace.convert/1");
   json.key("logdir");
-  json.text(directory);
+  json.text(conversion.directory);
   json.key("inputs");
   json.begin_array();
   for (const ConvertedInput& input : conversion.inputs) add_input(json, input);

@@ -6,6 +6,7 @@
 #include <tbtrace/writers.h>
 
 #include "analyses/event_rows.h"
+#include "analyses/source_report.h"
 #include "api/event_table.h"
 #include "io/text_sink.h"
 #include "report/row_order.h"
@@ -32,13 +33,13 @@ class ListedEvents final : public analyses::EventSource {
 };
 
 Result<std::string> text_of(std::span<const FunctionEvent> events, const OperatorRows& facts,
-                            std::span<const Trace* const> traces, TableFormat format,
+                            const SourceReport& source, TableFormat format,
                             const TableOptions& options) {
   if (Status known = check_table_options(options, format); !known.ok()) return known;
   ListedEvents rows(events, facts);
   const Result<report::RowOrder> order = report::sorted_rows(rows, options.sort_by);
   return io::text_of([&](io::TextSink& out) {
-    api::write_event_table(rows, *order, traces, format, options, out);
+    api::write_event_table(rows, *order, source, format, options, out);
   });
 }
 
@@ -53,7 +54,9 @@ class SortedEvents {
 
   Status write(TableFormat format, io::ByteSink& sink) {
     io::TextSink out(sink);
-    api::write_event_table(rows_, order_, traces_, format, options_, out);
+    SourceReport source;
+    if (format == TableFormat::json) source = analyses::source_report(traces_);
+    api::write_event_table(rows_, order_, source, format, options_, out);
     return out.finish();
   }
 
@@ -67,7 +70,11 @@ class SortedEvents {
 }  // namespace
 
 Result<std::string> EventList::table(const TableOptions& options) const {
-  return text_of(events_, facts_, {}, TableFormat::text, options);
+  return text_of(events_, facts_, source_, TableFormat::text, options);
+}
+
+Result<std::string> EventList::json(const TableOptions& options) const {
+  return text_of(events_, facts_, source_, TableFormat::json, options);
 }
 
 Result<Table> EventList::report(const TableOptions& options) const {
@@ -78,11 +85,6 @@ Result<Table> EventList::report(const TableOptions& options) const {
   Table table = {.columns = rows.columns(), .rows = {}};
   while (const std::vector<Cell>* row = rows.next()) table.rows.push_back(*row);
   return table;
-}
-
-Result<std::string> event_list_json(const EventList& events, std::span<const Trace* const> traces,
-                                    const TableOptions& options) {
-  return text_of({events.begin(), events.end()}, {}, traces, TableFormat::json, options);
 }
 
 Status write_events(std::span<const Trace* const> traces, const std::string& path,

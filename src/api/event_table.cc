@@ -104,8 +104,8 @@ const std::vector<Cell>* EventTable::next() {
 }
 
 void write_event_table(analyses::EventSource& events, const report::RowOrder& order,
-                       std::span<const Trace* const> traces, TableFormat format,
-                       const TableOptions& options, io::TextSink& out) {
+                       const SourceReport& source, TableFormat format, const TableOptions& options,
+                       io::TextSink& out) {
   EventTable table(events, order, options);
   switch (format) {
     case TableFormat::text:
@@ -116,7 +116,7 @@ void write_event_table(analyses::EventSource& events, const report::RowOrder& or
       return writers::write_markdown(table, out);
     case TableFormat::json:
       return writers::write_json(kOperatorSchema, table,
-                                 {{"issues", issues_json(traces)}, {"links", links_json(traces)}},
+                                 {{"issues", issues_json(source)}, {"links", links_json(source)}},
                                  out);
   }
 }

@@ -2,7 +2,6 @@
 // Refers to its arguments, which must outlive it. One thread at a time.
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -31,10 +30,9 @@ class EventTable final : public report::TableRows {
   std::vector<Cell> cells_;  // of the last row; their memory is reused
 };
 
-/// Writes the table in a format; a failed write ends it early. `traces`: their issues and links
-/// follow the rows in JSON.
+/// Writes the table in a format; a failed write ends it early. `source` follows the rows in JSON.
 void write_event_table(analyses::EventSource& events, const report::RowOrder& order,
-                       std::span<const Trace* const> traces, TableFormat format,
-                       const TableOptions& options, io::TextSink& out);
+                       const SourceReport& source, TableFormat format, const TableOptions& options,
+                       io::TextSink& out);
 
 }  // namespace tbtrace::api

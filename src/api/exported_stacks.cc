@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,12 @@ void write_lines(std::span<const Trace* const> traces, std::string_view metric, 
   }
 }
 
+Status write(std::span<const Trace* const> traces, std::string_view metric, io::ByteSink& sink) {
+  io::TextSink out(sink);
+  write_lines(traces, metric, out);
+  return out.finish();
+}
+
 }  // namespace
 
 Status check_stack_metric(std::string_view metric) {
@@ -70,11 +77,14 @@ Result<std::string> exported_stacks(std::span<const Trace* const> traces, std::s
 Status write_exported_stacks(std::span<const Trace* const> traces, const std::string& path,
                              std::string_view metric, bool overwrite) {
   if (Status known = check_stack_metric(metric); !known.ok()) return known;
-  return writers::write_file(path, overwrite, [&](io::ByteSink& sink) {
-    io::TextSink out(sink);
-    write_lines(traces, metric, out);
-    return out.finish();
-  });
+  return writers::write_file(path, overwrite,
+                             [&](io::ByteSink& sink) { return write(traces, metric, sink); });
+}
+
+Status write_exported_stacks(std::span<const Trace* const> traces, std::ostream& stream,
+                             std::string_view metric) {
+  if (Status known = check_stack_metric(metric); !known.ok()) return known;
+  return write(traces, metric, *io::stream_sink(stream));
 }
 
 }  // namespace tbtrace

@@ -1,22 +1,14 @@
 #include "api/json_members.h"
 
-#include <cstdint>
-#include <map>
-
-#include "base/bounded_sum.h"
 #include "wire/json_emitter.h"
 
 namespace tbtrace::api {
 
-std::string issues_json(std::span<const Trace* const> traces) {
-  std::map<std::string_view, std::uint64_t> counts;
-  for (const Trace* trace : traces) {
-    for (const Issue& issue : trace->issues()) counts[issue.id] += issue.count;
-  }
+std::string issues_json(const SourceReport& source) {
   std::string text;
   wire::JsonEmitter json(text);
   json.begin_object();
-  for (const auto& [id, count] : counts) {
+  for (const auto& [id, count] : source.issues) {
     json.key(id);
     json.integer(count);
   }
@@ -24,22 +16,8 @@ std::string issues_json(std::span<const Trace* const> traces) {
   return text;
 }
 
-std::string links_json(std::span<const Trace* const> traces) {
-  LinkReport sum;
-  for (const Trace* trace : traces) {
-    const LinkReport& links = trace->links();
-    sum.external_ids_valid = sum.external_ids_valid && links.external_ids_valid;
-    sum.launch_by_correlation += links.launch_by_correlation;
-    sum.launch_by_flow += links.launch_by_flow;
-    sum.launch_unknown += links.launch_unknown;
-    sum.operator_by_external_id += links.operator_by_external_id;
-    sum.operator_by_flow += links.operator_by_flow;
-    sum.operator_by_containment += links.operator_by_containment;
-    sum.operator_unknown += links.operator_unknown;
-    sum.work_over_operator_limit += links.work_over_operator_limit;
-    add_bounded(sum.linked_ns, links.linked_ns);
-    add_bounded(sum.unlinked_ns, links.unlinked_ns);
-  }
+std::string links_json(const SourceReport& source) {
+  const LinkReport& sum = source.links;
   std::string text;
   wire::JsonEmitter json(text);
   const auto member = [&](std::string_view name, auto value) {

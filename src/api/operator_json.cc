@@ -1,4 +1,5 @@
 #include <functional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -20,10 +21,10 @@ std::string json_of(const std::function<void(wire::JsonEmitter&)>& emit) {
   return text;
 }
 
-std::string threads_json(const OperatorSummary& summary) {
+std::string threads_json(std::span<const ThreadTotal> threads) {
   return json_of([&](wire::JsonEmitter& json) {
     json.begin_array();
-    for (const ThreadTotal& thread : summary.threads()) {
+    for (const ThreadTotal& thread : threads) {
       json.begin_object();
       json.key("process");
       json.text(thread.process);
@@ -55,29 +56,26 @@ std::string_view figures_name(Figures figures) {
 
 }  // namespace
 
-Result<std::string> operator_summary_json(const OperatorSummary& summary,
-                                          std::span<const Trace* const> traces,
-                                          const TableOptions& options) {
-  const Result<Table> table = summary.report(options);
+Result<std::string> OperatorSummary::json(const TableOptions& options) const {
+  const Result<Table> table = report(options);
   if (!table.ok()) return table.status();
   Members members;
   members.emplace_back("totals", json_of([&](wire::JsonEmitter& json) {
                          json.begin_object();
                          json.key("self_cpu_time_total_ns");
-                         json.integer(summary.self_cpu_time_total().ns);
+                         json.integer(self_cpu_time_total().ns);
                          json.key("self_device_time_total_ns");
-                         json.integer(summary.self_device_time_total().ns);
+                         json.integer(self_device_time_total().ns);
                          json.end_object();
                        }));
-  members.emplace_back("figures", json_of([&](wire::JsonEmitter& json) {
-                         json.text(figures_name(summary.figures()));
-                       }));
-  if (summary.figures() == Figures::exact) {
-    members.emplace_back("window_ns", std::to_string(summary.window_ns()));
-    members.emplace_back("threads", threads_json(summary));
+  members.emplace_back(
+      "figures", json_of([&](wire::JsonEmitter& json) { json.text(figures_name(figures_)); }));
+  if (figures_ == Figures::exact) {
+    members.emplace_back("window_ns", std::to_string(window_ns_));
+    members.emplace_back("threads", threads_json(threads_));
   }
-  members.emplace_back("issues", api::issues_json(traces));
-  members.emplace_back("links", api::links_json(traces));
+  members.emplace_back("issues", api::issues_json(source_));
+  members.emplace_back("links", api::links_json(source_));
   return table_json(api::kOperatorSchema, *table, members);
 }
 

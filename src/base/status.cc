@@ -9,10 +9,9 @@ namespace tbtrace {
 Status out_of_memory(int threads) {
   return {StatusCode::out_of_memory,
           threads == 1
-              ? "needs more memory than there is; raise the memory limit (ulimit -v) or use "
-                "a larger machine"
-              : "needs more memory than there is; use fewer threads (-j), raise the memory "
-                "limit (ulimit -v) or use a larger machine"};
+              ? "needs more memory than there is; raise the memory limit or use a larger machine"
+              : "needs more memory than there is; use fewer threads, raise the memory limit or "
+                "use a larger machine"};
 }
 
 namespace internal {

@@ -239,9 +239,8 @@ Status Batch::take_name(Output& output, LogFile& file) const {
     return {};
   }
   if ((has_twin || is_there) && !options_.log.overwrite) {
-    return {StatusCode::unwritable_output,
-            place.folder + "/" + (is_there ? place.name : *twin) +
-                " exists already; --overwrite replaces it, --skip-existing leaves it"};
+    return {StatusCode::output_exists,
+            place.folder + "/" + (is_there ? place.name : *twin) + " exists already"};
   }
   Result<LogPlace> taken = output.output->take_place();
   if (!taken.ok()) return taken.status();

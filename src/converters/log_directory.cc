@@ -114,7 +114,7 @@ Result<LogFile> write_event_file(const Trace& trace, const std::string& director
   std::string name = run.name(file.worker, file.span);
   std::error_code error;
   if (!options.overwrite && fs::exists(folder / name, error)) {
-    return Status(StatusCode::unwritable_output, (folder / name).string() + " exists already");
+    return Status(StatusCode::output_exists, (folder / name).string() + " exists already");
   }
   converters::SummaryWindow window(trace, options.infer_steps);
   const std::string replaced = std::exchange(name, window.take_place(run, file.worker, file.span));
@@ -158,6 +158,7 @@ Result<Conversion> convert_to_log_directory(const std::vector<std::string>& inpu
   const std::unique_ptr<converters::LogTarget> target = converters::log_files(**staging, possible);
   Conversion conversion = converters::Batch(found.files, directory, **staging, *target, possible)
                               .run(thread_count(options.threads));
+  conversion.directory = directory;
   conversion.passed_over = std::move(found.passed_over);
   conversion.leftovers = (*staging)->leftovers();
   return conversion;
@@ -169,6 +170,11 @@ Result<Changes> write_chrome_trace(const Trace& trace, const std::string& path,
       open_sink(path, path.ends_with(".gz"), {.overwrite = options.overwrite});
   if (!sink.ok()) return sink.status();
   return write_rows(trace, **sink, options.dialect, options.infer_steps);
+}
+
+Result<Changes> write_chrome_trace(const Trace& trace, std::ostream& stream,
+                                   const ChromeTraceOptions& options) {
+  return write_rows(trace, *io::stream_sink(stream), options.dialect, options.infer_steps);
 }
 
 Result<std::vector<LogFile>> write_log_directory(const Trace& trace, const std::string& directory,

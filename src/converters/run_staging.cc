@@ -28,7 +28,7 @@ Status system_failure(const std::string& what, int code) {
                  "; choose a log directory that is writable and has free space");
 }
 Status already_there(const std::string& file) {
-  return failure(file + " exists already; --overwrite replaces it, --skip-existing leaves it");
+  return {StatusCode::output_exists, file + " exists already"};
 }
 Status busy() {
   return failure(

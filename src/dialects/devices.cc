@@ -88,7 +88,7 @@ void Devices::number_devices(const Used& used, const Listed& listed) {
 void Devices::number_memory(const Trace& trace, const Listed& listed) {
   std::set<std::int64_t> without_row;
   for (const MemoryRecord& record : trace.memory()) {
-    if (record.device_type == 0 || numbers_.contains(record.device_id)) continue;
+    if (record.device_type == DeviceType::cpu || numbers_.contains(record.device_id)) continue;
     if (has_row(record.device_id)) taken_.insert(record.device_id);
     if (record.device_id >= kMostDevices) without_row.insert(record.device_id);
   }
@@ -116,7 +116,8 @@ std::int64_t Devices::take_number(std::int64_t wanted, const Listed& listed) {
 void Devices::list_devices(const Trace& trace, const Listed& listed) {
   std::int64_t last = std::max(listed.rbegin()->first, taken_.empty() ? 0 : *taken_.rbegin());
   for (const MemoryRecord& record : trace.memory()) {
-    if (record.device_type != 0) last = std::max(last, memory_number(record.device_id));
+    if (record.device_type != DeviceType::cpu)
+      last = std::max(last, memory_number(record.device_id));
   }
   std::string array = "[";
   for (std::int64_t number = 0; number <= last; ++number) {

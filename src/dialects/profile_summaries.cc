@@ -43,10 +43,7 @@ std::string busy_tag(const StepBreakdown& breakdown, std::size_t device) {
 
 /// The same for memory, by device type.
 std::string memory_tag(const StepBreakdown& breakdown, const StepMemoryDevice& device) {
-  // c10::DeviceType: 0 is the CPU, 1 CUDA.
-  std::string name = device.type == 0   ? "cpu"
-                     : device.type == 1 ? "gpu"
-                                        : fmt::format("type{}_", device.type);
+  std::string name = device.type == DeviceType::cuda ? "gpu" : device_type_key(device.type);
   const auto has_type = [&](const StepMemoryDevice& each) { return each.type == device.type; };
   if (std::count_if(breakdown.memory_devices.begin(), breakdown.memory_devices.end(), has_type) >
       1) {
@@ -85,7 +82,8 @@ void add_hparams(SummaryRecords& text, SummaryMoment moment, const Trace& trace)
 
 void add_step(SummaryRecords& text, SummaryMoment moment, const StepBreakdown& breakdown,
               std::span<const StepRole> roles, const StepTime& step) {
-  text.add_scalar(moment, "profile/step_time_ms", static_cast<double>(step.length_ns()) / kNsOfMs);
+  text.add_scalar(moment, "profile/step_time_ms",
+                  static_cast<double>(step.duration_ns()) / kNsOfMs);
   for (const StepRole role : roles) {
     text.add_scalar(moment, fmt::format("profile/step_part/{}_ms", step_role_name(role)),
                     static_cast<double>(step.ns(role)) / kNsOfMs);

@@ -159,7 +159,7 @@ std::string step_card(const StepBreakdown& steps, const CardOptions& options) {
   const std::size_t shown = std::min(options.rows, steps.steps.size());
   for (std::size_t at = 0; at < shown; ++at) {
     const StepTime& step = steps.steps[at];
-    std::vector<Cell> cells = {step.name, ms(step.length_ns())};
+    std::vector<Cell> cells = {step.name, ms(step.duration_ns())};
     for (const StepRole role : roles) cells.emplace_back(ms(step.ns(role)));
     table.rows.push_back(std::move(cells));
   }

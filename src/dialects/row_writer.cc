@@ -311,13 +311,14 @@ void RowWriter::memory(const MemoryRecord& record, const Place& at, const Extra&
   time(record.time_ns, json);
   json += extra.members;
   json += ",\"args\":{\"Device Type\":";
-  const bool on_device = record.device_type != 0;
+  const bool on_device = record.device_type != DeviceType::cpu;
   // The plugin knows 0 (CPU) and 1 (CUDA), and fails for others.
-  const bool renamed = dialect_ == Dialect::plugin && on_device && record.device_type != 1;
-  append_integer(json, renamed ? 1 : record.device_type);
+  const bool renamed =
+      dialect_ == Dialect::plugin && on_device && record.device_type != DeviceType::cuda;
+  append_integer(json, static_cast<std::int64_t>(renamed ? DeviceType::cuda : record.device_type));
   if (renamed) {
     json += ",\"c10 Device Type\":";
-    append_integer(json, record.device_type);
+    append_integer(json, static_cast<std::int64_t>(record.device_type));
   }
   json += ",\"Device Id\":";
   // The plugin looks up a CPU's number among the devices.

@@ -18,7 +18,7 @@ namespace tbtrace::io {
 namespace {
 
 Status failure(const std::string& what) { return {StatusCode::unwritable_output, what}; }
-Status exists() { return failure("exists already; --overwrite replaces it"); }
+Status exists() { return {StatusCode::output_exists, "exists already"}; }
 Status system_failure(const char* what) {
   return failure(std::string(what) + ": " + std::strerror(errno) + "; " +
                  std::string(kChooseWritablePlace));
@@ -187,11 +187,20 @@ std::string followed(const std::string& path) {
   return target == nullptr ? path : target.get();
 }
 
+/// Whether its folder is there and writable; errno says why not.
+bool can_create(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  return ::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0;
+}
+
 }  // namespace
 
 Status check_place(const std::string& name, bool overwrite) {
   struct stat info = {};
-  if (::stat(name.c_str(), &info) != 0) return {};
+  if (::stat(name.c_str(), &info) != 0) {
+    return errno == ENOENT && can_create(name) ? Status() : system_failure("cannot create");
+  }
   if (S_ISDIR(info.st_mode)) return failure("is a directory; name a file");
   return overwrite || !S_ISREG(info.st_mode) ? Status() : exists();
 }

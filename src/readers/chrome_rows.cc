@@ -304,7 +304,8 @@ bool ChromeRows::add_memory(const RawEvent& event, std::uint64_t offset) {
       std::max<std::int64_t>(number(event, Argument::total_allocated, -1, offset), -1);
   record.track = tables_.track(event, offset);
   record.event_rank = rank(event, offset);
-  record.device_type = small(number(event, Argument::allocation_device_type, 0, offset));
+  record.device_type =
+      static_cast<DeviceType>(small(number(event, Argument::allocation_device_type, 0, offset)));
   record.device_id = small(number(event, Argument::allocation_device_id, -1, offset));
   record.out_of_memory = tables_.meaning(event[EventField::name]) == kOutOfMemoryName;
   add_values(event, memory_values_, static_cast<std::uint32_t>(batch_.memory.size()),

@@ -40,7 +40,7 @@ class TraceBuilder final : public EventSink {
   std::string_view string(StringId id) const;
   /// The track of a process and thread, created on first use. Track ids have at most this many
   /// bits; further tracks are merged into one.
-  static constexpr int kTrackBits = 26;
+  static constexpr int kTrackBits = 24;
   TrackId track(TrackKey process, TrackKey thread);
   CategoryId category(StringId name);
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -134,6 +135,12 @@ class FoldedLines {
   std::vector<Node> children_;  // sorted by parent
 };
 
+Status write(const StackTree& stacks, io::ByteSink& sink) {
+  io::TextSink out(sink);
+  FoldedLines(stacks).write(out);
+  return out.finish();
+}
+
 }  // namespace
 
 std::string folded_stacks(const StackTree& stacks) {
@@ -141,12 +148,12 @@ std::string folded_stacks(const StackTree& stacks) {
 }
 
 Status write_folded_stacks(const StackTree& stacks, const std::string& path, bool overwrite) {
-  const FoldedLines lines(stacks);
-  return writers::write_file(path, overwrite, [&](io::ByteSink& sink) {
-    io::TextSink out(sink);
-    lines.write(out);
-    return out.finish();
-  });
+  return writers::write_file(path, overwrite,
+                             [&](io::ByteSink& sink) { return write(stacks, sink); });
+}
+
+Status write_folded_stacks(const StackTree& stacks, std::ostream& stream) {
+  return write(stacks, *io::stream_sink(stream));
 }
 
 }  // namespace tbtrace

@@ -70,8 +70,8 @@ TEST(MemoryKinds, AreTorchsNumbersOfDevices) {
   std::vector<int> host;
   std::vector<int> device;
   for (int type = -2; type < 32; ++type) {
-    if (is_cpu_memory(type)) host.push_back(type);
-    if (is_device_memory(type)) device.push_back(type);
+    if (is_cpu_memory(static_cast<DeviceType>(type))) host.push_back(type);
+    if (is_device_memory(static_cast<DeviceType>(type))) device.push_back(type);
   }
   EXPECT_THAT(host, ElementsAre(0, 2, 5));
   EXPECT_THAT(device, ElementsAre(1, 6, 12, 20));

@@ -113,8 +113,10 @@ class Expected {
     for (const MemoryRecord& record : trace_.memory()) {
       if (record.out_of_memory) continue;
       add_upwards(exact_.owner_of_memory(record), [&](Figures& row, bool own) {
-        if (record.device_type == 0) (own ? row.self_bytes : row.bytes) += record.bytes;
-        if (record.device_type == 1 || record.device_type == 20) {
+        if (record.device_type == DeviceType::cpu)
+          (own ? row.self_bytes : row.bytes) += record.bytes;
+        if (record.device_type == DeviceType::cuda ||
+            record.device_type == DeviceType::privateuse1) {
           (own ? row.self_device_bytes : row.device_bytes) += record.bytes;
         }
       });
@@ -231,7 +233,8 @@ void expect_graphs(const Trace& trace) {
   Paths memory;
   for (const MemoryRecord& record : trace.memory()) {
     const EventId owner = exact.owner_of_memory(record);
-    const bool allocated = record.bytes > 0 && !record.out_of_memory && record.device_type == 0;
+    const bool allocated =
+        record.bytes > 0 && !record.out_of_memory && record.device_type == DeviceType::cpu;
     if (owner != EventId::none && allocated) memory[path_to(exact, owner)] += record.bytes;
   }
   ASSERT_EQ(paths_of(trace, "cpu_memory"), memory);

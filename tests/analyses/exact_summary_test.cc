@@ -180,7 +180,7 @@ TEST(ExactSummary, PutsMemoryUnderWhatRanAndTheRestUnderUnattributed) {
     MemoryRecord record;
     record.time_ns = time;
     record.bytes = bytes;
-    record.device_type = device;
+    record.device_type = DeviceType{device};
     record.track = fixtures::track(builder, 1, 1);
     builder.add_memory(record);
   };

@@ -126,7 +126,7 @@ TEST(FlameGraph, WeighsWhatTheHostAllocated) {
     MemoryRecord record;
     record.time_ns = 10;
     record.bytes = bytes;
-    record.device_type = device;
+    record.device_type = DeviceType{device};
     record.out_of_memory = failed;
     record.track = fixtures::track(builder, 1, 1);
     builder.add_memory(record);
@@ -154,6 +154,8 @@ TEST(FlameGraph, FailsForAWeightThatIsNone) {
   ASSERT_FALSE(stacks.ok());
   EXPECT_EQ(stacks.status().code(), StatusCode::invalid_argument);
   EXPECT_THAT(stacks.status().message(), testing::HasSubstr("'speed'"));
+  EXPECT_EQ(check_flame_graph_options({.weight = "speed"}).message(), stacks.status().message());
+  EXPECT_TRUE(check_flame_graph_options({.weight = "cpu_memory"}).ok());
 }
 
 fixtures::ChromeEvent with_stack(std::string_view name, std::string_view start,

@@ -87,6 +87,30 @@ TEST(PluginOperators, DoNotSeeCallsOfTheDriver) {
   EXPECT_EQ(row(summary, "aten::mm").self_cpu_time_total.us, 50.0);
 }
 
+TEST(PluginOperators, AreGroupedByOverloadsAndStacksToo) {
+  const Trace trace = read(trace_text(
+      {op("aten::add.Tensor", "0", "10").arg("Call stack", "\"f.py(1): g;main.py(2): h\""),
+       op("aten::add.Tensor", "20", "5").arg("Call stack", "\"f.py(1): other;main.py(2): h\""),
+       op("aten::add.Scalar", "30", "3")}));
+  const auto summary = [&](const SummaryOptions& options) {
+    SummaryOptions with_figures = options;
+    with_figures.figures = Figures::plugin;
+    return operator_summary(trace, with_figures);
+  };
+  EXPECT_THAT(keys(summary({})), ElementsAre("aten::add.Tensor", "aten::add.Scalar"));
+  const OperatorSummary overloads = summary({.group_by_overload_name = true});
+  EXPECT_EQ(row(overloads, "aten::add.Tensor").overload_name, "Tensor");
+  EXPECT_EQ(row(overloads, "aten::add.Tensor").count, 2);
+  EXPECT_EQ(row(overloads, "aten::add.Scalar").overload_name, "Scalar");
+  const OperatorSummary stacks = summary({.group_by_stack_n = 1});
+  ASSERT_EQ(stacks.rows().size(), 3u);
+  EXPECT_THAT(stacks.rows()[0].stack, ElementsAre("f.py(1): g"));
+  EXPECT_EQ(stacks.rows()[0].cpu_time_total.us, 10.0);
+  EXPECT_THAT(stacks.rows()[1].stack, ElementsAre("f.py(1): other"));
+  EXPECT_EQ(stacks.rows()[1].cpu_time_total.us, 5.0);
+  EXPECT_THAT(stacks.rows()[2].stack, testing::IsEmpty());
+}
+
 TEST(PluginOperators, DropARangeThatCrossesAnother) {
   const OperatorSummary summary =
       plugin(read(trace_text({op("a", "0", "10"), op("crossing", "5", "10"), op("b", "6", "2")})));

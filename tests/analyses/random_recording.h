@@ -161,7 +161,8 @@ class RandomRecording {
   }
 
   void add_memory() {
-    constexpr std::array<std::int16_t, 5> kDevices = {0, 0, 1, 20, 9};
+    constexpr std::array kDevices = {DeviceType::cpu, DeviceType::cpu, DeviceType::cuda,
+                                     DeviceType::privateuse1, DeviceType{9}};
     MemoryRecord record;
     record.time_ns = scale_ * time();
     record.time_ns += scale_ * number(options_.longest);

@@ -59,7 +59,7 @@ class StepBreakdownTest : public testing::Test {
     record.time_ns = time;
     record.bytes = 1;
     record.total_allocated_bytes = total;
-    record.device_type = type;
+    record.device_type = DeviceType{type};
     record.device_id = id;
     record.track = fixtures::track(builder_, 1, 1);
     builder_.add_memory(record);
@@ -130,7 +130,7 @@ TEST_F(StepBreakdownTest, WidensAStepToTheWorkThatItLaunched) {
   EXPECT_THAT(windows(breakdown), ElementsAre("ProfilerStep#1 0-140", "ProfilerStep#2 140-200"));
   EXPECT_EQ(breakdown.steps[0].role_ns, (Parts{50, 0, 0, 0, 5, 0, 0, 85}));
   EXPECT_EQ(breakdown.steps[1].role_ns, (Parts{10, 0, 0, 0, 5, 0, 0, 45}));
-  EXPECT_DOUBLE_EQ(breakdown.mean_length_ns(), 100);
+  EXPECT_DOUBLE_EQ(breakdown.mean_duration_ns(), 100);
   EXPECT_DOUBLE_EQ(breakdown.mean_ns(StepRole::kernel), 30);
   EXPECT_DOUBLE_EQ(breakdown.utilization(0), 0.3);
 }
@@ -182,7 +182,7 @@ TEST_F(StepBreakdownTest, KeepsAllStepsOfARecordingWithoutDevices) {
   const StepBreakdown breakdown = made();
   EXPECT_THAT(windows(breakdown), ElementsAre("ProfilerStep#1 0-100", "ProfilerStep#2 100-150"));
   EXPECT_THAT(breakdown.devices, IsEmpty());
-  EXPECT_DOUBLE_EQ(breakdown.mean_length_ns(), 75);
+  EXPECT_DOUBLE_EQ(breakdown.mean_duration_ns(), 75);
 }
 
 TEST_F(StepBreakdownTest, TakesAllOperatorsForAStepWhereThereAreNone) {
@@ -203,7 +203,7 @@ TEST_F(StepBreakdownTest, HasNoStepsWithoutOperators) {
   const StepBreakdown breakdown = made();
   EXPECT_THAT(breakdown.steps, IsEmpty());
   EXPECT_THAT(breakdown.devices, ElementsAre(0));
-  EXPECT_EQ(breakdown.mean_length_ns(), 0);
+  EXPECT_EQ(breakdown.mean_duration_ns(), 0);
   EXPECT_EQ(breakdown.mean_ns(StepRole::kernel), 0);
   EXPECT_EQ(breakdown.utilization(0), 0);
   EXPECT_THAT(step_breakdown(finished(builder_ = TraceBuilder())).steps, IsEmpty());
@@ -230,8 +230,8 @@ TEST_F(StepBreakdownTest, BearsTheFarthestTimesThatFilesMayHave) {
   for (const StepFigures figures : {StepFigures::exact, StepFigures::plugin}) {
     const StepBreakdown breakdown = step_breakdown(trace, {.figures = figures});
     ASSERT_EQ(breakdown.steps.size(), 5u);
-    EXPECT_EQ(breakdown.steps[4].ns(StepRole::kernel), breakdown.steps[4].length_ns());
-    EXPECT_DOUBLE_EQ(breakdown.mean_length_ns(), 2.0 * static_cast<double>(kFarthest));
+    EXPECT_EQ(breakdown.steps[4].ns(StepRole::kernel), breakdown.steps[4].duration_ns());
+    EXPECT_DOUBLE_EQ(breakdown.mean_duration_ns(), 2.0 * static_cast<double>(kFarthest));
     EXPECT_DOUBLE_EQ(breakdown.utilization(0), 1);
   }
 }
@@ -337,8 +337,8 @@ TEST_F(StepBreakdownTest, FindsThePeakOfMemoryWithinEachStep) {
   memory(150, 5, 0, -1);
   memory(160, -1, 0, -1);  // the file does not say
   const StepBreakdown breakdown = made();
-  EXPECT_THAT(breakdown.memory_devices,
-              ElementsAre(StepMemoryDevice{0, -1}, StepMemoryDevice{1, 0}));
+  EXPECT_THAT(breakdown.memory_devices, ElementsAre(StepMemoryDevice{DeviceType::cpu, -1},
+                                                    StepMemoryDevice{DeviceType::cuda, 0}));
   using Peaks = std::vector<std::optional<std::int64_t>>;
   EXPECT_EQ(breakdown.steps[0].peak_memory_bytes, (Peaks{std::nullopt, 70}));
   EXPECT_EQ(breakdown.steps[1].peak_memory_bytes, (Peaks{5, 90}));

@@ -112,7 +112,7 @@ class RandomSteps {
     MemoryRecord record;
     record.time_ns = below(60);
     record.total_allocated_bytes = below(100) - 10;
-    record.device_type = static_cast<std::int16_t>(below(2));
+    record.device_type = static_cast<DeviceType>(below(2));
     record.device_id = static_cast<std::int16_t>(below(2) - 1);
     record.track = fixtures::track(builder_, 1, 1);
     builder_.add_memory(record);
@@ -345,10 +345,10 @@ TEST(StepBreakdown, OfThePluginNeverGivesAwayMoreThanAStepToOneRole) {
       std::int64_t sum = 0;
       for (const std::int64_t part : step.role_ns) {
         ASSERT_GE(part, 0);
-        ASSERT_LE(part, step.length_ns());
+        ASSERT_LE(part, step.duration_ns());
         sum += part;
       }
-      ASSERT_GE(sum, step.length_ns());
+      ASSERT_GE(sum, step.duration_ns());
     }
   }
 }

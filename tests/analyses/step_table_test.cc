@@ -19,7 +19,7 @@ StepBreakdown two_steps() {
   StepBreakdown breakdown;
   breakdown.devices = {0};
   breakdown.busy_ns = {30};
-  breakdown.memory_devices = {{0, -1}, {1, 2}, {77, 0}};
+  breakdown.memory_devices = {{DeviceType::cpu, -1}, {DeviceType::cuda, 2}, {DeviceType{77}, 0}};
   StepTime step;
   step.name = "ProfilerStep#4";
   step.number = 4;
@@ -43,13 +43,14 @@ StepBreakdown two_steps() {
 }
 
 TEST(StepTable, HasARowAStepAndTheirAverage) {
-  EXPECT_EQ(table_csv(two_steps().table()),
-            "step,number,start_ns,end_ns,length_ns,kernel_ns,memcpy_ns,memset_ns,communication_ns,"
-            "runtime_ns,data_loader_ns,cpu_op_ns,other_ns,launched,device_0_utilization,"
-            "cpu_peak_memory_bytes,cuda_2_peak_memory_bytes,type77_0_peak_memory_bytes\r\n"
-            "ProfilerStep#4,4,100,200,100,20,0,0,0,10,0,30,40,2,0.2,,4096,\r\n"
-            "ProfilerStep#5,5,200,301,101,10,0,0,0,10,0,30,51,1,0.09900990099009901,,512,7\r\n"
-            "[average],,,,100.5,15,0,0,0,10,0,30,45.5,1.5,0.14925373134328357,,4096,7\r\n");
+  EXPECT_EQ(
+      table_csv(two_steps().table()),
+      "step,number,start_ns,end_ns,duration_ns,kernel_ns,memcpy_ns,memset_ns,communication_ns,"
+      "runtime_ns,data_loader_ns,cpu_op_ns,other_ns,launched,device_0_utilization,"
+      "cpu_peak_memory_bytes,cuda_2_peak_memory_bytes,type77_0_peak_memory_bytes\r\n"
+      "ProfilerStep#4,4,100,200,100,20,0,0,0,10,0,30,40,2,0.2,,4096,\r\n"
+      "ProfilerStep#5,5,200,301,101,10,0,0,0,10,0,30,51,1,0.09900990099009901,,512,7\r\n"
+      "[average],,,,100.5,15,0,0,0,10,0,30,45.5,1.5,0.14925373134328357,,4096,7\r\n");
 }
 
 TEST(StepTable, HasNoAverageOfNothing) {
@@ -81,7 +82,7 @@ TEST(StepBreakdown, AddsUpOnRecordings) {
       for (const StepTime& step : step_breakdown(*trace).steps) {
         std::int64_t sum = 0;
         for (const std::int64_t part : step.role_ns) sum += part;
-        EXPECT_EQ(sum, step.length_ns());
+        EXPECT_EQ(sum, step.duration_ns());
         ++steps;
       }
     }
@@ -94,7 +95,7 @@ TEST(StepBreakdown, KnowsTheMemoryOfAnExample) {
       read_trace(TBTRACE_TEST_DATA "/../../examples/traces/encoder_memory.json.gz");
   ASSERT_TRUE(trace.ok());
   const StepBreakdown breakdown = step_breakdown(*trace);
-  ASSERT_THAT(breakdown.memory_devices, ElementsAre(StepMemoryDevice{0, -1}));
+  ASSERT_THAT(breakdown.memory_devices, ElementsAre(StepMemoryDevice{DeviceType::cpu, -1}));
   ASSERT_FALSE(breakdown.steps.empty());
   for (const StepTime& step : breakdown.steps) EXPECT_GT(step.peak_memory_bytes[0], 0);
 }

@@ -155,7 +155,7 @@ class TorchByTheRules {
     for (const bool failed : {false, true}) {
       for (const MemoryRecord& record : records) {
         if (record.out_of_memory != failed) continue;
-        const int type = record.device_type;
+        const int type = static_cast<int>(record.device_type);
         const std::int64_t bytes = type == 0 ? record.bytes : 0;
         const std::int64_t device_bytes = type == 1 || type == 20 ? record.bytes : 0;
         bool inside = false;

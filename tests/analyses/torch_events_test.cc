@@ -305,7 +305,7 @@ MemoryRecord record(TraceBuilder& builder, std::int64_t time, std::int64_t bytes
   MemoryRecord record;
   record.time_ns = time;
   record.bytes = bytes;
-  record.device_type = device;
+  record.device_type = DeviceType{device};
   record.out_of_memory = failed;
   record.track = fixtures::track(builder, 1, 1);
   return record;

@@ -51,7 +51,7 @@ TEST(TorchMemory, OfARangeIsTheSumOfItsRecords) {
       MemoryRecord row;
       row.time_ns = record.time;
       row.bytes = record.bytes;
-      row.device_type = record.device;
+      row.device_type = DeviceType{record.device};
       row.track = builder.track({.number = 1}, {.number = 1});
       builder.add_memory(row);
     }

@@ -1,6 +1,7 @@
 // prof.export_stacks() from files.
 #include <cstddef>
 #include <cstdint>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -77,6 +78,8 @@ TEST(ExportedStacks, HaveTheNewestRecordingFirst) {
 TEST(ExportedStacks, FailForAMetricThatIsNone) {
   const Trace trace = read(trace_text({op("a")}));
   EXPECT_THAT(stacks({&trace}, "cpu_time_total"), HasSubstr("'cpu_time_total'"));
+  EXPECT_EQ(check_stack_metric("cpu_time_total").code(), StatusCode::invalid_argument);
+  EXPECT_TRUE(check_stack_metric("self_cuda_time_total").ok());
 }
 
 TEST(ExportedStacks, AreTheSameInAFile) {
@@ -88,8 +91,12 @@ TEST(ExportedStacks, AreTheSameInAFile) {
   ASSERT_TRUE(write_exported_stacks(traces, path, "self_cpu_time_total").ok());
   EXPECT_EQ(read_whole_file(path), "new 3\nold 3\n");
   EXPECT_EQ(write_exported_stacks(traces, path, "self_cpu_time_total").code(),
-            StatusCode::unwritable_output)
+            StatusCode::output_exists)
       << "it exists";
+  std::ostringstream stream;
+  EXPECT_TRUE(write_exported_stacks(traces, stream, "self_cpu_time_total").ok());
+  EXPECT_EQ(stream.str(), "new 3\nold 3\n");
+  EXPECT_EQ(write_exported_stacks(traces, stream, "speed").code(), StatusCode::invalid_argument);
   EXPECT_TRUE(write_exported_stacks(traces, path, "self_cpu_time_total", true).ok());
 }
 

@@ -48,12 +48,10 @@ class OperatorJson : public testing::Test {
  protected:
   Dom summary(const Trace& trace, const SummaryOptions& options = {},
               const TableOptions& table = {.row_limit = -1}) {
-    const Trace* traces[] = {&trace};
-    return parse(operator_summary_json(operator_summary(traces, options), traces, table));
+    return parse(operator_summary(trace, options).json(table));
   }
   Dom list(const Trace& trace, const TableOptions& table = {.row_limit = -1}) {
-    const Trace* traces[] = {&trace};
-    return parse(event_list_json(events(traces), traces, table));
+    return parse(events(trace).json(table));
   }
 
  private:
@@ -137,7 +135,7 @@ TEST_F(OperatorJson, CountsIssuesOfAllInputs) {
   ASSERT_EQ(one.issues().size(), 1u);
   const Trace* traces[] = {&one, &two};
   simdjson::dom::parser parser;
-  const Result<std::string> json = operator_summary_json(operator_summary(traces), traces);
+  const Result<std::string> json = operator_summary(traces).json();
   const Dom root = parser.parse(*json);
   EXPECT_THAT(keys(root["issues"]), ElementsAre(std::string(one.issues()[0].id)));
   EXPECT_EQ(integer(root, "/issues/" + std::string(one.issues()[0].id)), 2);
@@ -150,9 +148,8 @@ TEST_F(OperatorJson, HasValidTextWhateverTheNames) {
 
 TEST_F(OperatorJson, FailsForASortKeyThatIsNone) {
   const Trace trace = launching();
-  const Trace* traces[] = {&trace};
-  EXPECT_FALSE(operator_summary_json(operator_summary(traces), traces, {.sort_by = "x"}).ok());
-  EXPECT_FALSE(event_list_json(events(traces), traces, {.sort_by = "x"}).ok());
+  EXPECT_FALSE(operator_summary(trace).json({.sort_by = "x"}).ok());
+  EXPECT_FALSE(events(trace).json({.sort_by = "x"}).ok());
 }
 
 TEST_F(OperatorJson, OfEventsHasARowAnEvent) {

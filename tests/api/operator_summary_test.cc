@@ -62,6 +62,11 @@ TEST(SummaryTable, FailsForOptionsThatDoNotExist) {
   EXPECT_THAT(summary.report({.sort_by = "speed"}).status().message(), HasSubstr("'speed'"));
   EXPECT_THAT(summary.table({.sort_by = "speed"}).status().message(), HasSubstr("'speed'"));
   EXPECT_THAT(summary.table({.time_unit = "min"}).status().message(), HasSubstr("'min'"));
+  EXPECT_THAT(summary.json({.sort_by = "speed"}).status().message(), HasSubstr("'speed'"));
+  EXPECT_THAT(check_table_options({.sort_by = "speed"}, TableFormat::csv).message(),
+              HasSubstr("'speed'"));
+  EXPECT_FALSE(check_table_options({.time_unit = "min"}, TableFormat::text).ok());
+  EXPECT_TRUE(check_table_options({.time_unit = "min"}, TableFormat::csv).ok());
 }
 
 TEST(SummaryTable, AsTextHasTheTotalAtItsFoot) {

@@ -72,12 +72,11 @@ TEST(WriteEvents, HasTheNewestRecordingFirst) {
 
 TEST(WriteEvents, WritesWhatTheListInMemoryHas) {
   const Trace trace = three_ranges();
-  const Trace* traces[] = {&trace};
   const EventList list = events(trace);
   EXPECT_EQ(written({&trace}, TableFormat::text), *list.table({.row_limit = -1}));
   EXPECT_EQ(written({&trace}, TableFormat::csv), table_csv(*list.report()));
   EXPECT_EQ(written({&trace}, TableFormat::markdown), table_markdown(*list.report()));
-  EXPECT_EQ(written({&trace}, TableFormat::json), *event_list_json(list, traces));
+  EXPECT_EQ(written({&trace}, TableFormat::json), *list.json());
 }
 
 TEST(WriteEvents, MakesAFileThatIsNotReplacedUnasked) {
@@ -88,7 +87,7 @@ TEST(WriteEvents, MakesAFileThatIsNotReplacedUnasked) {
     const std::string path = folder.path("out");
     ASSERT_TRUE(write_events(traces, path, format).ok());
     EXPECT_EQ(read_whole_file(path), written({&trace}, format));
-    EXPECT_EQ(write_events(traces, path, format).code(), StatusCode::unwritable_output);
+    EXPECT_EQ(write_events(traces, path, format).code(), StatusCode::output_exists);
     EXPECT_TRUE(write_events(traces, path, format, {}, true).ok());
     EXPECT_EQ(folder.names(), std::vector<std::string>{"out"});
   }

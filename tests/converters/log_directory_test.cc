@@ -165,7 +165,7 @@ TEST_F(LogDirectory, DoesNotDependOnThreads) {
   for (const int threads : {1, 2, 8}) {
     log = folder.path("log" + std::to_string(threads));
     const Conversion conversion = convert(inputs, on_threads(threads));
-    std::string text = conversion_json(conversion, "log");
+    std::string text = conversion_json(conversion);
     for (std::size_t at = text.find(log); at != text.npos; at = text.find(log)) {
       text.replace(at, log.size(), "log");
     }
@@ -187,7 +187,7 @@ TEST_F(LogDirectory, LeavesExistingFilesAloneIfAsked) {
 
   const Conversion refused = convert(inputs);
   EXPECT_THAT(states(refused), ElementsAre(State::failed));
-  EXPECT_EQ(refused.inputs[0].status.code(), StatusCode::unwritable_output);
+  EXPECT_EQ(refused.inputs[0].status.code(), StatusCode::output_exists);
   EXPECT_EQ(fixtures::read_whole_file(path), before);
 
   const Conversion skipped = convert(inputs, {.log = {}, .skip_existing = true});

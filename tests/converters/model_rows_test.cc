@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -216,10 +217,23 @@ TEST(WriteChromeTrace, OverwritesOnlyIfAsked) {
   const Trace trace = RandomRecording(7, {}).make();
   fixtures::write_whole_file(folder.path("t.json"), "precious");
   const Result<Changes> refused = write_chrome_trace(trace, folder.path("t.json"));
-  EXPECT_EQ(refused.status().code(), StatusCode::unwritable_output);
+  EXPECT_EQ(refused.status().code(), StatusCode::output_exists);
   EXPECT_EQ(fixtures::read_whole_file(folder.path("t.json")), "precious");
   EXPECT_TRUE(write_chrome_trace(trace, folder.path("t.json"), {.overwrite = true}).ok());
   EXPECT_THAT(fixtures::read_whole_file(folder.path("t.json")), Not(HasSubstr("precious")));
+}
+
+TEST(WriteChromeTrace, IsTheSameInAStream) {
+  const ScratchFolder folder;
+  const Trace trace = RandomRecording(7, {}).make();
+  const Result<Changes> in_file = write_chrome_trace(trace, folder.path("t.json"));
+  std::ostringstream stream;
+  const Result<Changes> in_stream = write_chrome_trace(trace, stream);
+  ASSERT_TRUE(in_file.ok() && in_stream.ok());
+  EXPECT_EQ(*in_file, *in_stream);
+  EXPECT_EQ(stream.str(), fixtures::read_whole_file(folder.path("t.json")));
+  stream.setstate(std::ios::badbit);
+  EXPECT_EQ(write_chrome_trace(trace, stream).status().code(), StatusCode::unwritable_output);
 }
 
 TEST(WriteChromeTrace, LeavesNothingWhereItFails) {
@@ -250,7 +264,7 @@ TEST(WriteLogDirectory, MakesALogDirectoryOfOneFile) {
   EXPECT_EQ(fixtures::names(*again), std::vector<std::string>{"aten::mm"});
   const Result<std::vector<LogFile>> twice = write_log_directory(
       trace, folder.path("log"), {.format = LogFormat::plugin, .run = "mine", .worker = "host_0"});
-  EXPECT_EQ(twice.status().code(), StatusCode::unwritable_output);
+  EXPECT_EQ(twice.status().code(), StatusCode::output_exists);
   EXPECT_TRUE(
       write_log_directory(
           trace, folder.path("log"),

@@ -69,7 +69,7 @@ std::string recording(unsigned seed) {
   for (const MemoryRecord& record : trace.memory()) {
     add("{\"ph\": \"i\", \"name\": \"[memory]\", " + place(record.track) + ", \"ts\": " +
         microseconds(record.time_ns) + ", \"args\": {\"Bytes\": " + std::to_string(record.bytes) +
-        ", \"Device Type\": " + std::to_string(record.device_type) + "}");
+        ", \"Device Type\": " + std::to_string(static_cast<int>(record.device_type)) + "}");
   }
   return text + "{\"ph\": \"M\", \"name\": \"x\", \"pid\": 1}]}";
 }

@@ -133,8 +133,8 @@ TEST_P(RunStagingIn, RefusesAFileThatIsThereBeforeItIsWritten) {
     EXPECT_FALSE(staging->exists("run", kOther));
     const Result<std::string> place = staging->place("run", kFile);
     ASSERT_FALSE(place.ok());
-    EXPECT_EQ(place.status().code(), StatusCode::unwritable_output);
-    EXPECT_THAT(place.status().message(), HasSubstr("exists already; "));
+    EXPECT_EQ(place.status().code(), StatusCode::output_exists);
+    EXPECT_THAT(place.status().message(), HasSubstr("exists already"));
     write(*staging, "run", kOther);
     EXPECT_FALSE(staging->place("run", kOther).ok());  // two inputs of one name
     EXPECT_TRUE(staging->finish("run").status.ok());
@@ -151,8 +151,8 @@ TEST_P(RunStagingIn, AFileThatAppearedMeanwhileWins) {
     fs::create_directories(log("run"));
     write_whole_file(log("run/") + kFile, "theirs");
     const Status finished = staging->finish("run").status;
-    EXPECT_EQ(finished.code(), StatusCode::unwritable_output);
-    EXPECT_THAT(finished.message(), StartsWith("run/w.1.pt.trace.json exists already; "));
+    EXPECT_EQ(finished.code(), StatusCode::output_exists);
+    EXPECT_THAT(finished.message(), StartsWith("run/w.1.pt.trace.json exists already"));
   }
   EXPECT_EQ(read_whole_file(log("run/") + kFile), "theirs");
   EXPECT_EQ(read_whole_file(log("run/") + kOther), "ours");

@@ -229,7 +229,7 @@ TEST_F(SummaryLogs, AreNotOverwrittenUnasked) {
   const auto before = contents();
   Conversion again = convert({path});
   EXPECT_EQ(again.inputs[0].state, State::failed);
-  EXPECT_THAT(again.inputs[0].status.message(), HasSubstr("--overwrite"));
+  EXPECT_THAT(again.inputs[0].status.message(), HasSubstr("exists already"));
   EXPECT_EQ(contents(), before);
   options.log.overwrite = true;
   again = convert({path});

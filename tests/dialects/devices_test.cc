@@ -164,7 +164,7 @@ TEST(Devices, OfMemoryAreInTheListToo) {
   builder.set_metadata("deviceProperties", R"([{"id":0}])");
   for (const std::int16_t device : {std::int16_t{2}, std::int16_t{500}, std::int16_t{-1}}) {
     MemoryRecord record;
-    record.device_type = 1;
+    record.device_type = DeviceType::cuda;
     record.device_id = device;
     record.track = fixtures::track(builder, 1, 1);
     builder.add_memory(record);

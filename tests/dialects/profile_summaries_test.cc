@@ -61,14 +61,14 @@ TEST(ProfileSummaries, HaveTheBreakdownOfEachStep) {
     const StepTime& step = breakdown.steps[at];
     EXPECT_EQ(times[at].step(), step.number);
     EXPECT_FLOAT_EQ(scalar(times[at]),
-                    static_cast<float>(static_cast<double>(step.length_ns()) / 1e6));
+                    static_cast<float>(static_cast<double>(step.duration_ns()) / 1e6));
     double sum = 0;
     for (std::size_t role = 0; role < kStepRoles; ++role) {
       const std::string name(step_role_name(static_cast<StepRole>(role)));
       const auto part = tags.find("profile/step_part/" + name + "_ms");
       if (part != tags.end()) sum += static_cast<double>(scalar(part->second.at(at)));
     }
-    EXPECT_NEAR(sum, static_cast<double>(step.length_ns()) / 1e6, 1e-3);
+    EXPECT_NEAR(sum, static_cast<double>(step.duration_ns()) / 1e6, 1e-3);
   }
   EXPECT_EQ(tags.count("profile/gpu/busy_pct"), 1);
 }

@@ -123,7 +123,7 @@ TEST(ProfileTables, HoldWhatNoNumberHoldsTheSumOf) {
     add(builder, {.category = "kernel", .name = name, .start = -kLong, .duration = kLong});
     add(builder, {.category = "kernel", .name = name, .start = 0, .duration = kLong});
   }
-  for (const std::int16_t device : {0, 1}) {
+  for (const DeviceType device : {DeviceType::cpu, DeviceType::cuda}) {
     MemoryRecord record;
     record.bytes = std::numeric_limits<std::int64_t>::max();
     record.device_type = device;
@@ -148,7 +148,6 @@ TEST(ProfileTables, SortMemoryByItsValue) {
     add(builder, {.name = name, .start = start, .duration = 1'000});
     MemoryRecord record;
     record.bytes = kib * 1024 + 100;
-    record.device_type = 0;
     record.track = fixtures::track(builder, 1, 1);
     record.time_ns = start + 500;
     builder.add_memory(record);

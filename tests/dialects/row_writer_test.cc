@@ -294,7 +294,7 @@ TEST(RowWriter, WritesMemoryOfDevicesThatThePluginKnows) {
     MemoryRecord record;
     record.time_ns = 1'000;
     record.bytes = -512;
-    record.device_type = type;
+    record.device_type = DeviceType{type};
     record.device_id = id;
     record.out_of_memory = out_of_memory;
     record.track = fixtures::track(builder, 1, 1);

@@ -219,8 +219,7 @@ void analyse(const Trace& trace) {
     const OperatorSummary summary = operator_summary(
         trace, {.group_by_input_shape = true, .group_by_stack_n = 2, .figures = figures});
     require(summary.report().ok(), "a summary is a table");
-    const Trace* const traces[] = {&trace};
-    require(operator_summary_json(summary, traces).ok(), "a summary is JSON");
+    require(summary.json().ok(), "a summary is JSON");
     if (figures == Figures::torch) require(summary.table().ok(), "a summary can be printed");
   }
   require(events(trace).table().ok(), "events can be printed");

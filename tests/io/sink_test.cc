@@ -122,7 +122,7 @@ TEST(FileSink, RefusesAnExistingFile) {
   write_whole_file(folder.path("out"), "old");
   const Result<std::unique_ptr<ByteSink>> sink = create_file(folder.path("out"), {});
   ASSERT_FALSE(sink.ok());
-  EXPECT_EQ(sink.status().code(), StatusCode::unwritable_output);
+  EXPECT_EQ(sink.status().code(), StatusCode::output_exists);
   EXPECT_THAT(sink.status().message(), HasSubstr("exists already"));
   EXPECT_EQ(read_whole_file(folder.path("out")), "old");
 }
@@ -134,7 +134,7 @@ TEST(FileSink, RefusesAFileThatAppearedMeanwhile) {
     ASSERT_TRUE(sink->write("ours").ok());
     write_whole_file(folder.path("out"), "theirs");
     const Status closed = sink->close();
-    EXPECT_EQ(closed.code(), StatusCode::unwritable_output);
+    EXPECT_EQ(closed.code(), StatusCode::output_exists);
     EXPECT_THAT(closed.message(), HasSubstr("exists already"));
   }
   EXPECT_EQ(read_whole_file(folder.path("out")), "theirs");
@@ -151,6 +151,11 @@ TEST(FileSink, SaysBeforehandWhatItWouldRefuse) {
   EXPECT_TRUE(check_place(folder.path("old"), true).ok());
   EXPECT_FALSE(check_place(folder.path("."), true).ok());
   EXPECT_TRUE(check_place("/dev/null", false).ok());
+  for (const char* const path : {"none/new", "old/new"}) {
+    EXPECT_EQ(check_place(folder.path(path), true).message(),
+              create_file(folder.path(path), {}).status().message());
+    EXPECT_FALSE(check_place(folder.path(path), true).ok()) << path;
+  }
 }
 
 TEST(FileSink, ReplacesAnExistingFileWhenAsked) {

@@ -34,6 +34,22 @@ using ::testing::SizeIs;
 
 ScriptedAllocator& gpu() { return ScriptedAllocator::instance(); }
 
+TEST(DeviceType, HasTorchsNumbers) {
+  const auto is = [](DeviceType ours, c10::DeviceType torchs) {
+    EXPECT_EQ(static_cast<int>(ours), static_cast<int>(torchs));
+  };
+  is(DeviceType::cpu, c10::DeviceType::CPU);
+  is(DeviceType::cuda, c10::DeviceType::CUDA);
+  is(DeviceType::hip, c10::DeviceType::HIP);
+  is(DeviceType::xpu, c10::DeviceType::XPU);
+  is(DeviceType::mps, c10::DeviceType::MPS);
+  is(DeviceType::hpu, c10::DeviceType::HPU);
+#if TORCH_VERSION_MAJOR >= 2
+  is(DeviceType::mtia, c10::DeviceType::MTIA);
+  is(DeviceType::privateuse1, c10::DeviceType::PrivateUse1);  // 19 before there was MTIA
+#endif
+}
+
 Trace trace_of(Profiler& profiler) {
   const Folder folder;
   const Status written = profiler.export_chrome_trace(folder / "trace.json");
@@ -55,7 +71,7 @@ std::vector<Row> rows(Profiler& profiler) {
   std::vector<Row> rows;
   const Trace trace = trace_of(profiler);
   for (const MemoryRecord& record : trace.memory()) {
-    if (record.device_type != static_cast<int>(c10::DeviceType::CUDA)) continue;
+    if (record.device_type != DeviceType::cuda) continue;
     rows.push_back({record.device_id, record.bytes, record.total_allocated_bytes});
   }
   return rows;

@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
   }
   const tbtrace::Status written = profiler.export_chrome_trace(argv[2]);
   const tbtrace::Result<std::string> json =
-      tbtrace::operator_summary_json(profiler.key_averages({.group_by_input_shape = true}), {});
+      profiler.key_averages({.group_by_input_shape = true}).json();
   std::cout << json;
   return written.ok() && json.ok() ? 0 : 1;
 }

@@ -152,7 +152,9 @@ void memory(const Trace& trace, const TakeRow& take) {
   for (std::size_t row = 0; row < trace.memory().size(); ++row) {
     const MemoryRecord& record = trace.memory()[row];
     Line line("memory");
-    line.number(record.time_ns).number(record.bytes).number(record.device_type);
+    line.number(record.time_ns)
+        .number(record.bytes)
+        .number(static_cast<std::int64_t>(record.device_type));
     line.number(record.device_id).number(record.total_allocated_bytes);
     line.number(address.integer(row).value_or(-1)).number(reserved.integer(row).value_or(-1));
     add_track(line, trace, record.track);

@@ -45,7 +45,7 @@ TEST(ChromeMemory, IsReadFromInstants) {
   EXPECT_EQ(first.bytes, 64);
   EXPECT_EQ(first.total_allocated_bytes, 99);
   EXPECT_EQ(first.event_rank, 5u) << "Ev Idx + 1";
-  EXPECT_EQ(first.device_type, 0);
+  EXPECT_EQ(first.device_type, DeviceType::cpu);
   EXPECT_EQ(first.device_id, -1);
   EXPECT_FALSE(first.out_of_memory);
   EXPECT_EQ(describe(trace, trace.track(first.track).thread), "2");
@@ -66,7 +66,7 @@ TEST(ChromeMemory, IsReadWithoutACategoryAndWithoutArguments) {
   bare.arguments.clear();
   const Trace trace = read(trace_text({old, bare}));
   ASSERT_EQ(trace.memory().size(), 2u);
-  EXPECT_EQ(trace.memory()[0].device_type, 1);
+  EXPECT_EQ(trace.memory()[0].device_type, DeviceType::cuda);
   EXPECT_EQ(trace.memory()[0].device_id, 0);
   EXPECT_EQ(trace.memory()[0].event_rank, 0u);
   EXPECT_EQ(trace.memory()[0].total_allocated_bytes, -1);
@@ -101,7 +101,7 @@ TEST(ChromeMemory, TakesNumbersOutOfRangeForUnknown) {
   ASSERT_EQ(trace.memory().size(), 2u);
   EXPECT_EQ(trace.memory()[0].bytes, 0);
   EXPECT_EQ(trace.memory()[0].total_allocated_bytes, -1);
-  EXPECT_EQ(trace.memory()[0].device_type, -1);
+  EXPECT_EQ(trace.memory()[0].device_type, DeviceType{-1});
   EXPECT_EQ(trace.memory()[0].device_id, -1);
   EXPECT_EQ(trace.memory()[0].event_rank, 0u);
   EXPECT_EQ(trace.memory()[1].bytes, INT64_MAX);

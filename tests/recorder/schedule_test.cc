@@ -75,6 +75,13 @@ TEST_F(ScheduleTest, WrongNumbersAreRefusedInTorchsWords) {
   EXPECT_THROW(schedule({.warmup = 1, .active = 1})(-1), std::invalid_argument);
 }
 
+TEST_F(ScheduleTest, ActionsHaveTorchsNames) {
+  EXPECT_STREQ(action_name(ProfilerAction::none), "NONE");
+  EXPECT_STREQ(action_name(ProfilerAction::warmup), "WARMUP");
+  EXPECT_STREQ(action_name(ProfilerAction::record), "RECORD");
+  EXPECT_STREQ(action_name(ProfilerAction::record_and_save), "RECORD_AND_SAVE");
+}
+
 TEST_F(ScheduleTest, ExplainsStretches) {
   EXPECT_EQ(explain(schedule({.wait = 2, .warmup = 1, .active = 2, .repeat = 1}), 8),
             "steps 0 to 1: NONE\n"

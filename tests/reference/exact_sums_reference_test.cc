@@ -138,9 +138,9 @@ TEST(ExactFigures, MemoryOfRowsMakesAllMemory) {
     std::int64_t device = 0;
     for (const MemoryRecord& record : trace.memory()) {
       if (record.out_of_memory) continue;
-      if (record.device_type == 0) host += record.bytes;
-      if (record.device_type == 1) device += record.bytes;
-      ASSERT_TRUE(record.device_type == 0 || record.device_type == 1);
+      if (record.device_type == DeviceType::cpu) host += record.bytes;
+      if (record.device_type == DeviceType::cuda) device += record.bytes;
+      ASSERT_TRUE(record.device_type == DeviceType::cpu || record.device_type == DeviceType::cuda);
       ++records;
     }
     const OperatorSummary summary = operator_summary(trace, {.figures = Figures::exact});

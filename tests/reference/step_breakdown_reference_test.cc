@@ -143,14 +143,14 @@ void expect_costs(const StepBreakdown& found, const Answer& expected, double tol
       expect_near(expected.steps[row][role], static_cast<double>(step.role_ns[role]), tolerance,
                   step_role_name(static_cast<StepRole>(role)));
     }
-    expect_near(expected.steps[row].back(), static_cast<double>(step.length_ns()), tolerance,
+    expect_near(expected.steps[row].back(), static_cast<double>(step.duration_ns()), tolerance,
                 "length");
   }
   for (std::size_t role = 0; role < kStepRoles && !found.steps.empty(); ++role) {
     expect_near(expected.average[role], found.mean_ns(static_cast<StepRole>(role)), tolerance,
                 step_role_name(static_cast<StepRole>(role)));
   }
-  expect_near(expected.average.back(), found.mean_length_ns(), tolerance, "average length");
+  expect_near(expected.average.back(), found.mean_duration_ns(), tolerance, "average length");
 }
 
 void expect_utilization(const StepBreakdown& found, const Answer& expected, double tolerance) {
@@ -239,7 +239,7 @@ TEST(StepBreakdown, IsThePluginsWhereNoRuleSaysOtherwise) {
     for (const StepTime& step : found.steps) {
       std::int64_t sum = 0;
       for (const std::int64_t part : step.role_ns) sum += part;
-      EXPECT_EQ(sum, step.length_ns());
+      EXPECT_EQ(sum, step.duration_ns());
     }
     if (!reasons(trace, expected).empty()) return;
     expect_costs(found, expected, tolerance_ns(trace));

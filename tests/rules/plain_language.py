@@ -26,6 +26,8 @@ PATTERNS = {
     r"\bmakes? of (?:a )?devices?\b": "write `device type`",
     r"\bcopies and fills\b|\bwork of (?:a |the )?devices?\b": "write `memcpy`, `memset`, `kernels` or `device activity`",
 }
+# A program that is not ours prints the library's messages too.
+OPTION = re.compile(r'"[^"]*(?:(?<![\w-])--(?!output-format|gpus all|cap-add)[a-z]|\(-[a-z]\)|\bulimit\b)')
 LATER = {"readers", "recorder", "cupti", "libtorch"}  # rooms that are rebuilt as a whole
 
 
@@ -49,6 +51,11 @@ def main():
                 if found and not re.search(r"[Tt]here (?:is|are|was|were) no ", line):
                     failed += 1
                     print(f"plain_language: {file.relative_to(root)}:{number}: `{found[0]}`: {advice}: {line.strip()[:150]}")
+    for file in sorted((root / "src").rglob("*.[ch]*")):
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            if OPTION.search(line.split(" // ")[0]):
+                failed += 1
+                print(f"plain_language: {file.relative_to(root)}:{number}: an option of a command line in the library: {line.strip()[:150]}")
     print(f"plain_language: {checked} files, {failed} to rewrite")
     sys.exit(failed > 0)
 

@@ -151,6 +151,7 @@ TEST(ArgumentSet, HoldsArgumentsAndGroups) {
   EXPECT_TRUE(launches.contains_any(some));
   EXPECT_FALSE(ArgumentSet{Argument::stream}.contains_any(some));
   EXPECT_EQ(ArgumentSet::all() - ArgumentSet::all(), ArgumentSet{});
+  EXPECT_EQ(ArgumentSet{Argument::stream}.bits(), std::uint64_t{1} << index(Argument::stream));
   for (std::size_t row = 0; row < kArgumentCount; ++row) {
     EXPECT_TRUE(ArgumentSet::all().contains(static_cast<Argument>(row)));
   }

@@ -408,7 +408,7 @@ TEST(FlameGraphPngTest, Files) {
   const std::string path = folder.path("flame.png");
   ASSERT_TRUE(write_flame_graph_png(small_tree(), path, {.width = 300}).ok());
   EXPECT_EQ(fixtures::read_whole_file(path), png_of(small_tree(), {.width = 300}));
-  EXPECT_EQ(write_flame_graph_png(small_tree(), path).code(), StatusCode::unwritable_output);
+  EXPECT_EQ(write_flame_graph_png(small_tree(), path).code(), StatusCode::output_exists);
   EXPECT_TRUE(write_flame_graph_png(small_tree(), path, {.width = 400}, true).ok());
   const Status wrong = write_flame_graph_png(small_tree(), folder.path("none.png"), {.width = 1});
   EXPECT_THAT(wrong.message(), HasSubstr("200 to 8000 px wide"));

@@ -1,3 +1,4 @@
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -34,8 +35,10 @@ TEST(WriteText, LeavesAnExistingFileAloneUnlessTold) {
   const std::string path = folder.path("out.txt");
   ASSERT_TRUE(write_text("first", path).ok());
   const Status second = write_text("second", path);
-  EXPECT_FALSE(second.ok());
-  EXPECT_FALSE(second.message().empty());
+  EXPECT_EQ(second.code(), StatusCode::output_exists);
+  EXPECT_EQ(check_output(path).message(), second.message());
+  EXPECT_TRUE(check_output(path, true).ok());
+  EXPECT_TRUE(check_output("-").ok());
   EXPECT_EQ(read_whole_file(path), "first");
   EXPECT_TRUE(write_text("third", path, true).ok());
   EXPECT_EQ(read_whole_file(path), "third");
@@ -56,6 +59,11 @@ TEST(WriteFoldedStacks, WritesWhatTheTextIs) {
   EXPECT_EQ(read_whole_file(folder.path("out")), folded_stacks(stacks));
   EXPECT_FALSE(write_folded_stacks(stacks, folder.path("out")).ok());
   EXPECT_TRUE(write_folded_stacks(stacks, folder.path("out"), true).ok());
+  std::ostringstream stream;
+  EXPECT_TRUE(write_folded_stacks(stacks, stream).ok());
+  EXPECT_EQ(stream.str(), folded_stacks(stacks));
+  stream.setstate(std::ios::badbit);
+  EXPECT_EQ(write_folded_stacks(stacks, stream).code(), StatusCode::unwritable_output);
 }
 
 TEST(WriteFlameGraphSvg, WritesThePictureWithItsOptions) {
