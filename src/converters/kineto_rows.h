@@ -25,6 +25,7 @@ class KinetoDocument final : public RowDocument {
       : RowDocument(trace, sink), repairs_(trace, infer_steps) {}
 
   std::unique_ptr<readers::BlockSink> make() override;
+  bool takes_flows() const override { return true; }
 
  private:
   void write_start(std::string& json) override;

@@ -73,6 +73,7 @@ PluginRows::PluginRows(const Trace& trace, const dialects::RowWriter& writer, Ro
 
 void PluginRows::add(const EventBatch& rows) {
   if (!take_ranges(trace_, rows.ranges.size())) return;
+  places_of_batch_.clear();
   std::size_t members = 0;
   std::size_t arguments = 0;
   for (const EventBatch::Row& row : rows.rows) {
@@ -157,6 +158,17 @@ void PluginRows::other(const EventBatch& rows, const EventBatch::Other& row, Row
 }
 
 const dialects::Place& PluginRows::place(const EventBatch& rows, TrackId track, bool has_thread) {
+  const std::size_t number = 2 * index(track) + (has_thread ? 1 : 0);
+  if (number >= places_of_batch_.size()) places_of_batch_.resize(2 * rows.tracks.size(), nullptr);
+  if (places_of_batch_[number] == nullptr) {
+    const dialects::Place& found = find_place(rows, track, has_thread);
+    places_of_batch_[number] = &found;
+  }
+  return *places_of_batch_[number];
+}
+
+const dialects::Place& PluginRows::find_place(const EventBatch& rows, TrackId track,
+                                              bool has_thread) {
   const EventBatch::Track& keys = rows.tracks[index(track)];
   const std::string process = id_text(rows, keys.process);
   const std::string thread = has_thread ? id_text(rows, keys.thread) : std::string();
@@ -164,7 +176,10 @@ const dialects::Place& PluginRows::place(const EventBatch& rows, TrackId track, 
   const auto known = places_.find(key);
   if (known != places_.end()) return known->second;
   constexpr std::size_t kMostPlaces = 100'000;
-  if (places_.size() == kMostPlaces) places_.clear();
+  if (places_.size() == kMostPlaces) {
+    places_.clear();
+    places_of_batch_.assign(places_of_batch_.size(), nullptr);
+  }
   return places_.emplace(key, writer_.places().of_text(process, thread)).first->second;
 }
 

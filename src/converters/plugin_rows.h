@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include <tbtrace/convert.h>
 #include <tbtrace/trace.h>
@@ -25,6 +26,7 @@ class PluginDocument final : public RowDocument {
       : RowDocument(trace, sink), writer_(trace, Dialect::plugin, infer_steps) {}
 
   std::unique_ptr<readers::BlockSink> make() override;
+  bool takes_flows() const override { return false; }  // they are made anew
 
  private:
   void write_start(std::string& json) override { writer_.begin(json); }
@@ -49,6 +51,7 @@ class PluginRows final : public RowBlock {
              Members arguments);
 
   const dialects::Place& place(const EventBatch& rows, TrackId track, bool has_thread);
+  const dialects::Place& find_place(const EventBatch& rows, TrackId track, bool has_thread);
   /// Adds all members except those of these fields.
   void add_members(Members members, std::uint32_t written, std::string_view written_key = {});
   struct Arguments {
@@ -67,6 +70,7 @@ class PluginRows final : public RowBlock {
   std::string bare_args_;
   RepeatedKeys repeated_keys_;
   std::unordered_map<std::string, dialects::Place> places_;
+  std::vector<const dialects::Place*> places_of_batch_;  // by track, without and with a thread
 };
 
 }  // namespace tbtrace::converters

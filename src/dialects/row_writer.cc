@@ -50,6 +50,26 @@ const Entry* first_of(const std::vector<Entry>& sorted, EventId event, EventId E
   return found != sorted.end() && (*found).*key == event ? &*found : nullptr;
 }
 
+/// The same from where the last search ended, which is hardly ever far away.
+template <typename Entry>
+const Entry* first_of(const std::vector<Entry>& sorted, EventId event, EventId Entry::*key,
+                      std::size_t& from) {
+  constexpr std::size_t kNear = 8;
+  const auto is_before = [&](std::size_t at) { return index(sorted[at].*key) < index(event); };
+  std::size_t at = from;
+  const std::size_t most = std::min(sorted.size(), at + kNear);
+  while (at < most && is_before(at)) ++at;
+  const bool is_found = (at == 0 || is_before(at - 1)) && (at == sorted.size() || !is_before(at));
+  if (!is_found) {
+    const auto found = std::lower_bound(
+        sorted.begin(), sorted.end(), event,
+        [&](const Entry& a, EventId wanted) { return index(a.*key) < index(wanted); });
+    at = static_cast<std::size_t>(found - sorted.begin());
+  }
+  from = at;
+  return at < sorted.size() && sorted[at].*key == event ? &sorted[at] : nullptr;
+}
+
 }  // namespace
 
 std::int64_t unix_ns(const Trace& trace, std::int64_t time_ns) {
@@ -232,8 +252,8 @@ void RowWriter::range(EventId event, const Extra& extra, RowTexts& texts, std::s
     json += '}';
   }
   row_end(json);
-  arrows_at(event, json);
-  if (dialect_ == Dialect::plugin) missing_launch(event, json);
+  arrows_at(event, texts, json);
+  if (dialect_ == Dialect::plugin) missing_launch(event, texts, json);
 }
 
 void RowWriter::ids(EventId event, std::string& json) const {
@@ -256,8 +276,8 @@ void RowWriter::ids(EventId event, std::string& json) const {
   }
 }
 
-void RowWriter::arrows_at(EventId event, std::string& json) const {
-  const Arrows::End* end = first_of(arrows_.ends, event, &Arrows::End::event);
+void RowWriter::arrows_at(EventId event, RowTexts& texts, std::string& json) const {
+  const Arrows::End* end = first_of(arrows_.ends, event, &Arrows::End::event, texts.arrow);
   if (end == nullptr) return;
   const Arrows::End* const after = arrows_.ends.data() + arrows_.ends.size();
   for (; end != after && end->event == event; ++end) {
@@ -273,11 +293,9 @@ void RowWriter::arrows_at(EventId event, std::string& json) const {
 }
 
 /// Adds a zero-length launch where the operator starts.
-void RowWriter::missing_launch(EventId work, std::string& json) const {
-  const auto* missing =
-      numbers_.missing_launches().empty()
-          ? nullptr
-          : first_of(numbers_.missing_launches(), work, &LinkNumbers::Missing::work);
+void RowWriter::missing_launch(EventId work, RowTexts& texts, std::string& json) const {
+  const auto* missing = first_of(numbers_.missing_launches(), work, &LinkNumbers::Missing::work,
+                                 texts.missing_launch);
   if (missing == nullptr) return;
   row_start("X", "\"launch that is not in the trace\"", places_.of_event(missing->op), json);
   json += ",\"cat\":\"Runtime\"";

@@ -38,6 +38,9 @@ struct RowTexts {
 
   JsonTexts strings;
   CallStacks call_stacks;
+  // Where the last search for a range ended. Ranges come in the order of the file.
+  std::size_t arrow = 0;
+  std::size_t missing_launch = 0;
 };
 
 class RowWriter {
@@ -86,8 +89,8 @@ class RowWriter {
   void name(EventId event, RowTexts& texts, std::string& json) const;
   void category(EventId event, RowTexts& texts, std::string& json) const;
   void ids(EventId event, std::string& json) const;
-  void arrows_at(EventId event, std::string& json) const;
-  void missing_launch(EventId work, std::string& json) const;
+  void arrows_at(EventId event, RowTexts& texts, std::string& json) const;
+  void missing_launch(EventId work, RowTexts& texts, std::string& json) const;
   void window_marks(std::string& json) const;
 
   const Trace& trace_;

@@ -10,8 +10,10 @@
 namespace tbtrace::readers {
 
 void ChromeRows::add_members(RowKind kind, const RawEvent& event, std::size_t number) {
-  for (const RawMember& raw : event.members) batch_.members.push_back(member(raw));
-  for (const RawMember& raw : event.argument_members) batch_.arguments.push_back(member(raw));
+  for (const RawMember& raw : event.members) set_member(raw, batch_.members.emplace_back());
+  for (const RawMember& raw : event.argument_members) {
+    set_member(raw, batch_.arguments.emplace_back());
+  }
   batch_.rows.push_back(
       {kind, static_cast<std::uint32_t>(number), batch_.members.size(), batch_.arguments.size()});
 }
@@ -20,9 +22,9 @@ std::string_view ChromeRows::kept(std::string text) {
   return *kept_.emplace_back(std::make_unique<std::string>(std::move(text)));
 }
 
-RowMember ChromeRows::member(const RawMember& raw) {
+/// In place: a copy of what was just written field by field would wait for each of them.
+void ChromeRows::set_member(const RawMember& raw, RowMember& member) {
   const TextRules& rules = tables_.rules();
-  RowMember member;
   member.field = raw.field;
   member.argument = raw.argument;
   member.is_plain = is_plain(raw.key, rules);
@@ -46,7 +48,6 @@ RowMember ChromeRows::member(const RawMember& raw) {
     wire::append_json_string(json, decoded.text);
     member.json = kept(std::move(json));
   }
-  return member;
 }
 
 }  // namespace tbtrace::readers

@@ -106,7 +106,8 @@ void ChromeRows::add(const RawEvent& event, std::uint64_t offset) {
     return;
   }
   const std::size_t number = next_number(*kind);
-  if (add_row(*kind, event, offset)) add_members(*kind, event, number);
+  if (!add_row(*kind, event, offset)) return;
+  if (*kind != RowKind::flow || request_.flow_members) add_members(*kind, event, number);
 }
 
 /// False if there is none.

@@ -30,6 +30,7 @@ struct RowRequest {
   bool inputs_for_flops_only = false;
   /// All members of all rows as JSON instead of names and arguments of ranges.
   bool members = false;
+  bool flow_members = true;  ///< those of flow events too
 
   /// What must be found in the text for it.
   ArgumentSet keys() const;
@@ -104,7 +105,7 @@ class ChromeRows {
   std::optional<RangeTimes> range_times_of(const RawEvent& event);
   std::int64_t flow_id(const Token& token, std::uint64_t offset);
 
-  RowMember member(const RawMember& raw);
+  void set_member(const RawMember& raw, RowMember& member);
   std::string_view kept(std::string text);
 
   RowRequest request_;

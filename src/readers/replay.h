@@ -34,6 +34,8 @@ class BlockSinks {
  public:
   virtual ~BlockSinks() = default;
   virtual std::unique_ptr<BlockSink> make() = 0;
+  /// Whether its sinks take flow events: otherwise these are not in EventBatch::rows.
+  virtual bool takes_flows() const = 0;
 };
 
 /// The source must give the bytes that the directory was made of; if it does not, that is a

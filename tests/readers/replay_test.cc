@@ -286,6 +286,29 @@ TEST(Replay, TellsTheKindsOfRows) {
                                  RowKind::range, RowKind::range_end));
 }
 
+TEST(Replay, LeavesOutFlowEventsIfAsked) {
+  ChromeText trace;
+  trace.events = {op("a").arg("own", "1"),
+                  op("x").with("ph", "\"s\"").with("cat", "\"ac2g\"").with("id", "7"),
+                  op("b").arg("own", "2")};
+  for (const std::string& text : {trace.text(), trace.text() + "}"}) {  // sound, and damaged
+    const Reading reading = read_blocks(text);
+    std::vector<std::vector<std::string>> members[2];
+    for (const bool wants_flows : {false, true}) {
+      RowCollector collector;
+      collector.wants_flows = wants_flows;
+      const auto source = io::memory_source(text);
+      ASSERT_TRUE(replay_chrome(*source, reading.blocks, collector, 1).ok());
+      for (const ReplayedRow& row : collector.rows) {
+        EXPECT_TRUE(wants_flows || row.kind != RowKind::flow);
+        if (row.kind != RowKind::flow) members[wants_flows ? 1 : 0].push_back(row.arguments);
+      }
+      EXPECT_EQ(collector.rows.size(), wants_flows ? 3u : 2u);
+    }
+    EXPECT_EQ(members[0], members[1]);
+  }
+}
+
 TEST(Replay, DoesNotDependOnHowTheBytesArrive) {
   const std::string text = random_trace(4, 3000).text(Layout::kineto_lines);
   const Reading reading = read_blocks(text);
