@@ -14,7 +14,19 @@
 namespace tbtrace::analyses {
 namespace {
 
-using RowMemory = TorchEvents::RowMemory;
+struct RowMemory {
+  std::uint32_t row;
+  TorchEvents::Memory bytes;
+};
+
+/// Memory of the rows and of what is inside, sorted by row; rows without changes are missing.
+Column<RowMemory> memory(const TorchEvents& events) {
+  Column<RowMemory> all;
+  events.for_each_memory([&](std::size_t row, const TorchEvents::Memory& bytes) {
+    all.push_back({static_cast<std::uint32_t>(row), bytes});
+  });
+  return all;
+}
 
 /// Memory that the rows changed themselves, sorted by row; rows without changes may be missing.
 Column<RowMemory> self_memory(const TorchEvents& events) {
@@ -47,8 +59,9 @@ class EventRows::Recording {
   Recording(const Trace& trace, std::size_t first)
       : events_(trace, {.shapes = true, .stacks = true}),
         first_(first),
+        memory_(memory(events_)),
         self_memory_(self_memory(events_)),
-        memory_index_(events_.memory(), events_.size()),
+        memory_index_(memory_.view(), events_.size()),
         self_memory_index_(self_memory_.view(), events_.size()),
         kernels_index_(events_.kernels(), events_.size()) {}
 
@@ -91,12 +104,13 @@ class EventRows::Recording {
       const Trace& trace = events_.trace();
       kernels[number].name = events_.text(kernel.name);
       kernels[number].device_index = trace.track(trace.events().track(kernel.event)).process.number;
-      kernels[number].duration_us = kernel.duration_us;
+      kernels[number].duration_us = events_.elapsed_us(kernel);
     }
   }
 
   TorchEvents events_;
   std::size_t first_;
+  Column<RowMemory> memory_;
   Column<RowMemory> self_memory_;
   RowIndex<RowMemory> memory_index_;
   RowIndex<RowMemory> self_memory_index_;

@@ -24,9 +24,9 @@ class Averages {
     names_.assign(1, 0);
     stacks_.clear();
     for (std::size_t row = 0; row < events.size(); ++row) add(events, row);
-    for (const auto& [number, bytes] : events.memory()) {
+    events.for_each_memory([&](std::size_t number, const TorchEvents::Memory& bytes) {
       sums_[row_of(events, number)].memory += bytes;
-    }
+    });
     events.for_each_part_of_self_memory([&](std::size_t number, const TorchEvents::Memory& bytes) {
       sums_[row_of(events, number)].self_memory += bytes;
     });

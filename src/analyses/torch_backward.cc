@@ -13,10 +13,11 @@ constexpr std::string_view kPrefix = "autograd::engine::evaluate_function: ";
 /// they are recognised by the ranges that autograd runs around them.
 bool is_backward_node(const TorchRows& list, const TorchRows::Row& row, const Trace& trace,
                       const TorchNames& names) {
-  if (row.event == EventId::none || trace.kind(row.event) != EventKind::cpu_op) return false;
+  const EventId event = row.event();
+  if (event == EventId::none || trace.kind(event) != EventKind::cpu_op) return false;
   const std::string_view name = names.text(row.name);
   if (name.starts_with(kPrefix)) return false;
-  if (forward_thread(trace, row.event) > 0) return true;
+  if (forward_thread(trace, event) > 0) return true;
   if (row.parent == TorchRows::kNone) return false;
   const std::string_view parent = names.text(list.rows[row.parent].name);
   return parent.starts_with(kPrefix) && parent.substr(kPrefix.size()) == name;
@@ -33,7 +34,8 @@ void set_stacks(TorchRows& list, const Trace& trace, const TorchNames& names, To
   std::map<std::pair<std::int64_t, TrackId>, StackId> forward;
   for (std::uint32_t number = 0; number < size; ++number) {
     const TorchRows::Row& row = list.rows[number];
-    if (row.event != EventId::none) list.stack[number] = stacks.of(row.event);
+    const EventId event = row.event();
+    if (event != EventId::none) list.stack[number] = stacks.of(event);
     if (is_backward_node(list, row, trace, names)) {
       node[number] = number;
     } else if (row.parent != TorchRows::kNone) {
@@ -41,14 +43,13 @@ void set_stacks(TorchRows& list, const Trace& trace, const TorchNames& names, To
     }
     if (node[number] != TorchRows::kNone) continue;
     // The first forward event with a sequence number counts, even if its stack is empty.
-    const std::int64_t sequence =
-        row.event == EventId::none ? -1 : sequence_number(trace, row.event);
+    const std::int64_t sequence = event == EventId::none ? -1 : sequence_number(trace, event);
     forward.try_emplace({sequence, row.track}, list.stack[number]);
   }
   for (std::uint32_t number = 0; number < size; ++number) {
     if (node[number] == TorchRows::kNone) continue;
     list.stack[number] = 0;
-    const EventId event = list.rows[node[number]].event;
+    const EventId event = list.rows[node[number]].event();
     TrackId track = {};
     if (!threads.find(event, track)) continue;
     const auto found = forward.find({sequence_number(trace, event), track});

@@ -20,9 +20,8 @@ bool is_listed(DeviceType device) {
 
 class DeviceLinker {
  public:
-  DeviceLinker(TorchRows& list, const Trace& trace, const std::function<NameId(EventId)>& name_of,
-               const std::function<double(std::int64_t)>& time_us)
-      : list_(list), trace_(trace), name_of_(name_of), time_us_(time_us) {}
+  DeviceLinker(TorchRows& list, const std::function<NameId(EventId)>& name_of)
+      : list_(list), trace_(*list.trace), name_of_(name_of) {}
 
   void run() {
     if (trace_.links().external_ids_valid) {
@@ -36,8 +35,8 @@ class DeviceLinker {
 
  private:
   bool may_launch(const Row& row) const {
-    if (row.event == EventId::none || !row.in_tree()) return false;
-    const EventKind kind = trace_.kind(row.event);
+    if (row.has(TorchRows::kMemory) || !row.in_tree()) return false;
+    const EventKind kind = trace_.kind(row.event());
     return kind == EventKind::cpu_op || kind == EventKind::user_annotation;
   }
 
@@ -45,7 +44,9 @@ class DeviceLinker {
   /// a limit that keeps the list from growing quadratically (LinkReport counts what is over it).
   void link_by_id() {
     const Links& links = links_of(trace_);
-    ScopedIds operators(links.scopes(), list_.rows.size() / 2);
+    const auto launchers = std::count_if(list_.rows.begin(), list_.rows.end(),
+                                         [&](const Row& row) { return may_launch(row); });
+    ScopedIds operators(links.scopes(), static_cast<std::size_t>(launchers));
     Column<std::uint32_t> same_id;  // row -> the next row with the same id
     same_id.resize(list_.rows.size(), IdMap::kNone);
     Column<std::uint32_t> row_of;  // row of a runtime call
@@ -53,11 +54,12 @@ class DeviceLinker {
     for (std::size_t row = list_.rows.size(); row-- > 0;) {
       const Row& entry = list_.rows[row];
       const auto number = static_cast<std::uint32_t>(row);
-      if (entry.event == EventId::none) continue;
-      if (trace_.kind(entry.event) == EventKind::runtime) row_of[index(entry.event)] = number;
-      const std::int64_t id = may_launch(entry) ? trace_.external_id(entry.event) : 0;
+      const EventId event = entry.event();
+      if (event == EventId::none) continue;
+      if (trace_.kind(event) == EventKind::runtime) row_of[index(event)] = number;
+      const std::int64_t id = may_launch(entry) ? trace_.external_id(event) : 0;
       if (id == 0) continue;
-      same_id[row] = operators.replace(links.scope(trace_, entry.event), id, number);
+      same_id[row] = operators.replace(links.scope(trace_, event), id, number);
     }
     for (const EventId event : trace_.by_start()) {
       const EventKind kind = trace_.kind(event);
@@ -81,7 +83,7 @@ class DeviceLinker {
     Column<std::uint32_t> row_of;
     row_of.resize(trace_.events().size(), IdMap::kNone);
     for (std::uint32_t row = 0; row < list_.rows.size(); ++row) {
-      if (may_launch(list_.rows[row])) row_of[index(list_.rows[row].event)] = row;
+      if (may_launch(list_.rows[row])) row_of[index(list_.rows[row].event())] = row;
     }
     for (const DeviceLink& link : links_of(trace_).device_work()) {
       if (link.op == EventId::none || row_of[index(link.op)] == IdMap::kNone) continue;
@@ -91,48 +93,48 @@ class DeviceLinker {
 
   void add_kernel(std::uint32_t op, EventId event) {
     if (!is_listed(trace_.category(event).device)) return;
-    const double start = time_us_(trace_.events().start_ns(event));
-    const double end = time_us_(trace_.events().end_ns(event));
-    list_.kernels.push_back({op, event, name_of_(event), end - start});
+    list_.kernels.push_back({op, event, name_of_(event)});
   }
 
   TorchRows& list_;
   const Trace& trace_;
   const std::function<NameId(EventId)>& name_of_;
-  const std::function<double(std::int64_t)>& time_us_;
 };
 
 }  // namespace
 
-void link_devices(TorchRows& rows, const Trace& trace,
-                  const std::function<NameId(EventId)>& name_of,
-                  const std::function<double(std::int64_t)>& time_us) {
-  DeviceLinker(rows, trace, name_of, time_us).run();
+void link_devices(TorchRows& rows, const std::function<NameId(EventId)>& name_of) {
+  DeviceLinker(rows, name_of).run();
 }
 
 // Parents come before children on a thread, so a row is complete at the next row not below it.
 void add_up_device_time(TorchRows& list, std::size_t threads) {
+  // Only rows that launched work, or have some below them.
+  list.device = SparseColumn<TorchRows::DeviceTime>(list.rows.size());
+  for (const TorchRows::Kernel& kernel : list.kernels) list.device.mark(kernel.row);
+  for (std::size_t number = list.rows.size(); number-- > 0;) {
+    const std::uint32_t parent = list.rows[number].parent;
+    if (parent != TorchRows::kNone && list.device.is_marked(number)) list.device.mark(parent);
+  }
+  list.device.settle();
   // Until a row is complete, its self time holds the sum of what is below it.
-  list.device.resize(list.rows.size(), {});
   for (const TorchRows::Kernel& kernel : list.kernels) {
-    list.device[kernel.row].total_us += kernel.duration_us;
+    list.device[kernel.row].total_us += list.elapsed_us(kernel);
   }
   std::vector<std::vector<std::uint32_t>> open(threads);
   const auto complete = [&](std::vector<std::uint32_t>& stack) {
     const std::uint32_t number = stack.back();
     stack.pop_back();
-    const double below = list.device[number].self_us;
-    const double total = list.device[number].total_us + below;
-    list.device[number] = {total, total - below};
+    TorchRows::DeviceTime& time = list.device[number];
+    const double below = time.self_us;
+    const double total = time.total_us + below;
+    time = {total, total - below};
     const std::uint32_t parent = list.rows[number].parent;
     if (parent != TorchRows::kNone) list.device[parent].self_us += total;
   };
   for (std::uint32_t number = 0; number < list.rows.size(); ++number) {
+    if (!list.device.is_marked(number)) continue;
     const Row& row = list.rows[number];
-    if (row.device() != DeviceType::cpu && (row.flags & TorchRows::kAsync) == 0) {
-      list.device[number] = {row.elapsed_us(), row.elapsed_us()};
-    }
-    if (!row.in_tree()) continue;
     std::vector<std::uint32_t>& stack = open[index(row.track)];
     while (!stack.empty() && stack.back() != row.parent) complete(stack);
     stack.push_back(number);

@@ -13,11 +13,8 @@ namespace tbtrace::analyses {
 
 /// Kernels go to the operator or annotation with their `External id`, and runtime calls to its
 /// thread; those without an id stay separate. If the file's ids do not name operators, the operator
-/// is the one that contains the launch. `name_of`: the name that torch shows for an event;
-/// `time_us`: its double for a time.
-void link_devices(TorchRows& rows, const Trace& trace,
-                  const std::function<NameId(EventId)>& name_of,
-                  const std::function<double(std::int64_t)>& time_us);
+/// is the one that contains the launch. `name_of`: the name that torch shows for an event.
+void link_devices(TorchRows& rows, const std::function<NameId(EventId)>& name_of);
 
 /// Device time of each row including everything below it, added in torch's order.
 void add_up_device_time(TorchRows& list, std::size_t threads);

@@ -39,17 +39,9 @@ class Collector {
             TorchRows& list)
       : trace_(trace), names_(names), tree_(tree), stacks_(stacks), list_(list) {}
 
-  double us(std::int64_t time_ns) const {
-    return static_cast<double>(time_ns - trace_.window_start_ns()) / 1000.0;
-  }
-
   NameId name_of(EventId event) {
     if (is_lost(event)) return stacks_->python_name(event);
     return names_.get(trace_.events().name(event), trace_.kind(event) == EventKind::cpu_op).name;
-  }
-
-  std::int64_t end_ns(EventId event) const {
-    return tree_ != nullptr ? tree_->end_ns(event) : trace_.events().end_ns(event);
   }
 
   void collect() {
@@ -73,35 +65,18 @@ class Collector {
   /// Adds a row for each record that is inside no event.
   void add_memory_rows(TorchMemory& memory) {
     for (const Row& row : list_.rows) {
-      if (row.device() != DeviceType::cpu) continue;
-      memory.cover(trace_.events().start_ns(row.event), end_ns(row.event));
+      if (row.has(TorchRows::kOnCpu)) memory.cover(list_.start_ns(row), list_.end_ns(row));
     }
-    leftovers_ = memory.leftovers();
-    for (const TorchMemory::Leftover& leftover : leftovers_) {
+    list_.leftovers = memory.leftovers();
+    for (std::uint32_t number = 0; number < list_.leftovers.size(); ++number) {
+      const MemoryRecord& record = list_.leftovers[number];
       Row row = {};
-      row.start_us = us(leftover.record.time_ns);
-      row.end_us = row.start_us;
-      row.event = EventId::none;
-      row.name = names_.intern(leftover.record.out_of_memory ? "[OutOfMemory]" : "[memory]");
-      row.track = leftover.record.track;
+      row.number = number;
+      row.name = names_.intern(record.out_of_memory ? "[OutOfMemory]" : "[memory]");
+      row.track = record.track;
       row.parent = TorchRows::kNone;
-      row.flags = TorchRows::kInTree;
+      row.flags = TorchRows::kMemory | TorchRows::kInTree | TorchRows::kOnCpu;
       list_.rows.push_back(row);
-    }
-  }
-
-  /// Sets the memory of each row, once the rows are sorted.
-  void fill_memory(TorchMemory& memory) {
-    auto leftover = leftovers_.begin();
-    for (std::uint32_t number = 0; number < list_.rows.size(); ++number) {
-      const Row& row = list_.rows[number];
-      TorchRows::Memory bytes;
-      if (row.event == EventId::none) {
-        bytes = leftover++->bytes;
-      } else if (row.device() == DeviceType::cpu) {
-        bytes = memory.within(trace_.events().start_ns(row.event), end_ns(row.event));
-      }
-      if (bytes != TorchRows::Memory()) list_.memory.push_back({number, bytes});
     }
   }
 
@@ -113,8 +88,9 @@ class Collector {
   }
 
   void add(EventId event, const Category& category, NameId name) {
-    std::int64_t start = trace_.events().start_ns(event);
-    std::int64_t end = end_ns(event);
+    const Events& events = trace_.events();
+    std::int64_t start = events.start_ns(event);
+    std::int64_t end = tree_ != nullptr ? tree_->end_ns(event) : events.end_ns(event);
     Row row = {};
     row.name = name;
     const bool annotation = category.kind == EventKind::user_annotation;
@@ -125,17 +101,18 @@ class Collector {
       start += widening_.front_ns;
     }
     // c10d ends the ranges of collectives on another thread; the file does not say so.
-    const bool async = trace_.events().unfinished(event) ||
-                       trace_.events().is_asynchronous(event) ||
+    const bool async = events.unfinished(event) || events.is_asynchronous(event) ||
                        (annotation && is_collective_name(names_.text(row.name)));
     if (async) row.flags |= TorchRows::kAsync;
-    if (!async && category.device == DeviceType::cpu) row.flags |= TorchRows::kInTree;
-    row.start_us = us(start);
-    row.end_us = us(end);
-    row.event = event;
-    row.track = trace_.events().track(event);
+    if (category.device == DeviceType::cpu) {
+      row.flags |= async ? TorchRows::kOnCpu : TorchRows::kOnCpu | TorchRows::kInTree;
+    }
+    row.number = static_cast<std::uint32_t>(event);
+    row.track = events.track(event);
     row.parent = TorchRows::kNone;
-    row.device_number = static_cast<std::uint8_t>(category.device);
+    if (start != events.start_ns(event) || end != events.end_ns(event)) {
+      list_.set_times(row, {start, end});
+    }
     list_.rows.push_back(row);
   }
 
@@ -143,14 +120,16 @@ class Collector {
   /// then the others in file order.
   void restore_order() {
     const auto from_kineto = [&](const Row& row) {
-      return trace_.kind(row.event) > EventKind::python_function;
+      return trace_.kind(row.event()) > EventKind::python_function;
     };
     const auto before = [&](const Row& a, const Row& b) {
-      if (a.start_us != b.start_us) return a.start_us < b.start_us;
+      const double a_start = list_.start_us(a);
+      const double b_start = list_.start_us(b);
+      if (a_start != b_start) return a_start < b_start;
       const bool a_late = from_kineto(a);
       const bool b_late = from_kineto(b);
       if (a_late != b_late) return b_late;
-      return a_late && a.event < b.event;
+      return a_late && a.number < b.number;
     };
     if (!std::is_sorted(list_.rows.begin(), list_.rows.end(), before)) {
       std::stable_sort(list_.rows.begin(), list_.rows.end(), before);
@@ -163,7 +142,6 @@ class Collector {
   TorchStacks* stacks_;
   TorchRows& list_;
   Widening widening_;
-  std::vector<TorchMemory::Leftover> leftovers_;
 };
 
 /// torch's C++ tree is needed for ranges that never ended, for stacks, and for names that are only
@@ -181,7 +159,7 @@ bool needs_tree(const Trace& trace, bool stacks) {
 }  // namespace
 
 TorchEvents::TorchEvents(const Trace& trace, const TorchEventOptions& options)
-    : trace_(&trace), names_(std::make_unique<TorchNames>(trace)) {
+    : names_(std::make_unique<TorchNames>(trace)), list_(trace) {
   std::optional<ForwardThreads> forward;
   std::optional<TorchTree> tree;
   if (needs_tree(trace, options.stacks)) {
@@ -195,16 +173,14 @@ TorchEvents::TorchEvents(const Trace& trace, const TorchEventOptions& options)
   Collector collector(trace, *names_, tree ? &*tree : nullptr, stacks_.get(), list_);
   collector.collect();
   const std::size_t events = list_.rows.size();
-  {
-    TorchMemory memory(trace, *names_);
-    if (!memory.empty()) collector.add_memory_rows(memory);
-    sort_rows(list_, events);
-    if (!memory.empty()) collector.fill_memory(memory);
+  auto memory = std::make_unique<TorchMemory>(trace, *names_);
+  if (!memory->empty()) {
+    collector.add_memory_rows(*memory);
+    memory_ = std::move(memory);
   }
+  sort_rows(list_, events);
   if (trace.device()) {
-    link_devices(
-        list_, trace, [&](EventId event) { return collector.name_of(event); },
-        [&](std::int64_t time_ns) { return collector.us(time_ns); });
+    link_devices(list_, [&](EventId event) { return collector.name_of(event); });
   }
   nest_rows(list_, threads);
   remove_duplicates(list_);
@@ -215,9 +191,18 @@ TorchEvents::TorchEvents(const Trace& trace, const TorchEventOptions& options)
   if (options.shapes || flops) describe_inputs(list_, trace, *names_, options.shapes, flops);
 }
 
+TorchEvents::~TorchEvents() = default;
+
+TorchRows::Memory TorchEvents::memory(std::size_t row, std::size_t& near) const {
+  const Row& entry = list_.rows[row];
+  if (entry.has(TorchRows::kMemory)) return TorchMemory::bytes_of(list_.leftovers[entry.number]);
+  if (!entry.has(TorchRows::kOnCpu)) return {};
+  return memory_->within(list_.start_ns(entry), list_.end_ns(entry), near);
+}
+
 NameId TorchEvents::overload(std::size_t row) const {
-  if (is_memory_row(row) || trace_->kind(event(row)) != EventKind::cpu_op) return 0;
-  return names_->get(trace_->events().name(event(row)), true).overload;
+  if (is_memory_row(row) || trace().kind(event(row)) != EventKind::cpu_op) return 0;
+  return names_->get(trace().events().name(event(row)), true).overload;
 }
 
 std::vector<NameId> TorchEvents::frames(StackId stack, std::size_t count) const {

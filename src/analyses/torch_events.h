@@ -20,6 +20,8 @@
 
 namespace tbtrace::analyses {
 
+class TorchMemory;
+
 /// What to compute beyond names and times.
 struct TorchEventOptions {
   bool shapes = false;
@@ -30,53 +32,63 @@ class TorchEvents {
  public:
   using Kernel = TorchRows::Kernel;
   using Memory = TorchRows::Memory;
-  using RowMemory = TorchRows::RowMemory;
 
   static constexpr std::uint32_t kNoParent = TorchRows::kNone;
 
   TorchEvents(const Trace& trace, const TorchEventOptions& options);
+  ~TorchEvents();
 
   std::size_t size() const { return list_.rows.size(); }
-  const Trace& trace() const { return *trace_; }
+  const Trace& trace() const { return *list_.trace; }
   std::string_view text(NameId id) const { return names_->text(id); }
 
   /// EventId::none for a memory record's row.
-  EventId event(std::size_t row) const { return list_.rows[row].event; }
-  bool is_memory_row(std::size_t row) const { return event(row) == EventId::none; }
+  EventId event(std::size_t row) const { return list_.rows[row].event(); }
+  bool is_memory_row(std::size_t row) const { return has(row, TorchRows::kMemory); }
   NameId name(std::size_t row) const { return list_.rows[row].name; }
   NameId overload(std::size_t row) const;
-  double start_us(std::size_t row) const { return list_.rows[row].start_us; }
-  double end_us(std::size_t row) const { return list_.rows[row].end_us; }
+  double start_us(std::size_t row) const { return list_.start_us(list_.rows[row]); }
+  double end_us(std::size_t row) const { return list_.end_us(list_.rows[row]); }
   std::uint32_t parent(std::size_t row) const { return list_.rows[row].parent; }
   bool is_async(std::size_t row) const { return has(row, TorchRows::kAsync); }
   bool is_user_annotation(std::size_t row) const { return has(row, TorchRows::kAnnotation); }
-  DeviceType device_type(std::size_t row) const { return list_.rows[row].device(); }
+  DeviceType device_type(std::size_t row) const { return list_.device_type(list_.rows[row]); }
 
+  double elapsed_us(std::size_t row) const { return list_.elapsed_us(list_.rows[row]); }
   double cpu_time_us(std::size_t row) const {
-    return device_type(row) == DeviceType::cpu ? list_.rows[row].elapsed_us() : 0;
+    return has(row, TorchRows::kOnCpu) ? elapsed_us(row) : 0;
   }
   double self_cpu_time_us(std::size_t row) const {
-    return list_.rows[row].in_tree() ? list_.rows[row].elapsed_us() - list_.children_us[row] : 0;
+    return list_.rows[row].in_tree() ? elapsed_us(row) - list_.children_us.value(row) : 0;
   }
   double device_time_us(std::size_t row) const {
-    return list_.device.empty() ? 0 : list_.device[row].total_us;
+    return has(row, TorchRows::kOnCpu) ? list_.device.value(row).total_us : own_device_us(row);
   }
   double self_device_time_us(std::size_t row) const {
-    return list_.device.empty() ? 0 : list_.device[row].self_us;
+    return has(row, TorchRows::kOnCpu) ? list_.device.value(row).self_us : own_device_us(row);
   }
-  /// Sorted by row; rows without memory changes are left out.
-  std::span<const RowMemory> memory() const { return list_.memory.view(); }
-  /// Calls `visit(row, bytes)` for all parts of the rows' self memory: a row's change, minus the
-  /// changes of its direct children.
+
+  /// Calls `visit(row, bytes)` for the rows with memory changes, in order.
+  template <typename Visit>
+  void for_each_memory(const Visit& visit) const {
+    if (memory_ == nullptr) return;
+    std::size_t near = 0;
+    for (std::size_t row = 0; row < size(); ++row) {
+      const Memory bytes = memory(row, near);
+      if (bytes != Memory()) visit(row, bytes);
+    }
+  }
+  /// The same for all parts of the rows' self memory: a row's change, minus the changes of its
+  /// direct children.
   template <typename Visit>
   void for_each_part_of_self_memory(const Visit& visit) const {
-    for (const RowMemory& entry : list_.memory) {
-      const TorchRows::Row& row = list_.rows[entry.row];
-      if (!row.in_tree()) continue;
-      visit(entry.row, entry.bytes);
-      if (row.parent == kNoParent) continue;
-      visit(row.parent, Memory{-entry.bytes.cpu_bytes, -entry.bytes.device_bytes});
-    }
+    for_each_memory([&](std::size_t number, const Memory& bytes) {
+      const TorchRows::Row& row = list_.rows[number];
+      if (!row.in_tree()) return;
+      visit(number, bytes);
+      if (row.parent == kNoParent) return;
+      visit(row.parent, Memory{-bytes.cpu_bytes, -bytes.device_bytes});
+    });
   }
 
   /// Only with the option; shapes are empty where the file has none.
@@ -88,16 +100,23 @@ class TorchEvents {
 
   /// Sorted by row.
   std::span<const Kernel> kernels() const { return list_.kernels.view(); }
+  double elapsed_us(const Kernel& kernel) const { return list_.elapsed_us(kernel); }
 
   /// 0 if the recording did not ask for FLOPs; nullopt for memory rows.
   std::optional<std::uint64_t> flops(std::size_t row) const;
 
  private:
-  bool has(std::size_t row, std::uint8_t flag) const { return (list_.rows[row].flags & flag) != 0; }
+  bool has(std::size_t row, std::uint8_t flag) const { return list_.rows[row].has(flag); }
+  /// Of a row on a device.
+  double own_device_us(std::size_t row) const {
+    return has(row, TorchRows::kAsync) || !trace().device() ? 0 : elapsed_us(row);
+  }
+  /// `near`: as in TorchMemory::within().
+  Memory memory(std::size_t row, std::size_t& near) const;
 
-  const Trace* trace_;
   std::unique_ptr<TorchNames> names_;
   std::unique_ptr<TorchStacks> stacks_;
+  std::unique_ptr<const TorchMemory> memory_;  // if there are records
   TorchRows list_;
 };
 

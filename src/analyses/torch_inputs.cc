@@ -23,8 +23,9 @@ void describe_inputs(TorchRows& list, const Trace& trace, TorchNames& names, boo
   std::map<std::tuple<NameId, StringId, StringId, StringId>, std::uint64_t> counts;
   for (std::size_t number = 0; number < size; ++number) {
     const TorchRows::Row& row = list.rows[number];
-    if (row.event == EventId::none) continue;
-    const InputTexts input = inputs_of(trace, row.event);
+    const EventId event = row.event();
+    if (event == EventId::none) continue;
+    const InputTexts input = inputs_of(trace, event);
     if (!input.is_given()) continue;
     if (shapes) {
       const auto [known, added] = texts.try_emplace({input.dims, input.types}, 0);

@@ -8,14 +8,12 @@
 #include "analyses/attribution.h"
 
 namespace tbtrace::analyses {
-namespace {
 
-TorchRows::Memory bytes_of(const MemoryRecord& record) {
+TorchRows::Memory TorchMemory::bytes_of(const MemoryRecord& record) {
+  if (record.out_of_memory) return {};
   return {is_cpu_memory(record.device_type) ? record.bytes : 0,
           is_device_memory(record.device_type) ? record.bytes : 0};
 }
-
-}  // namespace
 
 TorchMemory::TorchMemory(const Trace& trace, TorchNames& names) : records_(trace.memory()) {
   std::vector<MemoryRecord> named;
@@ -63,7 +61,7 @@ TorchRows::Memory TorchMemory::sum_before(std::size_t record) const {
 void TorchMemory::settle_before(std::int64_t time_ns) {
   for (; next_ < records_.size() && records_[next_].time_ns < time_ns; ++next_) {
     if (records_[next_].time_ns <= covered_until_) continue;
-    leftovers_.push_back({records_[next_], bytes_of(records_[next_])});
+    leftovers_.push_back(records_[next_]);
   }
 }
 
@@ -72,41 +70,40 @@ void TorchMemory::cover(std::int64_t start_ns, std::int64_t end_ns) {
   covered_until_ = std::max(covered_until_, end_ns);
 }
 
-std::vector<TorchMemory::Leftover> TorchMemory::leftovers() {
+std::vector<MemoryRecord> TorchMemory::leftovers() {
   settle_before(INT64_MAX);
-  for (const MemoryRecord& record : failed_) {
-    leftovers_.push_back({record, {}});
-  }
-  std::stable_sort(leftovers_.begin(), leftovers_.end(), [](const Leftover& a, const Leftover& b) {
-    return a.record.time_ns < b.record.time_ns;
-  });
+  leftovers_.insert(leftovers_.end(), failed_.begin(), failed_.end());
+  std::stable_sort(
+      leftovers_.begin(), leftovers_.end(),
+      [](const MemoryRecord& a, const MemoryRecord& b) { return a.time_ns < b.time_ns; });
   return std::move(leftovers_);
 }
 
-TorchRows::Memory TorchMemory::within(std::int64_t start_ns, std::int64_t end_ns) {
+TorchRows::Memory TorchMemory::within(std::int64_t start_ns, std::int64_t end_ns,
+                                      std::size_t& near) const {
   const auto is_before = [](const MemoryRecord& record, std::int64_t time) {
     return record.time_ns < time;
   };
-  if (first_ > 0 && !is_before(records_[first_ - 1], start_ns)) {
+  if (near > 0 && !is_before(records_[near - 1], start_ns)) {
     const auto found = std::lower_bound(records_.begin(), records_.end(), start_ns, is_before);
-    first_ = static_cast<std::size_t>(found - records_.begin());
+    near = static_cast<std::size_t>(found - records_.begin());
   }
-  while (first_ < records_.size() && is_before(records_[first_], start_ns)) ++first_;
+  while (near < records_.size() && is_before(records_[near], start_ns)) ++near;
   // Most ranges are short: double the distance until it is too far, then do a binary search.
-  std::size_t near = first_;
-  std::size_t far = first_;
+  std::size_t low = near;
+  std::size_t far = near;
   for (std::size_t step = 1; far < records_.size() && records_[far].time_ns <= end_ns; step *= 2) {
-    near = far + 1;
+    low = far + 1;
     far = std::min(far + step, records_.size());
   }
   const auto end = std::upper_bound(
-      records_.begin() + static_cast<std::ptrdiff_t>(near),
+      records_.begin() + static_cast<std::ptrdiff_t>(low),
       records_.begin() + static_cast<std::ptrdiff_t>(far), end_ns,
       [](std::int64_t time, const MemoryRecord& record) { return time < record.time_ns; });
   const auto last = static_cast<std::size_t>(end - records_.begin());
-  if (last <= first_) return {};
-  if (last - first_ <= 2 * kSumStep) return sum_of(first_, last);
-  const TorchRows::Memory before = sum_before(first_);
+  if (last <= near) return {};
+  if (last - near <= 2 * kSumStep) return sum_of(near, last);
+  const TorchRows::Memory before = sum_before(near);
   const TorchRows::Memory with = sum_before(last);
   return {with.cpu_bytes - before.cpu_bytes, with.device_bytes - before.device_bytes};
 }

@@ -26,17 +26,15 @@ class TorchMemory {
   /// Adds a range; call in the order of starts. Records in no range become leftovers.
   void cover(std::int64_t start_ns, std::int64_t end_ns);
 
-  struct Leftover {
-    MemoryRecord record;
-    TorchRows::Memory bytes;
-  };
-  /// After the last cover(): the records in no range, and all failed allocations, whose bytes are
-  /// not counted; by time.
-  std::vector<Leftover> leftovers();
+  /// After the last cover(): the records in no range, and all failed allocations; by time.
+  std::vector<MemoryRecord> leftovers();
 
-  /// The memory of a range. Fast in the order of starts, but any order works: rows are sorted by
-  /// doubles, which do not distinguish all nanoseconds.
-  TorchRows::Memory within(std::int64_t start_ns, std::int64_t end_ns);
+  /// What a record counts: nothing if the allocation failed.
+  static TorchRows::Memory bytes_of(const MemoryRecord& record);
+
+  /// The memory of a range. `near`: 0, then left by the last call. Fast in the order of starts, but
+  /// any order works: rows are sorted by doubles, which do not distinguish all nanoseconds.
+  TorchRows::Memory within(std::int64_t start_ns, std::int64_t end_ns, std::size_t& near) const;
 
  private:
   static constexpr std::size_t kSumStep = 16;  // one sum per record would take 32 bytes each
@@ -49,10 +47,9 @@ class TorchMemory {
   std::vector<MemoryRecord> own_;
   std::vector<MemoryRecord> failed_;
   std::vector<TorchRows::Memory> sums_;  // of all records before each kSumStep-th
-  std::vector<Leftover> leftovers_;
+  std::vector<MemoryRecord> leftovers_;
   std::size_t next_ = 0;  // the first record that may still be covered
   std::int64_t covered_until_ = INT64_MIN;
-  std::size_t first_ = 0;  // the first record that the last range may contain
 };
 
 }  // namespace tbtrace::analyses

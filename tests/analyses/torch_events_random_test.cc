@@ -46,7 +46,7 @@ void expect_rules(const Trace& trace, Seen& seen) {
     for (const double kernel : row.kernels) {
       ASSERT_LT(kernels, events.kernels().size());
       ASSERT_EQ(events.kernels()[kernels].row, number);
-      ASSERT_EQ(events.kernels()[kernels].duration_us, kernel);
+      ASSERT_EQ(events.elapsed_us(events.kernels()[kernels]), kernel);
       ++kernels;
     }
     seen.children += row.parent != nullptr;

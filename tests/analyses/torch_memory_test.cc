@@ -59,9 +59,10 @@ TEST(TorchMemory, OfARangeIsTheSumOfItsRecords) {
     TorchNames names(trace);
     TorchMemory memory(trace, names);
     const std::int64_t last = records.empty() ? 100 : records.back().time;
+    std::size_t near = 0;
     for (std::int64_t start = 98; start <= last + 2; ++start) {
       for (const std::int64_t length : {0, 1, 9, 30, 40, 90, 500}) {
-        EXPECT_TRUE(memory.within(start, start + length) ==
+        EXPECT_TRUE(memory.within(start, start + length, near) ==
                     expected(records, start, start + length))
             << count << " records, from " << start << ", " << length << " ns";
       }

@@ -1,0 +1,46 @@
+#include "analyses/torch_rows.h"
+
+#include <algorithm>
+
+namespace tbtrace::analyses {
+
+void TorchRows::set_times(Row& row, Times times) {
+  row.flags |= kOtherTimes;
+  other_times_at_.insert(row.number, static_cast<std::uint32_t>(other_times_.size()));
+  other_times_.push_back(times);
+}
+
+TorchRows::Times TorchRows::other_times_of(const Row& row) const {
+  if (!row.has(kMemory)) return other_times_[other_times_at_.find(row.number)];
+  const std::int64_t time_ns = leftovers[row.number].time_ns;
+  return {time_ns, time_ns};
+}
+
+void TorchRows::drop_removed() {
+  Column<std::uint32_t> place;  // old row -> new row
+  place.reserve(rows.size());
+  std::uint32_t size = 0;
+  for (const Row& row : rows) place.push_back(row.has(kRemoved) ? kNone : size++);
+  std::size_t kernel_count = 0;
+  for (Kernel kernel : kernels) {
+    const Row& row = rows[kernel.row];
+    if (row.has(kLosesKernels)) continue;
+    kernel.row = place[row.has(kRemoved) ? row.parent : kernel.row];
+    kernels[kernel_count++] = kernel;
+  }
+  kernels.resize(kernel_count, {});
+  const auto before = [](const Kernel& a, const Kernel& b) { return a.row < b.row; };
+  if (!std::is_sorted(kernels.begin(), kernels.end(), before)) {
+    std::stable_sort(kernels.begin(), kernels.end(), before);
+  }
+  // Rows only move to the front.
+  size = 0;
+  for (Row row : rows) {
+    if (row.has(kRemoved)) continue;
+    if (row.parent != kNone) row.parent = place[row.parent];
+    rows[size++] = row;
+  }
+  rows.resize(size, {});
+}
+
+}  // namespace tbtrace::analyses
