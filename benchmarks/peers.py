@@ -9,7 +9,8 @@ What is timed:
 
   tbtrace            reading and operator table (tbtrace_operator_table), without the start of the process
   whole              `tbtrace ops FILE` from the start of the process to its end; memory is that of this process
-  convert            `tbtrace convert FILE -o LOGDIR` from start to end, on one thread, gzip out
+  convert            `tbtrace convert --to plugin FILE -o LOGDIR` from start to end, on two threads, with gzip and
+                     without
   walk               a walk over the inflated text in memory (tbtrace_walk), without reading and inflating
   orjson             gunzip and orjson.loads, without the start of the interpreter and the imports
   torch-tb-profiler  its parser and its operator table, without the start of the interpreter and the imports
@@ -40,10 +41,11 @@ LEAST_TIMES_PLUGIN = 40
 LEAST_SPEEDUP = 1 / 1.1
 LEAST_SPEEDUP_LARGE = 1.3
 LEAST_TIMES_PLUGIN_CONVERT = 12
-MOST_TIMES_OPS_CONVERT = 4
-MOST_MEMORY = 0.4
-MOST_BYTES_PER_EVENT = 90
-MOST_BYTES_PER_EVENT_SHAPES = 140
+MOST_TIMES_OPS_CONVERT = 2.2
+MOST_TIMES_OPS_CONVERT_PLAIN = 1.8
+MOST_MEMORY = 0.3
+MOST_BYTES_PER_EVENT = 65
+MOST_BYTES_PER_EVENT_SHAPES = 75
 
 ORJSON = """
 import gzip, sys, time
@@ -148,18 +150,19 @@ class Measured:
         self.two = Contender("tbtrace, 2 threads", [table, "2"], seconds_taken)
         self.whole = Contender("tbtrace ops", [*ops, "1"])
         self.whole_two = Contender("tbtrace ops, 2 threads", [*ops, "2"])
-        convert = [str(tbtrace), "convert", "--quiet", "--threads", "1", "--overwrite", "--to", "plugin", "--output",
+        convert = [str(tbtrace), "convert", "--quiet", "--threads", "2", "--overwrite", "--to", "plugin", "--output",
                    options.log_directory]
         self.convert = Contender("tbtrace convert", convert)
+        self.convert_plain = Contender("tbtrace convert --no-gzip", [*convert, "--no-gzip"])
         self.walk = Contender("walk", [str(walk)], lambda output: json.loads(output)["ms"] / 1000)
         self.orjson = Contender("orjson", [options.python, "-c", ORJSON], seconds_taken)
         self.plugin = Contender("torch-tb-profiler", [options.python, "-c", PLUGIN], seconds_taken, SLOW_ROUNDS)
-        self.contenders = [self.one, self.two, self.whole, self.whole_two, self.convert, self.walk, self.orjson,
-                           self.plugin]
+        self.contenders = [self.one, self.two, self.whole, self.whole_two, self.convert, self.convert_plain, self.walk,
+                           self.orjson, self.plugin]
         for round_number in range(options.repeat):
             for contender in self.contenders:
                 contender.take_turn(round_number, trace)
-        for needed in self.contenders[:6]:
+        for needed in self.contenders[:7]:
             if needed.failure:
                 raise Failed(f"{trace}: {needed.failure}")
         # An event is an element of `traceEvents`, whatever its phase. The walk has counted them.
@@ -176,6 +179,10 @@ class Measured:
         """How often a conversion goes into the contender's time."""
         return None if contender.time() is None else contender.time() / self.convert.time()
 
+    def times_of_ops(self, convert):
+        """How often `ops` on two threads goes into a conversion's time."""
+        return convert.time() / self.whole_two.time()
+
     def speedup(self):
         return self.one.time() / self.two.time()
 
@@ -189,8 +196,9 @@ class Measured:
                 ("times torch-tb-profiler's speed", self.times(self.plugin), LEAST_TIMES_PLUGIN, None),
                 ("times torch-tb-profiler's speed when converting", self.convert_times(self.plugin),
                  LEAST_TIMES_PLUGIN_CONVERT, None),
-                ("conversion in times of `tbtrace ops`", 1 / self.convert_times(self.whole), None,
-                 MOST_TIMES_OPS_CONVERT),
+                ("conversion in times of `tbtrace ops`", self.times_of_ops(self.convert), None, MOST_TIMES_OPS_CONVERT),
+                ("conversion without gzip in times of `tbtrace ops`", self.times_of_ops(self.convert_plain), None,
+                 MOST_TIMES_OPS_CONVERT_PLAIN),
                 ("speed of two threads", self.speedup(), LEAST_SPEEDUP_LARGE if large else LEAST_SPEEDUP, None),
             ]
         if large:
@@ -231,11 +239,13 @@ def report(measured):
               "times", "torch-tb-profiler ms", "times"]]
     memory = [["trace", "1 thread ms", "2 threads ms", "speedup", "memory MB", "share of text", "bytes per event",
                "orjson MB", "torch-tb-profiler MB"]]
-    convert = [["trace", "convert ms", "MB/s", "in times of ops", "torch-tb-profiler ms", "times", "memory MB"]]
+    convert = [["trace", "ops ms", "convert ms", "MB/s", "in times of ops", "without gzip ms", "in times of ops",
+                "torch-tb-profiler ms", "times", "memory MB"]]
     for trace in measured:
-        convert.append([trace.name, cell(milliseconds(trace.convert)),
+        convert.append([trace.name, cell(milliseconds(trace.whole_two)), cell(milliseconds(trace.convert)),
                         f"{trace.text / 1e6 / trace.convert.time():.0f}",
-                        f"{1 / trace.convert_times(trace.whole):.1f}", cell(milliseconds(trace.plugin)),
+                        f"{trace.times_of_ops(trace.convert):.1f}", cell(milliseconds(trace.convert_plain)),
+                        f"{trace.times_of_ops(trace.convert_plain):.1f}", cell(milliseconds(trace.plugin)),
                         cell(trace.convert_times(trace.plugin), "{:.1f}"),
                         f"{statistics.median(trace.convert.memory) / 1e6:.0f}"])
         speed.append([trace.name, f"{trace.text / 1e6:.0f}", str(trace.events), cell(milliseconds(trace.one)),

@@ -71,6 +71,20 @@ check_program() {
   done
 }
 check_program "$work/consumer/program"
+
+# The traces of a job: 64 ranks as one set, a reading that is cancelled, and one that failed.
+python3 "$root/tests/e2e/make_ranks.py" "$work/ranks" --ranks 64
+kernels=$("$work/consumer/ranks" list "$work/ranks") || fail "ranks failed: $kernels"
+[[ ${kernels##*$'\n'} == "64 traces" ]] || fail "64 ranks are '${kernels##*$'\n'}'"
+for line in $'63\tampere_s16816gemm_f32_64x64_nn\taten::addmm\tnn.Module: Linear_0\t2' \
+  $'0\ttriton_relu_0\taten::relu\tnn.Module: Net_0\t1' \
+  $'7\tncclDevKernel_AllReduce_Sum_f32_RING_LL\tno operator\tno module\t1'; do
+  [[ $'\n'$kernels$'\n' == *$'\n'"$line"$'\n'* ]] || fail "kernels of 64 ranks lack '$line': $kernels"
+done
+printed=$("$work/consumer/ranks" cancel "$root/tests/data/stacks.json") || fail "the reading was not cancelled"
+[[ $printed == "reading was cancelled" ]] || fail "a cancelled reading says '$printed'"
+if printed=$("$work/consumer/ranks" misuse /nowhere.json 2>&1); then fail "a result that failed can be used"; fi
+[[ $printed == *"tbtrace: the value of a failed Result was used: cannot open: No such file"* ]] || fail "a program that uses a failed result ends with '$printed'"
 if [[ $with_torch == ON ]]; then
   printed=$("$work/consumer/my_training" 2>&1) || fail "the consumer with LibTorch failed: $printed"
   for words in "forward" "aten::mm" "[[2, 3], [3, 4]]" "Self CPU Mem"; do
