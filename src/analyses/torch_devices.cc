@@ -113,8 +113,9 @@ void add_up_device_time(TorchRows& list, std::size_t threads) {
   list.device = SparseColumn<TorchRows::DeviceTime>(list.rows.size());
   for (const TorchRows::Kernel& kernel : list.kernels) list.device.mark(kernel.row);
   for (std::size_t number = list.rows.size(); number-- > 0;) {
+    if (!list.device.is_marked(number)) continue;
     const std::uint32_t parent = list.rows[number].parent;
-    if (parent != TorchRows::kNone && list.device.is_marked(number)) list.device.mark(parent);
+    if (parent != TorchRows::kNone) list.device.mark(parent);
   }
   list.device.settle();
   // Until a row is complete, its self time holds the sum of what is below it.

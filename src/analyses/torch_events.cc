@@ -182,8 +182,7 @@ TorchEvents::TorchEvents(const Trace& trace, const TorchEventOptions& options)
   if (trace.device()) {
     link_devices(list_, [&](EventId event) { return collector.name_of(event); });
   }
-  nest_rows(list_, threads);
-  remove_duplicates(list_);
+  if (nest_rows(list_, threads)) list_.drop_removed();
   if (options.stacks && stacks_ != nullptr) set_stacks(list_, trace, *names_, *stacks_, *forward);
   add_up_children(list_);
   if (trace.device()) add_up_device_time(list_, threads);

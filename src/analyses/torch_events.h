@@ -109,7 +109,7 @@ class TorchEvents {
   bool has(std::size_t row, std::uint8_t flag) const { return list_.rows[row].has(flag); }
   /// Of a row on a device.
   double own_device_us(std::size_t row) const {
-    return has(row, TorchRows::kAsync) || !trace().device() ? 0 : elapsed_us(row);
+    return has(row, TorchRows::kAsync) || !list_.has_device ? 0 : elapsed_us(row);
   }
   /// `near`: as in TorchMemory::within().
   Memory memory(std::size_t row, std::size_t& near) const;

@@ -5,7 +5,14 @@
 
 namespace tbtrace::analyses {
 
+namespace {
+
 using Row = TorchRows::Row;
+
+constexpr auto kNotRemoved = static_cast<std::uint8_t>(~TorchRows::kRemoved);
+constexpr auto kKeepsKernels = static_cast<std::uint8_t>(~TorchRows::kLosesKernels);
+
+}  // namespace
 
 void sort_rows(TorchRows& list, std::size_t events) {
   const auto before = [&](const Row& a, const Row& b) {
@@ -25,12 +32,16 @@ void sort_rows(TorchRows& list, std::size_t events) {
   std::inplace_merge(list.rows.begin(), events_end, list.rows.end(), before);
 }
 
-void nest_rows(TorchRows& list, std::size_t threads) {
+bool nest_rows(TorchRows& list, std::size_t threads) {
   struct Open {
     std::uint32_t row;
+    NameId name;
     double end_us;
+    bool has_child = false;
+    std::uint32_t duplicate = TorchRows::kNone;  // the only child so far, if it has the same name
   };
   std::vector<std::vector<Open>> open(threads);
+  std::size_t duplicates = 0;
   for (std::uint32_t number = 0; number < list.rows.size(); ++number) {
     Row& row = list.rows[number];
     if (!row.in_tree()) continue;
@@ -42,41 +53,25 @@ void nest_rows(TorchRows& list, std::size_t threads) {
       if (start_us < top.end_us && end_us <= top.end_us) break;
       stack.pop_back();
     }
-    if (!stack.empty()) row.parent = stack.back().row;
-    stack.push_back({number, end_us});
-  }
-}
-
-void remove_duplicates(TorchRows& list) {
-  constexpr std::uint8_t kSeveral = 2;
-  const std::size_t size = list.rows.size();
-  Column<std::uint8_t> children;  // none, one or several
-  children.resize(size, 0);
-  bool any = false;
-  for (const Row& row : list.rows) {
-    if (row.parent == TorchRows::kNone) continue;
-    if (children[row.parent] < kSeveral) ++children[row.parent];
-    any = any || list.rows[row.parent].name == row.name;
-  }
-  if (!any) return;
-  // torch repeats the pass until nothing changes. Parents come before children and each step takes
-  // effect at once, so what it enables comes later in the same pass: one pass is enough.
-  any = false;
-  for (std::uint32_t number = 0; number < size; ++number) {
-    Row& row = list.rows[number];
-    const std::uint32_t direct = row.parent;
-    while (row.parent != TorchRows::kNone && list.rows[row.parent].has(TorchRows::kRemoved)) {
-      row.parent = list.rows[row.parent].parent;
+    if (!stack.empty()) {
+      Open& parent = stack.back();
+      row.parent = parent.row;
+      if (!parent.has_child && parent.name == row.name) {
+        parent.duplicate = number;
+        row.flags |= TorchRows::kRemoved;
+        list.rows[parent.row].flags |= TorchRows::kLosesKernels;
+        ++duplicates;
+      } else if (parent.duplicate != TorchRows::kNone) {
+        list.rows[parent.duplicate].flags &= kNotRemoved;
+        list.rows[parent.row].flags &= kKeepsKernels;
+        parent.duplicate = TorchRows::kNone;
+        --duplicates;
+      }
+      parent.has_child = true;
     }
-    const std::uint32_t parent = row.parent;
-    if (parent == TorchRows::kNone || children[parent] != 1) continue;
-    if (list.rows[parent].name != row.name) continue;
-    row.flags |= TorchRows::kRemoved;
-    list.rows[direct].flags |= TorchRows::kLosesKernels;
-    children[parent] = children[number];
-    any = true;
+    stack.push_back({.row = number, .name = row.name, .end_us = end_us});
   }
-  if (any) list.drop_removed();
+  return duplicates > 0;
 }
 
 void add_up_children(TorchRows& list) {

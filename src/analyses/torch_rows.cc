@@ -17,30 +17,26 @@ TorchRows::Times TorchRows::other_times_of(const Row& row) const {
 }
 
 void TorchRows::drop_removed() {
-  Column<std::uint32_t> place;  // old row -> new row
-  place.reserve(rows.size());
-  std::uint32_t size = 0;
-  for (const Row& row : rows) place.push_back(row.has(kRemoved) ? kNone : size++);
   std::size_t kernel_count = 0;
-  for (Kernel kernel : kernels) {
-    const Row& row = rows[kernel.row];
-    if (row.has(kLosesKernels)) continue;
-    kernel.row = place[row.has(kRemoved) ? row.parent : kernel.row];
-    kernels[kernel_count++] = kernel;
+  for (const Kernel& kernel : kernels) {
+    if (!rows[kernel.row].has(kLosesKernels)) kernels[kernel_count++] = kernel;
   }
   kernels.resize(kernel_count, {});
+  // Rows only move to the front, and parents come before children.
+  Column<std::uint32_t> place;  // old row -> new row, or that of the parent that it is merged into
+  place.reserve(rows.size());
+  std::uint32_t size = 0;
+  for (Row row : rows) {
+    if (row.parent != kNone) row.parent = place[row.parent];
+    place.push_back(row.has(kRemoved) ? row.parent : size);
+    if (!row.has(kRemoved)) rows[size++] = row;
+  }
+  rows.resize(size, {});
+  for (Kernel& kernel : kernels) kernel.row = place[kernel.row];
   const auto before = [](const Kernel& a, const Kernel& b) { return a.row < b.row; };
   if (!std::is_sorted(kernels.begin(), kernels.end(), before)) {
     std::stable_sort(kernels.begin(), kernels.end(), before);
   }
-  // Rows only move to the front.
-  size = 0;
-  for (Row row : rows) {
-    if (row.has(kRemoved)) continue;
-    if (row.parent != kNone) row.parent = place[row.parent];
-    rows[size++] = row;
-  }
-  rows.resize(size, {});
 }
 
 }  // namespace tbtrace::analyses

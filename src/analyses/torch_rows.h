@@ -76,9 +76,14 @@ struct TorchRows {
 
   static_assert(sizeof(Row) == 16, "there is one for each event of the trace");
 
-  explicit TorchRows(const Trace& its_trace) : trace(&its_trace) {}
+  explicit TorchRows(const Trace& its_trace)
+      : trace(&its_trace),
+        has_device(its_trace.device().has_value()),
+        window_start_ns(its_trace.window_start_ns()) {}
 
   const Trace* trace;
+  bool has_device;
+  std::int64_t window_start_ns;
   Column<Row> rows;
   SparseColumn<double> children_us;  ///< sums over direct children
 
@@ -112,14 +117,14 @@ struct TorchRows {
 
   /// torch's double for a time.
   double us(std::int64_t time_ns) const {
-    return static_cast<double>(time_ns - trace->window_start_ns()) / 1000.0;
+    return static_cast<double>(time_ns - window_start_ns) / 1000.0;
   }
 
   /// For an event whose row has other times than the event; sets the row's flag.
   void set_times(Row& row, Times times);
 
-  /// Drops removed rows. A kept row keeps its kernels, or gets those of the last row that was
-  /// merged into it; all other kernels are dropped.
+  /// Drops removed rows: their parents get their children. A kept row keeps its kernels, or gets
+  /// those of the last row that was merged into it; all other kernels are dropped.
   void drop_removed();
 
  private:
