@@ -1,6 +1,7 @@
 #include "base/threads.h"
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <thread>
 #include <vector>
@@ -20,6 +21,23 @@ void run_on_threads(std::size_t threads, const std::function<void()>& work) {
     // No memory, or no more threads.
   }
   work();
+}
+
+void run_side_by_side(std::size_t threads, std::initializer_list<std::function<void()>> works) {
+  std::vector<std::exception_ptr> thrown(works.size());
+  std::atomic<std::size_t> next = 0;
+  run_on_threads(std::min(threads, works.size()), [&] {
+    for (std::size_t work; (work = next++) < works.size();) {
+      try {
+        works.begin()[work]();
+      } catch (...) {
+        thrown[work] = std::current_exception();
+      }
+    }
+  });
+  for (const std::exception_ptr& exception : thrown) {
+    if (exception != nullptr) std::rethrow_exception(exception);
+  }
 }
 
 }  // namespace tbtrace

@@ -1,11 +1,16 @@
 #include "base/threads.h"
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <mutex>
+#include <new>
 #include <set>
+#include <stdexcept>
+#include <string>
 #include <thread>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace tbtrace {
@@ -30,6 +35,41 @@ TEST(RunOnThreads, RunsOnThisThreadAndOthersUntilAllHaveEnded) {
     });
     EXPECT_EQ(ids.size(), threads);
     EXPECT_TRUE(ids.contains(std::this_thread::get_id()));
+  }
+}
+
+TEST(RunSideBySide, RunsEachWorkOnce) {
+  for (const std::size_t threads : {std::size_t{1}, std::size_t{2}, std::size_t{8}}) {
+    std::array<int, 3> runs = {};
+    run_side_by_side(threads, {[&] { ++runs[0]; }, [&] { ++runs[1]; }, [&] { ++runs[2]; }});
+    EXPECT_THAT(runs, testing::ElementsAre(1, 1, 1));
+  }
+}
+
+TEST(RunSideBySide, RunsSeveralAtOnce) {
+  std::atomic<int> running = 0;
+  const auto meet = [&] {
+    for (++running; running < 2;) std::this_thread::yield();
+  };
+  run_side_by_side(2, {meet, meet});
+  EXPECT_EQ(running, 2);
+}
+
+TEST(RunSideBySide, KeepsTheOrderOnOneThread) {
+  std::string order;
+  run_side_by_side(1, {[&] { order += 'a'; }, [&] { order += 'b'; }, [&] { order += 'c'; }});
+  EXPECT_EQ(order, "abc");
+}
+
+TEST(RunSideBySide, ThrowsWhatTheFirstThrewWhenAllHaveEnded) {
+  for (const std::size_t threads : {std::size_t{1}, std::size_t{3}}) {
+    bool has_run = false;
+    const auto run = [&] {
+      run_side_by_side(threads, {[] {}, [] { throw std::bad_alloc(); },
+                                 [] { throw std::runtime_error("later"); }, [&] { has_run = true; }});
+    };
+    EXPECT_THROW(run(), std::bad_alloc);
+    EXPECT_TRUE(has_run);
   }
 }
 
