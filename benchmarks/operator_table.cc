@@ -32,7 +32,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s: %s\n", argv[2], trace.status().message().c_str());
     return EXIT_FAILURE;
   }
-  const tbtrace::Result<std::string> table = tbtrace::operator_summary(*trace).table();
+  const tbtrace::Result<std::string> table =
+      tbtrace::operator_summary(*trace, {.threads = std::atoi(argv[1])}).table();
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   std::printf("took %.9f\n%zu\n", took.count(), table->size());
   return EXIT_SUCCESS;

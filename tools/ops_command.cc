@@ -1,6 +1,7 @@
 #include <filesystem>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -65,6 +66,7 @@ std::string take_rows(const OptionParser& parser, OpsOptions& ops) {
     if (!frames || *frames < 0 || *frames > 1000000) return "--group-by-stack-n takes a number";
     ops.summary.group_by_stack_n = static_cast<int>(*frames);
   }
+  ops.summary.threads = parser.standard().reading.threads;
   ops.table.top_level_events_only = parser.flag("top-level-events-only");
   ops.per_event = parser.flag("per-event");
   ops.each = parser.flag("each");
@@ -148,15 +150,16 @@ Status check_limit(const Trace& trace, const std::string& input, bool strict, Co
 Status summarise(const OpsOptions& ops, std::span<const Trace* const> traces,
                  std::span<const std::string> inputs, const std::string& output,
                  const StandardOptions& standard, Console& console) {
+  std::optional<Result<std::string>> text;
+  if (!ops.per_event) text = summary_text(ops, traces);  // finds the links on a thread of their own
   for (std::size_t input = 0; input < inputs.size() && ops.summary.figures == Figures::torch;
        ++input) {
     Status within = check_limit(*traces[input], inputs[input], standard.reading.strict, console);
     if (!within.ok()) return within;
   }
   const bool overwrite = standard.overwrite;
-  if (ops.per_event) return write_events(traces, output, ops.format, ops.table, overwrite);
-  const Result<std::string> text = summary_text(ops, traces);
-  return text.ok() ? write_text(*text, output, overwrite) : text.status();
+  if (!text) return write_events(traces, output, ops.format, ops.table, overwrite);
+  return text->ok() ? write_text(**text, output, overwrite) : text->status();
 }
 
 /// `<input>.ops.<format>` in the directory, numbered if several inputs have the same name.

@@ -91,7 +91,7 @@ OptionGroup standard_options() {
               {.name = "overwrite", .help = "replace an existing output"},
               {.name = "threads",
                .value = "N",
-               .help = "threads to read with (default: all cores)",
+               .help = "threads to use (default: all cores)",
                .letter = 'j'},
               {.name = "strict", .help = "fail if anything is wrong with an input"},
               {.name = "progress",

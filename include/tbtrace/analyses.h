@@ -34,6 +34,9 @@ struct SummaryOptions {
   int group_by_stack_n = 0;
   bool group_by_overload_name = false;
   Figures figures = Figures::torch;
+  /// Number of threads, on which no result depends; 0: one per core. Only torch's figures use
+  /// several.
+  int threads = 0;
 };
 
 /// A thread's part of the exact summary: the two times add up to the window.

@@ -1,12 +1,14 @@
-#include <limits>
-#include <unordered_map>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "analyses/exact_summary.h"
 #include "analyses/operator_rows.h"
 #include "analyses/plugin_operators.h"
-#include "analyses/row_groups.h"
 #include "analyses/source_report.h"
-#include "base/bounded_sum.h"
+#include "analyses/torch_groups.h"
+#include "base/threads.h"
 #include "report/duration.h"
 
 namespace tbtrace {
@@ -15,68 +17,133 @@ namespace {
 
 using report::duration_of_us;
 
-/// Joins rows with equal keys, in order of first appearance.
-class Averages {
+/// Sums of some of the figures. Has groups of its own, so that it needs nothing of the others and
+/// can be filled on a thread of its own: torch's doubles depend on the order of their terms, so a
+/// sum cannot be divided among threads.
+template <typename Sum>
+class GroupSums {
  public:
-  explicit Averages(const SummaryOptions& options) : options_(options) {}
+  explicit GroupSums(const SummaryOptions& options) : groups_(options) {}
 
-  void add(const TorchEvents& events) {
-    names_.assign(1, 0);
-    stacks_.clear();
-    for (std::size_t row = 0; row < events.size(); ++row) add(events, row);
-    events.for_each_memory([&](std::size_t number, const TorchEvents::Memory& bytes) {
-      sums_[row_of(events, number)].memory += bytes;
-    });
-    events.for_each_part_of_self_memory([&](std::size_t number, const TorchEvents::Memory& bytes) {
-      sums_[row_of(events, number)].self_memory += bytes;
-    });
+  void start(const TorchEvents& events) { groups_.start(events); }
+
+  Sum& of(std::size_t row) {
+    const std::uint32_t group = groups_.of(row);
+    if (group == sums_.size()) {
+      sums_.emplace_back();
+      examples_.push_back(row);
+    }
+    return sums_[group];
   }
 
-  std::vector<OperatorRow> finish() && {
-    std::vector<OperatorRow>& rows = groups_.rows();
-    for (std::size_t row = 0; row < rows.size(); ++row) {
-      const Sums& sums = sums_[row];
-      rows[row].cpu_time_total = duration_of_us(sums.cpu);
-      rows[row].self_cpu_time_total = duration_of_us(sums.self_cpu);
-      rows[row].device_time_total = duration_of_us(sums.device);
-      rows[row].self_device_time_total = duration_of_us(sums.self_device);
-      set_memory(rows[row], sums.memory, sums.self_memory);
-    }
-    return std::move(rows);
+  /// To be called at the end of each list, which `others` has started too.
+  void find_groups_in(TorchGroups& others) {
+    while (others_.size() < sums_.size()) others_.push_back(others.of(examples_[others_.size()]));
+  }
+  /// Calls `visit(group of the others, sum)`.
+  template <typename Visit>
+  void for_each(const Visit& visit) const {
+    for (std::size_t group = 0; group < sums_.size(); ++group) visit(others_[group], sums_[group]);
   }
 
  private:
-  struct Sums {
-    double cpu = 0;
-    double self_cpu = 0;
-    double device = 0;
-    double self_device = 0;
-    TorchEvents::Memory memory;
-    TorchEvents::Memory self_memory;
+  TorchGroups groups_;
+  std::vector<Sum> sums_;              // by group
+  std::vector<std::size_t> examples_;  // by group: its first row, in the list that has it
+  std::vector<std::uint32_t> others_;  // by group: its number in the others' groups
+};
+
+/// Joins rows with equal keys, in order of first appearance.
+class Averages {
+ public:
+  explicit Averages(const SummaryOptions& options)
+      : options_(options),
+        threads_(static_cast<std::size_t>(thread_count(options.threads))),
+        groups_(options),
+        device_(options),
+        memory_(options) {}
+
+  void add(const TorchEvents& events) {
+    run_side_by_side(threads_, {[&] { add_cpu(events); }, [&] { add_memory(events); },
+                                [&] { add_device(events); }});
+    device_.find_groups_in(groups_);
+    memory_.find_groups_in(groups_);
+  }
+
+  std::vector<OperatorRow> finish() && {
+    for (std::size_t row = 0; row < rows_.size(); ++row) {
+      rows_[row].count = cpu_[row].count;
+      rows_[row].cpu_time_total = duration_of_us(cpu_[row].total);
+      rows_[row].self_cpu_time_total = duration_of_us(cpu_[row].self);
+    }
+    device_.for_each([&](std::size_t row, const Device& sum) {
+      rows_[row].device_time_total = duration_of_us(sum.total);
+      rows_[row].self_device_time_total = duration_of_us(sum.self);
+      rows_[row].flops = sum.flops;
+    });
+    memory_.for_each(
+        [&](std::size_t row, const Memory& sum) { set_memory(rows_[row], sum.total, sum.self); });
+    return std::move(rows_);
+  }
+
+ private:
+  struct Cpu {
+    std::int64_t count = 0;
+    double total = 0;
+    double self = 0;
+  };
+  struct Device {
+    double total = 0;
+    double self = 0;
+    std::uint64_t flops = 0;
+  };
+  struct Memory {
+    TorchEvents::Memory total;
+    TorchEvents::Memory self;
   };
 
-  std::size_t row_of(const TorchEvents& events, std::size_t number) {
-    RowGroups::Key key;
-    key.name = own(events, events.name(number));
-    key.device = events.device_type(number);
-    key.annotation = events.is_user_annotation(number);
-    if (options_.group_by_overload_name) key.overload = own(events, events.overload(number));
-    if (options_.group_by_input_shape) key.shapes = groups_.number(events.shapes(number));
-    if (options_.group_by_stack_n > 0) key.stack = own_stack(events, events.stack(number));
-    bool added = false;
-    const std::size_t row = groups_.find(key, added);
-    if (added) start(events, number);
-    return row;
+  void add_cpu(const TorchEvents& events) {
+    groups_.start(events);
+    for (std::size_t number = 0; number < events.size(); ++number) {
+      const std::uint32_t row = groups_.of(number);
+      if (row == rows_.size()) start_row(events, number);
+      Cpu& sum = cpu_[row];
+      ++sum.count;
+      sum.total += events.cpu_time_us(number);
+      sum.self += events.self_cpu_time_us(number);
+    }
   }
 
-  void add(const TorchEvents& events, std::size_t number) {
-    const std::size_t row = row_of(events, number);
-    add_to(groups_[row], sums_[row], events, number);
+  void add_device(const TorchEvents& events) {
+    device_.start(events);
+    for (std::size_t number = 0; number < events.size(); ++number) {
+      const double total = events.device_time_us(number);
+      const double self = events.self_device_time_us(number);
+      const std::uint64_t flops = events.flops(number).value_or(0);
+      if (total == 0 && self == 0 && flops == 0) continue;
+      Device& sum = device_.of(number);
+      sum.total += total;
+      sum.self += self;
+      sum.flops += flops;
+    }
   }
 
-  void start(const TorchEvents& events, std::size_t number) {
-    OperatorRow& row = groups_.rows().back();
-    sums_.emplace_back();
+  void add_memory(const TorchEvents& events) {
+    memory_.start(events);
+    events.for_each_memory([&](std::size_t number, const TorchEvents::Memory& bytes) {
+      memory_.of(number).total += bytes;
+      events.for_each_part_of_self_memory(
+          number, bytes,
+          [&](std::size_t row, const TorchEvents::Memory& part) { memory_.of(row).self += part; });
+    });
+  }
+
+  void start_row(const TorchEvents& events, std::size_t number) {
+    cpu_.emplace_back();
+    OperatorRow& row = rows_.emplace_back();
+    row.key = events.text(events.name(number));
+    row.device_type = events.device_type(number);
+    row.is_user_annotation = events.is_user_annotation(number);
     row.is_async = events.is_async(number);
     row.has_cpu_parent = events.parent(number) != TorchEvents::kNoParent;
     if (options_.group_by_overload_name) row.overload_name = events.text(events.overload(number));
@@ -88,41 +155,13 @@ class Averages {
     }
   }
 
-  static void add_to(OperatorRow& row, Sums& sums, const TorchEvents& events, std::size_t number) {
-    ++row.count;
-    sums.cpu += events.cpu_time_us(number);
-    sums.self_cpu += events.self_cpu_time_us(number);
-    sums.device += events.device_time_us(number);
-    sums.self_device += events.self_device_time_us(number);
-    row.flops += events.flops(number).value_or(0);
-  }
-
-  std::uint32_t own(const TorchEvents& events, NameId name) {
-    if (name >= names_.size()) names_.resize(name + 1, kUnset);
-    if (names_[name] == kUnset) names_[name] = groups_.number(events.text(name));
-    return names_[name];
-  }
-
-  std::uint32_t own_stack(const TorchEvents& events, StackId stack) {
-    const auto [known, added] = stacks_.try_emplace(stack, 0);
-    if (!added) return known->second;
-    const auto count = static_cast<std::size_t>(options_.group_by_stack_n);
-    std::string frames;
-    for (const NameId frame : events.frames(stack, count)) {
-      const std::uint32_t number = own(events, frame);
-      frames.append(reinterpret_cast<const char*>(&number), sizeof number);
-    }
-    known->second = groups_.number(frames);
-    return known->second;
-  }
-
-  static constexpr std::uint32_t kUnset = std::numeric_limits<std::uint32_t>::max();
-
   const SummaryOptions& options_;
-  RowGroups groups_;
-  std::vector<Sums> sums_;                             // by row
-  std::vector<std::uint32_t> names_;                   // of the current events, to groups_
-  std::unordered_map<StackId, std::uint32_t> stacks_;  // likewise
+  std::size_t threads_;
+  TorchGroups groups_;
+  std::vector<OperatorRow> rows_;  // by group
+  std::vector<Cpu> cpu_;           // likewise
+  GroupSums<Device> device_;
+  GroupSums<Memory> memory_;
 };
 
 }  // namespace
@@ -142,7 +181,8 @@ OperatorSummary operator_summary(std::span<const Trace* const> traces,
   // torch puts the newest recording before the earlier ones.
   for (std::size_t trace = traces.size(); trace-- > 0;) {
     averages.add(analyses::TorchEvents(*traces[trace], {.shapes = options.group_by_input_shape,
-                                                        .stacks = options.group_by_stack_n > 0}));
+                                                        .stacks = options.group_by_stack_n > 0,
+                                                        .threads = thread_count(options.threads)}));
   }
   OperatorRows rows = analyses::table_facts(traces);
   rows.grouped_by_shape = options.group_by_input_shape;

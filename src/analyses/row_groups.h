@@ -16,10 +16,12 @@
 
 namespace tbtrace::analyses {
 
-class RowGroups {
+/// Numbers of keys.
+class RowKeys {
  public:
   /// A number for a text; equal texts have equal numbers.
   std::uint32_t number(std::string_view text) { return texts_.intern(text); }
+  std::string_view text(std::uint32_t number) const { return texts_[number]; }
 
   /// The parts of a key, from number(); 0 for parts that are not grouped by.
   struct Key {
@@ -33,8 +35,7 @@ class RowGroups {
     bool operator==(const Key&) const = default;
   };
 
-  /// The row of a key, numbered in order of first appearance. `added`: the row is new; only name,
-  /// device and kind are set, from the key.
+  /// The number of a key, in order of first appearance. `added`: the key is new.
   std::size_t find(const Key& key, bool& added) {
     added = false;
     if (key.name >= recent_.size()) recent_.resize(texts_.size(), kNone);
@@ -46,27 +47,45 @@ class RowGroups {
     std::array<char, sizeof parts> bytes;
     std::memcpy(bytes.data(), parts.data(), sizeof parts);
     recent = numbers_.intern({bytes.data(), bytes.size()}) - 1;
-    added = recent == rows_.size();
+    added = recent == keys_.size();
+    if (added) keys_.push_back(key);
+    return recent;
+  }
+
+  std::size_t size() const { return keys_.size(); }
+
+ private:
+  static constexpr std::uint32_t kNone = 0xffffffff;
+
+  StringPool texts_;
+  StringPool numbers_;                 // of keys, by the bytes of their parts
+  std::vector<Key> keys_;              // by number
+  std::vector<std::uint32_t> recent_;  // by name: the last key found with that name
+};
+
+class RowGroups {
+ public:
+  using Key = RowKeys::Key;
+
+  std::uint32_t number(std::string_view text) { return keys_.number(text); }
+
+  /// The row of a key. `added`: the row is new; only name, device and kind are set, from the key.
+  std::size_t find(const Key& key, bool& added) {
+    const std::size_t row = keys_.find(key, added);
     if (added) {
-      keys_.push_back(key);
       OperatorRow& fresh = rows_.emplace_back();
-      fresh.key = texts_[key.name];
+      fresh.key = keys_.text(key.name);
       fresh.device_type = key.device;
       fresh.is_user_annotation = key.annotation;
     }
-    return recent;
+    return row;
   }
 
   OperatorRow& operator[](std::size_t row) { return rows_[row]; }
   std::vector<OperatorRow>& rows() { return rows_; }
 
  private:
-  static constexpr std::uint32_t kNone = 0xffffffff;
-
-  StringPool texts_;
-  StringPool numbers_;                 // row of a key, by the bytes of its parts
-  std::vector<Key> keys_;              // by row
-  std::vector<std::uint32_t> recent_;  // by name: the last row found for that name
+  RowKeys keys_;
   std::vector<OperatorRow> rows_;
 };
 

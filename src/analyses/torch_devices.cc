@@ -18,93 +18,106 @@ bool is_listed(DeviceType device) {
          device == DeviceType::privateuse1;
 }
 
-class DeviceLinker {
- public:
-  DeviceLinker(TorchRows& list, const std::function<NameId(EventId)>& name_of)
-      : list_(list), trace_(*list.trace), name_of_(name_of) {}
-
-  void run() {
-    if (trace_.links().external_ids_valid) {
-      link_by_id();
-    } else {
-      link_by_containment();
-    }
-    std::stable_sort(list_.kernels.begin(), list_.kernels.end(),
-                     [](const auto& a, const auto& b) { return a.row < b.row; });
-  }
-
- private:
-  bool may_launch(const Row& row) const {
-    if (row.has(TorchRows::kMemory) || !row.in_tree()) return false;
-    const EventKind kind = trace_.kind(row.event());
-    return kind == EventKind::cpu_op || kind == EventKind::user_annotation;
-  }
-
-  /// In damaged files several operators may have the same id. Then all of them get the work, up to
-  /// a limit that keeps the list from growing quadratically (LinkReport counts what is over it).
-  void link_by_id() {
-    const Links& links = links_of(trace_);
-    const auto launchers = std::count_if(list_.rows.begin(), list_.rows.end(),
-                                         [&](const Row& row) { return may_launch(row); });
-    ScopedIds operators(links.scopes(), static_cast<std::size_t>(launchers));
-    Column<std::uint32_t> same_id;  // row -> the next row with the same id
-    same_id.resize(list_.rows.size(), IdMap::kNone);
-    Column<std::uint32_t> row_of;  // row of a runtime call
-    row_of.resize(trace_.events().size(), IdMap::kNone);
-    for (std::size_t row = list_.rows.size(); row-- > 0;) {
-      const Row& entry = list_.rows[row];
-      const auto number = static_cast<std::uint32_t>(row);
-      const EventId event = entry.event();
-      if (event == EventId::none) continue;
-      if (trace_.kind(event) == EventKind::runtime) row_of[index(event)] = number;
-      const std::int64_t id = may_launch(entry) ? trace_.external_id(event) : 0;
-      if (id == 0) continue;
-      same_id[row] = operators.replace(links.scope(trace_, event), id, number);
-    }
-    for (const EventId event : trace_.by_start()) {
-      const EventKind kind = trace_.kind(event);
-      const bool call = kind == EventKind::runtime;
-      if (!call && !is_device_work(kind) && kind != EventKind::device_other) continue;
-      const std::int64_t id = trace_.external_id(event);
-      if (id == 0) continue;
-      std::size_t count = 0;
-      for (std::uint32_t op = operators.find(links.scope(trace_, event), id);
-           op != IdMap::kNone && count < LinkReport::kMostOperators; op = same_id[op], ++count) {
-        if (!call) {
-          add_kernel(op, event);
-        } else if (row_of[index(event)] != IdMap::kNone) {
-          list_.rows[row_of[index(event)]].track = list_.rows[op].track;
-        }
-      }
-    }
-  }
-
-  void link_by_containment() {
-    Column<std::uint32_t> row_of;
-    row_of.resize(trace_.events().size(), IdMap::kNone);
-    for (std::uint32_t row = 0; row < list_.rows.size(); ++row) {
-      if (may_launch(list_.rows[row])) row_of[index(list_.rows[row].event())] = row;
-    }
-    for (const DeviceLink& link : links_of(trace_).device_work()) {
-      if (link.op == EventId::none || row_of[index(link.op)] == IdMap::kNone) continue;
-      add_kernel(row_of[index(link.op)], link.activity);
-    }
-  }
-
-  void add_kernel(std::uint32_t op, EventId event) {
-    if (!is_listed(trace_.category(event).device)) return;
-    list_.kernels.push_back({op, event, name_of_(event)});
-  }
-
-  TorchRows& list_;
-  const Trace& trace_;
-  const std::function<NameId(EventId)>& name_of_;
-};
+bool may_launch(const Trace& trace, const Row& row) {
+  if (row.has(TorchRows::kMemory) || !row.in_tree()) return false;
+  const EventKind kind = trace.kind(row.event());
+  return kind == EventKind::cpu_op || kind == EventKind::user_annotation;
+}
 
 }  // namespace
 
-void link_devices(TorchRows& rows, const std::function<NameId(EventId)>& name_of) {
-  DeviceLinker(rows, name_of).run();
+/// In damaged files several operators may have the same id. Then all of them get the work, up to a
+/// limit that keeps the list from growing quadratically (LinkReport counts what is over it).
+class TorchDevices::Operators {
+ public:
+  explicit Operators(const TorchRows& list)
+      : trace_(*list.trace),
+        links_(links_of(trace_)),
+        rows_(links_.scopes(), static_cast<std::size_t>(std::count_if(
+                                   list.rows.begin(), list.rows.end(),
+                                   [&](const Row& row) { return may_launch(trace_, row); }))) {
+    same_id_.resize(list.rows.size(), IdMap::kNone);
+    for (std::size_t row = list.rows.size(); row-- > 0;) {
+      const Row& entry = list.rows[row];
+      if (!may_launch(trace_, entry)) continue;
+      const EventId event = entry.event();
+      const std::int64_t id = trace_.external_id(event);
+      if (id == 0) continue;
+      const auto number = static_cast<std::uint32_t>(row);
+      same_id_[row] = rows_.replace(links_.scope(trace_, event), id, number);
+    }
+  }
+
+  /// Calls `visit(row)` for each operator with the event's id.
+  template <typename Visit>
+  void for_each_with_id_of(EventId event, const Visit& visit) const {
+    const std::int64_t id = trace_.external_id(event);
+    if (id == 0) return;
+    std::size_t count = 0;
+    for (std::uint32_t op = rows_.find(links_.scope(trace_, event), id);
+         op != IdMap::kNone && count < LinkReport::kMostOperators; op = same_id_[op], ++count) {
+      visit(op);
+    }
+  }
+
+ private:
+  const Trace& trace_;
+  const Links& links_;
+  ScopedIds rows_;
+  Column<std::uint32_t> same_id_;  // row -> the next row with the same id
+};
+
+TorchDevices::TorchDevices(TorchRows& list) : list_(list), trace_(*list.trace) {
+  if (trace_.links().external_ids_valid) {
+    operators_ = std::make_unique<Operators>(list);
+    return;
+  }
+  row_of_.resize(trace_.events().size(), IdMap::kNone);
+  for (std::uint32_t row = 0; row < list_.rows.size(); ++row) {
+    const Row& entry = list_.rows[row];
+    if (may_launch(trace_, entry)) row_of_[index(entry.event())] = row;
+  }
+}
+
+TorchDevices::~TorchDevices() = default;
+
+void TorchDevices::move_calls() {
+  if (operators_ == nullptr) return;
+  for (Row& row : list_.rows) {
+    if (row.has(TorchRows::kMemory) || trace_.kind(row.event()) != EventKind::runtime) continue;
+    operators_->for_each_with_id_of(row.event(),
+                                    [&](std::uint32_t op) { row.track = list_.rows[op].track; });
+  }
+}
+
+void TorchDevices::list_kernels(TorchNames& names) {
+  if (operators_ != nullptr) {
+    list_by_id(names);
+  } else {
+    list_by_containment(names);
+  }
+  std::stable_sort(list_.kernels.begin(), list_.kernels.end(),
+                   [](const auto& a, const auto& b) { return a.row < b.row; });
+}
+
+void TorchDevices::list_by_id(TorchNames& names) {
+  for (const EventId event : trace_.by_start()) {
+    const EventKind kind = trace_.kind(event);
+    if (!is_device_work(kind) && kind != EventKind::device_other) continue;
+    operators_->for_each_with_id_of(event, [&](std::uint32_t op) { add_kernel(op, event, names); });
+  }
+}
+
+void TorchDevices::list_by_containment(TorchNames& names) {
+  for (const DeviceLink& link : links_of(trace_).device_work()) {
+    if (link.op == EventId::none || row_of_[index(link.op)] == IdMap::kNone) continue;
+    add_kernel(row_of_[index(link.op)], link.activity, names);
+  }
+}
+
+void TorchDevices::add_kernel(std::uint32_t op, EventId event, TorchNames& names) {
+  if (!is_listed(trace_.category(event).device)) return;
+  list_.kernels.push_back({op, event, names.get(trace_.events().name(event), false).name});
 }
 
 // Parents come before children on a thread, so a row is complete at the next row not below it.

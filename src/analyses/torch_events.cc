@@ -8,7 +8,9 @@
 #include "analyses/torch_memory.h"
 #include "analyses/torch_nesting.h"
 #include "analyses/torch_tree.h"
+#include "base/threads.h"
 #include "trace/collective_names.h"
+#include "trace/links.h"
 
 namespace tbtrace::analyses {
 namespace {
@@ -39,11 +41,6 @@ class Collector {
             TorchRows& list)
       : trace_(trace), names_(names), tree_(tree), stacks_(stacks), list_(list) {}
 
-  NameId name_of(EventId event) {
-    if (is_lost(event)) return stacks_->python_name(event);
-    return names_.get(trace_.events().name(event), trace_.kind(event) == EventKind::cpu_op).name;
-  }
-
   void collect() {
     list_.rows.reserve(trace_.events().size());
     const std::span<const Category> categories = trace_.categories();
@@ -56,11 +53,17 @@ class Collector {
       if (category.kind == EventKind::trace_span) continue;
       const bool op = category.kind == EventKind::cpu_op;
       const TorchName& name = names_.get(trace_.events().name(event), op);
-      if (name.is_left_out) continue;
+      if (name.is_left_out) {
+        if (name.is_memory || name.is_out_of_memory) add_record(event, name.is_out_of_memory);
+        continue;
+      }
       add(event, category, is_lost(event) ? stacks_->python_name(event) : name.name);
     }
     if (shadows) restore_order();
   }
+
+  /// Events with the name of a memory record.
+  std::span<const MemoryRecord> records() const { return records_; }
 
   /// Adds a row for each record that is inside no event.
   void add_memory_rows(TorchMemory& memory) {
@@ -85,6 +88,13 @@ class Collector {
   bool is_lost(EventId event) const {
     return stacks_ != nullptr && trace_.events().is_python_frame(event) &&
            trace_.name(event) == kUnknown;
+  }
+
+  void add_record(EventId event, bool out_of_memory) {
+    MemoryRecord& record = records_.emplace_back();
+    record.time_ns = trace_.events().start_ns(event);
+    record.track = trace_.events().track(event);
+    record.out_of_memory = out_of_memory;
   }
 
   void add(EventId event, const Category& category, NameId name) {
@@ -141,6 +151,7 @@ class Collector {
   const TorchTree* tree_;
   TorchStacks* stacks_;
   TorchRows& list_;
+  std::vector<MemoryRecord> records_;
   Widening widening_;
 };
 
@@ -160,34 +171,55 @@ bool needs_tree(const Trace& trace, bool stacks) {
 
 TorchEvents::TorchEvents(const Trace& trace, const TorchEventOptions& options)
     : names_(std::make_unique<TorchNames>(trace)), list_(trace) {
+  const std::size_t tracks = trace.tracks().size();
+  const auto threads = static_cast<std::size_t>(options.threads);
   std::optional<ForwardThreads> forward;
   std::optional<TorchTree> tree;
-  if (needs_tree(trace, options.stacks)) {
-    forward.emplace(trace);
-    tree.emplace(trace, *forward);
-    if (!trace.argument(Argument::call_stack).empty()) {
-      stacks_ = std::make_unique<TorchStacks>(trace, *tree, *names_);
+  const auto list_rows = [&] {
+    if (needs_tree(trace, options.stacks)) {
+      forward.emplace(trace);
+      tree.emplace(trace, *forward);
+      if (!trace.argument(Argument::call_stack).empty()) {
+        stacks_ = std::make_unique<TorchStacks>(trace, *tree, *names_);
+      }
     }
-  }
-  const std::size_t threads = trace.tracks().size();
-  Collector collector(trace, *names_, tree ? &*tree : nullptr, stacks_.get(), list_);
-  collector.collect();
-  const std::size_t events = list_.rows.size();
-  auto memory = std::make_unique<TorchMemory>(trace, *names_);
-  if (!memory->empty()) {
-    collector.add_memory_rows(*memory);
-    memory_ = std::move(memory);
-  }
-  sort_rows(list_, events);
-  if (trace.device()) {
-    link_devices(list_, [&](EventId event) { return collector.name_of(event); });
-  }
-  if (nest_rows(list_, threads)) list_.drop_removed();
-  if (options.stacks && stacks_ != nullptr) set_stacks(list_, trace, *names_, *stacks_, *forward);
-  add_up_children(list_);
-  if (trace.device()) add_up_device_time(list_, threads);
-  const bool flops = trace.is_set("with_flops");
-  if (options.shapes || flops) describe_inputs(list_, trace, *names_, options.shapes, flops);
+    Collector collector(trace, *names_, tree ? &*tree : nullptr, stacks_.get(), list_);
+    collector.collect();
+    const std::size_t events = list_.rows.size();
+    auto memory = std::make_unique<TorchMemory>(trace.memory(), collector.records());
+    if (!memory->empty()) {
+      collector.add_memory_rows(*memory);
+      memory_ = std::move(memory);
+    }
+    sort_rows(list_, events);
+  };
+  const auto link = [&] {
+    if (list_.has_device) links_of(trace);
+  };
+  run_side_by_side(threads, {link, list_rows});
+
+  std::optional<TorchDevices> devices;
+  if (list_.has_device) devices.emplace(list_).move_calls();
+  bool duplicates = false;
+  const auto nest = [&] { duplicates = nest_rows(list_, tracks); };
+  const auto list_kernels = [&] {
+    if (devices) devices->list_kernels(*names_);
+  };
+  run_side_by_side(threads, {nest, list_kernels});
+  devices.reset();
+  if (duplicates) list_.drop_removed();
+
+  const auto describe = [&] {
+    if (options.stacks && stacks_ != nullptr) {
+      set_stacks(list_, trace, *names_, *stacks_, *forward);
+    }
+    const bool flops = trace.is_set("with_flops");
+    if (options.shapes || flops) describe_inputs(list_, trace, *names_, options.shapes, flops);
+  };
+  const auto add_up_devices = [&] {
+    if (list_.has_device) add_up_device_time(list_, tracks);
+  };
+  run_side_by_side(threads, {describe, [&] { add_up_children(list_); }, add_up_devices});
 }
 
 TorchEvents::~TorchEvents() = default;
@@ -206,11 +238,6 @@ NameId TorchEvents::overload(std::size_t row) const {
 
 std::vector<NameId> TorchEvents::frames(StackId stack, std::size_t count) const {
   return stacks_ == nullptr ? std::vector<NameId>() : stacks_->frames(stack, count);
-}
-
-std::optional<std::uint64_t> TorchEvents::flops(std::size_t row) const {
-  if (is_memory_row(row)) return std::nullopt;
-  return list_.flops.empty() ? 0 : list_.flops[row];
 }
 
 }  // namespace tbtrace::analyses

@@ -22,10 +22,12 @@ namespace tbtrace::analyses {
 
 class TorchMemory;
 
-/// What to compute beyond names and times.
 struct TorchEventOptions {
+  // What to compute beyond names and times.
   bool shapes = false;
   bool stacks = false;
+
+  int threads = 1;
 };
 
 class TorchEvents {
@@ -78,23 +80,27 @@ class TorchEvents {
       if (bytes != Memory()) visit(row, bytes);
     }
   }
-  /// The same for all parts of the rows' self memory: a row's change, minus the changes of its
-  /// direct children.
+  /// The same for the parts of self memory that a row with a memory change has to do with: self
+  /// memory is a row's change, minus the changes of its direct children.
+  template <typename Visit>
+  void for_each_part_of_self_memory(std::size_t number, const Memory& bytes,
+                                    const Visit& visit) const {
+    const TorchRows::Row& row = list_.rows[number];
+    if (!row.in_tree()) return;
+    visit(number, bytes);
+    if (row.parent == kNoParent) return;
+    visit(row.parent, Memory{-bytes.cpu_bytes, -bytes.device_bytes});
+  }
   template <typename Visit>
   void for_each_part_of_self_memory(const Visit& visit) const {
     for_each_memory([&](std::size_t number, const Memory& bytes) {
-      const TorchRows::Row& row = list_.rows[number];
-      if (!row.in_tree()) return;
-      visit(number, bytes);
-      if (row.parent == kNoParent) return;
-      visit(row.parent, Memory{-bytes.cpu_bytes, -bytes.device_bytes});
+      for_each_part_of_self_memory(number, bytes, visit);
     });
   }
 
   /// Only with the option; shapes are empty where the file has none.
-  std::string_view shapes(std::size_t row) const {
-    return list_.shapes.empty() ? std::string_view() : text(list_.shapes[row]);
-  }
+  NameId shapes_name(std::size_t row) const { return list_.shapes.empty() ? 0 : list_.shapes[row]; }
+  std::string_view shapes(std::size_t row) const { return text(shapes_name(row)); }
   StackId stack(std::size_t row) const { return list_.stack.empty() ? 0 : list_.stack[row]; }
   std::vector<NameId> frames(StackId stack, std::size_t count) const;
 
@@ -103,7 +109,10 @@ class TorchEvents {
   double elapsed_us(const Kernel& kernel) const { return list_.elapsed_us(kernel); }
 
   /// 0 if the recording did not ask for FLOPs; nullopt for memory rows.
-  std::optional<std::uint64_t> flops(std::size_t row) const;
+  std::optional<std::uint64_t> flops(std::size_t row) const {
+    if (is_memory_row(row)) return std::nullopt;
+    return list_.flops.empty() ? 0 : list_.flops[row];
+  }
 
  private:
   bool has(std::size_t row, std::uint8_t flag) const { return list_.rows[row].has(flag); }

@@ -15,21 +15,13 @@ TorchRows::Memory TorchMemory::bytes_of(const MemoryRecord& record) {
           is_device_memory(record.device_type) ? record.bytes : 0};
 }
 
-TorchMemory::TorchMemory(const Trace& trace, TorchNames& names) : records_(trace.memory()) {
-  std::vector<MemoryRecord> named;
-  for (const EventId event : trace.by_start()) {
-    const bool op = trace.kind(event) == EventKind::cpu_op;
-    const TorchName& name = names.get(trace.events().name(event), op);
-    if (!name.is_memory && !name.is_out_of_memory) continue;
-    MemoryRecord& record = named.emplace_back();
-    record.time_ns = trace.events().start_ns(event);
-    record.track = trace.events().track(event);
-    record.out_of_memory = name.is_out_of_memory;
-  }
+TorchMemory::TorchMemory(std::span<const MemoryRecord> records,
+                         std::span<const MemoryRecord> events)
+    : records_(records) {
   const auto failed = [](const MemoryRecord& record) { return record.out_of_memory; };
-  if (!named.empty() || std::any_of(records_.begin(), records_.end(), failed)) {
+  if (!events.empty() || std::any_of(records_.begin(), records_.end(), failed)) {
     own_.assign(records_.begin(), records_.end());
-    own_.insert(own_.end(), named.begin(), named.end());
+    own_.insert(own_.end(), events.begin(), events.end());
     std::stable_sort(own_.begin(), own_.end(), [](const MemoryRecord& a, const MemoryRecord& b) {
       return a.time_ns < b.time_ns;
     });
@@ -79,19 +71,17 @@ std::vector<MemoryRecord> TorchMemory::leftovers() {
   return std::move(leftovers_);
 }
 
-TorchRows::Memory TorchMemory::within(std::int64_t start_ns, std::int64_t end_ns,
-                                      std::size_t& near) const {
-  const auto is_before = [](const MemoryRecord& record, std::int64_t time) {
-    return record.time_ns < time;
-  };
-  if (near > 0 && !is_before(records_[near - 1], start_ns)) {
-    const auto found = std::lower_bound(records_.begin(), records_.end(), start_ns, is_before);
-    near = static_cast<std::size_t>(found - records_.begin());
-  }
-  while (near < records_.size() && is_before(records_[near], start_ns)) ++near;
+std::size_t TorchMemory::first_from(std::int64_t time_ns) const {
+  const auto found = std::lower_bound(
+      records_.begin(), records_.end(), time_ns,
+      [](const MemoryRecord& record, std::int64_t time) { return record.time_ns < time; });
+  return static_cast<std::size_t>(found - records_.begin());
+}
+
+TorchRows::Memory TorchMemory::sum_until(std::size_t first, std::int64_t end_ns) const {
   // Most ranges are short: double the distance until it is too far, then do a binary search.
-  std::size_t low = near;
-  std::size_t far = near;
+  std::size_t low = first;
+  std::size_t far = first;
   for (std::size_t step = 1; far < records_.size() && records_[far].time_ns <= end_ns; step *= 2) {
     low = far + 1;
     far = std::min(far + step, records_.size());
@@ -101,9 +91,8 @@ TorchRows::Memory TorchMemory::within(std::int64_t start_ns, std::int64_t end_ns
       records_.begin() + static_cast<std::ptrdiff_t>(far), end_ns,
       [](std::int64_t time, const MemoryRecord& record) { return time < record.time_ns; });
   const auto last = static_cast<std::size_t>(end - records_.begin());
-  if (last <= near) return {};
-  if (last - near <= 2 * kSumStep) return sum_of(near, last);
-  const TorchRows::Memory before = sum_before(near);
+  if (last - first <= 2 * kSumStep) return sum_of(first, last);
+  const TorchRows::Memory before = sum_before(first);
   const TorchRows::Memory with = sum_before(last);
   return {with.cpu_bytes - before.cpu_bytes, with.device_bytes - before.device_bytes};
 }

@@ -17,9 +17,9 @@ namespace tbtrace::analyses {
 /// A record counts for every CPU event that contains its time (ends included), on any thread.
 class TorchMemory {
  public:
-  /// `names`: events of other categories may have a record's name; they count as records of 0
+  /// `events`: those of other categories with a record's name, by start; they count as records of 0
   /// bytes.
-  TorchMemory(const Trace& trace, TorchNames& names);
+  TorchMemory(std::span<const MemoryRecord> records, std::span<const MemoryRecord> events);
 
   bool empty() const { return records_.empty() && failed_.empty(); }
 
@@ -34,12 +34,20 @@ class TorchMemory {
 
   /// The memory of a range. `near`: 0, then left by the last call. Fast in the order of starts, but
   /// any order works: rows are sorted by doubles, which do not distinguish all nanoseconds.
-  TorchRows::Memory within(std::int64_t start_ns, std::int64_t end_ns, std::size_t& near) const;
+  TorchRows::Memory within(std::int64_t start_ns, std::int64_t end_ns, std::size_t& near) const {
+    if (near > 0 && records_[near - 1].time_ns >= start_ns) near = first_from(start_ns);
+    while (near < records_.size() && records_[near].time_ns < start_ns) ++near;
+    if (near == records_.size() || records_[near].time_ns > end_ns) return {};
+    return sum_until(near, end_ns);
+  }
 
  private:
   static constexpr std::size_t kSumStep = 16;  // one sum per record would take 32 bytes each
 
   void settle_before(std::int64_t time_ns);
+  std::size_t first_from(std::int64_t time_ns) const;
+  /// Of `first` and the records after it up to the time, which `first` is not after.
+  TorchRows::Memory sum_until(std::size_t first, std::int64_t end_ns) const;
   TorchRows::Memory sum_of(std::size_t first, std::size_t last) const;
   TorchRows::Memory sum_before(std::size_t record) const;
 

@@ -14,9 +14,9 @@ int thread_count(int wanted);
 /// ended. If the system has no more threads, those that it gave do the work. `work` must not throw.
 void run_on_threads(std::size_t threads, const std::function<void()>& work);
 
-/// Runs each of `works` once, on this thread and on up to `threads - 1` others, and returns when all
-/// have ended. They start in the given order. Afterwards throws what the first of them threw, if any
-/// did.
+/// Runs each of `works` once, on this thread and on up to `threads - 1` others, and returns when
+/// all have ended. They start in the given order. Afterwards throws what the first of them threw,
+/// if any did.
 void run_side_by_side(std::size_t threads, std::initializer_list<std::function<void()>> works);
 
 }  // namespace tbtrace

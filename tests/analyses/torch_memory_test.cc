@@ -9,7 +9,6 @@
 
 #include <gtest/gtest.h>
 
-#include "analyses/torch_names.h"
 #include "fixtures/trace_rows.h"
 
 namespace tbtrace::analyses {
@@ -56,8 +55,7 @@ TEST(TorchMemory, OfARangeIsTheSumOfItsRecords) {
       builder.add_memory(row);
     }
     const Trace trace = fixtures::finished(builder);
-    TorchNames names(trace);
-    TorchMemory memory(trace, names);
+    const TorchMemory memory(trace.memory(), {});
     const std::int64_t last = records.empty() ? 100 : records.back().time;
     std::size_t near = 0;
     for (std::int64_t start = 98; start <= last + 2; ++start) {

@@ -65,8 +65,9 @@ TEST(RunSideBySide, ThrowsWhatTheFirstThrewWhenAllHaveEnded) {
   for (const std::size_t threads : {std::size_t{1}, std::size_t{3}}) {
     bool has_run = false;
     const auto run = [&] {
-      run_side_by_side(threads, {[] {}, [] { throw std::bad_alloc(); },
-                                 [] { throw std::runtime_error("later"); }, [&] { has_run = true; }});
+      run_side_by_side(threads,
+                       {[] {}, [] { throw std::bad_alloc(); },
+                        [] { throw std::runtime_error("later"); }, [&] { has_run = true; }});
     };
     EXPECT_THROW(run(), std::bad_alloc);
     EXPECT_TRUE(has_run);
