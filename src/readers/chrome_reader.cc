@@ -280,7 +280,7 @@ Result<Reading> read_chrome(io::ByteSource& source, const ReadOptions& options, 
   BlockDirectory directory = document.directory();
   directory.arguments = options.arguments;
   directory.block_bytes = block.bytes;
-  return Reading{std::move(builder).finish(), std::move(directory)};
+  return Reading{std::move(builder).finish(thread_count(options.threads)), std::move(directory)};
 }
 
 }  // namespace tbtrace::readers

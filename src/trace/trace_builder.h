@@ -69,7 +69,7 @@ class TraceBuilder final : public EventSink {
 
   IssueLog& issues() { return issues_; }
 
-  Trace finish() &&;
+  Trace finish(int threads = 1) &&;
 
  private:
   struct Lookup;
@@ -98,7 +98,7 @@ class TraceBuilder final : public EventSink {
   void pair_ranges();
   void infer_categories();
   void settle_devices();
-  void order_events();
+  void order_events(int threads);
   void order_memory();
   void find_steps();
   void find_window();

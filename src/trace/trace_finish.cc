@@ -21,12 +21,12 @@ constexpr std::string_view kSpanName = "PyTorch Profiler (0)";
 
 }  // namespace
 
-Trace TraceBuilder::finish() && {
+Trace TraceBuilder::finish(int threads) && {
   name_tracks();
   pair_ranges();
   infer_categories();
   settle_devices();
-  order_events();
+  order_events(threads);
   order_memory();
   find_steps();
   find_window();
@@ -90,10 +90,10 @@ void TraceBuilder::settle_devices() {
   }
 }
 
-void TraceBuilder::order_events() {
+void TraceBuilder::order_events(int threads) {
   const Column<std::int64_t>& start = data_->start_ns;
   Column<EventId>& order = data_->by_start;
-  order = stable_order<EventId>(start.view());
+  order = stable_order<EventId>(start.view(), static_cast<std::size_t>(threads));
   // With equal starts: profiler events by rank, then the others in file order.
   const auto rank = [&](EventId event) {
     return static_cast<std::uint64_t>(rank_[index(event)]) - 1;  // 0 (none) becomes the largest

@@ -23,9 +23,11 @@ void expect_order(const std::vector<std::int64_t>& keys) {
   std::iota(expected.begin(), expected.end(), 0);
   std::stable_sort(expected.begin(), expected.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return keys[a] < keys[b]; });
-  std::vector<std::uint32_t> order(keys.size(), 0xffffffff);
-  stable_order(keys, order.data());
-  ASSERT_TRUE(order == expected) << keys.size() << " keys";
+  for (const std::size_t threads : {1u, 2u, 5u}) {
+    std::vector<std::uint32_t> order(keys.size(), 0xffffffff);
+    stable_order(keys, order.data(), threads);
+    ASSERT_TRUE(order == expected) << keys.size() << " keys, " << threads << " threads";
+  }
 }
 
 struct Pattern {
@@ -98,7 +100,7 @@ TEST(StableOrder, MatchesStableSortWhereKeysAndRowsJustFitAWord) {
 TEST(StableOrder, GivesIdsInAColumn) {
   enum class RowId : std::uint32_t {};
   const std::vector<std::int64_t> keys = {30, 10, 20, 10};
-  const Column<RowId> order = stable_order<RowId>(keys);
+  const Column<RowId> order = stable_order<RowId>(keys, 1);
   ASSERT_EQ(order.size(), 4u);
   EXPECT_EQ(order[0], RowId{1});
   EXPECT_EQ(order[1], RowId{3});
