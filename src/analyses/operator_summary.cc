@@ -109,21 +109,21 @@ class Averages {
       if (row == rows_.size()) start_row(events, number);
       Cpu& sum = cpu_[row];
       ++sum.count;
-      sum.total += events.cpu_time_us(number);
-      sum.self += events.self_cpu_time_us(number);
+      const TorchEvents::Time time = events.cpu_time(number);
+      sum.total += time.total_us;
+      sum.self += time.self_us;
     }
   }
 
   void add_device(const TorchEvents& events) {
     device_.start(events);
     for (std::size_t number = 0; number < events.size(); ++number) {
-      const double total = events.device_time_us(number);
-      const double self = events.self_device_time_us(number);
+      const TorchEvents::Time time = events.device_time(number);
       const std::uint64_t flops = events.flops(number).value_or(0);
-      if (total == 0 && self == 0 && flops == 0) continue;
+      if (time.total_us == 0 && time.self_us == 0 && flops == 0) continue;
       Device& sum = device_.of(number);
-      sum.total += total;
-      sum.self += self;
+      sum.total += time.total_us;
+      sum.self += time.self_us;
       sum.flops += flops;
     }
   }

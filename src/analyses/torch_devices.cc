@@ -123,7 +123,7 @@ void TorchDevices::add_kernel(std::uint32_t op, EventId event, TorchNames& names
 // Parents come before children on a thread, so a row is complete at the next row not below it.
 void add_up_device_time(TorchRows& list, std::size_t threads) {
   // Only rows that launched work, or have some below them.
-  list.device = SparseColumn<TorchRows::DeviceTime>(list.rows.size());
+  list.device = SparseColumn<TorchRows::Time>(list.rows.size());
   for (const TorchRows::Kernel& kernel : list.kernels) list.device.mark(kernel.row);
   for (std::size_t number = list.rows.size(); number-- > 0;) {
     if (!list.device.is_marked(number)) continue;
@@ -139,7 +139,7 @@ void add_up_device_time(TorchRows& list, std::size_t threads) {
   const auto complete = [&](std::vector<std::uint32_t>& stack) {
     const std::uint32_t number = stack.back();
     stack.pop_back();
-    TorchRows::DeviceTime& time = list.device[number];
+    TorchRows::Time& time = list.device[number];
     const double below = time.self_us;
     const double total = time.total_us + below;
     time = {total, total - below};

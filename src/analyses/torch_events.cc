@@ -99,31 +99,33 @@ class Collector {
 
   void add(EventId event, const Category& category, NameId name) {
     const Events& events = trace_.events();
-    std::int64_t start = events.start_ns(event);
-    std::int64_t end = tree_ != nullptr ? tree_->end_ns(event) : events.end_ns(event);
-    Row row = {};
-    row.name = name;
+    const std::int64_t own_start = events.start_ns(event);
+    const std::int64_t own_end = events.end_ns(event);
+    std::int64_t start = own_start;
+    std::int64_t end = tree_ != nullptr ? tree_->end_ns(event) : own_end;
+    unsigned flags = 0;
     const bool annotation = category.kind == EventKind::user_annotation;
     const bool shadow = category.kind == EventKind::gpu_user_annotation;
-    if (annotation || shadow) row.flags |= TorchRows::kAnnotation;
+    if (annotation || shadow) flags |= TorchRows::kAnnotation;
     if (shadow && end - start >= widening_.length_ns) {
       end += widening_.front_ns - widening_.length_ns;
       start += widening_.front_ns;
     }
     // c10d ends the ranges of collectives on another thread; the file does not say so.
     const bool async = events.unfinished(event) || events.is_asynchronous(event) ||
-                       (annotation && is_collective_name(names_.text(row.name)));
-    if (async) row.flags |= TorchRows::kAsync;
+                       (annotation && is_collective_name(names_.text(name)));
+    if (async) flags |= TorchRows::kAsync;
     if (category.device == DeviceType::cpu) {
-      row.flags |= async ? TorchRows::kOnCpu : TorchRows::kOnCpu | TorchRows::kInTree;
+      flags |= async ? TorchRows::kOnCpu : TorchRows::kOnCpu | TorchRows::kInTree;
     }
+    // Written field by field where it stays: a copy would wait for the stores of its parts.
+    Row& row = *list_.rows.extend(1);
     row.number = static_cast<std::uint32_t>(event);
-    row.track = events.track(event);
+    row.name = name;
     row.parent = TorchRows::kNone;
-    if (start != events.start_ns(event) || end != events.end_ns(event)) {
-      list_.set_times(row, {start, end});
-    }
-    list_.rows.push_back(row);
+    row.track = events.track(event);
+    row.flags = static_cast<std::uint8_t>(flags);
+    if (start != own_start || end != own_end) list_.set_times(row, {start, end});
   }
 
   /// Annotations on devices have moved. Among rows that start together, profiler events come first,

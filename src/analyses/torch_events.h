@@ -57,18 +57,21 @@ class TorchEvents {
   DeviceType device_type(std::size_t row) const { return list_.device_type(list_.rows[row]); }
 
   double elapsed_us(std::size_t row) const { return list_.elapsed_us(list_.rows[row]); }
-  double cpu_time_us(std::size_t row) const {
-    return has(row, TorchRows::kOnCpu) ? elapsed_us(row) : 0;
+  using Time = TorchRows::Time;
+  Time cpu_time(std::size_t row) const {
+    if (!has(row, TorchRows::kOnCpu)) return {};
+    const double total = elapsed_us(row);
+    return {total, list_.rows[row].in_tree() ? total - list_.children_us.value(row) : 0};
   }
-  double self_cpu_time_us(std::size_t row) const {
-    return list_.rows[row].in_tree() ? elapsed_us(row) - list_.children_us.value(row) : 0;
+  Time device_time(std::size_t row) const {
+    if (has(row, TorchRows::kOnCpu)) return list_.device.value(row);
+    const double own = own_device_us(row);
+    return {own, own};
   }
-  double device_time_us(std::size_t row) const {
-    return has(row, TorchRows::kOnCpu) ? list_.device.value(row).total_us : own_device_us(row);
-  }
-  double self_device_time_us(std::size_t row) const {
-    return has(row, TorchRows::kOnCpu) ? list_.device.value(row).self_us : own_device_us(row);
-  }
+  double cpu_time_us(std::size_t row) const { return cpu_time(row).total_us; }
+  double self_cpu_time_us(std::size_t row) const { return cpu_time(row).self_us; }
+  double device_time_us(std::size_t row) const { return device_time(row).total_us; }
+  double self_device_time_us(std::size_t row) const { return device_time(row).self_us; }
 
   /// Calls `visit(row, bytes)` for the rows with memory changes, in order.
   template <typename Visit>

@@ -26,10 +26,13 @@ void TorchRows::drop_removed() {
   Column<std::uint32_t> place;  // old row -> new row, or that of the parent that it is merged into
   place.reserve(rows.size());
   std::uint32_t size = 0;
-  for (Row row : rows) {
-    if (row.parent != kNone) row.parent = place[row.parent];
-    place.push_back(row.has(kRemoved) ? row.parent : size);
-    if (!row.has(kRemoved)) rows[size++] = row;
+  for (const Row& row : rows) {
+    const std::uint32_t parent = row.parent == kNone ? kNone : place[row.parent];
+    const bool stays = !row.has(kRemoved);
+    place.push_back(stays ? size : parent);
+    if (!stays) continue;
+    rows[size] = row;
+    rows[size++].parent = parent;
   }
   rows.resize(size, {});
   for (Kernel& kernel : kernels) kernel.row = place[kernel.row];

@@ -64,7 +64,7 @@ struct TorchRows {
     bool operator==(const Memory&) const = default;
   };
 
-  struct DeviceTime {
+  struct Time {
     double total_us = 0;
     double self_us = 0;
   };
@@ -89,7 +89,7 @@ struct TorchRows {
 
   // Empty if the recording has none, or if it was not requested.
   Column<Kernel> kernels;               ///< sorted by row
-  SparseColumn<DeviceTime> device;      ///< of rows in the tree
+  SparseColumn<Time> device;            ///< of rows in the tree
   std::vector<MemoryRecord> leftovers;  ///< records inside no event; by time
   Column<NameId> shapes;
   Column<std::uint64_t> flops;

@@ -46,6 +46,10 @@ class IdMap {
     return before;
   }
 
+  /// Has the memory for `id` brought near. To be called some ids before the id's turn, so that a
+  /// series of look-ups in a large map need not wait for each.
+  void prefetch(std::int64_t id) const { __builtin_prefetch(slots_.data() + first_place(id)); }
+
   std::size_t size() const { return size_; }
 
  private:
@@ -63,11 +67,15 @@ class IdMap {
     std::uint32_t row = kNone;
   };
 
-  std::size_t place(std::int64_t id) const {
+  std::size_t first_place(std::int64_t id) const {
     // The upper half of a product of 64 bits: any number of slots will do, not just powers of two.
     __extension__ using Product = unsigned __int128;
     const Product hash = hash_integer(static_cast<std::uint64_t>(id), 0);
-    auto at = static_cast<std::size_t>(hash * slots_.size() >> 64);
+    return static_cast<std::size_t>(hash * slots_.size() >> 64);
+  }
+
+  std::size_t place(std::int64_t id) const {
+    std::size_t at = first_place(id);
     while (slots_[at].row != kNone && slots_[at].id() != id)
       at = at + 1 < slots_.size() ? at + 1 : 0;
     return at;

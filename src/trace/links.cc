@@ -109,15 +109,19 @@ void Links::find_launches_of_processes(const Trace& trace, std::span<const Event
 
 /// The map is over the work, because there is less work than calls.
 void Links::find_launches(const Trace& trace, std::span<const EventId> calls) {
+  constexpr std::size_t kAhead = 16;
   IdMap work_of(work_.size());
   Column<std::uint32_t> same_correlation;  // row of work_ -> next row with the same
   same_correlation.resize(work_.size(), IdMap::kNone);
   for (std::size_t row = work_.size(); row-- > 0;) {
+    if (row >= kAhead) work_of.prefetch(trace.correlation(work_[row - kAhead].activity));
     const std::int64_t correlation = trace.correlation(work_[row].activity);
     if (correlation == 0) continue;
     same_correlation[row] = work_of.replace(correlation, static_cast<std::uint32_t>(row));
   }
-  for (const EventId event : calls) {
+  for (std::size_t call = 0; call < calls.size(); ++call) {
+    const EventId event = calls[call];
+    if (calls.size() - call > kAhead) work_of.prefetch(trace.correlation(calls[call + kAhead]));
     const std::int64_t correlation = trace.correlation(event);
     if (correlation == 0) continue;
     std::uint32_t row = work_of.find(correlation);
