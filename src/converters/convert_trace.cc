@@ -46,7 +46,7 @@ Result<std::unique_ptr<TraceConverter>> TraceConverter::open(std::unique_ptr<io:
 
 Result<Changes> TraceConverter::write(io::ByteSink& sink) {
   const std::unique_ptr<RowDocument> document =
-      RowDocument::create(trace_, options_.dialect, options_.infer_steps, sink);
+      RowDocument::create(trace_, options_.dialect, options_.infer_steps, options_.threads, sink);
   if (Status begun = document->begin(); !begun.ok()) return begun;
   Status read = readers::replay_source(input_->source(), blocks_, *document, options_.threads);
   if (!read.ok()) return read;

@@ -22,8 +22,8 @@ namespace tbtrace::converters {
 
 class PluginDocument final : public RowDocument {
  public:
-  PluginDocument(const Trace& trace, bool infer_steps, io::ByteSink& sink)
-      : RowDocument(trace, sink), writer_(trace, Dialect::plugin, infer_steps) {}
+  PluginDocument(const Trace& trace, bool infer_steps, int threads, io::ByteSink& sink)
+      : RowDocument(trace, sink), writer_(trace, Dialect::plugin, infer_steps, threads) {}
 
   std::unique_ptr<readers::BlockSink> make() override;
   bool takes_flows() const override { return false; }  // they are made anew

@@ -11,9 +11,10 @@ constexpr std::string_view kRowEnd = ",\n";
 }  // namespace
 
 std::unique_ptr<RowDocument> RowDocument::create(const Trace& trace, Dialect dialect,
-                                                 bool infer_steps, io::ByteSink& sink) {
+                                                 bool infer_steps, int threads,
+                                                 io::ByteSink& sink) {
   if (dialect == Dialect::kineto) return std::make_unique<KinetoDocument>(trace, infer_steps, sink);
-  return std::make_unique<PluginDocument>(trace, infer_steps, sink);
+  return std::make_unique<PluginDocument>(trace, infer_steps, threads, sink);
 }
 
 Status RowDocument::begin() {

@@ -21,7 +21,7 @@ namespace tbtrace::converters {
 class RowDocument : public readers::BlockSinks {
  public:
   static std::unique_ptr<RowDocument> create(const Trace& trace, Dialect dialect, bool infer_steps,
-                                             io::ByteSink& sink);
+                                             int threads, io::ByteSink& sink);
   ~RowDocument() override = default;
 
   /// Writes what comes before the rows.

@@ -49,9 +49,13 @@ Roles::Roles(const Trace& trace, Dialect dialect) : trace_(trace), dialect_(dial
     any_nccl_ = any_nccl_ || is_nccl_name(text);
   }
   lightning_ = is_lightning(trace);
+  roles_.reserve(trace.events().size());
+  for (std::size_t event = 0; event < trace.events().size(); ++event) {
+    roles_.push_back(find_role(static_cast<EventId>(event)));
+  }
 }
 
-Role Roles::role(EventId event) const {
+Role Roles::find_role(EventId event) const {
   switch (trace_.kind(event)) {
     case EventKind::cpu_op:
       switch (name_class(event)) {

@@ -10,6 +10,7 @@
 #include <tbtrace/convert.h>
 #include <tbtrace/trace.h>
 
+#include "base/column.h"
 #include "dialects/name_class.h"
 
 namespace tbtrace::dialects {
@@ -42,7 +43,7 @@ class Roles {
   Roles(const Trace& trace, Dialect dialect);
 
   Dialect dialect() const { return dialect_; }
-  Role role(EventId event) const;
+  Role role(EventId event) const { return roles_[index(event)]; }
   NameClass name_class(EventId event) const { return classes_[index(trace_.events().name(event))]; }
 
   /// The category to write.
@@ -52,6 +53,7 @@ class Roles {
   int rank(EventId event) const;
 
  private:
+  Role find_role(EventId event) const;
   bool is_python_node(EventId event) const;
   Role annotation_role(EventId event) const;
 
@@ -60,6 +62,7 @@ class Roles {
   bool lightning_ = false;
   bool any_nccl_ = false;
   std::vector<NameClass> classes_;  // by StringId
+  Column<Role> roles_;              // by event
 };
 
 }  // namespace tbtrace::dialects

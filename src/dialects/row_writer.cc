@@ -1,8 +1,11 @@
 #include "dialects/row_writer.h"
 
 #include <algorithm>
+#include <future>
+#include <system_error>
 #include <utility>
 
+#include "base/threads.h"
 #include "dialects/json_numbers.h"
 #include "trace/step_names.h"
 #include "wire/json_strict.h"
@@ -70,6 +73,19 @@ const Entry* first_of(const std::vector<Entry>& sorted, EventId event, EventId E
   return at < sorted.size() && sorted[at].*key == event ? &sorted[at] : nullptr;
 }
 
+/// The result of `make`, on another thread if there may be one and the system gives it.
+template <typename Make>
+auto ahead(int threads, const Make& make) -> std::future<decltype(make())> {
+  if (thread_count(threads) > 1) {
+    try {
+      return std::async(std::launch::async, make);
+    } catch (const std::system_error&) {
+      // No more threads.
+    }
+  }
+  return std::async(std::launch::deferred, make);
+}
+
 }  // namespace
 
 std::int64_t unix_ns(const Trace& trace, std::int64_t time_ns) {
@@ -81,17 +97,18 @@ std::int64_t span_ns(const Trace& trace) {
   return std::max<std::int64_t>(0, unix_ns(trace, trace.window_start_ns()));
 }
 
-RowWriter::RowWriter(const Trace& trace, Dialect dialect, bool infer_steps)
+RowWriter::RowWriter(const Trace& trace, Dialect dialect, bool infer_steps, int threads)
     : trace_(trace),
       dialect_(dialect),
       origin_ns_(origin_of(trace)),
       roles_(trace, dialect),
+      numbers_ahead_(ahead(threads, [this] { return LinkNumbers(trace_, roles_, dialect_); })),
       devices_(trace),
       crossings_(find_crossings(trace, roles_, origin_ns_)),
       places_(trace, roles_, devices_, crossings_, dialect),
-      numbers_(trace, roles_, dialect),
-      arrows_(make_arrows(trace, crossings_, origin_ns_,
-                          dialect == Dialect::kineto ? &numbers_ : nullptr)) {
+      arrows_(dialect == Dialect::plugin ? make_arrows(trace, crossings_, origin_ns_) : Arrows()),
+      numbers_(numbers_ahead_.get()) {
+  if (dialect == Dialect::kineto) arrows_ = make_arrows(trace, crossings_, origin_ns_, &numbers_);
   if (infer_steps) inferred_steps_ = analyses::inferred_steps(trace);
   bool any_work = false;
   bool any_host = false;

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <future>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,7 +46,8 @@ struct RowTexts {
 
 class RowWriter {
  public:
-  RowWriter(const Trace& trace, Dialect dialect, bool infer_steps);
+  /// `threads`: as in ReadOptions. The rows do not depend on it.
+  RowWriter(const Trace& trace, Dialect dialect, bool infer_steps, int threads = 1);
 
   /// What is not from the model: members of the event and of its `args`, as JSON that starts with a
   /// comma (`,"s":"t"`).
@@ -97,11 +99,12 @@ class RowWriter {
   Dialect dialect_;
   std::int64_t origin_ns_;
   Roles roles_;
+  std::future<LinkNumbers> numbers_ahead_;  // moved to numbers_
   Devices devices_;
   Crossings crossings_;
   Places places_;
-  LinkNumbers numbers_;
   Arrows arrows_;
+  LinkNumbers numbers_;
   std::vector<Step> inferred_steps_;
   bool lacks_host_ = false;
   std::uint64_t unseen_steps_ = 0;
