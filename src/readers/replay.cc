@@ -34,7 +34,7 @@ class BlockReplay {
   Status run(int threads) {
     if (directory_.blocks().empty()) return {};
     if (!skip_to(directory_.blocks().front().offset)) return read_failure_;
-    const std::size_t most = threads == 1 ? 1 : static_cast<std::size_t>(threads) + 1;
+    const std::size_t most = threads == 1 ? 1 : 2 * static_cast<std::size_t>(threads);
     std::vector<Block> blocks(std::min(most, directory_.blocks().size()));
     std::uint32_t reader = 0;
     for (Block& block : blocks) {
