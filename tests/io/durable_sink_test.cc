@@ -1,11 +1,14 @@
-// Whether a file's bytes are on the disk before the file appears. fdatasync() is a double here,
-// which takes the place of the C library's in this program.
+// Whether a file's bytes are on the disk before the file appears. fdatasync() and sync_file_range()
+// are doubles here, which take the place of the C library's in this program.
 #include <cerrno>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -23,7 +26,20 @@ std::function<int(off_t size)>& when_synchronized() {
   return function;
 }
 
+/// The starts and sizes of what the system was asked to write early.
+std::vector<std::pair<off_t, off_t>>& started() {
+  static std::vector<std::pair<off_t, off_t>> ranges;
+  return ranges;
+}
+
 }  // namespace
+
+extern "C" int sync_file_range(int /*descriptor*/, off_t from, off_t count, unsigned flags) {
+  EXPECT_EQ(flags, unsigned{SYNC_FILE_RANGE_WRITE}) << "does not wait";
+  started().emplace_back(from, count);
+  errno = ENOSYS;
+  return -1;
+}
 
 extern "C" int fdatasync(int descriptor) {
   struct stat info = {};
@@ -38,7 +54,10 @@ namespace {
 using fixtures::ScratchFolder;
 
 struct DurableSink : testing::Test {
-  ~DurableSink() override { when_synchronized() = {}; }
+  ~DurableSink() override {
+    when_synchronized() = {};
+    started().clear();
+  }
 
   Status write(const FileOptions& options) const {
     Result<std::unique_ptr<ByteSink>> sink = create_file(path, options);
@@ -82,6 +101,21 @@ TEST_F(DurableSink, TakesAFileSystemThatCannotTell) {
 TEST_F(DurableSink, OthersDoNotWaitForTheDisk) {
   when_synchronized() = [](off_t) { return EIO; };
   EXPECT_TRUE(write({}).ok());
+}
+
+TEST_F(DurableSink, HasTheSystemWriteALargeFileEarly) {
+  const std::string megabyte(std::size_t{1} << 20, 'x');
+  for (const bool durable : {true, false}) {
+    const Result<std::unique_ptr<ByteSink>> sink =
+        create_file(path, {.overwrite = true, .durable = durable});
+    ASSERT_TRUE(sink.ok());
+    for (int written = 0; written < 5; ++written) ASSERT_TRUE((*sink)->write(megabyte).ok());
+    constexpr off_t kStep = off_t{2} << 20;
+    const std::vector<std::pair<off_t, off_t>> halves = {{0, kStep}, {kStep, kStep}};
+    EXPECT_EQ(started(), durable ? halves : decltype(halves)());
+    EXPECT_TRUE((*sink)->close().ok());  // whether or not the system can do that
+    started().clear();
+  }
 }
 
 }  // namespace
