@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "base/id_map.h"
+#include "base/id_set.h"
 #include "trace/call_tree.h"
 #include "trace/links.h"
 #include "trace/nearest_range.h"
@@ -17,6 +18,21 @@ namespace tbtrace::dialects {
 namespace {
 
 constexpr std::int64_t kLargestKept = std::numeric_limits<std::uint32_t>::max() - 1;
+
+/// The range of ids that came to note(), except 0, which means none.
+struct IdRange {
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  std::int64_t most = std::numeric_limits<std::int64_t>::min();
+  std::size_t count = 0;
+
+  void note(std::int64_t id) {
+    if (id == 0) return;
+    least = std::min(least, id);
+    most = std::max(most, id);
+    ++count;
+  }
+  IdSet set() const { return {least, most, count}; }
+};
 
 /// The plugin's own dialect, that of 2020 and 2021: such a trace is shown as it was before.
 bool is_plugins_own(const Trace& trace) {
@@ -97,14 +113,19 @@ void LinkNumbers::number_operators() {
 bool LinkNumbers::keeps_external_ids() const {
   if (!trace_.links().external_ids_valid) return false;
   const auto rows = static_cast<std::int64_t>(external_id_.size());
-  IdMap seen;
+  IdRange range;
+  for (std::size_t row = 0; row < external_id_.size(); ++row) {
+    const auto event = static_cast<EventId>(row);
+    if (names_operators(trace_.kind(event))) range.note(trace_.external_id(event));
+  }
+  if (range.count == 0) return true;
+  if (range.least < 0 || range.most > kLargestKept - rows) return false;
+  IdSet seen = range.set();
   for (std::size_t row = 0; row < external_id_.size(); ++row) {
     const auto event = static_cast<EventId>(row);
     if (!names_operators(trace_.kind(event))) continue;
     const std::int64_t id = trace_.external_id(event);
-    if (id == 0) continue;
-    if (id < 0 || id > kLargestKept - rows) return false;
-    if (!seen.insert(id, 0).second) return false;
+    if (id != 0 && !seen.insert(id)) return false;
   }
   return true;
 }
@@ -289,23 +310,30 @@ void LinkNumbers::number_launches() {
     return static_cast<std::uint32_t>(own > 0 ? own : next++);
   };
   const Links& links = links_of(trace_);
-  ScopedIds of_file(links.scopes());  // by process and correlation: row of the launch
+  const auto takes_launch = [&](EventId event) {
+    return trace_.kind(event) == EventKind::device_other && trace_.correlation(event) != 0;
+  };
+  bool any_takes_launch = false;
   for (std::size_t row = 0; row < correlation_.size(); ++row) {
     const auto event = static_cast<EventId>(row);
-    if (trace_.kind(event) != EventKind::runtime) continue;
-    correlation_[row] = number(event);
-    if (trace_.correlation(event) != 0) {
-      of_file.insert(links.scope(trace_, event), trace_.correlation(event),
-                     static_cast<std::uint32_t>(row));
-    }
+    any_takes_launch = any_takes_launch || takes_launch(event);
+    if (trace_.kind(event) == EventKind::runtime) correlation_[row] = number(event);
   }
   for (const DeviceLink& link : links.device_work()) {
     correlation_[index(link.activity)] =
         link.launch != EventId::none ? correlation_[index(link.launch)] : number(link.activity);
   }
+  if (!any_takes_launch) return;
+  ScopedIds of_file(links.scopes());  // by process and correlation: row of the launch
   for (std::size_t row = 0; row < correlation_.size(); ++row) {
     const auto event = static_cast<EventId>(row);
-    if (trace_.kind(event) != EventKind::device_other || trace_.correlation(event) == 0) continue;
+    if (trace_.kind(event) != EventKind::runtime || trace_.correlation(event) == 0) continue;
+    of_file.insert(links.scope(trace_, event), trace_.correlation(event),
+                   static_cast<std::uint32_t>(row));
+  }
+  for (std::size_t row = 0; row < correlation_.size(); ++row) {
+    const auto event = static_cast<EventId>(row);
+    if (!takes_launch(event)) continue;
     const std::uint32_t launch =
         of_file.find(links.scope(trace_, event), trace_.correlation(event));
     if (launch != ScopedIds::kNone) correlation_[row] = correlation_[launch];
@@ -314,21 +342,24 @@ void LinkNumbers::number_launches() {
 
 bool LinkNumbers::keeps_correlations() const {
   const auto rows = static_cast<std::int64_t>(correlation_.size());
-  IdMap seen;
+  IdRange range;
+  for (std::size_t row = 0; row < correlation_.size(); ++row) {
+    range.note(trace_.correlation(static_cast<EventId>(row)));
+  }
+  if (range.count > 0 && (range.least < 0 || range.most > kLargestKept - rows)) return false;
+  IdSet seen = range.set();
   for (std::size_t row = 0; row < correlation_.size(); ++row) {
     const auto event = static_cast<EventId>(row);
+    if (trace_.kind(event) != EventKind::runtime) continue;
     const std::int64_t id = trace_.correlation(event);
-    if (id < 0 || id > kLargestKept - rows) return false;
-    if (trace_.kind(event) == EventKind::runtime && id != 0 && !seen.insert(id, 0).second) {
-      return false;
-    }
+    if (id != 0 && !seen.insert(id)) return false;
   }
-  IdMap orphans;
+  IdSet orphans = range.set();
   for (const DeviceLink& link : links_of(trace_).device_work()) {
     const std::int64_t id = trace_.correlation(link.activity);
     if (link.launch != EventId::none) {
       if (id != trace_.correlation(link.launch)) return false;
-    } else if (id != 0 && dialect_ == Dialect::plugin && !orphans.insert(id, 0).second) {
+    } else if (id != 0 && dialect_ == Dialect::plugin && !orphans.insert(id)) {
       return false;
     }
   }
