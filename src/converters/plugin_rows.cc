@@ -13,14 +13,13 @@
 namespace tbtrace::converters {
 namespace {
 
-constexpr std::uint32_t bit(EventField field) {
-  return std::uint32_t{1} << static_cast<std::uint32_t>(field);
-}
+constexpr std::uint32_t bit(EventField field) { return readers::LeftOutMembers::bit(field); }
 
-/// The members of a range, and of any other row, that RowWriter writes.
-constexpr std::uint32_t kOtherMembers = bit(EventField::phase) | bit(EventField::name) |
-                                        bit(EventField::process) | bit(EventField::thread) |
-                                        bit(EventField::timestamp) | bit(EventField::arguments);
+/// The members of any row, and of a range, that RowWriter writes.
+constexpr std::uint32_t kRowMembers = bit(EventField::phase) | bit(EventField::name) |
+                                      bit(EventField::process) | bit(EventField::thread) |
+                                      bit(EventField::timestamp);
+constexpr std::uint32_t kOtherMembers = kRowMembers | bit(EventField::arguments);
 constexpr std::uint32_t kRangeMembers =
     kOtherMembers | bit(EventField::category) | bit(EventField::duration);
 
@@ -61,6 +60,13 @@ bool has_known_size(std::string_view type) {
 
 std::unique_ptr<readers::BlockSink> PluginDocument::make() {
   return std::make_unique<PluginRows>(trace(), writer_, *this);
+}
+
+/// `args` that are not an object are looked at.
+readers::LeftOutMembers PluginDocument::left_out() const {
+  return {.fields = kRowMembers,
+          .range_fields = kRangeMembers - bit(EventField::arguments),
+          .range_arguments = kIds};
 }
 
 void PluginDocument::write_end(std::string& json) {

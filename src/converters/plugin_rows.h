@@ -27,6 +27,7 @@ class PluginDocument final : public RowDocument {
 
   std::unique_ptr<readers::BlockSink> make() override;
   bool takes_flows() const override { return false; }  // they are made anew
+  readers::LeftOutMembers left_out() const override;
 
  private:
   void write_start(std::string& json) override { writer_.begin(json); }

@@ -55,6 +55,8 @@ class BlockDirectory {
   wire::Quoting quoting = wire::Quoting::escaped;
   /// What was asked for: which events are damaged depends on it.
   ArgumentSet arguments;
+  /// No event was dropped for its time.
+  bool times_are_sound = false;
   /// So much was read at once: a damaged file must be read in the same pieces again.
   std::size_t block_bytes = 0;
 

@@ -27,7 +27,8 @@ class ChromeParser {
  public:
   /// `reader` tells the rows' tables from those of other parsers.
   ChromeParser(const RowRequest& request, std::uint32_t reader)
-      : rows_(request, reader), tokenizer_(request.keys(), request.members) {}
+      : rows_(request, reader),
+        tokenizer_(request.keys(), request.members, request.left_out.fields) {}
 
   struct Progress {
     std::size_t consumed = 0;  ///< text up to here is done with

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "readers/block_pipeline.h"
 #include "readers/chrome_document.h"
 #include "readers/text_buffer.h"
+#include "trace/issues.h"
 
 namespace tbtrace::readers {
 namespace {
@@ -280,7 +282,13 @@ Result<Reading> read_chrome(io::ByteSource& source, const ReadOptions& options, 
   BlockDirectory directory = document.directory();
   directory.arguments = options.arguments;
   directory.block_bytes = block.bytes;
-  return Reading{std::move(builder).finish(thread_count(options.threads)), std::move(directory)};
+  Trace trace = std::move(builder).finish(thread_count(options.threads));
+  constexpr std::string_view kUnreadable =
+      kIssueTable[static_cast<std::size_t>(IssueId::time_unreadable)].id;
+  directory.times_are_sound =
+      std::none_of(trace.issues().begin(), trace.issues().end(),
+                   [&](const Issue& issue) { return issue.id == kUnreadable; });
+  return Reading{std::move(trace), std::move(directory)};
 }
 
 }  // namespace tbtrace::readers

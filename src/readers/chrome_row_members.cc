@@ -10,9 +10,17 @@
 namespace tbtrace::readers {
 
 void ChromeRows::add_members(RowKind kind, const RawEvent& event, std::size_t number) {
-  for (const RawMember& raw : event.members) set_member(raw, batch_.members.emplace_back());
+  const bool is_range = kind == RowKind::range;
+  const std::uint32_t fields = is_range ? request_.left_out.range_fields : 0;
+  const ArgumentSet arguments = is_range ? request_.left_out.range_arguments : ArgumentSet();
+  for (const RawMember& raw : event.members) {
+    const bool is_left_out =
+        raw.field != EventField::none && (fields & LeftOutMembers::bit(raw.field)) != 0;
+    if (!is_left_out) set_member(raw, batch_.members.emplace_back());
+  }
   for (const RawMember& raw : event.argument_members) {
-    set_member(raw, batch_.arguments.emplace_back());
+    const bool is_left_out = raw.argument != Argument::none && arguments.contains(raw.argument);
+    if (!is_left_out) set_member(raw, batch_.arguments.emplace_back());
   }
   batch_.rows.push_back(
       {kind, static_cast<std::uint32_t>(number), batch_.members.size(), batch_.arguments.size()});

@@ -105,9 +105,9 @@ void ChromeRows::add(const RawEvent& event, std::uint64_t offset) {
     }
     return;
   }
+  if (*kind == RowKind::flow && !request_.flow_members) return;
   const std::size_t number = next_number(*kind);
-  if (!add_row(*kind, event, offset)) return;
-  if (*kind != RowKind::flow || request_.flow_members) add_members(*kind, event, number);
+  if (add_row(*kind, event, offset)) add_members(*kind, event, number);
 }
 
 /// False if there is none.
@@ -204,6 +204,10 @@ bool ChromeRows::add_row(RowKind kind, const RawEvent& event, std::uint64_t offs
 }
 
 bool ChromeRows::add_range(const RawEvent& event, std::uint64_t offset) {
+  if (request_.times_are_sound) {
+    batch_.ranges.emplace_back();  // only counted
+    return true;
+  }
   const std::optional<RangeTimes> times = range_times_of(event);
   if (!times) {
     issues_.add(IssueId::time_unreadable, offset);

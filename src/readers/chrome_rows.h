@@ -15,6 +15,7 @@
 
 #include "readers/chrome_tokenizer.h"
 #include "readers/event_text.h"
+#include "readers/left_out_members.h"
 #include "readers/row_tables.h"
 #include "readers/row_times.h"
 #include "trace/event_batch.h"
@@ -30,7 +31,10 @@ struct RowRequest {
   bool inputs_for_flops_only = false;
   /// All members of all rows as JSON instead of names and arguments of ranges.
   bool members = false;
-  bool flow_members = true;  ///< those of flow events too
+  bool flow_members = true;      ///< those of flow events too; otherwise they make no rows
+  LeftOutMembers left_out = {};  ///< are not among the members
+  /// The reading before could read the times of all events.
+  bool times_are_sound = false;
 
   /// What must be found in the text for it.
   ArgumentSet keys() const;

@@ -8,6 +8,7 @@
 #include <string>
 #include <type_traits>
 
+#include "readers/left_out_members.h"
 #include "wire/json_text.h"
 
 namespace tbtrace::readers {
@@ -106,6 +107,7 @@ bool ends_like_a_name(const char* text, Quoting quoting, std::size_t end, const 
 struct ChromeTokenizer::FieldKey {
   EventField field = EventField::none;
   std::uint32_t bit = 0;  // 0: nobody wants it
+  bool is_listed = true;
 
   bool is_name() const { return field == EventField::name; }
   bool is_arguments() const { return field == EventField::arguments; }
@@ -127,6 +129,7 @@ struct ChromeTokenizer::ArgumentKey {
   Argument argument = Argument::none;
   bool is_older = false;  // the spelling that counts only where the other one says nothing
   bool is_wanted = false;
+  static constexpr bool is_listed = true;
   std::uint64_t bit = 0;
 
   static bool is_name() { return false; }
@@ -165,8 +168,12 @@ struct ChromeTokenizer::Orders {
   KeyOrder<ArgumentKey> of_arguments;
 };
 
-ChromeTokenizer::ChromeTokenizer(ArgumentSet wanted, bool all_members)
-    : wanted_(wanted), all_members_(all_members), orders_(std::make_unique<Orders>()) {}
+ChromeTokenizer::ChromeTokenizer(ArgumentSet wanted, bool all_members,
+                                 std::uint32_t unlisted_fields)
+    : wanted_(wanted),
+      all_members_(all_members),
+      unlisted_fields_(unlisted_fields),
+      orders_(std::make_unique<Orders>()) {}
 ChromeTokenizer::~ChromeTokenizer() = default;
 
 template <typename Key>
@@ -178,10 +185,11 @@ KeyOrder<Key>& ChromeTokenizer::order() {
   }
 }
 
-ChromeTokenizer::FieldKey ChromeTokenizer::meaning(std::string_view key, FieldKey) {
+ChromeTokenizer::FieldKey ChromeTokenizer::meaning(std::string_view key, FieldKey) const {
   const EventField field = event_field(key);
   if (field == EventField::none) return {};
-  return {field, std::uint32_t{1} << static_cast<int>(field)};
+  const std::uint32_t bit = LeftOutMembers::bit(field);
+  return {field, bit, (unlisted_fields_ & bit) == 0};
 }
 
 ChromeTokenizer::ArgumentKey ChromeTokenizer::meaning(std::string_view key, ArgumentKey) const {
@@ -270,7 +278,7 @@ TokenEnd ChromeTokenizer::object(std::string_view text, Quoting quoting,
     }
     if (is_given) {
       if (key.bit != 0 && key.mark(event, value)) key.token(event) = value;
-      if (kAllMembers) {
+      if (kAllMembers && key.is_listed) {
         const std::size_t key_end = trimmed(bytes, member[1]);
         key.members(event).push_back(
             key.member(text.substr(member[0] + 1, key_end - member[0] - 2), value));

@@ -79,9 +79,11 @@ enum class TokenEnd : std::uint8_t {
 class ChromeTokenizer {
  public:
   /// `wanted`: the arguments to find; an event whose wanted arguments have no sound value is
-  /// broken. `all_members`: finds all, and fills the lists of members. Which events are broken is
-  /// the same with and without.
-  explicit ChromeTokenizer(ArgumentSet wanted, bool all_members = false);
+  /// broken. `all_members`: finds all, and fills the lists of members, except top-level ones of
+  /// `unlisted_fields` (LeftOutMembers::bit()). Which events are broken is the same with and
+  /// without.
+  explicit ChromeTokenizer(ArgumentSet wanted, bool all_members = false,
+                           std::uint32_t unlisted_fields = 0);
   ChromeTokenizer(const ChromeTokenizer&) = delete;
   ChromeTokenizer& operator=(const ChromeTokenizer&) = delete;
   ~ChromeTokenizer();
@@ -106,11 +108,12 @@ class ChromeTokenizer {
   template <typename Key>
   KeyOrder<Key>& order();
 
-  static FieldKey meaning(std::string_view key, FieldKey);
+  FieldKey meaning(std::string_view key, FieldKey) const;
   ArgumentKey meaning(std::string_view key, ArgumentKey) const;
 
   ArgumentSet wanted_;
   bool all_members_;
+  std::uint32_t unlisted_fields_;
   std::unique_ptr<Orders> orders_;
 };
 

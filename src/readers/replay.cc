@@ -38,8 +38,11 @@ class BlockReplay {
     std::vector<Block> blocks(std::min(most, directory_.blocks().size()));
     std::uint32_t reader = 0;
     for (Block& block : blocks) {
-      const RowRequest request = {
-          .arguments = directory_.arguments, .members = true, .flow_members = sinks_.takes_flows()};
+      const RowRequest request = {.arguments = directory_.arguments,
+                                  .members = true,
+                                  .flow_members = sinks_.takes_flows(),
+                                  .left_out = sinks_.left_out(),
+                                  .times_are_sound = directory_.times_are_sound};
       block.parser = std::make_unique<ChromeParser>(request, reader++);
       block.sink = sinks_.make();
     }
@@ -161,9 +164,11 @@ Status replay_chrome(io::ByteSource& source, const BlockDirectory& blocks, Block
   // What a damaged event is taken for depends on the text around it.
   TraceBuilder unused;  // members and issues are known from the first pass
   WholeReplay rows(sinks, blocks.replaced_arrays());
-  ChromeDocument document(
-      {.arguments = blocks.arguments, .members = true, .flow_members = sinks.takes_flows()}, unused,
-      rows);
+  ChromeDocument document({.arguments = blocks.arguments,
+                           .members = true,
+                           .flow_members = sinks.takes_flows(),
+                           .left_out = sinks.left_out()},
+                          unused, rows);
   const BlockSize same = {blocks.block_bytes};
   if (Status read = read_events(source, document, {.threads = 1}, same); !read.ok()) return read;
   return rows.failure();

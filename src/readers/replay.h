@@ -10,6 +10,7 @@
 
 #include "io/source.h"
 #include "readers/block_directory.h"
+#include "readers/left_out_members.h"
 #include "trace/event_sink.h"
 
 namespace tbtrace::readers {
@@ -34,8 +35,10 @@ class BlockSinks {
  public:
   virtual ~BlockSinks() = default;
   virtual std::unique_ptr<BlockSink> make() = 0;
-  /// Whether its sinks take flow events: otherwise these are not in EventBatch::rows.
+  /// Whether its sinks take flow events: otherwise these are not in the batches.
   virtual bool takes_flows() const = 0;
+  /// What its sinks do without in EventBatch::members and EventBatch::arguments.
+  virtual LeftOutMembers left_out() const { return {}; }
 };
 
 /// The source must give the bytes that the directory was made of; if it does not, that is a

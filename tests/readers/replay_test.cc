@@ -309,6 +309,43 @@ TEST(Replay, LeavesOutFlowEventsIfAsked) {
   }
 }
 
+TEST(Replay, LeavesOutMembersIfAsked) {
+  ChromeText trace;
+  trace.events = {op("a").with("own", "1").arg("External id", "2").arg("kept", "3"),
+                  op("x").with("ph", "\"i\"").arg("External id", "4"), op("b").with("args", "5")};
+  for (const std::string& text : {trace.text(), trace.text() + "}"}) {  // sound, and damaged
+    const Reading reading = read_blocks(text);
+    RowCollector collector;
+    collector.unwanted = {
+        .fields = LeftOutMembers::bit(EventField::phase) | LeftOutMembers::bit(EventField::name),
+        .range_fields = LeftOutMembers::bit(EventField::duration),
+        .range_arguments = {Argument::external_id}};
+    const auto source = io::memory_source(text);
+    ASSERT_TRUE(replay_chrome(*source, reading.blocks, collector, 1).ok());
+    ASSERT_EQ(collector.rows.size(), 3u);
+    for (const ReplayedRow& row : collector.rows) {
+      EXPECT_EQ(row.member("ph"), "");
+      EXPECT_EQ(row.member("name"), "");
+      EXPECT_NE(row.member("ts"), "");
+      EXPECT_EQ(row.member("dur").empty(), row.kind == RowKind::range);
+    }
+    EXPECT_EQ(collector.rows[0].member("own"), "1");
+    EXPECT_THAT(collector.rows[0].arguments, ElementsAre("kept=3"));
+    EXPECT_THAT(collector.rows[1].arguments, ElementsAre("External id=4"));
+    EXPECT_EQ(collector.rows[2].member("args"), "5");
+  }
+}
+
+TEST(Replay, DropsTheSameRangesForTheirTimes) {
+  ChromeText trace;
+  trace.events = {op("a"), op("b", "\"soon\""), op("c")};
+  EXPECT_FALSE(read_blocks(trace.text()).blocks.times_are_sound);
+  expect_same_ranges(trace.text());
+  trace.events.erase(trace.events.begin() + 1);
+  EXPECT_TRUE(read_blocks(trace.text()).blocks.times_are_sound);
+  expect_same_ranges(trace.text());
+}
+
 TEST(Replay, DoesNotDependOnHowTheBytesArrive) {
   const std::string text = random_trace(4, 3000).text(Layout::kineto_lines);
   const Reading reading = read_blocks(text);
