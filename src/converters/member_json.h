@@ -14,6 +14,9 @@ namespace tbtrace::converters {
 /// Appends `"key":`.
 void append_key(std::string& json, const RowMember& member);
 
+/// Appends `"key":value`; the value is JSON.
+void append_copied(std::string& json, const RowMember& member, std::string_view value);
+
 /// Appends the value alone.
 void append_value(std::string& json, std::string_view value, Changes& changes);
 

@@ -217,8 +217,7 @@ void PluginRows::add_arguments(Members arguments, const Arguments& how) {
     if (number.starts_with('"')) number = number.substr(1, number.size() - 2);
     if (wire::is_json_number(number)) {
       arguments_ += ',';
-      append_key(arguments_, member);
-      arguments_ += number;
+      append_copied(arguments_, member, number);
     } else if (member.json != "null") {
       ++changes()["values_left_out"];
     }

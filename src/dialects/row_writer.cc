@@ -7,12 +7,15 @@
 
 #include "base/threads.h"
 #include "dialects/json_numbers.h"
+#include "dialects/short_text.h"
 #include "trace/step_names.h"
 #include "wire/json_strict.h"
 #include "wire/json_text.h"
 
 namespace tbtrace::dialects {
 namespace {
+
+using std::string_view_literals::operator""sv;  // the length of a const char* would be counted
 
 std::int64_t last_time_ns(const Trace& trace) {
   std::int64_t last = trace.first_time_ns();
@@ -32,11 +35,20 @@ std::int64_t origin_of(const Trace& trace) {
   return is_too_far ? 0 : origin;
 }
 
+/// Has room for the members that a row has besides texts.
+using Numbers = ShortText<256>;
+
+void put_place(Numbers& json, const Place& place) {
+  json.put(",\"pid\":");
+  json.put_integer(place.process);
+  json.put(",\"tid\":");
+  json.put_integer(place.thread);
+}
+
 void append_place(std::string& json, const Place& place) {
-  json += ",\"pid\":";
-  append_integer(json, place.process);
-  json += ",\"tid\":";
-  append_integer(json, place.thread);
+  Numbers numbers;
+  put_place(numbers, place);
+  json += numbers.view();
 }
 
 std::string key_json(std::string_view key) {
@@ -179,8 +191,10 @@ void RowWriter::end(std::string& json) const {
 }
 
 void RowWriter::time(std::int64_t time_ns, std::string& json) const {
-  json += ",\"ts\":";
-  append_microseconds(json, time_ns - origin_ns_);
+  Numbers numbers;
+  numbers.put(",\"ts\":");
+  numbers.put_microseconds(time_ns - origin_ns_);
+  json += numbers.view();
 }
 
 void RowWriter::label_time(std::string& json) const {
@@ -189,14 +203,14 @@ void RowWriter::label_time(std::string& json) const {
 
 void RowWriter::row_start(std::string_view phase, std::string_view name_json, const Place& at,
                           std::string& json) {
-  json += "{\"ph\":\"";
+  json += "{\"ph\":\""sv;
   json += phase;
-  json += "\",\"name\":";
+  json += "\",\"name\":"sv;
   json += name_json;
   append_place(json, at);
 }
 
-void RowWriter::row_end(std::string& json) { json += "},\n"; }
+void RowWriter::row_end(std::string& json) { json += "},\n"sv; }
 
 void RowWriter::name(EventId event, RowTexts& texts, std::string& json) const {
   const auto* step =
@@ -234,18 +248,23 @@ void RowWriter::category(EventId event, RowTexts& texts, std::string& json) cons
 
 void RowWriter::range(EventId event, const Extra& extra, RowTexts& texts, std::string& json) const {
   const Place& at = places_.of_event(event);
-  json += "{\"ph\":\"X\",\"cat\":";
+  json += "{\"ph\":\"X\",\"cat\":"sv;
   category(event, texts, json);
-  json += ",\"name\":";
+  json += ",\"name\":"sv;
   name(event, texts, json);
-  append_place(json, at);
-  time(trace_.events().start_ns(event), json);
-  json += ",\"dur\":";
-  append_microseconds(json, duration_ns(event));
+  Numbers numbers;
+  put_place(numbers, at);
+  numbers.put(",\"ts\":");
+  numbers.put_microseconds(trace_.events().start_ns(event) - origin_ns_);
+  numbers.put(",\"dur\":");
+  numbers.put_microseconds(duration_ns(event));
+  json += numbers.view();
   json += extra.members;
 
+  constexpr std::string_view kArguments = ",\"args\":";
+  json += kArguments;
   const std::size_t arguments = json.size();
-  ids(event, json);
+  ids(event, at, json);
   if (first_of(inferred_steps_, event, &Step::event) != nullptr) {
     json += ",\"Annotation\":";
     json += texts.strings[trace_.events().name(event)];
@@ -265,47 +284,56 @@ void RowWriter::range(EventId event, const Extra& extra, RowTexts& texts, std::s
     }
   }
   if (json.size() > arguments) {
-    json.replace(arguments, 1, ",\"args\":{");
-    json += '}';
+    json[arguments] = '{';  // in place of a comma
+    json += "}},\n"sv;
+  } else {
+    json.resize(arguments - kArguments.size());
+    row_end(json);
   }
-  row_end(json);
-  arrows_at(event, texts, json);
+  arrows_at(event, at, texts, json);
   if (dialect_ == Dialect::plugin) missing_launch(event, texts, json);
 }
 
-void RowWriter::ids(EventId event, std::string& json) const {
+void RowWriter::ids(EventId event, const Place& at, std::string& json) const {
   const EventKind kind = trace_.kind(event);
   const std::uint32_t external_id = numbers_.external_id(event);
   const std::uint32_t correlation = numbers_.correlation(event);
   const bool takes_part = kind == EventKind::runtime || is_device_work(kind);
   // The plugin ignores launches and work without an id; 0 means the thread.
+  Numbers numbers;
   if (external_id != 0 || (takes_part && dialect_ == Dialect::plugin)) {
-    json += ",\"External id\":";
-    append_integer(json, external_id);
+    numbers.put(",\"External id\":");
+    numbers.put_integer(external_id);
   }
   if (correlation != 0) {
-    json += ",\"correlation\":";
-    append_integer(json, correlation);
+    numbers.put(",\"correlation\":");
+    numbers.put_integer(correlation);
   }
   if (is_device_row(kind)) {
-    json += ",\"device\":";
-    append_integer(json, places_.of_event(event).process);
+    numbers.put(",\"device\":");
+    numbers.put_integer(at.process);
   }
+  json += numbers.view();
 }
 
-void RowWriter::arrows_at(EventId event, RowTexts& texts, std::string& json) const {
+void RowWriter::arrows_at(EventId event, const Place& at, RowTexts& texts,
+                          std::string& json) const {
   const Arrows::End* end = first_of(arrows_.ends, event, &Arrows::End::event, texts.arrow);
   if (end == nullptr) return;
   const Arrows::End* const after = arrows_.ends.data() + arrows_.ends.size();
   for (; end != after && end->event == event; ++end) {
     const bool launch = end->kind == Arrows::Kind::launch;
-    row_start(end->start ? "s" : "f", launch ? "\"ac2g\"" : "\"fwdbwd\"", places_.of_event(event),
-              json);
-    json += launch ? ",\"cat\":\"ac2g\",\"id\":" : ",\"cat\":\"fwdbwd\",\"id\":";
-    append_integer(json, end->id);
-    time(trace_.events().start_ns(event), json);
-    if (!end->start) json += ",\"bp\":\"e\"";
-    row_end(json);
+    Numbers row;
+    row.put(end->start ? "{\"ph\":\"s\",\"name\":" : "{\"ph\":\"f\",\"name\":");
+    row.put(launch ? "\"ac2g\"" : "\"fwdbwd\"");
+    put_place(row, at);
+    row.put(launch ? ",\"cat\":\"ac2g\",\"id\":" : ",\"cat\":\"fwdbwd\",\"id\":");
+    row.put_integer(end->id);
+    row.put(",\"ts\":");
+    row.put_microseconds(trace_.events().start_ns(event) - origin_ns_);
+    if (!end->start) row.put(",\"bp\":\"e\"");
+    row.put("},\n");
+    json += row.view();
   }
 }
 
@@ -342,27 +370,29 @@ void RowWriter::window_marks(std::string& json) const {
 void RowWriter::memory(const MemoryRecord& record, const Place& at, const Extra& extra,
                        std::string& json) const {
   row_start("i", record.out_of_memory ? "\"[OutOfMemory]\"" : "\"[memory]\"", at, json);
-  json += ",\"cat\":\"cpu_instant_event\",\"s\":\"t\"";
+  json += ",\"cat\":\"cpu_instant_event\",\"s\":\"t\""sv;
   time(record.time_ns, json);
   json += extra.members;
-  json += ",\"args\":{\"Device Type\":";
+  Numbers arguments;
+  arguments.put(",\"args\":{\"Device Type\":");
   const bool on_device = record.device_type != DeviceType::cpu;
   // The plugin knows 0 (CPU) and 1 (CUDA), and fails for others.
   const bool renamed =
       dialect_ == Dialect::plugin && on_device && record.device_type != DeviceType::cuda;
-  append_integer(json, static_cast<std::int64_t>(renamed ? DeviceType::cuda : record.device_type));
+  arguments.put_integer(static_cast<std::int64_t>(renamed ? DeviceType::cuda : record.device_type));
   if (renamed) {
-    json += ",\"c10 Device Type\":";
-    append_integer(json, static_cast<std::int64_t>(record.device_type));
+    arguments.put(",\"c10 Device Type\":");
+    arguments.put_integer(static_cast<std::int64_t>(record.device_type));
   }
-  json += ",\"Device Id\":";
+  arguments.put(",\"Device Id\":");
   // The plugin looks up a CPU's number among the devices.
   const bool lost = dialect_ == Dialect::plugin && record.device_id > 0;
-  append_integer(json, on_device ? devices_.memory_number(record.device_id)
-                       : lost    ? std::int64_t{-1}
-                                 : record.device_id);
-  json += ",\"Bytes\":";
-  append_integer(json, record.bytes);
+  arguments.put_integer(on_device ? devices_.memory_number(record.device_id)
+                        : lost    ? std::int64_t{-1}
+                                  : record.device_id);
+  arguments.put(",\"Bytes\":");
+  arguments.put_integer(record.bytes);
+  json += arguments.view();
   json += extra.arguments;
   json += '}';
   row_end(json);

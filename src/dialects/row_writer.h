@@ -90,8 +90,8 @@ class RowWriter {
   std::int64_t duration_ns(EventId event) const;
   void name(EventId event, RowTexts& texts, std::string& json) const;
   void category(EventId event, RowTexts& texts, std::string& json) const;
-  void ids(EventId event, std::string& json) const;
-  void arrows_at(EventId event, RowTexts& texts, std::string& json) const;
+  void ids(EventId event, const Place& at, std::string& json) const;
+  void arrows_at(EventId event, const Place& at, RowTexts& texts, std::string& json) const;
   void missing_launch(EventId work, RowTexts& texts, std::string& json) const;
   void window_marks(std::string& json) const;
 
