@@ -17,7 +17,12 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 class Copier {
  public:
   Copier(std::string& json, std::string_view text, bool spaced)
-      : json_(json), text_(text), spaced_(spaced) {}
+      : json_(json), text_(text), spaced_(spaced), start_(json.size()), end_(start_) {
+    make_room(0);
+  }
+
+  /// Where the copy ends, once it has run.
+  std::size_t end() const { return end_; }
 
   bool is_repaired() const { return is_repaired_; }
 
@@ -29,7 +34,7 @@ class Copier {
       if (c == '{' || c == '[') {
         if (closing_.size() == kDeepest) return false;
         ++at_;
-        json_ += c;
+        put(c);
         closing_ += c == '{' ? '}' : ']';
         skip_space();
         if (at_ < text_.size() && text_[at_] == closing_.back()) {
@@ -50,17 +55,31 @@ class Copier {
         close();
       }
       if (text_[at_++] != ',') return false;
-      json_ += spaced_ ? ", " : ",";
+      put(',');
+      if (spaced_) put(' ');
       if (in_object() && !key()) return false;
     }
   }
 
  private:
+  /// Room for `size` bytes and then the rest of the text, so that put() need not look. Grows by
+  /// what it has already, so that many calls take no more time than their texts.
+  void make_room(std::size_t size) {
+    const std::size_t rest = text_.size() - at_;
+    const std::size_t needed = end_ - start_ + size + (spaced_ ? 2 * rest : rest);
+    if (start_ + needed > json_.size()) json_.resize(start_ + needed + (end_ - start_));
+  }
+  void put(char c) { json_[end_++] = c; }
+  void put(std::string_view piece) {
+    piece.copy(json_.data() + end_, piece.size());
+    end_ += piece.size();
+  }
+
   void skip_space() { at_ = skip_json_blanks(text_, at_); }
   bool in_object() const { return closing_.back() == '}'; }
 
   void close() {
-    json_ += closing_.back();
+    put(closing_.back());
     closing_.pop_back();
     ++at_;
   }
@@ -71,7 +90,8 @@ class Copier {
     skip_space();
     if (at_ == text_.size() || text_[at_] != ':') return false;
     ++at_;
-    json_ += spaced_ ? ": " : ":";
+    put(':');
+    if (spaced_) put(' ');
     return true;
   }
 
@@ -81,7 +101,7 @@ class Copier {
     while (at_ < text_.size() && !ends_json_scalar(text_[at_])) ++at_;
     const std::string_view word = text_.substr(start, at_ - start);
     if (word != "true" && word != "false" && word != "null" && !is_json_number(word)) return false;
-    json_ += word;
+    put(word);
     return true;
   }
 
@@ -101,9 +121,9 @@ class Copier {
     const std::string_view content = text_.substr(start, at_ - start);
     ++at_;
     if (plain) {
-      json_ += '"';
-      json_ += content;
-      json_ += '"';
+      put('"');
+      put(content);
+      put('"');
       return true;
     }
     std::string meaning;
@@ -111,7 +131,10 @@ class Copier {
     if (escapes == Escapes::unknown) return false;
     is_repaired_ = is_repaired_ || escapes == Escapes::unpaired;
     if (!is_utf8(meaning)) return false;
-    append_json_string(json_, meaning);
+    std::string copy;
+    append_json_string(copy, meaning);
+    make_room(copy.size());
+    put(copy);
     return true;
   }
 
@@ -119,6 +142,8 @@ class Copier {
   std::string_view text_;
   bool spaced_;
   std::size_t at_ = 0;
+  std::size_t start_;    // of the copy
+  std::size_t end_;      // of the copy; json_ is larger
   std::string closing_;  // of the open brackets
   bool is_repaired_ = false;
 };
@@ -155,10 +180,9 @@ bool is_json_scalar(std::string_view text) {
 bool append_strict_json(std::string& json, std::string_view value, bool spaced, bool* is_repaired) {
   const std::size_t before = json.size();
   Copier copier(json, value, spaced);
-  if (!copier.run()) {
-    json.resize(before);
-    return false;
-  }
+  const bool is_json = copier.run();
+  json.resize(is_json ? copier.end() : before);
+  if (!is_json) return false;
   if (is_repaired != nullptr && copier.is_repaired()) *is_repaired = true;
   return true;
 }

@@ -152,6 +152,21 @@ TEST(StrictJson, WritesStringsTheOneWay) {
   EXPECT_EQ(strict(R"({"\u0061\"":1})"), R"({"a\"":1})") << "keys too";
 }
 
+TEST(StrictJson, TakesStringsThatBecomeLonger) {
+  for (const bool spaced : {false, true}) {
+    for (std::size_t strings = 1; strings <= 65; strings *= 2) {
+      std::string text = "[";
+      std::string expected = "[";
+      for (std::size_t string = 0; string < strings; ++string) {
+        text += R"("\b\b\b\b",[1],)";
+        expected += R"("\u0008\u0008\u0008\u0008",)";
+        expected += spaced ? " [1], " : "[1],";
+      }
+      EXPECT_EQ(strict(text + "2]", spaced), expected + "2]");
+    }
+  }
+}
+
 TEST(StrictJson, JoinsSurrogatesAndReplacesLoneOnes) {
   EXPECT_EQ(strict(R"("\ud83d\udd25")"), "\"\U0001f525\"");
   EXPECT_EQ(strict(R"("\ud83d")"), "\"\ufffd\"");
