@@ -31,7 +31,7 @@ class Rows {
       : trace_(trace),
         writer_(writer),
         sink_(sink),
-        texts_(trace),
+        texts_(writer.texts()),
         frames_(nearest_python_frames(trace)) {}
 
   Status write() {

@@ -75,7 +75,7 @@ void PluginDocument::write_end(std::string& json) {
 }
 
 PluginRows::PluginRows(const Trace& trace, const dialects::RowWriter& writer, RowDocument& document)
-    : RowBlock(document), trace_(trace), writer_(writer), texts_(trace) {}
+    : RowBlock(document), trace_(trace), writer_(writer), texts_(writer.texts()) {}
 
 void PluginRows::add(const EventBatch& rows) {
   if (!take_ranges(trace_, rows.ranges.size())) return;

@@ -17,10 +17,9 @@ constexpr std::size_t kMostBytes = std::size_t{1}
 }  // namespace
 
 std::string_view CallStacks::json(EventId event) {
-  if (!frames_) frames_ = nearest_python_frames(trace_);
-  if (frames_->empty()) return {};
+  if (frames_.empty()) return {};
   const CallTree& tree = call_tree_of(trace_);
-  const auto frame_above = [&](EventId at) { return entry_of(*frames_, tree.parent(at)); };
+  const auto frame_above = [&](EventId at) { return entry_of(frames_, tree.parent(at)); };
   const EventId innermost = frame_above(event);
   if (innermost == EventId::none) return {};
   const auto known = by_frame_.find(static_cast<std::uint32_t>(innermost));

@@ -1,10 +1,10 @@
 // Call stacks of operators, for traces that have Python frames as events instead: the text that the
 // plugin's Operator view groups by.
-// Made from a Trace, which must outlive it. Views are valid until the next call. One thread.
+// Made from a Trace and its nearest_python_frames(), which must outlive it. Views are valid until
+// the next call. One thread.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -17,7 +17,7 @@ namespace tbtrace::dialects {
 
 class CallStacks {
  public:
-  explicit CallStacks(const Trace& trace) : trace_(trace) {}
+  CallStacks(const Trace& trace, const Column<EventId>& frames) : trace_(trace), frames_(frames) {}
 
   /// Frames around `event`, innermost first, joined by `;`, as a JSON string; empty if there are
   /// none. At most 100 frames.
@@ -25,7 +25,7 @@ class CallStacks {
 
  private:
   const Trace& trace_;
-  std::optional<Column<EventId>> frames_;  // nearest frame around each range; computed on first use
+  const Column<EventId>& frames_;
   std::unordered_map<std::uint32_t, std::string> by_frame_;
   std::size_t bytes_ = 0;
 };

@@ -8,6 +8,7 @@
 #include "base/threads.h"
 #include "dialects/json_numbers.h"
 #include "dialects/short_text.h"
+#include "trace/nearest_range.h"
 #include "trace/step_names.h"
 #include "wire/json_strict.h"
 #include "wire/json_text.h"
@@ -119,6 +120,7 @@ RowWriter::RowWriter(const Trace& trace, Dialect dialect, bool infer_steps, int 
       crossings_(find_crossings(trace, roles_, origin_ns_)),
       places_(trace, roles_, devices_, crossings_, dialect),
       arrows_(dialect == Dialect::plugin ? make_arrows(trace, crossings_, origin_ns_) : Arrows()),
+      python_frames_(dialect == Dialect::plugin ? nearest_python_frames(trace) : Column<EventId>()),
       numbers_(numbers_ahead_.get()) {
   if (dialect == Dialect::kineto) arrows_ = make_arrows(trace, crossings_, origin_ns_, &numbers_);
   if (infer_steps) inferred_steps_ = analyses::inferred_steps(trace);

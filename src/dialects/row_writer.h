@@ -17,6 +17,7 @@
 #include <tbtrace/trace.h>
 
 #include "analyses/inferred_steps.h"
+#include "base/column.h"
 #include "dialects/arrows.h"
 #include "dialects/call_stacks.h"
 #include "dialects/crossings.h"
@@ -33,9 +34,10 @@ std::int64_t unix_ns(const Trace& trace, std::int64_t time_ns);
 /// The start of the window in ns since 1970; 0 if it is before 1970.
 std::int64_t span_ns(const Trace& trace);
 
-/// Buffers that a thread needs to write rows.
+/// Buffers that a thread needs to write rows: RowWriter::texts() makes them.
 struct RowTexts {
-  explicit RowTexts(const Trace& trace) : strings(trace), call_stacks(trace) {}
+  RowTexts(const Trace& trace, const Column<EventId>& python_frames)
+      : strings(trace), call_stacks(trace, python_frames) {}
 
   JsonTexts strings;
   CallStacks call_stacks;
@@ -76,6 +78,9 @@ class RowWriter {
   void memory(const MemoryRecord& record, const Place& at, const Extra& extra,
               std::string& json) const;
 
+  /// Empty; the writer must outlive them.
+  RowTexts texts() const { return {trace_, python_frames_}; }
+
   const Places& places() const { return places_; }
   const Devices& devices() const { return devices_; }
   bool is_collective(EventId event) const {
@@ -104,6 +109,7 @@ class RowWriter {
   Crossings crossings_;
   Places places_;
   Arrows arrows_;
+  Column<EventId> python_frames_;  // around each range, for call stacks
   LinkNumbers numbers_;
   std::vector<Step> inferred_steps_;
   bool lacks_host_ = false;

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "fixtures/trace_rows.h"
+#include "trace/nearest_range.h"
 
 namespace tbtrace::dialects {
 namespace {
@@ -37,7 +38,8 @@ TEST(CallStacks, AreTheFramesAroundInnermostFirst) {
   const EventId other = add(builder, {.name = "aten::mm", .start = 70, .duration = 5});
   const EventId outside = add(builder, {.name = "aten::mm", .start = 170, .duration = 5});
   const Trace trace = finished(builder);
-  CallStacks stacks(trace);
+  const Column<EventId> frames = nearest_python_frames(trace);
+  CallStacks stacks(trace, frames);
   EXPECT_EQ(stacks.json(op), R"("a.py(1): f;main.py(9): main")");
   EXPECT_EQ(stacks.json(other), R"("main.py(9): main")");
   EXPECT_EQ(stacks.json(outside), "");
@@ -49,7 +51,8 @@ TEST(CallStacks, AreNoneWithoutFrames) {
   add_frame(builder, "gc", 0, 100, 0);  // the garbage collector's rows are no frames
   const EventId op = add(builder, {.start = 20, .duration = 5});
   const Trace trace = finished(builder);
-  CallStacks stacks(trace);
+  const Column<EventId> frames = nearest_python_frames(trace);
+  CallStacks stacks(trace, frames);
   EXPECT_EQ(stacks.json(op), "");
 }
 
@@ -58,7 +61,8 @@ TEST(CallStacks, OfHostileNamesAreOneString) {
   add_frame(builder, "a;b\"\\\n\x01", 0, 100);
   const EventId op = add(builder, {.start = 20, .duration = 5});
   const Trace trace = finished(builder);
-  CallStacks stacks(trace);
+  const Column<EventId> frames = nearest_python_frames(trace);
+  CallStacks stacks(trace, frames);
   EXPECT_EQ(stacks.json(op), R"("a,b\"\\\n\u0001")");
 }
 
@@ -69,7 +73,8 @@ TEST(CallStacks, HaveAtMostAHundredFrames) {
   }
   const EventId op = add(builder, {.start = 350, .duration = 5});
   const Trace trace = finished(builder);
-  CallStacks stacks(trace);
+  const Column<EventId> frames = nearest_python_frames(trace);
+  CallStacks stacks(trace, frames);
   const std::string_view json = stacks.json(op);
   EXPECT_EQ(std::count(json.begin(), json.end(), ';'), 99);
   EXPECT_TRUE(json.starts_with("\"299;298;"));
@@ -87,7 +92,8 @@ TEST(CallStacks, StayRightWhenThereAreTooManyToKeep) {
     ops.push_back(add(builder, {.start = frame * 10 + 1, .duration = 5}));
   }
   const Trace trace = finished(builder);
-  CallStacks stacks(trace);
+  const Column<EventId> frames = nearest_python_frames(trace);
+  CallStacks stacks(trace, frames);
   for (int time = 0; time < 2; ++time) {
     for (int frame = 0; frame < 60; ++frame) {
       EXPECT_EQ(stacks.json(ops[static_cast<std::size_t>(frame)]),
@@ -108,7 +114,8 @@ TEST(CallStacks, OfOperatorsInADeepNestAreFoundInOneStep) {
     ops.push_back(add(builder, {.start = kDeep + 1 + number, .duration = 1}));
   }
   const Trace trace = finished(builder);
-  CallStacks stacks(trace);
+  const Column<EventId> frames = nearest_python_frames(trace);
+  CallStacks stacks(trace, frames);
   for (const EventId op : ops) ASSERT_EQ(stacks.json(op), "\"main\"");
 }
 

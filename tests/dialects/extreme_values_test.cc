@@ -20,7 +20,7 @@ using fixtures::ExtremeTrace;
 std::string written(const Trace& trace, Dialect dialect) {
   std::string text;
   const RowWriter writer(trace, dialect, true);
-  RowTexts texts(trace);
+  RowTexts texts = writer.texts();
   writer.begin(text);
   for (std::size_t row = 0; row < trace.events().size(); ++row) {
     writer.range(static_cast<EventId>(row), {}, texts, text);

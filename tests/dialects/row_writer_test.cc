@@ -38,7 +38,7 @@ struct Written {
 Written written(const Trace& trace, Dialect dialect = Dialect::plugin, bool infer_steps = false) {
   Written written;
   const RowWriter writer(trace, dialect, infer_steps);
-  RowTexts texts(trace);
+  RowTexts texts = writer.texts();
   writer.begin(written.text);
   for (std::size_t row = 0; row < trace.events().size(); ++row) {
     writer.range(static_cast<EventId>(row), {}, texts, written.text);
@@ -129,7 +129,7 @@ TEST(RowWriter, WritesWhatElseTheFileSays) {
   const EventId other = add(builder, {.category = "overhead", .name = "b"});
   const Trace trace = finished(builder);
   const RowWriter writer(trace, Dialect::plugin, false);
-  RowTexts texts(trace);
+  RowTexts texts = writer.texts();
   std::string json;
   writer.range(op, {",\"s\":\"t\"", ",\"own\":1", false}, texts, json);
   EXPECT_THAT(json, EndsWith(R"("dur":0,"s":"t","args":{"External id":7,"own":1}},)"
@@ -334,7 +334,7 @@ TEST(RowWriter, WritesCallStacksOfFramesForThePlugin) {
   EXPECT_THAT(rows(trace)[1], HasSubstr(R"("Call stack":"a.py(1): f")"));
   EXPECT_THAT(rows(trace, Dialect::kineto)[1], Not(HasSubstr("Call stack")));
   const RowWriter writer(trace, Dialect::plugin, false);
-  RowTexts texts(trace);
+  RowTexts texts = writer.texts();
   std::string json;
   writer.range(op, {"", R"(,"Call stack":"own")", true}, texts, json);
   EXPECT_THAT(json, Not(HasSubstr("a.py"))) << "the file's own stack stays";
