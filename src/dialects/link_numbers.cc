@@ -231,6 +231,23 @@ Column<EventId> LinkNumbers::merged_children() const {
   return only_child;
 }
 
+/// For each range, the innermost operator among itself and those around it; if there is none, the
+/// innermost annotation.
+Column<EventId> LinkNumbers::operators_or_annotations() const {
+  Column<EventId> found;
+  found.resize(external_id_.size(), EventId::none);
+  const CallTree& tree = call_tree_of(trace_);
+  for (const EventId event : tree.ranges()) {
+    const EventKind kind = trace_.kind(event);
+    const EventId around = entry_of(found, tree.parent(event));
+    const bool is_in_op = around != EventId::none && trace_.kind(around) == EventKind::cpu_op;
+    const bool is_nearest =
+        kind == EventKind::cpu_op || (kind == EventKind::user_annotation && !is_in_op);
+    found[index(event)] = is_nearest ? event : around;
+  }
+  return found;
+}
+
 void LinkNumbers::find_owners() {
   const CallTree& tree = call_tree_of(trace_);
   const Links& links = links_of(trace_);
@@ -258,10 +275,6 @@ void LinkNumbers::find_owners() {
     const EventId inner = entry_of(merged, node);
     return inner != EventId::none ? inner : node;
   };
-  const Column<EventId> operators = nearest_ranges(
-      trace_, [&](EventId event) { return trace_.kind(event) == EventKind::cpu_op; });
-  const Column<EventId> annotations = nearest_ranges(
-      trace_, [&](EventId event) { return trace_.kind(event) == EventKind::user_annotation; });
 
   // A launch belongs to the operator of its first work in the model.
   const bool may_add_launches = dialect_ == Dialect::plugin && !is_plugins_own(trace_);
@@ -282,14 +295,14 @@ void LinkNumbers::find_owners() {
   }
   std::sort(missing_.begin(), missing_.end(),
             [](const Missing& a, const Missing& b) { return index(a.work) < index(b.work); });
+  const Column<EventId> around = operators_or_annotations();
   for (std::size_t row = 0; row < external_id_.size(); ++row) {
     const auto event = static_cast<EventId>(row);
     const EventKind kind = trace_.kind(event);
     if (settled[row] || is_device_work(kind) || names_operators(kind)) continue;
     if (kind == EventKind::runtime) {
       EventId op = named_by(event);
-      if (op == EventId::none) op = entry_of(operators, tree.parent(event));
-      if (op == EventId::none) op = entry_of(annotations, tree.parent(event));
+      if (op == EventId::none) op = entry_of(around, tree.parent(event));
       external_id_[row] = number_of(innermost(owner(event, op)));
     } else if (kind == EventKind::gpu_user_annotation) {
       external_id_[row] = number_of(named_by(event));
