@@ -16,7 +16,8 @@
 namespace tbtrace::dialects {
 namespace {
 
-using std::string_view_literals::operator""sv;  // the length of a const char* would be counted
+// The length of a const char* would be counted.
+using std::string_view_literals::operator""sv;  // NOLINT(misc-unused-using-decls): it is used
 
 std::int64_t last_time_ns(const Trace& trace) {
   std::int64_t last = trace.first_time_ns();

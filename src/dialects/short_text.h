@@ -2,11 +2,11 @@
 // to a string as a whole.
 #pragma once
 
+#include <algorithm>
 #include <array>
-#include <bit>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 namespace tbtrace::dialects {
@@ -18,25 +18,13 @@ class ShortText {
   std::string_view view() const { return {text_.data(), size()}; }
   std::size_t size() const { return static_cast<std::size_t>(end_ - text_.data()); }
 
-  void put(std::string_view text) {
-    std::memcpy(end_, text.data(), text.size());
-    end_ += text.size();
-  }
+  void put(std::string_view text) { end_ = std::copy(text.begin(), text.end(), end_); }
 
   void put(char c) { *end_++ = c; }
 
   void put_integer(std::int64_t value) {
-    if (value < 0) put('-');
-    std::uint64_t rest = static_cast<std::uint64_t>(value);
-    if (value < 0) rest = 0 - rest;
-    end_ += digits_of(rest);
-    char* at = end_;
-    for (; rest >= 100; rest /= 100) at = put_pair(at, rest % 100);
-    if (rest >= 10) {
-      put_pair(at, rest);
-    } else {
-      at[-1] = static_cast<char>('0' + rest);
-    }
+    constexpr std::ptrdiff_t kLongest = 20;
+    end_ = std::to_chars(end_, end_ + kLongest, value).ptr;
   }
 
   /// With as many decimals as it needs.
@@ -54,38 +42,6 @@ class ShortText {
   }
 
  private:
-  static std::size_t digits_of(std::uint64_t value) {
-    // log10(2) is 1233/4096; that many digits are one too few from the next power of ten on.
-    const int tens = std::bit_width(value | 1) * 1233 >> 12;
-    return static_cast<std::size_t>(tens) + (value >= kPowersOfTen[tens] ? 1 : 0);
-  }
-
-  /// The two digits before `end`; returns where they start.
-  static char* put_pair(char* end, std::uint64_t pair) {
-    std::memcpy(end - 2, kPairs.data() + 2 * pair, 2);
-    return end - 2;
-  }
-
-  static constexpr std::array<std::uint64_t, 20> kPowersOfTen = [] {
-    std::array<std::uint64_t, 20> powers = {};
-    std::uint64_t power = 1;
-    for (std::uint64_t& each : powers) {
-      each = power;
-      power *= 10;
-    }
-    powers[0] = 0;  // 0 has a digit
-    return powers;
-  }();
-
-  static constexpr std::array<char, 200> kPairs = [] {
-    std::array<char, 200> pairs = {};
-    for (std::size_t pair = 0; pair < 100; ++pair) {
-      pairs[2 * pair] = static_cast<char>('0' + pair / 10);
-      pairs[2 * pair + 1] = static_cast<char>('0' + pair % 10);
-    }
-    return pairs;
-  }();
-
   std::array<char, kMost> text_;
   char* end_ = text_.data();
 };
