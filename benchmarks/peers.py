@@ -35,9 +35,12 @@ SLOW_ROUNDS = 3  # of torch-tb-profiler, which takes half a minute for a large t
 
 LEAST_TEXT = 30e6  # below it the start of the process counts too much
 LARGE_TEXT = 500e6
-LEAST_SHARE_OF_WALK = 0.20
-LEAST_TIMES_ORJSON = 9
-LEAST_TIMES_PLUGIN = 40
+LEAST_SHARE_OF_WALK = 0.45
+LEAST_SHARE_OF_WALK_LARGE = 0.55
+LEAST_SHARE_OF_WALK_TWO = 0.65  # on two threads
+LEAST_SHARE_OF_WALK_TWO_LARGE = 0.8
+LEAST_TIMES_ORJSON = 10.5
+LEAST_TIMES_PLUGIN = 45
 LEAST_SPEEDUP = 1 / 1.1
 LEAST_SPEEDUP_LARGE = 1.3
 LEAST_TIMES_PLUGIN_CONVERT = 12
@@ -191,7 +194,10 @@ class Measured:
         bounds = []
         if self.text >= LEAST_TEXT:
             bounds += [
-                ("share of the walk's speed", self.times(self.walk), LEAST_SHARE_OF_WALK, None),
+                ("share of the walk's speed", self.times(self.walk),
+                 LEAST_SHARE_OF_WALK_LARGE if large else LEAST_SHARE_OF_WALK, None),
+                ("share of the walk's speed on two threads", self.walk.time() / self.two.time(),
+                 LEAST_SHARE_OF_WALK_TWO_LARGE if large else LEAST_SHARE_OF_WALK_TWO, None),
                 ("times orjson's speed", self.times(self.orjson), LEAST_TIMES_ORJSON, None),
                 ("times torch-tb-profiler's speed", self.times(self.plugin), LEAST_TIMES_PLUGIN, None),
                 ("times torch-tb-profiler's speed when converting", self.convert_times(self.plugin),
@@ -237,7 +243,7 @@ def markdown(rows):
 def report(measured):
     speed = [["trace", "text MB", "events", "tbtrace ms", "MB/s", "whole ms", "walk ms", "share of walk", "orjson ms",
               "times", "torch-tb-profiler ms", "times"]]
-    memory = [["trace", "1 thread ms", "2 threads ms", "speedup", "memory MB", "share of text", "bytes per event",
+    memory = [["trace", "1 thread ms", "2 threads ms", "speedup", "share of walk", "memory MB", "share of text", "bytes per event",
                "orjson MB", "torch-tb-profiler MB"]]
     convert = [["trace", "ops ms", "convert ms", "MB/s", "in times of ops", "without gzip ms", "in times of ops",
                 "torch-tb-profiler ms", "times", "memory MB"]]
@@ -256,7 +262,8 @@ def report(measured):
                       cell(trace.times(trace.plugin))])
         peers = [cell(max(c.memory, default=0) / 1e6 or None) for c in (trace.orjson, trace.plugin)]
         memory.append([trace.name, cell(milliseconds(trace.one)), cell(milliseconds(trace.two)),
-                       f"{trace.speedup():.2f}", f"{trace.peak / 1e6:.0f}", f"{trace.peak / trace.text:.2f}",
+                       f"{trace.speedup():.2f}", f"{trace.walk.time() / trace.two.time():.2f}",
+                       f"{trace.peak / 1e6:.0f}", f"{trace.peak / trace.text:.2f}",
                        f"{trace.peak / trace.events:.0f}", *peers])
     print(markdown(speed), markdown(memory), markdown(convert), sep="\n\n", flush=True)
 

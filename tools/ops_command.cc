@@ -150,8 +150,10 @@ Status check_limit(const Trace& trace, const std::string& input, bool strict, Co
 Status summarise(const OpsOptions& ops, std::span<const Trace* const> traces,
                  std::span<const std::string> inputs, const std::string& output,
                  const StandardOptions& standard, Console& console) {
+  // The summary comes first, because it finds the links in parallel; check_limit() would find them
+  // on one thread.
   std::optional<Result<std::string>> text;
-  if (!ops.per_event) text = summary_text(ops, traces);  // finds the links on a thread of their own
+  if (!ops.per_event) text = summary_text(ops, traces);
   for (std::size_t input = 0; input < inputs.size() && ops.summary.figures == Figures::torch;
        ++input) {
     Status within = check_limit(*traces[input], inputs[input], standard.reading.strict, console);

@@ -10,6 +10,7 @@
 
 #include "analyses/torch_names.h"
 #include "analyses/torch_rows.h"
+#include "base/column.h"
 
 namespace tbtrace::analyses {
 

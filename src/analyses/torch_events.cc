@@ -207,6 +207,7 @@ TorchEvents::TorchEvents(const Trace& trace, const TorchEventOptions& options)
   const auto list_kernels = [&] {
     if (devices) devices->list_kernels(*names_);
   };
+  // The first changes rows, the second kernels and names.
   run_side_by_side(threads, {nest, list_kernels});
   devices.reset();
   if (duplicates) list_.drop_removed();
@@ -221,6 +222,7 @@ TorchEvents::TorchEvents(const Trace& trace, const TorchEventOptions& options)
   const auto add_up_devices = [&] {
     if (list_.has_device) add_up_device_time(list_, tracks);
   };
+  // Each fills columns of its own; only the first uses names.
   run_side_by_side(threads, {describe, [&] { add_up_children(list_); }, add_up_devices});
 }
 
@@ -235,7 +237,7 @@ TorchRows::Memory TorchEvents::memory(std::size_t row, std::size_t& near) const 
 
 NameId TorchEvents::overload(std::size_t row) const {
   if (is_memory_row(row) || trace().kind(event(row)) != EventKind::cpu_op) return 0;
-  return names_->get(trace().events().name(event(row)), true).overload;
+  return names_->known(trace().events().name(event(row)), true).overload;
 }
 
 std::vector<NameId> TorchEvents::frames(StackId stack, std::size_t count) const {

@@ -3,6 +3,7 @@
 // Source: torch/autograd/profiler_util.py (_filter_name, _rewrite_name) and profiler_kineto.cpp.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -35,6 +36,14 @@ class TorchNames {
     std::vector<Known>& known = overloads ? operator_ : plain_;
     if (index(name) < known.size() && known[index(name)].known) return known[index(name)].name;
     return learn(known, name, overloads);
+  }
+
+  /// The same for a name for which get() was called before. Changes nothing, so that several
+  /// threads may call it.
+  const TorchName& known(StringId name, bool overloads) const {
+    const std::vector<Known>& known = overloads ? operator_ : plain_;
+    assert(index(name) < known.size() && known[index(name)].known);
+    return known[index(name)].name;
   }
 
   /// The same for a name that is not in the trace.

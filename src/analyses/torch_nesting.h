@@ -13,8 +13,8 @@ void sort_rows(TorchRows& list, std::size_t events);
 
 /// Finds parents per thread: an event that ends before another starts, or inside it, is no longer a
 /// parent. Marks each only child with its parent's name as removed, and that parent as losing its
-/// kernels; returns whether there are any, for TorchRows::drop_removed(). torch looks for them
-/// again and again until nothing changes, but that an only child goes makes no other one.
+/// kernels; returns whether there are any, for TorchRows::drop_removed(). torch repeats its pass
+/// until nothing changes, but one is enough: removing an only child never makes another one.
 bool nest_rows(TorchRows& list, std::size_t threads);
 
 /// Sums the times of direct children, from left to right.

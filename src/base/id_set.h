@@ -10,7 +10,7 @@
 
 namespace tbtrace {
 
-/// One bit for each id of the range if that takes less memory than a hash table of the ids.
+/// One bit for each id of the range if that takes at most 8 bytes per id; else a hash table.
 class IdSet {
  public:
   /// All ids are from `least` to `most`; there are about `expected` of them.

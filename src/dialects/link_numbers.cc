@@ -7,7 +7,6 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "base/id_map.h"
 #include "base/id_set.h"
 #include "trace/call_tree.h"
 #include "trace/links.h"

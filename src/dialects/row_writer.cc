@@ -1,8 +1,8 @@
 #include "dialects/row_writer.h"
 
 #include <algorithm>
+#include <exception>
 #include <future>
-#include <system_error>
 #include <utility>
 
 #include "base/threads.h"
@@ -16,7 +16,7 @@
 namespace tbtrace::dialects {
 namespace {
 
-// The length of a const char* would be counted.
+// So that the length of a literal is known to the compiler.
 using std::string_view_literals::operator""sv;  // NOLINT(misc-unused-using-decls): it is used
 
 std::int64_t last_time_ns(const Trace& trace) {
@@ -93,8 +93,8 @@ auto ahead(int threads, const Make& make) -> std::future<decltype(make())> {
   if (thread_count(threads) > 1) {
     try {
       return std::async(std::launch::async, make);
-    } catch (const std::system_error&) {
-      // No more threads.
+    } catch (const std::exception&) {
+      // No memory, or no more threads.
     }
   }
   return std::async(std::launch::deferred, make);

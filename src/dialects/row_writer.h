@@ -104,7 +104,7 @@ class RowWriter {
   Dialect dialect_;
   std::int64_t origin_ns_;
   Roles roles_;
-  std::future<LinkNumbers> numbers_ahead_;  // moved to numbers_
+  std::future<LinkNumbers> numbers_ahead_;  // reads roles_; used in the constructor only
   Devices devices_;
   Crossings crossings_;
   Places places_;

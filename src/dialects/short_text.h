@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -15,10 +16,18 @@ namespace tbtrace::dialects {
 template <std::size_t kMost>
 class ShortText {
  public:
+  ShortText() = default;
+  ShortText(const ShortText&) = delete;
+  ShortText& operator=(const ShortText&) = delete;
+  ~ShortText() = default;
+
   std::string_view view() const { return {text_.data(), size()}; }
   std::size_t size() const { return static_cast<std::size_t>(end_ - text_.data()); }
 
-  void put(std::string_view text) { end_ = std::copy(text.begin(), text.end(), end_); }
+  void put(std::string_view text) {
+    assert(size() + text.size() <= kMost);
+    end_ = std::copy(text.begin(), text.end(), end_);
+  }
 
   void put(char c) { *end_++ = c; }
 

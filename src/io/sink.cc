@@ -67,7 +67,8 @@ class DirectSink final : public ByteSink {
     return system_failure("cannot write");
   }
 
-  /// Has the system start writing these bytes to disk, without waiting. Only saves time later.
+  /// Has the system start writing these bytes to disk, usually without waiting. Only saves time
+  /// later; what fails is reported by fdatasync().
   void start_synchronizing(std::uint64_t from, std::uint64_t count) const {
     static_cast<void>(::sync_file_range(descriptor_, static_cast<off_t>(from),
                                         static_cast<off_t>(count), SYNC_FILE_RANGE_WRITE));
@@ -113,9 +114,10 @@ class FileSink final : public ByteSink {
   }
 
   Status write(std::string_view bytes) override {
-    if (failure_.ok()) failure_ = direct_.write(bytes);
+    if (!failure_.ok()) return failure_;
+    failure_ = direct_.write(bytes);
     written_ += bytes.size();
-    if (options_.durable && written_ - synchronizing_ >= kSynchronizedAtOnce) {
+    if (failure_.ok() && options_.durable && written_ - synchronizing_ >= kSynchronizedAtOnce) {
       direct_.start_synchronizing(synchronizing_, written_ - synchronizing_);
       synchronizing_ = written_;
     }

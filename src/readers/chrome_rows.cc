@@ -204,7 +204,7 @@ bool ChromeRows::add_row(RowKind kind, const RawEvent& event, std::uint64_t offs
 }
 
 bool ChromeRows::add_range(const RawEvent& event, std::uint64_t offset) {
-  if (request_.times_are_sound) {
+  if (request_.members && request_.times_are_sound) {
     batch_.ranges.emplace_back();  // only counted
     return true;
   }

@@ -33,7 +33,7 @@ struct RowRequest {
   bool members = false;
   bool flow_members = true;      ///< those of flow events too; otherwise they make no rows
   LeftOutMembers left_out = {};  ///< are not among the members
-  /// The reading before could read the times of all events.
+  /// With members: the reading before could read the times of all events.
   bool times_are_sound = false;
 
   /// What must be found in the text for it.

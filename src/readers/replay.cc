@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/threads.h"
 #include "readers/block_pipeline.h"
 #include "readers/chrome_document.h"
 #include "readers/chrome_parser.h"
@@ -34,6 +35,7 @@ class BlockReplay {
   Status run(int threads) {
     if (directory_.blocks().empty()) return {};
     if (!skip_to(directory_.blocks().front().offset)) return read_failure_;
+    threads = thread_count(threads);
     const std::size_t most = threads == 1 ? 1 : 2 * static_cast<std::size_t>(threads);
     std::vector<Block> blocks(std::min(most, directory_.blocks().size()));
     std::uint32_t reader = 0;

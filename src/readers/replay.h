@@ -42,7 +42,7 @@ class BlockSinks {
 };
 
 /// The source must give the bytes that the directory was made of; if it does not, that is a
-/// failure.
+/// failure. `threads`: as in ReadOptions.
 Status replay_chrome(io::ByteSource& source, const BlockDirectory& blocks, BlockSinks& sinks,
                      int threads);
 

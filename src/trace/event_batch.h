@@ -121,8 +121,8 @@ struct EventBatch {
     std::optional<std::int64_t> time_ns;
   };
 
-  /// All rows in file order, if members were requested. The members of a row are between the end of
-  /// the previous row's and its own end.
+  /// All rows in file order, if members were requested. The members of a row, without those that
+  /// the consumer asked to leave out, are between the end of the previous row's and its own end.
   struct Row {
     RowKind kind = RowKind::range;
     std::uint32_t number = 0;  ///< index among the ranges, range ends, memory records or others

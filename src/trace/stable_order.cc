@@ -59,14 +59,15 @@ class BucketSort {
   void run(std::uint32_t* rows, std::size_t threads) {
     words_.extend(keys_.size());
     divide(threads);
+    // Larger buckets are rare: many keys that are close together among others far away.
+    const std::size_t room = std::max(kLeastRoom, 4 * keys_.size() / kBuckets);
     Column<Word> spare;
     for (const std::span<Word> bucket : buckets_) {
-      if (bucket.size() <= kLargestShared) continue;
-      spare.clear();
+      if (bucket.size() <= room) continue;
+      spare.release();
       radix_sort(bucket, spare.extend(bucket.size()), row_bits_);
     }
     spare.release();
-    const std::size_t room = std::min(kLargestShared, keys_.size());
     spare.extend(threads * room);
     std::atomic<std::size_t> next_spare = 0;
     std::atomic<std::size_t> next_bucket = 0;
@@ -74,7 +75,7 @@ class BucketSort {
       Word* const own = spare.data() + room * next_spare++;
       for (std::size_t number; (number = next_bucket++) < buckets_.size();) {
         const std::span<Word> bucket = buckets_[number];
-        if (bucket.size() <= kLargestShared) radix_sort(bucket, own, row_bits_);
+        if (bucket.size() <= room) radix_sort(bucket, own, row_bits_);
         std::uint32_t* row = rows + (bucket.data() - words_.data());
         for (const Word word : bucket) *row++ = static_cast<std::uint32_t>(word & row_mask());
       }
@@ -83,7 +84,7 @@ class BucketSort {
 
  private:
   static constexpr std::size_t kBuckets = std::size_t{1} << kDigitBits;
-  static constexpr std::size_t kLargestShared = std::size_t{1} << 15;  // 256 KiB per thread
+  static constexpr std::size_t kLeastRoom = std::size_t{1} << 15;  // 256 KiB
 
   std::uint64_t offset(std::size_t row) const {
     return static_cast<std::uint64_t>(keys_[row]) - base_;
@@ -140,8 +141,9 @@ void stable_order(std::span<const std::int64_t> keys, std::uint32_t* rows, std::
                      [&](std::uint32_t a, std::uint32_t b) { return keys[a] < keys[b]; });
     return;
   }
-  constexpr std::size_t kFewestShared = 4096;  // a thread's start takes longer than fewer keys
-  BucketSort(keys, base, key_bits, row_bits).run(rows, size < kFewestShared ? 1 : threads);
+  constexpr std::size_t kFewestPerThread = 1 << 14;  // a thread's start takes longer than fewer
+  threads = std::clamp<std::size_t>(threads, 1, 1 + size / kFewestPerThread);
+  BucketSort(keys, base, key_bits, row_bits).run(rows, threads);
 }
 
 }  // namespace tbtrace

@@ -23,7 +23,7 @@ void expect_order(const std::vector<std::int64_t>& keys) {
   std::iota(expected.begin(), expected.end(), 0);
   std::stable_sort(expected.begin(), expected.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return keys[a] < keys[b]; });
-  for (const std::size_t threads : {1u, 2u, 5u}) {
+  for (const std::size_t threads : {0u, 1u, 2u, 5u}) {
     std::vector<std::uint32_t> order(keys.size(), 0xffffffff);
     stable_order(keys, order.data(), threads);
     ASSERT_TRUE(order == expected) << keys.size() << " keys, " << threads << " threads";
