@@ -191,16 +191,12 @@ void KinetoRepairs::rename_operators(const OperatorIds& operators) {
     EventId& op = op_of_launch[index(link.launch)];
     if (op == EventId::none) op = link.op;
   }
-  const Column<EventId> nearest_ops = nearest_ranges(
-      trace_, [&](EventId event) { return trace_.kind(event) == EventKind::cpu_op; });
-  const Column<EventId> nearest_annotations = nearest_ranges(
-      trace_, [&](EventId event) { return trace_.kind(event) == EventKind::user_annotation; });
+  const Column<EventId> nearest = nearest_operators_or_annotations(trace_, call_tree_of(trace_));
   for (std::size_t row = 0; row < trace_.events().size(); ++row) {
     const auto event = static_cast<EventId>(row);
     if (trace_.kind(event) != EventKind::runtime) continue;
     EventId op = op_of_launch[row];
-    if (op == EventId::none) op = nearest_ops[row];
-    if (op == EventId::none) op = nearest_annotations[row];
+    if (op == EventId::none) op = nearest[row];
     repair(event, op);
   }
 }

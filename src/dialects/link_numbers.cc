@@ -230,23 +230,6 @@ Column<EventId> LinkNumbers::merged_children() const {
   return only_child;
 }
 
-/// For each range, the innermost operator among itself and those around it; if there is none, the
-/// innermost annotation.
-Column<EventId> LinkNumbers::operators_or_annotations() const {
-  Column<EventId> found;
-  found.resize(external_id_.size(), EventId::none);
-  const CallTree& tree = call_tree_of(trace_);
-  for (const EventId event : tree.ranges()) {
-    const EventKind kind = trace_.kind(event);
-    const EventId around = entry_of(found, tree.parent(event));
-    const bool is_in_op = around != EventId::none && trace_.kind(around) == EventKind::cpu_op;
-    const bool is_nearest =
-        kind == EventKind::cpu_op || (kind == EventKind::user_annotation && !is_in_op);
-    found[index(event)] = is_nearest ? event : around;
-  }
-  return found;
-}
-
 void LinkNumbers::find_owners() {
   const CallTree& tree = call_tree_of(trace_);
   const Links& links = links_of(trace_);
@@ -294,7 +277,7 @@ void LinkNumbers::find_owners() {
   }
   std::sort(missing_.begin(), missing_.end(),
             [](const Missing& a, const Missing& b) { return index(a.work) < index(b.work); });
-  const Column<EventId> around = operators_or_annotations();
+  const Column<EventId> around = nearest_operators_or_annotations(trace_, tree);
   for (std::size_t row = 0; row < external_id_.size(); ++row) {
     const auto event = static_cast<EventId>(row);
     const EventKind kind = trace_.kind(event);

@@ -52,7 +52,6 @@ class LinkNumbers {
   void number_operators();
   void join_collectives();
   Column<EventId> merged_children() const;
-  Column<EventId> operators_or_annotations() const;
   void find_owners();
   void number_launches();
   void find_takers();

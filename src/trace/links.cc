@@ -1,13 +1,13 @@
 #include "trace/links.h"
 
 #include <cstddef>
-#include <optional>
 #include <unordered_map>
 #include <utility>
 
 #include "base/bounded_sum.h"
 #include "base/id_map.h"
 #include "trace/launch_search.h"
+#include "trace/nearest_range.h"
 #include "trace/place_key.h"
 #include "trace/scoped_ids.h"
 
@@ -35,29 +35,6 @@ class ExternalIds {
 bool is_at(const Trace& trace, EventId event, const FlowEnd& end) {
   return trace.events().track(event) == end.track && trace.events().start_ns(event) == end.time_ns;
 }
-
-/// The range that contains each launch: the nearest operator, else the nearest annotation. Computed
-/// for all ranges at once, from the outside in, so that deep nesting costs nothing.
-class Containers {
- public:
-  Containers(const Trace& trace, const CallTree& tree) {
-    of_.resize(trace.events().size(), EventId::none);
-    for (const EventId event : tree.ranges()) {
-      const EventId parent = tree.parent(event);
-      if (parent == EventId::none) continue;
-      const EventId above = of_[index(parent)];
-      const bool above_is_op = above != EventId::none && trace.kind(above) == EventKind::cpu_op;
-      const bool is_next = trace.kind(parent) == EventKind::cpu_op ||
-                           (!above_is_op && trace.kind(parent) == EventKind::user_annotation);
-      of_[index(event)] = is_next ? parent : above;
-    }
-  }
-
-  EventId of(EventId launch) const { return of_[index(launch)]; }
-
- private:
-  Column<EventId> of_;
-};
 
 }  // namespace
 
@@ -212,7 +189,7 @@ void Links::find_operators(const Trace& trace, const CallTree& tree) {
     }
   }
   const bool has_ids = !operators.empty();
-  std::optional<Containers> containers;
+  Column<EventId> nearest;
   for (DeviceLink& link : work_) {
     const EventId by_flow = std::exchange(link.op, EventId::none);
     for (const EventId named_by : {link.activity, link.launch}) {
@@ -229,8 +206,8 @@ void Links::find_operators(const Trace& trace, const CallTree& tree) {
       link.op = by_flow;
       ++report_.operator_by_flow;
     } else if (link.launch != EventId::none) {
-      if (!containers) containers.emplace(trace, tree);
-      link.op = containers->of(link.launch);
+      if (nearest.empty()) nearest = nearest_operators_or_annotations(trace, tree);
+      link.op = nearest[index(link.launch)];
       if (link.op != EventId::none) ++report_.operator_by_containment;
     }
   }

@@ -31,6 +31,10 @@ inline EventId entry_of(const Column<EventId>& column, EventId event) {
   return event == EventId::none || column.empty() ? EventId::none : column[index(event)];
 }
 
+/// For each range, the nearest operator among itself and those around it; if there is none, the
+/// nearest annotation.
+Column<EventId> nearest_operators_or_annotations(const Trace& trace, const CallTree& tree);
+
 /// For each range, the nearest Python frame among itself and those around it. Empty if the trace
 /// has no Python frames.
 Column<EventId> nearest_python_frames(const Trace& trace);
