@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <mutex>
 #include <optional>
@@ -15,17 +16,39 @@
 #include "wire/json_values.h"
 
 namespace tbtrace {
+namespace {
+
+/// Made by the first call on any thread; if that throws, by the next one. Not std::call_once():
+/// an exception that passes through the C library's part of it ends a program that is out of
+/// memory, since the library then loads its unwinder.
+template <typename T>
+class MadeOnce {
+ public:
+  template <typename... Parts>
+  const T& get(const Parts&... parts) {
+    if (!is_made_.load(std::memory_order_acquire)) {
+      const std::lock_guard lock(mutex_);
+      if (!value_) value_.emplace(parts...);
+      is_made_.store(true, std::memory_order_release);
+    }
+    return *value_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::atomic<bool> is_made_ = false;
+  std::optional<T> value_;
+};
+
+}  // namespace
 
 /// What is computed from the columns on first use.
 struct Trace::Derived {
   std::array<ArgumentColumn, kArgumentCount> arguments;
   std::array<ArgumentColumn, kArgumentCount> memory_arguments;
-  std::once_flag tree_made;
-  std::optional<CallTree> tree;
-  std::once_flag self_times_made;
-  std::optional<SelfTimes> self_times;
-  std::once_flag links_made;
-  std::optional<Links> links;
+  MadeOnce<CallTree> tree;
+  MadeOnce<SelfTimes> self_times;
+  MadeOnce<Links> links;
 };
 
 Trace::Trace(std::unique_ptr<const TraceData> data)
@@ -118,22 +141,15 @@ struct DerivedOfTrace {
 };
 
 const CallTree& call_tree_of(const Trace& trace) {
-  auto& derived = DerivedOfTrace::get(trace);
-  std::call_once(derived.tree_made, [&] { derived.tree.emplace(trace); });
-  return *derived.tree;
+  return DerivedOfTrace::get(trace).tree.get(trace);
 }
 
 const SelfTimes& self_times_of(const Trace& trace) {
-  auto& derived = DerivedOfTrace::get(trace);
-  std::call_once(derived.self_times_made,
-                 [&] { derived.self_times.emplace(trace, call_tree_of(trace)); });
-  return *derived.self_times;
+  return DerivedOfTrace::get(trace).self_times.get(trace, call_tree_of(trace));
 }
 
 const Links& links_of(const Trace& trace) {
-  auto& derived = DerivedOfTrace::get(trace);
-  std::call_once(derived.links_made, [&] { derived.links.emplace(trace, call_tree_of(trace)); });
-  return *derived.links;
+  return DerivedOfTrace::get(trace).links.get(trace, call_tree_of(trace));
 }
 
 }  // namespace tbtrace
