@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "fixtures/exact_decimal.h"
+#include "fixtures/random_rounds.h"
 
 namespace tbtrace {
 namespace {
@@ -18,6 +19,7 @@ namespace {
 using fixtures::exact_integer;
 using fixtures::exact_json_integer;
 using fixtures::exact_nanoseconds;
+using fixtures::random_rounds;
 
 constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
@@ -80,7 +82,7 @@ TEST(Decimal, EveryByteButDigitsIsRefusedAtEveryPlace) {
 
 TEST(Decimal, IntegersOfEveryLengthAgreeWithTheReference) {
   std::mt19937_64 random(1);
-  for (int round = 0; round < 200000; ++round) {
+  for (int round = 0; round < random_rounds(200000); ++round) {
     std::string text = random() % 3 == 0 ? "-" : "";
     const std::size_t size = 1 + random() % 21;
     for (std::size_t at = 0; at < size; ++at) text += static_cast<char>('0' + random() % 10);
@@ -186,7 +188,7 @@ std::string random_time(std::mt19937_64& random) {
 
 TEST(Decimal, TimesAgreeWithTheReference) {
   std::mt19937_64 random(2);
-  for (int round = 0; round < 300000; ++round) {
+  for (int round = 0; round < random_rounds(300000); ++round) {
     const std::string text = random_time(random);
     const std::optional<std::int64_t> expected = exact_nanoseconds(text);
     ASSERT_EQ(parse_microseconds(text), expected) << text;
@@ -196,7 +198,7 @@ TEST(Decimal, TimesAgreeWithTheReference) {
 
 TEST(Decimal, DamagedTimesAgreeWithTheReference) {
   std::mt19937_64 random(3);
-  for (int round = 0; round < 100000; ++round) {
+  for (int round = 0; round < random_rounds(100000); ++round) {
     std::string text = random_time(random);
     if (text.empty()) continue;
     text[random() % text.size()] = static_cast<char>(random());

@@ -181,7 +181,7 @@ class RandomEncoding {
 TEST(DemangledSize, IsNeverBelowTheLibrarysText) {
   constexpr double kLimit = 1 << 20;
 #ifdef TBTRACE_SANITIZED
-  constexpr unsigned kNames = 100'000;  // twenty times as slow there
+  constexpr unsigned kNames = 40'000;  // twenty times as slow there
 #else
   constexpr unsigned kNames = 400'000;
 #endif

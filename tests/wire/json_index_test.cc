@@ -15,12 +15,14 @@
 
 #include "fixtures/json_positions.h"
 #include "fixtures/random_json.h"
+#include "fixtures/random_rounds.h"
 
 namespace tbtrace::wire {
 namespace {
 
 using fixtures::json_parts;
 using fixtures::json_positions;
+using fixtures::random_rounds;
 using fixtures::RandomJson;
 using testing::ElementsAre;
 
@@ -191,7 +193,7 @@ TEST(JsonIndex, RandomTextsAgreeWithTheReference) {
   std::mt19937 random(1);
   JsonIndex index;
   int compared = 0;
-  constexpr int kRounds = 100000;
+  constexpr int kRounds = random_rounds(100000);
   for (int round = 0; round < kRounds; ++round) {
     std::string text(random() % 200, ' ');
     const std::size_t letters = round % 2 == 0 ? kLetters.size() : kLetters.size() - 4;

@@ -11,6 +11,7 @@
 #include "fixtures/json_checker.h"
 #include "fixtures/json_positions.h"
 #include "fixtures/random_json.h"
+#include "fixtures/random_rounds.h"
 #include "wire/json_index.h"
 #include "wire/json_scanner.h"
 
@@ -19,6 +20,7 @@ namespace {
 
 using fixtures::JsonChecker;
 using fixtures::JsonVerdict;
+using fixtures::random_rounds;
 using fixtures::RandomJson;
 
 struct Scan {
@@ -86,7 +88,7 @@ std::string mutated(std::string text, std::mt19937& random) {
 }
 
 TEST(JsonScannerStrict, AgreesWithTheGrammarOnValidTextsAtEveryCut) {
-  for (unsigned seed = 0; seed < 1500; ++seed) {
+  for (unsigned seed = 0; seed < random_rounds(1500u); ++seed) {
     RandomJson random(seed);
     const bool is_member = seed % 3 == 0;
     std::string text;
@@ -106,7 +108,7 @@ TEST(JsonScannerStrict, AgreesWithTheGrammarOnValidTextsAtEveryCut) {
 
 TEST(JsonScannerStrict, AgreesWithTheGrammarOnMutatedTexts) {
   std::size_t broken = 0;
-  for (unsigned seed = 0; seed < 30'000; ++seed) {
+  for (unsigned seed = 0; seed < random_rounds(30'000u); ++seed) {
     std::mt19937 changes(seed);
     const std::string text = mutated(RandomJson(seed).value(4), changes);
     for (const bool is_member : {false, true}) {
@@ -116,7 +118,7 @@ TEST(JsonScannerStrict, AgreesWithTheGrammarOnMutatedTexts) {
     }
     broken += scan(Quoting::strict, text, false, true).end == ScanEnd::broken ? 1 : 0;
   }
-  EXPECT_GT(broken, 10'000u);
+  EXPECT_GT(broken, random_rounds(10'000u));
   EXPECT_LT(broken, 29'000u);
 }
 
@@ -138,7 +140,7 @@ TEST(JsonScannerStrict, RefusesRawControlCharactersAtOnce) {
 }
 
 TEST(JsonScannerStrict, FindsThePartsOfValidTexts) {
-  for (unsigned seed = 0; seed < 3000; ++seed) {
+  for (unsigned seed = 0; seed < random_rounds(3000u); ++seed) {
     const std::string text = RandomJson(seed).value(4);
     JsonScanner scanner(Quoting::strict);
     std::size_t at = 0;
@@ -205,7 +207,7 @@ TEST(JsonScannerPrefixes, DecideOnceInEveryMode) {
 }
 
 TEST(JsonScannerPrefixes, DecideOnceOnMutatedTexts) {
-  for (unsigned seed = 0; seed < 4000; ++seed) {
+  for (unsigned seed = 0; seed < random_rounds(4000u); ++seed) {
     std::mt19937 random(seed);
     const auto& texts = texts_of_all_modes();
     const std::string from =
