@@ -1,7 +1,7 @@
-// What we use of CUPTI's and the driver's binary interfaces, so that neither is needed to build.
-// Layouts and numbers are those of CUDA 11.8 to 13.0: newer records keep the fields of older ones
-// where they are and add others behind them, so that the prefixes here fit all of them
-// (cupti_activity.h of each release; a test compares them with the header where there is one).
+// The parts of CUPTI's and the driver's binary interfaces that are used, so that neither is needed
+// to build. Layouts and numbers are those of CUDA 11.8 to 13.0: newer records keep the fields of
+// older ones in place and add others at the end, so the prefixes here fit all of them
+// (cupti_activity.h of each release; a test compares them with an installed header).
 #pragma once
 
 #include <cstddef>
@@ -9,39 +9,39 @@
 
 namespace tbtrace::cupti {
 
-using Answer = int;  ///< CUptiResult, CUresult; 0: done
+using ResultCode = int;  ///< CUptiResult or CUresult
 
-namespace answers {
-inline constexpr Answer kDone = 0;
-inline constexpr Answer kMaxLimitReached = 12;
-inline constexpr Answer kNotInitialized = 15;
-inline constexpr Answer kInvalidKind = 21;
-inline constexpr Answer kVirtualizedDevice = 33;
-inline constexpr Answer kInsufficientPrivileges = 35;
-inline constexpr Answer kOtherSubscriber = 39;
-inline constexpr Answer kVirtualizedPrivileges = 40;
-inline constexpr Answer kConfidentialComputing = 41;
-inline constexpr Answer kMigDevice = 43;
-inline constexpr Answer kWslDevice = 45;
-inline constexpr Answer kUnknown = 999;
-}  // namespace answers
+namespace results {
+inline constexpr ResultCode kSuccess = 0;
+inline constexpr ResultCode kMaxLimitReached = 12;
+inline constexpr ResultCode kNotInitialized = 15;
+inline constexpr ResultCode kInvalidKind = 21;
+inline constexpr ResultCode kVirtualizedDevice = 33;
+inline constexpr ResultCode kInsufficientPrivileges = 35;
+inline constexpr ResultCode kOtherSubscriber = 39;
+inline constexpr ResultCode kVirtualizedPrivileges = 40;
+inline constexpr ResultCode kConfidentialComputing = 41;
+inline constexpr ResultCode kMigDevice = 43;
+inline constexpr ResultCode kWslDevice = 45;
+inline constexpr ResultCode kUnknown = 999;
+}  // namespace results
 
 /// CUpti_ActivityKind.
-enum class Kind : std::uint32_t {
+enum class ActivityKind : std::uint32_t {
   invalid = 0,
-  copy = 1,
-  set = 2,
+  memcpy = 1,
+  memset = 2,
   driver = 4,
   runtime = 5,
   kernel = 10,  // CONCURRENT_KERNEL
   marker = 12,
   overhead = 17,
-  peer_copy = 22,  // MEMCPY2
-  event = 36,      // CUDA_EVENT
-  wait = 38,       // SYNCHRONIZATION
-  external = 39,   // EXTERNAL_CORRELATION
+  memcpy_peer = 22,  // MEMCPY2
+  cuda_event = 36,
+  synchronization = 38,
+  external_correlation = 39,
 };
-inline constexpr std::uint32_t kKinds = 64;  ///< more than there are
+inline constexpr std::uint32_t kKinds = 64;  ///< an upper bound
 
 // CUpti_ActivityAttribute.
 inline constexpr int kZeroedOutBuffers = 5;
@@ -51,16 +51,22 @@ inline constexpr int kSystemThreadIds = 1;  ///< CUpti_ActivityThreadIdType
 inline constexpr int kDriverDomain = 1;     ///< CUpti_CallbackDomain
 inline constexpr int kRuntimeDomain = 2;
 inline constexpr int kOperatorIds = 3;  ///< CUpti_ExternalCorrelationKind: CUSTOM0
-inline constexpr std::uint32_t kFlushAll = 1;
+inline constexpr std::uint32_t kFlushForced = 1;
 
 // CUpti_ActivityFlag, of markers.
 inline constexpr std::uint32_t kMarkerStart = 2;
 inline constexpr std::uint32_t kMarkerEnd = 4;
 
-// Records, as far as they are read. All are multiples of 8 bytes in size and lie at such addresses.
+/// CUpti_CallbackData, as far as it is read.
+struct CallbackData {
+  int site;  ///< CUpti_ApiCallbackSite
+};
+inline constexpr int kCallExit = 1;
+
+// Records, as far as they are read. Sizes and addresses are multiples of 8 bytes.
 
 struct KernelRecord {
-  Kind kind;
+  ActivityKind kind;
   std::uint8_t cache_config;
   std::uint8_t shared_memory_config;
   std::uint16_t registers_per_thread;
@@ -99,8 +105,8 @@ struct KernelRecord {
 static_assert(offsetof(KernelRecord, start) == 16);
 static_assert(sizeof(KernelRecord) == 176);  // since CUDA 11.6
 
-struct CopyRecord {
-  Kind kind;
+struct MemcpyRecord {
+  ActivityKind kind;
   std::uint8_t copy_kind;
   std::uint8_t from_memory;
   std::uint8_t to_memory;
@@ -121,10 +127,10 @@ struct CopyRecord {
   std::uint32_t channel_type;
   std::uint32_t padding_2;
 };
-static_assert(sizeof(CopyRecord) == 88);
+static_assert(sizeof(MemcpyRecord) == 88);
 
-struct PeerCopyRecord {
-  Kind kind;
+struct MemcpyPeerRecord {
+  ActivityKind kind;
   std::uint8_t copy_kind;
   std::uint8_t from_memory;
   std::uint8_t to_memory;
@@ -147,10 +153,10 @@ struct PeerCopyRecord {
   std::uint32_t channel_type;
   std::uint32_t padding;
 };
-static_assert(sizeof(PeerCopyRecord) == 96);
+static_assert(sizeof(MemcpyPeerRecord) == 96);
 
-struct SetRecord {
-  Kind kind;
+struct MemsetRecord {
+  ActivityKind kind;
   std::uint32_t value;
   std::uint64_t bytes;
   std::uint64_t start;
@@ -169,31 +175,31 @@ struct SetRecord {
   std::uint32_t channel_type;
   std::uint32_t padding_2;
 };
-static_assert(sizeof(SetRecord) == 88);
+static_assert(sizeof(MemsetRecord) == 88);
 
-struct CallRecord {
-  Kind kind;
+struct ApiRecord {
+  ActivityKind kind;
   std::uint32_t number;
   std::uint64_t start;
   std::uint64_t end;
   std::uint32_t process;
   std::uint32_t thread;
   std::uint32_t correlation;
-  std::uint32_t answer;
+  std::uint32_t result;
 };
-static_assert(sizeof(CallRecord) == 40);
+static_assert(sizeof(ApiRecord) == 40);
 
-struct ExternalRecord {
-  Kind kind;
+struct ExternalCorrelationRecord {
+  ActivityKind kind;
   std::uint32_t external_kind;
   std::uint64_t external_id;
   std::uint32_t correlation;
   std::uint32_t reserved;
 };
-static_assert(sizeof(ExternalRecord) == 24);
+static_assert(sizeof(ExternalCorrelationRecord) == 24);
 
 struct OverheadRecord {
-  Kind kind;
+  ActivityKind kind;
   std::uint32_t overhead_kind;
   std::uint32_t object_kind;
   std::uint32_t object[3];
@@ -202,13 +208,13 @@ struct OverheadRecord {
   // Since CUDA 12.4.
   std::uint32_t correlation;
   std::uint32_t reserved;
-  void* data;  ///< from malloc(); whoever reads the record frees it
+  void* data;  ///< from malloc(); the reader of the record frees it
 };
 static_assert(offsetof(OverheadRecord, correlation) == 40);
 static_assert(sizeof(OverheadRecord) == 56);
 
-struct WaitRecord {
-  Kind kind;
+struct SynchronizationRecord {
+  ActivityKind kind;
   std::uint32_t wait_kind;
   std::uint64_t start;
   std::uint64_t end;
@@ -217,20 +223,20 @@ struct WaitRecord {
   std::uint32_t stream;
   std::uint32_t event;
 };
-static_assert(sizeof(WaitRecord) == 40);
+static_assert(sizeof(SynchronizationRecord) == 40);
 
-struct EventRecord {
-  Kind kind;
+struct CudaEventRecord {
+  ActivityKind kind;
   std::uint32_t correlation;
   std::uint32_t context;
   std::uint32_t stream;
   std::uint32_t event;
   std::uint32_t padding;
 };
-static_assert(sizeof(EventRecord) == 24);
+static_assert(sizeof(CudaEventRecord) == 24);
 
 struct MarkerRecord {
-  Kind kind;
+  ActivityKind kind;
   std::uint32_t flags;
   std::uint64_t timestamp;
   std::uint32_t id;

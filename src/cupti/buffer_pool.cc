@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <limits>
 
 namespace tbtrace::cupti {
 
@@ -21,14 +20,33 @@ BufferPool::~BufferPool() {
   for (std::uint8_t* buffer : ready_) std::free(buffer);
 }
 
-void BufferPool::set_never_empty(bool never_empty) {
+void BufferPool::set_most_buffers(std::size_t most_buffers) {
   const std::lock_guard lock(mutex_);
-  limits_.never_empty = never_empty;
+  limits_.most_buffers = most_buffers;
+  free_surplus();
+}
+
+void BufferPool::free_surplus() {
+  while (made_ > limits_.most_buffers && !ready_.empty()) {
+    std::free(ready_.back());
+    ready_.pop_back();
+    --made_;
+  }
+}
+
+/// So that give() needs no memory.
+void BufferPool::make_room() {
+  if (ready_.capacity() <= made_) ready_.reserve(2 * made_ + 8);
+}
+
+std::size_t BufferPool::most_scraps() const {
+  return std::max<std::size_t>(1, limits_.most_buffers * limits_.buffer_bytes / kScrapBytes);
 }
 
 void BufferPool::reserve(std::size_t count) {
   const std::lock_guard lock(mutex_);
   while (ready_.size() < count && made_ < limits_.most_buffers) {
+    make_room();
     std::uint8_t* const buffer = new_buffer(limits_.buffer_bytes);
     if (buffer == nullptr) return;
     // calloc() may hand out pages that are not there yet.
@@ -40,51 +58,51 @@ void BufferPool::reserve(std::size_t count) {
   }
 }
 
-std::uint8_t* BufferPool::take() noexcept try {
+BufferPool::Taken BufferPool::take() noexcept try {
   const std::lock_guard lock(mutex_);
-  const bool beyond = ready_.empty() && made_ >= limits_.most_buffers;
-  if (beyond && !limits_.never_empty) return nullptr;
-  const auto flight = flights_.emplace(nullptr, Flight{}).first;  // its memory, before a buffer's
+  const bool is_scrap = ready_.empty() && made_ >= limits_.most_buffers;
+  if (is_scrap && (!limits_.never_empty || scraps_ >= most_scraps())) return {};
+  const std::size_t bytes = is_scrap ? kScrapBytes : limits_.buffer_bytes;
+  make_room();
+  const auto flight =
+      in_flight_.emplace(nullptr, InFlight{}).first;  // its memory, before a buffer's
   std::uint8_t* buffer = nullptr;
   if (!ready_.empty()) {
     buffer = ready_.back();
     ready_.pop_back();
-  } else if ((buffer = new_buffer(limits_.buffer_bytes)) != nullptr) {
-    ++(beyond ? beyond_ : made_);
+  } else if ((buffer = new_buffer(bytes)) != nullptr) {
+    ++(is_scrap ? scraps_ : made_);
   }
-  auto node = flights_.extract(flight);
-  if (buffer == nullptr) return nullptr;
+  auto node = in_flight_.extract(flight);
+  if (buffer == nullptr) return {};
   node.key() = buffer;
-  node.mapped() = {.number = ++taken_, .beyond_the_limit = beyond};
-  flights_.insert(std::move(node));
-  return buffer;
+  node.mapped() = {.number = ++taken_, .is_scrap = is_scrap};
+  in_flight_.insert(std::move(node));
+  return {.buffer = buffer, .bytes = bytes};
 } catch (const std::exception&) {
-  return nullptr;
+  return {};
 }
 
 BufferPool::Back BufferPool::came_back(const std::uint8_t* buffer) noexcept {
   const std::lock_guard lock(mutex_);
-  const auto flight = flights_.find(buffer);
-  if (flight == flights_.end()) return Back::foreign;
-  const bool beyond = flight->second.beyond_the_limit;
-  flights_.erase(flight);
-  return beyond ? Back::beyond_the_limit : Back::mine;
+  const auto flight = in_flight_.find(buffer);
+  if (flight == in_flight_.end()) return Back::foreign;
+  const bool is_scrap = flight->second.is_scrap;
+  in_flight_.erase(flight);
+  return is_scrap ? Back::scrap : Back::mine;
 }
 
-void BufferPool::give(std::uint8_t* buffer, std::size_t used) noexcept {
+void BufferPool::give(std::uint8_t* buffer, std::size_t used, Back back) noexcept {
+  if (back == Back::scrap) {
+    std::free(buffer);
+    const std::lock_guard lock(mutex_);
+    --scraps_;
+    return;
+  }
   std::memset(buffer, 0, std::min(used, limits_.buffer_bytes));
   const std::lock_guard lock(mutex_);
-  try {
-    if (beyond_ > 0) {
-      --beyond_;
-    } else {
-      ready_.push_back(buffer);
-      return;
-    }
-  } catch (const std::exception&) {
-    --made_;
-  }
-  std::free(buffer);
+  ready_.push_back(buffer);  // within the capacity that take() or reserve() made
+  free_surplus();
 }
 
 std::uint64_t BufferPool::taken() const {
@@ -92,25 +110,31 @@ std::uint64_t BufferPool::taken() const {
   return taken_;
 }
 
-std::size_t BufferPool::in_flight(std::uint64_t taken) const {
+std::size_t BufferPool::in_flight(std::uint64_t first, std::uint64_t last) const {
   const std::lock_guard lock(mutex_);
   return static_cast<std::size_t>(
-      std::count_if(flights_.begin(), flights_.end(),
-                    [&](const auto& flight) { return flight.second.number <= taken; }));
+      std::count_if(in_flight_.begin(), in_flight_.end(), [&](const auto& flight) {
+        return flight.second.number > first && flight.second.number <= last;
+      }));
 }
 
-void BufferPool::write_off(std::uint64_t taken) {
+void BufferPool::write_off(std::uint64_t last) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(flights_, [&](const auto& flight) {
-    if (flight.second.number > taken) return false;
-    --(flight.second.beyond_the_limit ? beyond_ : made_);
+  std::erase_if(in_flight_, [&](const auto& flight) {
+    if (flight.second.number > last) return false;
+    --(flight.second.is_scrap ? scraps_ : made_);
     return true;
   });
 }
 
 std::size_t BufferPool::bytes() const {
   const std::lock_guard lock(mutex_);
-  return (made_ + beyond_) * limits_.buffer_bytes;
+  return made_ * limits_.buffer_bytes + scraps_ * kScrapBytes;
+}
+
+std::size_t BufferPool::count() const {
+  const std::lock_guard lock(mutex_);
+  return made_ + scraps_;
 }
 
 }  // namespace tbtrace::cupti

@@ -1,7 +1,8 @@
-// Buffers for CUPTI to write records into: zeroed before they are asked for, at most so many.
+// Buffers for CUPTI to write records into: zeroed before they are asked for, limited in number.
 // Owns them all and never frees one that CUPTI has, since it may write at any time, also when
 // tracing has ended. Any thread; taking and giving are short.
-// No memory, or no room under the limit: no buffer, and CUPTI counts what it drops.
+// If there is no memory, or no room under the limit, there is no buffer, and CUPTI counts the
+// records that it drops.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +18,20 @@ class BufferPool {
  public:
   struct Limits {
     std::size_t buffer_bytes = std::size_t{512} << 10;
-    std::size_t most_buffers = 128;
-    /// Before CUDA 12.9 CUPTI crashes without a buffer, so there is one beyond the limit, whose
-    /// records are lost.
+    std::size_t most_buffers = 512;
+    /// CUPTI before CUDA 12.9 crashes if a request gets no buffer. It then gets a scrap buffer: a
+    /// small one beyond the limit, whose records are lost. Scraps together take at most as much
+    /// memory as the other buffers may.
     bool never_empty = false;
   };
+  static constexpr std::size_t kScrapBytes = 8192;
+
+  /// A buffer and its size; null if there is none.
+  struct Taken {
+    std::uint8_t* buffer = nullptr;
+    std::size_t bytes = 0;
+  };
+  enum class Back : std::uint8_t { mine, scrap, foreign };
 
   explicit BufferPool(Limits limits) : limits_(limits) {}
   BufferPool(const BufferPool&) = delete;
@@ -29,41 +39,44 @@ class BufferPool {
   ~BufferPool();
 
   std::size_t buffer_bytes() const { return limits_.buffer_bytes; }
-  /// Of the next buffers.
-  void set_never_empty(bool never_empty);
-  /// Has so many buffers ready whose pages are there.
+  /// Applies to the next buffers. Those beyond a smaller limit are freed when they come back.
+  void set_most_buffers(std::size_t most_buffers);
+  /// Makes `count` buffers ready, with their pages in memory.
   void reserve(std::size_t count);
 
-  /// Null: none is to be had.
-  std::uint8_t* take() noexcept;
-
-  enum class Back : std::uint8_t { mine, beyond_the_limit, foreign };
-  /// CUPTI has done with the buffer. It is not in the pool yet.
+  Taken take() noexcept;
+  /// CUPTI is done with the buffer, which the caller may read until give().
   Back came_back(const std::uint8_t* buffer) noexcept;
-  /// For the next take(): `used` bytes of it are zeroed again.
-  void give(std::uint8_t* buffer, std::size_t used) noexcept;
+  /// Returns a buffer that came back. `used` bytes of it are zeroed again; a scrap is freed.
+  void give(std::uint8_t* buffer, std::size_t used, Back back = Back::mine) noexcept;
 
-  /// Buffers that were taken so far. Each take() has the next number, from 1 on.
+  /// Buffers taken so far. Each take() has the next number, from 1 on.
   std::uint64_t taken() const;
-  /// How many of those that CUPTI has were among the first `taken`.
-  std::size_t in_flight(std::uint64_t taken) const;
-  /// Gives those up: they may come back or not, and are not used again.
-  void write_off(std::uint64_t taken);
+  /// How many buffers CUPTI has whose numbers are after `first` and up to `last`.
+  std::size_t in_flight(std::uint64_t first, std::uint64_t last) const;
+  /// Gives up the buffers with numbers up to `last`: they may come back or not, and are not used
+  /// again.
+  void write_off(std::uint64_t last);
   std::size_t bytes() const;  ///< of all buffers
+  std::size_t count() const;  ///< buffers that exist, scraps included
 
  private:
-  struct Flight {
-    std::uint64_t number;
-    bool beyond_the_limit;
+  struct InFlight {
+    std::uint64_t number = 0;
+    bool is_scrap = false;
   };
 
+  std::size_t most_scraps() const;
+  void make_room();
+  void free_surplus();
+
   Limits limits_;
-  mutable std::mutex mutex_;  // what follows
+  mutable std::mutex mutex_;  // what follows, and limits_.most_buffers
   std::vector<std::uint8_t*> ready_;
-  std::unordered_map<const std::uint8_t*, Flight> flights_;
+  std::unordered_map<const std::uint8_t*, InFlight> in_flight_;
   std::uint64_t taken_ = 0;
-  std::size_t made_ = 0;    // within the limit
-  std::size_t beyond_ = 0;  // those that are now
+  std::size_t made_ = 0;  // without scraps
+  std::size_t scraps_ = 0;
 };
 
 }  // namespace tbtrace::cupti

@@ -9,14 +9,20 @@ namespace {
 
 using recorder::CallLibrary;
 
-// Beginnings of names. Queries, which programs make all the time, are none of them.
-constexpr std::array<std::string_view, 16> kRuntimeNames = {"cudaLaunch",
+// Beginnings of names. Queries, which programs make all the time, are left out. CUDA 13's compiler
+// launches kernels with `__cudaLaunchKernel`.
+constexpr std::array<std::string_view, 23> kRuntimeNames = {"cudaLaunch",
+                                                            "__cudaLaunchKernel",
                                                             "cudaGraphLaunch",
+                                                            "cudaGraphInstantiate",
+                                                            "cudaGraphUpload",
+                                                            "cudaGraphExecUpdate",
                                                             "cudaMemcpy",
                                                             "cudaMemset",
                                                             "cudaMemPrefetch",
                                                             "cudaStreamSynchronize",
                                                             "cudaStreamWait",
+                                                            "cudaStreamCreate",
                                                             "cudaEventSynchronize",
                                                             "cudaEventRecord",
                                                             "cudaDeviceSynchronize",
@@ -25,15 +31,22 @@ constexpr std::array<std::string_view, 16> kRuntimeNames = {"cudaLaunch",
                                                             "cudaFree",
                                                             "cudaHostAlloc",
                                                             "cudaHostRegister",
-                                                            "cudaHostUnregister"};
-// Made by compilers of kernels, by libraries, and for LibTorch's expandable segments.
-constexpr std::array<std::string_view, 15> kDriverNames = {"cuLaunch",
+                                                            "cudaHostUnregister",
+                                                            "cudaLibraryLoad",
+                                                            "cudaLibraryUnload"};
+// Made by compilers of kernels, by libraries, for LibTorch's expandable segments, and when a
+// module's code is loaded at its first launch.
+constexpr std::array<std::string_view, 26> kDriverNames = {"cuLaunch",
                                                            "cuGraphLaunch",
+                                                           "cuGraphInstantiate",
+                                                           "cuGraphUpload",
+                                                           "cuGraphExecUpdate",
                                                            "cuMemcpy",
                                                            "cuMemset",
                                                            "cuMemPrefetch",
                                                            "cuStreamSynchronize",
                                                            "cuStreamWait",
+                                                           "cuStreamCreate",
                                                            "cuEventSynchronize",
                                                            "cuCtxSynchronize",
                                                            "cuMemCreate",
@@ -41,7 +54,14 @@ constexpr std::array<std::string_view, 15> kDriverNames = {"cuLaunch",
                                                            "cuMemUnmap",
                                                            "cuMemRelease",
                                                            "cuMemExportToShareableHandle",
-                                                           "cuMemImportFromShareableHandle"};
+                                                           "cuMemImportFromShareableHandle",
+                                                           "cuModuleLoad",
+                                                           "cuModuleUnload",
+                                                           "cuLibraryLoad",
+                                                           "cuLibraryUnload",
+                                                           "cuLinkAdd",
+                                                           "cuLinkComplete",
+                                                           "cuFuncLoad"};
 
 constexpr std::uint32_t kMostNumbers = 4096;
 
@@ -67,13 +87,13 @@ bool is_chosen(CallLibrary library, std::string_view name) {
 Calls::Calls(const CuptiLibrary& cupti) {
   for (const CallLibrary library : {CallLibrary::runtime, CallLibrary::driver}) {
     const int domain = library == CallLibrary::runtime ? kRuntimeDomain : kDriverDomain;
-    std::vector<std::string>& names = names_[static_cast<std::size_t>(library)];
+    std::vector<Function>& functions = functions_[static_cast<std::size_t>(library)];
     for (std::uint32_t number = 1; number < kMostNumbers; ++number) {
       const char* name = nullptr;
-      if (cupti.callback_name(domain, number, &name) != answers::kDone || name == nullptr) continue;
-      if (!is_chosen(library, name)) continue;
-      names.resize(number + 1);
-      names.back() = call_name(name);
+      if (cupti.callback_name(domain, number, &name) != results::kSuccess || name == nullptr)
+        continue;
+      functions.resize(number + 1);
+      functions.back() = {.name = call_name(name), .is_chosen = is_chosen(library, name)};
     }
   }
 }

@@ -1,5 +1,6 @@
-// Which calls of CUDA are recorded, and what they are called: those that give devices work, wait
-// for them, or get memory. Their numbers differ between releases; their names tell.
+// CUDA's functions by the numbers that CUPTI has for them, and which of their calls are recorded:
+// those that launch, copy, synchronize, get memory, load code, and make graphs and streams.
+// Numbers differ between releases, so functions are chosen by name.
 // Owns its texts. Immutable, so any thread may read it.
 #pragma once
 
@@ -18,20 +19,25 @@ namespace tbtrace::cupti {
 /// `_ptsz` or `_ptds`, of a thread's own default stream, keeps that.
 std::string call_name(std::string_view name);
 
-/// Whether a call of this name is recorded.
+/// Whether calls of the function of this name are recorded if not all are.
 bool is_chosen(recorder::CallLibrary library, std::string_view name);
 
 class Calls {
  public:
+  struct Function {
+    std::string name;  ///< empty: CUPTI has no function of this number
+    bool is_chosen = false;
+  };
+
   explicit Calls(const CuptiLibrary& cupti);
 
-  /// The names of the chosen calls by number; empty: not chosen.
-  const std::vector<std::string>& names(recorder::CallLibrary library) const {
-    return names_[static_cast<std::size_t>(library)];
+  /// By number.
+  const std::vector<Function>& functions(recorder::CallLibrary library) const {
+    return functions_[static_cast<std::size_t>(library)];
   }
 
  private:
-  std::array<std::vector<std::string>, 2> names_;
+  std::array<std::vector<Function>, 2> functions_;
 };
 
 }  // namespace tbtrace::cupti

@@ -1,7 +1,6 @@
-// The clock that CUPTI's records are in: the recorder's own, as the nanoseconds that CUPTI wants.
-// Constants of the process. Any thread.
-// CUPTI takes one clock for the life of the process: to set it anew makes it give some records in
-// its own (pytorch#192021).
+// The clock of CUPTI's records: the recorder's ticks as nanoseconds, which CUPTI asks for. Any
+// thread. It should be registered once per process: each further time makes some releases return
+// records in CUPTI's own clock (pytorch#192021).
 #pragma once
 
 #include <cstdint>

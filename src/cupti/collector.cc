@@ -1,44 +1,29 @@
 #include "cupti/collector.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdlib>
+#include <new>
+#include <system_error>
+#include <unordered_set>
 #include <utility>
 
 #include <unistd.h>
 
-#include "cupti/clock.h"
-#include "cupti/refusal.h"
 #include "recorder/ticks.h"
 
 namespace tbtrace::cupti {
 
 namespace {
 
-using recorder::CallLibrary;
 using recorder::DeviceActivity;
 
-constexpr std::array<Kind, 3> kWorks = {Kind::kernel, Kind::copy, Kind::set};
-constexpr std::array<Kind, 4> kExtras = {Kind::wait, Kind::overhead, Kind::marker, Kind::external};
+constexpr std::chrono::milliseconds kLook{10};  // for buffers that are missing
 
-constexpr std::chrono::milliseconds kLook{10};  // after buffers that are missing
+constexpr std::size_t kKeptBuffers = 128;  // while nothing is recorded
 
 constexpr const char* kForked =
-    "GPUs cannot be recorded in a process that was forked from one that recorded them; begin "
-    "there with exec()";
-
-std::string_view name_of(Kind kind) {
-  switch (kind) {
-    case Kind::wait:
-      return "synchronization events";
-    case Kind::overhead:
-      return "CUPTI's overhead";
-    case Kind::marker:
-      return "NVTX ranges";
-    default:
-      return "operators' ids";
-  }
-}
+    "GPUs cannot be recorded in a process that was forked from one that recorded them; call exec() "
+    "in the child";
+constexpr const char* kEnding = "the program is ending";
 
 recorder::PendingDeviceActivity ready(DeviceActivity activity) {
   std::promise<std::shared_ptr<const DeviceActivity>> promise;
@@ -46,35 +31,62 @@ recorder::PendingDeviceActivity ready(DeviceActivity activity) {
   return promise.get_future().share();
 }
 
+/// Whether the API call of at least one kernel, memcpy or memset is there; true without any.
+bool has_linked_work(const DeviceActivity& activity) {
+  const std::size_t works = activity.works.size();
+  // Nearly always the first that is looked at has its call.
+  constexpr std::size_t kMostSamples = 4;
+  const std::size_t samples = std::min(works, kMostSamples);
+  for (std::size_t sample = 0; sample < samples; ++sample) {
+    const std::uint32_t correlation = activity.works.correlation(works * sample / samples);
+    if (std::any_of(activity.calls.begin(), activity.calls.end(),
+                    [&](const auto& call) { return call.correlation == correlation; })) {
+      return true;
+    }
+  }
+  if (samples == works) return works == 0;
+  std::unordered_set<std::uint32_t> called;
+  for (const recorder::DeviceCall& call : activity.calls) called.insert(call.correlation);
+  for (std::size_t row = 0; row < works; ++row) {
+    if (called.contains(activity.works.correlation(row))) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Collector::Collector(CuptiLibrary cupti, DriverLibrary driver, CollectorSettings settings)
     : cupti_(std::move(cupti)),
       driver_(std::move(driver)),
-      settings_(settings),
+      settings_(std::move(settings)),
       process_(::getpid()),
       calls_(cupti_),
-      stream_(cupti_, settings.buffers, [this] {
-        const std::lock_guard lock(mutex_);
-        buffers_came_ = true;
-        changed_.notify_one();
-      }) {}
+      stream_(cupti_, settings_.buffers,
+              [this] {
+                const std::lock_guard lock(mutex_);
+                buffers_came_ = true;
+                changed_.notify_one();
+              }),
+      tracing_(cupti_, driver_, calls_, stream_),
+      detachment_(cupti_, [this] { detach_now(); }) {}
 
 Collector::~Collector() {
   shut_down();
   if (::getpid() != process_) return;
   const std::lock_guard control(control_);
-  stop_unwanted();
+  tracing_.stop();
 }
 
 void Collector::shut_down() {
   if (::getpid() != process_) return;  // the thread is the parent's
+  std::thread thread;
   {
     const std::lock_guard lock(mutex_);
     is_ending_ = true;
+    thread = std::move(thread_);
     changed_.notify_one();
   }
-  if (thread_.joinable()) thread_.join();
+  if (thread.joinable()) thread.join();
 }
 
 // Sessions.
@@ -83,26 +95,79 @@ Result<std::unique_ptr<Collector::Session>> Collector::begin(const SessionOption
   if (::getpid() != process_) return Status(StatusCode::check_failed, kForked);
   std::unique_ptr<Session> session(new Session(*this, options));
   const std::lock_guard control(control_);
-  if (Status status = set_up(); !status.ok()) return status;
-  if (sessions_.empty() && !has_our_clock()) {
-    if (Status status = set_clock(); !status.ok()) return status;
-  }
-  // At each beginning: another profiler may have put its callbacks into their place.
-  if (const Answer answer = stream_.connect(); answer != answers::kDone) {
-    return refused("cuptiActivityRegisterCallbacks", answer);
-  }
+  session->is_begun_ = false;
+  detachment_.cancel();
+  sessions_.reserve(sessions_.size() + 1);
   {
     const std::lock_guard lock(mutex_);
-    if (is_ending_) return Status(StatusCode::check_failed, "the program is ending");
-    if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+    if (is_ending_) return Status(StatusCode::check_failed, kEnding);
+    recording_.reserve(recording_.size() + 1);
+  }
+  Status status = tracing_.attach();
+  if (status.ok()) status = tracing_.enable(wanted() | options.extras, session->shortcoming_);
+  if (status.ok()) status = start_thread();
+  if (!status.ok()) {
+    if (sessions_.empty()) {
+      tracing_.stop();
+    } else {
+      tracing_.keep(wanted());
+    }
+    return status;
   }
   sessions_.push_back(session.get());
-  Status status = start_what_is_wanted(session->shortcoming_);
-  if (status.ok()) return session;
-  std::erase(sessions_, session.get());
-  session->is_begun_ = false;
-  stop_unwanted();
-  return status;
+  session->is_begun_ = true;
+  apply_buffer_limit();
+  const std::lock_guard lock(mutex_);
+  if (!options.is_idle) recording_.push_back(session.get());
+  changed_.notify_one();
+  return session;
+}
+
+Status Collector::check() {
+  if (::getpid() != process_) return {StatusCode::check_failed, kForked};
+  const std::lock_guard control(control_);
+  return tracing_.check();
+}
+
+/// Requires control_. The thread ends only while control_ is held, so it lives on if it runs.
+Status Collector::start_thread() {
+  std::thread ended;
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_ending_) return {StatusCode::check_failed, kEnding};
+    if (is_running_) return {};
+    ended = std::move(thread_);
+  }
+  if (ended.joinable()) ended.join();
+  const std::lock_guard lock(mutex_);
+  if (is_ending_) return {StatusCode::check_failed, kEnding};
+  try {
+    thread_ = settings_.start_thread ? settings_.start_thread([this] { run(); })
+                                     : std::thread([this] { run(); });
+  } catch (const std::system_error& error) {
+    return {StatusCode::check_failed,
+            std::string("the thread that collects the GPU's records cannot be started (") +
+                error.what() +
+                "); allow the process more threads (RLIMIT_NPROC, or pids.max of its container)"};
+  }
+  is_running_ = true;
+  return {};
+}
+
+Extras Collector::wanted() const {
+  Extras extras;
+  for (const Session* session : sessions_) extras = extras | session->options_.extras;
+  return extras;
+}
+
+void Collector::apply_buffer_limit() {
+  std::size_t most = settings_.buffers.most_buffers;
+  std::size_t chosen = 0;
+  for (const Session* session : sessions_) {
+    chosen = std::max(chosen, session->options_.most_buffer_bytes);
+  }
+  if (chosen > 0) most = std::max<std::size_t>(1, chosen / settings_.buffers.buffer_bytes);
+  stream_.pool().set_most_buffers(most);
 }
 
 Collector::Session::~Session() {
@@ -110,173 +175,81 @@ Collector::Session::~Session() {
 }
 
 void Collector::Session::begin_window() {
-  window_ = std::make_shared<WindowRows>(collector_.calls_, recorder::ticks());
+  is_paused_ = false;
+  window_ =
+      std::make_shared<WindowRows>(collector_.calls_, recorder::ticks(), options_.extras.all_calls);
   collector_.stream_.open(window_);
 }
 
+void Collector::Session::pause_window() {
+  if (is_paused_) return;
+  if (options_.wait_for_device) collector_.driver_.synchronize();
+  window_->pause();
+  is_paused_ = true;
+}
+
+void Collector::Session::resume_window() {
+  if (!is_paused_) return;
+  if (options_.wait_for_device) collector_.driver_.synchronize();
+  window_->resume();
+  is_paused_ = false;
+}
+
 recorder::PendingDeviceActivity Collector::Session::end_window() {
-  return collector_.end_window(std::exchange(window_, nullptr), options_);
+  return collector_.end_window(*this);
 }
 
 void Collector::end(const Session& session) {
   if (::getpid() != process_) return;
-  {
-    const std::lock_guard control(control_);
-    std::erase(sessions_, &session);
-  }
   if (session.window_ != nullptr) stream_.close(session.window_);
+  const std::lock_guard control(control_);
+  std::erase(sessions_, &session);
+  if (session.options_.detach_at_end) detaches_ = true;
+  if (!sessions_.empty()) apply_buffer_limit();
   const std::lock_guard lock(mutex_);
+  std::erase(recording_, &session);
   session_ended_ = true;
   changed_.notify_one();
 }
 
-recorder::PendingDeviceActivity Collector::end_window(std::shared_ptr<WindowRows> window,
-                                                      const SessionOptions& options) {
-  if (::getpid() != process_) return ready({.problem = kForked});
-  if (options.wait_for_device) driver_.synchronize();
-  window->end(recorder::ticks());
-  const std::uint64_t taken = stream_.pool().taken();
-  cupti_.flush_all(0);
-  Ending ending{.window = std::move(window), .buffers = taken, .since = Clock::now(), .result = {}};
-  recorder::PendingDeviceActivity result = ending.result.get_future().share();
-  const std::lock_guard lock(mutex_);
-  if (is_ending_) {
-    // The thread that decodes has ended with the program.
-    stream_.close(ending.window);
-    finish(ending, "the program ended before the GPU's records had come");
-    return result;
+recorder::PendingDeviceActivity Collector::end_window(Session& session) {
+  EndedWindow window;
+  window.rows = std::exchange(session.window_, nullptr);
+  recorder::PendingDeviceActivity result = window.result.get_future().share();
+  session.problem_ = window.problem.get_future().share();
+  if (::getpid() != process_) {
+    window.problem.set_value(kForked);
+    return ready({.problem = kForked});
   }
-  endings_.push_back(std::move(ending));
-  changed_.notify_one();
+  const SessionOptions& options = session.options_;
+  window.session = &session;
+  window.shortcoming = session.shortcoming_;
+  if (options.wait_for_device) driver_.synchronize();
+  window.rows->end(recorder::ticks());
+  window.is_taken_over = tracing_.is_taken_over();
+  window.buffers = stream_.pool().taken();
+  window.give_up_at = Clock::now() + options.patience;
+  cupti_.flush_all(0);
+  if (hand_over(window)) return result;
+  // The thread that decodes has ended with the program.
+  stream_.drain();
+  stream_.close(window.rows);
+  const bool is_whole = stream_.pool().in_flight(0, window.buffers) == 0;
+  finish(window, is_whole ? "" : "the program ended before CUPTI had returned all records");
   return result;
 }
 
-// What CUPTI is told; control_ is held.
-
-Status Collector::refused(const char* call, Answer answer) const {
-  return {StatusCode::check_failed, refusal(cupti_, call, answer)};
-}
-
-Status Collector::set_up() {
-  if (is_set_up_) return {};
-  if (Status status = check_versions(cupti_, driver_); !status.ok()) return status;
-  if (!stream_.understands({Kind::kernel, Kind::copy, Kind::set, Kind::runtime})) {
-    return {StatusCode::check_failed,
-            "the CUPTI in use (" + cupti_.path +
-                ") writes records of another form than those of CUDA 11.6 and later; use a "
-                "LibTorch built for a later CUDA"};
+/// To the thread. False if it has ended, or there is no memory for that: the window is unchanged.
+bool Collector::hand_over(EndedWindow& window) {
+  const std::lock_guard lock(mutex_);
+  if (is_ending_) return false;
+  try {
+    ended_.push_back(std::move(window));
+  } catch (const std::bad_alloc&) {
+    return false;
   }
-  if (const Answer answer = cupti_.set_thread_id_type(kSystemThreadIds); answer != answers::kDone) {
-    return refused("cuptiSetThreadIdType", answer);
-  }
-  // Both only save time, and CUPTI before CUDA 12.3 does not know the second.
-  for (const int attribute : {kZeroedOutBuffers, kPerThreadBuffers}) {
-    std::uint8_t on = 1;
-    std::size_t size = sizeof on;
-    static_cast<void>(cupti_.set_attribute(attribute, &size, &on));
-  }
-  clock_ns();  // measures the clock, now and not at the first record
-  if (Status status = set_clock(); !status.ok()) return status;
-  is_set_up_ = true;
-  return {};
-}
-
-Status Collector::set_clock() {
-  const Answer answer = cupti_.register_timestamp(clock_ns);
-  if (answer == answers::kDone) return {};
-  return refused("cuptiActivityRegisterTimestampCallback", answer);
-}
-
-/// Whether CUPTI's records are in our clock. Kineto sets its own each time that it begins.
-bool Collector::has_our_clock() const {
-  constexpr std::uint64_t kApart = 1'000'000'000;
-  std::uint64_t theirs = 0;
-  if (cupti_.get_timestamp == nullptr || cupti_.get_timestamp(&theirs) != answers::kDone) {
-    return true;  // nobody knows
-  }
-  const std::uint64_t ours = clock_ns();
-  return (theirs > ours ? theirs - ours : ours - theirs) < kApart;
-}
-
-bool Collector::is_wanted(Kind kind) const {
-  return std::any_of(sessions_.begin(), sessions_.end(), [&](const Session* session) {
-    switch (kind) {
-      case Kind::wait:
-        return session->options_.waits;
-      case Kind::overhead:
-        return session->options_.overhead;
-      case Kind::marker:
-        return session->options_.markers;
-      case Kind::external:
-        return session->options_.operator_ids;
-      default:
-        return true;
-    }
-  });
-}
-
-Status Collector::start_what_is_wanted(std::string& shortcoming) {
-  const auto start = [&](Kind kind) {
-    if (std::count(on_.begin(), on_.end(), kind) > 0) return answers::kDone;
-    const Answer answer = cupti_.enable(kind);
-    if (answer == answers::kDone) on_.push_back(kind);
-    return answer;
-  };
-  if (!calls_on_) {
-    if (const Answer answer = set_calls(true); answer != answers::kDone) {
-      set_calls(false);
-      return refused("cuptiActivityEnable", answer);
-    }
-    calls_on_ = true;
-  }
-  for (const Kind kind : kWorks) {
-    if (const Answer answer = start(kind); answer != answers::kDone) {
-      return refused("cuptiActivityEnable", answer);
-    }
-  }
-  for (const Kind kind : kExtras) {
-    if (!is_wanted(kind)) continue;
-    const Answer answer = stream_.understands({kind}) ? start(kind) : answers::kInvalidKind;
-    if (answer == answers::kDone) continue;
-    if (!shortcoming.empty()) shortcoming += "; ";
-    shortcoming += std::string(name_of(kind)) +
-                   " are not recorded: " + refusal(cupti_, "cuptiActivityEnable", answer);
-  }
-  return {};
-}
-
-void Collector::stop_unwanted() {
-  if (sessions_.empty() && calls_on_) {
-    set_calls(false);
-    calls_on_ = false;
-  }
-  std::erase_if(on_, [&](Kind kind) {
-    if (is_wanted(kind)) return false;
-    static_cast<void>(cupti_.disable(kind));
-    return true;
-  });
-}
-
-/// Only the chosen calls where CUPTI can choose, all of them otherwise. The first failure.
-Answer Collector::set_calls(bool on) {
-  Answer first_failure = answers::kDone;
-  const auto keep = [&](Answer answer) {
-    if (first_failure == answers::kDone) first_failure = answer;
-  };
-  for (const CallLibrary library : {CallLibrary::runtime, CallLibrary::driver}) {
-    const bool is_runtime = library == CallLibrary::runtime;
-    auto* const choose = is_runtime ? cupti_.enable_runtime_call : cupti_.enable_driver_call;
-    if (choose == nullptr) {
-      const Kind kind = is_runtime ? Kind::runtime : Kind::driver;
-      keep(on ? cupti_.enable(kind) : cupti_.disable(kind));
-      continue;
-    }
-    const std::vector<std::string>& names = calls_.names(library);
-    for (std::uint32_t number = 0; number < names.size(); ++number) {
-      if (!names[number].empty()) keep(choose(number, on ? 1 : 0));
-    }
-  }
-  return first_failure;
+  changed_.notify_one();
+  return true;
 }
 
 // The collector's thread.
@@ -288,121 +261,155 @@ void Collector::run() {
     try {
       stream_.drain();
       if (is_last || Clock::now() - last_flush_ >= settings_.flush_period) flush(0);
-      if (finish_windows(is_last)) {
-        const std::lock_guard control(control_);
-        stop_unwanted();
-      }
+      const bool all_finished = finish_windows(is_last);
+      if (is_last || (all_finished && may_rest_ && rest())) return;
     } catch (const std::exception&) {
-      // No memory: what it was for is lost and counted, or tried again.
+      // No memory: records that it was for are lost and counted, everything else is tried again.
+      if (is_last) return;
     }
-    if (is_last) return;
   }
 }
 
-/// Until there is something to do. Whether it is the last time.
+/// Returns when there is something to do: whether it is the last time.
 bool Collector::wait() {
   std::unique_lock lock(mutex_);
-  const auto until = endings_.empty() ? last_flush_ + settings_.flush_period : Clock::now() + kLook;
-  const std::size_t endings = endings_.size();
+  const auto until = ended_.empty() ? last_flush_ + settings_.flush_period : Clock::now() + kLook;
+  const std::size_t ended = ended_.size();
   changed_.wait_until(lock, until, [&] {
-    return buffers_came_ || session_ended_ || is_ending_ || endings_.size() != endings;
+    return buffers_came_ || session_ended_ || is_ending_ || ended_.size() != ended;
   });
   buffers_came_ = false;
+  may_rest_ = may_rest_ || session_ended_;
   session_ended_ = false;
   return is_ending_;
 }
 
+/// Switches off what nobody wants any more. Whether nothing is left to do, so the thread ends.
+bool Collector::rest() {
+  const std::lock_guard control(control_);
+  if (!sessions_.empty()) {
+    tracing_.keep(wanted());
+    may_rest_ = false;
+    return false;
+  }
+  {
+    // Without sessions, no window can be added from here on.
+    const std::lock_guard lock(mutex_);
+    if (!ended_.empty()) return false;
+  }
+  if (tracing_.is_on()) flush(0);
+  tracing_.stop();
+  // Buffers of a long or busy recording are not kept for the next one.
+  stream_.pool().set_most_buffers(std::min(kKeptBuffers, settings_.buffers.most_buffers));
+  stream_.pool().set_most_buffers(settings_.buffers.most_buffers);
+  if (detaches_) {
+    flush(kFlushForced);
+    detachment_.request();
+    detaches_ = false;
+  }
+  may_rest_ = false;
+  const std::lock_guard lock(mutex_);
+  is_running_ = false;
+  return true;
+}
+
+/// At the exit of a CUDA call of the program.
+void Collector::detach_now() {
+  const std::unique_lock control(control_, std::try_to_lock);
+  if (!control.owns_lock() || !detachment_.is_requested() || !sessions_.empty()) return;
+  detachment_.finalize();
+  tracing_.forget();
+  stream_.pool().write_off(stream_.pool().taken());
+}
+
 void Collector::flush(std::uint32_t flag) {
   last_flush_ = Clock::now();
-  if (!is_set_up_) return;
   static_cast<void>(cupti_.flush_all(flag));
   std::size_t dropped = 0;
-  if (cupti_.dropped_records(nullptr, 0, &dropped) == answers::kDone && dropped > 0) {
+  if (cupti_.dropped_records(nullptr, 0, &dropped) == results::kSuccess && dropped > 0) {
     stream_.count_lost(dropped);
   }
   stream_.drain();
 }
 
-/// Those of which nothing is missing, or for which the patience is at its end. Whether that is all.
+/// Finishes the windows whose records are all there, and those that have waited long enough.
+/// Whether no window is left.
 bool Collector::finish_windows(bool is_last) {
   for (;;) {
-    Ending ending;
+    EndedWindow window;
     {
       const std::lock_guard lock(mutex_);
-      if (endings_.empty()) return true;
-      ending = std::move(endings_.front());
-      endings_.pop_front();
+      if (ended_.empty()) return true;
+      window = std::move(ended_.front());
+      ended_.pop_front();
     }
     flush(0);
+    const auto missing = [&] { return stream_.pool().in_flight(given_up_, window.buffers); };
     std::string problem;
-    if (stream_.pool().in_flight(ending.buffers) > 0) {
-      if (!is_last && Clock::now() - ending.since < settings_.patience) {
+    if (window.is_taken_over) {
+      problem =
+          "another profiler in this process, such as torch's, began while this was recorded and "
+          "has CUPTI's records since then; let only one record at a time";
+      stream_.pool().write_off(window.buffers);
+    } else if (missing() > 0) {
+      if (!is_last && Clock::now() < window.give_up_at) {
         const std::lock_guard lock(mutex_);
-        endings_.push_front(std::move(ending));
+        ended_.push_front(std::move(window));
         return false;
       }
-      flush(kFlushAll);
-      if (const std::size_t missing = stream_.pool().in_flight(ending.buffers); missing > 0) {
-        problem = "CUPTI did not give back " + std::to_string(missing) +
-                  " buffers of records, which another profiler in this process may have got; let "
-                  "only one record at a time";
-        stream_.pool().write_off(ending.buffers);
+      if (others_record(window)) {
+        // A forced flush would take the times from their kernels that still run.
+        if (const std::size_t buffers = missing(); buffers > 0) {
+          problem = "CUPTI held back " + std::to_string(buffers) +
+                    " buffers of records, since kernels in them still run; record while other "
+                    "threads launch less, or have tbtrace wait longer for the end of a window";
+        }
+      } else {
+        flush(kFlushForced);
+        if (const std::size_t buffers = missing(); buffers > 0) {
+          problem = "CUPTI did not give back " + std::to_string(buffers) +
+                    " buffers of records, which another profiler in this process may have got; let "
+                    "only one record at a time";
+          stream_.pool().write_off(window.buffers);
+        }
       }
+      given_up_ = std::max(given_up_, window.buffers);
     }
     stream_.drain();  // what came back since the flush
-    stream_.close(ending.window);
-    finish(ending, std::move(problem));
+    stream_.close(window.rows);
+    finish(window, std::move(problem));
   }
 }
 
-void Collector::finish(Ending& ending, std::string problem) {
+/// Whether records are collected for another session or window.
+bool Collector::others_record(const EndedWindow& window) {
+  if (stream_.open_windows() > 1) return true;
+  const std::lock_guard lock(mutex_);
+  return std::any_of(recording_.begin(), recording_.end(),
+                     [&](const Session* session) { return session != window.session; });
+}
+
+void Collector::finish(EndedWindow& window, std::string problem) {
   try {
-    DeviceActivity activity = ending.window->take();
+    DeviceActivity activity = window.rows->take();
     activity.devices = driver_.devices();
     activity.interface_version = cupti_.version;
     activity.driver_version = driver_.version();
     activity.runtime_version = runtime_version();
-    activity.problem = std::move(problem);
-    ending.result.set_value(std::make_shared<const DeviceActivity>(std::move(activity)));
+    if (problem.empty() && !has_linked_work(activity)) {
+      problem = "none of the " + std::to_string(activity.works.size()) +
+                " kernels, memcpys and memsets has its CUDA call, so they belong to no operator; "
+                "if they were not launched before the recording, another profiler in this process "
+                "has switched the calls off, or CUPTI and the driver do not fit together (update "
+                "the driver)";
+    }
+    window.problem.set_value(problem);
+    activity.problem = window.shortcoming;
+    if (!problem.empty()) activity.problem += (activity.problem.empty() ? "" : "; ") + problem;
+    window.result.set_value(std::make_shared<const DeviceActivity>(std::move(activity)));
   } catch (...) {
-    ending.result.set_exception(std::current_exception());
+    window.result.set_exception(std::current_exception());
   }
-}
-
-// The process's own.
-
-namespace {
-
-Result<Collector*> make_process_collector() {
-  Result<DriverLibrary> driver = DriverLibrary::open();
-  if (!driver.ok()) return driver.status();
-  Result<CuptiLibrary> cupti = open_cupti();
-  if (!cupti.ok()) return cupti.status();
-  // Never destroyed: CUPTI calls back while the program ends.
-  auto* const collector = new Collector(*std::move(cupti), *std::move(driver));
-  static Collector* const only = collector;
-  static_cast<void>(std::atexit([] { only->shut_down(); }));
-  return collector;
-}
-
-}  // namespace
-
-Result<Collector*> process_collector() {
-  static const auto& made = *new Result<Collector*>(make_process_collector());
-  return made;
-}
-
-void push_operator(std::uint64_t begin_ticks) {
-  const Result<Collector*> collector = process_collector();
-  if (!collector.ok()) return;
-  if (auto* const push = (*collector)->cupti().push_external_id) push(kOperatorIds, begin_ticks);
-}
-
-void pop_operator() {
-  const Result<Collector*> collector = process_collector();
-  if (!collector.ok()) return;
-  std::uint64_t last = 0;
-  if (auto* const pop = (*collector)->cupti().pop_external_id) pop(kOperatorIds, &last);
 }
 
 }  // namespace tbtrace::cupti

@@ -64,9 +64,14 @@ Result<CuptiLibrary> read_functions(void* handle) {
   required(cupti.dropped_records, "cuptiActivityGetNumDroppedRecords");
   optional(cupti.enable_runtime_call, "cuptiActivityEnableRuntimeApi");
   optional(cupti.enable_driver_call, "cuptiActivityEnableDriverApi");
+  optional(cupti.get_attribute, "cuptiActivityGetAttribute");
   optional(cupti.get_timestamp, "cuptiGetTimestamp");
   optional(cupti.push_external_id, "cuptiActivityPushExternalCorrelationId");
   optional(cupti.pop_external_id, "cuptiActivityPopExternalCorrelationId");
+  optional(cupti.subscribe, "cuptiSubscribe");
+  optional(cupti.unsubscribe, "cuptiUnsubscribe");
+  optional(cupti.enable_domain, "cuptiEnableDomain");
+  optional(cupti.finalize, "cuptiFinalize");
   cupti.path = path_of(reinterpret_cast<const void*>(cupti.get_version));
   if (!missing.empty()) {
     return Status(StatusCode::check_failed,
@@ -74,7 +79,7 @@ Result<CuptiLibrary> read_functions(void* handle) {
                       " has no function " + missing +
                       ", so it is older than CUDA 11.8; use a LibTorch built for a later CUDA");
   }
-  if (cupti.get_version(&cupti.version) != answers::kDone) cupti.version = 0;
+  if (cupti.get_version(&cupti.version) != results::kSuccess) cupti.version = 0;
   return cupti;
 }
 
@@ -93,10 +98,10 @@ std::string cupti_version_text(std::uint32_t cupti_version) {
   return "CUDA " + cuda + " (" + std::to_string(cupti_version) + ")";
 }
 
-std::string answer_text(const CuptiLibrary& cupti, Answer answer) {
+std::string result_text(const CuptiLibrary& cupti, ResultCode result) {
   const char* name = nullptr;
-  if (cupti.result_string(answer, &name) != answers::kDone || name == nullptr) name = "error";
-  return std::string(name) + " (" + std::to_string(answer) + ")";
+  if (cupti.result_string(result, &name) != results::kSuccess || name == nullptr) name = "error";
+  return std::string(name) + " (" + std::to_string(result) + ")";
 }
 
 Result<CuptiLibrary> open_cupti(const std::optional<std::string>& path) {

@@ -1,7 +1,7 @@
-// CUPTI's functions, from the copy that the program has or that is found beside it.
-// A library is never unloaded: CUPTI keeps threads and callbacks for the life of the process. The
-// table is immutable, so any thread may use it. What is not there is null; what must be there and
-// is not is an error of opening.
+// CUPTI's functions, from the copy that the program has loaded, or else from the one that is found.
+// Never unloaded, since CUPTI keeps threads and callbacks for the life of the process. Immutable,
+// so any thread may use it. Opening fails if a required function is missing; optional ones are
+// null.
 #pragma once
 
 #include <cstddef>
@@ -23,24 +23,34 @@ struct CuptiLibrary {
   std::string path;
   std::uint32_t version = 0;  ///< CUPTI_API_VERSION: 18 is CUDA 11.8, 130001 is 13.0.1
 
-  Answer (*get_version)(std::uint32_t*) = nullptr;
-  Answer (*result_string)(Answer, const char**) = nullptr;
-  Answer (*callback_name)(int domain, std::uint32_t number, const char**) = nullptr;
-  Answer (*set_thread_id_type)(int) = nullptr;
-  Answer (*set_attribute)(int, std::size_t*, void*) = nullptr;
-  Answer (*register_timestamp)(std::uint64_t (*)()) = nullptr;
-  Answer (*register_callbacks)(Requested, Completed) = nullptr;
-  Answer (*enable)(Kind) = nullptr;
-  Answer (*disable)(Kind) = nullptr;
-  Answer (*flush_all)(std::uint32_t) = nullptr;
-  Answer (*next_record)(std::uint8_t*, std::size_t, void**) = nullptr;
-  Answer (*dropped_records)(void* context, std::uint32_t stream, std::size_t*) = nullptr;
+  ResultCode (*get_version)(std::uint32_t*) = nullptr;
+  ResultCode (*result_string)(ResultCode, const char**) = nullptr;
+  ResultCode (*callback_name)(int domain, std::uint32_t number, const char**) = nullptr;
+  ResultCode (*set_thread_id_type)(int) = nullptr;
+  ResultCode (*set_attribute)(int, std::size_t*, void*) = nullptr;
+  ResultCode (*register_timestamp)(std::uint64_t (*)()) = nullptr;
+  ResultCode (*register_callbacks)(Requested, Completed) = nullptr;
+  ResultCode (*enable)(ActivityKind) = nullptr;
+  ResultCode (*disable)(ActivityKind) = nullptr;
+  ResultCode (*flush_all)(std::uint32_t) = nullptr;
+  ResultCode (*next_record)(std::uint8_t*, std::size_t, void**) = nullptr;
+  ResultCode (*dropped_records)(void* context, std::uint32_t stream, std::size_t*) = nullptr;
 
-  Answer (*enable_runtime_call)(std::uint32_t, std::uint8_t) = nullptr;  ///< null before CUDA 12.5
-  Answer (*enable_driver_call)(std::uint32_t, std::uint8_t) = nullptr;   ///< null before CUDA 12.5
-  Answer (*get_timestamp)(std::uint64_t*) = nullptr;                     ///< may be null
-  Answer (*push_external_id)(int, std::uint64_t) = nullptr;              ///< may be null
-  Answer (*pop_external_id)(int, std::uint64_t*) = nullptr;              ///< may be null
+  ResultCode (*enable_runtime_call)(std::uint32_t,
+                                    std::uint8_t) = nullptr;  ///< null before CUDA 12.5
+  ResultCode (*enable_driver_call)(std::uint32_t,
+                                   std::uint8_t) = nullptr;         ///< null before CUDA 12.5
+  ResultCode (*get_attribute)(int, std::size_t*, void*) = nullptr;  ///< may be null
+  ResultCode (*get_timestamp)(std::uint64_t*) = nullptr;            ///< may be null
+  ResultCode (*push_external_id)(int, std::uint64_t) = nullptr;     ///< may be null
+  ResultCode (*pop_external_id)(int, std::uint64_t*) = nullptr;     ///< may be null
+
+  // To detach CUPTI from the process; each may be null.
+  using Callback = void (*)(void* user, int domain, std::uint32_t number, const void* data);
+  ResultCode (*subscribe)(void** subscriber, Callback, void* user) = nullptr;
+  ResultCode (*unsubscribe)(void* subscriber) = nullptr;
+  ResultCode (*enable_domain)(std::uint32_t enable, void* subscriber, int domain) = nullptr;
+  ResultCode (*finalize)() = nullptr;
 };
 
 /// CUDA's major version that a CUPTI belongs to.
@@ -48,7 +58,7 @@ int cuda_major(std::uint32_t cupti_version);
 /// `CUDA 13.0 (130001)`.
 std::string cupti_version_text(std::uint32_t cupti_version);
 /// As CUPTI names it: `CUPTI_ERROR_UNKNOWN`, with its number.
-std::string answer_text(const CuptiLibrary& cupti, Answer answer);
+std::string result_text(const CuptiLibrary& cupti, ResultCode result);
 
 /// Of `path`; without it, in this order, the copy that is mapped, the one that the environment's
 /// TBTRACE_CUPTI names, and those that the system, LibTorch and CUDA's toolkit have.

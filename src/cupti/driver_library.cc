@@ -14,10 +14,10 @@ namespace {
 constexpr const char* kDriver = "libcuda.so.1";
 
 // CUresult (cuda.h).
-constexpr Answer kNoDevice = 100;
-constexpr Answer kStub = 34;
-constexpr Answer kInsufficientDriver = 35;
-constexpr Answer kDriverMismatch = 803;
+constexpr ResultCode kNoDevice = 100;
+constexpr ResultCode kStub = 34;
+constexpr ResultCode kInsufficientDriver = 35;
+constexpr ResultCode kDriverMismatch = 803;
 
 /// Programs that ask for all that there is need not be told.
 Status nothing_there(const std::string& sentence) {
@@ -25,8 +25,8 @@ Status nothing_there(const std::string& sentence) {
 }
 Status out_of_order(const std::string& sentence) { return {StatusCode::check_failed, sentence}; }
 
-Status refused(Answer answer, const char* name) {
-  switch (answer) {
+Status refused(ResultCode result, const char* name) {
+  switch (result) {
     case kStub:
       return nothing_there(
           "the libcuda.so.1 that was found is the CUDA toolkit's stub, not a driver; remove its "
@@ -43,7 +43,7 @@ Status refused(Answer answer, const char* name) {
     default:
       return out_of_order("NVIDIA's driver does not start: cuInit() said " +
                           std::string(name == nullptr ? "error" : name) + " (" +
-                          std::to_string(answer) + "); look at what nvidia-smi says");
+                          std::to_string(result) + "); look at what nvidia-smi says");
   }
 }
 
@@ -77,14 +77,14 @@ Result<DriverLibrary> DriverLibrary::open(const std::optional<std::string>& path
     return out_of_order("NVIDIA's driver has no function " + missing +
                         ", so it is older than CUDA 11; update the driver");
   }
-  if (const Answer answer = driver.functions_.init(0); answer != answers::kDone) {
+  if (const ResultCode result = driver.functions_.init(0); result != results::kSuccess) {
     const char* text = nullptr;
-    if (driver.functions_.error_name(answer, &text) != answers::kDone) text = nullptr;
-    return refused(answer, text);
+    if (driver.functions_.error_name(result, &text) != results::kSuccess) text = nullptr;
+    return refused(result, text);
   }
   int count = 0;
-  if (driver.functions_.version(&driver.version_) != answers::kDone) driver.version_ = 0;
-  if (driver.functions_.device_count(&count) != answers::kDone || count <= 0) {
+  if (driver.functions_.version(&driver.version_) != results::kSuccess) driver.version_ = 0;
+  if (driver.functions_.device_count(&count) != results::kSuccess || count <= 0) {
     return refused(kNoDevice, nullptr);
   }
   driver.read_devices(count);
@@ -118,18 +118,18 @@ std::string DriverLibrary::missing_function(void* handle) {
 void DriverLibrary::read_devices(int count) {
   for (int number = 0; number < count; ++number) {
     int device = 0;
-    if (functions_.device(&device, number) != answers::kDone) continue;
+    if (functions_.device(&device, number) != results::kSuccess) continue;
     const auto attribute = [&](int which) {
       int value = 0;
-      return functions_.device_attribute(&value, which, device) == answers::kDone ? value : 0;
+      return functions_.device_attribute(&value, which, device) == results::kSuccess ? value : 0;
     };
     std::array<char, 256> name = {};
     if (functions_.device_name(name.data(), static_cast<int>(name.size()) - 1, device) !=
-        answers::kDone) {
+        results::kSuccess) {
       name[0] = '\0';
     }
     std::size_t memory = 0;
-    if (functions_.device_memory(&memory, device) != answers::kDone) memory = 0;
+    if (functions_.device_memory(&memory, device) != results::kSuccess) memory = 0;
     handles_.push_back(device);
     devices_.push_back(
         {.id = static_cast<std::uint32_t>(number),
@@ -152,11 +152,11 @@ void DriverLibrary::read_devices(int count) {
   }
 }
 
-Answer DriverLibrary::synchronize() const {
-  Answer first_failure = answers::kDone;
-  const auto keep = [&](Answer answer) {
-    if (first_failure == answers::kDone) first_failure = answer;
-    return answer == answers::kDone;
+ResultCode DriverLibrary::synchronize() const {
+  ResultCode first_failure = results::kSuccess;
+  const auto keep = [&](ResultCode result) {
+    if (first_failure == results::kSuccess) first_failure = result;
+    return result == results::kSuccess;
   };
   for (const int device : handles_) {
     unsigned flags = 0;

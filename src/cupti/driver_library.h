@@ -1,7 +1,6 @@
-// NVIDIA's driver, as far as it is asked: whether there is one, what devices there are, and to wait
-// for them.
-// Never unloaded. Immutable once it is open, so any thread may use it. No driver, an old one, or
-// one without a device is an error of opening, with what to do about it.
+// NVIDIA's driver: whether it is installed, its devices, and waiting for them.
+// Never unloaded. Immutable once it is open, so any thread may use it. If there is no driver, or an
+// old one, or no device, opening fails with a sentence that says what to do.
 #pragma once
 
 #include <cstddef>
@@ -29,24 +28,24 @@ class DriverLibrary {
 
   /// Until all devices have done what the process gave them so far, in the contexts that CUDA's
   /// runtime uses. Not to be called while a stream of this thread is being captured.
-  Answer synchronize() const;
+  ResultCode synchronize() const;
 
  private:
   struct Functions {
-    Answer (*init)(unsigned) = nullptr;
-    Answer (*version)(int*) = nullptr;
-    Answer (*device_count)(int*) = nullptr;
-    Answer (*device)(int*, int) = nullptr;
-    Answer (*device_name)(char*, int, int) = nullptr;
-    Answer (*device_memory)(std::size_t*, int) = nullptr;
-    Answer (*device_attribute)(int*, int, int) = nullptr;
-    Answer (*context_state)(int, unsigned*, int*) = nullptr;
-    Answer (*retain_context)(void**, int) = nullptr;
-    Answer (*release_context)(int) = nullptr;
-    Answer (*push_context)(void*) = nullptr;
-    Answer (*pop_context)(void**) = nullptr;
-    Answer (*synchronize)() = nullptr;
-    Answer (*error_name)(Answer, const char**) = nullptr;
+    ResultCode (*init)(unsigned) = nullptr;
+    ResultCode (*version)(int*) = nullptr;
+    ResultCode (*device_count)(int*) = nullptr;
+    ResultCode (*device)(int*, int) = nullptr;
+    ResultCode (*device_name)(char*, int, int) = nullptr;
+    ResultCode (*device_memory)(std::size_t*, int) = nullptr;
+    ResultCode (*device_attribute)(int*, int, int) = nullptr;
+    ResultCode (*context_state)(int, unsigned*, int*) = nullptr;
+    ResultCode (*retain_context)(void**, int) = nullptr;
+    ResultCode (*release_context)(int) = nullptr;
+    ResultCode (*push_context)(void*) = nullptr;
+    ResultCode (*pop_context)(void**) = nullptr;
+    ResultCode (*synchronize)() = nullptr;
+    ResultCode (*error_name)(ResultCode, const char**) = nullptr;
   };
 
   DriverLibrary() = default;

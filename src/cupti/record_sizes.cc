@@ -6,30 +6,30 @@ namespace tbtrace::cupti {
 
 namespace {
 
-std::size_t read_bytes(Kind kind) {
+std::size_t read_bytes(ActivityKind kind) {
   switch (kind) {
-    case Kind::kernel:
+    case ActivityKind::kernel:
       return sizeof(KernelRecord);
-    case Kind::copy:
-      return sizeof(CopyRecord);
-    case Kind::peer_copy:
-      return sizeof(PeerCopyRecord);
-    case Kind::set:
-      return sizeof(SetRecord);
-    case Kind::runtime:
-    case Kind::driver:
-      return sizeof(CallRecord);
-    case Kind::external:
-      return sizeof(ExternalRecord);
-    case Kind::overhead:
+    case ActivityKind::memcpy:
+      return sizeof(MemcpyRecord);
+    case ActivityKind::memcpy_peer:
+      return sizeof(MemcpyPeerRecord);
+    case ActivityKind::memset:
+      return sizeof(MemsetRecord);
+    case ActivityKind::runtime:
+    case ActivityKind::driver:
+      return sizeof(ApiRecord);
+    case ActivityKind::external_correlation:
+      return sizeof(ExternalCorrelationRecord);
+    case ActivityKind::overhead:
       return offsetof(OverheadRecord, correlation);
-    case Kind::wait:
-      return sizeof(WaitRecord);
-    case Kind::event:
-      return sizeof(EventRecord);
-    case Kind::marker:
+    case ActivityKind::synchronization:
+      return sizeof(SynchronizationRecord);
+    case ActivityKind::cuda_event:
+      return sizeof(CudaEventRecord);
+    case ActivityKind::marker:
       return sizeof(MarkerRecord);
-    case Kind::invalid:
+    case ActivityKind::invalid:
       break;
   }
   return 0;
@@ -46,8 +46,8 @@ RecordSizes RecordSizes::measured_with(const CuptiLibrary& cupti) {
     words.fill(kind);
     auto* const bytes = reinterpret_cast<std::uint8_t*>(words.data());
     void* record = nullptr;
-    if (cupti.next_record(bytes, sizeof words, &record) != answers::kDone) continue;
-    if (cupti.next_record(bytes, sizeof words, &record) != answers::kDone) continue;
+    if (cupti.next_record(bytes, sizeof words, &record) != results::kSuccess) continue;
+    if (cupti.next_record(bytes, sizeof words, &record) != results::kSuccess) continue;
     const auto* const second = static_cast<std::uint8_t*>(record);
     if (second <= bytes || second >= bytes + sizeof words) continue;
     const auto size = static_cast<std::size_t>(second - bytes);
@@ -56,7 +56,7 @@ RecordSizes RecordSizes::measured_with(const CuptiLibrary& cupti) {
   return sizes;
 }
 
-bool RecordSizes::fits(Kind kind) const {
+bool RecordSizes::fits(ActivityKind kind) const {
   const std::size_t needed = read_bytes(kind);
   return needed > 0 && of(kind) >= needed;
 }

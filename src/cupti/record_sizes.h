@@ -1,6 +1,5 @@
-// How long the records of the CUPTI at hand are: each release may add fields at their ends, and
-// none says how many.
-// A value. Any thread. A kind that the library does not know has the size 0.
+// The sizes of the loaded CUPTI's records: each release may add fields at the end, and CUPTI has no
+// function that returns a size. A kind that the library does not know has the size 0.
 #pragma once
 
 #include <array>
@@ -17,12 +16,12 @@ class RecordSizes {
   /// Has the library itself step over made-up records, which takes no device and no driver.
   static RecordSizes measured_with(const CuptiLibrary& cupti);
 
-  std::size_t of(Kind kind) const {
+  std::size_t of(ActivityKind kind) const {
     const auto number = static_cast<std::uint32_t>(kind);
     return number < kKinds ? sizes_[number] : 0;
   }
   /// Whether records of the kind have all the fields that are read of them.
-  bool fits(Kind kind) const;
+  bool fits(ActivityKind kind) const;
 
  private:
   std::array<std::size_t, kKinds> sizes_ = {};

@@ -49,9 +49,7 @@ RecordStream::RecordStream(const CuptiLibrary& cupti, BufferPool::Limits limits,
     : cupti_(cupti),
       sizes_(RecordSizes::measured_with(cupti)),
       on_completed_(std::move(on_completed)),
-      pool_(limits_for(cupti, limits)) {
-  completed_.reserve(limits.most_buffers);
-}
+      pool_(limits_for(cupti, limits)) {}
 
 RecordStream::~RecordStream() {
   RecordStream* self = this;
@@ -59,7 +57,7 @@ RecordStream::~RecordStream() {
   drain();
 }
 
-Answer RecordStream::connect() {
+ResultCode RecordStream::connect() {
   connected.store(this, std::memory_order_release);
   constexpr std::size_t kReady = 8;
   pool_.reserve(kReady);
@@ -67,80 +65,97 @@ Answer RecordStream::connect() {
 }
 
 void RecordStream::open(std::shared_ptr<WindowRows> window) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(windows_mutex_);
   windows_.push_back(std::move(window));
 }
 
 void RecordStream::close(const std::shared_ptr<WindowRows>& window) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(windows_mutex_);
   std::erase(windows_, window);
 }
 
-bool RecordStream::understands(const std::vector<Kind>& kinds) const {
-  return std::all_of(kinds.begin(), kinds.end(), [&](Kind kind) { return sizes_.fits(kind); });
+std::size_t RecordStream::open_windows() {
+  const std::lock_guard lock(windows_mutex_);
+  return windows_.size();
+}
+
+bool RecordStream::understands(const std::vector<ActivityKind>& kinds) const {
+  return std::all_of(kinds.begin(), kinds.end(),
+                     [&](ActivityKind kind) { return sizes_.fits(kind); });
 }
 
 void RecordStream::requested(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
   RecordStream* const stream = connected.load(std::memory_order_acquire);
-  *buffer = stream == nullptr ? nullptr : stream->pool_.take();
-  *size = *buffer == nullptr ? 0 : stream->pool_.buffer_bytes();
+  const BufferPool::Taken taken = stream == nullptr ? BufferPool::Taken{} : stream->take();
+  *buffer = taken.buffer;
+  *size = taken.bytes;
   *most_records = 0;  // as many as there is room for
 }
 
-void RecordStream::completed(void*, std::uint32_t, std::uint8_t* buffer, std::size_t,
+void RecordStream::completed(void*, std::uint32_t, std::uint8_t* buffer, std::size_t size,
                              std::size_t valid) {
   RecordStream* const stream = connected.load(std::memory_order_acquire);
-  if (stream != nullptr && buffer != nullptr) stream->take_back(buffer, valid);
+  if (stream != nullptr && buffer != nullptr) stream->take_back(buffer, size, valid);
 }
 
-void RecordStream::take_back(std::uint8_t* buffer, std::size_t valid) noexcept {
-  valid = std::min(valid, pool_.buffer_bytes());
+/// A buffer, with room in both lists for the time when it comes back.
+BufferPool::Taken RecordStream::take() noexcept {
+  const BufferPool::Taken taken = pool_.take();
+  if (taken.buffer == nullptr) return taken;
+  const std::size_t buffers = pool_.count();
+  try {
+    const std::lock_guard lock(mutex_);
+    if (completed_.capacity() < buffers) completed_.reserve(2 * buffers);
+  } catch (const std::exception&) {
+    pool_.give(taken.buffer, 0, pool_.came_back(taken.buffer));
+    return {};
+  }
+  return taken;
+}
+
+void RecordStream::take_back(std::uint8_t* buffer, std::size_t size, std::size_t valid) noexcept {
   {
     // Who sees that the buffer is back, and then drains, gets it.
     const std::lock_guard lock(mutex_);
     const BufferPool::Back back = pool_.came_back(buffer);
     if (back == BufferPool::Back::foreign) return;  // of another profiler
-    try {
-      completed_.push_back({buffer, valid, back == BufferPool::Back::beyond_the_limit});
-    } catch (const std::exception&) {
-      pool_.give(buffer, valid);
-      unread_.fetch_add(1);
-      return;
-    }
+    const std::size_t bytes =
+        back == BufferPool::Back::scrap ? BufferPool::kScrapBytes : pool_.buffer_bytes();
+    completed_.push_back({buffer, std::min({valid, size, bytes}), back});
   }
   on_completed_();
 }
 
 std::size_t RecordStream::drain() {
+  const std::lock_guard draining(draining_);
   std::size_t buffers = 0;
   for (;;) {
-    std::vector<Completed> completed;
     {
       const std::lock_guard lock(mutex_);
       if (completed_.empty()) return buffers;
-      completed.swap(completed_);
-      completed_.reserve(completed.capacity());
+      // The list that CUPTI fills from now on has room for as many buffers as the other one.
+      if (batch_.capacity() < completed_.capacity()) {
+        batch_.reserve(completed_.capacity());
+      }
+      batch_.swap(completed_);
     }
-    if (const std::uint64_t unread = unread_.exchange(0); unread > 0) count_lost(unread);
-    for (const Completed& one : completed) {
+    for (const Completed& one : batch_) {
       decode(one);
-      pool_.give(one.buffer, one.valid);
+      pool_.give(one.buffer, one.valid, one.back);
     }
-    buffers += completed.size();
+    buffers += batch_.size();
+    batch_.clear();
   }
 }
 
 void RecordStream::count_lost(std::uint64_t records) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(windows_mutex_);
   for (const auto& window : windows_) window->count_lost(records);
 }
 
 void RecordStream::decode(const Completed& completed) {
-  std::vector<std::shared_ptr<WindowRows>> windows;
-  {
-    const std::lock_guard lock(mutex_);
-    windows = windows_;
-  }
+  const bool is_lost = completed.back == BufferPool::Back::scrap;
+  const std::lock_guard lock(windows_mutex_);
   Count all;
   Count read;
   bool is_whole = false;
@@ -148,17 +163,17 @@ void RecordStream::decode(const Completed& completed) {
     is_whole =
         for_each_record(cupti_, sizes_, completed.buffer, completed.valid, [&](const auto& record) {
           const Freed freed(record);
-          if (completed.is_lost) return;
-          for (const auto& window : windows) window->add(record);
+          if (is_lost) return;
+          for (const auto& window : windows_) window->add(record);
           read(record);
         });
   } catch (const std::bad_alloc&) {
   }
-  if (is_whole && !completed.is_lost) return;
-  // What is behind an unreadable record cannot be counted, so that it counts as one.
+  if (is_whole && !is_lost) return;
+  // What follows an unreadable record cannot be counted, so it counts as one.
   const bool readable = for_each_record(cupti_, sizes_, completed.buffer, completed.valid, all);
   const std::uint64_t lost = all.records - read.records + (readable ? 0 : 1);
-  for (const auto& window : windows) window->count_lost(lost);
+  for (const auto& window : windows_) window->count_lost(lost);
 }
 
 }  // namespace tbtrace::cupti

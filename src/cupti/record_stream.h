@@ -1,8 +1,9 @@
-// The way of records from CUPTI to the windows that are open: buffers that CUPTI asks for and gives
-// back on threads of its own or of the program, and their decoding on one that asks for it.
+// Brings records from CUPTI to the open windows: CUPTI asks for buffers and returns them on its own
+// threads or on the program's, and the thread that calls drain() decodes them.
 // Owns the buffers, for the life of the process once CUPTI has some. CUPTI's callbacks name no
-// receiver, so that one stream of the process is connected at a time.
-// connect(), drain() and the destructor are for one thread; everything else for any.
+// receiver, so one stream of the process is connected at a time.
+// connect() and the destructor are for one thread at a time; everything else is for any.
+// Taking a buffer back needs no memory, so no buffer is lost when memory runs out.
 #pragma once
 
 #include <atomic>
@@ -31,42 +32,48 @@ class RecordStream {
   ~RecordStream();
 
   /// Registers CUPTI's callbacks, also if somebody else has registered theirs since.
-  Answer connect();
+  ResultCode connect();
 
   void open(std::shared_ptr<WindowRows> window);
   void close(const std::shared_ptr<WindowRows>& window);
+  std::size_t open_windows();
 
-  /// Decodes what CUPTI gave back. Returns how many buffers that were.
+  /// Decodes the buffers that CUPTI gave back, and returns how many there were.
   std::size_t drain();
-  /// For the thread that drains: what CUPTI dropped.
+  /// Adds records that CUPTI dropped to all open windows.
   void count_lost(std::uint64_t records);
 
   BufferPool& pool() { return pool_; }
   /// Whether the records of all these kinds have what is read of them.
-  bool understands(const std::vector<Kind>& kinds) const;
+  bool understands(const std::vector<ActivityKind>& kinds) const;
 
  private:
   struct Completed {
     std::uint8_t* buffer;
     std::size_t valid;
-    bool is_lost;  // there was no room for it
+    BufferPool::Back back;
   };
 
   static void requested(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records);
   static void completed(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t size,
                         std::size_t valid);
-  void take_back(std::uint8_t* buffer, std::size_t valid) noexcept;
+  BufferPool::Taken take() noexcept;
+  void take_back(std::uint8_t* buffer, std::size_t size, std::size_t valid) noexcept;
   void decode(const Completed& completed);
 
   const CuptiLibrary& cupti_;
   const RecordSizes sizes_;
   const std::function<void()> on_completed_;
   BufferPool pool_;
-  std::atomic<std::uint64_t> unread_ = 0;  // buffers for which there was no memory
 
-  std::mutex mutex_;  // what follows
-  std::vector<Completed> completed_;
+  std::mutex draining_;           // what follows
+  std::vector<Completed> batch_;  // swapped with completed_, so that neither loses its memory
+
+  std::mutex windows_mutex_;  // what follows; held while one buffer is decoded
   std::vector<std::shared_ptr<WindowRows>> windows_;
+
+  std::mutex mutex_;  // what follows; the only one that CUPTI's threads lock
+  std::vector<Completed> completed_;
 };
 
 }  // namespace tbtrace::cupti

@@ -1,6 +1,5 @@
-// Steps over the records of a buffer that CUPTI gave back.
-// The buffer is the caller's. Any thread. Where a record cannot be told from what is behind it,
-// reading ends: what CUPTI fills with zeros behind the last record is an end, too.
+// Steps over the records of a buffer that CUPTI gave back. The buffer is the caller's. Any thread.
+// Reading ends at a record whose size is unknown, and at the zeros that follow the last record.
 #pragma once
 
 #include <algorithm>
@@ -32,58 +31,59 @@ bool for_each_record(const CuptiLibrary& cupti, const RecordSizes& sizes,
   using records_detail::visit;
   const std::uint8_t* at = buffer;
   const std::uint8_t* const end = buffer + valid;
-  while (static_cast<std::size_t>(end - at) >= sizeof(Kind)) {
-    Kind kind;
+  while (static_cast<std::size_t>(end - at) >= sizeof(ActivityKind)) {
+    ActivityKind kind;
     std::memcpy(&kind, at, sizeof kind);
-    if (kind == Kind::invalid) return true;
+    if (kind == ActivityKind::invalid) return true;
     std::size_t size = sizes.of(kind);
     if (size == 0) {
       // The library may know more than was measured.
       auto* const from = const_cast<std::uint8_t*>(at);
       void* record = nullptr;
       const auto left = static_cast<std::size_t>(end - at);
-      if (cupti.next_record(from, left, &record) != answers::kDone || record != from) return false;
-      const Answer answer = cupti.next_record(from, left, &record);
-      if (answer == answers::kMaxLimitReached) return true;
+      if (cupti.next_record(from, left, &record) != results::kSuccess || record != from)
+        return false;
+      const ResultCode result = cupti.next_record(from, left, &record);
+      if (result == results::kMaxLimitReached) return true;
       const auto* const next = static_cast<const std::uint8_t*>(record);
-      if (answer != answers::kDone || next <= at || next > end) return false;
+      if (result != results::kSuccess || next <= at || next > end) return false;
       size = static_cast<std::size_t>(next - at);
     }
     if (size > static_cast<std::size_t>(end - at)) return false;
     if (sizes.fits(kind)) {
       switch (kind) {
-        case Kind::kernel:
+        case ActivityKind::kernel:
           visit<KernelRecord>(at, visitor);
           break;
-        case Kind::copy:
-          visit<CopyRecord>(at, visitor);
+        case ActivityKind::memcpy:
+          visit<MemcpyRecord>(at, visitor);
           break;
-        case Kind::peer_copy:
-          visit<PeerCopyRecord>(at, visitor);
+        case ActivityKind::memcpy_peer:
+          visit<MemcpyPeerRecord>(at, visitor);
           break;
-        case Kind::set:
-          visit<SetRecord>(at, visitor);
+        case ActivityKind::memset:
+          visit<MemsetRecord>(at, visitor);
           break;
-        case Kind::runtime:
-        case Kind::driver:
-          visit<CallRecord>(at, visitor);
+        case ActivityKind::runtime:
+        case ActivityKind::driver:
+          visit<ApiRecord>(at, visitor);
           break;
-        case Kind::external:
-          visit<ExternalRecord>(at, visitor);
+        case ActivityKind::external_correlation:
+          visit<ExternalCorrelationRecord>(at, visitor);
           break;
-        case Kind::overhead:
+        case ActivityKind::overhead:
           visit<OverheadRecord>(at, visitor, size);
           break;
-        case Kind::wait:
-          visit<WaitRecord>(at, visitor);
+        case ActivityKind::synchronization:
+          visit<SynchronizationRecord>(at, visitor);
           break;
-        case Kind::event:
-          visit<EventRecord>(at, visitor);
+        case ActivityKind::cuda_event:
+          visit<CudaEventRecord>(at, visitor);
           break;
-        case Kind::marker:
+        case ActivityKind::marker:
           visit<MarkerRecord>(at, visitor);
           break;
-        case Kind::invalid:
+        case ActivityKind::invalid:
           break;
       }
     }

@@ -1,5 +1,4 @@
-// Why a GPU's work cannot be recorded, in a sentence with what to do about it.
-// Pure functions, any thread.
+// Why GPU activity cannot be recorded, in a sentence with what to do about it. Any thread.
 #pragma once
 
 #include <string>
@@ -12,8 +11,8 @@
 
 namespace tbtrace::cupti {
 
-/// What an answer of CUPTI to a call means for who wants to record.
-std::string refusal(const CuptiLibrary& cupti, std::string_view call, Answer answer);
+/// What a failed CUPTI call means for recording.
+std::string refusal(const CuptiLibrary& cupti, std::string_view call, ResultCode result);
 
 /// Whether the driver is new enough for CUPTI.
 Status check_versions(const CuptiLibrary& cupti, const DriverLibrary& driver);

@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "cupti/clock.h"
+#include "recorder/ticks.h"
 
 namespace tbtrace::cupti {
 
@@ -36,13 +37,14 @@ std::size_t WindowRows::HashLaunch::operator()(const recorder::KernelLaunch& lau
   return hash_launch(launch, launch.name);
 }
 
-WindowRows::WindowRows(const Calls& calls, std::uint64_t start_ticks)
+WindowRows::WindowRows(const Calls& calls, std::uint64_t start_ticks, bool all_calls)
     : calls_(calls),
+      all_calls_(all_calls),
       start_ticks_(start_ticks),
       end_ticks_(kNotEnded),
       cached_launches_(kCachedLaunches) {
   for (const CallLibrary library : {CallLibrary::runtime, CallLibrary::driver}) {
-    functions_[static_cast<std::size_t>(library)].resize(calls.names(library).size());
+    functions_[static_cast<std::size_t>(library)].resize(calls.functions(library).size());
   }
 }
 
@@ -56,7 +58,24 @@ WindowRows::Times WindowRows::times(std::uint64_t start_ns, std::uint64_t end_ns
 }
 
 bool WindowRows::is_within(std::uint64_t ticks) const {
-  return ticks >= start_ticks_ && ticks <= end_ticks_.load(std::memory_order_acquire);
+  if (ticks < start_ticks_ || ticks > end_ticks_.load(std::memory_order_acquire)) return false;
+  if (!was_paused_.load()) return true;
+  const std::lock_guard lock(pauses_mutex_);
+  return std::none_of(pauses_.begin(), pauses_.end(), [&](const Pause& pause) {
+    return ticks >= pause.start && ticks < pause.end;
+  });
+}
+
+void WindowRows::pause() {
+  // Before the time is taken: what begins after it is then added with the pause known.
+  was_paused_.store(true);
+  const std::lock_guard lock(pauses_mutex_);
+  pauses_.push_back({.start = recorder::ticks(), .end = kNotEnded});
+}
+
+void WindowRows::resume() {
+  const std::lock_guard lock(pauses_mutex_);
+  pauses_.back().end = recorder::ticks();
 }
 
 bool WindowRows::is_of_another_clock(std::uint64_t start_ns) {
@@ -99,7 +118,7 @@ void WindowRows::add(const KernelRecord& record) {
   });
 }
 
-void WindowRows::add(const CopyRecord& record) {
+void WindowRows::add(const MemcpyRecord& record) {
   add_work(record, DeviceWorkKind::copy, [&](DeviceWork& work) {
     work.transfer = {.bytes = record.bytes,
                      .copy_kind = record.copy_kind,
@@ -108,7 +127,7 @@ void WindowRows::add(const CopyRecord& record) {
   });
 }
 
-void WindowRows::add(const PeerCopyRecord& record) {
+void WindowRows::add(const MemcpyPeerRecord& record) {
   add_work(record, DeviceWorkKind::copy, [&](DeviceWork& work) {
     rows_.peers.push_back({.from_device = record.from_device,
                            .from_context = record.from_context,
@@ -122,15 +141,15 @@ void WindowRows::add(const PeerCopyRecord& record) {
   });
 }
 
-void WindowRows::add(const SetRecord& record) {
+void WindowRows::add(const MemsetRecord& record) {
   add_work(record, DeviceWorkKind::set, [&](DeviceWork& work) {
     work.transfer = {.bytes = record.bytes, .to_memory = static_cast<std::uint8_t>(record.memory)};
   });
 }
 
-void WindowRows::add(const CallRecord& record) {
+void WindowRows::add(const ApiRecord& record) {
   const CallLibrary library =
-      record.kind == Kind::runtime ? CallLibrary::runtime : CallLibrary::driver;
+      record.kind == ActivityKind::runtime ? CallLibrary::runtime : CallLibrary::driver;
   const std::uint32_t known = function(library, record.number);
   if (known == 0) return;
   const Times at = times(record.start, record.end);
@@ -146,7 +165,7 @@ void WindowRows::add(const CallRecord& record) {
                          .function = known - 1});
 }
 
-void WindowRows::add(const ExternalRecord& record) {
+void WindowRows::add(const ExternalCorrelationRecord& record) {
   if (record.external_kind != kOperatorIds) return;
   rows_.checks.push_back({.correlation = record.correlation, .begin_ticks = record.external_id});
 }
@@ -158,7 +177,7 @@ void WindowRows::add(const OverheadRecord& record) {
       {.start_ticks = at.start, .end_ticks = at.end, .kind = record.overhead_kind});
 }
 
-void WindowRows::add(const WaitRecord& record) {
+void WindowRows::add(const SynchronizationRecord& record) {
   const Times at = times(record.start, record.end);
   if (!at.are_known || !is_within(at.start)) return;
   rows_.waits.push_back({.start_ticks = at.start,
@@ -170,7 +189,7 @@ void WindowRows::add(const WaitRecord& record) {
                          .kind = static_cast<std::uint8_t>(record.wait_kind)});
 }
 
-void WindowRows::add(const EventRecord& record) {
+void WindowRows::add(const CudaEventRecord& record) {
   rows_.events.push_back({.correlation = record.correlation,
                           .context = record.context,
                           .stream = record.stream,
@@ -242,9 +261,10 @@ std::uint32_t WindowRows::function(CallLibrary library, std::uint32_t number) {
   std::vector<std::uint32_t>& known = functions_[static_cast<std::size_t>(library)];
   if (number >= known.size()) return 0;
   if (known[number] == 0) {
-    const std::string& name = calls_.names(library)[number];
-    if (name.empty()) return 0;
-    rows_.functions.push_back({.number = number, .name = text(name.c_str()), .library = library});
+    const Calls::Function& called = calls_.functions(library)[number];
+    if (called.name.empty() || !(called.is_chosen || all_calls_)) return 0;
+    rows_.functions.push_back(
+        {.number = number, .name = text(called.name.c_str()), .library = library});
     known[number] = static_cast<std::uint32_t>(rows_.functions.size());
   }
   return known[number];

@@ -1,13 +1,14 @@
-// Records of the driver become rows of a recording: those of its time, and those of work that was
-// begun in its time and done later.
-// Owns its rows. One thread adds; end() may come from another.
-// A record without times is counted and dropped; names that are null are empty.
+// Turns CUPTI's records into rows of a window: activity within the window, and activity that was
+// launched in the window and began after it.
+// Owns its rows. One thread adds at a time; end(), pause() and resume() may come from another.
+// A record without times is counted and dropped; null names become empty ones.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -20,21 +21,26 @@ namespace tbtrace::cupti {
 
 class WindowRows {
  public:
-  /// The calls must outlive it.
-  WindowRows(const Calls& calls, std::uint64_t start_ticks);
+  /// The calls must outlive it. Without `all_calls`, only chosen calls are kept.
+  WindowRows(const Calls& calls, std::uint64_t start_ticks, bool all_calls = false);
 
   /// What begins later does not belong to it.
   void end(std::uint64_t ticks) { end_ticks_.store(ticks, std::memory_order_release); }
 
+  /// What begins between the two does not belong to it, but for works that it launched. Pauses do
+  /// not overlap.
+  void pause();
+  void resume();
+
   void add(const KernelRecord& record);
-  void add(const CopyRecord& record);
-  void add(const PeerCopyRecord& record);
-  void add(const SetRecord& record);
-  void add(const CallRecord& record);
-  void add(const ExternalRecord& record);
+  void add(const MemcpyRecord& record);
+  void add(const MemcpyPeerRecord& record);
+  void add(const MemsetRecord& record);
+  void add(const ApiRecord& record);
+  void add(const ExternalCorrelationRecord& record);
   void add(const OverheadRecord& record);
-  void add(const WaitRecord& record);
-  void add(const EventRecord& record);
+  void add(const SynchronizationRecord& record);
+  void add(const CudaEventRecord& record);
   void add(const MarkerRecord& record);
 
   void count_lost(std::uint64_t records) { rows_.lost += records; }
@@ -47,6 +53,10 @@ class WindowRows {
     std::uint64_t start = 0;
     std::uint64_t end = 0;
     bool are_known = false;
+  };
+  struct Pause {
+    std::uint64_t start = 0;
+    std::uint64_t end = 0;  // kNotEnded while it lasts
   };
   struct CachedLaunch {
     const char* name = nullptr;
@@ -72,8 +82,12 @@ class WindowRows {
   std::uint32_t function(recorder::CallLibrary library, std::uint32_t number);
 
   const Calls& calls_;
+  const bool all_calls_;
   const std::uint64_t start_ticks_;
   std::atomic<std::uint64_t> end_ticks_;
+  std::atomic<bool> was_paused_ = false;
+  mutable std::mutex pauses_mutex_;
+  std::vector<Pause> pauses_;
 
   recorder::DeviceActivity rows_;
   recorder::DeviceWorks outside_;  // of the window's time; it may have begun them

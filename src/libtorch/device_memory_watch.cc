@@ -48,9 +48,25 @@ std::optional<AllocatorTotals> totals_of(const DeviceAllocator& allocator, int d
   }
 }
 
+struct Attachment {
+  std::mutex mutex;
+  /// That asked. A fork of it may not, whose locks other threads may have had, this one's, too.
+  std::atomic<pid_t> process = 0;
+  Status outcome;  // under the lock
+};
+Attachment& attachment() {
+  static auto* const attachment = new Attachment;
+  return *attachment;
+}
+
+bool is_fork() {
+  const pid_t asked = attachment().process.load();
+  return asked != 0 && asked != ::getpid();
+}
+
 void hear(const DeviceAllocator& allocator, const recorder::AllocatorEvent& event) noexcept {
   std::uint32_t slots = heard_by.load(std::memory_order_acquire);
-  if (slots == 0) return;
+  if (slots == 0 || is_fork()) return;
   const std::uint64_t ticks = recorder::ticks();
   const std::optional<AllocatorTotals> totals = totals_of(allocator, event.device);
   for (; slots != 0; slots &= slots - 1) {
@@ -83,16 +99,6 @@ std::map<int, AllocatorTotals> totals_now(const DeviceAllocator& allocator) noex
   return totals;
 }
 
-struct Attachment {
-  std::mutex mutex;   // what follows
-  pid_t process = 0;  // that asked; a fork of it may not, whose locks other threads may have had
-  Status outcome;
-};
-Attachment& attachment() {
-  static auto* const attachment = new Attachment;
-  return *attachment;
-}
-
 Status attach(DeviceAllocator& allocator) {
   const std::lock_guard lock(attachment().mutex);
   if (attachment().process == 0) {
@@ -101,11 +107,6 @@ Status attach(DeviceAllocator& allocator) {
         [&allocator](const recorder::AllocatorEvent& event) { hear(allocator, event); });
   }
   return attachment().outcome;
-}
-
-bool is_fork() {
-  const std::lock_guard lock(attachment().mutex);
-  return attachment().process != 0 && attachment().process != ::getpid();
 }
 
 }  // namespace

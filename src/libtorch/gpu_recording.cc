@@ -1,5 +1,7 @@
 #include "libtorch/gpu_recording.h"
 
+#include <chrono>
+#include <exception>
 #include <utility>
 
 #include <ATen/core/ivalue.h>
@@ -29,54 +31,92 @@ void note(recorder::Recording& recording, const std::string& problem) {
 
 }  // namespace
 
-GpuRecording::GpuRecording(const ExperimentalOptions& options, bool is_wanted, bool was_named,
+GpuRecording::GpuRecording(const ExperimentalOptions& options, const CuptiOptions& cupti,
+                           bool is_wanted, bool was_named,
                            std::function<void(std::string_view)> warn)
-    : options_{.waits = options.enable_cuda_sync_events,
-               .overhead = options.cuda_overhead,
-               .markers = options.nvtx,
-               .operator_ids = options.check_launches,
-               .wait_for_device = options.wait_for_device},
+    : options_{.extras = {.synchronization = options.enable_cuda_sync_events,
+                          .overhead = options.cuda_overhead,
+                          .markers = options.nvtx,
+                          .operator_ids = options.check_launches,
+                          .all_calls = cupti.all_calls},
+               .wait_for_device = options.wait_for_device,
+               .patience = cupti.patience,
+               .most_buffer_bytes = cupti.max_buffer_bytes,
+               .detach_at_end = cupti.detach_at_end},
       is_wanted_(is_wanted),
       was_named_(was_named),
       warn_(std::move(warn)) {
-  if (!is_wanted_ || !was_named_) return;
-  const auto collector = cupti::process_collector();
-  if (!collector.ok()) tell(collector.status().message());
+  if (!is_wanted_) return;
+  if (cupti.attach_early) {
+    tbtrace::cupti::SessionOptions attached = options_;
+    attached.is_idle = true;
+    Result<Session> session = begin(attached);
+    if (session.ok()) {
+      attached_ = *std::move(session);
+    } else {
+      disable(session.status(), nullptr);
+    }
+  } else if (was_named_) {
+    const auto collector = tbtrace::cupti::process_collector();
+    if (!collector.ok()) disable(collector.status(), nullptr);
+  }
 }
 
-void GpuRecording::tell(const std::string& problem) {
-  if (problem == told_) return;
-  told_ = problem;
-  warn_("CUDA is not available, disabling CUDA profiling: " + problem);
+GpuRecording::~GpuRecording() {
+  try {
+    warn_of_last_window();
+  } catch (...) {
+    // The listener threw, and a destructor may not.
+  }
 }
 
-/// Begins a session; the reason if none can be begun.
-std::string GpuRecording::why_not() {
+void GpuRecording::warn_once(const std::string& sentence) {
+  if (sentence.empty() || sentence == warned_) return;
+  warned_ = sentence;
+  warn_(sentence);
+}
+
+/// If GPUs were not asked for by name, it is fine that there are none.
+void GpuRecording::disable(const Status& status, recorder::Recording* recording) {
+  if (status.code() == StatusCode::unreadable_input && !was_named_) return;
+  warn_once("CUDA is not available, disabling CUDA profiling: " + status.message());
+  if (recording != nullptr) note(*recording, status.message());
+}
+
+/// Decoding may take longer than the window; then the next one's beginning, or the profiler's end,
+/// is soon enough.
+void GpuRecording::warn_of_last_window() {
+  if (!problem_.valid() ||
+      problem_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+    return;
+  }
+  std::string problem;
+  try {
+    problem = std::exchange(problem_, {}).get();
+  } catch (const std::exception&) {
+    problem = "there was no memory for the GPU's records";
+  }
+  if (!problem.empty()) warn_once("the GPU's activity was not recorded completely: " + problem);
+}
+
+Result<GpuRecording::Session> GpuRecording::begin(const cupti::SessionOptions& options) {
   const auto collector = cupti::process_collector();
-  if (!collector.ok()) return collector.status().message();
-  if (torch_profiles_this_thread()) return kTorchProfiles;
-  auto session = (*collector)->begin(options_);
-  if (!session.ok()) return session.status().message();
-  session_ = *std::move(session);
-  return {};
+  if (!collector.ok()) return collector.status();
+  if (torch_profiles_this_thread()) return Status(StatusCode::check_failed, kTorchProfiles);
+  return (*collector)->begin(options);
 }
 
 void GpuRecording::prepare(recorder::Recording& recording) {
   if (!is_wanted_) return;
+  warn_of_last_window();
   session_ = nullptr;
-  if (const std::string problem = why_not(); !problem.empty()) {
-    const auto collector = cupti::process_collector();
-    const bool is_there =
-        collector.ok() || collector.status().code() != StatusCode::unreadable_input;
-    if (is_there || was_named_) {
-      tell(problem);
-      note(recording, problem);
-    }
-  } else if (!session_->shortcoming().empty()) {
-    if (session_->shortcoming() != told_) warn_(session_->shortcoming());
-    told_ = session_->shortcoming();
-    note(recording, told_);
+  Result<Session> session = begin(options_);
+  if (!session.ok()) {
+    disable(session.status(), &recording);
+    return;
   }
+  session_ = *std::move(session);
+  warn_once(session_->shortcoming());  // which is in the file with the window's activity
 }
 
 void GpuRecording::start() {
@@ -85,8 +125,20 @@ void GpuRecording::start() {
   is_started_ = true;
 }
 
+void GpuRecording::toggle(bool enable) {
+  if (!is_started_) return;
+  if (enable) {
+    session_->resume_window();
+  } else {
+    session_->pause_window();
+  }
+}
+
 void GpuRecording::stop(recorder::Recording& recording) {
-  if (std::exchange(is_started_, false)) recording.set_device_activity(session_->end_window());
+  if (std::exchange(is_started_, false)) {
+    recording.set_device_activity(session_->end_window());
+    problem_ = session_->problem();
+  }
   session_ = nullptr;
 }
 

@@ -21,19 +21,27 @@ bool is_known(const at::Tensor& tensor) {
          !tensor.unsafeGetTensorImpl()->has_symbolic_sizes_strides();
 }
 
-void encode_tensor(const at::Tensor& tensor, recorder::InputsWriter& writer) {
+/// `may_write` is asked after all that may run code of the program's.
+template <typename MayWrite>
+[[gnu::always_inline]] inline bool encode_tensor(const at::Tensor& tensor,
+                                                 recorder::InputsWriter& writer,
+                                                 const MayWrite& may_write) {
   const c10::TensorImpl* const impl = tensor.unsafeGetTensorImpl();
   if (!is_known(tensor)) {
     writer.nothing();
-    return;
+    return true;
   }
   const auto type = static_cast<std::uint8_t>(tensor.scalar_type());
   const auto sizes = span_of(impl->sizes());
   if (impl->layout() == c10::kStrided) {
-    writer.tensor(type, sizes, span_of(impl->strides()));
+    const auto strides = span_of(impl->strides());
+    if (!may_write()) return false;
+    writer.tensor(type, sizes, strides);
   } else {
+    if (!may_write()) return false;
     writer.sparse_tensor(type, sizes);
   }
+  return true;
 }
 
 bool encode_scalar(const c10::IValue& value, recorder::InputsWriter& writer) {
@@ -65,24 +73,39 @@ void encode_list(const c10::IValue& value, recorder::InputsWriter& writer) {
   for (const c10::IValue& member : members) encode_scalar(member, writer);
 }
 
-}  // namespace
-
-void encode_inputs(c10::ArrayRef<const c10::IValue> inputs, recorder::InputsWriter& writer) {
+template <typename MayWrite>
+bool encode(c10::ArrayRef<const c10::IValue> inputs, recorder::InputsWriter& writer,
+            const MayWrite& may_write) {
   for (const c10::IValue& input : inputs) {
-    if (input.isTensor()) {
-      encode_tensor(input.toTensor(), writer);
+    if (input.isTensor()) [[likely]] {
+      if (!encode_tensor(input.toTensor(), writer, may_write)) return false;
     } else if (encode_scalar(input, writer)) {
       continue;
     } else if (input.isTensorList()) {
       const auto tensors = input.toListRef();
       writer.tensor_list(tensors.size());
-      for (const c10::IValue& tensor : tensors) encode_tensor(tensor.toTensor(), writer);
+      for (const c10::IValue& tensor : tensors) {
+        if (!encode_tensor(tensor.toTensor(), writer, may_write)) return false;
+      }
     } else if (input.isList()) {
       encode_list(input, writer);
     } else {
       writer.nothing();
     }
   }
+  return true;
+}
+
+}  // namespace
+
+void encode_inputs(c10::ArrayRef<const c10::IValue> inputs, recorder::InputsWriter& writer) {
+  encode(inputs, writer, [] { return true; });
+}
+
+bool encode_inputs(c10::ArrayRef<const c10::IValue> inputs, recorder::InputsWriter& writer,
+                   const recorder::ThreadLog& log) {
+  const std::uint64_t* const before = log.next();
+  return encode(inputs, writer, [&] { return log.next() == before; });
 }
 
 void add_storages(c10::ArrayRef<const c10::IValue> inputs, std::vector<std::uint64_t>& addresses) {

@@ -11,10 +11,17 @@
 
 #include "recorder/inputs.h"
 #include "recorder/storage_key.h"
+#include "recorder/thread_log.h"
 
 namespace tbtrace::libtorch {
 
 void encode_inputs(c10::ArrayRef<const c10::IValue> inputs, recorder::InputsWriter& writer);
+
+/// The same into room behind the log's last record. False, and nothing more is written, if a record
+/// was written there meanwhile: tensors of the program's own kinds may run operators when they are
+/// asked for their sizes.
+bool encode_inputs(c10::ArrayRef<const c10::IValue> inputs, recorder::InputsWriter& writer,
+                   const recorder::ThreadLog& log);
 
 /// The keys of the tensors' storages, one for each tensor that is encoded.
 void add_storages(c10::ArrayRef<const c10::IValue> inputs, std::vector<std::uint64_t>& addresses);

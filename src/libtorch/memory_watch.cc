@@ -9,9 +9,11 @@
 #include <ATen/record_function.h>
 #include <c10/core/CPUAllocator.h>
 
+#include "libtorch/log_of_this_thread.h"
 #include "libtorch/torch_version.h"
 #include "recorder/active.h"
 #include "recorder/block_table.h"
+#include "recorder/process.h"
 #include "recorder/record.h"
 
 namespace tbtrace::libtorch {
@@ -36,7 +38,7 @@ void tell(std::uint64_t ticks, std::uintptr_t address, std::int64_t bytes) noexc
         !hears_this_thread(watcher.observer.load(std::memory_order_relaxed))) {
       continue;
     }
-    recorder::ThreadLog* const log = recorder::this_thread_log(slot);
+    recorder::ThreadLog* const log = log_of_this_thread(slot);
     if (log == nullptr) continue;
     write(*log, recorder::MemoryEvent{.ticks = ticks, .address = address, .bytes = bytes});
     if (!counted) log->count_memory(bytes);
@@ -122,18 +124,32 @@ void WatchingAllocator::free_block(void* data) {
   }
 }
 
-/// c10 takes an allocator only with the priority of the one before, or a higher one.
-constexpr std::uint8_t kPriority = 100;
+/// c10 takes an allocator only with the priority of the one before, or a higher one, and does not
+/// say which that was. The lowest one that it takes, so that the program may set its own later.
+void set_allocator(c10::Allocator* allocator) {
+  for (int priority = 0; priority <= 255 && c10::GetCPUAllocator() != allocator; ++priority) {
+    c10::SetCPUAllocator(allocator, static_cast<std::uint8_t>(priority));
+  }
+}
+
+/// A forked child has its parent's watches, and nobody to end them.
+constexpr recorder::ProcessPart kMemoryPart = {.order = recorder::PartOrder::memory,
+                                               .lock = [] { installing.lock(); },
+                                               .unlock = [] { installing.unlock(); },
+                                               .begin_anew =
+                                                   [] {
+                                                     watching.store(0);
+                                                     users = 0;
+                                                   }};
 
 }  // namespace
 
 void watch_memory(std::size_t slot, ObserverHandle observer, bool all_threads) {
+  recorder::add_part(kMemoryPart);
   const std::lock_guard lock(installing);
   watchers[slot].observer.store(observer);
   watchers[slot].all_threads.store(all_threads);
-  if (users++ == 0) {
-    c10::SetCPUAllocator(allocator_above(c10::GetCPUAllocator()), kPriority);
-  }
+  if (users++ == 0) set_allocator(allocator_above(c10::GetCPUAllocator()));
   watching.fetch_or(std::uint32_t{1} << slot, std::memory_order_release);
 }
 
@@ -141,7 +157,7 @@ void stop_watching_memory(std::size_t slot) {
   const std::lock_guard lock(installing);
   watching.fetch_and(~(std::uint32_t{1} << slot), std::memory_order_release);
   if (--users == 0 && c10::GetCPUAllocator() == installed.load()) {
-    c10::SetCPUAllocator(installed.load()->below(), kPriority);
+    set_allocator(installed.load()->below());
   }
 }
 

@@ -10,6 +10,7 @@
 namespace tbtrace::libtorch {
 
 struct ObserverOptions {
+  bool ranges = true;  ///< otherwise it only marks which threads are recorded
   bool inputs = false;
   bool context = false;         ///< stacks and modules, as the recording's options say
   bool check_launches = false;  ///< CUPTI is told of operators, too
@@ -19,8 +20,9 @@ struct ObserverOptions {
 /// A callback's handle at torch.
 using ObserverHandle = std::uint64_t;
 
-/// From now on what runs is written into the recording of the slot.
+/// From now on what runs is written into the recording of the slot, which is of the same reach.
 ObserverHandle add_observer(std::size_t slot, const ObserverOptions& options);
+/// Any thread.
 void remove_observer(ObserverHandle handle);
 
 /// Whether what the calling thread runs is heard by this observer.

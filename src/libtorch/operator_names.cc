@@ -1,75 +1,73 @@
 #include "libtorch/operator_names.h"
 
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
+#include <memory>
 #include <mutex>
-#include <vector>
+#include <string>
 
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/ivalue.h>
 
-#include "base/hash.h"
+#include "recorder/process.h"
 
 namespace tbtrace::libtorch {
 
 namespace {
 
-/// Addresses in a table that is at most a quarter full.
-struct Names {
-  struct Slot {
-    const char* text = nullptr;
-    const recorder::Name* name = nullptr;
-  };
+using operator_names_detail::kPlaces;
+using operator_names_detail::Slot;
+using operator_names_detail::slots;
+using recorder::NameNumber;
 
-  std::size_t operators = 0;
-  std::size_t mask = 0;
-  std::vector<Slot> slots;
+std::atomic<bool> is_stale = true;
 
-  /// One product is enough: addresses are nobody's choice, and lie 16 bytes apart or more.
-  std::size_t place(const char* text) const {
-    return (reinterpret_cast<std::uintptr_t>(text) * hash_detail::kOddA >> 40) & mask;
+/// Where the text is, or else the place for it.
+Slot& slot_of(const char* text) {
+  std::size_t at = operator_names_detail::place(text);
+  for (;; at = (at + 1) % kPlaces) {
+    const char* const there = slots[at].text.load(std::memory_order_acquire);
+    if (there == text || there == nullptr) return slots[at];
+  }
+}
+
+/// Hears of each operator that comes or goes, under the dispatcher's lock.
+class Listener final : public c10::OpRegistrationListener {
+ public:
+  void onOperatorRegistered(const c10::OperatorHandle&) override { is_stale.store(true); }
+  void onOperatorDeregistered(const c10::OperatorHandle& op) override {
+    is_stale.store(true);
+    Slot& slot = slot_of(op.schema().name().c_str());
+    if (slot.text.load() != nullptr) slot.name.store(NameNumber::none);
   }
 };
 
-/// Tables are never freed: a thread may be looking at an old one.
-std::atomic<const Names*> names = nullptr;
-std::mutex loading;
+NameNumber number_of(const c10::FunctionSchema& schema) {
+  const NameNumber number = recorder::process_names().find(schema.name(), schema.overload_name());
+  return static_cast<NameNumber>(static_cast<std::uint32_t>(number) | recorder::kOfProcess);
+}
 
 }  // namespace
 
-void load_operator_names() {
-  const std::lock_guard lock(loading);
-  static recorder::NameTable& texts = *new recorder::NameTable;
-  auto& dispatcher = c10::Dispatcher::singleton();
-  const std::vector<c10::OperatorName> all = dispatcher.getAllOpNames();
-  const Names* const known = names.load();
-  if (known != nullptr && known->operators == all.size()) return;
+namespace operator_names_detail {
+constinit Slot slots[kPlaces];
+}  // namespace operator_names_detail
 
-  auto* loaded = new Names;
-  loaded->operators = all.size();
-  std::size_t size = 1024;
-  while (size < 4 * all.size()) size *= 2;
-  loaded->mask = size - 1;
-  loaded->slots.resize(size);
-  for (const c10::OperatorName& name : all) {
+void load_operator_names() {
+  const std::lock_guard lock(recorder::process_mutex<recorder::PartOrder::names>());
+  auto& dispatcher = c10::Dispatcher::singleton();
+  // Registered once and for all, as the names are kept.
+  static const auto& registration = *new c10::RegistrationHandleRAII(
+      dispatcher.addRegistrationListener(std::make_unique<Listener>()));
+  (void)registration;
+  if (!is_stale.exchange(false)) return;
+  static std::size_t known = 0;
+  for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {
     const auto found = dispatcher.findSchema(name);
     if (!found) continue;
-    const std::string& text = found->schema().name();
-    std::size_t at = loaded->place(text.c_str());
-    while (loaded->slots[at].text != nullptr) at = (at + 1) & loaded->mask;
-    loaded->slots[at] = {text.c_str(), texts.find(text)};
-  }
-  names.store(loaded, std::memory_order_release);
-}
-
-const recorder::Name* operator_name(const char* text) {
-  const Names* const loaded = names.load(std::memory_order_acquire);
-  if (loaded == nullptr) return nullptr;
-  for (std::size_t at = loaded->place(text);; at = (at + 1) & loaded->mask) {
-    const Names::Slot& slot = loaded->slots[at];
-    if (slot.text == text) return slot.name;
-    if (slot.text == nullptr) return nullptr;
+    const char* const text = found->schema().name().c_str();
+    Slot& slot = slot_of(text);
+    if (slot.text.load() == nullptr && ++known > kPlaces / 2) continue;
+    slot.name.store(number_of(found->schema()));
+    slot.text.store(text, std::memory_order_release);
   }
 }
 

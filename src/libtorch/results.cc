@@ -14,6 +14,7 @@
 #include "api/recorded_window.h"
 #include "base/host_name.h"
 #include "io/remedies.h"
+#include "wire/json_index.h"
 #include "writers/log_file_name.h"
 #include "writers/summary_messages.h"
 
@@ -37,12 +38,47 @@ std::int64_t unused_time_ns() {
 
 }  // namespace
 
+Results::Results(std::function<void(std::string_view)> warn, std::size_t most_waiting_bytes)
+    : warn_(std::move(warn)), exports_(warn_, most_waiting_bytes) {
+  // simdjson makes objects when it is first used, which the end of the program destroys. Made now,
+  // they outlast the exports that the end of the program waits for.
+  static_cast<void>(wire::JsonIndex().build("[]"));
+}
+
 Results::~Results() {
+  try {
+    finish_summaries();
+  } catch (...) {
+    // The listener threw.
+  }
+}
+
+void Results::finish_summaries() {
   try {
     while (!summaries_.empty()) finish_oldest_summaries();
   } catch (const std::bad_alloc&) {
     warn_("there is not enough memory for the last window's summaries, so they were left out");
   }
+}
+
+void Results::wait_until(recorder::Deadline deadline) {
+  if (!deadline) {
+    exports_.wait_until_done();
+  } else if (!exports_.wait_until(*deadline)) {
+    warn_("the program ends before all windows are written; set process.exit_timeout higher");
+  }
+}
+
+void Results::add(Recording recording, bool lacks_rows) {
+  lacks_rows_ = lacks_rows && (lacks_rows_ || recordings_.empty());
+  recordings_.push_back(std::move(recording));
+}
+
+void Results::warn_of_missing_rows() {
+  if (!lacks_rows_ || std::exchange(warned_of_missing_rows_, true)) return;
+  warn_(
+      "nothing ran on the thread that was recorded; what other threads run is recorded with "
+      "all_threads = true, or where at::ThreadLocalState carries the profiler to them");
 }
 
 void Results::clear() {
@@ -52,11 +88,17 @@ void Results::clear() {
 
 std::vector<const Trace*> Results::traces() {
   if (recordings_.empty()) warn_("nothing was recorded yet");
+  warn_of_missing_rows();
   while (traces_.size() < recordings_.size()) {
     Result<Trace> trace = api::read_recording(recordings_[traces_.size()]);
     if (!trace.ok()) {
       warn_(trace.status().message());
       return {};
+    }
+    if (trace->metadata().contains("tbtrace_unreadable_chunks")) {
+      warn_(
+          "records are missing, since the program wrote over the memory that they were in; look "
+          "for writes out of bounds, for instance with AddressSanitizer");
     }
     traces_.push_back(*std::move(trace));
   }
@@ -77,6 +119,7 @@ void Results::export_in_background(const std::string& directory,
     warn_(recording.status().message() + ", so no log file is written");
     return;
   }
+  warn_of_missing_rows();
   const std::string worker =
       writers::worker_name(options.worker_name.empty() ? default_worker() : options.worker_name);
   api::LogFileName name{.directory = directory,
@@ -88,8 +131,9 @@ void Results::export_in_background(const std::string& directory,
         (std::filesystem::path(directory) / (worker + "_" + std::to_string(++windows_exported_)))
             .string();
   }
-  exports_.add([recording = *recording, name = std::move(name), dialect = options.dialect,
-                summaries = options.summaries ? summaries(directory, worker) : nullptr] {
+  const std::size_t bytes = (*recording)->bytes();
+  auto job = [recording = *recording, name = std::move(name), dialect = options.dialect,
+              summaries = options.summaries ? summaries(directory, worker) : nullptr] {
     std::error_code error;
     std::filesystem::create_directories(name.directory, error);
     if (error && !std::filesystem::is_directory(name.directory)) {
@@ -98,7 +142,13 @@ void Results::export_in_background(const std::string& directory,
                                                        std::string(io::kChooseWritablePlace));
     }
     return api::write_log_file(recording, name, dialect, summaries.get()).status();
-  });
+  };
+  if (exports_.add(std::move(job), bytes)) return;
+  ++dropped_windows_;
+  warn_("a window was dropped, since the ones before it still wait for being written and take " +
+        std::to_string(exports_.bytes() >> 20) +
+        " MiB; record shorter windows or fewer of them, write to a faster disk, or set "
+        "process.export_queue_bytes higher");
 }
 
 std::shared_ptr<api::RecordedSummaries> Results::summaries(const std::string& directory,

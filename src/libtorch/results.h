@@ -3,6 +3,8 @@
 // end waits for exports. What goes wrong is told to the listener, from either thread.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -17,6 +19,7 @@
 #include "api/recorded_summaries.h"
 #include "recorder/export_thread.h"
 #include "recorder/recording.h"
+#include "recorder/running_profilers.h"
 
 namespace tbtrace::libtorch {
 
@@ -24,34 +27,46 @@ class Results {
  public:
   using Recording = std::shared_ptr<const recorder::Recording>;
 
-  explicit Results(std::function<void(std::string_view)> warn)
-      : warn_(std::move(warn)), exports_(warn_) {}
+  /// Windows that wait for being written take at most so many bytes.
+  Results(std::function<void(std::string_view)> warn, std::size_t most_waiting_bytes);
   Results(const Results&) = delete;
   Results& operator=(const Results&) = delete;
   ~Results();
 
   void clear();
-  /// A closed one.
-  void add(Recording recording) { recordings_.push_back(std::move(recording)); }
+  /// A closed one. Whoever asks for one that lacks rows, although there was time for some, is
+  /// warned.
+  void add(Recording recording, bool lacks_rows);
 
   /// Of all recordings; none if one cannot be read, with a warning.
   std::vector<const Trace*> traces();
   Result<Recording> last() const;
 
-  /// The last one, into a file that nobody else writes.
+  /// The last one, into a file that nobody else writes. Not if too much waits for being written
+  /// already: the window is dropped, then, with a warning.
   void export_in_background(const std::string& directory, const TensorboardOptions& options);
+  std::uint64_t dropped_windows() const { return dropped_windows_; }
+  /// May be called beside everything else.
   Status wait_for_exports() { return exports_.wait(); }
+  /// Has the last windows' summaries written, for the end of the program.
+  void finish_summaries();
+  /// Waits for exports; warns if some are not done by then. May be called beside everything else.
+  void wait_until(recorder::Deadline deadline);
 
  private:
   /// None in a build that cannot write them, with one warning.
   std::shared_ptr<api::RecordedSummaries> summaries(const std::string& directory,
                                                     const std::string& worker);
   void finish_oldest_summaries();
+  void warn_of_missing_rows();
 
   std::function<void(std::string_view)> warn_;
   std::vector<Recording> recordings_;
   std::vector<Trace> traces_;  // of recordings_, as far as they were asked for
   int windows_exported_ = 0;
+  std::uint64_t dropped_windows_ = 0;
+  bool lacks_rows_ = false;  // all recordings
+  bool warned_of_missing_rows_ = false;
   bool told_of_no_summaries_ = false;
   struct OpenSummaries {
     std::string directory;

@@ -6,9 +6,9 @@
 #include <mutex>
 
 #include <dlfcn.h>
-#include <pthread.h>
 
 #include "libtorch/torch_version.h"
+#include "recorder/process.h"
 
 #if TBTRACE_TORCH_AT_LEAST(2, 1)
 #include <torch/csrc/profiler/unwind/unwind.h>
@@ -23,15 +23,8 @@ constexpr std::size_t kDeepest = 128;
 #if TBTRACE_TORCH_AT_LEAST(2, 1)
 
 /// LibTorch hands out what its table of places holds after it has let go of the table's lock, so
-/// that a second thread may move it meanwhile. A forked child finds the mutex unlocked.
-std::mutex& unwinders_mutex() {
-  static std::mutex& one = []() -> std::mutex& {
-    ::pthread_atfork([] { unwinders_mutex().lock(); }, [] { unwinders_mutex().unlock(); },
-                     [] { unwinders_mutex().unlock(); });
-    return *new std::mutex;
-  }();
-  return one;
-}
+/// that a second thread may move it meanwhile.
+std::mutex& unwinders_mutex() { return recorder::process_mutex<recorder::PartOrder::unwinders>(); }
 
 std::vector<void*> walk() {
   const std::lock_guard lock(unwinders_mutex());

@@ -1,11 +1,13 @@
 #include "recorder/active.h"
 
 #include <array>
+#include <bit>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <utility>
 
-#include <pthread.h>
+#include "recorder/process.h"
 
 namespace tbtrace::recorder {
 
@@ -14,7 +16,8 @@ std::atomic<std::uint64_t (*)()> logical_thread_id = nullptr;
 namespace active_detail {
 
 std::atomic<std::uint64_t> current[kSlots];
-thread_local constinit Seat seats[kSlots] = {};
+constinit Seat no_seats[kSlots] = {};
+thread_local constinit Seat* seats [[gnu::tls_model("initial-exec")]] = no_seats;
 
 namespace {
 
@@ -35,27 +38,35 @@ void forget_after_fork() {
   }
 }
 
+constexpr ProcessPart kPart = {.order = PartOrder::recordings,
+                               .lock = [] { active().mutex.lock(); },
+                               .unlock = [] { active().mutex.unlock(); },
+                               .begin_anew = forget_after_fork};
+
 /// Never destroyed: threads may record while the program ends.
 Active& active() {
   static Active& one = []() -> Active& {
-    ::pthread_atfork([] { active().mutex.lock(); }, [] { active().mutex.unlock(); },
-                     [] {
-                       forget_after_fork();
-                       active().mutex.unlock();
-                     });
-    return *new Active;
+    auto* const made = new Active;
+    add_part(kPart);
+    return *made;
   }();
   return one;
 }
 
-/// Keeps the logs that the thread writes to. After its end the thread records nothing more.
+/// Keeps the logs that the thread writes to. After its end the thread records nothing more. Little
+/// of it is the thread's static memory, of which a library that is loaded late gets 512 bytes.
 struct Owner {
+  struct Held {
+    Seat seats[kSlots] = {};
+    std::array<std::shared_ptr<ThreadLog>, kSlots> logs;
+  };
+
   ~Owner() {
     ended = true;
-    for (Seat& seat : seats) seat = {};
+    seats = no_seats;
   }
 
-  std::array<std::shared_ptr<ThreadLog>, kSlots> logs;
+  std::unique_ptr<Held> held;
   static thread_local constinit bool ended;
 };
 thread_local constinit bool Owner::ended = false;
@@ -78,18 +89,32 @@ ThreadLog* take_seat(std::size_t slot) {
     if (auto* id = logical_thread_id.load()) identity.logical_id = id();
     log = recording->add_thread(std::move(identity));
   }
-  seats[slot] = {number, log.get()};
-  owner.logs[slot] = std::move(log);
+  if (owner.held == nullptr) owner.held = std::make_unique<Owner::Held>();
+  owner.held->seats[slot] = {number, log.get()};
+  owner.held->logs[slot] = std::move(log);
+  seats = owner.held->seats;
   return seats[slot].log;
 }
 
 }  // namespace active_detail
 
-std::optional<std::size_t> activate(std::shared_ptr<Recording> recording) {
+namespace {
+constinit std::atomic<std::uint32_t> activations = 0;
+constinit std::atomic<std::uint32_t> aside = 0;  // slots, a bit each
+
+std::uint32_t bit_of(std::size_t slot) { return std::uint32_t{1} << slot; }
+static_assert(kSlots <= 32);
+
+}  // namespace
+
+std::optional<std::size_t> activate(std::shared_ptr<Recording> recording, Reach reach) {
   using namespace active_detail;
+  // Now and then: LibTorch may have made more until now. There is a limit to how often.
+  if (std::has_single_bit(++activations)) end_before_all_that_was_made();
+  const std::size_t first = reach == Reach::some_threads ? 0 : kSlotsOfReach;
   const std::lock_guard lock(active().mutex);
-  for (std::size_t slot = 0; slot < kSlots; ++slot) {
-    if (current[slot].load() != 0) continue;
+  for (std::size_t slot = first; slot < first + kSlotsOfReach; ++slot) {
+    if (current[slot].load() != 0 || (aside.load() & bit_of(slot)) != 0) continue;
     active().recordings[slot] = std::move(recording);
     current[slot].store(++active().last_number, std::memory_order_release);
     return slot;
@@ -107,5 +132,8 @@ void deactivate(std::size_t slot) {
   }
   if (recording != nullptr) recording->close();
 }
+
+void set_slot_aside(std::size_t slot) { aside.fetch_or(bit_of(slot)); }
+void release_slot(std::size_t slot) { aside.fetch_and(~bit_of(slot)); }
 
 }  // namespace tbtrace::recorder

@@ -14,14 +14,25 @@
 
 namespace tbtrace::recorder {
 
-/// Recordings that can go on at a time in one process.
-inline constexpr std::size_t kSlots = 16;
+/// Which threads a recording is of. The two have slots of their own: a callback that was left
+/// behind on one thread never writes into a recording of all of them.
+enum class Reach : std::uint8_t { some_threads, all_threads };
+
+/// Recordings of either reach that can go on at a time in one process.
+inline constexpr std::size_t kSlotsOfReach = 16;
+inline constexpr std::size_t kSlots = 2 * kSlotsOfReach;
 
 /// Gives the recording a slot; nothing if all are taken.
-std::optional<std::size_t> activate(std::shared_ptr<Recording> recording);
+std::optional<std::size_t> activate(std::shared_ptr<Recording> recording,
+                                    Reach reach = Reach::some_threads);
 
 /// Ends the recording of the slot: threads that come later find nothing. It is closed, then.
 void deactivate(std::size_t slot);
+
+/// The slot gets no recording, also when its own has ended, until it is released: something that
+/// writes into it is still there. Takes no lock; a forked child has what its parent had.
+void set_slot_aside(std::size_t slot);
+void release_slot(std::size_t slot);
 
 /// torch's own number of the calling thread, for new logs; set before anything is recorded.
 extern std::atomic<std::uint64_t (*)()> logical_thread_id;
@@ -34,7 +45,9 @@ struct Seat {
   std::uint64_t number;
   ThreadLog* log;
 };
-extern thread_local constinit Seat seats[kSlots];
+extern constinit Seat no_seats[kSlots];
+/// One pointer: a library may have that much of a thread's static memory even if it is loaded late.
+extern thread_local constinit Seat* seats [[gnu::tls_model("initial-exec")]];
 
 ThreadLog* take_seat(std::size_t slot);
 }  // namespace active_detail

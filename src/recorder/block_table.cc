@@ -4,7 +4,7 @@
 #include <new>
 #include <unordered_map>
 
-#include <pthread.h>
+#include "recorder/process.h"
 
 namespace tbtrace::recorder::block_detail {
 
@@ -22,12 +22,18 @@ struct Table {
   std::mutex mutex;  // of in_use, others, and of filling places
 };
 
-/// Never destroyed: blocks are freed while the program ends. A forked child finds it unlocked.
+Table& table();
+
+constexpr ProcessPart kPart = {.order = PartOrder::blocks,
+                               .lock = [] { table().mutex.lock(); },
+                               .unlock = [] { table().mutex.unlock(); }};
+
+/// Never destroyed: blocks are freed while the program ends.
 Table& table() {
   static Table& one = []() -> Table& {
-    ::pthread_atfork([] { table().mutex.lock(); }, [] { table().mutex.unlock(); },
-                     [] { table().mutex.unlock(); });
-    return *new Table;
+    auto* const made = new Table;
+    add_part(kPart);
+    return *made;
   }();
   return one;
 }

@@ -8,20 +8,19 @@
 
 namespace tbtrace::recorder {
 
-std::uint32_t CallStacks::add(const BeginRecord& record) {
-  if (record.stack.empty() && record.script_stack == nullptr) return 0;
-  std::string key(reinterpret_cast<const char*>(record.stack.data()), record.stack.size_bytes());
-  if (record.script_stack != nullptr) key += record.script_stack->text;
+std::uint32_t CallStacks::add(std::string_view script_stack, std::span<void* const> addresses) {
+  if (addresses.empty() && script_stack.empty()) return 0;
+  std::string key(reinterpret_cast<const char*>(addresses.data()), addresses.size_bytes());
+  key += script_stack;
   const auto [found, is_new] = numbers_.try_emplace(std::move(key), 0);
   if (!is_new) return found->second;
-  std::string stack;
-  if (record.script_stack != nullptr) stack = record.script_stack->text;
+  std::string stack(script_stack);
   // The recorder's own frames are innermost, up to those of LibTorch that called it; a stripped
   // program does not tell them from its own by name.
-  const auto called = std::find_if(record.stack.begin(), record.stack.end(),
+  const auto called = std::find_if(addresses.begin(), addresses.end(),
                                    [&](void* address) { return frames(address).is_libtorchs; });
-  const auto first = called == record.stack.end() ? record.stack.begin() : called;
-  for (auto address = first; address != record.stack.end(); ++address) {
+  const auto first = called == addresses.end() ? addresses.begin() : called;
+  for (auto address = first; address != addresses.end(); ++address) {
     stack += frames(*address).text;
   }
   if (stack.empty()) return 0;

@@ -3,19 +3,19 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
-#include "recorder/record.h"
-
 namespace tbtrace::recorder {
 
 class CallStacks {
  public:
-  /// The number of the record's stack; 0: it has none, or only frames that are not shown.
-  std::uint32_t add(const BeginRecord& record);
+  /// The number of the stack of TorchScript's frames and of return addresses; 0: it is empty, or
+  /// has only frames that are not shown.
+  std::uint32_t add(std::string_view script_stack, std::span<void* const> addresses);
 
   /// Frames with a `;` behind each, innermost first: TorchScript's, then the program's.
   const std::string& text(std::uint32_t number) const { return texts_[number]; }
@@ -29,7 +29,7 @@ class CallStacks {
   const Frames& frames(void* return_address);
 
   std::vector<std::string> texts_ = {""};
-  std::unordered_map<std::string, std::uint32_t> numbers_;  // by what the record holds
+  std::unordered_map<std::string, std::uint32_t> numbers_;  // by what it was made of
   std::unordered_map<void*, Frames> frames_;                // by return address
 };
 

@@ -8,7 +8,9 @@
 
 namespace tbtrace::recorder {
 
-inline constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
+inline constexpr std::size_t kChunkBytes = std::size_t{256} << 10;  ///< the usual size
+inline constexpr std::size_t kSmallestChunkBytes = std::size_t{4} << 10;
+inline constexpr std::size_t kChunkGrowth = 4;  ///< from one size to the next: 4, 16, 64, 256 KiB
 
 /// The head of a chunk; its words follow it.
 struct Chunk {
@@ -22,16 +24,17 @@ struct Chunk {
   const std::uint64_t* words() const { return reinterpret_cast<const std::uint64_t*>(this + 1); }
 };
 
-/// A chunk of the usual size, or one of its own for `words` that do not fit; null if there is no
-/// memory. Chunks of the usual size are used again, so that their pages are there.
-Chunk* take_chunk(std::size_t words = 0);
+/// A chunk of `bytes`, rounded down to a size that there is, or of the first larger one that
+/// `words` fit into; words that fit into none get a chunk of their own. Null if there is no memory.
+/// Chunks are used again, so that their pages are there.
+Chunk* take_chunk(std::size_t words = 0, std::size_t bytes = kChunkBytes);
 /// One of the usual size for writers that no thread of the program waits for: not among those that
 /// reserve_chunks() has ready, and of small pages. A huge one can cost more than all the small ones
 /// instead of it, where the system has to find memory that was not used lately.
 Chunk* take_spare_chunk();
 void give_chunk(Chunk* chunk);
 
-/// Has so many chunks ready whose pages are there, for a start that costs little.
+/// Has so many chunks of each size ready whose pages are there, for a start that costs little.
 void reserve_chunks(std::size_t count);
 
 }  // namespace tbtrace::recorder

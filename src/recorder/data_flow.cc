@@ -98,7 +98,7 @@ class FactFinder {
     const BeginRecord record = begin_record(range.record);
     if (range.is_async || record.scope == Scope::module) return;
     Open* const around = innermost(range.log, range.start_ticks);
-    const std::string_view name = record.name->text;
+    const std::string_view name = window_.name(range).text;
     const std::vector<ObservedInput> inputs =
         observed_inputs({record.inputs, record.inputs_size}, record.storages,
                         window_.recording().options().element_bytes);

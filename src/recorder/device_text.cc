@@ -1,15 +1,15 @@
 #include "recorder/device_text.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
 #include <string_view>
 
-#include "base/demangle.h"
 #include "recorder/collective.h"
+#include "recorder/device_names.h"
+#include "recorder/device_order.h"
 #include "recorder/occupancy.h"
 #include "recorder/record.h"
 #include "wire/json_text.h"
@@ -18,55 +18,9 @@ namespace tbtrace::recorder {
 
 namespace {
 
-// Kineto's own: processes of devices stand below all others, its rows of waits beside the streams.
+// Kineto's own: processes of devices stand below all others.
 constexpr std::int64_t kFirstDevice = 5'000'000;
-constexpr std::int64_t kOverheadProcess = -1;
 constexpr std::int64_t kOverheadPlace = 0x100000a;
-constexpr std::int64_t kWaitRows = 1'000'000;
-
-constexpr std::size_t kLongestKernelName = std::size_t{64} << 10;
-
-/// CUpti_ActivityMemcpyKind, CUpti_ActivityMemoryKind, CUpti_ActivitySynchronizationType.
-constexpr std::array<std::string_view, 11> kCopies = {
-    "Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
-constexpr std::array<std::string_view, 8> kMemories = {"Unknown",       "Pageable",      "Pinned",
-                                                       "Device",        "Array",         "Managed",
-                                                       "Device Static", "Managed Static"};
-constexpr std::array<std::string_view, 5> kWaits = {"Unknown", "Event Sync", "Stream Wait Event",
-                                                    "Stream Sync", "Context Sync"};
-constexpr std::uint8_t kStreamWaitsForEvent = 2;
-constexpr std::uint8_t kStreamIsWaitedFor = 3;
-
-template <std::size_t kSize>
-std::string_view name_in(const std::array<std::string_view, kSize>& names, std::size_t number) {
-  return names[number < kSize ? number : 0];
-}
-
-/// CUpti_ActivityOverheadKind.
-std::string_view overhead_name(std::uint32_t kind) {
-  switch (kind) {
-    case 1:
-      return "Driver Compiler";
-    case 1U << 16:
-      return "Buffer Flush";
-    case 2U << 16:
-      return "Instrumentation";
-    case 3U << 16:
-      return "Resource";
-    case 4U << 16:
-      return "Runtime Triggered Module Loading";
-    case 5U << 16:
-      return "Lazy Function Loading";
-    case 6U << 16:
-      return "Command Buffer Full";
-    case 7U << 16:
-      return "Activity Buffer Request";
-    case 8U << 16:
-      return "UVM Activity Init";
-    default:
-      return "Unknown";
-  }
-}
 
 /// As a C++ stream writes it with eight digits; what JSON has no number for is text.
 std::string float_text(float value) {
@@ -75,16 +29,6 @@ std::string float_text(float value) {
 
 std::uint64_t pair_of(std::uint32_t high, std::uint32_t low) {
   return std::uint64_t{high} << 32 | low;
-}
-
-/// So many rows, by what `start(row)` says.
-template <typename Start>
-std::vector<std::uint32_t> by_start(std::size_t rows, const Start& start) {
-  std::vector<std::uint32_t> order(rows);
-  std::iota(order.begin(), order.end(), 0U);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return start(a) < start(b); });
-  return order;
 }
 
 }  // namespace
@@ -118,24 +62,13 @@ DeviceText::DeviceText(const Window& window, EventLines& lines, std::int64_t pro
       process_(process),
       first_id_(first_id),
       program_(std::move(program)),
-      calls_(by_start(activity_.calls.size(),
-                      [this](std::uint32_t row) { return activity_.calls[row].start_ticks; })),
-      works_(by_start(activity_.works.size(),
-                      [this](std::uint32_t row) { return activity_.works.start_ticks(row); })),
-      has_work_(activity_.calls.size()) {
-  for (std::size_t row = 0; row < activity_.works.size(); ++row) {
-    const DevicePlace place = activity_.works[row].place;
-    devices_.try_emplace(place.context, place.device);
-    if (links_.work_call[row] != DeviceLinks::kNone) has_work_[links_.work_call[row]] = true;
-  }
+      calls_(calls_by_start(activity_)),
+      works_(works_by_start(activity_)),
+      has_work_(calls_with_work(activity_, links_)),
+      devices_(devices_of_contexts(activity_)) {
   for (const DeviceEvent& event : activity_.events) {
     events_[pair_of(event.context, event.event)] = &event;
   }
-}
-
-std::uint32_t DeviceText::device_of(std::uint32_t context) const {
-  const auto found = devices_.find(context);
-  return found == devices_.end() ? 0 : found->second;
 }
 
 void DeviceText::append_names() {
@@ -148,16 +81,8 @@ void DeviceText::append_names() {
                value_json);
   };
   std::set<std::int64_t> devices;
-  std::map<std::pair<std::int64_t, std::int64_t>, std::string> streams;
   for (std::size_t row = 0; row < activity_.works.size(); ++row) {
-    const DevicePlace place = activity_.works[row].place;
-    devices.insert(place.device);
-    streams.try_emplace({place.device, place.stream}, fmt::format("stream {} ", place.stream));
-  }
-  for (const DeviceWait& wait : activity_.waits) {
-    if (wait.stream == DeviceWait::kNoStream || wait.kind != kStreamIsWaitedFor) continue;
-    streams.try_emplace({device_of(wait.context), wait.stream + kWaitRows},
-                        fmt::format("stream {} (sync)", wait.stream));
+    devices.insert(activity_.works[row].place.device);
   }
   std::string program;
   wire::append_json_string(program, program_);
@@ -166,7 +91,7 @@ void DeviceText::append_names() {
     named("process_labels", device, 0, "labels", fmt::format("\"GPU {}\"", device));
     named("process_sort_index", device, 0, "sort_index", std::to_string(kFirstDevice + device));
   }
-  for (const auto& [place, name] : streams) {
+  for (const auto& [place, name] : stream_names(activity_)) {
     named("thread_name", place.first, place.second, "name", "\"" + name + "\"");
     named("thread_sort_index", place.first, place.second, "sort_index",
           std::to_string(place.second));
@@ -242,7 +167,7 @@ void DeviceText::append_external_id(std::uint32_t call) {
 /// What is said of the collective that the call's operator is, if it is one.
 void DeviceText::append_collective(std::uint32_t call) {
   if (call == DeviceLinks::kNone || links_.call_operator[call] == DeviceLinks::kNone) return;
-  const Name& name = *begin_record(window_.ranges()[links_.call_operator[call]].record).name;
+  const Name& name = window_.name(window_.ranges()[links_.call_operator[call]]);
   if (name.collective != nullptr) append_collective_of_kernel(lines_, *name.collective);
 }
 
@@ -273,13 +198,10 @@ void DeviceText::append_work(const DeviceWork& work, std::uint32_t row) {
       lines_.add_quoted(kernel_name(activity_.launches[work.launch].name));
       break;
     case DeviceWorkKind::copy:
-      lines_.add(R"json({{"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy {} ({} -> {})")json",
-                 name_in(kCopies, transfer.copy_kind), name_in(kMemories, transfer.from_memory),
-                 name_in(kMemories, transfer.to_memory));
-      break;
     case DeviceWorkKind::set:
-      lines_.add(R"json({{"ph": "X", "cat": "gpu_memset", "name": "Memset ({})")json",
-                 name_in(kMemories, transfer.to_memory));
+      lines_.add(R"({{"ph": "X", "cat": "{}", "name": "{}")",
+                 work.kind == DeviceWorkKind::copy ? "gpu_memcpy" : "gpu_memset",
+                 transfer_name(work.kind, transfer));
       break;
   }
   lines_.add(R"(, "pid": {}, "tid": {})", place.device, place.stream);
@@ -327,16 +249,14 @@ void DeviceText::append_arrow_end(bool is_start, std::uint32_t correlation, std:
 }
 
 void DeviceText::append_wait(const DeviceWait& wait) {
-  const std::string_view name = name_in(kWaits, wait.kind);
-  const std::uint32_t device = device_of(wait.context);
-  std::int64_t thread = wait.stream == DeviceWait::kNoStream ? -1 : std::int64_t{wait.stream};
-  if (thread >= 0 && wait.kind == kStreamIsWaitedFor) thread += kWaitRows;
+  const std::string_view name = wait_name(wait.kind);
+  const std::uint32_t device = device_of(devices_, wait.context);
   lines_.begin_event();
   lines_.add(R"({{"ph": "X", "cat": "cuda_sync", "name": "{}", "pid": {}, "tid": {})", name, device,
-             thread);
+             thread_of_wait(wait));
   append_times(wait.start_ticks, wait.end_ticks);
   lines_.add(R"(, "args": {{"cuda_sync_kind": "{}", )", name);
-  if (wait.kind == kStreamWaitsForEvent && wait.event != DeviceWait::kNoEvent) {
+  if (is_wait_for_event(wait) && wait.event != DeviceWait::kNoEvent) {
     const auto event = events_.find(pair_of(wait.context, wait.event));
     if (event != events_.end()) {
       lines_.add(R"("wait_on_stream": {}, "wait_on_cuda_event_record_corr_id": {}, )",
@@ -373,7 +293,7 @@ void DeviceText::append_marker(const DeviceMarker& marker) {
 void DeviceText::append_annotation(const DeviceLinks::Annotation& annotation) {
   lines_.begin_event();
   lines_.add(R"({{"ph": "X", "cat": "gpu_user_annotation", "name": )");
-  lines_.add_quoted(begin_record(window_.ranges()[annotation.range].record).name->text);
+  lines_.add_quoted(window_.name(window_.ranges()[annotation.range]).text);
   lines_.add(R"(, "pid": {}, "tid": {})", annotation.device, annotation.stream);
   lines_.add_times(window_.unix_ns(annotation.start_ticks) - 1,
                    window_.unix_ns(annotation.end_ticks) + 1);
@@ -382,10 +302,7 @@ void DeviceText::append_annotation(const DeviceLinks::Annotation& annotation) {
 
 const std::string& DeviceText::kernel_name(std::uint32_t name) {
   const auto [place, is_new] = kernel_names_.try_emplace(name);
-  if (is_new) {
-    const std::string& symbol = activity_.names[name];
-    place->second = demangle(symbol, kLongestKernelName).value_or(symbol);
-  }
+  if (is_new) place->second = readable_kernel_name(activity_.names[name]);
   return place->second;
 }
 

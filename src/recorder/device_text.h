@@ -48,7 +48,6 @@ class DeviceText {
   void append_times(std::uint64_t start_ticks, std::uint64_t end_ticks);
   const std::string& kernel_name(std::uint32_t name);
   const std::string& launch_text(std::uint32_t device, std::uint32_t launch);
-  std::uint32_t device_of(std::uint32_t context) const;
   std::size_t rows_of(Part part) const;
 
   const Window& window_;

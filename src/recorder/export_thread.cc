@@ -36,34 +36,68 @@ ExportThread::~ExportThread() {
     ending_ = true;
   }
   changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  if (!thread_.joinable()) return;
+  if (is_this_thread()) {
+    thread_.detach();  // a job ends the program
+  } else {
+    thread_.join();
+  }
 }
 
-void ExportThread::add(std::function<Status()> job) {
+bool ExportThread::add(std::function<Status()> job, std::size_t bytes) {
+  bool is_waiting = false;
   {
     const std::lock_guard lock(mutex_);
+    if (bytes > 0 && unfinished_ > 0 && (bytes_ > most_bytes_ || bytes > most_bytes_ - bytes_))
+      return false;
     ++unfinished_;
+    bytes_ += bytes;
     try {
       if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
-      jobs_.push_back(std::move(job));
-      job = nullptr;
+      Job& waiting = jobs_.emplace_back();
+      waiting.bytes = bytes;
+      waiting.run.swap(job);
+      is_waiting = true;
     } catch (const std::exception&) {
       // No further thread may be started, or there is no memory: better late than never.
     }
   }
-  if (job) {
-    finish(job);
-  } else {
+  if (is_waiting) {
     changed_.notify_all();
+  } else {
+    Job late = {.run = std::move(job), .bytes = bytes};
+    finish(late);
   }
+  return true;
 }
 
 Status ExportThread::wait() {
   std::unique_lock lock(mutex_);
+  if (is_this_thread()) {
+    return {StatusCode::check_failed,
+            "exports cannot be waited for by what an export calls, such as on_warning"};
+  }
   changed_.wait(lock, [this] { return unfinished_ == 0; });
   if (!std::exchange(failed_, false)) return {};
   if (first_failure_.ok()) return {StatusCode::unwritable_output, std::string(kNoMemory)};
   return std::exchange(first_failure_, Status());
+}
+
+void ExportThread::wait_until_done() {
+  std::unique_lock lock(mutex_);
+  if (is_this_thread()) return;
+  changed_.wait(lock, [this] { return unfinished_ == 0; });
+}
+
+bool ExportThread::wait_until(Clock::time_point time) {
+  std::unique_lock lock(mutex_);
+  if (is_this_thread()) return false;
+  return changed_.wait_until(lock, time, [this] { return unfinished_ == 0; });
+}
+
+std::size_t ExportThread::bytes() {
+  const std::lock_guard lock(mutex_);
+  return bytes_;
 }
 
 void ExportThread::run() {
@@ -71,7 +105,7 @@ void ExportThread::run() {
   while (true) {
     changed_.wait(lock, [this] { return ending_ || !jobs_.empty(); });
     if (jobs_.empty()) return;
-    std::function<Status()> job = std::move(jobs_.front());
+    Job job = std::move(jobs_.front());
     jobs_.pop_front();
     lock.unlock();
     finish(job);
@@ -79,16 +113,16 @@ void ExportThread::run() {
   }
 }
 
-void ExportThread::finish(std::function<Status()>& job) noexcept {
+void ExportThread::finish(Job& job) noexcept {
   Status status;
   bool failed = true;
   try {
-    status = run_job(job);
+    status = run_job(job.run);
     failed = !status.ok();
   } catch (const std::bad_alloc&) {
     // Told without a sentence of its own.
   }
-  job = nullptr;  // what it owns may be large: nobody waits for the lock meanwhile
+  job.run = nullptr;  // what it owns may be large: nobody waits for the lock meanwhile
   try {
     if (failed) on_failure_(status.ok() ? kNoMemory : status.message());
   } catch (...) {
@@ -97,6 +131,7 @@ void ExportThread::finish(std::function<Status()>& job) noexcept {
   {
     const std::lock_guard lock(mutex_);
     --unfinished_;
+    bytes_ -= job.bytes;
     if (failed && !failed_) first_failure_ = std::move(status);
     failed_ = failed_ || failed;
   }

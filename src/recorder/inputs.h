@@ -1,5 +1,6 @@
 // Inputs of operators as bytes: written by the recorded thread, turned into torch's texts later.
-// A writer owns its bytes. One thread per object. Without memory an input counts as nothing.
+// A writer owns its bytes, or is given room for them. One thread per object. No memory:
+// std::bad_alloc.
 //
 // An input is a tag and what follows it; numbers are varints (LEB128), signed ones zigzag.
 //   nothing                  what has no shape and no value
@@ -38,7 +39,9 @@ inline constexpr std::size_t kLongestList = 30;
 
 class InputsWriter {
  public:
-  InputsWriter() = default;
+  InputsWriter() : InputsWriter(local_, sizeof local_) {}
+  /// Writes into the room as long as the bytes fit; data() is there then.
+  InputsWriter(char* room, std::size_t size) : start_(room), at_(room), end_(room + size) {}
   InputsWriter(const InputsWriter&) = delete;
   InputsWriter& operator=(const InputsWriter&) = delete;
 
@@ -46,36 +49,34 @@ class InputsWriter {
   void tensor(std::uint8_t element_type, std::span<const std::int64_t> sizes,
               std::span<const std::int64_t> strides) {
     make_room(3 + kLongest * (sizes.size() + strides.size() + 1));
-    put(InputTag::tensor, element_type, sizes);
-    for (const std::int64_t stride : strides) number(zigzag(stride));
+    char* at = put(at_, InputTag::tensor, element_type, sizes);
+    for (const std::int64_t stride : strides) at = put(at, zigzag(stride));
+    at_ = at;
   }
   void sparse_tensor(std::uint8_t element_type, std::span<const std::int64_t> sizes) {
     make_room(3 + kLongest * (sizes.size() + 1));
-    put(InputTag::sparse_tensor, element_type, sizes);
+    at_ = put(at_, InputTag::sparse_tensor, element_type, sizes);
   }
   /// So many inputs that follow are its members.
   void tensor_list(std::size_t count) { begin_list(InputTag::tensor_list, count); }
   void list(std::size_t count) { begin_list(InputTag::list, count); }
   void integer(std::int64_t value) {
     make_room(1 + kLongest);
-    *at_++ = static_cast<char>(InputTag::integer);
-    number(zigzag(value));
+    at_ = put(put(at_, InputTag::integer), zigzag(value));
   }
   void boolean(bool value) {
     make_room(2);
-    *at_++ = static_cast<char>(InputTag::boolean);
-    *at_++ = static_cast<char>(value);
+    char* const at = put(at_, InputTag::boolean);
+    *at = static_cast<char>(value);
+    at_ = at + 1;
   }
   void real(double value) {
     make_room(9);
-    *at_++ = static_cast<char>(InputTag::real);
-    bytes(value);
+    at_ = put(put(at_, InputTag::real), value);
   }
   void complex(double real, double imaginary) {
     make_room(17);
-    *at_++ = static_cast<char>(InputTag::complex);
-    bytes(real);
-    bytes(imaginary);
+    at_ = put(put(put(at_, InputTag::complex), real), imaginary);
   }
 
   const char* data() const { return start_; }
@@ -89,29 +90,38 @@ class InputsWriter {
   }
   void tag(InputTag tag) {
     make_room(1);
-    *at_++ = static_cast<char>(tag);
-  }
-  void put(InputTag tag, std::uint8_t element_type, std::span<const std::int64_t> sizes) {
-    *at_++ = static_cast<char>(tag);
-    *at_++ = static_cast<char>(element_type);
-    number(sizes.size());
-    for (const std::int64_t size : sizes) number(static_cast<std::uint64_t>(size));
+    at_ = put(at_, tag);
   }
   void begin_list(InputTag tag, std::size_t count) {
     make_room(1 + kLongest);
-    *at_++ = static_cast<char>(tag);
-    number(count);
+    at_ = put(put(at_, tag), std::uint64_t{count});
   }
-  void number(std::uint64_t value) {
-    while (value >= 0x80) [[unlikely]] {
-        *at_++ = static_cast<char>(value | 0x80);
-        value >>= 7;
+
+  // Each writes at the place and gives the one behind. Not at at_: bytes that are written might be
+  // at_'s own, as far as the compiler knows.
+  static char* put(char* at, InputTag tag) {
+    *at = static_cast<char>(tag);
+    return at + 1;
+  }
+  static char* put(char* at, std::uint64_t number) {
+    while (number >= 0x80) [[unlikely]] {
+        *at++ = static_cast<char>(number | 0x80);
+        number >>= 7;
       }
-    *at_++ = static_cast<char>(value);
+    *at = static_cast<char>(number);
+    return at + 1;
   }
-  void bytes(double value) {
-    std::memcpy(at_, &value, sizeof value);
-    at_ += sizeof value;
+  static char* put(char* at, double value) {
+    std::memcpy(at, &value, sizeof value);
+    return at + sizeof value;
+  }
+  static char* put(char* at, InputTag tag, std::uint8_t element_type,
+                   std::span<const std::int64_t> sizes) {
+    at = put(at, tag);
+    *at++ = static_cast<char>(element_type);
+    at = put(at, std::uint64_t{sizes.size()});
+    for (const std::int64_t size : sizes) at = put(at, static_cast<std::uint64_t>(size));
+    return at;
   }
   void make_room(std::size_t size) {
     if (static_cast<std::size_t>(end_ - at_) < size) [[unlikely]]
@@ -121,9 +131,9 @@ class InputsWriter {
 
   char local_[1024];
   std::unique_ptr<char[]> heap_;
-  char* start_ = local_;
-  char* at_ = local_;
-  char* end_ = local_ + sizeof local_;
+  char* start_;
+  char* at_;
+  char* end_;
 };
 
 /// The arguments that torch writes of an operator's inputs, as JSON texts.

@@ -4,6 +4,8 @@
 #include <mutex>
 #include <utility>
 
+#include "recorder/process.h"
+
 namespace tbtrace::recorder {
 
 namespace {
@@ -13,9 +15,19 @@ struct Handler {
   std::function<void(std::string_view)> call;
 };
 
+Handler& handler();
+
+constexpr ProcessPart kPart = {.order = PartOrder::warnings,
+                               .lock = [] { handler().mutex.lock(); },
+                               .unlock = [] { handler().mutex.unlock(); }};
+
 /// Never destroyed: threads may warn while the program ends.
 Handler& handler() {
-  static Handler& one = *new Handler;
+  static Handler& one = []() -> Handler& {
+    auto* const made = new Handler;
+    add_part(kPart);
+    return *made;
+  }();
   return one;
 }
 

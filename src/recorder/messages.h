@@ -16,7 +16,7 @@ inline constexpr std::string_view kRecordThenWarmup =
     "Incorrect schedule: RECORD followed by WARMUP";
 inline constexpr std::string_view kEventsCleared =
     "Warning: Profiler clears events at the end of each cycle. Only events from the current cycle "
-    "will be reported. To keep events across cycles, set acc_events=True.";
+    "will be reported. To keep events across cycles, set acc_events = true.";
 
 /// Hands a sentence to the handler: stderr, unless set_warning_handler() named another.
 void warn(std::string_view sentence);

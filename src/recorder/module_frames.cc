@@ -1,6 +1,7 @@
 #include "recorder/module_frames.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "recorder/record.h"
@@ -41,8 +42,8 @@ class Finder {
     std::uint32_t module;
     std::size_t depth;  // how many ranges must be open that it is
     bool is_range;      // the module opened it itself
-    const Name* first_name;
-    const void* first_tensor;
+    std::string_view first_name;
+    std::uint64_t first_tensor;
   };
   struct Thread {
     std::vector<OpenRange> ranges;
@@ -66,19 +67,20 @@ class Finder {
     if (record.scope == Scope::module) {
       visit_forward(thread, range, record);
       open.is_module_work = false;
-    } else if (!open.is_backward && is_of_backward(record)) {
+    } else if (!open.is_backward && is_of_backward(record, window_.name(range))) {
       open.is_backward = true;
       thread.frames.resize(first_found(thread));
-    } else if (record.module != nullptr && !open.is_backward && !open.is_module_work) {
-      const auto* const tensor = static_cast<const ModuleTensor*>(record.module);
-      open_path(thread, path_to(tensor->module), range, record);
+    } else if (record.module != 0 && !open.is_backward && !open.is_module_work) {
+      open_path(thread, path_to(map_.module_of(record.module)), range, record);
       open.is_module_work = true;
     }
     thread.ranges.push_back(open);
   }
 
   void visit_forward(Thread& thread, const Window::Range& range, const BeginRecord& record) {
-    const std::uint32_t module = map_.add(record.module, record.name->text, "");
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): it tells modules apart, and nothing is read there
+    const auto* const instance = reinterpret_cast<const void*>(record.module);
+    const std::uint32_t module = map_.add(instance, window_.name(range).text, "");
     std::vector<std::uint32_t> path = path_to(module);
     path.pop_back();
     open_path(thread, path, range, record);
@@ -120,7 +122,7 @@ class Finder {
     while (kept < thread.frames.size() && next != path.end()) {
       const OpenFrame& frame = thread.frames[kept];
       const bool begins_again =
-          frame.first_name == record.name && frame.first_tensor == record.module;
+          frame.first_name == window_.name(range).text && frame.first_tensor == record.module;
       if (frame.module != *next || begins_again) break;
       ++kept;
       ++next;
@@ -145,7 +147,7 @@ class Finder {
                              .module = module,
                              .depth = thread.ranges.size(),
                              .is_range = false,
-                             .first_name = record.name,
+                             .first_name = window_.name(range).text,
                              .first_tensor = record.module});
     frames_.push_back({.start_ticks = range.start_ticks,
                        .end_ticks = range.start_ticks,

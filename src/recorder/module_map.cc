@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
-#include <string_view>
 
+#include "base/class_name.h"
 #include "base/demangle.h"
 
 namespace tbtrace::recorder {
@@ -21,7 +21,9 @@ std::uint32_t ModuleMap::add(const void* instance, const std::string& type, cons
 }
 
 void ModuleMap::own(const void* storage, const ModuleTensor& tensor) {
-  tensors_[storage].push_back(tensor);
+  modules_of_tensors_.push_back(tensor.module);
+  ModuleTensor& own = tensors_[storage].emplace_back(tensor);
+  own.number = static_cast<std::uint32_t>(modules_of_tensors_.size());
 }
 
 const ModuleTensor* ModuleMap::tensor(const void* storage, const void* address) const {
@@ -38,24 +40,7 @@ const ModuleTensor* ModuleMap::tensor(const void* storage, const void* address) 
 }
 
 std::string module_class(const std::string& type) {
-  constexpr std::string_view kImpl = "Impl";
-  const std::string readable =
-      demangle(type, std::numeric_limits<std::size_t>::max()).value_or(type);
-  std::string_view name = readable;
-  // Brackets hold names of other things.
-  std::size_t start = 0;
-  std::size_t depth = 0;
-  for (std::size_t at = 0; at < name.size(); ++at) {
-    const char c = name[at];
-    if (c == '<' || c == '(' || c == '{') ++depth;
-    if ((c == '>' || c == ')' || c == '}') && depth > 0) --depth;
-    if (depth == 0 && name.substr(at).starts_with("::")) start = at + 2;
-  }
-  name = name.substr(start);
-  const std::string_view arguments = name.substr(std::min(name.find('<'), name.size()));
-  name.remove_suffix(arguments.size());
-  if (name.size() > kImpl.size() && name.ends_with(kImpl)) name.remove_suffix(kImpl.size());
-  return std::string(name) + std::string(arguments);
+  return short_class_name(demangle(type, std::numeric_limits<std::size_t>::max()).value_or(type));
 }
 
 }  // namespace tbtrace::recorder

@@ -25,6 +25,7 @@ struct ModuleTensor {
   std::uint32_t module;  ///< a row of modules
   const char* begin;     ///< of its bytes
   const char* end;
+  std::uint32_t number = 0;  ///< among the map's, from 1 on
 };
 
 class ModuleMap {
@@ -38,6 +39,11 @@ class ModuleMap {
   /// `storage` is the memory that the tensor is in, alone or with others.
   void own(const void* storage, const ModuleTensor& tensor);
 
+  /// The row of the tensor's module.
+  std::uint32_t module_of(std::uint64_t tensor_number) const {
+    return modules_of_tensors_[tensor_number - 1];
+  }
+
   const std::vector<Module>& modules() const { return modules_; }
   /// The tensor of a module that is in the storage, at this address where there are several; null
   /// if there is none. Of tensors that are the same, the first that was added.
@@ -48,6 +54,7 @@ class ModuleMap {
   std::map<std::pair<const void*, std::string>, std::uint32_t> rows_;
   std::unordered_map<std::string, std::uint32_t> class_counts_;
   std::unordered_map<const void*, std::deque<ModuleTensor>> tensors_;  // addresses stay
+  std::vector<std::uint32_t> modules_of_tensors_;
 };
 
 /// How Python would name the class: without namespaces, and without the `Impl` that LibTorch's

@@ -13,13 +13,14 @@
 namespace tbtrace::recorder {
 
 std::atomic<std::int64_t> watched_bytes = 0;
+std::atomic<std::uint64_t> lost_without_log = 0;
 
 namespace {
 
 /// What readers of a file go by, and what only the recording knows.
-constexpr std::array<std::string_view, 7> kReservedMembers = {
-    "schemaVersion", "deviceProperties", "displayTimeUnit",     "baseTimeNanoseconds",
-    "traceEvents",   "traceName",        "tbtrace_lost_records"};
+constexpr std::array<std::string_view, 8> kReservedMembers = {
+    "schemaVersion", "deviceProperties", "displayTimeUnit",      "baseTimeNanoseconds",
+    "traceEvents",   "traceName",        "tbtrace_lost_records", "tbtrace_unreadable_chunks"};
 
 }  // namespace
 
@@ -35,6 +36,7 @@ Recording::~Recording() {
 
 void Recording::start() {
   bytes_at_start_ = watched_bytes.load();
+  lost_at_start_ = lost_at_end_ = lost_without_log.load();
   started_ = sample_clocks();
 }
 
@@ -46,6 +48,7 @@ void Recording::close() {
     log->close();
     watched_bytes.fetch_add(log->memory_bytes());
   }
+  lost_at_end_ = std::max(lost_at_start_, lost_without_log.load());
   ended_ = sample_clocks();
 }
 
@@ -98,18 +101,29 @@ std::shared_ptr<const DeviceActivity> Recording::device_activity() const {
   try {
     return device_activity_.get();
   } catch (const std::exception&) {
-    static const auto kNone = std::make_shared<const DeviceActivity>(
-        DeviceActivity{.problem = "there was no memory for what devices did"});
-    return kNone;
+    // Never destroyed: windows may be read while the program ends.
+    static const auto& none = *new std::shared_ptr(std::make_shared<const DeviceActivity>(
+        DeviceActivity{.problem = "there was no memory for what devices did"}));
+    return none;
   }
 }
 
 std::uint64_t Recording::lost() const {
   const std::lock_guard lock(mutex_);
-  std::uint64_t lost = 0;
+  std::uint64_t lost = lost_at_end_ - lost_at_start_;
   for (const std::shared_ptr<ThreadLog>& log : logs_) lost += log->lost();
   for (const DeviceMemory& memory : device_memory_) lost += memory.lost();
   return lost;
+}
+
+std::size_t Recording::bytes() const {
+  const std::lock_guard lock(mutex_);
+  std::size_t bytes = 0;
+  for (const std::shared_ptr<ThreadLog>& log : logs_) bytes += log->bytes();
+  for (const DeviceMemory& memory : device_memory_) {
+    bytes += memory.events().size() * sizeof(DeviceMemoryEvent);
+  }
+  return bytes;
 }
 
 }  // namespace tbtrace::recorder

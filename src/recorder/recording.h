@@ -27,6 +27,10 @@ namespace tbtrace::recorder {
 /// Bytes of the blocks that are watched and alive, but for what recordings that go on have counted.
 extern std::atomic<std::int64_t> watched_bytes;
 
+/// Records of threads that had no log, since there was no memory for one. They count as lost in all
+/// recordings that are going on then.
+extern std::atomic<std::uint64_t> lost_without_log;
+
 class Recording {
  public:
   explicit Recording(RecordingOptions options);
@@ -69,11 +73,15 @@ class Recording {
   /// Waits until the devices' records have come. Null: none were asked for, or the process is a
   /// fork of the one that has them.
   std::shared_ptr<const DeviceActivity> device_activity() const;
+  /// Whether anything was asked of devices, and known of them.
+  bool has_devices() const { return device_activity_.valid() || !device_memory_.empty(); }
   const std::vector<DeviceMemory>& device_memory() const { return device_memory_; }  ///< by time
   /// Memory that was watched and alive at the start.
   std::int64_t bytes_at_start() const { return bytes_at_start_; }
   /// Records for which there was no memory.
   std::uint64_t lost() const;
+  /// Memory that its records take, but for what devices did.
+  std::size_t bytes() const;
 
  private:
   std::shared_ptr<const RecordingOptions> options_;
@@ -81,6 +89,8 @@ class Recording {
   ClockSample started_;
   ClockSample ended_;
   std::int64_t bytes_at_start_ = 0;
+  std::uint64_t lost_at_start_ = 0;  // of lost_without_log, as the next one
+  std::uint64_t lost_at_end_ = 0;
   PendingDeviceActivity device_activity_;
   std::vector<DeviceMemory> device_memory_;
   pid_t process_;  // whose threads the device activity comes from

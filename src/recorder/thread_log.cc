@@ -1,5 +1,7 @@
 #include "recorder/thread_log.h"
 
+#include <algorithm>
+
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -24,7 +26,12 @@ ThreadLog::~ThreadLog() {
 
 std::uint64_t* ThreadLog::more_room(std::size_t words) {
   const std::lock_guard lock(mutex_);
-  Chunk* chunk = closed_ ? nullptr : take_chunk(words);
+  // A short-lived thread takes little; one that goes on soon has chunks of the usual size.
+  const std::size_t bytes =
+      newest_ == nullptr
+          ? kSmallestChunkBytes
+          : kChunkGrowth * (sizeof(Chunk) + newest_->capacity * sizeof(std::uint64_t));
+  Chunk* chunk = closed_ ? nullptr : take_chunk(words, std::min(bytes, kChunkBytes));
   if (chunk == nullptr) {
     if (!closed_) count_lost();
     return nullptr;

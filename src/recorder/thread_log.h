@@ -15,6 +15,7 @@
 #include "recorder/chunk.h"
 #include "recorder/name_table.h"
 #include "recorder/recording_options.h"
+#include "recorder/ticks.h"
 
 namespace tbtrace::recorder {
 
@@ -29,9 +30,12 @@ ThreadIdentity this_thread_identity();
 
 class ThreadLog {
  public:
-  explicit ThreadLog(ThreadIdentity identity, std::shared_ptr<const RecordingOptions> options =
-                                                  std::make_shared<const RecordingOptions>())
-      : identity_(std::move(identity)), options_(std::move(options)) {}
+  /// `began` is an instant near its first record.
+  explicit ThreadLog(
+      ThreadIdentity identity,
+      std::shared_ptr<const RecordingOptions> options = std::make_shared<const RecordingOptions>(),
+      std::uint64_t began = ticks())
+      : identity_(std::move(identity)), options_(std::move(options)), began_(began) {}
   ThreadLog(const ThreadLog&) = delete;
   ThreadLog& operator=(const ThreadLog&) = delete;
   ~ThreadLog();
@@ -43,23 +47,28 @@ class ThreadLog {
   // For the recorded thread.
 
   /// Room for a record of so many words, or null. The record is part of the log from commit() on.
-  std::uint64_t* room(std::size_t words) {
+  [[gnu::always_inline]] std::uint64_t* room(std::size_t words) {
     std::uint64_t* const at = at_.load(std::memory_order_relaxed);
-    // Records come too far apart for the processor to see that they are a row: without this each
-    // new line of the cache is waited for.
-    constexpr std::uintptr_t kAhead = 64 * sizeof(std::uint64_t);
-    // As a number: the address may lie past the end of the chunk, and a pointer must not go there.
-    const std::uintptr_t ahead = reinterpret_cast<std::uintptr_t>(at) + kAhead;
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): nothing is read from there
-    __builtin_prefetch(reinterpret_cast<const void*>(ahead), 1);
     if (words <= static_cast<std::size_t>(end_ - at)) [[likely]]
       return at;
     return more_room(words);
   }
+  /// Whether room() is there without more memory.
+  [[gnu::always_inline]] bool has_room(std::size_t words) const {
+    return words <= static_cast<std::size_t>(end_ - at_.load(std::memory_order_relaxed));
+  }
+  /// Where the next record begins, unless its room is elsewhere.
+  std::uint64_t* next() const { return at_.load(std::memory_order_relaxed); }
+  /// Where the room ends that next() is in.
+  const std::uint64_t* end_of_room() const { return end_; }
   /// `end` is behind the record's last word.
   void commit(std::uint64_t* end) { at_.store(end, std::memory_order_release); }
 
   NameTable& names() { return names_; }
+
+  /// The key of the last range that began, if nothing ended since.
+  void set_last_begin(std::uint64_t key) { last_begin_ = key; }
+  std::uint64_t take_last_begin() { return std::exchange(last_begin_, kNoKey); }
 
   /// A record that could not be written, for want of memory.
   void count_lost() { lost_.fetch_add(1, std::memory_order_relaxed); }
@@ -69,6 +78,15 @@ class ThreadLog {
     memory_bytes_.store(memory_bytes_.load(std::memory_order_relaxed) + bytes,
                         std::memory_order_relaxed);
   }
+
+  // For any thread.
+
+  const Name& name(NameNumber number) const {
+    const auto at = static_cast<std::uint32_t>(number);
+    if ((at & kOfProcess) != 0) return process_names()[static_cast<NameNumber>(at & ~kOfProcess)];
+    return names_[number];
+  }
+  std::uint64_t began() const { return began_; }
 
   // For whoever ends the recording.
 
@@ -95,13 +113,17 @@ class ThreadLog {
  private:
   std::uint64_t* more_room(std::size_t words);
 
+  static constexpr std::uint64_t kNoKey = ~std::uint64_t{0};
+
   // The recorded thread's own; at_ is read by whoever closes the log.
   std::atomic<std::uint64_t*> at_ = nullptr;
   std::uint64_t* end_ = nullptr;
+  std::uint64_t last_begin_ = kNoKey;
   NameTable names_;
 
   ThreadIdentity identity_;
   std::shared_ptr<const RecordingOptions> options_;
+  std::uint64_t began_;
   std::atomic<std::uint64_t> lost_ = 0;
   std::atomic<std::size_t> bytes_ = 0;
   std::atomic<std::int64_t> memory_bytes_ = 0;

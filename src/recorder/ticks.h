@@ -1,6 +1,7 @@
 // The clock of recordings: the processor's counter where it can be trusted, the system's otherwise.
 // Values only. Any thread. Reading it cannot fail.
-// Ticks are counted from the process's first look at the clock, so that 56 bits last two years.
+// Ticks are counted from the process's first look at the clock. Records hold 56 bits of them, which
+// begin anew after 278 days at 3 GHz; nearest_ticks() gives the rest back.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +21,35 @@ struct Origin {
 };
 extern const Origin kOrigin;
 std::uint64_t system_ns();
+
+/// Whether the processor's counter may be the clock: the processor must say that it runs at one
+/// rate, and the kernel, which compares the cores' counters and watches them, must use it itself.
+/// `clocksource` is the file that says what the kernel uses. Where it cannot be read, nobody knows.
+bool is_counter_trusted(bool is_invariant, const char* clocksource);
+
+/// ticks() if the counter is used.
+[[gnu::always_inline]] inline std::uint64_t counter_ticks() {
+#if defined(__x86_64__)
+  return __rdtsc() - kOrigin.counter;
+#else
+  return 0;
+#endif
+}
 }  // namespace ticks_detail
 
-inline std::uint64_t ticks() {
+[[gnu::always_inline]] inline std::uint64_t ticks() {
   using namespace ticks_detail;
-#if defined(__x86_64__)
   if (kOrigin.use_counter) [[likely]]
-    return __rdtsc() - kOrigin.counter;
-#endif
+    return counter_ticks();
   return system_ns() - kOrigin.counter;
+}
+
+/// Of all instants with these low bits, the nearest to another one: right if they are less than
+/// 2^55 ticks apart, 139 days at 3 GHz.
+inline std::uint64_t nearest_ticks(std::uint64_t low_bits, std::uint64_t near) {
+  constexpr int kUpper = 64 - kTickBits;
+  const auto difference = static_cast<std::int64_t>((low_bits - near) << kUpper) >> kUpper;
+  return near + static_cast<std::uint64_t>(difference);
 }
 
 /// The same instant on three clocks.
@@ -41,11 +62,14 @@ struct ClockSample {
 /// The tightest of several looks, a few tens of nanoseconds wide.
 ClockSample sample_clocks();
 
-/// Ticks as nanoseconds since 1970: the rate of the steady clock, begun at the time of day. A
-/// step of the time of day during a recording does not show.
+/// Ticks as nanoseconds since 1970, from the samples at both ends of a window.
+/// The time of day may run faster or slower than the steady clock while it is corrected, by 500 ppm
+/// at most (adjtimex(2)). Up to twice as much is taken for that: the window then runs evenly from
+/// one sample's time of day to the other's, so that long windows of different machines stay
+/// aligned. A larger difference is a step of the time of day. It does not show: the window begins
+/// at the time of day of its start and runs at the steady clock's rate.
 class TickScale {
  public:
-  /// Samples of the start and the end of what is to be scaled.
   TickScale(const ClockSample& start, const ClockSample& end);
 
   std::int64_t unix_ns(std::uint64_t ticks) const;

@@ -13,9 +13,11 @@ namespace tbtrace::recorder {
 namespace {
 
 /// torch gives the range around a node's run the node's numbers afterwards.
-bool evaluates(const BeginRecord& around, const BeginRecord& node) {
-  if (around.scope != Scope::function || !is_of_backward(around)) return false;
-  return std::string_view(around.name->text).substr(kEvaluatesNode.size()) == node.name->text;
+bool evaluates(const ThreadLog& log, const BeginRecord& around, const BeginRecord& node) {
+  if (around.scope != Scope::function) return false;
+  const Name& name = log.name(around.name);
+  if (!is_of_backward(around, name)) return false;
+  return std::string_view(name.text).substr(kEvaluatesNode.size()) == log.name(node.name).text;
 }
 
 }  // namespace
@@ -67,7 +69,8 @@ void Window::read_log(std::uint32_t log, std::vector<LateEnd>& late) {
     void operator()(const BeginRecord& record, const std::uint64_t* first) {
       if (const auto row = open.innermost(); row && record.scope == Scope::backward_function) {
         Range& around = window.ranges_[*row];
-        if (evaluates(begin_record(around.record), record)) around.numbers = first;
+        const ThreadLog& own = *window.recording_->logs()[log];
+        if (evaluates(own, begin_record(around.record), record)) around.numbers = first;
       }
       open.begin(record.key, window.ranges_.size());
       window.ranges_.push_back({.record = first,
@@ -95,7 +98,7 @@ void Window::read_log(std::uint32_t log, std::vector<LateEnd>& late) {
           {.event = event, .total_allocated = 0, .total_reserved = 0, .log = log});
     }
   };
-  read_records(*recording_->logs()[log], Reader{*this, log, late});
+  unreadable_chunks_ += read_records(*recording_->logs()[log], Reader{*this, log, late});
 }
 
 void Window::add_device_memory() {
@@ -187,7 +190,12 @@ void Window::find_arrows() {
 
 void Window::name_stacks() {
   if (!recording_->options().with_stack) return;
-  for (Range& range : ranges_) range.stack = stacks_.add(begin_record(range.record));
+  for (Range& range : ranges_) {
+    const BeginRecord record = begin_record(range.record);
+    const bool has_script = record.script_stack != NameNumber::none;
+    range.stack = stacks_.add(
+        has_script ? std::string_view(text(range, record.script_stack).text) : "", record.stack);
+  }
 }
 
 }  // namespace tbtrace::recorder

@@ -58,6 +58,13 @@ class Window {
   std::span<const Range> ranges() const { return ranges_; }   ///< by start
   std::span<const Memory> memory() const { return memory_; }  ///< by time
   std::span<const Arrow> arrows() const { return arrows_; }   ///< by the end of the backward
+  const Name& name(const Range& range) const {
+    return text(range, begin_record(range.record).name);
+  }
+  /// Of the range's log.
+  const Name& text(const Range& range, NameNumber number) const {
+    return recording_->logs()[range.log]->name(number);
+  }
   /// Frames with a `;` behind each, innermost first; empty where none were recorded.
   const std::string& call_stack(const Range& range) const { return stacks_.text(range.stack); }
   const ModuleFrames& modules() const { return modules_; }
@@ -67,6 +74,8 @@ class Window {
   std::int64_t start_ns() const { return start_ns_; }                 ///< since 1970, as all times
   std::int64_t end_ns() const { return end_ns_; }
   std::int64_t unix_ns(std::uint64_t ticks) const { return scale_.unix_ns(ticks); }
+  /// Parts of logs that something has written over: their records are missing.
+  std::size_t unreadable_chunks() const { return unreadable_chunks_; }
 
  private:
   struct LateEnd {
@@ -84,6 +93,7 @@ class Window {
   TickScale scale_;
   std::int64_t start_ns_;
   std::int64_t end_ns_;
+  std::size_t unreadable_chunks_ = 0;
   std::vector<Range> ranges_;
   std::vector<Memory> memory_;
   std::vector<Arrow> arrows_;

@@ -8,11 +8,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "base/host_name.h"
 #include "recorder/collective.h"
 #include "recorder/inputs.h"
 #include "recorder/storage_key.h"
-#include "wire/json_strict.h"
+#include "recorder/window_head.h"
 #include "wire/json_text.h"
 
 namespace tbtrace::recorder {
@@ -21,26 +20,17 @@ namespace {
 
 constexpr std::size_t kPiece = std::size_t{64} << 10;
 
-/// Kineto's: the start of a period of a quarter of a year, counted from 1970.
-std::int64_t base_time_ns(std::int64_t time_ns) {
-  constexpr std::int64_t kPeriod = std::int64_t{7'889'238} * 1'000'000'000;
-  return time_ns / kPeriod * kPeriod;
-}
-
 }  // namespace
 
-WindowText::WindowText(std::shared_ptr<const Window> window)
+WindowText::WindowText(std::shared_ptr<const Window> window, bool with_overloads)
     : window_(std::move(window)),
+      with_overloads_(with_overloads),
       process_(::getpid()),
-      base_ns_(base_time_ns(window_->start_ns())),
+      base_ns_(base_time_ns(*window_)),
+      first_id_(first_external_id(*window_)),
       lines_(text_, base_ns_) {
-  const DeviceActivity* const activity = window_->device_activity();
-  if (activity == nullptr) return;
-  // Readers take a file whose ids are the calls' correlations for one of Kineto's faulty ones.
-  for (const DeviceCall& call : activity->calls) {
-    first_id_ = std::max<std::uint64_t>(first_id_, std::uint64_t{call.correlation} + 1);
-  }
-  devices_.emplace(*window_, lines_, process_, first_id_, program_name());
+  if (window_->device_activity() == nullptr) return;
+  devices_.emplace(*window_, lines_, process_, first_id_, program_name(*window_, process_));
 }
 
 Result<std::size_t> WindowText::read(std::span<char> buffer) {
@@ -109,59 +99,12 @@ void WindowText::append_event() {
 }
 
 void WindowText::append_head() {
-  const Recording& recording = window_->recording();
-  const RecordingOptions& options = recording.options();
-  text_ += "{\"schemaVersion\": 1,\n\"deviceProperties\": ";
-  const DeviceActivity* const devices = window_->device_activity();
-  text_ += devices == nullptr ? "[]" : device_properties_json(devices->devices);
-  text_ += ",\n";
-  const auto member = [&](std::string_view key, std::string_view json) {
+  text_ += '{';
+  for (const auto& [key, json] : trace_members(*window_)) {
     wire::append_json_string(text_, key);
     text_.append(": ").append(json).append(",\n");
-  };
-  const auto own_member = [&](const char* key, std::string_view json) {
-    if (!recording.metadata().contains(key)) member(key, json);
-  };
-  for (const auto& [key, json] : recording.metadata()) {
-    // What is no JSON would make the whole text none; it is told as a text of its own.
-    std::string value;
-    if (!wire::append_strict_json(value, json, true)) wire::append_json_string(value, json);
-    member(key, value);
   }
-  for (const auto& [key, is_on] : {std::pair("profile_memory", options.profile_memory),
-                                   std::pair("record_shapes", options.record_shapes),
-                                   std::pair("with_flops", options.with_flops),
-                                   std::pair("with_modules", options.with_modules),
-                                   std::pair("with_stack", options.with_stack)}) {
-    if (is_on) own_member(key, "1");
-  }
-  if (recording.lost() > 0) member("tbtrace_lost_records", std::to_string(recording.lost()));
-  if (devices != nullptr) {
-    const auto number = [&](const char* key, std::uint64_t value) {
-      if (value > 0) own_member(key, std::to_string(value));
-    };
-    number("cupti_version", devices->interface_version);
-    number("cuda_runtime_version", static_cast<std::uint64_t>(devices->runtime_version));
-    number("cuda_driver_version", static_cast<std::uint64_t>(devices->driver_version));
-    number("tbtrace_lost_device_records", devices->lost);
-    number("tbtrace_untimed_device_records", devices->untimed);
-    const DeviceLinks& links = window_->device_links();
-    if (links.checked > 0) {
-      own_member("tbtrace_launch_check", fmt::format(R"({{"calls": {}, "different": {}}})",
-                                                     links.checked, links.different));
-    }
-    if (!devices->problem.empty()) {
-      std::string problem;
-      wire::append_json_string(problem, devices->problem);
-      own_member("tbtrace_device_tracing", problem);
-    }
-  }
-  std::string host;
-  wire::append_json_string(host, host_name());
-  own_member("host_name", host);
-  own_member("trace_id", fmt::format("\"{}\"", recording.trace_id()));
-  lines_.add("\"displayTimeUnit\": \"ms\",\n\"baseTimeNanoseconds\": {},\n\"traceEvents\": [",
-             base_ns_);
+  text_ += "\"traceEvents\": [";
 }
 
 void WindowText::append_place(std::uint32_t log) {
@@ -171,13 +114,6 @@ void WindowText::append_place(std::uint32_t log) {
 
 void WindowText::append_times(std::uint64_t start_ticks, std::uint64_t end_ticks) {
   lines_.add_times(window_->unix_ns(start_ticks), window_->unix_ns(end_ticks));
-}
-
-std::string WindowText::program_name() const {
-  for (const auto& log : window_->recording().logs()) {
-    if (log->identity().system_id == process_) return log->identity().name;
-  }
-  return "process";
 }
 
 void WindowText::append_names() {
@@ -194,7 +130,7 @@ void WindowText::append_names() {
     wire::append_json_string(json, text);
     return json;
   };
-  named("process_name", 0, "name", quoted(program_name()));
+  named("process_name", 0, "name", quoted(program_name(*window_, process_)));
   named("process_labels", 0, "labels", "\"CPU\"");
   named("process_sort_index", 0, "sort_index", std::to_string(process_));
   for (const auto& log : window_->recording().logs()) {
@@ -213,7 +149,12 @@ void WindowText::append_range(std::size_t row) {
   lines_.begin_event();
   lines_.add(R"({{"ph": "X", "cat": "{}", "name": )",
              record.scope == Scope::user ? "user_annotation" : "cpu_op");
-  lines_.add_quoted(record.name->text);
+  const Name& name = window_->name(range);
+  if (with_overloads_ && !name.overload.empty()) {
+    lines_.add_quoted(name.text + "." + name.overload);
+  } else {
+    lines_.add_quoted(name.text);
+  }
   text_ += ", ";
   append_place(range.log);
   append_times(range.start_ticks, range.end_ticks);
@@ -231,10 +172,10 @@ void WindowText::append_range(std::size_t row) {
         R"(, "Concrete Inputs": {}, "Input type": {}, "Input Strides": {}, "Input Dims": {})",
         texts.concrete, texts.types, texts.strides, texts.dims);
   }
-  if (record.script_modules != nullptr) {
-    lines_.add_text("Module Hierarchy", record.script_modules->text);
+  if (record.script_modules != NameNumber::none) {
+    lines_.add_text("Module Hierarchy", window_->text(range, record.script_modules).text);
   }
-  if (record.name->collective != nullptr) append_collective(lines_, *record.name->collective);
+  if (name.collective != nullptr) append_collective(lines_, *name.collective);
   if (range.stack != 0) lines_.add_text("Call stack", window_->call_stack(range));
   if (range.is_open) text_ += R"(, "finished": "false")";
   if (range.is_async) text_ += R"(, "asynchronous": "true")";

@@ -20,7 +20,9 @@ namespace tbtrace::recorder {
 
 class WindowText final : public io::ByteSource {
  public:
-  explicit WindowText(std::shared_ptr<const Window> window);
+  /// `with_overloads`: operators are named `aten::add.Tensor`, as torch's profiler names them with
+  /// capture_overload_names; readers take the overload off again.
+  explicit WindowText(std::shared_ptr<const Window> window, bool with_overloads = false);
 
   Result<std::size_t> read(std::span<char> buffer) override;
   std::uint64_t position() const override { return position_; }
@@ -29,7 +31,6 @@ class WindowText final : public io::ByteSource {
  private:
   enum class Part : unsigned char { head, events, devices, arrows, foot, end };
 
-  std::string program_name() const;
   void append_some();
   void append_event();
   void append_head();
@@ -43,10 +44,11 @@ class WindowText final : public io::ByteSource {
   void append_times(std::uint64_t start_ticks, std::uint64_t end_ticks);
 
   std::shared_ptr<const Window> window_;
+  bool with_overloads_;
   std::int64_t process_;
   std::int64_t base_ns_;
+  std::uint64_t first_id_;       // `External id` of the first range
   std::int64_t next_event_ = 0;  // `Ev Idx`
-  std::uint64_t first_id_ = 1;   // `External id` of the first range
 
   Part part_ = Part::head;
   std::size_t next_range_ = 0;

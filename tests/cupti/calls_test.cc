@@ -1,7 +1,5 @@
 #include "cupti/calls.h"
 
-#include <algorithm>
-
 #include <gtest/gtest.h>
 
 #include "cupti/fake_gpu.h"
@@ -22,13 +20,15 @@ TEST(CuptiCalls, NamesLoseTheReleaseAndNothingElse) {
   EXPECT_EQ(call_name(""), "");
 }
 
-TEST(CuptiCalls, ThoseThatGiveWorkOrWaitOrGetMemoryAreChosen) {
+TEST(CuptiCalls, LaunchesCopiesWaitsMemoryCodeGraphsAndStreamsAreChosen) {
   for (const char* name :
        {"cudaLaunchKernel_v7000", "cudaLaunchKernelExC_v11060", "cudaLaunchCooperativeKernel_v9000",
         "cudaGraphLaunch_v10000", "cudaMemcpyAsync_v3020", "cudaMemset_v3020",
         "cudaStreamSynchronize_v3020", "cudaStreamWaitEvent_v3020", "cudaEventRecord_v3020",
         "cudaEventSynchronize_v3020", "cudaDeviceSynchronize_v3020", "cudaMalloc_v3020",
-        "cudaFree_v3020", "cudaHostAlloc_v3020"}) {
+        "cudaFree_v3020", "cudaHostAlloc_v3020", "__cudaLaunchKernel_v13000",
+        "cudaGraphInstantiate_v12000", "cudaGraphInstantiateWithFlags_v11040",
+        "cudaStreamCreateWithPriority_v5050", "cudaLibraryLoadData_v12060"}) {
     EXPECT_TRUE(is_chosen(CallLibrary::runtime, name)) << name;
   }
   for (const char* name :
@@ -37,8 +37,10 @@ TEST(CuptiCalls, ThoseThatGiveWorkOrWaitOrGetMemoryAreChosen) {
         "cudaDeviceGetAttribute_v5000", "cudaFuncGetAttributes_v3020", "cuLaunchKernel"}) {
     EXPECT_FALSE(is_chosen(CallLibrary::runtime, name)) << name;
   }
-  for (const char* name : {"cuLaunchKernel", "cuLaunchKernelEx", "cuGraphLaunch", "cuMemcpyAsync",
-                           "cuMemCreate", "cuMemMap", "cuCtxSynchronize"}) {
+  for (const char* name :
+       {"cuLaunchKernel", "cuLaunchKernelEx", "cuGraphLaunch", "cuMemcpyAsync", "cuMemCreate",
+        "cuMemMap", "cuCtxSynchronize", "cuModuleLoadData", "cuLibraryLoadData",
+        "cuGraphInstantiateWithParams", "cuStreamCreateWithPriority", "cuLinkComplete"}) {
     EXPECT_TRUE(is_chosen(CallLibrary::driver, name)) << name;
   }
   for (const char* name : {"cuCtxGetCurrent", "cuDevicePrimaryCtxGetState", "cuKernelGetAttribute",
@@ -50,14 +52,17 @@ TEST(CuptiCalls, ThoseThatGiveWorkOrWaitOrGetMemoryAreChosen) {
 TEST(CuptiCalls, AreFoundByWhatTheLibraryCallsThem) {
   FakeGpu gpu;
   const Calls calls(gpu.library());
-  const auto& runtime = calls.names(CallLibrary::runtime);
+  const auto& runtime = calls.functions(CallLibrary::runtime);
   ASSERT_GT(runtime.size(), 311U);
-  EXPECT_EQ(runtime[211], "cudaLaunchKernel");  // cupti_runtime_cbid.h
-  EXPECT_EQ(runtime[311], "cudaGraphLaunch");
-  const auto& driver = calls.names(CallLibrary::driver);
+  EXPECT_EQ(runtime[211].name, "cudaLaunchKernel");  // cupti_runtime_cbid.h
+  EXPECT_TRUE(runtime[211].is_chosen);
+  EXPECT_EQ(runtime[311].name, "cudaGraphLaunch");
+  EXPECT_EQ(runtime[17].name, "cudaGetDevice");
+  EXPECT_FALSE(runtime[17].is_chosen);
+  const auto& driver = calls.functions(CallLibrary::driver);
   ASSERT_GT(driver.size(), 307U);
-  EXPECT_EQ(driver[307], "cuLaunchKernel");  // cupti_driver_cbid.h
-  EXPECT_EQ(std::count(runtime.begin(), runtime.end(), "cudaGetDevice"), 0);
+  EXPECT_EQ(driver[307].name, "cuLaunchKernel");  // cupti_driver_cbid.h
+  EXPECT_TRUE(driver[307].is_chosen);
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ TEST_P(CuptiOfRelease, RecordsWhatTheDeviceDid) {
                  waited = cuda.sync({.type = fake_cuda::kStreamSynchronize, .on = {.stream = 7}});
                  cuda.overhead({.data = true});
                },
-               {.waits = true, .overhead = true});
+               {.extras = {.synchronization = true, .overhead = true}});
   ASSERT_NE(activity, nullptr);
   EXPECT_EQ(activity->problem, "");
   EXPECT_EQ(activity->lost, 0U);
@@ -156,24 +156,11 @@ TEST(CuptiCollector, ClockIsRegisteredOnceAndNothingIsOnAfterwards) {
   EXPECT_EQ(gpu.cupti().counters().buffers_twice, 0U);
 }
 
-TEST(CuptiCollector, OnlyChosenCallsAreEnabled) {
-  FakeGpu gpu;
-  const auto collector = gpu.collector();
-  const auto session = collector->begin({});
-  ASSERT_TRUE(session.ok()) << session.status().message();
-  EXPECT_FALSE(gpu.cupti().enabled(static_cast<std::uint32_t>(Kind::runtime)));
-  EXPECT_TRUE(gpu.cupti().call_enabled(fake_cuda::kRuntimeApi, 211));
-  EXPECT_TRUE(gpu.cupti().call_enabled(fake_cuda::kDriverApi, 307));
-  for (const Kind kind : {Kind::wait, Kind::overhead, Kind::marker, Kind::external}) {
-    EXPECT_FALSE(gpu.cupti().enabled(static_cast<std::uint32_t>(kind)));
-  }
-}
-
 TEST(CuptiCollector, SessionsShareWhatTheyTraceAndEachHasItsWindow) {
   FakeGpu gpu;
   const auto collector = gpu.collector(FakeGpu::impatient());
   auto first = collector->begin({});
-  auto second = collector->begin({.waits = true});
+  auto second = collector->begin({.extras = {.synchronization = true}});
   ASSERT_TRUE(first.ok() && second.ok());
   (*first)->begin_window();
   gpu.cupti().launch({.name = "both not yet"});
@@ -226,10 +213,9 @@ TEST(CuptiCollector, WhatIsNotDoneAtTheEndIsWaitedFor) {
 
 TEST(CuptiCollector, WithoutWaitingTheProgramGoesOnAndWorkStillComes) {
   FakeGpu gpu;
-  auto settings = FakeGpu::impatient();
-  settings.patience = std::chrono::milliseconds(5000);
-  const auto collector = gpu.collector(settings);
-  auto session = collector->begin({.wait_for_device = false});
+  const auto collector = gpu.collector(FakeGpu::impatient());
+  auto session =
+      collector->begin({.wait_for_device = false, .patience = std::chrono::milliseconds(5000)});
   ASSERT_TRUE(session.ok());
   (*session)->begin_window();
   gpu.cupti().launch({.name = "long", .time = {.duration_ns = 300'000'000}});
@@ -329,7 +315,10 @@ TEST(CuptiCollector, WhatDoesNotFitIsCountedWithEveryRelease) {
     EXPECT_EQ(activity->works.size() + activity->calls.size() + activity->lost + activity->untimed,
               2 * kLaunches)
         << path;
-    EXPECT_LE(collector->buffer_bytes(), 64 * settings.buffers.buffer_bytes) << path;
+    // Before CUDA 12.9 requests beyond the limit get scraps.
+    const auto limit = settings.buffers.most_buffers * settings.buffers.buffer_bytes;
+    const bool has_scraps = gpu.library().version < 27;
+    EXPECT_LE(collector->buffer_bytes(), has_scraps ? 2 * limit : limit) << path;
   }
 }
 

@@ -2,6 +2,7 @@
 // One at a time in a process, as CUPTI is. For the thread of the test.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "cupti/collector.h"
+#include "fixtures/soon.h"
 #include "support/fake_cuda/fake_cuda.h"
 
 namespace tbtrace::cupti {
@@ -39,8 +41,7 @@ class FakeGpu {
   /// Without the waits of real life.
   static CollectorSettings impatient() {
     return {.buffers = {.buffer_bytes = 64 << 10, .most_buffers = 64},
-            .flush_period = std::chrono::milliseconds(20),
-            .patience = std::chrono::milliseconds(200)};
+            .flush_period = std::chrono::milliseconds(20)};
   }
 
  private:
@@ -48,10 +49,17 @@ class FakeGpu {
   CuptiLibrary library_;
 };
 
+using fixtures::soon;
+
+inline bool enabled(FakeGpu& gpu, ActivityKind kind) {
+  return gpu.cupti().enabled(static_cast<std::uint32_t>(kind));
+}
+
 /// What `work` has devices do, as a window of its own has it.
 template <typename Work>
 std::shared_ptr<const recorder::DeviceActivity> recorded(Collector& collector, Work&& work,
                                                          SessionOptions options = {}) {
+  options.patience = std::min(options.patience, std::chrono::milliseconds(200));
   auto session = collector.begin(options);
   EXPECT_TRUE(session.ok()) << session.status().message();
   if (!session.ok()) return nullptr;

@@ -94,7 +94,7 @@ TEST(CuptiDriver, TellsTheDevices) {
 
 TEST(CuptiDriver, WithoutAGpuSaysWhatToDo) {
   const struct {
-    int answer;
+    int result;
     StatusCode code;
     const char* says;
   } cases[] = {{34, StatusCode::unreadable_input, "LD_LIBRARY_PATH"},
@@ -105,11 +105,11 @@ TEST(CuptiDriver, WithoutAGpuSaysWhatToDo) {
   FakeGpu gpu;
   for (const auto& one : cases) {
     fake_cuda::DriverSetup setup;
-    setup.init_result = one.answer;
+    setup.init_result = one.result;
     gpu.driver().set_up(setup);
     const Result<DriverLibrary> driver = DriverLibrary::open(FAKE_CUDA_DRIVER);
-    ASSERT_FALSE(driver.ok()) << one.answer;
-    EXPECT_EQ(driver.status().code(), one.code) << one.answer;
+    ASSERT_FALSE(driver.ok()) << one.result;
+    EXPECT_EQ(driver.status().code(), one.code) << one.result;
     EXPECT_THAT(driver.status().message(), HasSubstr(one.says));
   }
   fake_cuda::DriverSetup none;
@@ -149,7 +149,7 @@ TEST(CuptiDriver, WaitsInTheContextsThatAreThereAndLeavesThemAsTheyWere) {
 TEST(CuptiRefusal, SaysWhatEachAnswerMeans) {
   FakeGpu gpu;
   const struct {
-    Answer answer;
+    ResultCode result;
     const char* says;
   } cases[] = {{35, "NVreg_RestrictProfilingToAdminUsers=0"},
                {39, "Nsight"},
@@ -162,10 +162,10 @@ TEST(CuptiRefusal, SaysWhatEachAnswerMeans) {
                {999, "nvidia-smi"},
                {8, "no other profiler"}};
   for (const auto& one : cases) {
-    const std::string sentence = refusal(gpu.library(), "cuptiActivityEnable", one.answer);
+    const std::string sentence = refusal(gpu.library(), "cuptiActivityEnable", one.result);
     EXPECT_THAT(sentence, HasSubstr(one.says));
     EXPECT_THAT(sentence, HasSubstr("cuptiActivityEnable"));
-    EXPECT_THAT(sentence, HasSubstr("(" + std::to_string(one.answer) + ")"));
+    EXPECT_THAT(sentence, HasSubstr("(" + std::to_string(one.result) + ")"));
   }
 }
 

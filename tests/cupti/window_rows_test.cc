@@ -9,6 +9,7 @@
 
 #include "cupti/clock.h"
 #include "cupti/fake_gpu.h"
+#include "recorder/ticks.h"
 
 namespace tbtrace::cupti {
 namespace {
@@ -22,17 +23,17 @@ class CuptiWindowRows : public testing::Test {
 
   KernelRecord kernel(std::uint64_t start, std::uint64_t end, std::uint32_t correlation) const {
     KernelRecord record = {};
-    record.kind = Kind::kernel;
+    record.kind = ActivityKind::kernel;
     record.start = start;
     record.end = end;
     record.correlation = correlation;
     record.name = "kernel";
     return record;
   }
-  CallRecord call(std::uint64_t start, std::uint32_t correlation,
-                  std::uint32_t number = kLaunch) const {
-    CallRecord record = {};
-    record.kind = Kind::runtime;
+  ApiRecord call(std::uint64_t start, std::uint32_t correlation,
+                 std::uint32_t number = kLaunch) const {
+    ApiRecord record = {};
+    record.kind = ActivityKind::runtime;
     record.number = number;
     record.start = start;
     record.end = start + 10;
@@ -46,6 +47,45 @@ class CuptiWindowRows : public testing::Test {
   const std::uint64_t now_ = clock_ns() + 1'000'000;
   WindowRows rows_{calls_, ticks_of(now_)};
 };
+
+TEST_F(CuptiWindowRows, APauseLeavesOutWhatBeginsInIt) {
+  const auto later = [] {
+    const std::uint64_t now = clock_ns();
+    while (clock_ns() < now + 10'000) {
+    }
+    return clock_ns();
+  };
+  WindowRows rows(calls_, recorder::ticks());
+  const std::uint64_t before = later();
+  later();
+  rows.pause();
+  const std::uint64_t within = later();
+  later();
+  rows.resume();
+  const std::uint64_t after = later();
+  rows.add(call(before, 1));
+  rows.add(kernel(before, before + 1, 1));
+  rows.add(kernel(within, within + 1, 1));  // launched before the pause
+  rows.add(call(within, 2));
+  rows.add(kernel(within, within + 1, 2));
+  rows.add(kernel(after, after + 1, 2));  // was still to be done when the pause ended
+  rows.add(call(after, 3));
+  rows.add(kernel(after, after + 1, 3));
+  rows.pause();
+  const std::uint64_t at_the_end = later();
+  rows.add(call(at_the_end, 4));
+  rows.add(kernel(at_the_end, at_the_end + 1, 4));
+  rows.end(ticks_of(later()));
+  const DeviceActivity activity = rows.take();
+  ASSERT_EQ(activity.calls.size(), 2U);
+  EXPECT_EQ(activity.calls[0].correlation, 1U);
+  EXPECT_EQ(activity.calls[1].correlation, 3U);
+  std::vector<std::uint32_t> works;
+  for (std::size_t row = 0; row < activity.works.size(); ++row) {
+    works.push_back(activity.works.correlation(row));
+  }
+  EXPECT_THAT(works, testing::UnorderedElementsAre(1, 1, 2, 3));
+}
 
 TEST_F(CuptiWindowRows, WorkOfTheWindowIsKeptWhenItWasBegunInIt) {
   rows_.end(ticks_of(now_ + 1000));
@@ -86,8 +126,8 @@ TEST_F(CuptiWindowRows, RecordsWithoutTimesAreCounted) {
 TEST_F(CuptiWindowRows, QueriesAndUnknownCallsAreLeftOut) {
   rows_.add(call(now_ + 1, 1, kGetDevice));
   rows_.add(call(now_ + 1, 2, 100'000));
-  CallRecord driver = call(now_ + 1, 3, 307);
-  driver.kind = Kind::driver;
+  ApiRecord driver = call(now_ + 1, 3, 307);
+  driver.kind = ActivityKind::driver;
   rows_.add(driver);
   const DeviceActivity activity = rows_.take();
   ASSERT_EQ(activity.calls.size(), 1U);
@@ -126,7 +166,7 @@ TEST_F(CuptiWindowRows, LaunchesThatAreAlikeAreKeptOnce) {
 
 TEST_F(CuptiWindowRows, RangesOfNvtxHaveBothEnds) {
   MarkerRecord record = {};
-  record.kind = Kind::marker;
+  record.kind = ActivityKind::marker;
   record.flags = kMarkerStart;
   record.timestamp = now_ + 10;
   record.id = 1;

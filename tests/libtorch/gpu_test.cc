@@ -1,5 +1,6 @@
 // Profilers that record a GPU which is not there, in a process of their own: there is one CUPTI in
 // it, which is never asked for anew.
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -9,11 +10,13 @@
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/profiler_legacy.h>
 #include <torch/torch.h>
+#include <unistd.h>
 
 #include <tbtrace/analyses.h>
 #include <tbtrace/capabilities.h>
 #include <tbtrace/profiler.h>
 
+#include "fixtures/soon.h"
 #include "fixtures/whole_file.h"
 #include "recorded.h"
 #include "support/fake_cuda/fake_cuda.h"
@@ -21,6 +24,7 @@
 namespace tbtrace {
 namespace {
 
+using fixtures::soon;
 using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using testing::Folder;
@@ -104,6 +108,42 @@ TEST_F(CuptiProfiler, WithoutCudaNothingOfTheGpuIsRecorded) {
   EXPECT_EQ(gpu().cupti.enabled_kinds(), 0U);
 }
 
+TEST_F(CuptiProfiler, CollectionOfTheGpuIsToggled) {
+  Profiler profiler(options());
+  profiler.start();
+  launch("first");
+  profiler.toggle_collection_dynamic(false, {Activity::cuda});
+  profiler.toggle_collection_dynamic(false, {Activity::cuda});
+  torch::ones({2});
+  launch("paused");
+  profiler.toggle_collection_dynamic(true, {Activity::cuda});
+  launch("second");
+  profiler.toggle_collection_dynamic(false, {Activity::cpu});
+  torch::zeros({2});
+  launch("without_operators");
+  profiler.stop();
+  const std::string text = text_of(profiler);
+  for (const char* const name : {"first", "second", "without_operators", "aten::ones"}) {
+    EXPECT_THAT(text, HasSubstr("\"name\":\"" + std::string(name) + "\""));
+  }
+  EXPECT_THAT(text, Not(HasSubstr("paused")));
+  EXPECT_THAT(text, Not(HasSubstr("aten::zeros")));
+  EXPECT_THAT(warnings_, IsEmpty());
+
+  profiler.start();  // not paused
+  launch("third");
+  profiler.stop();
+  EXPECT_THAT(text_of(profiler), HasSubstr(R"("name":"third")"));
+}
+
+TEST_F(CuptiProfiler, WhatIsNotRecordedIsNotToggled) {
+  Profiler profiler(options({Activity::cpu}));
+  profiler.toggle_collection_dynamic(false, {Activity::cpu});
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("while a cycle is recorded")));
+  profiler.toggle_collection_dynamic(false, {Activity::cuda});
+  EXPECT_THAT(warnings_.back(), HasSubstr("CUDA activity cannot be toggled"));
+}
+
 TEST_F(CuptiProfiler, CudaAloneHasNoOperators) {
   Profiler profiler(options({Activity::cuda}));
   profiler.start();
@@ -150,19 +190,54 @@ TEST_F(CuptiProfiler, WindowsHaveWhatWasLaunchedInThem) {
   EXPECT_THAT(warnings_, IsEmpty());
 }
 
-TEST_F(CuptiProfiler, ThreadsOfTheBackwardLinkToTheirOwnOperators) {
+/// The number after `"External id":` in the event that `event` begins in.
+int external_id(const std::string& text, const std::string& event) {
+  const std::size_t begin = text.find(event);
+  if (begin == std::string::npos) return -1;
+  const std::string line = text.substr(begin, text.find('\n', begin) - begin);
+  const std::string key = "\"External id\":";
+  const std::size_t at = line.find(key);
+  return at == std::string::npos ? -1 : std::stoi(line.substr(at + key.size()));
+}
+
+thread_local const char* kernel_of_ones = nullptr;
+
+/// Both threads have the same operator open when they launch.
+TEST_F(CuptiProfiler, KernelsBelongToTheOperatorOfTheirOwnThread) {
   ProfilerOptions everywhere = options();
   everywhere.all_threads = true;
   Profiler profiler(everywhere);
+  const auto handle = at::addGlobalCallback(at::RecordFunctionCallback(
+      [](const at::RecordFunction&) -> std::unique_ptr<at::ObserverContext> { return nullptr; },
+      [](const at::RecordFunction& function, at::ObserverContext*) {
+        if (std::string_view(function.name()) == "aten::ones") launch(kernel_of_ones);
+      }));
   profiler.start();
-  std::thread other([] {
+  int other_thread = 0;
+  std::thread other([&other_thread] {
     const record_function range("other thread");
+    kernel_of_ones = "of other";
+    other_thread = static_cast<int>(::gettid());
     torch::ones({3});
-    launch("of other");
   });
   other.join();
+  kernel_of_ones = "of this";
+  torch::ones({3});
   profiler.stop();
-  EXPECT_THAT(text_of(profiler), HasSubstr(R"("cat":"gpu_user_annotation","name":"other thread")"));
+  at::removeCallback(handle);
+  const std::string text = text_of(profiler);
+  const auto operator_of = [&](int thread) {
+    return external_id(text, "\"name\":\"aten::ones\",\"pid\":" + std::to_string(::getpid()) +
+                                 ",\"tid\":" + std::to_string(thread) + ",");
+  };
+  const int of_this = operator_of(static_cast<int>(::gettid()));
+  const int of_other = operator_of(other_thread);
+  EXPECT_GT(of_this, 0);
+  EXPECT_GT(of_other, 0);
+  EXPECT_NE(of_this, of_other);
+  EXPECT_EQ(external_id(text, R"("name":"of this")"), of_this);
+  EXPECT_EQ(external_id(text, R"("name":"of other")"), of_other);
+  EXPECT_THAT(text, HasSubstr(R"("cat":"gpu_user_annotation","name":"other thread")"));
 }
 
 TEST_F(CuptiProfiler, RefusalsLeaveTheCpuAndSayWhyOnce) {
@@ -223,14 +298,103 @@ TEST_F(CuptiProfiler, TorchsOwnProfilerKeepsWhatItHas) {
   EXPECT_THAT(text_of(profiler), HasSubstr("torch's own profiler is active"));
 }
 
-TEST_F(CuptiProfiler, TakeoverIsSaidInTheFile) {
-  Profiler profiler(options());
+TEST_F(CuptiProfiler, TakeoverIsReportedInTheFileAndToTheUser) {
+  {
+    Profiler profiler(options());
+    profiler.start();
+    launch("ours");
+    gpu().cupti.take_over();
+    for (int i = 0; i < 5000; ++i) launch("theirs");
+    profiler.stop();
+    EXPECT_THAT(text_of(profiler), HasSubstr("another profiler in this process"));
+  }
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("another profiler in this process")));
+}
+
+TEST_F(CuptiProfiler, KernelsWithoutCallsAreReportedInTheFileAndToTheUser) {
+  gpu().cupti.fail_enable(5, 27);  // CUPTI_ACTIVITY_KIND_RUNTIME: not supported
+  {
+    Profiler profiler(options());
+    profiler.start();
+    launch("kernel");
+    profiler.stop();
+    gpu().cupti.fail_enable(5, 0);
+    EXPECT_THAT(text_of(profiler), HasSubstr("has its CUDA call"));
+  }
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("calls of the CUDA runtime are not recorded"),
+                                     HasSubstr("has its CUDA call")));
+}
+
+TEST_F(CuptiProfiler, ACheckLeavesNothingBehind) {
+  EXPECT_TRUE(soon([] { return gpu().cupti.enabled_kinds() == 0; }));
+  const std::uint64_t registered = gpu().cupti.calls("cuptiActivityRegisterCallbacks");
+  EXPECT_TRUE(capabilities().device_tracing().available);
+  EXPECT_EQ(gpu().cupti.enabled_kinds(), 0U);
+  EXPECT_EQ(gpu().cupti.calls("cuptiActivityRegisterCallbacks"), registered);
+}
+
+TEST_F(CuptiProfiler, AllCallsAreInTheTraceOnRequest) {
+  constexpr std::uint32_t kGetDevice = 17;
+  for (const bool all : {false, true}) {
+    ProfilerOptions with_calls = options();
+    with_calls.cupti.all_calls = all;
+    Profiler profiler(with_calls);
+    profiler.start();
+    gpu().cupti.call({.cbid = kGetDevice});
+    profiler.stop();
+    EXPECT_EQ(text_of(profiler).find("cudaGetDevice") != std::string::npos, all);
+  }
+}
+
+TEST_F(CuptiProfiler, RecordsBeyondTheBufferLimitAreCounted) {
+  ProfilerOptions small = options();
+  small.cupti.max_buffer_bytes = std::size_t{1} << 20;
+  Profiler profiler(small);
   profiler.start();
-  launch("ours");
-  gpu().cupti.take_over();
-  for (int i = 0; i < 5000; ++i) launch("theirs");
+  gpu().cupti.generate(50'000, {.name = "kernel", .time = {.latency_ns = 1, .duration_ns = 1000}});
   profiler.stop();
-  EXPECT_THAT(text_of(profiler), HasSubstr("another profiler in this process"));
+  EXPECT_THAT(text_of(profiler), HasSubstr("tbtrace_lost_device_records"));
+}
+
+TEST_F(CuptiProfiler, EarlyAttachmentTracesFromTheConstructorOn) {
+  EXPECT_TRUE(soon([] { return gpu().cupti.enabled_kinds() == 0; }));
+  {
+    ProfilerOptions early = options();
+    early.cupti.attach_early = true;
+    Profiler profiler(early);
+    EXPECT_TRUE(gpu().cupti.enabled(kKernels));
+    launch("before");
+    profiler.start();
+    launch("kernel");
+    profiler.stop();
+    EXPECT_THAT(text_of(profiler), HasSubstr(R"("name":"kernel")"));
+    EXPECT_TRUE(gpu().cupti.enabled(kKernels));
+  }
+  EXPECT_TRUE(soon([] { return gpu().cupti.enabled_kinds() == 0; }));
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+TEST_F(CuptiProfiler, DetachesAtItsEndOnRequest) {
+  const std::uint64_t finalized = gpu().cupti.calls("cuptiFinalize");
+  {
+    ProfilerOptions detached = options();
+    detached.cupti.detach_at_end = true;
+    Profiler profiler(detached);
+    profiler.start();
+    launch("kernel");
+    profiler.stop();
+    EXPECT_THAT(text_of(profiler), HasSubstr(R"("name":"kernel")"));
+  }
+  EXPECT_TRUE(soon([&] {
+    launch("later");
+    return gpu().cupti.calls("cuptiFinalize") > finalized;
+  }));
+  Profiler again(options());
+  again.start();
+  launch("kernel");
+  again.stop();
+  EXPECT_THAT(text_of(again), HasSubstr(R"("name":"kernel")"));
+  EXPECT_THAT(warnings_, IsEmpty());
 }
 
 /// What the driver says of each call's operator, when it is told of all, is what times say.

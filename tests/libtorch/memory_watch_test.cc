@@ -1,6 +1,8 @@
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -11,6 +13,7 @@
 
 #include <tbtrace/profiler.h>
 
+#include "libtorch/torch_version.h"
 #include "recorded.h"
 
 namespace tbtrace {
@@ -97,6 +100,61 @@ TEST(MemoryWatch, TheAllocatorIsTheOldOneAfterwards) {
   EXPECT_NE(c10::GetCPUAllocator(), before);
   profiler.stop();
   EXPECT_EQ(c10::GetCPUAllocator(), before);
+}
+
+/// Hands on what the allocator before gives.
+class ProgramsAllocator final : public c10::Allocator {
+ public:
+  explicit ProgramsAllocator(c10::Allocator* below) : below_(below) {}
+
+#if TBTRACE_TORCH_AT_LEAST(2, 0)
+  c10::DataPtr allocate(std::size_t bytes) override { return below_->allocate(bytes); }
+  void copy_data(void* to, const void* from, std::size_t bytes) const override {
+    below_->copy_data(to, from, bytes);
+  }
+#else
+  c10::DataPtr allocate(std::size_t bytes) const override { return below_->allocate(bytes); }
+#endif
+
+ private:
+  c10::Allocator* below_;
+};
+
+TEST(MemoryWatch, TheProgramMaySetItsAllocatorLater) {
+  {
+    Profiler profiler(kMemory);
+    profiler.start();
+    profiler.stop();
+  }
+  c10::Allocator* const before = c10::GetCPUAllocator();
+  ProgramsAllocator programs(before);
+  c10::SetCPUAllocator(&programs);
+  EXPECT_EQ(c10::GetCPUAllocator(), &programs);
+  {
+    Profiler profiler(kMemory);
+    profiler.start();
+    const torch::Tensor block = torch::empty({10});
+    profiler.stop();
+    EXPECT_THAT(recorded_bytes(profiler), ElementsAre(40));
+  }
+  EXPECT_EQ(c10::GetCPUAllocator(), &programs);
+  c10::SetCPUAllocator(before);
+  EXPECT_EQ(c10::GetCPUAllocator(), before);
+}
+
+TEST(MemoryWatch, IsIndependentOfOperators) {
+  for (const bool all_threads : {false, true}) {
+    ProfilerOptions options = kMemory;
+    options.activities = {Activity::cuda};
+    options.all_threads = all_threads;
+    options.experimental.on_warning = [](std::string_view) {};  // there may be no GPU
+    Profiler profiler(options);
+    profiler.start();
+    { const torch::Tensor block = torch::empty({10}); }
+    profiler.stop();
+    EXPECT_THAT(recorded_bytes(profiler), ElementsAre(40, -40));
+    EXPECT_EQ(testing::count(profiler, "aten::empty"), 0);
+  }
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 namespace tbtrace {
 namespace {
 
+using ::testing::Contains;
 using testing::count;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -244,6 +245,41 @@ TEST(Modules, TensorsInOneStorageAreOfTheirOwnModules) {
   net->forward(torch::ones({2, 4}));
   profiler.stop();
   EXPECT_THAT(modules(profiler), ElementsAre("Sequential_0", " Linear_0", " Linear_1"));
+}
+
+std::vector<std::string> paths(const Trace& trace) {
+  std::vector<std::string> paths;
+  trace.argument(Argument::module_path).for_each([&](EventId event) {
+    EXPECT_TRUE(trace.name(event).starts_with("nn.Module: "));
+    EXPECT_TRUE(trace.events().is_module(event));
+    paths.emplace_back(trace.argument_text(event, Argument::module_path));
+  });
+  return paths;
+}
+
+TEST(Modules, HaveThePathsOfNamedModulesInFiles) {
+  const auto net = std::make_shared<Plain>();
+  Profiler profiler({.activities = {Activity::cpu}});
+  profiler.attach(net, "G");
+  profiler.start();
+  net->forward(torch::ones({4, 4}));
+  profiler.stop();
+  std::vector<std::string> named;
+  for (const auto& module : net->named_modules("G")) named.push_back(module.key());
+  ASSERT_THAT(named, Contains("G.block1.first"));
+  const testing::Folder folder;
+  ASSERT_TRUE(profiler.export_chrome_trace(folder / "trace.json").ok());
+  const Result<Trace> trace =
+      read_trace(folder / "trace.json", {.arguments = {Argument::module_path}});
+  ASSERT_TRUE(trace.ok());
+  EXPECT_EQ(paths(*trace), named);
+  for (const Dialect dialect : {Dialect::plugin, Dialect::kineto}) {
+    ASSERT_TRUE(
+        write_chrome_trace(*trace, folder / "again.json", {.dialect = dialect, .overwrite = true})
+            .ok());
+    EXPECT_EQ(paths(*read_trace(folder / "again.json", {.arguments = {Argument::module_path}})),
+              named);
+  }
 }
 
 TEST(Modules, NoModelIsRefused) {

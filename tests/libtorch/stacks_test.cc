@@ -13,6 +13,7 @@
 #include <torch/torch.h>
 
 #include <tbtrace/profiler.h>
+#include <tbtrace/writers.h>
 
 #include "recorded.h"
 
@@ -25,6 +26,21 @@ constexpr int kLineOfCall = __LINE__ + 3;
   torch::Tensor answer = torch::relu(input);
   asm volatile("" ::: "memory");
   return answer;
+}
+
+struct NetImpl : torch::nn::Module {
+  [[gnu::noinline]] torch::Tensor forward(const torch::Tensor& input) {
+    const torch::Tensor hidden = torch::relu(first->forward(input));
+    return second->forward(hidden);
+  }
+  torch::nn::Linear first = register_module("first", torch::nn::Linear(8, 8));
+  torch::nn::Linear second = register_module("second", torch::nn::Linear(8, 2));
+};
+TORCH_MODULE(Net);
+
+[[gnu::noinline]] void step(Net& net) {
+  net->forward(torch::ones({4, 8}));
+  asm volatile("" ::: "memory");
 }
 
 }  // namespace program
@@ -133,6 +149,57 @@ TEST(Stacks, AreExportedFolded) {
   const std::string text(std::istreambuf_iterator<char>(file), {});
   EXPECT_THAT(text, HasSubstr("program::layer "));
   EXPECT_THROW((void)profiler.export_stacks(path, "cpu_time"), std::invalid_argument);
+}
+
+/// The functions, modules, ranges and operators above an operator in a flame graph, from the step
+/// on, without files and lines.
+std::vector<std::string> above(const std::string& folded, std::string_view last) {
+  std::istringstream lines(folded);
+  for (std::string line; std::getline(lines, line);) {
+    line.resize(line.rfind(' '));
+    if (!line.ends_with(std::string(";").append(last))) continue;
+    std::vector<std::string> frames;
+    std::istringstream parts(line);
+    for (std::string part; std::getline(parts, part, ';');) {
+      const std::size_t place = part.find("): ");
+      if (part == "ProfilerStep*") frames.clear();
+      frames.push_back(place == std::string::npos ? part : part.substr(place + 3));
+    }
+    return frames;
+  }
+  return {};
+}
+
+TEST(Stacks, AreAmongModulesInFlameGraphs) {
+#ifdef TBTRACE_KNOWS_LINES
+  for (const bool attached : {false, true}) {
+    program::Net net;
+    Profiler profiler({.activities = {Activity::cpu},
+                       .schedule = schedule({.active = 1, .repeat = 1}),
+                       .with_stack = true});
+    if (attached) profiler.attach(net, "net");
+    profiler.start();
+    program::step(net);
+    profiler.step();
+    profiler.stop();
+    const testing::Folder folder;
+    ASSERT_TRUE(profiler.export_chrome_trace(folder / "trace.json").ok());
+    const Result<Trace> trace = read_trace(folder / "trace.json");
+    ASSERT_TRUE(trace.ok());
+    const std::string folded = folded_stacks(*flame_graph(*trace));
+    const std::vector<std::string> linear = {"torch::nn::LinearImpl::forward", "aten::addmm"};
+    std::vector<std::string> expected = {"ProfilerStep*", "program::step",
+                                         "program::NetImpl::forward"};
+    if (attached) {
+      expected.insert(expected.begin() + 2, "nn.Module: Net_0");
+      expected.emplace_back("nn.Module: Linear_0");
+    }
+    expected.insert(expected.end(), linear.begin(), linear.end());
+    EXPECT_EQ(above(folded, "aten::addmm"), expected) << folded;
+  }
+#else
+  GTEST_SKIP() << "needs libbacktrace";
+#endif
 }
 
 /// A module within a module, loaded from a file, since code without a file has no stack.

@@ -1,5 +1,6 @@
 #include <atomic>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -51,6 +52,90 @@ TEST(Threads, AreAllRecordedOnRequest) {
   early.join();
   EXPECT_EQ(count(profiler, "late thread"), 1);
   EXPECT_EQ(count(profiler, "aten::ones"), 1);
+}
+
+TEST(Threads, ThatAreNotRecordedAreWarnedOf) {
+  for (const bool all_threads : {false, true}) {
+    std::vector<std::string> warnings;
+    Profiler profiler({.activities = {Activity::cpu},
+                       .schedule = schedule({.warmup = 1, .active = 1}),
+                       .all_threads = all_threads,
+                       .experimental = {.on_warning = [&](std::string_view sentence) {
+                         if (sentence.find("all_threads") != std::string_view::npos) {
+                           warnings.emplace_back(sentence);
+                         }
+                       }}});
+    profiler.start();
+    for (int step = 0; step < 6; ++step) {
+      std::thread([] { torch::ones({3}); }).join();
+      profiler.step();
+      if (step % 2 == 1) static_cast<void>(profiler.key_averages());
+    }
+    profiler.stop();
+    EXPECT_EQ(warnings.size(), all_threads ? 0U : 1U);
+  }
+}
+
+/// What a callback that was left behind on a thread could do.
+TEST(Threads, AProfilerMayBeStoppedByAnotherThread) {
+  for (int round = 0; round < 40; ++round) {
+    const bool all_threads = round % 2 == 1;
+    Profiler profiler({.activities = {Activity::cpu}, .all_threads = all_threads});
+    profiler.start();
+    mark("this");
+    std::thread([&] { profiler.stop(); }).join();
+    mark("after");
+    EXPECT_EQ(count(profiler, "this"), 1);
+    EXPECT_EQ(count(profiler, "after"), 0);
+    // Of this thread, whose last callback is still there, and of another one.
+    profiler.start();
+    mark("again");
+    profiler.stop();
+    EXPECT_EQ(count(profiler, "again"), 1);
+    std::thread([&] {
+      profiler.start();
+      mark("there");
+    }).join();
+    mark("here");
+    profiler.stop();
+    EXPECT_EQ(count(profiler, "there"), 1);
+    EXPECT_EQ(count(profiler, "here"), all_threads ? 1 : 0);
+  }
+}
+
+/// This thread's callback is left behind, and another thread begins a window next.
+TEST(Threads, AreNotRecordedByWhatTheirLastWindowLeftBehind) {
+  Profiler first({.activities = {Activity::cpu}});
+  first.start();
+  std::thread([&] { first.stop(); }).join();
+  Profiler second({.activities = {Activity::cpu}});
+  std::thread([&] {
+    second.start();
+    mark("there");
+  }).join();
+  mark("here");
+  second.stop();
+  EXPECT_EQ(count(second, "there"), 1);
+  EXPECT_EQ(count(second, "here"), 0);
+}
+
+TEST(Threads, OnlyTheRecordedOneMayToggle) {
+  std::vector<std::string> warnings;
+  Profiler profiler({.activities = {Activity::cpu},
+                     .experimental = {.on_warning = [&](std::string_view sentence) {
+                       warnings.emplace_back(sentence);
+                     }}});
+  profiler.start();
+  std::thread([&] {
+    profiler.toggle_collection_dynamic(false, {Activity::cpu});
+    profiler.toggle_collection_dynamic(true, {Activity::cpu});
+    mark("there");
+  }).join();
+  mark("here");
+  profiler.stop();
+  EXPECT_EQ(warnings.size(), 2U);
+  EXPECT_EQ(count(profiler, "here"), 1);
+  EXPECT_EQ(count(profiler, "there"), 0);
 }
 
 TEST(Threads, TwoProfilersRecordTheirOwn) {
@@ -108,6 +193,36 @@ TEST(Threads, AForkedChildGoesOnWithoutRecording) {
   EXPECT_TRUE(profiler.wait_for_exports().ok());
   EXPECT_EQ(folder.log_files().size(), 1);
   EXPECT_EQ(count(profiler, "child"), 0);
+}
+
+/// 0: what the thread that forked runs is only recorded where it records.
+int record_in_child() {
+  Profiler profiler({.activities = {Activity::cpu}});
+  std::thread([&] { profiler.start(); }).join();
+  mark("forker");
+  profiler.stop();
+  if (count(profiler, "forker") != 0) return 1;
+  profiler.start();
+  mark("forker");
+  profiler.stop();
+  return count(profiler, "forker") == 1 ? 0 : 2;
+}
+
+TEST(Threads, OfAForkedChildAreRecordedOnce) {
+  Profiler profiler({.activities = {Activity::cpu}});
+  profiler.start();
+  mark("parent");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(60);
+    ::_exit(record_in_child());
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  profiler.stop();
+  EXPECT_EQ(count(profiler, "parent"), 1);
+  EXPECT_EQ(count(profiler, "forker"), 0);
 }
 
 }  // namespace

@@ -57,6 +57,40 @@ TEST(TraceHandler, NamesFilesAsTorchDoes) {
                   AllOf(StartsWith(name), EndsWith(".pt.trace.json"))));
 }
 
+/// Of windows that come faster than they can be written. What is lost is exact, and in the files.
+TEST(TraceHandler, DropsWindowsBeyondTheLimitAndCountsThem) {
+  constexpr int kWindows = 40;
+  const Folder folder;
+  int dropped = 0;
+  Profiler profiler(
+      {.activities = {Activity::cpu},
+       .on_trace_ready = tensorboard_trace_handler(folder.path(), {.summaries = false}),
+       .experimental = {.on_warning =
+                            [&](std::string_view sentence) {
+                              if (sentence.starts_with("a window was dropped")) {
+                                ++dropped;
+                              }
+                            }},
+       .process = {.export_queue_bytes = 1}});
+  const auto window = [&] {
+    profiler.start();
+    for (int times = 0; times < 300; ++times) torch::ones({2});
+    profiler.stop();
+  };
+  for (int number = 0; number < kWindows; ++number) window();
+  ASSERT_TRUE(profiler.wait_for_exports().ok());
+  EXPECT_GT(dropped, 0);
+  const int dropped_before = dropped;
+  window();  // nothing waits, so that it is taken
+  ASSERT_TRUE(profiler.wait_for_exports().ok());
+  EXPECT_EQ(dropped, dropped_before);
+  const std::vector<std::string> files = folder.log_files();
+  EXPECT_EQ(files.size(), static_cast<std::size_t>(kWindows + 1 - dropped));
+  const Result<Trace> last = read_trace(folder / files.back(), {.strict = true});
+  ASSERT_TRUE(last.ok()) << last.status().message();
+  EXPECT_EQ(last->metadata().at("tbtrace_dropped_windows"), std::to_string(dropped));
+}
+
 TEST(TraceHandler, WritesBothDialectsPlainAndGzip) {
   for (const Dialect dialect : {Dialect::plugin, Dialect::kineto}) {
     for (const bool use_gzip : {false, true}) {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <fstream>
 #include <latch>
 #include <memory>
 #include <optional>
@@ -81,18 +82,38 @@ TEST(Active, ASlotThatIsUsedAgainNeverMixesRecordings) {
 
 TEST(Active, NoMoreThanTheSlotsAreRecordedAtATime) {
   std::vector<std::unique_ptr<Started>> all;
-  for (std::size_t slot = 0; slot < kSlots; ++slot) {
-    all.push_back(std::make_unique<Started>());
-    EXPECT_EQ(all.back()->slot, slot);
-    EXPECT_TRUE(note(slot, 1));
+  for (const Reach reach : {Reach::some_threads, Reach::all_threads}) {
+    for (std::size_t slot = 0; slot < kSlotsOfReach; ++slot) {
+      all.push_back(std::make_unique<Started>(reach));
+      EXPECT_EQ(all.back()->slot, all.size() - 1);
+      EXPECT_TRUE(note(all.back()->slot, 1));
+    }
+    const auto refused = std::make_shared<Recording>(RecordingOptions{});
+    EXPECT_EQ(activate(refused, reach), std::nullopt);
+    EXPECT_FALSE(refused->is_closed());
+    EXPECT_EQ(refused.use_count(), 1);
   }
-  const auto refused = std::make_shared<Recording>(RecordingOptions{});
-  EXPECT_EQ(activate(refused), std::nullopt);
-  EXPECT_FALSE(refused->is_closed());
-  EXPECT_EQ(refused.use_count(), 1);
+  EXPECT_EQ(all.size(), kSlots);
   all[5]->stop();
   const Started next;
   EXPECT_EQ(next.slot, 5U);
+}
+
+TEST(Active, ASlotThatWasSetAsideStaysUnused) {
+  std::optional<Started> started(std::in_place);
+  ASSERT_EQ(started->slot, 0U);
+  set_slot_aside(0);
+  EXPECT_TRUE(note(0, 1)) << "its recording goes on";
+  started.reset();
+  EXPECT_FALSE(note(0, 2));
+  {
+    const Started next;
+    EXPECT_EQ(next.slot, 1U);
+    EXPECT_FALSE(note(0, 3));
+  }
+  release_slot(0);
+  const Started next;
+  EXPECT_EQ(next.slot, 0U);
 }
 
 TEST(Active, AThreadThatEndsLeavesItsRecords) {
@@ -203,6 +224,33 @@ TEST(Active, ThreadsWriteInOrderWhileRecordingsComeAndGo) {
   stop = true;
   threads.clear();
   EXPECT_GT(logs, 0U);
+}
+
+double resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  double pages = 0;
+  file >> pages >> pages;
+  return pages * static_cast<double>(::sysconf(_SC_PAGESIZE));
+}
+
+TEST(Active, ShortThreadsTakeLittleMemoryAndAlwaysTheSame) {
+  constexpr std::size_t kThreads = 10'000;
+  std::vector<double> resident;
+  for (int window = 0; window < 4; ++window) {
+    Started started;
+    for (std::size_t thread = 0; thread < kThreads; ++thread) {
+      std::jthread([&] { note(started.slot, 1); }).join();
+    }
+    started.stop();
+    std::size_t bytes = 0;
+    for (const auto& log : started.recording->logs()) bytes += log->bytes() + sizeof(Chunk);
+    EXPECT_EQ(started.recording->logs().size(), kThreads);
+    EXPECT_EQ(bytes, kThreads * kSmallestChunkBytes);
+    resident.push_back(resident_bytes());
+  }
+#ifndef TBTRACE_SANITIZED
+  EXPECT_LT(resident.back() - resident.front(), 8e6);
+#endif
 }
 
 }  // namespace

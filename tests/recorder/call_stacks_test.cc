@@ -31,26 +31,26 @@ using testing::StartsWith;
 
 TEST(CallStacks, OfRecordsWithoutOneAreEmpty) {
   CallStacks stacks;
-  EXPECT_EQ(stacks.add({}), 0);
+  EXPECT_EQ(stacks.add({}, {}), 0);
   EXPECT_EQ(stacks.text(0), "");
 }
 
 TEST(CallStacks, AreKeptOnce) {
   CallStacks stacks;
-  const Name script{"net.py(3): forward;"};
-  const Name other{"net.py(4): forward;"};
+  const std::string script = "net.py(3): forward;";
+  const std::string other = "net.py(4): forward;";
   const std::array<void*, 1> frames = {program::outer()};
-  const std::uint32_t both = stacks.add({.script_stack = &script, .stack = frames});
-  EXPECT_EQ(stacks.add({.script_stack = &script, .stack = frames}), both);
-  EXPECT_NE(stacks.add({.script_stack = &other, .stack = frames}), both);
-  EXPECT_NE(stacks.add({.script_stack = &script}), both);
+  const std::uint32_t both = stacks.add(script, frames);
+  EXPECT_EQ(stacks.add(script, frames), both);
+  EXPECT_NE(stacks.add(other, frames), both);
+  EXPECT_NE(stacks.add(script, {}), both);
 }
 
 TEST(CallStacks, HaveTorchScriptsFramesBeforeThoseOfTheProgram) {
   CallStacks stacks;
-  const Name script{"net.py(3): forward;net.py(9): main;"};
+  const std::string script = "net.py(3): forward;net.py(9): main;";
   const std::array<void*, 2> frames = {program::outer(), program::outer()};
-  const std::string text = stacks.text(stacks.add({.script_stack = &script, .stack = frames}));
+  const std::string text = stacks.text(stacks.add(script, frames));
   EXPECT_THAT(text, StartsWith("net.py(3): forward;net.py(9): main;"));
   EXPECT_EQ(std::count(text.begin(), text.end(), ';'), 4);
   // The file where the build has debug information, else the program.
@@ -60,15 +60,16 @@ TEST(CallStacks, HaveTorchScriptsFramesBeforeThoseOfTheProgram) {
 TEST(CallStacks, OfMachineryAloneAreNone) {
   CallStacks stacks;
   const std::array<void*, 1> frames = {reinterpret_cast<void*>(&std::getenv)};
-  EXPECT_EQ(stacks.add({.stack = frames}), 0);
+  EXPECT_EQ(stacks.add({}, frames), 0);
 }
 
 TEST(CallStacks, ComeBackFromTheFile) {
   HandWritten recording({.with_stack = true, .with_modules = true});
   auto thread = recording.thread();
-  const Name script{"a\"b.py(3): forward;c.py(9): main;"};
-  const Name modules{"TOP(Net)::forward.inner(Inner)::forward."};
-  thread.range(10, 20, "aten::relu", {.script_stack = &script, .script_modules = &modules});
+  thread.range(
+      10, 20, "aten::relu",
+      {.script_stack = thread.log()->names().find("a\"b.py(3): forward;c.py(9): main;"),
+       .script_modules = thread.log()->names().find("TOP(Net)::forward.inner(Inner)::forward.")});
   thread.range(30, 40, "aten::add");
   const auto window = recording.window();
   const std::string text = text_of(window);

@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint32_t kNone = DeviceLinks::kNone;
 
 std::string name_of(const Window& window, std::uint32_t range) {
-  return range == kNone ? "-" : begin_record(window.ranges()[range].record).name->text;
+  return range == kNone ? "-" : window.name(window.ranges()[range]).text;
 }
 
 class DeviceLinksOf : public testing::Test {

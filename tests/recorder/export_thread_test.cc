@@ -1,11 +1,14 @@
 #include "recorder/export_thread.h"
 
 #include <atomic>
+#include <chrono>
+#include <cstddef>
 #include <functional>
 #include <latch>
 #include <memory>
 #include <mutex>
 #include <new>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -176,6 +179,96 @@ TEST(ExportThread, AnyThreadMayAddAndWait) {
     }
   }
   EXPECT_EQ(done, 160);
+}
+
+TEST(ExportThread, TakesNoJobBeyondItsBytes) {
+  Sentences sentences;
+  ExportThread exports(sentences.listener(), 100);
+  std::latch may_end(1);
+  const auto slow = [&] {
+    may_end.wait();
+    return Status();
+  };
+  EXPECT_TRUE(exports.add(slow, 1000)) << "one alone is always taken";
+  EXPECT_FALSE(exports.add(success, 1));
+  EXPECT_EQ(exports.bytes(), 1000U);
+  may_end.count_down();
+  EXPECT_TRUE(exports.wait().ok());
+  EXPECT_EQ(exports.bytes(), 0U);
+
+  std::latch may_end_too(1);
+  const auto slow_too = [&] {
+    may_end_too.wait();
+    return Status();
+  };
+  EXPECT_TRUE(exports.add(slow_too, 60));
+  EXPECT_TRUE(exports.add(success, 40));
+  EXPECT_FALSE(exports.add(success, 1));
+  EXPECT_TRUE(exports.add(success, 0));
+  may_end_too.count_down();
+  EXPECT_TRUE(exports.wait().ok());
+  EXPECT_THAT(sentences.heard(), IsEmpty());
+}
+
+/// What random jobs of random sizes may take, held against a sum that the test keeps itself.
+TEST(ExportThread, NeverKeepsMoreThanItsBytes) {
+  constexpr std::size_t kMost = 1000;
+  Sentences sentences;
+  ExportThread exports(sentences.listener(), kMost);
+  std::mt19937 random(7);
+  std::atomic<std::size_t> kept = 0;  // of jobs that were taken and did not end
+  std::size_t taken = 0;
+  std::size_t refused = 0;
+  for (int job = 0; job < 2000; ++job) {
+    const std::size_t bytes = random() % 400;
+    kept += bytes;
+    const bool was_taken = exports.add(
+        [&kept, bytes] {
+          std::this_thread::yield();
+          kept -= bytes;
+          return Status();
+        },
+        bytes);
+    if (!was_taken) kept -= bytes;
+    ++(was_taken ? taken : refused);
+    EXPECT_LE(exports.bytes(), kMost);
+    if (job % 100 == 0) {
+      exports.wait_until_done();
+      EXPECT_EQ(kept, 0U);
+    }
+  }
+  EXPECT_TRUE(exports.wait().ok());
+  EXPECT_EQ(taken + refused, 2000U);
+  EXPECT_GT(taken, 0U);
+}
+
+TEST(ExportThread, AJobThatWaitsForJobsGoesOn) {
+  Sentences sentences;
+  ExportThread exports(sentences.listener(), 100);
+  exports.add(
+      [&] {
+        EXPECT_EQ(exports.wait().code(), StatusCode::check_failed);
+        exports.wait_until_done();
+        EXPECT_FALSE(exports.wait_until(ExportThread::Clock::now() + std::chrono::hours(1)));
+        return Status();
+      },
+      1000);
+  EXPECT_TRUE(exports.add(success)) << "what keeps nothing is taken beside a job that is too large";
+  EXPECT_TRUE(exports.wait().ok());
+}
+
+TEST(ExportThread, WaitsNoLongerThanAsked) {
+  Sentences sentences;
+  ExportThread exports(sentences.listener());
+  std::latch may_end(1);
+  exports.add([&] {
+    may_end.wait();
+    return Status(StatusCode::unwritable_output, "late");
+  });
+  EXPECT_FALSE(exports.wait_until(ExportThread::Clock::now()));
+  may_end.count_down();
+  EXPECT_TRUE(exports.wait_until(ExportThread::Clock::now() + std::chrono::minutes(1)));
+  EXPECT_THAT(exports.wait().message(), HasSubstr("late")) << "failures stay";
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ class HandWritten {
       write(*log_, MemoryEvent{.ticks = start_ + at, .address = address, .bytes = bytes});
     }
 
-    const ThreadLog* log() const { return log_.get(); }
+    ThreadLog* log() const { return log_.get(); }
 
    private:
     std::shared_ptr<ThreadLog> log_;

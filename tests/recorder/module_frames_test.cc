@@ -70,11 +70,13 @@ std::vector<std::string> frames_of(const Window& window) {
   return texts;
 }
 
-BeginRecord takes(const Model::Part& part) { return {.module = part.tensor}; }
+BeginRecord takes(const Model::Part& part) { return {.module = part.tensor->number}; }
 BeginRecord forward_of(const Model::Part& part) {
-  return {.scope = Scope::module, .module = part.instance};
+  return {.scope = Scope::module, .module = reinterpret_cast<std::uintptr_t>(part.instance)};
 }
-BeginRecord forward_of(const void* module) { return {.scope = Scope::module, .module = module}; }
+BeginRecord forward_of(const void* module) {
+  return {.scope = Scope::module, .module = reinterpret_cast<std::uintptr_t>(module)};
+}
 
 TEST(ModuleFrames, OfARecordingWithoutModelsAreNone) {
   HandWritten recording;
@@ -266,7 +268,11 @@ TEST(ModuleFrames, AreThoseOfPythonInTheFile) {
                               R"(, "Module path": "net.\"0\"")"));
   // The operator comes behind the frames that begin with it, and is in them.
   EXPECT_LT(text.find("nn.Module: Linear_0"), text.find("aten::linear"));
-  EXPECT_EQ(events(read(window)).size(), 3);
+  const Trace trace = read(window, {Argument::module_path});
+  ASSERT_EQ(events(trace).size(), 3);
+  EXPECT_EQ(trace.argument(Argument::module_path).size(), 2);
+  EXPECT_EQ(trace.argument_text(EventId{0}, Argument::module_path), "net");
+  EXPECT_EQ(trace.argument_text(EventId{1}, Argument::module_path), "net.\"0\"");
 }
 
 /// A tree of modules that is run by the rules, and what its frames are.

@@ -1,9 +1,12 @@
 #include "recorder/name_table.h"
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <set>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -31,20 +34,20 @@ std::vector<std::string> unusual_names() {
 
 TEST(NameTable, AnyBytesAreAName) {
   NameTable table;
-  std::set<const Name*> found;
+  std::set<NameNumber> found;
   for (const std::string& name : unusual_names()) {
-    const Name* const in_table = table.find(name);
-    EXPECT_TRUE(in_table->text == name) << name.substr(0, 20);
+    const NameNumber in_table = table.find(name);
+    EXPECT_TRUE(table[in_table].text == name) << name.substr(0, 20);
     found.insert(in_table);
   }
   EXPECT_EQ(found.size(), unusual_names().size());
 }
 
-TEST(NameTable, TheSameBytesGiveTheSameAddress) {
+TEST(NameTable, TheSameBytesGiveTheSameNumber) {
   NameTable table;
-  std::vector<const Name*> first;
+  std::vector<NameNumber> first;
   for (const std::string& name : unusual_names()) first.push_back(table.find(name));
-  std::vector<const Name*> second;
+  std::vector<NameNumber> second;
   for (const std::string& name : unusual_names()) second.push_back(table.find(name));
   EXPECT_EQ(first, second);
 }
@@ -52,9 +55,9 @@ TEST(NameTable, TheSameBytesGiveTheSameAddress) {
 TEST(NameTable, DoesNotKeepTheCallersBytes) {
   NameTable table;
   std::string mine = "aten::add";
-  const Name* const name = table.find(mine);
+  const NameNumber name = table.find(mine);
   mine[0] = 'X';
-  EXPECT_EQ(name->text, "aten::add");
+  EXPECT_EQ(table[name].text, "aten::add");
   EXPECT_NE(table.find(mine), name);
   EXPECT_EQ(table.find("aten::add"), name);
 }
@@ -62,10 +65,12 @@ TEST(NameTable, DoesNotKeepTheCallersBytes) {
 TEST(NameTable, GrowingKeepsAddressesAndTexts) {
   constexpr std::size_t kMany = 20'000;
   NameTable table;
-  std::vector<const Name*> names;
-  std::set<const Name*> different;
+  std::vector<NameNumber> names;
+  std::vector<const Name*> addresses;
+  std::set<NameNumber> different;
   for (std::size_t at = 0; at < kMany; ++at) {
     names.push_back(table.find("operator " + std::to_string(at)));
+    addresses.push_back(&table[names.back()]);
     different.insert(names.back());
   }
   EXPECT_EQ(different.size(), kMany);
@@ -73,8 +78,8 @@ TEST(NameTable, GrowingKeepsAddressesAndTexts) {
   std::size_t changed = 0;
   for (std::size_t at = 0; at < kMany; ++at) {
     const std::string text = "operator " + std::to_string(at);
-    if (names[at]->text != text) ++changed;
-    if (table.find(text) != names[at]) ++moved;
+    if (table[names[at]].text != text || table.find(text) != names[at]) ++changed;
+    if (&table[names[at]] != addresses[at]) ++moved;
   }
   EXPECT_EQ(changed, 0U);
   EXPECT_EQ(moved, 0U);
@@ -82,20 +87,52 @@ TEST(NameTable, GrowingKeepsAddressesAndTexts) {
 
 TEST(NameTable, CollectivesAreNamedEachForItself) {
   NameTable table;
-  const Name* const plain = table.find("record_param_comms");
-  const Name* const first = table.add("record_param_comms", {.name = "allreduce"});
-  const Name* const second = table.add("record_param_comms", {.name = "broadcast"});
+  const NameNumber plain = table.find("record_param_comms");
+  const NameNumber first = table.add("record_param_comms", {.name = "allreduce"});
+  const NameNumber second = table.add("record_param_comms", {.name = "broadcast"});
   EXPECT_EQ(table.find("record_param_comms"), plain);
-  EXPECT_EQ(plain->collective, nullptr);
-  EXPECT_EQ(first->text, "record_param_comms");
-  EXPECT_EQ(first->collective->name, "allreduce");
-  EXPECT_EQ(second->collective->name, "broadcast");
+  EXPECT_EQ(table[plain].collective, nullptr);
+  EXPECT_EQ(table[first].text, "record_param_comms");
+  EXPECT_EQ(table[first].collective->name, "allreduce");
+  EXPECT_EQ(table[second].collective->name, "broadcast");
+}
+
+TEST(NameTable, OverloadsAreNamesOfTheirOwn) {
+  NameTable table;
+  const NameNumber tensor = table.find("aten::add", "Tensor");
+  const NameNumber scalar = table.find("aten::add", "Scalar");
+  const NameNumber neither = table.find("aten::add");
+  EXPECT_EQ((std::set{tensor, scalar, neither}.size()), 3U);
+  EXPECT_EQ(table.find("aten::add", "Tensor"), tensor);
+  EXPECT_EQ(table[scalar].text, "aten::add");
+  EXPECT_EQ(table[scalar].overload, "Scalar");
+  EXPECT_EQ(table[neither].overload, "");
 }
 
 TEST(NameTable, TablesShareNothing) {
   NameTable one;
   NameTable other;
-  EXPECT_NE(one.find("a"), other.find("a"));
+  EXPECT_NE(&one[one.find("a")], &other[other.find("a")]);
+}
+
+TEST(NameTable, NamesMayBeReadWhileOthersAreAdded) {
+  NameTable table;
+  constexpr std::uint32_t kMany = 20'000;
+  std::atomic<std::uint32_t> added = 0;
+  std::jthread writer([&] {
+    for (std::uint32_t at = 1; at <= kMany; ++at) {
+      table.find(std::to_string(at));
+      added.store(at, std::memory_order_release);
+    }
+  });
+  std::size_t wrong = 0;
+  for (std::uint32_t seen = 0; seen < kMany;) {
+    seen = added.load(std::memory_order_acquire);
+    for (std::uint32_t at = 1; at <= seen; at += 97) {
+      if (table[static_cast<NameNumber>(at)].text != std::to_string(at)) ++wrong;
+    }
+  }
+  EXPECT_EQ(wrong, 0U);
 }
 
 }  // namespace

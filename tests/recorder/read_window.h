@@ -29,11 +29,12 @@ inline std::string text_of(const WindowPointer& window) {
 }
 
 /// The trace that a window's text is, which has to be JSON without any fault.
-inline Trace read(const WindowPointer& window) {
+inline Trace read(const WindowPointer& window, ArgumentSet arguments = kOperatorArguments) {
   std::string json;
   EXPECT_TRUE(wire::append_strict_json(json, text_of(window), false));
   Result<Trace> trace = fixtures::trace_of(
-      readers::read_source(std::make_unique<WindowText>(window), {.threads = 1, .strict = true}));
+      readers::read_source(std::make_unique<WindowText>(window),
+                           {.threads = 1, .strict = true, .arguments = arguments}));
   if (!trace.ok()) {
     ADD_FAILURE() << trace.status().message();
     return fixtures::read("[]");

@@ -1,10 +1,12 @@
 #include "recorder/record.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <thread>
 #include <variant>
@@ -34,7 +36,7 @@ struct AllRecords {
   std::vector<std::variant<Begin, EndRecord, MemoryEvent>> all;
 
   void operator()(const BeginRecord& record, const std::uint64_t* first) {
-    EXPECT_EQ(begin_record(first).ticks, record.ticks);
+    EXPECT_EQ(nearest_ticks(begin_record(first).ticks, record.ticks), record.ticks);
     all.emplace_back(Begin(record));
   }
   void operator()(const EndRecord& record) { all.emplace_back(record); }
@@ -69,7 +71,7 @@ class AllBegins {
   explicit AllBegins(NameTable& names) {
     for (std::size_t frame = 0; frame < 40; ++frame) stack_.push_back(&stack_);
     for (std::size_t at = 0; at < 300; ++at) bytes_.push_back(static_cast<char>(at));
-    const Name* const name = names.find("aten::add");
+    const NameNumber name = names.find("aten::add");
     std::uint64_t ticks = 0;
     for (const Scope scope : {Scope::function, Scope::backward_function,
                               Scope::torchscript_function, static_cast<Scope>(255), Scope::user}) {
@@ -89,7 +91,7 @@ class AllBegins {
                 record.inputs_size = static_cast<std::uint32_t>(inputs_size);
               }
               record.stack = std::span<void* const>(stack_).first(frames);
-              if (ticks % 2 == 0) record.module = this;
+              if (ticks % 2 == 0) record.module = 0x7fff'ffff'fff8;
               if (ticks % 3 == 0) record.script_stack = name;
               if (ticks % 5 == 0) record.script_modules = name;
               record.storages = std::span<const std::uint64_t>(storages_).first(ticks % 4);
@@ -122,8 +124,8 @@ TEST(Record, BeginsOfAllFormsAreReadAsTheyWereWritten) {
 }
 
 TEST(Record, EndsAndMemoryAreReadAsTheyWereWritten) {
-  ThreadLog log({});
   constexpr std::uint64_t kLastTick = (std::uint64_t{1} << kTickBits) - 1;
+  ThreadLog log({}, std::make_shared<const RecordingOptions>(), kLastTick);
   for (const bool is_async : {false, true}) {
     write(log, EndRecord{.ticks = kLastTick, .key = 0x7fff'ffff'fff8, .is_async = is_async});
   }
@@ -209,6 +211,107 @@ TEST(Record, NoneIsTornWhenTheLogIsClosedAmidWriting) {
       if (testing::Test::HasFailure()) return;
     }
     EXPECT_GE(read.all.size(), static_cast<std::size_t>(round % 3) * begins.records.size());
+  }
+}
+
+std::vector<std::uint64_t> words_of(const ThreadLog& log) {
+  std::vector<std::uint64_t> all;
+  log.for_each_chunk([&](const std::uint64_t* words, std::size_t count) {
+    all.insert(all.end(), words, words + count);
+  });
+  return all;
+}
+
+// Nothing in a log is an address of the process that wrote it, but for what are addresses by their
+// nature: keys, frames, storages.
+TEST(Record, NamesAreWrittenAsNumbers) {
+  std::vector<std::vector<std::uint64_t>> logs;
+  for (int process = 0; process < 2; ++process) {
+    ThreadLog log({});
+    for (int name = 0; name < 100; ++name) {
+      const NameNumber number = log.names().find("name " + std::to_string(name));
+      const NameNumber script = log.names().find("file.py(" + std::to_string(name) + "): f;");
+      write(log, BeginRecord{.ticks = 1,
+                             .name = number,
+                             .key = 16,
+                             .module = 3,
+                             .script_stack = script,
+                             .script_modules = number});
+      write(log, EndRecord{.ticks = 2, .key = 16});
+    }
+    log.close();
+    EXPECT_EQ(log.name(static_cast<NameNumber>(1)).text, "name 0");
+    logs.push_back(words_of(log));
+  }
+  EXPECT_EQ(logs[0], logs[1]);
+}
+
+TEST(Record, RangesWithoutOthersWithinThemEndWithOneWord) {
+  ThreadLog log({});
+  const NameNumber name = log.names().find("a");
+  write(log, BeginRecord{.ticks = 1, .name = name, .key = 16});
+  write(log, BeginRecord{.ticks = 2, .name = name, .key = 32});
+  write(log, MemoryEvent{.ticks = 3, .address = 64, .bytes = 1});
+  write(log, EndRecord{.ticks = 4, .key = 32});
+  write(log, EndRecord{.ticks = 5, .key = 16});
+  write(log, BeginRecord{.ticks = 6, .name = name, .key = 16});
+  write(log, EndRecord{.ticks = 7, .key = 16, .is_async = true});
+  const AllRecords read = read_back(log);
+  EXPECT_EQ(words_of(log).size(), 3 * 3 + 3 + 1 + 2 + 2);
+  ASSERT_EQ(read.all.size(), 7U);
+  EXPECT_EQ(std::get<EndRecord>(read.all[3]).key, 32U);
+  EXPECT_EQ(std::get<EndRecord>(read.all[4]).key, 16U);
+  EXPECT_EQ(std::get<EndRecord>(read.all[6]).key, 16U);
+  EXPECT_TRUE(std::get<EndRecord>(read.all[6]).is_async);
+}
+
+// 278 days at 3 GHz after the process began.
+TEST(Record, TicksOfMoreThan56BitsComeBackWhole) {
+  constexpr std::uint64_t kOverflow = std::uint64_t{1} << kTickBits;
+  for (const std::uint64_t overflow : {kOverflow, 5 * kOverflow}) {
+    ThreadLog log({}, std::make_shared<const RecordingOptions>(), overflow - 100);
+    write(log, EndRecord{.ticks = overflow - 120, .key = 8});
+    write(log, BeginRecord{.ticks = overflow - 1, .name = log.names().find("a"), .key = 8});
+    write(log, EndRecord{.ticks = overflow, .key = 8});
+    write(log, MemoryEvent{.ticks = overflow + 7, .address = 8, .bytes = 1});
+    write(log, MemoryEvent{.ticks = overflow + kOverflow / 3, .address = 8, .bytes = 1});
+    write(log, MemoryEvent{.ticks = overflow + 2 * (kOverflow / 3), .address = 8, .bytes = 1});
+    const AllRecords read = read_back(log);
+    ASSERT_EQ(read.all.size(), 6U);
+    EXPECT_EQ(std::get<EndRecord>(read.all[0]).ticks, overflow - 120);
+    EXPECT_EQ(std::get<Begin>(read.all[1]).record.ticks, overflow - 1);
+    EXPECT_EQ(std::get<EndRecord>(read.all[2]).ticks, overflow);
+    EXPECT_EQ(std::get<MemoryEvent>(read.all[3]).ticks, overflow + 7);
+    EXPECT_EQ(std::get<MemoryEvent>(read.all[4]).ticks, overflow + kOverflow / 3);
+    EXPECT_EQ(std::get<MemoryEvent>(read.all[5]).ticks, overflow + 2 * (kOverflow / 3));
+  }
+}
+
+TEST(Record, WhatIsNotARecordEndsTheReadingOfItsChunk) {
+  // Kinds that there are not; an end of nothing; a begin, an end, a memory event that are cut off;
+  // a begin with more frames, and one with more storages, than there are words.
+  const std::vector<std::vector<std::uint64_t>> unsound = {
+      {0},
+      {5},
+      {0xff, 1, 2},
+      {3},
+      {1, 16},
+      {2},
+      {4, 1},
+      {1, 16, std::uint64_t{100} << 32},
+      {1, std::uint64_t{1} << 56, 0},
+      {1, std::uint64_t{8} << 56, 0, ~std::uint64_t{0}},
+      {1, std::uint64_t{64} << 56, 0, 2, 0}};
+  for (const std::vector<std::uint64_t>& words : unsound) {
+    ThreadLog log({});
+    write(log, MemoryEvent{.ticks = 1, .address = 8, .bytes = 1});
+    std::uint64_t* const at = log.room(words.size());
+    std::copy(words.begin(), words.end(), at);
+    log.commit(at + words.size());
+    log.close();
+    AllRecords read;
+    EXPECT_EQ(read_records(log, read), 1U) << words[0];
+    EXPECT_EQ(read.all.size(), 1U) << words[0];
   }
 }
 

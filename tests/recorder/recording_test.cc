@@ -93,7 +93,7 @@ TEST(Recording, MembersThatAFileIsReadByAreNoMetadata) {
   const auto recording = started();
   for (const char* key :
        {"schemaVersion", "deviceProperties", "displayTimeUnit", "baseTimeNanoseconds",
-        "traceEvents", "traceName", "tbtrace_lost_records"}) {
+        "traceEvents", "traceName", "tbtrace_lost_records", "tbtrace_unreadable_chunks"}) {
     const Status refused = recording->add_metadata(key, "1");
     EXPECT_EQ(refused.code(), StatusCode::invalid_argument);
     EXPECT_THAT(refused.message(), AllOf(HasSubstr("metadata '" + std::string(key) + "'"),

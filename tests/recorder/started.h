@@ -16,9 +16,9 @@ namespace tbtrace::recorder {
 /// A recording that goes on until stop().
 class Started {
  public:
-  Started() {
+  explicit Started(Reach reach = Reach::some_threads) {
     recording->start();
-    slot = activate(recording).value_or(kSlots);
+    slot = activate(recording, reach).value_or(kSlots);
   }
   Started(const Started&) = delete;
   Started& operator=(const Started&) = delete;
@@ -54,7 +54,7 @@ struct Notes {
 
 inline Notes notes_of(const ThreadLog& log) {
   Notes notes;
-  read_records(log, notes);
+  EXPECT_EQ(read_records(log, notes), 0U);
   return notes;
 }
 

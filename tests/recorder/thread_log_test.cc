@@ -18,7 +18,11 @@
 namespace tbtrace::recorder {
 namespace {
 
-constexpr std::size_t kUsualWords = (kChunkBytes - sizeof(Chunk)) / sizeof(std::uint64_t);
+constexpr std::size_t words_in(std::size_t chunk_bytes) {
+  return (chunk_bytes - sizeof(Chunk)) / sizeof(std::uint64_t);
+}
+constexpr std::size_t kUsualWords = words_in(kChunkBytes);
+constexpr std::size_t kFirstWords = words_in(kSmallestChunkBytes);
 
 /// Writes `size` words of a value, as one record; false where there is no room.
 bool write_words(ThreadLog& log, std::size_t size, std::uint64_t value) {
@@ -64,9 +68,21 @@ TEST(ThreadLog, KeepsTheOrderOverManyChunks) {
   }
   log.close();
   EXPECT_EQ(words_of(log), written);
-  const std::vector<std::size_t> counts = counts_of(log);
-  EXPECT_EQ(counts.size(), written.size() / kUsualWords + 1);
-  EXPECT_EQ(log.bytes(), counts.size() * kUsualWords * sizeof(std::uint64_t));
+  // Three smaller ones at first.
+  EXPECT_EQ(counts_of(log).size(), written.size() / kUsualWords + 1 + 3);
+}
+
+TEST(ThreadLog, ItsChunksGrowFromASmallOneToTheUsualSize) {
+  ThreadLog log({});
+  std::vector<std::size_t> bytes;
+  for (std::size_t before = 0; bytes.size() < 6;) {
+    write_words(log, 1, 7);
+    if (log.bytes() != before) bytes.push_back(log.bytes() - before + sizeof(Chunk));
+    before = log.bytes();
+  }
+  log.close();
+  EXPECT_EQ(bytes, (std::vector<std::size_t>{4096, 4 * 4096, 16 * 4096, kChunkBytes, kChunkBytes,
+                                             kChunkBytes}));
 }
 
 TEST(ThreadLog, ARecordThatJustFitsTakesNoNewChunk) {
@@ -94,7 +110,7 @@ TEST(ThreadLog, ARecordLargerThanAChunkGetsOneOfItsOwn) {
   write_words(log, 10 * kUsualWords, 4);
   log.close();
   EXPECT_EQ(counts_of(log), (std::vector<std::size_t>{3, kUsualWords + 1, 3, 10 * kUsualWords}));
-  EXPECT_EQ(log.bytes(), (13 * kUsualWords + 1) * sizeof(std::uint64_t));
+  EXPECT_EQ(log.bytes(), (kFirstWords + 12 * kUsualWords + 1) * sizeof(std::uint64_t));
 }
 
 TEST(ThreadLog, RoomThatIsNotCommittedIsNoPart) {
@@ -123,7 +139,7 @@ TEST(ThreadLog, OnceClosedItsThreadFillsTheChunkForNothing) {
   log.close();
   std::size_t written = 0;
   while (write_words(log, 4, 2)) ++written;
-  EXPECT_EQ(written, (kUsualWords - 3) / 4);
+  EXPECT_EQ(written, (kFirstWords - 3) / 4);
   EXPECT_EQ(log.room(4), nullptr);
   EXPECT_EQ(log.lost(), 0U);
   EXPECT_EQ(words_of(log), (std::vector<std::uint64_t>{1, 1, 1}));

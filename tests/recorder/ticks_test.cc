@@ -2,11 +2,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <fstream>
 #include <limits>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace tbtrace::recorder {
 namespace {
@@ -101,6 +106,52 @@ TEST(Ticks, ASampleLiesBetweenTheLooksAroundIt) {
   EXPECT_LE(before, sample.ticks);
   EXPECT_LE(sample.ticks, after);
   EXPECT_EQ(after >> kTickBits, 0U);
+}
+
+// A clock of another rate, as it is while NTP corrects it: 3 ms in a minute.
+TEST(TickScale, FollowsACorrectedTimeOfDayToTheEnd) {
+  for (const std::int64_t ppm : {-500, -50, 0, 50, 500}) {
+    const std::int64_t minute = 60 * kSecond;
+    const std::int64_t more = minute / 1'000'000 * ppm;
+    const TickScale scale(kStart, later(180'000'000'000, minute, minute + more));
+    EXPECT_EQ(scale.unix_ns(0), kNoon);
+    EXPECT_EQ(scale.unix_ns(90'000'000'000), kNoon + (minute + more) / 2) << ppm;
+    EXPECT_EQ(scale.unix_ns(180'000'000'000), kNoon + minute + more) << ppm;
+  }
+}
+
+TEST(TickScale, ASmallStepInAShortWindowIsAStepToo) {
+  constexpr std::int64_t kMillisecond = 1'000'000;
+  for (const std::int64_t step : {-2 * kMillisecond, std::int64_t{-1500}, std::int64_t{1500}}) {
+    const TickScale scale(kStart, later(3'000'000, kMillisecond, kMillisecond + step));
+    EXPECT_EQ(scale.unix_ns(3'000'000), kNoon + kMillisecond) << step;
+  }
+}
+
+TEST(Ticks, TheNearestInstantWithTheSameLowBits) {
+  constexpr std::uint64_t kRound = std::uint64_t{1} << kTickBits;
+  for (const std::uint64_t near :
+       {std::uint64_t{0}, std::uint64_t{1000}, kRound - 1, kRound, 7 * kRound + 12345}) {
+    for (const std::uint64_t after : {std::uint64_t{0}, std::uint64_t{1}, kRound / 2 - 1}) {
+      EXPECT_EQ(nearest_ticks((near + after) % kRound, near), near + after) << near;
+      EXPECT_EQ(nearest_ticks((near - after) % kRound, near), near - after) << near;
+    }
+  }
+}
+
+TEST(Ticks, TheCounterIsTrustedWhereTheKernelUsesIt) {
+  using ticks_detail::is_counter_trusted;
+  const std::string file = testing::TempDir() + "clocksource" + std::to_string(::getpid());
+  for (const auto& [name, is_trusted] :
+       {std::pair("tsc\n", true), std::pair("tsc", true), std::pair("hpet\n", false),
+        std::pair("acpi_pm\n", false), std::pair("kvm-clock\n", false), std::pair("tscx\n", false),
+        std::pair("", false)}) {
+    std::ofstream(file, std::ios::trunc) << name;
+    EXPECT_EQ(is_counter_trusted(true, file.c_str()), is_trusted) << name;
+    EXPECT_FALSE(is_counter_trusted(false, file.c_str())) << name;
+  }
+  std::remove(file.c_str());
+  EXPECT_FALSE(is_counter_trusted(true, file.c_str())) << "there is no such file";
 }
 
 }  // namespace

@@ -25,8 +25,7 @@ std::vector<std::string> ranges_of(const Window& window) {
     if (range.is_open) {
       EXPECT_EQ(range.end_ticks, window.recording().ended().ticks);
     }
-    texts.push_back(begin_record(range.record).name->text + " " +
-                    std::to_string(range.start_ticks - start) +
+    texts.push_back(window.name(range).text + " " + std::to_string(range.start_ticks - start) +
                     (range.is_open ? "?" : "-" + std::to_string(range.end_ticks - start)) +
                     (range.is_async ? "~" : ""));
   }
@@ -36,9 +35,7 @@ std::vector<std::string> ranges_of(const Window& window) {
 /// The arrows as `forward > backward`.
 std::vector<std::string> arrows_of(const Window& window) {
   std::vector<std::string> texts;
-  const auto name = [&](std::uint32_t row) {
-    return begin_record(window.ranges()[row].record).name->text;
-  };
+  const auto name = [&](std::uint32_t row) { return window.name(window.ranges()[row]).text; };
   for (const Window::Arrow& arrow : window.arrows()) {
     texts.push_back(name(arrow.forward) + " > " + name(arrow.backward));
   }

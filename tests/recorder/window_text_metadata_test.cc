@@ -73,6 +73,22 @@ TEST(WindowText, MetadataReplaceWhatTheRecordingSaysByItself) {
   }
 }
 
+TEST(WindowText, SaysThatChunksWereWrittenOver) {
+  HandWritten written;
+  auto thread = written.thread();
+  thread.range(10, 20, "aten::mm");
+  std::uint64_t* const at = thread.log()->room(1);
+  *at = 0xff;
+  thread.log()->commit(at + 1);
+  thread.range(30, 40, "aten::add");
+  const WindowPointer window = written.window();
+  EXPECT_EQ(window->unreadable_chunks(), 1U);
+  const Trace trace = read(window);
+  EXPECT_EQ(trace.metadata().find("tbtrace_unreadable_chunks")->second, "1");
+  EXPECT_EQ(trace.name(EventId{0}), "aten::mm");
+  EXPECT_EQ(trace.events().size(), 2U);  // with the window's own range
+}
+
 #ifndef TBTRACE_SANITIZED
 TEST(WindowText, TellsHowManyRecordsWereLost) {
   HandWritten written;

@@ -276,5 +276,30 @@ TEST(WindowText, IsTheSameInPiecesOfAnySize) {
   }
 }
 
+TEST(WindowText, OperatorsAreNamedWithTheirOverloadIfAskedFor) {
+  HandWritten written;
+  auto thread = written.thread();
+  ThreadLog& log = *thread.log();
+  for (const char* const overload : {"Tensor", ""}) {
+    write(log, BeginRecord{.ticks = written.start() + 1,
+                           .name = log.names().find("aten::add", overload),
+                           .key = 8});
+    write(log, EndRecord{.ticks = written.start() + 2, .key = 8});
+  }
+  const WindowPointer window = written.window();
+  const auto names_of = [](WindowText text) {
+    std::string all;
+    std::vector<char> buffer(1 << 16);
+    for (std::size_t size = 1; size > 0;) {
+      size = *text.read(buffer);
+      all.append(buffer.data(), size);
+    }
+    return std::pair(all.find(R"("name": "aten::add.Tensor")") != all.npos,
+                     all.find(R"("name": "aten::add",)") != all.npos);
+  };
+  EXPECT_EQ(names_of(WindowText(window)), std::pair(false, true));
+  EXPECT_EQ(names_of(WindowText(window, true)), std::pair(true, true));
+}
+
 }  // namespace
 }  // namespace tbtrace::recorder

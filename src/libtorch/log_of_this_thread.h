@@ -1,0 +1,25 @@
+// Where callbacks of LibTorch write: they must not throw.
+// For the calling thread.
+#pragma once
+
+#include <cstddef>
+
+#include "recorder/active.h"
+#include "recorder/thread_log.h"
+
+namespace tbtrace::libtorch {
+
+/// As recorder::take_seat(). Null also if there is no memory for a log; it is asked for again next
+/// time.
+recorder::ThreadLog* find_log(std::size_t slot) noexcept;
+
+/// As recorder::this_thread_log(). Null also if there is no memory for a log.
+[[gnu::always_inline]] inline recorder::ThreadLog* log_of_this_thread(std::size_t slot) noexcept {
+  using namespace recorder::active_detail;
+  const Seat& seat = seats[slot];
+  if (seat.number == current[slot].load(std::memory_order_acquire)) [[likely]]
+    return seat.log;
+  return find_log(slot);
+}
+
+}  // namespace tbtrace::libtorch

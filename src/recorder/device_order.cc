@@ -1,0 +1,60 @@
+#include "recorder/device_order.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "recorder/device_names.h"
+
+namespace tbtrace::recorder {
+namespace {
+
+/// Row numbers from 0 to `rows` - 1, sorted by `start(row)`.
+template <typename Start>
+std::vector<std::uint32_t> by_start(std::size_t rows, const Start& start) {
+  std::vector<std::uint32_t> order(rows);
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return start(a) < start(b); });
+  return order;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> calls_by_start(const DeviceActivity& activity) {
+  return by_start(activity.calls.size(),
+                  [&](std::uint32_t row) { return activity.calls[row].start_ticks; });
+}
+
+std::vector<std::uint32_t> works_by_start(const DeviceActivity& activity) {
+  return by_start(activity.works.size(),
+                  [&](std::uint32_t row) { return activity.works.start_ticks(row); });
+}
+
+std::vector<bool> calls_with_work(const DeviceActivity& activity, const DeviceLinks& links) {
+  std::vector<bool> has_work(activity.calls.size());
+  for (const std::uint32_t call : links.work_call) {
+    if (call != DeviceLinks::kNone) has_work[call] = true;
+  }
+  return has_work;
+}
+
+std::map<std::pair<std::int64_t, std::int64_t>, std::string> stream_names(
+    const DeviceActivity& activity) {
+  std::map<std::pair<std::int64_t, std::int64_t>, std::string> names;
+  for (std::size_t row = 0; row < activity.works.size(); ++row) {
+    const DevicePlace place = activity.works[row].place;
+    names.try_emplace({place.device, place.stream}, fmt::format("stream {} ", place.stream));
+  }
+  const auto devices = devices_of_contexts(activity);
+  for (const DeviceWait& wait : activity.waits) {
+    if (!is_wait_for_stream(wait)) continue;
+    names.try_emplace({device_of(devices, wait.context), thread_of_wait(wait)},
+                      fmt::format("stream {} (sync)", wait.stream));
+  }
+  return names;
+}
+
+}  // namespace tbtrace::recorder

@@ -1,0 +1,176 @@
+// A program that ends while it records, in one of several ways; and what it left behind.
+//   program_ends WAY FOLDER     records and ends; the handler writes to the folder
+//   program_ends check FOLDER   0: there is one log file, which is whole and has the rows
+//   program_ends check_child FOLDER   the same of a forked child, whose GPU is not recorded
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include <sys/wait.h>
+#include <torch/torch.h>
+#include <unistd.h>
+
+#include <tbtrace/profiler.h>
+
+#ifdef FAKE_CUPTI_130
+#include "support/fake_cuda/fake_cuda.h"
+#endif
+
+namespace {
+
+using tbtrace::Activity;
+using tbtrace::Profiler;
+using tbtrace::ProfilerOptions;
+
+#ifdef FAKE_CUPTI_130
+/// Beside each product a GPU that is not there runs a kernel.
+void launch() {
+  static const auto& gpu = *new tbtrace::fake_cuda::FakeCuda(FAKE_CUPTI_130, FAKE_CUDA_DRIVER);
+  const tbtrace::record_function range("launch");
+  gpu.cupti.launch({.name = "product", .time = {.duration_ns = 10'000}});
+}
+const std::vector<Activity> kActivities = {Activity::cpu, Activity::cuda};
+constexpr std::uint64_t kKernels = 3;
+#else
+void launch() {}
+const std::vector<Activity> kActivities = {Activity::cpu};
+constexpr std::uint64_t kKernels = 0;
+#endif
+
+void work() {
+  torch::ones({4, 4}).mul_(torch::ones({4, 4}));
+  launch();
+}
+
+int check(const std::string& folder, std::uint64_t expected_kernels) {
+  std::string file;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string path = entry.path().string();
+    if (!path.ends_with(".pt.trace.json")) continue;
+    if (!file.empty()) return std::cerr << "two files\n", 1;
+    file = path;
+  }
+  if (file.empty()) return std::cerr << "no file\n", 1;
+  const auto trace = tbtrace::read_trace(file, {.strict = true});
+  if (!trace.ok()) return std::cerr << trace.status().message() << '\n', 1;
+  std::uint64_t products = 0;
+  for (const auto& event : tbtrace::events(*trace)) products += event.key == "aten::mul_" ? 1U : 0U;
+  const tbtrace::LinkReport& links = trace->links();
+  const std::uint64_t kernels =
+      links.operator_by_flow + links.operator_by_external_id + links.operator_by_containment;
+  if (products == 3 && kernels == expected_kernels) return 0;
+  return std::cerr << products << " products, " << kernels << " kernels\n", 1;
+}
+
+ProfilerOptions options(const std::string& folder, bool on_sigterm = false) {
+  return {.activities = kActivities,
+          .on_trace_ready = tbtrace::tensorboard_trace_handler(folder, {.worker_name = "w"}),
+          .process = {.close_on_sigterm = on_sigterm}};
+}
+
+void record(Profiler& profiler) {
+  profiler.start();
+  for (int times = 0; times < 3; ++times) work();
+}
+
+std::unique_ptr<Profiler> of_the_program;  // destroyed after main()
+
+[[noreturn]] void train_for_ever() {
+  for (;;) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) return 2;
+  const std::string_view way = argv[1];
+  const std::string folder = argv[2];
+  if (way == "check") return check(folder, kKernels);
+  if (way == "check_child") return check(folder, 0);
+  launch();  // the GPU is there before it is looked for
+  if (way == "static") {
+    of_the_program = std::make_unique<Profiler>(options(folder));
+    record(*of_the_program);
+    return 0;
+  }
+  if (way == "static_before_torch") {
+    static Profiler profiler(options(folder));
+    record(profiler);
+    return 0;
+  }
+  if (way == "never_destroyed") {
+    record(*new Profiler(options(folder)));
+    return 0;
+  }
+  if (way == "exit") {
+    Profiler profiler(options(folder));
+    record(profiler);
+    std::exit(3);
+  }
+  if (way == "exit_on_another_thread") {
+    Profiler profiler(options(folder));
+    record(profiler);
+    std::thread([] { std::exit(3); }).join();
+  }
+  if (way == "exit_in_handler") {
+    ProfilerOptions with_exit = options(folder);
+    with_exit.on_trace_ready = [write = with_exit.on_trace_ready](Profiler& profiler) {
+      write(profiler);
+      std::exit(3);
+    };
+    Profiler profiler(with_exit);
+    record(profiler);
+    profiler.stop();
+  }
+  if (way == "sigterm") {
+    Profiler profiler(options(folder, true));
+    record(profiler);
+    std::cout << "recording" << std::endl;
+    train_for_ever();
+  }
+  if (way == "sigterm_with_handler") {
+    std::signal(SIGTERM, [](int) { ::_exit(7); });
+    Profiler profiler(options(folder, true));
+    record(profiler);
+    std::cout << "recording" << std::endl;
+    train_for_ever();
+  }
+  if (way == "sigterm_after_another") {
+    static std::atomic<bool> was_asked = false;
+    std::signal(SIGTERM, [](int) {
+      if (was_asked.exchange(true)) ::_exit(7);
+    });
+    Profiler before({.activities = kActivities, .process = {.close_on_sigterm = true}});
+    before.start();
+    ::kill(::getpid(), SIGTERM);
+    while (!was_asked) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    Profiler profiler(options(folder, true));
+    record(profiler);
+    std::cout << "recording" << std::endl;
+    train_for_ever();
+  }
+  if (way == "child_by_sigterm") {
+    Profiler profiler(options(folder, true));
+    profiler.start();
+    const pid_t child = ::fork();
+    if (child == 0) {
+      record(profiler);
+      ::kill(::getpid(), SIGTERM);
+      train_for_ever();
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    ::_exit(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM ? 0 : 1);
+  }
+  std::cerr << "no such way: " << way << '\n';
+  return 2;
+}
