@@ -5,23 +5,18 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
-#if defined(__GLIBC__)
-#include <malloc.h>
-#endif
 
 #include <tbtrace/analyses.h>
 #include <tbtrace/trace.h>
+
+#include "allocator.h"
 
 int main(int argc, char** argv) {
   if (argc != 3) {
     std::fputs("usage: tbtrace_operator_table THREADS FILE\n", stderr);
     return EXIT_FAILURE;
   }
-#if defined(__GLIBC__)
-  constexpr int kLargestReused = 2 << 20;  // as tools/main.cc has it
-  mallopt(M_MMAP_THRESHOLD, kLargestReused);
-  mallopt(M_TRIM_THRESHOLD, 8 * kLargestReused);
-#endif
+  tbtrace::set_allocator_of_program();
   const auto start = std::chrono::steady_clock::now();
   const tbtrace::Result<tbtrace::Trace> trace = tbtrace::read_trace(
       argv[2], {.threads = std::atoi(argv[1]),

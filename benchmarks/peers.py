@@ -64,7 +64,9 @@ import os
 os._exit(0 if document else 1)
 """
 
-PLUGIN = """
+def plugin_program(more="pass"):
+    """A program that parses a trace as torch-tb-profiler does, and then runs `more`, an indented statement."""
+    return f"""
 import logging, os, sys, tempfile, time, warnings
 logging.disable(logging.WARNING)
 warnings.simplefilter("ignore")
@@ -75,6 +77,7 @@ with tempfile.TemporaryDirectory() as cache:
     data = RunProfileData.parse("worker", 1, sys.argv[1], cache)
     profile = RunGenerator("worker", 1, data).generate_run_profile()
     rows = profile.operation_table_by_name["data"]
+    {more}
     print("took", time.perf_counter() - start, flush=True)
 os._exit(0 if rows else 1)
 """
@@ -128,14 +131,28 @@ class Contender:
         return statistics.median(self.seconds) if self.seconds else None
 
 
-def seconds_taken(output):
-    return float(next(line for line in output.splitlines() if line.startswith("took")).split()[1])
+def seconds_of(word):
+    """Finds the seconds after a word at the start of a line."""
+    return lambda output: float(next(line for line in output.splitlines() if line.startswith(word)).split()[1])
+
+
+seconds_taken = seconds_of("took")
+
+
+def open_text(trace):
+    with open(trace, "rb") as file:
+        packed = file.read(2) == b"\x1f\x8b"
+    return gzip.open(trace, "rb") if packed else open(trace, "rb")
+
+
+def text_size(trace):
+    """Bytes of the text, inflated."""
+    with open_text(trace) as file:
+        return sum(len(block) for block in iter(lambda: file.read(1 << 20), b""))
 
 
 def records_shapes(trace):
-    with open(trace, "rb") as file:
-        packed = file.read(2) == b"\x1f\x8b"
-    with gzip.open(trace, "rb") if packed else open(trace, "rb") as file:
+    with open_text(trace) as file:
         head = file.read(1 << 16)
     return b'"record_shapes": 1' in head or b'"record_shapes": true' in head
 
@@ -159,7 +176,8 @@ class Measured:
         self.convert_plain = Contender("tbtrace convert --no-gzip", [*convert, "--no-gzip"])
         self.walk = Contender("walk", [str(walk)], lambda output: json.loads(output)["ms"] / 1000)
         self.orjson = Contender("orjson", [options.python, "-c", ORJSON], seconds_taken)
-        self.plugin = Contender("torch-tb-profiler", [options.python, "-c", PLUGIN], seconds_taken, SLOW_ROUNDS)
+        self.plugin = Contender("torch-tb-profiler", [options.python, "-c", plugin_program()], seconds_taken,
+                                SLOW_ROUNDS)
         self.contenders = [self.one, self.two, self.whole, self.whole_two, self.convert, self.convert_plain, self.walk,
                            self.orjson, self.plugin]
         for round_number in range(options.repeat):
@@ -268,6 +286,18 @@ def report(measured):
     print(markdown(speed), markdown(memory), markdown(convert), sep="\n\n", flush=True)
 
 
+def conclude(program, measured, check):
+    """Says which contenders failed and which limits were missed. Returns the exit code."""
+    for trace in measured:
+        for contender in trace.contenders:
+            if contender.failure:
+                print(f"{program}: {trace.name}: {contender.name}: {contender.failure}", file=sys.stderr)
+    missed = [line for trace in measured for line in trace.misses()]
+    for line in missed:
+        print(f"{program}: missed: {line}", file=sys.stderr)
+    return 1 if check and missed else 0
+
+
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("traces", nargs="*", type=pathlib.Path, metavar="TRACE")
@@ -301,14 +331,7 @@ def main():
         print("peers: no trace was named", file=sys.stderr)
         return 2
     report(measured)
-    for trace in measured:
-        for contender in trace.contenders:
-            if contender.failure:
-                print(f"peers: {trace.name}: {contender.name}: {contender.failure}", file=sys.stderr)
-    missed = [line for trace in measured for line in trace.misses()]
-    for line in missed:
-        print(f"peers: missed: {line}", file=sys.stderr)
-    return 1 if options.check and missed else 0
+    return conclude("peers", measured, options.check)
 
 
 if __name__ == "__main__":

@@ -39,8 +39,14 @@ struct Command {
 /// All verbs, in the order of the help.
 std::vector<Command> commands();
 
+Command summary_command();
 Command ops_command();
 Command flamegraph_command();
+Command gpu_command();
+Command steps_command();
+Command kernels_command();
+Command memory_command();
+Command check_command();
 Command convert_command();
 Command doctor_command();
 

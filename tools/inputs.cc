@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include <tbtrace/trace_set.h>
 #include <tbtrace/writers.h>
 
 #include "out_of_memory.h"
@@ -48,6 +49,20 @@ void warn_of_issues(const std::string& subject, const std::vector<Issue>& issues
     text += "]";
     console.warning(subject, text);
   }
+}
+
+InputPaths find_inputs(const StandardOptions& standard, Console& console) {
+  FoundTraces found = find_traces(standard.inputs);
+  InputPaths inputs = {.paths = std::move(found.paths)};
+  for (const UnreadInput& input : found.unread) {
+    console.error(subject_of(input.path), input.status.message());
+    ++inputs.failed;
+    inputs.last_failure = exit_code(input.status);
+  }
+  for (const std::string& path : found.passed_over) {
+    console.note(path, "is not a trace and was passed over");
+  }
+  return inputs;
 }
 
 Result<Trace> read_input(const std::string& path, const ReadOptions& options, Console& console) {

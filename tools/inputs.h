@@ -21,6 +21,14 @@ std::string subject_of(const std::string& path);
 /// Warns of problems of an input that did not prevent reading it.
 void warn_of_issues(const std::string& subject, const std::vector<Issue>& issues, Console& console);
 
+/// The traces that the inputs name: files, those in directories, the matches of patterns.
+struct InputPaths {
+  std::vector<std::string> paths;
+  std::size_t failed = 0;  ///< directories and patterns without any trace; they were reported
+  int last_failure = 0;    ///< the exit code for the last of them
+};
+InputPaths find_inputs(const StandardOptions& standard, Console& console);
+
 /// Reads a trace, showing progress, and reports problems of the input.
 Result<Trace> read_input(const std::string& path, const ReadOptions& options, Console& console);
 

@@ -1,8 +1,4 @@
-#include <filesystem>
-#include <iostream>
-#include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -13,9 +9,9 @@
 #include <tbtrace/writers.h>
 
 #include "command.h"
+#include "each_input.h"
 #include "inputs.h"
 #include "options.h"
-#include "out_of_memory.h"
 
 namespace tbtrace::tools {
 namespace {
@@ -25,35 +21,19 @@ constexpr const char* kAbout =
     "key_averages().table() would have printed in the process that made it.\n";
 
 struct OpsOptions {
-  TableFormat format = TableFormat::text;
-  std::string format_name = "text";
+  OutputFormat output;
   SummaryOptions summary;
   TableOptions table;
   bool per_event = false;
   bool each = false;
 };
 
-void take_format(const OptionParser& parser, OpsOptions& ops) {
-  std::string format = parser.text("format");
-  if (format.empty() && !parser.flag("each")) {
-    format = format_of_suffix(parser.standard().output,
-                              {{".csv", "csv"}, {".json", "json"}, {".md", "md"}});
-  }
-  if (format.empty()) format = "text";
-  const std::map<std::string, TableFormat> formats = {{"text", TableFormat::text},
-                                                      {"csv", TableFormat::csv},
-                                                      {"json", TableFormat::json},
-                                                      {"md", TableFormat::markdown}};
-  ops.format = formats.at(format);
-  ops.format_name = format;
-}
-
 // Each of these takes some options and returns what is wrong with them, empty if nothing is.
 
 /// Which rows exist, and which of them are shown.
 std::string take_rows(const OptionParser& parser, OpsOptions& ops) {
   if (parser.given("sort-by")) ops.table.sort_by = parser.text("sort-by");
-  ops.table.row_limit = ops.format == TableFormat::text ? 100 : -1;
+  ops.table.row_limit = ops.output.format == TableFormat::text ? 100 : -1;
   if (parser.given("row-limit")) {
     const auto limit = whole_number(parser.text("row-limit"));
     if (!limit || *limit < -1) return "--row-limit takes a number, -1 for all";
@@ -107,7 +87,7 @@ std::string take_figures(const OptionParser& parser, OpsOptions& ops) {
 }
 
 std::string take_options(const OptionParser& parser, OpsOptions& ops) {
-  take_format(parser, ops);
+  ops.output = output_format(parser, parser.flag("each"));
   std::string problem = take_rows(parser, ops);
   if (problem.empty()) problem = take_layout(parser, ops.table);
   if (problem.empty()) problem = take_figures(parser, ops);
@@ -124,11 +104,11 @@ ReadOptions reading_for(const OpsOptions& ops, ReadOptions reading) {
 
 Result<std::string> summary_text(const OpsOptions& ops, std::span<const Trace* const> traces) {
   const OperatorSummary summary = operator_summary(traces, ops.summary);
-  if (ops.format == TableFormat::text) return summary.table(ops.table);
-  if (ops.format == TableFormat::json) return summary.json(ops.table);
+  if (ops.output.format == TableFormat::text) return summary.table(ops.table);
+  if (ops.output.format == TableFormat::json) return summary.json(ops.table);
   const Result<Table> rows = summary.report(ops.table);
   if (!rows.ok()) return rows.status();
-  return ops.format == TableFormat::csv ? table_csv(*rows) : table_markdown(*rows);
+  return ops.output.format == TableFormat::csv ? table_csv(*rows) : table_markdown(*rows);
 }
 
 /// torch's numbers assign work to a limited number of operators with its id. If the limit was
@@ -160,74 +140,8 @@ Status summarise(const OpsOptions& ops, std::span<const Trace* const> traces,
     if (!within.ok()) return within;
   }
   const bool overwrite = standard.overwrite;
-  if (!text) return write_events(traces, output, ops.format, ops.table, overwrite);
+  if (!text) return write_events(traces, output, ops.output.format, ops.table, overwrite);
   return text->ok() ? write_text(**text, output, overwrite) : text->status();
-}
-
-/// `<input>.ops.<format>` in the directory, numbered if several inputs have the same name.
-std::string output_in(const std::string& directory, const std::string& input,
-                      const std::string& format, std::set<std::string>& taken) {
-  const std::string stem =
-      input == "-" ? "stdin" : std::filesystem::path(input).filename().string();
-  for (int number = 1;; ++number) {
-    const std::string name =
-        stem + (number == 1 ? "" : "." + std::to_string(number)) + ".ops." + format;
-    if (taken.insert(name).second) return (std::filesystem::path(directory) / name).string();
-  }
-}
-
-/// Quotes in more backticks than the text has in a row.
-std::string code_span(const std::string& text) {
-  std::string ticks = "`";
-  while (text.find(ticks) != std::string::npos) ticks += '`';
-  const std::string blank = ticks.size() > 1 ? " " : "";
-  return ticks + blank + text + blank + ticks;
-}
-
-void print_heading(TableFormat format, const std::string& input, bool first) {
-  const std::string name = printable(subject_of(input));
-  if (format == TableFormat::text) std::cout << name << ":\n" << std::flush;
-  if (format == TableFormat::markdown) {
-    std::cout << (first ? "" : "\n") << "## " << code_span(name) << "\n\n" << std::flush;
-  }
-}
-
-/// One summary per input; if one fails, the others are still written.
-int run_each(const OpsOptions& ops, const StandardOptions& standard, Console& console) {
-  const bool to_files = !standard.output.empty() && standard.output != "-";
-  if (to_files) {
-    std::error_code error;
-    std::filesystem::create_directories(standard.output, error);
-    if (error) {
-      console.error(standard.output,
-                    "cannot make the directory: " + error.message() + "; name another with -o");
-      return kUnwritableOutput;
-    }
-  }
-  std::set<std::string> taken;
-  std::size_t failed = 0;
-  int last_failure = kDone;
-  for (const std::string& input : standard.inputs) {
-    int code = kDone;
-    Result<Trace> trace = read_input(input, reading_for(ops, standard.reading), console);
-    if (trace.ok()) {
-      const Trace* one[] = {&*trace};
-      const std::string output =
-          to_files ? output_in(standard.output, input, ops.format_name, taken) : "-";
-      if (!to_files) print_heading(ops.format, input, &input == &standard.inputs.front());
-      const Status made = within_memory([&] {
-        return summarise(ops, one, {&input, 1}, output, standard, console);
-      });
-      code = finish(made, {"ops", subject_of(input), output}, console);
-    } else {
-      code = exit_code(trace.status());
-    }
-    if (code == kDone) continue;
-    ++failed;
-    last_failure = code;
-  }
-  if (failed == 0) return kDone;
-  return failed == standard.inputs.size() ? last_failure : kSomeInputsFailed;
 }
 
 int run(const OptionParser& parser) {
@@ -237,10 +151,17 @@ int run(const OptionParser& parser) {
   }
   const StandardOptions& standard = parser.standard();
   Console console(standard.console);
-  if (const Status known = check_table_options(ops.table, ops.format); !known.ok()) {
+  if (const Status known = check_table_options(ops.table, ops.output.format); !known.ok()) {
     return finish(known, subjects_of("ops", standard), console);
   }
-  if (ops.each) return run_each(ops, standard, console);
+  if (ops.each) {
+    return run_each("ops", ops.output, standard.inputs, standard,
+                    reading_for(ops, standard.reading), console,
+                    [&](const Trace& trace, const std::string& input, const std::string& output) {
+                      const Trace* one[] = {&trace};
+                      return summarise(ops, one, {&input, 1}, output, standard, console);
+                    });
+  }
   return run_together("ops", standard, reading_for(ops, standard.reading), console,
                       [&](std::span<const Trace* const> traces) {
                         return summarise(ops, traces, standard.inputs, output_of(standard),

@@ -101,16 +101,18 @@ fi
 #   venv LINK REQUIREMENTS [OTHERS]: a virtual environment; what OTHERS names comes without what it would install
 #   besides. Another one is made where a file changes whose name begins like REQUIREMENTS, or Python.
 venv() {
-  local link=$1 requirements=$2 others=${3-}
+  local link=$1 requirements=$2 others=${3-} log=.cache/setup$1.log
   local made_from kind=$cache/python/${link#.} folder
   made_from=$(cat "${requirements%.txt}"*.txt <(/usr/bin/python3 --version) | sha256sum | cut -c 1-16)
   folder=$kind/$made_from
   mkdir -p "$kind"
+  : >"$log"
   (
     flock 9  # two clones may want it at once
     [[ -f $folder/.complete ]] && exit
     say "installing Python packages into $folder/"
-    pip=("$folder/bin/python" -m pip install --no-input --disable-pip-version-check)
+    # Without --no-compile pip compiles all of their Python, half a minute's work, for the few modules that are used.
+    pip=("$folder/bin/python" -m pip install --no-input --disable-pip-version-check --no-compile)
     logged "remove $folder/ and run this again" /usr/bin/python3 -m venv --clear "$folder"
     logged "is there a network?" "${pip[@]}" -r "$requirements"
     if [[ -n $others ]]; then logged "is there a network?" "${pip[@]}" --no-deps -r "$others"; fi
@@ -126,6 +128,12 @@ venv() {
 }
 
 if $with_tests; then
-  venv .venv tests/e2e/requirements.txt tests/e2e/requirements_hta.txt
-  venv .venv-torch tests/libtorch/requirements.txt
+  # One downloads while the other one unpacks.
+  venv .venv-torch tests/libtorch/requirements.txt &
+  of_torch=$!
+  venv .venv tests/e2e/requirements.txt tests/e2e/requirements_hta.txt &
+  made=0
+  wait $! || made=$?
+  wait $of_torch || made=$?
+  exit $made
 fi

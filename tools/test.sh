@@ -76,7 +76,8 @@ trap closing_line EXIT
 # What two suites or two clones compile alike is compiled once. ccache keeps what has precompiled headers only with this
 # sloppiness, which does no harm where no header changes during a build.
 export CCACHE_DIR=${XDG_CACHE_HOME:-${HOME:-$PWD}/.cache}/tbtrace/ccache CCACHE_MAXSIZE=5G
-export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_PCH_EXTSUM=1
+# The hashes of files are kept, or that of a precompiled header (LibTorch's has 645 MB) would be made for each source.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_PCH_EXTSUM=1 CCACHE_INODECACHE=1
 export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
 
 # logged LOG COMMAND...: with its output in the log; shows what went wrong.

@@ -36,7 +36,7 @@ enum class ArgumentGroup : std::uint8_t {
   inputs,       ///< shapes, types and values of an operator's inputs
   strides,      ///< strides of inputs
   call_stacks,  ///< Python or TorchScript frames of an operator
-  modules,      ///< TorchScript module hierarchies
+  modules,      ///< TorchScript module hierarchies, and paths of C++ modules
   python,       ///< ids that tie Python frames to each other
   placement,    ///< stream, device and context of device activities
   launches,     ///< kernel launch configuration and occupancy
@@ -73,6 +73,7 @@ enum class ArgumentGroup : std::uint8_t {
   ROW(input_strides, json, strides, "elements", "Input Strides")             \
   ROW(call_stack, text, call_stacks, "", "Call stack")                       \
   ROW(module_hierarchy, text, modules, "", "Module Hierarchy")               \
+  ROW(module_path, text, modules, "", "Module path")                         \
   ROW(stream, integer, placement, "", "stream")                              \
   ROW(device, integer, placement, "", "device")                              \
   ROW(context, integer, placement, "", "context")                            \

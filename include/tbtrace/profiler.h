@@ -1,12 +1,14 @@
 // torch.profiler for programs that use LibTorch: record on a schedule, look at the result, write
 // log directories for TensorBoard. Target tbtrace::torch; does not include any torch header.
 // The CMake target exists if tbtrace was built with LibTorch: `if(TARGET tbtrace::torch)`.
-// A Profiler owns what it recorded. Call its functions from the thread that created it; it can
-// record any thread. Two profilers may record at once on two threads.
-// Wrong arguments throw std::invalid_argument with torch's text. Later failures (disk full, nothing
+// A Profiler owns what it recorded. Its functions may be called from any thread; one call goes on
+// at a time. Without `all_threads` it records the thread whose call begins a window. Up to 16
+// profilers may record at once, and as many with `all_threads`, on one thread or on several. Wrong
+// arguments throw std::invalid_argument with torch's text. Later failures (disk full, nothing
 // recorded) are reported as warnings, and as a Status where a function returns one.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -39,7 +41,8 @@ class Profiler;
 enum class Activity : std::uint8_t { cpu, cuda };
 
 struct ExperimentalOptions {
-  /// Receives warnings instead of stderr. Called from the thread on which the problem occurs.
+  /// Receives warnings instead of stderr. Called from the thread on which the problem occurs, maybe
+  /// one that exports; it must not call the profiler there.
   std::function<void(std::string_view)> on_warning = {};
 
   // For GPUs; all of it goes into the window's trace.
@@ -56,6 +59,48 @@ struct ExperimentalOptions {
   /// launched in it. If false, the program continues at once, and device activity that has not
   /// finished two seconds later is lost.
   bool wait_for_device = true;
+};
+
+/// What becomes of windows when the program ends, and how much memory may wait for the disk.
+/// A program that calls exit() or returns from main() while a profiler is running stops it first:
+/// on_trace_ready is called, on the thread that ends the program, and exports are finished. What
+/// quick_exit(), std::terminate(), abort() and SIGKILL end loses the window and all exports that
+/// are not finished; what was exported before stays whole.
+struct ProcessOptions {
+  /// Has SIGTERM stop running profilers, too, and then do what it did before the first profiler
+  /// with this option was made. Batch systems send SIGTERM before they end a job. on_trace_ready is
+  /// then called on a thread of its own. Without it, SIGTERM loses the window.
+  bool close_on_sigterm = false;
+  /// After SIGTERM, all of it has to be done within this time. When the program ends by itself, the
+  /// end waits so long for a call of the profiler that goes on in another thread.
+  std::chrono::milliseconds exit_timeout{5000};
+  /// Windows that wait for being written keep their records in memory. If that is more than this,
+  /// a window is dropped instead, with a warning; files after it have `tbtrace_dropped_windows`,
+  /// the number of windows so far that have no file. One window is always taken. GPU records are
+  /// not counted.
+  std::size_t export_queue_bytes = std::size_t{1} << 30;
+};
+
+/// How CUPTI records GPUs. docs/gpu_recording.md explains when to change what.
+struct CuptiOptions {
+  /// Memory for records that the program has made and tbtrace has not read yet; records beyond it
+  /// are lost and counted. 0: 256 MiB. It is used only as far as needed. Of several profilers that
+  /// record at once, the largest value counts.
+  std::size_t max_buffer_bytes = 0;
+  /// How long the end of a cycle waits for records that CUPTI holds back because other threads keep
+  /// the GPU busy.
+  std::chrono::milliseconds patience{2000};
+  /// Records all CUDA API calls, also queries such as `cudaGetDevice`. Otherwise those that launch,
+  /// copy, synchronize, get memory, load code, and make graphs and streams.
+  bool all_calls = false;
+  /// Traces from the profiler's constructor to its destructor, not only from warm-up to the end of
+  /// a cycle. CUPTI then sees CUDA graphs that are captured before the first cycle, and modules as
+  /// they are loaded. Costs the same in waiting steps as in recorded ones.
+  bool attach_early = false;
+  /// Detaches CUPTI (cuptiFinalize) once no profiler needs it, in the next CUDA call of the
+  /// program, so that the program is as fast as before it was profiled. Also ends the tracing of
+  /// other CUPTI users in the process, and attaching again takes time.
+  bool detach_at_end = false;
 };
 
 /// The arguments of torch.profiler.profile, with the same defaults.
@@ -78,6 +123,8 @@ struct ProfilerOptions {
   /// reaches.
   bool all_threads = false;
   ExperimentalOptions experimental = {};
+  ProcessOptions process = {};
+  CuptiOptions cupti = {};
 };
 
 namespace range_detail {
@@ -164,6 +211,11 @@ struct DistributedInfo {
   int world_size = 1;
 };
 
+/// torch.profiler.profile. Calls that make no sense are warnings and do nothing else: start() while
+/// it is running, step() and stop() while it is not, start() and step() from a callback. stop()
+/// from on_trace_ready takes place when that has returned. What on_trace_ready throws comes out of
+/// the step() or stop() that called it, once the next step has begun. A forked child has a profiler
+/// as new, which may be started there; the parent's goes on.
 class Profiler {
  public:
   /// \throws std::invalid_argument if an activity is named twice, or the schedule returns nonsense.
@@ -214,18 +266,22 @@ class Profiler {
     attach(*model, name);
   }
 
-  /// Pauses or resumes recording within a cycle.
+  /// Pauses or resumes recording within a cycle. For CUDA, waits for the GPUs as torch does (if
+  /// `wait_for_device`), so that what was launched before a pause is recorded; CUPTI goes on
+  /// tracing, and what the GPUs begin in the pause is left out.
   void toggle_collection_dynamic(bool enable, const std::vector<Activity>& activities);
 
-  /// Adds a member to the file, as text or as JSON. Only while a cycle is being prepared or
-  /// recorded. The last value of a key wins, also over the profiler's own (`host_name`, `trace_id`,
-  /// `record_shapes` and the like), as in torch. Members that readers depend on are refused with a
-  /// warning: `traceEvents`, `schemaVersion`, `deviceProperties`, `displayTimeUnit`,
-  /// `baseTimeNanoseconds`, `traceName`, `tbtrace_lost_records`.
+  /// Adds a member to the file, as text or as JSON: of the cycle that is being prepared or
+  /// recorded, otherwise of all cycles that come. The last value of a key wins, also over the
+  /// profiler's own (`host_name`, `trace_id`, `record_shapes` and the like), as in torch. Members
+  /// that readers depend on are refused with a warning: `traceEvents`, `schemaVersion`,
+  /// `deviceProperties`, `displayTimeUnit`, `baseTimeNanoseconds`, `traceName`,
+  /// `tbtrace_lost_records`, `tbtrace_unreadable_chunks`.
   void add_metadata(const std::string& key, std::string_view value);
   void add_metadata_json(const std::string& key, std::string_view json);
 
-  /// Written as `distributedInfo` in the files of this cycle and of all later ones.
+  /// Written as `distributedInfo` in the files of this cycle and of all later ones. Until it is
+  /// called, RANK and WORLD_SIZE in the environment count.
   void set_distributed_info(const DistributedInfo& info);
 
   // Results: of the last cycle, or of all cycles with `acc_events`. Empty, with a warning, before
@@ -260,11 +316,11 @@ class Profiler {
   void export_in_background(const std::string& directory, const TensorboardOptions& options);
 
  private:
-  class Driver;
+  class State;
 
   void end() noexcept;
 
-  std::unique_ptr<Driver> driver_;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace tbtrace

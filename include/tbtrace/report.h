@@ -81,6 +81,8 @@ struct OperatorRows {
 /// One value of a table. Json is text that is JSON already (shapes, lists).
 struct Json {
   std::string text;
+
+  bool operator==(const Json&) const = default;
 };
 using Cell = std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string,
                           std::vector<std::string>, Json>;

@@ -12,9 +12,12 @@
 #include <string_view>
 #include <vector>
 
+#include <tbtrace/analysis_report.h>
 #include <tbtrace/device.h>
 #include <tbtrace/export.h>
 #include <tbtrace/report.h>
+#include <tbtrace/status.h>
+#include <tbtrace/step_range.h>
 #include <tbtrace/trace.h>
 
 namespace TBTRACE_EXPORT tbtrace {
@@ -50,6 +53,18 @@ enum class StepFigures : std::uint8_t {
   plugin,
 };
 
+/// What the host did in a step. Every instant is of one phase or of none.
+enum class StepPhase : std::uint8_t {
+  forward,    ///< operators on the step's thread that belong to no other phase
+  backward,   ///< nodes of autograd's graph, on any thread
+  optimizer,  ///< `Optimizer.step#...`, or operators with gradients off after the backward pass
+  data,       ///< waiting for the data loader
+};
+inline constexpr std::size_t kStepPhases = 4;
+
+/// `forward`, `backward`, `optimizer`, `data`.
+std::string_view step_phase_name(StepPhase phase);
+
 struct StepBreakdownOptions {
   StepFigures figures = StepFigures::exact;
   /// Keeps the steps that the plugin leaves out because some of their kernels may be missing: the
@@ -68,7 +83,11 @@ struct StepTime {
   /// is the range on the host, unchanged.
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
-  std::array<std::int64_t, kStepRoles> role_ns = {};  ///< by StepRole
+  /// The step's range on the host, unchanged.
+  std::int64_t host_start_ns = 0;
+  std::int64_t host_end_ns = 0;
+  std::array<std::int64_t, kStepRoles> role_ns = {};    ///< by StepRole, of the widened range
+  std::array<std::int64_t, kStepPhases> phase_ns = {};  ///< by StepPhase, of the range on the host
   std::uint64_t launched = 0;  ///< kernels, memcpys and memsets whose launch lies in its host range
   /// Time during which at least one kernel ran, in the order of StepBreakdown::devices.
   std::vector<std::int64_t> busy_ns;
@@ -78,6 +97,10 @@ struct StepTime {
 
   std::int64_t duration_ns() const { return end_ns - start_ns; }
   std::int64_t ns(StepRole role) const { return role_ns[static_cast<std::size_t>(role)]; }
+  std::int64_t ns(StepPhase phase) const { return phase_ns[static_cast<std::size_t>(phase)]; }
+  std::int64_t host_duration_ns() const { return host_end_ns - host_start_ns; }
+  /// The rest of the range on the host: no phase is known.
+  std::int64_t unphased_ns() const;
   /// Share of the step during which a kernel ran, 0 to 1. `device`: an index in
   /// StepBreakdown::devices.
   double utilization(std::size_t device) const;
@@ -109,14 +132,12 @@ struct StepBreakdown {
 
   /// Mean over the steps; 0 if there are none.
   double mean_ns(StepRole role) const;
+  double mean_ns(StepPhase phase) const;
   double mean_duration_ns() const;
+  double mean_host_duration_ns() const;
   /// The plugin's `GPU Utilization`: busy_ns as a share of the time from the first step's start to
   /// the last one's end, 0 to 1.
   double utilization(std::size_t device) const;
-
-  /// One row per step, then `[average]`: times in ns, utilizations from 0 to 1, and the highest of
-  /// the peaks.
-  Table table() const;
 };
 
 /// Steps are `ProfilerStep#N` ranges. Without such ranges there is one step, `[all]`, from the
@@ -124,5 +145,12 @@ struct StepBreakdown {
 /// time and O(n) memory for n events. Source of the definition: torch-tb-profiler, event_parser.py
 /// and overall_parser.py of its last source version.
 StepBreakdown step_breakdown(const Trace& trace, const StepBreakdownOptions& options = {});
+
+/// The steps of a breakdown of `trace` as rows of `tbtrace.steps/1`; only those of `steps`, if
+/// given; fails if there are none of these. `start_ns` counts from the start of the window. A step
+/// is an outlier if it is longer than the median by more than 10 % and by more than four times the
+/// median deviation; of less than five steps none is.
+Result<AnalysisReport> steps_report(const Trace& trace, const StepBreakdown& breakdown,
+                                    const std::optional<StepRange>& steps = std::nullopt);
 
 }  // namespace tbtrace

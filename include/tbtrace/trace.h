@@ -117,6 +117,16 @@ struct TraceIdentity {
   std::string process;                     ///< of the first range on the host
 };
 
+/// A device that the file lists in `deviceProperties`.
+struct DeviceProperties {
+  std::int64_t id = 0;  ///< the process id of its streams; its place in the list if it has none
+  std::string name;     ///< `Tesla V100-SXM2-32GB`
+  std::optional<std::int64_t> memory_bytes;
+  std::optional<std::int64_t> compute_major;  ///< of the compute capability, or of ROCm's version
+  std::optional<std::int64_t> compute_minor;
+  std::optional<std::int64_t> multiprocessors;
+};
+
 enum class Severity : std::uint8_t { info, data_loss };
 
 /// A kind of problem in the input: how often it was found, and where first.
@@ -274,6 +284,9 @@ class Trace {
   bool is_set(std::string_view metadata_key) const;
 
   TraceIdentity identity() const;
+
+  /// The devices of the machine, also those without activities; empty if the file lists none.
+  std::vector<DeviceProperties> device_properties() const;
 
   /// Problems of the input, one entry per kind; empty if the file is sound.
   const std::vector<Issue>& issues() const;

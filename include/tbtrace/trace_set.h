@@ -54,6 +54,18 @@ class TraceSet {
   std::vector<std::string> passed_over_;
 };
 
+/// The traces that inputs name, without reading them.
+struct FoundTraces {
+  std::vector<std::string> paths;        ///< `-` is standard input
+  std::vector<UnreadInput> unread;       ///< directories and patterns without any trace
+  std::vector<std::string> passed_over;  ///< as TraceSet::passed_over()
+};
+
+/// Finds files, all traces in directories, and the matches of glob patterns, in the order of the
+/// inputs and in natural order within each. The same file is found once. Named files are not looked
+/// at.
+FoundTraces find_traces(const std::vector<std::string>& inputs);
+
 struct TraceSetOptions {
   /// Number of threads for all traces together; 0: one per core. Each reads a trace of its own; if
   /// there are fewer traces, several threads read each.

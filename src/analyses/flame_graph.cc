@@ -4,14 +4,13 @@
 #include <array>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include <tbtrace/analyses.h>
 
 #include "analyses/attribution.h"
-#include "analyses/call_stack_frames.h"
+#include "analyses/recorded_stacks.h"
 #include "analyses/torch_names.h"
 #include "base/column.h"
 #include "report/row_order.h"
@@ -25,13 +24,6 @@ namespace {
 using analyses::NameId;
 using analyses::TorchNames;
 using Node = StackTree::Node;
-
-/// Frames of a `Call stack`, outermost first.
-std::vector<std::string_view> outermost_first(std::string_view text) {
-  std::vector<std::string_view> frames = analyses::call_stack_frames(text);
-  std::reverse(frames.begin(), frames.end());
-  return frames;
-}
 
 class FlameGraph {
  public:
@@ -68,53 +60,20 @@ class FlameGraph {
   }
 
  private:
-  /// Finds the node of every range, parents first. If the file has no Python frames as events, the
-  /// stacks recorded with operators are used instead: an operator is put under those frames of its
-  /// stack that the enclosing operator's stack does not have.
+  /// Finds the node of every range, parents first.
   void place_ranges() {
-    const bool has_frames = std::any_of(
-        tree_.ranges().begin(), tree_.ranges().end(),
-        [&](EventId event) { return trace_.kind(event) == EventKind::python_function; });
-    std::unordered_map<EventId, StringId> stack_of;
-    if (!has_frames) {
-      const ArgumentColumn& stacks = trace_.argument(Argument::call_stack);
-      stacks.for_each([&](EventId event) { stack_of.emplace(event, stacks.text(event)); });
-    }
+    const analyses::RecordedStacks recorded(trace_, tree_);
+    std::vector<std::uint32_t> numbers(recorded.frame_count());  // 0: not looked up yet
     node_of_.resize(trace_.events().size(), StackTree::kRoot);
-    std::unordered_map<EventId, StringId> stack_around;  // of the nearest range around with one
     for (const EventId event : tree_.ranges()) {
       const EventId parent = tree_.parent(event);
       Node node = parent == EventId::none ? StackTree::kRoot : node_of_[index(parent)];
-      if (!stack_of.empty()) {
-        StringId around = StringId::empty;
-        if (parent != EventId::none && stack_around.contains(parent)) {
-          around = stack_around.at(parent);
-        }
-        const auto own = stack_of.find(event);
-        if (own != stack_of.end()) {
-          node = descend(node, around, own->second);
-          around = own->second;
-        }
-        if (around != StringId::empty) stack_around.emplace(event, around);
+      for (const analyses::RecordedStacks::Frame frame : recorded.before(event)) {
+        if (numbers[frame] == 0) numbers[frame] = frame_number(recorded.text(frame));
+        node = stacks_.child(node, numbers[frame]);
       }
       node_of_[index(event)] = stacks_.child(node, frame_of(event));
     }
-  }
-
-  Node descend(Node node, StringId around, StringId own) {
-    const auto [known, added] = descents_.try_emplace({around, own});
-    if (added) {
-      const std::vector<std::string_view> outer = outermost_first(trace_.string(around));
-      std::vector<std::string_view> frames = outermost_first(trace_.string(own));
-      const bool continues =
-          frames.size() >= outer.size() && std::equal(outer.begin(), outer.end(), frames.begin());
-      if (!continues) frames.resize(outer.size());
-      for (std::size_t frame = outer.size(); frame < frames.size(); ++frame) {
-        known->second.push_back(frame_number(frames[frame]));
-      }
-    }
-    for (const std::uint32_t frame : known->second) node = stacks_.child(node, frame);
-    return node;
   }
 
   /// The frame for work that no host range owns.
@@ -136,20 +95,12 @@ class FlameGraph {
     return stacks_.frame_number(frame.empty() ? "(no name)" : frame);
   }
 
-  struct PairHash {
-    std::size_t operator()(const std::pair<StringId, StringId>& pair) const {
-      return std::hash<std::uint64_t>()(std::uint64_t{index(pair.first)} << 32 |
-                                        index(pair.second));
-    }
-  };
-
   const Trace& trace_;
   const CallTree& tree_;
   TorchNames names_;
   StackTree stacks_;
   Column<Node> node_of_;                      // by event
   std::vector<std::uint32_t> frame_numbers_;  // by NameId; 0: not looked up yet
-  std::unordered_map<std::pair<StringId, StringId>, std::vector<std::uint32_t>, PairHash> descents_;
 };
 
 struct Weight {

@@ -1,34 +1,39 @@
-#include "analyses/kernel_summary.h"
+#include <array>
 
-#include <algorithm>
-#include <tuple>
-#include <unordered_map>
+#include <tbtrace/kernels.h>
 
+#include "analyses/kernel_groups.h"
+#include "analyses/kernel_runs.h"
 #include "base/bounded_sum.h"
 
-namespace tbtrace::analyses {
-
-std::vector<KernelRow> kernel_summary(const Trace& trace) {
-  const Events& events = trace.events();
-  std::unordered_map<std::uint32_t, std::size_t> rows_of_names;
-  std::vector<KernelRow> rows;
-  for (const EventId event : trace.by_start()) {
-    if (trace.kind(event) != EventKind::kernel) continue;
-    const std::int64_t ns = events.duration_ns(event);
-    const auto [found, is_new] =
-        rows_of_names.try_emplace(static_cast<std::uint32_t>(events.name(event)), rows.size());
-    if (is_new)
-      rows.push_back({.name = std::string(trace.name(event)), .min_ns = ns, .max_ns = ns});
-    KernelRow& row = rows[found->second];
-    ++row.count;
-    add_bounded(row.total_ns, ns);
-    row.min_ns = std::min(row.min_ns, ns);
-    row.max_ns = std::max(row.max_ns, ns);
-  }
-  std::sort(rows.begin(), rows.end(), [](const KernelRow& one, const KernelRow& two) {
-    return std::tie(two.total_ns, one.name) < std::tie(one.total_ns, two.name);
-  });
-  return rows;
+namespace tbtrace {
+std::string_view kernel_family_name(KernelFamily family) {
+  constexpr std::array<std::string_view, kKernelFamilies> kNames = {
+      "gemm",    "convolution", "attention", "elementwise", "reduction", "normalization",
+      "softmax", "embedding",   "pooling",   "copy",        "optimizer", "collective",
+      "triton",  "sort",        "random",    "other"};
+  return kNames[static_cast<std::size_t>(family)];
 }
 
-}  // namespace tbtrace::analyses
+Result<KernelSummary> kernel_summary(const Trace& trace, const KernelsOptions& options) {
+  const auto window = analyses::checked_window(trace, options);
+  if (!window.ok()) return window.status();
+  analyses::KernelGroups groups(trace, options);
+  const Result<std::vector<analyses::KernelRun>> runs =
+      analyses::kernel_runs(trace, options, *window);
+  if (!runs.ok()) return runs.status();
+  groups.add(*runs);
+  KernelSummary summary = groups.finish();
+  for (const EventId event : trace.by_start()) {
+    const EventKind kind = trace.kind(event);
+    const bool is_copy = kind == EventKind::gpu_memcpy || kind == EventKind::gpu_memset;
+    if (!is_copy || !analyses::starts_in(trace, event, *window)) continue;
+    const bool is_memcpy = kind == EventKind::gpu_memcpy;
+    ++(is_memcpy ? summary.memcpys : summary.memsets);
+    add_bounded(is_memcpy ? summary.memcpy_ns : summary.memset_ns,
+                trace.events().duration_ns(event));
+  }
+  return summary;
+}
+
+}  // namespace tbtrace

@@ -17,6 +17,10 @@ bool is_plugin_work(const Category& category) {
          category.device != DeviceType::hpu;
 }
 
+bool is_plugin_kernel(const Category& category) {
+  return category.kind == EventKind::kernel && is_plugin_work(category);
+}
+
 bool is_plugin_launch(const Trace& trace, EventId event) {
   return trace.kind(event) == EventKind::runtime &&
          !trace.string(trace.category(event).name).ends_with("_driver");

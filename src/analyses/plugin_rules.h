@@ -16,6 +16,9 @@ double plugin_time(std::int64_t ns);
 /// Kernels, memcpys and memsets that the plugin knows.
 bool is_plugin_work(const Category& category);
 
+/// Those of them that are kernels.
+bool is_plugin_kernel(const Category& category);
+
 /// A call that may have launched work. The plugin does not count driver calls.
 bool is_plugin_launch(const Trace& trace, EventId event);
 

@@ -13,6 +13,17 @@
 #include "trace/step_names.h"
 
 namespace tbtrace::analyses {
+namespace {
+
+/// As the plugin computes it from start and end.
+double plugin_duration(const Trace& trace, EventId event) {
+  const double start = plugin_time(trace.events().start_ns(event));
+  const double end = start + plugin_time(trace.events().duration_ns(event));
+  return end - start;
+}
+
+}  // namespace
+
 PluginTree::PluginTree(const Trace& trace) : trace_(trace) {
   lightning_ = is_lightning(trace);
   read_events();
@@ -39,13 +50,21 @@ void PluginTree::read_events() {
     row_of[event] = launches_.size();
     launches_of_id_[id].push_back(launches_.size());
     const double start = plugin_time(events.start_ns(event));
+    if (id == 0) {
+      bool known = false;
+      const std::int64_t thread = thread_of(event, known);
+      if (known) launches_of_roots_[thread].push_back(launches_.size());
+    }
     launches_.push_back({start, start + plugin_time(events.duration_ns(event)), 0});
   }
   for (const auto& [work, launch] : plugin_launches(trace_, order)) {
-    if (launch == EventId::none) continue;
-    const double start = plugin_time(events.start_ns(work));
-    const double end = start + plugin_time(events.duration_ns(work));
-    launches_[row_of.at(launch)].device += end - start;
+    if (launch == EventId::none) {
+      if (trace_.kind(work) == EventKind::kernel) unlaunched_.push_back(work);
+      continue;
+    }
+    Launch& row = launches_[row_of.at(launch)];
+    row.device += plugin_duration(trace_, work);
+    row.work.push_back(work);
   }
 }
 
@@ -118,10 +137,15 @@ void PluginTree::nest(std::int64_t thread) {
     return is_step_name(trace_.name(nodes_[id].event));
   });
   const NodeId root = nodes_.size();
-  if (has_step) with_steps_ = root;
+  if (has_step) {
+    with_steps_ = root;
+    roots_with_steps_.insert(root);
+  }
   nodes_.push_back({.node_class = Class::root,
                     .start = -std::numeric_limits<double>::infinity(),
                     .end = std::numeric_limits<double>::infinity()});
+  const auto of_root = launches_of_roots_.find(thread);
+  if (of_root != launches_of_roots_.end()) nodes_[root].launches = of_root->second;
   std::vector<NodeId> open = {root};
   for (const NodeId id : ranges) {
     while (nodes_[id].start >= nodes_[open.back()].end) open.pop_back();
@@ -170,6 +194,7 @@ void PluginTree::fill(NodeId root) {
       node.self_host -= launches_[launch].end - launches_[launch].start;
       node.device += launches_[launch].device;
       node.self_device += launches_[launch].device;
+      launches_[launch].op = order[at];  // the last node that has it names the operator
     }
   }
 }
@@ -179,6 +204,20 @@ void PluginTree::bound(NodeId root) {
   if (node.children.empty()) return;
   node.start = nodes_[node.children.front()].start;
   node.end = nodes_[node.children.back()].end;
+}
+
+std::optional<PluginTree::NodeId> PluginTree::root_of(std::int64_t thread) const {
+  const auto found = std::find(forest_.order.begin(), forest_.order.end(), thread);
+  if (found == forest_.order.end()) return std::nullopt;
+  return roots_[static_cast<std::size_t>(found - forest_.order.begin())];
+}
+
+bool PluginTree::is_listed(NodeId id) const {
+  const Node& node = nodes_[id];
+  if (node.node_class != Class::op) return false;
+  const std::string_view name = trace_.name(node.event);
+  return name != "DataParallel.forward" && name != "DistributedDataParallel.forward" &&
+         !name.starts_with("Optimizer.");
 }
 
 std::vector<PluginTree::NodeId> PluginTree::operators() const {
@@ -197,17 +236,46 @@ std::vector<PluginTree::NodeId> PluginTree::operators() const {
         path.push_back({node.children[visit.child++], 0});
         continue;
       }
-      if (node.node_class == Class::op) {
-        const std::string_view name = trace_.name(node.event);
-        const bool listed = name != "DataParallel.forward" &&
-                            name != "DistributedDataParallel.forward" &&
-                            !name.starts_with("Optimizer.");
-        if (listed) operators.push_back(visit.node);
-      }
+      if (is_listed(visit.node)) operators.push_back(visit.node);
       path.pop_back();
     }
   }
   return operators;
+}
+
+void PluginTree::add_launches_of(const Node& node, std::vector<Kernel>& kernels) const {
+  for (const std::size_t launch : node.launches) {
+    for (const EventId work : launches_[launch].work) {
+      if (trace_.kind(work) != EventKind::kernel) continue;
+      kernels.push_back({work, launches_[launch].op, plugin_duration(trace_, work)});
+    }
+  }
+}
+
+std::vector<PluginTree::Kernel> PluginTree::kernels_of_operators() const {
+  std::vector<Kernel> kernels;
+  for (const NodeId op : operators()) add_launches_of(nodes_[op], kernels);
+  return kernels;
+}
+
+std::vector<PluginTree::Kernel> PluginTree::kernels() const {
+  std::vector<Kernel> kernels;
+  for (const NodeId root : roots_) {
+    if (nodes_[root].children.empty()) continue;  // all its passes were moved elsewhere
+    // Parents before children; the plugin's own order only matters for the last bit of sums.
+    std::vector<NodeId> pending = {root};
+    while (!pending.empty()) {
+      const Node& node = nodes_[pending.back()];
+      pending.pop_back();
+      add_launches_of(node, kernels);
+      pending.insert(pending.end(), node.children.begin(), node.children.end());
+    }
+    if (!roots_with_steps_.contains(root)) continue;
+    for (const EventId kernel : unlaunched_) {
+      kernels.push_back({kernel, root, plugin_duration(trace_, kernel)});
+    }
+  }
+  return kernels;
 }
 
 }  // namespace tbtrace::analyses

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -28,17 +29,35 @@ class PluginTree {
 
   /// Roots of the thread trees, in the order of their first ranges.
   std::span<const NodeId> roots() const { return roots_; }
+  /// The root of a thread's tree; nullopt for a thread without ranges.
+  std::optional<NodeId> root_of(std::int64_t thread) const;
   /// The last root whose tree has a step.
   std::optional<NodeId> root_with_steps() const { return with_steps_; }
 
+  /// Whether the node counts as an operator in the plugin's tables.
+  bool is_listed(NodeId id) const;
   /// Rows of the operator table, in the plugin's order.
   std::vector<NodeId> operators() const;
+
+  /// A kernel that the tree reaches; `op` is the node that the plugin names as its operator.
+  struct Kernel {
+    EventId event = EventId::none;
+    NodeId op = 0;
+    double us = 0;
+  };
+  /// In the plugin's order. Kernels without a launch, and those whose launch has the id 0, belong
+  /// to roots: a kernel can occur several times.
+  std::vector<Kernel> kernels() const;
+  /// Those that rows of the operator table launched themselves.
+  std::vector<Kernel> kernels_of_operators() const;
 
  private:
   struct Launch {
     double start = 0;
     double end = 0;
     double device = 0;
+    std::vector<EventId> work = {};
+    NodeId op = 0;
   };
   struct Forest {  // by thread id, in the order of their first ranges
     std::vector<std::int64_t> order;
@@ -52,6 +71,7 @@ class PluginTree {
   void merge_duplicates(NodeId root);
   void fill(NodeId root);
   void bound(NodeId root);
+  void add_launches_of(const Node& node, std::vector<Kernel>& kernels) const;
   std::optional<Class> class_of(EventId event) const;
   std::int64_t thread_of(EventId event, bool& known) const;
 
@@ -61,7 +81,10 @@ class PluginTree {
   std::map<std::optional<std::int64_t>, std::vector<std::size_t>> launches_of_id_;
   Forest forest_;
   bool lightning_ = false;
+  std::map<std::int64_t, std::vector<std::size_t>> launches_of_roots_;  // by thread
+  std::vector<EventId> unlaunched_;                                     // kernels
   std::vector<NodeId> roots_;  // of threads, in the order of their first ranges
+  std::set<NodeId> roots_with_steps_;
   std::optional<NodeId> with_steps_;
 };
 

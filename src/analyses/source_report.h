@@ -1,4 +1,4 @@
-// What is known about the traces of a result. Pure function.
+// What is known about the traces of a result.
 #pragma once
 
 #include <span>
@@ -7,6 +7,10 @@
 
 namespace tbtrace::analyses {
 
+/// Adds what is known about other traces.
+void add_source(SourceReport& sum, const SourceReport& other);
+
+SourceReport source_report(const Trace& trace);
 SourceReport source_report(std::span<const Trace* const> traces);
 
 }  // namespace tbtrace::analyses

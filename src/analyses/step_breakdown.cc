@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -7,10 +9,11 @@
 #include "analyses/inferred_steps.h"
 #include "analyses/plugin_launches.h"
 #include "analyses/step_devices.h"
+#include "analyses/step_phases.h"
 #include "analyses/step_rules.h"
 #include "analyses/step_windows.h"
 #include "analyses/time_ranges.h"
-#include "trace/links.h"
+#include "base/share.h"
 
 namespace tbtrace {
 namespace {
@@ -30,12 +33,7 @@ std::vector<LaunchedWork> launched_work(const Trace& trace, StepFigures figures)
   if (figures == StepFigures::plugin) {
     return analyses::plugin_launches(trace, analyses::plugin_order(trace));
   }
-  std::vector<LaunchedWork> work;
-  work.reserve(links_of(trace).device_work().size());
-  for (const DeviceLink& link : links_of(trace).device_work()) {
-    work.push_back({link.activity, link.launch});
-  }
-  return work;
+  return analyses::linked_work(trace);
 }
 
 RoleRanges role_ranges(const Trace& trace, const StepRules& rules) {
@@ -88,6 +86,8 @@ StepTime named_step(const Trace& trace, const StepWindow& window) {
   step.number = window.step.number;
   step.start_ns = window.time.start;
   step.end_ns = window.time.end;
+  step.host_start_ns = all ? step.start_ns : trace.events().start_ns(window.step.event);
+  step.host_end_ns = all ? step.end_ns : trace.events().end_ns(window.step.event);
   step.launched = window.launched;
   return step;
 }
@@ -106,11 +106,11 @@ double mean(std::span<const StepTime> steps, Value value) {
   return static_cast<double>(whole) + static_cast<double>(left) / static_cast<double>(count);
 }
 
-double share(std::int64_t part_ns, std::int64_t of_ns) {
-  return of_ns == 0 ? 0 : static_cast<double>(part_ns) / static_cast<double>(of_ns);
-}
-
 }  // namespace
+
+std::int64_t StepTime::unphased_ns() const {
+  return std::accumulate(phase_ns.begin(), phase_ns.end(), host_duration_ns(), std::minus<>());
+}
 
 double StepTime::utilization(std::size_t device) const {
   return share(busy_ns[device], duration_ns());
@@ -120,8 +120,16 @@ double StepBreakdown::mean_ns(StepRole role) const {
   return mean(steps, [role](const StepTime& step) { return step.ns(role); });
 }
 
+double StepBreakdown::mean_ns(StepPhase phase) const {
+  return mean(steps, [phase](const StepTime& step) { return step.ns(phase); });
+}
+
 double StepBreakdown::mean_duration_ns() const {
   return mean(steps, [](const StepTime& step) { return step.duration_ns(); });
+}
+
+double StepBreakdown::mean_host_duration_ns() const {
+  return mean(steps, [](const StepTime& step) { return step.host_duration_ns(); });
 }
 
 double StepBreakdown::utilization(std::size_t device) const {
@@ -145,6 +153,9 @@ StepBreakdown step_breakdown(const Trace& trace, const StepBreakdownOptions& opt
   share_time(breakdown.steps, trace, rules);
   analyses::add_busy_times(breakdown, trace, rules, work);
   analyses::add_memory_peaks(breakdown, trace);
+  std::vector<EventId> step_events;
+  for (const StepWindow& window : windows.steps) step_events.push_back(window.step.event);
+  analyses::add_phases(breakdown, trace, step_events);
   return breakdown;
 }
 

@@ -8,16 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "analyses/device_number.h"
 #include "analyses/time_ranges.h"
 
 namespace tbtrace::analyses {
 namespace {
-
-/// torch.autograd.profiler wrote a single process whose id is text, and the device in place of the
-/// stream.
-std::int64_t device_number(const Track& track) {
-  return track.process.text == StringId::empty ? track.process.number : track.thread.number;
-}
 
 /// Allocated bytes of a device over time. Finds the peak in a time range in logarithmic time, with
 /// a tree whose node n is the maximum of nodes 2n and 2n + 1.

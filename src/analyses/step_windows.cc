@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "trace/links.h"
+
 namespace tbtrace::analyses {
 namespace {
 
@@ -116,6 +118,15 @@ class Windows {
 };
 
 }  // namespace
+
+std::vector<LaunchedWork> linked_work(const Trace& trace) {
+  std::vector<LaunchedWork> work;
+  work.reserve(links_of(trace).device_work().size());
+  for (const DeviceLink& link : links_of(trace).device_work()) {
+    work.push_back({link.activity, link.launch});
+  }
+  return work;
+}
 
 StepWindows step_windows(const Trace& trace, const StepRules& rules,
                          std::span<const LaunchedWork> work, bool keep_tail) {

@@ -52,6 +52,12 @@ std::vector<TimeRange> difference(std::span<const TimeRange> a, std::span<const 
   return left;
 }
 
+std::int64_t total_length(std::span<const TimeRange> ranges) {
+  std::int64_t sum = 0;
+  for (const TimeRange& range : ranges) sum += range.end - range.start;
+  return sum;
+}
+
 RangeLengths::RangeLengths(std::span<const TimeRange> ranges) : ranges_(ranges) {
   before_.reserve(ranges.size());
   std::int64_t length = 0;

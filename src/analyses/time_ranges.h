@@ -25,6 +25,9 @@ std::vector<TimeRange> intersection(std::span<const TimeRange> a, std::span<cons
 /// The parts of `a` that are not in `b`.
 std::vector<TimeRange> difference(std::span<const TimeRange> a, std::span<const TimeRange> b);
 
+/// Of ranges that do not overlap.
+std::int64_t total_length(std::span<const TimeRange> ranges);
+
 /// Computes how much of a window is in a set, in logarithmic time.
 class RangeLengths {
  public:

@@ -31,9 +31,9 @@ DeviceTracing Capabilities::device_tracing() {
                       .cupti = cupti::cupti_version_text(cupti.version),
                       .cupti_path = cupti.path};
   for (const auto& device : driver.devices()) found.devices.push_back(device.name);
-  const auto session = (*collector)->begin({});
-  found.available = session.ok();
-  found.problem = session.status().message();
+  const Status status = (*collector)->check();
+  found.available = status.ok();
+  found.problem = status.message();
   return found;
 }
 

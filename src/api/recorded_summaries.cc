@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <mutex>
 #include <string>
 #include <utility>
 
 #include <unistd.h>
 
 #include "io/append_file.h"
+#include "recorder/process.h"
 #include "writers/log_file_name.h"
 
 namespace tbtrace::api {
@@ -29,6 +31,10 @@ std::int64_t next_step_in(const std::filesystem::path& directory) {
   }
   return 0;
 }
+
+/// cairo has locks for the whole process. A child of a fork within a drawing would find them locked
+/// for ever, so that a fork waits for it, some milliseconds.
+std::mutex& drawing() { return recorder::process_mutex<recorder::PartOrder::pictures>(); }
 
 }  // namespace
 
@@ -78,6 +84,7 @@ Status RecordedSummaries::finish() {
 }
 
 std::string RecordedSummaries::take_details() {
+  const std::lock_guard lock(drawing());
   std::string records = last_details_ ? last_details_->records() : std::string();
   last_details_.reset();
   return records;

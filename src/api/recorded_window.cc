@@ -1,14 +1,18 @@
 #include "api/recorded_window.h"
 
 #include <filesystem>
+#include <new>
 #include <utility>
 
+#include "base/utf8.h"
 #include "converters/convert_trace.h"
 #include "io/rereadable.h"
 #include "io/sink.h"
-#include "readers/format.h"
 #include "recorder/window.h"
+#include "recorder/window_head.h"
+#include "recorder/window_rows.h"
 #include "recorder/window_text.h"
+#include "trace/trace_builder.h"
 #include "writers/log_file_name.h"
 
 namespace tbtrace::api {
@@ -46,10 +50,17 @@ Status convert(converters::TraceConverter& converter, const std::string& path, b
 }  // namespace
 
 Result<Trace> read_recording(std::shared_ptr<const recorder::Recording> recording) {
-  Result<readers::Reading> reading =
-      readers::read_source(recorded_text(std::move(recording))->source(), {.threads = 1});
-  if (!reading.ok()) return reading.status();
-  return std::move(reading->trace);
+  try {
+    const recorder::Window window(std::move(recording));
+    TraceBuilder builder;
+    for (const auto& [key, json] : recorder::trace_members(window)) {
+      builder.set_metadata(is_utf8(key) ? key : to_utf8(key), json);
+    }
+    recorder::pass_rows(window, builder);
+    return std::move(builder).finish();
+  } catch (const std::bad_alloc&) {
+    return out_of_memory(1);
+  }
 }
 
 Status write_recording(std::shared_ptr<const recorder::Recording> recording,

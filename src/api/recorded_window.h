@@ -1,6 +1,6 @@
-// A recorded window as a trace in memory and as files. The window's text goes through the same
-// readers and writers as files do.
-// Any thread; a failure is a Status, and no partial file appears.
+// A recorded window as a trace in memory and as files. For files, the window's text goes through
+// the same readers and writers as files do. Any thread; a failure is a Status, and no partial file
+// appears.
 #pragma once
 
 #include <cstdint>

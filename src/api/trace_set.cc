@@ -114,6 +114,20 @@ TraceSet::TraceSet(std::vector<TraceOfSet> traces, std::vector<UnreadInput> unre
   });
 }
 
+FoundTraces find_traces(const std::vector<std::string>& inputs) {
+  converters::Inputs found = converters::find_inputs(inputs, "");
+  FoundTraces traces;
+  traces.passed_over = std::move(found.passed_over);
+  for (converters::FoundInput& input : found.files) {
+    if (input.problem.ok()) {
+      traces.paths.push_back(std::move(input.path));
+    } else {
+      traces.unread.push_back({std::move(input.path), std::move(input.problem)});
+    }
+  }
+  return traces;
+}
+
 Result<TraceSet> read_trace_set(const std::vector<std::string>& inputs,
                                 const TraceSetOptions& options) {
   SetReader reader(converters::find_inputs(inputs, ""), options);

@@ -17,6 +17,7 @@
 
 #include "base/natural_order.h"
 #include "converters/run_staging.h"
+#include "io/folder.h"
 #include "io/source.h"
 #include "writers/log_file_name.h"
 
@@ -183,7 +184,7 @@ class InputSearch {
       return;
     }
     std::error_code error;
-    const fs::directory_iterator readable(named, error);
+    static_cast<void>(io::entries_of(named, error));
     if (error) {
       refuse(named,
              "cannot read this directory: " + error.message() + "; check that you may read it");
@@ -210,24 +211,20 @@ class InputSearch {
   void search_folder(const Folder& folder, std::vector<Folder>& to_do) {
     if (is_output(folder.real) || !searched_.insert(folder.real.string()).second) return;
     std::error_code error;
-    std::vector<fs::directory_entry> entries;
-    for (fs::directory_iterator at(folder.path, error), end; !error && at != end;
-         at.increment(error)) {
-      entries.push_back(*at);
-    }
+    std::vector<io::FolderEntry> entries = io::entries_of(folder.path, error);
     if (error) inputs_.passed_over.push_back(folder.path.string());
     std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
-      return in_natural_order(a.path().native(), b.path().native());
+      return in_natural_order(a.path.native(), b.path.native());
     });
     const std::size_t first = to_do.size();
-    for (const fs::directory_entry& entry : entries) {
-      const fs::path name = entry.path().filename();
-      if (entry.is_symlink(error)) {
-        links_.push_back({entry.path(), folder.real, folder.run});
-      } else if (entry.is_directory(error)) {
-        to_do.push_back({entry.path(), folder.real / name, run_in(folder.run, name)});
-      } else if (entry.is_regular_file(error)) {
-        look_at(entry.path(), folder.real / name, folder.run);
+    for (const io::FolderEntry& entry : entries) {
+      const fs::path name = entry.path.filename();
+      if (entry.type == fs::file_type::symlink) {
+        links_.push_back({entry.path, folder.real, folder.run});
+      } else if (entry.type == fs::file_type::directory) {
+        to_do.push_back({entry.path, folder.real / name, run_in(folder.run, name)});
+      } else if (entry.type == fs::file_type::regular) {
+        look_at(entry.path, folder.real / name, folder.run);
       }
     }
     std::reverse(to_do.begin() + static_cast<std::ptrdiff_t>(first), to_do.end());

@@ -84,6 +84,10 @@ class Rows {
     }
     if (events.is_module(event)) {
       arguments_ += ",\"Python module id\":" + std::to_string(index(events.name(event)));
+      if (trace_.argument(Argument::module_path).has(event)) {
+        arguments_ += ",\"Module path\":";
+        wire::append_json_string(arguments_, trace_.argument_text(event, Argument::module_path));
+      }
     }
   }
 

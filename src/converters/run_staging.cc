@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/folder.h"
+
 namespace tbtrace::converters {
 namespace {
 
@@ -97,17 +99,6 @@ bool is_temporary(std::string_view name) {
          numbers.find_first_not_of("0123456789-") == std::string_view::npos;
 }
 
-/// Everything in a folder and its subfolders, folders before their contents.
-std::vector<fs::directory_entry> all_in(const fs::path& folder) {
-  std::vector<fs::directory_entry> entries;
-  std::error_code error;
-  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end;
-       at.increment(error)) {
-    entries.push_back(*at);
-  }
-  return entries;
-}
-
 /// The name of a waiting file where TensorBoard may look: with an ending that its plugin ignores,
 /// and with a `~` after each `tf`, because TensorBoard itself reads every file with `tfevents` in
 /// its name.
@@ -134,13 +125,13 @@ std::string shown_name(std::string_view hidden) {
 std::map<std::string, fs::path> waiting_in(const fs::path& folder, bool hidden) {
   std::map<std::string, fs::path> files;
   std::error_code error;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    const std::string name = at->path().filename().string();
-    if (is_temporary(name) || !is_there(at->path())) continue;
+  for (io::FolderEntry& entry : io::entries_of(folder, error)) {
+    const std::string name = entry.path.filename().string();
+    if (is_temporary(name) || !is_there(entry.path)) continue;
     if (name.ends_with(kHiddenEnding)) {
-      files.emplace(shown_name(name), at->path());
+      files.emplace(shown_name(name), std::move(entry.path));
     } else if (!hidden) {
-      files.emplace(name, at->path());
+      files.emplace(name, std::move(entry.path));
     }
   }
   return files;
@@ -169,10 +160,8 @@ RunStaging::RunStaging(fs::path log_directory, Options options)
 
 RunStaging::~RunStaging() {
   try {
-    std::vector<fs::directory_entry> entries = all_in(root_);
-    std::reverse(entries.begin(), entries.end());
-    for (const fs::directory_entry& entry : entries) {
-      ::rmdir(entry.path().c_str());  // fails for files and for folders that are not empty
+    for (const io::FolderEntry& entry : io::all_entries_below(root_)) {
+      ::rmdir(entry.path.c_str());  // fails for files and for folders that are not empty
     }
     ::rmdir(root_.c_str());
     if (lock_ != nullptr) {
@@ -233,15 +222,14 @@ bool RunStaging::can_wait_in(const fs::path& folder) const {
 /// Brings leftovers of a killed call into the state before it moved anything: removes unfinished
 /// files, and gives event files their waiting names.
 void RunStaging::tidy() const {
-  for (const fs::directory_entry& entry : all_in(root_)) {
-    const std::string name = entry.path().filename().string();
-    std::error_code error;
-    if (!entry.is_regular_file(error) || name == ".lock") continue;
-    if (is_temporary(name) || !converters::is_there(entry.path())) {
-      ::unlink(entry.path().c_str());
+  for (const io::FolderEntry& entry : io::all_entries_below(root_)) {
+    const std::string name = entry.path.filename().string();
+    if (entry.type != fs::file_type::regular || name == ".lock") continue;
+    if (is_temporary(name) || !converters::is_there(entry.path)) {
+      ::unlink(entry.path.c_str());
     } else if (name.find("tfevents") != std::string::npos) {
-      const fs::path waiting = entry.path().parent_path() / hidden_name(name);
-      static_cast<void>(std::rename(entry.path().c_str(), waiting.c_str()));
+      const fs::path waiting = entry.path.parent_path() / hidden_name(name);
+      static_cast<void>(std::rename(entry.path.c_str(), waiting.c_str()));
     }
   }
 }
@@ -260,9 +248,9 @@ std::map<std::string, fs::path> RunStaging::files(const std::string& run) const 
   const std::lock_guard lock(mutex_);
   std::map<std::string, fs::path> files;
   std::error_code error;
-  for (fs::directory_iterator at(log_directory_ / run, error), end; !error && at != end;
-       at.increment(error)) {
-    files.emplace(at->path().filename().string(), at->path());
+  for (io::FolderEntry& entry : io::entries_of(log_directory_ / run, error)) {
+    std::string name = entry.path.filename().string();
+    files.emplace(std::move(name), std::move(entry.path));
   }
   if (!options_.resume && !begun_.contains(run)) return files;
   files.merge(waiting_in(waiting_folder(run), hidden_));
@@ -273,9 +261,8 @@ std::vector<std::string> RunStaging::left_below(const std::string& run) const {
   std::vector<std::string> runs;
   if (!options_.resume) return runs;
   std::error_code error;
-  for (fs::directory_iterator at(root_ / run, error), end; !error && at != end;
-       at.increment(error)) {
-    const std::string below = run + "/" + at->path().filename().string();
+  for (const io::FolderEntry& entry : io::entries_of(root_ / run, error)) {
+    const std::string below = run + "/" + entry.path.filename().string();
     if (converters::is_there(waiting_folder(below))) runs.push_back(below);
   }
   return runs;
@@ -304,7 +291,7 @@ Result<std::string> RunStaging::place(const std::string& run, const std::string&
   }
   const fs::path folder = waiting_folder(run);
   // Leftovers of a killed call must not appear with the files of this one.
-  if (begun_.insert(run).second && !options_.resume) fs::remove_all(folder, error);
+  if (begun_.insert(run).second && !options_.resume) io::remove_folder(folder);
   fs::create_directories(folder, error);
   if (error) return system_failure("cannot create " + folder.string(), error.value());
   replaced_[run][file] = replaced;
@@ -400,13 +387,13 @@ void RunStaging::remove_replaced(const std::string& run, const std::set<std::str
 Leftovers RunStaging::leftovers() const {
   Leftovers leftovers;
   for (const fs::path& folder : {beside(), inside()}) {
-    for (const fs::directory_entry& entry : all_in(folder)) {
-      std::error_code error;
-      const std::string name = entry.path().filename().string();
-      if (!entry.is_regular_file(error) || name == ".lock" || is_temporary(name)) continue;
+    for (const io::FolderEntry& entry : io::all_entries_below(folder)) {
+      const std::string name = entry.path.filename().string();
+      if (entry.type != fs::file_type::regular || name == ".lock" || is_temporary(name)) continue;
       leftovers.directory = folder.string();
       ++leftovers.files;
-      const std::uintmax_t bytes = entry.file_size(error);
+      std::error_code error;
+      const std::uintmax_t bytes = fs::file_size(entry.path, error);
       if (!error) leftovers.bytes += bytes;
     }
   }

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include <tbtrace/analyses.h>
+#include <tbtrace/kernels.h>
 
-#include "analyses/kernel_summary.h"
 #include "writers/text_card.h"
 
 namespace tbtrace::dialects {
@@ -85,21 +85,23 @@ std::string operator_card(const OperatorSummary& operators, const CardOptions& o
 }
 
 std::string kernel_card(const Trace& trace, const CardOptions& options) {
-  const std::vector<analyses::KernelRow> kernels = analyses::kernel_summary(trace);
+  const std::vector<KernelGroup> kernels = (*kernel_summary(trace)).groups;
   double total = 0;
-  for (const analyses::KernelRow& kernel : kernels) total += static_cast<double>(kernel.total_ns);
+  for (const KernelGroup& kernel : kernels) total += static_cast<double>(kernel.total_ns);
   Table table;
   table.columns = {"Kernel", "Calls", "Total\nms", "%", "Mean\nus", "Min\nus", "Max\nus"};
+  std::vector<std::string> labels;
   const std::size_t shown = std::min(options.rows, kernels.size());
   for (std::size_t at = 0; at < shown; ++at) {
-    const analyses::KernelRow& kernel = kernels[at];
+    const KernelGroup& kernel = kernels[at];
     const auto us = [](std::int64_t ns) { return static_cast<double>(ns) / 1e3; };
-    const double mean = us(kernel.total_ns) / static_cast<double>(kernel.count);
     table.rows.push_back({kernel.name, kernel.count, ms(kernel.total_ns),
-                          percent(kernel.total_ns, total), std::round(mean * 1e3) / 1e3,
+                          percent(kernel.total_ns, total), std::round(kernel.mean_ns) / 1e3,
                           us(kernel.min_ns), us(kernel.max_ns)});
+    labels.push_back(kernel.short_name);
   }
-  return writers::text_card({options.heading, std::move(table), kernels.size() - shown});
+  return writers::text_card(
+      {options.heading, std::move(table), kernels.size() - shown, std::move(labels)});
 }
 
 std::string memory_card(const OperatorSummary& operators, const CardOptions& options) {

@@ -3,33 +3,12 @@
 // Rows come from a recording and are always valid.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
+#include <tbtrace/memory_category.h>
+
 namespace tbtrace {
-
-/// What a tensor's memory is for, with torch's numbers.
-enum class MemoryCategory : std::uint8_t {
-  parameter,
-  optimizer_state,
-  input,
-  temporary,
-  activation,
-  gradient,
-  autograd_detail,
-  unknown,
-};
-inline constexpr std::size_t kMemoryCategories = 8;
-
-/// torch's names, as in its chart.
-constexpr std::string_view memory_category_name(MemoryCategory category) {
-  constexpr std::string_view kNames[kMemoryCategories] = {
-      "PARAMETER",  "OPTIMIZER_STATE", "INPUT",           "TEMPORARY",
-      "ACTIVATION", "GRADIENT",        "AUTOGRAD_DETAIL", "Unknown"};
-  return kNames[static_cast<std::size_t>(category)];
-}
 
 enum class MemoryAction : std::uint8_t { preexisting = 1, create, increment_version, destroy };
 

@@ -128,6 +128,10 @@ EventId TraceBuilder::add_event(const EventRow& row) {
 }
 
 void TraceBuilder::add_memory(const MemoryRecord& record) { data_->memory.push_back(record); }
+
+void TraceBuilder::add_memory_argument(Argument argument, std::int64_t value) {
+  data_->memory_arguments[index(argument)].set(data_->memory.size() - 1, value);
+}
 void TraceBuilder::add_flow(const FlowEnd& flow) { data_->flows.push_back(flow); }
 
 void TraceBuilder::name_process(TrackKey process, StringId name) {

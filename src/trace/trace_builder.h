@@ -58,6 +58,8 @@ class TraceBuilder final : public EventSink {
     values(argument).set(index(event), value);
   }
   void add_memory(const MemoryRecord& record);
+  /// For the memory record added last.
+  void add_memory_argument(Argument argument, std::int64_t value);
   void add_flow(const FlowEnd& flow);
 
   void name_process(TrackKey process, StringId name);

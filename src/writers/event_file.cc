@@ -14,6 +14,7 @@
 
 #include "base/host_name.h"
 #include "base/nearest_integer.h"
+#include "io/folder.h"
 #include "io/remedies.h"
 #include "wire/tfrecord.h"
 #include "writers/summary_messages.h"
@@ -47,10 +48,9 @@ bool is_event_file(std::string_view name) { return name.find(kMark) != std::stri
 std::map<std::string, std::filesystem::path> event_files(const std::filesystem::path& directory) {
   std::map<std::string, std::filesystem::path> files;
   std::error_code error;
-  for (std::filesystem::directory_iterator at(directory, error), end; !error && at != end;
-       at.increment(error)) {
-    const std::string name = at->path().filename().string();
-    if (is_event_file(name)) files.emplace(name, at->path());
+  for (io::FolderEntry& entry : io::entries_of(directory, error)) {
+    const std::string name = entry.path.filename().string();
+    if (is_event_file(name)) files.emplace(name, std::move(entry.path));
   }
   return files;
 }

@@ -1,30 +1,10 @@
 #include <tbtrace/writers.h>
 
 #include "wire/json_emitter.h"
+#include "writers/cell_json.h"
 #include "writers/table_formats.h"
 
 namespace tbtrace {
-namespace {
-
-struct Emit {
-  wire::JsonEmitter& json;
-
-  void operator()(std::monostate) const { json.null(); }
-  void operator()(bool value) const { json.boolean(value); }
-  void operator()(std::int64_t value) const { json.integer(value); }
-  void operator()(std::uint64_t value) const { json.integer(value); }
-  void operator()(double value) const { json.number(value); }
-  void operator()(const std::string& value) const { json.text(value); }
-  void operator()(const Json& value) const { json.raw(value.text); }
-  void operator()(const std::vector<std::string>& values) const {
-    json.begin_array();
-    for (const std::string& value : values) json.text(value);
-    json.end_array();
-  }
-};
-
-}  // namespace
-
 void writers::write_json(std::string_view schema, report::TableRows& rows,
                          const std::vector<std::pair<std::string, std::string>>& members,
                          io::TextSink& out) {
@@ -40,7 +20,7 @@ void writers::write_json(std::string_view schema, report::TableRows& rows,
     json.begin_object();
     for (std::size_t column = 0; column < row->size(); ++column) {
       json.key(rows.columns()[column]);
-      std::visit(Emit{json}, (*row)[column]);
+      emit_cell(json, (*row)[column]);
     }
     json.end_object();
     if (!out.flow()) return;

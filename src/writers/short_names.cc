@@ -4,32 +4,13 @@
 #include <map>
 #include <set>
 
+#include "base/function_name.h"
 #include "base/utf8.h"
 
 namespace tbtrace::writers {
 namespace {
 
 constexpr std::string_view kEllipsis = "\u2026";
-constexpr std::string_view kNoResult = "void ";
-
-/// Without a leading `void` and without the parameter list at the end.
-std::string_view without_signature(std::string_view name) {
-  if (name.starts_with(kNoResult)) name.remove_prefix(kNoResult.size());
-  if (!name.ends_with(')')) return name;
-  std::size_t open = 0;
-  for (std::size_t at = name.size(); at-- > 0;) {
-    if (name[at] == ')') ++open;
-    if (name[at] == '(' && --open == 0) return at > 0 ? name.substr(0, at) : name;
-  }
-  return name;
-}
-
-/// After the last `::` that is not inside template arguments.
-std::string_view without_namespaces(std::string_view name) {
-  const std::size_t end = std::min(name.find('<'), name.size());
-  const std::size_t colons = name.substr(0, end).rfind("::");
-  return colons == std::string_view::npos ? name : name.substr(colons + 2);
-}
 
 /// A long name with access by character.
 class LongName {

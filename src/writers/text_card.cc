@@ -48,9 +48,11 @@ Texts printable_names(const Texts& full) {
   return printed;
 }
 
-Texts names(const Texts& as_they_are) {
+/// `labels`: what to show instead; empty: the names.
+Texts names(const Texts& as_they_are, const Texts& as_labels) {
   const Texts full = printable_names(as_they_are);
-  const Texts labels = short_names(full, kNameLength);
+  const Texts labels =
+      short_names(as_labels.empty() ? full : printable_names(as_labels), kNameLength);
   Texts cells;
   for (std::size_t row = 0; row < full.size(); ++row) {
     std::string& cell = cells.emplace_back();
@@ -100,14 +102,15 @@ Texts numbers(const Table& table, std::size_t column) {
   return cells;
 }
 
-Texts cells_of(const Table& table, std::size_t column) {
+Texts cells_of(const TextCard& card, std::size_t column) {
+  const Table& table = card.table;
   if (!std::holds_alternative<std::string>(table.rows.front()[column])) {
     return numbers(table, column);
   }
   Texts full;
   for (const std::vector<Cell>& row : table.rows)
     full.push_back(std::get<std::string>(row[column]));
-  return names(full);
+  return names(full, column == 0 ? card.labels : Texts());
 }
 
 }  // namespace
@@ -118,7 +121,7 @@ std::string text_card(const TextCard& card) {
   std::string text = card.heading + "\n\n<table>\n<thead><tr>";
   std::vector<Texts> columns;
   for (std::size_t column = 0; column < table.columns.size(); ++column) {
-    columns.push_back(cells_of(table, column));
+    columns.push_back(cells_of(card, column));
     text += "<th><pre>";
     wire::append_xml_text(text, table.columns[column]);
     text += "</pre></th>";

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include <tbtrace/report.h>
 
@@ -16,11 +17,14 @@ struct TextCard {
   std::string heading;  ///< Markdown
   Table table;          ///< may hold texts, numbers and empty cells
   std::size_t rows_left_out = 0;
+  /// One per row: shown instead of the first column's text, which is then the title of the label.
+  /// Empty: the texts themselves.
+  std::vector<std::string> labels = {};
 };
 
-/// Empty if the table has no rows. Names longer than 64 characters are shortened. Doubles have the
-/// same number of decimals throughout a column, at most three. A newline in a column's name splits
-/// it into lines.
+/// Empty if the table has no rows. Names and labels longer than 64 characters are shortened.
+/// Doubles have the same number of decimals throughout a column, at most three. A newline in a
+/// column's name splits it into lines.
 std::string text_card(const TextCard& card);
 
 }  // namespace tbtrace::writers

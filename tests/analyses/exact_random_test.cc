@@ -14,10 +14,13 @@
 
 #include "analyses/attribution.h"
 #include "exact_by_definition.h"
+#include "fixtures/random_rounds.h"
 #include "random_recording.h"
 
 namespace tbtrace::analyses {
 namespace {
+
+using fixtures::random_rounds;
 
 using Key = std::tuple<std::string, bool, bool>;  // name, of a device, annotation
 
@@ -163,15 +166,15 @@ void expect_definition(const Trace& trace, Seen& seen) {
 
 TEST(ExactSummary, MatchesItsDefinitionOnThousandsOfRandomTraces) {
   Seen seen;
-  for (unsigned seed = 0; seed < 3000; ++seed) {
+  for (unsigned seed = 0; seed < random_rounds(3000u); ++seed) {
     SCOPED_TRACE(seed);
     const Trace trace = RandomRecording(seed, {}).make();
     ASSERT_NO_FATAL_FAILURE(expect_definition(trace, seen));
   }
-  EXPECT_GT(seen.linked, 500);
-  EXPECT_GT(seen.unattributed, 500);
-  EXPECT_GT(seen.memory, 500);
-  EXPECT_GT(seen.idle, 500);
+  EXPECT_GT(seen.linked, random_rounds(500));
+  EXPECT_GT(seen.unattributed, random_rounds(500));
+  EXPECT_GT(seen.memory, random_rounds(500));
+  EXPECT_GT(seen.idle, random_rounds(500));
 }
 
 TEST(ExactSummary, MatchesItsDefinitionOnLargerRandomTraces) {
@@ -241,7 +244,7 @@ void expect_graphs(const Trace& trace) {
 }
 
 TEST(FlameGraph, MatchesItsDefinitionOnThousandsOfRandomTraces) {
-  for (unsigned seed = 0; seed < 3000; ++seed) {
+  for (unsigned seed = 0; seed < random_rounds(3000u); ++seed) {
     SCOPED_TRACE(seed);
     ASSERT_NO_FATAL_FAILURE(expect_graphs(RandomRecording(seed, {}).make()));
   }
@@ -249,7 +252,7 @@ TEST(FlameGraph, MatchesItsDefinitionOnThousandsOfRandomTraces) {
 
 TEST(MemoryOwners, MatchTheirDefinitionOnThousandsOfRandomTraces) {
   std::size_t owned = 0;
-  for (unsigned seed = 0; seed < 3000; ++seed) {
+  for (unsigned seed = 0; seed < random_rounds(3000u); ++seed) {
     SCOPED_TRACE(seed);
     const Trace trace = RandomRecording(seed, {}).make();
     const ExactByDefinition exact(trace);
@@ -263,7 +266,7 @@ TEST(MemoryOwners, MatchTheirDefinitionOnThousandsOfRandomTraces) {
     ASSERT_EQ(next, trace.memory().size());
     ASSERT_FALSE(testing::Test::HasFailure());
   }
-  EXPECT_GT(owned, 1000u);
+  EXPECT_GT(owned, random_rounds(1000u));
 }
 
 }  // namespace

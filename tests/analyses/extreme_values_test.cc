@@ -12,10 +12,15 @@
 #include <gtest/gtest.h>
 
 #include <tbtrace/analyses.h>
+#include <tbtrace/gpu_use.h>
+#include <tbtrace/kernels.h>
+#include <tbtrace/memory_use.h>
 #include <tbtrace/step_breakdown.h>
+#include <tbtrace/trace_checks.h>
 #include <tbtrace/writers.h>
 
 #include "fixtures/extreme_trace.h"
+#include "fixtures/random_rounds.h"
 #include "fixtures/trace_rows.h"
 
 namespace tbtrace::analyses {
@@ -27,6 +32,7 @@ using fixtures::finished;
 using fixtures::kFarthestTime;
 using fixtures::kLeastInteger;
 using fixtures::kMostInteger;
+using fixtures::random_rounds;
 
 __extension__ using Wide = __int128;
 
@@ -174,12 +180,48 @@ void expect_steps(const Trace& trace) {
         ASSERT_LE(busy, step.duration_ns());
       }
     }
-    ASSERT_EQ(breakdown.table().rows.empty(), breakdown.steps.empty());
+    const Table table = steps_report(trace, breakdown)->table;
+    ASSERT_EQ(table.rows.empty(), breakdown.steps.empty());
+  }
+}
+
+void expect_kernels(const Trace& trace) {
+  for (const KernelGrouping group_by :
+       {KernelGrouping::name, KernelGrouping::launch, KernelGrouping::op, KernelGrouping::family}) {
+    ASSERT_TRUE(kernel_report(trace, {.group_by = group_by, .by_stream = true}).ok());
+  }
+  for (const KernelFigures figures : {KernelFigures::plugin, KernelFigures::hta}) {
+    ASSERT_TRUE(kernel_report(trace, {.figures = figures}).ok());
+  }
+  ASSERT_TRUE(
+      kernel_report(trace, {.figures = KernelFigures::plugin, .group_by = KernelGrouping::launch})
+          .ok());
+  for (const KernelFigures figures : {KernelFigures::exact, KernelFigures::hta}) {
+    ASSERT_TRUE(kernel_launch_report(trace, {.figures = figures}).ok());
+  }
+}
+
+/// What is alive at a peak adds up to it, unless a sum did not fit.
+void expect_memory_at_peaks(const Trace& trace) {
+  const MemoryUse memory = *memory_use(trace);
+  for (const DeviceMemory& device : memory.devices) {
+    Wide sum = 0;
+    bool fits = true;
+    for (const MemoryHolder& holder : device.alive) {
+      sum += holder.bytes;
+      fits = fits && holder.bytes != kMostInteger && holder.bytes != kLeastInteger;
+    }
+    if (fits) {
+      ASSERT_EQ(sum, device.peak_bytes);
+    }
+    for (const MemoryPoint& point : device.curve) {
+      ASSERT_LE(point.allocated_bytes, device.peak_bytes);
+    }
   }
 }
 
 TEST(ExtremeValues, AllAnalysesTakeThem) {
-  for (unsigned seed = 0; seed < 2000; ++seed) {
+  for (unsigned seed = 0; seed < random_rounds(2000u); ++seed) {
     SCOPED_TRACE(seed);
     const Trace trace = ExtremeTrace(seed).make();
     const Trace other = ExtremeTrace(seed + 1).make();
@@ -196,6 +238,17 @@ TEST(ExtremeValues, AllAnalysesTakeThem) {
     ASSERT_NO_FATAL_FAILURE(expect_memory_of_events(trace));
     ASSERT_NO_FATAL_FAILURE(expect_device_time(trace));
     ASSERT_NO_FATAL_FAILURE(expect_steps(trace));
+    ASSERT_NO_FATAL_FAILURE(expect_memory_at_peaks(trace));
+    const PluginMemory plugin = plugin_memory(trace);
+    ASSERT_LE(plugin.events.size(), trace.memory().size());
+    for (const CheckFinding& finding : trace_checks(trace)) ASSERT_GT(finding.count, 0u);
+    for (const bool by_stream : {false, true}) {
+      for (const GpuFigures figures : {GpuFigures::exact, GpuFigures::hta}) {
+        ASSERT_TRUE(gpu_report(trace, {.figures = figures, .by_stream = by_stream}).ok());
+      }
+    }
+    ASSERT_TRUE(gpu_report(trace, {.figures = GpuFigures::plugin}).ok());
+    ASSERT_NO_FATAL_FAILURE(expect_kernels(trace));
     for (const char* weight : {"self_cpu_time_total", "self_device_time_total", "cpu_memory"}) {
       const Result<StackTree> stacks = flame_graph(trace, {.weight = weight});
       folded_stacks(*stacks);

@@ -10,10 +10,13 @@
 #include <gtest/gtest.h>
 
 #include "analyses/plugin_operators.h"
+#include "fixtures/random_rounds.h"
 #include "random_recording.h"
 
 namespace tbtrace::analyses {
 namespace {
+
+using fixtures::random_rounds;
 
 struct Call {
   double start, end, device = 0;
@@ -195,7 +198,7 @@ class PluginByTheRules {
 
 TEST(PluginOperators, FollowTheirRulesOnThousandsOfRandomTraces) {
   std::size_t with_device = 0;
-  for (unsigned seed = 0; seed < 3000; ++seed) {
+  for (unsigned seed = 0; seed < random_rounds(3000u); ++seed) {
     SCOPED_TRACE(seed);
     const Trace trace = RandomRecording(seed, {.shadows = true}).make();
     const Trace* traces[] = {&trace};
@@ -214,7 +217,7 @@ TEST(PluginOperators, FollowTheirRulesOnThousandsOfRandomTraces) {
       with_device += sums.device > 0;
     }
   }
-  EXPECT_GT(with_device, 500u);
+  EXPECT_GT(with_device, random_rounds(500u));
 }
 
 }  // namespace

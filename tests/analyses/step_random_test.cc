@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <random>
 #include <set>
 #include <string>
 #include <string_view>
@@ -16,16 +15,20 @@
 
 #include <tbtrace/step_breakdown.h>
 
+#include "fixtures/random_choices.h"
+#include "fixtures/random_rounds.h"
 #include "fixtures/trace_rows.h"
 #include "trace/links.h"
 
 namespace tbtrace {
 namespace {
 
+using fixtures::random_rounds;
+
 /// Small, and full of ties.
-class RandomSteps {
+class RandomSteps : private fixtures::RandomChoices {
  public:
-  explicit RandomSteps(unsigned seed) : random_(seed) {}
+  explicit RandomSteps(unsigned seed) : RandomChoices(seed) {}
 
   Trace make() {
     add_steps();
@@ -37,14 +40,6 @@ class RandomSteps {
   }
 
  private:
-  std::int64_t below(std::int64_t limit) {
-    return static_cast<std::int64_t>(random_() % static_cast<unsigned long>(limit));
-  }
-  template <typename Choices>
-  std::string_view one_of(const Choices& choices) {
-    return choices[static_cast<std::size_t>(below(static_cast<std::int64_t>(choices.size())))];
-  }
-
   void add_steps() {
     std::int64_t at = below(6);
     const bool apart = below(4) != 0;  // as a profiler makes them; else any
@@ -118,7 +113,6 @@ class RandomSteps {
     builder_.add_memory(record);
   }
 
-  std::mt19937 random_;
   TraceBuilder builder_;
 };
 
@@ -317,7 +311,7 @@ TEST(StepBreakdown, MatchesItsDefinitionOnThousandsOfRandomTraces) {
   int widened = 0;
   int dropped = 0;
   int communication = 0;
-  for (unsigned seed = 0; seed < 8000; ++seed) {
+  for (unsigned seed = 0; seed < random_rounds(8000u); ++seed) {
     SCOPED_TRACE(seed);
     const Trace trace = RandomSteps(seed).make();
     ASSERT_NO_FATAL_FAILURE(expect_by_definition(trace));
@@ -329,15 +323,15 @@ TEST(StepBreakdown, MatchesItsDefinitionOnThousandsOfRandomTraces) {
       communication += step.ns(StepRole::communication) > 0;
     }
   }
-  EXPECT_GT(steps[0], 100);
-  EXPECT_GT(steps[3], 100);
-  EXPECT_GT(widened, 1000);
-  EXPECT_GT(dropped, 500);
-  EXPECT_GT(communication, 1000);
+  EXPECT_GT(steps[0], random_rounds(100));
+  EXPECT_GT(steps[3], random_rounds(100));
+  EXPECT_GT(widened, random_rounds(1000));
+  EXPECT_GT(dropped, random_rounds(500));
+  EXPECT_GT(communication, random_rounds(1000));
 }
 
 TEST(StepBreakdown, OfThePluginNeverGivesAwayMoreThanAStepToOneRole) {
-  for (unsigned seed = 0; seed < 8000; ++seed) {
+  for (unsigned seed = 0; seed < random_rounds(8000u); ++seed) {
     SCOPED_TRACE(seed);
     const Trace trace = RandomSteps(seed).make();
     const StepBreakdown breakdown = step_breakdown(trace, {.figures = StepFigures::plugin});

@@ -55,6 +55,18 @@ class TraceSetTest : public testing::Test {
   fixtures::ScratchFolder folder;
 };
 
+TEST_F(TraceSetTest, TracesAreFoundWithoutBeingRead) {
+  const std::string first = file("trace_2.json", 1);
+  const std::string second = file("trace_10.json", 0);
+  put("notes.json", "[1, 2]");
+  const std::string missing = folder.path("*.none");
+  const FoundTraces found = find_traces({folder.path(""), missing, first, "-"});
+  EXPECT_THAT(found.paths, ElementsAre(EndsWith("trace_2.json"), EndsWith("trace_10.json"), "-"));
+  EXPECT_THAT(found.passed_over, ElementsAre(EndsWith("notes.json")));
+  ASSERT_EQ(found.unread.size(), 1U);
+  EXPECT_EQ(found.unread.front().path, missing);
+}
+
 TEST_F(TraceSetTest, HasSixtyFourRanksInOrderWhateverTheThreads) {
   std::vector<std::string> expected;
   for (int rank = 0; rank < 64; ++rank) {

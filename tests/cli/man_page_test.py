@@ -48,7 +48,7 @@ class ManPage(unittest.TestCase):
 
     def test_man_page_has_every_verb(self):
         description, synopsis = self.section("DESCRIPTION"), self.section("SYNOPSIS")
-        self.assertEqual(len(described.verbs(PROGRAM)), 4)
+        self.assertGreater(len(described.verbs(PROGRAM)), 4)
         for verb, summary in described.verbs(PROGRAM).items():
             self.assertRegex(description, rf"(?m)^ +{verb}\s+{re.escape(summary)}$")
             usage = re.search(r"Usage:\n  (.*)\n", described.printed(PROGRAM, verb, "--help"))[1]

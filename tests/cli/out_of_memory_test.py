@@ -53,6 +53,26 @@ class OutOfMemory(unittest.TestCase):
             event.format(n % 997, n % 5, 10 * n, n % 17, n, n % 50, n % 300) for n in range(count)) + "\n]}\n")
         return str(path)
 
+    def trace_of_kernels(self):
+        """Some MB of steps, launches, kernels and memory events."""
+        rows = []
+        for n in range(6000):
+            start = 10 * n
+            if n % 600 == 0:
+                rows.append(f'"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#{n // 600}", "pid": 1, '
+                            f'"tid": 1, "ts": {start}, "dur": 6000, "args": {{}}')
+            rows.append(f'"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, '
+                        f'"ts": {start}, "dur": 3, "args": {{"correlation": {n + 1}}}')
+            rows.append(f'"ph": "X", "cat": "kernel", "name": "kernel_{n % 97}", "pid": 0, "tid": 7, '
+                        f'"ts": {start + 4}, "dur": 5, "args": {{"device": 0, "stream": 7, "correlation": {n + 1}}}')
+            rows.append(f'"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "s": "t", "pid": 1, "tid": 1, '
+                        f'"ts": {start}, "args": {{"Addr": {4096 * (n // 2)}, "Bytes": {512 if n % 2 == 0 else -512}, '
+                        f'"Device Type": 0, "Device Id": -1, "Total Allocated": 512, "Total Reserved": 0}}')
+        path = self.folder / "kernels.json"
+        path.write_text('{"schemaVersion": 1, "traceEvents": [\n' +
+                        ",\n".join(f"{{{row}}}" for row in rows) + "\n]}\n")
+        return str(path)
+
     def least(self, words):
         """The lowest limit at which a call succeeds."""
         low, high = 0, MOST
@@ -117,6 +137,12 @@ class OutOfMemory(unittest.TestCase):
         for threads in READING_THREADS:
             self.check(["ops", trace, "--threads", threads, "--per-event", "--sort-by", "key", "-o", "events.json"],
                        ["ops", trace, "--threads", threads, "--per-event", "-o", "events.md"])
+
+    def test_out_of_memory_in_analyses(self):
+        trace = self.trace_of_kernels()
+        for threads in READING_THREADS:
+            self.check(*([verb, trace, "--threads", threads] for verb in
+                         ("summary", "steps", "kernels", "gpu", "memory", "check")))
 
     def test_out_of_memory_in_flame_graphs(self):
         trace = self.trace()

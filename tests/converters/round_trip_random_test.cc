@@ -18,6 +18,7 @@
 #include "analyses/random_recording.h"
 #include "dialects/roles.h"
 #include "fixtures/converted.h"
+#include "fixtures/random_rounds.h"
 #include "fixtures/read_text.h"
 #include "trace/call_tree.h"
 #include "trace/links.h"
@@ -31,6 +32,7 @@ using dialects::Role;
 using dialects::Roles;
 using fixtures::converted;
 using fixtures::Converted;
+using fixtures::random_rounds;
 
 /// A recording as text, with all that the reader knows.
 std::string recording(unsigned seed) {
@@ -184,7 +186,7 @@ void check(const std::string& text, Dialect dialect) {
 }
 
 TEST(RoundTripRandom, KeepsOperatorsWorkLinksAndSteps) {
-  for (unsigned seed = 0; seed < 1500; ++seed) {
+  for (unsigned seed = 0; seed < random_rounds(1500u); ++seed) {
     SCOPED_TRACE(seed);
     const std::string text = recording(seed);
     for (const Dialect dialect : {Dialect::plugin, Dialect::kineto}) check(text, dialect);
@@ -195,7 +197,7 @@ TEST(RoundTripRandom, KeepsOperatorsWorkLinksAndSteps) {
 TEST(RoundTripRandom, ChangesNothingTheSecondTime) {
   constexpr std::array<std::string_view, 4> kOnce = {"ranges_moved_to_lanes", "ranges_shortened",
                                                      "tracks_renumbered", "launches_added"};
-  for (unsigned seed = 0; seed < 3000; ++seed) {
+  for (unsigned seed = 0; seed < random_rounds(3000u); ++seed) {
     const std::string text = recording(seed);
     for (const Dialect dialect : {Dialect::plugin, Dialect::kineto}) {
       const Converted twice = converted(converted(text, dialect).text, dialect);

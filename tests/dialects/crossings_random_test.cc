@@ -16,6 +16,7 @@
 #include "dialects/crossings.h"
 #include "dialects/crossings_by_steps.h"
 #include "dialects/places_by_definition.h"
+#include "fixtures/random_rounds.h"
 #include "fixtures/trace_rows.h"
 
 namespace tbtrace::dialects {
@@ -23,6 +24,7 @@ namespace {
 
 using fixtures::add;
 using fixtures::finished;
+using fixtures::random_rounds;
 
 constexpr std::int64_t kEpoch = 1'790'857'026'123'456'789;  // where doubles hold quarters of a us
 
@@ -115,7 +117,7 @@ Found found(RandomRanges& ranges, Dialect dialect) {
 Dialect dialect_of(unsigned seed) { return seed % 2 == 0 ? Dialect::plugin : Dialect::kineto; }
 
 TEST(CrossingsRandom, LeaveNothingThatCrosses) {
-  for (unsigned seed = 0; seed < 6000; ++seed) {
+  for (unsigned seed = 0; seed < random_rounds(6000u); ++seed) {
     RandomRanges ranges(seed);
     for (std::size_t count = 1 + ranges.below(24); count > 0; --count) {
       ranges.thread = 1 + ranges.number(2);
@@ -128,7 +130,7 @@ TEST(CrossingsRandom, LeaveNothingThatCrosses) {
 }
 
 TEST(CrossingsRandom, LeaveNothingThatCrossesWhereMostNest) {
-  for (unsigned seed = 0; seed < 6000; ++seed) {
+  for (unsigned seed = 0; seed < random_rounds(6000u); ++seed) {
     RandomRanges ranges(seed);
     for (int root = 0; root < 3; ++root) ranges.nest("cpu_op", root * 20, root * 20 + 20, 4);
     for (std::size_t count = ranges.below(4); count > 0; --count) {
@@ -155,7 +157,7 @@ TEST(CrossingsRandom, LeaveNothingThatCrossesInADenseHeap) {
 
 TEST(CrossingsRandom, LeaveNothingThatCrossesFarFrom0) {
   std::size_t shortened = 0;
-  for (unsigned seed = 0; seed < 6000; ++seed) {
+  for (unsigned seed = 0; seed < random_rounds(6000u); ++seed) {
     RandomRanges ranges(seed);
     ranges.stay_far();
     for (int root = 0; root < 3; ++root) {
@@ -169,7 +171,7 @@ TEST(CrossingsRandom, LeaveNothingThatCrossesFarFrom0) {
         << "seed " << seed;
     shortened += all.crossings.shortened.size();
   }
-  EXPECT_GT(shortened, 1000u);
+  EXPECT_GT(shortened, random_rounds(1000u));
 }
 
 /// As a reader of what was written finds it.
@@ -189,7 +191,7 @@ Trace written(const Found& all) {
 }
 
 TEST(CrossingsRandom, AreNoneTheSecondTime) {
-  for (unsigned seed = 0; seed < 6000; ++seed) {
+  for (unsigned seed = 0; seed < random_rounds(6000u); ++seed) {
     RandomRanges ranges(seed);
     if (seed % 3 == 0) ranges.stay_far();
     ranges.nest(ranges.any_category(), 0, 60, 5);
@@ -207,7 +209,7 @@ TEST(CrossingsRandom, AreNoneTheSecondTime) {
 }
 
 TEST(CrossingsRandom, MoveAndShortenNothingThatNests) {
-  for (unsigned seed = 0; seed < 2000; ++seed) {
+  for (unsigned seed = 0; seed < random_rounds(2000u); ++seed) {
     RandomRanges ranges(seed);
     ranges.exact = true;
     ranges.scale = 1000;  // sums of whole microseconds are exact
@@ -223,7 +225,7 @@ TEST(CrossingsRandom, MoveAndShortenNothingThatNests) {
 }
 
 TEST(CrossingsRandom, MoveNothingThatNestsWhateverItsNanoseconds) {
-  for (unsigned seed = 0; seed < 2000; ++seed) {
+  for (unsigned seed = 0; seed < random_rounds(2000u); ++seed) {
     RandomRanges ranges(seed);
     ranges.exact = true;
     ranges.scale = 123'457;
@@ -239,7 +241,7 @@ TEST(CrossingsRandom, MoveNothingThatNestsWhateverItsNanoseconds) {
 }
 
 TEST(CrossingsRandom, MoveOnlyWhatCrosses) {
-  for (unsigned seed = 0; seed < 3000; ++seed) {
+  for (unsigned seed = 0; seed < random_rounds(3000u); ++seed) {
     RandomRanges ranges(seed);
     ranges.spread();
     for (std::size_t count = 1 + ranges.below(12); count > 0; --count) {
@@ -262,7 +264,7 @@ TEST(CrossingsRandom, MoveOnlyWhatCrosses) {
 }
 
 TEST(CrossingsRandom, NeverMoveAnOperatorForAnAnnotation) {
-  for (unsigned seed = 0; seed < 3000; ++seed) {
+  for (unsigned seed = 0; seed < random_rounds(3000u); ++seed) {
     RandomRanges ranges(seed);
     ranges.spread();
     ranges.exact = true;
@@ -278,7 +280,7 @@ TEST(CrossingsRandom, NeverMoveAnOperatorForAnAnnotation) {
 }
 
 TEST(CrossingsRandom, NeverShortenWork) {
-  for (unsigned seed = 0; seed < 3000; ++seed) {
+  for (unsigned seed = 0; seed < random_rounds(3000u); ++seed) {
     RandomRanges ranges(seed);
     for (std::size_t count = 1 + ranges.below(16); count > 0; --count) {
       ranges.add_anywhere(ranges.any_category());
@@ -312,7 +314,7 @@ Trace deep_trace(unsigned seed) {
 TEST(CrossingsRandom, AreThoseOfStepsWithPlainLists) {
   std::size_t moved = 0;
   std::size_t shortened = 0;
-  for (unsigned seed = 0; seed < 20000; ++seed) {
+  for (unsigned seed = 0; seed < random_rounds(20000u); ++seed) {
     SCOPED_TRACE(seed);
     const Trace trace = deep_trace(seed);
     const Roles roles(trace, dialect_of(seed));
@@ -329,8 +331,8 @@ TEST(CrossingsRandom, AreThoseOfStepsWithPlainLists) {
     moved += lanes.size();
     shortened += durations.size();
   }
-  EXPECT_GT(moved, 10000u);
-  EXPECT_GT(shortened, 10000u);
+  EXPECT_GT(moved, random_rounds(10000u));
+  EXPECT_GT(shortened, random_rounds(10000u));
 }
 
 // Comparing all that are open takes many minutes here.

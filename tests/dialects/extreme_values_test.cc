@@ -10,12 +10,14 @@
 #include "dialects/row_writer.h"
 #include "fixtures/event_reading.h"
 #include "fixtures/extreme_trace.h"
+#include "fixtures/random_rounds.h"
 #include "wire/json_strict.h"
 
 namespace tbtrace::dialects {
 namespace {
 
 using fixtures::ExtremeTrace;
+using fixtures::random_rounds;
 
 std::string written(const Trace& trace, Dialect dialect) {
   std::string text;
@@ -33,7 +35,7 @@ std::string written(const Trace& trace, Dialect dialect) {
 }
 
 TEST(ExtremeValues, AreWrittenAsStrictJson) {
-  for (unsigned seed = 0; seed < 1000; ++seed) {
+  for (unsigned seed = 0; seed < random_rounds(1000u); ++seed) {
     SCOPED_TRACE(seed);
     const Trace trace = ExtremeTrace(seed).make();
     for (const Dialect dialect : {Dialect::plugin, Dialect::kineto}) {

@@ -85,6 +85,12 @@ TEST(ProfileTables, HaveKernelsByTheirTime) {
                           ElementsAre("relu", "1", "0.013", "50", "12.500", "12.5", "12.5")));
 }
 
+TEST(ProfileTables, ShowKernelsByTheirShortNames) {
+  TraceBuilder builder;
+  add(builder, {.category = "kernel", .name = "void at::softmax<float, 4>(float*)", .duration = 5});
+  EXPECT_THAT(kernel_card(finished(builder), {}), HasSubstr("<code>softmax</code>"));
+}
+
 TEST(ProfileTables, HaveStepsInTheirOrder) {
   TraceBuilder builder;
   for (const int step : {1, 2, 3}) {

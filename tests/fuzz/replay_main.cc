@@ -16,12 +16,14 @@
 
 #include <unistd.h>
 
+#include "fixtures/random_rounds.h"
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace {
 
-constexpr std::size_t kMostCuts = 200;  // of one file
-constexpr std::size_t kChanges = 200;
+constexpr std::size_t kMostCuts = tbtrace::fixtures::random_rounds(200);  // of one file
+constexpr std::size_t kChanges = tbtrace::fixtures::random_rounds(200);
 
 std::array<char, 512> now_running = {};
 

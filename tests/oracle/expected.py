@@ -163,6 +163,7 @@ ARGUMENTS = (
     ("input_dims", "json", "Input Dims", "Input dims"), ("input_types", "json", "Input type"),
     ("concrete_inputs", "json", "Concrete Inputs"), ("input_strides", "json", "Input Strides"),
     ("call_stack", "text", "Call stack"), ("module_hierarchy", "text", "Module Hierarchy"),
+    ("module_path", "text", "Module path"),
     ("stream", "integer", "stream"), ("device", "integer", "device"), ("context", "integer", "context"),
     ("grid", "dim3", "grid"), ("block", "dim3", "block"),
     ("registers_per_thread", "integer", "registers per thread"), ("shared_memory", "integer", "shared memory"),

@@ -11,8 +11,8 @@ INTEGER_ARGUMENTS = ("External id", "external id", "correlation", "Sequence numb
                      "Comms Id", "In msg nelems", "Out msg nelems", "Group size", "wait_on_stream",
                      "wait_on_cuda_event_id")
 OTHER_ARGUMENTS = ("Input Dims", "Input dims", "Input type", "Concrete Inputs", "Input Strides", "Call stack",
-                   "Module Hierarchy", "grid", "block", "blocks per SM", "warps per SM", "est. achieved occupancy %",
-                   "memory bandwidth (GB/s)", "Collective name", "dtype", "In split size", "Out split size",
+                   "Module Hierarchy", "Module path", "grid", "block", "blocks per SM", "warps per SM",
+                   "est. achieved occupancy %", "memory bandwidth (GB/s)", "Collective name", "dtype", "In split size", "Out split size",
                    "Process Group Name", "Process Group Description", "Process Group Ranks", "cuda_sync_kind",
                    "finished", "asynchronous", "name")
 MOST = 20_000  # events of one document that are changed

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "fixtures/chrome_text.h"
+#include "fixtures/random_rounds.h"
 #include "fixtures/read_text.h"
 #include "fixtures/reading_ways.h"
 
@@ -21,10 +22,12 @@ using fixtures::ChromeText;
 using fixtures::difference_between;
 using fixtures::difference_between_threads;
 using fixtures::issue_counts;
+using fixtures::kPlaceStep;
 using fixtures::Layout;
 using fixtures::names;
 using fixtures::numbers_of_threads;
 using fixtures::op;
+using fixtures::random_rounds;
 using fixtures::read;
 using fixtures::read_in_ways;
 using fixtures::reading_ways;
@@ -73,7 +76,7 @@ TEST(ChromeDamage, OfACutKeepsEveryEventBeforeIt) {
     const std::size_t array = text.find('[', text.find("\"traceEvents\""));
     const std::size_t end = text.rfind('}') + 1;
     const std::vector<std::size_t> ends = ends_of_events(trace.events, layout, text);
-    for (std::size_t cut = 0; cut <= text.size(); ++cut) {
+    for (std::size_t cut = 0; cut <= text.size(); cut += kPlaceStep) {
       const std::string part = text.substr(0, cut);
       ASSERT_EQ(difference_between(part, some_reading_ways(cut)), "") << part;
       const Result<Trace> result = try_read(part);
@@ -94,7 +97,7 @@ TEST(ChromeDamage, OfACutOfABareArrayIsNoneBetweenEvents) {
   for (const Layout layout : fixtures::kAllLayouts) {
     const std::string text = fixtures::array_text(events, layout);
     const std::vector<std::size_t> ends = ends_of_events(events, layout, text);
-    for (std::size_t cut = 1; cut <= text.size(); ++cut) {
+    for (std::size_t cut = 1; cut <= text.size(); cut += kPlaceStep) {
       const std::string part = text.substr(0, cut);
       const std::size_t whole = whole_events(ends, cut);
       const std::size_t last_end = whole == 0 ? 1 : ends[whole - 1];
@@ -135,7 +138,7 @@ void expect_small_losses(Layout layout, std::size_t most_lost) {
   const std::vector<std::size_t> ends = ends_of_events(trace.events, layout, text);
   std::size_t total = 0;
   std::size_t cases = 0;
-  for (std::size_t at = 0; at < text.size(); ++at) {
+  for (std::size_t at = 0; at < text.size(); at += kPlaceStep) {
     std::size_t kind = at;
     for (const char byte :
          {'"', '{', '}', '[', ']', ',', '\\', '\0', static_cast<char>(text[at] ^ 1)}) {
@@ -197,7 +200,7 @@ TEST(ChromeDamage, OfAnEventCutShortBeforeTheNextLosesFewEvents) {
     const std::string text = trace.text(layout);
     const std::vector<std::size_t> ends = ends_of_events(trace.events, layout, text);
     const std::size_t start = ends[2] - fixtures::event_text(trace.events[2], layout).size();
-    for (std::size_t kept = 1; start + kept < ends[2]; ++kept) {
+    for (std::size_t kept = 1; start + kept < ends[2]; kept += kPlaceStep) {
       // As when a process dies while it writes, and another goes on.
       const std::string damaged = text.substr(0, start + kept) + text.substr(ends[2]);
       ASSERT_EQ(difference_between_threads(damaged), "") << damaged;
@@ -215,7 +218,7 @@ TEST(ChromeDamage, OfAnEventCutShortBeforeTheNextLosesFewEvents) {
 }
 
 TEST(ChromeDamage, IsReadTheSameByAnyNumberOfThreadsWhateverTheBytes) {
-  for (unsigned seed = 0; seed < 3000; ++seed) {
+  for (unsigned seed = 0; seed < random_rounds(3000u); ++seed) {
     const std::string text = small_trace().text(fixtures::kAllLayouts[seed % 6]);
     std::mt19937 random(seed);
     std::string damaged = text;

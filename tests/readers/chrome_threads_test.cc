@@ -11,6 +11,7 @@
 
 #include "fixtures/chrome_text.h"
 #include "fixtures/failing_source.h"
+#include "fixtures/random_rounds.h"
 #include "fixtures/read_text.h"
 #include "fixtures/reading_ways.h"
 
@@ -26,6 +27,7 @@ using fixtures::in_quotes;
 using fixtures::issue_counts;
 using fixtures::Layout;
 using fixtures::op;
+using fixtures::random_rounds;
 using fixtures::read;
 
 /// A row of some kind, with names that come back and names that do not.
@@ -170,7 +172,7 @@ TEST(ChromeThreads, GiveTheSameTraceOfAFileThatWasCut) {
 
 TEST(ChromeThreads, GiveTheSameTraceWithGarbageBetweenEvents) {
   const ChromeText trace = large_trace(kManyEvents);
-  for (unsigned seed = 0; seed < 12; ++seed) {
+  for (unsigned seed = 0; seed < random_rounds(12u); ++seed) {
     std::mt19937 random(seed);
     const Layout layout = seed % 2 == 0 ? Layout::minified : Layout::kineto_lines;
     std::string text = "{\n\"traceEvents\": [\n";
@@ -203,7 +205,7 @@ TEST(ChromeThreads, GiveTheSameTraceWithGarbageBetweenEvents) {
 
 TEST(ChromeThreads, GiveTheSameTraceWithBadBytesInsideEvents) {
   const std::string text = large_trace(kManyEvents).text(Layout::event_a_line);
-  for (unsigned seed = 0; seed < 12; ++seed) {
+  for (unsigned seed = 0; seed < random_rounds(12u); ++seed) {
     std::mt19937 random(seed);
     std::string damaged = text;
     for (int change = 0; change < 60; ++change) {

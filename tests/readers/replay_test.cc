@@ -16,6 +16,7 @@
 
 #include "fixtures/chrome_text.h"
 #include "fixtures/failing_source.h"
+#include "fixtures/random_rounds.h"
 #include "fixtures/read_text.h"
 #include "fixtures/replayed.h"
 #include "wire/json_text.h"
@@ -27,6 +28,7 @@ using fixtures::ChromeEvent;
 using fixtures::ChromeText;
 using fixtures::Layout;
 using fixtures::op;
+using fixtures::random_rounds;
 using fixtures::read_blocks;
 using fixtures::replayed;
 using fixtures::ReplayedRow;
@@ -142,7 +144,7 @@ TEST(Replay, GivesRangesTheirNumbersInFilesThatWereCut) {
 }
 
 TEST(Replay, GivesRangesTheirNumbersInDamagedFiles) {
-  for (unsigned seed = 0; seed < 300; ++seed) {
+  for (unsigned seed = 0; seed < random_rounds(300u); ++seed) {
     std::mt19937 random(seed);
     const bool large = seed % 60 == 0;
     const Layout layout = fixtures::kAllLayouts[seed % 6];

@@ -18,47 +18,13 @@
 
 #include <tbtrace/step_breakdown.h>
 
-#include "io/source.h"
+#include "plugin_answers.h"
 #include "recorded_traces.h"
 
 namespace tbtrace::reference {
 namespace {
 
 namespace dom = simdjson::dom;
-
-std::string inflated(const std::string& path) {
-  auto file = io::open_file(path);
-  EXPECT_TRUE(file.ok()) << file.status().message();
-  auto source = io::decompressed(*std::move(file));
-  EXPECT_TRUE(source.ok()) << source.status().message();
-  std::string text;
-  std::vector<char> buffer(1 << 20);
-  while (true) {
-    const Result<std::size_t> size = (*source)->read(buffer);
-    EXPECT_TRUE(size.ok());
-    if (!size.ok() || *size == 0) return text;
-    text.append(buffer.data(), *size);
-  }
-}
-
-/// The object behind a key. The rest has whole numbers that no parser of 64 bits takes.
-std::string_view object_behind(std::string_view json, std::string_view key) {
-  const std::string_view rest = json.substr(json.find(key) + key.size());
-  int depth = 0;
-  bool in_text = false;
-  for (std::size_t at = 0; at < rest.size(); ++at) {
-    const char c = rest[at];
-    if (in_text && c == '\\') {
-      ++at;
-    } else if (c == '"') {
-      in_text = !in_text;
-    } else if (!in_text && (c == '{' || c == '}')) {
-      depth += c == '{' ? 1 : -1;
-      if (depth == 0) return rest.substr(0, at + 1);
-    }
-  }
-  return {};
-}
 
 using Costs = std::array<double, kStepRoles + 1>;  // us, by role, then of the step
 
@@ -78,11 +44,8 @@ Costs costs_of(const dom::array& array) {
 }
 
 Answer answer_to(const std::string& trace_path) {
-  const std::string root = std::string(TBTRACE_SHARED) + "/traces/";
-  const std::string text =
-      inflated(root + "plugin_out/" + trace_path.substr(root.size()) + ".views.json.gz");
   dom::parser parser;
-  const dom::element summary = parser.parse(std::string(object_behind(text, "\"_summary\": ")));
+  const dom::element summary = parser.parse(plugin_answer(trace_path, "_summary"));
   Answer answer;
   for (const dom::element name : summary["steps_names"].get_array()) {
     answer.numbers.emplace_back(std::string_view(name));

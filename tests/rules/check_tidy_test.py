@@ -86,6 +86,18 @@ class CheckTidy(unittest.TestCase):
         self.expect_checked(2)
         self.expect_checked(2, "--shallow")
 
+    def test_a_precompiled_header_hides_no_missing_include(self):
+        header = self.root / "build/cmake_pch.hxx"
+        header.write_text("#include <vector>\n")
+        self.write_commands(self.root, f"-Winvalid-pch -include {header}")
+        self.expect_checked(2)
+        (self.root / "src/two.cc").write_text("std::vector<int> two() { return {}; }\n")
+        database = self.root / "build/build.ninja"
+        database.write_text(database.read_text().replace(" -c $in", f" -include {header} -c $in"))
+        code, text = self.run_it()
+        self.assertEqual(code, 1, text)
+        self.assertIn("undeclared identifier 'std'", text)
+
     def test_what_is_not_built_is_always_checked(self):
         self.expect_checked(2)
         (self.root / "build/.ninja_deps").unlink()

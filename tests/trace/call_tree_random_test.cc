@@ -13,12 +13,15 @@
 
 #include <gtest/gtest.h>
 
+#include "fixtures/random_rounds.h"
 #include "fixtures/trace_rows.h"
 #include "trace/call_tree.h"
 #include "trace/self_times.h"
 
 namespace tbtrace {
 namespace {
+
+using fixtures::random_rounds;
 
 constexpr std::array<std::string_view, 7> kCategories = {
     "cpu_op",     "user_annotation", "python_function", "cuda_runtime",
@@ -148,7 +151,7 @@ void expect_definition(const Trace& trace) {
 }
 
 TEST(CallTree, MatchesItsDefinitionOnThousandsOfSmallRandomTraces) {
-  for (unsigned seed = 0; seed < 6000; ++seed) {
+  for (unsigned seed = 0; seed < random_rounds(6000u); ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
     const int longest_time = 2 + static_cast<int>(random() % 30);
@@ -165,7 +168,7 @@ TEST(CallTree, MatchesItsDefinitionOnLargerRandomTraces) {
 }
 
 TEST(CallTree, ListsEachRangeAfterItsParentAndByStart) {
-  for (unsigned seed = 0; seed < 1000; ++seed) {
+  for (unsigned seed = 0; seed < random_rounds(1000u); ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
     const Trace trace = random_trace(random, 30, 20);

@@ -7,12 +7,15 @@
 
 #include <gtest/gtest.h>
 
+#include "fixtures/random_rounds.h"
 #include "fixtures/trace_rows.h"
 #include "trace/call_tree.h"
 #include "trace/links.h"
 
 namespace tbtrace {
 namespace {
+
+using fixtures::random_rounds;
 
 class Rules {
  public:
@@ -247,17 +250,17 @@ void expect_rules(const Trace& trace, Seen& seen) {
 
 TEST(Links, FollowTheirRulesOnThousandsOfRandomTraces) {
   Seen seen;
-  for (unsigned seed = 0; seed < 6000; ++seed) {
+  for (unsigned seed = 0; seed < random_rounds(6000u); ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
     ASSERT_NO_FATAL_FAILURE(expect_rules(RandomTrace(random).make(), seen));
   }
   // The traces are worth nothing if a rule was hardly met.
-  EXPECT_GT(seen.by_flow, 1000u);
-  EXPECT_GT(seen.operator_by_flow, 100u);
-  EXPECT_GT(seen.by_id, 1000u);
-  EXPECT_GT(seen.by_containment, 1000u);
-  EXPECT_GT(seen.invalid, 500u);
+  EXPECT_GT(seen.by_flow, random_rounds(1000u));
+  EXPECT_GT(seen.operator_by_flow, random_rounds(100u));
+  EXPECT_GT(seen.by_id, random_rounds(1000u));
+  EXPECT_GT(seen.by_containment, random_rounds(1000u));
+  EXPECT_GT(seen.invalid, random_rounds(500u));
 }
 
 }  // namespace

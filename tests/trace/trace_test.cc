@@ -151,5 +151,31 @@ TEST(TraceIdentity, TellsHostsApart) {
   EXPECT_NE(host_of("\"a\""), host_of("\"b\""));
 }
 
+TEST(Trace, ListsTheDevicesOfTheFile) {
+  TraceBuilder builder;
+  builder.set_metadata("deviceProperties",
+                       R"([{"id": 3, "name": "Tesla \"V100\"", "totalGlobalMem": 34089730048,)"
+                       R"( "computeMajor": 7, "computeMinor": 0, "numSms": 80}, {"name": 5}])");
+  const std::vector<DeviceProperties> devices = finished(builder).device_properties();
+  ASSERT_EQ(devices.size(), 2U);
+  EXPECT_EQ(devices[0].id, 3);
+  EXPECT_EQ(devices[0].name, "Tesla \"V100\"");
+  EXPECT_EQ(devices[0].memory_bytes, 34089730048);
+  EXPECT_EQ(devices[0].compute_major, 7);
+  EXPECT_EQ(devices[0].compute_minor, 0);
+  EXPECT_EQ(devices[0].multiprocessors, 80);
+  EXPECT_EQ(devices[1].id, 1) << "its place in the list";
+  EXPECT_EQ(devices[1].name, "");
+  EXPECT_EQ(devices[1].memory_bytes, std::nullopt);
+}
+
+TEST(Trace, ListsNoDevicesIfTheListIsNotJson) {
+  TraceBuilder builder;
+  builder.set_metadata("deviceProperties", "[{");
+  EXPECT_TRUE(finished(builder).device_properties().empty());
+  TraceBuilder without;
+  EXPECT_TRUE(finished(without).device_properties().empty());
+}
+
 }  // namespace
 }  // namespace tbtrace

@@ -62,5 +62,12 @@ TEST(TextCard, NumbersNamesThatAPageShowsAlike) {
                           HasSubstr("<code>a b #3</code>"), Not(HasSubstr("#4"))));
 }
 
+TEST(TextCard, ShowsLabelsWithTheNamesAsTheirTitles) {
+  const std::string card = text_card({"", {{"n"}, {{std::string("void f<1>(int)")}}}, 0, {"f"}});
+  EXPECT_THAT(card, HasSubstr("<a title=\"void f&lt;1&gt;(int)\"><code>f</code></a>"));
+  EXPECT_THAT(text_card({"", {{"n"}, {{std::string("f")}}}, 0, {"f"}}),
+              HasSubstr("<td><code>f</code></td>"));
+}
+
 }  // namespace
 }  // namespace tbtrace::writers

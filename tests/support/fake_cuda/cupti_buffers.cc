@@ -160,6 +160,10 @@ Buffers::SteadyTime Buffers::not_before() const {
 
 bool Buffers::flush(bool forced) {
   if (!registered_) return false;
+  if (forced) {
+    const std::lock_guard lock(mutex_);
+    ++counters_.forced_flushes;
+  }
   for (const bool again : {false, true}) {
     std::vector<Buffer> batch = collect(forced);
     std::unique_lock lock(mutex_);

@@ -63,6 +63,8 @@ FAKE_EXPORTED std::size_t fake_cupti_enabled_calls(std::uint32_t domain) {
 
 FAKE_EXPORTED std::size_t fake_cupti_record_size(std::uint32_t kind) { return record_size(kind); }
 
+FAKE_EXPORTED void fake_cupti_set_context(bool has_context) { state().has_context = has_context; }
+
 FAKE_EXPORTED void fake_cupti_take_over() { state().buffers.take_over(); }
 
 FAKE_EXPORTED void fake_cupti_set_correlation(std::uint32_t next) {

@@ -44,6 +44,8 @@ bool needs_driver(Function function) {
     case Function::pop_external_id:
     case Function::get_device_id:
     case Function::subscribe:
+    case Function::unsubscribe:
+    case Function::enable_domain:
       return true;
     default:
       return false;
@@ -86,13 +88,15 @@ int switch_kind(std::uint32_t kind, bool on) {
   fake::state().kinds[kind] = on;
   if (const std::uint32_t domain = domain_of(kind)) {
     for (std::atomic<bool>& call : fake::state().enabled_calls[domain]) call = on;
+    if (!on && domain == fake::kRuntimeApi) fake::state().single_calls_work[domain] = false;
   }
   return kDone;
 }
 
 #if FAKE_CUPTI_VERSION >= 130
 int switch_call(std::uint32_t domain, std::uint32_t cbid, bool on) {
-  if (fake::callback_name(domain, cbid) == nullptr || cbid == 0) return kInvalidParameter;
+  if (fake::callback_name(domain, cbid) == nullptr) return kInvalidParameter;
+  if (on && !fake::state().has_context) fake::state().single_calls_work[domain] = true;
   fake::state().enabled_calls[domain][cbid] = on;
   return kDone;
 }
@@ -286,10 +290,24 @@ FAKE_EXPORTED int cuptiFinalize() {
   return kDone;
 }
 
-FAKE_EXPORTED int cuptiSubscribe(void** subscriber, void* callback, void*) {
+FAKE_EXPORTED int cuptiSubscribe(void** subscriber, fake::State::Callback callback, void* user) {
   if (const int code = enter(Function::subscribe)) return code;
   if (subscriber == nullptr || callback == nullptr) return kInvalidParameter;
   *subscriber = &fake::state();
+  return fake::state().subscribe(callback, user);
+}
+
+FAKE_EXPORTED int cuptiUnsubscribe(void* subscriber) {
+  if (const int code = enter(Function::unsubscribe)) return code;
+  if (subscriber == nullptr) return kInvalidParameter;
+  fake::state().unsubscribe();
+  return kDone;
+}
+
+FAKE_EXPORTED int cuptiEnableDomain(std::uint32_t enable, void* subscriber, std::uint32_t domain) {
+  if (const int code = enter(Function::enable_domain)) return code;
+  if (subscriber == nullptr) return kInvalidParameter;
+  fake::state().enable_domain(domain, enable != 0);
   return kDone;
 }
 

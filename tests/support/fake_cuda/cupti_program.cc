@@ -31,11 +31,6 @@ constexpr std::uint32_t kGraphLaunch = 311;
 
 bool enabled(std::uint32_t kind) { return state().kinds[kind]; }
 
-bool call_enabled(std::uint32_t domain, std::uint32_t cbid) {
-  return domain < state().enabled_calls.size() && cbid < kCallbacks &&
-         state().enabled_calls[domain][cbid];
-}
-
 /// A call of the program from its begin on.
 class Running {
  public:
@@ -47,6 +42,10 @@ class Running {
         correlation_(correlation),
         start_(call.start_ns == 0 ? state().clock.now() : call.start_ns) {}
 
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  ~Running() { state().call_ends(call_.domain, cbid_); }
+
   std::uint32_t correlation() const { return correlation_; }
   std::uint64_t start() const { return start_; }
   std::uint64_t end() const { return end_; }
@@ -56,7 +55,7 @@ class Running {
 
   /// Of what was enabled.
   void write(Writer& writer) const {
-    if (!call_enabled(call_.domain, cbid_)) return;
+    if (!state().records_call(call_.domain, cbid_)) return;
     if (enabled(kind::kExternalCorrelation)) write_external_ids(writer);
     writer.write_call(record());
   }
@@ -352,8 +351,8 @@ FAKE_EXPORTED void fake_cupti_pop_range() {
 
 FAKE_EXPORTED std::uint32_t fake_cupti_generate(std::uint64_t count, const Kernel& kernel) {
   constexpr std::uint64_t kAtOnce = 1024;  // before others get at the buffer
-  const bool calls =
-      call_enabled(kernel.call.domain, kernel.call.cbid == 0 ? kLaunchKernel : kernel.call.cbid);
+  const bool calls = state().records_call(kernel.call.domain,
+                                          kernel.call.cbid == 0 ? kLaunchKernel : kernel.call.cbid);
   const bool kernels = enabled(kind::kConcurrentKernel);
   const Clock& clock = state().clock;
   const std::uint32_t first = state().next_correlation.fetch_add(static_cast<std::uint32_t>(count));

@@ -13,6 +13,9 @@ void State::set_defaults() {
   buffers.set_zeroed(kDefaults[kZeroedOut] != 0);
   buffers.set_per_thread(kDefaults[kPerThread] != 0);
   system_thread_ids = false;
+  has_context = true;
+  single_calls_work[kRuntimeApi] = false;
+  single_calls_work[kDriverApi] = true;
 }
 
 void State::disable_all() {
@@ -22,8 +25,48 @@ void State::disable_all() {
   }
 }
 
+bool State::records_call(std::uint32_t domain, std::uint32_t cbid) const {
+  if (domain >= enabled_calls.size() || cbid >= kCallbacks) return false;
+  const std::uint32_t kind = domain == kDriverApi ? kind::kDriver : kind::kRuntime;
+  return enabled_calls[domain][cbid] && (kinds[kind] || single_calls_work[domain]);
+}
+
+int State::subscribe(Callback callback, void* user) {
+  constexpr int kOtherSubscriber = 39;
+  const std::lock_guard lock(mutex_);
+  if (callback_ != nullptr) return kOtherSubscriber;
+  callback_ = callback;
+  callback_user_ = user;
+  subscribed_domains_ = {};
+  return 0;
+}
+
+void State::unsubscribe() {
+  const std::lock_guard lock(mutex_);
+  callback_ = nullptr;
+}
+
+void State::enable_domain(std::uint32_t domain, bool on) {
+  const std::lock_guard lock(mutex_);
+  if (domain < subscribed_domains_.size()) subscribed_domains_[domain] = on;
+}
+
+void State::call_ends(std::uint32_t domain, std::uint32_t cbid) {
+  Callback callback = nullptr;
+  void* user = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    if (domain >= subscribed_domains_.size() || !subscribed_domains_[domain]) return;
+    callback = callback_;
+    user = callback_user_;
+  }
+  const int site = 1;  // CUPTI_API_EXIT, first in CUpti_CallbackData
+  if (callback != nullptr) callback(user, domain, cbid, &site);
+}
+
 void State::reset() {
   disable_all();
+  unsubscribe();
   buffers.reset();
   timeline.reset();
   clock.reset();

@@ -44,13 +44,15 @@ enum class Function : std::size_t {
   get_device_id,
   finalize,
   subscribe,
+  unsubscribe,
+  enable_domain,
   get_callback_name,
   get_result_string,
   get_error_message,
   get_next_record,
 };
 
-inline constexpr std::array<std::string_view, 22> kFunctionNames = {
+inline constexpr std::array<std::string_view, 24> kFunctionNames = {
     "cuptiGetVersion",
     "cuptiGetTimestamp",
     "cuptiSetThreadIdType",
@@ -69,6 +71,8 @@ inline constexpr std::array<std::string_view, 22> kFunctionNames = {
     "cuptiGetDeviceId",
     "cuptiFinalize",
     "cuptiSubscribe",
+    "cuptiUnsubscribe",
+    "cuptiEnableDomain",
     "cuptiGetCallbackName",
     "cuptiGetResultString",
     "cuptiGetErrorMessage",
@@ -94,6 +98,10 @@ struct State {
   std::array<std::array<std::atomic<bool>, kCallbacks>, 3> enabled_calls = {};
   std::array<std::atomic<std::uint64_t>, kAttributes> attributes = {};
   std::atomic<bool> system_thread_ids = false;
+  /// By domain: whether functions that are switched on one by one record calls while their kind is
+  /// off (tests/cupti/transcripts.h).
+  std::array<std::atomic<bool>, 3> single_calls_work = {};
+  std::atomic<bool> has_context = true;
   std::atomic<bool> no_driver = false;
   std::atomic<std::uint32_t> next_correlation = 1;
   std::atomic<std::uint64_t> next_event_sync_id = 1;
@@ -102,8 +110,18 @@ struct State {
 
   State() { set_defaults(); }
 
+  using Callback = void (*)(void* user, std::uint32_t domain, std::uint32_t cbid, const void* data);
+
   void set_defaults();
   void disable_all();
+  /// Whether a record is made of a call.
+  bool records_call(std::uint32_t domain, std::uint32_t cbid) const;
+  /// 39: there is a subscriber already.
+  int subscribe(Callback callback, void* user);
+  void unsubscribe();
+  void enable_domain(std::uint32_t domain, bool on);
+  /// Tells the subscriber of the exit of a call.
+  void call_ends(std::uint32_t domain, std::uint32_t cbid);
   void reset();
   /// Stays where it is for the life of the process; null stays null.
   const char* keep(const char* text);
@@ -114,6 +132,9 @@ struct State {
   std::mutex mutex_;  // what follows
   std::set<std::string, std::less<>> texts_;
   std::map<std::uint32_t, std::uint64_t> event_sync_ids_;
+  Callback callback_ = nullptr;
+  void* callback_user_ = nullptr;
+  std::array<bool, 3> subscribed_domains_ = {};
 };
 
 State& state();

@@ -157,6 +157,7 @@ struct Counters {
   std::uint64_t buffers_twice = 0;      ///< given while they were in flight
   std::uint64_t records_written = 0;
   std::uint64_t records_dropped = 0;
+  std::uint64_t forced_flushes = 0;
 };
 
 extern "C" {
@@ -178,6 +179,8 @@ bool fake_cupti_call_enabled(std::uint32_t domain, std::uint32_t cbid);
 /// How many are on: all 1024 numbers when their kind is.
 std::size_t fake_cupti_enabled_calls(std::uint32_t domain);
 std::size_t fake_cupti_record_size(std::uint32_t kind);
+/// Whether the program has a CUDA context; it has one after reset().
+void fake_cupti_set_context(bool has_context);
 /// Another profiler of the process registers callbacks, and keeps what it is given.
 void fake_cupti_take_over();
 /// The next call has this correlation id.
@@ -248,6 +251,7 @@ struct Cupti {
   decltype(&fake_cupti_call_enabled) call_enabled;
   decltype(&fake_cupti_enabled_calls) enabled_calls;
   decltype(&fake_cupti_record_size) record_size;
+  decltype(&fake_cupti_set_context) set_context;
   decltype(&fake_cupti_take_over) take_over;
   decltype(&fake_cupti_set_correlation) set_correlation;
   decltype(&fake_cupti_synchronize) synchronize;

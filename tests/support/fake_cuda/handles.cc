@@ -44,6 +44,7 @@ Cupti::Cupti(const std::string& path) {
   load(library, call_enabled, "fake_cupti_call_enabled");
   load(library, enabled_calls, "fake_cupti_enabled_calls");
   load(library, record_size, "fake_cupti_record_size");
+  load(library, set_context, "fake_cupti_set_context");
   load(library, take_over, "fake_cupti_take_over");
   load(library, set_correlation, "fake_cupti_set_correlation");
   load(library, synchronize, "fake_cupti_synchronize");

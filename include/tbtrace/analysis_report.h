@@ -1,0 +1,52 @@
+// The result of an analysis as rows: for people as an aligned text, for programs as CSV, JSON or
+// Markdown with exact numbers. Plain values that own their texts.
+// A report is of one schema (`tbtrace.gpu/1`); docs/formats/ has a page for each.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <tbtrace/analyses.h>
+#include <tbtrace/export.h>
+#include <tbtrace/report.h>
+#include <tbtrace/status.h>
+
+namespace TBTRACE_EXPORT tbtrace {
+
+struct AnalysisReport {
+  using Totals = std::vector<std::pair<std::string, Cell>>;
+
+  std::string schema;
+  /// All rows, in the analysis's own order. Units are part of the column names: `_ns`, `_bytes`,
+  /// `_percent` (0 to 100), `_share` and `utilization` (0 to 1).
+  Table table;
+  /// Over all rows. Those with a column's name form the last line of a text, the others follow it.
+  Totals totals;
+  std::string totals_label = "total";  ///< what that line is called, such as `mean`
+  /// The totals of several reports whose sums are `sums` and whose rows are `rows`. nullptr: the
+  /// sums themselves.
+  Totals (*joined_totals)(const Totals& sums, const Table& rows) = nullptr;
+  /// The columns that people see, in this order; a column without any value is left out.
+  std::vector<std::string> shown;
+  SourceReport source;
+};
+
+/// The rows of all reports, one after the other, with the totals and sources of all. They are of
+/// one schema and were made with the same options. Without reports an empty one.
+AnalysisReport join_reports(std::vector<AnalysisReport> reports);
+
+struct ReportOptions {
+  TableFormat format = TableFormat::text;
+  /// A column; largest numbers first, texts in the order of their bytes, rows without a value last.
+  /// Empty: the analysis's own order.
+  std::string sort_by = {};
+  /// Rows to show; -1: all.
+  std::int64_t row_limit = -1;
+};
+
+/// The report in one of the four formats. Fails if the column to sort by does not exist.
+Result<std::string> report_text(const AnalysisReport& report, const ReportOptions& options = {});
+
+}  // namespace tbtrace

@@ -1,0 +1,44 @@
+// What makes a program slow, as far as its trace shows it, and what to do about it.
+// Results own their texts; plain values. docs/findings.md has each rule with its threshold.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <tbtrace/export.h>
+#include <tbtrace/gpu_use.h>
+#include <tbtrace/memory_use.h>
+#include <tbtrace/report.h>
+#include <tbtrace/step_breakdown.h>
+#include <tbtrace/trace.h>
+
+namespace TBTRACE_EXPORT tbtrace {
+
+/// A figure that a finding rests on.
+struct Evidence {
+  std::string what;   ///< `GPU idle while the host waited for data`
+  Cell value;         ///< a whole number, or a share from 0 to 1
+  std::string unit;   ///< `ns`, `bytes`, `share`; empty for a count
+  std::string event;  ///< an event that shows it, with its time; may be empty
+};
+
+struct Finding {
+  std::string id;  ///< stable, `data_loader_bound`
+  std::string title;
+  std::string remedy;
+  std::vector<Evidence> evidence;
+  /// Share of the time that it costs, 0 to 1; for memory_growth of the peak, per step.
+  double share = 0;
+
+  /// `warning`, or `info` for less than a tenth of the time.
+  const char* severity() const { return share >= 0.1 ? "warning" : "info"; }
+};
+
+/// All findings above their threshold, the most expensive first. Takes O(n log n) time.
+std::vector<Finding> findings(const Trace& trace);
+/// The same from results that are there already, of the same trace and with default options.
+std::vector<Finding> findings(const Trace& trace, const StepBreakdown& steps,
+                              const std::vector<GpuUse>& gpus, const MemoryUse& memory);
+
+}  // namespace tbtrace

@@ -1,0 +1,88 @@
+// The first page about a trace, or about the traces of a job: what ran, what the time went to, and
+// what to do about it. Results own their texts; plain values.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tbtrace/analyses.h>
+#include <tbtrace/export.h>
+#include <tbtrace/findings.h>
+#include <tbtrace/gpu_use.h>
+#include <tbtrace/kernels.h>
+#include <tbtrace/memory_use.h>
+#include <tbtrace/report.h>
+#include <tbtrace/step_breakdown.h>
+#include <tbtrace/trace.h>
+
+namespace TBTRACE_EXPORT tbtrace {
+
+/// What was recorded, as far as the file says.
+struct RecordedRun {
+  std::string input;  ///< how the caller names the trace; may be empty
+  TraceIdentity identity;
+  std::vector<DeviceProperties>
+      devices;                       ///< those with activities; all that are listed without any
+  std::vector<std::string> options;  ///< `record_shapes`, `profile_memory`, ... that were on
+  std::int64_t window_ns = 0;
+  std::uint64_t ranges = 0;
+  std::uint64_t device_activities = 0;
+};
+
+/// An operator with what it and no operator inside it spent; exact figures.
+struct OperatorShare {
+  std::string name;
+  std::uint64_t count = 0;
+  std::int64_t self_cpu_time_total_ns = 0;
+  std::int64_t self_device_time_total_ns = 0;
+};
+
+/// The most that a device had allocated, and the sources of the largest part of it.
+struct DevicePeak {
+  std::string device;  ///< `cpu`, `cuda:0`
+  std::int64_t peak_bytes = 0;
+  std::optional<std::int64_t> peak_reserved_bytes;
+  std::optional<std::int64_t> growth_per_step_bytes;
+  std::vector<MemoryHolder> alive;
+};
+
+struct TraceSummary {
+  RecordedRun run;
+  StepBreakdown steps;
+  std::vector<OperatorShare> operators;     ///< by device time, if there is any, else by CPU time
+  std::int64_t self_cpu_time_total_ns = 0;  ///< of all operators
+  std::int64_t self_device_time_total_ns = 0;
+  KernelSummary kernels;
+  std::vector<GpuUse> gpus;
+  std::vector<DevicePeak> memory;
+  std::vector<Finding> findings;
+  SourceReport source;
+};
+
+struct TraceSummaryOptions {
+  std::size_t operators = 5;  ///< how many of the largest
+  std::size_t kernels = 5;
+  std::size_t memory_holders = 3;
+  /// Number of threads, on which no result depends; 0: one per core.
+  int threads = 0;
+};
+
+/// The arguments that trace_summary() reads.
+inline constexpr ArgumentSet kSummaryArguments = {ArgumentGroup::autograd, ArgumentGroup::copies,
+                                                  ArgumentGroup::allocations};
+
+/// Takes O(n log n) time.
+TraceSummary trace_summary(const Trace& trace, const std::string& input = {},
+                           const TraceSummaryOptions& options = {});
+
+/// One or several traces as the first page for people: of several a line each, their findings, and
+/// the page of the one with the longest mean step. Empty without traces.
+std::string summary_text(const std::vector<TraceSummary>& summaries);
+
+/// The same as one JSON object, `tbtrace.summary/1`.
+std::string summary_json(const std::vector<TraceSummary>& summaries);
+
+}  // namespace tbtrace

@@ -1,0 +1,172 @@
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <numeric>
+#include <optional>
+#include <string_view>
+
+#include <tbtrace/analysis_report.h>
+#include <tbtrace/writers.h>
+
+#include "analyses/report_totals.h"
+#include "analyses/source_report.h"
+#include "api/json_members.h"
+#include "base/bounded_sum.h"
+#include "report/table_columns.h"
+#include "wire/json_emitter.h"
+#include "writers/cell_json.h"
+#include "writers/report_table.h"
+
+namespace tbtrace {
+namespace {
+
+/// A cell's place in a sorted column.
+struct SortKey {
+  bool has_value = false;
+  bool is_number = false;
+  long double number = 0;  // holds any 64-bit integer
+  std::string text;
+};
+
+SortKey sort_key(const Cell& cell) {
+  SortKey key;
+  if (std::holds_alternative<std::monostate>(cell)) return key;
+  key.has_value = true;
+  key.is_number = true;
+  if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
+    key.number = static_cast<long double>(*whole);
+  } else if (const auto* count = std::get_if<std::uint64_t>(&cell)) {
+    key.number = static_cast<long double>(*count);
+  } else if (const auto* real = std::get_if<double>(&cell)) {
+    key.number = static_cast<long double>(*real);
+  } else if (const auto* flag = std::get_if<bool>(&cell)) {
+    key.number = *flag ? 1 : 0;
+  } else {
+    key.is_number = false;
+    if (const auto* text = std::get_if<std::string>(&cell)) key.text = *text;
+    if (const auto* json = std::get_if<Json>(&cell)) key.text = json->text;
+  }
+  return key;
+}
+
+bool comes_before(const SortKey& one, const SortKey& two) {
+  if (one.has_value != two.has_value) return one.has_value;
+  if (one.is_number != two.is_number) return one.is_number;
+  return one.is_number ? one.number > two.number : one.text < two.text;
+}
+
+Result<std::vector<std::size_t>> row_order(const Table& table, const std::string& sort_by) {
+  std::vector<std::size_t> order(table.rows.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (sort_by.empty()) return order;
+  const std::optional<std::size_t> column = report::column_named(table, sort_by);
+  if (!column) {
+    std::string known;
+    for (const std::string& name : table.columns) known += (known.empty() ? "" : ", ") + name;
+    return Status(StatusCode::invalid_argument,
+                  "unknown column '" + sort_by + "' to sort by; use one of " + known);
+  }
+  std::vector<SortKey> keys;
+  keys.reserve(table.rows.size());
+  for (const std::vector<Cell>& row : table.rows) keys.push_back(sort_key(row[*column]));
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t one, std::size_t two) {
+    return comes_before(keys[one], keys[two]);
+  });
+  return order;
+}
+
+std::string totals_json(const AnalysisReport& report) {
+  std::string text;
+  wire::JsonEmitter json(text);
+  json.begin_object();
+  for (const auto& [name, cell] : report.totals) {
+    json.key(name);
+    writers::emit_cell(json, cell);
+  }
+  json.end_object();
+  return text;
+}
+
+/// The sum of two numbers; no value if one is missing or none.
+Cell sum_of(const Cell& one, const Cell& two) {
+  if (const auto* a = std::get_if<std::int64_t>(&one)) {
+    const auto* b = std::get_if<std::int64_t>(&two);
+    return b != nullptr ? Cell(bounded_sum(*a, *b)) : Cell();
+  }
+  if (const auto* a = std::get_if<std::uint64_t>(&one)) {
+    const auto* b = std::get_if<std::uint64_t>(&two);
+    return b != nullptr ? Cell(*a + *b) : Cell();
+  }
+  return {};
+}
+
+void add_totals(AnalysisReport::Totals& sums, const AnalysisReport::Totals& more) {
+  for (auto& sum : sums) {
+    const Cell* const same = analyses::total_named(more, sum.first);
+    sum.second = same != nullptr ? sum_of(sum.second, *same) : Cell();
+  }
+}
+
+std::string text_for_people(const AnalysisReport& report, const Table& rows) {
+  writers::TotalsLine line = {.label = report.totals_label, .cells = {}};
+  AnalysisReport::Totals others;
+  for (const auto& total : report.totals) {
+    (report::column_named(report.table, total.first) ? line.cells : others).push_back(total);
+  }
+  // The totals of a single row would say the same again.
+  const bool has_totals = report.table.rows.size() > 1;
+  const std::size_t hidden = report.table.rows.size() - rows.rows.size();
+  std::string text = writers::report_table(rows, report.shown, hidden,
+                                           has_totals && !line.cells.empty() ? &line : nullptr);
+  if (has_totals && !others.empty()) text += "\n" + writers::report_totals(others);
+  return text;
+}
+
+std::string text_of(const AnalysisReport& report, const Table& rows, TableFormat format) {
+  switch (format) {
+    case TableFormat::csv:
+      return table_csv(rows);
+    case TableFormat::markdown:
+      return table_markdown(rows);
+    case TableFormat::json:
+      return table_json(report.schema, rows,
+                        {{"totals", totals_json(report)},
+                         {"issues", api::issues_json(report.source)},
+                         {"links", api::links_json(report.source)}});
+    case TableFormat::text:
+      break;
+  }
+  return text_for_people(report, rows);
+}
+
+}  // namespace
+
+AnalysisReport join_reports(std::vector<AnalysisReport> reports) {
+  if (reports.empty()) return {};
+  AnalysisReport all = std::move(reports.front());
+  if (reports.size() == 1) return all;
+  for (auto other = std::next(reports.begin()); other != reports.end(); ++other) {
+    std::ranges::move(other->table.rows, std::back_inserter(all.table.rows));
+    analyses::add_source(all.source, other->source);
+    add_totals(all.totals, other->totals);
+  }
+  if (all.joined_totals != nullptr) all.totals = all.joined_totals(all.totals, all.table);
+  return all;
+}
+
+Result<std::string> report_text(const AnalysisReport& report, const ReportOptions& options) {
+  const bool is_whole =
+      options.row_limit < 0 || std::cmp_less_equal(report.table.rows.size(), options.row_limit);
+  if (is_whole && options.sort_by.empty()) return text_of(report, report.table, options.format);
+  const Result<std::vector<std::size_t>> order = row_order(report.table, options.sort_by);
+  if (!order.ok()) return order.status();
+  Table rows;
+  rows.columns = report.table.columns;
+  for (const std::size_t row : *order) {
+    if (options.row_limit >= 0 && std::cmp_equal(rows.rows.size(), options.row_limit)) break;
+    rows.rows.push_back(report.table.rows[row]);
+  }
+  return text_of(report, rows, options.format);
+}
+
+}  // namespace tbtrace

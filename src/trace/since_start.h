@@ -1,0 +1,17 @@
+// Times as tables show them. Any thread.
+#pragma once
+
+#include <cstdint>
+
+#include <tbtrace/trace.h>
+
+#include "base/bounded_sum.h"
+
+namespace tbtrace {
+
+/// From the start of the trace's window to a time of the trace, in ns.
+inline std::int64_t since_start(const Trace& trace, std::int64_t time_ns) {
+  return bounded(WideInteger{time_ns} - trace.window_start_ns());
+}
+
+}  // namespace tbtrace

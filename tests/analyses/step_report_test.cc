@@ -1,0 +1,177 @@
+// A step breakdown as a report, and that real recordings add up.
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tbtrace/step_breakdown.h>
+#include <tbtrace/writers.h>
+
+#include "fixtures/trace_rows.h"
+
+namespace tbtrace {
+namespace {
+
+using testing::ElementsAre;
+
+StepBreakdown two_steps() {
+  StepBreakdown breakdown;
+  breakdown.devices = {0};
+  breakdown.busy_ns = {30};
+  breakdown.memory_devices = {{DeviceType::cpu, -1}, {DeviceType::cuda, 2}, {DeviceType{77}, 0}};
+  StepTime step;
+  step.name = "ProfilerStep#4";
+  step.number = 4;
+  step.start_ns = 100;
+  step.end_ns = 200;
+  step.host_start_ns = 90;
+  step.host_end_ns = 195;
+  step.role_ns = {20, 0, 0, 0, 10, 0, 30, 40};
+  step.phase_ns = {50, 30, 10, 0};
+  step.launched = 2;
+  step.busy_ns = {20};
+  step.peak_memory_bytes = {std::nullopt, 4096, std::nullopt};
+  breakdown.steps.push_back(step);
+  step.name = "ProfilerStep#5";
+  step.number = 5;
+  step.start_ns = 200;
+  step.end_ns = 301;
+  step.role_ns = {10, 0, 0, 0, 10, 0, 30, 51};
+  step.launched = 1;
+  step.busy_ns = {10};
+  step.peak_memory_bytes = {std::nullopt, 512, 7};
+  breakdown.steps.push_back(step);
+  return breakdown;
+}
+
+/// A trace of rank 3.
+Trace trace_of_rank() {
+  TraceBuilder builder;
+  builder.set_metadata("distributedInfo", R"({"rank": 3, "world_size": 8})");
+  return fixtures::finished(builder);
+}
+
+TEST(StepReport, HasARowPerStepAndTheirMeans) {
+  const Trace trace = trace_of_rank();
+  const AnalysisReport report = *steps_report(trace, two_steps());
+  EXPECT_EQ(
+      table_csv(report.table),
+      "name,number,rank,start_ns,duration_ns,kernel_ns,memcpy_ns,memset_ns,communication_ns,"
+      "runtime_ns,data_loader_ns,cpu_op_ns,other_ns,host_duration_ns,forward_ns,backward_ns,"
+      "optimizer_ns,data_ns,"
+      "unphased_ns,gpu_utilization,peak_memory_bytes,launched,outlier\r\n"
+      "ProfilerStep#4,4,3,100,100,20,0,0,0,10,0,30,40,105,50,30,10,0,15,0.2,4096,2,false\r\n"
+      "ProfilerStep#5,5,3,200,101,10,0,0,0,10,0,30,51,105,50,30,10,0,15,0.09900990099009901,512,1,"
+      "false\r\n");
+  const std::map<std::string, Cell> totals(report.totals.begin(), report.totals.end());
+  EXPECT_EQ(std::get<double>(totals.at("duration_ns")), 100.5);
+  EXPECT_EQ(std::get<double>(totals.at("kernel_ns")), 15);
+  EXPECT_EQ(std::get<double>(totals.at("unphased_ns")), 15);
+  EXPECT_EQ(std::get<double>(totals.at("peak_memory_bytes")), 2304);
+  EXPECT_EQ(std::get<std::int64_t>(totals.at("duration_min_ns")), 100);
+  EXPECT_EQ(std::get<std::int64_t>(totals.at("duration_max_ns")), 101);
+  EXPECT_NEAR(std::get<double>(totals.at("duration_std_ns")), 0.7071, 0.0001);
+}
+
+TEST(StepReport, HasOnlyTheChosenSteps) {
+  const Trace trace = trace_of_rank();
+  const AnalysisReport report = *steps_report(trace, two_steps(), StepRange{5, 9});
+  ASSERT_EQ(report.table.rows.size(), 1U);
+  EXPECT_EQ(std::get<std::string>(report.table.rows[0][0]), "ProfilerStep#5");
+}
+
+TEST(StepReport, OfStepsThatDoNotExistFails) {
+  const Trace trace = trace_of_rank();
+  const Result<AnalysisReport> report = steps_report(trace, two_steps(), StepRange{7, 7});
+  ASSERT_FALSE(report.ok());
+  EXPECT_EQ(report.status().message(), "cannot select step 7: the trace has steps 4 to 5");
+}
+
+TEST(StepReport, AStepMuchLongerThanTheOthersIsAnOutlier) {
+  StepBreakdown breakdown;
+  for (const std::int64_t duration : {1000, 1010, 990, 1090, 1500}) {
+    StepTime step;
+    step.end_ns = duration;
+    breakdown.steps.push_back(step);
+  }
+  const Trace trace = trace_of_rank();
+  const AnalysisReport report = *steps_report(trace, breakdown);
+  std::vector<bool> outliers;
+  for (const std::vector<Cell>& row : report.table.rows) {
+    outliers.push_back(std::get<bool>(row.back()));
+  }
+  EXPECT_THAT(outliers, ElementsAre(false, false, false, false, true));
+}
+
+TEST(StepReport, NoneOfAFewStepsIsAnOutlier) {
+  StepBreakdown breakdown;
+  for (const std::int64_t duration : {1000, 2000}) {
+    StepTime step;
+    step.end_ns = duration;
+    breakdown.steps.push_back(step);
+  }
+  const Trace trace = trace_of_rank();
+  const AnalysisReport report = *steps_report(trace, breakdown);
+  for (const std::vector<Cell>& row : report.table.rows) EXPECT_FALSE(std::get<bool>(row.back()));
+}
+
+TEST(StepReport, HasNoRowsWithoutSteps) {
+  const Trace trace = trace_of_rank();
+  const AnalysisReport report = *steps_report(trace, StepBreakdown());
+  EXPECT_TRUE(report.table.rows.empty());
+  EXPECT_EQ(std::get<std::uint64_t>(report.totals.front().second), 0U);
+}
+
+TEST(StepReport, NamesAllRolesAndPhases) {
+  std::vector<std::string> names;
+  for (std::size_t role = 0; role < kStepRoles; ++role) {
+    names.emplace_back(step_role_name(static_cast<StepRole>(role)));
+  }
+  EXPECT_THAT(names, ElementsAre("kernel", "memcpy", "memset", "communication", "runtime",
+                                 "data_loader", "cpu_op", "other"));
+  names.clear();
+  for (std::size_t phase = 0; phase < kStepPhases; ++phase) {
+    names.emplace_back(step_phase_name(static_cast<StepPhase>(phase)));
+  }
+  EXPECT_THAT(names, ElementsAre("forward", "backward", "optimizer", "data"));
+}
+
+TEST(StepBreakdown, AddsUpOnRecordings) {
+  namespace fs = std::filesystem;
+  const fs::path data = TBTRACE_TEST_DATA;
+  std::size_t steps = 0;
+  for (const fs::path& folder : {data, data / "../../examples/traces"}) {
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      const std::string name = entry.path().filename().string();
+      if (!name.ends_with(".json") && !name.ends_with(".json.gz")) continue;
+      SCOPED_TRACE(name);
+      const Result<Trace> trace = read_trace(entry.path().string());
+      if (!trace.ok()) continue;  // not a trace
+      for (const StepTime& step : step_breakdown(*trace).steps) {
+        std::int64_t sum = 0;
+        for (const std::int64_t part : step.role_ns) sum += part;
+        EXPECT_EQ(sum, step.duration_ns());
+        EXPECT_GE(step.unphased_ns(), 0);
+        ++steps;
+      }
+    }
+  }
+  EXPECT_GT(steps, 8u);
+}
+
+TEST(StepBreakdown, KnowsTheMemoryOfAnExample) {
+  const Result<Trace> trace =
+      read_trace(TBTRACE_TEST_DATA "/../../examples/traces/encoder_memory.json.gz");
+  ASSERT_TRUE(trace.ok());
+  const StepBreakdown breakdown = step_breakdown(*trace);
+  ASSERT_THAT(breakdown.memory_devices, ElementsAre(StepMemoryDevice{DeviceType::cpu, -1}));
+  ASSERT_FALSE(breakdown.steps.empty());
+  for (const StepTime& step : breakdown.steps) EXPECT_GT(step.peak_memory_bytes[0], 0);
+}
+
+}  // namespace
+}  // namespace tbtrace

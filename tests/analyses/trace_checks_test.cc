@@ -1,0 +1,481 @@
+// Each check has a trace that it finds something in, and one just below its threshold.
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tbtrace/trace_checks.h>
+
+#include "fixtures/read_text.h"
+#include "fixtures/trace_rows.h"
+
+namespace tbtrace {
+namespace {
+
+using fixtures::add;
+using fixtures::finished;
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+const CheckFinding* finding(const std::vector<CheckFinding>& findings, std::string_view id) {
+  const auto found = std::find_if(findings.begin(), findings.end(),
+                                  [&](const CheckFinding& row) { return row.id == id; });
+  return found == findings.end() ? nullptr : &*found;
+}
+
+/// `warning 3 example`, or nothing.
+std::string described(const Trace& trace, std::string_view id) {
+  const std::vector<CheckFinding> findings = trace_checks(trace);
+  const CheckFinding* const found = finding(findings, id);
+  if (found == nullptr) return "";
+  EXPECT_FALSE(found->cause.empty());
+  EXPECT_FALSE(found->remedy.empty());
+  return std::string(check_severity_name(found->severity)) + " " + std::to_string(found->count) +
+         " " + found->example;
+}
+
+/// Launches and their kernels.
+class Launches {
+ public:
+  Launches() { add(builder, {.name = "aten::mm", .start = 1, .duration = 1'000'000'000}); }
+
+  void launch(int count, std::string_view name = "cudaLaunchKernel") {
+    for (; count > 0; --count) {
+      add(builder, {.category = "cuda_runtime",
+                    .name = name,
+                    .start = time += 10'001,
+                    .duration = 5,
+                    .correlation = ++correlation});
+    }
+  }
+  void kernel(std::int64_t of, std::int64_t delay = 20, std::int64_t duration = 7) {
+    add(builder, {.category = "kernel",
+                  .name = "gemm",
+                  .start = 10'001 * of + delay,
+                  .duration = duration,
+                  .thread = 7,
+                  .process = 0,
+                  .correlation = of});
+  }
+  void kernels(std::int64_t first, std::int64_t last) {
+    for (; first <= last; ++first) kernel(first);
+  }
+
+  Trace trace() { return finished(builder); }
+
+  TraceBuilder builder;
+  std::int64_t time = 0;
+  std::int64_t correlation = 0;
+};
+
+TEST(TraceChecks, ASoundTraceHasNoFindings) {
+  Launches made;
+  made.launch(100);
+  made.kernels(1, 100);
+  EXPECT_TRUE(trace_checks(made.trace()).empty());
+}
+
+TEST(TraceChecks, LaunchesWithoutKernels) {
+  Launches above;
+  above.launch(100);
+  above.kernels(1, 98);
+  EXPECT_EQ(described(above.trace(), "launches_without_kernels"), "warning 2 cudaLaunchKernel");
+  Launches below;
+  below.launch(100);
+  below.kernels(1, 99);
+  EXPECT_EQ(described(below.trace(), "launches_without_kernels"), "info 1 cudaLaunchKernel");
+  Launches all;
+  all.launch(2);
+  EXPECT_EQ(described(all.trace(), "launches_without_kernels"), "error 2 cudaLaunchKernel");
+  Launches captured;  // in a graph, which is then launched
+  captured.launch(50);
+  captured.launch(1, "cudaGraphLaunch");
+  captured.kernels(51, 51);
+  EXPECT_EQ(described(captured.trace(), "launches_without_kernels"), "info 50 cudaLaunchKernel");
+  Launches lost;
+  lost.launch(2, "cudaGraphLaunch");
+  EXPECT_EQ(described(lost.trace(), "launches_without_kernels"), "error 2 cudaGraphLaunch");
+  Launches no_launch;
+  no_launch.launch(2, "cudaLaunchHostFunc");
+  no_launch.launch(2, "cudaEventRecord");
+  EXPECT_EQ(described(no_launch.trace(), "launches_without_kernels"), "");
+}
+
+TEST(TraceChecks, KernelsWithoutLaunch) {
+  Launches above;
+  above.launch(94);
+  above.kernels(1, 100);
+  const Trace many = above.trace();
+  EXPECT_EQ(described(many, "kernels_without_launch"), "warning 6 gemm");
+  EXPECT_EQ(described(many, "unlinked_device_time"), "warning 6 gemm");
+  Launches below;
+  below.launch(95);
+  below.kernels(1, 100);
+  const Trace few = below.trace();
+  EXPECT_EQ(described(few, "kernels_without_launch"), "info 5 gemm");
+  EXPECT_EQ(described(few, "unlinked_device_time"), "info 5 gemm");
+}
+
+TEST(TraceChecks, UnlinkedDeviceTimeIsAShareOfTime) {
+  Launches one_long;
+  one_long.launch(99);
+  one_long.kernels(1, 99);
+  one_long.kernel(100, 20, 1000);
+  const Trace trace = one_long.trace();
+  EXPECT_EQ(described(trace, "unlinked_device_time"), "warning 1 gemm");
+  EXPECT_EQ(described(trace, "kernels_without_launch"), "info 1 gemm");
+}
+
+TEST(TraceChecks, WorkBeforeItsLaunch) {
+  Launches above;
+  above.launch(100);
+  above.kernels(1, 98);
+  above.kernel(99, -1001);
+  above.kernel(100, -1001);
+  EXPECT_EQ(described(above.trace(), "work_before_launch"), "warning 2 gemm");
+  Launches few;
+  few.launch(100);
+  few.kernels(1, 99);
+  few.kernel(100, -1001);
+  EXPECT_EQ(described(few.trace(), "work_before_launch"), "info 1 gemm");
+  Launches little;
+  little.launch(1);
+  little.kernel(1, -1000);
+  EXPECT_EQ(described(little.trace(), "work_before_launch"), "") << "the clock's step";
+}
+
+TEST(TraceChecks, RepeatedCorrelations) {
+  Launches twice;
+  twice.launch(2);
+  --twice.correlation;
+  twice.launch(1);
+  twice.kernels(1, 2);
+  EXPECT_EQ(described(twice.trace(), "repeated_correlations"), "warning 1 cudaLaunchKernel");
+  TraceBuilder builder;
+  for (const std::int64_t process : {1, 2}) {
+    add(builder, {.category = "cuda_runtime",
+                  .name = "cudaLaunchKernel",
+                  .start = 5,
+                  .duration = 1,
+                  .process = process,
+                  .correlation = 4});
+  }
+  EXPECT_EQ(described(finished(builder), "repeated_correlations"), "") << "of two processes";
+}
+
+TEST(TraceChecks, RepeatedExternalIds) {
+  const auto with = [](int repeated) {
+    TraceBuilder builder;
+    for (int op = 0; op < 100; ++op) {
+      add(builder, {.name = "aten::mm",
+                    .start = op,
+                    .duration = 1,
+                    .external_id = op < repeated ? 100 : op + 1});
+    }
+    return finished(builder);
+  };
+  EXPECT_EQ(described(with(2), "repeated_external_ids"), "warning 2 aten::mm");
+  EXPECT_EQ(described(with(1), "repeated_external_ids"), "info 1 aten::mm");
+}
+
+TEST(TraceChecks, InvalidExternalIds) {
+  const auto with = [](std::int64_t shift) {
+    TraceBuilder builder;
+    for (std::int64_t id = 1; id < 20; ++id) {
+      add(builder, {.name = "aten::mm", .start = 10 * id, .duration = 5, .external_id = id + 500});
+      add(builder, {.category = "cuda_runtime",
+                    .name = "cudaLaunchKernel",
+                    .start = 10 * id + 1,
+                    .duration = 1,
+                    .external_id = id + shift,
+                    .correlation = id});
+      add(builder, {.category = "kernel",
+                    .name = "gemm",
+                    .start = 10 * id + 2,
+                    .duration = 1,
+                    .thread = 7,
+                    .process = 0,
+                    .external_id = id + shift,
+                    .correlation = id});
+    }
+    return finished(builder);
+  };
+  EXPECT_EQ(described(with(0), "invalid_external_ids"), "info 19 cudaLaunchKernel");
+  EXPECT_EQ(described(with(500), "invalid_external_ids"), "");
+}
+
+TEST(TraceChecks, ZeroDurations) {
+  Launches above;
+  above.launch(100);
+  above.kernels(1, 98);
+  above.kernel(99, 20, 0);
+  above.kernel(100, 20, 0);
+  EXPECT_EQ(described(above.trace(), "zero_durations"), "warning 2 gemm");
+  Launches below;
+  below.launch(100);
+  below.kernels(1, 99);
+  below.kernel(100, 20, 0);
+  EXPECT_EQ(described(below.trace(), "zero_durations"), "info 1 gemm");
+  TraceBuilder whole;
+  add(whole, {.category = "kernel", .name = "gemm", .start = 3000, .duration = 0});
+  EXPECT_EQ(described(finished(whole), "zero_durations"), "info 1 gemm")
+      << "times in whole microseconds";
+}
+
+TEST(TraceChecks, ClockJumps) {
+  const auto with = [](std::int64_t gap) {
+    TraceBuilder builder;
+    add(builder, {.name = "aten::mm", .start = 5, .duration = 10});
+    add(builder, {.name = "aten::t", .start = 6, .duration = 1});
+    add(builder, {.name = "aten::add", .start = 15 + gap, .duration = 10});
+    add(builder, {.category = "Trace", .name = "window", .start = 0, .duration = 2 * gap});
+    return finished(builder);
+  };
+  EXPECT_EQ(described(with(600 * kSecond), "clock_jumps"), "warning 1 aten::add");
+  EXPECT_EQ(described(with(600 * kSecond - 1), "clock_jumps"), "");
+}
+
+TEST(TraceChecks, TimesOfZero) {
+  const auto with = [](std::int64_t next) {
+    TraceBuilder builder;
+    add(builder, {.name = "aten::mm", .start = 0, .duration = 0});
+    add(builder, {.name = "aten::t", .start = 0, .duration = 0});
+    add(builder, {.name = "aten::add", .start = next, .duration = 10});
+    return finished(builder);
+  };
+  EXPECT_EQ(described(with(kSecond), "times_of_zero"), "warning 2 aten::mm");
+  EXPECT_EQ(described(with(kSecond - 1), "times_of_zero"), "");
+}
+
+/// Steps with these numbers; a kernel is launched in those that are in `launching`.
+Trace with_steps(const std::vector<std::int64_t>& numbers,
+                 const std::vector<std::int64_t>& launching = {}) {
+  TraceBuilder builder;
+  std::int64_t at = 100;
+  for (const std::int64_t number : numbers) {
+    add(builder, {.category = "user_annotation",
+                  .name = "ProfilerStep#" + std::to_string(number),
+                  .start = at,
+                  .duration = 90});
+    if (std::find(launching.begin(), launching.end(), number) != launching.end()) {
+      add(builder, {.category = "cuda_runtime",
+                    .name = "cudaLaunchKernel",
+                    .start = at + 1,
+                    .duration = 1,
+                    .correlation = at});
+      add(builder, {.category = "kernel",
+                    .name = "gemm",
+                    .start = at + 3,
+                    .duration = 1,
+                    .thread = 7,
+                    .process = 0,
+                    .correlation = at});
+    }
+    at += 100;
+  }
+  return finished(builder);
+}
+
+TEST(TraceChecks, MissingSteps) {
+  EXPECT_EQ(described(with_steps({2, 3, 4}), "missing_steps"), "");
+  EXPECT_EQ(described(with_steps({2, 3, 7, 9}), "missing_steps"), "info 4 ProfilerStep#4")
+      << "nothing was recorded between two steps";
+  EXPECT_EQ(described(with_steps({INT64_MIN, INT64_MAX}), "missing_steps").substr(0, 24),
+            "info 9223372036854775807");
+}
+
+TEST(TraceChecks, MissingStepsWhileThereAreOthersRanges) {
+  const auto with_range = [](std::int64_t start, std::int64_t process) {
+    TraceBuilder builder;
+    for (const auto& [name, at] : {std::pair("ProfilerStep#2", 100), {"ProfilerStep#4", 300}}) {
+      add(builder, {.category = "user_annotation", .name = name, .start = at, .duration = 90});
+    }
+    add(builder, {.name = "aten::mm", .start = start, .duration = 5, .process = process});
+    return described(finished(builder), "missing_steps");
+  };
+  const std::string missing = "warning 1 ProfilerStep#3";
+  const std::string paused = "info 1 ProfilerStep#3";
+  EXPECT_EQ(with_range(189, 1), paused) << "in the step before";
+  EXPECT_EQ(with_range(190, 1), missing);
+  EXPECT_EQ(with_range(299, 1), missing);
+  EXPECT_EQ(with_range(300, 1), paused) << "in the step after";
+  EXPECT_EQ(with_range(250, 2), paused) << "of another process";
+}
+
+TEST(TraceChecks, StepsWithoutDeviceWork) {
+  EXPECT_EQ(described(with_steps({1, 2, 3}, {1, 3}), "steps_without_device_work"),
+            "warning 1 ProfilerStep#2");
+  EXPECT_EQ(described(with_steps({1, 2, 3}, {1, 2}), "steps_without_device_work"),
+            "info 1 ProfilerStep#3")
+      << "a step that the end of the recording cut";
+  EXPECT_EQ(described(with_steps({1, 2, 3}), "steps_without_device_work"), "");
+}
+
+TEST(TraceChecks, NoEvents) {
+  TraceBuilder builder;
+  EXPECT_EQ(described(finished(builder), "no_events"), "error 1 ");
+  EXPECT_EQ(described(with_steps({1}), "no_events"), "");
+}
+
+TEST(TraceChecks, EventLimit) {
+  const auto with = [](int events) {
+    TraceBuilder builder;
+    for (int event = 0; event < events; ++event) {
+      EventRow row;
+      row.start_ns = event;
+      row.name = builder.intern("op");
+      row.track = fixtures::track(builder, 1, 1);
+      row.category = builder.category(builder.intern("cpu_op"));
+      builder.add_event(row);
+    }
+    return finished(builder);
+  };
+  EXPECT_EQ(described(with(1'000'000), "event_limit"), "warning 1 op");
+  EXPECT_EQ(described(with(999'999), "event_limit"), "");
+}
+
+Trace with_member(std::string_view key, std::string_view json) {
+  TraceBuilder builder;
+  add(builder, {.name = "aten::mm", .start = 1, .duration = 2});
+  builder.set_metadata(key, json);
+  return finished(builder);
+}
+
+TEST(TraceChecks, CountsOfTheRecording) {
+  EXPECT_EQ(described(with_member("tbtrace_dropped_windows", "3"), "dropped_windows"),
+            "warning 3 tbtrace_dropped_windows");
+  EXPECT_EQ(described(with_member("tbtrace_dropped_windows", "0"), "dropped_windows"), "");
+  EXPECT_EQ(described(with_member("tbtrace_lost_records", "\"4\""), "lost_records"),
+            "error 4 tbtrace_lost_records");
+  EXPECT_EQ(described(with_member("tbtrace_lost_records", "\"0\""), "lost_records"), "");
+  EXPECT_EQ(described(with_member("tbtrace_lost_device_records", "5"), "lost_device_records"),
+            "error 5 tbtrace_lost_device_records");
+  EXPECT_EQ(described(with_member("tbtrace_lost_device_records", "0"), "lost_device_records"), "");
+  EXPECT_EQ(
+      described(with_member("tbtrace_device_tracing", "\"no driver\""), "device_tracing_failed"),
+      "warning 1 no driver");
+  EXPECT_EQ(described(with_member("tbtrace_device_tracing", "\"\""), "device_tracing_failed"), "");
+}
+
+TEST(TraceChecks, WhatKinetoLogged) {
+  EXPECT_EQ(described(with_member("WARNING", R"(["W: Dropped 12 activity records"])"),
+                      "lost_device_records"),
+            "error 12 Dropped activity records");
+  EXPECT_EQ(described(with_member("WARNING", R"(["W: Dropped 0 activity records"])"),
+                      "lost_device_records"),
+            "");
+  const auto counts = [](std::string_view range, std::string_view stopped) {
+    return with_member("INFO", "[\"Record counts: Out-of-range = " + std::string(range) +
+                                   ", CUPTI stopped early? = " + std::string(stopped) + "\"]");
+  };
+  EXPECT_EQ(described(counts("1", "1"), "out_of_range_records"), "info 1 Out-of-range");
+  EXPECT_EQ(described(counts("2", "1"), "out_of_range_records"), "warning 2 Out-of-range")
+      << "more than the trace has events";
+  EXPECT_EQ(described(counts("0", "1"), "stopped_early"), "error 1 CUPTI stopped early");
+  EXPECT_EQ(described(counts("0", "0"), "stopped_early"), "");
+  EXPECT_EQ(described(counts("0", "0"), "out_of_range_records"), "");
+  EXPECT_EQ(described(with_member("ERROR", R"(["a \"b", "c"])"), "profiler_errors"),
+            R"(info 2 a \"b)");
+  EXPECT_EQ(described(with_member("ERROR", "[]"), "profiler_errors"), "");
+}
+
+TEST(TraceChecks, ProblemsOfTheReaderAreFindings) {
+  const std::vector<CheckFinding> findings = trace_checks(fixtures::read(
+      R"({"traceEvents": [{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 2})"));
+  const CheckFinding* const found = finding(findings, "input_truncated");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->severity, CheckSeverity::error);
+  EXPECT_TRUE(found->example_offset.has_value());
+  EXPECT_EQ(found->cause, "the file ends too early; everything before the cut was read");
+  EXPECT_EQ(found->remedy, "record it or copy it again");
+}
+
+TEST(TraceChecks, AlarmsComeFirst) {
+  Launches made;
+  made.launch(100);
+  made.kernels(1, 99);
+  made.builder.set_metadata("tbtrace_lost_records", "1");
+  const std::vector<CheckFinding> findings = trace_checks(made.trace());
+  ASSERT_EQ(findings.size(), 2u);
+  EXPECT_EQ(findings[0].id, "lost_records");
+  EXPECT_EQ(findings[1].severity, CheckSeverity::info);
+}
+
+TEST(TraceChecks, AReportHasARowPerFindingAndCountsSeverities) {
+  Launches made;
+  made.launch(100);
+  made.kernels(1, 99);
+  made.builder.set_metadata("tbtrace_lost_records", "1");
+  const Trace trace = made.trace();
+  const std::vector<CheckedInput> inputs = {checked_input("a.json", trace)};
+  const AnalysisReport report = check_report(inputs);
+  EXPECT_EQ(report.table.rows.size(), 2u);
+  EXPECT_EQ(std::get<std::string>(report.table.rows[0][0]), "a.json");
+  EXPECT_EQ(std::get<std::uint64_t>(report.totals[0].second), 1u) << report.totals[0].first;
+  EXPECT_EQ(std::get<std::uint64_t>(report.totals[2].second), 1u) << report.totals[2].first;
+  EXPECT_EQ(report.source.links.launch_by_correlation, 99u);
+  EXPECT_TRUE(has_error_or_warning(inputs));
+  EXPECT_FALSE(has_error_or_warning(std::vector<CheckedInput>{{"b.json", {{.id = "x"}}}}))
+      << "info only";
+}
+
+TEST(JobChecks, WindowsAreComparedInUnixTime) {
+  TraceBuilder builder;
+  add(builder, {.name = "aten::mm", .start = 5, .duration = 10});
+  builder.set_metadata("baseTimeNanoseconds", "1000");
+  const CheckedTrace checked = checked_trace("a.json", finished(builder));
+  EXPECT_EQ(checked.input, "a.json");
+  EXPECT_EQ(checked.start_ns, 1005);
+  EXPECT_EQ(checked.end_ns, 1015);
+}
+
+CheckedTrace of_rank(std::int64_t rank, std::int64_t start, std::string host = "a",
+                     std::int64_t world_size = 3) {
+  return {
+      .input = "rank" + std::to_string(rank),
+      .identity = {.rank = rank, .world_size = world_size, .host = std::move(host), .process = "7"},
+      .start_ns = start,
+      .end_ns = start + 10};
+}
+
+std::vector<std::string> of_job(const std::vector<CheckedTrace>& traces) {
+  std::vector<std::string> rows;
+  for (const CheckFinding& found : job_checks(traces)) {
+    rows.push_back(found.id + " " + std::to_string(found.count) + " " + found.example);
+  }
+  return rows;
+}
+
+using Rows = std::vector<std::string>;
+
+TEST(JobChecks, Ranks) {
+  EXPECT_EQ(of_job({of_rank(0, 1), of_rank(1, 1), of_rank(2, 1)}), Rows{});
+  EXPECT_EQ(of_job({of_rank(0, 1), of_rank(2, 1)}), Rows{"missing_ranks 1 rank 1"});
+  EXPECT_EQ(of_job({of_rank(0, 1), of_rank(1, 1)}), Rows{"missing_ranks 1 rank 2"});
+  EXPECT_EQ(of_job({of_rank(1, 1)}), Rows{}) << "one trace says nothing about the others";
+}
+
+TEST(JobChecks, ARankTwice) {
+  const std::vector<CheckedTrace> others = {of_rank(1, 1), of_rank(2, 1), of_rank(0, 1)};
+  const auto with = [&](CheckedTrace more) {
+    std::vector<CheckedTrace> traces = others;
+    traces.push_back(std::move(more));
+    return of_job(traces);
+  };
+  EXPECT_EQ(with(of_rank(0, 10)), Rows{"repeated_ranks 1 rank 0: rank0"});
+  EXPECT_EQ(with(of_rank(0, 11)), Rows{}) << "the next window of the same process";
+  EXPECT_EQ(with(of_rank(0, 11, "b")), Rows{"repeated_ranks 1 rank 0: rank0"});
+}
+
+TEST(JobChecks, DifferentWorldSizes) {
+  EXPECT_EQ(of_job({of_rank(0, 1, "a", 2), of_rank(1, 1, "a", 4)}),
+            Rows{"different_world_sizes 2 2 and 4"});
+}
+
+}  // namespace
+}  // namespace tbtrace

@@ -1,0 +1,126 @@
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <simdjson.h>
+
+#include <tbtrace/analysis_report.h>
+
+namespace tbtrace {
+namespace {
+
+using testing::HasSubstr;
+
+AnalysisReport report() {
+  AnalysisReport report;
+  report.schema = "tbtrace.test/1";
+  report.table.columns = {"name", "total_ns", "count", "share"};
+  report.table.rows = {{std::string("b"), std::int64_t{5}, std::uint64_t{1}, 0.25},
+                       {std::string("a"), std::int64_t{7'000}, {}, 0.75},
+                       {std::string("c"), INT64_MAX, std::uint64_t{2}, {}}};
+  report.shown = {"name", "total_ns", "count", "share"};
+  report.totals = {{"total_ns", std::int64_t{7'005}}, {"rows", std::int64_t{2}}};
+  report.totals_label = "sum";
+  report.source.issues["input_truncated"] = 2;
+  return report;
+}
+
+std::string text(const AnalysisReport& report, const ReportOptions& options = {}) {
+  const Result<std::string> text = report_text(report, options);
+  return text.ok() ? *text : text.status().message();
+}
+
+TEST(AnalysisReport, TextHasUnitsAndTotals) {
+  AnalysisReport two = report();
+  two.table.rows.pop_back();
+  EXPECT_EQ(text(two),
+            "name     total  count   share\n"
+            "----  --------  -----  ------\n"
+            "b         5 ns      1  25.0 %\n"
+            "a     7.000 us      -  75.0 %\n"
+            "sum   7.005 us\n"
+            "\n"
+            "rows  2\n");
+}
+
+TEST(AnalysisReport, CutRowsAreCounted) {
+  EXPECT_THAT(text(report(), {.row_limit = 1}), HasSubstr("\n... and 2 more rows\n"));
+}
+
+TEST(AnalysisReport, SortsByAnyColumnWithMissingValuesLast) {
+  const std::string by_count = text(report(), {.format = TableFormat::csv, .sort_by = "count"});
+  EXPECT_EQ(by_count,
+            "name,total_ns,count,share\r\n"
+            "c,9223372036854775807,2,\r\n"
+            "b,5,1,0.25\r\n"
+            "a,7000,,0.75\r\n");
+  EXPECT_THAT(text(report(), {.format = TableFormat::csv, .sort_by = "name"}),
+              HasSubstr("share\r\na,7000,,0.75\r\nb,"));
+}
+
+TEST(AnalysisReport, UnknownSortColumnNamesTheKnownOnes) {
+  const Result<std::string> wrong = report_text(report(), {.sort_by = "size"});
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_EQ(wrong.status().code(), StatusCode::invalid_argument);
+  EXPECT_EQ(wrong.status().message(),
+            "unknown column 'size' to sort by; use one of name, total_ns, count, share");
+}
+
+TEST(AnalysisReport, JsonHasSchemaRowsTotalsAndIssues) {
+  simdjson::dom::parser parser;
+  const simdjson::padded_string json(text(report(), {.format = TableFormat::json}));
+  const simdjson::dom::element document = parser.parse(json);
+  EXPECT_EQ(std::string_view(document["schema"]), "tbtrace.test/1");
+  EXPECT_EQ(simdjson::dom::array(document["rows"]).size(), 3U);
+  EXPECT_EQ(std::int64_t(document["rows"].at(2)["total_ns"]), INT64_MAX);
+  EXPECT_TRUE(document["rows"].at(1)["count"].is_null());
+  EXPECT_EQ(std::int64_t(document["totals"]["total_ns"]), 7'005);
+  EXPECT_EQ(std::int64_t(document["issues"]["input_truncated"]), 2);
+}
+
+TEST(AnalysisReport, JoinedReportsHaveAllRowsAndSums) {
+  std::vector<AnalysisReport> reports = {report(), report(), report()};
+  reports[1].totals = {{"rows", std::int64_t{INT64_MAX}}, {"total_ns", std::int64_t{5}}};
+  const AnalysisReport sum = join_reports(std::move(reports));
+  EXPECT_EQ(sum.table.rows.size(), 9U);
+  EXPECT_EQ(sum.source.issues.at("input_truncated"), 6U);
+  ASSERT_EQ(sum.totals.size(), 2U);
+  EXPECT_EQ(sum.totals[0].first, "total_ns");
+  EXPECT_EQ(sum.totals[0].second, Cell(std::int64_t{14'015}));
+  EXPECT_EQ(sum.totals[1].second, Cell(std::int64_t{INT64_MAX}));
+  EXPECT_TRUE(join_reports({}).table.rows.empty());
+}
+
+TEST(AnalysisReport, TotalsThatAReportLacksHaveNoSum) {
+  std::vector<AnalysisReport> reports = {report(), report()};
+  reports[0].totals = {{"a", std::int64_t{1}}, {"b", std::uint64_t{2}}, {"c", 0.5}};
+  reports[1].totals = {{"b", Cell()}, {"c", 0.5}};
+  for (const auto& [name, sum] : join_reports(std::move(reports)).totals) {
+    EXPECT_EQ(sum, Cell()) << name;
+  }
+}
+
+TEST(AnalysisReport, ARuleOfItsOwnSeesAllRows) {
+  std::vector<AnalysisReport> reports = {report(), report(), report()};
+  for (AnalysisReport& one : reports) {
+    one.joined_totals = [](const AnalysisReport::Totals& sums, const Table& rows) {
+      return AnalysisReport::Totals{sums.front(),
+                                    {"all", static_cast<std::int64_t>(rows.rows.size())}};
+    };
+  }
+  const AnalysisReport sum = join_reports(std::move(reports));
+  EXPECT_EQ(sum.totals[0].second, Cell(std::int64_t{21'015}));
+  EXPECT_EQ(sum.totals[1].second, Cell(std::int64_t{9}));
+}
+
+TEST(AnalysisReport, WithoutRowsHasNoText) {
+  AnalysisReport empty = report();
+  empty.table.rows.clear();
+  EXPECT_EQ(text(empty), "");
+}
+
+}  // namespace
+}  // namespace tbtrace

@@ -1,0 +1,126 @@
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <simdjson.h>
+
+#include <tbtrace/trace_summary.h>
+
+#include "fixtures/trace_rows.h"
+
+namespace tbtrace {
+namespace {
+
+using fixtures::add;
+using testing::HasSubstr;
+using testing::Not;
+
+/// Two steps of a rank: an operator with a Python function in it, its kernel, memory.
+Trace trace_of_rank(int rank, std::int64_t kernel_ns = 400'000) {
+  TraceBuilder builder;
+  builder.set_metadata("distributedInfo",
+                       R"({"rank": )" + std::to_string(rank) + R"(, "world_size": 2})");
+  builder.set_metadata("deviceProperties",
+                       R"([{"id": 0, "name": "A100", "totalGlobalMem": 85899345920},)"
+                       R"( {"id": 1, "name": "other"}])");
+  builder.set_metadata("record_shapes", "1");
+  for (std::int64_t step = 0; step < 2; ++step) {
+    const std::int64_t start = step * 1'000'000;
+    add(builder, {.category = "user_annotation",
+                  .name = step == 0 ? "ProfilerStep#3" : "ProfilerStep#4",
+                  .start = start,
+                  .duration = 1'000'000});
+    add(builder, {.category = "python_function",
+                  .name = "model.py(3): forward",
+                  .start = start + 10'000,
+                  .duration = 500'000});
+    add(builder, {.name = "aten::mm", .start = start + 20'000, .duration = 100'000});
+    add(builder, {.category = "cuda_runtime",
+                  .name = "cudaLaunchKernel",
+                  .start = start + 50'000,
+                  .duration = 5'000,
+                  .correlation = step + 1});
+    add(builder, {.category = "kernel",
+                  .name = "ampere_sgemm_128x64_tn",
+                  .start = start + 60'000,
+                  .duration = kernel_ns,
+                  .thread = 7,
+                  .process = 0,
+                  .correlation = step + 1});
+    MemoryRecord record;
+    record.time_ns = start + 30'000;
+    record.bytes = 4096;
+    record.total_allocated_bytes = 4096 * (step + 1);
+    record.device_type = DeviceType::cuda;
+    record.device_id = 0;
+    record.track = fixtures::track(builder, 1, 1);
+    builder.add_memory(record);
+  }
+  return fixtures::finished(builder);
+}
+
+TEST(TraceSummary, SaysWhatRanAndWhatTheTimeWentTo) {
+  const TraceSummary summary = trace_summary(trace_of_rank(1), "trace.json");
+  EXPECT_EQ(summary.run.identity.rank, 1);
+  ASSERT_EQ(summary.run.devices.size(), 1U) << "only devices that ran something";
+  EXPECT_EQ(summary.run.devices[0].name, "A100");
+  EXPECT_EQ(summary.run.options, std::vector<std::string>{"record_shapes"});
+  ASSERT_EQ(summary.operators.size(), 1U) << "neither steps nor Python functions";
+  EXPECT_EQ(summary.operators[0].name, "aten::mm");
+  EXPECT_EQ(summary.operators[0].self_device_time_total_ns, 800'000);
+  ASSERT_EQ(summary.kernels.groups.size(), 1U);
+  ASSERT_EQ(summary.gpus.size(), 1U);
+  EXPECT_EQ(summary.gpus[0].busy_ns, 800'000);
+  ASSERT_EQ(summary.memory.size(), 1U);
+  EXPECT_EQ(summary.memory[0].peak_bytes, 8192);
+}
+
+TEST(TraceSummary, TextOfOneTraceIsItsPage) {
+  const std::string text = summary_text({trace_summary(trace_of_rank(1), "trace.json")});
+  EXPECT_THAT(text, testing::StartsWith("trace.json: rank 1 of 2, A100 (80.00 GiB), 2.000 ms "
+                                        "recorded, with record_shapes\n"));
+  EXPECT_THAT(text, HasSubstr("\nmean of 2 steps"));
+  EXPECT_THAT(text, HasSubstr("\naten::mm "));
+  EXPECT_THAT(text, Not(HasSubstr("model.py")));
+  EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 45) << "a screen";
+}
+
+TEST(TraceSummary, OfSeveralTracesShowsTheSlowestInDetail) {
+  std::vector<TraceSummary> summaries;
+  summaries.push_back(trace_summary(trace_of_rank(0), "a.json"));
+  summaries.push_back(trace_summary(trace_of_rank(1, 1'200'000), "b.json"));
+  const std::string text = summary_text(summaries);
+  EXPECT_LT(text.find("rank 1 "), text.find("rank 0 ")) << "the longest step first";
+  EXPECT_THAT(text, HasSubstr("\nb.json: rank 1 of 2"));
+  EXPECT_THAT(text, Not(HasSubstr("\na.json: ")));
+}
+
+TEST(TraceSummary, OfNothingIsEmpty) {
+  EXPECT_EQ(summary_text({}), "");
+  TraceBuilder builder;
+  const std::string text = summary_text({trace_summary(fixtures::finished(builder))});
+  EXPECT_EQ(text, "no GPU activities, 0 ns recorded\n\nNo findings.\n");
+}
+
+TEST(TraceSummary, JsonHasEveryMemberOfTheContract) {
+  simdjson::dom::parser parser;
+  const simdjson::padded_string json(summary_json(
+      {trace_summary(trace_of_rank(0), "a\"b.json"), trace_summary(trace_of_rank(1))}));
+  const simdjson::dom::element document = parser.parse(json);
+  EXPECT_EQ(std::string_view(document["schema"]), "tbtrace.summary/1");
+  for (const char* member : {"run", "steps", "operators", "kernels", "gpu", "memory"}) {
+    EXPECT_EQ(simdjson::dom::array(document[member]).size(), 2U) << member;
+  }
+  for (const char* member : {"modules", "communication", "findings"}) {
+    EXPECT_TRUE(document[member].is_array()) << member;
+  }
+  EXPECT_EQ(std::string_view(document["run"].at(0)["input"]), "a\"b.json");
+  EXPECT_EQ(std::int64_t(document["run"].at(1)["rank"]), 1);
+  EXPECT_EQ(std::int64_t(document["memory"].at(0)["peak_bytes"]), 8192);
+}
+
+}  // namespace
+}  // namespace tbtrace

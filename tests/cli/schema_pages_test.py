@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""Do the pages of docs/formats/ describe the JSON that the verbs write?
+
+    schema_pages_test.py PROGRAM [NAME...]
+
+A page whose title names `tbtrace.VERB/N` has tables of keys under "## Rows" and "## Totals"; every row and the totals
+of the verb's output have exactly these keys, with values of the stated type. A comment before a table says with which
+options a verb writes others, several separated by `|`: `<!-- rows: --per-event -->` and `<!-- totals: --per-event -->`
+have all keys, `<!-- adds to rows: --group-by launch -->` those that "## Rows" does not have. Each method is a CTest
+test cli.NAME.
+"""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+PROGRAM = ""
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TRACES = sorted((ROOT / "examples/traces").glob("*.json.gz")) + [
+    ROOT / "tests/data" / name for name in ("gpu_step.json", "cpu_steps.json", "hostile_names.json")]
+TYPES = {"integer": int, "number": (int, float), "text": str, "boolean": bool, "list": list, "object": dict,
+         "null": type(None)}
+
+
+def pages():
+    """Text of each page, by schema."""
+    found = {}
+    for page in sorted((ROOT / "docs/formats").glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        title = re.match(r"# `(tbtrace\.[a-z-]+/\d+)`", text)
+        if title:
+            found[title.group(1)] = text
+    return found
+
+
+def keys(page, section):
+    """Types of values by key."""
+    text = re.search(rf"^## {section}\n(.*?)(?=^## |^<!--|\Z)", page, re.MULTILINE | re.DOTALL).group(1)
+    rows = re.findall(r"^\| `([a-z_0-9]+)` \| ([a-z ]+) \|", text, re.MULTILINE)
+    return {key: types.split(" or ") for key, types in rows}
+
+
+def tables_with_options(page):
+    """What a table describes, the lists of options, and types of values by key."""
+    for what, options, table in re.findall(r"<!-- (rows|totals|adds to rows): (.*?) -->\n((?:\|.*\n)+)", page):
+        rows = re.findall(r"^\| `([a-z_0-9]+)` \| ([a-z ]+) \|", table, re.MULTILINE)
+        yield what, [words.split() for words in options.split("|")], {key: types.split(" or ") for key, types in rows}
+
+
+def has_type(value, types):
+    return any(isinstance(value, TYPES[name]) and (name == "boolean" or not isinstance(value, bool)) for name in types)
+
+
+class SchemaPages(unittest.TestCase):
+    def check(self, values, described, where):
+        self.assertEqual(sorted(values), sorted(described), where)
+        for key, value in values.items():
+            self.assertTrue(has_type(value, described[key]), f"{where}: {key} is {value!r}, not {described[key]}")
+
+    def test_schema_pages_describe_the_json(self):
+        self.assertGreaterEqual(len(pages()), 2)
+        for schema, page in pages().items():
+            verb = schema.removeprefix("tbtrace.").split("/")[0]
+            rows = 0
+            for trace in TRACES:
+                run = subprocess.run([PROGRAM, verb, trace, "--format", "json", "-q"], capture_output=True, text=True)
+                self.assertIn(run.returncode, (0, 1), f"{verb} {trace.name}: {run.stderr}")
+                output = json.loads(run.stdout)
+                where = f"{verb} {trace.name}"
+                self.assertEqual(output["schema"], schema, where)
+                for row in output["rows"]:
+                    self.check(row, keys(page, "Rows"), where)
+                    rows += 1
+                self.check(output["totals"], keys(page, "Totals"), where)
+            self.assertGreater(rows, 0, verb)
+
+    def test_schema_pages_describe_what_options_add(self):
+        for schema, page in pages().items():
+            verb = schema.removeprefix("tbtrace.").split("/")[0]
+            for what, lists, described in tables_with_options(page):
+                seen = set()
+                for options in lists:
+                    run = subprocess.run([PROGRAM, verb, ROOT / "tests/data/gpu_step.json", "--format", "json", *options],
+                                         capture_output=True, text=True)
+                    self.assertEqual(run.returncode, 0, run.stderr)
+                    output = json.loads(run.stdout)
+                    where = f"{verb} {' '.join(options)}"
+                    for values in [output["totals"]] if what == "totals" else output["rows"]:
+                        seen.update(values.keys() & described.keys())
+                        if what == "adds to rows":
+                            self.check(values, {key: types for key, types in {**keys(page, "Rows"), **described}.items()
+                                                if key in values}, where)
+                        else:
+                            self.check(values, described, where)
+                self.assertEqual(seen, described.keys(), f"{verb}: {what}")
+
+
+if __name__ == "__main__":
+    PROGRAM = sys.argv[1]
+    unittest.main(argv=[sys.argv[0], *(f"SchemaPages.test_{name}" for name in sys.argv[2:])])

@@ -1,0 +1,195 @@
+#include "analysis_command.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include <tbtrace/writers.h>
+
+#include "console.h"
+#include "each_input.h"
+#include "inputs.h"
+#include "out_of_memory.h"
+#include "rank_choice.h"
+
+namespace tbtrace::tools {
+namespace {
+
+constexpr std::int64_t kScreen = 20;  // rows of a text
+
+struct AnalysisOptions {
+  OutputFormat output;
+  ReportOptions report;
+  RankChoice rank;
+};
+
+/// Empty if nothing is wrong.
+std::string take_options(const OptionParser& parser, AnalysisOptions& options) {
+  options.output = output_format(parser, parser.flag("each"));
+  options.report.format = options.output.format;
+  options.report.sort_by = parser.text("sort-by");
+  options.report.row_limit = options.output.format == TableFormat::text ? kScreen : -1;
+  if (parser.given("row-limit")) {
+    const auto limit = whole_number(parser.text("row-limit"));
+    if (!limit || *limit < -1) return "--row-limit takes a number, -1 for all";
+    options.report.row_limit = *limit;
+  }
+  const Result<RankChoice> rank = RankChoice::of(parser);
+  if (!rank.ok()) return rank.status().message();
+  options.rank = *rank;
+  return {};
+}
+
+/// Puts the input before the other columns.
+void add_input(AnalysisReport& report, const std::string& input) {
+  report.table.columns.insert(report.table.columns.begin(), "input");
+  report.shown.insert(report.shown.begin(), "input");
+  for (std::vector<Cell>& row : report.table.rows) row.insert(row.begin(), Cell(input));
+}
+
+class AnalysisRun {
+ public:
+  AnalysisRun(const AnalysisVerb& verb, const OptionParser& parser, const AnalysisOptions& options)
+      : verb_(verb), standard_(parser.standard()), options_(options), console_(standard_.console) {
+    reading_ = standard_.reading;
+    reading_.arguments = verb.arguments;
+  }
+
+  int run(bool each) {
+    if (!each) {
+      const Status place = check_output(output_of(standard_), standard_.overwrite);
+      if (!place.ok()) return finish(place, subjects_of(verb_.name, standard_), console_);
+    }
+    const InputPaths inputs = find_inputs(standard_, console_);
+    const std::vector<std::string>& paths = inputs.paths;
+    failed_ = inputs.failed;
+    last_failure_ = inputs.last_failure;
+    if (each) {
+      const int code = run_each(
+          verb_.name, options_.output, paths, standard_, reading_, console_,
+          [this](const Trace& trace, const std::string& input, const std::string& output) {
+            return write_one(trace, input, output);
+          },
+          [this](const Trace& trace) { return is_chosen(trace); });
+      if (code == kDone && !any_chosen_ && failed_ == 0) return none_chosen();
+      return failed_ > 0 && !paths.empty() ? kSomeInputsFailed : failed_ > 0 ? last_failure_ : code;
+    }
+    for (const std::string& path : paths) {
+      const int code = add(path, paths.size() > 1);
+      if (code == kDone) continue;
+      ++failed_;
+      last_failure_ = code;
+    }
+    if (reports_.empty()) return failed_ > 0 ? last_failure_ : none_chosen();
+    const int written = write_sum();
+    return written == kDone && failed_ > 0 ? kSomeInputsFailed : written;
+  }
+
+ private:
+  bool is_chosen(const Trace& trace) {
+    const bool chosen = options_.rank.takes(trace);
+    any_chosen_ = any_chosen_ || chosen;
+    return chosen;
+  }
+
+  /// Returns an exit code.
+  int add(const std::string& path, bool several) {
+    Result<Trace> trace = read_input(path, reading_, console_);
+    if (!trace.ok()) return exit_code(trace.status());
+    if (!is_chosen(*trace)) return kDone;
+    const Status made = within_memory([&] {
+      Result<AnalysisReport> report = verb_.analyse(*trace);
+      if (!report.ok()) return report.status();
+      if (several) add_input(*report, path);
+      reports_.push_back(*std::move(report));
+      return Status();
+    });
+    // A trace may lack what was asked for, such as steps; the message has to say which trace.
+    return finish(made, {subject_of(path), subject_of(path), output_of(standard_)}, console_);
+  }
+
+  int none_chosen() { return options_.rank.say_none(verb_.name, console_); }
+
+  void say_if_empty(const AnalysisReport& report, const std::string& subject) {
+    if (report.table.rows.empty()) console_.warning(subject, verb_.nothing);
+  }
+
+  int write_sum() {
+    const Subjects subjects = subjects_of(verb_.name, standard_);
+    const Status written = within_memory([&] {
+      const AnalysisReport sum = join_reports(std::move(reports_));
+      say_if_empty(sum, subjects.input);
+      const Result<std::string> text = report_text(sum, options_.report);
+      return text.ok() ? write_text(*text, subjects.output, standard_.overwrite) : text.status();
+    });
+    return finish(written, subjects, console_);
+  }
+
+  Status write_one(const Trace& trace, const std::string& input, const std::string& output) {
+    const Result<AnalysisReport> report = verb_.analyse(trace);
+    if (!report.ok()) return report.status();
+    say_if_empty(*report, subject_of(input));
+    const Result<std::string> text = report_text(*report, options_.report);
+    return text.ok() ? write_text(*text, output, standard_.overwrite) : text.status();
+  }
+
+  const AnalysisVerb& verb_;
+  const StandardOptions& standard_;
+  const AnalysisOptions& options_;
+  Console console_;
+  ReadOptions reading_;
+  std::vector<AnalysisReport> reports_;
+  bool any_chosen_ = false;
+  std::size_t failed_ = 0;
+  int last_failure_ = kDone;
+};
+
+}  // namespace
+
+std::vector<OptionGroup> analysis_options(std::vector<Option> rows,
+                                          std::vector<std::string_view> sort_keys) {
+  rows.push_back({.name = "sort-by",
+                  .value = "KEY",
+                  .help = "a column as JSON names it, largest first",
+                  .choices = std::move(sort_keys),
+                  .takes_others = true});
+  rows.push_back({.name = "row-limit",
+                  .value = "N",
+                  .help = "rows to show, -1 for all (default: 20 as text, all otherwise)"});
+  rows.push_back({.name = "each", .help = "a table per input instead of one of all"});
+  rows.push_back(RankChoice::option());
+  return {{"Rows", std::move(rows)},
+          {"Layout",
+           {{.name = "format",
+             .value = "F",
+             .help = "text, csv, json or md (default: by the output's name, else text)",
+             .choices = {"text", "csv", "json", "md"}}}}};
+}
+
+Option steps_option() {
+  return {.name = "steps", .value = "RANGE", .help = "only steps A-B, or the step A"};
+}
+
+Result<std::optional<StepRange>> chosen_steps(const OptionParser& parser) {
+  if (!parser.given("steps")) return std::optional<StepRange>();
+  const std::string& text = parser.text("steps");
+  const std::size_t dash = text.find('-');
+  const auto first = whole_number(std::string_view(text).substr(0, dash));
+  const auto last =
+      dash == std::string::npos ? first : whole_number(std::string_view(text).substr(dash + 1));
+  if (!first || !last || *first < 0 || *last < *first) {
+    return Status(StatusCode::invalid_argument,
+                  "--steps takes a number or two of them, such as 3 or 3-5");
+  }
+  return std::optional(StepRange{*first, *last});
+}
+
+int run_analysis(const AnalysisVerb& verb, const OptionParser& parser) {
+  AnalysisOptions options;
+  if (const std::string problem = take_options(parser, options); !problem.empty()) {
+    return parser.wrong(problem);
+  }
+  return AnalysisRun(verb, parser, options).run(parser.flag("each"));
+}
+
+}  // namespace tbtrace::tools

@@ -1,0 +1,44 @@
+// What all verbs share that show an analysis as a table: `gpu`, `steps` and the like.
+// To add one, describe it as an AnalysisVerb and call run_analysis().
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tbtrace/analysis_report.h>
+#include <tbtrace/step_range.h>
+#include <tbtrace/trace.h>
+
+#include "command.h"
+#include "options.h"
+
+namespace tbtrace::tools {
+
+struct AnalysisVerb {
+  std::string name;
+  ArgumentSet arguments;  ///< the arguments of events that the analysis reads
+  /// Said if no input gives any row, such as `the trace has no device activities`.
+  std::string nothing;
+  std::function<Result<AnalysisReport>(const Trace& trace)> analyse;
+};
+
+/// `--sort-by`, `--row-limit`, `--each`, `--rank` and `--format`; `rows`: the verb's own options
+/// that say which rows there are.
+std::vector<OptionGroup> analysis_options(std::vector<Option> rows,
+                                          std::vector<std::string_view> sort_keys);
+
+/// `--steps A-B`, for the verbs that take it.
+Option steps_option();
+
+/// The steps of `--steps A-B` or `--steps A`; nullopt if not given. A wrong text is a failure.
+Result<std::optional<StepRange>> chosen_steps(const OptionParser& parser);
+
+/// Reads the inputs one after the other (files, directories and patterns), analyses each and writes
+/// one table of all rows; with `--each` one table per input. With several inputs the rows have a
+/// first column `input`. Returns the exit code.
+int run_analysis(const AnalysisVerb& verb, const OptionParser& parser);
+
+}  // namespace tbtrace::tools

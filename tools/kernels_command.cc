@@ -1,0 +1,118 @@
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <tbtrace/kernels.h>
+
+#include "analysis_command.h"
+#include "command.h"
+#include "options.h"
+
+namespace tbtrace::tools {
+namespace {
+
+constexpr const char* kAbout =
+    "Kernels by name, launch configuration, operator or family: how many ran, for how long, and "
+    "how\n"
+    "long after the call that launched them. Rows add up to the time of all kernels. Memcpys and\n"
+    "memsets are not kernels; the totals have their time.\n";
+
+/// `name`, or a list such as `family,device`. nullopt if a part is unknown or two of the first four
+/// are given.
+std::optional<KernelsOptions> grouping(std::string_view text) {
+  KernelsOptions options;
+  int kinds = 0;
+  while (true) {
+    const std::size_t comma = text.find(',');
+    const std::string_view part = text.substr(0, comma);
+    if (part == "device") {
+      options.by_device = true;
+    } else if (part == "stream") {
+      options.by_stream = true;
+    } else {
+      ++kinds;
+      if (part == "launch") {
+        options.group_by = KernelGrouping::launch;
+      } else if (part == "operator") {
+        options.group_by = KernelGrouping::op;
+      } else if (part == "family") {
+        options.group_by = KernelGrouping::family;
+      } else if (part != "name") {
+        return std::nullopt;
+      }
+    }
+    if (comma == std::string_view::npos) break;
+    text.remove_prefix(comma + 1);
+  }
+  return kinds <= 1 ? std::optional(options) : std::nullopt;
+}
+
+int run(const OptionParser& parser) {
+  std::optional<KernelsOptions> options = grouping(parser.text("group-by"));
+  if (!options) {
+    return parser.wrong(
+        "--group-by takes name, launch, operator or family, and after a comma device or stream");
+  }
+  const Result<std::optional<StepRange>> steps = chosen_steps(parser);
+  if (!steps.ok()) return parser.wrong(steps.status().message());
+  options->steps = *steps;
+  const std::string& compat = parser.text("compat");
+  if (compat == "plugin") options->figures = KernelFigures::plugin;
+  if (compat == "hta") options->figures = KernelFigures::hta;
+  const bool per_event = parser.flag("per-event");
+  if (per_event && compat == "plugin") {
+    return parser.wrong("--per-event and --compat plugin exclude each other");
+  }
+  if (per_event && parser.given("group-by")) {
+    return parser.wrong("--per-event and --group-by exclude each other");
+  }
+  return run_analysis(
+      {.name = "kernels",
+       .arguments = {ArgumentGroup::launches, ArgumentGroup::placement},
+       .nothing = per_event ? "the trace has no kernels with a launch"
+                            : "the trace has no kernels; record CUDA activities too",
+       .analyse =
+           [&](const Trace& trace) {
+             return per_event ? kernel_launch_report(trace, *options)
+                              : kernel_report(trace, *options);
+           }},
+      parser);
+}
+
+}  // namespace
+
+Command kernels_command() {
+  std::vector<Option> rows = {
+      {.name = "group-by",
+       .value = "WHAT",
+       .help = "what a row is of; `,device` or `,stream` after it splits rows further",
+       .otherwise = "name",
+       .choices = {"name", "launch", "operator", "family"},
+       .takes_others = true},
+      {.name = "per-event", .help = "one row per kernel, with the call that launched it"},
+      steps_option(),
+      {.name = "compat",
+       .value = "TOOL",
+       .help = "count as torch-tb-profiler (plugin) or HolisticTraceAnalysis (hta)",
+       .choices = {"plugin", "hta"}}};
+  return {
+      .name = "kernels",
+      .summary = "kernels: how many, how long, how long after their launch",
+      .usage = "[OPTIONS] INPUT...",
+      .about = kAbout,
+      .options = analysis_options(
+          std::move(rows), {"total_ns", "count", "mean_ns", "max_ns", "launch_delay_mean_ns"}),
+      .examples = {{"tbtrace kernels trace.json.gz", "the kernels that took longest"},
+                   {"tbtrace kernels trace.json.gz --group-by family", "what kind of work they do"},
+                   {"tbtrace kernels trace.json.gz --group-by launch --steps 3-5",
+                    "by launch configuration and operator, in three steps"},
+                   {"tbtrace kernels trace.json.gz --per-event --sort-by launch_delay_ns",
+                    "the kernels that waited longest after their launch"},
+                   {"tbtrace kernels trace.json.gz --format csv -o kernels.csv",
+                    "for a spreadsheet, with whole names"}},
+      .run = run,
+  };
+}
+
+}  // namespace tbtrace::tools
