@@ -17,29 +17,6 @@ namespace {
 
 constexpr std::int64_t kScreen = 20;  // rows of a text
 
-struct AnalysisOptions {
-  OutputFormat output;
-  ReportOptions report;
-  RankChoice rank;
-};
-
-/// Empty if nothing is wrong.
-std::string take_options(const OptionParser& parser, AnalysisOptions& options) {
-  options.output = output_format(parser, parser.flag("each"));
-  options.report.format = options.output.format;
-  options.report.sort_by = parser.text("sort-by");
-  options.report.row_limit = options.output.format == TableFormat::text ? kScreen : -1;
-  if (parser.given("row-limit")) {
-    const auto limit = whole_number(parser.text("row-limit"));
-    if (!limit || *limit < -1) return "--row-limit takes a number, -1 for all";
-    options.report.row_limit = *limit;
-  }
-  const Result<RankChoice> rank = RankChoice::of(parser);
-  if (!rank.ok()) return rank.status().message();
-  options.rank = *rank;
-  return {};
-}
-
 /// Puts the input before the other columns.
 void add_input(AnalysisReport& report, const std::string& input) {
   report.table.columns.insert(report.table.columns.begin(), "input");
@@ -49,7 +26,7 @@ void add_input(AnalysisReport& report, const std::string& input) {
 
 class AnalysisRun {
  public:
-  AnalysisRun(const AnalysisVerb& verb, const OptionParser& parser, const AnalysisOptions& options)
+  AnalysisRun(const AnalysisVerb& verb, const OptionParser& parser, const TableChoice& options)
       : verb_(verb), standard_(parser.standard()), options_(options), console_(standard_.console) {
     reading_ = standard_.reading;
     reading_.arguments = verb.arguments;
@@ -135,7 +112,7 @@ class AnalysisRun {
 
   const AnalysisVerb& verb_;
   const StandardOptions& standard_;
-  const AnalysisOptions& options_;
+  const TableChoice& options_;
   Console console_;
   ReadOptions reading_;
   std::vector<AnalysisReport> reports_;
@@ -146,24 +123,53 @@ class AnalysisRun {
 
 }  // namespace
 
+Result<TableChoice> TableChoice::of(const OptionParser& parser, bool has_folder) {
+  TableChoice choice;
+  choice.output = output_format(parser, has_folder);
+  choice.report.format = choice.output.format;
+  choice.report.sort_by = parser.text("sort-by");
+  choice.report.row_limit = choice.output.format == TableFormat::text ? kScreen : -1;
+  if (parser.given("row-limit")) {
+    const auto limit = whole_number(parser.text("row-limit"));
+    if (!limit || *limit < -1) {
+      return Status(StatusCode::invalid_argument, "--row-limit takes a number, -1 for all");
+    }
+    choice.report.row_limit = *limit;
+  }
+  const Result<RankChoice> rank = RankChoice::of(parser);
+  if (!rank.ok()) return rank.status();
+  choice.rank = *rank;
+  return choice;
+}
+
+Option sort_option(std::vector<std::string_view> sort_keys) {
+  return {.name = "sort-by",
+          .value = "KEY",
+          .help = "a column as JSON names it, largest first",
+          .choices = std::move(sort_keys),
+          .takes_others = true};
+}
+
+Option row_limit_option() {
+  return {.name = "row-limit",
+          .value = "N",
+          .help = "rows to show, -1 for all (default: 20 as text, all otherwise)"};
+}
+
+Option format_option() {
+  return {.name = "format",
+          .value = "F",
+          .help = "text, csv, json or md (default: by the output's name, else text)",
+          .choices = {"text", "csv", "json", "md"}};
+}
+
 std::vector<OptionGroup> analysis_options(std::vector<Option> rows,
                                           std::vector<std::string_view> sort_keys) {
-  rows.push_back({.name = "sort-by",
-                  .value = "KEY",
-                  .help = "a column as JSON names it, largest first",
-                  .choices = std::move(sort_keys),
-                  .takes_others = true});
-  rows.push_back({.name = "row-limit",
-                  .value = "N",
-                  .help = "rows to show, -1 for all (default: 20 as text, all otherwise)"});
+  rows.push_back(sort_option(std::move(sort_keys)));
+  rows.push_back(row_limit_option());
   rows.push_back({.name = "each", .help = "a table per input instead of one of all"});
   rows.push_back(RankChoice::option());
-  return {{"Rows", std::move(rows)},
-          {"Layout",
-           {{.name = "format",
-             .value = "F",
-             .help = "text, csv, json or md (default: by the output's name, else text)",
-             .choices = {"text", "csv", "json", "md"}}}}};
+  return {{"Rows", std::move(rows)}, {"Layout", {format_option()}}};
 }
 
 Option steps_option() {
@@ -185,11 +191,10 @@ Result<std::optional<StepRange>> chosen_steps(const OptionParser& parser) {
 }
 
 int run_analysis(const AnalysisVerb& verb, const OptionParser& parser) {
-  AnalysisOptions options;
-  if (const std::string problem = take_options(parser, options); !problem.empty()) {
-    return parser.wrong(problem);
-  }
-  return AnalysisRun(verb, parser, options).run(parser.flag("each"));
+  const bool each = parser.flag("each");
+  const Result<TableChoice> choice = TableChoice::of(parser, each);
+  if (!choice.ok()) return parser.wrong(choice.status().message());
+  return AnalysisRun(verb, parser, *choice).run(each);
 }
 
 }  // namespace tbtrace::tools

@@ -13,7 +13,9 @@
 #include <tbtrace/trace.h>
 
 #include "command.h"
+#include "each_input.h"
 #include "options.h"
+#include "rank_choice.h"
 
 namespace tbtrace::tools {
 
@@ -25,7 +27,22 @@ struct AnalysisVerb {
   std::function<Result<AnalysisReport>(const Trace& trace)> analyse;
 };
 
-/// `--sort-by`, `--row-limit`, `--each`, `--rank` and `--format`; `rows`: the verb's own options
+/// What was asked for with the options of tables.
+struct TableChoice {
+  OutputFormat output;
+  ReportOptions report;
+  RankChoice rank;
+
+  /// `has_folder`: the output is a directory. A wrong value is a failure.
+  static Result<TableChoice> of(const OptionParser& parser, bool has_folder);
+};
+
+/// `--sort-by`, `--row-limit` and `--format`.
+Option sort_option(std::vector<std::string_view> sort_keys);
+Option row_limit_option();
+Option format_option();
+
+/// These, `--each` and `--rank`; `rows`: the verb's own options
 /// that say which rows there are.
 std::vector<OptionGroup> analysis_options(std::vector<Option> rows,
                                           std::vector<std::string_view> sort_keys);

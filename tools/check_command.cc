@@ -1,14 +1,16 @@
-#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <tbtrace/trace_checks.h>
 #include <tbtrace/writers.h>
 
+#include "analysis_command.h"
 #include "command.h"
 #include "console.h"
-#include "each_input.h"
 #include "inputs.h"
 #include "options.h"
 #include "out_of_memory.h"
@@ -23,42 +25,60 @@ constexpr const char* kAbout =
     "and\n"
     "what to do about it. The exit code is 1 if there is an error or a warning.\n";
 
+/// The text of a cell, empty without a value.
+std::string text_in(const Cell& cell) {
+  const auto* const text = std::get_if<std::string>(&cell);
+  return text != nullptr ? *text : "";
+}
+
 /// `  first: cudaLaunchKernel, at 1250 ns`: a line with what is known of the first one.
-std::string first_of(const CheckFinding& finding) {
+std::string first_of(const Cell& example, const Cell& at_ns, const Cell& offset) {
   std::string first;
   const auto add = [&](const std::string& text) { first += (first.empty() ? "" : ", ") + text; };
-  if (!finding.example.empty()) add(printable(finding.example));
-  if (finding.example_at_ns) add("at " + std::to_string(*finding.example_at_ns) + " ns");
-  if (finding.example_offset) add("at byte " + std::to_string(*finding.example_offset));
+  if (const std::string name = text_in(example); !name.empty()) add(printable(name));
+  if (const auto* at = std::get_if<std::int64_t>(&at_ns)) {
+    add("at " + std::to_string(*at) + " ns");
+  }
+  if (const auto* byte = std::get_if<std::uint64_t>(&offset)) {
+    add("at byte " + std::to_string(*byte));
+  }
   return first.empty() ? "" : "  first: " + first + "\n";
 }
 
-std::string text_of(const std::vector<CheckedInput>& inputs) {
-  std::string text;
-  std::array<std::size_t, 3> counts = {};
-  for (const CheckedInput& input : inputs) {
-    const std::string subject = input.input.empty() ? "all inputs" : subject_of(input.input);
-    for (const CheckFinding& finding : input.findings) {
-      ++counts[static_cast<std::size_t>(finding.severity)];
-      text += std::string(check_severity_name(finding.severity)) + " " + finding.id + ", " +
-              std::to_string(finding.count) + " x, in " + printable(subject) + "\n";
-      text += first_of(finding) + "  " + finding.cause + "\n";
-      if (!finding.remedy.empty()) text += "  remedy: " + finding.remedy + "\n";
-      text += "\n";
-    }
+/// A row of `tbtrace.check/1` as a paragraph.
+std::string paragraph_of(const std::vector<Cell>& row) {
+  enum Column : std::size_t { input, severity, id, count, example, at_ns, offset, cause, remedy };
+  const std::string path = text_in(row[input]);
+  std::string text = text_in(row[severity]) + " " + text_in(row[id]) + ", " +
+                     std::to_string(std::get<std::uint64_t>(row[count])) + " x, in " +
+                     printable(path.empty() ? "all inputs" : subject_of(path)) + "\n";
+  text += first_of(row[example], row[at_ns], row[offset]) + "  " + text_in(row[cause]) + "\n";
+  if (const std::string advice = text_in(row[remedy]); !advice.empty()) {
+    text += "  remedy: " + advice + "\n";
   }
-  return text + "errors: " + std::to_string(counts[0]) +
-         ", warnings: " + std::to_string(counts[1]) + ", infos: " + std::to_string(counts[2]) +
-         "\n";
+  return text + "\n";
+}
+
+Result<std::string> text_for_people(const AnalysisReport& report, const ReportOptions& options) {
+  const Result<Table> shown = report_rows(report, options);
+  if (!shown.ok()) return shown.status();
+  std::string text;
+  for (const std::vector<Cell>& row : shown->rows) text += paragraph_of(row);
+  if (const std::size_t hidden = report.table.rows.size() - shown->rows.size(); hidden > 0) {
+    text += "... and " + std::to_string(hidden) + " more findings\n\n";
+  }
+  std::string totals;
+  for (const auto& [name, number] : report.totals) {
+    totals += (totals.empty() ? "" : ", ") + name + ": " +
+              std::to_string(std::get<std::uint64_t>(number));
+  }
+  return text + totals + "\n";
 }
 
 class CheckRun {
  public:
-  CheckRun(const OptionParser& parser, RankChoice rank)
-      : standard_(parser.standard()),
-        rank_(rank),
-        format_(output_format(parser, false).format),
-        console_(standard_.console) {}
+  CheckRun(const OptionParser& parser, const TableChoice& table)
+      : standard_(parser.standard()), table_(table), console_(standard_.console) {}
 
   int run() {
     const Subjects subjects = subjects_of("check", standard_);
@@ -69,14 +89,15 @@ class CheckRun {
     last_failure_ = found.last_failure;
     for (const std::string& path : found.paths) check(path);
     if (inputs_.empty()) {
-      return last_failure_ != kDone ? last_failure_ : rank_.say_none("check", console_);
+      return last_failure_ != kDone ? last_failure_ : table_.rank.say_none("check", console_);
     }
     std::vector<CheckFinding> of_job = job_checks(traces_);
     if (!of_job.empty()) inputs_.push_back({"", std::move(of_job)});
     const Status written = within_memory([&] {
-      const Result<std::string> text =
-          format_ == TableFormat::text ? Result<std::string>(text_of(inputs_))
-                                       : report_text(check_report(inputs_), {.format = format_});
+      const AnalysisReport report = check_report(inputs_);
+      const Result<std::string> text = table_.report.format == TableFormat::text
+                                           ? text_for_people(report, table_.report)
+                                           : report_text(report, table_.report);
       return text.ok() ? write_text(*text, subjects.output, standard_.overwrite) : text.status();
     });
     if (!written.ok()) return finish(written, subjects, console_);
@@ -102,7 +123,7 @@ class CheckRun {
     const Status checked = within_memory([&] {
       const Result<Trace> trace = read_trace(path, reading);
       if (!trace.ok()) return trace.status();
-      if (!rank_.takes(*trace)) return Status();
+      if (!table_.rank.takes(*trace)) return Status();
       inputs_.push_back(checked_input(path, *trace));
       traces_.push_back(checked_trace(path, *trace));
       return Status();
@@ -111,8 +132,7 @@ class CheckRun {
   }
 
   const StandardOptions& standard_;
-  RankChoice rank_;
-  TableFormat format_;
+  const TableChoice& table_;
   Console console_;
   std::vector<CheckedInput> inputs_;
   std::vector<CheckedTrace> traces_;
@@ -120,9 +140,9 @@ class CheckRun {
 };
 
 int run(const OptionParser& parser) {
-  const Result<RankChoice> rank = RankChoice::of(parser);
-  if (!rank.ok()) return parser.wrong(rank.status().message());
-  return CheckRun(parser, *rank).run();
+  const Result<TableChoice> table = TableChoice::of(parser, false);
+  if (!table.ok()) return parser.wrong(table.status().message());
+  return CheckRun(parser, *table).run();
 }
 
 }  // namespace
@@ -133,12 +153,10 @@ Command check_command() {
       .summary = "what is missing or contradictory in traces, and what to do about it",
       .usage = "[OPTIONS] INPUT...",
       .about = kAbout,
-      .options = {{"Inputs", {RankChoice::option()}},
-                  {"Layout",
-                   {{.name = "format",
-                     .value = "F",
-                     .help = "text, csv, json or md (default: by the output's name, else text)",
-                     .choices = {"text", "csv", "json", "md"}}}}},
+      .options = {{"Rows",
+                   {sort_option({"input", "id", "count"}), row_limit_option(),
+                    RankChoice::option()}},
+                  {"Layout", {format_option()}}},
       .examples = {{"tbtrace check trace.json.gz", "can this trace be trusted?"},
                    {"tbtrace check traces/", "all ranks of a job, and whether any is missing"},
                    {"tbtrace check trace.json.gz --format json", "for scripts"}},

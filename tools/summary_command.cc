@@ -5,6 +5,7 @@
 #include <tbtrace/trace_summary.h>
 #include <tbtrace/writers.h>
 
+#include "analysis_command.h"
 #include "command.h"
 #include "console.h"
 #include "each_input.h"
@@ -29,7 +30,7 @@ class SummaryRun {
  public:
   SummaryRun(const OptionParser& parser, RankChoice rank)
       : standard_(parser.standard()),
-        as_json_(parser.flag("json") || output_format(parser, false).format == TableFormat::json),
+        format_(parser.flag("json") ? TableFormat::json : output_format(parser, false).format),
         rank_(rank),
         console_(standard_.console) {
     reading_ = standard_.reading;
@@ -47,15 +48,27 @@ class SummaryRun {
     if (summaries_.empty()) {
       return last_failure_ != kDone ? last_failure_ : rank_.say_none("summary", console_);
     }
-    const Status written = within_memory([&] {
-      const std::string text = as_json_ ? summary_json(summaries_) : summary_text(summaries_);
-      return write_text(text, subjects.output, standard_.overwrite);
-    });
+    const Status written =
+        within_memory([&] { return write_text(text(), subjects.output, standard_.overwrite); });
     const int code = finish(written, subjects, console_);
     return code == kDone && last_failure_ != kDone ? kSomeInputsFailed : code;
   }
 
  private:
+  std::string text() const {
+    switch (format_) {
+      case TableFormat::json:
+        return summary_json(summaries_);
+      case TableFormat::csv:
+        return table_csv(summary_table(summaries_));
+      case TableFormat::markdown:
+        return table_markdown(summary_table(summaries_));
+      case TableFormat::text:
+        break;
+    }
+    return summary_text(summaries_);
+  }
+
   /// Keeps a summary of the trace, which is small.
   void add(const std::string& path) {
     const Result<Trace> trace = read_input(path, reading_, console_);
@@ -73,7 +86,7 @@ class SummaryRun {
   }
 
   const StandardOptions& standard_;
-  bool as_json_;
+  TableFormat format_;
   RankChoice rank_;
   Console console_;
   ReadOptions reading_;
@@ -97,11 +110,7 @@ Command summary_command() {
       .about = kAbout,
       .options = {{"Inputs", {RankChoice::option()}},
                   {"Layout",
-                   {{.name = "format",
-                     .value = "F",
-                     .help = "text or json (default: by the output's name, else text)",
-                     .choices = {"text", "json"}},
-                    {.name = "json", .help = "the same as --format json"}}}},
+                   {format_option(), {.name = "json", .help = "the same as --format json"}}}},
       .examples = {{"tbtrace summary trace.json.gz", "where to begin with a slow program"},
                    {"tbtrace summary traces/", "all ranks of a job, the slowest in detail"},
                    {"tbtrace summary trace.json.gz --json -o summary.json", "for scripts"}},

@@ -46,6 +46,9 @@ struct ReportOptions {
   std::int64_t row_limit = -1;
 };
 
+/// The rows that `options` select, in their order. Fails if the column to sort by does not exist.
+Result<Table> report_rows(const AnalysisReport& report, const ReportOptions& options = {});
+
 /// The report in one of the four formats. Fails if the column to sort by does not exist.
 Result<std::string> report_text(const AnalysisReport& report, const ReportOptions& options = {});
 

@@ -59,7 +59,7 @@ struct CheckedInput {
 };
 CheckedInput checked_input(const std::string& input, const Trace& trace);
 
-/// Rows of `tbtrace.check/1`.
+/// Rows of `tbtrace.check/1`: the errors of all inputs, then the warnings, then the infos.
 AnalysisReport check_report(std::span<const CheckedInput> inputs);
 
 /// Whether any finding is an error or a warning.

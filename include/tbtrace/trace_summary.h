@@ -85,4 +85,8 @@ std::string summary_text(const std::vector<TraceSummary>& summaries);
 /// The same as one JSON object, `tbtrace.summary/1`.
 std::string summary_json(const std::vector<TraceSummary>& summaries);
 
+/// The same as rows with the columns `part`, `trace`, `rank`, `name`, `quantity` and `value`, one
+/// per figure, for table_csv() and table_markdown(). docs/formats/summary.md describes them.
+Table summary_table(const std::vector<TraceSummary>& summaries);
+
 }  // namespace tbtrace

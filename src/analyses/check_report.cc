@@ -1,6 +1,7 @@
 // Findings as the rows of `tbtrace.check/1`.
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include <tbtrace/trace_checks.h>
@@ -47,12 +48,17 @@ AnalysisReport check_report(std::span<const CheckedInput> inputs) {
   report.shown = {"severity", "id", "count", "example", "cause", "remedy"};
   if (inputs.size() > 1) report.shown.insert(report.shown.begin(), "input");
   std::array<std::uint64_t, kSeverities> counts = {};
+  std::array<std::vector<std::vector<Cell>>, kSeverities> rows;
   for (const CheckedInput& input : inputs) {
     analyses::add_source(report.source, input.source);
     for (const CheckFinding& finding : input.findings) {
-      report.table.rows.push_back(row_of(input.input, finding));
-      ++counts[static_cast<std::size_t>(finding.severity)];
+      const auto severity = static_cast<std::size_t>(finding.severity);
+      rows[severity].push_back(row_of(input.input, finding));
+      ++counts[severity];
     }
+  }
+  for (auto& of_severity : rows) {
+    std::ranges::move(of_severity, std::back_inserter(report.table.rows));
   }
   report.totals = {{"errors", counts[0]}, {"warnings", counts[1]}, {"infos", counts[2]}};
   return report;

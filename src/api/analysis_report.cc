@@ -154,10 +154,7 @@ AnalysisReport join_reports(std::vector<AnalysisReport> reports) {
   return all;
 }
 
-Result<std::string> report_text(const AnalysisReport& report, const ReportOptions& options) {
-  const bool is_whole =
-      options.row_limit < 0 || std::cmp_less_equal(report.table.rows.size(), options.row_limit);
-  if (is_whole && options.sort_by.empty()) return text_of(report, report.table, options.format);
+Result<Table> report_rows(const AnalysisReport& report, const ReportOptions& options) {
   const Result<std::vector<std::size_t>> order = row_order(report.table, options.sort_by);
   if (!order.ok()) return order.status();
   Table rows;
@@ -166,7 +163,15 @@ Result<std::string> report_text(const AnalysisReport& report, const ReportOption
     if (options.row_limit >= 0 && std::cmp_equal(rows.rows.size(), options.row_limit)) break;
     rows.rows.push_back(report.table.rows[row]);
   }
-  return text_of(report, rows, options.format);
+  return rows;
+}
+
+Result<std::string> report_text(const AnalysisReport& report, const ReportOptions& options) {
+  const bool is_whole =
+      options.row_limit < 0 || std::cmp_less_equal(report.table.rows.size(), options.row_limit);
+  if (is_whole && options.sort_by.empty()) return text_of(report, report.table, options.format);
+  const Result<Table> rows = report_rows(report, options);
+  return rows.ok() ? text_of(report, *rows, options.format) : Result<std::string>(rows.status());
 }
 
 }  // namespace tbtrace

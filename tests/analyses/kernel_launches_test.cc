@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -39,6 +40,8 @@ void call(TraceBuilder& builder, std::string_view name, std::int64_t start,
 
 Trace launches() {
   TraceBuilder builder;
+  add(builder,
+      {.category = "user_annotation", .name = "ProfilerStep#12", .start = 0, .duration = 15});
   add(builder, {.name = "aten::mm", .start = 0, .duration = 50});
   call(builder, "cudaLaunchKernel", 10, 1);
   call(builder, "cuLaunchKernel", 20, 2);
@@ -57,12 +60,14 @@ TEST(KernelLaunches, AreThoseOfAllKernels) {
   EXPECT_EQ(rows[0].launch, "cudaLaunchKernel");
   EXPECT_EQ(rows[0].op, "aten::mm");
   EXPECT_EQ(rows[0].launch_delay_ns, 0);
+  EXPECT_EQ(rows[0].step, 12) << "the step that was open when the call started";
   EXPECT_EQ(rows[1].name, "b");
   EXPECT_EQ(rows[1].stream, "7");
   EXPECT_EQ(rows[1].start_ns, 40);
   EXPECT_EQ(rows[1].launch_call_ns, 3);
   EXPECT_EQ(rows[1].duration_ns, 5);
   EXPECT_EQ(rows[1].launch_delay_ns, 17);
+  EXPECT_EQ(rows[1].step, std::nullopt);
 }
 
 TEST(KernelLaunches, OfHtaAreThoseOfFiveCalls) {
@@ -70,6 +75,7 @@ TEST(KernelLaunches, OfHtaAreThoseOfFiveCalls) {
       *kernel_launches(launches(), {.figures = KernelFigures::hta});
   ASSERT_THAT(rows, SizeIs(2));
   EXPECT_EQ(rows[0].name, "a");
+  EXPECT_EQ(rows[0].step, std::nullopt);
   EXPECT_EQ(rows[1].name, "Memcpy HtoD");
   EXPECT_EQ(rows[1].correlation, 3);
   EXPECT_EQ(rows[1].launch_delay_ns, 27);

@@ -1,4 +1,6 @@
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,6 +10,7 @@
 #include <simdjson.h>
 
 #include <tbtrace/trace_summary.h>
+#include <tbtrace/writers.h>
 
 #include "fixtures/trace_rows.h"
 
@@ -120,6 +123,65 @@ TEST(TraceSummary, JsonHasEveryMemberOfTheContract) {
   EXPECT_EQ(std::string_view(document["run"].at(0)["input"]), "a\"b.json");
   EXPECT_EQ(std::int64_t(document["run"].at(1)["rank"]), 1);
   EXPECT_EQ(std::int64_t(document["memory"].at(0)["peak_bytes"]), 8192);
+}
+
+/// What a table has of a JSON value: `part|trace|name|quantity` for each of its figures.
+void list_figures(const simdjson::dom::element& value, const std::string& place,
+                  std::map<std::string, std::string>& figures) {
+  if (value.is_array() && !place.ends_with("|options")) {
+    std::size_t at = 0;
+    for (const simdjson::dom::element& entry : simdjson::dom::array(value)) {
+      for (const auto& [key, member] : simdjson::dom::object(entry)) {
+        figures[place + "[" + std::to_string(at) + "]." + std::string(key)] =
+            simdjson::minify(member);
+      }
+      ++at;
+    }
+    return;
+  }
+  figures[place] = simdjson::minify(value);
+}
+
+TEST(TraceSummary, TableHasTheFiguresOfTheJson) {
+  const std::vector<TraceSummary> summaries = {trace_summary(trace_of_rank(0), "a.json"),
+                                               trace_summary(trace_of_rank(1), "b.json")};
+  simdjson::dom::parser parser;
+  const simdjson::padded_string json(summary_json(summaries));
+  std::map<std::string, std::string> expected;
+  for (const auto& [part, entries] : simdjson::dom::object(parser.parse(json))) {
+    if (part == "schema" || part == "issues") continue;
+    for (const simdjson::dom::element& entry : simdjson::dom::array(entries)) {
+      const std::string trace = std::to_string(std::int64_t(entry["trace"]));
+      const std::string_view name = part == "operators" ? std::string_view(entry["key"])
+                                    : part == "kernels" ? std::string_view(entry["short_name"])
+                                                        : std::string_view();
+      for (const auto& [key, value] : simdjson::dom::object(entry)) {
+        if (key == "trace" || key == "rank") continue;
+        list_figures(
+            value,
+            std::string(part) + "|" + trace + "|" + std::string(name) + "|" + std::string(key),
+            expected);
+      }
+    }
+  }
+  const Table table = summary_table(summaries);
+  ASSERT_EQ(table.columns,
+            (std::vector<std::string>{"part", "trace", "rank", "name", "quantity", "value"}));
+  std::map<std::string, std::string> found;
+  for (const std::vector<Cell>& row : table.rows) {
+    const std::string part = std::get<std::string>(row[0]);
+    const auto trace = std::get<std::uint64_t>(row[1]);
+    EXPECT_EQ(row[2], Cell(static_cast<std::int64_t>(trace))) << "the ranks are 0 and 1";
+    const bool named = part == "operators" || part == "kernels";
+    const std::string name = named ? std::get<std::string>(row[3]) : "";
+    // The writer of JSON tables writes one cell as `{"schema":...,"rows":[{"value":...}],...}`.
+    const simdjson::padded_string text(table_json("x", {{"value"}, {{row[5]}}}, {}));
+    const simdjson::dom::element value = parser.parse(text)["rows"].at(0)["value"];
+    found[part + "|" + std::to_string(trace) + "|" + name + "|" + std::get<std::string>(row[4])] =
+        simdjson::minify(value);
+  }
+  EXPECT_EQ(found, expected);
+  EXPECT_GT(found.size(), 100U);
 }
 
 }  // namespace
