@@ -46,6 +46,8 @@ Command gpu_command();
 Command steps_command();
 Command kernels_command();
 Command memory_command();
+Command modules_command();
+Command lines_command();
 Command check_command();
 Command convert_command();
 Command doctor_command();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,14 @@ struct AnalysisReport {
   /// The totals of several reports whose sums are `sums` and whose rows are `rows`. nullptr: the
   /// sums themselves.
   Totals (*joined_totals)(const Totals& sums, const Table& rows) = nullptr;
+  /// The columns of rows that form a tree, each below the row around it. People see `name`, indented
+  /// by `depth`, and in sorted rows `path` instead.
+  struct Tree {
+    std::string name;
+    std::string path;
+    std::string depth;
+  };
+  std::optional<Tree> tree;
   /// The columns that people see, in this order; a column without any value is left out.
   std::vector<std::string> shown;
   SourceReport source;

@@ -65,6 +65,7 @@ enum class ArgumentGroup : std::uint8_t {
   ROW(python_parent_id, integer, python, "", "Python parent id")             \
   ROW(python_module_id, integer, python, "", "Python module id")             \
   ROW(python_thread, integer, python, "", "Python thread")                   \
+  ROW(call_from, text, python, "", "CallFrom")                               \
   ROW(sequence_number, integer, autograd, "", "Sequence number")             \
   ROW(forward_thread, integer, autograd, "", "Fwd thread id")                \
   ROW(input_dims, json, inputs, "", "Input Dims", "Input dims")              \
@@ -74,6 +75,7 @@ enum class ArgumentGroup : std::uint8_t {
   ROW(call_stack, text, call_stacks, "", "Call stack")                       \
   ROW(module_hierarchy, text, modules, "", "Module Hierarchy")               \
   ROW(module_path, text, modules, "", "Module path")                         \
+  ROW(module_parameters, integer, modules, "elements", "Module parameters")  \
   ROW(stream, integer, placement, "", "stream")                              \
   ROW(device, integer, placement, "", "device")                              \
   ROW(context, integer, placement, "", "context")                            \

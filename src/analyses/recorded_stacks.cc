@@ -6,6 +6,7 @@
 #include <string>
 
 #include "analyses/call_stack_frames.h"
+#include "analyses/python_tracks.h"
 #include "base/class_name.h"
 
 namespace tbtrace::analyses {
@@ -13,25 +14,6 @@ namespace tbtrace::analyses {
 namespace {
 
 constexpr std::string_view kModule = "nn.Module: ";
-
-/// By track, whether its process has Python frames as ranges.
-std::vector<bool> tracks_with_frames(const Trace& trace, const CallTree& tree) {
-  std::vector<TrackKey> processes;
-  for (const EventId event : tree.ranges()) {
-    if (trace.kind(event) != EventKind::python_function || trace.events().is_module(event))
-      continue;
-    const TrackKey process = trace.track(trace.events().track(event)).process;
-    if (std::find(processes.begin(), processes.end(), process) == processes.end()) {
-      processes.push_back(process);
-    }
-  }
-  std::vector<bool> has_frames;
-  for (const Track& track : trace.tracks()) {
-    has_frames.push_back(std::find(processes.begin(), processes.end(), track.process) !=
-                         processes.end());
-  }
-  return has_frames;
-}
 
 /// `file(line): function` in two parts around the line; else the text and nothing.
 std::pair<std::string_view, std::string_view> without_line(std::string_view frame) {

@@ -107,7 +107,31 @@ void add_totals(AnalysisReport::Totals& sums, const AnalysisReport::Totals& more
   }
 }
 
-std::string text_for_people(const AnalysisReport& report, const Table& rows) {
+/// Indents the names of a tree's rows.
+Table indented(const AnalysisReport::Tree& tree, Table rows) {
+  const std::optional<std::size_t> name = report::column_named(rows, tree.name);
+  const std::optional<std::size_t> depth = report::column_named(rows, tree.depth);
+  if (!name || !depth) return rows;
+  constexpr std::uint64_t kMostLevels = 20;
+  for (std::vector<Cell>& row : rows.rows) {
+    const auto* const level = std::get_if<std::uint64_t>(&row[*depth]);
+    auto* const text = std::get_if<std::string>(&row[*name]);
+    if (level == nullptr || text == nullptr) continue;
+    text->insert(0, 2 * static_cast<std::size_t>(std::min(*level, kMostLevels)), ' ');
+  }
+  return rows;
+}
+
+std::string text_for_people(const AnalysisReport& report, const Table& rows, bool is_sorted) {
+  if (report.tree) {
+    AnalysisReport shown = report;
+    shown.tree.reset();
+    if (is_sorted) {
+      std::ranges::replace(shown.shown, report.tree->name, report.tree->path);
+      return text_for_people(shown, rows, true);
+    }
+    return text_for_people(shown, indented(*report.tree, rows), false);
+  }
   writers::TotalsLine line = {.label = report.totals_label, .cells = {}};
   AnalysisReport::Totals others;
   for (const auto& total : report.totals) {
@@ -122,7 +146,8 @@ std::string text_for_people(const AnalysisReport& report, const Table& rows) {
   return text;
 }
 
-std::string text_of(const AnalysisReport& report, const Table& rows, TableFormat format) {
+std::string text_of(const AnalysisReport& report, const Table& rows, TableFormat format,
+                    bool is_sorted) {
   switch (format) {
     case TableFormat::csv:
       return table_csv(rows);
@@ -136,7 +161,7 @@ std::string text_of(const AnalysisReport& report, const Table& rows, TableFormat
     case TableFormat::text:
       break;
   }
-  return text_for_people(report, rows);
+  return text_for_people(report, rows, is_sorted);
 }
 
 }  // namespace
@@ -169,9 +194,12 @@ Result<Table> report_rows(const AnalysisReport& report, const ReportOptions& opt
 Result<std::string> report_text(const AnalysisReport& report, const ReportOptions& options) {
   const bool is_whole =
       options.row_limit < 0 || std::cmp_less_equal(report.table.rows.size(), options.row_limit);
-  if (is_whole && options.sort_by.empty()) return text_of(report, report.table, options.format);
+  if (is_whole && options.sort_by.empty()) {
+    return text_of(report, report.table, options.format, false);
+  }
   const Result<Table> rows = report_rows(report, options);
-  return rows.ok() ? text_of(report, *rows, options.format) : Result<std::string>(rows.status());
+  if (!rows.ok()) return rows.status();
+  return text_of(report, *rows, options.format, !options.sort_by.empty());
 }
 
 }  // namespace tbtrace

@@ -88,6 +88,9 @@ class Rows {
         arguments_ += ",\"Module path\":";
         wire::append_json_string(arguments_, trace_.argument_text(event, Argument::module_path));
       }
+      if (const auto count = trace_.argument(Argument::module_parameters).integer(event)) {
+        arguments_ += ",\"Module parameters\":" + std::to_string(*count);
+      }
     }
   }
 

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <typeinfo>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include <torch/nn/module.h>
@@ -71,6 +72,17 @@ void AttachedModels::add(const torch::nn::Module& model, const std::string& name
   std::move(parts.begin(), parts.end(), std::back_inserter(parts_));
 }
 
+std::int64_t AttachedModels::own_elements(const Part& part,
+                                          std::unordered_set<const void*>& counted) {
+  std::int64_t elements = 0;
+  for (std::size_t at = 0; at < part.parameters; ++at) {
+    const auto tensor = part.tensors[at].lock();
+    if (!tensor.defined() || tensor->has_symbolic_sizes_strides()) continue;
+    if (counted.insert(tensor.get()).second) elements += tensor->numel();
+  }
+  return elements;
+}
+
 std::shared_ptr<const recorder::ModuleMap> AttachedModels::map() const {
   if (parts_.empty()) return nullptr;
   struct Held {
@@ -80,6 +92,7 @@ std::shared_ptr<const recorder::ModuleMap> AttachedModels::map() const {
   };
   auto held = std::make_shared<Held>();
   std::unordered_map<const void*, std::uint32_t> rows;  // by instance
+  std::unordered_set<const void*> counted;              // parameters
   for (const Part& part : parts_) {
     const auto is_gone = [](const auto& weak) { return weak.expired(); };
     if (!part.tensors.empty() && std::all_of(part.tensors.begin(), part.tensors.end(), is_gone)) {
@@ -89,7 +102,9 @@ std::shared_ptr<const recorder::ModuleMap> AttachedModels::map() const {
     const std::uint32_t module =
         held->map.add(part.instance, part.type, part.path,
                       parent == rows.end() ? recorder::ModuleMap::kNone : parent->second);
-    rows.emplace(part.instance, module);
+    if (rows.emplace(part.instance, module).second) {
+      held->map.set_parameters(module, own_elements(part, counted));
+    }
     for (const auto& weak : part.tensors) {
       const auto tensor = weak.lock();
       if (!tensor.defined() || !tensor->has_storage()) continue;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -47,6 +48,9 @@ class AttachedModels {
   static Part part_of(const torch::nn::Module& module, const std::string& path, const void* parent);
   /// Whether it is the same module still, and not another one at its address.
   static bool is_same(const Part& known, const Part& now);
+
+  /// Of the parameters that are not in `counted` yet, and adds them to it.
+  static std::int64_t own_elements(const Part& part, std::unordered_set<const void*>& counted);
 
   std::vector<Part> parts_;  // a part comes behind its parent
 };

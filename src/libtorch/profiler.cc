@@ -266,6 +266,11 @@ EventList Profiler::events() {
   return tbtrace::events(call->results().traces());
 }
 
+std::shared_ptr<const Trace> Profiler::trace() {
+  const State::Call call(*state_);
+  return call->results().last_trace();
+}
+
 Status Profiler::export_chrome_trace(const std::string& path) {
   const State::Call call(*state_);
   const auto recording = call->results().last();

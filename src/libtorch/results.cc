@@ -100,11 +100,15 @@ std::vector<const Trace*> Results::traces() {
           "records are missing, since the program wrote over the memory that they were in; look "
           "for writes out of bounds, for instance with AddressSanitizer");
     }
-    traces_.push_back(*std::move(trace));
+    traces_.push_back(std::make_shared<const Trace>(*std::move(trace)));
   }
   std::vector<const Trace*> all;
-  for (const Trace& trace : traces_) all.push_back(&trace);
+  for (const auto& trace : traces_) all.push_back(trace.get());
   return all;
+}
+
+std::shared_ptr<const Trace> Results::last_trace() {
+  return traces().empty() ? nullptr : traces_.back();
 }
 
 Result<Results::Recording> Results::last() const {

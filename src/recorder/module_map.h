@@ -18,6 +18,9 @@ struct Module {
   std::uint32_t number = 0;  ///< of those of its class
   std::string path;          ///< `net.layer1.0`; empty: not of a known model
   std::int64_t parent = -1;  ///< a row of the same list
+  /// Elements of its own parameters, without those that an earlier module has as well; -1: not of a
+  /// known model.
+  std::int64_t parameters = -1;
 };
 
 /// A parameter or buffer.
@@ -36,6 +39,9 @@ class ModuleMap {
   /// the mangled name of the class.
   std::uint32_t add(const void* instance, const std::string& type, const std::string& path,
                     std::int64_t parent = kNone);
+  void set_parameters(std::uint32_t module, std::int64_t elements) {
+    modules_[module].parameters = elements;
+  }
   /// `storage` is the memory that the tensor is in, alone or with others.
   void own(const void* storage, const ModuleTensor& tensor);
 

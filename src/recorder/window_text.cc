@@ -195,6 +195,7 @@ void WindowText::append_module(std::size_t row) {
   lines_.add(R"(, "args": {{"Python id": {}, "Python parent id": {}, "Python module id": {})",
              row + 1, frame.parent < 0 ? "null" : std::to_string(frame.parent + 1), module.number);
   if (!module.path.empty()) lines_.add_text("Module path", module.path);
+  if (module.parameters >= 0) lines_.add(R"(, "Module parameters": {})", module.parameters);
   lines_.add(", \"Ev Idx\": {}}}}}", next_event_++);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -21,7 +22,7 @@ constexpr std::size_t kWidestText = 60;  // characters
 constexpr std::size_t kWidestLine = 100;
 constexpr std::size_t kMostUpright = 3;  // rows of a table that is too wide
 
-enum class Unit : unsigned char { none, ns, bytes, percent, share };
+enum class Unit : unsigned char { none, ns, bytes, percent, share, amount };
 
 struct Suffix {
   std::string_view text;
@@ -34,6 +35,9 @@ constexpr std::array kSuffixes = std::to_array<Suffix>({
     {"_percent", Unit::percent, false},
     {"_share", Unit::share, true},
     {"utilization", Unit::share, true},
+    {"macs", Unit::amount, true},
+    {"flops", Unit::amount, true},
+    {"parameters", Unit::amount, true},
 });
 
 const Suffix* suffix_of(std::string_view column) {
@@ -56,6 +60,16 @@ std::string number_text(double value) {
              : fmt::format("{:.2f}", value);
 }
 
+/// Three digits and the prefix of a power of 1000, such as `4.09 G`.
+std::string amount_text(double value) {
+  constexpr std::string_view kPrefixes = " kMGTPE";
+  std::size_t prefix = 0;
+  for (; std::abs(value) >= 999.5 && prefix + 1 < kPrefixes.size(); ++prefix) value /= 1000;
+  if (prefix == 0) return number_text(value);
+  const int decimals = std::abs(value) < 9.995 ? 2 : std::abs(value) < 99.95 ? 1 : 0;
+  return fmt::format("{:.{}f} {}", value, decimals, kPrefixes[prefix]);
+}
+
 std::string real_text(Unit unit, double value) {
   constexpr double kLargest = 9e18;
   if (!(value > -kLargest && value < kLargest)) return fmt::format("{}", value);
@@ -68,6 +82,8 @@ std::string real_text(Unit unit, double value) {
       return fmt::format("{:.1f} %", value);
     case Unit::share:
       return fmt::format("{:.1f} %", 100 * value);
+    case Unit::amount:
+      return amount_text(value);
     case Unit::none:
       break;
   }

@@ -1,0 +1,61 @@
+#include <optional>
+#include <utility>
+
+#include <tbtrace/lines.h>
+
+#include "analysis_command.h"
+#include "command.h"
+#include "options.h"
+
+namespace tbtrace::tools {
+namespace {
+
+constexpr const char* kAbout =
+    "What each line of source cost: time on CPU and GPU, memory, multiply-adds. Backward passes "
+    "count\n"
+    "for the lines of their forward operators. Without lines in the trace, functions; the column\n"
+    "`level` says which. Rows without what they called (self), and the row [unattributed], add up "
+    "to\n"
+    "the total.\n";
+
+int run(const OptionParser& parser) {
+  LinesOptions options;
+  const Result<std::optional<StepRange>> steps = chosen_steps(parser);
+  if (!steps.ok()) return parser.wrong(steps.status().message());
+  options.steps = *steps;
+  options.libraries = !parser.flag("own-code");
+  return run_analysis(
+      {.name = "lines",
+       .arguments = kLineArguments,
+       .nothing = "the trace has no lines of source; record with with_stack=True",
+       .analyse = [&](const Trace& trace) { return line_report(trace, options); }},
+      parser);
+}
+
+}  // namespace
+
+Command lines_command() {
+  return {
+      .name = "lines",
+      .summary = "what each line or function of the source cost",
+      .usage = "[OPTIONS] INPUT...",
+      .about = kAbout,
+      .options = analysis_options({{.name = "own-code",
+                                     .help = "no rows for torch, Python and installed packages; "
+                                             "what they did counts for the lines that called them"},
+                                    steps_option()},
+                                  {"device_time_total_ns", "self_device_time_ns",
+                                   "cpu_time_total_ns", "self_cpu_time_ns", "cpu_memory_bytes"}),
+      .examples = {{"tbtrace lines trace.json.gz", "the lines that used the GPU most themselves"},
+                   {"tbtrace lines trace.json.gz --sort-by cpu_time_total_ns",
+                    "with what they called"},
+                   {"tbtrace lines trace.json.gz --own-code", "which of your lines"},
+                   {"tbtrace lines trace.json.gz --sort-by device_memory_bytes",
+                    "the lines that allocated most memory and kept it"},
+                   {"tbtrace lines trace.json.gz --format csv -o lines.csv",
+                    "for a spreadsheet, with whole paths"}},
+      .run = run,
+  };
+}
+
+}  // namespace tbtrace::tools
