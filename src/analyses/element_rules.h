@@ -1,0 +1,31 @@
+// Operators that compute one or a few operations per element, and those that compute nothing: the
+// second table of rules. To add an operator, add a row. Constants; any thread.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace tbtrace::analyses {
+
+/// What the operations are counted per.
+enum class ElementCount : std::uint8_t {
+  outputs,        ///< elements of all inputs broadcast together
+  inputs,         ///< elements of the first tensor
+  lists,          ///< elements of the first list of tensors
+  normalization,  ///< elements of the first tensor; fewer operations without weight or training
+  nothing,        ///< views and calls of others: 0, whatever the sizes; what is inside counts too
+};
+
+struct ElementRule {
+  std::string_view name;
+  ElementCount per;
+  std::uint64_t operations;
+  std::int8_t weight = -1;    ///< normalization: position of the weight
+  std::int8_t training = -1;  ///< normalization: position of the flag; -1: as in training
+  bool has_bytes = true;      ///< reads its inputs and writes its output once
+};
+
+/// nullptr: none. The name may have an overload.
+const ElementRule* element_rule(std::string_view name);
+
+}  // namespace tbtrace::analyses
