@@ -34,6 +34,8 @@ struct ModuleCost {
   std::int64_t self_device_memory_bytes = 0;
   std::uint64_t macs = 0;   ///< multiply-adds; docs/formats/flops.md has the rules
   std::uint64_t flops = 0;  ///< floating point operations, 2 per multiply-add
+  std::uint64_t backward_macs = 0;
+  std::uint64_t backward_flops = 0;
 };
 
 struct ModuleRow : ModuleCost {

@@ -35,6 +35,8 @@ void add_costs(std::vector<Cell>& row, const ModuleCost& cost) {
   for (const Column& column : kCosts) row.emplace_back(cost.*column.value);
   row.emplace_back(cost.macs);
   row.emplace_back(cost.flops);
+  row.emplace_back(cost.backward_macs);
+  row.emplace_back(cost.backward_flops);
 }
 
 }  // namespace
@@ -53,7 +55,7 @@ Result<AnalysisReport> line_report(const Trace& trace, const LinesOptions& optio
       report.shown.emplace_back(column.name);
     }
   }
-  report.table.columns.insert(report.table.columns.end(), {"macs", "flops"});
+  report.table.columns.insert(report.table.columns.end(), {"macs", "flops", "backward_macs", "backward_flops"});
   report.shown.emplace_back("macs");
   const Cell rank = report::optional_cell(trace.identity().rank);
   for (const LineRow& line : table->lines) {
@@ -75,7 +77,9 @@ Result<AnalysisReport> line_report(const Trace& trace, const LinesOptions& optio
                    {"cpu_memory_bytes", table->total.cpu_memory_bytes},
                    {"device_memory_bytes", table->total.device_memory_bytes},
                    {"macs", table->total.macs},
-                   {"flops", table->total.flops}};
+                   {"flops", table->total.flops},
+                   {"backward_macs", table->total.backward_macs},
+                   {"backward_flops", table->total.backward_flops}};
   report.source = analyses::source_report(trace);
   return report;
 }

@@ -31,6 +31,8 @@ void add_total(ModuleCost& sum, const ModuleCost& more) {
   add_bounded(sum.device_memory_bytes, more.device_memory_bytes);
   add_count(sum.macs, more.macs);
   add_count(sum.flops, more.flops);
+  add_count(sum.backward_macs, more.backward_macs);
+  add_count(sum.backward_flops, more.backward_flops);
 }
 
 void add_known(std::optional<std::uint64_t>& sum, std::optional<std::uint64_t> more) {

@@ -46,6 +46,8 @@ constexpr Column kCosts[] = {
     {"self_device_memory_bytes", false, field<&ModuleRow::self_device_memory_bytes>},
     {"macs", true, field<&ModuleRow::macs>},
     {"flops", false, field<&ModuleRow::flops>},
+    {"backward_macs", false, field<&ModuleRow::backward_macs>},
+    {"backward_flops", false, field<&ModuleRow::backward_flops>},
     {"parameters", true, known<&ModuleRow::parameters>},
     {"self_parameters", false, known<&ModuleRow::self_parameters>}};
 
@@ -137,6 +139,8 @@ Result<AnalysisReport> module_report(const Trace& trace, const ModuleReportOptio
       {"device_memory_bytes", tree->total.device_memory_bytes},
       {"macs", tree->total.macs},
       {"flops", tree->total.flops},
+      {"backward_macs", tree->total.backward_macs},
+      {"backward_flops", tree->total.backward_flops},
       {"parameters", optional_cell(tree->parameters)},
       {"parameter_source", std::string(parameter_source_name(tree->parameter_source))}};
   report.joined_totals = joined_totals;

@@ -32,6 +32,8 @@ ModuleCost cost_of(const PlaceWork& own, const PlaceWork& total) {
   cost.self_device_memory_bytes = bounded(own.device_memory_bytes);
   cost.macs = bounded_count(total.macs);
   cost.flops = bounded_count(total.flops);
+  cost.backward_macs = bounded_count(total.backward_macs);
+  cost.backward_flops = bounded_count(total.backward_flops);
   return cost;
 }
 
@@ -58,6 +60,9 @@ void add_operations(std::vector<PlaceWork>& work, const Trace& trace, const Work
     PlaceWork& here = work[where.place[index(counted.op)]];
     here.macs += counted.macs;
     here.flops += counted.flops;
+    if (where.is_backward[index(counted.op)] == 0) continue;
+    here.backward_macs += counted.macs;
+    here.backward_flops += counted.flops;
   }
 }
 

@@ -67,6 +67,8 @@ PlaceWork& PlaceWork::operator+=(const PlaceWork& other) {
   device_memory_bytes += other.device_memory_bytes;
   macs += other.macs;
   flops += other.flops;
+  backward_macs += other.backward_macs;
+  backward_flops += other.backward_flops;
   return *this;
 }
 

@@ -48,6 +48,8 @@ struct PlaceWork {
   WideInteger device_memory_bytes = 0;
   WideInteger macs = 0;
   WideInteger flops = 0;
+  WideInteger backward_macs = 0;
+  WideInteger backward_flops = 0;
 
   PlaceWork& operator+=(const PlaceWork& other);
 };
