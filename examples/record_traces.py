@@ -26,7 +26,7 @@ FOLDER = pathlib.Path("examples/traces")
 TABLE = {"sort_by": "self_cpu_time_total", "row_limit": 10}
 
 
-class Block(nn.Module):
+class Residual(nn.Module):
     """Two convolutions with a way around them."""
 
     def __init__(self, inputs, outputs, stride):
@@ -52,7 +52,7 @@ class ResNet18(nn.Module):
                   nn.MaxPool2d(3, 2, padding=1)]
         inputs = 64
         for outputs in (64, 128, 256, 512):
-            layers += [Block(inputs, outputs, 1 if outputs == 64 else 2), Block(outputs, outputs, 1)]
+            layers += [Residual(inputs, outputs, 1 if outputs == 64 else 2), Residual(outputs, outputs, 1)]
             inputs = outputs
         self.features = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten())
         self.classifier = nn.Linear(512, classes)
@@ -69,6 +69,37 @@ class Perceptron(nn.Module):
 
     def forward(self, x):
         return self.output(torch.relu(self.hidden(x)))
+
+
+class Block(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        self.attention = nn.MultiheadAttention(width, 4, batch_first=True)
+        self.widen = nn.Linear(width, 4 * width)
+        self.narrow = nn.Linear(4 * width, width)
+
+    def forward(self, x):
+        y = self.norm(x)
+        x = x + self.attention(y, y, y, need_weights=False)[0]
+        return x + self.narrow(torch.relu(self.widen(x)))
+
+
+class LanguageModel(nn.Module):
+    """A small transformer that guesses a class for each token."""
+
+    def __init__(self, tokens=100, length=16, width=32, layers=3):
+        super().__init__()
+        self.embedding = nn.Embedding(tokens, width)
+        self.position = nn.Parameter(torch.zeros(length, width))
+        self.layers = nn.ModuleList(Block(width) for _ in range(layers))
+        self.head = nn.Linear(width, 10)
+
+    def forward(self, tokens):
+        x = self.embedding(tokens) + self.position
+        for layer in self.layers:
+            x = layer(x)
+        return self.head(x).mean(dim=1)
 
 
 def train(model, batch, steps, prof):
@@ -115,6 +146,16 @@ def encoder_memory():
     return prof
 
 
+def transformer_modules():
+    """Two steps of a small transformer with modules, Python frames, shapes and allocations."""
+    model, batch = LanguageModel(), torch.randint(0, 100, (8, 16))
+    print(sum(parameter.numel() for parameter in model.parameters()), "parameters")
+    with profile(activities=[ProfilerActivity.CPU], with_stack=True, record_shapes=True, profile_memory=True,
+                 schedule=schedule(wait=1, warmup=1, active=2, repeat=1)) as prof:
+        train(model, batch, 4, prof)
+    return prof
+
+
 def without_places(text, name):
     packages = "|".join(re.escape(folder.rstrip("/") + "/") for folder in sorted(sys.path, key=len, reverse=True)
                         if folder.startswith("/"))
@@ -143,12 +184,14 @@ def record(make):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "stacks"
             prof.export_stacks(str(path), "self_cpu_time_total")
-            (FOLDER / f"{name}.stacks.txt").write_text(without_places(path.read_text(), name))
+            if stacks := path.read_text():  # none without `verbose`
+                (FOLDER / f"{name}.stacks.txt").write_text(without_places(stacks, name))
     print(f"{target}: {target.stat().st_size} bytes")
 
 
 def main():
-    recordings = {make.__name__: make for make in (resnet18_training, perceptron_stacks, encoder_memory)}
+    recordings = {make.__name__: make for make in (resnet18_training, perceptron_stacks, encoder_memory,
+                                                     transformer_modules)}
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(recordings)} (default: all)")
     names = parser.parse_args().names

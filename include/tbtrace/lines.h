@@ -42,6 +42,7 @@ struct LineTable {
   /// What no line did. Together with the `self_` figures of all lines it is `total`.
   ModuleCost unattributed;
   ModuleCost total;
+  bool has_shapes = false;  ///< the sizes of operators were recorded; without, `macs` is unknown
 };
 
 struct LinesOptions {

@@ -66,6 +66,7 @@ struct ModuleTree {
   /// What no module did. Together with the `self_` figures of all modules it is `total`.
   ModuleCost unattributed;
   ModuleCost total;
+  bool has_shapes = false;  ///< the sizes of operators were recorded; without, `macs` is unknown
   std::optional<std::uint64_t> parameters;  ///< of the whole trace
   ParameterSource parameter_source = ParameterSource::none;
 };

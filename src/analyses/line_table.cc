@@ -48,6 +48,7 @@ LineTable build(const Trace& trace, bool libraries, const analyses::CountsRange&
   const std::vector<PlaceWork> own = own_by_line(places, work);
 
   LineTable table;
+  table.has_shapes = !trace.argument(Argument::input_dims).empty();
   table.unattributed = analyses::cost_of(own.front(), own.front());
   table.total = analyses::cost_of(totals.front(), totals.front());
   for (LinePlaces::Line line = 1; line < places.rows().size(); ++line) {

@@ -5,6 +5,7 @@
 
 #include <tbtrace/modules.h>
 
+#include "analyses/cost_columns.h"
 #include "analyses/module_groups.h"
 #include "analyses/report_totals.h"
 #include "analyses/source_report.h"
@@ -13,43 +14,10 @@
 namespace tbtrace {
 namespace {
 
+using analyses::CostColumns;
 using analyses::ModuleGroup;
 using report::optional_cell;
 using report::text_cell;
-
-struct Column {
-  const char* name;
-  bool is_shown;  ///< in the text for people
-  Cell (*value)(const ModuleGroup&);
-};
-
-template <auto Member>
-Cell field(const ModuleGroup& group) {
-  return group.sum.*Member;
-}
-
-template <auto Member>
-Cell known(const ModuleGroup& group) {
-  return optional_cell(group.sum.*Member);
-}
-
-constexpr Column kCosts[] = {
-    {"device_time_total_ns", true, field<&ModuleRow::device_time_total_ns>},
-    {"self_device_time_ns", true, field<&ModuleRow::self_device_time_ns>},
-    {"backward_device_time_ns", true, field<&ModuleRow::backward_device_time_ns>},
-    {"cpu_time_total_ns", true, field<&ModuleRow::cpu_time_total_ns>},
-    {"self_cpu_time_ns", true, field<&ModuleRow::self_cpu_time_ns>},
-    {"backward_cpu_time_ns", true, field<&ModuleRow::backward_cpu_time_ns>},
-    {"cpu_memory_bytes", true, field<&ModuleRow::cpu_memory_bytes>},
-    {"device_memory_bytes", true, field<&ModuleRow::device_memory_bytes>},
-    {"self_cpu_memory_bytes", false, field<&ModuleRow::self_cpu_memory_bytes>},
-    {"self_device_memory_bytes", false, field<&ModuleRow::self_device_memory_bytes>},
-    {"macs", true, field<&ModuleRow::macs>},
-    {"flops", false, field<&ModuleRow::flops>},
-    {"backward_macs", false, field<&ModuleRow::backward_macs>},
-    {"backward_flops", false, field<&ModuleRow::backward_flops>},
-    {"parameters", true, known<&ModuleRow::parameters>},
-    {"self_parameters", false, known<&ModuleRow::self_parameters>}};
 
 /// The last part of a path. (A dot in the name of a class makes it shorter; `path` has all.)
 std::string name_of(const std::string& path) { return path.substr(path.rfind('.') + 1); }
@@ -69,7 +37,8 @@ ModuleGroup outside(const ModuleTree& tree) {
   return group;
 }
 
-std::vector<Cell> row_of(const Cell& rank, const ModuleGroup& group, ModuleGrouping group_by) {
+std::vector<Cell> row_of(const Cell& rank, const ModuleGroup& group, ModuleGrouping group_by,
+                         const CostColumns& columns) {
   const ModuleRow& sum = group.sum;
   const bool is_outside = group.modules == 0;
   std::vector<Cell> row = {rank};
@@ -89,7 +58,8 @@ std::vector<Cell> row_of(const Cell& rank, const ModuleGroup& group, ModuleGroup
     row.push_back(is_outside ? none : Cell(group.most_ns));
     row.push_back(text_cell(group.slowest));
   }
-  for (const Column& column : kCosts) row.push_back(column.value(group));
+  columns.add_cells(row, sum);
+  row.insert(row.end(), {optional_cell(sum.parameters), optional_cell(sum.self_parameters)});
   return row;
 }
 
@@ -116,37 +86,25 @@ Result<AnalysisReport> module_report(const Trace& trace, const ModuleReportOptio
     }
   }
   if (options.group_by == ModuleGrouping::module) report.shown.insert(report.shown.begin() + 2, "type");
-  for (const Column& column : kCosts) {
-    report.table.columns.emplace_back(column.name);
-    if (column.is_shown) report.shown.emplace_back(column.name);
-  }
+  const CostColumns columns = CostColumns::of(trace, tree->has_shapes, tree->total);
+  columns.add_to(report);
+  report.table.columns.insert(report.table.columns.end(), {"parameters", "self_parameters"});
+  report.shown.emplace_back("parameters");
   if (options.group_by != ModuleGrouping::type) {
     report.tree = {.name = "name", .path = "path", .depth = "depth"};
   }
   const Cell rank = optional_cell(trace.identity().rank);
   for (const ModuleGroup& group : analyses::module_groups(*tree, options)) {
-    report.table.rows.push_back(row_of(rank, group, options.group_by));
+    report.table.rows.push_back(row_of(rank, group, options.group_by, columns));
   }
   if (!tree->modules.empty()) {
-    report.table.rows.push_back(row_of(rank, outside(*tree), options.group_by));
+    report.table.rows.push_back(row_of(rank, outside(*tree), options.group_by, columns));
   }
-  report.totals = {
-      {"device_time_total_ns", tree->total.device_time_total_ns},
-      {"backward_device_time_ns", tree->total.backward_device_time_ns},
-      {"cpu_time_total_ns", tree->total.cpu_time_total_ns},
-      {"backward_cpu_time_ns", tree->total.backward_cpu_time_ns},
-      {"cpu_memory_bytes", tree->total.cpu_memory_bytes},
-      {"device_memory_bytes", tree->total.device_memory_bytes},
-      {"macs", tree->total.macs},
-      {"flops", tree->total.flops},
-      {"backward_macs", tree->total.backward_macs},
-      {"backward_flops", tree->total.backward_flops},
-      {"parameters", optional_cell(tree->parameters)},
-      {"parameter_source", std::string(parameter_source_name(tree->parameter_source))}};
+  report.totals = columns.totals(tree->total);
+  report.totals.emplace_back("parameters", optional_cell(tree->parameters));
+  report.totals.emplace_back("parameter_source",
+                             std::string(parameter_source_name(tree->parameter_source)));
   report.joined_totals = joined_totals;
-  if (tree->total.device_time_total_ns == 0) {
-    std::erase_if(report.shown, [](const std::string& name) { return name.find("device") != name.npos; });
-  }
   report.source = analyses::source_report(trace);
   return report;
 }

@@ -46,6 +46,7 @@ class TreeOfModules {
         analyses::parameters_by_place(trace_, where_, places_, counts_);
 
     ModuleTree tree;
+    tree.has_shapes = !trace_.argument(Argument::input_dims).empty();
     tree.parameter_source = parameters.source;
     tree.unattributed = analyses::cost_of(work.front(), work.front());
     tree.total = analyses::cost_of(totals.front(), totals.front());

@@ -1,0 +1,29 @@
+// The columns that reports by module and by line have in common.
+// Pure functions.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <tbtrace/analysis_report.h>
+#include <tbtrace/modules.h>
+#include <tbtrace/trace.h>
+
+namespace tbtrace::analyses {
+
+/// What a trace lacks leaves cells without a value, or columns that nobody needs to see.
+struct CostColumns {
+  bool has_shapes = false;
+  bool has_device = false;
+  bool has_memory = false;
+
+  static CostColumns of(const Trace& trace, bool has_shapes, const ModuleCost& total);
+
+  /// Adds the columns to a report without rows.
+  void add_to(AnalysisReport& report) const;
+  /// The cells of a row, in the order of the columns.
+  void add_cells(std::vector<Cell>& row, const ModuleCost& cost) const;
+  AnalysisReport::Totals totals(const ModuleCost& total) const;
+};
+
+}  // namespace tbtrace::analyses
