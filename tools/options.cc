@@ -146,11 +146,11 @@ std::string description(const Option& option) {
 }
 
 std::vector<std::string_view> unnamed_choices(const Option& option) {
-  const auto is_named = [&](std::string_view choice) {
-    return option.help.find(choice) != std::string_view::npos;
-  };
-  const bool all_named = std::all_of(option.choices.begin(), option.choices.end(), is_named);
-  return all_named ? std::vector<std::string_view>() : option.choices;
+  const std::string text = description(option);
+  const auto unnamed =
+      std::count_if(option.choices.begin(), option.choices.end(),
+                    [&](std::string_view choice) { return text.find(choice) == text.npos; });
+  return unnamed > 1 ? option.choices : std::vector<std::string_view>();
 }
 
 std::vector<std::string_view> list_of(std::string_view text) {

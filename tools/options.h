@@ -37,7 +37,7 @@ std::vector<OptionGroup> all_options(const Command& command);
 /// The help text of an option, with its default value.
 std::string description(const Option& option);
 
-/// The option's choices, if its help does not name them all.
+/// The option's choices, if its description leaves several of them out.
 std::vector<std::string_view> unnamed_choices(const Option& option);
 
 /// The values of an option that is a list, in views into `text`.

@@ -227,7 +227,8 @@ TEST(OperatorSummary, KnowsTheKindOfEachRow) {
       {"[unattributed]", OperatorKind::other}};
   std::size_t rows = 0;
   for (const Figures figures : {Figures::torch, Figures::exact, Figures::plugin}) {
-    for (const OperatorRow& row : operator_summary(trace, {.figures = figures}).rows()) {
+    const OperatorSummary summary = operator_summary(trace, {.figures = figures});
+    for (const OperatorRow& row : summary.rows()) {
       const std::string key = row.key.starts_with("ProfilerStep") ? "ProfilerStep*" : row.key;
       ASSERT_TRUE(expected.contains(key)) << key;
       EXPECT_EQ(row.kind, expected.at(key)) << key;
