@@ -56,7 +56,7 @@ cxxopts::Options cxxopts_for(const Command& command) {
       if (!option.value.empty()) value = cxxopts::value<std::string>();
       if (!option.otherwise.empty()) value->default_value(std::string(option.otherwise));
       std::string help(option.help);
-      const char* separator = ": ";
+      const char* separator = "\nValues: ";
       for (const std::string_view choice : unnamed_choices(option)) {
         help += std::exchange(separator, ", ") + std::string(choice);
       }
@@ -147,9 +147,9 @@ std::string description(const Option& option) {
 
 std::vector<std::string_view> unnamed_choices(const Option& option) {
   const std::string text = description(option);
-  const auto unnamed =
-      std::count_if(option.choices.begin(), option.choices.end(),
-                    [&](std::string_view choice) { return text.find(choice) == text.npos; });
+  const auto unnamed = std::count_if(
+      option.choices.begin(), option.choices.end(),
+      [&](std::string_view choice) { return text.find(choice) == std::string::npos; });
   return unnamed > 1 ? option.choices : std::vector<std::string_view>();
 }
 
