@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -41,7 +42,8 @@ void OpenSteps::add_process(std::vector<Step> steps) {
   const Events& events = trace_.events();
   const auto after = [&](const Step& step) {
     const std::int64_t end = events.end_ns(step.event);
-    return end > events.start_ns(step.event) ? end : end + 1;
+    constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
+    return end > events.start_ns(step.event) || end == kLast ? end : end + 1;
   };
   std::vector<std::int64_t> times;
   for (const Step& step : steps) {
@@ -64,6 +66,7 @@ void OpenSteps::add_process(std::vector<Step> steps) {
 }
 
 void OpenSteps::list_activities() {
+  if (!trace_.device()) return;  // finding links takes time
   for (const DeviceLink& link : links_of(trace_).device_work()) {
     launched_.push_back({link.activity, link.launch != EventId::none ? link.launch : link.op});
   }
@@ -86,10 +89,10 @@ std::optional<std::int64_t> OpenSteps::of(EventId event) const {
     const auto found = std::lower_bound(
         launched_.begin(), launched_.end(), event,
         [](const Launched& launched, EventId activity) { return launched.activity < activity; });
+    if (found == launched_.end() || found->activity != event) return std::nullopt;
     event = found->from;
-    if (event == EventId::none) return std::nullopt;
   }
-  if (!is_host_range(trace_.kind(event))) return std::nullopt;
+  if (event == EventId::none || !is_host_range(trace_.kind(event))) return std::nullopt;
   return at(trace_.events().track(event), trace_.events().start_ns(event));
 }
 

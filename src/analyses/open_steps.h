@@ -1,6 +1,6 @@
 // Which step was open at a time: the rule of AnalysisContext::step_of() with memory in proportion
-// to the steps and the device activities, not to all events. Made for one Trace, which must outlive
-// it. Immutable.
+// to the steps and the device activities, not to all events.
+// Made for one Trace, which must outlive it. Immutable.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,8 @@ class OpenSteps {
  public:
   explicit OpenSteps(const Trace& trace);
 
-  /// The number of the step that was open in the process of a track; if several were, of the one
-  /// that started last.
-  std::optional<std::int64_t> at(TrackId track, std::int64_t time_ns) const;
-
-  /// The same for an event: of a host range when it started, of a device activity when it was
-  /// launched.
+  /// The number of the step that was open when a host range started, or when a device activity was
+  /// launched; if several were, of the one that started last.
   std::optional<std::int64_t> of(EventId event) const;
 
  private:
@@ -38,6 +34,8 @@ class OpenSteps {
 
   void add_process(std::vector<Step> steps);
   void list_activities();
+  /// The step in the process of a track.
+  std::optional<std::int64_t> at(TrackId track, std::int64_t time_ns) const;
 
   const Trace& trace_;
   std::vector<std::uint32_t> process_of_;     // by track; kNone: it has no steps
