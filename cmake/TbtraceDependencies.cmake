@@ -98,4 +98,9 @@ endforeach()
 if(PROJECT_IS_TOP_LEVEL)
   find_package(cxxopts CONFIG QUIET)
   tbtrace_depends_on(cxxopts "${cxxopts_FOUND}" "${cxxopts_VERSION}" 3.1 "for cxxopts::exceptions" libcxxopts-dev)
+  find_package(RE2 QUIET)  # it has no version to ask for
+  if(NOT RE2_FOUND)
+    message(FATAL_ERROR "tbtrace's command line needs RE2, which was not found. On Debian `apt-get install libre2-dev`; "
+      "a copy in a folder of its own is found with -DCMAKE_PREFIX_PATH=FOLDER.")
+  endif()
 endif()

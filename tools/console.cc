@@ -67,6 +67,10 @@ void Console::warning(std::string_view subject, std::string_view message) {
   if (!options_.quiet) line(kYellow, subject, message);
 }
 
+void Console::message(std::string_view subject, std::string_view message) {
+  if (!options_.quiet) line("", subject, message);
+}
+
 void Console::note(std::string_view subject, std::string_view message) {
   if (options_.verbose) line("", subject, message);
 }

@@ -41,6 +41,8 @@ class Console {
   /// `tbtrace: SUBJECT: what is wrong; what to do about it`, on one line.
   void error(std::string_view subject, std::string_view message);
   void warning(std::string_view subject, std::string_view message);
+  /// What a user needs to know about a result that is as it should be.
+  void message(std::string_view subject, std::string_view message);
   /// Only with -v.
   void note(std::string_view subject, std::string_view message);
 

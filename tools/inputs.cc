@@ -7,35 +7,10 @@
 #include <tbtrace/trace_set.h>
 #include <tbtrace/writers.h>
 
+#include "joined_inputs.h"
 #include "out_of_memory.h"
 
 namespace tbtrace::tools {
-namespace {
-
-/// Whether recordings may be combined; the error names what differs.
-Status check_same_process(const std::vector<std::string>& paths, const std::vector<Trace>& traces) {
-  for (std::size_t trace = 1; trace < traces.size(); ++trace) {
-    const TraceIdentity first = traces[0].identity();
-    const TraceIdentity other = traces[trace].identity();
-    std::string what;
-    if (first.rank != other.rank) {
-      what = "ranks";
-    } else if (first.host != other.host) {
-      what = "hosts";
-    } else if (first.process != other.process) {
-      what = "processes";
-    } else {
-      continue;
-    }
-    return {StatusCode::invalid_argument,
-            paths[0] + " and " + paths[trace] + " are of different " + what +
-                ", so they cannot be summarised together; --each summarises each input by itself"};
-  }
-  return {};
-}
-
-}  // namespace
-
 std::string subject_of(const std::string& path) { return path == "-" ? "standard input" : path; }
 
 void warn_of_issues(const std::string& subject, const std::vector<Issue>& issues,
@@ -116,13 +91,16 @@ int run_together(const std::string& verb, const StandardOptions& standard,
     return finish(place, subjects, console);
   }
   std::vector<Trace> traces;
+  std::vector<JoinedInput> inputs;
   for (const std::string& input : standard.inputs) {
     Result<Trace> trace = read_input(input, reading, console);
     if (!trace.ok()) return exit_code(trace.status());
+    inputs.push_back({input, trace->identity()});
+    const Status same = check_same_process(inputs, "name recordings of one process");
+    if (!same.ok()) return finish(same, subjects, console);
     traces.push_back(*std::move(trace));
   }
   const Status made = within_memory([&] {
-    if (Status same = check_same_process(standard.inputs, traces); !same.ok()) return same;
     std::vector<const Trace*> pointers;
     pointers.reserve(traces.size());
     for (const Trace& trace : traces) pointers.push_back(&trace);

@@ -63,12 +63,8 @@ std::string item(const std::string& tag, const std::string& text) {
 
 /// A line with the option's choices, if its help does not name them all.
 std::string choices_line(const Option& option) {
-  const auto is_named = [&](std::string_view choice) {
-    return option.help.find(choice) != std::string_view::npos;
-  };
-  if (std::all_of(option.choices.begin(), option.choices.end(), is_named)) return {};
   std::string text;
-  for (const std::string_view choice : option.choices) {
+  for (const std::string_view choice : unnamed_choices(option)) {
     text += (text.empty() ? "\n.br\nValues: " : ", ") + bold(choice);
   }
   return text;

@@ -1,3 +1,4 @@
+#include <deque>
 #include <optional>
 #include <span>
 #include <string>
@@ -6,12 +7,14 @@
 
 #include <tbtrace/analyses.h>
 #include <tbtrace/trace.h>
-#include <tbtrace/writers.h>
 
 #include "command.h"
 #include "each_input.h"
 #include "inputs.h"
+#include "joined_inputs.h"
+#include "ops_result.h"
 #include "options.h"
+#include "row_choice.h"
 
 namespace tbtrace::tools {
 namespace {
@@ -20,18 +23,11 @@ constexpr const char* kAbout =
     "Operator summary of a saved trace: by default the very text that torch.profiler's\n"
     "key_averages().table() would have printed in the process that made it.\n";
 
-struct OpsOptions {
-  OutputFormat output;
-  SummaryOptions summary;
-  TableOptions table;
-  bool per_event = false;
-  bool each = false;
-};
-
 // Each of these takes some options and returns what is wrong with them, empty if nothing is.
 
 /// Which rows exist, and which of them are shown.
 std::string take_rows(const OptionParser& parser, OpsOptions& ops) {
+  ops.per_event = parser.flag("per-event");
   if (parser.given("sort-by")) ops.table.sort_by = parser.text("sort-by");
   ops.table.row_limit = ops.output.format == TableFormat::text ? 100 : -1;
   if (parser.given("row-limit")) {
@@ -46,11 +42,19 @@ std::string take_rows(const OptionParser& parser, OpsOptions& ops) {
     if (!frames || *frames < 0 || *frames > 1000000) return "--group-by-stack-n takes a number";
     ops.summary.group_by_stack_n = static_cast<int>(*frames);
   }
+  if (parser.given("stack-source")) {
+    if (ops.per_event || ops.summary.group_by_stack_n <= 0) {
+      return "--stack-source needs --group-by-stack-n";
+    }
+    ops.stack_source_given = true;
+    const std::string& source = parser.text("stack-source");
+    if (source == "frames") ops.summary.stack_source = StackSource::frames;
+    if (source == "auto") ops.summary.stack_source = StackSource::either;
+  }
   ops.summary.threads = parser.standard().reading.threads;
   ops.table.top_level_events_only = parser.flag("top-level-events-only");
-  ops.per_event = parser.flag("per-event");
   ops.each = parser.flag("each");
-  return {};
+  return take_row_choice(parser, ops.table).message();
 }
 
 std::string take_layout(const OptionParser& parser, TableOptions& table) {
@@ -102,46 +106,40 @@ ReadOptions reading_for(const OpsOptions& ops, ReadOptions reading) {
   return reading;
 }
 
-Result<std::string> summary_text(const OpsOptions& ops, std::span<const Trace* const> traces) {
-  const OperatorSummary summary = operator_summary(traces, ops.summary);
-  if (ops.output.format == TableFormat::text) return summary.table(ops.table);
-  if (ops.output.format == TableFormat::json) return summary.json(ops.table);
-  const Result<Table> rows = summary.report(ops.table);
-  if (!rows.ok()) return rows.status();
-  return ops.output.format == TableFormat::csv ? table_csv(*rows) : table_markdown(*rows);
+int run_each_of(const OpsOptions& ops, const StandardOptions& standard, const ReadOptions& reading,
+                Console& console) {
+  const InputPaths inputs = find_inputs(standard, console);
+  const int code =
+      run_each("ops", ops.output, inputs.paths, standard, reading, console,
+               [&](const Trace& trace, const std::string& path, const std::string& output) {
+                 const JoinedInput input = {path, trace.identity()};
+                 OpsResult result(ops, standard, console);
+                 result.add(trace);
+                 return result.write({&input, 1}, output);
+               });
+  if (inputs.failed == 0) return code;
+  return inputs.paths.empty() ? inputs.last_failure : kSomeInputsFailed;
 }
 
-/// torch's numbers assign work to a limited number of operators with its id. If the limit was
-/// reached, warns; with strict reading, fails.
-Status check_limit(const Trace& trace, const std::string& input, bool strict, Console& console) {
-  const std::uint64_t limited = trace.device() ? trace.links().work_over_operator_limit : 0;
-  if (limited == 0) return {};
-  const std::string text =
-      "more than " + std::to_string(LinkReport::kMostOperators) +
-      " operators bear one External id; only the first ones get its kernels, memcpys and memsets; "
-      "--strict-totals counts each of these once [work_over_operator_limit, " +
-      std::to_string(limited) + " x]";
-  if (strict) return {StatusCode::check_failed, "strict reading failed: " + text};
-  console.warning(subject_of(input), text);
-  return {};
-}
-
-/// Analyses and writes.
-Status summarise(const OpsOptions& ops, std::span<const Trace* const> traces,
-                 std::span<const std::string> inputs, const std::string& output,
-                 const StandardOptions& standard, Console& console) {
-  // The summary comes first, because it finds the links in parallel; check_limit() would find them
-  // on one thread.
-  std::optional<Result<std::string>> text;
-  if (!ops.per_event) text = summary_text(ops, traces);
-  for (std::size_t input = 0; input < inputs.size() && ops.summary.figures == Figures::torch;
-       ++input) {
-    Status within = check_limit(*traces[input], inputs[input], standard.reading.strict, console);
-    if (!within.ok()) return within;
-  }
-  const bool overwrite = standard.overwrite;
-  if (!text) return write_events(traces, output, ops.output.format, ops.table, overwrite);
-  return text->ok() ? write_text(**text, output, overwrite) : text->status();
+int run_all(const OpsOptions& ops, const StandardOptions& standard, const ReadOptions& reading,
+            Console& console) {
+  const Joining joining = {
+      .takes_several_processes = !OpsResult::keeps_traces(ops),
+      .remedy = ops.per_event ? "--each lists the events of each input by itself"
+                              : "--each summarises each input by itself, and --strict-totals adds "
+                                "up exact figures of all"};
+  OpsResult result(ops, standard, console);
+  std::deque<Trace> traces;
+  return run_joined(
+      "ops", standard, reading, joining, console,
+      [&](Trace trace) {
+        if (!OpsResult::keeps_traces(ops)) return result.add(trace);
+        traces.push_back(std::move(trace));
+        result.add(traces.back());
+      },
+      [&](std::span<const JoinedInput> inputs) {
+        return result.write(inputs, output_of(standard));
+      });
 }
 
 int run(const OptionParser& parser) {
@@ -154,42 +152,48 @@ int run(const OptionParser& parser) {
   if (const Status known = check_table_options(ops.table, ops.output.format); !known.ok()) {
     return finish(known, subjects_of("ops", standard), console);
   }
-  if (ops.each) {
-    return run_each("ops", ops.output, standard.inputs, standard,
-                    reading_for(ops, standard.reading), console,
-                    [&](const Trace& trace, const std::string& input, const std::string& output) {
-                      const Trace* one[] = {&trace};
-                      return summarise(ops, one, {&input, 1}, output, standard, console);
-                    });
+  const ReadOptions reading = reading_for(ops, standard.reading);
+  return ops.each ? run_each_of(ops, standard, reading, console)
+                  : run_all(ops, standard, reading, console);
+}
+
+std::vector<Option> row_options() {
+  std::vector<Option> options = row_choice_options();
+  std::vector<Option> others = {
+      {.name = "sort-by",
+       .value = "KEY",
+       .help = "a column as torch names it, largest first (cuda_ and xpu_ mean device_)",
+       .choices = {"cpu_time", "cpu_time_total", "self_cpu_time_total", "device_time",
+                   "device_time_total", "self_device_time_total", "cpu_memory_usage",
+                   "self_cpu_memory_usage", "device_memory_usage", "self_device_memory_usage",
+                   "count", "flops", "key"},
+       .takes_others = true},
+      {.name = "row-limit",
+       .value = "N",
+       .help = "rows to show, -1 for all (default: 100 as text, all otherwise)"},
+      {.name = "group-by-input-shape", .help = "a row per operator and input shapes"},
+      {.name = "group-by-stack-n",
+       .value = "N",
+       .help = "a row per operator and N frames of its Python stack"},
+      {.name = "stack-source",
+       .value = "WHAT",
+       .help = "where stacks come from: call_stack, the events' argument, as in torch; "
+               "frames, the Python functions around each event; auto, frames where there is "
+               "no argument",
+       .otherwise = "call_stack",
+       .choices = {"auto", "call_stack", "frames"}},
+      {.name = "group-by-overload-name", .help = "a row per operator and overload"},
+      {.name = "top-level-events-only", .help = "only what lies in nothing else"},
+      {.name = "per-event", .help = "a row per event instead of averages"},
+      {.name = "each", .help = "a summary per input instead of one of all"}};
+  for (Option& option : others) {
+    options.push_back(std::move(option));
   }
-  return run_together("ops", standard, reading_for(ops, standard.reading), console,
-                      [&](std::span<const Trace* const> traces) {
-                        return summarise(ops, traces, standard.inputs, output_of(standard),
-                                         standard, console);
-                      });
+  return options;
 }
 
 std::vector<OptionGroup> own_options() {
-  return {{"Rows",
-           {{.name = "sort-by",
-             .value = "KEY",
-             .help = "a column as torch names it, such as self_cpu_time_total or count",
-             .choices = {"cpu_time", "cpu_time_total", "self_cpu_time_total", "device_time",
-                         "device_time_total", "self_device_time_total", "cpu_memory_usage",
-                         "self_cpu_memory_usage", "device_memory_usage", "self_device_memory_usage",
-                         "count", "flops", "key"},
-             .takes_others = true},
-            {.name = "row-limit",
-             .value = "N",
-             .help = "rows to show, -1 for all (default: 100 as text, all otherwise)"},
-            {.name = "group-by-input-shape", .help = "a row per operator and input shapes"},
-            {.name = "group-by-stack-n",
-             .value = "N",
-             .help = "a row per operator and N frames of its Python stack"},
-            {.name = "group-by-overload-name", .help = "a row per operator and overload"},
-            {.name = "top-level-events-only", .help = "only what lies in nothing else"},
-            {.name = "per-event", .help = "a row per event instead of averages"},
-            {.name = "each", .help = "a summary per input instead of one of all"}}},
+  return {{"Rows", row_options()},
           {"Figures",
            {{.name = "compat",
              .value = "WHO",
@@ -197,7 +201,8 @@ std::vector<OptionGroup> own_options() {
              .otherwise = "torch",
              .choices = {"torch", "plugin"}},
             {.name = "strict-totals",
-             .help = "exact figures that add up, with [idle] and [unattributed]"}}},
+             .help = "exact figures that add up, with [idle] and [unattributed]; also over several "
+                     "ranks, hosts and processes"}}},
           {"Layout",
            {{.name = "format",
              .value = "F",
@@ -245,6 +250,9 @@ Command ops_command() {
                     "exact nanoseconds that add up, with what is idle or belongs to nobody"},
                    {"tbtrace ops rank*.json.gz --each --format md -o summaries",
                     "one summary per rank"},
+                   {"tbtrace ops trace.json.gz --kind kernels --name '(?i)gemm'",
+                    "only kernels with gemm in their name"},
+                   {"tbtrace ops ranks/ --strict-totals", "exact sums over all ranks of a job"},
                    {"zcat trace.json.gz | tbtrace ops -", "from a pipe"}},
       .run = run,
   };

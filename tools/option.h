@@ -17,6 +17,8 @@ struct Option {
   std::vector<std::string_view> choices = {};
   bool takes_others = false;  ///< also takes other values, which the verb checks
   bool takes_path = false;
+  /// Takes several values, separated by commas or in several options.
+  bool is_list = false;
 };
 
 struct OptionGroup {

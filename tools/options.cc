@@ -4,6 +4,7 @@
 #include <charconv>
 #include <iostream>
 #include <memory>
+#include <utility>
 
 // Do not split values: file names and titles may contain commas.
 #define CXXOPTS_VECTOR_DELIMITER '\0'
@@ -24,7 +25,15 @@ When when(const std::string& text) {
 std::string check_choice(const Option& option, const std::string& text) {
   const std::vector<std::string_view>& choices = option.choices;
   if (choices.empty() || option.takes_others) return {};
-  if (std::find(choices.begin(), choices.end(), text) != choices.end()) return {};
+  const auto is_choice = [&](std::string_view value) {
+    return std::find(choices.begin(), choices.end(), value) != choices.end();
+  };
+  if (option.is_list) {
+    const std::vector<std::string_view> values = list_of(text);
+    if (!values.empty() && std::all_of(values.begin(), values.end(), is_choice)) return {};
+  } else if (is_choice(text)) {
+    return {};
+  }
   std::string message = "--" + std::string(option.name) + " takes ";
   for (const std::string_view& choice : choices) {
     if (&choice != &choices.front()) message += &choice == &choices.back() ? " or " : ", ";
@@ -46,7 +55,12 @@ cxxopts::Options cxxopts_for(const Command& command) {
       std::shared_ptr<cxxopts::Value> value = cxxopts::value<bool>();
       if (!option.value.empty()) value = cxxopts::value<std::string>();
       if (!option.otherwise.empty()) value->default_value(std::string(option.otherwise));
-      add(names, std::string(option.help), value, std::string(option.value));
+      std::string help(option.help);
+      const char* separator = "\nValues: ";
+      for (const std::string_view choice : unnamed_choices(option)) {
+        help += std::exchange(separator, ", ") + std::string(choice);
+      }
+      add(names, help, value, std::string(option.value));
     }
   }
   all.add_options("positional")(kInputs, "", cxxopts::value<std::vector<std::string>>());
@@ -64,6 +78,15 @@ std::string help(const Command& command, const cxxopts::Options& options) {
   }
   for (const Example& example : command.examples) {
     text += "  " + std::string(example.command) + "\n      " + std::string(example.meaning) + "\n";
+  }
+  return text;
+}
+
+/// All values of an option, separated by commas.
+std::string joined_values(const cxxopts::ParseResult& parsed, const std::string& name) {
+  std::string text;
+  for (const cxxopts::KeyValue& argument : parsed.arguments()) {
+    if (argument.key() == name) text += (text.empty() ? "" : ",") + argument.value();
   }
   return text;
 }
@@ -122,6 +145,24 @@ std::string description(const Option& option) {
   return text;
 }
 
+std::vector<std::string_view> unnamed_choices(const Option& option) {
+  const std::string text = description(option);
+  const auto unnamed = std::count_if(
+      option.choices.begin(), option.choices.end(),
+      [&](std::string_view choice) { return text.find(choice) == std::string::npos; });
+  return unnamed > 1 ? option.choices : std::vector<std::string_view>();
+}
+
+std::vector<std::string_view> list_of(std::string_view text) {
+  std::vector<std::string_view> values;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(','), text.size());
+    values.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return values;
+}
+
 bool OptionParser::given(const std::string& name) const { return values_.at(name).given; }
 
 bool OptionParser::flag(const std::string& name) const { return values_.at(name).is_true; }
@@ -154,6 +195,7 @@ std::optional<int> OptionParser::parse(const std::vector<std::string>& arguments
           value.is_true = value.given && parsed[name].as<bool>();
         } else if (value.given || !option.otherwise.empty()) {
           value.text = parsed[name].as<std::string>();
+          if (option.is_list && value.given) value.text = joined_values(parsed, name);
         }
       }
     }

@@ -37,6 +37,12 @@ std::vector<OptionGroup> all_options(const Command& command);
 /// The help text of an option, with its default value.
 std::string description(const Option& option);
 
+/// The option's choices, if its description leaves several of them out.
+std::vector<std::string_view> unnamed_choices(const Option& option);
+
+/// The values of an option that is a list, in views into `text`.
+std::vector<std::string_view> list_of(std::string_view text);
+
 class OptionParser {
  public:
   /// `command` must outlive the parser.
@@ -52,7 +58,8 @@ class OptionParser {
   bool given(const std::string& name) const;
   /// Whether an option without a value was given, and not as `--option=false`.
   bool flag(const std::string& name) const;
-  /// The option's value, or its default if it was not given.
+  /// The option's value, or its default if it was not given. The last one if it was given more than
+  /// once; of a list all, separated by commas.
   const std::string& text(const std::string& name) const;
 
   /// Reports wrong options; returns the exit code.

@@ -21,6 +21,7 @@ build_packages=(
   zlib1g-dev        # gzip
   libisal-dev       # gzip, several times as fast
   libcxxopts-dev    # command line
+  libre2-dev        # expressions for names
   libfmt-dev        # text
   libprotobuf-dev protobuf-compiler   # TensorBoard's messages
   libpng-dev        # PNG files

@@ -9,6 +9,7 @@
 #include <functional>
 #include <iosfwd>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,9 +30,19 @@ enum class Figures : std::uint8_t {
   plugin,  ///< what torch-tb-profiler's operator table shows
 };
 
+/// Where the Python stacks that a summary groups by come from.
+enum class StackSource : std::uint8_t {
+  call_stack,  ///< the argument `Call stack`, as in torch; files have it only with `verbose`
+  /// The Python functions and modules around an event, which files have with `with_stack`: the
+  /// stacks that torch would have recorded with `verbose`.
+  frames,
+  either,  ///< an event's `Call stack` if it has one, else its frames
+};
+
 struct SummaryOptions {
   bool group_by_input_shape = false;
   int group_by_stack_n = 0;
+  StackSource stack_source = StackSource::call_stack;
   bool group_by_overload_name = false;
   Figures figures = Figures::torch;
   /// Number of threads, on which no result depends; 0: one per core. Only torch's figures use
@@ -89,6 +100,8 @@ class OperatorSummary {
   std::int64_t window_ns() const { return window_ns_; }
   std::span<const ThreadTotal> threads() const { return threads_; }
 
+  RowCounts count_rows(const TableOptions& options) const;
+
  private:
   OperatorRows rows_;
   Figures figures_;
@@ -101,6 +114,24 @@ class OperatorSummary {
 OperatorSummary operator_summary(const Trace& trace, const SummaryOptions& options = {});
 OperatorSummary operator_summary(std::span<const Trace* const> traces,
                                  const SummaryOptions& options = {});
+
+/// Adds up exact figures of any number of recordings, also of different ranks, hosts and processes.
+/// Keeps the rows, not the traces. One thread at a time.
+class ExactSummaryBuilder {
+ public:
+  /// SummaryOptions::figures does not matter.
+  explicit ExactSummaryBuilder(const SummaryOptions& options = {});
+  ExactSummaryBuilder(const ExactSummaryBuilder&) = delete;
+  ExactSummaryBuilder& operator=(const ExactSummaryBuilder&) = delete;
+  ~ExactSummaryBuilder();
+
+  void add(const Trace& trace);
+  OperatorSummary finish() &&;
+
+ private:
+  class Sums;
+  std::unique_ptr<Sums> sums_;
+};
 
 /// A kernel, memcpy or memset that an operator launched.
 struct LaunchedKernel {
@@ -116,6 +147,9 @@ struct FunctionEvent : OperatorRow {
   std::int64_t start_ns = 0;  ///< from the start of its trace
   std::int64_t end_ns = 0;
   std::optional<std::size_t> parent;  ///< its row in the list
+  /// Number of the `ProfilerStep#N` of its process that was open when it started, or for a device
+  /// activity, when it was launched; if several were, of the one that started last.
+  std::optional<std::int64_t> step;
   std::optional<std::uint64_t> own_flops;
   std::int64_t sequence_nr = -1;
   bool is_python_function = false;
@@ -155,12 +189,13 @@ EventList events(std::span<const Trace* const> traces);
 /// EventList::table() and json(), and for CSV and Markdown as that of table_csv() and
 /// table_markdown() for EventList::report(). A file appears by rename, complete or not at all; `-`
 /// is standard output. An option that does not exist is reported before anything is written.
+/// `counts`, if not null, is set before anything is written.
 Status write_events(std::span<const Trace* const> traces, const std::string& path,
                     TableFormat format, const TableOptions& options = {.row_limit = -1},
-                    bool overwrite = false);
+                    bool overwrite = false, RowCounts* counts = nullptr);
 /// The same, to a stream. After a failure the stream holds part of the text.
 Status write_events(std::span<const Trace* const> traces, std::ostream& stream, TableFormat format,
-                    const TableOptions& options = {.row_limit = -1});
+                    const TableOptions& options = {.row_limit = -1}, RowCounts* counts = nullptr);
 
 /// Fails if the sort key, or the time unit of a text table, does not exist.
 Status check_table_options(const TableOptions& options, TableFormat format);

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,9 +27,19 @@ struct Duration {
   std::int64_t ns = 0;
 };
 
+/// What an event is. A row of several events has the kind of its first one.
+enum class OperatorKind : std::uint8_t {
+  op,          ///< an operator, or a host range without a category
+  kernel,      ///< a kernel, memcpy, memset or synchronization on a device
+  annotation,  ///< of record_function or of a `ProfilerStep#N`, on the host or on a device
+  frame,       ///< a Python function or an `nn.Module`
+  other,       ///< a runtime or driver call, overhead, a memory record, `[idle]`, `[unattributed]`
+};
+
 /// One row of an operator summary, or one event of a list (then `count` is 1).
 struct OperatorRow {
-  std::string key;            ///< the name
+  std::string key;  ///< the name
+  OperatorKind kind = OperatorKind::other;
   std::string overload_name;  ///< if grouped by it
   std::int64_t count = 0;
   bool is_user_annotation = false;
@@ -62,6 +73,20 @@ struct TableOptions {
   bool top_level_events_only = false;
   /// `s`, `ms` or `us` for all times; empty: chosen for each value.
   std::string time_unit = {};
+
+  // Which rows are selected. Totals, percentages and column widths stay those of all rows.
+
+  /// Only rows of these kinds; empty: all.
+  std::vector<OperatorKind> kinds = {};
+  /// Only rows whose name it accepts; empty: all. Must give the same result for the same name.
+  std::function<bool(std::string_view name)> accepts_name = {};
+};
+
+/// How many rows TableOptions select by kind and name, and of how many; `row_limit` does not
+/// matter.
+struct RowCounts {
+  std::size_t selected = 0;
+  std::size_t all = 0;
 };
 
 /// How a table is written: as torch prints it, or for other programs with exact numbers.

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "analyses/open_steps.h"
+#include "analyses/operator_kind.h"
 #include "analyses/operator_rows.h"
 #include "analyses/row_index.h"
 #include "analyses/torch_events.h"
@@ -63,7 +65,8 @@ class EventRows::Recording {
         self_memory_(self_memory(events_)),
         memory_index_(memory_.view(), events_.size()),
         self_memory_index_(self_memory_.view(), events_.size()),
-        kernels_index_(events_.kernels(), events_.size()) {}
+        kernels_index_(events_.kernels(), events_.size()),
+        steps_(trace) {}
 
   const TorchEvents& events() const { return events_; }
   std::size_t first() const { return first_; }
@@ -86,9 +89,11 @@ class EventRows::Recording {
     out.tid_is_number = true;
     out.sequence_nr = -1;
     out.is_python_function = false;
+    out.step.reset();
     if (events_.is_memory_row(row)) return;
     const EventId event = events_.event(row);
     const TrackKey& thread = trace.track(trace.events().track(event)).thread;
+    out.step = steps_.of(event);
     out.tid = key_text(trace, thread);
     out.tid_is_number = thread.text == StringId::empty;
     out.is_python_function = trace.events().is_python_frame(event);
@@ -115,6 +120,7 @@ class EventRows::Recording {
   RowIndex<RowMemory> memory_index_;
   RowIndex<RowMemory> self_memory_index_;
   RowIndex<TorchEvents::Kernel> kernels_index_;
+  OpenSteps steps_;
 };
 
 EventRows::EventRows(std::span<const Trace* const> traces) : facts_(table_facts(traces)) {
@@ -153,6 +159,12 @@ const FunctionEvent& EventRows::event(std::size_t number) {
   const Recording& recording = of(number);
   recording.set_event(number - recording.first(), event_);
   return event_;
+}
+
+OperatorKind EventRows::kind(std::size_t number) {
+  const Recording& recording = of(number);
+  const TorchEvents& events = recording.events();
+  return operator_kind(events.trace(), events.event(number - recording.first()));
 }
 
 std::string_view EventRows::key(std::size_t number) {

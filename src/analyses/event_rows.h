@@ -33,6 +33,7 @@ class EventRows final : public EventSource {
   const OperatorRow& numbers(std::size_t number) override;
   const OperatorRow& row(std::size_t number) override;
   const FunctionEvent& event(std::size_t number) override;
+  OperatorKind kind(std::size_t number) override;
   std::string_view key(std::size_t number) override;
 
  private:

@@ -9,6 +9,7 @@
 
 #include "analyses/attribution.h"
 #include "analyses/flops.h"
+#include "analyses/operator_kind.h"
 #include "analyses/operator_rows.h"
 #include "analyses/row_groups.h"
 #include "analyses/source_report.h"
@@ -23,7 +24,9 @@
 #include "trace/self_times.h"
 #include "trace/track_text.h"
 
-namespace tbtrace::analyses {
+namespace tbtrace {
+
+namespace analyses {
 namespace {
 
 using report::duration_of_ns;
@@ -65,31 +68,42 @@ class ExactSummary {
 
   void add(const Trace& trace) {
     names_ = std::make_unique<TorchNames>(trace);
-    stacks_ = std::make_unique<StackGroups>(trace, *names_, options_.group_by_stack_n);
+    stacks_ = std::make_unique<StackGroups>(trace, *names_, options_);
     find_rows(trace);
     add_spent(trace);
     add_ranges(trace);
     add_device_rows(trace);
     add_threads(trace);
+    stacks_.reset();
+    names_.reset();
+    const Trace* traces[] = {&trace};
+    add_facts(table_facts(traces));
+    add_source(source_, source_report(trace));
   }
 
-  OperatorSummary finish(std::span<const Trace* const> traces) && {
+  OperatorSummary finish() && {
     for (std::size_t row = 0; row < sums_.size(); ++row) {
       OperatorRow& figures = groups_[row];
       figures.cpu_time_total = duration_of_ns(bounded(sums_[row].total_ns));
       figures.self_cpu_time_total = duration_of_ns(bounded(sums_[row].self_ns));
       set_spent(figures, sums_[row].total, sums_[row].self);
     }
-    OperatorRows rows = table_facts(traces);
+    OperatorRows rows = std::move(facts_);
     rows.grouped_by_shape = options_.group_by_input_shape;
     rows.rows = std::move(groups_.rows());
     rows.rows.push_back(idle_row());
     rows.rows.push_back(unattributed_row());
-    return OperatorSummary(std::move(rows), Figures::exact, source_report(traces), window_ns_,
+    return OperatorSummary(std::move(rows), Figures::exact, std::move(source_), window_ns_,
                            std::move(threads_));
   }
 
  private:
+  void add_facts(const OperatorRows& facts) {
+    if (!facts_.use_device) facts_.use_device = facts.use_device;
+    facts_.profile_memory = facts_.profile_memory || facts.profile_memory;
+    facts_.with_flops = facts_.with_flops || facts.with_flops;
+  }
+
   void find_rows(const Trace& trace) {
     row_of_range_.resize(trace.events().size(), 0);
     for (const EventId event : call_tree_of(trace).ranges()) {
@@ -221,6 +235,7 @@ class ExactSummary {
     const std::size_t row = groups_.find(key, added);
     if (added) {
       sums_.emplace_back();
+      groups_[row].kind = operator_kind(trace, event);
       if (options_.group_by_overload_name) groups_[row].overload_name = names_->text(name.overload);
       groups_[row].input_shapes = std::move(shapes);
       groups_[row].stack = std::move(stack);
@@ -259,7 +274,9 @@ class ExactSummary {
     return row;
   }
 
-  const SummaryOptions& options_;
+  SummaryOptions options_;
+  OperatorRows facts_;  // without rows
+  SourceReport source_;
   RowGroups groups_;
   std::vector<RowSums> sums_;  // by row
   std::vector<ThreadTotal> threads_;
@@ -278,7 +295,23 @@ class ExactSummary {
 OperatorSummary exact_summary(std::span<const Trace* const> traces, const SummaryOptions& options) {
   ExactSummary summary(options);
   for (const Trace* trace : traces) summary.add(*trace);
-  return std::move(summary).finish(traces);
+  return std::move(summary).finish();
 }
 
-}  // namespace tbtrace::analyses
+}  // namespace analyses
+
+class ExactSummaryBuilder::Sums final : public analyses::ExactSummary {
+ public:
+  using ExactSummary::ExactSummary;
+};
+
+ExactSummaryBuilder::ExactSummaryBuilder(const SummaryOptions& options)
+    : sums_(std::make_unique<Sums>(options)) {}
+
+ExactSummaryBuilder::~ExactSummaryBuilder() = default;
+
+void ExactSummaryBuilder::add(const Trace& trace) { sums_->add(trace); }
+
+OperatorSummary ExactSummaryBuilder::finish() && { return std::move(*sums_).finish(); }
+
+}  // namespace tbtrace

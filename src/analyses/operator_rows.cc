@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analyses/operator_kind.h"
 #include "base/bounded_sum.h"
 #include "report/duration.h"
 
@@ -25,6 +26,7 @@ void set_numbers(const TorchEvents& events, std::size_t number, OperatorRow& row
   row.is_async = events.is_async(number);
   row.has_cpu_parent = events.parent(number) != TorchEvents::kNoParent;
   row.device_type = events.device_type(number);
+  row.kind = operator_kind(events.trace(), events.event(number));
   row.cpu_time_total = duration_of_us(events.cpu_time_us(number));
   row.self_cpu_time_total = duration_of_us(events.self_cpu_time_us(number));
   row.device_time_total = duration_of_us(events.device_time_us(number));

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analyses/exact_summary.h"
+#include "analyses/operator_kind.h"
 #include "analyses/operator_rows.h"
 #include "analyses/plugin_operators.h"
 #include "analyses/source_report.h"
@@ -143,6 +144,7 @@ class Averages {
     OperatorRow& row = rows_.emplace_back();
     row.key = events.text(events.name(number));
     row.device_type = events.device_type(number);
+    row.kind = operator_kind(events.trace(), events.event(number));
     row.is_user_annotation = events.is_user_annotation(number);
     row.is_async = events.is_async(number);
     row.has_cpu_parent = events.parent(number) != TorchEvents::kNoParent;
@@ -182,6 +184,7 @@ OperatorSummary operator_summary(std::span<const Trace* const> traces,
   for (std::size_t trace = traces.size(); trace-- > 0;) {
     averages.add(analyses::TorchEvents(*traces[trace], {.shapes = options.group_by_input_shape,
                                                         .stacks = options.group_by_stack_n > 0,
+                                                        .stack_source = options.stack_source,
                                                         .threads = thread_count(options.threads)}));
   }
   OperatorRows rows = analyses::table_facts(traces);

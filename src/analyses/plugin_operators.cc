@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyses/operator_kind.h"
 #include "analyses/operator_rows.h"
 #include "analyses/plugin_rules.h"
 #include "analyses/plugin_tree.h"
@@ -75,7 +76,7 @@ OperatorSummary plugin_summary(std::span<const Trace* const> traces,
   for (const Trace* trace : traces) {
     const PluginTree tree(*trace);
     TorchNames names(*trace);
-    StackGroups stacks(*trace, names, options.group_by_stack_n);
+    StackGroups stacks(*trace, names, options);
     for (const PluginTree::NodeId id : tree.operators()) {
       const PluginTree::Node& node = tree.node(id);
       std::string overload;  // part of the name here
@@ -94,6 +95,7 @@ OperatorSummary plugin_summary(std::span<const Trace* const> traces,
                                           added);
       if (added) {
         sums.emplace_back();
+        groups[row].kind = operator_kind(*trace, node.event);
         groups[row].overload_name = std::move(overload);
         groups[row].input_shapes = std::move(shapes);
         groups[row].stack = std::move(stack);

@@ -1,15 +1,18 @@
 #include "analyses/stack_groups.h"
 
+#include <algorithm>
+#include <cstddef>
+
 #include "analyses/torch_stacks.h"
 #include "analyses/torch_tree.h"
 
 namespace tbtrace::analyses {
 
-StackGroups::StackGroups(const Trace& trace, TorchNames& names, int frames)
-    : names_(names), frames_(static_cast<std::size_t>(frames > 0 ? frames : 0)) {
-  if (frames_ == 0 || trace.argument(Argument::call_stack).empty()) return;
+StackGroups::StackGroups(const Trace& trace, TorchNames& names, const SummaryOptions& options)
+    : names_(names), frames_(static_cast<std::size_t>(std::max(options.group_by_stack_n, 0))) {
+  if (frames_ == 0 || !has_stacks(trace, options.stack_source)) return;
   tree_ = std::make_unique<TorchTree>(trace, ForwardThreads(trace));
-  stacks_ = std::make_unique<TorchStacks>(trace, *tree_, names);
+  stacks_ = std::make_unique<TorchStacks>(trace, *tree_, names, options.stack_source);
 }
 
 StackGroups::~StackGroups() = default;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <tbtrace/analyses.h>
 #include <tbtrace/trace.h>
 
 #include "analyses/torch_names.h"
@@ -17,8 +18,8 @@ class TorchTree;
 
 class StackGroups {
  public:
-  /// `frames`: how many to group by; 0: none. `names` must outlive it.
-  StackGroups(const Trace& trace, TorchNames& names, int frames);
+  /// `names` must outlive it.
+  StackGroups(const Trace& trace, TorchNames& names, const SummaryOptions& options);
   ~StackGroups();
 
   /// Innermost frame first; empty if the trace has no stacks.

@@ -159,14 +159,15 @@ class Collector {
 
 /// torch's C++ tree is needed for ranges that never ended, for stacks, and for names that are only
 /// in the stacks.
-bool needs_tree(const Trace& trace, bool stacks) {
+bool needs_tree(const Trace& trace, const TorchEventOptions& options) {
   const Events& events = trace.events();
   bool names_lost = false;
   for (const EventId event : trace.by_start()) {
     if (events.unfinished(event)) return true;
     names_lost = names_lost || (events.is_python_frame(event) && trace.name(event) == kUnknown);
   }
-  return !trace.argument(Argument::call_stack).empty() && (stacks || names_lost);
+  if (options.stacks && has_stacks(trace, options.stack_source)) return true;
+  return names_lost && !trace.argument(Argument::call_stack).empty();
 }
 
 }  // namespace
@@ -178,11 +179,12 @@ TorchEvents::TorchEvents(const Trace& trace, const TorchEventOptions& options)
   std::optional<ForwardThreads> forward;
   std::optional<TorchTree> tree;
   const auto list_rows = [&] {
-    if (needs_tree(trace, options.stacks)) {
+    if (needs_tree(trace, options)) {
       forward.emplace(trace);
       tree.emplace(trace, *forward);
-      if (!trace.argument(Argument::call_stack).empty()) {
-        stacks_ = std::make_unique<TorchStacks>(trace, *tree, *names_);
+      if (!trace.argument(Argument::call_stack).empty() ||
+          (options.stacks && has_stacks(trace, options.stack_source))) {
+        stacks_ = std::make_unique<TorchStacks>(trace, *tree, *names_, options.stack_source);
       }
     }
     Collector collector(trace, *names_, tree ? &*tree : nullptr, stacks_.get(), list_);

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include <tbtrace/analyses.h>
 #include <tbtrace/trace.h>
 
 #include "analyses/torch_names.h"
@@ -26,6 +27,7 @@ struct TorchEventOptions {
   // What to compute beyond names and times.
   bool shapes = false;
   bool stacks = false;
+  StackSource stack_source = StackSource::call_stack;
 
   int threads = 1;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 #include "analyses/call_stack_frames.h"
@@ -32,8 +33,18 @@ std::uint64_t pair_key(std::uint32_t a, std::uint32_t b) { return std::uint64_t{
 
 }  // namespace
 
-TorchStacks::TorchStacks(const Trace& trace, const TorchTree& tree, TorchNames& names)
-    : trace_(trace), tree_(tree), names_(names) {
+bool has_stacks(const Trace& trace, StackSource source) {
+  if (source != StackSource::frames && !trace.argument(Argument::call_stack).empty()) return true;
+  const std::span<const Category> categories = trace.categories();
+  return source != StackSource::call_stack &&
+         std::any_of(categories.begin(), categories.end(), [](const Category& category) {
+           return category.kind == EventKind::python_function;
+         });
+}
+
+TorchStacks::TorchStacks(const Trace& trace, const TorchTree& tree, TorchNames& names,
+                         StackSource source)
+    : trace_(trace), tree_(tree), names_(names), source_(source) {
   recover_names();
 }
 
@@ -91,10 +102,11 @@ StackId TorchStacks::of_python(EventId event) {
 /// around.
 StackId TorchStacks::of(EventId event) {
   const StringId text_id = text_of(event);
-  if (text_id == StringId::empty) return 0;
-  const std::string_view text = trace_.string(text_id);
+  if (text_id == StringId::empty && source_ == StackSource::call_stack) return 0;
   const EventId caller = tree_.python_parent(event);
   const StackId called_from = caller == EventId::none ? 0 : of_python(caller);
+  if (text_id == StringId::empty || source_ == StackSource::frames) return filtered(called_from);
+  const std::string_view text = trace_.string(text_id);
   const auto key = pair_key(called_from, static_cast<std::uint32_t>(text_id));
   const auto [found, added] = of_text_.try_emplace(key, 0);
   if (added) {

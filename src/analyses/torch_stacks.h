@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include <tbtrace/analyses.h>
 #include <tbtrace/trace.h>
 
 #include "analyses/torch_names.h"
@@ -22,11 +23,15 @@ namespace tbtrace::analyses {
 /// A stack; equal stacks have equal numbers. 0 is the empty one.
 using StackId = std::uint32_t;
 
+/// Whether a trace may have stacks of this source.
+bool has_stacks(const Trace& trace, StackSource source);
+
 class TorchStacks {
  public:
-  TorchStacks(const Trace& trace, const TorchTree& tree, TorchNames& names);
+  TorchStacks(const Trace& trace, const TorchTree& tree, TorchNames& names, StackSource source);
 
-  /// The frames that torch shows for an event.
+  /// The frames that torch shows for an event, or with frames as source, would have shown had
+  /// it recorded with `verbose`.
   StackId of(EventId event);
 
   /// Frames of a stack, innermost first, at most `count` of them.
@@ -53,6 +58,7 @@ class TorchStacks {
   const Trace& trace_;
   const TorchTree& tree_;
   TorchNames& names_;
+  StackSource source_;
   std::vector<Node> nodes_ = {{}};
   std::unordered_map<std::uint64_t, StackId> node_of_;  // frame, callers
   std::unordered_map<EventId, NameId> recovered_;       // of functions named `unknown`

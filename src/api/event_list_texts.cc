@@ -52,6 +52,8 @@ class SortedEvents {
         rows_(traces),
         order_(*report::sorted_rows(rows_, options.sort_by)) {}
 
+  RowCounts count() { return report::RowSelection(rows_, options_).count(); }
+
   Status write(TableFormat format, io::ByteSink& sink) {
     io::TextSink out(sink);
     SourceReport source;
@@ -88,18 +90,22 @@ Result<Table> EventList::report(const TableOptions& options) const {
 }
 
 Status write_events(std::span<const Trace* const> traces, const std::string& path,
-                    TableFormat format, const TableOptions& options, bool overwrite) {
+                    TableFormat format, const TableOptions& options, bool overwrite,
+                    RowCounts* counts) {
   if (Status known = check_table_options(options, format); !known.ok()) return known;
   if (Status place = check_output(path, overwrite); !place.ok()) return place;
   SortedEvents events(traces, options);
+  if (counts != nullptr) *counts = events.count();
   return writers::write_file(path, overwrite,
                              [&](io::ByteSink& sink) { return events.write(format, sink); });
 }
 
 Status write_events(std::span<const Trace* const> traces, std::ostream& stream, TableFormat format,
-                    const TableOptions& options) {
+                    const TableOptions& options, RowCounts* counts) {
   if (Status known = check_table_options(options, format); !known.ok()) return known;
-  return SortedEvents(traces, options).write(format, *io::stream_sink(stream));
+  SortedEvents events(traces, options);
+  if (counts != nullptr) *counts = events.count();
+  return events.write(format, *io::stream_sink(stream));
 }
 
 }  // namespace tbtrace

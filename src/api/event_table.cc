@@ -60,6 +60,7 @@ constexpr EventColumn kColumns[] = {
      [](const FunctionEvent& e, Cell& cell) {
        cell = e.parent ? Cell(static_cast<std::int64_t>(*e.parent)) : Cell();
      }},
+    {"step", [](const FunctionEvent& e, Cell& cell) { cell = e.step ? Cell(*e.step) : Cell(); }},
     {"self_cpu_time_ns",
      [](const FunctionEvent& e, Cell& cell) { cell = e.self_cpu_time_total.ns; }},
     {"cpu_memory_usage_bytes",

@@ -25,6 +25,11 @@ Result<Table> OperatorSummary::report(const TableOptions& options) const {
   return report::operator_table(rows, *order, options);
 }
 
+RowCounts OperatorSummary::count_rows(const TableOptions& options) const {
+  report::StoredRows rows(rows_);
+  return report::RowSelection(rows, options).count();
+}
+
 Duration OperatorSummary::self_cpu_time_total() const {
   double us = 0;
   WideInteger ns = 0;

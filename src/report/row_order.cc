@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -89,11 +90,39 @@ Result<RowOrder> sorted_rows(RowSource& rows, std::string_view sort_by) {
                    [&](std::size_t a, std::size_t b) { return values[a] > values[b]; });
 }
 
+bool RowSelection::takes(std::size_t number) {
+  const std::vector<OperatorKind>& kinds = options_.kinds;
+  const bool is_kind =
+      kinds.empty() || std::find(kinds.begin(), kinds.end(), rows_.kind(number)) != kinds.end();
+  return is_kind && (!options_.accepts_name || takes_name(rows_.key(number)));
+}
+
+bool RowSelection::takes_name(std::string_view name) {
+  constexpr std::size_t kKnown = 1024;
+  if (known_.empty()) known_.resize(kKnown);
+  std::optional<Known>& known = known_[std::hash<const char*>()(name.data()) / 8 % kKnown];
+  const bool is_same =
+      known && known->name.data() == name.data() && known->name.size() == name.size();
+  if (!is_same) known = {name, options_.accepts_name(name)};
+  return known->accepted;
+}
+
+RowCounts RowSelection::count() {
+  RowCounts counts = {.selected = rows_.size(), .all = rows_.size()};
+  if (options_.kinds.empty() && !options_.accepts_name) return counts;
+  counts.selected = 0;
+  for (std::size_t number = 0; number < counts.all; ++number) {
+    counts.selected += takes(number) ? 1 : 0;
+  }
+  return counts;
+}
+
 std::optional<std::size_t> ShownRows::next() {
   const std::int64_t limit = options_.row_limit;
   if (limit >= 0 && shown_ == static_cast<std::size_t>(limit)) return std::nullopt;
   while (place_ < order_.size()) {
     const std::size_t number = order_[place_++];
+    if (!selection_.takes(number)) continue;
     if (options_.top_level_events_only && rows_.numbers(number).has_cpu_parent) continue;
     ++shown_;
     return number;

@@ -46,12 +46,35 @@ Status check_sort_key(std::string_view sort_by);
 /// `sort_by` is empty. Reads each row once.
 Result<RowOrder> sorted_rows(RowSource& rows, std::string_view sort_by);
 
-/// The rows that a table with `options` shows, one after the other: at most `row_limit`, and only
-/// rows without a parent with `top_level_events_only`.
+/// Selects rows by kind and name.
+class RowSelection {
+ public:
+  RowSelection(RowSource& rows, const TableOptions& options) : rows_(rows), options_(options) {}
+
+  bool takes(std::size_t number);
+
+  /// Looks at all rows, unless all are selected.
+  RowCounts count();
+
+ private:
+  bool takes_name(std::string_view name);
+
+  RowSource& rows_;
+  const TableOptions& options_;
+  // Rows of an event list share the texts of their names. The last results, by where a text is.
+  struct Known {
+    std::string_view name;
+    bool accepted;
+  };
+  std::vector<std::optional<Known>> known_;
+};
+
+/// The rows that a table with `options` shows, one after the other: those selected, at most
+/// `row_limit`, and only rows without a parent with `top_level_events_only`.
 class ShownRows {
  public:
   ShownRows(RowSource& rows, const RowOrder& order, const TableOptions& options)
-      : rows_(rows), order_(order), options_(options) {}
+      : rows_(rows), order_(order), options_(options), selection_(rows, options) {}
 
   /// The number of the next row; nullopt after the last.
   std::optional<std::size_t> next();
@@ -63,6 +86,7 @@ class ShownRows {
   RowSource& rows_;
   const RowOrder& order_;
   const TableOptions& options_;
+  RowSelection selection_;
   std::size_t place_ = 0;
   std::size_t shown_ = 0;
 };

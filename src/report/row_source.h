@@ -26,6 +26,8 @@ class RowSource {
   /// The same without texts, where they are expensive.
   virtual const OperatorRow& numbers(std::size_t number) { return row(number); }
 
+  virtual OperatorKind kind(std::size_t number) { return numbers(number).kind; }
+
   /// The key of a row; valid as long as the source.
   virtual std::string_view key(std::size_t number) = 0;
 };

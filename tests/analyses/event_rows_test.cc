@@ -39,7 +39,8 @@ std::string kernels(const FunctionEvent& event) {
 
 auto facts(const FunctionEvent& event) {
   return std::tuple(event.tid, event.tid_is_number, event.start_ns, event.end_ns, event.parent,
-                    event.own_flops, event.sequence_nr, event.is_python_function, kernels(event));
+                    event.own_flops, event.sequence_nr, event.is_python_function, kernels(event),
+                    event.step, event.kind);
 }
 
 TEST(EventRows, AreTheListsInAnyOrder) {

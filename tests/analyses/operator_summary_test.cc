@@ -1,6 +1,7 @@
 // Averages against the list of events that they are made of, and small ones by hand.
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -194,6 +195,61 @@ TEST(OperatorSummary, OfAnEmptyRecordingIsEmpty) {
   const OperatorSummary summary = operator_summary(read("[]"));
   EXPECT_TRUE(summary.rows().empty());
   EXPECT_EQ(*summary.table(), "");
+}
+
+TEST(OperatorSummary, KnowsTheKindOfEachRow) {
+  const auto of = [](std::string_view category, std::string_view name, std::string_view start) {
+    fixtures::ChromeEvent event = op(name, start, "1");
+    return event.with("cat", fixtures::in_quotes(category));
+  };
+  std::string text = trace_text(
+      {of("cpu_op", "aten::add", "0"), of("cpu_op", "ProfilerStep#1", "2"),
+       of("user_annotation", "ProfilerStep#2", "4"), of("user_annotation", "forward", "6"),
+       of("python_function", "f.py(1): f", "8").arg("Python id", "1"),
+       of("cuda_runtime", "cudaLaunchKernel", "10"),
+       of("overhead", "Activity Buffer Request", "12"), of("kernel", "gemm", "14").with("pid", "0"),
+       of("gpu_memcpy", "Memcpy HtoD", "16").with("pid", "0"),
+       of("cuda_sync", "Stream Sync", "18").with("pid", "0"),
+       of("gpu_user_annotation", "on device", "20").with("pid", "0")});
+  const Trace trace = read(text);
+  const std::map<std::string, OperatorKind> expected = {
+      {"aten::add", OperatorKind::op},
+      {"ProfilerStep*", OperatorKind::annotation},
+      {"forward", OperatorKind::annotation},
+      {"f.py(1): f", OperatorKind::frame},
+      {"cudaLaunchKernel", OperatorKind::other},
+      {"Activity Buffer Request", OperatorKind::other},
+      {"gemm", OperatorKind::kernel},
+      {"Memcpy HtoD", OperatorKind::kernel},
+      {"Stream Sync", OperatorKind::kernel},
+      {"on device", OperatorKind::annotation},
+      {"[idle]", OperatorKind::other},
+      {"[unattributed]", OperatorKind::other}};
+  std::size_t rows = 0;
+  for (const Figures figures : {Figures::torch, Figures::exact, Figures::plugin}) {
+    const OperatorSummary summary = operator_summary(trace, {.figures = figures});
+    for (const OperatorRow& row : summary.rows()) {
+      const std::string key = row.key.starts_with("ProfilerStep") ? "ProfilerStep*" : row.key;
+      ASSERT_TRUE(expected.contains(key)) << key;
+      EXPECT_EQ(row.kind, expected.at(key)) << key;
+      ++rows;
+    }
+  }
+  EXPECT_GT(rows, 20U);
+  for (const FunctionEvent& event : events(trace)) EXPECT_EQ(event.kind, expected.at(event.key));
+}
+
+TEST(OperatorSummary, TotalsAreThoseOfAllRowsWhateverIsSelected) {
+  const Trace trace = read(trace_text({op("a", "0", "4"), op("b", "10", "6")}));
+  const OperatorSummary summary = operator_summary(trace);
+  const TableOptions only_a = {.accepts_name = [](std::string_view name) { return name == "a"; }};
+  const std::string text = *summary.table(only_a);
+  EXPECT_NE(text.find("Self CPU time total: 10.000us"), std::string::npos) << text;
+  EXPECT_NE(text.find("40.00%"), std::string::npos) << text;
+  EXPECT_EQ(text.find(" b "), std::string::npos) << text;
+  EXPECT_EQ(summary.report(only_a)->rows.size(), 1U);
+  EXPECT_EQ(summary.count_rows(only_a).selected, 1U);
+  EXPECT_EQ(summary.count_rows(only_a).all, 2U);
 }
 
 }  // namespace

@@ -1,7 +1,10 @@
 // Event lists that are written as they are made.
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -65,7 +68,7 @@ TEST(WriteEvents, HasTheNewestRecordingFirst) {
   const Trace newer = read(trace_text({op("new", "0", "9"), op("inner", "1", "2")}));
   const std::string csv = written({&older, &newer}, TableFormat::csv);
   EXPECT_EQ(names(csv), "new inner old inner ");
-  EXPECT_NE(csv.find("inner,,1,1000,3000,2,2000,"), std::string::npos)
+  EXPECT_NE(csv.find("inner,,1,1000,3000,2,,2000,"), std::string::npos)
       << "parents are rows of the joined list\n"
       << csv;
 }
@@ -122,6 +125,41 @@ TEST(WriteEvents, TellsThatAStreamFailed) {
     stream.setstate(std::ios::badbit);
     EXPECT_EQ(write_events(traces, stream, format).code(), StatusCode::unwritable_output);
   }
+}
+
+TEST(WriteEvents, WritesTheSelectedRowsAndCountsThem) {
+  const Trace trace = three_ranges();
+  const Trace* traces[] = {&trace};
+  const EventList list = events(trace);
+  for (const TableFormat format : kFormats) {
+    TableOptions options = {.row_limit = 1,
+                            .accepts_name = [](std::string_view name) { return name == "b"; }};
+    std::ostringstream stream;
+    RowCounts counts;
+    ASSERT_TRUE(write_events(traces, stream, format, options, &counts).ok());
+    EXPECT_EQ(counts.selected, 2U);
+    EXPECT_EQ(counts.all, 3U);
+    EXPECT_NE(stream.str(), written({&trace}, format));
+    if (format == TableFormat::csv) {
+      EXPECT_EQ(stream.str(), table_csv(*list.report(options)));
+      EXPECT_EQ(names(stream.str()), "b ");
+    }
+    if (format == TableFormat::text) EXPECT_EQ(stream.str(), *list.table(options));
+    options.kinds = {OperatorKind::frame};
+    ASSERT_TRUE(write_events(traces, stream, format, options, &counts).ok());
+    EXPECT_EQ(counts.selected, 0U);
+  }
+}
+
+TEST(WriteEvents, NamesTheStepThatWasOpen) {
+  const Trace trace = read(trace_text(
+      {op("ProfilerStep#4", "0", "10").with("cat", "\"user_annotation\""), op("a", "1", "2"),
+       op("b", "10", "2"), op("ProfilerStep#5", "20", "10").with("cat", "\"user_annotation\""),
+       op("c", "25", "50")}));
+  std::vector<std::optional<std::int64_t>> steps;
+  for (const FunctionEvent& event : events(trace)) steps.push_back(event.step);
+  EXPECT_EQ(steps, (std::vector<std::optional<std::int64_t>>{4, 4, std::nullopt, 5, 5}));
+  EXPECT_NE(written({&trace}, TableFormat::json).find("\"step\": null"), std::string::npos);
 }
 
 }  // namespace

@@ -5,9 +5,9 @@
 #     --parts LIST     such as 1,2a,4; all without (tests/gpu/judge.py has them)
 #     --seconds N      no part begins after them, and none goes on; 570 without, of which the build takes its share
 #     RESULTS          gets traces, logs and figures.json; build-gpu/results without
-# TBTRACE_DEPENDENCIES may name prefix folders, with colons between, that have simdjson, fmt, protobuf, png, zlib and
-# cxxopts. A line for each part, PASS or FAIL, and 'gpu: N passed, M failed' at the end; the exit code is 0 only if all
-# passed.
+# TBTRACE_DEPENDENCIES may name prefix folders, with colons between, that have simdjson, fmt, protobuf, png, zlib,
+# cxxopts and RE2. A line for each part, PASS or FAIL, and 'gpu: N passed, M failed' at the end; the exit code is 0
+# only if all passed.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

@@ -194,5 +194,79 @@ TEST(DeviceTotal, CountsOperatorsWhereThereAreNoRowsOfDevices) {
   EXPECT_TRUE(counts_as_device_time(rows, OperatorRow()));
 }
 
+std::vector<std::size_t> shown_of(RowSource& source, const TableOptions& options) {
+  const RowOrder order(source.size());
+  ShownRows rows(source, order, options);
+  std::vector<std::size_t> numbers;
+  while (const auto number = rows.next()) numbers.push_back(*number);
+  return numbers;
+}
+
+TEST(ShownRows, AreTheSelectedOnes) {
+  OperatorRows rows;
+  const auto add = [&](const char* key, OperatorKind kind) {
+    rows.rows.emplace_back();
+    rows.rows.back().key = key;
+    rows.rows.back().kind = kind;
+  };
+  add("aten::mm", OperatorKind::op);
+  add("gemm", OperatorKind::kernel);
+  add("mm", OperatorKind::frame);
+  add("aten::mm", OperatorKind::annotation);
+  StoredRows source(rows);
+  const auto is_mm = [](std::string_view name) { return name.ends_with("mm"); };
+  const auto is_aten = [](std::string_view name) { return name.starts_with("aten::"); };
+  const auto shown = [&](const TableOptions& options) { return shown_of(source, options); };
+  EXPECT_THAT(shown({.accepts_name = is_mm}), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(shown({.accepts_name = is_aten}), ElementsAre(0, 3));
+  EXPECT_THAT(shown({.kinds = {OperatorKind::kernel, OperatorKind::op}}), ElementsAre(0, 1));
+  EXPECT_THAT(shown({.kinds = {OperatorKind::annotation}, .accepts_name = is_aten}),
+              ElementsAre(3));
+  EXPECT_THAT(shown({.row_limit = 1, .accepts_name = is_aten}), ElementsAre(0))
+      << "the limit is one of selected rows";
+  EXPECT_THAT(shown({.kinds = {OperatorKind::other}}), ElementsAre());
+
+  const auto count = [&](const TableOptions& options) {
+    const RowCounts counts = RowSelection(source, options).count();
+    EXPECT_EQ(counts.all, 4U);
+    return counts.selected;
+  };
+  EXPECT_EQ(count({}), 4U);
+  EXPECT_EQ(count({.row_limit = 1}), 4U);
+  EXPECT_EQ(count({.row_limit = 1, .accepts_name = is_aten}), 2U);
+}
+
+/// More names than the selection remembers, and two names that begin at the same place.
+TEST(ShownRows, AreSelectedByTheWholeNameHoweverManyThereAre) {
+  OperatorRows rows;
+  for (int row = 0; row < 5000; ++row) {
+    rows.rows.emplace_back();
+    rows.rows.back().key =
+        "a long name of an operator, not in the row itself " + std::to_string(row % 2000);
+  }
+  const std::string both = "ab";
+  class Prefixes final : public RowSource {
+   public:
+    explicit Prefixes(const OperatorRows& rows, std::string_view text) : rows_(rows), text_(text) {}
+    const OperatorRows& facts() const override { return rows_; }
+    std::size_t size() const override { return 3 * rows_.rows.size(); }
+    const OperatorRow& row(std::size_t number) override { return rows_.rows[number / 3]; }
+    std::string_view key(std::size_t number) override {
+      return number % 3 == 0 ? row(number).key : text_.substr(0, number % 3);
+    }
+
+   private:
+    const OperatorRows& rows_;
+    std::string_view text_;
+  };
+  Prefixes source(rows, both);
+  const auto accepts = [](std::string_view name) { return name.ends_with('7') || name == "ab"; };
+  std::vector<std::size_t> expected;
+  for (std::size_t number = 0; number < source.size(); ++number) {
+    if (accepts(source.key(number))) expected.push_back(number);
+  }
+  EXPECT_EQ(shown_of(source, {.row_limit = -1, .accepts_name = accepts}), expected);
+}
+
 }  // namespace
 }  // namespace tbtrace::report

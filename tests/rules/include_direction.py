@@ -55,7 +55,7 @@ LIBRARIES = {
     "google": {"proto"},
     "torch": {"libtorch", "examples"}, "ATen": {"libtorch"}, "c10": {"libtorch"},
     "cupti": {"cupti"}, "cuda": {"cupti"},
-    "cxxopts": {"tools"},
+    "cxxopts": {"tools"}, "re2": {"tools"},
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)

@@ -1,0 +1,96 @@
+#include "joined_inputs.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <tbtrace/writers.h>
+
+#include "inputs.h"
+#include "out_of_memory.h"
+
+namespace tbtrace::tools {
+namespace {
+
+/// `2 ranks`; nothing if none is known.
+std::string counted(std::size_t count, const std::string& what) {
+  if (count == 0) return {};
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+Status check_same_process(std::span<const JoinedInput> inputs, std::string_view remedy) {
+  const JoinedInput& first = inputs.front();
+  const JoinedInput& other = inputs.back();
+  std::string what;
+  if (first.from.rank != other.from.rank) {
+    what = "ranks";
+  } else if (first.from.host != other.from.host) {
+    what = "hosts";
+  } else if (first.from.process != other.from.process) {
+    what = "processes";
+  } else {
+    return {};
+  }
+  return {StatusCode::invalid_argument, first.path + " and " + other.path + " are of different " +
+                                            what + ", so they cannot be summarised together; " +
+                                            std::string(remedy)};
+}
+
+std::string described_recordings(std::span<const JoinedInput> inputs) {
+  std::set<std::int64_t> ranks;
+  std::set<std::string> hosts;
+  std::set<std::tuple<std::optional<std::int64_t>, std::string, std::string>> processes;
+  for (const auto& [path, from] : inputs) {
+    if (from.rank) ranks.insert(*from.rank);
+    if (!from.host.empty()) hosts.insert(from.host);
+    processes.emplace(from.rank, from.host, from.process);
+  }
+  const std::string recordings = std::to_string(inputs.size()) + " recordings of ";
+  if (processes.size() == 1) return recordings + "one process";
+  std::string where = counted(ranks.size(), "rank");
+  if (!where.empty() && !hosts.empty()) where += ", ";
+  where += counted(hosts.size(), "host");
+  if (!where.empty()) where = " (" + where + ")";
+  return recordings + std::to_string(processes.size()) + " processes" + where;
+}
+
+int run_joined(const std::string& verb, const StandardOptions& standard, const ReadOptions& reading,
+               const Joining& joining, Console& console, const TakeTrace& take,
+               const MakeJoined& make) {
+  const Subjects subjects = subjects_of(verb, standard);
+  if (const Status place = check_output(subjects.output, standard.overwrite); !place.ok()) {
+    return finish(place, subjects, console);
+  }
+  const InputPaths found = find_inputs(standard, console);
+  if (found.failed > 0) return found.last_failure;
+  std::vector<JoinedInput> inputs;
+  for (const std::string& path : found.paths) {
+    Result<Trace> trace = read_input(path, reading, console);
+    if (!trace.ok()) return exit_code(trace.status());
+    const Status taken = within_memory([&] {
+      inputs.push_back({path, trace->identity()});
+      if (!joining.takes_several_processes) {
+        Status same = check_same_process(inputs, joining.remedy);
+        if (!same.ok()) return same;
+      }
+      take(*std::move(trace));
+      return Status();
+    });
+    if (!taken.ok()) return finish(taken, subjects, console);
+  }
+  const Status made = within_memory([&] {
+    if (inputs.size() > 1) {
+      console.message(verb, std::to_string(inputs.size()) +
+                                " inputs added up: " + described_recordings(inputs));
+    }
+    return make(inputs);
+  });
+  return finish(made, subjects, console);
+}
+
+}  // namespace tbtrace::tools

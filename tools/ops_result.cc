@@ -1,0 +1,101 @@
+#include "ops_result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include <tbtrace/writers.h>
+
+#include "inputs.h"
+#include "row_choice.h"
+
+namespace tbtrace::tools {
+namespace {
+
+/// torch's numbers assign work to a limited number of operators with its id. If the limit was
+/// reached, warns; with strict reading, fails.
+Status check_limit(const Trace& trace, const std::string& input, bool strict, Console& console) {
+  const std::uint64_t limited = trace.device() ? trace.links().work_over_operator_limit : 0;
+  if (limited == 0) return {};
+  const std::string text =
+      "more than " + std::to_string(LinkReport::kMostOperators) +
+      " operators bear one External id; only the first ones get its kernels, memcpys and memsets; "
+      "--strict-totals counts each of these once [work_over_operator_limit, " +
+      std::to_string(limited) + " x]";
+  if (strict) return {StatusCode::check_failed, "strict reading failed: " + text};
+  console.warning(subject_of(input), text);
+  return {};
+}
+
+}  // namespace
+
+OpsResult::OpsResult(const OpsOptions& ops, const StandardOptions& standard, Console& console)
+    : ops_(ops), standard_(standard), console_(console) {
+  if (!keeps_traces(ops)) exact_.emplace(ops.summary);
+}
+
+void OpsResult::add(const Trace& trace) {
+  any_call_stack_ = any_call_stack_ || !trace.argument(Argument::call_stack).empty();
+  for (const Category& category : trace.categories()) {
+    any_frames_ = any_frames_ || category.kind == EventKind::python_function;
+  }
+  if (exact_) {
+    exact_->add(trace);
+  } else {
+    traces_.push_back(&trace);
+  }
+}
+
+Status OpsResult::write(std::span<const JoinedInput> inputs, const std::string& output) {
+  subject_ = inputs.size() == 1 ? subject_of(inputs.front().path) : "ops";
+  // The summary comes first, because it finds the links in parallel; check_limit() would find them
+  // on one thread.
+  std::optional<Result<std::string>> text;
+  if (!ops_.per_event) text = text_of(summary());
+  if (Status within = check_limits(inputs); !within.ok()) return within;
+  if (!text) return write_list(output);
+  return text->ok() ? write_text(**text, output, standard_.overwrite) : text->status();
+}
+
+Status OpsResult::check_limits(std::span<const JoinedInput> inputs) {
+  if (ops_.summary.figures != Figures::torch) return {};
+  for (std::size_t input = 0; input < inputs.size(); ++input) {
+    Status within =
+        check_limit(*traces_[input], inputs[input].path, standard_.reading.strict, console_);
+    if (!within.ok()) return within;
+  }
+  return {};
+}
+
+OperatorSummary OpsResult::summary() {
+  return exact_ ? std::move(*exact_).finish() : operator_summary(traces_, ops_.summary);
+}
+
+Result<std::string> OpsResult::text_of(const OperatorSummary& summary) {
+  say_if_not_grouped();
+  say_row_counts(ops_.table, summary.count_rows(ops_.table), subject_, console_);
+  if (ops_.output.format == TableFormat::text) return summary.table(ops_.table);
+  if (ops_.output.format == TableFormat::json) return summary.json(ops_.table);
+  const Result<Table> rows = summary.report(ops_.table);
+  if (!rows.ok()) return rows.status();
+  return ops_.output.format == TableFormat::csv ? table_csv(*rows) : table_markdown(*rows);
+}
+
+Status OpsResult::write_list(const std::string& output) {
+  RowCounts counts;
+  Status written =
+      write_events(traces_, output, ops_.output.format, ops_.table, standard_.overwrite, &counts);
+  if (written.ok()) say_row_counts(ops_.table, counts, subject_, console_);
+  return written;
+}
+
+/// Says that grouping by stack had no effect, if so, and what to do.
+void OpsResult::say_if_not_grouped() {
+  const bool asked = ops_.summary.group_by_stack_n > 0 && !ops_.stack_source_given;
+  if (!asked || any_call_stack_ || !any_frames_) return;
+  console_.message(subject_,
+                   "no operator has a call stack, so --group-by-stack-n changes nothing; "
+                   "--stack-source frames takes the stacks from the Python frames in the file");
+}
+
+}  // namespace tbtrace::tools

@@ -1,0 +1,59 @@
+// The result of `tbtrace ops` from one or several traces.
+// Refers to its arguments and, unless figures are exact, to the traces; they must outlive it. One
+// thread.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <tbtrace/analyses.h>
+#include <tbtrace/trace.h>
+
+#include "console.h"
+#include "each_input.h"
+#include "joined_inputs.h"
+#include "options.h"
+
+namespace tbtrace::tools {
+
+struct OpsOptions {
+  OutputFormat output;
+  SummaryOptions summary;
+  TableOptions table;
+  bool stack_source_given = false;
+  bool per_event = false;
+  bool each = false;
+};
+
+class OpsResult {
+ public:
+  OpsResult(const OpsOptions& ops, const StandardOptions& standard, Console& console);
+
+  /// Whether the traces must stay until write().
+  static bool keeps_traces(const OpsOptions& ops) { return ops.summary.figures != Figures::exact; }
+
+  void add(const Trace& trace);
+
+  /// Analyses and writes. `inputs`: those of the traces, in the same order.
+  Status write(std::span<const JoinedInput> inputs, const std::string& output);
+
+ private:
+  Status check_limits(std::span<const JoinedInput> inputs);
+  OperatorSummary summary();
+  Result<std::string> text_of(const OperatorSummary& summary);
+  Status write_list(const std::string& output);
+  void say_if_not_grouped();
+
+  const OpsOptions& ops_;
+  const StandardOptions& standard_;
+  Console& console_;
+  std::optional<ExactSummaryBuilder> exact_;  // if figures are exact
+  std::vector<const Trace*> traces_;          // otherwise
+  std::string subject_;
+  bool any_call_stack_ = false;
+  bool any_frames_ = false;
+};
+
+}  // namespace tbtrace::tools
