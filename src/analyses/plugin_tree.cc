@@ -29,7 +29,7 @@ PluginTree::PluginTree(const Trace& trace) : trace_(trace) {
   read_events();
   attach_launches();
   for (const std::int64_t thread : forest_.order) nest(thread);
-  BackwardPasses(trace_, nodes_, roots_, with_steps_).rehang();
+  backward_is_valid_ = BackwardPasses(trace_, nodes_, roots_, with_steps_).rehang();
 }
 
 /// Collects ranges by thread, and launches with the device time that their correlation yields.
