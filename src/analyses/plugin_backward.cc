@@ -42,17 +42,21 @@ bool BackwardPasses::is_pass(NodeId node) const {
   return trace_.name(nodes_[node].event).starts_with(kBackwardRoot);
 }
 
+/// Of forward operators that start together, the one whose flow event starts last in the file
+/// counts.
 std::map<double, double> BackwardPasses::forward_to_backward() const {
+  std::vector<std::int64_t> ids;  // by first start in the file
   std::map<std::int64_t, double> starts;
   std::map<std::int64_t, double> ends;
   for (const FlowEnd& end : trace_.flows()) {
     if (end.type != FlowEnd::Type::forward_backward) continue;
+    if (end.start && !starts.contains(end.id)) ids.push_back(end.id);
     (end.start ? starts : ends)[end.id] = plugin_time(end.time_ns);
   }
   std::map<double, double> pairs;
-  for (const auto& [id, forward] : starts) {
+  for (const std::int64_t id : ids) {
     const auto backward = ends.find(id);
-    if (backward != ends.end()) pairs[forward] = backward->second;
+    if (backward != ends.end()) pairs[starts.at(id)] = backward->second;
   }
   return pairs;
 }

@@ -1,5 +1,6 @@
 #include "analyses/plugin_hierarchy.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "analyses/plugin_launches.h"
@@ -129,13 +130,19 @@ class PythonFrames {
   std::size_t without_id_ = kNone;
 };
 
-/// Keeps the first of the outermost modules that are equal with all that is in them.
-void drop_repeated_roots(PluginHierarchy& hierarchy) {
-  std::vector<std::size_t> order = hierarchy.roots;  // parents before children
+/// All that outermost modules contain, parents before children. Modules in a circle are not there.
+std::vector<std::size_t> contained(const PluginHierarchy& hierarchy) {
+  std::vector<std::size_t> order = hierarchy.roots;
   for (std::size_t at = 0; at < order.size(); ++at) {
     const std::vector<std::size_t>& children = hierarchy.modules[order[at]].children;
     order.insert(order.end(), children.begin(), children.end());
   }
+  return order;
+}
+
+/// Keeps the first of the outermost modules that are equal with all that is in them.
+void drop_repeated_roots(PluginHierarchy& hierarchy) {
+  const std::vector<std::size_t> order = contained(hierarchy);
   std::map<std::pair<PluginModuleKey, std::vector<std::size_t>>, std::size_t> contents;
   std::vector<std::size_t> content_of(hierarchy.modules.size(), kNone);
   for (std::size_t left = order.size(); left-- > 0;) {
@@ -159,21 +166,26 @@ std::optional<PluginHierarchy> from_python_ids(const Trace& trace, PluginModuleN
   PythonFrames frames(trace, names);
   const std::vector<PythonFrames::Found> found = frames.modules();
   PluginHierarchy hierarchy;
-  hierarchy.modules.resize(found.size());
   std::vector<std::size_t> module_of(frames.size(), kNone);
+  std::size_t without_id = kNone;
   for (std::size_t number = 0; number < found.size(); ++number) {
-    // Outermost modules are its children for the plugin, which then goes round in circles.
-    if (!frames.has_id(found[number].frame)) return std::nullopt;
-    hierarchy.modules[number].key = names.key(frames.event(found[number].frame));
+    hierarchy.modules.push_back({names.key(frames.event(found[number].frame))});
     module_of[found[number].frame] = number;
+    if (!frames.has_id(found[number].frame)) without_id = number;
   }
   for (std::size_t number = 0; number < found.size(); ++number) {
-    if (found[number].parent == kNone) {
+    const std::size_t above = found[number].parent;
+    const std::size_t parent = above == kNone ? kNone : module_of[above];
+    // For the plugin, a missing id above a module is the same as no module above.
+    if (parent == kNone || parent == without_id) {
       hierarchy.roots.push_back(number);
     } else {
-      hierarchy.modules[module_of[found[number].parent]].children.push_back(number);
+      hierarchy.modules[parent].children.push_back(number);
     }
   }
+  const std::vector<std::size_t> order = contained(hierarchy);
+  // The outermost modules are its children, so that the plugin goes round in circles.
+  if (std::find(order.begin(), order.end(), without_id) != order.end()) return std::nullopt;
   drop_repeated_roots(hierarchy);
   return hierarchy;
 }
