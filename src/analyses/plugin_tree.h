@@ -61,6 +61,7 @@ class PluginTree {
     double start = 0;
     double end = 0;
     double device = 0;
+    double filled = 0;  // `device`, as often as nodes were filled with it so far
     std::vector<EventId> work = {};
     NodeId op = 0;
   };

@@ -77,9 +77,9 @@ class Recording:
         self.external_id += 1
         ids = {"External id": self.external_id}
         if self.odd():
-            ids["External id"] = self.rng.choice([0, 1, self.external_id - 1])
+            ids["External id"] = self.rng.choice([1, self.external_id - 1])
         if self.odd():
-            ids = {}
+            ids = self.rng.choice([{}, {"External id": 0}])
         name = self.rng.choice(OPERATORS[:4] if self.rng.random() < 0.8 else OPERATORS)
         self.add("cpu_op", name, start, end, thread, **ids)
         if in_module and depth == 0:
@@ -91,7 +91,10 @@ class Recording:
                 self.operator(*inner, thread, in_module, depth + 1)
 
     def launch(self, start, end, thread, ids):
-        self.correlation += 1
+        self.correlation += not self.odd()
+        if self.odd(0.1):
+            ids = self.rng.choice([{}, {"External id": 0}])
+            thread = self.rng.randrange(1, 4)
         self.add("Runtime", "cudaLaunchKernel", start + 1, start + 2, thread, correlation=self.correlation, **ids)
         for _ in range(self.rng.choice([0, 1, 1, 2])):
             begin = start + self.rng.randrange(-3, 60)
@@ -153,7 +156,7 @@ class Recording:
         models = [Architecture(self.rng) for _ in range(self.rng.randrange(1, 3))]
         now = 10
         for step in range(self.rng.randrange(1, 4)):
-            thread = 1 if self.rng.random() < 0.8 else self.rng.randrange(2, 4)
+            thread = 1 if self.rng.random() < 0.7 else self.rng.randrange(2, 4)
             start, first = now, now + 1
             self.forward.clear()
             for model in models:
