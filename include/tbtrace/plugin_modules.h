@@ -29,6 +29,8 @@ struct PluginModule {
   double avg_duration_us = 0;          ///< per call, on the device; on the host if that is 0
   std::size_t depth = 0;               ///< 0: not inside another module
   std::optional<std::size_t> parent = {};  ///< its row
+
+  bool operator==(const PluginModule&) const = default;
 };
 
 /// In the plugin's order, parents first. It sorts outermost modules by name; those with the same
