@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Records what torch-tb-profiler's last source version shows of random traces with modules.
 
-    record_plugin_modules.py TB_PLUGIN OUTPUT
+    PYTHONHASHSEED=0 python3 record_plugin_modules.py TB_PLUGIN OUTPUT
 
 TB_PLUGIN is the folder tb_plugin of github.com/pytorch/kineto at the parent of commit 94979607; this version was never
-released. It runs with the packages of requirements.txt. The first 100 traces go to tests/data/plugin_modules.txt.gz: a
-line of JSON each, then a line with the number of rows, then the rows, their fields separated by tabs.
+released. It runs with the packages of requirements.txt; a fixed hash seed keeps the plugin's order of rows the same.
+OUTPUT is tests/data/plugin_modules.txt.gz: for each of 100 random traces a line of JSON, a line with the number of
+rows, and the rows, their fields separated by tabs. Where the plugin fails, the number is 0.
 """
 import gzip
 import json
