@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include "analyses/plugin_launches.h"
 #include "trace/lightning.h"
@@ -14,7 +15,7 @@ constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
 std::string without(std::string_view text, std::string_view part) {
   std::string rest;
-  for (std::size_t at = text.find(part); at != text.npos; at = text.find(part)) {
+  for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part)) {
     rest += text.substr(0, at);
     text.remove_prefix(at + part.size());
   }
@@ -25,7 +26,7 @@ std::string without(std::string_view text, std::string_view part) {
 std::string lightning_name(std::string_view text) {
   std::string name = without(text, kLightningModule);
   const std::size_t type = name.find(": ");
-  if (type != name.npos) return name.substr(type + 2);
+  if (type != std::string::npos) return name.substr(type + 2);
   std::size_t first = name.empty() ? 0 : 1;
   while (first < name.size() && (static_cast<unsigned char>(name[first]) & 0xC0) == 0x80) ++first;
   return name.substr(first);
@@ -210,7 +211,8 @@ PluginHierarchy from_dotted_names(const Trace& trace, PluginModuleNames& names) 
   for (std::size_t number = 0; number < order.size(); ++number) {
     const std::string_view name = names.name(order[number]);
     const std::size_t dot = name.rfind('.');
-    const auto parent = dot == name.npos ? module_of.end() : module_of.find(name.substr(0, dot));
+    const auto parent =
+        dot == std::string_view::npos ? module_of.end() : module_of.find(name.substr(0, dot));
     if (parent == module_of.end()) {
       hierarchy.roots.push_back(number);
     } else {

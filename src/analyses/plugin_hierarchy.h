@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include <tbtrace/trace.h>
@@ -21,7 +21,9 @@ struct PluginModuleKey {
   std::size_t name = 0;  ///< a number of PluginModuleNames
   std::int64_t id = 0;
 
-  auto operator<=>(const PluginModuleKey&) const = default;
+  bool operator<(const PluginModuleKey& other) const {
+    return std::tie(name, id) < std::tie(other.name, other.id);
+  }
 };
 
 /// Names of modules, as numbers. Keeps a reference to the trace.

@@ -1,6 +1,7 @@
 // Source: kineto tb_plugin, profiler/module_op.py at 94979607^.
 #include <algorithm>
 #include <map>
+#include <span>
 #include <utility>
 
 #include <tbtrace/plugin_modules.h>
@@ -69,33 +70,42 @@ PluginModule row_of(std::string name, std::int64_t id, const Sums& sums) {
   return row;
 }
 
+/// Outermost modules by name; those with equal names in the hierarchy's order.
+std::vector<std::size_t> roots_by_name(const PluginHierarchy& hierarchy,
+                                       const PluginModuleNames& names) {
+  std::vector<std::pair<std::string, std::size_t>> named;
+  for (const std::size_t root : hierarchy.roots) {
+    named.emplace_back(names.shown(hierarchy.modules[root].key.name), root);
+  }
+  std::stable_sort(named.begin(), named.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::size_t> roots;
+  roots.reserve(named.size());
+  for (const auto& [name, root] : named) roots.push_back(root);
+  return roots;
+}
+
 }  // namespace
 }  // namespace analyses
 
 std::vector<PluginModule> plugin_modules(const Trace& trace) {
   using namespace analyses;
   PluginModuleNames names(trace);
-  std::optional<PluginHierarchy> hierarchy = plugin_hierarchy(trace, names);
+  const std::optional<PluginHierarchy> hierarchy = plugin_hierarchy(trace, names);
   if (!hierarchy || hierarchy->roots.empty()) return {};
   const PluginTree tree(trace);
   if (!tree.backward_is_valid()) return {};
   const SumsByModule sums = sum_up(tree, names);
 
-  std::vector<std::pair<std::string, std::size_t>> roots;  // by name
-  for (const std::size_t root : hierarchy->roots) {
-    roots.emplace_back(names.shown(hierarchy->modules[root].key.name), root);
-  }
-  std::stable_sort(roots.begin(), roots.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
   struct Place {
     std::size_t module;
-    std::size_t depth;
     std::optional<std::size_t> parent;
   };
-  std::vector<Place> pending;
-  for (auto root = roots.rbegin(); root != roots.rend(); ++root) {
-    pending.push_back({root->second, 0, std::nullopt});
-  }
+  std::vector<Place> pending;  // the next one last
+  const auto add = [&](std::span<const std::size_t> modules, std::optional<std::size_t> parent) {
+    for (std::size_t left = modules.size(); left-- > 0;) pending.push_back({modules[left], parent});
+  };
+  add(roots_by_name(*hierarchy, names), std::nullopt);
   std::vector<PluginModule> rows;
   while (!pending.empty()) {
     const Place place = pending.back();
@@ -103,12 +113,11 @@ std::vector<PluginModule> plugin_modules(const Trace& trace) {
     const PluginHierarchy::Module& module = hierarchy->modules[place.module];
     const auto of_module = sums.find(module.key);
     if (of_module == sums.end()) return {};
-    rows.push_back(row_of(names.shown(module.key.name), module.key.id, of_module->second));
-    rows.back().depth = place.depth;
-    rows.back().parent = place.parent;
-    for (auto child = module.children.rbegin(); child != module.children.rend(); ++child) {
-      pending.push_back({*child, place.depth + 1, rows.size() - 1});
-    }
+    PluginModule row = row_of(names.shown(module.key.name), module.key.id, of_module->second);
+    row.depth = place.parent ? rows[*place.parent].depth + 1 : 0;
+    row.parent = place.parent;
+    rows.push_back(std::move(row));
+    add(module.children, rows.size() - 1);
   }
   return rows;
 }

@@ -38,7 +38,7 @@ MAY_INCLUDE["libtorch"] = MAY_INCLUDE["api"] | {"api"}
 OWNER = {
     "status.h": "base", "version.h": "base", "device.h": "base", "export.h": "base",
     "trace.h": "trace", "arguments.h": "trace", "report.h": "report", "analyses.h": "analyses", "analysis_context.h": "analyses", "step_breakdown.h": "analyses",
-    "step_range.h": "analyses", "analysis_report.h": "analyses", "gpu_use.h": "analyses", "findings.h": "analyses", "kernels.h": "analyses",
+    "step_range.h": "analyses", "analysis_report.h": "analyses", "gpu_use.h": "analyses", "findings.h": "analyses", "kernels.h": "analyses", "plugin_modules.h": "analyses",
     "memory_use.h": "analyses", "trace_checks.h": "analyses", "memory_category.h": "report",
     "writers.h": "writers", "summary_writer.h": "writers",
     "convert.h": "dialects", "trace_set.h": "api", "schedule.h": "recorder", "profiler.h": "libtorch",
