@@ -42,8 +42,7 @@ bool BackwardPasses::is_pass(NodeId node) const {
   return trace_.name(nodes_[node].event).starts_with(kBackwardRoot);
 }
 
-/// Of forward operators that start together, the one whose flow event starts last in the file
-/// counts.
+/// By start. Of flow events that start at the same time, the last one in the file counts.
 std::map<double, double> BackwardPasses::forward_to_backward() const {
   std::vector<std::int64_t> ids;  // by first start in the file
   std::map<std::int64_t, double> starts;

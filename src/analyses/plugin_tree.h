@@ -34,9 +34,8 @@ class PluginTree {
   /// The last root whose tree has a step.
   std::optional<NodeId> root_with_steps() const { return with_steps_; }
 
-  /// Whether the plugin can move the backward passes under their modules; otherwise it fails to
-  /// load the file, and here some passes stay where they are or belong to the wrong forward
-  /// operator.
+  /// Whether the plugin can move the backward passes under their modules. Otherwise it fails to
+  /// load the file; this tree is made without the flow events at which it fails.
   bool backward_is_valid() const { return backward_is_valid_; }
 
   /// Whether the node counts as an operator in the plugin's tables.
