@@ -22,36 +22,40 @@ BackwardPasses::BackwardPasses(const Trace& trace, std::vector<PluginNode>& node
                                std::span<const NodeId> roots, std::optional<NodeId> with_steps)
     : trace_(trace), nodes_(nodes), roots_(roots), main_tree_(with_steps) {}
 
-void BackwardPasses::rehang() {
+bool BackwardPasses::rehang() {
   const std::map<double, double> arrows = forward_to_backward();
-  if (arrows.empty()) return;
+  if (arrows.empty()) return true;
   find_modules_and_passes();
-  if (modules_.empty() || passes_.empty()) return;
+  if (modules_.empty() || passes_.empty()) return true;
   find_main_tree();
   group_passes(take_passes_off());
   const Starts passes = passes_by_forward(arrows);
-  if (passes.empty()) return;
+  if (passes.empty()) return is_valid_;
   std::vector<NodeId> backward_modules;
   backward_modules.reserve(modules_.size());
   for (const NodeId module : modules_) backward_modules.push_back(backward_module(module, passes));
   insert_backward_modules(std::move(backward_modules));
+  return is_valid_;
 }
 
 bool BackwardPasses::is_pass(NodeId node) const {
   return trace_.name(nodes_[node].event).starts_with(kBackwardRoot);
 }
 
+/// By start. Of flow events that start at the same time, the last one in the file counts.
 std::map<double, double> BackwardPasses::forward_to_backward() const {
+  std::vector<std::int64_t> ids;  // by first start in the file
   std::map<std::int64_t, double> starts;
   std::map<std::int64_t, double> ends;
   for (const FlowEnd& end : trace_.flows()) {
     if (end.type != FlowEnd::Type::forward_backward) continue;
+    if (end.start && !starts.contains(end.id)) ids.push_back(end.id);
     (end.start ? starts : ends)[end.id] = plugin_time(end.time_ns);
   }
   std::map<double, double> pairs;
-  for (const auto& [id, forward] : starts) {
+  for (const std::int64_t id : ids) {
     const auto backward = ends.find(id);
-    if (backward != ends.end()) pairs[forward] = backward->second;
+    if (backward != ends.end()) pairs[starts.at(id)] = backward->second;
   }
   return pairs;
 }
@@ -124,6 +128,7 @@ std::vector<BackwardPasses::NodeId> BackwardPasses::take_passes_off() {
 /// A pass and the following ones that only accumulate gradients form a group.
 void BackwardPasses::group_passes(std::span<const NodeId> roots) {
   NodeId group = roots.front();
+  is_valid_ = trace_.name(nodes_[group].event) != kAccumulateGrad;
   for (const NodeId root : roots) {
     std::vector<NodeId> pending = {root};
     while (!pending.empty()) {
@@ -165,7 +170,10 @@ BackwardPasses::Starts BackwardPasses::passes_by_forward(const std::map<double, 
   for (const auto& [forward, backward] : arrows) {
     const std::optional<NodeId> pass = pass_above(backward);
     const auto found = pass ? groups_.find(*pass) : groups_.end();
-    if (found == groups_.end()) continue;
+    if (found == groups_.end()) {
+      is_valid_ = is_valid_ && !pass;
+      continue;
+    }
     passes[forward] = std::move(found->second);
     groups_.erase(found);
   }

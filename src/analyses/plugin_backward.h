@@ -23,8 +23,10 @@ class BackwardPasses {
 
   /// Takes the passes off their threads and puts those that a flow event connects to a forward
   /// operator under `<module>.backward`, in the main thread's tree. Does nothing if there are no
-  /// flow events, no modules or no passes.
-  void rehang();
+  /// flow events, no modules or no passes. False if the plugin fails here: the first pass
+  /// accumulates gradients, or a flow event leads to a pass that another one led to or that only
+  /// accumulates gradients.
+  bool rehang();
 
  private:
   using NodeId = PluginNodeId;
@@ -54,6 +56,7 @@ class BackwardPasses {
   std::vector<PluginNode>& nodes_;
   std::span<const NodeId> roots_;
   std::optional<NodeId> main_tree_;
+  bool is_valid_ = true;
   std::vector<NodeId> modules_;
   std::vector<std::pair<NodeId, NodeId>> passes_;  // parent, root of the pass
   std::map<double, Above> above_;                  // by start

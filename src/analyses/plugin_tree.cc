@@ -29,7 +29,7 @@ PluginTree::PluginTree(const Trace& trace) : trace_(trace) {
   read_events();
   attach_launches();
   for (const std::int64_t thread : forest_.order) nest(thread);
-  BackwardPasses(trace_, nodes_, roots_, with_steps_).rehang();
+  backward_is_valid_ = BackwardPasses(trace_, nodes_, roots_, with_steps_).rehang();
 }
 
 /// Collects ranges by thread, and launches with the device time that their correlation yields.
@@ -190,11 +190,13 @@ void PluginTree::fill(NodeId root) {
       node.device += nodes_[child].device;
       node.self_host -= nodes_[child].end - nodes_[child].start;
     }
-    for (const std::size_t launch : node.launches) {
-      node.self_host -= launches_[launch].end - launches_[launch].start;
-      node.device += launches_[launch].device;
-      node.self_device += launches_[launch].device;
-      launches_[launch].op = order[at];  // the last node that has it names the operator
+    for (const std::size_t number : node.launches) {
+      Launch& launch = launches_[number];
+      launch.filled += launch.device;  // more than once if it has the id 0
+      node.self_host -= launch.end - launch.start;
+      node.device += launch.filled;
+      node.self_device += launch.filled;
+      launch.op = order[at];  // the last node that has it names the operator
     }
   }
 }

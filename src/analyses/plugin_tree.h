@@ -34,6 +34,10 @@ class PluginTree {
   /// The last root whose tree has a step.
   std::optional<NodeId> root_with_steps() const { return with_steps_; }
 
+  /// Whether the plugin can move the backward passes under their modules. Otherwise it fails to
+  /// load the file; this tree is made without the flow events at which it fails.
+  bool backward_is_valid() const { return backward_is_valid_; }
+
   /// Whether the node counts as an operator in the plugin's tables.
   bool is_listed(NodeId id) const;
   /// Rows of the operator table, in the plugin's order.
@@ -56,6 +60,7 @@ class PluginTree {
     double start = 0;
     double end = 0;
     double device = 0;
+    double filled = 0;  // `device`, as often as nodes were filled with it so far
     std::vector<EventId> work = {};
     NodeId op = 0;
   };
@@ -81,6 +86,7 @@ class PluginTree {
   std::map<std::optional<std::int64_t>, std::vector<std::size_t>> launches_of_id_;
   Forest forest_;
   bool lightning_ = false;
+  bool backward_is_valid_ = true;
   std::map<std::int64_t, std::vector<std::size_t>> launches_of_roots_;  // by thread
   std::vector<EventId> unlaunched_;                                     // kernels
   std::vector<NodeId> roots_;  // of threads, in the order of their first ranges

@@ -37,11 +37,20 @@ class BackwardBySteps {
   std::string_view name(NodeId node) const { return trace_.name(nodes_[node].event); }
 
   std::map<double, double> arrows() const {
-    std::map<std::int64_t, double> starts;
+    std::vector<std::pair<std::int64_t, double>> starts;
     std::map<std::int64_t, double> ends;
     for (const FlowEnd& end : trace_.flows()) {
       if (end.type != FlowEnd::Type::forward_backward) continue;
-      (end.start ? starts : ends)[end.id] = plugin_time(end.time_ns);
+      const double time = plugin_time(end.time_ns);
+      const auto same = std::find_if(starts.begin(), starts.end(),
+                                     [&](const auto& start) { return start.first == end.id; });
+      if (!end.start) {
+        ends[end.id] = time;
+      } else if (same != starts.end()) {
+        same->second = time;
+      } else {
+        starts.emplace_back(end.id, time);
+      }
     }
     std::map<double, double> pairs;
     for (const auto& [id, forward] : starts) {
