@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <tbtrace/modules.h>
+#include <tbtrace/plugin_modules.h>
 
 #include "analysis_command.h"
 #include "command.h"
@@ -32,6 +33,20 @@ int run(const OptionParser& parser) {
     if (!depth || *depth < 0) return parser.wrong("--depth takes a number from 0");
     options.depth = static_cast<std::size_t>(*depth);
   }
+  if (parser.given("compat")) {
+    for (const char* option : {"group-by", "depth", "steps"}) {
+      if (!parser.given(option)) continue;
+      return parser.wrong("--compat plugin and --" + std::string(option) + " exclude each other");
+    }
+    return run_analysis(
+        {.name = "modules",
+         .arguments = {ArgumentGroup::python},
+         .nothing = "torch-tb-profiler shows no modules of the trace; docs/parity.md says when",
+         .analyse = [](const Trace& trace) {
+           return Result<AnalysisReport>(plugin_module_report(trace));
+         }},
+        parser);
+  }
   return run_analysis(
       {.name = "modules",
        .arguments = kModuleArguments,
@@ -50,7 +65,11 @@ Command modules_command() {
        .otherwise = "module",
        .choices = {"module", "type", "layer"}},
       {.name = "depth", .value = "N", .help = "only N levels below the outermost modules"},
-      steps_option()};
+      steps_option(),
+      {.name = "compat",
+       .value = "TOOL",
+       .help = "plugin: the rows of torch-tb-profiler's Module or Lightning view",
+       .choices = {"plugin"}}};
   return {
       .name = "modules",
       .summary = "what each module of the model cost, forward and backward",

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <tbtrace/analysis_report.h>
 #include <tbtrace/export.h>
 #include <tbtrace/trace.h>
 
@@ -45,5 +46,8 @@ struct PluginModule {
 /// Files that the plugin fails to load for other reasons have rows here.
 /// Needs ArgumentGroup::python. Takes O(n log n) time and O(n) memory.
 std::vector<PluginModule> plugin_modules(const Trace& trace);
+
+/// The same as rows of `tbtrace.modules/1`, with the plugin's columns.
+AnalysisReport plugin_module_report(const Trace& trace);
 
 }  // namespace tbtrace

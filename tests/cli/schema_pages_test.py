@@ -10,6 +10,7 @@ have all keys, `<!-- adds to rows: --group-by launch -->` those that "## Rows" d
 test cli.NAME.
 """
 
+import itertools
 import json
 import pathlib
 import re
@@ -82,8 +83,8 @@ class SchemaPages(unittest.TestCase):
             verb = schema.removeprefix("tbtrace.").split("/")[0]
             for what, lists, described in tables_with_options(page):
                 seen = set()
-                for options in lists:
-                    run = subprocess.run([PROGRAM, verb, ROOT / "tests/data/gpu_step.json", "--format", "json", *options],
+                for options, trace in itertools.product(lists, ("gpu_step.json", "stacks.json")):
+                    run = subprocess.run([PROGRAM, verb, ROOT / "tests/data" / trace, "--format", "json", *options],
                                          capture_output=True, text=True)
                     self.assertEqual(run.returncode, 0, run.stderr)
                     output = json.loads(run.stdout)
