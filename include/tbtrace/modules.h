@@ -74,6 +74,8 @@ struct ModuleTree {
 struct ModulesOptions {
   /// Only what started in these steps, and was launched in them.
   std::optional<StepRange> steps = {};
+  /// Also multiply-adds and parameters; without, they are 0 and unknown.
+  bool with_operations = true;
 };
 
 /// The arguments that module_tree() reads.
@@ -84,6 +86,9 @@ inline constexpr ArgumentSet kModuleArguments = {ArgumentGroup::autograd, Argume
 /// marks. Modules of several processes with the same path are one. Without modules the result has
 /// none. Fails if `steps` names no step of the trace. Takes O(n log n) time and O(n) memory.
 Result<ModuleTree> module_tree(const Trace& trace, const ModulesOptions& options = {});
+
+/// Whether module_tree() finds any module. Takes O(n) time.
+bool has_modules(const Trace& trace);
 
 /// How the rows of a report are formed.
 enum class ModuleGrouping : std::uint8_t {

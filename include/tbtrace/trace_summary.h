@@ -14,6 +14,7 @@
 #include <tbtrace/gpu_use.h>
 #include <tbtrace/kernels.h>
 #include <tbtrace/memory_use.h>
+#include <tbtrace/modules.h>
 #include <tbtrace/report.h>
 #include <tbtrace/step_breakdown.h>
 #include <tbtrace/trace.h>
@@ -49,6 +50,13 @@ struct DevicePeak {
   std::vector<MemoryHolder> alive;
 };
 
+/// A module, or repeated layers of one (`net.layers.*.fc1`).
+struct ModuleShare : ModuleCost {
+  std::string path;
+  std::uint64_t modules = 1;
+  std::optional<std::uint64_t> calls;
+};
+
 struct TraceSummary {
   RecordedRun run;
   StepBreakdown steps;
@@ -56,6 +64,8 @@ struct TraceSummary {
   std::int64_t self_cpu_time_total_ns = 0;  ///< of all operators
   std::int64_t self_device_time_total_ns = 0;
   KernelSummary kernels;
+  std::vector<ModuleShare> modules;  ///< by their own time, on the device, if there is any
+  ModuleCost all_modules;            ///< of the whole trace
   std::vector<GpuUse> gpus;
   std::vector<DevicePeak> memory;
   std::vector<Finding> findings;
@@ -65,6 +75,7 @@ struct TraceSummary {
 struct TraceSummaryOptions {
   std::size_t operators = 5;  ///< how many of the largest
   std::size_t kernels = 5;
+  std::size_t modules = 5;
   std::size_t memory_holders = 3;
   /// Number of threads, on which no result depends; 0: one per core.
   int threads = 0;
@@ -72,6 +83,7 @@ struct TraceSummaryOptions {
 
 /// The arguments that trace_summary() reads.
 inline constexpr ArgumentSet kSummaryArguments = {ArgumentGroup::autograd, ArgumentGroup::copies,
+                                                  ArgumentGroup::modules,
                                                   ArgumentGroup::allocations};
 
 /// Takes O(n log n) time.

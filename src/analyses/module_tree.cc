@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <array>
+#include <vector>
 #include <utility>
 
 #include <tbtrace/modules.h>
@@ -26,8 +28,9 @@ void add_known(std::optional<std::uint64_t>& sum, std::optional<std::uint64_t> m
 
 class TreeOfModules {
  public:
-  TreeOfModules(const Trace& trace, analyses::CountsRange counts)
+  TreeOfModules(const Trace& trace, bool with_operations, analyses::CountsRange counts)
       : trace_(trace),
+        with_operations_(with_operations),
         counts_(std::move(counts)),
         places_(trace),
         where_(analyses::find_places(
@@ -38,15 +41,17 @@ class TreeOfModules {
     std::vector<PlaceWork> work =
         analyses::work_by_place(trace_, where_, places_.size(), counts_);
     add_calls(work);
-    analyses::add_operations(work, trace_, where_, counts_);
+    if (with_operations_) analyses::add_operations(work, trace_, where_, counts_);
     std::vector<Place> parents;
     for (Place place = 0; place < places_.size(); ++place) parents.push_back(places_.parent(place));
     const std::vector<PlaceWork> totals = analyses::totals_of(parents, work);
     const PlaceParameters parameters =
-        analyses::parameters_by_place(trace_, where_, places_, counts_);
+        with_operations_ ? analyses::parameters_by_place(trace_, where_, places_, counts_)
+                         : PlaceParameters{std::vector<std::optional<std::uint64_t>>(places_.size()),
+                                           ParameterSource::none};
 
     ModuleTree tree;
-    tree.has_shapes = !trace_.argument(Argument::input_dims).empty();
+    tree.has_shapes = with_operations_ && !trace_.argument(Argument::input_dims).empty();
     tree.parameter_source = parameters.source;
     tree.unattributed = analyses::cost_of(work.front(), work.front());
     tree.total = analyses::cost_of(totals.front(), totals.front());
@@ -89,6 +94,7 @@ class TreeOfModules {
   }
 
   const Trace& trace_;
+  bool with_operations_;
   analyses::CountsRange counts_;
   ModulePlaces places_;
   analyses::WorkPlaces where_;
@@ -101,11 +107,18 @@ const char* parameter_source_name(ParameterSource source) {
   return kNames[static_cast<std::size_t>(source)];
 }
 
+bool has_modules(const Trace& trace) {
+  if (!trace.argument(Argument::module_hierarchy).empty()) return true;
+  const ModulePlaces places(trace);
+  return std::ranges::any_of(call_tree_of(trace).ranges(),
+                             [&](EventId range) { return places.is_call(range); });
+}
+
 Result<ModuleTree> module_tree(const Trace& trace, const ModulesOptions& options) {
   ModuleTree tree;
   const Status chosen = analyses::with_steps(
       trace, options.steps, [&](const analyses::CountsRange& counts) {
-        tree = TreeOfModules(trace, counts).build();
+        tree = TreeOfModules(trace, options.with_operations, counts).build();
       });
   return chosen.ok() ? Result<ModuleTree>(std::move(tree)) : Result<ModuleTree>(chosen);
 }

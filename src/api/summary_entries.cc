@@ -93,7 +93,19 @@ void add_kernels(const TraceSummary& summary, EntriesOf entries) {
   }
 }
 
-void add_modules(const TraceSummary& /*summary*/, EntriesOf /*entries*/) {}
+void add_modules(const TraceSummary& summary, EntriesOf entries) {
+  for (const ModuleShare& row : summary.modules) {
+    entries.add(row.path, {{"path", row.path},
+                           {"modules", row.modules},
+                           {"calls", optional_cell(row.calls)},
+                           {"device_time_total_ns", row.device_time_total_ns},
+                           {"self_device_time_ns", row.self_device_time_ns},
+                           {"backward_device_time_ns", row.backward_device_time_ns},
+                           {"cpu_time_total_ns", row.cpu_time_total_ns},
+                           {"self_cpu_time_ns", row.self_cpu_time_ns},
+                           {"backward_cpu_time_ns", row.backward_cpu_time_ns}});
+  }
+}
 
 void add_gpus(const TraceSummary& summary, EntriesOf entries) {
   for (const GpuUse& use : summary.gpus) {

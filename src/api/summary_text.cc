@@ -138,6 +138,19 @@ std::string kernels_part(const KernelSummary& kernels) {
   return part.text();
 }
 
+std::string modules_part(const TraceSummary& summary) {
+  const ModuleCost& all = summary.all_modules;
+  const bool by_device = all.device_time_total_ns > 0;
+  Part part({by_device ? "modules by their own GPU time" : "modules by their own CPU time",
+             "modules", by_device ? "self_device_ns" : "self_cpu_ns", "share"});
+  for (const ModuleShare& row : summary.modules) {
+    const std::int64_t ns = by_device ? row.self_device_time_ns : row.self_cpu_time_ns;
+    part.add({row.path, row.modules, ns,
+              share(ns, by_device ? all.device_time_total_ns : all.cpu_time_total_ns)});
+  }
+  return part.text();
+}
+
 std::string memory_part(const std::vector<DevicePeak>& memory) {
   Part part({"memory peak, and who held it", "size_bytes", "share"});
   for (const DevicePeak& device : memory) {
@@ -233,6 +246,7 @@ std::string summary_text(const std::vector<TraceSummary>& summaries) {
   add_part(page, gpu_part(summary));
   add_part(page, operators_part(summary));
   add_part(page, kernels_part(summary.kernels));
+  add_part(page, modules_part(summary));
   add_part(page, memory_part(summary.memory));
   return page + findings_part(summaries);
 }

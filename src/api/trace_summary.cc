@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -7,6 +9,7 @@
 #include <tbtrace/trace_summary.h>
 
 #include "analyses/device_number.h"
+#include "analyses/module_groups.h"
 #include "analyses/source_report.h"
 #include "base/threads.h"
 #include "trace/links.h"
@@ -86,6 +89,26 @@ void add_kernels(TraceSummary& summary, const Trace& trace, std::size_t limit) {
   if (summary.kernels.groups.size() > limit) summary.kernels.groups.resize(limit);
 }
 
+void add_modules(TraceSummary& summary, const Trace& trace, std::size_t limit) {
+  if (!has_modules(trace)) return;
+  const ModuleTree tree = *module_tree(trace, {.with_operations = false});
+  summary.all_modules = tree.total;
+  for (analyses::ModuleGroup& group :
+       analyses::module_groups(tree, {{}, ModuleGrouping::layer, std::nullopt})) {
+    ModuleShare& share = summary.modules.emplace_back();
+    static_cast<ModuleCost&>(share) = group.sum;
+    share.path = std::move(group.sum.path);
+    share.modules = group.modules;
+    share.calls = group.sum.calls;
+  }
+  const std::int64_t ModuleCost::* const own = tree.total.device_time_total_ns > 0
+                                                   ? &ModuleCost::self_device_time_ns
+                                                   : &ModuleCost::self_cpu_time_ns;
+  std::ranges::stable_sort(summary.modules, std::greater(), own);
+  std::erase_if(summary.modules, [&](const ModuleShare& share) { return share.*own == 0; });
+  if (summary.modules.size() > limit) summary.modules.resize(limit);
+}
+
 void add_memory(TraceSummary& summary, MemoryUse memory, std::size_t limit) {
   for (DeviceMemory& device : memory.devices) {
     if (!device.peak_at_ns) continue;
@@ -107,6 +130,7 @@ TraceSummary trace_summary(const Trace& trace, const std::string& input,
   run_side_by_side(
       static_cast<std::size_t>(thread_count(options.threads)),
       {[&] { add_operators(summary, trace, options.operators); },
+       [&] { add_modules(summary, trace, options.modules); },
        [&] { summary.steps = step_breakdown(trace); }, [&] { memory = *memory_use(trace); },
        [&] {
          if (has_device) add_kernels(summary, trace, options.kernels);

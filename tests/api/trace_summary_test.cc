@@ -81,6 +81,31 @@ TEST(TraceSummary, SaysWhatRanAndWhatTheTimeWentTo) {
   EXPECT_EQ(summary.memory[0].peak_bytes, 8192);
 }
 
+TEST(TraceSummary, HasTheLargestModulesRepeatedLayersAsOne) {
+  TraceBuilder builder;
+  const auto module = [&](std::string_view name, std::int64_t start, std::int64_t duration) {
+    add(builder, {.category = "python_function",
+                  .name = name,
+                  .start = start,
+                  .duration = duration,
+                  .is_module = true});
+  };
+  module("nn.Module: Net_0", 0, 100);
+  module("nn.Module: Block_0", 10, 30);
+  module("nn.Module: Linear_0", 15, 20);
+  module("nn.Module: Block_1", 50, 30);
+  module("nn.Module: Linear_1", 55, 20);
+  const TraceSummary summary = trace_summary(fixtures::finished(builder));
+  ASSERT_EQ(summary.modules.size(), 3U);
+  EXPECT_EQ(summary.modules[0].path, "Net");
+  EXPECT_EQ(summary.modules[1].path, "Net.Block_*.Linear");
+  EXPECT_EQ(summary.modules[1].modules, 2U);
+  EXPECT_EQ(summary.modules[1].self_cpu_time_ns, 40);
+  EXPECT_EQ(summary.modules[2].path, "Net.Block_*");
+  EXPECT_EQ(summary.all_modules.cpu_time_total_ns, 100);
+  EXPECT_THAT(summary_text({summary}), HasSubstr("\nNet.Block_*.Linear  "));
+}
+
 TEST(TraceSummary, TextOfOneTraceIsItsPage) {
   const std::string text = summary_text({trace_summary(trace_of_rank(1), "trace.json")});
   EXPECT_THAT(text, testing::StartsWith("trace.json: rank 1 of 2, A100 (80.00 GiB), 2.000 ms "

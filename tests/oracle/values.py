@@ -9,10 +9,11 @@ INTEGER_ARGUMENTS = ("External id", "external id", "correlation", "Sequence numb
                      "Addr", "Python id", "Python parent id", "Python module id", "Python thread", "stream", "device",
                      "context", "registers per thread", "shared memory", "bytes", "graph id", "graph node id", "Seq",
                      "Comms Id", "In msg nelems", "Out msg nelems", "Group size", "wait_on_stream",
-                     "wait_on_cuda_event_id")
+                     "wait_on_cuda_event_id", "Module parameters")
 OTHER_ARGUMENTS = ("Input Dims", "Input dims", "Input type", "Concrete Inputs", "Input Strides", "Call stack",
-                   "Module Hierarchy", "Module path", "grid", "block", "blocks per SM", "warps per SM",
-                   "est. achieved occupancy %", "memory bandwidth (GB/s)", "Collective name", "dtype", "In split size", "Out split size",
+                   "Module Hierarchy", "Module path", "CallFrom", "grid", "block", "blocks per SM",
+                   "warps per SM", "est. achieved occupancy %", "memory bandwidth (GB/s)", "Collective name", "dtype",
+                   "In split size", "Out split size",
                    "Process Group Name", "Process Group Description", "Process Group Ranks", "cuda_sync_kind",
                    "finished", "asynchronous", "name")
 MOST = 20_000  # events of one document that are changed
