@@ -170,10 +170,10 @@ struct FlameGraphOptions {
   /// `self_cpu_time_total`, `self_device_time_total` (or `self_cuda_time_total` and the like),
   /// `cpu_memory`.
   std::string weight = "self_cpu_time_total";
-  /// By default a frame that only passes a call on (`_call_impl` and `_wrapped_call_impl` of torch's
-  /// modules, `forward` of its containers) is left out, its own weight counts in its caller, and
-  /// addresses (` at 0x7f..`) are left out of names, so that equal calls share a frame. A frame
-  /// without a caller stays.
+  /// By default a frame that only passes a call on (`_call_impl` and `_wrapped_call_impl` of
+  /// torch's modules, `forward` of its containers) is left out, its own weight counts in its
+  /// caller, and addresses (` at 0x7f..`) are left out of names, so that equal calls share a frame.
+  /// A frame without a caller stays.
   bool all_frames = false;
   /// Only what lies in the time from the start of the first to the end of the last of these steps,
   /// on all threads and devices (as step_breakdown() widens them). A range, kernel, memcpy or
