@@ -1,13 +1,16 @@
 #include "writers/flame_graph_data.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "base/utf8.h"
 #include "wire/xml.h"
 #include "writers/frame_color.h"
 #include "writers/short_names.h"
@@ -43,17 +46,36 @@ void append_text(std::string& xml, std::string_view text) {
   wire::append_xml_text(xml, json);
 }
 
-void append_entry(std::string& xml, std::string_view name) {
-  const std::vector<std::string_view> labels = box_labels(name);
-  if (labels.size() == 1 && labels.front() == name) {
-    append_text(xml, name);
-    return;
+/// A name as one line.
+void append_line(std::string& lines, std::string_view name) {
+  for (const char c : name) {
+    if (c == '\\' || c == '\n') lines += '\\';
+    lines += c == '\n' ? 'n' : c;
   }
+}
+
+/// Of what a script reads. Each byte that is not UTF-8 will be one U+FFFD.
+std::size_t utf16_length(std::string_view text) {
+  std::size_t length = 0;
+  while (!text.empty()) {
+    const std::size_t size = std::max<std::size_t>(1, utf8_character_size(text));
+    length += size == 4 ? 2 : 1;
+    text.remove_prefix(size);
+  }
+  return length;
+}
+
+/// Labels are parts of the name.
+void append_labels(std::string& xml, std::string_view name) {
+  const std::vector<std::string_view> labels = box_labels(name);
   xml += '[';
-  append_text(xml, name);
-  for (const std::string_view label : labels) {
-    xml += ',';
-    append_text(xml, label);
+  if (labels.size() > 1 || labels.front() != name) {
+    for (const std::string_view label : labels) {
+      const auto begin = static_cast<std::size_t>(label.data() - name.data());
+      fmt::format_to(std::back_inserter(xml), "{}{},{}", xml.back() == '[' ? "" : ",",
+                     utf16_length(name.substr(0, begin)),
+                     utf16_length(name.substr(begin + label.size())));
+    }
   }
   xml += ']';
 }
@@ -108,11 +130,21 @@ void append_flame_graph_data(std::string& xml, const FlameLayout& layout, std::s
   append_text(xml, "unit");
   xml += ':';
   append_text(xml, unit);
-  append_list(xml, "texts", texts.size(),
-              [&](std::size_t text) { append_entry(xml, texts[text]->frame); });
-  append_list(xml, "colors", texts.size(), [&](std::size_t text) {
-    append_text(xml, std::string_view(box_color(*texts[text])).substr(1));
-  });
+  std::string lines;
+  std::string colors;
+  for (const FlameBox* const box : texts) {
+    if (box != texts.front()) lines += '\n';
+    append_line(lines, box->frame);
+    colors += box_color(*box).substr(1);
+  }
+  for (const auto& [key, text] : {std::pair("texts", &lines), std::pair("colors", &colors)}) {
+    xml += ",\n";
+    append_text(xml, key);
+    xml += ':';
+    append_text(xml, *text);
+  }
+  append_list(xml, "labels", texts.size(),
+              [&](std::size_t text) { append_labels(xml, texts[text]->frame); });
   append_list(xml, "depths", boxes.size(),
               [&](std::size_t box) { append_number(boxes[box].depth); });
   append_list(xml, "frames", boxes.size(), [&](std::size_t box) { append_number(text_of[box]); });

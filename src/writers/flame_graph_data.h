@@ -14,9 +14,11 @@ namespace tbtrace::writers {
 /// cannot hold is replaced, as in append_xml_text().
 ///
 ///   unit     `ns` or `bytes`
-///   texts    each different name once: a text, or a list of it and its labels from long to short;
-///            the first one is the root's
-///   colors   by text, `rrggbb`
+///   texts    each different name once, in one text with a line for each; a backslash in a name is
+///            `\\`, a line break `\n`; the first one is the root's
+///   labels   by text, what to show of it from long to short: where each part begins, and how many
+///            UTF-16 units are left out after it; an empty list for the whole text
+///   colors   by text, six hexadecimal digits each
 ///   depths, frames, totals, selves
 ///            by box, in the order of the layout: its level, the number of its text, its weight
 ///            with and without that of the boxes on it; weights above 2^53 are texts

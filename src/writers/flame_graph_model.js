@@ -5,9 +5,14 @@
 // `text`: see flame_graph_data.h.
 function read_picture(text) {
   const data = JSON.parse(text);
-  const texts = data.texts.map((entry, which) => {
-    const [name, ...labels] = typeof entry === "string" ? [entry, entry] : entry;
-    return { name, labels, color: "#" + data.colors[which],
+  const texts = data.texts.split("\n").map((line, which) => {
+    const name = line.replace(/\\[\\n]/g, (escape) => escape === "\\n" ? "\n" : "\\");
+    const parts = data.labels[which];
+    const labels = parts.length === 0 ? [name] : [];
+    for (let part = 0; part < parts.length; part += 2) {
+      labels.push(name.slice(parts[part], name.length - parts[part + 1]));
+    }
+    return { name, labels, color: "#" + data.colors.slice(6 * which, 6 * which + 6),
              is_ascii: /^[\x20-\x7e]*$/.test(name) };
   });
   return { unit: data.unit, texts,
@@ -59,7 +64,7 @@ function place_on_level(model, level, weight) {
 
 // The frame of a level over `weight`, -1 if there is none.
 function frame_at(model, level, weight) {
-  if (level < 0 || level >= model.levels.length) return -1;
+  if (!Number.isInteger(level) || level < 0 || level >= model.levels.length) return -1;
   const frame = model.levels[level][place_on_level(model, level, weight)];
   return frame !== undefined && model.start[frame] <= weight ? frame : -1;
 }
