@@ -17,9 +17,10 @@ function new_view(svg, texts) {
   const level_height = value("level"), box_height = value("box"), rise = value("rise");
   const is_inverted = svg.dataset.inverted === "true";
   const fits_window = svg.dataset.fit === "true" && svg === document.documentElement;
-  const kRowsBesideView = 8;   // levels that are drawn above and below the window
+  const kRowsBesideView = 5;   // levels that are drawn above and below the window
   const kNarrowest = 1;        // px; narrower neighbours are drawn as one box
   const kFaintest = 0.1;       // px; what is narrower is not seen
+  const kTypes = ["inside", "inside match", "around", "around match"];
 
   const board = find(".frames"), bar = find(".bar"), details = find(".details");
   const ground = new_element("rect", { class: "ground" });
@@ -180,17 +181,17 @@ function new_view(svg, texts) {
 
   class Drawing {
     constructor() {
-      this.paths = new Map();  // by class and fill
+      this.paths = new Map();  // by fill, then by type
       this.labels = [];
     }
 
     box(x, y, width, fill, type) {
-      const key = type + " " + fill;
-      let path = this.paths.get(key);
-      if (path === undefined) this.paths.set(key, path = { fill, type, parts: [] });
+      let of_fill = this.paths.get(fill);
+      if (of_fill === undefined) this.paths.set(fill, of_fill = []);
+      if (of_fill[type] === undefined) of_fill[type] = [];
       const drawn_width = round(width > 4 * gap ? width - gap : width);
-      path.parts.push("M" + round(x) + " " + y + "h" + drawn_width + "v" + box_height + "h-" +
-                      drawn_width + "z");
+      of_fill[type].push("M" + round(x) + " " + y + "h" + drawn_width + "v" + box_height + "h-" +
+                         drawn_width + "z");
     }
 
     frame(frame, x, y, width, is_around) {
@@ -204,8 +205,10 @@ function new_view(svg, texts) {
 
     show() {
       const paths = [];
-      for (const { fill, type, parts } of this.paths.values()) {
-        paths.push(new_element("path", { class: type, fill, d: parts.join("") }));
+      for (const [fill, of_fill] of this.paths) {
+        of_fill.forEach((parts, type) => {
+          paths.push(new_element("path", { class: kTypes[type], fill, d: parts.join("") }));
+        });
       }
       boxes.replaceChildren(...paths);
       while (labels.childElementCount > this.labels.length) labels.lastElementChild.remove();
@@ -230,7 +233,7 @@ function new_view(svg, texts) {
   }
 
   function type_of(is_match, is_around) {
-    return (is_around ? "around" : "inside") + (is_match ? " match" : "");
+    return (is_around ? 2 : 0) + (is_match ? 1 : 0);
   }
 
   function draw_level(drawing, level, from, to, scale) {

@@ -180,6 +180,7 @@ class Browser:
             labels.push(text.textContent);
           }
           return {
+            window_top: -document.documentElement.getBoundingClientRect().top,
             hash: location.hash, boxes, labels, overflowing, top: number("y"),
             width: number("width"), height: number("height"),
             status: document.querySelector(".matched").textContent,
@@ -232,9 +233,10 @@ def type_anew(field, text):
 
 
 def check_drawn(state, picture, zoomed=None):
-    """Every frame of a pixel or more has its box, and other boxes are runs of narrow frames."""
+    """Every frame of some pixels in the window has its box, and there are no other such boxes."""
     drawn = collections.Counter((round(x), round(y), round(width)) for x, y, width, *_
                                 in state["boxes"] if width >= 3)
+    window = range(int(state["window_top"]), int(state["window_top"]) + WINDOW["height"])
     expected = collections.Counter()
     for box, (x, width) in picture.widths(state["width"], zoomed).items():
         y = (state["top"] + 17 * box.depth if picture.is_inverted
@@ -242,7 +244,7 @@ def check_drawn(state, picture, zoomed=None):
         if width >= 3.5:
             expected[(round(round(x, 2)), round(y), round(round(width - 0.5, 2)))] += 1
     missing = sum(count for place, count in (expected - drawn).items()
-                  if not any((place[0] + dx, place[1], place[2] + dw) in drawn
+                  if place[1] in window and not any((place[0] + dx, place[1], place[2] + dw) in drawn
                              for dx in (-1, 0, 1) for dw in (-1, 0, 1)))
     check(missing == 0, f"{missing} of {sum(expected.values())} boxes are not drawn")
     check(sum(drawn.values()) <= sum(expected.values()) + 2, "no boxes but those of frames")
