@@ -13,7 +13,7 @@ std::string id_of(const Trace& trace, const Track& track) {
                                               : std::string(trace.string(track.thread.text));
 }
 
-/// `12 (main), 13`.
+/// `12 (main), 13`; Kineto's names, such as `thread 12 (main)`, have the id already.
 std::string listed(const Trace& trace, const std::vector<bool>& has_ranges) {
   constexpr std::size_t kMost = 10;
   std::string list;
@@ -23,9 +23,13 @@ std::string listed(const Trace& trace, const std::vector<bool>& has_ranges) {
     if (++count > kMost) continue;
     const Track& thread = trace.tracks()[track];
     if (count > 1) list += ", ";
-    list += id_of(trace, thread);
+    const std::string id = id_of(trace, thread);
     const std::string_view name = trace.string(thread.thread_name);
-    if (!name.empty()) list.append(" (").append(name).append(")");
+    if (name.find(id) != std::string_view::npos) {
+      list += name;
+    } else {
+      list += name.empty() ? id : id + " (" + std::string(name) + ")";
+    }
   }
   return count <= kMost ? list : list + " and " + std::to_string(count - kMost) + " more";
 }
@@ -54,7 +58,7 @@ Result<std::vector<bool>> chosen_threads(const Trace& trace, const CallTree& tre
   const std::string threads = listed(trace, has_ranges);
   return Status(StatusCode::invalid_argument,
                 "cannot select thread '" + std::string(wanted) + "': the trace has " +
-                    (threads.empty() ? "no threads with ranges" : "the threads " + threads));
+                    (threads.empty() ? "no threads with ranges" : threads));
 }
 
 }  // namespace tbtrace::analyses

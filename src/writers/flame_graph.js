@@ -75,9 +75,17 @@ function about(frame) {
   return frame < 0 ? "" : name_of(frame) + "\n" + figures_of(frame);
 }
 
+// Without its middle if there is no room for it, because a path says most at its end.
+function shortened(text, room) {
+  const whole = view.fitted(text, room);
+  if (whole === text || room < 20 || !/^[\x20-\x7e]*$/.test(text)) return whole;
+  const head = Math.floor(room / 4);
+  return text.slice(0, head) + "\u2026" + text.slice(text.length - (room - head - 1));
+}
+
 function show_details(frame) {
   if (frame < 0 && (state.zoomed !== 0 || state.function >= 0)) frame = state.zoomed;
-  const show = (element, text) => element.textContent = view.fitted(text, view.columns());
+  const show = (element, text) => element.textContent = shortened(text, view.columns());
   if (frame < 0) {
     show(ui.name, "Click a frame to zoom, Shift+click for its callers, hover for figures.");
     show(ui.figures, "Ctrl+F or / searches, arrow keys walk, c shows callers, Esc goes back.");

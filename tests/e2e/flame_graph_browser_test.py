@@ -552,6 +552,8 @@ def check_hostile_names(tab, tbtrace, folder, shots):
         check(not state["overflowing"], f"text wider than its box: {state['overflowing']}")
         if "folder" in box.name:
             shots("long_path", page)
+            check(state["name"].startswith("/very/long/path/folder/")
+                  and state["name"].endswith("/net.py(7): g"), "the ends of a long path")
         page.keyboard.press("c")
         state = tab.state()
         check(len(state["boxes"]) == 2, f"one caller of {box.name[:20]!r}")
