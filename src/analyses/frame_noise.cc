@@ -12,9 +12,10 @@ struct PassingFunctions {
   std::array<std::string_view, 3> names;
 };
 
-constexpr std::array<PassingFunctions, 2> kPassing = {{
+constexpr std::array<PassingFunctions, 3> kPassing = {{
     {"torch/nn/modules/module.py", {"_wrapped_call_impl", "_call_impl", "_slow_forward"}},
     {"torch/nn/modules/container.py", {"forward", "", ""}},
+    {"torch/nn/modules/container/sequential.h", {"torch::nn::SequentialImpl::forward", "", ""}},
 }};
 
 constexpr std::string_view kHexDigits = "0123456789abcdefABCDEF";

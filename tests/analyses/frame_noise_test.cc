@@ -12,7 +12,9 @@ TEST(FrameNoise, CallsOfModulesAndContainersOnlyPassOn) {
        {"torch/nn/modules/module.py(1518): _wrapped_call_impl",
         "/usr/lib/python3/torch/nn/modules/module.py(1527): _call_impl",
         "torch/nn/modules/module.py(1): _slow_forward",
-        "torch/nn/modules/container.py(215): forward"}) {
+        "torch/nn/modules/container.py(215): forward",
+        "/usr/include/torch/nn/modules/container/sequential.h(125): "
+        "torch::nn::SequentialImpl::forward"}) {
     EXPECT_TRUE(only_passes_on(frame)) << frame;
   }
 }
