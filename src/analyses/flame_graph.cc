@@ -43,7 +43,8 @@ struct Selection {
   bool takes_all_threads() const { return threads.empty(); }
   bool contains(std::int64_t time) const { return window.start <= time && time < window.end; }
   std::int64_t part_inside(std::int64_t start, std::int64_t end) const {
-    return std::max<std::int64_t>(0, std::min(end, window.end) - std::max(start, window.start));
+    const std::int64_t first = std::max(start, window.start);
+    return std::max(first, std::min(end, window.end)) - first;
   }
 };
 

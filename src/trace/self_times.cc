@@ -22,8 +22,8 @@ SelfTimes::SelfTimes(const Trace& trace, const CallTree& tree, std::int64_t from
       const EventId top = thread.open.back();
       const std::int64_t end = std::min(events.end_ns(top), time);
       if (end > thread.given_until) {
-        const std::int64_t counted =
-            std::max<std::int64_t>(0, std::min(end, until) - std::max(thread.given_until, from));
+        const std::int64_t first = std::max(thread.given_until, from);
+        const std::int64_t counted = std::max(first, std::min(end, until)) - first;
         ns_[index(top)] += counted;
         busy_ns_[index(events.track(top))] += counted;
         thread.given_until = end;

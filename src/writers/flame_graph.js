@@ -85,15 +85,19 @@ function shortened(text, room) {
 
 function show_details(frame) {
   if (frame < 0 && (state.zoomed !== 0 || state.function >= 0)) frame = state.zoomed;
-  const show = (element, text) => element.textContent = shortened(text, view.columns());
+  const room = view.columns();
+  const show = (name, figures) => {
+    ui.name.textContent = name;
+    ui.figures.textContent = view.fitted(figures, room);
+  };
   if (frame < 0) {
-    show(ui.name, "Click a frame to zoom, Shift+click for its callers, hover for figures.");
-    show(ui.figures, "Ctrl+F or / searches, arrow keys walk, c shows callers, Esc goes back.");
+    const hint = "Click a frame to zoom, Shift+click for its callers, hover for figures.";
+    show(view.fitted(hint, room),
+         "Ctrl+F or / searches, arrow keys walk, c shows callers, Esc goes back.");
     return;
   }
   const is_function = state.function >= 0 && frame === 0;
-  show(ui.name, (is_function ? "Callers of " : "") + name_of(frame));
-  show(ui.figures, figures_of(frame));
+  show(shortened((is_function ? "Callers of " : "") + name_of(frame), room), figures_of(frame));
 }
 
 // ---- what is shown

@@ -318,7 +318,7 @@ function new_view(svg, texts) {
       const is_new = shown === null || shown.model !== model;
       shown = { model, zoomed, matches, path: path_to(model, zoomed) };
       if (is_new) fit(model.levels.length);
-      if (is_new && !is_inverted) window.scrollTo(0, geometry.height);
+      if (is_new) window.scrollTo(0, is_inverted ? 0 : geometry.height);
       draw();
       keep_in_view();
     },
