@@ -92,7 +92,7 @@ TEST(StackTree, HoldsThePathsThatItWasGiven) {
   }
 }
 
-TEST(StackTreeTest, AddedChildrenAreNodesOfTheirOwn) {
+TEST(StackTree, AddedChildrenAreNodesOfTheirOwn) {
   StackTree stacks("ns");
   const std::uint32_t frame = stacks.frame_number("f");
   const StackTree::Node joined = stacks.child(StackTree::kRoot, frame);
