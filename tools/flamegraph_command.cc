@@ -1,7 +1,9 @@
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <unistd.h>
@@ -11,9 +13,12 @@
 #include <tbtrace/trace.h>
 #include <tbtrace/writers.h>
 
+#include "analysis_command.h"
 #include "command.h"
 #include "inputs.h"
 #include "options.h"
+#include "out_of_memory.h"
+#include "rank_choice.h"
 
 namespace tbtrace::tools {
 namespace {
@@ -25,9 +30,11 @@ constexpr const char* kAbout =
 /// What to draw or write, and how.
 struct GraphOptions {
   std::string format;
-  std::string weight;
+  FlameGraphOptions stacks;
   bool exported_stacks = false;  ///< the lines of prof.export_stacks()
-  FlameGraphPngOptions picture;  ///< an SVG's options are among those of a PNG
+  FlameGraphPngOptions picture;
+  std::optional<int> svg_width;
+  RankChoice rank;
 };
 
 std::string title_of(const std::string& weight) {
@@ -45,20 +52,60 @@ std::string take_picture_options(const OptionParser& parser, GraphOptions& graph
     return parser.given(option) ? whole_number(parser.text(option)) : std::optional(otherwise);
   };
   picture.inverted = parser.flag("inverted");
+  const std::string& order = parser.text("order");
+  picture.order = order == "time"     ? FrameOrder::time
+                  : order == "weight" ? FrameOrder::weight
+                                      : FrameOrder::name;
   if (!is_png && parser.given("scale")) return "--scale goes with --format png";
   const auto scale = number("scale", picture.scale);
   if (!scale || *scale < 1 || *scale > 4) return "--scale takes 1 to 4";
   picture.scale = static_cast<int>(*scale);
-  const auto width = number("width", is_png ? picture.width : FlameGraphSvgOptions().width);
+  const auto width = number("width", picture.width);
   const std::int64_t most = is_png ? kMostPngPixels / *scale : 100000;
   if (!width || *width < 200 || *width > most) {
     return "--width takes 200 to " + std::to_string(most) + " px" +
            (is_png ? " at --scale " + std::to_string(*scale) : "");
   }
   picture.width = static_cast<int>(*width);
-  picture.title = parser.given("title") ? parser.text("title") : title_of(graph.weight);
-  const std::string& input = parser.standard().inputs.front();
-  picture.subtitle = input == "-" ? "" : input;
+  if (parser.given("width")) graph.svg_width = picture.width;
+  picture.title = parser.given("title") ? parser.text("title") : title_of(graph.stacks.weight);
+  return {};
+}
+
+/// What the stacks are of, such as `trace.json, steps 3-5, thread main`.
+std::string subtitle_of(const std::string& input, const OptionParser& parser) {
+  std::string text = input == "-" ? "standard input" : input;
+  for (const char* const option : {"steps", "thread"}) {
+    if (parser.given(option))
+      text.append(", ").append(option).append(" ").append(parser.text(option));
+  }
+  return input == "-" && text == "standard input" ? "" : text;
+}
+
+/// Takes the options that say which stacks there are. Returns what is wrong with them.
+std::string take_stack_options(const OptionParser& parser, GraphOptions& graph) {
+  FlameGraphOptions& stacks = graph.stacks;
+  stacks.all_frames = parser.flag("all-frames");
+  stacks.merge_recursion = parser.flag("merge-recursion");
+  stacks.in_time_order = parser.text("order") == "time";
+  if (parser.given("thread")) stacks.thread = parser.text("thread");
+  if (parser.given("thread") && stacks.thread.empty()) return "--thread takes an id or a name";
+  const Result<std::optional<StepRange>> steps = chosen_steps(parser);
+  if (!steps.ok()) return steps.status().message();
+  stacks.steps = *steps;
+  const Result<RankChoice> rank = RankChoice::of(parser);
+  if (!rank.ok()) return rank.status().message();
+  graph.rank = *rank;
+  if (graph.exported_stacks) {
+    for (const char* const option :
+         {"all-frames", "merge-recursion", "order", "thread", "steps", "rank"}) {
+      if (parser.given(option))
+        return "--" + std::string(option) + " does not go with --compat torch";
+    }
+  }
+  if (graph.format == "folded" && parser.given("order")) {
+    return "--order goes with a picture; folded stacks are sorted by their text";
+  }
   return {};
 }
 
@@ -72,24 +119,30 @@ std::string take_format(const OptionParser& parser, GraphOptions& graph) {
     format = format_of_suffix(
         standard.output,
         {{".svg", "svg"}, {".png", "png"}, {".folded", "folded"}, {".txt", "folded"}});
+    const std::string suffix = std::filesystem::path(standard.output).extension().string();
+    if (format.empty() && !suffix.empty()) {
+      return "cannot tell the format of '" + standard.output +
+             "' from its suffix; use .svg, .png, .folded or .txt, or --format";
+    }
   }
   if (format.empty()) format = graph.exported_stacks ? "folded" : "svg";
   if (graph.exported_stacks && format != "folded") {
     return "--compat torch goes with --format folded";
   }
-  if (!graph.exported_stacks && standard.inputs.size() > 1) {
-    return "a flame graph is of one input; several go with --compat torch only";
+  if (!graph.exported_stacks && standard.inputs.size() > 1 && !parser.given("rank")) {
+    return "a flame graph is of one input; choose one of several with --rank";
   }
   return {};
 }
 
 /// Returns what is wrong with the options, empty if nothing is.
 std::string take_options(const OptionParser& parser, GraphOptions& graph) {
-  graph.weight = parser.text("weight");
+  graph.stacks.weight = parser.text("weight");
   if (std::string problem = take_format(parser, graph); !problem.empty()) return problem;
-  const Status weight = graph.exported_stacks ? check_stack_metric(graph.weight)
-                                              : check_flame_graph_options({.weight = graph.weight});
+  const Status weight = graph.exported_stacks ? check_stack_metric(graph.stacks.weight)
+                                              : check_flame_graph_options(graph.stacks);
   if (!weight.ok()) return weight.message();
+  if (std::string problem = take_stack_options(parser, graph); !problem.empty()) return problem;
   const bool to_output = output_of(parser.standard()) == "-";
   if (graph.format != "folded" && to_output && ::isatty(STDOUT_FILENO) != 0) {
     return "a picture does not go to a terminal; name a file with -o";
@@ -108,25 +161,56 @@ Status write_stacks(const StackTree& stacks, const GraphOptions& graph, const st
   if (graph.format == "png") return write_flame_graph_png(stacks, output, picture, overwrite);
   const FlameGraphSvgOptions svg = {.title = picture.title,
                                     .subtitle = picture.subtitle,
-                                    .width = picture.width,
-                                    .inverted = picture.inverted};
+                                    .width = graph.svg_width,
+                                    .inverted = picture.inverted,
+                                    .order = picture.order};
   return write_flame_graph_svg(stacks, output, svg, overwrite);
 }
 
 /// Analyses and writes.
-Status write_graph(std::span<const Trace* const> traces, const GraphOptions& graph,
+Status write_graph(const Trace& trace, const std::string& input, const GraphOptions& graph,
                    const StandardOptions& standard, Console& console) {
-  const std::string output = output_of(standard);
-  if (graph.exported_stacks) {
-    return write_exported_stacks(traces, output, graph.weight, standard.overwrite);
-  }
-  const Result<StackTree> stacks = flame_graph(*traces.front(), {.weight = graph.weight});
+  const Result<StackTree> stacks = flame_graph(trace, graph.stacks);
   if (!stacks.ok()) return stacks.status();
   if (stacks->total() == 0) {
-    console.warning(subject_of(standard.inputs.front()),
-                    "there is nothing of weight " + graph.weight + " in it; try another --weight");
+    const bool is_part = graph.stacks.steps || !graph.stacks.thread.empty();
+    console.warning(subject_of(input), "there is nothing of weight " + graph.stacks.weight +
+                                           (is_part ? " in the chosen part of it" : " in it") +
+                                           "; try another --weight");
   }
-  return write_stacks(*stacks, graph, output, standard.overwrite);
+  return write_stacks(*stacks, graph, output_of(standard), standard.overwrite);
+}
+
+/// Reads all inputs, and draws the only one that is of the rank. Returns the exit code.
+int run_of_rank(const OptionParser& parser, GraphOptions& graph, const ReadOptions& reading,
+                Console& console) {
+  const StandardOptions& standard = parser.standard();
+  if (const Status place = check_output(output_of(standard), standard.overwrite); !place.ok()) {
+    return finish(place, subjects_of("flamegraph", standard), console);
+  }
+  const InputPaths inputs = find_inputs(standard, console);
+  int failure = inputs.last_failure;
+  std::string chosen;
+  std::optional<Trace> trace;
+  for (const std::string& path : inputs.paths) {
+    Result<Trace> read = read_input(path, reading, console);
+    if (!read.ok()) {
+      failure = exit_code(read.status());
+    } else if (graph.rank.takes(*read)) {
+      if (trace) {
+        return parser.wrong("a flame graph is of one input; " + chosen + " and " + path +
+                            " are both of rank " + parser.text("rank"));
+      }
+      chosen = path;
+      trace = *std::move(read);
+    }
+  }
+  if (!trace) return failure != kDone ? failure : graph.rank.say_none("flamegraph", console);
+  graph.picture.subtitle = subtitle_of(chosen, parser);
+  const Status made =
+      within_memory([&] { return write_graph(*trace, chosen, graph, standard, console); });
+  const int code = finish(made, {"flamegraph", subject_of(chosen), output_of(standard)}, console);
+  return code == kDone && failure != kDone ? kSomeInputsFailed : code;
 }
 
 int run(const OptionParser& parser) {
@@ -138,36 +222,57 @@ int run(const OptionParser& parser) {
   ReadOptions reading = standard.reading;
   reading.arguments = reading.arguments - ArgumentSet{ArgumentGroup::inputs};
   Console console(standard.console);
+  if (parser.given("rank")) return run_of_rank(parser, graph, reading, console);
+  const std::string& input = standard.inputs.front();
+  graph.picture.subtitle = subtitle_of(input, parser);
   return run_together("flamegraph", standard, reading, console,
                       [&](std::span<const Trace* const> traces) {
-                        return write_graph(traces, graph, standard, console);
+                        if (!graph.exported_stacks) {
+                          return write_graph(*traces.front(), input, graph, standard, console);
+                        }
+                        return write_exported_stacks(traces, output_of(standard),
+                                                     graph.stacks.weight, standard.overwrite);
                       });
 }
 
 std::vector<OptionGroup> own_options() {
-  return {{"Stacks",
-           {{.name = "weight",
-             .value = "W",
-             .help = "self_cpu_time_total, self_device_time_total (or self_cuda_..) or cpu_memory",
-             .otherwise = "self_cpu_time_total",
-             .choices = {"self_cpu_time_total", "self_device_time_total", "self_cuda_time_total",
-                         "cpu_memory"},
-             .takes_others = true},
-            {.name = "compat",
-             .value = "WHO",
-             .help = "torch: the lines that prof.export_stacks() writes (folded only)",
-             .choices = {"torch"}}}},
-          {"Picture",
-           {{.name = "format",
-             .value = "F",
-             .help = "svg, png or folded (default: by the output's name, else svg)",
-             .choices = {"svg", "png", "folded"}},
-            {.name = "inverted", .help = "the root on top, an icicle graph"},
-            {.name = "title", .value = "TEXT", .help = "a title for the picture"},
-            {.name = "width", .value = "PX", .help = "its width in px (default: 1200, png 1600)"},
-            {.name = "scale",
-             .value = "N",
-             .help = "pixels of a png for each px, 1 to 4 (default: 2)"}}}};
+  return {
+      {"Stacks",
+       {{.name = "weight",
+         .value = "W",
+         .help = "self_cpu_time_total, self_device_time_total (or self_cuda_..) or cpu_memory",
+         .otherwise = "self_cpu_time_total",
+         .choices = {"self_cpu_time_total", "self_device_time_total", "self_cuda_time_total",
+                     "cpu_memory"},
+         .takes_others = true},
+        {.name = "compat",
+         .value = "WHO",
+         .help = "torch: the lines that prof.export_stacks() writes (folded only)",
+         .choices = {"torch"}},
+        steps_option(),
+        {.name = "thread", .value = "T", .help = "only the host thread of this id or name"},
+        RankChoice::option(),
+        {.name = "all-frames",
+         .help = "keep frames that only pass a call on, and the addresses of objects"},
+        {.name = "merge-recursion", .help = "a function inside itself counts as one"}}},
+      {"Picture",
+       {{.name = "format",
+         .value = "F",
+         .help = "svg, png or folded (default: by the output's name, else svg)",
+         .choices = {"svg", "png", "folded"}},
+        {.name = "order",
+         .value = "ORDER",
+         .help = "of frames on one frame: name, weight (widest first) or time (each call apart)",
+         .otherwise = "name",
+         .choices = {"name", "weight", "time"}},
+        {.name = "inverted", .help = "the root on top, an icicle graph"},
+        {.name = "title", .value = "TEXT", .help = "a title for the picture"},
+        {.name = "width",
+         .value = "PX",
+         .help = "its width in px (default: the browser's window, png 1600)"},
+        {.name = "scale",
+         .value = "N",
+         .help = "pixels of a png for each px, 1 to 4 (default: 2)"}}}};
 }
 
 }  // namespace
@@ -186,6 +291,10 @@ Command flamegraph_command() {
             "GPU time under the lines that caused it, root on top"},
            {"tbtrace flamegraph trace.json.gz -o flame.png",
             "a still picture, for TensorBoard's Images tab and for documents"},
+           {"tbtrace flamegraph trace.json.gz --steps 3 --order time -o step.svg",
+            "one step, each call by itself, in the order of their starts"},
+           {"tbtrace flamegraph traces/ --rank 0 --thread main -o rank0.svg",
+            "one thread of one rank of a job"},
            {"tbtrace flamegraph trace.json -o stacks.folded",
             "stacks as text, as flamegraph.pl, inferno and speedscope read them"},
            {"tbtrace flamegraph trace.json --format folded --compat torch",

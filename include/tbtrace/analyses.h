@@ -19,6 +19,7 @@
 #include <tbtrace/export.h>
 #include <tbtrace/report.h>
 #include <tbtrace/status.h>
+#include <tbtrace/step_range.h>
 #include <tbtrace/trace.h>
 
 namespace TBTRACE_EXPORT tbtrace {
@@ -204,6 +205,28 @@ struct FlameGraphOptions {
   /// `self_cpu_time_total`, `self_device_time_total` (or `self_cuda_time_total` and the like),
   /// `cpu_memory`.
   std::string weight = "self_cpu_time_total";
+  /// By default a frame that only passes a call on (`_call_impl` and `_wrapped_call_impl` of
+  /// torch's modules, `forward` of its containers) is left out, its own weight counts in its
+  /// caller, and addresses (` at 0x7f..`) are left out of names, so that equal calls share a frame.
+  /// A frame without a caller stays.
+  bool all_frames = false;
+  /// Only what lies in the time from the start of the first to the end of the last of these steps,
+  /// on all threads and devices (as step_breakdown() widens them). A range, kernel, memcpy or
+  /// memset that crosses an edge counts with the part inside; an allocation counts if it was made
+  /// inside. Fails if the trace does not have these steps.
+  std::optional<StepRange> steps = {};
+  /// Only host threads of this id or name, with the device work of their ranges; a part of the name
+  /// if no thread has it as a whole. Empty: all threads, and device work that no range owns. Fails
+  /// if there is no such thread.
+  std::string thread = {};
+  /// A function that runs inside itself counts once: the inner call, and what it calls, belong to
+  /// the outer one.
+  bool merge_recursion = false;
+  /// A node of its own for each range, kernel, memcpy and memset, by start; a kernel comes after
+  /// the ranges under its operator, device work that no range owns at the end. Functions that are
+  /// known from call stacks only are joined if nothing comes between them. By default all calls of
+  /// one stack are one node.
+  bool in_time_order = false;
 };
 
 /// Fails for a weight that does not exist.

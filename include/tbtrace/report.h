@@ -143,6 +143,9 @@ class StackTree {
   /// The node of a frame under `parent`, created on first use.
   Node child(Node parent, std::uint32_t frame_number);
 
+  /// A new node under `parent`, even if there is one of the same frame; child() does not find it.
+  Node add_child(Node parent, std::uint32_t frame_number);
+
   /// Adds to a node's own weight, which must not be negative.
   void add(Node node, std::int64_t weight);
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,14 +34,26 @@ std::string table_json(std::string_view schema, const Table& table,
 /// are written as `\x3b`, a backslash as two. Stacks without a weight of their own have no line.
 std::string folded_stacks(const StackTree& stacks);
 
+/// The order of the frames on one frame, from left to right.
+enum class FrameOrder : unsigned char {
+  name,    ///< by the bytes of their names
+  weight,  ///< heaviest first, equally heavy ones by name
+  time,    ///< as they were added to the tree: by start in stacks that are in time order
+};
+
 struct FlameGraphSvgOptions {
   std::string title = "Flame graph";
   std::string subtitle = {};
-  int width = 1200;       ///< px; at least 200
+  /// px, at least 200. Without it as wide as the window of a browser that shows the file, and
+  /// 1200 px wide elsewhere.
+  std::optional<int> width = {};
   bool inverted = false;  ///< the root on top (icicle) instead of at the bottom
+  FrameOrder order = FrameOrder::name;
 };
 
-/// One self-contained SVG with zoom, search and reset, for any browser, without network access.
+/// One self-contained SVG with zoom, search, callers of a function and links to all of these, for
+/// any browser, without network access. It has the 500,000 widest frames, and says how many more
+/// there are. Without scripts it is a still picture of the 5000 widest.
 std::string flame_graph_svg(const StackTree& stacks, const FlameGraphSvgOptions& options = {});
 
 struct FlameGraphPngOptions {
@@ -49,6 +62,7 @@ struct FlameGraphPngOptions {
   int width = 1600;       ///< px (text is 12 px high); from 200 to 16000 / scale
   int scale = 2;          ///< pixels per px, in both directions; from 1 to 4
   bool inverted = false;  ///< the root on top (icicle) instead of at the bottom
+  FrameOrder order = FrameOrder::name;
   /// How many frames get a number in their box and their name below the boxes: the widest of those
   /// whose names do not fit into their boxes. From 0 to 100.
   int names_below = 0;

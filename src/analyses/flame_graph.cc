@@ -2,6 +2,9 @@
 // that no range owns has a frame of its own, so the device stacks add up to all device work.
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,7 +13,12 @@
 #include <tbtrace/analyses.h>
 
 #include "analyses/attribution.h"
+#include "analyses/frame_noise.h"
+#include "analyses/merged_recursion.h"
 #include "analyses/recorded_stacks.h"
+#include "analyses/step_selection.h"
+#include "analyses/thread_choice.h"
+#include "analyses/time_ranges.h"
 #include "analyses/torch_names.h"
 #include "base/column.h"
 #include "report/row_order.h"
@@ -22,29 +30,57 @@ namespace tbtrace {
 namespace {
 
 using analyses::NameId;
+using analyses::TimeRange;
 using analyses::TorchNames;
 using Node = StackTree::Node;
 
+/// What of a trace counts.
+struct Selection {
+  TimeRange window = {INT64_MIN, INT64_MAX};
+  std::vector<bool> threads;  // by track; empty: all
+
+  bool takes(TrackId thread) const { return threads.empty() || threads[index(thread)]; }
+  bool takes_all_threads() const { return threads.empty(); }
+  bool contains(std::int64_t time) const { return window.start <= time && time < window.end; }
+  std::int64_t part_inside(std::int64_t start, std::int64_t end) const {
+    const std::int64_t first = std::max(start, window.start);
+    return std::max(first, std::min(end, window.end)) - first;
+  }
+};
+
 class FlameGraph {
  public:
-  FlameGraph(const Trace& trace, std::string unit)
-      : trace_(trace), tree_(call_tree_of(trace)), names_(trace), stacks_(std::move(unit)) {
+  FlameGraph(const Trace& trace, const FlameGraphOptions& options, Selection selection,
+             std::string unit)
+      : trace_(trace),
+        options_(options),
+        selection_(std::move(selection)),
+        tree_(call_tree_of(trace)),
+        names_(trace),
+        stacks_(std::move(unit)) {
     place_ranges();
   }
 
   StackTree by_self_time() && {
-    for (const EventId event : tree_.ranges()) {
-      stacks_.add(node_of_[index(event)], self_times_of(trace_).ns(event));
+    if (options_.steps) {
+      add_self_times(SelfTimes(trace_, tree_, selection_.window.start, selection_.window.end));
+    } else {
+      add_self_times(self_times_of(trace_));
     }
     return std::move(stacks_);
   }
 
   StackTree by_device_time() && {
+    const Events& events = trace_.events();
     for (const DeviceLink& link : links_of(trace_).device_work()) {
+      const std::int64_t time =
+          selection_.part_inside(events.start_ns(link.activity), events.end_ns(link.activity));
       const EventId owner = analyses::owner_of_work(tree_, link);
-      const Node above = owner == EventId::none ? unattributed() : node_of_[index(owner)];
-      stacks_.add(stacks_.child(above, frame_of(link.activity)),
-                  trace_.events().duration_ns(link.activity));
+      const bool is_chosen = owner == EventId::none ? selection_.takes_all_threads()
+                                                    : selection_.takes(events.track(owner));
+      if (!is_chosen || time == 0) continue;
+      const Node below = owner == EventId::none ? unattributed() : node_of_[index(owner)];
+      stacks_.add(node_on(below, frame_of(link.activity)), time);
     }
     return std::move(stacks_);
   }
@@ -54,6 +90,7 @@ class FlameGraph {
       const bool allocated = record.bytes > 0 && !record.out_of_memory;
       if (owner == EventId::none || !allocated) return;
       if (!analyses::is_cpu_memory(record.device_type)) return;
+      if (!selection_.contains(record.time_ns) || !selection_.takes(record.track)) return;
       stacks_.add(node_of_[index(owner)], record.bytes);
     });
     return std::move(stacks_);
@@ -65,15 +102,58 @@ class FlameGraph {
     const analyses::RecordedStacks recorded(trace_, tree_);
     std::vector<std::uint32_t> numbers(recorded.frame_count());  // 0: not looked up yet
     node_of_.resize(trace_.events().size(), StackTree::kRoot);
-    for (const EventId event : tree_.ranges()) {
+    const auto place = [&](EventId event) {
       const EventId parent = tree_.parent(event);
       Node node = parent == EventId::none ? StackTree::kRoot : node_of_[index(parent)];
       for (const analyses::RecordedStacks::Frame frame : recorded.before(event)) {
         if (numbers[frame] == 0) numbers[frame] = frame_number(recorded.text(frame));
-        node = stacks_.child(node, numbers[frame]);
+        node = function_on(node, numbers[frame]);
       }
-      node_of_[index(event)] = stacks_.child(node, frame_of(event));
+      node_of_[index(event)] = node_on(node, frame_of(event));
+    };
+    if (!options_.in_time_order) {
+      for (const EventId event : tree_.ranges()) place(event);
+      return;
     }
+    std::vector<EventId> ranges(tree_.ranges().begin(), tree_.ranges().end());
+    std::stable_sort(ranges.begin(), ranges.end(), [&](EventId a, EventId b) {
+      return trace_.events().start_ns(a) < trace_.events().start_ns(b);
+    });
+    for (const EventId event : ranges) place(event);
+  }
+
+  void add_self_times(const SelfTimes& times) {
+    for (const EventId event : tree_.ranges()) {
+      if (!selection_.takes(trace_.events().track(event))) continue;
+      stacks_.add(node_of_[index(event)], times.ns(event));
+    }
+  }
+
+  /// The node of a range or of device work.
+  Node node_on(Node below, std::uint32_t frame) {
+    if (is_left_out(below, frame)) return below;
+    return options_.in_time_order ? new_node(below, frame) : stacks_.child(below, frame);
+  }
+
+  /// The node of a frame of a call stack, which does not say when the function was called.
+  Node function_on(Node below, std::uint32_t frame) {
+    if (is_left_out(below, frame)) return below;
+    if (!options_.in_time_order) return stacks_.child(below, frame);
+    if (below < last_on_.size() && last_on_[below].frame == frame) return last_on_[below].node;
+    const Node node = new_node(below, frame);
+    last_on_[below].frame = frame;
+    return node;
+  }
+
+  Node new_node(Node below, std::uint32_t frame) {
+    const Node node = stacks_.add_child(below, frame);
+    if (below >= last_on_.size()) last_on_.resize(std::size_t{node} + 1);
+    last_on_[below] = {.node = node, .frame = 0};
+    return node;
+  }
+
+  bool is_left_out(Node below, std::uint32_t frame) const {
+    return below != StackTree::kRoot && frame < passes_on_.size() && passes_on_[frame];
   }
 
   /// The frame for work that no host range owns.
@@ -92,15 +172,31 @@ class FlameGraph {
   }
 
   std::uint32_t frame_number(std::string_view frame) {
-    return stacks_.frame_number(frame.empty() ? "(no name)" : frame);
+    if (frame.empty()) return stacks_.frame_number("(no name)");
+    if (options_.all_frames) return stacks_.frame_number(frame);
+    const std::uint32_t number = stacks_.frame_number(analyses::without_addresses(frame));
+    if (analyses::only_passes_on(frame)) {
+      if (number >= passes_on_.size()) passes_on_.resize(number + 1);
+      passes_on_[number] = true;
+    }
+    return number;
   }
 
+  struct LastNode {
+    Node node = StackTree::kRoot;
+    std::uint32_t frame = 0;  // of a call stack; 0 if the node is a range
+  };
+
   const Trace& trace_;
+  const FlameGraphOptions& options_;
+  Selection selection_;
   const CallTree& tree_;
   TorchNames names_;
   StackTree stacks_;
   Column<Node> node_of_;                      // by event
   std::vector<std::uint32_t> frame_numbers_;  // by NameId; 0: not looked up yet
+  std::vector<bool> passes_on_;               // by frame
+  std::vector<LastNode> last_on_;             // by node, in time order: the newest one on it
 };
 
 struct Weight {
@@ -135,7 +231,20 @@ Status check_flame_graph_options(const FlameGraphOptions& options) {
 Result<StackTree> flame_graph(const Trace& trace, const FlameGraphOptions& options) {
   const Weight* const weight = find_weight(options);
   if (weight == nullptr) return check_flame_graph_options(options);
-  return (FlameGraph(trace, weight->unit).*weight->stacks)();
+  Selection selection;
+  const Result<std::optional<TimeRange>> window = analyses::window_of_steps(trace, options.steps);
+  if (!window.ok()) return window.status();
+  if (*window) selection.window = **window;
+  if (!options.thread.empty()) {
+    Result<std::vector<bool>> threads =
+        analyses::chosen_threads(trace, call_tree_of(trace), options.thread);
+    if (!threads.ok()) return threads.status();
+    selection.threads = *std::move(threads);
+  }
+  StackTree stacks =
+      (FlameGraph(trace, options, std::move(selection), weight->unit).*weight->stacks)();
+  if (!options.merge_recursion) return stacks;
+  return analyses::merged_recursion(stacks, !options.in_time_order);
 }
 
 }  // namespace tbtrace

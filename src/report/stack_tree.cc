@@ -20,6 +20,11 @@ StackTree::Node StackTree::child(Node parent, std::uint32_t frame_number) {
   return known->second;
 }
 
+StackTree::Node StackTree::add_child(Node parent, std::uint32_t frame_number) {
+  nodes_.push_back({frame_number, parent, 0});
+  return static_cast<Node>(nodes_.size() - 1);
+}
+
 void StackTree::add(Node node, std::int64_t weight) {
   assert(weight >= 0);
   add_bounded(nodes_[node].self, weight);

@@ -7,7 +7,8 @@ namespace tbtrace {
 /// Walks the ranges by start. State per thread: the ranges that may still be open, latest start on
 /// top, and the time up to which everything has been assigned. A range that has ended below an open
 /// one is removed when it comes to the top, and gets no more time.
-SelfTimes::SelfTimes(const Trace& trace, const CallTree& tree)
+SelfTimes::SelfTimes(const Trace& trace, const CallTree& tree, std::int64_t from,
+                     std::int64_t until)
     : busy_ns_(trace.tracks().size(), 0) {
   ns_.resize(trace.events().size(), 0);
   const Events& events = trace.events();
@@ -16,16 +17,18 @@ SelfTimes::SelfTimes(const Trace& trace, const CallTree& tree)
     std::int64_t given_until = 0;
   };
   std::vector<Thread> threads(trace.tracks().size());
-  const auto give_until = [&](Thread& thread, std::int64_t until) {
+  const auto give_until = [&](Thread& thread, std::int64_t time) {
     while (!thread.open.empty()) {
       const EventId top = thread.open.back();
-      const std::int64_t end = std::min(events.end_ns(top), until);
+      const std::int64_t end = std::min(events.end_ns(top), time);
       if (end > thread.given_until) {
-        ns_[index(top)] += end - thread.given_until;
-        busy_ns_[index(events.track(top))] += end - thread.given_until;
+        const std::int64_t first = std::max(thread.given_until, from);
+        const std::int64_t counted = std::max(first, std::min(end, until)) - first;
+        ns_[index(top)] += counted;
+        busy_ns_[index(events.track(top))] += counted;
         thread.given_until = end;
       }
-      if (events.end_ns(top) > until) return;
+      if (events.end_ns(top) > time) return;
       thread.open.pop_back();
     }
   };

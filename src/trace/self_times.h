@@ -18,7 +18,9 @@ namespace tbtrace {
 /// times and the idle time of a thread add up to the window, to the nanosecond.
 class SelfTimes {
  public:
-  SelfTimes(const Trace& trace, const CallTree& tree);
+  /// Counts only the time from `from` up to, not including, `until`.
+  SelfTimes(const Trace& trace, const CallTree& tree, std::int64_t from = INT64_MIN,
+            std::int64_t until = INT64_MAX);
 
   /// 0 for events that are not host ranges.
   std::int64_t ns(EventId event) const { return ns_[index(event)]; }

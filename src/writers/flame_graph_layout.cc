@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
+#include <functional>
+#include <iterator>
 
 #include "base/bounded_sum.h"
 #include "base/nearest_integer.h"
@@ -28,9 +29,10 @@ std::vector<std::int64_t> totals_of(const StackTree& stacks) {
 /// The children of all nodes that get a box.
 class Children {
  public:
-  Children(const StackTree& stacks, const std::vector<std::int64_t>& totals, std::int64_t least)
+  Children(const StackTree& stacks, const std::vector<std::int64_t>& totals,
+           const LargestWeights& drawn, FrameOrder order)
       : ends_(stacks.size() + 1, 0) {
-    const auto is_drawn = [&](Node node) { return totals[node] >= least; };
+    const auto is_drawn = [&](Node node) { return drawn.contains(totals[node], node); };
     for (Node node = 1; node < stacks.size(); ++node) {
       if (is_drawn(node)) ++ends_[stacks.parent(node) + 1];
     }
@@ -40,10 +42,16 @@ class Children {
     for (Node node = 1; node < stacks.size(); ++node) {
       if (is_drawn(node)) nodes_[next[stacks.parent(node)]++] = node;
     }
+    if (order == FrameOrder::time) return;
     for (Node node = 0; node < stacks.size(); ++node) {
       std::sort(nodes_.begin() + static_cast<std::ptrdiff_t>(ends_[node]),
-                nodes_.begin() + static_cast<std::ptrdiff_t>(ends_[node + 1]),
-                [&](Node a, Node b) { return stacks.frame(a) < stacks.frame(b); });
+                nodes_.begin() + static_cast<std::ptrdiff_t>(ends_[node + 1]), [&](Node a, Node b) {
+                  if (order == FrameOrder::weight && totals[a] != totals[b]) {
+                    return totals[a] > totals[b];
+                  }
+                  const int difference = stacks.frame(a).compare(stacks.frame(b));
+                  return difference != 0 ? difference < 0 : a < b;
+                });
     }
   }
 
@@ -65,6 +73,24 @@ std::int64_t least_weight(std::int64_t total, const FlameLayoutOptions& options)
 
 }  // namespace
 
+LargestWeights largest_weights(std::span<const std::int64_t> weights, std::size_t number,
+                               std::int64_t lowest) {
+  std::vector<std::int64_t> possible;
+  std::copy_if(weights.begin(), weights.end(), std::back_inserter(possible),
+               [&](std::int64_t weight) { return weight >= lowest; });
+  if (possible.size() <= number) return {.least = lowest, .last = weights.size()};
+  const auto least = possible.begin() + static_cast<std::ptrdiff_t>(number) - 1;
+  std::nth_element(possible.begin(), least, possible.end(), std::greater<>());
+  std::size_t left = static_cast<std::size_t>(std::count(possible.begin(), least + 1, *least));
+  LargestWeights largest = {.least = *least, .last = 0};
+  for (std::size_t place = 0; left > 0; ++place) {
+    if (weights[place] != *least) continue;
+    largest.last = place;
+    --left;
+  }
+  return largest;
+}
+
 FlameLayout flame_graph_layout(const StackTree& stacks, const FlameLayoutOptions& options) {
   struct Place {
     Node node;
@@ -78,7 +104,10 @@ FlameLayout flame_graph_layout(const StackTree& stacks, const FlameLayoutOptions
   if (layout.total <= 0) return layout;
 
   const std::int64_t least = least_weight(layout.total, options);
-  const Children children(stacks, totals, least);
+  // A node has no more weight than its parent and a higher number, so parents are among the
+  // largest.
+  const Children children(stacks, totals, largest_weights(totals, options.most_boxes, least),
+                          options.order);
   std::vector<Place> waiting = {{StackTree::kRoot, 0, 0, layout.total}};
   while (!waiting.empty()) {
     const auto [node, depth, start, total] = waiting.back();

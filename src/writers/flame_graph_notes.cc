@@ -28,6 +28,12 @@ std::string too_narrow_note(const FlameLayout& layout, double narrowest_px) {
                      narrowest_px);
 }
 
+std::string left_out_note(const FlameLayout& layout, std::size_t most_boxes) {
+  if (layout.too_narrow == 0) return {};
+  return fmt::format("the {} narrowest frames are not in this picture, which has at most {}",
+                     layout.too_narrow, most_boxes);
+}
+
 std::vector<FrameKind> kinds_in(const FlameLayout& layout) {
   std::array<bool, kFrameKinds.size()> occurs = {};
   for (const FlameBox& box : layout.boxes) {

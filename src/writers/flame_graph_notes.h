@@ -4,6 +4,7 @@
 // Any layout is accepted; one without boxes has no kinds.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,9 @@ std::string summary_note(const FlameLayout& layout, std::string_view unit);
 
 /// `2 frames narrower than 0.1 px not drawn`; empty if there are none.
 std::string too_narrow_note(const FlameLayout& layout, double narrowest_px);
+
+/// `the 7 narrowest frames are not in this picture, which has at most 500000`; empty if all are.
+std::string left_out_note(const FlameLayout& layout, std::size_t most_boxes);
 
 /// The kinds that occur, in the order of kFrameKinds, for a legend.
 std::vector<FrameKind> kinds_in(const FlameLayout& layout);

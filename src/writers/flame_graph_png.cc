@@ -84,8 +84,9 @@ class PngPicture {
  public:
   PngPicture(const StackTree& stacks, const FlameGraphPngOptions& options)
       : options_(options), unit_(stacks.unit()) {
-    layout_ = writers::flame_graph_layout(
-        stacks, {.width_px = static_cast<double>(inner_width()), .narrowest_px = kNarrowest});
+    layout_ = writers::flame_graph_layout(stacks, {.width_px = static_cast<double>(inner_width()),
+                                                   .narrowest_px = kNarrowest,
+                                                   .order = options.order});
     if (!is_empty()) px_ = inner_width() / static_cast<double>(layout_.total);
     kinds_ = writers::kinds_in(layout_);
     take_notes();

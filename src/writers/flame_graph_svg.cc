@@ -1,5 +1,6 @@
-// Draws the boxes of a layout as SVG, and adds the script and the styles that make it interactive.
-// Without its script (in an <img>, in a viewer) it is a picture with tooltips.
+// Draws the widest boxes of a layout as SVG, and adds all of them as data for the script, which
+// draws what is in the window at the current zoom. Without its script (in an <img>, in a viewer) it
+// is a picture with tooltips.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -8,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -16,10 +18,14 @@
 #include "base/utf8.h"
 #include "wire/xml.h"
 #include "writers/flame_graph_css.h"
+#include "writers/flame_graph_data.h"
 #include "writers/flame_graph_js.h"
 #include "writers/flame_graph_layout.h"
+#include "writers/flame_graph_model_js.h"
 #include "writers/flame_graph_notes.h"
+#include "writers/flame_graph_view_js.h"
 #include "writers/frame_color.h"
+#include "writers/short_names.h"
 #include "writers/weight_text.h"
 
 namespace tbtrace {
@@ -40,6 +46,12 @@ constexpr double kPadding = 3;
 constexpr double kColumn = 7.25;
 constexpr double kHeadingColumn = 10.3;
 constexpr int kRise = 12;  // from the top of a box to the baseline of its text
+constexpr int kLeastWidth = 200;
+constexpr int kUsualWidth = 1200;
+
+constexpr std::size_t kMostBoxes = 500'000;    // a browser shows these within seconds
+constexpr std::size_t kMostStillBoxes = 5000;  // those of the picture without its script
+constexpr double kNarrowestStill = 0.1;        // px
 
 /// With at most two decimals.
 std::string px(double value) {
@@ -69,14 +81,29 @@ std::string fitted(std::string_view text, int room) {
   return std::string(text);
 }
 
-int control_rows(int width) { return width >= 780 ? 1 : width >= 420 ? 2 : 4; }
+/// The longest label of a frame that fits, or what fits of the shortest one.
+std::string label_of(std::string_view frame, int room) {
+  std::string label;
+  for (const std::string_view form : writers::box_labels(frame)) {
+    label = fitted(form, room);
+    if (label == form) break;
+  }
+  return label;
+}
+
+/// The script follows the same rule.
+int control_rows(int width) { return width >= 900 ? 1 : width >= 470 ? 2 : 4; }
 
 class SvgPicture {
  public:
   SvgPicture(const StackTree& stacks, const FlameGraphSvgOptions& options)
-      : options_(options), unit_(stacks.unit()), width_(std::max(200, options.width)) {
-    layout_ = writers::flame_graph_layout(
-        stacks, {.width_px = static_cast<double>(inner_width()), .narrowest_px = kNarrowest});
+      : options_(options),
+        unit_(stacks.unit()),
+        width_(std::max(kLeastWidth, options.width.value_or(kUsualWidth))) {
+    layout_ = writers::flame_graph_layout(stacks, {.width_px = static_cast<double>(inner_width()),
+                                                   .narrowest_px = 0,
+                                                   .order = options.order,
+                                                   .most_boxes = kMostBoxes});
     scale_ = layout_.total > 0 ? inner_width() / static_cast<double>(layout_.total) : 0;
   }
 
@@ -91,15 +118,19 @@ class SvgPicture {
       frames();
       controls();
       details();
-      write("<script><![CDATA[\n{}]]></script>\n", writers::kFlameGraphScript);
+      svg_ += "<metadata class=\"data\">";
+      writers::append_flame_graph_data(svg_, layout_, unit_);
+      svg_ += "</metadata>\n";
+      write(
+          "<script><![CDATA[\n(function () {{\n\"use strict\";\n\n{}\n{}\n{}}})();\n]]></script>\n",
+          writers::kFlameGraphModelScript, writers::kFlameGraphViewScript,
+          writers::kFlameGraphScript);
     }
     svg_ += "</svg>\n";
     return std::move(svg_);
   }
 
  private:
-  static constexpr double kNarrowest = 0.1;
-
   bool is_empty() const { return layout_.boxes.empty(); }
   int inner_width() const { return width_ - 2 * kMargin; }
 
@@ -126,7 +157,7 @@ class SvgPicture {
       return head;
     }
     line("note", kLine, writers::summary_note(layout_, unit_), kColumn);
-    const std::string left_out = writers::too_narrow_note(layout_, kNarrowest);
+    const std::string left_out = writers::left_out_note(layout_, kMostBoxes);
     if (!left_out.empty()) line("note", kLine, left_out, kColumn);
     legend(head);
     y_ += 6;
@@ -160,9 +191,12 @@ class SvgPicture {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"flame-graph\" width=\"{0}\" "
         "height=\"{1}\" viewBox=\"0 0 {0} {1}\" data-width=\"{2}\" data-column=\"{3}\" "
         "data-padding=\"{4}\" data-gap=\"{5}\" data-rise=\"{6}\" data-top=\"{7}\" "
-        "data-bottom=\"{8}\" data-inverted=\"{9}\">\n<title>",
+        "data-bottom=\"{8}\" data-below=\"{9}\" data-level=\"{10}\" data-box=\"{11}\" "
+        "data-controls=\"{12}\" data-margin=\"{13}\" data-inverted=\"{14}\" data-fit=\"{15}\">\n"
+        "<title>",
         width_, height, inner_width(), kColumn, kPadding, kGap, kRise, boxes_top_, boxes_bottom_,
-        options_.inverted);
+        height - boxes_bottom_, kLevel, kBox, kControls, kMargin, options_.inverted,
+        !options_.width.has_value());
     wire::append_xml_text(svg_, options_.title);
     write(
         "</title>\n<style><![CDATA[\n{}]]></style>\n"
@@ -173,10 +207,18 @@ class SvgPicture {
   void frames() {
     write(
         "<g class=\"frames\" role=\"group\" aria-label=\"Frames\" "
-        "transform=\"translate({} 0)\">\n",
+        "transform=\"translate({} 0)\">\n<g class=\"still\">\n",
         kMargin);
-    for (const FlameBox& box : layout_.boxes) frame(box);
-    svg_ += "</g>\n";
+    std::vector<std::int64_t> weights;
+    weights.reserve(layout_.boxes.size());
+    for (const FlameBox& box : layout_.boxes) weights.push_back(box.total);
+    const auto lowest = static_cast<std::int64_t>(std::ceil(kNarrowestStill / scale_));
+    const writers::LargestWeights widest =
+        writers::largest_weights(weights, kMostStillBoxes, std::max(std::int64_t{1}, lowest));
+    for (std::size_t box = 0; box < weights.size(); ++box) {
+      if (widest.contains(weights[box], box)) frame(layout_.boxes[box]);
+    }
+    svg_ += "</g>\n</g>\n";
   }
 
   void frame(const FlameBox& box) {
@@ -186,14 +228,13 @@ class SvgPicture {
     const double x = static_cast<double>(box.start) * scale_;
     const double full = static_cast<double>(box.total) * scale_;
     const double width = full > 4 * kGap ? full - kGap : full;
-    write("<g data-depth=\"{}\" data-start=\"{}\" data-total=\"{}\"><title>", box.depth, box.start,
-          box.total);
+    svg_ += "<g><title>";
     wire::append_xml_text(svg_, box.frame);
     svg_ += '\n';
     wire::append_xml_text(svg_, figures(box));
     write("</title><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>", px(x), y,
-          px(width), kBox, box.depth == 0 ? "#dcdcdc" : writers::frame_color(box.frame));
-    const std::string label = fitted(box.frame, columns_in(width - 2 * kPadding, kColumn));
+          px(width), kBox, writers::box_color(box));
+    const std::string label = label_of(box.frame, columns_in(width - 2 * kPadding, kColumn));
     if (!label.empty()) {
       write("<text x=\"{}\" y=\"{}\">", px(x + kPadding), y + kRise);
       wire::append_xml_text(svg_, label);
@@ -202,7 +243,6 @@ class SvgPicture {
     svg_ += "</g>\n";
   }
 
-  /// One line, because the script uses the text after the last newline of a tooltip.
   std::string figures(const FlameBox& box) const {
     std::string text = fmt::format("{}, {} of all", writers::exact_weight_text(box.total, unit_),
                                    writers::share_text(box.total, layout_.total));
@@ -222,11 +262,12 @@ class SvgPicture {
     svg_ +=
         "<div xmlns=\"http://www.w3.org/1999/xhtml\" class=\"controls\">\n"
         "<button type=\"button\" class=\"reset\" disabled=\"disabled\">Reset zoom</button>\n"
+        "<button type=\"button\" class=\"callers\" disabled=\"disabled\">Callers</button>\n"
         "<button type=\"button\" class=\"open\" aria-expanded=\"false\">Search</button>\n"
         "<span class=\"field\" hidden=\"hidden\">"
         "<input type=\"text\" class=\"pattern\" aria-label=\"Search by regular expression\" "
         "placeholder=\"regular expression\" spellcheck=\"false\" autocomplete=\"off\"/>\n"
-        "<label><input type=\"checkbox\" class=\"ignore-case\" aria-label=\"ignore case\"/>ignore "
+        "<label><input type=\"checkbox\" class=\"match-case\" aria-label=\"match case\"/>match "
         "case</label>\n"
         "<button type=\"button\" class=\"clear\">Clear</button>\n"
         "<output class=\"matched\"></output></span>\n"

@@ -21,13 +21,34 @@ bool starts_with_any(std::string_view text, const std::array<std::string_view, k
                      [&](std::string_view start) { return text.starts_with(start); });
 }
 
-/// `file.py(12): function`, or an interpreter function.
-bool is_python(std::string_view frame) {
-  if (frame.starts_with("<built-in ")) return true;
+/// The parts of `file(12): function`; no file if it is not such a frame.
+struct CodePlace {
+  std::string_view file, line, function;
+};
+
+CodePlace code_place(std::string_view frame) {
   const std::size_t close = frame.find("): ");
-  if (close == std::string_view::npos) return false;
-  const std::size_t before = frame.substr(0, close).find_last_not_of(kDigits);
-  return before != std::string_view::npos && frame[before] == '(' && before + 1 < close;
+  if (close == std::string_view::npos) return {};
+  const std::size_t open = frame.substr(0, close).find_last_not_of(kDigits);
+  if (open == std::string_view::npos || frame[open] != '(' || open + 1 == close) return {};
+  return {frame.substr(0, open), frame.substr(open + 1, close - open - 1), frame.substr(close + 3)};
+}
+
+template <std::size_t kSize>
+bool ends_with_any(std::string_view text, const std::array<std::string_view, kSize>& ends) {
+  return std::any_of(ends.begin(), ends.end(),
+                     [&](std::string_view end) { return text.ends_with(end); });
+}
+
+/// In a C++ or CUDA source, or in a program or library: that has line 0.
+bool is_cpp(const CodePlace& place) {
+  constexpr std::array<std::string_view, 13> kSources = {".cpp", ".cc",  ".cxx", ".c",   ".h",
+                                                         ".hpp", ".hxx", ".cu",  ".cuh", ".inl",
+                                                         ".tcc", ".c++", ".C"};
+  if (ends_with_any(place.file, std::array<std::string_view, 2>{".py", ".pyx"})) return false;
+  if (place.file.starts_with('<')) return false;  // <frozen importlib._bootstrap>, <stdin>
+  return place.line == "0" || ends_with_any(place.file, kSources) ||
+         place.function.find("::") != std::string_view::npos;
 }
 
 /// `cudaLaunchKernel`, `cuLaunchKernel`, `hipMemcpyAsync`, but not `cudnn...`.
@@ -79,6 +100,7 @@ struct Shades {
 constexpr std::array<Shades, kFrameKinds.size()> kShades = {{
     {"operators", {255, 178, 102}, {255, 224, 130}},
     {"Python", {133, 187, 240}, {178, 219, 250}},
+    {"C++", {110, 206, 200}, {166, 230, 220}},
     {"modules", {186, 170, 238}, {217, 203, 250}},
     {"runtime", {242, 145, 145}, {250, 186, 172}},
     {"device", {126, 205, 140}, {178, 228, 150}},
@@ -108,7 +130,9 @@ std::uint32_t stable_hash(std::string_view text) {
 
 FrameKind frame_kind(std::string_view frame) {
   if (frame.starts_with("nn.Module: ")) return FrameKind::module;
-  if (is_python(frame)) return FrameKind::python;
+  if (frame.starts_with("<built-in ")) return FrameKind::python;
+  const CodePlace place = code_place(frame);
+  if (!place.line.empty()) return is_cpp(place) ? FrameKind::cpp : FrameKind::python;
   if (is_runtime(frame)) return FrameKind::runtime;
   if (is_device(frame)) return FrameKind::device;
   if (is_operator(frame)) return FrameKind::op;

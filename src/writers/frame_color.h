@@ -11,10 +11,11 @@
 
 namespace tbtrace::writers {
 
-enum class FrameKind : unsigned char { op, python, module, runtime, device, other };
+enum class FrameKind : unsigned char { op, python, cpp, module, runtime, device, other };
 
-inline constexpr std::array kFrameKinds = {FrameKind::op,      FrameKind::python, FrameKind::module,
-                                           FrameKind::runtime, FrameKind::device, FrameKind::other};
+inline constexpr std::array kFrameKinds = {FrameKind::op,     FrameKind::python,  FrameKind::cpp,
+                                           FrameKind::module, FrameKind::runtime, FrameKind::device,
+                                           FrameKind::other};
 
 FrameKind frame_kind(std::string_view frame);
 

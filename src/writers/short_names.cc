@@ -152,6 +152,7 @@ std::vector<std::string> short_names(std::span<const std::string> names, std::si
 }
 
 std::vector<std::string_view> frame_labels(std::string_view frame) {
+  constexpr std::string_view kModule = "nn.Module: ";
   std::vector<std::string_view> labels = {frame};
   const auto add = [&](std::string_view label) {
     if (!label.empty() && label.size() < labels.back().size()) labels.push_back(label);
@@ -159,13 +160,26 @@ std::vector<std::string_view> frame_labels(std::string_view frame) {
   const std::size_t line_end = frame.find("): ");
   const std::size_t line = frame.substr(0, line_end).rfind('(');
   if (line_end != std::string_view::npos && line != std::string_view::npos) {
-    const std::size_t slash = frame.substr(0, line).rfind('/');
-    if (slash != std::string_view::npos) add(frame.substr(slash + 1));
+    const std::size_t slash = frame.substr(0, line).find_last_of("/\\");
+    if (slash != std::string_view::npos) {
+      const std::size_t folder = frame.substr(0, slash).find_last_of("/\\");
+      if (folder != std::string_view::npos) add(frame.substr(folder + 1));
+      add(frame.substr(slash + 1));
+    }
     add(frame.substr(line_end + 3));
+  } else if (frame.starts_with(kModule)) {
+    add(frame.substr(kModule.size()));
   } else {
     add(without_signature(frame));
     add(without_namespaces(labels.back()));
   }
+  return labels;
+}
+
+std::vector<std::string_view> box_labels(std::string_view frame) {
+  std::vector<std::string_view> labels = frame_labels(frame);
+  // Whole, to/file.py(12): function, file.py(12): function, function.
+  if (labels.size() == 4) labels.erase(labels.begin());
   return labels;
 }
 

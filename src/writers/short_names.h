@@ -16,9 +16,13 @@ namespace tbtrace::writers {
 /// same label.
 std::vector<std::string> short_names(std::span<const std::string> names, std::size_t length);
 
-/// Increasingly short texts for one frame of a flame graph, starting with the whole name. A Python
-/// frame `path/to/file.py(12): function` has `file.py(12): function` and `function`; a C++ function
-/// loses `void` and its parameter list, then its namespaces.
+/// Increasingly short texts for one frame of a flame graph, starting with the whole name. A frame
+/// `path/to/file.py(12): function` has `to/file.py(12): function`, `file.py(12): function` and
+/// `function`; `nn.Module: Linear_0` has `Linear_0`; a C++ function without a file loses `void` and
+/// its parameter list, then its namespaces.
 std::vector<std::string_view> frame_labels(std::string_view frame);
+
+/// The same without the whole name if that has a path of more than two parts.
+std::vector<std::string_view> box_labels(std::string_view frame);
 
 }  // namespace tbtrace::writers

@@ -1,6 +1,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,6 +26,11 @@ using fixtures::trace_text;
 std::string folded(const Trace& trace, const std::string& weight = "self_cpu_time_total") {
   const Result<StackTree> stacks = flame_graph(trace, {.weight = weight});
   return stacks.ok() ? folded_stacks(*stacks) : stacks.status().message();
+}
+
+fixtures::ChromeEvent with_stack(std::string_view name, std::string_view start,
+                                 std::string_view duration, std::string_view stack) {
+  return op(name, start, duration).arg("Call stack", fixtures::in_quotes(stack));
 }
 
 TEST(FlameGraph, WeighsEachStackByItsSelfTime) {
@@ -158,9 +165,93 @@ TEST(FlameGraph, FailsForAWeightThatIsNone) {
   EXPECT_TRUE(check_flame_graph_options({.weight = "cpu_memory"}).ok());
 }
 
-fixtures::ChromeEvent with_stack(std::string_view name, std::string_view start,
-                                 std::string_view duration, std::string_view stack) {
-  return op(name, start, duration).arg("Call stack", fixtures::in_quotes(stack));
+Trace with_passing_frames() {
+  TraceBuilder builder;
+  const auto call = [&](std::string_view name, std::int64_t start, std::int64_t duration) {
+    add(builder,
+        {.category = "python_function", .name = name, .start = start, .duration = duration});
+  };
+  call("train.py(3): main", 0, 100);
+  call("torch/nn/modules/module.py(1518): _wrapped_call_impl", 10, 40);
+  call("torch/nn/modules/module.py(1527): _call_impl", 15, 30);
+  call("net.py(7): forward", 20, 10);
+  call("<built-in function f of X object at 0x7f01>", 60, 5);
+  call("<built-in function f of X object at 0x7f02>", 70, 5);
+  return finished(builder);
+}
+
+TEST(FlameGraph, FramesThatOnlyPassOnGiveTheirTimeToTheirCaller) {
+  const Trace trace = with_passing_frames();
+  EXPECT_EQ(folded(trace),
+            "train.py(3): main 80\n"
+            "train.py(3): main;<built-in function f of X object> 10\n"
+            "train.py(3): main;net.py(7): forward 10\n");
+  const Result<StackTree> all = flame_graph(trace, {.all_frames = true});
+  EXPECT_THAT(folded_stacks(*all),
+              testing::HasSubstr("_wrapped_call_impl;torch/nn/modules/module.py(1527): _call_impl "
+                                 "20\n"));
+  EXPECT_THAT(folded_stacks(*all), testing::HasSubstr("X object at 0x7f01> 5\n"));
+  EXPECT_EQ(all->total(), flame_graph(trace)->total());
+}
+
+TEST(FlameGraph, AFrameThatPassesOnStaysIfNothingCallsIt) {
+  TraceBuilder builder;
+  add(builder, {.category = "python_function",
+                .name = "torch/nn/modules/module.py(1): _call_impl",
+                .start = 0,
+                .duration = 9});
+  add(builder, {.name = "aten::mm", .start = 1, .duration = 4});
+  EXPECT_EQ(folded(finished(builder)),
+            "torch/nn/modules/module.py(1): _call_impl 5\n"
+            "torch/nn/modules/module.py(1): _call_impl;aten::mm 4\n");
+}
+
+TEST(FlameGraph, ThreadsAreChosenByIdNameOrPartOfTheName) {
+  const Trace trace = read(trace_text({op("a", "0", "10"), op("b", "0", "20").with("tid", "77"),
+                                       op("thread_name", "0")
+                                           .with("ph", "\"M\"")
+                                           .with("tid", "77")
+                                           .arg("name", "\"thread 77 (loader)\"")}));
+  const auto of = [&](std::string thread) {
+    const Result<StackTree> stacks = flame_graph(trace, {.thread = std::move(thread)});
+    return stacks.ok() ? folded_stacks(*stacks) : stacks.status().message();
+  };
+  EXPECT_EQ(of("77"), "b 20000\n");
+  EXPECT_EQ(of("thread 77 (loader)"), "b 20000\n");
+  EXPECT_EQ(of("loader"), "b 20000\n");
+  EXPECT_EQ(of("other"), "cannot select thread 'other': the trace has 1, thread 77 (loader)");
+}
+
+TEST(FlameGraph, TellsThatStepsAreMissing) {
+  const Result<StackTree> stacks = flame_graph(with_passing_frames(), {.steps = StepRange{4, 5}});
+  EXPECT_EQ(stacks.status().message(), "cannot select steps 4 to 5: the trace has no steps");
+}
+
+TEST(FlameGraph, InTimeOrderEachCallHasItsNode) {
+  TraceBuilder builder;
+  add(builder, {.name = "outer", .start = 0, .duration = 100});
+  for (const std::int64_t start : {50, 10, 30}) {
+    add(builder, {.name = start == 30 ? "b" : "a", .start = start, .duration = start / 10});
+  }
+  const Result<StackTree> stacks = flame_graph(finished(builder), {.in_time_order = true});
+  std::vector<std::pair<std::string_view, std::int64_t>> nodes;
+  for (StackTree::Node node = 1; node < stacks->size(); ++node) {
+    nodes.emplace_back(stacks->frame(node), stacks->self(node));
+  }
+  EXPECT_THAT(nodes, testing::ElementsAre(testing::Pair("outer", 91), testing::Pair("a", 1),
+                                          testing::Pair("b", 3), testing::Pair("a", 5)));
+}
+
+TEST(FlameGraph, InTimeOrderFramesOfCallStacksAreJoinedWhereNothingComesBetween) {
+  const Trace trace = read(
+      trace_text({with_stack("a", "0", "10", "f;main;"), with_stack("b", "20", "10", "f;main;"),
+                  op("plain", "40", "10"), with_stack("c", "60", "10", "f;main;")}));
+  const Result<StackTree> stacks = flame_graph(trace, {.in_time_order = true});
+  std::vector<std::string_view> frames;
+  for (StackTree::Node node = 1; node < stacks->size(); ++node) {
+    frames.push_back(stacks->frame(node));
+  }
+  EXPECT_THAT(frames, testing::ElementsAre("main", "f", "a", "b", "plain", "main", "f", "c"));
 }
 
 TEST(FlameGraph, TakesTheStacksOfOperatorsWhereThereAreNoFrames) {

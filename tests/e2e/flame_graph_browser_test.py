@@ -7,21 +7,20 @@ Needs PyPI's `playwright` and a Chromium (--chromium, default /usr/bin/chromium)
 opened by file:// addresses, as users do. Fails with an AssertionError that says what is wrong.
 """
 import argparse
-import json
+import collections
 import pathlib
 import re
-import subprocess
 import tempfile
 import time
+import urllib.parse
 import xml.etree.ElementTree as ElementTree
 
 from playwright.sync_api import sync_playwright
 
-CHROMIUM_ARGUMENTS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]
-SVG = "{http://www.w3.org/2000/svg}"
+from flame_graph_page import (CHROMIUM_ARGUMENTS, SVG, WINDOW, Browser, Picture, check, check_drawn,
+                              make_svg, matched_share, type_anew, value_of, write_trace)
+from flame_graph_speed import check_many_frames
+
 HOSTILE_NAMES = [
     "</text><script>alert(1)</script>", "</title></g></svg><script>alert(2)</script>",
     "]]><script>alert(3)</script>", "&lt;b&gt; &amp; &#60;", "\"quotes\" and 'apostrophes'",
@@ -31,206 +30,109 @@ HOSTILE_NAMES = [
     "\u6f22\u5b57\u304b\u306a\ud55c\uae00 " * 40,
     "\U0001f525\U0001f468\u200d\U0001f469\u200d\U0001f467 emoji " * 40,
     "\ufdfd\U0001242b wide glyphs " * 20, "a" + "\u0301" * 200, "long " * 1000, " ",
-    "${1+1} {{x}} %s %n", "__proto__", "constructor",
+    "${1+1} {{x}} %s %n", "__proto__", "constructor", "all", "\\", "\\\"", "\"],\"totals\":[",
+    "</metadata><script>alert(6)</script>", "]]></metadata>", "&quot;],[", "\u2028\u2029 lines",
+    "/home/x/<b>\"/a\\b.py(1): </script>f", "/very/long/path/" + "folder/" * 60 + "net.py(7): g",
 ]
-
-
-class Checker:
-    def __init__(self):
-        self.count = 0
-
-    def __call__(self, condition, message):
-        self.count += 1
-        assert condition, message
-
-
-check = Checker()
-
-
-def make_svg(tbtrace, trace, svg, *options):
-    subprocess.run([tbtrace, "flamegraph", str(trace), "-o", str(svg), "--overwrite", *options],
-                   check=True)
-    return svg
-
-
-def write_trace(path, rows):
-    """rows: (name, start in us, duration in us) of operators on one thread."""
-    events = [{"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": 1, "ts": start,
-               "dur": duration} for name, start, duration in rows]
-    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}), encoding="utf-8")
-    return path
-
-
-class Box:
-    def __init__(self, group):
-        self.depth, self.start, self.total = (
-            int(group.get(f"data-{key}")) for key in ("depth", "start", "total"))
-        self.name, self.figures = group.find(f"{SVG}title").text.rsplit("\n", 1)
-
-
-def boxes_of(svg):
-    root = ElementTree.parse(svg).getroot()
-    frames = root.find(f"{SVG}g[@class='frames']")
-    return [Box(group) for group in frames]
-
-
-def matched_share(boxes, pattern, flags=0):
-    """Percent of the root in boxes that match or stand on one that does, each weight once."""
-    matched, covered_depth = 0, None
-    for box in boxes[1:]:
-        if covered_depth is not None and box.depth > covered_depth:
-            continue
-        covered_depth = None
-        if re.search(pattern, box.name, flags):
-            matched += box.total
-            covered_depth = box.depth
-    return 100 * matched / boxes[0].total
-
-
-class Browser:
-    """A page that must not complain, ask or reach for anything but its own file."""
-
-    def __init__(self, browser, **options):
-        self.page = browser.new_page(viewport={"width": 1260, "height": 800}, **options)
-        self.page.set_default_timeout(10_000)
-        self.trouble = []
-        self.page.on("pageerror", lambda error: self.trouble.append(f"error: {str(error)[:300]}"))
-        self.page.on("console", lambda line: self.trouble.append(f"console: {line.text}"))
-        self.page.on("dialog", self._dialog)
-        self.page.on("request", self._request)
-
-    def _dialog(self, dialog):
-        self.trouble.append(f"dialog: {dialog.message}")
-        dialog.dismiss()
-
-    def _request(self, request):
-        if not request.url.startswith("file://"):
-            self.trouble.append(f"request: {request.url}")
-
-    def open(self, svg, fragment=""):
-        self.page.goto("about:blank")
-        self.page.goto(pathlib.Path(svg).resolve().as_uri() + fragment)
-        return self.page
-
-    def check_quiet(self, where):
-        check(not self.trouble, f"{where}: {self.trouble}")
-
-    def state(self):
-        """What is shown, read from the document as the browser lays it out."""
-        return self.page.evaluate("""() => {
-          const frames = Array.from(document.querySelectorAll(".frames > g"));
-          const shown = frames.filter((g) => getComputedStyle(g).display !== "none");
-          const wide = (g) => Number(g.querySelector("rect").getAttribute("width"));
-          const overflowing = shown.filter((g) => {
-            const text = g.querySelector("text");
-            if (!text || text.textContent === "") return false;
-            return text.getComputedTextLength() > wide(g) + 0.5;
-          });
-          return {
-            hash: location.hash, frames: frames.length, shown: shown.length,
-            full: shown.filter((g) => wide(g) > wide(frames[0]) - 1).length,
-            around: shown.filter((g) => g.classList.contains("around")).length,
-            matches: frames.filter((g) => g.classList.contains("match")).length,
-            overflowing: overflowing.map((g) => g.querySelector("text").textContent),
-            status: document.querySelector(".matched").textContent,
-            field: !document.querySelector(".field").hidden,
-            name: document.querySelector(".name").textContent,
-            figures: document.querySelector(".figures").textContent,
-          };
-        }""")
-
-
-def value_of(field):
-    # Playwright's own input_value() and fill() know inputs of HTML documents only.
-    return field.evaluate("(input) => input.value")
-
-
-def type_anew(field, text):
-    field.click()
-    field.press("Control+a")
-    field.press("Delete")
-    field.page.keyboard.type(text)
-
-
-def frame(page, index):
-    return page.locator(".frames > g").nth(index)
 
 
 def zoom_target(boxes):
     """A box some levels up with others beside it and on it."""
-    return next(index for index, box in enumerate(boxes)
+    return next(box for box in boxes
                 if box.depth >= 2 and 0.02 < box.total / boxes[0].total < 0.9
-                and index + 1 < len(boxes) and boxes[index + 1].depth > box.depth)
+                and box.end > box.index + 1 and boxes[box.index + 1].total > 0.3 * box.total)
 
 
 def check_file(svg):
     text = svg.read_text(encoding="utf-8")
     root = ElementTree.fromstring(text)
-    boxes = boxes_of(svg)
+    picture = Picture(svg)
+    boxes = picture.boxes
     check(len(root.findall(f"{SVG}script")) == 1, "one script")
     without_namespaces = re.sub(r"http://www\.w3\.org/(2000/svg|1999/xhtml)", "", text)
     for word in ("http://", "https://", "eval(", "innerHTML", "window.prompt"):
         check(word not in without_namespaces, f"{word} in the picture")
     check(boxes[0].name == "all" and boxes[0].start == 0, "the root comes first")
-    check(f"({boxes[0].total} ns)" in boxes[0].figures, "the exact total in the root's tooltip")
-    check(all(box.depth <= before.depth + 1 for before, box in zip(boxes, boxes[1:])),
-          "boxes come after those they stand on")
-    return boxes
+    still = root.findall(f"{SVG}g[@class='frames']/{SVG}g[@class='still']/{SVG}g")
+    check(f"({boxes[0].total} ns)" in still[0].find(f"{SVG}title").text,
+          "the exact total in the root's tooltip")
+    check(0 < len(still) <= len(boxes), "a still picture")
+    for box in boxes:
+        on_it = sum(other.total for other in boxes[box.index + 1:box.end] if other.parent is box)
+        check(box.total == box.self_weight + on_it, f"{box.name} is itself and what is on it")
+    return picture
 
 
 def check_without_script(browser, svg):
     still = Browser(browser, java_script_enabled=False)
     page = still.open(svg)
     check(not page.locator(".bar").is_visible(), "no dead controls without script")
-    check(frame(page, 0).locator("text").is_visible(), "labels without script")
+    check(page.locator(".still text").first.is_visible(), "labels without script")
     page.close()
 
 
-def check_zoom(tab, svg, boxes, shots):
-    page = tab.open(svg)
+def check_zoom(tab, picture, shots):
+    page = tab.open(picture.svg)
+    boxes = picture.boxes
     before = tab.state()
-    check(before["shown"] == len(boxes), "all boxes at first")
+    check_drawn(before, picture)
     check(not before["overflowing"], f"texts wider than boxes: {before['overflowing'][:3]}")
     shots("normal", page)
-    index = zoom_target(boxes)
-    box = boxes[index]
-    frame(page, index).hover()
-    hovered = tab.state()
-    check(hovered["figures"] == box.figures, "hover shows the figures")
+    box = zoom_target(boxes)
+    hovered = tab.hover(picture, box)
+    check(f"({box.total} ns)" in hovered["figures"], "hover shows the figures")
     check(hovered["name"][:20] == box.name[:20], "hover shows the name")
-    frame(page, index).click()
+    check(hovered["tooltip"] == f"{box.name}\n{hovered['figures']}", "and so does the tooltip")
+    tab.click(picture, box)
     zoomed = tab.state()
-    check(page.evaluate("document.activeElement === document.querySelector('.frames')") is False,
-          "a click focuses no more than a box")
+    check(page.evaluate("document.activeElement?.closest?.('.frames') == null"),
+          "a click focuses no part of the picture")
     check(zoomed["hash"] == f"#x={box.start}&y={box.depth}", f"fragment {zoomed['hash']}")
     check(zoomed["around"] == box.depth, "ancestors stay, dimmed")
-    check(zoomed["full"] >= box.depth + 1, "the box and its ancestors have the full width")
-    inside = [b for b in boxes if b.depth > box.depth
-              and box.start <= b.start < box.start + box.total]
-    check(zoomed["shown"] == box.depth + 1 + len(inside), "the others are hidden")
+    check_drawn(zoomed, picture, box)
     check(not zoomed["overflowing"], f"texts wider than boxes: {zoomed['overflowing'][:3]}")
-    frame(page, index + 1).hover()
-    check("of the zoomed frame" in tab.state()["figures"], "share of the zoomed frame")
+    inside = tab.hover(picture, boxes[box.index + 1], box)
+    check("of the zoomed frame" in inside["figures"], "share of the zoomed frame")
     shots("zoomed", page)
 
     page.reload()
-    check(tab.state()["shown"] == zoomed["shown"], "the link reproduces the zoom")
+    check(tab.state()["boxes"] == zoomed["boxes"], "the link reproduces the zoom")
     page.keyboard.press("Escape")
-    check(tab.state()["shown"] == len(boxes) and tab.state()["hash"] == "", "Escape resets")
+    check(tab.state()["boxes"] == before["boxes"] and tab.state()["hash"] == "", "Escape resets")
     page.go_back()
     page.wait_for_function("location.hash !== ''")
-    check(tab.state()["shown"] == zoomed["shown"], "the browser's back undoes")
+    check(tab.state()["boxes"] == zoomed["boxes"], "the browser's back undoes")
     page.get_by_role("button", name="Reset zoom").click()
-    check(tab.state()["shown"] == len(boxes), "the button resets")
+    check(tab.state()["boxes"] == before["boxes"], "the button resets")
     check(page.get_by_role("button", name="Reset zoom").is_disabled(), "nothing to reset any more")
-    frame(page, index).click()
-    frame(page, 0).click()
-    check(tab.state()["shown"] == len(boxes), "a click on the root resets")
+    tab.click(picture, box)
+    tab.click(picture, boxes[0], box)
+    check(tab.state()["boxes"] == before["boxes"], "a click on the root resets")
+    page.mouse.move(2, 2)
+    check(not tab.state()["pointed"], "no outline outside of the boxes")
     tab.check_quiet("zoom")
 
 
-def check_search(tab, svg, boxes, shots):
-    page = tab.open(svg)
+def check_narrow_frames(tab, tbtrace, folder):
+    """What is narrower than a tenth of a pixel at first is there after zooming."""
+    rows = [("wide", 0, 10_000_000), ("narrow", 10_000_000, 100)]
+    rows += [(f"op::inside_{index}", 10_000_000 + 10 * index, 10) for index in range(10)]
+    picture = Picture(make_svg(tbtrace, write_trace(folder / "narrow.json", rows),
+                               folder / "narrow.svg"))
+    page = tab.open(picture.svg)
+    check(not any("inside" in label for label in tab.state()["labels"]), "too narrow at first")
+    narrow = next(box for box in picture.boxes if box.name == "narrow")
+    page.evaluate(f"location.hash = 'x={narrow.start}&y=1'")
+    page.wait_for_function("!document.querySelector('.reset').disabled")
+    state = tab.state()
+    check(sum("inside_" in label for label in state["labels"]) == 10, "there after zooming")
+    check_drawn(state, picture, narrow)
+    tab.check_quiet("narrow frames")
+
+
+def check_search(tab, picture, shots):
+    page = tab.open(picture.svg)
+    boxes = picture.boxes
     pattern = r"aten::\w*(mm|conv|dropout)|forward"
     share = f"matched: {matched_share(boxes, pattern):.1f} %"
     check(not tab.state()["field"], "the field is closed at first")
@@ -239,9 +141,11 @@ def check_search(tab, svg, boxes, shots):
     check(field.evaluate("(input) => input === document.activeElement"), "the field has the focus")
     page.keyboard.type(pattern)
     found = tab.state()
-    check(found["status"].startswith(share + " ("), f"{found['status']}, expected {share}")
-    expected = sum(1 for box in boxes[1:] if re.search(pattern, box.name))
-    check(expected > 0 and found["matches"] == expected, "matching boxes are marked")
+    expected = sum(1 for box in boxes[1:] if re.search(pattern, box.name, re.IGNORECASE))
+    check(found["status"] == f"{share} ({expected} frames)", f"{found['status']}, expected {share}")
+    wide = {box: width for box, (_, width) in picture.widths(found["width"]).items() if width >= 4}
+    check(0 < sum(1 for box in wide if box.depth > 0 and re.search(pattern, box.name, re.I))
+          <= found["matches"], "matching boxes are marked")
     shots("searched", page)
     page.reload()
     again = tab.state()
@@ -252,11 +156,14 @@ def check_search(tab, svg, boxes, shots):
     check(tab.state()["status"] == "not a regular expression", "a wrong pattern is told")
     check(tab.state()["matches"] == 0, "a wrong pattern matches nothing")
     type_anew(field, "ATEN::")
-    check(tab.state()["status"].startswith("matched: 0.0 % (0"), "case counts")
-    page.get_by_role("checkbox", name="ignore case").click()
-    share = f"matched: {matched_share(boxes, 'ATEN::', re.IGNORECASE):.1f} %"
-    check(tab.state()["status"].startswith(share), "case can be ignored")
-    check("s=ATEN%3A%3A" in tab.state()["hash"] and "i=1" in tab.state()["hash"], "in the fragment")
+    check(tab.state()["status"].startswith(f"matched: {matched_share(boxes, 'ATEN::'):.1f} %"),
+          "case does not count")
+    check("i=" not in tab.state()["hash"] and "s=ATEN%3A%3A" in tab.state()["hash"], "the fragment")
+    page.get_by_role("checkbox", name="match case").click()
+    check(tab.state()["status"].startswith("matched: 0.0 % (0"), "unless it is asked for")
+    check("s=ATEN%3A%3A&m=1" in tab.state()["hash"], "in the fragment")
+    page.reload()
+    check(tab.state()["status"].startswith("matched: 0.0 % (0"), "the link restores that")
     type_anew(field, ".")
     check(tab.state()["status"].startswith("matched: 100.0 %")
           or boxes[1].total < boxes[0].total, "nested matches are counted once")
@@ -272,99 +179,202 @@ def check_search(tab, svg, boxes, shots):
         check(value_of(field) == "", f"{key} types nothing")
         page.keyboard.press("Escape")
         check(not tab.state()["field"], "Escape closes it")
+    page.keyboard.press("/")
+    page.keyboard.type("c")
+    check(value_of(field) == "c" and "c=" not in tab.state()["hash"], "c is a letter there")
     tab.check_quiet("search")
 
 
-def check_keyboard(tab, svg, boxes):
-    page = tab.open(svg)
-    up, down = ("ArrowDown", "ArrowUp") if "data-inverted=\"true\"" in svg.read_text() else (
-        "ArrowUp", "ArrowDown")
-    firsts = [index for index, box in enumerate(boxes) if box.depth == 1]
-    steps = next(step for step, index in enumerate(firsts) if boxes[index + 1].depth == 2)
-    parent, child = boxes[firsts[steps]], boxes[firsts[steps] + 1]
-    frame(page, 0).focus()
+def callers_by_definition(picture, name):
+    """{names from the function outwards: weight of all calls that came this way}, and the total."""
+    weights, total, covered = collections.Counter(), 0, 0
+    for box in picture.boxes[1:]:
+        if box.name != name or box.index < covered:
+            continue
+        covered = box.end
+        total += box.total
+        outwards = [ancestor.name for ancestor in picture.path_to(box)[1:]][::-1]
+        for length in range(1, len(outwards) + 1):
+            weights[tuple(outwards[:length])] += box.total
+    return weights, total
+
+
+def check_callers(tab, picture, name, shots):
+    """The picture of the callers of a function with several."""
+    weights, total = callers_by_definition(picture, name)
+    box = max((box for box in picture.boxes[1:] if box.name == name), key=lambda box: box.total)
+    page = tab.open(picture.svg)
+    before = tab.state()
+    tab.click(picture, box, modifiers=["Shift"])
+    state = tab.state()
+    check(state["hash"] == "#c=" + urllib.parse.quote(name, safe="~()*!'"), state["hash"])
+    check(state["name"].startswith("Callers of " + name[:30]), "the details say whose callers")
+    check(f"({total} ns)" in state["figures"], f"{state['figures']}: {total} ns in all")
+    shots("callers", page)
+    heights = collections.defaultdict(list)
+    for path, weight in weights.items():
+        width = weight * state["width"] / total
+        level = len(path) - 1
+        y = (state["top"] + 17 * level if picture.is_inverted
+             else state["top"] + state["height"] - 17 * (level + 1))
+        if width >= 4:
+            heights[y].append(round(width - 0.5))
+    drawn = collections.defaultdict(list)
+    for _, y, width, *_ in state["boxes"]:
+        if width >= 3.4:
+            drawn[y].append(round(width))
+    check(sorted(heights) == sorted(y for y in drawn if drawn[y]), "the levels of the callers")
+    for y, widths in heights.items():
+        check(all(abs(a - b) <= 1 for a, b in zip(sorted(widths), sorted(drawn[y])))
+              and len(widths) == len(drawn[y]), f"callers of {name}: {widths}, {drawn[y]}")
+    page.reload()
+    check(tab.state()["boxes"] == state["boxes"], "the link reproduces the callers")
+    page.keyboard.press("/")
+    page.keyboard.type("zzz no such frame")
+    check(tab.state()["status"].startswith("matched: 0.0 %"), "callers can be searched")
+    page.keyboard.press("Escape")
+    check("c=" in tab.state()["hash"], "Escape closes the field first")
+    page.keyboard.press("Escape")
+    check(tab.state()["boxes"] == before["boxes"] and tab.state()["hash"] == "", "then it goes back")
+    page.go_back()
+    page.wait_for_function("location.hash !== ''")
+    check(tab.state()["boxes"] == state["boxes"], "the browser's back shows them again")
+    page.get_by_role("button", name="All frames").click()
+    check(tab.state()["boxes"] == before["boxes"], "and the button leaves them")
+    tab.hover(picture, box)
+    page.keyboard.press("c")
+    check(tab.state()["boxes"] == state["boxes"], "c shows the callers of the frame below the mouse")
+    page.keyboard.press("Escape")
+    check(page.get_by_role("button", name="Callers").is_disabled(), "no frame is chosen")
+    tab.click(picture, box)
+    page.get_by_role("button", name="Callers").click()
+    check(tab.state()["boxes"] == state["boxes"], "the button shows those of the zoomed frame")
+    tab.check_quiet("callers")
+
+
+def called_from_two_places(picture):
+    callers = collections.defaultdict(set)
+    for box in picture.boxes[1:]:
+        callers[box.name].add(box.parent.name)
+    wide = {box.name for box in picture.boxes if box.total > 0.02 * picture.boxes[0].total}
+    return next((name for name in sorted(wide) if len(callers[name]) > 1), sorted(wide)[-1])
+
+
+def check_keyboard(tab, picture):
+    page = tab.open(picture.svg)
+    boxes = picture.boxes
+    up, down = ("ArrowDown", "ArrowUp") if picture.is_inverted else ("ArrowUp", "ArrowDown")
+    firsts = [box for box in boxes if box.depth == 1]
+    parent = next(box for box in firsts if box.end > box.index + 1)
+    child = boxes[parent.index + 1]
+    page.evaluate("document.querySelector('.current').focus()")
     page.keyboard.press(up)
-    for _ in range(steps):
+    for _ in range(firsts.index(parent)):
         page.keyboard.press("ArrowRight")
-    check(tab.state()["figures"] == parent.figures, "arrows walk to the right")
+    is_shown = lambda box: f"{box.total} ns" in tab.state()["figures"] and \
+        tab.state()["name"][:20] == box.name[:20]
+    check(is_shown(parent), "arrows walk to the right")
     page.keyboard.press(up)
-    check(tab.state()["figures"] == child.figures, "and up the stack")
+    check(is_shown(child), "and up the stack")
+    check(page.evaluate("document.activeElement.getAttribute('aria-label')").startswith(child.name),
+          "a screen reader is told")
     page.keyboard.press(down)
-    check(tab.state()["figures"] == parent.figures, "and down")
+    check(is_shown(parent), "and down")
     page.keyboard.press("Enter")
     check(tab.state()["hash"] == f"#x={parent.start}&y=1", "Enter zooms")
+    page.keyboard.press(up)
+    page.keyboard.press("c")
+    check(tab.state()["hash"].startswith("#c="), "c shows the callers of the frame in focus")
+    page.keyboard.press("Escape")
     for key in ("ArrowLeft", "ArrowRight", up, "ArrowRight", "ArrowLeft", down, down, down, down):
         page.keyboard.press(key)
     page.keyboard.press("Escape")
-    last = len(boxes) - 1
-    page.evaluate(f"location.hash = 'x={boxes[last].start}&y={boxes[last].depth}'")
+    last = boxes[-1]
+    page.evaluate(f"location.hash = 'x={last.start}&y={last.depth}'")
     page.wait_for_function("!document.querySelector('.reset').disabled")
-    for _ in range(5):  # the controls and the browser's own are on the way
+    page.evaluate("document.activeElement?.blur?.()")
+    for _ in range(6):  # the controls and the browser's own are on the way
         page.keyboard.press("Tab")
-        if page.evaluate("Boolean(document.activeElement?.closest('.frames'))"):
+        if page.evaluate("document.activeElement?.matches?.('.current') === true"):
             break
-    check(page.evaluate("Boolean(document.activeElement?.matches('.frames > g:not(.hidden)'))"),
+    check(page.evaluate("document.activeElement?.matches?.('.current') === true"),
           "the Tab key leads to a box that is shown")
     tab.check_quiet("keyboard")
 
 
-def check_fragments(tab, svg, boxes):
+def check_fragments(tab, picture):
+    everything = None
     for fragment in ("#", "#x", "#x=1", "#x=&y=", "#x=-1&y=1e9", "#x=__proto__&y=constructor",
                      "#s=%", "#s=%ff&x=%E0%A4%A", "#s=(", "#s=[[[", "#s=<script>alert(1)</script>",
-                     "#s=" + "a" * 50_000, "#&&&===&s", "#s=\u0000", "#i=1&s=%00", "#y=0&x=0"):
-        page = tab.open(svg, fragment)
-        check(tab.state()["shown"] == len(boxes), f"{fragment[:40]} is no zoom")
+                     "#s=" + "a" * 50_000, "#&&&===&s", "#s=\u0000", "#m=1&s=%00", "#y=0&x=0",
+                     "#c=", "#c=all", "#c=%", "#c=no such function", "#c=__proto__", "#x=0.5&y=1",
+                     "#x=NaN&y=NaN", "#x=Infinity&y=1", "#y=1.5&x=0", "#c=" + "c" * 50_000):
+        page = tab.open(picture.svg, fragment)
+        places = [box[:3] for box in tab.state()["boxes"]]
+        everything = everything or places
+        check(sorted(places) == sorted(everything), f"{fragment[:40]} is not a zoom")
         page.keyboard.press("Escape")
         tab.check_quiet(f"fragment {fragment[:40]}")
 
 
-def check_hostile_names(tab, tbtrace, folder):
+def check_hostile_names(tab, tbtrace, folder, shots):
     rows = [("outer", 0, 1000 * len(HOSTILE_NAMES))]
     for index, name in enumerate(HOSTILE_NAMES):
         rows += [(name, 1000 * index, 990), (name + " on itself", 1000 * index, 500)]
-    svg = make_svg(tbtrace, write_trace(folder / "hostile.json", rows), folder / "hostile.svg")
-    boxes = boxes_of(svg)
+    picture = Picture(make_svg(tbtrace, write_trace(folder / "hostile.json", rows),
+                               folder / "hostile.svg"))
+    boxes = picture.boxes
     check(len(boxes) == 2 + 2 * len(HOSTILE_NAMES), "every name has its boxes")
-    page = tab.open(svg)
+    page = tab.open(picture.svg)
+    shots("hostile", page)
     check(page.locator("script").count() == 1, "no name became a script")
     check(page.locator("img").count() == 0, "no name became an image")
-    for index, box in enumerate(boxes):
+    for box in boxes:
         if box.depth != 2:
             continue
-        frame(page, index).click()
+        tab.click(picture, box)
         state = tab.state()
-        check(state["around"] == 2 and state["shown"] >= 4, f"zoom into {box.name[:20]!r}")
+        check(state["around"] == 2 and len(state["boxes"]) >= 4, f"zoom into {box.name[:20]!r}")
         check(not state["overflowing"], f"text wider than its box: {state['overflowing']}")
+        if "folder" in box.name:
+            shots("long_path", page)
+            check(state["name"].startswith("/very/long/path/folder/")
+                  and state["name"].endswith("/net.py(7): g"), "the ends of a long path")
+        page.keyboard.press("c")
+        state = tab.state()
+        check(len(state["boxes"]) == 2, f"one caller of {box.name[:20]!r}")
+        check(not state["overflowing"], f"text wider than its box: {state['overflowing']}")
+        page.reload()
+        check(len(tab.state()["boxes"]) == 2, f"a link to the callers of {box.name[:20]!r}")
         page.keyboard.press("Escape")
     page.keyboard.press("/")
     page.keyboard.type("script|alert")
-    check(tab.state()["matches"] == sum(
-        1 for box in boxes if re.search("script|alert", box.name)), "hostile names are searched")
+    check(f"({sum(1 for box in boxes if re.search('script|alert', box.name, re.I))} frames)"
+          in tab.state()["status"], "hostile names are searched")
     tab.check_quiet("hostile names")
 
 
-def check_large(tab, tbtrace, folder):
-    levels, columns = 40, 500
-    rows = [(f"op::level_{level}_{column}", 1000 * column, 900 - 20 * level)
-            for column in range(columns) for level in range(levels)]
-    rows.append(("step", 0, 1000 * columns))
-    trace = write_trace(folder / "large.json", rows)
-    svg = make_svg(tbtrace, trace, folder / "large.svg")
-    boxes = boxes_of(svg)
-    check(len(boxes) > 20_000, f"{len(boxes)} boxes")
-    page = tab.open(svg)
-    for what, script in (
-            ("zoom", "document.querySelectorAll('.frames > g')[2].dispatchEvent("
-                     "new MouseEvent('click', {bubbles: true}))"),
-            ("reset", "document.querySelector('.reset').click()"),
-            ("search", "{ const field = document.querySelector('.pattern'); field.value = '_7';"
-                       "field.dispatchEvent(new Event('input')); }")):
-        took = page.evaluate("async () => { const start = performance.now(); " + script +
-                             "; await new Promise(requestAnimationFrame);"
-                             "await new Promise((next) => setTimeout(next, 0));"
-                             "return performance.now() - start; }")
-        print(f"{what} of {len(boxes)} boxes: {took:.0f} ms")
-    tab.check_quiet("large")
+def check_window(tab, tbtrace, trace, folder):
+    """The picture is as wide as the window, unless it has a width."""
+    page = tab.open(make_svg(tbtrace, trace, folder / "fit.svg"))
+    for width in (1260, 900, 600, 400, 1900):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.wait_for_function(f"Math.abs(Number(document.querySelector('.ground')"
+                               f".getAttribute('width')) - {width} + 20) < 18")
+        check(page.evaluate("document.documentElement.scrollWidth <= innerWidth"),
+              f"no scroll bar below {width} px")
+        state = tab.state()
+        check(not state["overflowing"], f"texts wider than boxes at {width} px")
+        check_drawn(state, Picture(folder / "fit.svg"))
+        check(page.evaluate("""() => {
+          const controls = document.querySelector('.controls').getBoundingClientRect();
+          return document.querySelector('.boxes').getBoundingClientRect().top
+              >= document.querySelector('.open').getBoundingClientRect().bottom;
+        }"""), f"controls stay above the boxes at {width} px")
+    page.set_viewport_size(WINDOW)
+    tab.open(make_svg(tbtrace, trace, folder / "wide.svg", "--width", "700"))
+    check(tab.state()["width"] == 680, "a width that was given stays")
+    tab.check_quiet("window")
 
 
 def check_tall(tab, tbtrace, folder):
@@ -372,11 +382,13 @@ def check_tall(tab, tbtrace, folder):
     rows = [(f"op::{level}", level, 1000 - 2 * level) for level in range(depth)]
     trace = write_trace(folder / "tall.json", rows)
     for options in ((), ("--inverted",)):
-        page = tab.open(make_svg(tbtrace, trace, folder / "tall.svg", *options))
+        picture = Picture(make_svg(tbtrace, trace, folder / "tall.svg", *options))
+        page = tab.open(picture.svg)
         check(page.evaluate("document.documentElement.getBoundingClientRect().height") > 2000,
               "taller than the window")
-        root_shown = "document.querySelector('.frames > g').getBoundingClientRect()"
-        page.wait_for_function(f"{root_shown}.top > 0 && {root_shown}.bottom < innerHeight")
+        root = picture.boxes[0]
+        check(0 < tab.place(picture, root)[1] < 800, "the root is in the window")
+        check("all" in tab.state()["labels"], "and drawn")
         for position in (0, 900, 100_000):
             page.evaluate(f"window.scrollTo(0, {position})")
             page.wait_for_function("""() => ["button.open", ".name"].every((part) => {
@@ -384,6 +396,11 @@ def check_tall(tab, tbtrace, folder):
               return top >= 0 && bottom <= innerHeight;
             })""")
             check(True, "controls and details stay in the window")
+            middle = min(picture.boxes, key=lambda box: abs(tab.place(picture, box)[1] - 400))
+            page.wait_for_function(
+                "(name) => Array.from(document.querySelectorAll('.labels text'))"
+                ".some((text) => text.textContent === name)", arg=middle.name)
+            check(tab.hover(picture, middle)["name"] == middle.name, "what is in the window is drawn")
     tab.check_quiet("tall")
 
 
@@ -394,6 +411,30 @@ def check_nothing(browser, tbtrace, folder):
     page = tab.open(svg)
     check(page.get_by_text("There is nothing to show").is_visible(), "an empty picture says so")
     tab.check_quiet("nothing")
+
+
+def check_stacks(tab, tbtrace, folder, shots):
+    """Frames that only pass on, recursion and short labels, as the picture has them."""
+    files = ["/home/me/project/train.py(3): main", "torch/nn/modules/module.py(1518): "
+             "_wrapped_call_impl", "torch/nn/modules/module.py(1527): _call_impl",
+             "/home/me/project/models/net.py(42): forward",
+             "/home/me/project/models/net.py(42): forward"]
+    rows = [(name, 10 * level, 1000 - 20 * level) for level, name in enumerate(files)]
+    trace = write_trace(folder / "stacks.json", rows, "python_function")
+    names = lambda *options: [box.name for box in Picture(
+        make_svg(tbtrace, trace, folder / "stacks.svg", *options)).boxes[1:]]
+    check(names("--all-frames") == files, "all frames")
+    check(names() == [files[0], files[3], files[3]], "frames that only pass on are left out")
+    check(names("--merge-recursion") == [files[0], files[3]], "recursion is merged")
+    page = tab.open(make_svg(tbtrace, trace, folder / "stacks.svg"))
+    check(tab.state()["labels"] == ["all", "project/train.py(3): main",
+                                    "models/net.py(42): forward", "models/net.py(42): forward"],
+          f"short labels: {tab.state()['labels']}")
+    picture = Picture(folder / "stacks.svg")
+    check(tab.hover(picture, picture.boxes[2])["name"] == files[3], "the whole name in the details")
+    check(tab.state()["tooltip"].startswith(files[3] + "\n"), "and in the tooltip")
+    shots("stacks", page)
+    tab.check_quiet("stacks")
 
 
 def main():
@@ -416,17 +457,22 @@ def main():
         folder = pathlib.Path(name)
         browser = playwright.chromium.launch(executable_path=options.chromium,
                                              args=CHROMIUM_ARGUMENTS)
-        for kind, extra in (("flame", ()), ("icicle", ("--inverted",))):
+        for kind, extra in (("flame", ()), ("icicle", ("--inverted",)),
+                            ("time", ("--order", "time")), ("all", ("--all-frames",))):
             svg = make_svg(options.tbtrace, options.trace, folder / f"{kind}.svg", *extra)
-            boxes = check_file(svg)
+            picture = check_file(svg)
             check_without_script(browser, svg)
             tab = Browser(browser)
-            check_zoom(tab, svg, boxes, shots_as(kind))
-            check_search(tab, svg, boxes, shots_as(kind))
-            check_keyboard(tab, svg, boxes)
-        check_fragments(tab, svg, boxes)
-        check_hostile_names(tab, options.tbtrace, folder)
-        check_large(tab, options.tbtrace, folder)
+            check_zoom(tab, picture, shots_as(kind))
+            check_search(tab, picture, shots_as(kind))
+            check_callers(tab, picture, called_from_two_places(picture), shots_as(kind))
+            check_keyboard(tab, picture)
+        check_fragments(tab, picture)
+        check_narrow_frames(tab, options.tbtrace, folder)
+        check_stacks(tab, options.tbtrace, folder, shots_as("made"))
+        check_hostile_names(tab, options.tbtrace, folder, shots_as("made"))
+        check_many_frames(tab, options.tbtrace, folder, shots_as("made"))
+        check_window(tab, options.tbtrace, options.trace, folder)
         check_tall(tab, options.tbtrace, folder)
         check_nothing(browser, options.tbtrace, folder)
         browser.close()

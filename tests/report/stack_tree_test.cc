@@ -92,5 +92,19 @@ TEST(StackTree, HoldsThePathsThatItWasGiven) {
   }
 }
 
+TEST(StackTree, AddedChildrenAreNodesOfTheirOwn) {
+  StackTree stacks("ns");
+  const std::uint32_t frame = stacks.frame_number("f");
+  const StackTree::Node joined = stacks.child(StackTree::kRoot, frame);
+  const StackTree::Node added = stacks.add_child(StackTree::kRoot, frame);
+  EXPECT_NE(stacks.add_child(StackTree::kRoot, frame), added);
+  EXPECT_EQ(stacks.child(StackTree::kRoot, frame), joined);
+  EXPECT_EQ(stacks.frame(added), "f");
+  EXPECT_EQ(stacks.parent(added), StackTree::kRoot);
+  stacks.add(added, 3);
+  EXPECT_EQ(stacks.self(joined), 0);
+  EXPECT_EQ(stacks.total(), 3);
+}
+
 }  // namespace
 }  // namespace tbtrace

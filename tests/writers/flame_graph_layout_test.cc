@@ -1,7 +1,11 @@
 #include "writers/flame_graph_layout.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -84,6 +88,72 @@ TEST(FlameGraphLayoutTest, SortsByUnsignedBytes) {
   ASSERT_EQ(layout.boxes.size(), 5u);
   EXPECT_EQ(layout.boxes[1].frame, "A");
   EXPECT_EQ(layout.boxes[4].frame, "\xc3\xa9");
+}
+
+TEST(FlameGraphLayoutTest, SortsByWeightOrKeepsTheOrderOfTheTree) {
+  StackTree stacks("ns");
+  const std::uint32_t b = stacks.frame_number("b");
+  stacks.add(stacks.add_child(StackTree::kRoot, b), 10);
+  add(stacks, {"c"}, 40);
+  add(stacks, {"a"}, 10);
+  stacks.add(stacks.add_child(StackTree::kRoot, b), 20);
+  const auto names = [&](FrameOrder order) {
+    std::string text;
+    for (const FlameBox& box : flame_graph_layout(stacks, {.order = order}).boxes) {
+      text.append(box.frame).append(" ").append(std::to_string(box.total)).append(" ");
+    }
+    return text;
+  };
+  EXPECT_EQ(names(FrameOrder::weight), "all 80 c 40 b 20 a 10 b 10 ");
+  EXPECT_EQ(names(FrameOrder::time), "all 80 b 10 c 40 a 10 b 20 ");
+  EXPECT_EQ(names(FrameOrder::name), "all 80 a 10 b 10 b 20 c 40 ");
+}
+
+TEST(FlameGraphLayoutTest, KeepsTheWidestIfThereAreTooMany) {
+  StackTree stacks("ns");
+  add(stacks, {"a", "x"}, 5);
+  add(stacks, {"a", "y"}, 5);
+  add(stacks, {"b"}, 5);
+  add(stacks, {"c"}, 4);
+  const auto boxes = [&](std::size_t most) {
+    const FlameLayout layout = flame_graph_layout(stacks, {.narrowest_px = 0, .most_boxes = most});
+    EXPECT_EQ(layout.boxes.size() + layout.too_narrow, 6u);
+    std::string text;
+    for (const FlameBox& box : layout.boxes) text.append(box.frame).append(" ");
+    return text;
+  };
+  EXPECT_EQ(boxes(6), "all a x y b c ");
+  EXPECT_EQ(boxes(5), "all a x y b ");
+  EXPECT_EQ(boxes(4), "all a x y ");
+  EXPECT_EQ(boxes(3), "all a x ");
+  EXPECT_EQ(boxes(1), "all ");
+}
+
+TEST(FlameGraphLayoutTest, TheLargestWeightsMatchSorting) {
+  std::uint32_t state = 7;
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<std::int64_t> weights(20);
+    for (std::int64_t& weight : weights) {
+      state = state * 1664525u + 1013904223u;
+      weight = (state >> 16) % 12;
+    }
+    const std::size_t number = 1 + state % 25;
+    const std::int64_t lowest = 1 + round % 3;
+    std::vector<std::size_t> sorted(weights.size());
+    std::iota(sorted.begin(), sorted.end(), std::size_t{0});
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [&](std::size_t a, std::size_t b) { return weights[a] > weights[b]; });
+    std::set<std::size_t> expected;
+    for (const std::size_t place : sorted) {
+      if (expected.size() < number && weights[place] >= lowest) expected.insert(place);
+    }
+    std::set<std::size_t> found;
+    const LargestWeights largest = largest_weights(weights, number, lowest);
+    for (std::size_t place = 0; place < weights.size(); ++place) {
+      if (largest.contains(weights[place], place)) found.insert(place);
+    }
+    ASSERT_EQ(found, expected) << round;
+  }
 }
 
 TEST(FlameGraphLayoutTest, CountsWhatIsTooNarrow) {

@@ -35,6 +35,14 @@ TEST(FlameGraphNotes, TellWhatIsTooNarrow) {
   EXPECT_EQ(too_narrow_note(layout, 0.25), "12 frames narrower than 0.25 px not drawn");
 }
 
+TEST(FlameGraphNotes, TellWhatIsLeftOut) {
+  FlameLayout layout = kLayout;
+  EXPECT_EQ(left_out_note(layout, 3), "");
+  layout.too_narrow = 12;
+  EXPECT_EQ(left_out_note(layout, 3),
+            "the 12 narrowest frames are not in this picture, which has at most 3");
+}
+
 TEST(FlameGraphNotes, KindsAreThoseThatOccur) {
   EXPECT_THAT(kinds_in(kLayout), ElementsAre(FrameKind::op, FrameKind::python));
   EXPECT_THAT(kinds_in({}), IsEmpty());

@@ -16,9 +16,9 @@ namespace {
 
 constexpr std::size_t kNowhere = std::string_view::npos;
 
-void add(StackTree& stacks, const std::vector<std::string_view>& frames, std::int64_t weight) {
+void add(StackTree& stacks, const std::vector<std::string>& frames, std::int64_t weight) {
   StackTree::Node node = StackTree::kRoot;
-  for (const std::string_view frame : frames) node = stacks.child(node, stacks.frame_number(frame));
+  for (const std::string& frame : frames) node = stacks.child(node, stacks.frame_number(frame));
   stacks.add(node, weight);
 }
 
@@ -81,8 +81,8 @@ void expect_well_formed(std::string_view xml) {
 TEST(FlameGraphSvgTest, OneGroupPerFrame) {
   const std::string svg = drawing(flame_graph_svg(small_tree()));
   expect_well_formed(svg);
-  EXPECT_EQ(count(svg, "<g data-depth="), 3u);
-  EXPECT_NE(svg.find("<g data-depth=\"2\" data-start=\"0\" data-total=\"7500000\"><title>aten::mm\n"
+  EXPECT_EQ(count(svg, "<g><title>"), 3u);
+  EXPECT_NE(svg.find("<g><title>aten::mm\n"
                      "7.500 ms (7500000 ns), 75.00 % of all; all of it self</title><rect x=\"0\" "
                      "y=\"98\" width=\"884.5\" height=\"16\" fill=\"#"),
             kNowhere)
@@ -94,14 +94,14 @@ TEST(FlameGraphSvgTest, OneGroupPerFrame) {
 }
 
 TEST(FlameGraphSvgTest, RootBelowOrOnTop) {
-  const auto y_of = [](const std::string& svg, std::string_view depth) {
-    const std::size_t group = svg.find("<g data-depth=\"" + std::string(depth) + "\"");
+  const auto y_of = [](const std::string& svg, std::string_view frame) {
+    const std::size_t group = svg.find("<g><title>" + std::string(frame));
     return std::stoi(svg.substr(svg.find(" y=\"", group) + 4));
   };
   const std::string flame = flame_graph_svg(small_tree());
   const std::string icicle = flame_graph_svg(small_tree(), {.inverted = true});
-  EXPECT_GT(y_of(flame, "0"), y_of(flame, "2"));
-  EXPECT_LT(y_of(icicle, "0"), y_of(icicle, "2"));
+  EXPECT_GT(y_of(flame, "all"), y_of(flame, "aten::mm"));
+  EXPECT_LT(y_of(icicle, "all"), y_of(icicle, "aten::mm"));
   EXPECT_NE(icicle.find("data-inverted=\"true\""), kNowhere);
 }
 
@@ -112,7 +112,14 @@ TEST(FlameGraphSvgTest, TitleSubtitleAndWidth) {
   EXPECT_NE(svg.find(">A &amp; &lt;B&gt;</text>"), kNowhere);
   EXPECT_NE(svg.find("run &quot;7&quot;</text>"), kNowhere);
   EXPECT_NE(svg.find("width=\"800\""), kNowhere);
+  EXPECT_NE(svg.find("data-fit=\"false\""), kNowhere);
   EXPECT_NE(flame_graph_svg(small_tree(), {.width = -5}).find("width=\"200\""), kNowhere);
+}
+
+TEST(FlameGraphSvgTest, FitsTheWindowUnlessItHasAWidth) {
+  const std::string svg = flame_graph_svg(small_tree());
+  EXPECT_NE(svg.find("width=\"1200\""), kNowhere);
+  EXPECT_NE(svg.find("data-fit=\"true\""), kNowhere);
 }
 
 TEST(FlameGraphSvgTest, NothingToShow) {
@@ -123,14 +130,24 @@ TEST(FlameGraphSvgTest, NothingToShow) {
   EXPECT_EQ(svg.find("<g "), kNowhere);
 }
 
-TEST(FlameGraphSvgTest, TellsWhatIsTooNarrow) {
+TEST(FlameGraphSvgTest, NarrowFramesAreDataForTheScript) {
   StackTree stacks("bytes");
   add(stacks, {"wide"}, std::int64_t{1} << 40);
-  EXPECT_EQ(flame_graph_svg(stacks).find("not drawn"), kNowhere);
-  add(stacks, {"narrow"}, 1);
-  EXPECT_NE(flame_graph_svg(stacks).find("1 frame narrower than 0.1 px not drawn"), kNowhere);
   add(stacks, {"narrow", "on it"}, 1);
-  EXPECT_NE(flame_graph_svg(stacks).find("2 frames narrower than 0.1 px not drawn"), kNowhere);
+  const std::string svg = flame_graph_svg(stacks);
+  EXPECT_EQ(count(svg, "<g><title>"), 2u) << "all and wide";
+  EXPECT_NE(svg.find("\n&quot;totals&quot;:[1099511627777,1,1,1099511627776]"), kNowhere);
+  EXPECT_NE(svg.find("3 frames, 2 levels"), kNowhere);
+}
+
+TEST(FlameGraphSvgTest, TheStillPictureHasTheWidestFramesOnly) {
+  StackTree stacks("ns");
+  for (int number = 0; number < 6000; ++number) {
+    add(stacks, {"f" + std::to_string(number)}, 10 + number % 7);
+  }
+  const std::string svg = flame_graph_svg(stacks);
+  EXPECT_EQ(count(svg, "<g><title>"), 5000u);
+  EXPECT_NE(svg.find("6000 frames"), kNowhere);
 }
 
 TEST(FlameGraphSvgTest, LabelsAreCutToTheirBoxes) {
@@ -144,13 +161,23 @@ TEST(FlameGraphSvgTest, LabelsAreCutToTheirBoxes) {
   EXPECT_EQ(svg.find(">c as"), svg.find(">c as well\n"));  // 10 px: in the tooltip only
 }
 
+TEST(FlameGraphSvgTest, LabelsHaveTheEndOfAPath) {
+  StackTree stacks("ns");
+  add(stacks, {"/home/me/models/net.py(42): forward"}, 50);
+  add(stacks, {"/home/me/models/net.py(43): backward"}, 10);
+  const std::string svg = flame_graph_svg(stacks, {.width = 800});
+  EXPECT_NE(svg.find("<title>/home/me/models/net.py(42): forward\n"), kNowhere);
+  EXPECT_NE(svg.find(">models/net.py(42): forward</text>"), kNowhere);
+  EXPECT_NE(svg.find(">backward</text>"), kNowhere) << "129 px";
+}
+
 TEST(FlameGraphSvgTest, WideCharactersTakeTwoColumns) {
   StackTree stacks("ns");
   std::string name;
   for (int character = 0; character < 100; ++character) name += "\u6f22";
   add(stacks, {name}, 10);
   const std::string svg = flame_graph_svg(stacks, {.width = 200});
-  const std::size_t label = svg.find("<text", svg.find("<g data-depth=\"1\""));
+  const std::size_t label = svg.find("<text", svg.find("<g><title>\u6f22"));
   const std::string text = svg.substr(label, svg.find("</text>", label) - label);
   EXPECT_EQ(count(text, "\u6f22"), 11u) << text;  // 173.5 px are 23 columns, one for the ellipsis
 }
@@ -177,7 +204,7 @@ TEST(FlameGraphSvgTest, HostileNames) {
   expect_well_formed(drawing(svg));
   EXPECT_EQ(count(svg, "<script"), 1u);
   EXPECT_EQ(count(svg, "]]>"), 2u);  // the ends of style and script
-  EXPECT_EQ(count(svg, "<g data-depth="), 1 + 2 * names.size());
+  EXPECT_EQ(count(svg, "<g><title>"), 1 + 2 * names.size());
   EXPECT_NE(svg.find(std::string(5000, 'x')), kNowhere);
   for (const char c : svg) {
     const auto byte = static_cast<unsigned char>(c);
@@ -225,7 +252,8 @@ TEST(FlameGraphSvgTest, DeepTrees) {
   }
   stacks.add(node, 10);
   const std::string svg = flame_graph_svg(stacks);
-  EXPECT_EQ(count(svg, "<g data-depth="), 100'001u);
+  EXPECT_EQ(count(svg, "<g><title>"), 5000u);
+  EXPECT_NE(svg.find("100000 levels"), kNowhere);
 }
 
 }  // namespace

@@ -23,6 +23,16 @@ TEST(FrameColorTest, KindsOfNames) {
       {"torch/nn/modules/module.py(1782): _call_impl", FrameKind::python},
       {"<frozen importlib._bootstrap>(241): _call_with_frames_removed", FrameKind::python},
       {"<built-in method run_backward of X object at 0x7f>", FrameKind::python},
+      {"<eval_with_key>.3(5): forward", FrameKind::python},
+      {"<stdin>(1): <module>", FrameKind::python},
+      {"bin/train(12): main", FrameKind::python},
+      {"net.py(0): a::b", FrameKind::python},
+      {"/src/net.cpp(42): NetImpl::forward", FrameKind::cpp},
+      {"net.h(7): forward", FrameKind::cpp},
+      {"kernels.cu(9): launch", FrameKind::cpp},
+      {"libnet.so(0): +0x1234", FrameKind::cpp},
+      {"train(0): main", FrameKind::cpp},
+      {"generated(3): net::forward", FrameKind::cpp},
       {"nn.Module: Linear_0", FrameKind::module},
       {"cudaLaunchKernel", FrameKind::runtime},
       {"cuLaunchKernelEx", FrameKind::runtime},
@@ -75,7 +85,7 @@ double luminance(const std::string& color) {
 
 TEST(FrameColorTest, DarkTextIsReadableOnAll) {
   const double text = luminance("#1c1c1c");
-  const std::vector<std::string> stems = {"aten::x", "f.py(1): x", "nn.Module: x",
+  const std::vector<std::string> stems = {"aten::x", "f.py(1): x", "f.cc(1): x", "nn.Module: x",
                                           "cudaX",   "void x",     "x"};
   for (const std::string& stem : stems) {
     for (int number = 0; number < 500; ++number) {

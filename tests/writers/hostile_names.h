@@ -17,9 +17,11 @@ inline constexpr std::string_view kNotUtf8 = "a\xff\xc3(\xe2\x82 z";
 inline constexpr std::string_view kRightToLeft = "\u202e\u2066gpj.exe\u2069";
 inline constexpr std::string_view kFormula = "=cmd|' /C calc'!A1";
 
+inline constexpr std::string_view kMarkupEnds = "]]></metadata></svg>&quot;],\"totals\":[1";
+
 inline constexpr std::array kHostileNames = {
-    kBell,  kNewlines, kQuotes,  kSemicolons,  kBackticks,
-    kPipes, kScript,   kNotUtf8, kRightToLeft, kFormula,
+    kBell,   kNewlines, kQuotes,      kSemicolons, kBackticks,  kPipes,
+    kScript, kNotUtf8,  kRightToLeft, kFormula,    kMarkupEnds,
 };
 
 }  // namespace tbtrace::writers

@@ -103,12 +103,32 @@ TEST(ShortNames, NumberNamesThatNothingTellsApart) {
   EXPECT_THAT(labels[1], Ne(label));
 }
 
-TEST(FrameLabels, OfPythonLoseTheFolderThenTheFile) {
+TEST(FrameLabels, OfCodeLoseThePathThenTheFile) {
   EXPECT_THAT(frame_labels("/usr/lib/python3/torch/nn/modules/module.py(1501): _call_impl"),
               ElementsAre("/usr/lib/python3/torch/nn/modules/module.py(1501): _call_impl",
-                          "module.py(1501): _call_impl", "_call_impl"));
+                          "modules/module.py(1501): _call_impl", "module.py(1501): _call_impl",
+                          "_call_impl"));
+  EXPECT_THAT(
+      frame_labels("net/net.cpp(7): Net::forward"),
+      ElementsAre("net/net.cpp(7): Net::forward", "net.cpp(7): Net::forward", "Net::forward"));
+  EXPECT_THAT(frame_labels("C:\\models\\net.py(1): f"),
+              ElementsAre("C:\\models\\net.py(1): f", "models\\net.py(1): f", "net.py(1): f", "f"));
   EXPECT_THAT(frame_labels("train.py(3): <module>"),
               ElementsAre("train.py(3): <module>", "<module>"));
+}
+
+TEST(FrameLabels, OfModulesLoseWhatAllModulesHave) {
+  EXPECT_THAT(frame_labels("nn.Module: Linear_0"), ElementsAre("nn.Module: Linear_0", "Linear_0"));
+  EXPECT_THAT(frame_labels("nn.Module: "), ElementsAre("nn.Module: "));
+}
+
+TEST(FrameLabels, InBoxesHaveTheEndOfAPathOnly) {
+  EXPECT_THAT(box_labels("/home/me/models/net.py(42): forward"),
+              ElementsAre("models/net.py(42): forward", "net.py(42): forward", "forward"));
+  EXPECT_THAT(box_labels("models/net.py(42): forward"),
+              ElementsAre("models/net.py(42): forward", "net.py(42): forward", "forward"));
+  EXPECT_THAT(box_labels("aten::mm"), ElementsAre("aten::mm", "mm"));
+  EXPECT_THAT(box_labels(""), ElementsAre(""));
 }
 
 TEST(FrameLabels, OfFunctionsLoseTheSignatureThenNamespaces) {
