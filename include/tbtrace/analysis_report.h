@@ -30,6 +30,8 @@ struct AnalysisReport {
   Totals (*joined_totals)(const Totals& sums, const Table& rows) = nullptr;
   /// The columns that people see, in this order; a column without any value is left out.
   std::vector<std::string> shown;
+  /// Sentences for people, below the table: what is missing, and how to get it.
+  std::vector<std::string> notes;
   SourceReport source;
 };
 

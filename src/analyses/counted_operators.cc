@@ -204,7 +204,8 @@ class Counting {
       if ((known & kCovered) != 0) continue;
       if ((known & kCounts) != 0) {
         const Work& work = *candidate.work;
-        counts.counted.push_back({event, work.macs, work.flops, work.bytes});
+        counts.counted.push_back(
+            {event, work.macs, work.flops, work.bytes, candidate.rule.is_open()});
       } else if ((known & kUnknown) != 0 && (known & kInsideUnknown) == 0) {
         counts.unknown.push_back(event);
       }

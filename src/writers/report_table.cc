@@ -12,6 +12,7 @@
 #include "base/utf8.h"
 #include "report/table_columns.h"
 #include "writers/cell_text.h"
+#include "writers/prefixed_number.h"
 #include "writers/weight_text.h"
 
 namespace tbtrace::writers {
@@ -21,7 +22,7 @@ constexpr std::size_t kWidestText = 60;  // characters
 constexpr std::size_t kWidestLine = 100;
 constexpr std::size_t kMostUpright = 3;  // rows of a table that is too wide
 
-enum class Unit : unsigned char { none, ns, bytes, percent, share };
+enum class Unit : unsigned char { none, ns, bytes, percent, share, operations, rate };
 
 struct Suffix {
   std::string_view text;
@@ -34,6 +35,11 @@ constexpr std::array kSuffixes = std::to_array<Suffix>({
     {"_percent", Unit::percent, false},
     {"_share", Unit::share, true},
     {"utilization", Unit::share, true},
+    {"flops_per_s", Unit::rate, true},
+    {"flops_per_step", Unit::operations, true},
+    {"macs_per_sample", Unit::operations, true},
+    {"macs", Unit::operations, true},
+    {"flops", Unit::operations, true},
 });
 
 const Suffix* suffix_of(std::string_view column) {
@@ -68,6 +74,13 @@ std::string real_text(Unit unit, double value) {
       return fmt::format("{:.1f} %", value);
     case Unit::share:
       return fmt::format("{:.1f} %", 100 * value);
+    case Unit::operations: {
+      std::string text = prefixed_number(value);
+      text.erase(text.find_last_not_of(' ') + 1);
+      return text;
+    }
+    case Unit::rate:
+      return prefixed_number(value) + "FLOP/s";
     case Unit::none:
       break;
   }
@@ -274,6 +287,12 @@ std::string report_table(const Table& table, std::span<const std::string> shown,
                          ? upright(columns, lines)
                          : lying(columns, lines);
   if (hidden_rows > 0) text += fmt::format("... and {} more rows\n", hidden_rows);
+  return text;
+}
+
+std::string report_notes(std::span<const std::string> notes) {
+  std::string text;
+  for (const std::string& note : notes) text += printable(note) + "\n";
   return text;
 }
 
