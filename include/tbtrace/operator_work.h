@@ -21,11 +21,12 @@ namespace TBTRACE_EXPORT tbtrace {
 /// Whether the work of an operator is known.
 enum class WorkState : std::uint8_t {
   counted,
+  inside,         ///< what it computes is counted in operators inside it; its own time only
   unknown_sizes,  ///< there is a rule, but the file does not have the sizes
   no_rule,        ///< no rule for this operator, or no operator at all
 };
 
-/// `counted`, `unknown_sizes`, `no_rule`.
+/// `counted`, `inside`, `unknown_sizes`, `no_rule`.
 std::string_view work_state_name(WorkState state);
 
 /// In what numbers an operator computed, as far as that decides the device's peak.
@@ -53,11 +54,13 @@ struct OperatorWorkOptions {
   std::optional<double> peak_bytes_per_s = {};
 };
 
-/// The operators of a name and precision. Nested operators are in the row of the one that counts.
+/// The operators of a name, state, place and precision. Nested operators are in the row of the one
+/// that counts.
 struct OperatorWork {
   std::string name;  ///< `[unattributed]`: device work of no operator
   std::string input_shapes;
   WorkState state = WorkState::no_rule;
+  bool on_device = false;  ///< it launched device work, or something inside it did
   Precision precision = Precision::unknown;
   std::uint64_t count = 0;
   // These have no value unless the state is `counted`. They saturate.
@@ -67,7 +70,8 @@ struct OperatorWork {
   std::uint64_t torch_flops = 0;               ///< torch's own estimates; wraps as torch's
   std::int64_t device_time_ns = 0;    ///< of what was launched in it, also by what is inside
   std::int64_t cpu_time_ns = 0;       ///< in it, apart from what has another row
-  std::optional<double> flops_per_s;  ///< by the device time, else by the CPU time
+  std::optional<double> flops_per_s;  ///< by the device time; on the host by the CPU time
+  std::optional<double> bytes_per_s;  ///< likewise
   std::optional<double> peak_flops_per_s;
   std::optional<double> flops_per_byte;
   /// What flops_per_byte allows: the lower one of the peak and of the memory's rate.

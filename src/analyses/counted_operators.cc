@@ -57,8 +57,12 @@ class WorkOfOperators {
       found->second = rule.product != nullptr ? product_work(*rule.product, inputs)
                                               : element_work(*rule.elements, inputs);
     }
-    if (found->second || rule.product == nullptr) return found->second;
-    return of_outside(op, *rule.product, texts);
+    const std::optional<Work> own = found->second;
+    if (rule.product == nullptr) return own;
+    const bool lacks_output = own && own->bytes == 0 && is_gradient_of_convolution(*rule.product);
+    if (own && !lacks_output) return own;
+    const std::optional<Work> completed = of_outside(op, *rule.product, texts);
+    return completed ? completed : own;
   }
 
  private:

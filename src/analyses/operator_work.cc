@@ -60,6 +60,7 @@ struct Sums {
   std::int64_t device_ns = 0;
   std::int64_t cpu_ns = 0;
   std::uint64_t torch_flops = 0;
+  bool has_device_work = false;
   bool uses_tensor_cores = false;
   bool is_chosen = false;  ///< it or something inside it is in the chosen steps
 };
@@ -97,11 +98,12 @@ class Rows {
     StringId name;
     std::uint32_t shapes;
     WorkState state;
+    bool on_device;
     Precision precision;
 
     bool operator<(const Key& other) const {
-      return std::tie(name, shapes, state, precision) <
-             std::tie(other.name, other.shapes, other.state, other.precision);
+      return std::tie(name, shapes, state, on_device, precision) <
+             std::tie(other.name, other.shapes, other.state, other.on_device, other.precision);
     }
   };
 
@@ -136,6 +138,7 @@ class Rows {
         continue;
       }
       add_bounded(sums_[owner].device_ns, duration);
+      sums_[owner].has_device_work = true;
       const StringId name = trace_.events().name(link.activity);
       const auto [found, is_new] = uses_tensor_cores.try_emplace(name);
       if (is_new) found->second = analyses::uses_tensor_cores(trace_.string(name));
@@ -178,8 +181,12 @@ class Rows {
       const Sums& sums = sums_[number];
       const bool has_time = sums.device_ns > 0 || sums.cpu_ns > 0;
       if (!sums.is_chosen && !has_time) continue;
-      const Key key = {trace_.events().name(owner.op), shapes_of_operator(owner.op), owner.state,
-                       precision_of(owner, sums)};
+      // Device work of a caller is its own: nothing counts it.
+      const bool on_device = sums.has_device_work;
+      const WorkState state =
+          owner.state == WorkState::inside && on_device ? WorkState::no_rule : owner.state;
+      const Key key = {trace_.events().name(owner.op), shapes_of_operator(owner.op), state,
+                       on_device, precision_of(owner, sums)};
       const auto [found, is_new] = numbers_.try_emplace(key, groups_.size());
       if (is_new) {
         OperatorWork& row = groups_.emplace_back().row;
@@ -188,12 +195,14 @@ class Rows {
           row.input_shapes = shapes_of(trace_, inputs_of(trace_, owner.op));
         }
         row.state = key.state;
+        row.on_device = key.on_device;
         row.precision = key.precision;
       }
       add(groups_[found->second], owner, sums);
     }
     if (unattributed_.count > 0) {
       unattributed_.name = kUnattributed;
+      unattributed_.on_device = true;
       groups_.push_back({.row = unattributed_});
     }
   }
@@ -225,9 +234,11 @@ class Rows {
     }
   }
 
-  std::optional<double> peak_of(Precision precision) const {
+  /// Of the device; a peak that was given is the CPU's if no device worked.
+  std::optional<double> peak_of(const OperatorWork& row) const {
+    if (row.on_device != summary_.has_device_work) return std::nullopt;
     if (options_.peak_flops_per_s) return options_.peak_flops_per_s;
-    return peaks_ == nullptr ? std::nullopt : peaks_->flops_per_s(precision);
+    return peaks_ == nullptr ? std::nullopt : peaks_->flops_per_s(row.precision);
   }
 
   void describe(std::int64_t window_ns) {
@@ -250,13 +261,15 @@ class Rows {
   }
 
   void set_rates(OperatorWork& row) const {
+    const auto time = static_cast<double>(row.on_device ? row.device_time_ns : row.cpu_time_ns);
+    const auto bytes = static_cast<double>(row.traffic_bytes.value_or(0));
+    if (time > 0 && bytes > 0) row.bytes_per_s = bytes * 1e9 / time;
     if (!row.flops || *row.flops == 0) return;
     const auto flops = static_cast<double>(*row.flops);
-    const std::int64_t time = row.device_time_ns > 0 ? row.device_time_ns : row.cpu_time_ns;
-    if (time > 0) row.flops_per_s = flops * 1e9 / static_cast<double>(time);
-    row.peak_flops_per_s = peak_of(row.precision);
+    if (time > 0) row.flops_per_s = flops * 1e9 / time;
+    row.peak_flops_per_s = peak_of(row);
     if (!row.traffic_bytes) return;
-    row.flops_per_byte = flops / static_cast<double>(*row.traffic_bytes);
+    row.flops_per_byte = flops / bytes;
     if (!row.peak_flops_per_s || !summary_.peak_bytes_per_s) return;
     const double by_memory = *row.flops_per_byte * *summary_.peak_bytes_per_s;
     row.is_memory_bound = by_memory < *row.peak_flops_per_s;
@@ -278,7 +291,7 @@ class Rows {
       all.torch_flops += row.torch_flops;
       add_bounded(all.device_time_ns, row.device_time_ns);
       add_bounded(all.cpu_time_ns, row.cpu_time_ns);
-      if (row.macs.value_or(0) > 0) {
+      if (row.macs.value_or(0) > 0 && row.on_device == summary_.has_device_work) {
         has_all_peaks = has_all_peaks && row.peak_flops_per_s;
         const double ns_per_mac = 2e9 / row.peak_flops_per_s.value_or(1);
         model_ns += static_cast<double>(group.model_macs) * ns_per_mac;
@@ -294,9 +307,9 @@ class Rows {
     std::stable_sort(summary_.rows.begin(), summary_.rows.end(),
                      [](const OperatorWork& one, const OperatorWork& two) {
                        return std::tie(two.device_time_ns, two.cpu_time_ns, one.name,
-                                       one.input_shapes, one.state, one.precision) <
+                                       one.input_shapes, one.state, one.on_device, one.precision) <
                               std::tie(one.device_time_ns, one.cpu_time_ns, two.name,
-                                       two.input_shapes, two.state, two.precision);
+                                       two.input_shapes, two.state, two.on_device, two.precision);
                      });
   }
 
@@ -319,7 +332,8 @@ class Rows {
 }  // namespace
 
 std::string_view work_state_name(WorkState state) {
-  constexpr std::array<std::string_view, 3> kNames = {"counted", "unknown_sizes", "no_rule"};
+  constexpr std::array<std::string_view, 4> kNames = {"counted", "inside", "unknown_sizes",
+                                                      "no_rule"};
   return kNames[static_cast<std::size_t>(state)];
 }
 

@@ -35,10 +35,12 @@ std::vector<Cell> cells_of(const Cell& rank, const OperatorWork& row, bool by_in
   std::vector<Cell> cells = {rank, row.name};
   if (by_input_shape) cells.push_back(text_cell(row.input_shapes));
   for (Cell cell :
-       {Cell(std::string(work_state_name(row.state))), text_cell(precision_name(row.precision)),
-        Cell(row.count), optional_cell(row.macs), optional_cell(row.flops), Cell(row.torch_flops),
-        optional_cell(row.traffic_bytes), Cell(row.device_time_ns), Cell(row.cpu_time_ns),
-        optional_cell(row.flops_per_s), optional_cell(row.peak_flops_per_s),
+       {Cell(std::string(work_state_name(row.state))),
+        Cell(std::string(row.on_device ? "device" : "host")),
+        text_cell(precision_name(row.precision)), Cell(row.count), optional_cell(row.macs),
+        optional_cell(row.flops), Cell(row.torch_flops), optional_cell(row.traffic_bytes),
+        Cell(row.device_time_ns), Cell(row.cpu_time_ns), optional_cell(row.flops_per_s),
+        optional_cell(row.bytes_per_s), optional_cell(row.peak_flops_per_s),
         optional_cell(ratio(row.flops_per_s, row.peak_flops_per_s)),
         optional_cell(row.flops_per_byte), bound_cell(row.is_memory_bound),
         optional_cell(row.roof_flops_per_s),
@@ -94,6 +96,7 @@ Totals totals_of(const OperatorWorkSummary& summary) {
   const OperatorWork& all = summary.all;
   const StateSums unknown = sums_of(summary, WorkState::unknown_sizes);
   const StateSums unruled = sums_of(summary, WorkState::no_rule);
+  const StateSums inside = sums_of(summary, WorkState::inside);
   std::optional<std::uint64_t> samples;
   if (summary.samples_per_step && summary.steps > 0) {
     samples = saturating_product(*summary.samples_per_step, summary.steps);
@@ -123,6 +126,8 @@ Totals totals_of(const OperatorWorkSummary& summary) {
                    {"model_flops_utilization", {}},
                    {"hardware_peak_time_ns", optional_cell(hardware_ns)},
                    {"hardware_flops_utilization", {}},
+                   {"inside_count", inside.count},
+                   {"inside_cpu_time_ns", inside.cpu_time_ns},
                    {"unknown_sizes_count", unknown.count},
                    {"unknown_sizes_device_time_ns", unknown.device_time_ns},
                    {"unknown_sizes_cpu_time_ns", unknown.cpu_time_ns},
@@ -172,16 +177,17 @@ Result<AnalysisReport> operator_work_report(const Trace& trace,
   std::vector<std::string>& columns = report.table.columns;
   columns = {"rank", "name"};
   if (options.by_input_shape) columns.emplace_back("input_shapes");
-  for (const char* name :
-       {"state", "precision", "count", "macs", "flops", "torch_flops", "traffic_bytes",
-        "device_time_total_ns", "cpu_time_total_ns", "flops_per_s", "peak_flops_per_s",
-        "peak_share", "flops_per_byte", "bound", "roof_flops_per_s", "roof_share"}) {
+  for (const char* name : {"state", "runs_on", "precision", "count", "macs", "flops", "torch_flops",
+                           "traffic_bytes", "device_time_total_ns", "cpu_time_total_ns",
+                           "flops_per_s", "bytes_per_s", "peak_flops_per_s", "peak_share",
+                           "flops_per_byte", "bound", "roof_flops_per_s", "roof_share"}) {
     columns.emplace_back(name);
   }
   report.shown = {"rank",
                   "name",
                   "input_shapes",
                   "state",
+                  "runs_on",
                   "precision",
                   "count",
                   "macs",

@@ -1,5 +1,6 @@
 #include "analyses/work_owners.h"
 
+#include <span>
 #include <string_view>
 
 #include "trace/call_tree.h"
@@ -71,6 +72,26 @@ WorkOwners::WorkOwners(const Trace& trace) {
     owner_of_[index(event)] = static_cast<std::uint32_t>(owners_.size());
     owners_.push_back(owner);
     is_sealed[index(event)] = seals;
+  }
+  find_callers(trace);
+}
+
+void WorkOwners::find_callers(const Trace& trace) {
+  const CallTree& tree = call_tree_of(trace);
+  std::vector<bool> has_counted(trace.events().size(), false);
+  std::size_t next = owners_.size();
+  const std::span<const EventId> ranges = tree.ranges();
+  for (std::size_t at = ranges.size(); at-- > 0;) {
+    const EventId event = ranges[at];
+    bool counts = has_counted[index(event)];
+    if (next > 0 && owners_[next - 1].op == event) {
+      WorkOwner& owner = owners_[--next];
+      if (counts && owner.state == WorkState::no_rule) owner.state = WorkState::inside;
+      counts = counts || owner.state == WorkState::unknown_sizes ||
+               (owner.state == WorkState::counted && !owner.work.is_open);
+    }
+    const EventId parent = tree.parent(event);
+    if (counts && parent != EventId::none) has_counted[index(parent)] = true;
   }
 }
 

@@ -13,7 +13,7 @@
 
 namespace tbtrace::analyses {
 
-/// When an operator ran.
+/// In which pass an operator ran.
 enum class WorkPhase : std::uint8_t {
   forward,
   backward,
@@ -41,6 +41,9 @@ class WorkOwners {
   }
 
  private:
+  /// Sets the state of operators whose work is counted inside them.
+  void find_callers(const Trace& trace);
+
   std::vector<WorkOwner> owners_;
   Column<std::uint32_t> owner_of_;  // by event
 };

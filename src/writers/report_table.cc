@@ -37,6 +37,8 @@ constexpr std::array kSuffixes = std::to_array<Suffix>({
     {"utilization", Unit::share, true},
     {"flops_per_s", Unit::rate, true},
     {"flops_per_step", Unit::operations, true},
+    {"macs_in_steps", Unit::operations, true},
+    {"flops_in_steps", Unit::operations, true},
     {"macs_per_sample", Unit::operations, true},
     {"macs", Unit::operations, true},
     {"flops", Unit::operations, true},

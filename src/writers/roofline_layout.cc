@@ -54,9 +54,12 @@ class LogAxis {
   static std::string tick_text(int power) {
     if (power < 0)
       return power >= -4 ? fmt::format("{:g}", std::pow(10.0, power)) : fmt::format("1e{}", power);
-    std::string text = prefixed_number(std::pow(10.0, power));
-    text.erase(text.find_last_not_of(' ') + 1);
-    return text;
+    constexpr std::string_view kPrefixes = "kMGTPEZ";
+    const auto prefix = static_cast<std::size_t>(power / 3);
+    if (prefix > kPrefixes.size()) return fmt::format("1e{}", power);
+    const int digits = power % 3 == 0 ? 1 : power % 3 == 1 ? 10 : 100;
+    return prefix == 0 ? fmt::format("{}", digits)
+                       : fmt::format("{} {}", digits, kPrefixes[prefix - 1]);
   }
 
   int first_;
@@ -218,6 +221,12 @@ RooflineLayout roofline_layout(const OperatorWorkSummary& summary, const Rooflin
     layout.memory_y1 = y.px(start * *memory);
     layout.memory_x2 = x.px(end);
     layout.memory_y2 = y.px(end * *memory);
+    constexpr double kAlong = 0.06;
+    layout.memory_label_x =
+        layout.memory_x1 + kAlong * (layout.memory_x2 - layout.memory_x1) + size.column;
+    layout.memory_label_y =
+        std::min(layout.memory_y1 + kAlong * (layout.memory_y2 - layout.memory_y1) + size.line,
+                 size.bottom - 4);
   }
   for (RooflineDot& dot : layout.dots) {
     dot.x = x.px(*dot.row->flops_per_byte);
@@ -233,6 +242,11 @@ RooflineLayout roofline_layout(const OperatorWorkSummary& summary, const Rooflin
   for (const RooflineRoof& roof : layout.roofs) {
     const double width = size.column * static_cast<double>(roof.text.size());
     taken.push_back({size.right - width, roof.text_y - size.line, size.right, roof.text_y + 3});
+  }
+  if (layout.has_memory) {
+    constexpr double kLetters = 16;
+    taken.push_back({layout.memory_label_x, layout.memory_label_y - size.line,
+                     layout.memory_label_x + kLetters * size.column, layout.memory_label_y + 3});
   }
   Labels labels(size, std::move(taken));
   for (std::size_t at = 0; at < layout.dots.size(); ++at) {

@@ -51,6 +51,8 @@ struct RooflineLayout {
   double memory_y1 = 0;
   double memory_x2 = 0;
   double memory_y2 = 0;
+  double memory_label_x = 0;  ///< start of its baseline, below the line
+  double memory_label_y = 0;
   std::vector<RooflineDot> dots;  ///< largest first
   std::size_t left_out = 0;       ///< rows with time, but without rate or intensity
 };

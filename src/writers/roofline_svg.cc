@@ -75,6 +75,7 @@ class RooflinePicture {
       axes(layout, size);
       roofs(layout, size);
       dots(layout);
+      labels(layout, size);
     }
     svg_ += "</svg>\n";
     return std::move(svg_);
@@ -149,7 +150,10 @@ class RooflinePicture {
     for (const RooflineTick& tick : layout.x_ticks) {
       write("<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\"/>\n", tick.at,
             size.top, size.bottom);
-      if (!tick.text.empty()) text("tick", tick.at, size.bottom + 16, "middle", tick.text);
+      const bool is_last = &tick == &layout.x_ticks.back();
+      if (!tick.text.empty()) {
+        text("tick", tick.at, size.bottom + 16, is_last ? "end" : "middle", tick.text);
+      }
     }
     for (const RooflineTick& tick : layout.y_ticks) {
       write("<line x1=\"{1:.1f}\" y1=\"{0:.1f}\" x2=\"{2:.1f}\" y2=\"{0:.1f}\"/>\n", tick.at,
@@ -171,7 +175,6 @@ class RooflinePicture {
     for (const RooflineRoof& roof : layout.roofs) {
       write("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\"/>\n", roof.ridge_x,
             roof.y, size.right, roof.y);
-      text("roof", size.right, roof.text_y, "end", roof.text);
     }
     if (layout.has_memory) {
       write(
@@ -179,8 +182,6 @@ class RooflinePicture {
           "</title></line>\n",
           layout.memory_x1, layout.memory_y1, layout.memory_x2, layout.memory_y2,
           prefixed_number(*summary_.peak_bytes_per_s));
-      text("roof", layout.memory_x1 + 14, std::min(layout.memory_y1, size.bottom) - 6, "start",
-           "memory " + prefixed_number(*summary_.peak_bytes_per_s) + "B/s");
     }
     svg_ += "</g>\n";
   }
@@ -193,7 +194,19 @@ class RooflinePicture {
       wire::append_xml_text(svg_, tooltip(*dot.row));
       svg_ += "</title></circle>\n";
     }
-    svg_ += "</g>\n<g class=\"labels\">\n";
+    svg_ += "</g>\n";
+  }
+
+  /// On top, so that dots do not hide them.
+  void labels(const RooflineLayout& layout, const RooflineSize& size) {
+    svg_ += "<g class=\"labels\">\n";
+    for (const RooflineRoof& roof : layout.roofs) {
+      text("roof", size.right, roof.text_y, "end", roof.text);
+    }
+    if (layout.has_memory) {
+      text("roof", layout.memory_label_x, layout.memory_label_y, "start",
+           "memory " + prefixed_number(*summary_.peak_bytes_per_s) + "B/s");
+    }
     for (const RooflineDot& dot : layout.dots) {
       if (!dot.label.empty()) text("label", dot.label_x, dot.label_y, "start", dot.label);
     }
