@@ -131,7 +131,7 @@ class Counting {
   static constexpr std::uint8_t kCovered = 2;         // is inside such a range
   static constexpr std::uint8_t kCounts = 4;          // counts
   static constexpr std::uint8_t kProduct = 8;         // is or contains a product that counts
-  static constexpr std::uint8_t kAnything = 16;       // is or contains anything that covers
+  static constexpr std::uint8_t kAnything = 16;       // is or contains anything that computes
   static constexpr std::uint8_t kUnknown = 32;        // has a rule, but unknown sizes
   static constexpr std::uint8_t kInsideUnknown = 64;  // is inside such a range
 
@@ -190,8 +190,10 @@ class Counting {
       return;
     }
     if (candidate.rule.is_fallback() && is_inside) return;
-    known |= kCounts | kCovers | kAnything;
+    known |= kCounts | kCovers;
     if (is_product) known |= kProduct;
+    // What only moves data is not what an operator of unknown sizes around it computes.
+    if (is_product || candidate.rule.elements->operations > 0) known |= kAnything;
   }
 
   /// From the roots: what is inside a range that counts, or inside an unknown one, is left out.

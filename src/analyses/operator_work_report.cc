@@ -151,6 +151,10 @@ std::vector<std::string> notes_of(const OperatorWorkSummary& summary,
     notes.emplace_back(
         "The file has no shapes, so nothing can be counted. Record it with record_shapes=True.");
   }
+  const bool has_rates =
+      std::any_of(summary.rows.begin(), summary.rows.end(),
+                  [](const OperatorWork& row) { return row.flops_per_s.has_value(); });
+  if (!has_rates) return notes;
   if (!summary.peak_source.empty() && !options.peak_flops_per_s) {
     notes.push_back("Peaks of " + summary.device + " without sparsity: " + summary.peak_source +
                     ".");
