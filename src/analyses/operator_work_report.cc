@@ -203,6 +203,7 @@ Result<AnalysisReport> operator_work_report(const Trace& trace,
                   "flops_per_byte",
                   "bound",
                   "roof_share"};
+  if (!summary->has_device_work) std::erase(report.shown, "device_time_total_ns");
   const Cell rank = optional_cell(trace.identity().rank);
   for (const OperatorWork& row : summary->rows) {
     report.table.rows.push_back(cells_of(rank, row, options.by_input_shape));
