@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <tbtrace/operator_work.h>
-#include <tbtrace/roofline.h>
 #include <tbtrace/writers.h>
 
 #include "analysis_command.h"
@@ -71,7 +70,8 @@ int run_picture(const OperatorWorkOptions& options, const OptionParser& parser) 
         const Result<OperatorWorkSummary> summary = operator_work(trace, options);
         if (!summary.ok()) return summary.status();
         const std::string& input = standard.inputs.front();
-        const std::string picture = roofline_svg(*summary, {.subtitle = input == "-" ? "" : input});
+        const std::string picture =
+            roofline_svg(roofline(*summary), {.subtitle = input == "-" ? "" : input});
         return write_text(picture, output_of(standard), standard.overwrite);
       });
   return is_chosen ? code : rank->say_none("flops", console);
@@ -79,6 +79,7 @@ int run_picture(const OperatorWorkOptions& options, const OptionParser& parser) 
 
 int run(const OptionParser& parser) {
   OperatorWorkOptions options;
+  options.how_to_set_peaks = "For shares of it, give --peak-tflops, and --peak-bandwidth in GB/s.";
   options.by_input_shape = parser.flag("group-by-input-shape");
   const Result<std::optional<StepRange>> steps = chosen_steps(parser);
   if (!steps.ok()) return parser.wrong(steps.status().message());

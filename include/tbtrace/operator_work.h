@@ -12,6 +12,7 @@
 
 #include <tbtrace/analysis_report.h>
 #include <tbtrace/export.h>
+#include <tbtrace/roofline.h>
 #include <tbtrace/status.h>
 #include <tbtrace/step_range.h>
 #include <tbtrace/trace.h>
@@ -52,6 +53,8 @@ struct OperatorWorkOptions {
   /// Instead of the table of devices: the peak of all precisions, and of the memory.
   std::optional<double> peak_flops_per_s = {};
   std::optional<double> peak_bytes_per_s = {};
+  /// Said to people after `The peak of ... is not known.`
+  std::string how_to_set_peaks = "Set the peaks to see shares of them.";
 };
 
 /// The operators of a name, state, place and precision. Nested operators are in the row of the one
@@ -111,5 +114,8 @@ Result<OperatorWorkSummary> operator_work(const Trace& trace,
 /// The same as rows of `tbtrace.flops/1`.
 Result<AnalysisReport> operator_work_report(const Trace& trace,
                                             const OperatorWorkOptions& options = {});
+
+/// The rows that have a rate and an intensity; those on the device, if one worked.
+Roofline roofline(const OperatorWorkSummary& summary);
 
 }  // namespace tbtrace

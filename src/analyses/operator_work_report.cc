@@ -164,8 +164,7 @@ std::vector<std::string> notes_of(const OperatorWorkSummary& summary,
         : summary.device.empty()
             ? "The file does not name one kind of device, so the peak is not known"
             : "The peak of " + summary.device + " is not known";
-    notes.push_back(subject +
-                    ". For shares of it, give --peak-tflops, and --peak-bandwidth in GB/s.");
+    notes.push_back(subject + ". " + options.how_to_set_peaks);
   }
   return notes;
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -133,29 +132,14 @@ class Labels {
   std::vector<Box> taken_;
 };
 
-std::string label_of(const OperatorWork& row) {
+std::string label_of(const RooflinePoint& point) {
   const auto one_each = [](std::string_view) { return 1.0; };
-  return fitted_text(row.name, kLongestLabel, one_each);
+  return fitted_text(point.name, kLongestLabel, one_each);
 }
 
-/// The precisions that have the same peak, by peak.
-std::map<double, std::string, std::greater<>> peaks_of(const OperatorWorkSummary& summary) {
-  std::map<double, std::vector<std::string_view>, std::greater<>> precisions;
-  for (const OperatorWork& row : summary.rows) {
-    if (!row.peak_flops_per_s) continue;
-    std::vector<std::string_view>& names = precisions[*row.peak_flops_per_s];
-    const std::string_view name = precision_name(row.precision);
-    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) {
-      names.push_back(name);
-    }
-  }
-  std::map<double, std::string, std::greater<>> texts;
-  for (auto& [peak, names] : precisions) {
-    std::sort(names.begin(), names.end());
-    texts[peak] = fmt::format("{}{}{}FLOP/s", fmt::join(names, ", "), names.empty() ? "" : " ",
-                              prefixed_number(peak));
-  }
-  return texts;
+std::string text_of(const RooflinePeak& peak) {
+  return fmt::format("{}{}{}FLOP/s", peak.precisions, peak.precisions.empty() ? "" : " ",
+                     prefixed_number(peak.flops_per_s));
 }
 
 /// Roofs whose lines are near each other have labels one above the other.
@@ -169,11 +153,7 @@ void spread_labels(std::vector<RooflineRoof>& roofs, const RooflineSize& size) {
 
 }  // namespace
 
-std::int64_t shown_time_ns(const OperatorWorkSummary& summary, const OperatorWork& row) {
-  return summary.has_device_work ? row.device_time_ns : row.cpu_time_ns;
-}
-
-RooflineLayout roofline_layout(const OperatorWorkSummary& summary, const RooflineSize& size) {
+RooflineLayout roofline_layout(const Roofline& roofline, const RooflineSize& size) {
   RooflineLayout layout;
   double least_x = 1;
   double most_x = 1;
@@ -184,38 +164,37 @@ RooflineLayout roofline_layout(const OperatorWorkSummary& summary, const Rooflin
     most = std::max(most.value_or(value), value);
   };
   std::int64_t longest = 0;
-  for (const OperatorWork& row : summary.rows) {
-    const std::int64_t time = shown_time_ns(summary, row);
-    if (!row.flops_per_s || !row.flops_per_byte || time <= 0) {
-      layout.left_out += time > 0 ? 1 : 0;
-      continue;
-    }
-    layout.dots.push_back({.row = &row, .label = label_of(row)});
-    longest = std::max(longest, time);
-    least_x = std::min(least_x, *row.flops_per_byte);
-    most_x = std::max(most_x, *row.flops_per_byte);
-    widen(least_y, most_y, *row.flops_per_s);
+  for (const RooflinePoint& point : roofline.points) {
+    if (point.time_ns <= 0 || point.flops_per_s <= 0 || point.flops_per_byte <= 0) continue;
+    RooflineDot& dot = layout.dots.emplace_back();
+    dot.point = &point;
+    dot.label = label_of(point);
+    longest = std::max(longest, point.time_ns);
+    least_x = std::min(least_x, point.flops_per_byte);
+    most_x = std::max(most_x, point.flops_per_byte);
+    widen(least_y, most_y, point.flops_per_s);
   }
   if (layout.dots.empty()) return layout;
-  const std::map<double, std::string, std::greater<>> peaks = peaks_of(summary);
-  const std::optional<double> memory = summary.peak_bytes_per_s;
-  for (const auto& [peak, text] : peaks) {
-    widen(least_y, most_y, peak);
-    if (memory) most_x = std::max(most_x, peak / *memory);
+  const std::vector<RooflinePeak>& peaks = roofline.peaks;
+  const std::optional<double> memory = roofline.bytes_per_s;
+  for (const RooflinePeak& peak : peaks) {
+    widen(least_y, most_y, peak.flops_per_s);
+    if (memory) most_x = std::max(most_x, peak.flops_per_s / *memory);
   }
   const LogAxis x(least_x, most_x * 2, size.left, size.right);
   const LogAxis y(*least_y, *most_y * 2, size.bottom, size.top);
   layout.x_ticks = x.ticks();
   layout.y_ticks = y.ticks();
-  for (const auto& [peak, text] : peaks) {
-    const double ridge = memory ? std::clamp(peak / *memory, x.least(), x.most()) : x.least();
-    layout.roofs.push_back({text, x.px(ridge), y.px(peak), 0});
+  for (const RooflinePeak& peak : peaks) {
+    const double ridge =
+        memory ? std::clamp(peak.flops_per_s / *memory, x.least(), x.most()) : x.least();
+    layout.roofs.push_back({text_of(peak), x.px(ridge), y.px(peak.flops_per_s), 0});
   }
   spread_labels(layout.roofs, size);
   if (memory && !peaks.empty()) {
     // From the left edge, or the lower one, to the highest peak.
     const double start = std::max(x.least(), y.least() / *memory);
-    const double end = std::min(x.most(), peaks.begin()->first / *memory);
+    const double end = std::min(x.most(), peaks.front().flops_per_s / *memory);
     layout.has_memory = start < end;
     layout.memory_x1 = x.px(start);
     layout.memory_y1 = y.px(start * *memory);
@@ -229,10 +208,9 @@ RooflineLayout roofline_layout(const OperatorWorkSummary& summary, const Rooflin
                  size.bottom - 4);
   }
   for (RooflineDot& dot : layout.dots) {
-    dot.x = x.px(*dot.row->flops_per_byte);
-    dot.y = y.px(*dot.row->flops_per_s);
-    const double part =
-        static_cast<double>(shown_time_ns(summary, *dot.row)) / static_cast<double>(longest);
+    dot.x = x.px(dot.point->flops_per_byte);
+    dot.y = y.px(dot.point->flops_per_s);
+    const double part = static_cast<double>(dot.point->time_ns) / static_cast<double>(longest);
     dot.radius = std::max(kSmallestRadius, kLargestRadius * std::sqrt(part));
   }
   std::stable_sort(

@@ -1,13 +1,11 @@
 // Where everything in a roofline picture is: axes, roofs, dots and labels.
-// A plain value that refers to the summary's texts. Lengths are in px from the top left.
+// A plain value that refers to the roofline. Lengths are in px from the top left.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <string>
 #include <vector>
 
-#include <tbtrace/operator_work.h>
+#include <tbtrace/roofline.h>
 
 namespace tbtrace::writers {
 
@@ -33,7 +31,7 @@ struct RooflineRoof {
 };
 
 struct RooflineDot {
-  const OperatorWork* row = nullptr;
+  const RooflinePoint* point = nullptr;
   double x = 0;
   double y = 0;
   double radius = 0;
@@ -54,12 +52,8 @@ struct RooflineLayout {
   double memory_label_x = 0;  ///< start of its baseline, below the line
   double memory_label_y = 0;
   std::vector<RooflineDot> dots;  ///< largest first
-  std::size_t left_out = 0;       ///< rows with time, but without rate or intensity
 };
 
-RooflineLayout roofline_layout(const OperatorWorkSummary& summary, const RooflineSize& size);
-
-/// The time that a dot's area shows: on the device, or on the CPU if there is no device.
-std::int64_t shown_time_ns(const OperatorWorkSummary& summary, const OperatorWork& row);
+RooflineLayout roofline_layout(const Roofline& roofline, const RooflineSize& size);
 
 }  // namespace tbtrace::writers

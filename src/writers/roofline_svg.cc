@@ -4,10 +4,12 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include <tbtrace/roofline.h>
+#include <tbtrace/writers.h>
 
 #include "wire/xml.h"
 #include "writers/picture_text.h"
@@ -36,19 +38,15 @@ constexpr std::string_view kComputeColor = "#c4502c";
 constexpr std::string_view kMemoryColor = "#2c6ec4";
 constexpr std::string_view kOtherColor = "#6b6b6b";
 
-std::string_view color_of(const OperatorWork& row) {
-  if (!row.is_memory_bound) return kOtherColor;
-  return *row.is_memory_bound ? kMemoryColor : kComputeColor;
-}
-
-std::string percent(double part, double whole) {
-  return fmt::format("{:.1f} %", whole > 0 ? 100 * part / whole : 0);
+std::string_view color_of(const RooflinePoint& point) {
+  if (!point.is_memory_bound) return kOtherColor;
+  return *point.is_memory_bound ? kMemoryColor : kComputeColor;
 }
 
 class RooflinePicture {
  public:
-  RooflinePicture(const OperatorWorkSummary& summary, const RooflineOptions& options)
-      : summary_(summary),
+  RooflinePicture(const Roofline& roofline, const RooflineSvgOptions& options)
+      : roofline_(roofline),
         options_(options),
         width_(std::clamp(options.width, 400, 20000)),
         height_(std::clamp(options.height, 300, 20000)) {}
@@ -61,7 +59,7 @@ class RooflinePicture {
                                .bottom = height_ - kBelow,
                                .column = kColumn,
                                .line = 15};
-    const RooflineLayout layout = writers::roofline_layout(summary_, size);
+    const RooflineLayout layout = writers::roofline_layout(roofline_, size);
     write(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"roofline\" width=\"{0}\" "
         "height=\"{1}\" viewBox=\"0 0 {0} {1}\">\n<style>\n{2}</style>\n"
@@ -107,15 +105,10 @@ class RooflinePicture {
     };
     line("heading", 26, kHeadingColumn, options_.title);
     if (!options_.subtitle.empty()) line("note", kLine, kColumn, options_.subtitle);
-    if (!summary_.device.empty()) {
-      line("note", kLine, kColumn,
-           summary_.device +
-               (summary_.peak_source.empty() ? "" : "; peaks: " + summary_.peak_source));
-    }
+    if (!roofline_.device.empty()) line("note", kLine, kColumn, roofline_.device);
     line("note", kLine, kColumn,
-         std::string("A dot is an operator; its area is its ") +
-             (summary_.has_device_work ? "device" : "CPU") +
-             " time. Point at one for its numbers.");
+         "A dot is an operator; its area is its " + roofline_.time +
+             ". Point at one for its numbers.");
     legend();
     std::swap(head, svg_);
     return head;
@@ -130,19 +123,15 @@ class RooflinePicture {
       text("note", x + 15, y_, "start", label);
       x += 15 + kColumn * static_cast<double>(label.size()) + 18;
     };
-    const auto has = [&](auto test) {
-      return std::any_of(summary_.rows.begin(), summary_.rows.end(), test);
+    const auto has_bound = [](const RooflinePoint& point) {
+      return point.is_memory_bound.has_value();
     };
-    const auto is_dot = [](const OperatorWork& row) {
-      return row.flops_per_s && row.flops_per_byte;
-    };
-    if (has([&](const OperatorWork& row) { return is_dot(row) && row.is_memory_bound; })) {
+    const std::vector<RooflinePoint>& points = roofline_.points;
+    if (std::any_of(points.begin(), points.end(), has_bound)) {
       entry(kComputeColor, "limited by compute");
       entry(kMemoryColor, "limited by memory");
     }
-    if (has([&](const OperatorWork& row) { return is_dot(row) && !row.is_memory_bound; })) {
-      entry(kOtherColor, "peak not known");
-    }
+    if (!std::all_of(points.begin(), points.end(), has_bound)) entry(kOtherColor, "peak not known");
   }
 
   void axes(const RooflineLayout& layout, const RooflineSize& size) {
@@ -181,7 +170,7 @@ class RooflinePicture {
           "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\"><title>memory {}B/s"
           "</title></line>\n",
           layout.memory_x1, layout.memory_y1, layout.memory_x2, layout.memory_y2,
-          prefixed_number(*summary_.peak_bytes_per_s));
+          prefixed_number(*roofline_.bytes_per_s));
     }
     svg_ += "</g>\n";
   }
@@ -190,8 +179,8 @@ class RooflinePicture {
     svg_ += "<g class=\"dots\">\n";
     for (const RooflineDot& dot : layout.dots) {
       write("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" fill=\"{}\" stroke=\"{}\"><title>",
-            dot.x, dot.y, dot.radius, color_of(*dot.row), color_of(*dot.row));
-      wire::append_xml_text(svg_, tooltip(*dot.row));
+            dot.x, dot.y, dot.radius, color_of(*dot.point), color_of(*dot.point));
+      wire::append_xml_text(svg_, tooltip(*dot.point));
       svg_ += "</title></circle>\n";
     }
     svg_ += "</g>\n";
@@ -205,7 +194,7 @@ class RooflinePicture {
     }
     if (layout.has_memory) {
       text("roof", layout.memory_label_x, layout.memory_label_y, "start",
-           "memory " + prefixed_number(*summary_.peak_bytes_per_s) + "B/s");
+           "memory " + prefixed_number(*roofline_.bytes_per_s) + "B/s");
     }
     for (const RooflineDot& dot : layout.dots) {
       if (!dot.label.empty()) text("label", dot.label_x, dot.label_y, "start", dot.label);
@@ -213,29 +202,26 @@ class RooflinePicture {
     svg_ += "</g>\n";
   }
 
-  std::string tooltip(const OperatorWork& row) const {
-    std::string tip = row.name;
-    if (!row.input_shapes.empty()) tip += "\n" + row.input_shapes;
-    tip += fmt::format("\n{} operators", row.count);
-    const std::string_view precision = precision_name(row.precision);
-    if (!precision.empty()) tip += fmt::format(", {}", precision);
-    const std::int64_t time = writers::shown_time_ns(summary_, row);
-    const std::int64_t whole = writers::shown_time_ns(summary_, summary_.all);
-    tip += fmt::format("\n{} ({})", writers::weight_text(time, "ns"),
-                       percent(static_cast<double>(time), static_cast<double>(whole)));
-    tip += fmt::format("\n{}FLOP/s, {}FLOP per byte", prefixed_number(*row.flops_per_s),
-                       prefixed_number(*row.flops_per_byte));
-    if (row.roof_flops_per_s) {
-      tip += fmt::format("\n{} of the roof of {}FLOP/s, limited by {}",
-                         percent(*row.flops_per_s, *row.roof_flops_per_s),
-                         prefixed_number(*row.roof_flops_per_s),
-                         *row.is_memory_bound ? "memory" : "compute");
+  std::string tooltip(const RooflinePoint& point) const {
+    std::string tip = point.name;
+    if (!point.details.empty()) tip += "\n" + point.details;
+    tip += fmt::format("\n{} operators", point.count);
+    if (!point.precision.empty()) tip += ", " + point.precision;
+    tip += fmt::format("\n{} ({} of all {})", writers::weight_text(point.time_ns, "ns"),
+                       writers::share_text(point.time_ns, roofline_.total_time_ns), roofline_.time);
+    tip += fmt::format("\n{}FLOP/s, {}FLOP per byte", prefixed_number(point.flops_per_s),
+                       prefixed_number(point.flops_per_byte));
+    if (point.roof_flops_per_s && point.is_memory_bound) {
+      tip += fmt::format("\n{:.1f} % of the roof of {}FLOP/s, limited by {}",
+                         100 * point.flops_per_s / *point.roof_flops_per_s,
+                         prefixed_number(*point.roof_flops_per_s),
+                         *point.is_memory_bound ? "memory" : "compute");
     }
     return tip;
   }
 
-  const OperatorWorkSummary& summary_;
-  const RooflineOptions& options_;
+  const Roofline& roofline_;
+  const RooflineSvgOptions& options_;
   double width_;
   double height_;
   double y_ = 0;
@@ -244,8 +230,8 @@ class RooflinePicture {
 
 }  // namespace
 
-std::string roofline_svg(const OperatorWorkSummary& summary, const RooflineOptions& options) {
-  return RooflinePicture(summary, options).drawn();
+std::string roofline_svg(const Roofline& roofline, const RooflineSvgOptions& options) {
+  return RooflinePicture(roofline, options).drawn();
 }
 
 }  // namespace tbtrace

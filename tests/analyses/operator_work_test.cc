@@ -263,6 +263,37 @@ TEST(OperatorWorkReport, JoinsRatesOverAllTime) {
   EXPECT_THAT(joined.notes, SizeIs(1));
 }
 
+TEST(OperatorWork, IsARooflineOfWhatRanOnTheDevice) {
+  Recording recording;
+  recording.op("aten::mm", 10, 90, kProduct, kFloats);
+  recording.kernel(20, 50, "ampere_sgemm_128x64_tn");
+  recording.op("aten::mm", 110, 190, kProduct, R"(["c10::BFloat16", "c10::BFloat16"])");
+  recording.kernel(120, 20);
+  recording.op("aten::relu", 310, 390, "[[4]]", kFloats);
+  recording.kernel(400, 7, "unowned");
+  const OperatorWorkSummary summary = *operator_work(recording.trace());
+  const Roofline picture = roofline(summary);
+  ASSERT_THAT(picture.points, SizeIs(2));
+  EXPECT_EQ(picture.points[0].name, "aten::mm");
+  EXPECT_EQ(picture.points[0].time_ns, 50);
+  EXPECT_EQ(picture.points[0].precision, "float32");
+  EXPECT_EQ(picture.total_time_ns, 77);
+  ASSERT_THAT(picture.peaks, SizeIs(2));
+  EXPECT_EQ(picture.peaks[0].precisions, precision_name(Precision::bfloat16));
+  EXPECT_DOUBLE_EQ(picture.peaks[1].flops_per_s, 19.5e12);
+  EXPECT_EQ(picture.time, "device time");
+  EXPECT_EQ(picture.device, "NVIDIA A100-SXM4-40GB; peaks: NVIDIA A100 data sheet");
+}
+
+TEST(OperatorWork, NamesItsStates) {
+  EXPECT_EQ(work_state_name(WorkState::counted), "counted");
+  EXPECT_EQ(work_state_name(WorkState::inside), "inside");
+  EXPECT_EQ(work_state_name(WorkState::unknown_sizes), "unknown_sizes");
+  EXPECT_EQ(work_state_name(WorkState::no_rule), "no_rule");
+  EXPECT_EQ(precision_name(Precision::int8), "int8");
+  EXPECT_EQ(precision_name(Precision::unknown), "");
+}
+
 TEST(DevicePeaks, AreFoundByWholeWordsOfTheName) {
   const auto source = [](std::string_view name) {
     const analyses::DevicePeaks* found = analyses::device_peaks(name);

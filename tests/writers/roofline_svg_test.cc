@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <tbtrace/roofline.h>
+#include <tbtrace/writers.h>
 
 #include "base/utf8.h"
 #include "fixtures/random_choices.h"
@@ -27,38 +28,35 @@ using testing::SizeIs;
 using writers::RooflineLayout;
 using writers::RooflineSize;
 
-OperatorWork row(std::string_view name, double flops_per_byte, double flops_per_s,
-                 std::int64_t time_ns) {
-  OperatorWork work;
-  work.name = name;
-  work.state = WorkState::counted;
-  work.on_device = true;
-  work.precision = Precision::tf32;
-  work.device_time_ns = time_ns;
-  work.flops_per_byte = flops_per_byte;
-  work.flops_per_s = flops_per_s;
-  work.peak_flops_per_s = 1e14;
-  work.roof_flops_per_s = std::min(1e14, flops_per_byte * 1e12);
-  work.is_memory_bound = flops_per_byte < 100;
-  return work;
+RooflinePoint point(std::string_view name, double flops_per_byte, double flops_per_s,
+                    std::int64_t time_ns) {
+  RooflinePoint made;
+  made.name = name;
+  made.precision = "tf32";
+  made.count = 1;
+  made.time_ns = time_ns;
+  made.flops_per_byte = flops_per_byte;
+  made.flops_per_s = flops_per_s;
+  made.roof_flops_per_s = std::min(1e14, flops_per_byte * 1e12);
+  made.is_memory_bound = flops_per_byte < 100;
+  return made;
 }
 
-OperatorWorkSummary summary_of(std::vector<OperatorWork> rows) {
-  OperatorWorkSummary summary;
-  summary.rows = std::move(rows);
-  summary.has_device_work = true;
-  summary.peak_bytes_per_s = 1e12;
-  for (const OperatorWork& work : summary.rows) summary.all.device_time_ns += work.device_time_ns;
-  return summary;
+Roofline roofline_of(std::vector<RooflinePoint> points) {
+  Roofline roofline;
+  roofline.points = std::move(points);
+  roofline.peaks = {{"tf32", 1e14}};
+  roofline.bytes_per_s = 1e12;
+  for (const RooflinePoint& each : roofline.points) roofline.total_time_ns += each.time_ns;
+  return roofline;
 }
 
 constexpr RooflineSize kSize = {.left = 100, .top = 100, .right = 700, .bottom = 500};
 
 TEST(RooflineLayout, PutsDecadesAtEqualDistances) {
   // From 0.1 to 1000 operations per byte, from 1e10 to 1e15 operations per second.
-  const OperatorWorkSummary summary =
-      summary_of({row("a", 0.1, 1e10, 400), row("b", 100, 1e14, 100)});
-  const RooflineLayout layout = writers::roofline_layout(summary, kSize);
+  const Roofline roofline = roofline_of({point("a", 0.1, 1e10, 400), point("b", 100, 1e14, 100)});
+  const RooflineLayout layout = writers::roofline_layout(roofline, kSize);
   ASSERT_THAT(layout.dots, SizeIs(2));
   EXPECT_EQ(layout.x_ticks.size(), 5U);
   EXPECT_EQ(layout.x_ticks[0].text, "0.1");
@@ -78,27 +76,24 @@ TEST(RooflineLayout, PutsDecadesAtEqualDistances) {
   EXPECT_DOUBLE_EQ(layout.memory_y2, layout.roofs[0].y);
 }
 
-TEST(RooflineLayout, LeavesOutRowsWithoutRateOrIntensity) {
-  OperatorWork unknown = row("unknown", 1, 1, 50);
-  unknown.flops_per_byte.reset();
+TEST(RooflineLayout, LeavesOutPointsThatALogarithmDoesNotHave) {
   const RooflineLayout layout =
-      writers::roofline_layout(summary_of({row("a", 1, 1e10, 5), unknown}), kSize);
+      writers::roofline_layout(roofline_of({point("a", 1, 1e10, 5), point("b", 0, 1e10, 5),
+                                            point("c", 1, 0, 5), point("d", 1, 1, 0)}),
+                               kSize);
   EXPECT_THAT(layout.dots, SizeIs(1));
-  EXPECT_EQ(layout.left_out, 1U);
 }
 
-TEST(RooflineLayout, NamesAllPrecisionsOfAPeakOnOneLine) {
-  OperatorWork half = row("half", 1, 1e10, 50);
-  half.precision = Precision::float16;
-  OperatorWork slow = row("slow", 1, 1e10, 50);
-  slow.precision = Precision::float32;
-  slow.peak_flops_per_s = 9e13;
-  const RooflineLayout layout =
-      writers::roofline_layout(summary_of({row("a", 1, 1e10, 5), half, slow}), kSize);
-  ASSERT_THAT(layout.roofs, SizeIs(2));
+TEST(RooflineLayout, KeepsTheLabelsOfPeaksApart) {
+  Roofline roofline = roofline_of({point("a", 1, 1e10, 5)});
+  roofline.peaks = {{"float16, tf32", 1e14}, {"float32", 9e13}, {"", 8e13}};
+  const RooflineLayout layout = writers::roofline_layout(roofline, kSize);
+  ASSERT_THAT(layout.roofs, SizeIs(3));
   EXPECT_EQ(layout.roofs[0].text, "float16, tf32 100 TFLOP/s");
   EXPECT_EQ(layout.roofs[1].text, "float32 90.0 TFLOP/s");
+  EXPECT_EQ(layout.roofs[2].text, "80.0 TFLOP/s");
   EXPECT_GE(layout.roofs[1].text_y - layout.roofs[0].text_y, kSize.line);
+  EXPECT_GE(layout.roofs[2].text_y - layout.roofs[1].text_y, kSize.line);
 }
 
 /// Labels cover neither each other nor the plot's edges, whatever the numbers are.
@@ -107,15 +102,15 @@ TEST(RooflineLayout, OfRandomRowsHasLabelsApart) {
   for (unsigned seed = 0; seed < rounds; ++seed) {
     SCOPED_TRACE(seed);
     fixtures::RandomChoices random(seed);
-    std::vector<OperatorWork> rows;
+    std::vector<RooflinePoint> points;
     for (std::int64_t count = random.below(40); count > 0; --count) {
       const double intensity = std::pow(10.0, static_cast<double>(random.below(40)) - 20);
       const double rate = std::pow(10.0, static_cast<double>(random.below(30)) - 5);
       const std::string name(static_cast<std::size_t>(random.below(60)), 'x');
-      rows.push_back(row(name, intensity, rate, random.below(1000)));
+      points.push_back(point(name, intensity, rate, random.below(1000)));
     }
-    const OperatorWorkSummary summary = summary_of(std::move(rows));
-    const RooflineLayout layout = writers::roofline_layout(summary, kSize);
+    const Roofline roofline = roofline_of(std::move(points));
+    const RooflineLayout layout = writers::roofline_layout(roofline, kSize);
     for (std::size_t one = 0; one < layout.dots.size(); ++one) {
       const writers::RooflineDot& dot = layout.dots[one];
       ASSERT_TRUE(dot.x >= kSize.left && dot.x <= kSize.right);
@@ -134,15 +129,15 @@ TEST(RooflineLayout, OfRandomRowsHasLabelsApart) {
         ASSERT_TRUE(apart) << dot.label << ' ' << other.label;
       }
     }
-    ASSERT_THAT(roofline_svg(summary), Not(HasSubstr("nan")));
+    ASSERT_THAT(roofline_svg(roofline), Not(HasSubstr("nan")));
   }
 }
 
 TEST(RooflineSvg, EscapesNamesAndShowsThemWholeInTooltips) {
   const std::string name = "<script>\"&'\x01" + std::string(80, 'y') + "end";
-  OperatorWork work = row(name, 10, 1e12, 1000);
-  work.input_shapes = "[[2, 3]]";
-  const std::string svg = roofline_svg(summary_of({work}), {.title = "a<b", .subtitle = "]]>&"});
+  RooflinePoint work = point(name, 10, 1e12, 1000);
+  work.details = "[[2, 3]]";
+  const std::string svg = roofline_svg(roofline_of({work}), {.title = "a<b", .subtitle = "]]>&"});
   EXPECT_THAT(svg, HasSubstr("a&lt;b"));
   EXPECT_THAT(svg, Not(HasSubstr("<script>")));
   EXPECT_THAT(svg, Not(HasSubstr("\x01")));
@@ -152,7 +147,7 @@ TEST(RooflineSvg, EscapesNamesAndShowsThemWholeInTooltips) {
 }
 
 TEST(RooflineSvg, SaysIfThereIsNothingToShow) {
-  const std::string svg = roofline_svg({});
+  const std::string svg = roofline_svg(Roofline());
   EXPECT_THAT(svg, HasSubstr("No operator has both a rate and an intensity"));
   EXPECT_TRUE(svg.ends_with("</svg>\n"));
 }
