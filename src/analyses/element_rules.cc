@@ -352,6 +352,7 @@ constexpr std::array kRules = std::to_array<ElementRule>({
 const std::vector<const ElementRule*>& sorted_rules() {
   static const std::vector<const ElementRule*> sorted = [] {
     std::vector<const ElementRule*> rules;
+    rules.reserve(kRules.size());
     for (const ElementRule& rule : kRules) rules.push_back(&rule);
     std::sort(rules.begin(), rules.end(),
               [](const ElementRule* one, const ElementRule* two) { return one->name < two->name; });

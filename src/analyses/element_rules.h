@@ -27,8 +27,8 @@ struct ElementRule {
   std::string_view name;
   ElementCount per;
   std::uint64_t operations;
-  std::int8_t weight = -1;    ///< normalization: position of the weight
-  std::int8_t training = -1;  ///< normalization: position of the flag; -1: as in training
+  std::int16_t weight = -1;    ///< normalization: position of the weight
+  std::int16_t training = -1;  ///< normalization: position of the flag; -1: as in training
   ElementTraffic traffic = ElementTraffic::usual;
 };
 

@@ -205,7 +205,7 @@ class RooflinePicture {
   std::string tooltip(const RooflinePoint& point) const {
     std::string tip = point.name;
     if (!point.details.empty()) tip += "\n" + point.details;
-    tip += fmt::format("\n{} operators", point.count);
+    tip += fmt::format("\n{} operator{}", point.count, point.count == 1 ? "" : "s");
     if (!point.precision.empty()) tip += ", " + point.precision;
     tip += fmt::format("\n{} ({} of all {})", writers::weight_text(point.time_ns, "ns"),
                        writers::share_text(point.time_ns, roofline_.total_time_ns), roofline_.time);
