@@ -45,6 +45,7 @@ Command flamegraph_command();
 Command gpu_command();
 Command steps_command();
 Command kernels_command();
+Command flops_command();
 Command memory_command();
 Command modules_command();
 Command lines_command();

@@ -39,6 +39,8 @@ struct AnalysisReport {
   std::optional<Tree> tree;
   /// The columns that people see, in this order; a column without any value is left out.
   std::vector<std::string> shown;
+  /// Sentences for people, below the table: what is missing, and how to get it.
+  std::vector<std::string> notes;
   SourceReport source;
 };
 

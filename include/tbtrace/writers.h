@@ -13,6 +13,7 @@
 
 #include <tbtrace/export.h>
 #include <tbtrace/report.h>
+#include <tbtrace/roofline.h>
 #include <tbtrace/status.h>
 
 namespace TBTRACE_EXPORT tbtrace {
@@ -84,6 +85,18 @@ Status write_flame_graph_svg(const StackTree& stacks, const std::string& path,
                              const FlameGraphSvgOptions& options = {}, bool overwrite = false);
 Status write_flame_graph_png(const StackTree& stacks, const std::string& path,
                              const FlameGraphPngOptions& options = {}, bool overwrite = false);
+
+struct RooflineSvgOptions {
+  std::string title = "Roofline";
+  std::string subtitle = {};  ///< such as the name of the file
+  int width = 1000;           ///< px, at least 400
+  int height = 640;           ///< px, at least 300
+};
+
+/// An SVG picture: a dot per point, whose area is its time, under the lines of the peaks and of the
+/// memory. Names are whole in the tooltips.
+std::string roofline_svg(const Roofline& roofline, const RooflineSvgOptions& options = {});
+
 Status write_text(std::string_view text, const std::string& path, bool overwrite = false);
 
 /// Reports what these would refuse anyway (the file exists, it is a directory), so that no long

@@ -57,8 +57,12 @@ class WorkOfOperators {
       found->second = rule.product != nullptr ? product_work(*rule.product, inputs)
                                               : element_work(*rule.elements, inputs);
     }
-    if (found->second || rule.product == nullptr) return found->second;
-    return of_outside(op, *rule.product, texts);
+    const std::optional<Work> own = found->second;
+    if (rule.product == nullptr) return own;
+    const bool lacks_output = own && own->bytes == 0 && is_gradient_of_convolution(*rule.product);
+    if (own && !lacks_output) return own;
+    const std::optional<Work> completed = of_outside(op, *rule.product, texts);
+    return completed ? completed : own;
   }
 
  private:
@@ -127,7 +131,7 @@ class Counting {
   static constexpr std::uint8_t kCovered = 2;         // is inside such a range
   static constexpr std::uint8_t kCounts = 4;          // counts
   static constexpr std::uint8_t kProduct = 8;         // is or contains a product that counts
-  static constexpr std::uint8_t kAnything = 16;       // is or contains anything that covers
+  static constexpr std::uint8_t kAnything = 16;       // is or contains anything that computes
   static constexpr std::uint8_t kUnknown = 32;        // has a rule, but unknown sizes
   static constexpr std::uint8_t kInsideUnknown = 64;  // is inside such a range
 
@@ -186,8 +190,10 @@ class Counting {
       return;
     }
     if (candidate.rule.is_fallback() && is_inside) return;
-    known |= kCounts | kCovers | kAnything;
+    known |= kCounts | kCovers;
     if (is_product) known |= kProduct;
+    // What only moves data is not what an operator of unknown sizes around it computes.
+    if (is_product || candidate.rule.elements->operations > 0) known |= kAnything;
   }
 
   /// From the roots: what is inside a range that counts, or inside an unknown one, is left out.
@@ -204,7 +210,8 @@ class Counting {
       if ((known & kCovered) != 0) continue;
       if ((known & kCounts) != 0) {
         const Work& work = *candidate.work;
-        counts.counted.push_back({event, work.macs, work.flops, work.bytes});
+        counts.counted.push_back(
+            {event, work.macs, work.flops, work.bytes, candidate.rule.is_open()});
       } else if ((known & kUnknown) != 0 && (known & kInsideUnknown) == 0) {
         counts.unknown.push_back(event);
       }

@@ -17,6 +17,8 @@ struct CountedOperator {
   std::uint64_t macs = 0;   ///< multiply-adds of products, convolutions, attention
   std::uint64_t flops = 0;  ///< 2 * macs, and one or a few per element of others
   std::uint64_t bytes = 0;  ///< least traffic: inputs and outputs once; 0: unknown
+  /// A view or a caller of others: has no work itself, and what is inside it counts too.
+  bool is_open = false;
 
   bool operator==(const CountedOperator&) const = default;
 };

@@ -16,13 +16,20 @@ enum class ElementCount : std::uint8_t {
   nothing,        ///< views and calls of others: 0, whatever the sizes; what is inside counts too
 };
 
+/// The least traffic of an operator, apart from what the rule says.
+enum class ElementTraffic : std::uint8_t {
+  usual,       ///< reads its inputs and writes an output
+  overwrites,  ///< its first input is only written
+  unknown,     ///< reads parts of its inputs
+};
+
 struct ElementRule {
   std::string_view name;
   ElementCount per;
   std::uint64_t operations;
-  std::int8_t weight = -1;    ///< normalization: position of the weight
-  std::int8_t training = -1;  ///< normalization: position of the flag; -1: as in training
-  bool has_bytes = true;      ///< reads its inputs and writes its output once
+  std::int16_t weight = -1;    ///< normalization: position of the weight
+  std::int16_t training = -1;  ///< normalization: position of the flag; -1: as in training
+  ElementTraffic traffic = ElementTraffic::usual;
 };
 
 /// nullptr: none. The name may have an overload.

@@ -319,9 +319,9 @@ std::optional<Work> element_work(const ElementRule& rule, const OperatorInputs& 
   if (!count) return rule.operations == 0 ? std::optional(Work{}) : std::nullopt;
   Work work;
   work.flops = saturating_product(operations_of(rule, inputs), *count);
-  if (rule.has_bytes && rule.per != ElementCount::lists) {
-    work.bytes = traffic(inputs, *count);
-  }
+  if (rule.per == ElementCount::lists || rule.traffic == ElementTraffic::unknown) return work;
+  work.bytes = rule.traffic == ElementTraffic::overwrites ? input_bytes(inputs).value_or(0)
+                                                          : traffic(inputs, *count);
   return work;
 }
 

@@ -160,6 +160,7 @@ constexpr std::array kSamples = std::to_array<SamplesRule>({
 const std::vector<const FlopRule*>& sorted_rules() {
   static const std::vector<const FlopRule*> sorted = [] {
     std::vector<const FlopRule*> rules;
+    rules.reserve(kRules.size());
     for (const FlopRule& rule : kRules) rules.push_back(&rule);
     std::sort(rules.begin(), rules.end(),
               [](const FlopRule* one, const FlopRule* two) { return one->name < two->name; });

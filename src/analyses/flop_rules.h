@@ -38,7 +38,7 @@ struct FlopRule {
 
   std::string_view name;
   FlopFormula formula;
-  std::array<std::int8_t, kPositions> at;
+  std::array<std::int16_t, kPositions> at;
   /// Counts only if nothing inside it counts a product: the operator calls others that do.
   bool is_fallback = false;
 };

@@ -12,6 +12,7 @@
 #include "analyses/source_report.h"
 #include "api/json_members.h"
 #include "base/bounded_sum.h"
+#include "base/saturating.h"
 #include "report/table_columns.h"
 #include "wire/json_emitter.h"
 #include "writers/cell_json.h"
@@ -95,7 +96,7 @@ Cell sum_of(const Cell& one, const Cell& two) {
   }
   if (const auto* a = std::get_if<std::uint64_t>(&one)) {
     const auto* b = std::get_if<std::uint64_t>(&two);
-    return b != nullptr ? Cell(*a + *b) : Cell();
+    return b != nullptr ? Cell(saturating_sum(*a, *b)) : Cell();
   }
   return {};
 }
@@ -143,6 +144,7 @@ std::string text_for_people(const AnalysisReport& report, const Table& rows, boo
   std::string text = writers::report_table(rows, report.shown, hidden,
                                            has_totals && !line.cells.empty() ? &line : nullptr);
   if (has_totals && !others.empty()) text += "\n" + writers::report_totals(others);
+  if (!report.notes.empty()) text += "\n" + writers::report_notes(report.notes);
   return text;
 }
 
@@ -174,6 +176,10 @@ AnalysisReport join_reports(std::vector<AnalysisReport> reports) {
     std::ranges::move(other->table.rows, std::back_inserter(all.table.rows));
     analyses::add_source(all.source, other->source);
     add_totals(all.totals, other->totals);
+    for (std::string& note : other->notes) {
+      if (std::ranges::find(all.notes, note) == all.notes.end())
+        all.notes.push_back(std::move(note));
+    }
   }
   if (all.joined_totals != nullptr) all.totals = all.joined_totals(all.totals, all.table);
   return all;

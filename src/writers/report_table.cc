@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "base/utf8.h"
 #include "report/table_columns.h"
 #include "writers/cell_text.h"
+#include "writers/prefixed_number.h"
 #include "writers/weight_text.h"
 
 namespace tbtrace::writers {
@@ -22,7 +22,7 @@ constexpr std::size_t kWidestText = 60;  // characters
 constexpr std::size_t kWidestLine = 100;
 constexpr std::size_t kMostUpright = 3;  // rows of a table that is too wide
 
-enum class Unit : unsigned char { none, ns, bytes, percent, share, amount };
+enum class Unit : unsigned char { none, ns, bytes, percent, share, amount, rate };
 
 struct Suffix {
   std::string_view text;
@@ -35,6 +35,11 @@ constexpr std::array kSuffixes = std::to_array<Suffix>({
     {"_percent", Unit::percent, false},
     {"_share", Unit::share, true},
     {"utilization", Unit::share, true},
+    {"flops_per_s", Unit::rate, true},
+    {"flops_per_step", Unit::amount, true},
+    {"macs_in_steps", Unit::amount, true},
+    {"flops_in_steps", Unit::amount, true},
+    {"macs_per_sample", Unit::amount, true},
     {"macs", Unit::amount, true},
     {"flops", Unit::amount, true},
     {"parameters", Unit::amount, true},
@@ -60,16 +65,6 @@ std::string number_text(double value) {
              : fmt::format("{:.2f}", value);
 }
 
-/// Three digits and the prefix of a power of 1000, such as `4.09 G`.
-std::string amount_text(double value) {
-  constexpr std::string_view kPrefixes = " kMGTPE";
-  std::size_t prefix = 0;
-  for (; std::abs(value) >= 999.5 && prefix + 1 < kPrefixes.size(); ++prefix) value /= 1000;
-  if (prefix == 0) return number_text(value);
-  const int decimals = std::abs(value) < 9.995 ? 2 : std::abs(value) < 99.95 ? 1 : 0;
-  return fmt::format("{:.{}f} {}", value, decimals, kPrefixes[prefix]);
-}
-
 std::string real_text(Unit unit, double value) {
   constexpr double kLargest = 9e18;
   if (!(value > -kLargest && value < kLargest)) return fmt::format("{}", value);
@@ -82,8 +77,13 @@ std::string real_text(Unit unit, double value) {
       return fmt::format("{:.1f} %", value);
     case Unit::share:
       return fmt::format("{:.1f} %", 100 * value);
-    case Unit::amount:
-      return amount_text(value);
+    case Unit::amount: {
+      std::string text = prefixed_number(value);
+      text.erase(text.find_last_not_of(' ') + 1);
+      return text;
+    }
+    case Unit::rate:
+      return prefixed_number(value) + "FLOP/s";
     case Unit::none:
       break;
   }
@@ -290,6 +290,12 @@ std::string report_table(const Table& table, std::span<const std::string> shown,
                          ? upright(columns, lines)
                          : lying(columns, lines);
   if (hidden_rows > 0) text += fmt::format("... and {} more rows\n", hidden_rows);
+  return text;
+}
+
+std::string report_notes(std::span<const std::string> notes) {
+  std::string text;
+  for (const std::string& note : notes) text += printable(note) + "\n";
   return text;
 }
 

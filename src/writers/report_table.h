@@ -29,6 +29,9 @@ std::string report_table(const Table& table, std::span<const std::string> shown,
 /// A line each, such as `window  1.234 s`.
 std::string report_totals(std::span<const std::pair<std::string, Cell>> totals);
 
+/// A line each, printable.
+std::string report_notes(std::span<const std::string> notes);
+
 /// A column's name for people.
 std::string heading_of(std::string_view column);
 

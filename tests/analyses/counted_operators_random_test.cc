@@ -23,7 +23,7 @@ namespace {
 struct Kind {
   std::string_view name;
   std::string_view dims;
-  enum { none, product, fallback, elements, open } rule = none;
+  enum { none, product, fallback, elements, moves, open } rule = none;
   bool is_known = true;
   std::uint64_t macs = 0;
   std::uint64_t flops = 0;
@@ -39,6 +39,7 @@ constexpr std::array kKinds = std::to_array<Kind>({
     {"aten::relu", "[[4]]", Kind::elements, true, 0, 4},
     {"aten::relu", "", Kind::elements, false},
     {"aten::view", "[[4]]", Kind::open, true, 0, 0},
+    {"aten::fill_", "[[4]]", Kind::moves, true, 0, 0},
     {"other::op", "[[4]]", Kind::none},
 });
 
@@ -57,7 +58,7 @@ class Definition {
     for (const EventId event : context_.host_ranges()) {
       if (counts(event)) {
         const Kind& known = *kind(event);
-        result.counted.push_back({event, known.macs, known.flops, 0});
+        result.counted.push_back({event, known.macs, known.flops, 0, known.rule == Kind::open});
       } else if (is_unknown(event) && !is_inside_unknown(event)) {
         result.unknown.push_back(event);
       }
@@ -72,7 +73,8 @@ class Definition {
   }
   static bool always_counts(const Kind* known) {
     return known != nullptr && known->is_known &&
-           (known->rule == Kind::product || known->rule == Kind::elements);
+           (known->rule == Kind::product || known->rule == Kind::elements ||
+            known->rule == Kind::moves);
   }
 
   /// Whether a range is inside one that covers it.
@@ -107,7 +109,11 @@ class Definition {
   bool has_anything(EventId event) {
     for (const EventId child : children_[index(event)]) {
       const Kind* known = kind(child);
-      if (always_counts(known) || has_anything(child)) return true;
+      if (always_counts(known)) {
+        if (known->rule != Kind::moves) return true;
+        continue;
+      }
+      if (has_anything(child)) return true;
       if (known != nullptr && known->is_known && known->rule == Kind::fallback) return true;
     }
     return false;

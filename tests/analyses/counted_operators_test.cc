@@ -60,7 +60,8 @@ TEST(CountedOperators, CountWhatIsInsideInPlaceOfACaller) {
                                 {"aten::t", 1, 5, "[[5, 3]]"},
                                 {"aten::addmm", 10, 90, "[[5], [2, 3], [3, 5], [], []]"},
                                 {"aten::expand", 20, 30, "[[5]]"}});
-  EXPECT_THAT(counted_operators(trace), ElementsAre(counted(1, 0), counted(2, 30)));
+  EXPECT_THAT(counted_operators(trace),
+              ElementsAre(CountedOperator{EventId{1}, 0, 0, 0, true}, counted(2, 30)));
 }
 
 TEST(CountedOperators, CountACallerIfNothingInsideDoes) {

@@ -104,5 +104,17 @@ TEST(ReportTable, FewWideRowsStandBesideEachOther) {
   EXPECT_EQ(text.substr(0, text.find('\n')), "a long column 0    0 ns  1.000 us");
 }
 
+TEST(ReportTable, ShowsOperationsWithDecimalPrefixes) {
+  EXPECT_EQ(shown_cell("macs", std::uint64_t{4089184256}), "4.09 G");
+  EXPECT_EQ(shown_cell("flops_in_steps", std::uint64_t{12}), "12");
+  EXPECT_EQ(shown_cell("achieved_flops_per_s", 12.345e12), "12.3 TFLOP/s");
+  EXPECT_EQ(heading_of("forward_macs_per_sample"), "forward macs per sample");
+}
+
+TEST(ReportTable, NotesAreLinesThatATerminalCanShow) {
+  const std::vector<std::string> notes = {"The peak of \x1b[31m is not known.", "More."};
+  EXPECT_EQ(report_notes(notes), "The peak of \\x1b[31m is not known.\nMore.\n");
+}
+
 }  // namespace
 }  // namespace tbtrace::writers
