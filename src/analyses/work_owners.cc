@@ -20,8 +20,7 @@ bool is_backward_node(const Trace& trace, EventId event) {
 class Phases {
  public:
   explicit Phases(const Trace& trace)
-      : trace_(trace),
-        numbers_(trace.argument(Argument::sequence_number)),
+      : numbers_(trace.argument(Argument::sequence_number)),
         nodes_(
             nearest_ranges(trace, [&](EventId event) { return is_backward_node(trace, event); })) {}
 
@@ -34,7 +33,6 @@ class Phases {
   }
 
  private:
-  const Trace& trace_;
   const ArgumentColumn& numbers_;
   Column<EventId> nodes_;
 };
