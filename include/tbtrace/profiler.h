@@ -290,9 +290,10 @@ class Profiler {
   OperatorSummary key_averages(const SummaryOptions& options = {});
   EventList events();
 
-  /// The last cycle as a trace, for any analysis: module_tree() of modules.h, memory_use() of
-  /// memory_use.h, trace_summary() of trace_summary.h and so on. Null, with a warning, if there is
-  /// none. Does not change, and outlives the profiler if the caller keeps it.
+  /// The last cycle as a trace with all arguments of its events, as if it were read from its file,
+  /// for any analysis: module_tree() of modules.h, memory_use() of memory_use.h, trace_summary() of
+  /// trace_summary.h and so on. Null, with a warning, if there is none. Does not change, and
+  /// outlives the profiler if the caller keeps it.
   std::shared_ptr<const Trace> trace();
 
   /// Writes the last cycle; gzip if the path ends in `.gz`. Replaces an existing file, as torch

@@ -8,6 +8,7 @@
 #include "converters/convert_trace.h"
 #include "io/rereadable.h"
 #include "io/sink.h"
+#include "readers/format.h"
 #include "recorder/window.h"
 #include "recorder/window_head.h"
 #include "recorder/window_rows.h"
@@ -58,6 +59,18 @@ Result<Trace> read_recording(std::shared_ptr<const recorder::Recording> recordin
     }
     recorder::pass_rows(window, builder);
     return std::move(builder).finish();
+  } catch (const std::bad_alloc&) {
+    return out_of_memory(1);
+  }
+}
+
+Result<Trace> read_recorded_text(std::shared_ptr<const recorder::Recording> recording,
+                                 const ReadOptions& options) {
+  try {
+    Result<readers::Reading> reading =
+        readers::read_source(recorded_text(std::move(recording))->source(), options);
+    if (!reading.ok()) return reading.status();
+    return std::move(reading->trace);
   } catch (const std::bad_alloc&) {
     return out_of_memory(1);
   }

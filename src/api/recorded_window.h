@@ -15,8 +15,12 @@
 
 namespace tbtrace::api {
 
-/// Recordings must be closed.
+/// Recordings must be closed. With what operator tables, event lists and stacks need.
 Result<Trace> read_recording(std::shared_ptr<const recorder::Recording> recording);
+
+/// The same by way of the window's text, with the arguments of events that are asked for.
+Result<Trace> read_recorded_text(std::shared_ptr<const recorder::Recording> recording,
+                                 const ReadOptions& options);
 
 /// One file, gzip if its name ends in `.gz`.
 Status write_recording(std::shared_ptr<const recorder::Recording> recording,

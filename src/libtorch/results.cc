@@ -72,6 +72,7 @@ void Results::wait_until(recorder::Deadline deadline) {
 void Results::add(Recording recording, bool lacks_rows) {
   lacks_rows_ = lacks_rows && (lacks_rows_ || recordings_.empty());
   recordings_.push_back(std::move(recording));
+  last_trace_.reset();
 }
 
 void Results::warn_of_missing_rows() {
@@ -84,6 +85,7 @@ void Results::warn_of_missing_rows() {
 void Results::clear() {
   recordings_.clear();
   traces_.clear();
+  last_trace_.reset();
 }
 
 std::vector<const Trace*> Results::traces() {
@@ -100,15 +102,26 @@ std::vector<const Trace*> Results::traces() {
           "records are missing, since the program wrote over the memory that they were in; look "
           "for writes out of bounds, for instance with AddressSanitizer");
     }
-    traces_.push_back(std::make_shared<const Trace>(*std::move(trace)));
+    traces_.push_back(*std::move(trace));
   }
   std::vector<const Trace*> all;
-  for (const auto& trace : traces_) all.push_back(trace.get());
+  for (const Trace& trace : traces_) all.push_back(&trace);
   return all;
 }
 
 std::shared_ptr<const Trace> Results::last_trace() {
-  return traces().empty() ? nullptr : traces_.back();
+  if (last_trace_ != nullptr) return last_trace_;
+  warn_of_missing_rows();
+  const Result<Recording> recording = last();
+  Result<Trace> trace =
+      recording.ok() ? api::read_recorded_text(*recording, {.arguments = ArgumentSet::all()})
+                     : Result<Trace>(recording.status());
+  if (!trace.ok()) {
+    warn_(trace.status().message());
+    return nullptr;
+  }
+  last_trace_ = std::make_shared<const Trace>(*std::move(trace));
+  return last_trace_;
 }
 
 Result<Results::Recording> Results::last() const {

@@ -40,7 +40,8 @@ class Results {
 
   /// Of all recordings; none if one cannot be read, with a warning.
   std::vector<const Trace*> traces();
-  /// Of the last one; null, with a warning, if there is none or it cannot be read.
+  /// The last one with all arguments of its events; null, with a warning, if there is none or it
+  /// cannot be read.
   std::shared_ptr<const Trace> last_trace();
   Result<Recording> last() const;
 
@@ -64,7 +65,8 @@ class Results {
 
   std::function<void(std::string_view)> warn_;
   std::vector<Recording> recordings_;
-  std::vector<std::shared_ptr<const Trace>> traces_;  // of recordings_, as far as they were asked for
+  std::vector<Trace> traces_;  // of recordings_, as far as they were asked for
+  std::shared_ptr<const Trace> last_trace_;  // of the last one, if it was asked for
   int windows_exported_ = 0;
   std::uint64_t dropped_windows_ = 0;
   bool lacks_rows_ = false;  // all recordings

@@ -139,12 +139,6 @@ class WindowRows {
     row.category = frames_;
     row.flags = Events::kPythonFrame | Events::kModule;
     batch_.add_range(row, window_.unix_ns(frame.start_ticks), window_.unix_ns(frame.end_ticks));
-    if (!module.path.empty()) {
-      batch_.add_argument(Argument::module_path, batch_.text(module.path));
-    }
-    if (module.parameters >= 0) {
-      batch_.add_argument(Argument::module_parameters, module.parameters);
-    }
   }
 
   void add_memory(const Window::Memory& memory) {
