@@ -24,12 +24,11 @@ int run(const OptionParser& parser) {
   if (!steps.ok()) return parser.wrong(steps.status().message());
   options.steps = *steps;
   options.libraries = !parser.flag("own-code");
-  return run_analysis(
-      {.name = "lines",
-       .arguments = kLineArguments,
-       .nothing = "the trace has no lines of source; record with with_stack=True",
-       .analyse = [&](const Trace& trace) { return line_report(trace, options); }},
-      parser);
+  return run_analysis({.name = "lines",
+                       .arguments = kLineArguments,
+                       .nothing = "the trace has no lines of source; record with with_stack=True",
+                       .analyse = [&](const Trace& trace) { return line_report(trace, options); }},
+                      parser);
 }
 
 }  // namespace
@@ -41,9 +40,9 @@ Command lines_command() {
       .usage = "[OPTIONS] INPUT...",
       .about = kAbout,
       .options = analysis_options({{.name = "own-code",
-                                     .help = "no rows for torch, Python and installed packages; "
-                                             "what they did counts for the lines that called them"},
-                                    steps_option()},
+                                    .help = "no rows for torch, Python and installed packages; "
+                                            "what they did counts for the lines that called them"},
+                                   steps_option()},
                                   {"device_time_total_ns", "self_device_time_ns",
                                    "cpu_time_total_ns", "self_cpu_time_ns", "cpu_memory_bytes"}),
       .examples = {{"tbtrace lines trace.json.gz", "the lines that used the GPU most themselves"},

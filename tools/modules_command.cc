@@ -13,7 +13,8 @@ namespace tbtrace::tools {
 namespace {
 
 constexpr const char* kAbout =
-    "What the modules of a model cost, as a tree: calls, time on CPU and GPU, memory, multiply-adds "
+    "What the modules of a model cost, as a tree: calls, time on CPU and GPU, memory, "
+    "multiply-adds "
     "and\n"
     "parameters. Backward passes count for the modules whose gradients they compute, and have\n"
     "columns of their own. Rows without the modules inside (self), and the row [unattributed], add "
@@ -42,9 +43,10 @@ int run(const OptionParser& parser) {
         {.name = "modules",
          .arguments = {ArgumentGroup::python},
          .nothing = "torch-tb-profiler shows no modules of the trace; docs/parity.md says when",
-         .analyse = [](const Trace& trace) {
-           return Result<AnalysisReport>(plugin_module_report(trace));
-         }},
+         .analyse =
+             [](const Trace& trace) {
+               return Result<AnalysisReport>(plugin_module_report(trace));
+             }},
         parser);
   }
   return run_analysis(
@@ -75,10 +77,11 @@ Command modules_command() {
       .summary = "what each module of the model cost, forward and backward",
       .usage = "[OPTIONS] INPUT...",
       .about = kAbout,
-      .options = analysis_options(std::move(rows),
-                                  {"device_time_total_ns", "self_device_time_ns",
-                                   "cpu_time_total_ns", "self_cpu_time_ns", "parameters", "macs"}),
-      .examples = {{"tbtrace modules trace.json.gz", "the model as a tree, with what each part cost"},
+      .options = analysis_options(
+          std::move(rows), {"device_time_total_ns", "self_device_time_ns", "cpu_time_total_ns",
+                            "self_cpu_time_ns", "parameters", "macs"}),
+      .examples = {{"tbtrace modules trace.json.gz",
+                    "the model as a tree, with what each part cost"},
                    {"tbtrace modules trace.json.gz --depth 1 --row-limit -1", "its large parts"},
                    {"tbtrace modules trace.json.gz --group-by layer",
                     "repeated layers side by side: the fastest, the slowest"},

@@ -29,8 +29,8 @@ struct AnalysisReport {
   /// The totals of several reports whose sums are `sums` and whose rows are `rows`. nullptr: the
   /// sums themselves.
   Totals (*joined_totals)(const Totals& sums, const Table& rows) = nullptr;
-  /// The columns of rows that form a tree, each below the row around it. People see `name`, indented
-  /// by `depth`, and in sorted rows `path` instead.
+  /// The columns of rows that form a tree, each below the row around it. People see `name`,
+  /// indented by `depth`, and in sorted rows `path` instead.
   struct Tree {
     std::string name;
     std::string path;

@@ -19,8 +19,9 @@
 namespace TBTRACE_EXPORT tbtrace {
 
 /// What a part of a model cost. Times are whole nanoseconds. Sums include the backward passes,
-/// which are found by autograd's sequence numbers; `backward_` is the part of them. `self_`: without
-/// the modules inside. Times of kernels are their durations, so several at once count several times.
+/// which are found by autograd's sequence numbers; `backward_` is the part of them. `self_`:
+/// without the modules inside. Times of kernels are their durations, so several at once count
+/// several times.
 struct ModuleCost {
   std::int64_t cpu_time_total_ns = 0;
   std::int64_t self_cpu_time_ns = 0;
@@ -42,10 +43,10 @@ struct ModuleRow : ModuleCost {
   /// Names from the outermost module on, joined by dots. With attributes where the trace has them
   /// (`net.layer1.0.conv1`), else with the names of the modules (`ResNet_0.Block_2.Conv2d_5`).
   std::string path;
-  std::string type;       ///< `Conv2d`
-  std::size_t depth = 0;  ///< 0 for the outermost
-  std::optional<std::size_t> parent;     ///< its row
-  std::optional<std::uint64_t> calls;    ///< of its forward; nullopt if the trace does not say
+  std::string type;                    ///< `Conv2d`
+  std::size_t depth = 0;               ///< 0 for the outermost
+  std::optional<std::size_t> parent;   ///< its row
+  std::optional<std::uint64_t> calls;  ///< of its forward; nullopt if the trace does not say
   std::optional<std::uint64_t> self_parameters;  ///< elements, without those of modules inside
   std::optional<std::uint64_t> parameters;       ///< elements, with them
 };

@@ -9,10 +9,10 @@ enum class Needs : std::uint8_t { nothing, device, memory, device_memory };
 
 struct SizeColumn {
   const char* name;
-  bool is_shown;   ///< in the text for people
-  bool is_total;   ///< is a total of the report
+  bool is_shown;  ///< in the text for people
+  bool is_total;  ///< is a total of the report
   Needs needs;
-  std::int64_t ModuleCost::* value;
+  std::int64_t ModuleCost::*value;
 };
 
 constexpr SizeColumn kSizes[] = {
@@ -31,7 +31,7 @@ constexpr SizeColumn kSizes[] = {
 struct CountColumn {
   const char* name;
   bool is_shown;
-  std::uint64_t ModuleCost::* value;
+  std::uint64_t ModuleCost::*value;
 };
 
 constexpr CountColumn kCounts[] = {{"macs", true, &ModuleCost::macs},

@@ -19,7 +19,9 @@ class ForwardOperators {
   explicit ForwardOperators(const Trace& trace);
 
   /// EventId::none for what is not a node of the graph, and for a node whose operator is unknown.
-  EventId of(EventId event) const { return forward_.empty() ? EventId::none : forward_[index(event)]; }
+  EventId of(EventId event) const {
+    return forward_.empty() ? EventId::none : forward_[index(event)];
+  }
 
  private:
   Column<EventId> forward_;  // by event; empty without sequence numbers

@@ -24,7 +24,10 @@ Result<AnalysisReport> line_report(const Trace& trace, const LinesOptions& optio
   columns.add_to(report);
   const Cell rank = report::optional_cell(trace.identity().rank);
   for (const LineRow& line : table->lines) {
-    std::vector<Cell> row = {rank, line.file, line.line, line.function,
+    std::vector<Cell> row = {rank,
+                             line.file,
+                             line.line,
+                             line.function,
                              std::string(line_level_name(line.level)),
                              line.level == LineLevel::function ? Cell(line.calls) : Cell()};
     columns.add_cells(row, line);

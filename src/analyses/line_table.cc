@@ -43,8 +43,8 @@ LineTable build(const Trace& trace, bool libraries, const analyses::CountsRange&
     }
   }
   const std::vector<PlaceWork> totals = analyses::totals_of(places.parents(), work);
-  const std::vector<PlaceWork> by_line = analyses::totals_by_key(
-      places.parents(), totals, places.lines(), places.rows().size());
+  const std::vector<PlaceWork> by_line =
+      analyses::totals_by_key(places.parents(), totals, places.lines(), places.rows().size());
   const std::vector<PlaceWork> own = own_by_line(places, work);
 
   LineTable table;
@@ -68,9 +68,10 @@ const char* line_level_name(LineLevel level) {
 
 Result<LineTable> line_table(const Trace& trace, const LinesOptions& options) {
   LineTable table;
-  const Status chosen = analyses::with_steps(
-      trace, options.steps,
-      [&](const analyses::CountsRange& counts) { table = build(trace, options.libraries, counts); });
+  const Status chosen =
+      analyses::with_steps(trace, options.steps, [&](const analyses::CountsRange& counts) {
+        table = build(trace, options.libraries, counts);
+      });
   return chosen.ok() ? Result<LineTable>(std::move(table)) : Result<LineTable>(chosen);
 }
 

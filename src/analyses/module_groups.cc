@@ -108,8 +108,8 @@ std::vector<std::string> layer_patterns(const std::vector<ModuleRow>& modules) {
     const std::size_t place = alike.passed++;
     const std::string_view name = name_in(modules, row);
     std::string pattern = row.parent ? patterns[*row.parent] + "." : "";
-    const bool is_class_name = name.size() > row.type.size() && name.starts_with(row.type) &&
-                               name[row.type.size()] == '_';
+    const bool is_class_name =
+        name.size() > row.type.size() && name.starts_with(row.type) && name[row.type.size()] == '_';
     if (is_class_name && alike.count > 1) {
       pattern += row.type + "_" + (has_parts[at] ? "*" : std::to_string(place));
     } else if (is_class_name) {
@@ -122,8 +122,7 @@ std::vector<std::string> layer_patterns(const std::vector<ModuleRow>& modules) {
   return patterns;
 }
 
-std::vector<ModuleGroup> module_groups(const ModuleTree& tree,
-                                       const ModuleReportOptions& options) {
+std::vector<ModuleGroup> module_groups(const ModuleTree& tree, const ModuleReportOptions& options) {
   const std::vector<ModuleRow> modules =
       options.depth ? cut_to_depth(tree.modules, *options.depth) : tree.modules;
   std::vector<std::string> names;  // what rows of a group have in common

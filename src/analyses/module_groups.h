@@ -14,13 +14,13 @@ namespace tbtrace::analyses {
 
 /// A module, all modules of a class, or the repeated layers of a parent.
 struct ModuleGroup {
-  ModuleRow sum;          ///< `path`: of layers with `*`; empty for a class
+  ModuleRow sum;  ///< `path`: of layers with `*`; empty for a class
   std::uint64_t modules = 0;
   /// Of a module alone the same as `sum`; in time on the device, if the trace has any, else on the
   /// host.
   std::int64_t least_ns = 0;
   std::int64_t most_ns = 0;
-  std::string slowest;    ///< the path of the module with the most
+  std::string slowest;  ///< the path of the module with the most
 };
 
 /// In the order of the tree, classes by their first module. A module inside another one of its

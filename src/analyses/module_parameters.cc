@@ -59,15 +59,15 @@ struct WeightRule {
 // To add an operator, add a row; arguments are numbered as in its schema
 // (aten/src/ATen/native/native_functions.yaml).
 constexpr WeightRule kWeightRules[] = {
-    {"aten::linear", {1, 2}},          {"aten::addmm", {0, 2}},
-    {"aten::conv1d", {1, 2}},          {"aten::conv2d", {1, 2}},
-    {"aten::conv3d", {1, 2}},          {"aten::conv_transpose1d", {1, 2}},
-    {"aten::conv_transpose2d", {1, 2}},{"aten::conv_transpose3d", {1, 2}},
-    {"aten::convolution", {1, 2}},     {"aten::batch_norm", {1, 2}},
-    {"aten::instance_norm", {1, 2}},   {"aten::layer_norm", {2, 3}},
-    {"aten::group_norm", {2, 3}},      {"aten::rms_norm", {2, -1}},
-    {"aten::embedding", {0, -1}},      {"aten::embedding_bag", {0, -1}},
-    {"aten::prelu", {1, -1}},          {"aten::bilinear", {2, 3}},
+    {"aten::linear", {1, 2}},           {"aten::addmm", {0, 2}},
+    {"aten::conv1d", {1, 2}},           {"aten::conv2d", {1, 2}},
+    {"aten::conv3d", {1, 2}},           {"aten::conv_transpose1d", {1, 2}},
+    {"aten::conv_transpose2d", {1, 2}}, {"aten::conv_transpose3d", {1, 2}},
+    {"aten::convolution", {1, 2}},      {"aten::batch_norm", {1, 2}},
+    {"aten::instance_norm", {1, 2}},    {"aten::layer_norm", {2, 3}},
+    {"aten::group_norm", {2, 3}},       {"aten::rms_norm", {2, -1}},
+    {"aten::embedding", {0, -1}},       {"aten::embedding_bag", {0, -1}},
+    {"aten::prelu", {1, -1}},           {"aten::bilinear", {2, 3}},
 };
 
 const WeightRule* weight_rule(std::string_view name) {
@@ -79,7 +79,10 @@ class Parameters {
  public:
   Parameters(const Trace& trace, const WorkPlaces& where, const ModulePlaces& modules,
              const CountsRange& counts)
-      : trace_(trace), tree_(call_tree_of(trace)), where_(where), modules_(modules),
+      : trace_(trace),
+        tree_(call_tree_of(trace)),
+        where_(where),
+        modules_(modules),
         counts_(counts) {}
 
   PlaceParameters find() {

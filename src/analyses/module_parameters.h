@@ -24,7 +24,8 @@ struct PlaceParameters {
 /// The first of these that the trace has:
 ///
 ///   - the number that the recorder noted with each frame (`Module parameters`)
-///   - the shapes that gradients were added to: each parameter's gradient is added once per backward
+///   - the shapes that gradients were added to: each parameter's gradient is added once per
+///   backward
 ///     pass, so of each shape the most that any pass has; a pass begins where autograd's sequence
 ///     numbers go up
 ///   - the shapes of weights that operators took: of each shape the most that any call has

@@ -10,8 +10,8 @@ constexpr std::string_view kFrame = "nn.Module: ";
 /// `Conv2d` of `Conv2d_5`.
 std::string_view class_of(std::string_view name) {
   const std::size_t end = name.find_last_not_of("0123456789");
-  const bool is_numbered = end != std::string_view::npos && end > 0 && end + 1 < name.size() &&
-                           name[end] == '_';
+  const bool is_numbered =
+      end != std::string_view::npos && end > 0 && end + 1 < name.size() && name[end] == '_';
   return is_numbered ? name.substr(0, end) : name;
 }
 

@@ -85,7 +85,8 @@ Result<AnalysisReport> module_report(const Trace& trace, const ModuleReportOptio
       report.shown.emplace_back(name);
     }
   }
-  if (options.group_by == ModuleGrouping::module) report.shown.insert(report.shown.begin() + 2, "type");
+  if (options.group_by == ModuleGrouping::module)
+    report.shown.insert(report.shown.begin() + 2, "type");
   const CostColumns columns = CostColumns::of(trace, tree->has_shapes, tree->total);
   columns.add_to(report);
   report.table.columns.insert(report.table.columns.end(), {"parameters", "self_parameters"});

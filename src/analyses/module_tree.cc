@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
-#include <vector>
 #include <utility>
+#include <vector>
 
 #include <tbtrace/modules.h>
 
@@ -38,17 +38,17 @@ class TreeOfModules {
             [this](Place around, EventId range) { return places_.place_in(around, range); })) {}
 
   ModuleTree build() {
-    std::vector<PlaceWork> work =
-        analyses::work_by_place(trace_, where_, places_.size(), counts_);
+    std::vector<PlaceWork> work = analyses::work_by_place(trace_, where_, places_.size(), counts_);
     add_calls(work);
     if (with_operations_) analyses::add_operations(work, trace_, where_, counts_);
     std::vector<Place> parents;
     for (Place place = 0; place < places_.size(); ++place) parents.push_back(places_.parent(place));
     const std::vector<PlaceWork> totals = analyses::totals_of(parents, work);
     const PlaceParameters parameters =
-        with_operations_ ? analyses::parameters_by_place(trace_, where_, places_, counts_)
-                         : PlaceParameters{std::vector<std::optional<std::uint64_t>>(places_.size()),
-                                           ParameterSource::none};
+        with_operations_
+            ? analyses::parameters_by_place(trace_, where_, places_, counts_)
+            : PlaceParameters{std::vector<std::optional<std::uint64_t>>(places_.size()),
+                              ParameterSource::none};
 
     ModuleTree tree;
     tree.has_shapes = with_operations_ && !trace_.argument(Argument::input_dims).empty();
@@ -116,8 +116,8 @@ bool has_modules(const Trace& trace) {
 
 Result<ModuleTree> module_tree(const Trace& trace, const ModulesOptions& options) {
   ModuleTree tree;
-  const Status chosen = analyses::with_steps(
-      trace, options.steps, [&](const analyses::CountsRange& counts) {
+  const Status chosen =
+      analyses::with_steps(trace, options.steps, [&](const analyses::CountsRange& counts) {
         tree = TreeOfModules(trace, options.with_operations, counts).build();
       });
   return chosen.ok() ? Result<ModuleTree>(std::move(tree)) : Result<ModuleTree>(chosen);

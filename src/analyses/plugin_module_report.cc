@@ -24,8 +24,14 @@ AnalysisReport plugin_module_report(const Trace& trace) {
                           "device_duration_us",
                           "self_device_duration_us",
                           "avg_duration_us"};
-  report.shown = {"rank", "name", "calls", "operators", "host_duration_us",
-                  "self_host_duration_us", "device_duration_us", "self_device_duration_us",
+  report.shown = {"rank",
+                  "name",
+                  "calls",
+                  "operators",
+                  "host_duration_us",
+                  "self_host_duration_us",
+                  "device_duration_us",
+                  "self_device_duration_us",
                   "avg_duration_us"};
   report.tree = {.name = "name", .path = "name", .depth = "depth"};
   const Cell rank = report::optional_cell(trace.identity().rank);

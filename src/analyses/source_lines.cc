@@ -28,8 +28,7 @@ std::optional<SourceLine> line_of_place(std::string_view place) {
   const std::size_t colon = place.rfind(':');
   if (colon == std::string_view::npos || colon == 0) return std::nullopt;
   const std::string_view number = place.substr(colon + 1);
-  const std::optional<std::int64_t> line =
-      is_number(number) ? parse_integer(number) : std::nullopt;
+  const std::optional<std::int64_t> line = is_number(number) ? parse_integer(number) : std::nullopt;
   if (!line) return std::nullopt;
   return SourceLine{place.substr(0, colon), *line, {}};
 }

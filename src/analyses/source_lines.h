@@ -14,7 +14,8 @@ struct SourceLine {
   std::string_view function;  ///< may be empty
 };
 
-/// Of a frame such as `model.py(12): forward`; nullopt for others, such as `<built-in method relu>`.
+/// Of a frame such as `model.py(12): forward`; nullopt for others, such as `<built-in method
+/// relu>`.
 std::optional<SourceLine> line_of_frame(std::string_view frame);
 
 /// Of a place such as `model.py:12`.

@@ -13,8 +13,8 @@
 #include <tbtrace/trace.h>
 
 #include "analyses/forward_operators.h"
-#include "base/column.h"
 #include "base/bounded_sum.h"
+#include "base/column.h"
 
 namespace tbtrace::analyses {
 
@@ -29,8 +29,8 @@ using PlaceIn = std::function<Place(Place around, EventId range)>;
 /// node before it on its thread: autograd runs it next, before all other nodes that are ready.
 /// Source: torch/csrc/autograd/engine.cpp (the ready queue; AccumulateGrad has the highest number).
 struct WorkPlaces {
-  Column<Place> place;              // by event
-  Column<std::uint8_t> is_backward; // by event: it is in a backward pass
+  Column<Place> place;               // by event
+  Column<std::uint8_t> is_backward;  // by event: it is in a backward pass
 };
 
 /// `place_in` is called twice for each range, each time with ranges in the order of the call tree.
@@ -40,9 +40,9 @@ WorkPlaces find_places(const Trace& trace, const ForwardOperators& forward,
 /// What was done in a place and in no place below it. Whole nanoseconds and bytes.
 struct PlaceWork {
   std::uint64_t calls = 0;
-  WideInteger cpu_ns = 0;     ///< self times of host ranges
-  WideInteger device_ns = 0;  ///< durations of kernels, memcpys and memsets
-  WideInteger backward_cpu_ns = 0;     ///< the part in backward passes
+  WideInteger cpu_ns = 0;           ///< self times of host ranges
+  WideInteger device_ns = 0;        ///< durations of kernels, memcpys and memsets
+  WideInteger backward_cpu_ns = 0;  ///< the part in backward passes
   WideInteger backward_device_ns = 0;
   WideInteger cpu_memory_bytes = 0;  ///< allocated, less freed
   WideInteger device_memory_bytes = 0;

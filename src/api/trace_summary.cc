@@ -101,9 +101,9 @@ void add_modules(TraceSummary& summary, const Trace& trace, std::size_t limit) {
     share.modules = group.modules;
     share.calls = group.sum.calls;
   }
-  const std::int64_t ModuleCost::* const own = tree.total.device_time_total_ns > 0
-                                                   ? &ModuleCost::self_device_time_ns
-                                                   : &ModuleCost::self_cpu_time_ns;
+  const std::int64_t ModuleCost::*const own = tree.total.device_time_total_ns > 0
+                                                  ? &ModuleCost::self_device_time_ns
+                                                  : &ModuleCost::self_cpu_time_ns;
   std::ranges::stable_sort(summary.modules, std::greater(), own);
   std::erase_if(summary.modules, [&](const ModuleShare& share) { return share.*own == 0; });
   if (summary.modules.size() > limit) summary.modules.resize(limit);

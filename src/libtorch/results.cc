@@ -113,9 +113,9 @@ std::shared_ptr<const Trace> Results::last_trace() {
   if (last_trace_ != nullptr) return last_trace_;
   warn_of_missing_rows();
   const Result<Recording> recording = last();
-  Result<Trace> trace =
-      recording.ok() ? api::read_recorded_text(*recording, {.arguments = ArgumentSet::all()})
-                     : Result<Trace>(recording.status());
+  Result<Trace> trace = recording.ok()
+                            ? api::read_recorded_text(*recording, {.arguments = ArgumentSet::all()})
+                            : Result<Trace>(recording.status());
   if (!trace.ok()) {
     warn_(trace.status().message());
     return nullptr;

@@ -65,7 +65,7 @@ class Results {
 
   std::function<void(std::string_view)> warn_;
   std::vector<Recording> recordings_;
-  std::vector<Trace> traces_;  // of recordings_, as far as they were asked for
+  std::vector<Trace> traces_;                // of recordings_, as far as they were asked for
   std::shared_ptr<const Trace> last_trace_;  // of the last one, if it was asked for
   int windows_exported_ = 0;
   std::uint64_t dropped_windows_ = 0;

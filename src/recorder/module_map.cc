@@ -14,7 +14,11 @@ std::uint32_t ModuleMap::add(const void* instance, const std::string& type, cons
   const auto row = static_cast<std::uint32_t>(modules_.size());
   const auto [known, is_new] = rows_.try_emplace({instance, type}, row);
   if (!is_new) return known->second;
-  Module module{.class_name = module_class(type), .number = 0, .path = path, .parent = parent, .parameters = -1};
+  Module module{.class_name = module_class(type),
+                .number = 0,
+                .path = path,
+                .parent = parent,
+                .parameters = -1};
   module.number = class_counts_[module.class_name]++;
   modules_.push_back(std::move(module));
   return row;

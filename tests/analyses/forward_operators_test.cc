@@ -1,6 +1,7 @@
+#include "analyses/forward_operators.h"
+
 #include <gtest/gtest.h>
 
-#include "analyses/forward_operators.h"
 #include "analyses/model_rows.h"
 
 namespace tbtrace::analyses {

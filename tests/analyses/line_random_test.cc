@@ -95,7 +95,7 @@ void add(Sums& sum, const Sums& more) {
 }
 
 Sums totals_in(const ModuleCost& cost) {
-  return {cost.cpu_time_total_ns,     cost.device_time_total_ns, cost.backward_cpu_time_ns,
+  return {cost.cpu_time_total_ns,       cost.device_time_total_ns, cost.backward_cpu_time_ns,
           cost.backward_device_time_ns, cost.cpu_memory_bytes,     cost.device_memory_bytes};
 }
 

@@ -1,3 +1,5 @@
+#include "analyses/module_groups.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -6,8 +8,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "analyses/module_groups.h"
 
 namespace tbtrace::analyses {
 namespace {
@@ -57,11 +57,11 @@ Tree resnet() {
 }
 
 TEST(LayerPatterns, JoinEqualPartsOfLayers) {
-  EXPECT_THAT(layer_patterns(resnet().made().modules),
-              ElementsAre("Net", "Net.Block_*", "Net.Block_*.Conv2d_0", "Net.Block_*.Conv2d_1",
-                          "Net.Block_*", "Net.Block_*.Conv2d_0", "Net.Block_*.Conv2d_1",
-                          "Net.Block_*", "Net.Block_*.Conv2d_0", "Net.Block_*.Conv2d_1",
-                          "Net.Linear"));
+  EXPECT_THAT(
+      layer_patterns(resnet().made().modules),
+      ElementsAre("Net", "Net.Block_*", "Net.Block_*.Conv2d_0", "Net.Block_*.Conv2d_1",
+                  "Net.Block_*", "Net.Block_*.Conv2d_0", "Net.Block_*.Conv2d_1", "Net.Block_*",
+                  "Net.Block_*.Conv2d_0", "Net.Block_*.Conv2d_1", "Net.Linear"));
 }
 
 TEST(LayerPatterns, OfAttributesJoinNumbers) {

@@ -46,8 +46,8 @@ PlacesByDefinition::Sums total_of(const std::map<Way, PlacesByDefinition::Sums>&
                                   const Way& around) {
   PlacesByDefinition::Sums total;
   for (const auto& [way, sums] : own) {
-    const bool inside = way.size() >= around.size() &&
-                        std::equal(around.begin(), around.end(), way.begin());
+    const bool inside =
+        way.size() >= around.size() && std::equal(around.begin(), around.end(), way.begin());
     if (!inside) continue;
     total.cpu_ns += sums.cpu_ns;
     total.device_ns += sums.device_ns;
@@ -83,10 +83,10 @@ void compare(const Trace& trace, std::optional<StepRange> steps) {
                 total_of(own, way));
     std::uint64_t calls = 0;
     for (const EventId range : expected.context().host_ranges()) {
-      calls += trace.events().is_module(range) && expected.counts(range) &&
-                       expected.way(range) == way
-                   ? 1
-                   : 0;
+      calls +=
+          trace.events().is_module(range) && expected.counts(range) && expected.way(range) == way
+              ? 1
+              : 0;
     }
     EXPECT_EQ(tree->modules[row].calls.value_or(0), calls);
   }
@@ -94,8 +94,8 @@ void compare(const Trace& trace, std::optional<StepRange> steps) {
     EXPECT_TRUE(way.empty() || rows.contains(way)) << way.back();
   }
   const auto outside = own.find(Way());
-  const PlacesByDefinition::Sums none = outside == own.end() ? PlacesByDefinition::Sums()
-                                                             : outside->second;
+  const PlacesByDefinition::Sums none =
+      outside == own.end() ? PlacesByDefinition::Sums() : outside->second;
   expect_cost(tree->unattributed, none, none);
   expect_cost(tree->total, total_of(own, Way()), total_of(own, Way()));
 }

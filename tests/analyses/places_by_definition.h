@@ -122,8 +122,8 @@ class PlacesByDefinition {
     EventId last = EventId::none;
     for (const EventId range : context_.host_ranges()) {
       if (!is_operator(range) || is_node(range) || sequence(range) != sequence(node)) continue;
-      const bool same_thread = last == EventId::none ||
-                               trace_.events().track(last) == trace_.events().track(range);
+      const bool same_thread =
+          last == EventId::none || trace_.events().track(last) == trace_.events().track(range);
       if (!same_thread) return EventId::none;
       last = range;
     }

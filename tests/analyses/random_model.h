@@ -39,8 +39,8 @@ class RandomModel {
   }
 
  private:
-  static constexpr std::array<std::string_view, 4> kSteps = {
-      "ProfilerStep#3", "ProfilerStep#4", "ProfilerStep#5", "ProfilerStep#6"};
+  static constexpr std::array<std::string_view, 4> kSteps = {"ProfilerStep#3", "ProfilerStep#4",
+                                                             "ProfilerStep#5", "ProfilerStep#6"};
 
   void nest(std::int64_t thread, std::int64_t start, std::int64_t end, int depth) {
     add_range(thread, start, end - start);
@@ -112,7 +112,8 @@ class RandomModel {
         "torch/x.py(1): __enter__;train.py(2): main;", "<built-in method relu>;"};
     const EventId event = add("cpu_op", random_.one_of(kNames), start, duration, thread);
     if (random_.below(2) == 0) number(event, Argument::sequence_number, random_.below(6));
-    if (has_stacks_ && random_.below(3) > 0) text(event, Argument::call_stack, random_.one_of(kStacks));
+    if (has_stacks_ && random_.below(3) > 0)
+      text(event, Argument::call_stack, random_.one_of(kStacks));
     if (random_.below(2) == 0) {
       text(event, Argument::input_dims, "[[2, 3], [3, 4]]");
       text(event, Argument::input_types, R"(["float", "float"])");

@@ -12,8 +12,8 @@ namespace tbtrace {
 namespace {
 
 ModuleTree tree_of(const char* name) {
-  const Result<Trace> trace = read_trace(std::string(TBTRACE_TRACES) + "/" + name,
-                                         {.arguments = kModuleArguments});
+  const Result<Trace> trace =
+      read_trace(std::string(TBTRACE_TRACES) + "/" + name, {.arguments = kModuleArguments});
   EXPECT_TRUE(trace.ok());
   return *module_tree(*trace);
 }
@@ -24,7 +24,7 @@ constexpr std::uint64_t kTokens = 8 * 16;
 constexpr std::uint64_t kWidth = 32;
 constexpr std::uint64_t kSteps = 2;
 constexpr std::uint64_t kProducts = kTokens * kWidth * 3 * kWidth + kTokens * kWidth * kWidth;
-constexpr std::uint64_t kPairs = 8 * 4 * 16 * 16;   // of tokens in all heads
+constexpr std::uint64_t kPairs = 8 * 4 * 16 * 16;  // of tokens in all heads
 constexpr std::uint64_t kHead = kWidth / 4;
 constexpr std::uint64_t kAttention = kProducts + kPairs * (kHead + kHead);
 constexpr std::uint64_t kAttentionBackward = 2 * kProducts + kPairs * (3 * kHead + 2 * kHead);
@@ -43,9 +43,9 @@ TEST(RecordedModel, OfATransformerHasItsParametersAndMultiplyAdds) {
     EXPECT_EQ(row.backward_macs, kSteps * backward) << path;
     EXPECT_EQ(row.calls, kSteps) << path;
   };
-  const std::uint64_t block_parameters =
-      2 * kWidth + (4 * kWidth * kWidth + 4 * kWidth) + (4 * kWidth * kWidth + 4 * kWidth) +
-      (4 * kWidth * kWidth + kWidth);
+  const std::uint64_t block_parameters = 2 * kWidth + (4 * kWidth * kWidth + 4 * kWidth) +
+                                         (4 * kWidth * kWidth + 4 * kWidth) +
+                                         (4 * kWidth * kWidth + kWidth);
   for (int layer = 0; layer < 3; ++layer) {
     const std::string block = "LanguageModel_0.Block_" + std::to_string(layer);
     expect(block, block_parameters, kAttention + 2 * kWide, kAttentionBackward + 4 * kWide);

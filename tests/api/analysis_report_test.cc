@@ -122,5 +122,32 @@ TEST(AnalysisReport, WithoutRowsHasNoText) {
   EXPECT_EQ(text(empty), "");
 }
 
+TEST(AnalysisReport, RowsOfATreeAreIndentedUnlessTheyAreSorted) {
+  AnalysisReport report;
+  report.schema = "tbtrace.test/1";
+  report.table.columns = {"name", "path", "depth", "total_ns"};
+  report.table.rows = {
+      {std::string("net"), std::string("net"), std::uint64_t{0}, std::int64_t{5}},
+      {std::string("fc"), std::string("net.fc"), std::uint64_t{1}, std::int64_t{7}}};
+  report.shown = {"name", "total_ns"};
+  report.tree = {.name = "name", .path = "path", .depth = "depth"};
+  EXPECT_THAT(*report_text(report), testing::HasSubstr("\n  fc "));
+  const std::string sorted = *report_text(report, {.sort_by = "total_ns"});
+  EXPECT_THAT(sorted, testing::HasSubstr("\nnet.fc "));
+  EXPECT_LT(sorted.find("net.fc"), sorted.find("\nnet "));
+  EXPECT_THAT(*report_text(report, {.format = TableFormat::csv}),
+              testing::HasSubstr("\r\nfc,net.fc,1,7\r\n"));
+}
+
+TEST(AnalysisReport, RowsAreSelectedAsInTheText) {
+  AnalysisReport report;
+  report.table.columns = {"count"};
+  for (std::int64_t count = 0; count < 5; ++count) report.table.rows.push_back({count});
+  const Table rows = *report_rows(report, {.sort_by = "count", .row_limit = 2});
+  ASSERT_EQ(rows.rows.size(), 2U);
+  EXPECT_EQ(rows.rows[0][0], Cell(std::int64_t{4}));
+  EXPECT_EQ(report_rows(report, {.sort_by = "x"}).status().code(), StatusCode::invalid_argument);
+}
+
 }  // namespace
 }  // namespace tbtrace

@@ -125,8 +125,7 @@ std::pair<ModuleTree, ModuleTree> trees_of(Model& model, const torch::Tensor& in
   EXPECT_NE(live, nullptr);
   const testing::Folder folder;
   EXPECT_TRUE(profiler.export_chrome_trace(folder / "trace.json").ok());
-  const Result<Trace> saved =
-      read_trace(folder / "trace.json", {.arguments = kModuleArguments});
+  const Result<Trace> saved = read_trace(folder / "trace.json", {.arguments = kModuleArguments});
   EXPECT_TRUE(saved.ok());
   return {*module_tree(*live), *module_tree(*saved)};
 }
@@ -223,8 +222,7 @@ TEST(ModuleCosts, OfATransformerAreThoseOfTheModel) {
   constexpr std::uint64_t kLength = 5;
   constexpr std::uint64_t kTexts = 3;
   constexpr std::uint64_t kTokens = kLength * kTexts;
-  const auto [live, saved] =
-      trees_of(model, torch::randint(50, {kLength, kTexts}, torch::kLong));
+  const auto [live, saved] = trees_of(model, torch::randint(50, {kLength, kTexts}, torch::kLong));
   expect_equal(live, saved);
   expect_parameters(*model, live);
   expect_parameters(*model, saved);
