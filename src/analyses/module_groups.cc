@@ -77,9 +77,9 @@ std::string without_numbers(std::string_view name) {
   while (true) {
     const std::size_t dot = name.find('.');
     const std::string_view part = name.substr(0, dot);
-    const bool is_number = !part.empty() && part.find_first_not_of("0123456789") == part.npos;
+    const bool is_number = !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
     pattern += is_number ? std::string_view("*") : part;
-    if (dot == name.npos) return pattern;
+    if (dot == std::string_view::npos) return pattern;
     pattern += '.';
     name.remove_prefix(dot + 1);
   }
