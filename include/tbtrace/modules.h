@@ -68,7 +68,8 @@ struct ModuleTree {
   ModuleCost unattributed;
   ModuleCost total;
   bool has_shapes = false;  ///< the sizes of operators were recorded; without, `macs` is unknown
-  std::optional<std::uint64_t> parameters;  ///< of the whole trace
+  std::optional<std::uint64_t> unattributed_parameters;  ///< of no module
+  std::optional<std::uint64_t> parameters;               ///< of the whole trace
   ParameterSource parameter_source = ParameterSource::none;
 };
 

@@ -15,6 +15,7 @@ namespace tbtrace::analyses {
 namespace {
 
 constexpr std::string_view kAroundNode = "autograd::engine::evaluate_function: ";
+constexpr std::string_view kStruct = "struct ";
 constexpr std::string_view kAccumulate = "torch::autograd::AccumulateGrad";
 
 /// The operators that created nodes, by their sequence numbers.
@@ -71,6 +72,7 @@ bool accumulates_gradient(const Trace& trace, EventId op) {
   if (trace.kind(op) != EventKind::cpu_op) return false;
   std::string_view name = trace.name(op);
   if (name.starts_with(kAroundNode)) name.remove_prefix(kAroundNode.size());
+  if (name.starts_with(kStruct)) name.remove_prefix(kStruct.size());  // Windows, until 2022
   return name == kAccumulate;
 }
 
@@ -78,26 +80,31 @@ ForwardOperators::ForwardOperators(const Trace& trace) {
   if (trace.argument(Argument::sequence_number).empty()) return;
   const CallTree& tree = call_tree_of(trace);
   Creators creators(trace);
-  for (const EventId op : tree.ranges()) {
-    const std::int64_t sequence = sequence_number(trace, op);
-    if (sequence >= 0 && trace.kind(op) == EventKind::cpu_op && !is_backward(trace, op)) {
-      creators.add(op, sequence);
-    }
-  }
   const ForwardThreads threads(trace);
   forward_.resize(trace.events().size(), EventId::none);
+  Column<std::uint32_t> place;  // by event, in the order of the tree
+  place.resize(trace.events().size(), 0);
+  std::uint32_t next = 0;
   for (const EventId op : tree.ranges()) {
+    place[index(op)] = next++;
     const std::int64_t sequence = sequence_number(trace, op);
-    if (sequence < 0 || !is_backward(trace, op)) continue;
+    if (sequence < 0 || trace.kind(op) != EventKind::cpu_op) continue;
+    if (!is_backward(trace, op)) {
+      creators.add(op, sequence);
+      continue;
+    }
     TrackId track = {};
     forward_[index(op)] = threads.find(op, track)
                               ? creators.of_thread(track, sequence)
                               : creators.of_process(trace.events().track(op), sequence);
     // Autograd's range around a node has no number of its own in some versions.
     const EventId parent = tree.parent(op);
-    if (parent != EventId::none && forward_[index(parent)] == EventId::none &&
-        trace.name(parent).starts_with(kAroundNode)) {
-      forward_[index(parent)] = forward_[index(op)];
+    const EventId forward = forward_[index(op)];
+    const bool is_around = parent != EventId::none && forward != EventId::none &&
+                           forward_[index(parent)] == EventId::none &&
+                           trace.name(parent).starts_with(kAroundNode);
+    if (is_around && place[index(forward)] < place[index(parent)]) {
+      forward_[index(parent)] = forward;
     }
   }
 }

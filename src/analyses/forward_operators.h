@@ -11,7 +11,8 @@ namespace tbtrace::analyses {
 
 /// A node of autograd's graph bears the sequence number of the operator that created it, and
 /// torch's number for the thread of that operator (`Fwd thread id`). Several operators bear a
-/// number, because those that create no node do not raise it; the last of them created the node.
+/// number, because those that create no node do not raise it; the last that started before the node
+/// created it.
 /// Threads count for themselves: if no flow event tells which thread it was, the number must be one
 /// thread's alone within the process. Source: at::sequence_number, torch/csrc/autograd/function.h.
 class ForwardOperators {

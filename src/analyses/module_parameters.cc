@@ -108,11 +108,15 @@ class Parameters {
   bool take_recorded() {
     const ArgumentColumn& recorded = trace_.argument(Argument::module_parameters);
     if (recorded.empty()) return false;
-    by_place_.assign(modules_.size(), std::uint64_t{0});
+    by_place_.assign(modules_.size(), std::nullopt);
+    std::map<std::string, Place> counted;  // by path: a module may be called in several
     for (const EventId range : tree_.ranges()) {
       const std::optional<std::int64_t> count = recorded.integer(range);
       if (!count || *count < 0 || !modules_.is_call(range)) continue;
-      by_place_[where_.place[index(range)]] = static_cast<std::uint64_t>(*count);
+      const Place place = where_.place[index(range)];
+      if (by_place_[place]) continue;
+      const bool is_first = counted.try_emplace(modules_.path(place), place).second;
+      by_place_[place] = is_first ? static_cast<std::uint64_t>(*count) : 0;
     }
     return true;
   }
@@ -140,17 +144,31 @@ class Parameters {
     std::map<std::uint32_t, std::vector<BackwardRange>> by_process;
     const Links& links = links_of(trace_);
     bool any = false;
+    std::optional<Shapes> weights;  // only needed with checkpoints
+    Column<std::uint8_t> in_node;  // by event: a node of the pass, or inside one
+    in_node.resize(trace_.events().size(), 0);
     for (const EventId range : tree_.ranges()) {
+      const EventId above = tree_.parent(range);
+      if (above != EventId::none) in_node[index(range)] = in_node[index(above)];
       if (trace_.kind(range) != EventKind::cpu_op || !counts(range)) continue;
       std::vector<BackwardRange>& ranges = by_process[links.scope(trace_.events().track(range))];
+      const bool is_inside = in_node[index(range)] != 0;
       if (accumulates_gradient(trace_, range)) {
         const auto [dims, types] = inputs(range);
         auto shape = tensor_shape(dims, types, 0);
         if (!shape) continue;  // autograd's range around it
+        // A checkpoint computes with inputs that are leaves of their own graph, and get gradients.
+        const Place place = where_.place[index(range)];
+        if (is_inside) {
+          if (!weights) weights = taken_weights(false);
+          if (!weights->contains({place, *shape})) continue;
+        }
         ranges.push_back({range, -1, *std::move(shape)});
         any = true;
       } else if (const std::int64_t sequence = sequence_number(trace_, range);
-                 sequence >= 0 && is_backward(trace_, range) && !is_inside_node(range)) {
+                 sequence >= 0 && is_backward(trace_, range) && !is_inside) {
+        // A pass inside a node, as of a checkpoint, is a part of the pass around it.
+        in_node[index(range)] = 1;
         ranges.push_back({range, sequence, {}});
       }
     }
@@ -159,12 +177,6 @@ class Parameters {
     for (auto& [process, ranges] : by_process) keep_most(most, most_of_passes(std::move(ranges)));
     add_shapes(most);
     return true;
-  }
-
-  /// Such a pass, as of a checkpoint, is a part of the pass around it.
-  bool is_inside_node(EventId range) const {
-    const EventId parent = tree_.parent(range);
-    return parent != EventId::none && where_.is_backward[index(parent)] != 0;
   }
 
   /// Of each shape the most gradients that a pass of a process added. Autograd takes the node with
@@ -192,7 +204,7 @@ class Parameters {
         ++of_pass[{where_.place[index(range.range)], range.shape}];
         continue;
       }
-      const bool is_new = several ? range.sequence >= highest : range.sequence > last;
+      const bool is_new = several ? range.sequence >= highest : range.sequence >= last;
       if (is_new) {
         keep_most(most, of_pass);
         of_pass.clear();
@@ -205,6 +217,15 @@ class Parameters {
   }
 
   bool take_weights() {
+    const Shapes weights = taken_weights(true);
+    if (weights.empty()) return false;
+    add_shapes(weights);
+    return true;
+  }
+
+  /// The weights that operators took in forward passes: of each shape the most that any call of a
+  /// module took. `in_modules`: only those of modules.
+  Shapes taken_weights(bool in_modules) const {
     const Column<EventId> calls =
         nearest_ranges(trace_, [&](EventId range) { return modules_.is_call(range); });
     Column<std::uint8_t> is_inside;  // of an operator whose weights count
@@ -217,9 +238,10 @@ class Parameters {
         continue;
       }
       const EventId call = entry_of(calls, range);
-      if (call == EventId::none || trace_.kind(range) != EventKind::cpu_op) continue;
+      if (trace_.kind(range) != EventKind::cpu_op || !counts(range)) continue;
+      if (in_modules && (call == EventId::none || where_.is_backward[index(range)] != 0)) continue;
       const WeightRule* const rule = weight_rule(trace_.name(range));
-      if (rule == nullptr || where_.is_backward[index(range)] != 0 || !counts(range)) continue;
+      if (rule == nullptr) continue;
       is_inside[index(range)] = 1;
       const auto [dims, types] = inputs(range);
       for (const std::int8_t argument : rule->arguments) {
@@ -228,11 +250,9 @@ class Parameters {
         if (shape) ++by_call[call][{where_.place[index(range)], *shape}];
       }
     }
-    if (by_call.empty()) return false;
     Shapes most;
     for (const auto& [call, shapes] : by_call) keep_most(most, shapes);
-    add_shapes(most);
-    return true;
+    return most;
   }
 
   const Trace& trace_;

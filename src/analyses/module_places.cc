@@ -1,5 +1,7 @@
 #include "analyses/module_places.h"
 
+#include <utility>
+
 #include "trace/lightning.h"
 
 namespace tbtrace::analyses {
@@ -45,6 +47,10 @@ std::size_t end_of_level(std::string_view text) {
   return text.size();
 }
 
+std::int64_t child_key(Place around, std::uint32_t name) {
+  return static_cast<std::int64_t>(std::uint64_t{around} << 32 | name);
+}
+
 }  // namespace
 
 ModulePlaces::ModulePlaces(const Trace& trace)
@@ -57,61 +63,99 @@ bool ModulePlaces::is_call(EventId range) const {
   return is_lightning_ && trace_.name(range).starts_with(kLightningModule);
 }
 
-Place ModulePlaces::child(Place around, std::string_view path, std::string_view type,
-                          bool of_hierarchy) {
-  std::string key = std::to_string(around) + ' ';
-  key += path;
-  const auto [entry, added] = numbers_.try_emplace(std::move(key), 0);
-  if (added) {
-    entry->second = static_cast<Place>(modules_.size());
-    modules_.push_back({around, std::string(path), std::string(type), of_hierarchy});
-  }
+std::uint32_t ModulePlaces::number_of(Name name) {
+  const auto [entry, added] =
+      name_numbers_.try_emplace({name.text, name.is_path, name.of_hierarchy},
+                                static_cast<std::uint32_t>(names_.size()));
+  if (added) names_.push_back(std::move(name));
   return entry->second;
 }
 
-Place ModulePlaces::under(Place around, std::string_view name, std::string_view type,
-                          bool of_hierarchy) {
-  std::string path = modules_[around].path;
-  if (!path.empty()) path += '.';
-  path += name;
-  return child(around, path, type, of_hierarchy);
+Place ModulePlaces::child(Place around, std::uint32_t name, std::string_view type) {
+  if (modules_[around].level >= kMostLevels) return around;
+  const auto [place, added] =
+      children_.insert(child_key(around, name), static_cast<std::uint32_t>(modules_.size()));
+  if (added) modules_.push_back({around, name, modules_[around].level + 1, type});
+  return place;
 }
 
-Place ModulePlaces::of_frame(Place around, EventId range) {
+Place ModulePlaces::called(Place around, std::uint32_t name, std::string_view type,
+                           bool is_backward) {
+  for (Place above = around; is_backward; above = modules_[above].parent) {
+    if (above != StackTree::kRoot && modules_[above].name == name) return above;
+    const std::uint32_t known = children_.find(child_key(above, name));
+    if (known != IdMap::kNone) return known;
+    if (above == StackTree::kRoot) break;
+  }
+  return child(around, name, type);
+}
+
+std::string ModulePlaces::path(Place place) const {
+  std::vector<std::string_view> parts;
+  for (; place != StackTree::kRoot; place = modules_[place].parent) {
+    const Name& name = names_[modules_[place].name];
+    parts.push_back(name.text);
+    if (name.is_path) break;
+  }
+  std::string path;
+  for (std::size_t part = parts.size(); part-- > 0;) {
+    if (!path.empty()) path += '.';
+    path += parts[part];
+  }
+  return path;
+}
+
+/// A path that goes on from the module around it is a name in that module.
+std::uint32_t ModulePlaces::number_of_path(Place around, std::string_view path) {
+  if (around == StackTree::kRoot) return number_of({std::string(path), false, false});
+  const std::string above = this->path(around) + '.';
+  if (path.size() > above.size() && path.starts_with(above)) {
+    return number_of({std::string(path.substr(above.size())), false, false});
+  }
+  return number_of({std::string(path), true, false});
+}
+
+Place ModulePlaces::of_frame(Place around, EventId range, bool is_backward) {
   std::string_view name = trace_.name(range);
   if (name.starts_with(kFrame)) name.remove_prefix(kFrame.size());
   const std::string_view path = trace_.argument_text(range, Argument::module_path);
-  return path.empty() ? under(around, name, class_of(name), false)
-                      : child(around, path, class_of(name), false);
+  const std::uint32_t number =
+      path.empty() ? number_of({std::string(name), false, false}) : number_of_path(around, path);
+  return called(around, number, class_of(name), is_backward);
+}
+
+Place ModulePlaces::of_mark(Place around, std::string_view mark, bool is_backward) {
+  const std::size_t colon = mark.find(": ");
+  const std::uint32_t number = colon == std::string_view::npos
+                                   ? number_of({std::string(mark), false, false})
+                                   : number_of_path(around, mark.substr(colon + 2));
+  return called(around, number, after_last_dot(mark.substr(0, colon)), is_backward);
 }
 
 Place ModulePlaces::of_hierarchy(Place around, std::string_view text) {
   // A hierarchy is that of the operator alone, from the outermost scripted module on.
-  while (modules_[around].of_hierarchy) around = modules_[around].parent;
+  while (names_[modules_[around].name].of_hierarchy) around = modules_[around].parent;
   for (bool outermost = true; !text.empty();) {
     const std::size_t end = end_of_level(text);
     const Level level = level_of(text.substr(0, end));
     text.remove_prefix(end < text.size() ? end + 1 : end);
     if (level.type.empty()) continue;  // a function
-    around = under(around, outermost ? level.type : level.attribute, level.type, true);
+    const std::string_view name = outermost ? level.type : level.attribute;
+    around = child(around, number_of({std::string(name), false, true}), level.type);
     outermost = false;
   }
   return around;
 }
 
-Place ModulePlaces::place_in(Place around, EventId range) {
-  if (trace_.events().is_module(range)) return of_frame(around, range);
+Place ModulePlaces::place_in(Place around, EventId range, bool is_backward) {
+  if (trace_.events().is_module(range)) return of_frame(around, range, is_backward);
   if (has_hierarchies_) {
     const std::string_view text = trace_.argument_text(range, Argument::module_hierarchy);
     if (!text.empty()) return of_hierarchy(around, text);
   }
-  if (!is_lightning_) return around;
-  std::string_view name = trace_.name(range);
-  if (!name.starts_with(kLightningModule)) return around;
-  name.remove_prefix(kLightningModule.size());
-  const std::size_t colon = name.find(": ");
-  if (colon == std::string_view::npos) return under(around, name, after_last_dot(name), false);
-  return child(around, name.substr(colon + 2), after_last_dot(name.substr(0, colon)), false);
+  const std::string_view name = trace_.name(range);
+  if (!is_lightning_ || !name.starts_with(kLightningModule)) return around;
+  return of_mark(around, name.substr(kLightningModule.size()), is_backward);
 }
 
 }  // namespace tbtrace::analyses

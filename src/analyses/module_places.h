@@ -2,17 +2,19 @@
 // Refers to its Trace, which must outlive it. Not synchronised.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include <tbtrace/report.h>
 #include <tbtrace/trace.h>
 
 #include "analyses/work_places.h"
+#include "base/id_map.h"
 
 namespace tbtrace::analyses {
 
@@ -22,42 +24,61 @@ namespace tbtrace::analyses {
 ///   - an operator's `Module Hierarchy`, `TOP(Net)::forward.conv(Conv2d)::forward`, of TorchScript
 ///   - ranges `[pl][module]torch.nn.modules.conv.Conv2d: net.conv` of Lightning
 ///
-/// A module is identified by its path. Frames without one have the path of the module around them
-/// and their name, so the same module called in two others is two.
+/// A module is identified by its name and the module around it, so the same module called in two
+/// others is two. What is nested more than kMostLevels deep belongs to the module there.
+///
+/// A checkpoint calls modules again in a backward pass, inside a node that may belong to any part of
+/// what it computes. Such a call is of the nearest module around the node that has the name, or that
+/// a module of the name is in.
 class ModulePlaces {
  public:
+  static constexpr std::size_t kMostLevels = 200;
+
   explicit ModulePlaces(const Trace& trace);
 
   /// The place of a range, by the place around it.
-  Place place_in(Place around, EventId range);
+  Place place_in(Place around, EventId range, bool is_backward);
 
   /// Places are numbered from 0, the root, parents first.
   std::size_t size() const { return modules_.size(); }
   Place parent(Place place) const { return modules_[place].parent; }
-  const std::string& path(Place place) const { return modules_[place].path; }
-  const std::string& type(Place place) const { return modules_[place].type; }
+  /// Names from the outermost module on, joined by dots.
+  std::string path(Place place) const;
+  std::string_view type(Place place) const { return modules_[place].type; }
 
   /// Whether a range is one call of the module at its place.
   bool is_call(EventId range) const;
 
  private:
+  struct Name {
+    std::string text;
+    bool is_path = false;  ///< has the modules around it already
+    bool of_hierarchy = false;
+
+    bool operator==(const Name&) const = default;
+  };
   struct Module {
     Place parent = StackTree::kRoot;
-    std::string path;
-    std::string type;
-    bool of_hierarchy = false;
+    std::uint32_t name = 0;
+    std::uint32_t level = 0;
+    std::string_view type;  // in the trace
   };
 
-  Place child(Place around, std::string_view path, std::string_view type, bool of_hierarchy);
-  Place under(Place around, std::string_view name, std::string_view type, bool of_hierarchy);
-  Place of_frame(Place around, EventId range);
+  std::uint32_t number_of(Name name);
+  std::uint32_t number_of_path(Place around, std::string_view path);
+  Place child(Place around, std::uint32_t name, std::string_view type);
+  Place called(Place around, std::uint32_t name, std::string_view type, bool is_backward);
+  Place of_frame(Place around, EventId range, bool is_backward);
+  Place of_mark(Place around, std::string_view mark, bool is_backward);
   Place of_hierarchy(Place around, std::string_view text);
 
   const Trace& trace_;
   bool has_hierarchies_;
   bool is_lightning_;
+  std::vector<Name> names_ = {{}};
+  std::map<std::tuple<std::string, bool, bool>, std::uint32_t> name_numbers_;
   std::vector<Module> modules_ = {{}};
-  std::unordered_map<std::string, Place> numbers_;  // by parent and path
+  IdMap children_;  // by place and name
 };
 
 }  // namespace tbtrace::analyses

@@ -1,5 +1,4 @@
 // The modules of a trace as the rows of `tbtrace.modules/1`.
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -27,12 +26,7 @@ ModuleGroup outside(const ModuleTree& tree) {
   ModuleGroup group;
   static_cast<ModuleCost&>(group.sum) = tree.unattributed;
   group.sum.path = "[unattributed]";
-  std::optional<std::uint64_t> inside;
-  for (const ModuleRow& row : tree.modules) {
-    if (row.parent || !row.parameters) continue;
-    inside = inside.value_or(0) + *row.parameters;
-  }
-  if (tree.parameters) group.sum.parameters = *tree.parameters - inside.value_or(0);
+  group.sum.parameters = tree.unattributed_parameters;
   group.sum.self_parameters = group.sum.parameters;
   return group;
 }

@@ -23,7 +23,9 @@ using analyses::PlaceWork;
 
 /// The sum of what is known; unknown if nothing is.
 void add_known(std::optional<std::uint64_t>& sum, std::optional<std::uint64_t> more) {
-  if (more) sum = sum.value_or(0) + *more;
+  if (!more) return;
+  std::uint64_t whole = 0;
+  sum = __builtin_add_overflow(sum.value_or(0), *more, &whole) ? UINT64_MAX : whole;
 }
 
 class TreeOfModules {
@@ -35,7 +37,9 @@ class TreeOfModules {
         places_(trace),
         where_(analyses::find_places(
             trace, analyses::ForwardOperators(trace),
-            [this](Place around, EventId range) { return places_.place_in(around, range); })) {}
+            [this](Place around, EventId range, bool is_backward) {
+              return places_.place_in(around, range, is_backward);
+            })) {}
 
   ModuleTree build() {
     std::vector<PlaceWork> work = analyses::work_by_place(trace_, where_, places_.size(), counts_);
@@ -55,6 +59,7 @@ class TreeOfModules {
     tree.parameter_source = parameters.source;
     tree.unattributed = analyses::cost_of(work.front(), work.front());
     tree.total = analyses::cost_of(totals.front(), totals.front());
+    tree.unattributed_parameters = parameters.by_place.front();
     tree.parameters = parameters.by_place.front();
     std::vector<std::size_t> row_of(places_.size());
     for (const Place place : analyses::tree_order(parents)) {

@@ -8,26 +8,9 @@
 #include "trace/self_times.h"
 
 namespace tbtrace::analyses {
-namespace {
-
-/// Places without regard to backward passes.
-Column<Place> forward_places(const Trace& trace, const CallTree& tree, const PlaceIn& place_in) {
-  Column<Place> place;
-  place.resize(trace.events().size(), StackTree::kRoot);
-  for (const EventId range : tree.ranges()) {
-    const EventId parent = tree.parent(range);
-    const Place around = parent == EventId::none ? StackTree::kRoot : place[index(parent)];
-    place[index(range)] = place_in(around, range);
-  }
-  return place;
-}
-
-}  // namespace
-
 WorkPlaces find_places(const Trace& trace, const ForwardOperators& forward,
                        const PlaceIn& place_in) {
   const CallTree& tree = call_tree_of(trace);
-  const Column<Place> first = forward_places(trace, tree, place_in);
   WorkPlaces found;
   found.place.resize(trace.events().size(), StackTree::kRoot);
   found.is_backward.resize(trace.events().size(), 0);
@@ -41,17 +24,17 @@ WorkPlaces find_places(const Trace& trace, const ForwardOperators& forward,
       backward = found.is_backward[index(parent)] != 0;
     }
     Place& last = last_node[index(trace.events().track(range))];
-    if (const EventId creator = forward.of(range); creator != EventId::none) {
-      around = first[index(creator)];
-      backward = true;
-      last = around;
-    } else if (accumulates_gradient(trace, range)) {
+    if (accumulates_gradient(trace, range)) {
       around = last;
       backward = true;
     } else if (is_backward(trace, range)) {
-      backward = true;  // its operator is unknown
+      // The creator started before, so it has its place already.
+      const EventId creator = forward.of(range);
+      if (creator != EventId::none) around = found.place[index(creator)];
+      backward = true;
+      last = around;
     }
-    found.place[index(range)] = place_in(around, range);
+    found.place[index(range)] = place_in(around, range, backward);
     found.is_backward[index(range)] = backward ? 1 : 0;
   }
   return found;

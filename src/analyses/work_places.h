@@ -21,19 +21,21 @@ namespace tbtrace::analyses {
 /// A node of the tree; the root stands for everything outside of all places.
 using Place = StackTree::Node;
 
-/// The place of a host range, by the place around it: the same one, or one below it.
-using PlaceIn = std::function<Place(Place around, EventId range)>;
+/// The place of a host range, by the place around it: the same one, or one below it. In a backward
+/// pass, where a checkpoint calls modules again, also another one.
+using PlaceIn = std::function<Place(Place around, EventId range, bool is_backward)>;
 
 /// A backward pass runs where no place is, so its ranges have the places of the forward operators
 /// whose gradients they compute. The range that adds a gradient to a parameter has the place of the
-/// node before it on its thread: autograd runs it next, before all other nodes that are ready.
+/// node before it on its thread: autograd runs it next, before all other nodes that are ready. A
+/// node whose operator is unknown has the place around it.
 /// Source: torch/csrc/autograd/engine.cpp (the ready queue; AccumulateGrad has the highest number).
 struct WorkPlaces {
   Column<Place> place;               // by event
   Column<std::uint8_t> is_backward;  // by event: it is in a backward pass
 };
 
-/// `place_in` is called twice for each range, each time with ranges in the order of the call tree.
+/// `place_in` is called once for each range, in the order of the call tree.
 WorkPlaces find_places(const Trace& trace, const ForwardOperators& forward,
                        const PlaceIn& place_in);
 

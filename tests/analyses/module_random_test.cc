@@ -1,7 +1,10 @@
 // The modules of random recordings against their definition.
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -16,16 +19,46 @@
 namespace tbtrace::analyses {
 namespace {
 
-Way module_way(const Trace& trace, const Way& around, EventId range) {
-  if (!trace.events().is_module(range)) return around;
-  Way way = around;
-  std::string path(trace.argument_text(range, Argument::module_path));
-  if (path.empty()) {
-    const std::string name(trace.name(range).substr(std::string_view("nn.Module: ").size()));
-    path = (around.empty() ? "" : around.back() + ".") + name;
+/// The path of a module by the names on its way; a name that begins with `/` is a whole path.
+std::string path_of(const Way& way) {
+  std::string path;
+  for (const std::string& name : way) {
+    path = name.starts_with('/') ? name.substr(1) : (path.empty() ? "" : path + ".") + name;
   }
-  way.push_back(path);
-  return way;
+  return path;
+}
+
+std::string name_of(const Trace& trace, const Way& around, EventId range) {
+  const std::string path(trace.argument_text(range, Argument::module_path));
+  if (path.empty()) {
+    return std::string(trace.name(range).substr(std::string_view("nn.Module: ").size()));
+  }
+  const std::string above = path_of(around);
+  if (around.empty()) return path;
+  return path.starts_with(above + ".") ? path.substr(above.size() + 1) : "/" + path;
+}
+
+/// Where a module is called; in a backward pass, of a module that is known already.
+Way module_way(const Trace& trace, const PlacesByDefinition& places, const Way& around,
+               EventId range) {
+  if (!trace.events().is_module(range)) return around;
+  const std::string name = name_of(trace, around, range);
+  Way below = around;
+  below.push_back(name);
+  if (!places.is_backward(range)) return below;
+  for (Way above = around;; above.pop_back()) {
+    if (!above.empty() && above.back() == name) return above;
+    Way inner = above;
+    inner.push_back(name);
+    for (const EventId earlier : places.context().host_ranges()) {
+      if (earlier == range) break;
+      const Way way = places.way(earlier);
+      if (way.size() >= inner.size() && std::equal(inner.begin(), inner.end(), way.begin())) {
+        return inner;
+      }
+    }
+    if (above.empty()) return below;
+  }
 }
 
 void expect_cost(const ModuleCost& found, const PlacesByDefinition::Sums& own,
@@ -59,40 +92,52 @@ PlacesByDefinition::Sums total_of(const std::map<Way, PlacesByDefinition::Sums>&
   return total;
 }
 
-Way way_of(const ModuleTree& tree, std::size_t row) {
-  Way way;
-  if (tree.modules[row].parent) way = way_of(tree, *tree.modules[row].parent);
-  way.push_back(tree.modules[row].path);
-  return way;
+/// The paths of the modules around a row, and its own.
+Way paths_of(const ModuleTree& tree, std::size_t row) {
+  Way paths;
+  if (tree.modules[row].parent) paths = paths_of(tree, *tree.modules[row].parent);
+  paths.push_back(tree.modules[row].path);
+  return paths;
 }
 
 void compare(const Trace& trace, std::optional<StepRange> steps) {
+  const PlacesByDefinition* places = nullptr;
   const PlacesByDefinition expected(
-      trace, [&](const Way& around, EventId range) { return module_way(trace, around, range); },
+      trace,
+      [&](const Way& around, EventId range) { return module_way(trace, *places, around, range); },
       steps);
-  const std::map<Way, PlacesByDefinition::Sums> own = expected.own();
+  places = &expected;
+  std::map<Way, PlacesByDefinition::Sums> own;  // by the paths on the way
+  std::map<Way, std::uint64_t> calls;
+  const auto paths = [](const Way& way) {
+    Way found;
+    for (std::size_t length = 1; length <= way.size(); ++length) {
+      found.push_back(path_of(Way(way.begin(), way.begin() + static_cast<std::ptrdiff_t>(length))));
+    }
+    return found;
+  };
+  for (const auto& [way, sums] : expected.own()) own[paths(way)] = sums;
+  std::set<Way> called;  // every module that there is, also outside of the chosen steps
+  for (const EventId range : expected.context().host_ranges()) {
+    Way way = paths(expected.way(range));
+    const bool is_call = trace.events().is_module(range) && expected.counts(range);
+    if (is_call) ++calls[way];
+    for (; !way.empty(); way.pop_back()) called.insert(way);
+  }
   const Result<ModuleTree> tree = module_tree(trace, {.steps = steps});
   ASSERT_TRUE(tree.ok());
   std::map<Way, std::size_t> rows;
   for (std::size_t row = 0; row < tree->modules.size(); ++row) {
-    const Way way = way_of(*tree, row);
+    const Way way = paths_of(*tree, row);
     ASSERT_TRUE(rows.emplace(way, row).second) << "one row per module";
     const auto found = own.find(way);
     SCOPED_TRACE(tree->modules[row].path);
     expect_cost(tree->modules[row], found == own.end() ? PlacesByDefinition::Sums() : found->second,
                 total_of(own, way));
-    std::uint64_t calls = 0;
-    for (const EventId range : expected.context().host_ranges()) {
-      calls +=
-          trace.events().is_module(range) && expected.counts(range) && expected.way(range) == way
-              ? 1
-              : 0;
-    }
-    EXPECT_EQ(tree->modules[row].calls.value_or(0), calls);
+    EXPECT_EQ(tree->modules[row].calls.value_or(0), calls[way]);
+    EXPECT_TRUE(called.contains(way)) << "nothing is in it";
   }
-  for (const auto& [way, sums] : own) {
-    EXPECT_TRUE(way.empty() || rows.contains(way)) << way.back();
-  }
+  EXPECT_EQ(rows.size(), called.size());
   const auto outside = own.find(Way());
   const PlacesByDefinition::Sums none =
       outside == own.end() ? PlacesByDefinition::Sums() : outside->second;

@@ -73,17 +73,11 @@ class PlacesByDefinition {
   }
 
   Way way(EventId range) const {
-    if (const EventId forward = forward_of(range); forward != EventId::none) {
-      return way_in_(first_way(forward), range);
-    }
-    if (accumulates(range)) return way_in_(way_of_node_before(range), range);
-    const EventId parent = context_.parent(range);
-    return way_in_(parent == EventId::none ? Way() : way(parent), range);
+    return way_in_(way_around(range), range);
   }
 
   bool is_backward(EventId range) const {
     if (accumulates(range) || is_node(range)) return true;
-    if (forward_of(range) != EventId::none) return true;
     const EventId parent = context_.parent(range);
     return parent != EventId::none && is_backward(parent);
   }
@@ -115,19 +109,28 @@ class PlacesByDefinition {
     return is_operator(range) && trace_.name(range).ends_with("torch::autograd::AccumulateGrad");
   }
 
-  /// The last operator with the node's number, if only one thread has the number. No flow events
-  /// are in these recordings, so no thread is known.
+  /// The last operator before the node with its number, if only one thread has the number. No flow
+  /// events are in these recordings, so no thread is known.
   EventId creator(EventId node) const {
     if (!is_node(node) || sequence(node) < 0) return EventId::none;
     EventId last = EventId::none;
     for (const EventId range : context_.host_ranges()) {
+      if (range == node) break;
       if (!is_operator(range) || is_node(range) || sequence(range) != sequence(node)) continue;
-      const bool same_thread =
-          last == EventId::none || trace_.events().track(last) == trace_.events().track(range);
+      const bool same_thread = last == EventId::none ||
+                               trace_.events().track(last) == trace_.events().track(range);
       if (!same_thread) return EventId::none;
       last = range;
     }
     return last;
+  }
+
+  bool is_before(EventId one, EventId two) const {
+    for (const EventId range : context_.host_ranges()) {
+      if (range == two) return false;
+      if (range == one) return true;
+    }
+    return false;
   }
 
   /// Of a range around a node without a number, that of the first node in it that has one.
@@ -136,27 +139,31 @@ class PlacesByDefinition {
     if (!is_around_node(range)) return EventId::none;
     for (const EventId inner : context_.host_ranges()) {
       if (context_.parent(inner) != range) continue;
-      if (const EventId found = creator(inner); found != EventId::none) return found;
+      const EventId found = creator(inner);
+      if (found != EventId::none && is_before(found, range)) return found;
     }
     return EventId::none;
   }
 
-  /// Without regard to backward passes.
-  Way first_way(EventId range) const {
+  /// The way of what the range is in.
+  Way way_around(EventId range) const {
+    if (accumulates(range)) return way_of_node_before(range);
+    if (is_node(range)) {
+      const EventId forward = forward_of(range);
+      if (forward != EventId::none) return way(forward);
+    }
     const EventId parent = context_.parent(range);
-    return way_in_(parent == EventId::none ? Way() : first_way(parent), range);
+    return parent == EventId::none ? Way() : way(parent);
   }
 
   Way way_of_node_before(EventId range) const {
-    Way found;
+    EventId node = EventId::none;
     for (const EventId other : context_.host_ranges()) {
       if (other == range) break;
-      if (trace_.events().track(other) != trace_.events().track(range)) continue;
-      if (const EventId forward = forward_of(other); forward != EventId::none) {
-        found = first_way(forward);
-      }
+      const bool same_thread = trace_.events().track(other) == trace_.events().track(range);
+      if (same_thread && is_node(other) && !accumulates(other)) node = other;
     }
-    return found;
+    return node == EventId::none ? Way() : way_around(node);
   }
 
   /// The range that started last among those open on the record's thread.
