@@ -33,11 +33,12 @@ constexpr ArgumentSet kArguments = {ArgumentGroup::inputs, ArgumentGroup::autogr
 
 /// nullopt if the text is not a number above 0.
 std::optional<double> positive_number(std::string_view text) {
+  constexpr double kLeast = 1e-6;
   constexpr double kMost = 1e12;
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool is_number = error == std::errc() && end == text.data() + text.size();
-  return is_number && value > 0 && value <= kMost ? std::optional(value) : std::nullopt;
+  return is_number && value >= kLeast && value <= kMost ? std::optional(value) : std::nullopt;
 }
 
 bool is_picture(const OptionParser& parser) {

@@ -89,7 +89,8 @@ struct OperatorWorkSummary {
   std::uint64_t forward_macs = 0;
   std::uint64_t backward_macs = 0;
   std::uint64_t recomputed_macs = 0;  ///< forward operators again, in the backward pass
-  std::optional<std::uint64_t> samples_per_step;
+  /// What the first layer of each chosen step took, all steps together.
+  std::optional<std::uint64_t> samples;
   std::uint64_t steps = 0;
   std::uint64_t forward_macs_in_steps = 0;
   std::uint64_t flops_in_steps = 0;

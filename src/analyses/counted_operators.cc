@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyses/cast_operators.h"
 #include "analyses/convolution_gradients.h"
 #include "analyses/flop_formulas.h"
 #include "base/hash.h"
@@ -45,11 +46,12 @@ class Rules {
 /// The work of operators. Equal operators with equal inputs are computed once.
 class WorkOfOperators {
  public:
-  explicit WorkOfOperators(const Trace& trace) : trace_(trace), tree_(call_tree_of(trace)) {}
+  explicit WorkOfOperators(const Trace& trace)
+      : trace_(trace), tree_(call_tree_of(trace)), cast_(trace) {}
 
   std::optional<Work> of(EventId op, const Rule& rule) {
     if (rule.is_open()) return Work{};
-    const InputTexts texts = inputs_of(trace_, op);
+    const InputTexts texts = cast_.inputs_of(op);
     const Key key = {trace_.events().name(op), texts.dims, texts.types, texts.concrete};
     const auto [found, is_new] = known_.try_emplace(key);
     if (is_new) {
@@ -109,6 +111,7 @@ class WorkOfOperators {
 
   const Trace& trace_;
   const CallTree& tree_;
+  CastOperators cast_;
   std::unordered_map<Key, std::optional<Work>, HashOfKey> known_;
   std::optional<ConvolutionGradients> gradients_;
 };
@@ -233,22 +236,19 @@ std::vector<CountedOperator> counted_operators(const Trace& trace) {
 
 OperatorCounts operator_counts(const Trace& trace) { return Counting(trace).run(); }
 
-std::optional<std::uint64_t> samples_at_once(const Trace& trace) {
-  for (const EventId event : trace.by_start()) {
-    if (trace.kind(event) != EventKind::cpu_op) continue;
-    const int position = position_of_samples(trace.name(event));
-    if (position < 0) continue;
-    const InputTexts texts = inputs_of(trace, event);
-    const OperatorInputs inputs(trace.string(texts.dims), trace.string(texts.types), {});
-    const Sizes* input = inputs.tensor(position);
-    if (input == nullptr || input->empty()) continue;
-    const FlopRule* rule = flop_rule(trace.name(event));
-    const Sizes* weight = inputs.tensor(1);
-    const bool is_unbatched = rule != nullptr && is_convolution(*rule) && weight != nullptr &&
-                              weight->size() == input->size() + 1;
-    return is_unbatched ? 1 : input->front();
-  }
-  return std::nullopt;
+std::optional<std::uint64_t> samples_in(const Trace& trace, EventId op) {
+  if (trace.kind(op) != EventKind::cpu_op) return std::nullopt;
+  const int position = position_of_samples(trace.name(op));
+  if (position < 0) return std::nullopt;
+  const InputTexts texts = inputs_of(trace, op);
+  const OperatorInputs inputs(trace.string(texts.dims), trace.string(texts.types), {});
+  const Sizes* input = inputs.tensor(position);
+  if (input == nullptr || input->empty()) return std::nullopt;
+  const FlopRule* rule = flop_rule(trace.name(op));
+  const Sizes* weight = inputs.tensor(1);
+  const bool is_unbatched = rule != nullptr && is_convolution(*rule) && weight != nullptr &&
+                            weight->size() == input->size() + 1;
+  return is_unbatched ? 1 : input->front();
 }
 
 }  // namespace tbtrace::analyses

@@ -36,8 +36,8 @@ struct OperatorCounts {
 
 OperatorCounts operator_counts(const Trace& trace);
 
-/// Samples that the model takes at once: the first dimension of the first input of the first
-/// convolution, linear layer or embedding (of its indices); nullopt if unknown.
-std::optional<std::uint64_t> samples_at_once(const Trace& trace);
+/// Samples that an operator takes at once, if it may be a model's first: the first dimension of the
+/// input of a convolution or linear layer, or of the indices of an embedding. nullopt for others.
+std::optional<std::uint64_t> samples_in(const Trace& trace, EventId op);
 
 }  // namespace tbtrace::analyses

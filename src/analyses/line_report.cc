@@ -27,7 +27,7 @@ Result<AnalysisReport> line_report(const Trace& trace, const LinesOptions& optio
     std::vector<Cell> row = {rank,
                              line.file,
                              line.line,
-                             line.function,
+                             report::text_cell(line.function),
                              std::string(line_level_name(line.level)),
                              line.level == LineLevel::function ? Cell(line.calls) : Cell()};
     columns.add_cells(row, line);

@@ -5,6 +5,7 @@
 
 #include "analyses/attribution.h"
 #include "analyses/call_stack_frames.h"
+#include "analyses/source_lines.h"
 #include "trace/call_tree.h"
 #include "trace/nearest_range.h"
 
@@ -12,14 +13,7 @@ namespace tbtrace::analyses {
 namespace {
 
 /// `model.py(12): forward`, unlike `<built-in method ...>` and `nn.Module: Linear_0`.
-bool names_line(std::string_view frame) {
-  const std::size_t end = frame.find("): ");
-  if (end == std::string_view::npos || frame.starts_with('<')) return false;
-  const std::size_t open = frame.rfind('(', end);
-  if (open == std::string_view::npos || open == 0 || open + 1 == end) return false;
-  const std::string_view number = frame.substr(open + 1, end - open - 1);
-  return number.find_first_not_of("0123456789") == std::string_view::npos;
-}
+bool names_line(std::string_view frame) { return line_of_frame(frame).has_value(); }
 
 /// `AddmmBackward0`, `NllLossBackward`: an operator that is a node of the autograd graph.
 bool names_backward_node(std::string_view name) {

@@ -12,6 +12,7 @@
 #include <tbtrace/operator_work.h>
 
 #include "analyses/attribution.h"
+#include "analyses/cast_operators.h"
 #include "analyses/counted_operators.h"
 #include "analyses/device_number.h"
 #include "analyses/device_peaks.h"
@@ -62,7 +63,7 @@ struct Sums {
   std::uint64_t torch_flops = 0;
   bool has_device_work = false;
   bool uses_tensor_cores = false;
-  bool is_chosen = false;  ///< it or something inside it is in the chosen steps
+  bool is_chosen = false;  ///< it started in the chosen steps
 };
 
 /// A row and what its totals need.
@@ -80,6 +81,7 @@ class Rows {
         options_(options),
         context_(trace),
         owners_(trace),
+        cast_(trace),
         devices_(devices_of(trace)),
         peaks_(analyses::device_peaks(devices_.name)),
         sums_(owners_.owners().size()) {}
@@ -148,7 +150,7 @@ class Rows {
 
   Precision precision_of(const WorkOwner& owner, const Sums& sums) {
     if (owner.state != WorkState::counted || owner.work.flops == 0) return Precision::unknown;
-    const StringId types = trace_.argument(Argument::input_types).text(owner.op);
+    const StringId types = cast_.inputs_of(owner.op).types;
     const std::uint64_t key = static_cast<std::uint64_t>(types) * 2 + sums.uses_tensor_cores;
     const auto [found, is_new] = precisions_.try_emplace(key, Precision::unknown);
     if (!is_new) return found->second;
@@ -241,8 +243,21 @@ class Rows {
     return peaks_ == nullptr ? std::nullopt : peaks_->flops_per_s(row.precision);
   }
 
+  /// Of each chosen step what its first layer took.
+  void count_samples() {
+    std::set<const Step*> counted;
+    for (const EventId op : trace_.by_start()) {
+      const Step* const step = context_.step_of(op);
+      if (step == nullptr || counted.contains(step) || !is_chosen(op)) continue;
+      const std::optional<std::uint64_t> samples = analyses::samples_in(trace_, op);
+      if (!samples) continue;
+      counted.insert(step);
+      summary_.samples = saturating_sum(summary_.samples.value_or(0), *samples);
+    }
+  }
+
   void describe(std::int64_t window_ns) {
-    summary_.samples_per_step = analyses::samples_at_once(trace_);
+    count_samples();
     for (const Step& step : trace_.steps()) {
       if (!options_.steps || options_.steps->contains(step.number)) ++summary_.steps;
     }
@@ -317,6 +332,7 @@ class Rows {
   const OperatorWorkOptions& options_;
   const AnalysisContext context_;
   const WorkOwners owners_;
+  const analyses::CastOperators cast_;
   const Devices devices_;
   const analyses::DevicePeaks* const peaks_;
   std::vector<Sums> sums_;  // by owner

@@ -1,5 +1,6 @@
 // The work of operators as the rows of `tbtrace.flops/1`.
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -8,7 +9,7 @@
 #include "analyses/report_totals.h"
 #include "analyses/source_report.h"
 #include "base/bounded_sum.h"
-#include "base/saturating.h"
+#include "base/share.h"
 #include "report/optional_cell.h"
 #include "report/table_columns.h"
 
@@ -97,10 +98,6 @@ Totals totals_of(const OperatorWorkSummary& summary) {
   const StateSums unknown = sums_of(summary, WorkState::unknown_sizes);
   const StateSums unruled = sums_of(summary, WorkState::no_rule);
   const StateSums inside = sums_of(summary, WorkState::inside);
-  std::optional<std::uint64_t> samples;
-  if (summary.samples_per_step && summary.steps > 0) {
-    samples = saturating_product(*summary.samples_per_step, summary.steps);
-  }
   std::optional<std::int64_t> hardware_ns;
   if (summary.model_peak_time_ns && summary.recomputed_peak_time_ns) {
     hardware_ns = bounded_sum(*summary.model_peak_time_ns, *summary.recomputed_peak_time_ns);
@@ -115,7 +112,7 @@ Totals totals_of(const OperatorWorkSummary& summary) {
                    {"backward_macs", summary.backward_macs},
                    {"recomputed_macs", summary.recomputed_macs},
                    {"steps", summary.steps},
-                   {"samples", optional_cell(samples)},
+                   {"samples", optional_cell(summary.samples)},
                    {"forward_macs_in_steps", summary.forward_macs_in_steps},
                    {"forward_macs_per_sample", {}},
                    {"flops_in_steps", summary.flops_in_steps},
@@ -150,6 +147,15 @@ std::vector<std::string> notes_of(const OperatorWorkSummary& summary,
   if (!summary.has_shapes && !summary.rows.empty()) {
     notes.emplace_back(
         "The file has no shapes, so nothing can be counted. Record it with record_shapes=True.");
+  }
+  const std::int64_t counted_ns = sums_of(summary, WorkState::counted).device_time_ns;
+  const std::int64_t all_ns = summary.all.device_time_ns;
+  if (all_ns > 0 && share(counted_ns, all_ns) < 0.9) {
+    const long percent = std::lround(100 * (1 - share(counted_ns, all_ns)));
+    notes.push_back(std::to_string(percent) +
+                    " % of the device time is of work that is not counted (graphs, custom kernels, "
+                    "operators without a rule or sizes), so utilization is higher than the totals "
+                    "say.");
   }
   const bool has_rates =
       std::any_of(summary.rows.begin(), summary.rows.end(),

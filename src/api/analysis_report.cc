@@ -123,6 +123,15 @@ Table indented(const AnalysisReport::Tree& tree, Table rows) {
   return rows;
 }
 
+/// Adds columns that only some reports show, each behind the one that it follows there.
+void add_shown(std::vector<std::string>& shown, const std::vector<std::string>& more) {
+  auto place = shown.begin();
+  for (const std::string& column : more) {
+    const auto known = std::find(shown.begin(), shown.end(), column);
+    place = known != shown.end() ? known + 1 : shown.insert(place, column) + 1;
+  }
+}
+
 std::string text_for_people(const AnalysisReport& report, const Table& rows, bool is_sorted) {
   if (report.tree) {
     AnalysisReport shown = report;
@@ -176,6 +185,7 @@ AnalysisReport join_reports(std::vector<AnalysisReport> reports) {
     std::ranges::move(other->table.rows, std::back_inserter(all.table.rows));
     analyses::add_source(all.source, other->source);
     add_totals(all.totals, other->totals);
+    add_shown(all.shown, other->shown);
     for (std::string& note : other->notes) {
       if (std::ranges::find(all.notes, note) == all.notes.end())
         all.notes.push_back(std::move(note));

@@ -172,16 +172,15 @@ TEST(CountedOperators, CountOnlyOperators) {
   EXPECT_THAT(counted_operators(finished(builder)), IsEmpty());
 }
 
-TEST(SamplesAtOnce, AreTheFirstDimensionOfTheFirstLayer) {
-  EXPECT_THAT(samples_at_once(trace_of({{"aten::add", 0, 5, "[[9, 9], [9, 9], []]"},
-                                        {"aten::conv2d", 10, 20, "[[32, 3, 8, 8], [4, 3, 3, 3]]"},
-                                        {"aten::linear", 30, 40, "[[64, 3], [5, 3]]"}})),
-              Optional(32U));
-  EXPECT_THAT(samples_at_once(trace_of({{"aten::embedding", 0, 5, "[[200, 16], [5, 3]]"}})),
-              Optional(5U));
-  EXPECT_THAT(samples_at_once(trace_of({{"aten::conv2d", 0, 5, "[[3, 8, 8], [4, 3, 3, 3]]"}})),
-              Optional(1U));
-  EXPECT_EQ(samples_at_once(trace_of({{"aten::mm", 0, 5, kMatrices}})), std::nullopt);
+TEST(SamplesIn, AreTheFirstDimensionOfWhatMayBeAFirstLayer) {
+  const auto of = [](std::string_view name, std::string_view dims) {
+    return samples_in(trace_of({{name, 0, 5, dims}}), EventId{0});
+  };
+  EXPECT_EQ(of("aten::add", "[[9, 9], [9, 9], []]"), std::nullopt);
+  EXPECT_THAT(of("aten::conv2d", "[[32, 3, 8, 8], [4, 3, 3, 3]]"), Optional(32U));
+  EXPECT_THAT(of("aten::embedding", "[[200, 16], [5, 3]]"), Optional(5U));
+  EXPECT_THAT(of("aten::conv2d", "[[3, 8, 8], [4, 3, 3, 3]]"), Optional(1U));
+  EXPECT_EQ(of("aten::mm", kMatrices), std::nullopt);
 }
 
 }  // namespace

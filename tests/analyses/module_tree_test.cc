@@ -121,6 +121,58 @@ TEST(ModuleTree, WithoutModulesHasNone) {
   EXPECT_EQ(tree.parameter_source, ParameterSource::none);
 }
 
+TEST(ModuleTree, CountsWhatACheckpointRepeatsForTheModuleThatIsThere) {
+  // The first node of the block that needs an input has it computed again, inside itself.
+  ModelRows rows;
+  rows.module("Net_0", 0, 100);
+  rows.module("Block_0", 10, 60);
+  rows.module("Linear_0", 15, 20);
+  rows.op("aten::addmm", 16, 10, 1);
+  rows.module("Linear_1", 40, 20);
+  rows.op("aten::addmm", 41, 10, 2);
+  rows.node("AddmmBackward0", 200, 100, 2, 1);
+  rows.module("Block_0", 210, 60);
+  rows.module("Linear_0", 215, 20);
+  rows.op("aten::addmm", 216, 10, 3);
+  rows.module("Linear_1", 240, 20);
+  const ModuleTree tree = *module_tree(rows.finished());
+  ASSERT_THAT(paths_of(tree), ElementsAre("Net_0", "Net_0.Block_0", "Net_0.Block_0.Linear_0",
+                                          "Net_0.Block_0.Linear_1"));
+  EXPECT_EQ(tree.modules[1].calls, 2U);
+  EXPECT_EQ(tree.modules[2].cpu_time_total_ns, 20 + 20);
+  EXPECT_EQ(tree.modules[2].backward_cpu_time_ns, 20);
+  EXPECT_EQ(tree.modules[3].backward_cpu_time_ns, 20 + 40) << "the node without what it repeats";
+}
+
+TEST(ModuleTree, FindsNodesOfWhatACheckpointComputedAgain) {
+  // With `use_reentrant` the repeated operators have a graph of their own, in the node.
+  ModelRows rows;
+  rows.module("Net_0", 0, 100);
+  rows.op("CheckpointFunction", 10, 60, 1);
+  rows.module("Linear_0", 15, 20);
+  rows.op("aten::addmm", 16, 10);
+  rows.node("CheckpointFunctionBackward", 200, 100, 1);
+  rows.op("aten::ones", 205, 2, -1, {}, 2);
+  const std::int64_t thread = 2;
+  rows.op("aten::addmm", 220, 10, 5, {}, thread);
+  rows.node("AddmmBackward0", 250, 30, 5);
+  const ModuleTree tree = *module_tree(rows.finished());
+  ASSERT_THAT(paths_of(tree), ElementsAre("Net_0", "Net_0.Linear_0"));
+  EXPECT_EQ(tree.modules[0].backward_cpu_time_ns, 100);
+  EXPECT_EQ(tree.unattributed.cpu_time_total_ns, 0);
+}
+
+TEST(ModuleTree, NestingIsBounded) {
+  ModelRows rows;
+  constexpr std::int64_t kLevels = 1000;
+  for (std::int64_t level = 0; level < kLevels; ++level) {
+    rows.module("Net_" + std::to_string(level), level, 2 * (kLevels - level));
+  }
+  const ModuleTree tree = *module_tree(rows.finished());
+  EXPECT_EQ(tree.modules.size(), 200U);
+  EXPECT_EQ(tree.modules.back().self_cpu_time_ns, 2 * (kLevels - 199));
+}
+
 /// One backward pass of two linear layers, in the order of autograd.
 void add_pass(ModelRows& rows, std::int64_t start, std::int64_t sequence) {
   rows.node("AddmmBackward0", start, 10, sequence + 1);
@@ -229,6 +281,50 @@ TEST(ModuleTree, HostileShapesAreNotCounted) {
   rows.gradient("[-3]", 116);
   rows.gradient("[6]", 120);
   EXPECT_EQ(module_tree(rows.finished())->parameters, 6U);
+}
+
+TEST(ModuleTree, InputsOfACheckpointAreNotParameters) {
+  ModelRows rows;
+  add_forward(rows, 0, 1);
+  const EventId checkpoint = rows.op("CheckpointFunctionBackward", 100, 80, 2, {}, 2);
+  rows.number(checkpoint, Argument::forward_thread, 1);
+  rows.node("AddmmBackward0", 110, 10, 2);
+  rows.gradient("[5]", 122);
+  rows.gradient("[8, 4]", 126);  // of the detached input
+  EXPECT_EQ(module_tree(rows.finished())->parameters, 5U);
+}
+
+TEST(ModuleTree, OfSeveralPassesOverOneNodeTakesOne) {
+  ModelRows rows;
+  rows.module("Net_0", 0, 50);
+  rows.op("aten::sum", 5, 10, 1);
+  for (std::int64_t pass = 0; pass < 3; ++pass) {
+    rows.node("SumBackward0", 100 + 100 * pass, 10, 1);
+    rows.gradient("[6]", 120 + 100 * pass);
+  }
+  EXPECT_EQ(module_tree(rows.finished())->parameters, 6U);
+}
+
+TEST(ModuleTree, AGradientAfterAnUnknownNodeIsOfNoModule) {
+  ModelRows rows;
+  add_forward(rows, 0, 1);
+  rows.node("AddmmBackward0", 100, 10, 2);
+  rows.node("OddBackward0", 120, 10, 0);
+  rows.gradient("[5]", 132);
+  const ModuleTree tree = *module_tree(rows.finished());
+  EXPECT_EQ(tree.unattributed_parameters, 5U);
+}
+
+TEST(ModuleTree, RecordedParametersOfAModuleCalledInTwoCountOnce) {
+  ModelRows rows;
+  rows.number(rows.module("Net_0", 0, 100, "net"), Argument::module_parameters, 1);
+  rows.number(rows.module("A_0", 10, 30, "net.a"), Argument::module_parameters, 2);
+  rows.number(rows.module("Linear_0", 15, 10, "net.shared"), Argument::module_parameters, 50);
+  rows.number(rows.module("Linear_0", 60, 10, "net.shared"), Argument::module_parameters, 50);
+  rows.module("Odd_0", 80, 10);
+  const ModuleTree tree = *module_tree(rows.finished());
+  EXPECT_EQ(tree.parameters, 53U);
+  EXPECT_EQ(tree.modules.back().parameters, std::nullopt) << "the recorder does not know it";
 }
 
 }  // namespace

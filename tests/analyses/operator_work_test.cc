@@ -87,6 +87,29 @@ const OperatorWork* row(const OperatorWorkSummary& summary, std::string_view nam
   return nullptr;
 }
 
+TEST(OperatorWork, HasThePrecisionThatAutocastComputedIn) {
+  Recording recording;
+  recording.op("aten::mm", 0, 100, "[[8, 3], [3, 4]]", R"(["float", "float"])");
+  recording.op("aten::mm", 20, 90, "[[8, 3], [3, 4]]", R"(["c10::Half", "c10::Half"])");
+  recording.kernel(50, 30, "ampere_fp16_s16816gemm");
+  const OperatorWorkSummary summary = *operator_work(recording.trace());
+  EXPECT_EQ(summary.rows[0].precision, Precision::float16);
+  EXPECT_THAT(summary.rows[0].traffic_bytes, Optional(2U * (8 * 3 + 3 * 4 + 8 * 4)));
+}
+
+TEST(OperatorWork, HasTheSamplesOfTheChosenSteps) {
+  Recording recording;
+  for (std::int64_t step = 0; step < 3; ++step) {
+    recording.step(step, 100 * step, 100 * step + 100);
+    const std::string dims =
+        "[[" + std::to_string(8 * (step + 1)) + ", 3], [5, 3]]";
+    recording.op("aten::linear", 100 * step + 10, 100 * step + 20, dims, R"(["float", "float"])");
+  }
+  const Trace trace = recording.trace();
+  EXPECT_THAT(operator_work(trace)->samples, Optional(8U + 16 + 24));
+  EXPECT_THAT(operator_work(trace, {.steps = StepRange{1, 1}})->samples, Optional(16U));
+}
+
 TEST(OperatorWork, CountsEachPieceOfWorkInOneRow) {
   Recording recording;
   recording.op("aten::linear", 0, 100, kDims, kFloats);
@@ -194,7 +217,7 @@ TEST(OperatorWork, OfStepsIsWhatTheyStarted) {
   EXPECT_EQ(second.steps, 1U);
   const OperatorWorkSummary both = *operator_work(trace);
   EXPECT_EQ(both.steps, 2U);
-  EXPECT_THAT(both.samples_per_step, Optional(8U));
+  EXPECT_THAT(both.samples, Optional(8U));
   EXPECT_EQ(both.flops_in_steps, 2 * (8 * 4 * 4 + kMacs));
   EXPECT_FALSE(operator_work(trace, {.steps = StepRange{7, 9}}).ok());
 }

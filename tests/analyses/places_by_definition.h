@@ -73,7 +73,11 @@ class PlacesByDefinition {
   }
 
   Way way(EventId range) const {
-    return way_in_(way_around(range), range);
+    const auto known = ways_.find(range);  // only saves time
+    if (known != ways_.end()) return known->second;
+    Way found = way_in_(way_around(range), range);
+    ways_.emplace(range, found);
+    return found;
   }
 
   bool is_backward(EventId range) const {
@@ -184,6 +188,7 @@ class PlacesByDefinition {
   AnalysisContext context_;
   WayIn way_in_;
   std::optional<StepRange> steps_;
+  mutable std::map<EventId, Way> ways_;
 };
 
 }  // namespace tbtrace::analyses

@@ -149,5 +149,16 @@ TEST(AnalysisReport, RowsAreSelectedAsInTheText) {
   EXPECT_EQ(report_rows(report, {.sort_by = "x"}).status().code(), StatusCode::invalid_argument);
 }
 
+TEST(AnalysisReport, OfSeveralShowsWhatAnyOfThemShows) {
+  std::vector<AnalysisReport> reports(2);
+  reports[0].shown = {"name", "cpu", "macs"};
+  reports[1].shown = {"name", "device", "cpu", "memory", "macs"};
+  EXPECT_EQ(join_reports(reports).shown,
+            (std::vector<std::string>{"name", "device", "cpu", "memory", "macs"}));
+  std::swap(reports[0], reports[1]);
+  EXPECT_EQ(join_reports(reports).shown,
+            (std::vector<std::string>{"name", "device", "cpu", "memory", "macs"}));
+}
+
 }  // namespace
 }  // namespace tbtrace

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <tbtrace/analysis_context.h>
+#include <tbtrace/operator_work.h>
 #include <tbtrace/trace.h>
 
 #include "analyses/counted_operators.h"
@@ -31,7 +32,7 @@ TEST(FlopsOfResNet50, AreThePublishedOnesForwardAndTwiceThatBackward) {
     SCOPED_TRACE(file);
     const Result<Trace> trace = read_trace(file);
     ASSERT_TRUE(trace.ok()) << trace.status().message();
-    EXPECT_THAT(analyses::samples_at_once(*trace), Optional(kImages));
+    EXPECT_THAT(operator_work(*trace)->samples, Optional(kImages * kSteps));
     const analyses::OperatorCounts counts = analyses::operator_counts(*trace);
     EXPECT_THAT(counts.unknown, IsEmpty());
     std::uint64_t forward = 0;
