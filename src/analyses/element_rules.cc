@@ -328,6 +328,7 @@ constexpr std::array kRules = std::to_array<ElementRule>({
     {"aten::empty_like", P::nothing, 0},
     {"aten::empty_strided", P::nothing, 0},
     {"aten::new_empty", P::nothing, 0},
+    {"aten::new_empty_strided", P::nothing, 0},
     {"aten::new_zeros", P::nothing, 0},
     {"aten::zeros", P::nothing, 0},
     {"aten::zeros_like", P::nothing, 0},
