@@ -63,7 +63,7 @@ bool has_channels(const Sizes& weight, std::uint64_t in, std::uint64_t out, bool
 
 /// Not known if the values are not recorded. `aten::convolution` is both.
 std::optional<bool> transposed(const FlopRule& rule, const OperatorInputs& inputs, int position) {
-  if (rule.formula == FlopFormula::transposed ||
+  if (rule.formula == FlopFormula::transposed || rule.formula == FlopFormula::transposed_packed ||
       rule.formula == FlopFormula::transposed_gradients ||
       rule.formula == FlopFormula::transposed_input_gradient ||
       rule.formula == FlopFormula::transposed_weight_gradient) {
@@ -124,11 +124,25 @@ Work work_of(std::uint64_t macs, std::uint64_t bytes) {
   return {macs, saturating_product(2, macs), bytes};
 }
 
+/// A weight [out, in / groups, ...] as [in, out / groups, ...].
+std::optional<Sizes> unpacked(const FlopRule& rule, const OperatorInputs& inputs, Sizes weight) {
+  const std::int64_t groups = inputs.integer(rule.at[7]).value_or(0);
+  if (groups <= 0 || weight[0] % static_cast<std::uint64_t>(groups) != 0) return std::nullopt;
+  const std::uint64_t out = weight[0];
+  weight[0] = saturating_product(weight[1], static_cast<std::uint64_t>(groups));
+  weight[1] = out / static_cast<std::uint64_t>(groups);
+  return weight;
+}
+
 std::optional<Work> forward(const FlopRule& rule, const OperatorInputs& inputs,
                             std::span<const Sizes> gradients) {
   const Sizes* given = inputs.tensor(rule.at[0]);
-  const Sizes* weight = inputs.tensor(rule.at[1]);
-  if (given == nullptr || weight == nullptr || weight->size() < 3) return std::nullopt;
+  const Sizes* given_weight = inputs.tensor(rule.at[1]);
+  if (given == nullptr || given_weight == nullptr || given_weight->size() < 3) return std::nullopt;
+  const bool is_packed = rule.formula == FlopFormula::transposed_packed;
+  const std::optional<Sizes> weight =
+      is_packed ? unpacked(rule, inputs, *given_weight) : std::optional(*given_weight);
+  if (!weight) return std::nullopt;
   Sizes input = *given;
   if (input.size() + 1 == weight->size()) input.insert(input.begin(), 1);  // not a batch
   if (input.size() != weight->size()) return std::nullopt;

@@ -6,16 +6,18 @@
 namespace tbtrace::analyses {
 namespace {
 
-// The first row that fits decides. FP16 with sums in FP32, as torch asks for. MI250X: one of its
-// two dies, each of which is a device.
+// The first row that fits decides. Rates without sparsity (data sheets often have twice as much),
+// FP16 and FP8 with sums in FP32, as torch asks for. A figure is here only if two sources have it:
+// the one named in the row, and another one (the table in Lightning's
+// fabric/utilities/throughput.py, torchtitan's tools/utils.py, a reseller's or reviewer's table, or
+// cores times clock). MI250X: one of its two dies, each of which is a device. MI300X: TF32 only if
+// asked for in an environment variable of hipBLASLt, so matrices of `float` count as FP32.
 constexpr std::array kDevices = std::to_array<DevicePeaks>({
     // name, not after, FP64, matrix, FP32, matrix, TF32, FP16, BF16, FP8, INT8, GB/s, source
     {"V100S-PCIE", "", 8.2, 0, 16.4, 0, 0, 130, 0, 0, 0, 1134, "NVIDIA V100 data sheet"},
     {"V100-PCIE", "", 7, 0, 14, 0, 0, 112, 0, 0, 0, 900, "NVIDIA V100 data sheet"},
     {"V100-SXM2", "", 7.8, 0, 15.7, 0, 0, 125, 0, 0, 0, 900, "NVIDIA V100 data sheet"},
-    {"V100-SXM3", "", 7.8, 0, 15.7, 0, 0, 125, 0, 0, 0, 900, "NVIDIA V100 data sheet"},
-    {"V100-DGXS", "", 7.8, 0, 15.7, 0, 0, 125, 0, 0, 0, 900, "NVIDIA DGX Station data sheet"},
-    {"T4", "", 0, 0, 8.1, 0, 0, 65, 0, 0, 130, 300, "NVIDIA T4 data sheet"},
+    {"T4", "", 0, 0, 8.1, 0, 0, 65, 0, 0, 130, 320, "NVIDIA T4 product brief"},
     {"A10", "", 0, 0, 31.2, 0, 62.5, 125, 125, 0, 250, 600, "NVIDIA A10 data sheet"},
     {"A30", "", 5.2, 10.3, 10.3, 0, 82, 165, 165, 0, 330, 933, "NVIDIA A30 data sheet"},
     {"A40", "", 0, 0, 37.4, 0, 74.8, 149.7, 149.7, 0, 299.3, 696, "NVIDIA A40 data sheet"},
@@ -28,7 +30,7 @@ constexpr std::array kDevices = std::to_array<DevicePeaks>({
     {"A100-PCIE-40GB", "", 9.7, 19.5, 19.5, 0, 156, 312, 312, 0, 624, 1555,
      "NVIDIA A100 data sheet"},
     {"A100-PG509-200", "", 9.7, 19.5, 19.5, 0, 156, 312, 312, 0, 624, 1555,
-     "NVIDIA A100 data sheet"},
+     "NVIDIA A100 data sheet (SXM, 40 GB)"},
     {"L4", "", 0, 0, 30.3, 0, 60, 121, 121, 242.5, 242.5, 300, "NVIDIA L4 data sheet"},
     {"L40", "", 0, 0, 90.5, 0, 90.5, 181, 181, 362, 362, 864, "NVIDIA L40 data sheet"},
     {"L40S", "", 0, 0, 91.6, 0, 183, 362, 362, 733, 733, 864, "NVIDIA L40S data sheet"},
@@ -36,14 +38,12 @@ constexpr std::array kDevices = std::to_array<DevicePeaks>({
      "NVIDIA H100 data sheet (SXM)"},
     {"H100 PCIe", "", 25.6, 51.2, 51.2, 0, 378, 756, 756, 1513, 1513, 2000,
      "NVIDIA H100 data sheet (PCIe)"},
-    {"H100 NVL", "", 30, 60, 60, 0, 417.5, 835.5, 835.5, 1671, 1671, 3938,
+    {"H100 NVL", "", 30, 60, 60, 0, 417.5, 835.5, 835.5, 1670.5, 1670.5, 3900,
      "NVIDIA H100 data sheet (NVL)"},
-    {"H200 NVL", "", 30, 60, 60, 0, 417.5, 835.5, 835.5, 1671, 1671, 4800,
-     "NVIDIA H200 data sheet (NVL)"},
-    {"H200", "", 33.5, 66.9, 66.9, 0, 494.7, 989.4, 989.4, 1978.9, 1978.9, 4800,
+    {"H200", " NVL", 33.5, 66.9, 66.9, 0, 494.7, 989.4, 989.4, 1978.9, 1978.9, 4800,
      "NVIDIA H200 data sheet (SXM)"},
-    {"B200", "", 37, 37, 75, 0, 1125, 2250, 2250, 4500, 4500, 7700, "NVIDIA HGX B200 data sheet"},
-    {"RTX 3090", " Ti", 0, 0, 35.6, 0, 35.6, 71.2, 71.2, 0, 284.7, 936,
+    {"B200", "", 37, 37, 75, 0, 1100, 2250, 2250, 4500, 4500, 7700, "NVIDIA HGX B200 data sheet"},
+    {"RTX 3090", " Ti", 0, 0, 35.6, 0, 35.6, 71, 71, 0, 284, 936,
      "NVIDIA GA102 architecture white paper"},
     {"RTX 4090", " D", 0, 0, 82.6, 0, 82.6, 165.2, 165.2, 330.3, 660.6, 1008,
      "NVIDIA Ada architecture white paper"},
@@ -58,7 +58,8 @@ bool is_of_word(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/// Whether a name has the row's name in it, as whole words.
+/// Whether a name has the row's name in it, as whole words. Not if it is one of several: both
+/// MI250X and MI250 are called `MI250X/MI250`.
 bool fits(std::string_view device, const DevicePeaks& row) {
   for (std::size_t at = device.find(row.name); at != std::string_view::npos;
        at = device.find(row.name, at + 1)) {
@@ -66,7 +67,8 @@ bool fits(std::string_view device, const DevicePeaks& row) {
     const bool starts = at == 0 || !is_of_word(device[at - 1]);
     const bool ends = after.empty() || !is_of_word(after.front());
     const bool is_other = !row.not_after.empty() && after.starts_with(row.not_after);
-    if (starts && ends && !is_other) return true;
+    const bool is_one_of_several = after.starts_with("/") || after.starts_with(" /");
+    if (starts && ends && !is_other && !is_one_of_several) return true;
   }
   return false;
 }

@@ -13,7 +13,8 @@ using P = ElementCount;
 using T = ElementTraffic;
 
 // Source of the numbers: deepspeed/profiling/flops_profiler/profiler.py (2026), unless a comment
-// says otherwise. Positions: aten/src/ATen/native/native_functions.yaml.
+// says otherwise. Names and positions: torch's schemas from 1.8 to 2.13, which a test compares them
+// with (tests/data/operator_schemas.tsv).
 constexpr std::array kRules = std::to_array<ElementRule>({
     // Arithmetic: DeepSpeed counts one per output element.
     {"aten::add", P::outputs, 1},
@@ -280,12 +281,19 @@ constexpr std::array kRules = std::to_array<ElementRule>({
     {"aten::reshape", P::nothing, 0},
     {"aten::_reshape_alias", P::nothing, 0},
     {"aten::view_as", P::nothing, 0},
+    {"aten::view_as_real", P::nothing, 0},
+    {"aten::view_as_complex", P::nothing, 0},
     {"aten::as_strided", P::nothing, 0},
     {"aten::as_strided_", P::nothing, 0},
     {"aten::t", P::nothing, 0},
     {"aten::t_", P::nothing, 0},
     {"aten::transpose", P::nothing, 0},
     {"aten::transpose_", P::nothing, 0},
+    {"aten::mT", P::nothing, 0},
+    {"aten::mH", P::nothing, 0},
+    {"aten::adjoint", P::nothing, 0},
+    {"aten::swapaxes", P::nothing, 0},
+    {"aten::movedim", P::nothing, 0},
     {"aten::permute", P::nothing, 0},
     {"aten::expand", P::nothing, 0},
     {"aten::expand_as", P::nothing, 0},
@@ -301,6 +309,10 @@ constexpr std::array kRules = std::to_array<ElementRule>({
     {"aten::split", P::nothing, 0},
     {"aten::split_with_sizes", P::nothing, 0},
     {"aten::chunk", P::nothing, 0},
+    {"aten::unsafe_split", P::nothing, 0},
+    {"aten::unsafe_split_with_sizes", P::nothing, 0},
+    {"aten::unsafe_chunk", P::nothing, 0},
+    {"aten::tensor_split", P::nothing, 0},
     {"aten::unbind", P::nothing, 0},
     {"aten::diagonal", P::nothing, 0},
     {"aten::alias", P::nothing, 0},
@@ -316,6 +328,7 @@ constexpr std::array kRules = std::to_array<ElementRule>({
     {"aten::empty_like", P::nothing, 0},
     {"aten::empty_strided", P::nothing, 0},
     {"aten::new_empty", P::nothing, 0},
+    {"aten::new_empty_strided", P::nothing, 0},
     {"aten::new_zeros", P::nothing, 0},
     {"aten::zeros", P::nothing, 0},
     {"aten::zeros_like", P::nothing, 0},
@@ -362,6 +375,8 @@ const std::vector<const ElementRule*>& sorted_rules() {
 }
 
 }  // namespace
+
+std::span<const ElementRule> element_rules() { return kRules; }
 
 const ElementRule* element_rule(std::string_view name) {
   name = without_overload(name);

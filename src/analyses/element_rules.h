@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace tbtrace::analyses {
@@ -31,6 +32,9 @@ struct ElementRule {
   std::int16_t training = -1;  ///< normalization: position of the flag; -1: as in training
   ElementTraffic traffic = ElementTraffic::usual;
 };
+
+/// All of them.
+std::span<const ElementRule> element_rules();
 
 /// nullptr: none. The name may have an overload.
 const ElementRule* element_rule(std::string_view name);

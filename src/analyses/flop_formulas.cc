@@ -176,7 +176,8 @@ std::optional<std::uint64_t> recurrent_macs(const FlopRule& rule, const Operator
   const Sizes* input = inputs.tensor(rule.at[0]);
   if (input == nullptr || input->size() < 2 || input->size() > 3) return std::nullopt;
   std::optional<std::uint64_t> weights;
-  if (rule.formula == FlopFormula::recurrent_layer) {
+  if (rule.formula == FlopFormula::recurrent_layer ||
+      rule.formula == FlopFormula::recurrent_layer_gradients) {
     const Sizes* one = inputs.tensor(rule.at[1]);
     const Sizes* two = inputs.tensor(rule.at[2]);
     if (one == nullptr || two == nullptr) return std::nullopt;
@@ -205,7 +206,21 @@ std::optional<Work> recurrent(const FlopRule& rule, const OperatorInputs& inputs
     if (!mask || mask->size() != 4) return std::nullopt;
     if ((*mask)[3]) *macs = saturating_product(2, *macs);
   }
+  if (rule.formula == FlopFormula::recurrent_layer_gradients) *macs = saturating_product(2, *macs);
   return of_macs(*macs, 0);
+}
+
+/// The rule with the positions that hold if a tensor to add follows the first input: two tensors
+/// of several axes, where there would be the weight and the bias.
+FlopRule with_added(const FlopRule& rule, const OperatorInputs& inputs) {
+  FlopRule found = rule;
+  const auto is_added = [&](int position) {
+    const Sizes* sizes = inputs.tensor(position);
+    return sizes != nullptr && sizes->size() > 1;
+  };
+  if (!rule.may_add || !is_added(rule.at[1]) || !is_added(rule.at[1] + 1)) return found;
+  for (std::int16_t& position : found.at) position += position >= rule.at[1] ? 1 : 0;
+  return found;
 }
 
 /// The first tensor; nullptr if there is none.
@@ -257,7 +272,8 @@ bool is_gradient_of_convolution(const FlopRule& rule) {
 }
 
 bool is_convolution(const FlopRule& rule) {
-  return rule.formula == FlopFormula::convolution || rule.formula == FlopFormula::transposed;
+  return rule.formula == FlopFormula::convolution || rule.formula == FlopFormula::transposed ||
+         rule.formula == FlopFormula::transposed_packed;
 }
 
 std::optional<std::uint64_t> input_bytes(const OperatorInputs& inputs) {
@@ -287,8 +303,9 @@ std::uint64_t traffic(const OperatorInputs& inputs, std::uint64_t output_element
   return saturating_sum(*read, saturating_product(element, output_elements));
 }
 
-std::optional<Work> product_work(const FlopRule& rule, const OperatorInputs& inputs,
+std::optional<Work> product_work(const FlopRule& given, const OperatorInputs& inputs,
                                  const OutsideInputs& outside) {
+  const FlopRule rule = with_added(given, inputs);
   switch (rule.formula) {
     case FlopFormula::product:
       return product(inputs.tensor(rule.at[0]), inputs.tensor(rule.at[1]), inputs);
@@ -307,6 +324,7 @@ std::optional<Work> product_work(const FlopRule& rule, const OperatorInputs& inp
     case FlopFormula::recurrent:
     case FlopFormula::recurrent_layer:
     case FlopFormula::recurrent_gradients:
+    case FlopFormula::recurrent_layer_gradients:
       return recurrent(rule, inputs);
     default:
       return convolution_work(rule, inputs, outside);

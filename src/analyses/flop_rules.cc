@@ -9,10 +9,11 @@ namespace {
 using F = FlopFormula;
 
 constexpr bool kFallback = true;
+constexpr bool kMayAdd = true;
 
-// The positions are those of the schemas in aten/src/ATen/native/native_functions.yaml, at the
-// versions named. Formulas: torch/utils/flop_counter.py counts products, convolutions and attention
-// the same way.
+// The positions are those of torch's schemas from 1.8 to 2.13, which a test compares them with
+// (tests/data/operator_schemas.tsv). flash_attn: flash_attn/flash_attn_interface.py of 2.7.
+// Formulas: torch/utils/flop_counter.py counts products, convolutions and attention the same way.
 constexpr std::array kRules = std::to_array<FlopRule>({
     // Products of matrices and vectors.
     {"aten::mm", F::product, {0, 1}},
@@ -30,18 +31,20 @@ constexpr std::array kRules = std::to_array<FlopRule>({
     {"aten::dot", F::product, {0, 1}},
     {"aten::vdot", F::product, {0, 1}},
     {"aten::_scaled_mm", F::product, {0, 1}},
+    {"aten::_scaled_mm_v2", F::product, {0, 1}},
     {"aten::_int_mm", F::product, {0, 1}},
     {"aten::_grouped_mm", F::grouped, {0, 1}},
     {"aten::_scaled_grouped_mm", F::grouped, {0, 1}},
+    {"aten::_scaled_grouped_mm_v2", F::grouped, {0, 1}},
     {"aten::ger", F::outer, {0, 1}, kFallback},
     {"aten::outer", F::outer, {0, 1}, kFallback},
     {"aten::addr", F::outer, {1, 2}, kFallback},
     {"aten::matmul", F::product, {0, 1}, kFallback},
     {"aten::linear", F::linear, {0, 1}, kFallback},
     {"aten::mkldnn_linear", F::linear, {0, 1}, kFallback},
-    {"aten::_mkl_linear", F::linear, {0, 2}, kFallback},
+    {"aten::_weight_int8pack_mm", F::linear, {0, 1}},
     {"mkl::_mkl_linear", F::linear, {0, 2}, kFallback},
-    {"mkldnn::_linear_pointwise", F::linear, {0, 1}, kFallback},
+    {"mkldnn::_linear_pointwise", F::linear, {0, 1}, kFallback, kMayAdd},
 
     // Convolutions: the outermost one whose sizes are known counts.
     {"aten::convolution", F::convolution, {0, 1, 3, 4, 5, 6, 7, 8}},
@@ -55,7 +58,12 @@ constexpr std::array kRules = std::to_array<FlopRule>({
     {"aten::cudnn_convolution_relu", F::convolution, {0, 1, 3, 4, 5, -1, -1, 6}},
     {"aten::cudnn_convolution_add_relu", F::convolution, {0, 1, 5, 6, 7, -1, -1, 8}},
     {"aten::mkldnn_convolution", F::convolution, {0, 1, 4, 3, 5, -1, -1, 6}},
-    {"mkldnn::_convolution_pointwise", F::convolution, {0, 1, 4, 3, 5, -1, -1, 6}},
+    {"mkldnn::_convolution_pointwise",
+     F::convolution,
+     {0, 1, 4, 3, 5, -1, -1, 6},
+     !kFallback,
+     kMayAdd},
+    {"mkldnn::_convolution_pointwise_", F::convolution, {1, 2, 5, 4, 6, -1, -1, 7}},
     {"aten::miopen_convolution", F::convolution, {0, 1, 4, 3, 5, -1, -1, 6}},
     {"aten::miopen_convolution_relu", F::convolution, {0, 1, 3, 4, 5, -1, -1, 6}},
     {"aten::miopen_convolution_add_relu", F::convolution, {0, 1, 5, 6, 7, -1, -1, 8}},
@@ -74,13 +82,14 @@ constexpr std::array kRules = std::to_array<FlopRule>({
     {"aten::conv_transpose3d", F::transposed, {0, 1, 3, 4, 7, -1, 5, 6}},
     {"aten::cudnn_convolution_transpose", F::transposed, {0, 1, 4, 2, 5, -1, 3, 6}},
     {"aten::miopen_convolution_transpose", F::transposed, {0, 1, 5, 3, 6, -1, 4, 7}},
+    {"mkldnn::_convolution_transpose_pointwise", F::transposed_packed, {0, 1, 5, 3, 6, -1, 4, 7}},
     {"aten::slow_conv_transpose2d", F::transposed, {0, 1, 4, 5, 7, -1, 6, -1}},
     {"aten::slow_conv_transpose3d", F::transposed, {0, 1, 4, 5, 7, -1, 6, -1}},
 
     // Gradients of convolutions. 1.11 and later.
     {"aten::convolution_backward", F::gradients, {0, 1, 2, 7, 10, 9}},
     {"aten::convolution_backward_overrideable", F::gradients, {0, 1, 2, 6, 9, 8}},
-    {"aten::_slow_conv2d_backward", F::gradients, {0, 1, 2, -1, 6, -1}},
+    {"aten::_slow_conv2d_backward", F::gradients, {0, 1, 2, -1, -1, -1}},  // 1.10 and later
     // Before 1.11. Input and gradient are the other way round, and without values the operators
     // inside tell which gradients there were.
     {"aten::cudnn_convolution_backward", F::gradients, {1, 0, 2, -1, 10, 6}},
@@ -96,8 +105,15 @@ constexpr std::array kRules = std::to_array<FlopRule>({
     {"aten::miopen_convolution_backward_input", F::input_gradient, {1, 0, 2}},
     {"aten::miopen_convolution_backward_weight", F::weight_gradient, {1, 2, 0}},
     {"aten::miopen_convolution_transpose_backward", F::transposed_gradients, {1, 0, 2, -1, 10, 7}},
+    {"aten::miopen_depthwise_convolution_backward", F::gradients, {1, 0, 2, -1, 9, 6}},
+    {"aten::miopen_depthwise_convolution_backward_input", F::input_gradient, {1, 0, 2}},
+    {"aten::miopen_depthwise_convolution_backward_weight", F::weight_gradient, {1, 2, 0}},
     {"aten::thnn_conv2d_backward", F::gradients, {0, 1, 2, -1, 8, -1}},
     {"aten::slow_conv3d_backward", F::gradients, {0, 1, 2, -1, 8, -1}},
+    {"aten::slow_conv_dilated2d_backward", F::gradients, {0, 1, 2, -1, 7, -1}},
+    {"aten::slow_conv_dilated3d_backward", F::gradients, {0, 1, 2, -1, 7, -1}},
+    {"aten::slow_conv_transpose2d_backward", F::transposed_gradients, {0, 1, 2, -1, -1, -1}},
+    {"aten::slow_conv_transpose3d_backward", F::transposed_gradients, {0, 1, 2, -1, -1, -1}},
 
     // Attention, as 2 or 5 products; a causal mask does not halve them. Implementations inside
     // another do not count again. torch.nn.functional.scaled_dot_product_attention and its
@@ -135,6 +151,7 @@ constexpr std::array kRules = std::to_array<FlopRule>({
     {"aten::rnn_relu", F::recurrent, {0, -1, -1, -1, -1, -1, -1}, kFallback},
     {"aten::_cudnn_rnn_backward", F::recurrent_gradients, {0, 1, -1}},
     {"aten::miopen_rnn_backward", F::recurrent_gradients, {0, 1, -1}},
+    {"aten::mkldnn_rnn_layer_backward", F::recurrent_layer_gradients, {0, 1, 2}},
 });
 
 struct SamplesRule {
@@ -176,6 +193,8 @@ std::string_view without_overload(std::string_view name) {
   const std::size_t dot = name.find('.', colon == std::string_view::npos ? 0 : colon);
   return name.substr(0, dot);
 }
+
+std::span<const FlopRule> flop_rules() { return kRules; }
 
 const FlopRule* flop_rule(std::string_view name) {
   name = without_overload(name);

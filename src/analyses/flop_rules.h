@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace tbtrace::analyses {
@@ -18,7 +19,8 @@ enum class FlopFormula : std::uint8_t {
   outer,        ///< two vectors
   convolution,  ///< input, weight, stride, padding, dilation, transposed, output padding, groups
   transposed,   ///< the same, always transposed
-  gradients,    ///< gradient, input, weight, transposed, mask, groups: as many as the mask says
+  transposed_packed,  ///< the same, with the weight's channels in the order of a convolution
+  gradients,  ///< gradient, input, weight, transposed, mask, groups: as many as the mask says
   transposed_gradients,
   input_gradient,              ///< gradient, input or its sizes, weight
   weight_gradient,             ///< gradient, input, sizes of the weight
@@ -31,6 +33,7 @@ enum class FlopFormula : std::uint8_t {
   recurrent,            ///< input, weights, mode, hidden size, projection, layers, bidirectional
   recurrent_layer,      ///< input, weight, weight
   recurrent_gradients,  ///< input, weights, mask
+  recurrent_layer_gradients,  ///< input, weight, weight; of input and weights
 };
 
 struct FlopRule {
@@ -41,7 +44,12 @@ struct FlopRule {
   std::array<std::int16_t, kPositions> at;
   /// Counts only if nothing inside it counts a product: the operator calls others that do.
   bool is_fallback = false;
+  /// A tensor to add may come after the first input, which makes all later positions one more.
+  bool may_add = false;
 };
+
+/// All of them.
+std::span<const FlopRule> flop_rules();
 
 /// The rule of an operator, whose name may have an overload (`aten::mm.out`); nullptr: none.
 const FlopRule* flop_rule(std::string_view name);

@@ -1,13 +1,13 @@
 #include "analyses/module_parameters.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <string_view>
 #include <utility>
 
 #include "analyses/forward_operators.h"
 #include "analyses/torch_tree.h"
+#include "analyses/weight_rules.h"
 #include "trace/call_tree.h"
 #include "trace/input_lists.h"
 #include "trace/links.h"
@@ -48,31 +48,6 @@ std::optional<Shape> tensor_shape(const std::vector<InputDims>& dims,
   Shape shape = dims[at].sizes;
   std::sort(shape.begin(), shape.end());
   return shape;
-}
-
-/// An operator that takes parameters, and which of its arguments they are.
-struct WeightRule {
-  std::string_view name;
-  std::array<std::int8_t, 2> arguments;  // -1: none
-};
-
-// To add an operator, add a row; arguments are numbered as in its schema
-// (aten/src/ATen/native/native_functions.yaml).
-constexpr WeightRule kWeightRules[] = {
-    {"aten::linear", {1, 2}},           {"aten::addmm", {0, 2}},
-    {"aten::conv1d", {1, 2}},           {"aten::conv2d", {1, 2}},
-    {"aten::conv3d", {1, 2}},           {"aten::conv_transpose1d", {1, 2}},
-    {"aten::conv_transpose2d", {1, 2}}, {"aten::conv_transpose3d", {1, 2}},
-    {"aten::convolution", {1, 2}},      {"aten::batch_norm", {1, 2}},
-    {"aten::instance_norm", {1, 2}},    {"aten::layer_norm", {2, 3}},
-    {"aten::group_norm", {2, 3}},       {"aten::rms_norm", {2, -1}},
-    {"aten::embedding", {0, -1}},       {"aten::embedding_bag", {0, -1}},
-    {"aten::prelu", {1, -1}},           {"aten::bilinear", {2, 3}},
-};
-
-const WeightRule* weight_rule(std::string_view name) {
-  const auto* const found = std::ranges::find(kWeightRules, name, &WeightRule::name);
-  return found == std::end(kWeightRules) ? nullptr : found;
 }
 
 class Parameters {

@@ -56,7 +56,7 @@ TEST(FlopFormulas, CountProductsOfMatrices) {
               Optional(16 * 32 * 64));
   EXPECT_THAT(macs("aten::_int_mm", "[[2, 3], [3, 5]]"), Optional(30));
   EXPECT_THAT(macs("aten::linear", "[[4, 6, 3], [5, 3], [5]]"), Optional(4 * 6 * 3 * 5));
-  EXPECT_THAT(macs("aten::_mkl_linear", "[[4, 3], [999], [5, 3], [5], []]"), Optional(60));
+  EXPECT_THAT(macs("mkl::_mkl_linear", "[[4, 3], [999], [5, 3], [5], []]"), Optional(60));
   EXPECT_THAT(macs("aten::matmul", "[[8, 1, 2, 3], [4, 3, 5]]"), Optional(8 * 4 * 2 * 3 * 5));
   EXPECT_THAT(macs("aten::matmul", "[[3], [4, 3, 5]]"), Optional(60));
   EXPECT_THAT(macs("aten::_grouped_mm", "[[10, 3], [4, 3, 5], [4]]"), Optional(10 * 3 * 5));
@@ -145,6 +145,46 @@ TEST(FlopFormulas, CountTransposedConvolutionsByTheirInput) {
             (Work{expected, 2 * expected, 4 * (2 * 6 * 25 + 6 * 4 * 9 + 2 * 4 * 100)}));
 }
 
+// As torch 2.13 records them in a model that torch.compile froze.
+TEST(FlopFormulas, CountFusedOperatorsWithATensorToAdd) {
+  EXPECT_THAT(macs("mkldnn::_linear_pointwise", "[[32, 16], [24, 16], [24], [], [], []]"),
+              Optional(32 * 16 * 24));
+  EXPECT_THAT(macs("mkldnn::_linear_pointwise", "[[32, 16], [32, 16], [16, 16], [16], []]"),
+              Optional(32 * 16 * 16));
+  EXPECT_THAT(macs("mkldnn::_linear_pointwise", "[[32, 16], [32, 24], [24, 16], [], []]"),
+              Optional(32 * 16 * 24));
+  EXPECT_THAT(macs("mkldnn::_convolution_pointwise",
+                   "[[2, 8, 10, 10], [12, 2, 3, 3], [12], [], [], [], [], [], [], []]", "",
+                   R"(["", "", "", "[0, 0]", "[1, 1]", "[1, 1]", "4", "", "", ""])"),
+              Optional(2 * 8 * 8 * 12 * 2 * 9));
+  EXPECT_THAT(
+      macs("mkldnn::_convolution_pointwise",
+           "[[2, 8, 10, 10], [2, 12, 8, 8], [12, 2, 3, 3], [], [], [], [], [], [], [], [], "
+           "[]]",
+           "", R"(["", "", "", "", "[0, 0]", "[1, 1]", "[1, 1]", "4", "", "1.", "", "", ""])"),
+      Optional(2 * 8 * 8 * 12 * 2 * 9));
+  EXPECT_THAT(
+      macs("mkldnn::_convolution_pointwise_",
+           "[[2, 8, 10, 10], [2, 8, 10, 10], [8, 8, 3, 3], [8], [], [], [], [], [], [], [], "
+           "[]]",
+           "", R"(["", "", "", "", "[1, 1]", "[1, 1]", "[1, 1]", "1", "", "1.", "", "", ""])"),
+      Optional(2 * 10 * 10 * 8 * 8 * 9));
+}
+
+TEST(FlopFormulas, CountTransposedConvolutionsWithAPackedWeight) {
+  const std::string_view values =
+      R"(["", "", "", "[1, 1]", "[1, 1]", "[2, 2]", "[1, 1]", "2", "", "", ""])";
+  // 8 channels in and 6 out in 2 groups; the output is 2 x 6 x 20 x 20.
+  EXPECT_EQ(work("mkldnn::_convolution_transpose_pointwise",
+                 "[[2, 8, 10, 10], [6, 4, 3, 3], [6], [], [], [], [], [], [], [], []]",
+                 R"(["float", "float", "float"])", values),
+            (Work{43200, 86400, 4 * (2 * 8 * 100 + 6 * 4 * 9 + 6 + 2 * 6 * 400)}));
+  EXPECT_EQ(macs("mkldnn::_convolution_transpose_pointwise",
+                 "[[2, 8, 10, 10], [5, 4, 3, 3], [5], [], [], [], [], [], [], [], []]", "", values),
+            std::nullopt)
+      << "channels do not fit";
+}
+
 TEST(FlopFormulas, TakeTheOutputOfAConvolutionFromItsGradient) {
   const FlopRule& rule = *flop_rule("aten::conv2d");
   const OperatorInputs inputs("[[32, 64, 56, 56], [128, 64, 3, 3], [], [], [], [], []]", "", "");
@@ -187,6 +227,13 @@ TEST(FlopFormulas, CountGradientsOfConvolutionsByTheirMask) {
 TEST(FlopFormulas, CountEarlierGradientsOfConvolutionsOneByOne) {
   const std::uint64_t once = 2ULL * 16 * 128 * 64 * 9;
   const OperatorInputs around("[[2, 64, 8, 8], [2, 128, 4, 4], [128, 64, 3, 3], [], []]", "", "");
+  // The mask moved in 1.11.
+  const std::string_view slow = "[[2, 128, 4, 4], [2, 64, 8, 8], [128, 64, 3, 3], [], [], [], []]";
+  for (const std::string_view values :
+       {R"(["", "", "", "[3, 3]", "[2, 2]", "[1, 1]", "[True, True, True]"])",
+        R"(["", "", "", "[3, 3]", "[2, 2]", "[1, 1]", "", "", "[True, True, True]"])"}) {
+    EXPECT_THAT(macs("aten::_slow_conv2d_backward", slow, "", values), Optional(2 * once));
+  }
   const OperatorInputs of_input("[[], [2, 128, 4, 4], [128, 64, 3, 3], [], []]", "", "");
   const OperatorInputs of_weight("[[], [2, 128, 4, 4], [2, 64, 8, 8], [], []]", "", "");
   const FlopRule& rule = *flop_rule("aten::cudnn_convolution_backward");
@@ -246,6 +293,9 @@ TEST(FlopFormulas, CountRecurrentLayersByTheirWeights) {
                    R"("False", "[]", ""])"),
               Optional(15 * 4 * weights));
   EXPECT_EQ(macs("aten::_cudnn_rnn", "[[15, 4, 24], [], [], [], [], [], [], []]"), std::nullopt);
+  EXPECT_THAT(
+      macs("aten::mkldnn_rnn_layer_backward", "[[15, 4, 24], [128, 24], [128, 32], [128], [128]]"),
+      Optional(2 * 15 * 4 * (128 * 24 + 128 * 32)));
   EXPECT_THAT(macs("aten::_cudnn_rnn_backward", "[[15, 4, 24], [[128, 24], [128, 32], [128]], []]",
                    "", R"(["", "", "[True, False, False, True]"])"),
               Optional(2 * 15 * 4 * (128 * 24 + 128 * 32)));

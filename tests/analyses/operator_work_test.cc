@@ -331,12 +331,16 @@ TEST(DevicePeaks, AreFoundByWholeWordsOfTheName) {
   EXPECT_EQ(source("NVIDIA L40S"), "L40S");
   EXPECT_EQ(source("NVIDIA L4"), "L4");
   EXPECT_EQ(source("NVIDIA H100 80GB HBM3"), "H100 80GB HBM3");
-  EXPECT_EQ(source("NVIDIA H200 NVL"), "H200 NVL");
+  EXPECT_EQ(source("NVIDIA H200 NVL"), "");
+  EXPECT_EQ(source("NVIDIA H100 NVL"), "H100 NVL");
+  EXPECT_EQ(source("Tesla V100-SXM3-32GB"), "");
   EXPECT_EQ(source("NVIDIA H200"), "H200");
   EXPECT_EQ(source("NVIDIA GeForce RTX 3090"), "RTX 3090");
   EXPECT_EQ(source("NVIDIA GeForce RTX 3090 Ti"), "");
   EXPECT_EQ(source("AMD Instinct MI300X"), "MI300X");
-  EXPECT_EQ(source("AMD Instinct MI250X/MI250"), "MI250X");
+  EXPECT_EQ(source("AMD Instinct MI250X"), "MI250X");
+  EXPECT_EQ(source("AMD Instinct MI250X/MI250"), "");
+  EXPECT_EQ(source("AMD Instinct MI250X / MI250"), "");
   EXPECT_EQ(source("AMD Radeon Graphics"), "");
   EXPECT_EQ(source(""), "");
 }
