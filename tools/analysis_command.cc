@@ -143,11 +143,13 @@ Result<TableChoice> TableChoice::of(const OptionParser& parser, bool has_folder)
 }
 
 Option sort_option(std::vector<std::string_view> sort_keys) {
-  return {.name = "sort-by",
-          .value = "KEY",
-          .help = "a column as JSON names it: numbers largest first, texts in the order of the alphabet",
-          .choices = std::move(sort_keys),
-          .takes_others = true};
+  return {
+      .name = "sort-by",
+      .value = "KEY",
+      .help =
+          "a column as JSON names it: numbers largest first, texts in the order of the alphabet",
+      .choices = std::move(sort_keys),
+      .takes_others = true};
 }
 
 Option row_limit_option() {

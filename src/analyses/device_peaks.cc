@@ -105,6 +105,10 @@ std::optional<double> DevicePeaks::flops_per_s(Precision precision) const {
 }
 
 const DevicePeaks* device_peaks(std::string_view device) {
+  // A part of a device, and a slower one of the same name.
+  for (const std::string_view mark : {" MIG ", "Laptop", "Mobile", "Max-Q"}) {
+    if (device.find(mark) != std::string_view::npos) return nullptr;
+  }
   const auto* found = std::find_if(kDevices.begin(), kDevices.end(),
                                    [&](const DevicePeaks& row) { return fits(device, row); });
   return found == kDevices.end() ? nullptr : found;

@@ -32,11 +32,11 @@ bool comes_before(const LineRow& one, const LineRow& two) {
 
 LineTable build(const Trace& trace, bool libraries, const analyses::CountsRange& counts) {
   LinePlaces places(trace, libraries);
-  const analyses::WorkPlaces where = analyses::find_places(
-      trace, analyses::ForwardOperators(trace),
-      [&](Place around, EventId range, bool /*is_backward*/) {
-        return places.place_in(around, range);
-      });
+  const analyses::WorkPlaces where =
+      analyses::find_places(trace, analyses::ForwardOperators(trace),
+                            [&](Place around, EventId range, bool /*is_backward*/) {
+                              return places.place_in(around, range);
+                            });
   std::vector<PlaceWork> work = analyses::work_by_place(trace, where, places.size(), counts);
   analyses::add_operations(work, trace, where, counts);
   for (const EventId range : call_tree_of(trace).ranges()) {

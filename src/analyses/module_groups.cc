@@ -77,7 +77,8 @@ std::string without_numbers(std::string_view name) {
   while (true) {
     const std::size_t dot = name.find('.');
     const std::string_view part = name.substr(0, dot);
-    const bool is_number = !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
+    const bool is_number =
+        !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
     pattern += is_number ? std::string_view("*") : part;
     if (dot == std::string_view::npos) return pattern;
     pattern += '.';

@@ -120,7 +120,7 @@ class Parameters {
     const Links& links = links_of(trace_);
     bool any = false;
     std::optional<Shapes> weights;  // only needed with checkpoints
-    Column<std::uint8_t> in_node;  // by event: a node of the pass, or inside one
+    Column<std::uint8_t> in_node;   // by event: a node of the pass, or inside one
     in_node.resize(trace_.events().size(), 0);
     for (const EventId range : tree_.ranges()) {
       const EventId above = tree_.parent(range);

@@ -64,9 +64,8 @@ bool ModulePlaces::is_call(EventId range) const {
 }
 
 std::uint32_t ModulePlaces::number_of(Name name) {
-  const auto [entry, added] =
-      name_numbers_.try_emplace({name.text, name.is_path, name.of_hierarchy},
-                                static_cast<std::uint32_t>(names_.size()));
+  const auto [entry, added] = name_numbers_.try_emplace(
+      {name.text, name.is_path, name.of_hierarchy}, static_cast<std::uint32_t>(names_.size()));
   if (added) names_.push_back(std::move(name));
   return entry->second;
 }

@@ -27,9 +27,9 @@ namespace tbtrace::analyses {
 /// A module is identified by its name and the module around it, so the same module called in two
 /// others is two. What is nested more than kMostLevels deep belongs to the module there.
 ///
-/// A checkpoint calls modules again in a backward pass, inside a node that may belong to any part of
-/// what it computes. Such a call is of the nearest module around the node that has the name, or that
-/// a module of the name is in.
+/// A checkpoint calls modules again in a backward pass, inside a node that may belong to any part
+/// of what it computes. Such a call is of the nearest module around the node that has the name, or
+/// that a module of the name is in.
 class ModulePlaces {
  public:
   static constexpr std::size_t kMostLevels = 200;

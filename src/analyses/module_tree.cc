@@ -35,11 +35,10 @@ class TreeOfModules {
         with_operations_(with_operations),
         counts_(std::move(counts)),
         places_(trace),
-        where_(analyses::find_places(
-            trace, analyses::ForwardOperators(trace),
-            [this](Place around, EventId range, bool is_backward) {
-              return places_.place_in(around, range, is_backward);
-            })) {}
+        where_(analyses::find_places(trace, analyses::ForwardOperators(trace),
+                                     [this](Place around, EventId range, bool is_backward) {
+                                       return places_.place_in(around, range, is_backward);
+                                     })) {}
 
   ModuleTree build() {
     std::vector<PlaceWork> work = analyses::work_by_place(trace_, where_, places_.size(), counts_);

@@ -101,8 +101,7 @@ TEST(OperatorWork, HasTheSamplesOfTheChosenSteps) {
   Recording recording;
   for (std::int64_t step = 0; step < 3; ++step) {
     recording.step(step, 100 * step, 100 * step + 100);
-    const std::string dims =
-        "[[" + std::to_string(8 * (step + 1)) + ", 3], [5, 3]]";
+    const std::string dims = "[[" + std::to_string(8 * (step + 1)) + ", 3], [5, 3]]";
     recording.op("aten::linear", 100 * step + 10, 100 * step + 20, dims, R"(["float", "float"])");
   }
   const Trace trace = recording.trace();
@@ -332,6 +331,8 @@ TEST(DevicePeaks, AreFoundByWholeWordsOfTheName) {
   EXPECT_EQ(source("NVIDIA L4"), "L4");
   EXPECT_EQ(source("NVIDIA H100 80GB HBM3"), "H100 80GB HBM3");
   EXPECT_EQ(source("NVIDIA H200 NVL"), "");
+  EXPECT_EQ(source("NVIDIA A100-SXM4-40GB MIG 1g.5gb"), "");
+  EXPECT_EQ(source("NVIDIA GeForce RTX 4090 Laptop GPU"), "");
   EXPECT_EQ(source("NVIDIA H100 NVL"), "H100 NVL");
   EXPECT_EQ(source("Tesla V100-SXM3-32GB"), "");
   EXPECT_EQ(source("NVIDIA H200"), "H200");

@@ -121,8 +121,8 @@ class PlacesByDefinition {
     for (const EventId range : context_.host_ranges()) {
       if (range == node) break;
       if (!is_operator(range) || is_node(range) || sequence(range) != sequence(node)) continue;
-      const bool same_thread = last == EventId::none ||
-                               trace_.events().track(last) == trace_.events().track(range);
+      const bool same_thread =
+          last == EventId::none || trace_.events().track(last) == trace_.events().track(range);
       if (!same_thread) return EventId::none;
       last = range;
     }
