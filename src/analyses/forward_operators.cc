@@ -18,6 +18,12 @@ constexpr std::string_view kAroundNode = "autograd::engine::evaluate_function: "
 constexpr std::string_view kStruct = "struct ";
 constexpr std::string_view kAccumulate = "torch::autograd::AccumulateGrad";
 
+/// `AddmmBackward0`, `CheckpointFunctionBackward`.
+bool names_node(std::string_view name) {
+  const std::size_t last = name.find_last_not_of("0123456789");
+  return last != std::string_view::npos && name.substr(0, last + 1).ends_with("Backward");
+}
+
 /// The operators that created nodes, by their sequence numbers.
 class Creators {
  public:
@@ -65,7 +71,8 @@ class Creators {
 
 bool is_backward(const Trace& trace, EventId op) {
   if (trace.kind(op) != EventKind::cpu_op) return false;
-  return forward_thread(trace, op) > 0 || trace.name(op).starts_with(kAroundNode);
+  const std::string_view name = trace.name(op);
+  return forward_thread(trace, op) > 0 || name.starts_with(kAroundNode) || names_node(name);
 }
 
 bool accumulates_gradient(const Trace& trace, EventId op) {

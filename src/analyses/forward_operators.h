@@ -28,7 +28,8 @@ class ForwardOperators {
   Column<EventId> forward_;  // by event; empty without sequence numbers
 };
 
-/// Whether an operator is a node of autograd's graph, or autograd's range around one.
+/// Whether an operator is a node of autograd's graph, or autograd's range around one: it names the
+/// thread of its forward pass, or is called like one.
 bool is_backward(const Trace& trace, EventId op);
 
 /// Whether an operator adds a gradient to a parameter, or is autograd's range around that.

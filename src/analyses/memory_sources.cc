@@ -5,6 +5,7 @@
 
 #include "analyses/attribution.h"
 #include "analyses/call_stack_frames.h"
+#include "analyses/forward_operators.h"
 #include "analyses/source_lines.h"
 #include "trace/call_tree.h"
 #include "trace/nearest_range.h"
@@ -14,12 +15,6 @@ namespace {
 
 /// `model.py(12): forward`, unlike `<built-in method ...>` and `nn.Module: Linear_0`.
 bool names_line(std::string_view frame) { return line_of_frame(frame).has_value(); }
-
-/// `AddmmBackward0`, `NllLossBackward`: an operator that is a node of the autograd graph.
-bool names_backward_node(std::string_view name) {
-  const std::size_t last = name.find_last_not_of("0123456789");
-  return last != std::string_view::npos && name.substr(0, last + 1).ends_with("Backward");
-}
 
 }  // namespace
 
@@ -44,10 +39,8 @@ MemorySources::Phase MemorySources::phase_named(EventId event) const {
   if (kind == EventKind::python_function) return Phase::other;
   if (name.starts_with("Optimizer.step")) return Phase::optimizer;
   if (kind != EventKind::cpu_op) return Phase::other;
-  if (name.find("AccumulateGrad") != std::string_view::npos) return Phase::accumulate;
-  const bool backward =
-      name.starts_with("autograd::engine::evaluate_function") || names_backward_node(name);
-  return backward ? Phase::backward : Phase::other;
+  if (accumulates_gradient(trace_, event)) return Phase::accumulate;
+  return is_backward(trace_, event) ? Phase::backward : Phase::other;
 }
 
 void MemorySources::find_phases() {

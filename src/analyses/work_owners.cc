@@ -1,28 +1,20 @@
 #include "analyses/work_owners.h"
 
 #include <span>
-#include <string_view>
 
+#include "analyses/forward_operators.h"
 #include "trace/call_tree.h"
 #include "trace/nearest_range.h"
 
 namespace tbtrace::analyses {
 namespace {
 
-/// A node of autograd's graph, which runs in the backward pass.
-bool is_backward_node(const Trace& trace, EventId event) {
-  if (trace.kind(event) != EventKind::cpu_op) return false;
-  if (trace.argument(Argument::forward_thread).integer(event).value_or(0) > 0) return true;
-  const std::string_view name = trace.name(event);
-  return !name.starts_with("aten::") && name.find("Backward") != std::string_view::npos;
-}
-
 class Phases {
  public:
   explicit Phases(const Trace& trace)
       : numbers_(trace.argument(Argument::sequence_number)),
         nodes_(
-            nearest_ranges(trace, [&](EventId event) { return is_backward_node(trace, event); })) {}
+            nearest_ranges(trace, [&](EventId event) { return is_backward(trace, event); })) {}
 
   /// Without gradients of gradients, an operator of a backward pass has no sequence number; one
   /// that has is a forward operator.

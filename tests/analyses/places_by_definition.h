@@ -107,7 +107,8 @@ class PlacesByDefinition {
     return trace_.name(range).starts_with("autograd::engine::evaluate_function: ");
   }
   bool is_node(EventId range) const {
-    return is_operator(range) && (forward_thread(range) > 0 || is_around_node(range));
+    const bool is_named = trace_.name(range) == "MmBackward0";  // of RandomModel's names
+    return is_operator(range) && (forward_thread(range) > 0 || is_around_node(range) || is_named);
   }
   bool accumulates(EventId range) const {
     return is_operator(range) && trace_.name(range).ends_with("torch::autograd::AccumulateGrad");
