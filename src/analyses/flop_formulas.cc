@@ -303,31 +303,31 @@ std::uint64_t traffic(const OperatorInputs& inputs, std::uint64_t output_element
   return saturating_sum(*read, saturating_product(element, output_elements));
 }
 
-std::optional<Work> product_work(const FlopRule& given, const OperatorInputs& inputs,
+std::optional<Work> product_work(const FlopRule& rule, const OperatorInputs& inputs,
                                  const OutsideInputs& outside) {
-  const FlopRule rule = with_added(given, inputs);
-  switch (rule.formula) {
+  const FlopRule fitting = with_added(rule, inputs);
+  switch (fitting.formula) {
     case FlopFormula::product:
-      return product(inputs.tensor(rule.at[0]), inputs.tensor(rule.at[1]), inputs);
+      return product(inputs.tensor(fitting.at[0]), inputs.tensor(fitting.at[1]), inputs);
     case FlopFormula::linear:
-      return linear(inputs.tensor(rule.at[0]), inputs.tensor(rule.at[1]), inputs);
+      return linear(inputs.tensor(fitting.at[0]), inputs.tensor(fitting.at[1]), inputs);
     case FlopFormula::grouped:
-      return grouped(inputs.tensor(rule.at[0]), inputs.tensor(rule.at[1]), inputs);
+      return grouped(inputs.tensor(fitting.at[0]), inputs.tensor(fitting.at[1]), inputs);
     case FlopFormula::outer:
-      return outer(inputs.tensor(rule.at[0]), inputs.tensor(rule.at[1]), inputs);
+      return outer(inputs.tensor(fitting.at[0]), inputs.tensor(fitting.at[1]), inputs);
     case FlopFormula::attention:
     case FlopFormula::attention_by_sequence:
-      return attention(rule, inputs);
+      return attention(fitting, inputs);
     case FlopFormula::attention_gradients:
     case FlopFormula::attention_gradients_by_sequence:
-      return attention_gradients(rule, inputs);
+      return attention_gradients(fitting, inputs);
     case FlopFormula::recurrent:
     case FlopFormula::recurrent_layer:
     case FlopFormula::recurrent_gradients:
     case FlopFormula::recurrent_layer_gradients:
-      return recurrent(rule, inputs);
+      return recurrent(fitting, inputs);
     default:
-      return convolution_work(rule, inputs, outside);
+      return convolution_work(fitting, inputs, outside);
   }
 }
 

@@ -318,6 +318,9 @@ TEST(FlopFormulas, CountOperationsPerElement) {
   EXPECT_THAT(flops("aten::batch_norm", "[[2, 3, 4, 4], [3], [3], [3], [3], [], [], [], []]",
                     R"(["", "", "", "", "", "False", "0.1", "1e-5", "True"])"),
               Optional(96 * 2));
+  EXPECT_THAT(flops("aten::instance_norm", "[[2, 3, 4, 4], [], [], [3], [3], [], [], [], []]",
+                    R"(["", "", "", "", "", "False", "0.1", "1e-5", "True"])"),
+              Optional(96 * 4));
   EXPECT_THAT(flops("aten::view", ""), Optional(0));
   EXPECT_THAT(flops("aten::embedding", ""), Optional(0));
   EXPECT_EQ(flops("aten::relu", ""), std::nullopt);

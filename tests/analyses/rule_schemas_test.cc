@@ -150,8 +150,7 @@ TEST(RulesOfElements, HaveThePositionsOfTorch) {
     for (const Schema& schema : found->second) {
       if (schema.operator_name.ends_with(".no_stats")) continue;  // always as in training
       EXPECT_EQ(rule.weight, position_of(schema, {"weight"})) << schema.operator_name;
-      EXPECT_EQ(rule.training, position_of(schema, {"training", "use_input_stats"}))
-          << schema.operator_name;
+      EXPECT_EQ(rule.training, position_of(schema, {"training"})) << schema.operator_name;
     }
   }
 }

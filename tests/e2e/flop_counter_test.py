@@ -4,8 +4,8 @@
     flop_counter_test.py --tbtrace PROGRAM
 
 Run it with a Python that has torch. Each operator runs on the CPU, forward and backward, under torch.profiler with
-record_shapes. FlopCounterMode has no formula for some operators, and counts all groups of a convolution for the
-gradient of each; those are compared with the products only.
+record_shapes. FlopCounterMode has no formula for some operators, and counts the gradient of a convolution's weight
+once for each group; those are compared with the products only.
 
 Prints a line for each failure and 'N passed, M failed'.
 """
