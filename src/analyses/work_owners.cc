@@ -13,8 +13,7 @@ class Phases {
  public:
   explicit Phases(const Trace& trace)
       : numbers_(trace.argument(Argument::sequence_number)),
-        nodes_(
-            nearest_ranges(trace, [&](EventId event) { return is_backward(trace, event); })) {}
+        nodes_(nearest_ranges(trace, [&](EventId event) { return is_backward(trace, event); })) {}
 
   /// Without gradients of gradients, an operator of a backward pass has no sequence number; one
   /// that has is a forward operator.

@@ -123,7 +123,7 @@ Table indented(const AnalysisReport::Tree& tree, Table rows) {
   return rows;
 }
 
-/// Adds columns that only some reports show, each behind the one that it follows there.
+/// Adds columns that only some reports show, each after the one that it follows there.
 void add_shown(std::vector<std::string>& shown, const std::vector<std::string>& more) {
   auto place = shown.begin();
   for (const std::string& column : more) {
