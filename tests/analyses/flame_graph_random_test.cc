@@ -4,8 +4,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -143,6 +145,41 @@ TEST(FlameGraphOptionsOnRandomTraces, InTimeOrderSiblingsAreByStart) {
       found.emplace_back(stacks.frame(node++));
     }
   }
+}
+
+TEST(FlameGraphOptionsOnRandomTraces, InTimeOrderDeviceWorkOfACallIsByItsStart) {
+  using Works = std::vector<std::pair<std::string, std::int64_t>>;  // names and times
+  std::size_t count = 0;
+  for (unsigned seed = 0; seed < random_rounds(500u); ++seed) {
+    SCOPED_TRACE(seed);
+    const Trace trace = RandomRecording(seed, {.odd_names = false}).make();
+    const Events& events = trace.events();
+    const ExactByDefinition exact(trace);
+    std::vector<DeviceLink> links(links_of(trace).device_work().begin(),
+                                  links_of(trace).device_work().end());
+    std::stable_sort(links.begin(), links.end(), [&](const DeviceLink& a, const DeviceLink& b) {
+      return events.start_ns(a.activity) < events.start_ns(b.activity);
+    });
+    std::map<EventId, Works> of_owner;
+    for (const DeviceLink& link : links) {
+      const std::int64_t time = events.duration_ns(link.activity);
+      if (time > 0)
+        of_owner[exact.owner_of_work(link)].emplace_back(exact.name(link.activity), time);
+    }
+    const StackTree stacks = stacks_of(
+        trace, {.weight = "self_device_time_total", .all_frames = true, .in_time_order = true});
+    std::map<StackTree::Node, Works> of_node;
+    for (StackTree::Node node = 1; node < stacks.size(); ++node) {
+      if (stacks.self(node) == 0) continue;
+      of_node[stacks.parent(node)].emplace_back(stacks.frame(node), stacks.self(node));
+    }
+    std::multiset<Works> expected, found;
+    for (const auto& [owner, works] : of_owner) expected.insert(works);
+    for (const auto& [node, works] : of_node) found.insert(works);
+    ASSERT_EQ(found, expected);
+    for (const Works& works : expected) count += works.size() > 1 ? 1 : 0;
+  }
+  EXPECT_GT(count, random_rounds(100u)) << "calls with several kernels";
 }
 
 /// Stacks of the time inside a window, on one thread or on all.
