@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -42,8 +43,8 @@ std::string title_of(const std::string& weight) {
   return weight == "cpu_memory" ? "CPU memory, allocated" : "Device time";
 }
 
-/// Takes --inverted, --title, --width and --scale. Returns what is wrong with them, empty if
-/// nothing is.
+/// Takes the options that say what the picture looks like. Returns what is wrong with them, empty
+/// if nothing is.
 std::string take_picture_options(const OptionParser& parser, GraphOptions& graph) {
   constexpr std::int64_t kMostPngPixels = 16000;
   const bool is_png = graph.format == "png";
@@ -57,6 +58,10 @@ std::string take_picture_options(const OptionParser& parser, GraphOptions& graph
                   : order == "weight" ? FrameOrder::weight
                                       : FrameOrder::name;
   if (!is_png && parser.given("scale")) return "--scale goes with --format png";
+  for (const char* const option : {"inverted", "title", "width"}) {
+    if (graph.format == "folded" && parser.given(option))
+      return "--" + std::string(option) + " goes with a picture, not with folded stacks";
+  }
   const auto scale = number("scale", picture.scale);
   if (!scale || *scale < 1 || *scale > 4) return "--scale takes 1 to 4";
   picture.scale = static_cast<int>(*scale);
@@ -149,7 +154,7 @@ std::string take_options(const OptionParser& parser, GraphOptions& graph) {
   }
   if (std::string problem = take_picture_options(parser, graph); !problem.empty()) return problem;
   if (graph.format == "png" && !capabilities().pictures) {
-    return "this build draws no png, since cairo was not there when it was made; use svg";
+    return "this build cannot write PNG files: it was built without cairo; use svg";
   }
   return {};
 }
@@ -174,21 +179,33 @@ Status write_graph(const Trace& trace, const std::string& input, const GraphOpti
   if (!stacks.ok()) return stacks.status();
   if (stacks->total() == 0) {
     const bool is_part = graph.stacks.steps || !graph.stacks.thread.empty();
-    console.warning(subject_of(input), "there is nothing of weight " + graph.stacks.weight +
-                                           (is_part ? " in the chosen part of it" : " in it") +
-                                           "; try another --weight");
+    console.warning(subject_of(input), "no stack has any " + graph.stacks.weight +
+                                           (is_part ? " in the chosen part" : "") +
+                                           ", so the flame graph is empty; try another --weight");
   }
   return write_stacks(*stacks, graph, output_of(standard), standard.overwrite);
 }
 
+/// Writes the lines of prof.export_stacks().
+Status write_exported(std::span<const Trace* const> traces, const GraphOptions& graph,
+                      const StandardOptions& standard, Console& console) {
+  const bool has_stacks = std::any_of(traces.begin(), traces.end(), [](const Trace* trace) {
+    return !trace->argument(Argument::call_stack).empty();
+  });
+  if (!has_stacks) {
+    console.warning(subjects_of("flamegraph", standard).input,
+                    "no event has a call stack, so the output is empty; record with "
+                    "with_stack=True and "
+                    "experimental_config=torch._C._profiler._ExperimentalConfig(verbose=True)");
+  }
+  return write_exported_stacks(traces, output_of(standard), graph.stacks.weight,
+                               standard.overwrite);
+}
+
 /// Reads all inputs, and draws the only one that is of the rank. Returns the exit code.
 int run_of_rank(const OptionParser& parser, GraphOptions& graph, const ReadOptions& reading,
-                Console& console) {
+                const InputPaths& inputs, Console& console) {
   const StandardOptions& standard = parser.standard();
-  if (const Status place = check_output(output_of(standard), standard.overwrite); !place.ok()) {
-    return finish(place, subjects_of("flamegraph", standard), console);
-  }
-  const InputPaths inputs = find_inputs(standard, console);
   int failure = inputs.last_failure;
   std::string chosen;
   std::optional<Trace> trace;
@@ -218,20 +235,29 @@ int run(const OptionParser& parser) {
   if (const std::string problem = take_options(parser, graph); !problem.empty()) {
     return parser.wrong(problem);
   }
-  const StandardOptions& standard = parser.standard();
+  StandardOptions standard = parser.standard();
   ReadOptions reading = standard.reading;
   reading.arguments = reading.arguments - ArgumentSet{ArgumentGroup::inputs};
   Console console(standard.console);
-  if (parser.given("rank")) return run_of_rank(parser, graph, reading, console);
+  if (const Status place = check_output(output_of(standard), standard.overwrite); !place.ok()) {
+    return finish(place, subjects_of("flamegraph", standard), console);
+  }
+  const InputPaths inputs = find_inputs(standard, console);
+  if (parser.given("rank")) return run_of_rank(parser, graph, reading, inputs, console);
+  if (inputs.failed > 0) return inputs.last_failure;
+  if (!graph.exported_stacks && inputs.paths.size() > 1) {
+    return parser.wrong("a flame graph is of one input; " + standard.inputs.front() + " has " +
+                        std::to_string(inputs.paths.size()) +
+                        " traces: name one of them, or choose one with --rank");
+  }
+  standard.inputs = inputs.paths;
   const std::string& input = standard.inputs.front();
   graph.picture.subtitle = subtitle_of(input, parser);
   return run_together("flamegraph", standard, reading, console,
                       [&](std::span<const Trace* const> traces) {
-                        if (!graph.exported_stacks) {
-                          return write_graph(*traces.front(), input, graph, standard, console);
-                        }
-                        return write_exported_stacks(traces, output_of(standard),
-                                                     graph.stacks.weight, standard.overwrite);
+                        return graph.exported_stacks
+                                   ? write_exported(traces, graph, standard, console)
+                                   : write_graph(*traces.front(), input, graph, standard, console);
                       });
 }
 
@@ -293,7 +319,7 @@ Command flamegraph_command() {
             "a still picture, for TensorBoard's Images tab and for documents"},
            {"tbtrace flamegraph trace.json.gz --steps 3 --order time -o step.svg",
             "one step, each call by itself, in the order of their starts"},
-           {"tbtrace flamegraph traces/ --rank 0 --thread main -o rank0.svg",
+           {"tbtrace flamegraph traces/ --rank 0 --thread python -o rank0.svg",
             "one thread of one rank of a job"},
            {"tbtrace flamegraph trace.json -o stacks.folded",
             "stacks as text, as flamegraph.pl, inferno and speedscope read them"},

@@ -28,6 +28,11 @@ constexpr const char* kAbout =
 /// Which rows exist, and which of them are shown.
 std::string take_rows(const OptionParser& parser, OpsOptions& ops) {
   ops.per_event = parser.flag("per-event");
+  for (const char* const option :
+       {"group-by-input-shape", "group-by-stack-n", "group-by-overload-name", "stack-source"}) {
+    if (ops.per_event && parser.given(option))
+      return "--per-event and --" + std::string(option) + " exclude each other";
+  }
   if (parser.given("sort-by")) ops.table.sort_by = parser.text("sort-by");
   ops.table.row_limit = ops.output.format == TableFormat::text ? 100 : -1;
   if (parser.given("row-limit")) {
@@ -43,10 +48,7 @@ std::string take_rows(const OptionParser& parser, OpsOptions& ops) {
     ops.summary.group_by_stack_n = static_cast<int>(*frames);
   }
   if (parser.given("stack-source")) {
-    if (ops.per_event || ops.summary.group_by_stack_n <= 0) {
-      return "--stack-source needs --group-by-stack-n";
-    }
-    ops.stack_source_given = true;
+    if (ops.summary.group_by_stack_n <= 0) return "--stack-source needs --group-by-stack-n";
     const std::string& source = parser.text("stack-source");
     if (source == "frames") ops.summary.stack_source = StackSource::frames;
     if (source == "auto") ops.summary.stack_source = StackSource::either;
@@ -82,6 +84,9 @@ std::string take_figures(const OptionParser& parser, OpsOptions& ops) {
   if (parser.flag("strict-totals")) {
     if (compat == "plugin") return "--strict-totals and --compat plugin exclude each other";
     ops.summary.figures = Figures::exact;
+  }
+  if (compat == "plugin" && ops.table.top_level_events_only) {
+    return "--top-level-events-only and --compat plugin exclude each other";
   }
   if (ops.per_event && ops.summary.figures != Figures::torch) {
     return "--per-event lists torch's events; it does not go with --strict-totals or --compat "

@@ -1,5 +1,6 @@
 #include "ops_result.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -17,14 +18,22 @@ namespace {
 Status check_limit(const Trace& trace, const std::string& input, bool strict, Console& console) {
   const std::uint64_t limited = trace.device() ? trace.links().work_over_operator_limit : 0;
   if (limited == 0) return {};
-  const std::string text =
-      "more than " + std::to_string(LinkReport::kMostOperators) +
-      " operators bear one External id; only the first ones get its kernels, memcpys and memsets; "
-      "--strict-totals counts each of these once [work_over_operator_limit, " +
-      std::to_string(limited) + " x]";
+  const std::string text = "more than " + std::to_string(LinkReport::kMostOperators) +
+                           " operators have the same External id; only the first ones get its "
+                           "kernels, memcpys and memsets; "
+                           "--strict-totals counts each of these once [work_over_operator_limit, " +
+                           std::to_string(limited) + " x]";
   if (strict) return {StatusCode::check_failed, "strict reading failed: " + text};
   console.warning(subject_of(input), text);
   return {};
+}
+
+bool has_frames(const Trace& trace) {
+  const Events& events = trace.events();
+  for (std::size_t event = 0; event < events.size(); ++event) {
+    if (events.is_python_frame(static_cast<EventId>(event))) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -35,10 +44,7 @@ OpsResult::OpsResult(const OpsOptions& ops, const StandardOptions& standard, Con
 }
 
 void OpsResult::add(const Trace& trace) {
-  any_call_stack_ = any_call_stack_ || !trace.argument(Argument::call_stack).empty();
-  for (const Category& category : trace.categories()) {
-    any_frames_ = any_frames_ || category.kind == EventKind::python_function;
-  }
+  any_frames_ = any_frames_ || (ops_.summary.group_by_stack_n > 0 && has_frames(trace));
   if (exact_) {
     exact_->add(trace);
   } else {
@@ -72,7 +78,7 @@ OperatorSummary OpsResult::summary() {
 }
 
 Result<std::string> OpsResult::text_of(const OperatorSummary& summary) {
-  say_if_not_grouped();
+  say_if_not_grouped(summary);
   say_row_counts(ops_.table, summary.count_rows(ops_.table), subject_, console_);
   if (ops_.output.format == TableFormat::text) return summary.table(ops_.table);
   if (ops_.output.format == TableFormat::json) return summary.json(ops_.table);
@@ -90,12 +96,29 @@ Status OpsResult::write_list(const std::string& output) {
 }
 
 /// Says that grouping by stack had no effect, if so, and what to do.
-void OpsResult::say_if_not_grouped() {
-  const bool asked = ops_.summary.group_by_stack_n > 0 && !ops_.stack_source_given;
-  if (!asked || any_call_stack_ || !any_frames_) return;
-  console_.message(subject_,
-                   "no operator has a call stack, so --group-by-stack-n changes nothing; "
-                   "--stack-source frames takes the stacks from the Python frames in the file");
+void OpsResult::say_if_not_grouped(const OperatorSummary& summary) {
+  const auto rows = summary.rows();
+  if (ops_.summary.group_by_stack_n <= 0 ||
+      std::any_of(rows.begin(), rows.end(), [](auto& row) { return !row.stack.empty(); })) {
+    return;
+  }
+  std::string text;
+  std::string remedy = any_frames_ ? "" : "; record with with_stack=True";
+  switch (ops_.summary.stack_source) {
+    case StackSource::call_stack:
+      text = "no operator has a call stack";
+      remedy += any_frames_ ? "; --stack-source frames takes the stacks from the Python frames in "
+                              "the file"
+                            : " and use --stack-source frames";
+      break;
+    case StackSource::frames:
+      text = "no operator is inside a Python frame";
+      break;
+    case StackSource::either:
+      text = "no operator has a call stack or is inside a Python frame";
+      break;
+  }
+  console_.message(subject_, text + ", so --group-by-stack-n changes nothing" + remedy);
 }
 
 }  // namespace tbtrace::tools

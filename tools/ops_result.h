@@ -22,7 +22,6 @@ struct OpsOptions {
   OutputFormat output;
   SummaryOptions summary;
   TableOptions table;
-  bool stack_source_given = false;
   bool per_event = false;
   bool each = false;
 };
@@ -44,7 +43,7 @@ class OpsResult {
   OperatorSummary summary();
   Result<std::string> text_of(const OperatorSummary& summary);
   Status write_list(const std::string& output);
-  void say_if_not_grouped();
+  void say_if_not_grouped(const OperatorSummary& summary);
 
   const OpsOptions& ops_;
   const StandardOptions& standard_;
@@ -52,7 +51,6 @@ class OpsResult {
   std::optional<ExactSummaryBuilder> exact_;  // if figures are exact
   std::vector<const Trace*> traces_;          // otherwise
   std::string subject_;
-  bool any_call_stack_ = false;
   bool any_frames_ = false;
 };
 

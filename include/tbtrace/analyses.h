@@ -207,8 +207,8 @@ struct FlameGraphOptions {
   std::string weight = "self_cpu_time_total";
   /// By default a frame that only passes a call on (`_call_impl` and `_wrapped_call_impl` of
   /// torch's modules, `forward` of its containers) is left out, its own weight counts in its
-  /// caller, and addresses (` at 0x7f..`) are left out of names, so that equal calls share a frame.
-  /// A frame without a caller stays.
+  /// caller, and addresses (` at 0x7f..`) are left out of names of Python functions, so that equal
+  /// calls share a frame. A frame without a caller stays.
   bool all_frames = false;
   /// Only what lies in the time from the start of the first to the end of the last of these steps,
   /// on all threads and devices (as step_breakdown() widens them). A range, kernel, memcpy or
@@ -222,10 +222,11 @@ struct FlameGraphOptions {
   /// A function that runs inside itself counts once: the inner call, and what it calls, belong to
   /// the outer one.
   bool merge_recursion = false;
-  /// A node of its own for each range, kernel, memcpy and memset, by start; a kernel comes after
-  /// the ranges under its operator, device work that no range owns at the end. Functions that are
-  /// known from call stacks only are joined if nothing comes between them. By default all calls of
-  /// one stack are one node.
+  /// A node of its own for each range, kernel, memcpy and memset, on each frame by start: host
+  /// ranges by their start on the host, device work by its start on the device, `[unattributed]` by
+  /// that of the first device work under it. Functions that are known from call stacks only are
+  /// joined if nothing that has a weight comes between them. By default all calls of one stack are
+  /// one node.
   bool in_time_order = false;
 };
 

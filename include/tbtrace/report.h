@@ -82,8 +82,8 @@ struct TableOptions {
   std::function<bool(std::string_view name)> accepts_name = {};
 };
 
-/// How many rows TableOptions select by kind and name, and of how many; `row_limit` does not
-/// matter.
+/// How many rows TableOptions select by kind, name and top level, and of how many; `row_limit` does
+/// not matter.
 struct RowCounts {
   std::size_t selected = 0;
   std::size_t all = 0;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -57,9 +58,8 @@ class FlameGraph {
         selection_(std::move(selection)),
         tree_(call_tree_of(trace)),
         names_(trace),
-        stacks_(std::move(unit)) {
-    place_ranges();
-  }
+        stacks_(std::move(unit)),
+        is_shown_(trace.events().size()) {}
 
   StackTree by_self_time() && {
     if (options_.steps) {
@@ -79,53 +79,118 @@ class FlameGraph {
       const bool is_chosen = owner == EventId::none ? selection_.takes_all_threads()
                                                     : selection_.takes(events.track(owner));
       if (!is_chosen || time == 0) continue;
-      const Node below = owner == EventId::none ? unattributed() : node_of_[index(owner)];
-      stacks_.add(node_on(below, frame_of(link.activity)), time);
+      if (owner != EventId::none) is_shown_[index(owner)] = true;
+      work_.push_back({.activity = link.activity, .owner = owner, .time_ns = time});
     }
+    place_all();
     return std::move(stacks_);
   }
 
   StackTree by_allocated_memory() && {
+    std::vector<std::pair<EventId, std::int64_t>> allocations;
     analyses::for_each_memory_owner(trace_, tree_, [&](const MemoryRecord& record, EventId owner) {
       const bool allocated = record.bytes > 0 && !record.out_of_memory;
       if (owner == EventId::none || !allocated) return;
       if (!analyses::is_cpu_memory(record.device_type)) return;
       if (!selection_.contains(record.time_ns) || !selection_.takes(record.track)) return;
-      stacks_.add(node_of_[index(owner)], record.bytes);
+      is_shown_[index(owner)] = true;
+      allocations.emplace_back(owner, record.bytes);
     });
+    place_all();
+    for (const auto& [owner, bytes] : allocations) stacks_.add(node_of_[index(owner)], bytes);
     return std::move(stacks_);
   }
 
  private:
-  /// Finds the node of every range, parents first.
-  void place_ranges() {
+  /// Device work that counts.
+  struct Work {
+    EventId activity;
+    EventId owner;
+    std::int64_t time_ns;
+  };
+
+  /// A range or device work, for the order of nodes.
+  struct Call {
+    std::int64_t start_ns;  ///< not before that of its parent, whatever the device's clock says
+    std::int64_t own_start_ns;
+    EventId range;     ///< none for device work
+    std::size_t work;  ///< index in work_
+    auto order() const { return std::tuple(start_ns, range == EventId::none, own_start_ns); }
+  };
+
+  /// Makes the nodes of the ranges that are shown and of those around them, parents first, and the
+  /// nodes of device work. Other ranges have none: they would come between frames of call stacks.
+  void place_all() {
+    const auto ranges = tree_.ranges();
+    for (std::size_t row = ranges.size(); row-- > 0;) {
+      const EventId parent = tree_.parent(ranges[row]);
+      if (parent != EventId::none && is_shown_[index(ranges[row])]) is_shown_[index(parent)] = true;
+    }
     const analyses::RecordedStacks recorded(trace_, tree_);
     std::vector<std::uint32_t> numbers(recorded.frame_count());  // 0: not looked up yet
     node_of_.resize(trace_.events().size(), StackTree::kRoot);
-    const auto place = [&](EventId event) {
-      const EventId parent = tree_.parent(event);
-      Node node = parent == EventId::none ? StackTree::kRoot : node_of_[index(parent)];
-      for (const analyses::RecordedStacks::Frame frame : recorded.before(event)) {
-        if (numbers[frame] == 0) numbers[frame] = frame_number(recorded.text(frame));
-        node = function_on(node, numbers[frame]);
+    if (options_.in_time_order) {
+      for (const Call& call : calls_by_start()) {
+        if (call.range != EventId::none) {
+          place(call.range, recorded, numbers);
+        } else {
+          add_work(work_[call.work]);
+        }
       }
-      node_of_[index(event)] = node_on(node, frame_of(event));
-    };
-    if (!options_.in_time_order) {
-      for (const EventId event : tree_.ranges()) place(event);
       return;
     }
-    std::vector<EventId> ranges(tree_.ranges().begin(), tree_.ranges().end());
-    std::stable_sort(ranges.begin(), ranges.end(), [&](EventId a, EventId b) {
-      return trace_.events().start_ns(a) < trace_.events().start_ns(b);
-    });
-    for (const EventId event : ranges) place(event);
+    for (const EventId range : ranges) {
+      if (is_shown_[index(range)]) place(range, recorded, numbers);
+    }
+    for (const Work& work : work_) add_work(work);
+  }
+
+  std::vector<Call> calls_by_start() const {
+    const Events& events = trace_.events();
+    std::vector<Call> calls;
+    for (const EventId range : tree_.ranges()) {
+      if (!is_shown_[index(range)]) continue;
+      const std::int64_t start = events.start_ns(range);
+      calls.push_back({.start_ns = start, .own_start_ns = start, .range = range, .work = 0});
+    }
+    for (std::size_t work = 0; work < work_.size(); ++work) {
+      const std::int64_t start = events.start_ns(work_[work].activity);
+      const EventId owner = work_[work].owner;
+      const std::int64_t least = owner == EventId::none ? start : events.start_ns(owner);
+      calls.push_back({.start_ns = std::max(start, least),
+                       .own_start_ns = start,
+                       .range = EventId::none,
+                       .work = work});
+    }
+    std::stable_sort(calls.begin(), calls.end(),
+                     [](const Call& a, const Call& b) { return a.order() < b.order(); });
+    return calls;
+  }
+
+  void place(EventId range, const analyses::RecordedStacks& recorded,
+             std::vector<std::uint32_t>& numbers) {
+    const EventId parent = tree_.parent(range);
+    Node node = parent == EventId::none ? StackTree::kRoot : node_of_[index(parent)];
+    for (const analyses::RecordedStacks::Frame frame : recorded.before(range)) {
+      if (numbers[frame] == 0) numbers[frame] = frame_number(recorded.text(frame), true);
+      node = function_on(node, numbers[frame]);
+    }
+    node_of_[index(range)] = node_on(node, frame_of(range));
+  }
+
+  void add_work(const Work& work) {
+    const Node below = work.owner == EventId::none ? unattributed() : node_of_[index(work.owner)];
+    stacks_.add(node_on(below, frame_of(work.activity)), work.time_ns);
   }
 
   void add_self_times(const SelfTimes& times) {
-    for (const EventId event : tree_.ranges()) {
-      if (!selection_.takes(trace_.events().track(event))) continue;
-      stacks_.add(node_of_[index(event)], times.ns(event));
+    const auto counts = [&](EventId range) {
+      return selection_.takes(trace_.events().track(range)) && times.ns(range) > 0;
+    };
+    for (const EventId range : tree_.ranges()) is_shown_[index(range)] = counts(range);
+    place_all();
+    for (const EventId range : tree_.ranges()) {
+      if (counts(range)) stacks_.add(node_of_[index(range)], times.ns(range));
     }
   }
 
@@ -140,16 +205,20 @@ class FlameGraph {
     if (is_left_out(below, frame)) return below;
     if (!options_.in_time_order) return stacks_.child(below, frame);
     if (below < last_on_.size() && last_on_[below].frame == frame) return last_on_[below].node;
-    const Node node = new_node(below, frame);
-    last_on_[below].frame = frame;
+    const Node node = stacks_.add_child(below, frame);
+    set_last(below, node, frame);
     return node;
   }
 
   Node new_node(Node below, std::uint32_t frame) {
     const Node node = stacks_.add_child(below, frame);
-    if (below >= last_on_.size()) last_on_.resize(std::size_t{node} + 1);
-    last_on_[below] = {.node = node, .frame = 0};
+    set_last(below, node, 0);
     return node;
+  }
+
+  void set_last(Node below, Node node, std::uint32_t frame) {
+    if (below >= last_on_.size()) last_on_.resize(std::size_t{node} + 1);
+    last_on_[below] = {.node = node, .frame = frame};
   }
 
   bool is_left_out(Node below, std::uint32_t frame) const {
@@ -158,24 +227,28 @@ class FlameGraph {
 
   /// The frame for work that no host range owns.
   Node unattributed() {
-    return stacks_.child(StackTree::kRoot, stacks_.frame_number("[unattributed]"));
+    const std::size_t nodes = stacks_.size();
+    const Node node = stacks_.child(StackTree::kRoot, stacks_.frame_number("[unattributed]"));
+    if (options_.in_time_order && stacks_.size() > nodes) set_last(StackTree::kRoot, node, 0);
+    return node;
   }
 
   std::uint32_t frame_of(EventId event) {
-    const bool op = trace_.kind(event) == EventKind::cpu_op;
-    const NameId name = names_.get(trace_.events().name(event), op).name;
-    if (name >= frame_numbers_.size()) frame_numbers_.resize(name + 1, 0);
-    if (frame_numbers_[name] == 0) {
-      frame_numbers_[name] = frame_number(names_.text(name));
-    }
-    return frame_numbers_[name];
+    const EventKind kind = trace_.kind(event);
+    const bool is_python = kind == EventKind::python_function;
+    const NameId name = names_.get(trace_.events().name(event), kind == EventKind::cpu_op).name;
+    std::vector<std::uint32_t>& numbers = is_python ? python_numbers_ : frame_numbers_;
+    if (name >= numbers.size()) numbers.resize(name + 1, 0);
+    if (numbers[name] == 0) numbers[name] = frame_number(names_.text(name), is_python);
+    return numbers[name];
   }
 
-  std::uint32_t frame_number(std::string_view frame) {
-    if (frame.empty()) return stacks_.frame_number("(no name)");
-    if (options_.all_frames) return stacks_.frame_number(frame);
-    const std::uint32_t number = stacks_.frame_number(analyses::without_addresses(frame));
-    if (analyses::only_passes_on(frame)) {
+  /// Only names of Python functions have addresses of objects.
+  std::uint32_t frame_number(std::string_view frame, bool is_python) {
+    const std::string text =
+        is_python && !options_.all_frames ? analyses::without_addresses(frame) : std::string(frame);
+    const std::uint32_t number = stacks_.frame_number(text.empty() ? "(no name)" : text);
+    if (!options_.all_frames && analyses::only_passes_on(frame)) {
       if (number >= passes_on_.size()) passes_on_.resize(number + 1);
       passes_on_[number] = true;
     }
@@ -193,10 +266,13 @@ class FlameGraph {
   const CallTree& tree_;
   TorchNames names_;
   StackTree stacks_;
-  Column<Node> node_of_;                      // by event
-  std::vector<std::uint32_t> frame_numbers_;  // by NameId; 0: not looked up yet
-  std::vector<bool> passes_on_;               // by frame
-  std::vector<LastNode> last_on_;             // by node, in time order: the newest one on it
+  std::vector<bool> is_shown_;  // by event
+  std::vector<Work> work_;
+  Column<Node> node_of_;                       // by event
+  std::vector<std::uint32_t> frame_numbers_;   // by NameId; 0: not looked up yet
+  std::vector<std::uint32_t> python_numbers_;  // the same for Python functions
+  std::vector<bool> passes_on_;                // by frame
+  std::vector<LastNode> last_on_;              // by node, in time order: the newest one on it
 };
 
 struct Weight {

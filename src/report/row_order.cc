@@ -94,7 +94,8 @@ bool RowSelection::takes(std::size_t number) {
   const std::vector<OperatorKind>& kinds = options_.kinds;
   const bool is_kind =
       kinds.empty() || std::find(kinds.begin(), kinds.end(), rows_.kind(number)) != kinds.end();
-  return is_kind && (!options_.accepts_name || takes_name(rows_.key(number)));
+  if (!is_kind || (options_.accepts_name && !takes_name(rows_.key(number)))) return false;
+  return !options_.top_level_events_only || !rows_.numbers(number).has_cpu_parent;
 }
 
 bool RowSelection::takes_name(std::string_view name) {
@@ -109,7 +110,9 @@ bool RowSelection::takes_name(std::string_view name) {
 
 RowCounts RowSelection::count() {
   RowCounts counts = {.selected = rows_.size(), .all = rows_.size()};
-  if (options_.kinds.empty() && !options_.accepts_name) return counts;
+  if (options_.kinds.empty() && !options_.accepts_name && !options_.top_level_events_only) {
+    return counts;
+  }
   counts.selected = 0;
   for (std::size_t number = 0; number < counts.all; ++number) {
     counts.selected += takes(number) ? 1 : 0;
@@ -123,7 +126,6 @@ std::optional<std::size_t> ShownRows::next() {
   while (place_ < order_.size()) {
     const std::size_t number = order_[place_++];
     if (!selection_.takes(number)) continue;
-    if (options_.top_level_events_only && rows_.numbers(number).has_cpu_parent) continue;
     ++shown_;
     return number;
   }

@@ -70,11 +70,11 @@ class RowSelection {
 };
 
 /// The rows that a table with `options` shows, one after the other: those selected, at most
-/// `row_limit`, and only rows without a parent with `top_level_events_only`.
+/// `row_limit`.
 class ShownRows {
  public:
   ShownRows(RowSource& rows, const RowOrder& order, const TableOptions& options)
-      : rows_(rows), order_(order), options_(options), selection_(rows, options) {}
+      : order_(order), options_(options), selection_(rows, options) {}
 
   /// The number of the next row; nullopt after the last.
   std::optional<std::size_t> next();
@@ -83,7 +83,6 @@ class ShownRows {
   void rewind() { place_ = shown_ = 0; }
 
  private:
-  RowSource& rows_;
   const RowOrder& order_;
   const TableOptions& options_;
   RowSelection selection_;

@@ -7,8 +7,8 @@ bool has_canvas() { return false; }
 
 Result<std::unique_ptr<Canvas>> make_canvas(int /*width*/, int /*height*/, int /*scale*/) {
   return Status(StatusCode::invalid_argument,
-                "this build draws no PNG, because cairo was not there when it was made; write an "
-                "SVG instead, or install libcairo2-dev and build tbtrace again");
+                "this build cannot write PNG files: it was built without cairo; write an SVG "
+                "instead, or install libcairo2-dev and build tbtrace again");
 }
 
 }  // namespace tbtrace::writers

@@ -44,6 +44,11 @@ function share_text(part, whole) {
   return part > 0 && percent < 0.005 ? "< 0.01 %" : percent.toFixed(2) + " %";
 }
 
+function left_out_text(count) {
+  return "; too many to show: the callers of the " + count.toLocaleString("en-US") +
+      (count === 1 ? " narrowest frame are left out" : " narrowest frames are left out");
+}
+
 // One line about a frame.
 function figures_of(frame) {
   const { model, zoomed } = state;
@@ -51,9 +56,13 @@ function figures_of(frame) {
   const total = weight_text(model.totals[frame]) + ", " + share(model.total[frame]);
   let text = total;
   if (state.function >= 0) {
-    if (frame > 0) text += ", " + share_text(model.total[frame], model.total[0]) + " of its calls";
-    text += model.self[frame] > 0 && model.self[frame] === model.total[frame] ?
-        "; nothing calls it" : "";
+    const whole = picture.unit === "ns" ? " of its time" : " of its memory";
+    if (frame > 0) text += ", " + share_text(model.total[frame], model.total[0]) + whole;
+    if (model.cut[frame] === 1) text += "; its callers are left out";
+    else if (frame === 0 && model.cut_count > 0) text += left_out_text(model.cut_count);
+    else if (model.self[frame] > 0 && model.self[frame] === model.total[frame]) {
+      text += "; nothing calls it";
+    }
   } else if (model.self[frame] === model.total[frame]) {
     text += "; all of it self";
   } else if (model.self[frame] === 0) {
@@ -139,6 +148,7 @@ function zoom(frame) {
   state.zoomed = frame;
   state.current = frame;
   show();
+  if (frame !== 0) view.reveal(frame);
   write_fragment(true);
 }
 
@@ -171,6 +181,7 @@ function set_search(pattern, match_case) {
   state.pattern = pattern;
   state.match_case = match_case;
   show();
+  view.reveal_match();
   write_fragment(false);
 }
 
@@ -186,6 +197,7 @@ function clear_search() {
 // ---- start and depth of the zoomed frame, s is the pattern, m=1 matches the case
 
 function write_fragment(is_step) {
+  if (!view.owns_page) return;
   const parts = [];
   const { model, zoomed } = state;
   if (state.function >= 0) parts.push("c=" + encoded(texts[state.function].name));
@@ -219,7 +231,7 @@ function decoded(text) {
 
 function read_fragment() {
   const values = new Map();
-  for (const part of location.hash.slice(1).split("&")) {
+  for (const part of view.owns_page ? location.hash.slice(1).split("&") : []) {
     const equals = part.indexOf("=");
     if (equals > 0) values.set(part.slice(0, equals), decoded(part.slice(equals + 1)));
   }
@@ -237,6 +249,8 @@ function read_fragment() {
   if (state.pattern !== "") ui.field.hidden = false;
   ui.open.setAttribute("aria-expanded", String(!ui.field.hidden));
   show();
+  if (state.zoomed !== 0) view.reveal(state.zoomed);
+  else view.reveal_match();
 }
 
 // ---- keys
@@ -261,8 +275,9 @@ function walk(key) {
   const next = neighbour(state.current, key);
   if (next < 0) return;
   state.current = next;
+  view.reveal(next);
   view.focus_on(next, about(next));
-  view.focus.focus();
+  view.focus.focus({ preventScroll: true });
   show_details(next);
   ui.callers.disabled = state.function < 0 && next === 0;
 }
@@ -273,7 +288,14 @@ function go_back() {
   else if (state.pattern !== "" || !ui.field.hidden) clear_search();
 }
 
+// Whether someone types into the page around the picture.
+function is_of_page(target) {
+  return !svg.contains(target) &&
+      (target.isContentEditable || /^(input|textarea|select)$/i.test(target.localName));
+}
+
 function on_key(event) {
+  if (is_of_page(event.target)) return;
   const typing = event.target === ui.pattern;
   const on_frame = event.target === view.focus;
   const key = event.key;
@@ -329,8 +351,10 @@ window.addEventListener("focusin", (event) => {
   if (event.target === view.focus) show_details(state.current);
 });
 window.addEventListener("keydown", on_key);
-window.addEventListener("hashchange", read_fragment);
+if (view.owns_page) window.addEventListener("hashchange", read_fragment);
 window.addEventListener("scroll", view.scrolled, { passive: true });
+window.addEventListener("beforeprint", view.draw_all);
+window.addEventListener("afterprint", view.resize);
 window.addEventListener("resize", () => {
   view.resize();
   view.focus_on(state.current, about(state.current));

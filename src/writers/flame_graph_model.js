@@ -76,26 +76,80 @@ function path_to(model, frame) {
   return path.reverse();
 }
 
+// Frames of one function that a picture of callers has as one box. `places`: its frames in the
+// model; `weights`: the weight of the calls that each of them leads to.
+function new_caller(text) {
+  return { text, total: 0, self: 0, places: [], weights: [], callers: [], is_cut: false };
+}
+
+function add_place(caller, place, weight) {
+  caller.total += weight;
+  const last = caller.places.length - 1;
+  if (last >= 0 && caller.places[last] === place) {
+    caller.weights[last] += weight;
+  } else {
+    caller.places.push(place);
+    caller.weights.push(weight);
+  }
+}
+
+// Moves the places of a caller to those that called them.
+function find_callers(model, caller) {
+  const known = new Map();
+  caller.places.forEach((place, which) => {
+    const next = model.parent[place];
+    const weight = caller.weights[which];
+    if (next <= 0) {
+      caller.self += weight;
+      return;
+    }
+    const text = model.text[next];
+    if (!known.has(text)) known.set(text, new_caller(text));
+    add_place(known.get(text), next, weight);
+  });
+  caller.callers = Array.from(known.values());
+  caller.places = caller.weights = [];
+}
+
+// A deep stack with calls at all its levels has as many callers as the square of its depth.
+const kMostCallers = 200000;  // then no more callers are looked for
+const kMostMoves = 20000000;  // from places to their callers
+
 // A model with all calls of a function as its root, their callers on it, and so on. A call inside
-// another call of the function counts in that one.
+// another call of the function counts in that one. Callers of the heaviest boxes are found first;
+// `cut` says by frame whether its callers are left out, `cut_count` how many are so.
 function callers_of(model, text) {
-  const root = { text, total: 0, self: 0, callers: new Map() };
+  const root = new_caller(text);
   let covered = 0;
   for (let frame = 1; frame < model.size; ++frame) {
     if (model.text[frame] !== text || frame < covered) continue;
     covered = model.end[frame];
-    let node = root;
-    node.total += model.total[frame];
-    for (let caller = model.parent[frame]; caller > 0; caller = model.parent[caller]) {
-      const known = node.callers.get(model.text[caller]);
-      const next = known || { text: model.text[caller], total: 0, self: 0, callers: new Map() };
-      if (!known) node.callers.set(next.text, next);
-      next.total += model.total[frame];
-      node = next;
-    }
-    node.self += model.total[frame];
+    add_place(root, frame, model.total[frame]);
   }
-  const depths = [], texts = [], totals = [], selves = [];
+  const magnitude = (caller) => Math.floor(Math.log2(Math.max(1, caller.total)));
+  const by_magnitude = [];  // a caller is never heavier than what it calls
+  const wait = (caller) => (by_magnitude[magnitude(caller)] ||= []).push(caller);
+  wait(root);
+  let count = 1;
+  let moves = 0;
+  for (let of_one = by_magnitude.length - 1; of_one >= 0; --of_one) {
+    const heaviest = by_magnitude[of_one] || [];
+    for (let next = 0; next < heaviest.length; ++next) {
+      const caller = heaviest[next];
+      moves += caller.places.length;
+      caller.is_cut = (count >= kMostCallers || moves > kMostMoves) &&
+          caller.places.some((place) => model.parent[place] > 0);
+      if (caller.is_cut) continue;
+      find_callers(model, caller);
+      count += caller.callers.length;
+      caller.callers.forEach(wait);
+    }
+  }
+  return model_of_callers(root);
+}
+
+function model_of_callers(root) {
+  const depths = [], texts = [], totals = [], selves = [], cut = [];
   const waiting = [[root, 0]];
   while (waiting.length > 0) {
     const [node, depth] = waiting.pop();
@@ -103,11 +157,13 @@ function callers_of(model, text) {
     texts.push(node.text);
     totals.push(node.total);
     selves.push(node.self);
+    cut.push(node.is_cut ? 1 : 0);
     // The widest first, so it is taken last from the callers' end.
-    const callers = Array.from(node.callers.values()).sort((a, b) => a.total - b.total);
+    const callers = node.callers.sort((a, b) => a.total - b.total);
     for (const caller of callers) waiting.push([caller, depth + 1]);
   }
-  return new_model(depths, texts, totals, selves);
+  return { ...new_model(depths, texts, totals, selves), cut,
+           cut_count: cut.reduce((sum, is_cut) => sum + is_cut, 0) };
 }
 
 // By frame, whether its text matches; and the share of the root in matching frames, those inside

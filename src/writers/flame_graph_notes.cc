@@ -30,8 +30,10 @@ std::string too_narrow_note(const FlameLayout& layout, double narrowest_px) {
 
 std::string left_out_note(const FlameLayout& layout, std::size_t most_boxes) {
   if (layout.too_narrow == 0) return {};
-  return fmt::format("the {} narrowest frames are not in this picture, which has at most {}",
-                     layout.too_narrow, most_boxes);
+  const std::string which = layout.too_narrow == 1
+                                ? "the narrowest frame is"
+                                : fmt::format("the {} narrowest frames are", layout.too_narrow);
+  return fmt::format("{} not in this picture, which has at most {}", which, most_boxes);
 }
 
 std::vector<FrameKind> kinds_in(const FlameLayout& layout) {

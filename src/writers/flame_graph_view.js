@@ -16,7 +16,8 @@ function new_view(svg, texts) {
   const margin = value("margin"), padding = value("padding"), gap = value("gap");
   const level_height = value("level"), box_height = value("box"), rise = value("rise");
   const is_inverted = svg.dataset.inverted === "true";
-  const fits_window = svg.dataset.fit === "true" && svg === document.documentElement;
+  const owns_page = svg === document.documentElement;
+  const fits_window = svg.dataset.fit === "true" && owns_page;
   const kRowsBesideView = 5;   // levels that are drawn above and below the window
   const kNarrowest = 1;        // px; narrower neighbours are drawn as one box
   const kFaintest = 0.1;       // px; what is narrower is not seen
@@ -268,9 +269,9 @@ function new_view(svg, texts) {
     draw_run();
   }
 
-  function draw() {
+  function draw(levels = levels_in_window(kRowsBesideView)) {
     const { model, zoomed, path } = shown;
-    const [first, last] = drawn = levels_in_window(kRowsBesideView);
+    const [first, last] = drawn = levels;
     const from = model.start[zoomed];
     const to = from + model.total[zoomed];
     const scale = geometry.width / model.total[zoomed];
@@ -299,6 +300,39 @@ function new_view(svg, texts) {
     details.setAttribute("transform", "translate(0 " + (moved - up).toFixed(2) + ")");
   }
 
+  // How far a level is outside of what can be seen between controls and details, in px; 0 if it is
+  // seen.
+  function distance_to(level) {
+    const { top, bottom } = place_of_window();
+    const first = top + Number(find(".bar .panel").getAttribute("height"));
+    const last = bottom - value("below");
+    const y = y_of(level);
+    if (y < first) return y - first - level_height;
+    return y + level_height > last ? y + 2 * level_height - last : 0;
+  }
+
+  function scroll_to(level) {
+    const distance = distance_to(level);
+    if (!owns_page || distance === 0) return;
+    window.scrollBy(0, distance / place_of_window().scale);
+    scrolled();
+  }
+
+  function has_match(level) {
+    const { model, zoomed, path, matches } = shown;
+    if (level < path.length) return matches[path[level]] === 1;
+    const least = kNarrowest * model.total[zoomed] / geometry.width;
+    return model.levels[level].some((frame) => matches[frame] === 1 && frame > zoomed &&
+                                               frame < model.end[zoomed] &&
+                                               model.total[frame] >= least);
+  }
+
+  function scrolled() {
+    const [first, last] = levels_in_window(0);
+    if (first < drawn[0] || last > drawn[1]) draw();
+    keep_in_view();
+  }
+
   function put_outline(which, frame, about) {
     const box = frame < 0 ? null : box_of(frame);
     if (box === null) return which.group.setAttribute("display", "none");
@@ -310,7 +344,7 @@ function new_view(svg, texts) {
   }
 
   return {
-    board, focus: focus.group, is_inverted, fitted, hit, box_of,
+    board, focus: focus.group, is_inverted, owns_page, fitted, hit, box_of, scrolled,
     columns: () => Math.floor(geometry.width / column),
 
     // `matches`: by frame, null without a search.
@@ -318,7 +352,7 @@ function new_view(svg, texts) {
       const is_new = shown === null || shown.model !== model;
       shown = { model, zoomed, matches, path: path_to(model, zoomed) };
       if (is_new) fit(model.levels.length);
-      if (is_new) window.scrollTo(0, is_inverted ? 0 : geometry.height);
+      if (is_new && owns_page) window.scrollTo(0, is_inverted ? 0 : geometry.height);
       draw();
       keep_in_view();
     },
@@ -329,10 +363,23 @@ function new_view(svg, texts) {
       keep_in_view();
     },
 
-    scrolled() {
-      const [first, last] = levels_in_window(0);
-      if (first < drawn[0] || last > drawn[1]) draw();
-      keep_in_view();
+    // For paper, which has no window.
+    draw_all() {
+      draw([0, shown.model.levels.length - 1]);
+      details.setAttribute("transform",
+                           "translate(0 " + (geometry.bottom - value("bottom")) + ")");
+    },
+
+    // Scrolls the level of a frame into the window.
+    reveal: (frame) => scroll_to(shown.model.depth[frame]),
+
+    // The same for the lowest level with a match that is wide enough, if none is in the window.
+    reveal_match() {
+      if (shown.matches === null || !owns_page) return;
+      const levels = [...shown.model.levels.keys()].filter(has_match);
+      if (levels.length > 0 && !levels.some((level) => distance_to(level) === 0)) {
+        scroll_to(levels[0]);
+      }
     },
 
     point_at: (frame, about) => put_outline(outline, frame, about),

@@ -4,8 +4,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,8 +49,10 @@ Trace python_calls(unsigned seed) {
     for (int range = 0; range < 12; ++range) {
       const std::int64_t start = random() % 40;
       const std::int64_t duration = random() % 20;
-      fixtures::add(builder, {.category = random() % 3 == 0 ? "cpu_op" : "python_function",
-                              .name = kNames[random() % kNames.size()],
+      const bool is_op = random() % 3 == 0;
+      const std::string name = std::string(kNames[random() % kNames.size()]) + (is_op ? " op" : "");
+      fixtures::add(builder, {.category = is_op ? "cpu_op" : "python_function",
+                              .name = name,
                               .start = start,
                               .duration = duration,
                               .thread = thread});
@@ -63,10 +67,15 @@ StackTree stacks_of(const Trace& trace, const FlameGraphOptions& options) {
   return stacks.ok() ? *std::move(stacks) : StackTree("ns");
 }
 
-/// Without frames that only pass on, unless nothing calls them, and without addresses.
+/// Without frames that only pass on, unless nothing calls them, and without addresses. Operators
+/// stay as they are.
 StackPath without_noise(const StackPath& path) {
   StackPath result;
   for (std::string frame : path) {
+    if (frame.ends_with(" op")) {
+      result.push_back(frame);
+      continue;
+    }
     const bool passes = frame.find("module.py") != std::string::npos ||
                         frame.find("container.py") != std::string::npos;
     if (passes && !result.empty()) continue;
@@ -112,6 +121,8 @@ TEST(FlameGraphOptionsOnRandomTraces, InTimeOrderSiblingsAreByStart) {
     const Trace trace = RandomRecording(seed, {.odd_names = false}).make();
     const StackTree stacks = stacks_of(trace, {.all_frames = true, .in_time_order = true});
     std::vector<EventId> ranges = ExactByDefinition(trace).ranges();
+    // Ranges without any time are not in the picture.
+    std::erase_if(ranges, [&](EventId range) { return trace.events().duration_ns(range) == 0; });
     ASSERT_EQ(stacks.size(), ranges.size() + 1) << "one node per range";
     std::stable_sort(ranges.begin(), ranges.end(), [&](EventId a, EventId b) {
       return trace.events().start_ns(a) < trace.events().start_ns(b);
@@ -134,6 +145,41 @@ TEST(FlameGraphOptionsOnRandomTraces, InTimeOrderSiblingsAreByStart) {
       found.emplace_back(stacks.frame(node++));
     }
   }
+}
+
+TEST(FlameGraphOptionsOnRandomTraces, InTimeOrderDeviceWorkOfACallIsByItsStart) {
+  using Works = std::vector<std::pair<std::string, std::int64_t>>;  // names and times
+  std::size_t count = 0;
+  for (unsigned seed = 0; seed < random_rounds(500u); ++seed) {
+    SCOPED_TRACE(seed);
+    const Trace trace = RandomRecording(seed, {.odd_names = false}).make();
+    const Events& events = trace.events();
+    const ExactByDefinition exact(trace);
+    std::vector<DeviceLink> links(links_of(trace).device_work().begin(),
+                                  links_of(trace).device_work().end());
+    std::stable_sort(links.begin(), links.end(), [&](const DeviceLink& a, const DeviceLink& b) {
+      return events.start_ns(a.activity) < events.start_ns(b.activity);
+    });
+    std::map<EventId, Works> of_owner;
+    for (const DeviceLink& link : links) {
+      const std::int64_t time = events.duration_ns(link.activity);
+      if (time > 0)
+        of_owner[exact.owner_of_work(link)].emplace_back(exact.name(link.activity), time);
+    }
+    const StackTree stacks = stacks_of(
+        trace, {.weight = "self_device_time_total", .all_frames = true, .in_time_order = true});
+    std::map<StackTree::Node, Works> of_node;
+    for (StackTree::Node node = 1; node < stacks.size(); ++node) {
+      if (stacks.self(node) == 0) continue;
+      of_node[stacks.parent(node)].emplace_back(stacks.frame(node), stacks.self(node));
+    }
+    std::multiset<Works> expected, found;
+    for (const auto& [owner, works] : of_owner) expected.insert(works);
+    for (const auto& [node, works] : of_node) found.insert(works);
+    ASSERT_EQ(found, expected);
+    for (const Works& works : expected) count += works.size() > 1 ? 1 : 0;
+  }
+  EXPECT_GT(count, random_rounds(100u)) << "calls with several kernels";
 }
 
 /// Stacks of the time inside a window, on one thread or on all.

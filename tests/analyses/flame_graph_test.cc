@@ -254,6 +254,81 @@ TEST(FlameGraph, InTimeOrderFramesOfCallStacksAreJoinedWhereNothingComesBetween)
   EXPECT_THAT(frames, testing::ElementsAre("main", "f", "a", "b", "plain", "main", "f", "c"));
 }
 
+std::vector<std::string> frames_in_time_order(const Trace& trace, FlameGraphOptions options) {
+  options.in_time_order = true;
+  const Result<StackTree> stacks = flame_graph(trace, options);
+  if (!stacks.ok()) return {stacks.status().message()};
+  std::vector<std::string> frames;
+  for (StackTree::Node node = 1; node < stacks->size(); ++node) {
+    frames.emplace_back(stacks->frame(node));
+  }
+  return frames;
+}
+
+TEST(FlameGraph, InTimeOrderFramesOfCallStacksAreNotSplitByRangesThatAreNotInThePicture) {
+  const auto on_other_thread = [](std::string_view name, std::string_view start) {
+    return op(name, start, "10").with("tid", "7");
+  };
+  const Trace trace = read(trace_text({
+      with_stack("a", "0", "10", "f;main;"),
+      on_other_thread("other", "15"),
+      with_stack("b", "20", "10", "f;main;"),
+  }));
+  EXPECT_THAT(frames_in_time_order(trace, {.thread = "1"}),
+              testing::ElementsAre("main", "f", "a", "b"));
+}
+
+TEST(FlameGraph, InTimeOrderDeviceWorkIsByItsOwnStart) {
+  TraceBuilder builder;
+  const auto launch = [&](std::string_view name, std::int64_t start, std::int64_t correlation) {
+    add(builder, {.name = name, .start = start, .duration = 10});
+    add(builder, {.category = "cuda_runtime",
+                  .name = "launch",
+                  .start = start + 2,
+                  .duration = 5,
+                  .correlation = correlation});
+  };
+  const auto kernel = [&](std::string_view name, std::int64_t start, std::int64_t correlation) {
+    add(builder, {.category = "kernel",
+                  .name = name,
+                  .start = start,
+                  .duration = 5,
+                  .thread = 7,
+                  .correlation = correlation});
+  };
+  add(builder, {.name = "outer", .start = 0, .duration = 100});
+  add(builder,
+      {.category = "cuda_runtime", .name = "launch", .start = 1, .duration = 1, .correlation = 1});
+  launch("early", 10, 2);
+  launch("late", 80, 3);
+  kernel("k_outer", 50, 1);
+  kernel("k_early", 60, 2);
+  kernel("k_late", 20, 3);  // the device's clock is behind
+  add(builder, {.name = "after", .start = 200, .duration = 10});
+  add(builder, {.category = "cuda_runtime",
+                .name = "launch",
+                .start = 201,
+                .duration = 1,
+                .correlation = 4});
+  kernel("k_after", 210, 4);
+  kernel("lost", 150, 99);
+  kernel("lost", 300, 98);
+  EXPECT_THAT(frames_in_time_order(finished(builder), {.weight = "self_device_time_total"}),
+              testing::ElementsAre("outer", "early", "k_outer", "k_early", "late", "k_late",
+                                   "[unattributed]", "lost", "after", "k_after", "lost"));
+}
+
+TEST(FlameGraph, OnlyNamesOfPythonFunctionsLoseAddresses) {
+  TraceBuilder builder;
+  add(builder, {.category = "python_function", .name = " at 0x7f", .start = 0, .duration = 100});
+  add(builder, {.category = "python_function", .name = "f at 0x7f", .start = 0, .duration = 50});
+  add(builder, {.name = "f at 0x7f", .start = 10, .duration = 20});
+  EXPECT_EQ(folded(finished(builder)),
+            "(no name) 50\n"
+            "(no name);f 30\n"
+            "(no name);f;f at 0x7f 20\n");
+}
+
 TEST(FlameGraph, TakesTheStacksOfOperatorsWhereThereAreNoFrames) {
   const Trace trace = read(trace_text({with_stack("a", "0", "10", "f;main;")}));
   EXPECT_EQ(folded(trace), "main;f;a 10000\n");

@@ -211,6 +211,15 @@ def check_callers(tab, picture, name, shots):
     check(state["name"].startswith("Callers of " + name[:30]), "the details say whose callers")
     check(f"({total} ns)" in state["figures"], f"{state['figures']}: {total} ns in all")
     shots("callers", page)
+    if len(weights) > 1:
+        y = state["top"] + (17.0 if picture.is_inverted else state["height"] - 34) + 8
+        left, top = page.evaluate("""() => {
+          const { left, top } = document.documentElement.getBoundingClientRect();
+          return [left, top];
+        }""")
+        page.mouse.move(left + picture.margin + 5, top + y)
+        check(" % of its time" in tab.state()["figures"], "shares of callers are of weight")
+        page.mouse.move(2, 2)
     heights = collections.defaultdict(list)
     for path, weight in weights.items():
         width = weight * state["width"] / total
@@ -401,7 +410,97 @@ def check_tall(tab, tbtrace, folder):
                 "(name) => Array.from(document.querySelectorAll('.labels text'))"
                 ".some((text) => text.textContent === name)", arg=middle.name)
             check(tab.hover(picture, middle)["name"] == middle.name, "what is in the window is drawn")
+        check_frames_stay_in_window(tab, picture, depth)
+        check_paper(tab, picture, depth)
     tab.check_quiet("tall")
+
+
+def check_frames_stay_in_window(tab, picture, depth):
+    """A link, the arrow keys and a search scroll to the frame that they are about."""
+    # Between the controls and the details.
+    is_seen = """(rect) => {
+      const { top, bottom } = rect.getBoundingClientRect();
+      const details = document.querySelector(".details .panel").getBoundingClientRect();
+      return top >= document.querySelector(".open").getBoundingClientRect().bottom &&
+          bottom <= details.top + 1;
+    }"""
+    current_is_seen = f"({is_seen})(document.querySelector('.current rect'))"
+    far = picture.boxes[depth - 10]
+    page = tab.open(picture.svg, f"#x={far.start}&y={far.depth}")
+    check(page.evaluate(current_is_seen), "a link scrolls to its frame")
+    check(far.name in tab.state()["labels"], "and the frame is drawn")
+    page = tab.open(picture.svg)
+    page.evaluate("document.querySelector('.current').focus()")
+    up, down = ("ArrowDown", "ArrowUp") if picture.is_inverted else ("ArrowUp", "ArrowDown")
+    for key, count in ((up, 120), (down, 115)):
+        for _ in range(count):
+            page.keyboard.press(key)
+        check(page.evaluate(current_is_seen), f"{key} scrolls to its frame")
+    check(tab.state()["name"] == picture.boxes[5].name, "120 up, 115 down")
+    page = tab.open(picture.svg)
+    page.keyboard.press("/")
+    page.keyboard.type(f"op::{depth - 20}$")
+    match_is_seen = f"({is_seen})(document.querySelector('.boxes .match'))"
+    check(page.evaluate(match_is_seen), "a search scrolls to its match")
+    before = page.evaluate("scrollY")
+    type_anew(page.get_by_role("textbox", name="Search by regular expression"), "op::1")
+    check(page.evaluate("scrollY") == before, "a match in the window needs no scrolling")
+
+
+def check_paper(tab, picture, depth):
+    page = tab.open(picture.svg)
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    labels = set(tab.state()["labels"])
+    check(all(f"op::{level}" in labels for level in range(depth)), "paper has all levels")
+    page.emulate_media(media="print")
+    check(not page.locator(".bar").is_visible(), "and no controls")
+    page.emulate_media(media="screen")
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    check(len(tab.state()["labels"]) < depth, "and afterwards the window has its levels")
+
+
+def check_many_callers(tab, tbtrace, folder):
+    """Calls at all levels of a deep stack: their callers are as many as the square of its depth."""
+    depth = 3000
+    rows = [(f"f.py({level}): g{level}", 10 * level, 10 * (3 * depth - 2 * level))
+            for level in range(depth)]
+    rows += [("leaf", 10 * level + 2, 5) for level in range(depth)]
+    picture = Picture(make_svg(tbtrace, write_trace(folder / "callers.json", rows),
+                               folder / "callers.svg"))
+    page = tab.open(picture.svg, "#c=leaf")
+    state = tab.state()
+    check(state["name"] == "Callers of leaf", "the callers are shown")
+    found = re.search(r"too many to show: the callers of the ([\d,]+) narrowest frames are left out",
+                      state["figures"])
+    check(found is not None, state["figures"])
+    check(0 < int(found[1].replace(",", "")) <= depth, "not more than there are calls")
+    check(any("all" != label for label in state["labels"]), "frames are drawn")
+    page.keyboard.press("Escape")
+    check("c=" not in tab.state()["hash"], "and it goes back")
+    tab.check_quiet("many callers")
+
+
+def check_page_around(tab, picture, folder):
+    """In a page of HTML the picture leaves the page's fields, address and scrolling alone."""
+    text = picture.svg.read_text(encoding="utf-8")
+    page_path = folder / "page.html"
+    page_path.write_text("<!doctype html><meta charset=utf-8><h1>Report</h1><input id=title>"
+                         "<div id=notes contenteditable>x</div>" + text[text.index("<svg"):]
+                         + "<p style='height:3000px'>", encoding="utf-8")
+    page = tab.open(page_path, "#s=op&c=op")
+    check(page.evaluate("scrollY") == 0, "the page is not scrolled")
+    check(page.locator(".matched").text_content() == "", "the page's fragment is its own")
+    for field in ("#title", "#notes"):
+        page.click(field)
+        page.keyboard.type("a/c")
+        check("a/c" in page.evaluate(f"document.querySelector('{field}').value ?? "
+                                     f"document.querySelector('{field}').textContent"),
+              f"{field} takes its keys")
+    check(page.evaluate("document.querySelector('.field').hidden"), "no search was opened")
+    page.locator(".ground").click(position={"x": 20, "y": 25}, force=True)
+    check(page.locator(".reset").is_enabled(), "a click zooms")
+    check(page.evaluate("location.hash") == "#s=op&c=op", "the address stays")
+    tab.check_quiet("a page around")
 
 
 def check_nothing(browser, tbtrace, folder):
@@ -474,6 +573,8 @@ def main():
         check_many_frames(tab, options.tbtrace, folder, shots_as("made"))
         check_window(tab, options.tbtrace, options.trace, folder)
         check_tall(tab, options.tbtrace, folder)
+        check_many_callers(tab, options.tbtrace, folder)
+        check_page_around(tab, Picture(folder / "tall.svg"), folder)
         check_nothing(browser, options.tbtrace, folder)
         browser.close()
     print(f"{check.count} checks passed in {time.monotonic() - started:.1f} s")

@@ -38,6 +38,9 @@ TEST(FlameGraphNotes, TellWhatIsTooNarrow) {
 TEST(FlameGraphNotes, TellWhatIsLeftOut) {
   FlameLayout layout = kLayout;
   EXPECT_EQ(left_out_note(layout, 3), "");
+  layout.too_narrow = 1;
+  EXPECT_EQ(left_out_note(layout, 3),
+            "the narrowest frame is not in this picture, which has at most 3");
   layout.too_narrow = 12;
   EXPECT_EQ(left_out_note(layout, 3),
             "the 12 narrowest frames are not in this picture, which has at most 3");
