@@ -144,7 +144,9 @@ TEST(WriteEvents, WritesTheSelectedRowsAndCountsThem) {
       EXPECT_EQ(stream.str(), table_csv(*list.report(options)));
       EXPECT_EQ(names(stream.str()), "b ");
     }
-    if (format == TableFormat::text) EXPECT_EQ(stream.str(), *list.table(options));
+    if (format == TableFormat::text) {
+      EXPECT_EQ(stream.str(), *list.table(options));
+    }
     options.kinds = {OperatorKind::frame};
     ASSERT_TRUE(write_events(traces, stream, format, options, &counts).ok());
     EXPECT_EQ(counts.selected, 0U);
