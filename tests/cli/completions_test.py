@@ -25,6 +25,7 @@ from terminals import drained, have_terminals
 PROGRAM = HOSTILE = ""
 DOCUMENTS = pathlib.Path()
 SOUND = pathlib.Path(__file__).resolve().parents[1] / "data/stacks.json"
+GOES_WITH = {"--stack-source": ("--group-by-stack-n", "3")}  # options that need others
 VALUES = {
     ("ops", "--format"): ["text", "csv", "json", "md"],
     ("ops", "--compat"): ["torch", "plugin"],
@@ -174,8 +175,8 @@ class Completions(unittest.TestCase):
                 for value in bash(verb, option.name, "") if option.value else []:
                     output = self.folder / f"output{tried}"
                     tried += 1
-                    result = subprocess.run([PROGRAM, verb, *inputs, option.name, value, "-o", output],
-                                            capture_output=True, text=True, timeout=60)
+                    result = subprocess.run([PROGRAM, verb, *inputs, option.name, value, *GOES_WITH.get(option.name, ()),
+                                             "-o", output], capture_output=True, text=True, timeout=60)
                     if not re.search("it was built without (cairo|protobuf)", result.stderr):
                         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertGreater(tried, 60)

@@ -104,8 +104,8 @@ class Manners(unittest.TestCase):
         self.assertIn(YELLOW, run("ops", DAMAGED, "--color", "always", environment=without)[2])
 
     def test_names_of_files_do_not_act_on_a_terminal(self):
-        shown = run("ops", "\x1b[2Jevil\nname", "--color", "never", terminal="stderr")[2]
-        self.assertIn(b"tbtrace: ?[2Jevil?name: cannot open", shown)
+        shown = run("ops", "\x1b7evil\nname", "--color", "never", terminal="stderr")[2]
+        self.assertIn(b"tbtrace: ?7evil?name: cannot open", shown)
         self.assertEqual(shown.count(b"\n"), 1)
         named = self.folder / "\x1b[2J.json"
         named.write_bytes(pathlib.Path(SOUND).read_bytes())
