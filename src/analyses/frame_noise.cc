@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 
+#include "base/code_place.h"
+
 namespace tbtrace::analyses {
 namespace {
 
@@ -23,16 +25,14 @@ constexpr std::string_view kHexDigits = "0123456789abcdefABCDEF";
 }  // namespace
 
 bool only_passes_on(std::string_view frame) {
-  constexpr std::string_view kAfterLine = "): ";
+  const CodePlace place = code_place(frame);
+  if (place.function.empty()) return false;
   return std::any_of(kPassing.begin(), kPassing.end(), [&](const PassingFunctions& passing) {
-    const std::size_t at = frame.find(passing.file);
-    if (at == std::string_view::npos || (at > 0 && frame[at - 1] != '/')) return false;
-    std::string_view rest = frame.substr(at + passing.file.size());
-    const std::size_t end = rest.find(kAfterLine);
-    if (!rest.starts_with('(') || end == std::string_view::npos) return false;
-    rest.remove_prefix(end + kAfterLine.size());
-    return !rest.empty() &&
-           std::find(passing.names.begin(), passing.names.end(), rest) != passing.names.end();
+    if (!place.file.ends_with(passing.file)) return false;
+    const std::size_t before = place.file.size() - passing.file.size();
+    if (before > 0 && place.file[before - 1] != '/') return false;
+    return std::find(passing.names.begin(), passing.names.end(), place.function) !=
+           passing.names.end();
   });
 }
 

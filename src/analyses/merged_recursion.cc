@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
+
+#include "report/stack_children.h"
 
 namespace tbtrace::analyses {
 namespace {
@@ -15,23 +17,16 @@ using Node = StackTree::Node;
 class RecursionMerge {
  public:
   RecursionMerge(const StackTree& stacks, bool join)
-      : stacks_(stacks), join_(join), merged_(stacks.unit()), first_(stacks.size() + 1) {
-    for (Node node = 1; node < stacks.size(); ++node) ++first_[stacks.parent(node) + 1];
-    std::partial_sum(first_.begin(), first_.end(), first_.begin());
-    children_.resize(stacks.size() - 1);
-    std::vector<std::size_t> next(first_.begin(), first_.end() - 1);
-    for (Node node = 1; node < stacks.size(); ++node) {
-      children_[next[stacks.parent(node)]++] = node;
-    }
-  }
+      : stacks_(stacks), join_(join), merged_(stacks.unit()), children_(stacks) {}
 
   StackTree run() && {
     merged_.add(StackTree::kRoot, stacks_.self(StackTree::kRoot));
-    std::vector<Step> steps = {{StackTree::kRoot, first_[0], {}, kNowhere, 0}};
+    std::vector<Step> steps = {{StackTree::kRoot, 0, {}, kNowhere, 0}};
     while (!steps.empty()) {
       Step& step = steps.back();
-      if (step.next < first_[step.node + 1]) {
-        steps.push_back(enter(children_[step.next++]));
+      if (const std::span<const Node> children = children_.of(step.node);
+          step.next < children.size()) {
+        steps.push_back(enter(children[step.next++]));
         continue;
       }
       leave(step);
@@ -52,7 +47,7 @@ class RecursionMerge {
   /// What a node changes while the nodes under it are visited, to be undone afterwards.
   struct Step {
     Node node;
-    std::size_t next;  // index of the next child
+    std::size_t next;  // place of the next child
     Entry replaced;    // of path_, at the node's place
     std::size_t replaced_place;
     std::size_t length;
@@ -61,7 +56,7 @@ class RecursionMerge {
   Step enter(Node node) {
     const std::uint32_t frame = merged_.frame_number(stacks_.frame(node));
     if (frame >= places_.size()) places_.resize(frame + 1, kNowhere);
-    Step step = {node, first_[node], {}, places_[frame], length_};
+    Step step = {node, 0, {}, places_[frame], length_};
     const std::size_t place = places_[frame];
     if (place < length_ && path_[place].frame == frame) {
       length_ = place + 1;  // what was called in between is not around this any more
@@ -88,9 +83,8 @@ class RecursionMerge {
   const StackTree& stacks_;
   bool join_;
   StackTree merged_;
-  std::vector<std::size_t> first_;  // by node: its first index in children_; one more at the end
-  std::vector<Node> children_;      // sorted by parent
-  std::vector<Entry> path_;         // the first length_ are the path in the result
+  const report::StackChildren children_;
+  std::vector<Entry> path_;  // the first length_ are the path in the result
   std::size_t length_ = 0;
   std::vector<std::size_t> places_;  // by frame: where on path_ it was put last
 };

@@ -8,6 +8,7 @@
 #include "analyses/call_stack_frames.h"
 #include "analyses/python_tracks.h"
 #include "base/class_name.h"
+#include "base/code_place.h"
 
 namespace tbtrace::analyses {
 
@@ -17,12 +18,9 @@ constexpr std::string_view kModule = "nn.Module: ";
 
 /// `file(line): function` in two parts around the line; else the text and nothing.
 std::pair<std::string_view, std::string_view> without_line(std::string_view frame) {
-  constexpr std::string_view kAfterLine = "): ";
-  const std::size_t end = frame.find(kAfterLine);
-  if (end == std::string_view::npos) return {frame, {}};
-  const std::size_t line = frame.substr(0, end).find_last_not_of("0123456789");
-  if (line == std::string_view::npos || frame[line] != '(') return {frame, {}};
-  return {frame.substr(0, line), frame.substr(end + kAfterLine.size())};
+  const CodePlace place = code_place(frame);
+  if (place.line.empty()) return {frame, {}};
+  return {place.file, place.function};
 }
 
 /// `Linear` of `nn.Module: Linear_3`; empty if it is not a module's name.

@@ -1,5 +1,6 @@
 #include "analyses/source_lines.h"
 
+#include "base/code_place.h"
 #include "base/decimal.h"
 
 namespace tbtrace::analyses {
@@ -12,16 +13,11 @@ bool is_number(std::string_view text) {
 }  // namespace
 
 std::optional<SourceLine> line_of_frame(std::string_view frame) {
-  if (frame.starts_with('<')) return std::nullopt;
-  const std::size_t end = frame.find("): ");
-  if (end == std::string_view::npos) return std::nullopt;
-  const std::size_t open = frame.rfind('(', end);
-  if (open == std::string_view::npos || open == 0) return std::nullopt;
-  const std::string_view number = frame.substr(open + 1, end - open - 1);
-  if (!is_number(number)) return std::nullopt;
-  const std::optional<std::int64_t> line = parse_integer(number);
+  const CodePlace place = code_place(frame);
+  const bool is_file = !place.file.empty() && !place.file.starts_with('<');
+  const std::optional<std::int64_t> line = is_file ? parse_integer(place.line) : std::nullopt;
   if (!line) return std::nullopt;
-  return SourceLine{frame.substr(0, open), *line, frame.substr(end + 3)};
+  return SourceLine{place.file, *line, place.function};
 }
 
 std::optional<SourceLine> line_of_place(std::string_view place) {

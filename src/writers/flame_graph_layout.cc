@@ -9,6 +9,7 @@
 
 #include "base/bounded_sum.h"
 #include "base/nearest_integer.h"
+#include "report/stack_children.h"
 
 namespace tbtrace::writers {
 namespace {
@@ -26,43 +27,22 @@ std::vector<std::int64_t> totals_of(const StackTree& stacks) {
   return totals;
 }
 
-/// The children of all nodes that get a box.
-class Children {
- public:
-  Children(const StackTree& stacks, const std::vector<std::int64_t>& totals,
-           const LargestWeights& drawn, FrameOrder order)
-      : ends_(stacks.size() + 1, 0) {
-    const auto is_drawn = [&](Node node) { return drawn.contains(totals[node], node); };
-    for (Node node = 1; node < stacks.size(); ++node) {
-      if (is_drawn(node)) ++ends_[stacks.parent(node) + 1];
-    }
-    for (std::size_t node = 1; node < ends_.size(); ++node) ends_[node] += ends_[node - 1];
-    nodes_.resize(ends_.back());
-    std::vector<std::size_t> next(ends_.begin(), ends_.end() - 1);
-    for (Node node = 1; node < stacks.size(); ++node) {
-      if (is_drawn(node)) nodes_[next[stacks.parent(node)]++] = node;
-    }
-    if (order == FrameOrder::time) return;
-    for (Node node = 0; node < stacks.size(); ++node) {
-      std::sort(nodes_.begin() + static_cast<std::ptrdiff_t>(ends_[node]),
-                nodes_.begin() + static_cast<std::ptrdiff_t>(ends_[node + 1]), [&](Node a, Node b) {
-                  if (order == FrameOrder::weight && totals[a] != totals[b]) {
-                    return totals[a] > totals[b];
-                  }
-                  const int difference = stacks.frame(a).compare(stacks.frame(b));
-                  return difference != 0 ? difference < 0 : a < b;
-                });
-    }
+/// The children of all nodes that get a box, in the order in which they stand.
+report::StackChildren ordered_children(const StackTree& stacks,
+                                       const std::vector<std::int64_t>& totals,
+                                       const LargestWeights& drawn, FrameOrder order) {
+  report::StackChildren children(stacks,
+                                 [&](Node node) { return drawn.contains(totals[node], node); });
+  if (order == FrameOrder::time) return children;
+  for (Node node = 0; node < stacks.size(); ++node) {
+    std::ranges::sort(children.of(node), [&](Node a, Node b) {
+      if (order == FrameOrder::weight && totals[a] != totals[b]) return totals[a] > totals[b];
+      const int difference = stacks.frame(a).compare(stacks.frame(b));
+      return difference != 0 ? difference < 0 : a < b;
+    });
   }
-
-  std::span<const Node> of(Node node) const {
-    return std::span(nodes_).subspan(ends_[node], ends_[node + 1] - ends_[node]);
-  }
-
- private:
-  std::vector<std::size_t> ends_;  // children of node n: nodes_[ends_[n]] to [ends_[n + 1]]
-  std::vector<Node> nodes_;
-};
+  return children;
+}
 
 std::int64_t least_weight(std::int64_t total, const FlameLayoutOptions& options) {
   if (options.narrowest_px >= options.width_px) return total;
@@ -106,8 +86,8 @@ FlameLayout flame_graph_layout(const StackTree& stacks, const FlameLayoutOptions
   const std::int64_t least = least_weight(layout.total, options);
   // A node has no more weight than its parent and a higher number, so parents are among the
   // largest.
-  const Children children(stacks, totals, largest_weights(totals, options.most_boxes, least),
-                          options.order);
+  const report::StackChildren children = ordered_children(
+      stacks, totals, largest_weights(totals, options.most_boxes, least), options.order);
   std::vector<Place> waiting = {{StackTree::kRoot, 0, 0, layout.total}};
   while (!waiting.empty()) {
     const auto [node, depth, start, total] = waiting.back();

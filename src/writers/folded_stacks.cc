@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -9,6 +8,7 @@
 #include <tbtrace/writers.h>
 
 #include "io/text_sink.h"
+#include "report/stack_children.h"
 #include "writers/write_file.h"
 
 namespace tbtrace {
@@ -43,15 +43,7 @@ void append_frame(std::string& line, std::string_view frame) {
 /// below it as one unit.
 class FoldedLines {
  public:
-  explicit FoldedLines(const StackTree& stacks) : stacks_(stacks), start_(stacks.size() + 1) {
-    for (Node node = 1; node < stacks.size(); ++node) ++start_[stacks.parent(node) + 1];
-    std::partial_sum(start_.begin(), start_.end(), start_.begin());
-    children_.resize(stacks.size() - 1);
-    std::vector<Node> next(start_.begin(), start_.end() - 1);
-    for (Node node = 1; node < stacks.size(); ++node) {
-      children_[next[stacks.parent(node)]++] = node;
-    }
-  }
+  explicit FoldedLines(const StackTree& stacks) : stacks_(stacks), children_(stacks) {}
 
   void write(io::TextSink& out) const {
     std::vector<Level> levels = {{parts_under(StackTree::kRoot), 0, 0}};
@@ -96,10 +88,9 @@ class FoldedLines {
 
   std::vector<Part> parts_under(Node node) const {
     std::vector<Part> parts;
-    for (Node place = start_[node]; place < start_[node + 1]; ++place) {
-      const Node child = children_[place];
+    for (const Node child : children_.of(node)) {
       if (stacks_.self(child) != 0) parts.push_back({child, true});
-      if (start_[child] < start_[child + 1]) parts.push_back({child, false});
+      if (!children_.of(child).empty()) parts.push_back({child, false});
     }
     std::sort(parts.begin(), parts.end(),
               [&](const Part& a, const Part& b) { return is_before(a, b); });
@@ -131,8 +122,7 @@ class FoldedLines {
   }
 
   const StackTree& stacks_;
-  std::vector<Node> start_;     // by node: its first index in children_; one more at the end
-  std::vector<Node> children_;  // sorted by parent
+  const report::StackChildren children_;
 };
 
 Status write(const StackTree& stacks, io::ByteSink& sink) {

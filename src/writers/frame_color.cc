@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/code_place.h"
+
 namespace tbtrace::writers {
 namespace {
 
@@ -19,19 +21,6 @@ template <std::size_t kSize>
 bool starts_with_any(std::string_view text, const std::array<std::string_view, kSize>& starts) {
   return std::any_of(starts.begin(), starts.end(),
                      [&](std::string_view start) { return text.starts_with(start); });
-}
-
-/// The parts of `file(12): function`; no file if it is not such a frame.
-struct CodePlace {
-  std::string_view file, line, function;
-};
-
-CodePlace code_place(std::string_view frame) {
-  const std::size_t close = frame.find("): ");
-  if (close == std::string_view::npos) return {};
-  const std::size_t open = frame.substr(0, close).find_last_not_of(kDigits);
-  if (open == std::string_view::npos || frame[open] != '(' || open + 1 == close) return {};
-  return {frame.substr(0, open), frame.substr(open + 1, close - open - 1), frame.substr(close + 3)};
 }
 
 template <std::size_t kSize>

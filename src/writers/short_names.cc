@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/code_place.h"
 #include "base/function_name.h"
 #include "base/utf8.h"
 
@@ -157,16 +158,14 @@ std::vector<std::string_view> frame_labels(std::string_view frame) {
   const auto add = [&](std::string_view label) {
     if (!label.empty() && label.size() < labels.back().size()) labels.push_back(label);
   };
-  const std::size_t line_end = frame.find("): ");
-  const std::size_t line = frame.substr(0, line_end).rfind('(');
-  if (line_end != std::string_view::npos && line != std::string_view::npos) {
-    const std::size_t slash = frame.substr(0, line).find_last_of("/\\");
+  if (const CodePlace place = code_place(frame); !place.line.empty()) {
+    const std::size_t slash = place.file.find_last_of("/\\");
     if (slash != std::string_view::npos) {
-      const std::size_t folder = frame.substr(0, slash).find_last_of("/\\");
+      const std::size_t folder = place.file.substr(0, slash).find_last_of("/\\");
       if (folder != std::string_view::npos) add(frame.substr(folder + 1));
       add(frame.substr(slash + 1));
     }
-    add(frame.substr(line_end + 3));
+    add(place.function);
   } else if (frame.starts_with(kModule)) {
     add(frame.substr(kModule.size()));
   } else {
