@@ -246,6 +246,19 @@ TEST(ModuleTree, CountsParametersOfSeveralDevices) {
   EXPECT_EQ(module_tree(rows.finished())->parameters, 7U + 3U + 3U);
 }
 
+TEST(ModuleTree, CountsParametersOfSeveralDevicesOnceForTwoPassesOverOneGraph) {
+  ModelRows rows;
+  add_forward(rows, 0, 10);
+  for (std::int64_t pass = 0; pass < 2; ++pass) {
+    const std::int64_t start = 100 + 100 * pass;
+    rows.node("AddmmBackward0", start, 5, 40, 3);
+    rows.gradient("[7]", start + 6, 3);
+    rows.node("AddmmBackward0", start + 10, 5, 20, 2);
+    rows.gradient("[3]", start + 16, 2);
+  }
+  EXPECT_EQ(module_tree(rows.finished())->parameters, 7U + 3U);
+}
+
 TEST(ModuleTree, CountsTheWeightsOfInference) {
   ModelRows rows;
   for (std::int64_t call = 0; call < 2; ++call) {
