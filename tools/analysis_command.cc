@@ -10,6 +10,7 @@
 #include "each_input.h"
 #include "inputs.h"
 #include "out_of_memory.h"
+#include "partial_inputs.h"
 #include "rank_choice.h"
 
 namespace tbtrace::tools {
@@ -17,17 +18,14 @@ namespace {
 
 constexpr std::int64_t kScreen = 20;  // rows of a text
 
-/// Puts the input before the other columns.
-void add_input(AnalysisReport& report, const std::string& input) {
-  report.table.columns.insert(report.table.columns.begin(), "input");
-  report.shown.insert(report.shown.begin(), "input");
-  for (std::vector<Cell>& row : report.table.rows) row.insert(row.begin(), Cell(input));
-}
-
 class AnalysisRun {
  public:
   AnalysisRun(const AnalysisVerb& verb, const OptionParser& parser, const TableChoice& options)
-      : verb_(verb), standard_(parser.standard()), options_(options), console_(standard_.console) {
+      : verb_(verb),
+        standard_(parser.standard()),
+        options_(options),
+        sums_(verb.sums != nullptr && parser.flag("sum-inputs")),
+        console_(standard_.console) {
     reading_ = standard_.reading;
     reading_.arguments = verb.arguments;
   }
@@ -47,12 +45,18 @@ class AnalysisRun {
           [this](const Trace& trace, const std::string& input, const std::string& output) {
             return write_one(trace, input, output);
           },
-          [this](const Trace& trace) { return is_chosen(trace); });
+          [this](const Trace& trace) { return is_chosen(trace); },
+          [this](const Partial& partial, const std::string& input, const std::string& output) {
+            if (!is_chosen(partial)) return Status();
+            return write_report(report_of(partial), input, output);
+          });
       if (code == kDone && !any_chosen_ && failed_ == 0) return none_chosen();
       return failed_ > 0 && !paths.empty() ? kSomeInputsFailed : failed_ > 0 ? last_failure_ : code;
     }
+    if (sums_) return run_sum(inputs);
+    has_several_ = paths.size() > 1;
     for (const std::string& path : paths) {
-      const int code = add(path, paths.size() > 1);
+      const int code = is_partial(path) ? add_partial(path) : add(path);
       if (code == kDone) continue;
       ++failed_;
       last_failure_ = code;
@@ -70,19 +74,68 @@ class AnalysisRun {
   }
 
   /// Returns an exit code.
-  int add(const std::string& path, bool several) {
+  int add(const std::string& path) {
     Result<Trace> trace = read_input(path, reading_, console_);
     if (!trace.ok()) return exit_code(trace.status());
     if (!is_chosen(*trace)) return kDone;
     const Status made = within_memory([&] {
       Result<AnalysisReport> report = verb_.analyse(*trace);
       if (!report.ok()) return report.status();
-      if (several) add_input(*report, path);
-      reports_.push_back(*std::move(report));
+      reports_.push_back({trace->identity().rank, path, *std::move(report)});
       return Status();
     });
     // A trace may lack what was asked for, such as steps; the message has to say which trace.
     return finish(made, {subject_of(path), subject_of(path), output_of(standard_)}, console_);
+  }
+
+  /// A partial has several ranks together, so it is taken or not as a whole.
+  bool is_chosen(const Partial& partial) {
+    const bool chosen = std::ranges::all_of(partial.sources(), [this](const PartialSource& source) {
+      return options_.rank.takes(source.rank);
+    });
+    any_chosen_ = any_chosen_ || chosen;
+    return chosen;
+  }
+
+  Result<AnalysisReport> report_of(const Partial& partial) const {
+    if (verb_.of_partial) return verb_.of_partial(partial);
+    return Status(StatusCode::invalid_argument,
+                  "a partial does not have this table; use the trace");
+  }
+
+  /// Returns an exit code.
+  int add_partial(const std::string& path) {
+    const Result<Partial> partial = read_partial_input(path, console_);
+    if (!partial.ok()) return exit_code(partial.status());
+    if (!is_chosen(*partial)) return kDone;
+    const Status made = within_memory([&] {
+      Result<AnalysisReport> report = report_of(*partial);
+      if (!report.ok()) return report.status();
+      reports_.push_back({partial->sources().front().rank, path, *std::move(report)});
+      return Status();
+    });
+    return finish(made, {subject_of(path), subject_of(path), output_of(standard_)}, console_);
+  }
+
+  /// One table in which the rows of all inputs are added up.
+  int run_sum(const InputPaths& inputs) {
+    PartialOptions made;
+    if (!any_partial(standard_.inputs)) {
+      made.parts = {false, false, false, false, false, false};
+      made.parts.*verb_.sums = true;
+    }
+    PartialSum sum(made, standard_.reading, console_);
+    const int failure = sum.add_all(inputs);
+    if (!sum.sum()) return failure;
+    const Status summed = within_memory([&] {
+      Result<AnalysisReport> report = report_of(*sum.sum());
+      if (!report.ok()) return report.status();
+      reports_.push_back({{}, {}, *std::move(report)});
+      return Status();
+    });
+    if (!summed.ok()) return finish(summed, subjects_of(verb_.name, standard_), console_);
+    const int written = write_sum();
+    return written == kDone && failure != kDone ? kSomeInputsFailed : written;
   }
 
   int none_chosen() { return options_.rank.say_none(verb_.name, console_); }
@@ -94,7 +147,7 @@ class AnalysisRun {
   int write_sum() {
     const Subjects subjects = subjects_of(verb_.name, standard_);
     const Status written = within_memory([&] {
-      const AnalysisReport sum = join_reports(std::move(reports_));
+      const AnalysisReport sum = join_inputs(std::move(reports_), has_several_);
       say_if_empty(sum, subjects.input);
       const Result<std::string> text = report_text(sum, options_.report);
       return text.ok() ? write_text(*text, subjects.output, standard_.overwrite) : text.status();
@@ -103,7 +156,11 @@ class AnalysisRun {
   }
 
   Status write_one(const Trace& trace, const std::string& input, const std::string& output) {
-    const Result<AnalysisReport> report = verb_.analyse(trace);
+    return write_report(verb_.analyse(trace), input, output);
+  }
+
+  Status write_report(const Result<AnalysisReport>& report, const std::string& input,
+                      const std::string& output) {
     if (!report.ok()) return report.status();
     say_if_empty(*report, subject_of(input));
     const Result<std::string> text = report_text(*report, options_.report);
@@ -113,9 +170,11 @@ class AnalysisRun {
   const AnalysisVerb& verb_;
   const StandardOptions& standard_;
   const TableChoice& options_;
+  const bool sums_;
   Console console_;
   ReadOptions reading_;
-  std::vector<AnalysisReport> reports_;
+  std::vector<ReportOfInput> reports_;
+  bool has_several_ = false;
   bool any_chosen_ = false;
   std::size_t failed_ = 0;
   int last_failure_ = kDone;
@@ -150,6 +209,14 @@ Option sort_option(std::vector<std::string_view> sort_keys) {
           "a column as JSON names it: numbers largest first, texts in the order of the alphabet",
       .choices = std::move(sort_keys),
       .takes_others = true};
+}
+
+Option sum_option() {
+  return {.name = "sum-inputs", .help = "one table of all inputs, equal rows added up"};
+}
+
+Status no_events_in_partial() {
+  return {StatusCode::invalid_argument, "a partial has sums, not single events; use the trace"};
 }
 
 Option row_limit_option() {
@@ -196,6 +263,12 @@ int run_analysis(const AnalysisVerb& verb, const OptionParser& parser) {
   const bool each = parser.flag("each");
   const Result<TableChoice> choice = TableChoice::of(parser, each);
   if (!choice.ok()) return parser.wrong(choice.status().message());
+  if (verb.sums != nullptr && parser.flag("sum-inputs")) {
+    for (const char* const option : {"each", "rank", "steps"}) {
+      if (parser.given(option))
+        return parser.wrong("--sum-inputs and --" + std::string(option) + " exclude each other");
+    }
+  }
   return AnalysisRun(verb, parser, *choice).run(each);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <tbtrace/analysis_report.h>
+#include <tbtrace/partial.h>
 #include <tbtrace/step_range.h>
 #include <tbtrace/trace.h>
 
@@ -25,6 +26,10 @@ struct AnalysisVerb {
   /// Said if no input gives any row, such as `the trace has no device activities`.
   std::string nothing;
   std::function<Result<AnalysisReport>(const Trace& trace)> analyse;
+  /// The same of a partial; empty if there is no such table of it.
+  std::function<Result<AnalysisReport>(const Partial& partial)> of_partial = {};
+  /// The part of a partial that adds up over inputs (`--sum-inputs`), if the verb has one.
+  bool PartialParts::*sums = nullptr;
 };
 
 /// What was asked for with the options of tables.
@@ -46,6 +51,12 @@ Option format_option();
 /// that say which rows there are.
 std::vector<OptionGroup> analysis_options(std::vector<Option> rows,
                                           std::vector<std::string_view> sort_keys);
+
+/// What a partial says to `--per-event`.
+Status no_events_in_partial();
+
+/// `--sum-inputs`, for the verbs whose rows add up.
+Option sum_option();
 
 /// `--steps A-B`, for the verbs that take it.
 Option steps_option();

@@ -49,6 +49,8 @@ Command flops_command();
 Command memory_command();
 Command modules_command();
 Command lines_command();
+Command partial_command();
+Command merge_partials_command();
 Command check_command();
 Command convert_command();
 Command doctor_command();

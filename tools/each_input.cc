@@ -8,6 +8,7 @@
 
 #include "inputs.h"
 #include "out_of_memory.h"
+#include "partial_inputs.h"
 
 namespace tbtrace::tools {
 namespace {
@@ -57,7 +58,7 @@ OutputFormat output_format(const OptionParser& parser, bool has_folder) {
 int run_each(const std::string& verb, const OutputFormat& format,
              const std::vector<std::string>& inputs, const StandardOptions& standard,
              const ReadOptions& reading, Console& console, const WriteOne& write,
-             const ChooseTrace& choose) {
+             const ChooseTrace& choose, const WritePartial& write_partial) {
   const bool to_files = !standard.output.empty() && standard.output != "-";
   if (to_files) {
     std::error_code error;
@@ -74,17 +75,27 @@ int run_each(const std::string& verb, const OutputFormat& format,
   int last_failure = kDone;
   for (const std::string& input : inputs) {
     int code = kDone;
-    Result<Trace> trace = read_input(input, reading, console);
-    if (trace.ok() && choose && !choose(*trace)) continue;
-    if (trace.ok()) {
+    const auto make = [&](const std::function<Status(const std::string& output)>& write_one) {
       const std::string output =
           to_files ? output_in(standard.output, input, "." + verb + "." + format.name, taken) : "-";
       if (!to_files) print_heading(format.format, input, !any_shown);
       any_shown = true;
-      const Status made = within_memory([&] { return write(*trace, input, output); });
+      const Status made = within_memory([&] { return write_one(output); });
       code = finish(made, {verb, subject_of(input), output}, console);
+    };
+    if (write_partial && is_partial(input)) {
+      const Result<Partial> partial = read_partial_input(input, console);
+      code = exit_code(partial.status());
+      if (partial.ok()) {
+        make([&](const std::string& output) { return write_partial(*partial, input, output); });
+      }
     } else {
+      const Result<Trace> trace = read_input(input, reading, console);
+      if (trace.ok() && choose && !choose(*trace)) continue;
       code = exit_code(trace.status());
+      if (trace.ok()) {
+        make([&](const std::string& output) { return write(*trace, input, output); });
+      }
     }
     if (code == kDone) continue;
     ++failed;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include <tbtrace/partial.h>
 #include <tbtrace/report.h>
 #include <tbtrace/trace.h>
 
@@ -25,6 +26,10 @@ OutputFormat output_format(const OptionParser& parser, bool has_folder);
 using WriteOne =
     std::function<Status(const Trace& trace, const std::string& input, const std::string& output)>;
 
+/// The same of a partial.
+using WritePartial = std::function<Status(const Partial& partial, const std::string& input,
+                                          const std::string& output)>;
+
 /// Whether a trace is one of those that were asked for.
 using ChooseTrace = std::function<bool(const Trace& trace)>;
 
@@ -34,6 +39,6 @@ using ChooseTrace = std::function<bool(const Trace& trace)>;
 int run_each(const std::string& verb, const OutputFormat& format,
              const std::vector<std::string>& inputs, const StandardOptions& standard,
              const ReadOptions& reading, Console& console, const WriteOne& write,
-             const ChooseTrace& choose = {});
+             const ChooseTrace& choose = {}, const WritePartial& write_partial = {});
 
 }  // namespace tbtrace::tools

@@ -19,6 +19,7 @@
 #include "inputs.h"
 #include "options.h"
 #include "out_of_memory.h"
+#include "partial_inputs.h"
 #include "rank_choice.h"
 
 namespace tbtrace::tools {
@@ -134,8 +135,10 @@ std::string take_format(const OptionParser& parser, GraphOptions& graph) {
   if (graph.exported_stacks && format != "folded") {
     return "--compat torch goes with --format folded";
   }
-  if (!graph.exported_stacks && standard.inputs.size() > 1 && !parser.given("rank")) {
-    return "a flame graph is of one input; choose one of several with --rank";
+  if (!graph.exported_stacks && standard.inputs.size() > 1 && !parser.given("rank") &&
+      !parser.flag("sum-inputs") && !any_partial(standard.inputs)) {
+    return "a flame graph is of one input; choose one of several with --rank, or add them up with "
+           "--sum-inputs";
   }
   return {};
 }
@@ -172,10 +175,9 @@ Status write_stacks(const StackTree& stacks, const GraphOptions& graph, const st
   return write_flame_graph_svg(stacks, output, svg, overwrite);
 }
 
-/// Analyses and writes.
-Status write_graph(const Trace& trace, const std::string& input, const GraphOptions& graph,
-                   const StandardOptions& standard, Console& console) {
-  const Result<StackTree> stacks = flame_graph(trace, graph.stacks);
+/// Writes what was analysed.
+Status write_graph(const Result<StackTree>& stacks, const std::string& input,
+                   const GraphOptions& graph, const StandardOptions& standard, Console& console) {
   if (!stacks.ok()) return stacks.status();
   if (stacks->total() == 0) {
     const bool is_part = graph.stacks.steps || !graph.stacks.thread.empty();
@@ -224,10 +226,32 @@ int run_of_rank(const OptionParser& parser, GraphOptions& graph, const ReadOptio
   }
   if (!trace) return failure != kDone ? failure : graph.rank.say_none("flamegraph", console);
   graph.picture.subtitle = subtitle_of(chosen, parser);
-  const Status made =
-      within_memory([&] { return write_graph(*trace, chosen, graph, standard, console); });
+  const Status made = within_memory([&] {
+    return write_graph(flame_graph(*trace, graph.stacks), chosen, graph, standard, console);
+  });
   const int code = finish(made, {"flamegraph", subject_of(chosen), output_of(standard)}, console);
   return code == kDone && failure != kDone ? kSomeInputsFailed : code;
+}
+
+/// Draws the stacks of all inputs together, or of a partial.
+int run_sum(const OptionParser& parser, GraphOptions& graph, const InputPaths& inputs,
+            Console& console) {
+  const StandardOptions& standard = parser.standard();
+  if (graph.exported_stacks || parser.given("rank")) {
+    return parser.wrong("sums of inputs go without --compat torch and --rank");
+  }
+  if (inputs.failed > 0) return inputs.last_failure;
+  PartialOptions made;
+  if (!any_partial(standard.inputs)) made.parts = {false, false, false, false, true, false};
+  PartialSum sum(made, standard.reading, console);
+  if (const int failure = sum.add_all(inputs); failure != kDone) return failure;
+  const Subjects subjects = subjects_of("flamegraph", standard);
+  graph.picture.subtitle = subtitle_of(subjects.input, parser);
+  const Status made_graph = within_memory([&] {
+    return write_graph(flame_graph(*sum.sum(), graph.stacks), standard.inputs.front(), graph,
+                       standard, console);
+  });
+  return finish(made_graph, subjects, console);
 }
 
 int run(const OptionParser& parser) {
@@ -243,22 +267,26 @@ int run(const OptionParser& parser) {
     return finish(place, subjects_of("flamegraph", standard), console);
   }
   const InputPaths inputs = find_inputs(standard, console);
+  if (parser.flag("sum-inputs") || any_partial(standard.inputs)) {
+    return run_sum(parser, graph, inputs, console);
+  }
   if (parser.given("rank")) return run_of_rank(parser, graph, reading, inputs, console);
   if (inputs.failed > 0) return inputs.last_failure;
   if (!graph.exported_stacks && inputs.paths.size() > 1) {
     return parser.wrong("a flame graph is of one input; " + standard.inputs.front() + " has " +
                         std::to_string(inputs.paths.size()) +
-                        " traces: name one of them, or choose one with --rank");
+                        " traces: name one of them, choose one with --rank, or add them up with "
+                        "--sum-inputs");
   }
   standard.inputs = inputs.paths;
   const std::string& input = standard.inputs.front();
   graph.picture.subtitle = subtitle_of(input, parser);
-  return run_together("flamegraph", standard, reading, console,
-                      [&](std::span<const Trace* const> traces) {
-                        return graph.exported_stacks
-                                   ? write_exported(traces, graph, standard, console)
-                                   : write_graph(*traces.front(), input, graph, standard, console);
-                      });
+  return run_together(
+      "flamegraph", standard, reading, console, [&](std::span<const Trace* const> traces) {
+        return graph.exported_stacks ? write_exported(traces, graph, standard, console)
+                                     : write_graph(flame_graph(*traces.front(), graph.stacks),
+                                                   input, graph, standard, console);
+      });
 }
 
 std::vector<OptionGroup> own_options() {
@@ -278,6 +306,7 @@ std::vector<OptionGroup> own_options() {
         steps_option(),
         {.name = "thread", .value = "T", .help = "only the host thread of this id or name"},
         RankChoice::option(),
+        {.name = "sum-inputs", .help = "the stacks of all inputs together"},
         {.name = "all-frames",
          .help = "keep frames that only pass a call on, and the addresses of objects"},
         {.name = "merge-recursion", .help = "a function inside itself counts as one"}}},
@@ -321,6 +350,7 @@ Command flamegraph_command() {
             "one step, each call by itself, in the order of their starts"},
            {"tbtrace flamegraph traces/ --rank 0 --thread python -o rank0.svg",
             "one thread of one rank of a job"},
+           {"tbtrace flamegraph traces/ --sum-inputs -o job.svg", "all ranks of a job together"},
            {"tbtrace flamegraph trace.json -o stacks.folded",
             "stacks as text, as flamegraph.pl, inferno and speedscope read them"},
            {"tbtrace flamegraph trace.json --format folded --compat torch",

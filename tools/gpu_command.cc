@@ -33,7 +33,8 @@ int run(const OptionParser& parser) {
       {.name = "gpu",
        .arguments = {ArgumentGroup::copies, ArgumentGroup::launches, ArgumentGroup::placement},
        .nothing = "the trace has no kernels, memcpys or memsets; record CUDA activities too",
-       .analyse = [&](const Trace& trace) { return gpu_report(trace, options); }},
+       .analyse = [&](const Trace& trace) { return gpu_report(trace, options); },
+       .of_partial = [&](const Partial& partial) { return gpu_report(partial, options); }},
       parser);
 }
 

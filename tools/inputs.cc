@@ -26,8 +26,9 @@ void warn_of_issues(const std::string& subject, const std::vector<Issue>& issues
   }
 }
 
-InputPaths find_inputs(const StandardOptions& standard, Console& console) {
-  FoundTraces found = find_traces(standard.inputs);
+namespace {
+
+InputPaths paths_of(FoundTraces found, Console& console) {
   InputPaths inputs = {.paths = std::move(found.paths)};
   for (const UnreadInput& input : found.unread) {
     console.error(subject_of(input.path), input.status.message());
@@ -38,6 +39,16 @@ InputPaths find_inputs(const StandardOptions& standard, Console& console) {
     console.note(path, "is not a trace and was passed over");
   }
   return inputs;
+}
+
+}  // namespace
+
+InputPaths find_inputs(const StandardOptions& standard, Console& console) {
+  return paths_of(find_traces(standard.inputs), console);
+}
+
+InputPaths find_partial_inputs(const StandardOptions& standard, Console& console) {
+  return paths_of(find_partials(standard.inputs), console);
 }
 
 Result<Trace> read_input(const std::string& path, const ReadOptions& options, Console& console) {

@@ -28,6 +28,8 @@ struct InputPaths {
   int last_failure = 0;    ///< the exit code for the last of them
 };
 InputPaths find_inputs(const StandardOptions& standard, Console& console);
+/// The same for partials.
+InputPaths find_partial_inputs(const StandardOptions& standard, Console& console);
 
 /// Reads a trace, showing progress, and reports problems of the input.
 Result<Trace> read_input(const std::string& path, const ReadOptions& options, Console& console);

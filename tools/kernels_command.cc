@@ -64,6 +64,9 @@ int run(const OptionParser& parser) {
   if (per_event && compat == "plugin") {
     return parser.wrong("--per-event and --compat plugin exclude each other");
   }
+  if (parser.flag("sum-inputs") && (per_event || parser.given("compat"))) {
+    return parser.wrong("--sum-inputs goes without --per-event and --compat");
+  }
   if (per_event && parser.given("group-by")) {
     return parser.wrong("--per-event and --group-by exclude each other");
   }
@@ -76,7 +79,13 @@ int run(const OptionParser& parser) {
            [&](const Trace& trace) {
              return per_event ? kernel_launch_report(trace, *options)
                               : kernel_report(trace, *options);
-           }},
+           },
+       .of_partial =
+           [&](const Partial& partial) {
+             return per_event ? Result<AnalysisReport>(no_events_in_partial())
+                              : kernel_report(partial, *options);
+           },
+       .sums = &PartialParts::kernels},
       parser);
 }
 
@@ -91,6 +100,7 @@ Command kernels_command() {
        .choices = {"name", "launch", "operator", "family"},
        .takes_others = true},
       {.name = "per-event", .help = "one row per kernel, with the call that launched it"},
+      sum_option(),
       steps_option(),
       {.name = "compat",
        .value = "TOOL",
@@ -109,6 +119,7 @@ Command kernels_command() {
                     "by launch configuration and operator, in three steps"},
                    {"tbtrace kernels trace.json.gz --per-event --sort-by launch_delay_ns",
                     "the kernels that waited longest after their launch"},
+                   {"tbtrace kernels ranks/ --sum-inputs", "the kernels of all ranks together"},
                    {"tbtrace kernels trace.json.gz --format csv -o kernels.csv",
                     "for a spreadsheet, with whole names"}},
       .run = run,

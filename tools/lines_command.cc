@@ -24,11 +24,14 @@ int run(const OptionParser& parser) {
   if (!steps.ok()) return parser.wrong(steps.status().message());
   options.steps = *steps;
   options.libraries = !parser.flag("own-code");
-  return run_analysis({.name = "lines",
-                       .arguments = kLineArguments,
-                       .nothing = "the trace has no lines of source; record with with_stack=True",
-                       .analyse = [&](const Trace& trace) { return line_report(trace, options); }},
-                      parser);
+  return run_analysis(
+      {.name = "lines",
+       .arguments = kLineArguments,
+       .nothing = "the trace has no lines of source; record with with_stack=True",
+       .analyse = [&](const Trace& trace) { return line_report(trace, options); },
+       .of_partial = [&](const Partial& partial) { return line_report(partial, options); },
+       .sums = &PartialParts::lines},
+      parser);
 }
 
 }  // namespace
@@ -42,6 +45,7 @@ Command lines_command() {
       .options = analysis_options({{.name = "own-code",
                                     .help = "no rows for torch, Python and installed packages; "
                                             "what they did counts for the lines that called them"},
+                                   sum_option(),
                                    steps_option()},
                                   {"device_time_total_ns", "self_device_time_ns",
                                    "cpu_time_total_ns", "self_cpu_time_ns", "cpu_memory_bytes"}),
@@ -51,6 +55,7 @@ Command lines_command() {
                    {"tbtrace lines trace.json.gz --own-code", "which of your lines"},
                    {"tbtrace lines trace.json.gz --sort-by device_memory_bytes",
                     "the lines that allocated most memory and kept it"},
+                   {"tbtrace lines ranks/ --own-code --sum-inputs", "those of all ranks together"},
                    {"tbtrace lines trace.json.gz --format csv -o lines.csv",
                     "for a spreadsheet, with whole paths"}},
       .run = run,

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <iostream>
 #if defined(__GLIBC__)
@@ -24,8 +26,11 @@ namespace {
 void print_help() {
   std::cout << "tbtrace: " << tbtrace::tools::kProgramSummary
             << "\n\nUsage: tbtrace VERB [OPTIONS] INPUT...\n\nVerbs:\n";
-  for (const tbtrace::tools::Command& command : tbtrace::tools::commands()) {
-    std::cout << "  " << command.name << std::string(14 - command.name.size(), ' ')
+  const std::vector<tbtrace::tools::Command> commands = tbtrace::tools::commands();
+  std::size_t width = 0;
+  for (const auto& command : commands) width = std::max(width, command.name.size() + 2);
+  for (const auto& command : commands) {
+    std::cout << "  " << command.name << std::string(width - command.name.size(), ' ')
               << command.summary << "\n";
   }
   std::cout << "\n`tbtrace VERB --help` tells more and has examples; `tbtrace --version`.\n"

@@ -41,7 +41,8 @@ int run(const OptionParser& parser) {
       {.name = "memory",
        .arguments = {ArgumentGroup::allocations, ArgumentGroup::call_stacks},
        .nothing = "the trace has no allocations; record it with profile_memory",
-       .analyse = [&](const Trace& trace) { return memory_report(trace, options); }},
+       .analyse = [&](const Trace& trace) { return memory_report(trace, options); },
+       .of_partial = [&](const Partial& partial) { return memory_report(partial, options); }},
       parser);
 }
 

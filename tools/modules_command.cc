@@ -35,7 +35,7 @@ int run(const OptionParser& parser) {
     options.depth = static_cast<std::size_t>(*depth);
   }
   if (parser.given("compat")) {
-    for (const char* option : {"group-by", "depth", "steps"}) {
+    for (const char* option : {"group-by", "depth", "steps", "sum-inputs"}) {
       if (!parser.given(option)) continue;
       return parser.wrong("--compat plugin and --" + std::string(option) + " exclude each other");
     }
@@ -53,7 +53,9 @@ int run(const OptionParser& parser) {
       {.name = "modules",
        .arguments = kModuleArguments,
        .nothing = "the trace has no modules; record with with_stack=True, or in C++ with attach()",
-       .analyse = [&](const Trace& trace) { return module_report(trace, options); }},
+       .analyse = [&](const Trace& trace) { return module_report(trace, options); },
+       .of_partial = [&](const Partial& partial) { return module_report(partial, options); },
+       .sums = &PartialParts::modules},
       parser);
 }
 
@@ -67,6 +69,7 @@ Command modules_command() {
        .otherwise = "module",
        .choices = {"module", "type", "layer"}},
       {.name = "depth", .value = "N", .help = "only N levels below the outermost modules"},
+      sum_option(),
       steps_option(),
       {.name = "compat",
        .value = "TOOL",

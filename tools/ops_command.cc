@@ -7,6 +7,7 @@
 
 #include <tbtrace/analyses.h>
 #include <tbtrace/trace.h>
+#include <tbtrace/writers.h>
 
 #include "command.h"
 #include "each_input.h"
@@ -14,6 +15,8 @@
 #include "joined_inputs.h"
 #include "ops_result.h"
 #include "options.h"
+#include "out_of_memory.h"
+#include "partial_inputs.h"
 #include "row_choice.h"
 
 namespace tbtrace::tools {
@@ -147,6 +150,31 @@ int run_all(const OpsOptions& ops, const StandardOptions& standard, const ReadOp
       });
 }
 
+/// Adds up partials, and traces with them.
+int run_partials(const OpsOptions& ops, const StandardOptions& standard, Console& console) {
+  const Subjects subjects = subjects_of("ops", standard);
+  if (const Status place = check_output(subjects.output, standard.overwrite); !place.ok()) {
+    return finish(place, subjects, console);
+  }
+  const InputPaths inputs = find_inputs(standard, console);
+  PartialOptions made;
+  if (ops.summary.group_by_stack_n > 0) made.group_by_stack_n = ops.summary.group_by_stack_n;
+  PartialSum sum(made, standard.reading, console);
+  // A sum that lacks an input would be wrong.
+  if (const int failure = sum.add_all(inputs); failure != kDone) return failure;
+  OpsResult result(ops, standard, console);
+  const Status written = within_memory([&] { return result.write(*sum.sum(), subjects); });
+  return finish(written, subjects, console);
+}
+
+/// What of torch's figures was asked for by name; nothing if a partial's own are meant.
+std::string asked_of_torch(const OptionParser& parser) {
+  for (const char* const option : {"compat", "per-event", "each", "stack-source"}) {
+    if (parser.given(option)) return "--" + std::string(option);
+  }
+  return {};
+}
+
 int run(const OptionParser& parser) {
   OpsOptions ops;
   if (const std::string problem = take_options(parser, ops); !problem.empty()) {
@@ -156,6 +184,13 @@ int run(const OptionParser& parser) {
   Console console(standard.console);
   if (const Status known = check_table_options(ops.table, ops.output.format); !known.ok()) {
     return finish(known, subjects_of("ops", standard), console);
+  }
+  if (any_partial(standard.inputs)) {
+    if (const std::string option = asked_of_torch(parser); !option.empty()) {
+      return parser.wrong("partials have exact sums; " + option + " goes with traces");
+    }
+    ops.summary.figures = Figures::exact;
+    return run_partials(ops, standard, console);
   }
   const ReadOptions reading = reading_for(ops, standard.reading);
   return ops.each ? run_each_of(ops, standard, reading, console)

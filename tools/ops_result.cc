@@ -7,7 +7,6 @@
 
 #include <tbtrace/writers.h>
 
-#include "inputs.h"
 #include "row_choice.h"
 
 namespace tbtrace::tools {
@@ -61,6 +60,14 @@ Status OpsResult::write(std::span<const JoinedInput> inputs, const std::string& 
   if (Status within = check_limits(inputs); !within.ok()) return within;
   if (!text) return write_list(output);
   return text->ok() ? write_text(**text, output, standard_.overwrite) : text->status();
+}
+
+Status OpsResult::write(const Partial& partial, const Subjects& subjects) {
+  subject_ = subjects.input;
+  const Result<OperatorSummary> summary = operator_summary(partial, ops_.summary);
+  if (!summary.ok()) return summary.status();
+  const Result<std::string> text = text_of(*summary);
+  return text.ok() ? write_text(*text, subjects.output, standard_.overwrite) : text.status();
 }
 
 Status OpsResult::check_limits(std::span<const JoinedInput> inputs) {

@@ -9,10 +9,12 @@
 #include <vector>
 
 #include <tbtrace/analyses.h>
+#include <tbtrace/partial.h>
 #include <tbtrace/trace.h>
 
 #include "console.h"
 #include "each_input.h"
+#include "inputs.h"
 #include "joined_inputs.h"
 #include "options.h"
 
@@ -37,6 +39,9 @@ class OpsResult {
 
   /// Analyses and writes. `inputs`: those of the traces, in the same order.
   Status write(std::span<const JoinedInput> inputs, const std::string& output);
+
+  /// The same of a partial, without add().
+  Status write(const Partial& partial, const Subjects& subjects);
 
  private:
   Status check_limits(std::span<const JoinedInput> inputs);

@@ -18,10 +18,6 @@ Result<RankChoice> RankChoice::of(const OptionParser& parser) {
   return choice;
 }
 
-bool RankChoice::takes(const Trace& trace) const {
-  return !rank_ || trace.identity().rank == rank_;
-}
-
 int RankChoice::say_none(std::string_view verb, Console& console) const {
   console.error(std::string(verb), "no input is of rank " + std::to_string(rank_.value_or(0)));
   return kWrongUsage;

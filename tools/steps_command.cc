@@ -23,13 +23,23 @@ int run(const OptionParser& parser) {
   if (parser.text("compat") == "plugin") options.figures = StepFigures::plugin;
   const Result<std::optional<StepRange>> steps = chosen_steps(parser);
   if (!steps.ok()) return parser.wrong(steps.status().message());
-  return run_analysis({.name = "steps",
-                       .arguments = {ArgumentGroup::autograd},
-                       .nothing = "the trace has neither steps nor operators",
-                       .analyse = [&](const Trace& trace) -> Result<AnalysisReport> {
-                         return steps_report(trace, step_breakdown(trace, options), *steps);
-                       }},
-                      parser);
+  return run_analysis(
+      {.name = "steps",
+       .arguments = {ArgumentGroup::autograd},
+       .nothing = "the trace has neither steps nor operators",
+       .analyse = [&](const Trace& trace) -> Result<AnalysisReport> {
+         return steps_report(trace, step_breakdown(trace, options), *steps);
+       },
+       .of_partial = [&](const Partial& partial) -> Result<AnalysisReport> {
+         for (const char* const option : {"steps", "infer-steps", "keep-tail-steps", "compat"}) {
+           if (!parser.given(option)) continue;
+           return Status(StatusCode::invalid_argument,
+                         "a partial has all steps of whole recordings; --" + std::string(option) +
+                             " goes with traces");
+         }
+         return steps_report(partial);
+       }},
+      parser);
 }
 
 }  // namespace

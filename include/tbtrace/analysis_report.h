@@ -48,6 +48,17 @@ struct AnalysisReport {
 /// one schema and were made with the same options. Without reports an empty one.
 AnalysisReport join_reports(std::vector<AnalysisReport> reports);
 
+/// The report of one of several inputs.
+struct ReportOfInput {
+  std::optional<std::int64_t> rank;
+  std::string path;
+  AnalysisReport report;
+};
+
+/// The same by rank, inputs without one last, then by path in natural order. `with_paths`: reports
+/// get a first column `input` with the path, unless they have it.
+AnalysisReport join_inputs(std::vector<ReportOfInput> inputs, bool with_paths);
+
 struct ReportOptions {
   TableFormat format = TableFormat::text;
   /// A column; largest numbers first, texts in the order of their bytes, rows without a value last.

@@ -33,7 +33,7 @@ struct Capabilities {
   /// SummaryWriter::add_image() accepts pixels: built with libpng.
   bool png_files = false;
   /// TensorBoard event files (SummaryWriter, LogFormat::event_files, summaries of recorded windows)
-  /// can be written: built with protobuf.
+  /// can be written, partials (tbtrace/partial.h) written and read: built with protobuf.
   bool event_files = false;
 
   /// Checks by switching CUPTI's tracing on and off again. Takes about a second if there is a GPU

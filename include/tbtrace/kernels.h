@@ -96,10 +96,13 @@ struct KernelGroup {
   std::int64_t min_ns = 0;
   std::int64_t max_ns = 0;
   double mean_ns = 0;
-  double stddev_ns = 0;                   ///< of a sample (divided by count - 1); 0 for one kernel
-  std::optional<bool> tensor_cores_used;  ///< by name or launch, as far as the name shows
-  std::int64_t tensor_core_ns = 0;        ///< time of kernels that use tensor cores
-  std::optional<double> blocks_per_sm;    ///< mean weighted by duration
+  double stddev_ns = 0;        ///< of a sample (divided by count - 1); 0 for one kernel
+  std::int64_t median_ns = 0;  ///< within 1 %, as the next two; exact figures only
+  std::int64_t p90_ns = 0;     ///< 90 % of the kernels take no longer
+  std::int64_t p99_ns = 0;
+  std::optional<bool> tensor_cores_used;    ///< by name or launch, as far as the name shows
+  std::int64_t tensor_core_ns = 0;          ///< time of kernels that use tensor cores
+  std::optional<double> blocks_per_sm;      ///< mean weighted by duration
   std::optional<double> occupancy_percent;  ///< the same of the estimated achieved occupancy
 
   // The launches, in exact figures.

@@ -66,6 +66,9 @@ struct FoundTraces {
 /// at.
 FoundTraces find_traces(const std::vector<std::string>& inputs);
 
+/// The same for partials: in directories the files whose name ends in `.tbp`.
+FoundTraces find_partials(const std::vector<std::string>& inputs);
+
 struct TraceSetOptions {
   /// Number of threads for all traces together; 0: one per core. Each reads a trace of its own; if
   /// there are fewer traces, several threads read each.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyses/attribution.h"
+#include "analyses/exact_rows.h"
 #include "analyses/flops.h"
 #include "analyses/operator_kind.h"
 #include "analyses/operator_rows.h"
@@ -53,6 +54,12 @@ struct RowSums {
   Spent self;
 };
 
+/// Where a row was last seen.
+struct Seen {
+  std::uint32_t trace = 0;
+  std::uint32_t first = UINT32_MAX;  ///< its place among the rows of a trace; the lowest of all
+};
+
 void set_spent(OperatorRow& row, const Spent& total, const Spent& self) {
   row.device_time_total = duration_of_ns(bounded(total.device_ns));
   row.self_device_time_total = duration_of_ns(bounded(self.device_ns));
@@ -67,6 +74,8 @@ class ExactSummary {
   explicit ExactSummary(const SummaryOptions& options) : options_(options) {}
 
   void add(const Trace& trace) {
+    ++trace_number_;
+    rows_of_trace_ = 0;
     names_ = std::make_unique<TorchNames>(trace);
     stacks_ = std::make_unique<StackGroups>(trace, *names_, options_);
     find_rows(trace);
@@ -81,25 +90,32 @@ class ExactSummary {
     add_source(source_, source_report(trace));
   }
 
-  OperatorSummary finish() && {
+  ExactParts finish() && {
+    ExactParts parts;
     for (std::size_t row = 0; row < sums_.size(); ++row) {
       OperatorRow& figures = groups_[row];
       figures.cpu_time_total = duration_of_ns(bounded(sums_[row].total_ns));
       figures.self_cpu_time_total = duration_of_ns(bounded(sums_[row].self_ns));
       set_spent(figures, sums_[row].total, sums_[row].self);
+      parts.first.push_back(seen_[row].first);
     }
-    OperatorRows rows = std::move(facts_);
-    rows.grouped_by_shape = options_.group_by_input_shape;
-    rows.rows = std::move(groups_.rows());
-    rows.rows.push_back(idle_row());
-    rows.rows.push_back(unattributed_row());
-    return OperatorSummary(std::move(rows), Figures::exact, std::move(source_), window_ns_,
-                           std::move(threads_));
+    parts.rows = std::move(facts_);
+    parts.rows.grouped_by_shape = options_.group_by_input_shape;
+    parts.rows.rows = std::move(groups_.rows());
+    parts.unattributed = {bounded(unattributed_.device_ns), bounded(unattributed_.cpu_bytes),
+                          bounded(unattributed_.device_bytes)};
+    parts.threads = std::move(threads_);
+    parts.window_ns = window_ns_;
+    parts.source = std::move(source_);
+    return parts;
   }
 
  private:
+  /// Of traces with several kinds of devices the kind with the lowest number, in any order.
   void add_facts(const OperatorRows& facts) {
-    if (!facts_.use_device) facts_.use_device = facts.use_device;
+    if (!facts_.use_device || (facts.use_device && *facts.use_device < *facts_.use_device)) {
+      facts_.use_device = facts.use_device;
+    }
     facts_.profile_memory = facts_.profile_memory || facts.profile_memory;
     facts_.with_flops = facts_.with_flops || facts.with_flops;
   }
@@ -235,14 +251,26 @@ class ExactSummary {
     const std::size_t row = groups_.find(key, added);
     if (added) {
       sums_.emplace_back();
-      groups_[row].kind = operator_kind(trace, event);
+      seen_.emplace_back();
       if (options_.group_by_overload_name) groups_[row].overload_name = names_->text(name.overload);
       groups_[row].input_shapes = std::move(shapes);
       groups_[row].stack = std::move(stack);
-      groups_[row].has_cpu_parent =
-          is_host_range(kind) && call_tree_of(trace).parent(event) != EventId::none;
     }
+    if (seen_[row].trace != trace_number_) see_first(trace, event, row);
     return row;
+  }
+
+  /// For the first event of a row in a trace.
+  void see_first(const Trace& trace, EventId event, std::size_t row) {
+    OperatorRow& figures = groups_[row];
+    const OperatorKind kind = operator_kind(trace, event);
+    const bool has_parent =
+        is_host_range(trace.kind(event)) && call_tree_of(trace).parent(event) != EventId::none;
+    Seen& seen = seen_[row];
+    const bool is_first = seen.trace == 0;
+    figures.kind = is_first ? kind : std::min(figures.kind, kind);
+    figures.has_cpu_parent = has_parent && (is_first || figures.has_cpu_parent);
+    seen = {trace_number_, std::min(seen.first, rows_of_trace_++)};
   }
 
   std::uint64_t flops_of(const Trace& trace, EventId event) const {
@@ -256,34 +284,19 @@ class ExactSummary {
                                                     parse_texts(trace.string(inputs.concrete))});
   }
 
-  OperatorRow idle_row() const {
-    OperatorRow row;
-    row.key = "[idle]";
-    row.count = static_cast<std::int64_t>(threads_.size());
-    std::int64_t idle = 0;
-    for (const ThreadTotal& thread : threads_) add_bounded(idle, thread.idle_ns);
-    row.cpu_time_total = duration_of_ns(idle);
-    row.self_cpu_time_total = duration_of_ns(idle);
-    return row;
-  }
-
-  OperatorRow unattributed_row() const {
-    OperatorRow row;
-    row.key = "[unattributed]";
-    set_spent(row, unattributed_, unattributed_);
-    return row;
-  }
-
   SummaryOptions options_;
   OperatorRows facts_;  // without rows
   SourceReport source_;
   RowGroups groups_;
-  std::vector<RowSums> sums_;  // by row
+  std::vector<RowSums> sums_;       // by row
+  std::vector<Seen> seen_;          // by row
+  std::uint32_t trace_number_ = 0;  // from 1
   std::vector<ThreadTotal> threads_;
   std::int64_t window_ns_ = 0;
   Spent unattributed_;
 
   // For the trace that is being added.
+  std::uint32_t rows_of_trace_ = 0;
   std::unique_ptr<TorchNames> names_;
   std::unique_ptr<StackGroups> stacks_;
   Column<std::uint32_t> row_of_range_;  // by event
@@ -295,6 +308,12 @@ class ExactSummary {
 OperatorSummary exact_summary(std::span<const Trace* const> traces, const SummaryOptions& options) {
   ExactSummary summary(options);
   for (const Trace* trace : traces) summary.add(*trace);
+  return exact_summary_of(std::move(summary).finish());
+}
+
+ExactParts exact_parts(const Trace& trace, const SummaryOptions& options) {
+  ExactSummary summary(options);
+  summary.add(trace);
   return std::move(summary).finish();
 }
 
@@ -312,6 +331,8 @@ ExactSummaryBuilder::~ExactSummaryBuilder() = default;
 
 void ExactSummaryBuilder::add(const Trace& trace) { sums_->add(trace); }
 
-OperatorSummary ExactSummaryBuilder::finish() && { return std::move(*sums_).finish(); }
+OperatorSummary ExactSummaryBuilder::finish() && {
+  return analyses::exact_summary_of(std::move(*sums_).finish());
+}
 
 }  // namespace tbtrace

@@ -3,6 +3,7 @@
 
 #include <tbtrace/gpu_use.h>
 
+#include "analyses/joined_totals.h"
 #include "analyses/report_totals.h"
 #include "analyses/source_report.h"
 #include "base/bounded_sum.h"
@@ -139,17 +140,19 @@ AnalysisReport::Totals totals_of(const std::vector<GpuUse>& rows, unsigned kind)
           {"busy_share", share(bounded(busy), bounded(window))}};
 }
 
-AnalysisReport::Totals joined_totals(const AnalysisReport::Totals& sums, const Table&) {
+}  // namespace
+
+AnalysisReport::Totals analyses::joined_gpu_totals(const AnalysisReport::Totals& sums,
+                                                   const Table& /*rows*/) {
   AnalysisReport::Totals totals = sums;
   const auto* window = std::get_if<std::int64_t>(total_named(totals, "window_ns"));
   const auto* busy = std::get_if<std::int64_t>(total_named(totals, "busy_ns"));
-  if (window != nullptr && busy != nullptr) {
-    *total_named(totals, "busy_share") = share(*busy, *window);
+  Cell* const busy_share = total_named(totals, "busy_share");
+  if (window != nullptr && busy != nullptr && busy_share != nullptr) {
+    *busy_share = share(*busy, *window);
   }
   return totals;
 }
-
-}  // namespace
 
 Result<AnalysisReport> gpu_report(const Trace& trace, const GpuUseOptions& options) {
   const Result<std::vector<GpuUse>> use = gpu_use(trace, options);
@@ -173,7 +176,7 @@ Result<AnalysisReport> gpu_report(const Trace& trace, const GpuUseOptions& optio
     }
   }
   report.totals = totals_of(*use, kind);
-  report.joined_totals = joined_totals;
+  report.joined_totals = analyses::joined_gpu_totals;
   report.source = analyses::source_report(trace);
   return report;
 }

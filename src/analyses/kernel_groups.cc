@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
-#include <span>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include "analyses/device_number.h"
@@ -110,11 +107,11 @@ KernelGroups::Key KernelGroups::key_of(const KernelRun& run) {
 }
 
 std::size_t KernelGroups::group_of(const KernelRun& run) {
-  const auto [found, is_new] = numbers_.try_emplace(key_of(run), groups_.size());
+  const auto [found, is_new] = numbers_.try_emplace(key_of(run), kernels_.groups.size());
   if (is_new) {
-    groups_.emplace_back();
-    sums_.emplace_back();
-    describe(groups_.back(), run);
+    describe(kernels_.groups.emplace_back(), run);
+    kernels_.sums.emplace_back();
+    if (options_.figures == KernelFigures::plugin) plugin_.emplace_back();
   }
   return found->second;
 }
@@ -152,62 +149,54 @@ void KernelGroups::add(const std::vector<KernelRun>& runs) {
   for (const KernelRun& run : runs) {
     const std::size_t group = group_of(run);
     group_of_run_.push_back(static_cast<std::uint32_t>(group));
-    add_run(groups_[group], sums_[group], run);
-    add_run(all_, all_sums_, run);
-  }
-  // How far each run is from its group's mean.
-  std::vector<double> means;
-  for (std::size_t group = 0; group < groups_.size(); ++group) {
-    means.push_back(mean_ns(groups_[group], sums_[group]));
-  }
-  const double mean_of_all = mean_ns(all_, all_sums_);
-  for (std::size_t run = 0; run < runs.size(); ++run) {
-    const auto ns = static_cast<double>(runs[run].duration_ns);
-    const std::uint32_t group = group_of_run_[run];
-    sums_[group].squares += (ns - means[group]) * (ns - means[group]);
-    all_sums_.squares += (ns - mean_of_all) * (ns - mean_of_all);
+    add_run(kernels_.sums[group], run);
+    add_run(kernels_.all, run);
+    if (options_.figures == KernelFigures::plugin) {
+      add_plugin_run(plugin_[group], run);
+      add_plugin_run(plugin_all_, run);
+    }
   }
   if (options_.figures == KernelFigures::exact) count_launches(runs);
 }
 
-void KernelGroups::add_run(KernelGroup& group, Sums& sums, const KernelRun& run) {
-  const std::int64_t ns = run.duration_ns;
-  group.min_ns = group.count == 0 ? ns : std::min(group.min_ns, ns);
-  group.max_ns = group.count == 0 ? ns : std::max(group.max_ns, ns);
-  ++group.count;
-  sums.total += ns;
-  sums.us += run.us;
-  if (facts(trace_.events().name(run.event)).tensor_cores) sums.tensor_cores += ns;
+void KernelGroups::add_run(KernelSums& sums, const KernelRun& run) {
+  sums.add_duration(run.duration_ns);
+  if (facts(trace_.events().name(run.event)).tensor_cores) sums.tensor_core_ns += run.duration_ns;
+  if (options_.figures != KernelFigures::exact) return;
+  if (const auto blocks = blocks_per_sm_.real(run.event)) {
+    sums.blocks_per_sm.add(*blocks, run.duration_ns);
+  }
+  if (const auto occupancy = occupancy_.real(run.event)) {
+    sums.occupancy.add(*occupancy, run.duration_ns);
+  }
+  add_launch(sums, run);
+}
+
+/// Without a value a kernel counts as 0.
+void KernelGroups::add_plugin_run(PluginSums& sums, const KernelRun& run) {
   const std::optional<double> blocks = blocks_per_sm_.real(run.event);
   const std::optional<double> occupancy = occupancy_.real(run.event);
   any_blocks_ = any_blocks_ || (blocks && *blocks > 0);
   any_occupancy_ = any_occupancy_ || (occupancy && *occupancy >= 0);
-  add_weighted(sums.blocks, run, blocks);
-  add_weighted(sums.occupancy, run, occupancy);
-  if (options_.figures == KernelFigures::exact) add_launch(group, sums, run);
+  const auto add = [&](PluginMean& mean, double value) {
+    if (!std::isfinite(value)) return;
+    mean.sum += value * run.us;
+    mean.weight += run.us;
+  };
+  sums.us += run.us;
+  add(sums.blocks, blocks.value_or(0));
+  add(sums.occupancy, occupancy.value_or(0));
 }
 
-void KernelGroups::add_weighted(WeightedSum& sum, const KernelRun& run,
-                                std::optional<double> value) const {
-  const bool is_plugin = options_.figures == KernelFigures::plugin;
-  if (is_plugin && !value) value = 0;
-  if (!value || !std::isfinite(*value)) return;
-  const double weight = is_plugin ? run.us : static_cast<double>(run.duration_ns);
-  sum.sum += *value * weight;
-  sum.weight += weight;
-  sum.plain += *value;
-  ++sum.count;
-}
-
-void KernelGroups::add_launch(KernelGroup& group, Sums& sums, const KernelRun& run) {
+void KernelGroups::add_launch(KernelSums& sums, const KernelRun& run) {
   if (run.launch == EventId::none) {
-    ++group.without_launch;
+    ++sums.without_launch;
     return;
   }
   const WideInteger delay = launch_delay(trace_.events(), run.event, run.launch);
-  sums.delay += delay;
-  group.launch_delay_max_ns = std::max(group.launch_delay_max_ns, bounded(delay));
-  if (launch_sizes_->is_short(run.event, run.launch)) ++group.short_kernels;
+  sums.launch_delay_total_ns += delay;
+  sums.launch_delay_max_ns = std::max(sums.launch_delay_max_ns, bounded(delay));
+  if (launch_sizes_->is_short(run.event, run.launch)) ++sums.short_kernels;
 }
 
 /// Each launch counts once in each group, and once in all.
@@ -223,76 +212,41 @@ void KernelGroups::count_launches(const std::vector<KernelRun>& runs) {
   EventId previous = EventId::none;
   for (const auto& [launch, group] : launches) {
     const std::int64_t ns = trace_.events().duration_ns(launch);
-    ++groups_[group].launches;
-    sums_[group].calls += ns;
+    ++kernels_.sums[group].launches;
+    kernels_.sums[group].launch_call_ns += ns;
     if (launch == previous) continue;
     previous = launch;
-    ++all_.launches;
-    all_sums_.calls += ns;
+    ++kernels_.all.launches;
+    kernels_.all.launch_call_ns += ns;
   }
 }
 
-double KernelGroups::mean_ns(const KernelGroup& group, const Sums& sums) const {
-  if (group.count == 0) return 0;
-  const double total =
-      options_.figures == KernelFigures::plugin ? sums.us * 1000 : static_cast<double>(sums.total);
-  return total / static_cast<double>(group.count);
-}
-
-/// The plugin has the columns only if some kernel has a value that it takes, and then a value in
-/// every row.
-std::optional<double> KernelGroups::mean_of(const WeightedSum& sum, bool any_usable) const {
-  if (options_.figures == KernelFigures::plugin) {
-    if (!any_usable) return std::nullopt;
-    return sum.weight > 0 ? sum.sum / sum.weight : 0;
-  }
-  if (sum.count == 0) return std::nullopt;
-  return sum.weight > 0 ? sum.sum / sum.weight : sum.plain / static_cast<double>(sum.count);
-}
-
-void KernelGroups::finish_group(KernelGroup& group, const Sums& sums) const {
-  group.total_ns = options_.figures == KernelFigures::plugin ? nearest_integer(sums.us * 1000)
-                                                             : bounded(sums.total);
-  group.tensor_core_ns = bounded(sums.tensor_cores);
-  group.mean_ns = mean_ns(group, sums);
-  group.stddev_ns =
-      group.count < 2 ? 0 : std::sqrt(sums.squares / static_cast<double>(group.count - 1));
+/// The plugin has the two columns only if some kernel has a value that it takes, and then a value
+/// in every row.
+void KernelGroups::set_plugin_figures(KernelGroup& group, const PluginSums& sums) const {
+  const auto mean_of = [](const PluginMean& mean, bool any_usable) {
+    if (!any_usable) return std::optional<double>();
+    return std::optional(mean.weight > 0 ? mean.sum / mean.weight : 0);
+  };
+  group.total_ns = nearest_integer(sums.us * 1000);
+  group.mean_ns = group.count == 0 ? 0 : sums.us * 1000 / static_cast<double>(group.count);
   group.blocks_per_sm = mean_of(sums.blocks, any_blocks_);
   group.occupancy_percent = mean_of(sums.occupancy, any_occupancy_);
-  group.launch_call_ns = bounded(sums.calls);
-  group.launch_delay_total_ns = bounded(sums.delay);
-  const bool is_exact = options_.figures == KernelFigures::exact;
-  const std::uint64_t launched = is_exact ? group.count - group.without_launch : 0;
-  if (launched > 0) {
-    group.launch_delay_mean_ns = static_cast<double>(sums.delay) / static_cast<double>(launched);
-  }
 }
 
-void KernelGroups::give_short_names() {
-  std::vector<std::string_view> names;
-  for (const KernelGroup& group : groups_) names.push_back(group.name);
-  std::vector<std::string> short_names = distinct_kernel_names(names);
-  for (std::size_t group = 0; group < groups_.size(); ++group) {
-    groups_[group].short_name = std::move(short_names[group]);
-  }
-}
-
-KernelSummary KernelGroups::finish() {
-  for (std::size_t group = 0; group < groups_.size(); ++group) {
-    finish_group(groups_[group], sums_[group]);
-  }
-  finish_group(all_, all_sums_);
-  give_short_names();
-  const auto order = [](const KernelGroup& group) {
-    return std::tuple(-group.total_ns, std::string_view(group.name), std::string_view(group.op),
-                      group.family, group.device, std::string_view(group.stream));
-  };
-  std::stable_sort(
-      groups_.begin(), groups_.end(),
-      [&](const KernelGroup& one, const KernelGroup& two) { return order(one) < order(two); });
+KernelSummary KernelGroups::finish() && {
+  if (options_.figures == KernelFigures::exact) return summary_of(std::move(kernels_));
   KernelSummary summary;
-  summary.groups = std::move(groups_);
-  summary.all = std::move(all_);
+  summary.groups = std::move(kernels_.groups);
+  for (std::size_t group = 0; group < summary.groups.size(); ++group) {
+    set_figures(summary.groups[group], kernels_.sums[group]);
+    summary.groups[group].launch_delay_mean_ns.reset();
+    if (!plugin_.empty()) set_plugin_figures(summary.groups[group], plugin_[group]);
+  }
+  set_figures(summary.all, kernels_.all);
+  summary.all.launch_delay_mean_ns.reset();
+  if (options_.figures == KernelFigures::plugin) set_plugin_figures(summary.all, plugin_all_);
+  name_and_sort(summary.groups);
   return summary;
 }
 

@@ -7,14 +7,15 @@
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <tbtrace/kernels.h>
 #include <tbtrace/trace.h>
 
 #include "analyses/kernel_runs.h"
+#include "analyses/kernel_sums.h"
 #include "analyses/launch_sizes.h"
-#include "base/bounded_sum.h"
 
 namespace tbtrace::analyses {
 
@@ -31,8 +32,11 @@ class KernelGroups {
   /// Adds each run to the group that it belongs to. To be called once.
   void add(const std::vector<KernelRun>& runs);
 
+  /// The groups in the order of their first kernels, with their sums.
+  SummedKernels release() && { return std::move(kernels_); }
+
   /// By total time; `all` is their sum.
-  KernelSummary finish();
+  KernelSummary finish() &&;
 
  private:
   static constexpr std::size_t kParts = 11;
@@ -41,36 +45,26 @@ class KernelGroups {
     std::size_t operator()(const Key& key) const;
   };
 
-  /// A sum of values weighted by durations.
-  struct WeightedSum {
+  /// The plugin's sums, in its doubles.
+  struct PluginMean {
     double sum = 0;
     double weight = 0;
-    double plain = 0;
-    std::uint64_t count = 0;
   };
-  struct Sums {
-    WideInteger total = 0;
-    double us = 0;  // plugin figures
-    WideInteger tensor_cores = 0;
-    WideInteger delay = 0;
-    WideInteger calls = 0;
-    double squares = 0;
-    WeightedSum blocks;
-    WeightedSum occupancy;
+  struct PluginSums {
+    double us = 0;
+    PluginMean blocks;
+    PluginMean occupancy;
   };
 
   const KernelNameFacts& facts(StringId name);
   Key key_of(const KernelRun& run);
   std::size_t group_of(const KernelRun& run);
   void describe(KernelGroup& group, const KernelRun& run);
-  void add_run(KernelGroup& group, Sums& sums, const KernelRun& run);
-  void add_weighted(WeightedSum& sum, const KernelRun& run, std::optional<double> value) const;
-  void add_launch(KernelGroup& group, Sums& sums, const KernelRun& run);
+  void add_run(KernelSums& sums, const KernelRun& run);
+  void add_plugin_run(PluginSums& sums, const KernelRun& run);
+  void add_launch(KernelSums& sums, const KernelRun& run);
   void count_launches(const std::vector<KernelRun>& runs);
-  void finish_group(KernelGroup& group, const Sums& sums) const;
-  std::optional<double> mean_of(const WeightedSum& sum, bool any_usable) const;
-  void give_short_names();
-  double mean_ns(const KernelGroup& group, const Sums& sums) const;
+  void set_plugin_figures(KernelGroup& group, const PluginSums& sums) const;
 
   const Trace& trace_;
   const KernelsOptions options_;
@@ -87,10 +81,9 @@ class KernelGroups {
   std::unordered_map<Key, std::size_t, KeyHash> numbers_;
   std::vector<std::uint32_t> group_of_run_;
   std::optional<LaunchSizes> launch_sizes_;  // exact figures only: others know no launches
-  std::vector<KernelGroup> groups_;
-  std::vector<Sums> sums_;
-  KernelGroup all_;
-  Sums all_sums_;
+  SummedKernels kernels_;
+  std::vector<PluginSums> plugin_;  // by group; plugin figures only
+  PluginSums plugin_all_;
 };
 
 }  // namespace tbtrace::analyses

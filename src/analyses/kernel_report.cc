@@ -1,4 +1,6 @@
 // Kernels as the rows of `tbtrace.kernels/1`.
+#include "analyses/kernel_report.h"
+
 #include <algorithm>
 #include <functional>
 #include <utility>
@@ -94,7 +96,7 @@ void add_keys(Columns& columns, const KernelsOptions& options) {
   }
 }
 
-void add_times(Columns& columns, std::int64_t all_ns) {
+void add_times(Columns& columns, std::int64_t all_ns, KernelFigures figures) {
   columns.add("count", true, [](const KernelGroup& group) { return Cell(group.count); });
   columns.add("total_ns", true, [](const KernelGroup& group) { return Cell(group.total_ns); });
   columns.add("share_percent", true,
@@ -103,6 +105,10 @@ void add_times(Columns& columns, std::int64_t all_ns) {
   columns.add("min_ns", true, [](const KernelGroup& group) { return Cell(group.min_ns); });
   columns.add("max_ns", true, [](const KernelGroup& group) { return Cell(group.max_ns); });
   columns.add("stddev_ns", false, [](const KernelGroup& group) { return Cell(group.stddev_ns); });
+  if (figures != KernelFigures::exact) return;
+  columns.add("median_ns", false, [](const KernelGroup& group) { return Cell(group.median_ns); });
+  columns.add("p90_ns", false, [](const KernelGroup& group) { return Cell(group.p90_ns); });
+  columns.add("p99_ns", false, [](const KernelGroup& group) { return Cell(group.p99_ns); });
 }
 
 void add_use_of_device(Columns& columns, const KernelsOptions& options) {
@@ -186,22 +192,29 @@ Cell rank_of(const Trace& trace) { return optional_cell(trace.identity().rank); 
 
 }  // namespace
 
-Result<AnalysisReport> kernel_report(const Trace& trace, const KernelsOptions& options) {
-  const Result<KernelSummary> summary = kernel_summary(trace, options);
-  if (!summary.ok()) return summary.status();
+AnalysisReport analyses::kernel_report_of(const KernelSummary& summary,
+                                          const KernelsOptions& options,
+                                          std::optional<std::int64_t> rank, SourceReport source) {
   Columns columns;
-  columns.add("rank", true, [rank = rank_of(trace)](const KernelGroup&) { return rank; });
+  columns.add("rank", true, [rank](const KernelGroup&) { return optional_cell(rank); });
   add_keys(columns, options);
-  add_times(columns, summary->all.total_ns);
+  add_times(columns, summary.all.total_ns, options.figures);
   add_use_of_device(columns, options);
   add_launches(columns, options);
   AnalysisReport report;
   report.schema = kSchema;
-  columns.fill(report, summary->groups);
-  report.totals = totals_of(*summary, options.figures);
+  columns.fill(report, summary.groups);
+  report.totals = totals_of(summary, options.figures);
   report.joined_totals = joined_totals;
-  report.source = analyses::source_report(trace);
+  report.source = std::move(source);
   return report;
+}
+
+Result<AnalysisReport> kernel_report(const Trace& trace, const KernelsOptions& options) {
+  const Result<KernelSummary> summary = kernel_summary(trace, options);
+  if (!summary.ok()) return summary.status();
+  return analyses::kernel_report_of(*summary, options, trace.identity().rank,
+                                    analyses::source_report(trace));
 }
 
 Result<AnalysisReport> kernel_launch_report(const Trace& trace, const KernelsOptions& options) {

@@ -35,4 +35,7 @@ Result<std::optional<TimeRange>> checked_window(const Trace& trace, const Kernel
 /// Whether an event starts in the window; true without a window.
 bool starts_in(const Trace& trace, EventId event, const std::optional<TimeRange>& window);
 
+/// Adds the memcpys and memsets that start in the window.
+void add_copies(KernelSummary& summary, const Trace& trace, const std::optional<TimeRange>& window);
+
 }  // namespace tbtrace::analyses

@@ -1,4 +1,6 @@
 // Lines of source as the rows of `tbtrace.lines/1`.
+#include "analyses/line_report.h"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -7,24 +9,21 @@
 
 #include <tbtrace/lines.h>
 
-#include "analyses/cost_columns.h"
 #include "analyses/source_report.h"
 #include "report/optional_cell.h"
 
 namespace tbtrace {
-Result<AnalysisReport> line_report(const Trace& trace, const LinesOptions& options) {
-  const Result<LineTable> table = line_table(trace, options);
-  if (!table.ok()) return table.status();
+
+AnalysisReport analyses::line_report_of(const LineTable& table, const CostColumns& columns,
+                                        std::optional<std::int64_t> rank, SourceReport source) {
   AnalysisReport report;
   report.schema = "tbtrace.lines/1";
   report.table.columns = {"rank", "file", "line", "function", "level", "calls"};
   report.shown = {"rank", "file", "line", "function", "level", "calls"};
-  const analyses::CostColumns columns =
-      analyses::CostColumns::of(trace, table->has_shapes, table->total);
   columns.add_to(report);
-  const Cell rank = report::optional_cell(trace.identity().rank);
-  for (const LineRow& line : table->lines) {
-    std::vector<Cell> row = {rank,
+  const Cell of_rank = report::optional_cell(rank);
+  for (const LineRow& line : table.lines) {
+    std::vector<Cell> row = {of_rank,
                              line.file,
                              line.line,
                              report::text_cell(line.function),
@@ -33,14 +32,22 @@ Result<AnalysisReport> line_report(const Trace& trace, const LinesOptions& optio
     columns.add_cells(row, line);
     report.table.rows.push_back(std::move(row));
   }
-  if (!table->lines.empty()) {
-    std::vector<Cell> row = {rank, std::string("[unattributed]"), {}, {}, {}, {}};
-    columns.add_cells(row, table->unattributed);
+  if (!table.lines.empty()) {
+    std::vector<Cell> row = {of_rank, std::string("[unattributed]"), {}, {}, {}, {}};
+    columns.add_cells(row, table.unattributed);
     report.table.rows.push_back(std::move(row));
   }
-  report.totals = columns.totals(table->total);
-  report.source = analyses::source_report(trace);
+  report.totals = columns.totals(table.total);
+  report.source = std::move(source);
   return report;
+}
+
+Result<AnalysisReport> line_report(const Trace& trace, const LinesOptions& options) {
+  const Result<LineTable> table = line_table(trace, options);
+  if (!table.ok()) return table.status();
+  return analyses::line_report_of(*table,
+                                  analyses::CostColumns::of(trace, table->has_shapes, table->total),
+                                  trace.identity().rank, analyses::source_report(trace));
 }
 
 }  // namespace tbtrace

@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include <tbtrace/lines.h>
 
 #include "analyses/line_places.h"
+#include "analyses/line_report.h"
 #include "analyses/place_costs.h"
 #include "analyses/place_totals.h"
 #include "analyses/work_places.h"
@@ -21,13 +23,6 @@ std::vector<PlaceWork> own_by_line(const LinePlaces& places, const std::vector<P
   std::vector<PlaceWork> own(places.rows().size());
   for (Place place = 0; place < places.size(); ++place) own[places.lines()[place]] += work[place];
   return own;
-}
-
-bool comes_before(const LineRow& one, const LineRow& two) {
-  if (one.self_device_time_ns != two.self_device_time_ns) {
-    return one.self_device_time_ns > two.self_device_time_ns;
-  }
-  return one.self_cpu_time_ns > two.self_cpu_time_ns;
 }
 
 LineTable build(const Trace& trace, bool libraries, const analyses::CountsRange& counts) {
@@ -58,11 +53,19 @@ LineTable build(const Trace& trace, bool libraries, const analyses::CountsRange&
     static_cast<ModuleCost&>(row) = analyses::cost_of(own[line], by_line[line]);
     row.calls = own[line].calls;
   }
-  std::ranges::stable_sort(table.lines, comes_before);
+  analyses::sort_lines(table.lines);
   return table;
 }
 
 }  // namespace
+
+void analyses::sort_lines(std::vector<LineRow>& lines) {
+  std::ranges::sort(lines, [](const LineRow& one, const LineRow& two) {
+    return std::tie(two.self_device_time_ns, two.self_cpu_time_ns, one.file, one.line, one.function,
+                    one.level) < std::tie(one.self_device_time_ns, one.self_cpu_time_ns, two.file,
+                                          two.line, two.function, two.level);
+  });
+}
 
 const char* line_level_name(LineLevel level) {
   return level == LineLevel::line ? "line" : "function";

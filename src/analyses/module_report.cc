@@ -1,10 +1,11 @@
 // The modules of a trace as the rows of `tbtrace.modules/1`.
+#include "analyses/module_report.h"
+
 #include <string>
 #include <utility>
 
 #include <tbtrace/modules.h>
 
-#include "analyses/cost_columns.h"
 #include "analyses/module_groups.h"
 #include "analyses/report_totals.h"
 #include "analyses/source_report.h"
@@ -66,9 +67,11 @@ AnalysisReport::Totals joined_totals(const AnalysisReport::Totals& sums, const T
 
 }  // namespace
 
-Result<AnalysisReport> module_report(const Trace& trace, const ModuleReportOptions& options) {
-  const Result<ModuleTree> tree = module_tree(trace, options);
-  if (!tree.ok()) return tree.status();
+AnalysisReport analyses::module_report_of(const ModuleTree& tree,
+                                          const ModuleReportOptions& options,
+                                          const CostColumns& columns,
+                                          std::optional<std::int64_t> of_rank,
+                                          SourceReport source) {
   AnalysisReport report;
   report.schema = "tbtrace.modules/1";
   report.table.columns = {"rank", "name", "path", "type", "depth", "calls"};
@@ -81,27 +84,34 @@ Result<AnalysisReport> module_report(const Trace& trace, const ModuleReportOptio
   }
   if (options.group_by == ModuleGrouping::module)
     report.shown.insert(report.shown.begin() + 2, "type");
-  const CostColumns columns = CostColumns::of(trace, tree->has_shapes, tree->total);
   columns.add_to(report);
   report.table.columns.insert(report.table.columns.end(), {"parameters", "self_parameters"});
   report.shown.emplace_back("parameters");
   if (options.group_by != ModuleGrouping::type) {
     report.tree = {.name = "name", .path = "path", .depth = "depth"};
   }
-  const Cell rank = optional_cell(trace.identity().rank);
-  for (const ModuleGroup& group : analyses::module_groups(*tree, options)) {
+  const Cell rank = optional_cell(of_rank);
+  for (const ModuleGroup& group : analyses::module_groups(tree, options)) {
     report.table.rows.push_back(row_of(rank, group, options.group_by, columns));
   }
-  if (!tree->modules.empty()) {
-    report.table.rows.push_back(row_of(rank, outside(*tree), options.group_by, columns));
+  if (!tree.modules.empty()) {
+    report.table.rows.push_back(row_of(rank, outside(tree), options.group_by, columns));
   }
-  report.totals = columns.totals(tree->total);
-  report.totals.emplace_back("parameters", optional_cell(tree->parameters));
+  report.totals = columns.totals(tree.total);
+  report.totals.emplace_back("parameters", optional_cell(tree.parameters));
   report.totals.emplace_back("parameter_source",
-                             std::string(parameter_source_name(tree->parameter_source)));
+                             std::string(parameter_source_name(tree.parameter_source)));
   report.joined_totals = joined_totals;
-  report.source = analyses::source_report(trace);
+  report.source = std::move(source);
   return report;
+}
+
+Result<AnalysisReport> module_report(const Trace& trace, const ModuleReportOptions& options) {
+  const Result<ModuleTree> tree = module_tree(trace, options);
+  if (!tree.ok()) return tree.status();
+  return analyses::module_report_of(*tree, options,
+                                    CostColumns::of(trace, tree->has_shapes, tree->total),
+                                    trace.identity().rank, analyses::source_report(trace));
 }
 
 }  // namespace tbtrace

@@ -9,6 +9,7 @@
 
 #include <tbtrace/step_breakdown.h>
 
+#include "analyses/joined_totals.h"
 #include "analyses/report_totals.h"
 #include "analyses/source_report.h"
 #include "analyses/step_selection.h"
@@ -153,8 +154,11 @@ AnalysisReport::Totals totals_of(const Table& table, const Cell& dropped_steps) 
   std::vector<std::int64_t> durations;
   durations.reserve(table.rows.size());
   for (const std::vector<Cell>& row : table.rows) {
-    outliers += std::get<bool>(row.back()) ? 1U : 0U;
-    durations.push_back(std::get<std::int64_t>(row[duration]));
+    // Rows of a partial that is not ours may have anything.
+    const auto* outlier = std::get_if<bool>(&row.back());
+    const auto* ns = std::get_if<std::int64_t>(&row[duration]);
+    outliers += outlier != nullptr && *outlier ? 1U : 0U;
+    durations.push_back(ns != nullptr ? std::max<std::int64_t>(0, *ns) : 0);
   }
   const Spread spread = spread_of(durations);
   AnalysisReport::Totals totals = {{"steps", static_cast<std::uint64_t>(table.rows.size())},
@@ -168,11 +172,6 @@ AnalysisReport::Totals totals_of(const Table& table, const Cell& dropped_steps) 
     totals.emplace_back(table.columns[column], mean_of(table, column));
   }
   return totals;
-}
-
-/// The means are those of all steps of all traces; which steps are outliers was decided in each.
-AnalysisReport::Totals joined_totals(const AnalysisReport::Totals& sums, const Table& rows) {
-  return totals_of(rows, *analyses::total_named(sums, kDroppedSteps));
 }
 
 bool is_zero(const Table& table, std::size_t column) {
@@ -215,6 +214,12 @@ std::string_view step_phase_name(StepPhase phase) {
   return kPhaseNames[static_cast<std::size_t>(phase)];
 }
 
+AnalysisReport::Totals analyses::joined_step_totals(const AnalysisReport::Totals& sums,
+                                                    const Table& rows) {
+  const Cell* const dropped = total_named(sums, kDroppedSteps);
+  return totals_of(rows, dropped != nullptr ? *dropped : Cell());
+}
+
 Result<AnalysisReport> steps_report(const Trace& trace, const StepBreakdown& breakdown,
                                     const std::optional<StepRange>& steps) {
   std::vector<const StepTime*> chosen;
@@ -234,7 +239,7 @@ Result<AnalysisReport> steps_report(const Trace& trace, const StepBreakdown& bre
     report.table.rows.push_back(row_of(trace, rank, breakdown, *step, spread));
   }
   report.totals = totals_of(report.table, static_cast<std::uint64_t>(breakdown.dropped_steps));
-  report.joined_totals = joined_totals;
+  report.joined_totals = analyses::joined_step_totals;
   report.totals_label = "mean";
   report.shown = shown_columns(report.table);
   report.source = analyses::source_report(trace);

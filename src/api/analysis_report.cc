@@ -12,6 +12,7 @@
 #include "analyses/source_report.h"
 #include "api/json_members.h"
 #include "base/bounded_sum.h"
+#include "base/natural_order.h"
 #include "base/saturating.h"
 #include "report/table_columns.h"
 #include "wire/json_emitter.h"
@@ -175,6 +176,14 @@ std::string text_of(const AnalysisReport& report, const Table& rows, TableFormat
   return text_for_people(report, rows, is_sorted);
 }
 
+void add_input_column(AnalysisReport& report, const std::string& input) {
+  constexpr const char* kName = "input";
+  if (!report.table.columns.empty() && report.table.columns.front() == kName) return;
+  report.table.columns.insert(report.table.columns.begin(), kName);
+  report.shown.insert(report.shown.begin(), kName);
+  for (std::vector<Cell>& row : report.table.rows) row.insert(row.begin(), Cell(input));
+}
+
 }  // namespace
 
 AnalysisReport join_reports(std::vector<AnalysisReport> reports) {
@@ -193,6 +202,19 @@ AnalysisReport join_reports(std::vector<AnalysisReport> reports) {
   }
   if (all.joined_totals != nullptr) all.totals = all.joined_totals(all.totals, all.table);
   return all;
+}
+
+AnalysisReport join_inputs(std::vector<ReportOfInput> inputs, bool with_paths) {
+  std::ranges::stable_sort(inputs, [](const ReportOfInput& one, const ReportOfInput& two) {
+    if (one.rank != two.rank) return one.rank && (!two.rank || *one.rank < *two.rank);
+    return in_natural_order(one.path, two.path);
+  });
+  std::vector<AnalysisReport> reports;
+  for (ReportOfInput& input : inputs) {
+    if (with_paths) add_input_column(input.report, input.path);
+    reports.push_back(std::move(input.report));
+  }
+  return join_reports(std::move(reports));
 }
 
 Result<Table> report_rows(const AnalysisReport& report, const ReportOptions& options) {

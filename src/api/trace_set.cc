@@ -114,8 +114,10 @@ TraceSet::TraceSet(std::vector<TraceOfSet> traces, std::vector<UnreadInput> unre
   });
 }
 
-FoundTraces find_traces(const std::vector<std::string>& inputs) {
-  converters::Inputs found = converters::find_inputs(inputs, "");
+namespace {
+
+FoundTraces find_files(const std::vector<std::string>& inputs, converters::Wanted wanted) {
+  converters::Inputs found = converters::find_inputs(inputs, "", wanted);
   FoundTraces traces;
   traces.passed_over = std::move(found.passed_over);
   for (converters::FoundInput& input : found.files) {
@@ -126,6 +128,16 @@ FoundTraces find_traces(const std::vector<std::string>& inputs) {
     }
   }
   return traces;
+}
+
+}  // namespace
+
+FoundTraces find_traces(const std::vector<std::string>& inputs) {
+  return find_files(inputs, converters::Wanted::traces);
+}
+
+FoundTraces find_partials(const std::vector<std::string>& inputs) {
+  return find_files(inputs, converters::Wanted::partials);
 }
 
 Result<TraceSet> read_trace_set(const std::vector<std::string>& inputs,

@@ -118,8 +118,9 @@ std::vector<std::string> matches_of(const std::string& pattern) {
 
 class InputSearch {
  public:
-  explicit InputSearch(const std::string& log_directory)
-      : log_directory_(log_directory.empty() ? fs::path() : real_path(log_directory)) {}
+  InputSearch(const std::string& log_directory, Wanted wanted)
+      : log_directory_(log_directory.empty() ? fs::path() : real_path(log_directory)),
+        wanted_(wanted) {}
 
   void add(const std::string& named) {
     std::error_code error;
@@ -192,7 +193,7 @@ class InputSearch {
     }
     searched_.clear();
     links_.clear();
-    any_trace_ = false;
+    any_found_ = false;
     std::vector<Folder> to_do = {top};
     // Links come last, so that a file found both ways gets the run of its own folder.
     while (!to_do.empty() || !links_.empty()) {
@@ -205,7 +206,10 @@ class InputSearch {
       to_do.pop_back();
       search_folder(folder, to_do);
     }
-    if (!any_trace_) refuse(named, "contains no traces; name a directory or files that do");
+    if (!any_found_) {
+      const std::string what = wanted_ == Wanted::traces ? "traces" : "partials (`.tbp`)";
+      refuse(named, "contains no " + what + "; name a directory or files that do");
+    }
   }
 
   void search_folder(const Folder& folder, std::vector<Folder>& to_do) {
@@ -247,6 +251,12 @@ class InputSearch {
 
   void look_at(const fs::path& path, const fs::path& real, const std::string& run) {
     const std::string name = path.filename().string();
+    if (wanted_ == Wanted::partials) {
+      if (!name.ends_with(".tbp")) return;
+      any_found_ = true;
+      take(path.string(), real.string(), run);
+      return;
+    }
     if (!has_traces_name(name)) return;
     const auto known = is_taken_.find(real.string());
     bool takes = known != is_taken_.end() && known->second;
@@ -257,7 +267,7 @@ class InputSearch {
               (look == Look::other_json && says_trace(name));
     }
     if (takes) {
-      any_trace_ = true;
+      any_found_ = true;
       take(path.string(), real.string(), run);
     } else if (known == is_taken_.end()) {
       is_taken_[real.string()] = false;
@@ -266,18 +276,20 @@ class InputSearch {
   }
 
   const fs::path log_directory_;
+  const Wanted wanted_;
   Inputs inputs_;
   std::map<std::string, bool> is_taken_;  // by real path, for files examined so far
   // For the folder that is being searched:
   std::set<std::string> searched_;
   std::deque<Folder> links_;
-  bool any_trace_ = false;
+  bool any_found_ = false;
 };
 
 }  // namespace
 
-Inputs find_inputs(const std::vector<std::string>& named, const std::string& log_directory) {
-  InputSearch search(log_directory);
+Inputs find_inputs(const std::vector<std::string>& named, const std::string& log_directory,
+                   Wanted wanted) {
+  InputSearch search(log_directory, wanted);
   for (const std::string& name : named) search.add(name);
   return std::move(search).inputs();
 }

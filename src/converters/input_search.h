@@ -17,6 +17,9 @@ struct FoundInput {
   Status problem;    ///< if a folder or a pattern gives no files
 };
 
+/// What folders are searched for.
+enum class Wanted : unsigned char { traces, partials };
+
 struct Inputs {
   std::vector<FoundInput> files;
   /// What searched folders contain but was not taken: JSON files that are not traces, hidden files
@@ -27,7 +30,9 @@ struct Inputs {
 /// Named files are taken whatever they contain. Folders are searched for traces: files with the
 /// name of one (`.json`, `.json.gz`) that look like one, or that cannot be read, which is then a
 /// failure of its own. Patterns are expanded with glob(3) if no file has that name. The same file
-/// is taken once. A file in the log directory is taken only if it is named itself.
-Inputs find_inputs(const std::vector<std::string>& named, const std::string& log_directory);
+/// is taken once. A file in the log directory is taken only if it is named itself. Partials are the
+/// files in folders whose name ends in `.tbp`.
+Inputs find_inputs(const std::vector<std::string>& named, const std::string& log_directory,
+                   Wanted wanted = Wanted::traces);
 
 }  // namespace tbtrace::converters

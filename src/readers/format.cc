@@ -6,6 +6,7 @@
 
 #include "readers/chrome_reader.h"
 #include "readers/replay.h"
+#include "wire/partial_frame.h"
 
 namespace tbtrace::readers {
 namespace {
@@ -27,11 +28,22 @@ Result<Reading> refuse_rocprof(io::ByteSource&, const ReadOptions&) {
                 "rocprofv3 --output-format pftrace for Perfetto");
 }
 
+Sniff sniff_partial(std::string_view start) {
+  return wire::begins_as_partial(start) ? Sniff::yes : Sniff::no;
+}
+
+Result<Reading> refuse_partial(io::ByteSource&, const ReadOptions&) {
+  return Status(StatusCode::unreadable_input,
+                "is a partial, the sums of traces, where the events of a trace are needed; use the "
+                "trace that it was made from");
+}
+
 Status refuse_replay(io::ByteSource&, const BlockDirectory&, BlockSinks&, int) {
   return {StatusCode::unreadable_input, "is of a format whose rows are not read"};
 }
 
 constexpr std::array kFormats = std::to_array<Format>({
+    {"partial", sniff_partial, refuse_partial, refuse_replay},
     {"rocprofv3", sniff_rocprof, refuse_rocprof, refuse_replay},
     {"chrome_json", sniff_chrome, read_chrome, replay_chrome},
 });

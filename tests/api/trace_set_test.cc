@@ -67,6 +67,16 @@ TEST_F(TraceSetTest, TracesAreFoundWithoutBeingRead) {
   EXPECT_EQ(found.unread.front().path, missing);
 }
 
+TEST_F(TraceSetTest, PartialsAreFoundByTheirNames) {
+  file("trace_1.json", 1);
+  put("rank_10.tbp", "");
+  put("rank_9.tbp", "");
+  const FoundTraces found = find_partials({folder.path("")});
+  EXPECT_THAT(found.paths, ElementsAre(EndsWith("rank_9.tbp"), EndsWith("rank_10.tbp")));
+  EXPECT_TRUE(found.unread.empty());
+  EXPECT_EQ(find_traces({folder.path("")}).paths.size(), 1U);
+}
+
 TEST_F(TraceSetTest, HasSixtyFourRanksInOrderWhateverTheThreads) {
   std::vector<std::string> expected;
   for (int rank = 0; rank < 64; ++rank) {

@@ -25,6 +25,7 @@ from terminals import drained, have_terminals
 PROGRAM = HOSTILE = ""
 DOCUMENTS = pathlib.Path()
 SOUND = pathlib.Path(__file__).resolve().parents[1] / "data/stacks.json"
+PARTIAL = SOUND.with_name("two_ranks.tbp")
 GOES_WITH = {"--stack-source": ("--group-by-stack-n", "3")}  # options that need others
 VALUES = {
     ("ops", "--format"): ["text", "csv", "json", "md"],
@@ -170,7 +171,7 @@ class Completions(unittest.TestCase):
     def test_every_value_that_is_offered_is_taken(self):
         tried = 0
         for verb in described.verbs(PROGRAM):
-            inputs = [] if verb == "doctor" else [str(SOUND)]
+            inputs = {"doctor": [], "merge-partials": [PARTIAL]}.get(verb, [str(SOUND)])
             for option in described.options(PROGRAM, verb):
                 for value in bash(verb, option.name, "") if option.value else []:
                     output = self.folder / f"output{tried}"

@@ -25,13 +25,14 @@ MAY_INCLUDE = {
     "readers": {"trace", "wire", "io", "base"},
     "analyses": {"trace", "report", "base"},
     "writers": {"trace", "report", "wire", "io", "base", "proto"},
+    "partials": BELOW_ANALYSES | {"analyses"},
     "dialects": BELOW_ANALYSES | {"analyses", "writers"},
     "symbols": {"base"},
     "recorder": {"trace", "report", "symbols", "wire", "io", "base"},
     "converters": BELOW_ANALYSES | {"analyses", "writers", "readers", "dialects"},
     "cupti": {"recorder", "base"},
 }
-MAY_INCLUDE["api"] = BELOW_ANALYSES | {"analyses", "writers", "readers", "dialects", "converters", "recorder", "symbols", "cupti"}
+MAY_INCLUDE["api"] = BELOW_ANALYSES | {"analyses", "writers", "partials", "readers", "dialects", "converters", "recorder", "symbols", "cupti"}
 MAY_INCLUDE["libtorch"] = MAY_INCLUDE["api"] | {"api"}
 
 # Public header: the folder whose contract it is; to include it is to include that folder.
@@ -40,7 +41,7 @@ OWNER = {
     "trace.h": "trace", "arguments.h": "trace", "report.h": "report", "analyses.h": "analyses", "analysis_context.h": "analyses", "step_breakdown.h": "analyses",
     "step_range.h": "analyses", "analysis_report.h": "analyses", "gpu_use.h": "analyses", "findings.h": "analyses", "kernels.h": "analyses",
     "memory_use.h": "analyses", "operator_work.h": "analyses", "roofline.h": "report", "modules.h": "analyses", "plugin_modules.h": "analyses", "lines.h": "analyses", "trace_checks.h": "analyses", "memory_category.h": "report",
-    "writers.h": "writers", "summary_writer.h": "writers",
+    "partial.h": "partials", "writers.h": "writers", "summary_writer.h": "writers",
     "convert.h": "dialects", "trace_set.h": "api", "schedule.h": "recorder", "profiler.h": "libtorch",
     "capabilities.h": "api", "trace_summary.h": "api", "summary_tensor.h": "libtorch",
 }
@@ -52,7 +53,7 @@ LIBRARIES = {
     "fmt": {"base", "wire", "report", "writers", "dialects", "symbols", "recorder", "api"},
     "backtrace": {"symbols"},
     "cairo": {"writers"}, "png": {"writers"},
-    "google": {"proto"},
+    "google": {"proto", "partials"},
     "torch": {"libtorch", "examples"}, "ATen": {"libtorch"}, "c10": {"libtorch"},
     "cupti": {"cupti"}, "cuda": {"cupti"},
     "cxxopts": {"tools"}, "re2": {"tools"},

@@ -1,0 +1,131 @@
+// The tables of a trace in a form that adds up: one trace gives a small partial, and the partials
+// of the ranks of a job give the tables of the job, without reading a trace again. A Partial owns
+// all its data. Any number of threads may read one while none changes it. Figures are exact.
+// Partials may be merged in any order and in any tree: the result is the same to the byte.
+// docs/formats/partial.md has the format of the file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tbtrace/analyses.h>
+#include <tbtrace/analysis_report.h>
+#include <tbtrace/arguments.h>
+#include <tbtrace/export.h>
+#include <tbtrace/gpu_use.h>
+#include <tbtrace/kernels.h>
+#include <tbtrace/lines.h>
+#include <tbtrace/memory_use.h>
+#include <tbtrace/modules.h>
+#include <tbtrace/report.h>
+#include <tbtrace/status.h>
+#include <tbtrace/trace.h>
+
+namespace TBTRACE_EXPORT tbtrace {
+
+namespace partials {
+struct Content;
+}
+
+/// What a partial has. Partials of different parts cannot be merged.
+struct PartialParts {
+  bool operators = true;
+  bool kernels = true;
+  bool modules = true;
+  bool lines = true;
+  bool stacks = true;
+  bool reports = true;  ///< steps, GPU use and memory, each by trace
+
+  bool operator==(const PartialParts&) const = default;
+};
+
+struct PartialOptions {
+  /// Frames of the stacks that operators are grouped by, besides not at all.
+  int group_by_stack_n = 5;
+  StackSource stack_source = StackSource::either;
+  PartialParts parts = {};
+
+  bool operator==(const PartialOptions&) const = default;
+};
+
+/// A trace that a partial contains.
+struct PartialSource {
+  /// 32 hexadecimal digits, of the content as it was read: the same for a file and for the same
+  /// file compressed.
+  std::string digest;
+  std::string name;  ///< such as the path of the file
+  std::optional<std::int64_t> rank;
+  std::string host;
+  std::string process;
+};
+
+/// The arguments that a partial of these parts is made from.
+ArgumentSet partial_arguments(const PartialParts& parts = {});
+
+class Partial {
+ public:
+  /// `name`: of the source. Takes O(n log n) time.
+  static Result<Partial> of(const Trace& trace, std::string name,
+                            const PartialOptions& options = {});
+
+  Partial(Partial&&) noexcept;
+  Partial& operator=(Partial&&) noexcept;
+  ~Partial();
+
+  /// Adds another partial. Fails, and changes nothing, if the options differ, or if a trace is in
+  /// both.
+  Status merge(const Partial& other);
+
+  const PartialOptions& options() const;
+  /// By digest.
+  std::span<const PartialSource> sources() const;
+
+  const partials::Content& content() const { return *content_; }
+  explicit Partial(std::unique_ptr<partials::Content> content);
+
+ private:
+  std::unique_ptr<partials::Content> content_;
+};
+
+/// The bytes of a file before it is compressed. Fails if this build has no protobuf.
+Result<std::string> partial_bytes(const Partial& partial);
+/// Fails for bytes that are not a whole, undamaged partial of this or an older version.
+Result<Partial> parse_partial(std::string_view bytes);
+/// Whether a content begins as a partial does, of any version.
+bool begins_as_partial(std::string_view start);
+/// The same of a file, compressed or not. Fails if it cannot be read.
+Result<bool> is_partial_file(const std::string& path);
+
+/// A file, compressed or not; `-` is standard input.
+Result<Partial> read_partial(const std::string& path);
+/// Compressed with gzip. The file appears by rename. `-` is standard output.
+Status write_partial(const Partial& partial, const std::string& path, bool overwrite = false);
+
+// The tables of all sources together. Each fails for options that a partial cannot answer: figures
+// of torch and of other tools, single steps, what its PartialOptions left out. Where a table has a
+// column `rank`, it has a value if all sources are of one rank.
+
+/// Figures::exact only.
+Result<OperatorSummary> operator_summary(const Partial& partial, const SummaryOptions& options);
+/// Not by device or stream.
+Result<AnalysisReport> kernel_report(const Partial& partial, const KernelsOptions& options = {});
+Result<AnalysisReport> module_report(const Partial& partial,
+                                     const ModuleReportOptions& options = {});
+Result<AnalysisReport> line_report(const Partial& partial, const LinesOptions& options = {});
+Result<StackTree> flame_graph(const Partial& partial, const FlameGraphOptions& options = {});
+
+// The rows of each source, by rank and name; of several sources with a first column `input`.
+
+Result<AnalysisReport> steps_report(const Partial& partial);
+Result<AnalysisReport> gpu_report(const Partial& partial, const GpuUseOptions& options = {});
+/// MemoryView::peak and MemoryView::alive.
+Result<AnalysisReport> memory_report(const Partial& partial,
+                                     const MemoryReportOptions& options = {});
+
+}  // namespace tbtrace

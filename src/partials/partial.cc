@@ -1,0 +1,82 @@
+#include <array>
+#include <utility>
+
+#include <tbtrace/partial.h>
+
+#include "analyses/source_report.h"
+#include "partials/content.h"
+#include "partials/digest.h"
+#include "partials/kernel_tables.h"
+#include "partials/merge.h"
+#include "partials/operator_tables.h"
+#include "partials/place_tables.h"
+#include "partials/stack_tables.h"
+
+namespace tbtrace {
+namespace {
+
+using partials::Content;
+
+Status add_reports(partials::SourceContent& source, const Trace& trace) {
+  for (std::size_t number = 0; number < partials::kReports; ++number) {
+    const partials::ReportRow& row = partials::report_row(static_cast<partials::ReportId>(number));
+    Result<AnalysisReport> report = row.make(trace);
+    if (!report.ok()) return report.status();
+    source.reports[number] = *std::move(report);
+    source.reports[number].source = {};  // the source's own
+  }
+  return {};
+}
+
+}  // namespace
+
+ArgumentSet partial_arguments(const PartialParts& parts) {
+  ArgumentSet arguments = {ArgumentGroup::autograd};
+  if (parts.operators) arguments = arguments | kOperatorArguments;
+  if (parts.kernels) {
+    arguments = arguments | ArgumentSet{ArgumentGroup::launches, ArgumentGroup::placement};
+  }
+  if (parts.modules) arguments = arguments | kModuleArguments;
+  if (parts.lines) arguments = arguments | kLineArguments;
+  if (parts.stacks) {
+    arguments = arguments | ArgumentSet{ArgumentGroup::call_stacks, ArgumentGroup::python};
+  }
+  if (parts.reports) {
+    arguments = arguments | ArgumentSet{ArgumentGroup::allocations, ArgumentGroup::copies,
+                                        ArgumentGroup::call_stacks};
+  }
+  return arguments;
+}
+
+Partial::Partial(std::unique_ptr<partials::Content> content) : content_(std::move(content)) {}
+Partial::Partial(Partial&&) noexcept = default;
+Partial& Partial::operator=(Partial&&) noexcept = default;
+Partial::~Partial() = default;
+
+const PartialOptions& Partial::options() const { return content_->options; }
+
+std::span<const PartialSource> Partial::sources() const { return content_->sources; }
+
+Result<Partial> Partial::of(const Trace& trace, std::string name, const PartialOptions& options) {
+  auto content = std::make_unique<Content>(options);
+  const TraceIdentity identity = trace.identity();
+  const std::string digest = partials::digest_of(trace);
+  content->sources.push_back(
+      {digest, std::move(name), identity.rank, identity.host, identity.process});
+  partials::SourceContent& source = content->of_sources.emplace_back();
+  source.report = analyses::source_report(trace);
+  const PartialParts& parts = options.parts;
+  if (parts.operators) partials::add_operators(*content, trace, digest);
+  if (parts.kernels) partials::add_kernels(*content, trace);
+  if (parts.modules) partials::add_modules(*content, trace);
+  if (parts.lines) partials::add_lines(*content, trace);
+  if (parts.stacks) partials::add_stacks(*content, trace);
+  if (parts.reports) {
+    if (Status added = add_reports(source, trace); !added.ok()) return added;
+  }
+  return Partial(std::move(content));
+}
+
+Status Partial::merge(const Partial& other) { return partials::merge(*content_, *other.content_); }
+
+}  // namespace tbtrace
