@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <ranges>
 #include <set>
 #include <string>
 #include <string_view>
@@ -182,7 +181,8 @@ class TreeOfPartial {
     const auto push = [&](const std::string& chain, std::optional<std::size_t> of) {
       const auto inside = inside_.find(chain);
       if (inside == inside_.end()) return;
-      for (const Found& found : std::views::reverse(inside->second)) {
+      for (std::size_t place = inside->second.size(); place-- > 0;) {
+        const Found& found = inside->second[place];
         if (found.chain != chain) waiting.push_back({&found, of});
       }
     };

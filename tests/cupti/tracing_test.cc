@@ -121,7 +121,7 @@ TEST(CuptiTracing, KernelsWithoutCallsAreReported) {
   gpu.cupti().launch({.name = "k"});
   EXPECT_EQ((*session)->end_window().get()->problem, "");
   // A window may begin with kernels that were launched before.
-  gpu.cupti().launch({.name = "k", .time = {.duration_ns = 5'000'000}});
+  gpu.cupti().launch({.name = "k", .time = {.latency_ns = 0, .duration_ns = 5'000'000}});
   gpu.cupti().launch({.name = "before"});
   (*session)->begin_window();
   gpu.cupti().launch({.name = "within"});

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <new>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -11,7 +10,6 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "fixtures/failing_new.h"
 #include "fixtures/scratch_folder.h"
 #include "fixtures/whole_file.h"
 
@@ -94,23 +92,6 @@ TEST(Folder, RemovingAFolderLeavesWhatItsLinksLeadTo) {
   remove_folder(scratch.path("removed"));
   EXPECT_THAT(scratch.names(), ElementsAre("kept"));
   EXPECT_EQ(fixtures::read_whole_file(scratch.path("kept/file")), "kept");
-}
-
-TEST(Folder, RunningOutOfMemoryAnywhereIsAnException) {
-  const ScratchFolder scratch;
-  fill(scratch);
-  int failed = 0;
-  for (bool is_done = false; !is_done; failed += is_done ? 0 : 1) {
-    allocations_left = failed;
-    try {
-      static_cast<void>(all_entries_below(scratch.root()));
-      is_done = true;
-    } catch (const std::bad_alloc&) {
-      // The next round has one more allocation.
-    }
-    allocations_left = kEndless;
-  }
-  EXPECT_GT(failed, 5);
 }
 
 }  // namespace

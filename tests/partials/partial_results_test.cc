@@ -25,7 +25,7 @@
 namespace tbtrace::partials {
 namespace {
 
-constexpr ReportOptions kJson = {.format = TableFormat::json};
+const ReportOptions kJson = {.format = TableFormat::json};
 
 using Sums = std::vector<std::int64_t>;
 
