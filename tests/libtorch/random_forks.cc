@@ -192,7 +192,9 @@ class Process {
       return;
     }
     int status = 0;
+    ::alarm(0);  // the child has patience of its own, and so have its children
     ::waitpid(child, &status, 0);
+    ::alarm(kPatience);
     if (status != 0) fail("its child ended with " + std::to_string(status));
   }
 
