@@ -13,7 +13,6 @@
 namespace tbtrace {
 namespace {
 
-using analyses::total_named;
 using report::optional_cell;
 
 Cell bandwidth(const GpuUse& use) {
