@@ -46,10 +46,11 @@ class AnalysisRun {
             return write_one(trace, input, output);
           },
           [this](const Trace& trace) { return is_chosen(trace); },
-          [this](const Partial& partial, const std::string& input, const std::string& output) {
-            if (!is_chosen(partial)) return Status();
-            return write_report(report_of(partial), input, output);
-          });
+          {.choose = [this](const Partial& partial) { return is_chosen(partial); },
+           .write =
+               [this](const Partial& partial, const std::string& input, const std::string& output) {
+                 return write_report(report_of(partial), input, output);
+               }});
       if (code == kDone && !any_chosen_ && failed_ == 0) return none_chosen();
       return failed_ > 0 && !paths.empty() ? kSomeInputsFailed : failed_ > 0 ? last_failure_ : code;
     }
@@ -90,10 +91,13 @@ class AnalysisRun {
 
   /// A partial has several ranks together, so it is taken or not as a whole.
   bool is_chosen(const Partial& partial) {
-    const bool chosen = std::ranges::all_of(partial.sources(), [this](const PartialSource& source) {
+    const auto takes = [this](const PartialSource& source) {
       return options_.rank.takes(source.rank);
-    });
+    };
+    const bool chosen = std::ranges::all_of(partial.sources(), takes);
     any_chosen_ = any_chosen_ || chosen;
+    has_rank_among_others_ =
+        has_rank_among_others_ || (!chosen && std::ranges::any_of(partial.sources(), takes));
     return chosen;
   }
 
@@ -138,7 +142,13 @@ class AnalysisRun {
     return written == kDone && failure != kDone ? kSomeInputsFailed : written;
   }
 
-  int none_chosen() { return options_.rank.say_none(verb_.name, console_); }
+  int none_chosen() {
+    if (!has_rank_among_others_) return options_.rank.say_none(verb_.name, console_);
+    console_.error(verb_.name,
+                   "the partial has the rank together with others; use the traces, or a partial of "
+                   "this rank alone");
+    return kWrongUsage;
+  }
 
   void say_if_empty(const AnalysisReport& report, const std::string& subject) {
     if (report.table.rows.empty()) console_.warning(subject, verb_.nothing);
@@ -176,6 +186,7 @@ class AnalysisRun {
   std::vector<ReportOfInput> reports_;
   bool has_several_ = false;
   bool any_chosen_ = false;
+  bool has_rank_among_others_ = false;
   std::size_t failed_ = 0;
   int last_failure_ = kDone;
 };

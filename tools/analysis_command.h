@@ -26,7 +26,7 @@ struct AnalysisVerb {
   /// Said if no input gives any row, such as `the trace has no device activities`.
   std::string nothing;
   std::function<Result<AnalysisReport>(const Trace& trace)> analyse;
-  /// The same of a partial; empty if there is no such table of it.
+  /// Makes the same report from a partial; empty if partials do not have this table.
   std::function<Result<AnalysisReport>(const Partial& partial)> of_partial = {};
   /// The part of a partial that adds up over inputs (`--sum-inputs`), if the verb has one.
   bool PartialParts::*sums = nullptr;

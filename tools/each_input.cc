@@ -58,7 +58,7 @@ OutputFormat output_format(const OptionParser& parser, bool has_folder) {
 int run_each(const std::string& verb, const OutputFormat& format,
              const std::vector<std::string>& inputs, const StandardOptions& standard,
              const ReadOptions& reading, Console& console, const WriteOne& write,
-             const ChooseTrace& choose, const WritePartial& write_partial) {
+             const ChooseTrace& choose, const EachPartial& partials) {
   const bool to_files = !standard.output.empty() && standard.output != "-";
   if (to_files) {
     std::error_code error;
@@ -83,11 +83,12 @@ int run_each(const std::string& verb, const OutputFormat& format,
       const Status made = within_memory([&] { return write_one(output); });
       code = finish(made, {verb, subject_of(input), output}, console);
     };
-    if (write_partial && is_partial(input)) {
+    if (partials.write && is_partial(input)) {
       const Result<Partial> partial = read_partial_input(input, console);
+      if (partial.ok() && !partials.choose(*partial)) continue;
       code = exit_code(partial.status());
       if (partial.ok()) {
-        make([&](const std::string& output) { return write_partial(*partial, input, output); });
+        make([&](const std::string& output) { return partials.write(*partial, input, output); });
       }
     } else {
       const Result<Trace> trace = read_input(input, reading, console);

@@ -26,12 +26,15 @@ OutputFormat output_format(const OptionParser& parser, bool has_folder);
 using WriteOne =
     std::function<Status(const Trace& trace, const std::string& input, const std::string& output)>;
 
-/// The same of a partial.
-using WritePartial = std::function<Status(const Partial& partial, const std::string& input,
-                                          const std::string& output)>;
-
 /// Whether a trace is one of those that were asked for.
 using ChooseTrace = std::function<bool(const Trace& trace)>;
+
+/// The same for partials. Without `write` they are read as traces, which says that they are none.
+struct EachPartial {
+  std::function<bool(const Partial& partial)> choose = {};
+  std::function<Status(const Partial& partial, const std::string& input, const std::string& output)>
+      write = {};
+};
 
 /// Calls `write` for each of the inputs that `choose` takes, all if it is empty; if one fails, the
 /// others are still written. With an output, that is a directory and gets files
@@ -39,6 +42,6 @@ using ChooseTrace = std::function<bool(const Trace& trace)>;
 int run_each(const std::string& verb, const OutputFormat& format,
              const std::vector<std::string>& inputs, const StandardOptions& standard,
              const ReadOptions& reading, Console& console, const WriteOne& write,
-             const ChooseTrace& choose = {}, const WritePartial& write_partial = {});
+             const ChooseTrace& choose = {}, const EachPartial& partials = {});
 
 }  // namespace tbtrace::tools

@@ -31,12 +31,6 @@ std::string_view hta_type(std::string_view name) {
   }
 }
 
-/// Three parts of a key.
-std::array<std::int64_t, 3> parts_of(const std::optional<Dim3>& sizes) {
-  if (!sizes) return {-1, -1, -1};
-  return {sizes->x, sizes->y, sizes->z};
-}
-
 }  // namespace
 
 std::size_t KernelGroups::KeyHash::operator()(const Key& key) const {

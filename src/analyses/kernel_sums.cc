@@ -1,7 +1,6 @@
 #include "analyses/kernel_sums.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <string>
@@ -18,11 +17,6 @@ namespace {
 constexpr double kParts = 1e6;  // of one
 constexpr double kMostValue = 1e12;
 constexpr WideInteger kMost = ~(WideInteger{1} << 127);
-
-std::array<std::int64_t, 3> parts_of(const std::optional<Dim3>& sizes) {
-  if (!sizes) return {-1, -1, -1};
-  return {sizes->x, sizes->y, sizes->z};
-}
 
 }  // namespace
 
@@ -99,6 +93,11 @@ void set_figures(KernelGroup& group, const KernelSums& sums) {
         static_cast<double>(sums.launch_delay_total_ns) / static_cast<double>(launched);
   }
   group.short_kernels = sums.short_kernels;
+}
+
+std::array<std::int64_t, 3> parts_of(const std::optional<Dim3>& sizes) {
+  if (!sizes) return {-1, -1, -1};
+  return {sizes->x, sizes->y, sizes->z};
 }
 
 void name_and_sort(std::vector<KernelGroup>& groups) {

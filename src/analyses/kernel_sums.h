@@ -2,6 +2,7 @@
 // Plain values. Pure functions.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -63,6 +64,9 @@ struct SummedKernels {
 
 /// Derives the figures, in exact figures; gives short names and sorts.
 KernelSummary summary_of(SummedKernels kernels);
+
+/// Sizes as parts of a key; -1 without.
+std::array<std::int64_t, 3> parts_of(const std::optional<Dim3>& sizes);
 
 /// Gives short names and sorts. (The figures of peers are derived by other rules.)
 void name_and_sort(std::vector<KernelGroup>& groups);

@@ -1,7 +1,6 @@
 #include "partials/kernel_tables.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 #include <utility>
 
@@ -9,6 +8,7 @@
 #include "analyses/kernel_groups.h"
 #include "analyses/kernel_runs.h"
 #include "analyses/kernel_sums.h"
+#include "partials/key_number.h"
 
 namespace tbtrace::partials {
 namespace {
@@ -40,23 +40,14 @@ std::string text_of(std::optional<std::int64_t> number) {
   return number ? std::to_string(*number) : std::string();
 }
 
-/// A partial that is not ours may have any text.
-template <typename Number>
-std::optional<Number> number_in(std::string_view text) {
-  Number number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 std::optional<Dim3> sizes_in(std::string_view text) {
   const std::size_t first = text.find(',');
   const std::size_t second =
       first == std::string_view::npos ? std::string_view::npos : text.find(',', first + 1);
   if (second == std::string_view::npos) return std::nullopt;
-  const auto x = number_in<std::uint32_t>(text.substr(0, first));
-  const auto y = number_in<std::uint32_t>(text.substr(first + 1, second - first - 1));
-  const auto z = number_in<std::uint32_t>(text.substr(second + 1));
+  const auto x = key_number<std::uint32_t>(text.substr(0, first));
+  const auto y = key_number<std::uint32_t>(text.substr(first + 1, second - first - 1));
+  const auto z = key_number<std::uint32_t>(text.substr(second + 1));
   if (!x || !y || !z) return std::nullopt;
   return Dim3{*x, *y, *z};
 }
@@ -133,13 +124,13 @@ KernelGroup group_of(const Content& content, std::span<const std::uint32_t> key,
   KernelGroup group;
   group.name = content.text(key[0]);
   group.op = content.text(key[1]);
-  const int family = number_in<int>(content.texts[key[2]]).value_or(0);
+  const int family = key_number<int>(content.texts[key[2]]).value_or(0);
   group.family =
       static_cast<KernelFamily>(std::clamp(family, 0, static_cast<int>(kKernelFamilies) - 1));
   group.grid = sizes_in(content.texts[key[3]]);
   group.block = sizes_in(content.texts[key[4]]);
-  group.registers = number_in<std::int64_t>(content.texts[key[5]]);
-  group.shared_memory_bytes = number_in<std::int64_t>(content.texts[key[6]]);
+  group.registers = key_number<std::int64_t>(content.texts[key[5]]);
+  group.shared_memory_bytes = key_number<std::int64_t>(content.texts[key[6]]);
   if (group_by == KernelGrouping::name || group_by == KernelGrouping::launch) {
     group.tensor_cores_used = analyses::uses_tensor_cores(group.name);
   }

@@ -1,12 +1,13 @@
 #include "partials/operator_tables.h"
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 #include <string>
 #include <utility>
 
 #include "analyses/exact_rows.h"
+#include "analyses/stack_groups.h"
+#include "partials/key_number.h"
 #include "report/duration.h"
 
 namespace tbtrace::partials {
@@ -43,13 +44,7 @@ SummaryOptions options_of(unsigned grouping, const PartialOptions& partial) {
   return options;
 }
 
-/// Each frame is followed by a zero byte.
-std::string stack_text(const std::vector<std::string>& frames) {
-  std::string text;
-  for (const std::string& frame : frames) text += frame + '\0';
-  return text;
-}
-
+/// What analyses::joined() made one text of: each frame is followed by a zero byte.
 std::vector<std::string> frames_of(std::string_view text) {
   std::vector<std::string> frames;
   while (!text.empty()) {
@@ -78,15 +73,8 @@ void add_row(Content& content, TableId table, const OperatorRow& row, std::uint3
   content.add(table,
               {row.key, std::to_string(static_cast<int>(row.device_type)),
                row.is_user_annotation ? "1" : "0", row.overload_name, row.input_shapes,
-               stack_text(row.stack)},
+               analyses::joined(row.stack)},
               figures);
-}
-
-/// A number in a key; a partial that is not ours may have any text.
-int number_in(std::string_view text) {
-  int number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
 }
 
 OperatorRow row_of(const Content& content, const SumTable& table, std::size_t number) {
@@ -94,7 +82,8 @@ OperatorRow row_of(const Content& content, const SumTable& table, std::size_t nu
   const auto figures = table.figures(number);
   OperatorRow row;
   row.key = content.text(key[0]);
-  row.device_type = static_cast<DeviceType>(number_in(content.texts[key[1]]));
+  row.device_type =
+      static_cast<DeviceType>(key_number<std::int16_t>(content.texts[key[1]]).value_or(0));
   row.is_user_annotation = content.texts[key[2]] == "1";
   row.overload_name = content.text(key[3]);
   row.input_shapes = content.text(key[4]);

@@ -1,7 +1,6 @@
 #include "partials/place_tables.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 #include <string>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "analyses/line_report.h"
+#include "partials/key_number.h"
 
 namespace tbtrace::partials {
 namespace {
@@ -306,8 +306,7 @@ LineTable lines_of(const Content& content, bool libraries) {
     LineRow& row = table.lines.emplace_back();
     static_cast<ModuleCost&>(row) = costs_in(rows.figures(number));
     row.file = content.text(key[0]);
-    const std::string_view line = content.texts[key[1]];
-    std::from_chars(line.data(), line.data() + line.size(), row.line);
+    row.line = key_number<std::int64_t>(content.texts[key[1]]).value_or(0);
     row.function = content.text(key[2]);
     row.level = content.texts[key[3]] == line_level_name(LineLevel::line) ? LineLevel::line
                                                                           : LineLevel::function;

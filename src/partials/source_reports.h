@@ -1,5 +1,7 @@
 // The reports that a partial has of each source by itself.
-// To add one, add a row to the list in source_reports.cc.
+// To add one, add a row to the list in source_reports.cc. Files have their columns, so new columns
+// of a report need a new version of the file (wire/partial_frame.h) and a rule for those of the
+// old.
 #pragma once
 
 #include <cstddef>

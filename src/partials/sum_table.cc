@@ -8,8 +8,8 @@ namespace {
 
 constexpr WideInteger kMost = ~(WideInteger{1} << 127);
 
-/// Sums of numbers that are all above or all below 0 saturate; that of others is always exact:
-/// there is no room for so many rows.
+/// Saturates. Only sums of squares, which have no negative terms, can become so large: so the order
+/// of the terms does not matter.
 WideInteger sum_of(WideInteger one, WideInteger two) {
   WideInteger sum = 0;
   if (!__builtin_add_overflow(one, two, &sum) && sum != -kMost - 1) return sum;

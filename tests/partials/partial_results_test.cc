@@ -370,15 +370,30 @@ TEST(PartialResults, PartsThatWereLeftOutAreAnError) {
   }
 }
 
-TEST(PartialResults, RanksWithDifferentNumbersOfParametersHaveNone) {
-  Partial sum = random_partial(0);
-  const ModuleTree before = modules_of(sum.content());
-  ASSERT_TRUE(sum.merge(random_partial(3)).ok());
-  const ModuleTree after = modules_of(sum.content());
-  if (before.parameters != module_tree(random_trace(3))->parameters) {
-    EXPECT_FALSE(after.parameters.has_value());
-  } else {
-    EXPECT_EQ(after.parameters, before.parameters);
+/// Seeds of two models with known numbers of parameters, different or the same.
+std::pair<unsigned, unsigned> two_models(bool are_different) {
+  std::map<std::uint64_t, unsigned> seed_of;
+  for (unsigned seed = 0; seed < 900; seed += 3) {
+    const auto parameters = module_tree(random_trace(seed))->parameters;
+    if (!parameters) continue;
+    const auto [known, is_new] = seed_of.try_emplace(*parameters, seed);
+    if (!is_new && !are_different) return {known->second, seed};
+    if (is_new && are_different && seed_of.size() == 2) {
+      return {seed_of.begin()->second, seed_of.rbegin()->second};
+    }
+  }
+  ADD_FAILURE() << "no such models";
+  return {};
+}
+
+TEST(PartialResults, NumbersOfParametersAreKnownIfTheRanksAgree) {
+  for (const bool are_different : {true, false}) {
+    const auto [one, two] = two_models(are_different);
+    Partial sum = random_partial(one);
+    const auto parameters = module_tree(random_trace(one))->parameters;
+    ASSERT_EQ(modules_of(sum.content()).parameters, parameters);
+    ASSERT_TRUE(sum.merge(random_partial(two)).ok());
+    EXPECT_EQ(modules_of(sum.content()).parameters, are_different ? std::nullopt : parameters);
   }
 }
 
