@@ -8,7 +8,7 @@
 
 namespace tbtrace::partials {
 
-/// nullopt for a text that is no number: a partial that is not ours may have any.
+/// nullopt for any other text, which a partial that another program wrote may have.
 template <typename Number>
 std::optional<Number> key_number(std::string_view text) {
   Number number = 0;
