@@ -78,6 +78,8 @@ class Partial {
   Partial& operator=(Partial&&) noexcept;
   ~Partial();
 
+  Partial copy() const;
+
   /// Adds another partial. Fails, and changes nothing, if the options differ, or if a trace is in
   /// both.
   Status merge(const Partial& other);

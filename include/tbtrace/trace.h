@@ -187,6 +187,9 @@ class Events {
   std::int64_t start_ns(EventId event) const { return start_ns_[index(event)]; }
   std::int64_t duration_ns(EventId event) const { return duration_ns_[index(event)]; }
   std::int64_t end_ns(EventId event) const { return start_ns(event) + duration_ns(event); }
+  /// The same of all events, in file order.
+  std::span<const std::int64_t> starts_ns() const { return start_ns_; }
+  std::span<const std::int64_t> durations_ns() const { return duration_ns_; }
   StringId name(EventId event) const { return name_[index(event)]; }
   TrackId track(EventId event) const { return track_[index(event)]; }
   CategoryId category(EventId event) const { return category_[index(event)]; }

@@ -77,6 +77,13 @@ Result<Partial> Partial::of(const Trace& trace, std::string name, const PartialO
   return Partial(std::move(content));
 }
 
+Partial Partial::copy() const {
+  Partial copy(std::make_unique<Content>(content_->options));
+  // Into nothing anything can be merged.
+  static_cast<void>(copy.merge(*this));
+  return copy;
+}
+
 Status Partial::merge(const Partial& other) { return partials::merge(*content_, *other.content_); }
 
 }  // namespace tbtrace

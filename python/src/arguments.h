@@ -1,0 +1,54 @@
+// What Python's callers pass: paths, choices, steps.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include <tbtrace/arguments.h>
+#include <tbtrace/step_range.h>
+
+namespace tbtrace::python {
+
+/// `"name"` or `("name", "device")`.
+using Names = std::variant<std::string, std::vector<std::string>>;
+/// `3` or `(3, 5)`, both ends included.
+using Steps = std::variant<std::int64_t, std::pair<std::int64_t, std::int64_t>>;
+
+std::vector<std::string> listed(const Names& names);
+
+/// A str, bytes or os.PathLike as the file system's bytes.
+std::string path_of(nanobind::handle path);
+/// One such, or a list of them.
+std::vector<std::string> paths_of(nanobind::handle paths);
+
+/// Python's None is 0: one per core.
+int threads_of(std::optional<int> threads);
+
+std::optional<StepRange> step_range(const std::optional<Steps>& steps);
+
+/// Where `chosen` is among the choices; a ValueError that lists them if it is not.
+std::size_t choice(std::string_view argument, std::string_view chosen,
+                   std::initializer_list<std::string_view> choices);
+
+/// What tables are computed from.
+ArgumentSet table_arguments();
+/// The groups of these names; without a value what tables need.
+ArgumentSet arguments_of(const std::optional<std::vector<std::string>>& groups);
+
+/// Calls a method of Python's `json` for a text.
+nanobind::object from_json(const std::string& text);
+
+}  // namespace tbtrace::python

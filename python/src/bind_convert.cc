@@ -1,0 +1,104 @@
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <tbtrace/convert.h>
+
+#include "arguments.h"
+#include "failures.h"
+#include "module.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tbtrace::python {
+namespace {
+
+/// Throws the first failure, with how many there were.
+void raise_failures(const Conversion& conversion) {
+  std::size_t failed = 0;
+  const ConvertedInput* first = nullptr;
+  for (const ConvertedInput& input : conversion.inputs) {
+    if (input.state != ConvertedInput::State::failed) continue;
+    if (first == nullptr) first = &input;
+    ++failed;
+  }
+  if (first != nullptr) {
+    const std::string counts = std::to_string(failed) + " of " +
+                               std::to_string(conversion.inputs.size()) +
+                               " inputs failed, the others are done: ";
+    throw Failure((conversion.inputs.size() > 1 ? counts : "") + first->input, first->status);
+  }
+  for (const auto& [run, status] : conversion.failed_runs) throw Failure(run, status);
+}
+
+nb::object convert(nb::handle inputs, nb::handle log_directory, const std::string& to,
+                   const std::string& dialect, const std::optional<std::string>& run,
+                   const std::optional<std::string>& worker, bool gzip, bool infer_steps,
+                   bool overwrite, bool skip_existing, bool strict, std::optional<int> workers,
+                   const std::string& on_error) {
+  constexpr LogFormat kFormats[] = {LogFormat::both, LogFormat::plugin, LogFormat::event_files};
+  ConvertOptions options;
+  options.log.format = kFormats[choice("to", to, {"both", "plugin", "tensorboard"})];
+  const bool is_kineto = choice("dialect", dialect, {"plugin", "kineto"}) == 1;
+  options.log.dialect = is_kineto ? Dialect::kineto : Dialect::plugin;
+  options.log.run = run.value_or("");
+  options.log.worker = worker.value_or("");
+  options.log.use_gzip = gzip;
+  options.log.infer_steps = infer_steps;
+  options.log.overwrite = overwrite;
+  if (skip_existing && overwrite) wrong_argument("skip_existing and overwrite exclude each other");
+  options.skip_existing = skip_existing;
+  options.strict = strict;
+  options.threads = threads_of(workers);
+  const bool raises = choice("on_error", on_error, {"raise", "return"}) == 0;
+  bool is_interrupted = false;
+  options.on_progress = [&](std::size_t /*done*/, std::size_t /*inputs*/) {
+    is_interrupted = is_interrupted || !may_go_on();
+    return !is_interrupted;
+  };
+  const std::vector<std::string> paths = paths_of(inputs);
+  const std::string directory = path_of(log_directory);
+  std::string manifest;
+  {
+    const nb::gil_scoped_release working;
+    const Conversion conversion = value_of(convert_to_log_directory(paths, directory, options));
+    if (is_interrupted) throw Failure(Status(StatusCode::cancelled, "interrupted"));
+    if (raises) raise_failures(conversion);
+    manifest = conversion_json(conversion);
+  }
+  return from_json(manifest);
+}
+
+}  // namespace
+
+void bind_convert(nb::module_& module) {
+  module.def(
+      "convert", convert, "inputs"_a, "log_directory"_a, nb::kw_only(), "to"_a = "both",
+      "dialect"_a = "plugin", "run"_a = nb::none(), "worker"_a = nb::none(), "gzip"_a = true,
+      "infer_steps"_a = false, "overwrite"_a = false, "skip_existing"_a = false,
+      "strict"_a = false, "workers"_a = nb::none(), "on_error"_a = "raise",
+      "Writes log files for `tensorboard --logdir LOG_DIRECTORY`.\n\n"
+      "`inputs`: a file, a directory that is searched for traces, a glob pattern, or a list of\n"
+      "these. `to`: 'plugin' (traces for torch-tb-profiler), 'tensorboard' (summaries for plain\n"
+      "TensorBoard) or 'both'. `dialect`: of the traces, 'plugin' or 'kineto'. `run` and `worker`:\n"
+      "names, those of the command line if None. `workers`: inputs at a time, None for one per\n"
+      "core. A run appears complete or not at all; an existing log file is an error, unless\n"
+      "`overwrite` or `skip_existing`.\n\n"
+      "Returns what became of each input (`tbtrace.convert/1`). If one failed, the others are\n"
+      "converted all the same; then the first failure is raised, unless `on_error='return'`.",
+      nb::sig("def convert(inputs: str | os.PathLike[str] | "
+              "collections.abc.Sequence[str | os.PathLike[str]], "
+              "log_directory: str | os.PathLike[str], *, to: str = 'both', "
+              "dialect: str = 'plugin', run: str | None = None, worker: str | None = None, "
+              "gzip: bool = True, infer_steps: bool = False, overwrite: bool = False, "
+              "skip_existing: bool = False, strict: bool = False, workers: int | None = None, "
+              "on_error: str = 'raise') -> dict[str, typing.Any]"));
+}
+
+}  // namespace tbtrace::python

@@ -1,0 +1,138 @@
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <tbtrace/partial.h>
+
+#include "arguments.h"
+#include "flame_graph.h"
+#include "module.h"
+#include "operators.h"
+#include "report_methods.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tbtrace::python {
+namespace {
+
+PythonPartial shared(Partial partial) {
+  return {std::make_shared<const Partial>(std::move(partial))};
+}
+
+PythonPartial from_bytes(const nb::bytes& bytes) {
+  const std::string_view content(bytes.c_str(), bytes.size());
+  const nb::gil_scoped_release working;
+  return shared(value_of(parse_partial(content)));
+}
+
+nb::bytes to_bytes(const PythonPartial& partial) {
+  std::string bytes;
+  {
+    const nb::gil_scoped_release working;
+    bytes = value_of(partial_bytes(*partial.partial));
+  }
+  return nb::bytes(bytes.data(), bytes.size());
+}
+
+PythonPartial read(nb::handle path) {
+  const std::string place = path_of(path);
+  const nb::gil_scoped_release working;
+  return shared(value_of(read_partial(place), place));
+}
+
+void save(const PythonPartial& partial, nb::handle path, bool overwrite) {
+  const std::string place = path_of(path);
+  const nb::gil_scoped_release working;
+  check(write_partial(*partial.partial, place, overwrite));
+}
+
+PythonPartial merge(const std::vector<PythonPartial>& partials) {
+  if (partials.empty()) wrong_argument("merge() takes at least one partial");
+  const nb::gil_scoped_release working;
+  Partial sum = partials.front().partial->copy();
+  for (std::size_t next = 1; next < partials.size(); ++next) {
+    check(sum.merge(*partials[next].partial));
+  }
+  return shared(std::move(sum));
+}
+
+nb::list sources(const PythonPartial& partial) {
+  nb::list sources;
+  for (const PartialSource& source : partial.partial->sources()) {
+    nb::dict row;
+    row["digest"] = source.digest;
+    row["name"] = nb::module_::import_("os").attr("fsdecode")(
+        nb::bytes(source.name.data(), source.name.size()));
+    row["rank"] = source.rank;
+    row["host"] = source.host;
+    row["process"] = source.process;
+    sources.append(row);
+  }
+  return sources;
+}
+
+PythonOperators operators(const PythonPartial& partial, const std::optional<Names>& group_by,
+                          const std::string& figures) {
+  choice("figures", figures, {"exact"});
+  SummaryOptions options = summary_options(
+      group_by, partial.partial->options().group_by_stack_n, "auto", Figures::exact);
+  options.stack_source = partial.partial->options().stack_source;
+  const nb::gil_scoped_release working;
+  return PythonOperators(value_of(operator_summary(*partial.partial, options)));
+}
+
+}  // namespace
+
+void bind_partial(nb::module_& module) {
+  nb::class_<PythonPartial> partial(
+      module, "Partial",
+      "The tables of one trace, or of many, in a form that adds up: exact figures of operators,\n"
+      "kernels, modules, lines and stacks over all sources; steps, GPU use and memory of each.\n"
+      "A few 100 kB for a trace of 500 MB. Immutable; `pickle` takes it.");
+  partial
+      .def_static("read", read, "path"_a,
+                  "A partial from a `.tbp` file, as `tbtrace partial` writes it. Raises TraceError.",
+                  nb::sig("def read(path: str | os.PathLike[str]) -> Partial"))
+      .def_static("from_bytes", from_bytes, "data"_a, "The partial that to_bytes() was called for.")
+      .def("to_bytes", to_bytes, "The content of its file, not compressed.")
+      .def("save", save, "path"_a, nb::kw_only(), "overwrite"_a = false,
+           "Writes a `.tbp` file. It appears complete or not at all.",
+           nb::sig("def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) "
+                   "-> None"))
+      .def("__getstate__", to_bytes)
+      .def("__setstate__",
+           [](PythonPartial& self, const nb::bytes& bytes) {
+             new (&self) PythonPartial(from_bytes(bytes));
+           })
+      .def("__len__",
+           [](const PythonPartial& self) { return self.partial->sources().size(); })
+      .def_prop_ro("sources", sources,
+                   "The traces in it, by the hash of their content: `digest`, `name`, `rank`, "
+                   "`host`, `process`.",
+                   nb::sig("def sources(self) -> list[dict[str, typing.Any]]"))
+      .def("operators", operators, "group_by"_a = nb::none(), nb::kw_only(), "figures"_a = "exact",
+           "A row per operator, summed over all sources. `group_by`: of 'shape', 'stack' and\n"
+           "'overload_name'. Figures are exact: times in ns that add up, with rows `[idle]` and\n"
+           "`[unattributed]`.",
+           nb::sig("def operators(self, group_by: str | collections.abc.Sequence[str] | None = "
+                   "None, *, figures: str = 'exact') -> Operators"));
+  add_report_methods(partial);
+  add_flame_graph_method(partial, [](const PythonPartial& self, const FlameGraphOptions& options) {
+    return flame_graph(*self.partial, options);
+  });
+
+  module.def("merge", merge, "partials"_a,
+             "The sum of partials: the same bytes in any order and in any tree. Raises ValueError\n"
+             "if a trace is in two of them or if they were made with different options.",
+             nb::sig("def merge(partials: collections.abc.Sequence[Partial]) -> Partial"));
+}
+
+}  // namespace tbtrace::python

@@ -1,0 +1,348 @@
+#include <cstdint>
+#include <istream>
+#include <memory>
+#include <optional>
+#include <streambuf>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <tbtrace/analyses.h>
+#include <tbtrace/convert.h>
+#include <tbtrace/operator_work.h>
+#include <tbtrace/trace.h>
+#include <tbtrace/trace_checks.h>
+
+#include "arguments.h"
+#include "event_table.h"
+#include "flame_graph.h"
+#include "module.h"
+#include "operators.h"
+#include "report_methods.h"
+#include "summary.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tbtrace::python {
+namespace {
+
+/// Bytes that are there already, as a stream.
+class MemoryBuffer : public std::streambuf {
+ public:
+  explicit MemoryBuffer(std::string_view bytes) {
+    char* const begin = const_cast<char*>(bytes.data());  // setg() takes no const; nobody writes
+    setg(begin, begin, begin + bytes.size());
+  }
+};
+
+Result<Trace> read_bytes(std::string_view bytes, const ReadOptions& options) {
+  MemoryBuffer buffer(bytes);
+  std::istream stream(&buffer);
+  return read_trace(stream, options);
+}
+
+PythonTrace finish(Result<Trace> trace, std::string name, ArgumentSet arguments) {
+  return {std::make_shared<const Trace>(value_of(std::move(trace), name)), std::move(name),
+          arguments};
+}
+
+PythonTrace read(nb::handle source, std::optional<int> threads, bool strict,
+                 const std::optional<std::vector<std::string>>& arguments) {
+  ReadOptions options;
+  options.threads = threads_of(threads);
+  options.strict = strict;
+  options.arguments = arguments_of(arguments);
+  options.on_progress = [](std::uint64_t /*done*/, std::uint64_t /*total*/) { return may_go_on(); };
+  if (nb::hasattr(source, "read")) {
+    const nb::object content = source.attr("read")();
+    if (!nb::isinstance<nb::bytes>(content)) {
+      wrong_argument("the file object gives text; open the file with mode 'rb'");
+    }
+    return read(content, threads, strict, arguments);
+  }
+  if (nb::isinstance<nb::bytes>(source)) {
+    const auto bytes = nb::borrow<nb::bytes>(source);
+    const std::string_view content(bytes.c_str(), bytes.size());
+    const nb::gil_scoped_release working;
+    return finish(read_bytes(content, options), "<bytes>", options.arguments);
+  }
+  const std::string path = path_of(source);
+  const nb::gil_scoped_release working;
+  return finish(read_trace(path, options), path, options.arguments);
+}
+
+PythonOperators operators(const PythonTrace& self, const std::optional<Names>& group_by,
+                          const std::string& figures, int group_by_stack_n,
+                          const std::string& stack_source) {
+  constexpr Figures kFigures[] = {Figures::torch, Figures::exact, Figures::plugin};
+  need(kOperatorArguments, self, "operators()");
+  const SummaryOptions options =
+      summary_options(group_by, group_by_stack_n, stack_source,
+                      kFigures[choice("figures", figures, {"torch", "exact", "plugin"})]);
+  const nb::gil_scoped_release working;
+  return PythonOperators(operator_summary(*self.trace, options));
+}
+
+PythonOperators key_averages(const PythonTrace& self, bool group_by_input_shape,
+                             int group_by_stack_n, bool group_by_overload_name) {
+  need(kOperatorArguments, self, "key_averages()");
+  SummaryOptions options;
+  options.group_by_input_shape = group_by_input_shape;
+  if (group_by_stack_n < 0) wrong_argument("group_by_stack_n takes a number from 0");
+  options.group_by_stack_n = group_by_stack_n;
+  options.group_by_overload_name = group_by_overload_name;
+  const nb::gil_scoped_release working;
+  return PythonOperators(operator_summary(*self.trace, options));
+}
+
+PythonTable events(const PythonTrace& self, const std::optional<Names>& columns) {
+  const std::vector<std::string> names = columns ? listed(*columns) : std::vector<std::string>();
+  if (columns && names.empty()) wrong_argument("columns is empty; None takes all columns");
+  const nb::gil_scoped_release working;
+  return {value_of(event_table(self.trace, names))};
+}
+
+PythonTable flops(const PythonTrace& self, bool by_input_shape, std::optional<double> peak_flops,
+                  std::optional<double> peak_bytes, const std::optional<Steps>& steps) {
+  need({ArgumentGroup::inputs, ArgumentGroup::autograd}, self, "flops()");
+  OperatorWorkOptions options;
+  options.by_input_shape = by_input_shape;
+  options.peak_flops_per_s = peak_flops;
+  options.peak_bytes_per_s = peak_bytes;
+  options.steps = step_range(steps);
+  options.how_to_set_peaks = "Set peak_flops_per_s and peak_bytes_per_s to see shares of them.";
+  const nb::gil_scoped_release working;
+  return python_table(value_of(operator_work_report(*self.trace, options)));
+}
+
+PythonTable checks(const PythonTrace& self) {
+  const nb::gil_scoped_release working;
+  const CheckedInput input = checked_input(self.name, *self.trace);
+  return python_table(check_report({&input, 1}));
+}
+
+PythonSummary summary(const PythonTrace& self) {
+  need(kSummaryArguments | kOperatorArguments, self, "summary()");
+  const nb::gil_scoped_release working;
+  std::vector<TraceSummary> traces;
+  traces.push_back(trace_summary(*self.trace, self.name));
+  return {std::make_shared<const std::vector<TraceSummary>>(std::move(traces))};
+}
+
+PythonPartial partial(const PythonTrace& self, std::optional<std::string> name,
+                      int group_by_stack_n, const std::string& stack_source) {
+  need(partial_arguments(), self, "partial()");
+  const SummaryOptions summary = summary_options(Names("stack"), group_by_stack_n, stack_source, Figures::exact);
+  PartialOptions options;
+  options.group_by_stack_n = summary.group_by_stack_n;
+  options.stack_source = summary.stack_source;
+  const nb::gil_scoped_release working;
+  return {std::make_shared<const Partial>(
+      value_of(Partial::of(*self.trace, name ? *std::move(name) : self.name, options), self.name))};
+}
+
+nb::list issues(const PythonTrace& self) {
+  nb::list issues;
+  for (const Issue& issue : self.trace->issues()) {
+    nb::dict row;
+    row["id"] = nb::str(issue.id.data(), issue.id.size());
+    row["severity"] = issue.severity == Severity::info ? "info" : "data_loss";
+    row["sentence"] = nb::str(issue.sentence.data(), issue.sentence.size());
+    row["count"] = issue.count;
+    row["offsets"] = issue.offsets;
+    issues.append(row);
+  }
+  return issues;
+}
+
+nb::dict links(const PythonTrace& self) {
+  const LinkReport* report = nullptr;
+  {
+    const nb::gil_scoped_release working;
+    report = &self.trace->links();
+  }
+  nb::dict links;
+  links["external_ids_valid"] = report->external_ids_valid;
+  links["launch_by_correlation"] = report->launch_by_correlation;
+  links["launch_by_flow"] = report->launch_by_flow;
+  links["launch_unknown"] = report->launch_unknown;
+  links["operator_by_flow"] = report->operator_by_flow;
+  links["operator_by_external_id"] = report->operator_by_external_id;
+  links["operator_by_containment"] = report->operator_by_containment;
+  links["operator_unknown"] = report->operator_unknown;
+  links["work_over_operator_limit"] = report->work_over_operator_limit;
+  links["linked_ns"] = report->linked_ns;
+  links["unlinked_ns"] = report->unlinked_ns;
+  return links;
+}
+
+nb::dict metadata(const PythonTrace& self) {
+  nb::dict metadata;
+  for (const auto& [name, json] : self.trace->metadata()) {
+    metadata[nb::str(name.data(), name.size())] = from_json(json);
+  }
+  return metadata;
+}
+
+nb::dict identity(const PythonTrace& self) {
+  const TraceIdentity made = self.trace->identity();
+  nb::dict identity;
+  identity["rank"] = made.rank;
+  identity["world_size"] = made.world_size;
+  identity["host"] = made.host;
+  identity["process"] = made.process;
+  return identity;
+}
+
+void export_chrome_trace(const PythonTrace& self, nb::handle path, const std::string& dialect,
+                         bool overwrite) {
+  ChromeTraceOptions options;
+  const bool is_plugin = choice("dialect", dialect, {"kineto", "plugin"}) == 1;
+  options.dialect = is_plugin ? Dialect::plugin : Dialect::kineto;
+  options.overwrite = overwrite;
+  const std::string place = path_of(path);
+  const nb::gil_scoped_release working;
+  value_of(write_chrome_trace(*self.trace, place, options));
+}
+
+void export_stacks(const PythonTrace& self, nb::handle path, const std::string& metric,
+                   bool overwrite) {
+  need(kOperatorArguments, self, "export_stacks()");
+  const std::string place = path_of(path);
+  const Trace* const trace = self.trace.get();
+  const nb::gil_scoped_release working;
+  check(write_exported_stacks({&trace, 1}, place, metric, overwrite));
+}
+
+void add_facts(nb::class_<PythonTrace>& trace) {
+  trace
+      .def_prop_ro(
+          "path",
+          [](const PythonTrace& self) {
+            return nb::module_::import_("os").attr("fsdecode")(
+                nb::bytes(self.name.data(), self.name.size()));
+          },
+          "Where it was read from.", nb::sig("def path(self) -> str"))
+      .def_prop_ro("issues", issues,
+                   "Problems of the file, a dictionary per kind (`id`, `severity`, `sentence`, "
+                   "`count`, `offsets` in\nbytes of the uncompressed text); empty if it is sound.",
+                   nb::sig("def issues(self) -> list[dict[str, typing.Any]]"))
+      .def_prop_ro("links", links,
+                   "How kernels, memcpys and memsets were linked to what launched them: counts by "
+                   "rule.",
+                   nb::sig("def links(self) -> dict[str, int]"))
+      .def_prop_ro("metadata", metadata, "The file's members other than the events.",
+                   nb::sig("def metadata(self) -> dict[str, typing.Any]"))
+      .def_prop_ro("identity", identity,
+                   "Where it was recorded: `rank`, `world_size`, `host`, `process`.",
+                   nb::sig("def identity(self) -> dict[str, typing.Any]"))
+      .def_prop_ro(
+          "base_time_ns", [](const PythonTrace& self) { return self.trace->base_time_ns(); },
+          "Unix time of time 0 in ns; 0 if times are absolute.")
+      .def_prop_ro(
+          "window_ns",
+          [](const PythonTrace& self) {
+            return std::pair(self.trace->window_start_ns(), self.trace->window_end_ns());
+          },
+          "Start and end of the recording.")
+      .def("__len__", [](const PythonTrace& self) { return self.trace->events().size(); },
+           "How many events it has.")
+      .def("__repr__", [](const PythonTrace& self) {
+        return "<tbtrace.Trace: " + std::to_string(self.trace->events().size()) + " events>";
+      });
+}
+
+void add_tables(nb::class_<PythonTrace>& trace) {
+  trace
+      .def("key_averages", key_averages, "group_by_input_shape"_a = false,
+           "group_by_stack_n"_a = 0, "group_by_overload_name"_a = false,
+           "What `prof.key_averages()` returned in the process that made the trace, with torch's\n"
+           "arguments and torch's figures.",
+           nb::sig("def key_averages(self, group_by_input_shape: bool = False, "
+                   "group_by_stack_n: int = 0, group_by_overload_name: bool = False) -> Operators"))
+      .def("operators", operators, "group_by"_a = nb::none(), nb::kw_only(), "figures"_a = "torch",
+           "group_by_stack_n"_a = 5, "stack_source"_a = "auto",
+           "A row per operator.\n\n"
+           "`group_by`: of 'shape', 'stack' (`group_by_stack_n` frames) and 'overload_name'.\n"
+           "`figures`: 'torch'; 'exact', whole ns that add up, with rows `[idle]` and\n"
+           "`[unattributed]`; or 'plugin' (torch-tb-profiler). `stack_source`: 'call_stack', the\n"
+           "events' argument; 'frames', the Python functions around each; 'auto', frames where\n"
+           "there is no argument.",
+           nb::sig("def operators(self, group_by: str | collections.abc.Sequence[str] | None = "
+                   "None, *, figures: str = 'torch', group_by_stack_n: int = 5, "
+                   "stack_source: str = 'auto') -> Operators"))
+      .def("events", events, "columns"_a = nb::none(),
+           "A row per event, in the file's order. `columns`: which, all if None; those from\n"
+           "`self_time_ns` to `step` take time to find. Times in ns since `base_time_ns`; `parent`,\n"
+           "`operator` and `launch` are values of `event`, the row's number. Starts and durations\n"
+           "go to Arrow without a copy, and keep the trace alive.",
+           nb::sig("def events(self, columns: str | collections.abc.Sequence[str] | None = None) "
+                   "-> Table"))
+      .def("flops", flops, nb::kw_only(), "by_input_shape"_a = false,
+           "peak_flops_per_s"_a = nb::none(), "peak_bytes_per_s"_a = nb::none(),
+           "steps"_a = nb::none(),
+           "What operators computed: multiply-adds, floating point operations, bytes, and rates.\n"
+           "Needs a trace recorded with record_shapes.",
+           nb::sig("def flops(self, *, by_input_shape: bool = False, "
+                   "peak_flops_per_s: float | None = None, peak_bytes_per_s: float | None = None, "
+                   "steps: int | tuple[int, int] | None = None) -> Table"))
+      .def("checks", checks,
+           "What is missing or contradictory in the trace, with cause and remedy; a row per "
+           "finding.")
+      .def("summary", summary, "The first page about the trace.")
+      .def("partial", partial, "name"_a = nb::none(), nb::kw_only(), "group_by_stack_n"_a = 5,
+           "stack_source"_a = "auto",
+           "The tables of this trace in a form that adds up with those of other traces. `name`: of\n"
+           "the source, its path if None. `group_by_stack_n`: frames of the stacks that operators\n"
+           "can be grouped by.")
+      .def("export_chrome_trace", export_chrome_trace, "path"_a, nb::kw_only(),
+           "dialect"_a = "kineto", "overwrite"_a = false,
+           "Writes Chrome JSON with what the trace holds, gzip if the name ends in `.gz`.\n"
+           "`dialect`: 'kineto', or 'plugin' for torch-tb-profiler. convert() keeps everything that\n"
+           "is in the file.",
+           nb::sig("def export_chrome_trace(self, path: str | os.PathLike[str], *, "
+                   "dialect: str = 'kineto', overwrite: bool = False) -> None"))
+      .def("export_stacks", export_stacks, "path"_a, "metric"_a = "self_cpu_time_total",
+           nb::kw_only(), "overwrite"_a = false,
+           "Writes the lines that `prof.export_stacks(path, metric)` writes.",
+           nb::sig("def export_stacks(self, path: str | os.PathLike[str], "
+                   "metric: str = 'self_cpu_time_total', *, overwrite: bool = False) -> None"));
+}
+
+}  // namespace
+
+void bind_trace(nb::module_& module) {
+  nb::class_<PythonTrace> trace(
+      module, "Trace",
+      "A torch.profiler recording in memory. Immutable: any number of threads may use one, and\n"
+      "its methods run beside other threads of Python. Made by read().");
+  add_facts(trace);
+  add_tables(trace);
+  add_report_methods(trace);
+  add_flame_graph_method(trace, [](const PythonTrace& self, const FlameGraphOptions& options) {
+    return flame_graph(*self.trace, options);
+  });
+
+  module.def(
+      "read", read, "source"_a, nb::kw_only(), "threads"_a = nb::none(), "strict"_a = false,
+      "arguments"_a = nb::none(),
+      "Reads a trace: Chrome or Kineto JSON, plain or gzip, also damaged.\n\n"
+      "`source`: a path, bytes, or a file object in binary mode. `threads`: None for one per core.\n"
+      "`strict`: any problem of the file is an error; without, problems are counted in\n"
+      "`trace.issues`. `arguments`: the groups of event arguments to keep ('inputs', 'launches',\n"
+      "...), None for those that tables need; fewer take less time and memory.\n\n"
+      "Raises TraceError if it is no trace or cannot be read, ValueError for a wrong argument.\n"
+      "Other threads of Python run meanwhile; Ctrl-C ends it.",
+      nb::sig("def read(source: str | os.PathLike[str] | bytes | typing.BinaryIO, *, "
+              "threads: int | None = None, strict: bool = False, "
+              "arguments: collections.abc.Sequence[str] | None = None) -> Trace"));
+}
+
+}  // namespace tbtrace::python

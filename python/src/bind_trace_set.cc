@@ -1,0 +1,148 @@
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <tbtrace/analyses.h>
+#include <tbtrace/trace_checks.h>
+#include <tbtrace/trace_set.h>
+
+#include "arguments.h"
+#include "module.h"
+#include "operators.h"
+#include "report_methods.h"
+#include "summary.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tbtrace::python {
+namespace {
+
+nb::object path_object(const std::string& path) {
+  return nb::module_::import_("os").attr("fsdecode")(nb::bytes(path.data(), path.size()));
+}
+
+PythonTraceSet open(nb::handle inputs, std::optional<int> workers, bool strict,
+                    const std::optional<std::vector<std::string>>& arguments) {
+  TraceSetOptions options;
+  options.threads = threads_of(workers);
+  options.strict = strict;
+  options.arguments = arguments_of(arguments);
+  options.on_progress = [](std::size_t /*done*/, std::size_t /*inputs*/) { return may_go_on(); };
+  const std::vector<std::string> paths = paths_of(inputs);
+  const nb::gil_scoped_release working;
+  return {std::make_shared<const TraceSet>(value_of(read_trace_set(paths, options))),
+          options.threads, options.arguments};
+}
+
+/// A trace of the set, which keeps the set alive.
+PythonTrace trace_at(const PythonTraceSet& self, std::ptrdiff_t number) {
+  const auto size = static_cast<std::ptrdiff_t>(self.traces->size());
+  if (number < 0) number += size;
+  if (number < 0 || number >= size) throw nb::index_error("the set has fewer traces");
+  const TraceOfSet& trace = (*self.traces)[static_cast<std::size_t>(number)];
+  return {std::shared_ptr<const Trace>(self.traces, &trace.trace), trace.path, self.arguments};
+}
+
+nb::list unread(const PythonTraceSet& self) {
+  nb::list unread;
+  for (const UnreadInput& input : self.traces->unread()) {
+    unread.append(nb::make_tuple(path_object(input.path), input.status.message()));
+  }
+  return unread;
+}
+
+nb::list ranks(const PythonTraceSet& self) {
+  nb::list ranks;
+  for (const TraceOfSet& trace : *self.traces) ranks.append(nb::cast(trace.rank));
+  return ranks;
+}
+
+PythonOperators operators(const PythonTraceSet& self, const std::optional<Names>& group_by,
+                          const std::string& figures, int group_by_stack_n,
+                          const std::string& stack_source) {
+  need(kOperatorArguments, self, "operators()");
+  choice("figures", figures, {"exact"});
+  const SummaryOptions options =
+      summary_options(group_by, group_by_stack_n, stack_source, Figures::exact);
+  const nb::gil_scoped_release working;
+  ExactSummaryBuilder sum(options);
+  for (const TraceOfSet& trace : *self.traces) sum.add(trace.trace);
+  return PythonOperators(std::move(sum).finish());
+}
+
+PythonSummary summary(const PythonTraceSet& self) {
+  need(kSummaryArguments | kOperatorArguments, self, "summary()");
+  const nb::gil_scoped_release working;
+  const TraceSet& traces = *self.traces;
+  std::vector<TraceSummary> made(traces.size());
+  for_each_number(traces.size(), self.workers, [&](std::size_t number) {
+    TraceSummaryOptions options;
+    options.threads = 1;
+    made[number] = trace_summary(traces[number].trace, traces[number].path, options);
+  });
+  return {std::make_shared<const std::vector<TraceSummary>>(std::move(made))};
+}
+
+PythonTable checks(const PythonTraceSet& self) {
+  const nb::gil_scoped_release working;
+  std::vector<CheckedInput> inputs;
+  std::vector<CheckedTrace> checked;
+  for (const TraceOfSet& trace : *self.traces) {
+    inputs.push_back(checked_input(trace.path, trace.trace));
+    checked.push_back(checked_trace(trace.path, trace.trace));
+  }
+  inputs.push_back({.input = {}, .findings = job_checks(checked)});
+  return python_table(check_report(inputs));
+}
+
+}  // namespace
+
+void bind_trace_set(nb::module_& module) {
+  nb::class_<PythonTraceSet> set(
+      module, "TraceSet",
+      "Several traces in memory, usually one per rank of a job, by rank and path. Tables have the\n"
+      "rows of all, with the columns `input` and `rank`. Immutable. For more traces than fit into\n"
+      "memory: tbtrace.local.summarize().");
+  set.def_static(
+         "open", open, "inputs"_a, nb::kw_only(), "workers"_a = nb::none(), "strict"_a = false,
+         "arguments"_a = nb::none(),
+         "Reads files, all traces in directories, and the matches of glob patterns.\n\n"
+         "`inputs`: one of these, or a list. `workers`: threads, None for one per core. `strict` "
+         "and\n`arguments` as for read(). What cannot be read is in `unread`. Raises TraceError if\n"
+         "nothing can be read.",
+         nb::sig("def open(inputs: str | os.PathLike[str] | "
+                 "collections.abc.Sequence[str | os.PathLike[str]], *, workers: int | None = None, "
+                 "strict: bool = False, arguments: collections.abc.Sequence[str] | None = None) "
+                 "-> TraceSet"))
+      .def("__len__", [](const PythonTraceSet& self) { return self.traces->size(); })
+      .def("__getitem__", trace_at, "number"_a)
+      .def_prop_ro("ranks", ranks, "The rank of each trace, None where the file has none.",
+                   nb::sig("def ranks(self) -> list[int | None]"))
+      .def_prop_ro("unread", unread, "What could not be read: (path, why).",
+                   nb::sig("def unread(self) -> list[tuple[str, str]]"))
+      .def("operators", operators, "group_by"_a = nb::none(), nb::kw_only(), "figures"_a = "exact",
+           "group_by_stack_n"_a = 5, "stack_source"_a = "auto",
+           "A row per operator, summed over all traces; exact figures. Arguments as those of\n"
+           "Trace.operators().",
+           nb::sig("def operators(self, group_by: str | collections.abc.Sequence[str] | None = "
+                   "None, *, figures: str = 'exact', group_by_stack_n: int = 5, "
+                   "stack_source: str = 'auto') -> Operators"))
+      .def("summary", summary, "A line per trace, findings, and the page of the slowest.")
+      .def("checks", checks,
+           "What is missing or contradictory in the traces and among them, with cause and remedy.")
+      .def("__repr__", [](const PythonTraceSet& self) {
+        return "<tbtrace.TraceSet: " + std::to_string(self.traces->size()) + " traces>";
+      });
+  add_report_methods(set);
+}
+
+}  // namespace tbtrace::python

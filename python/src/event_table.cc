@@ -1,0 +1,374 @@
+#include "event_table.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include <tbtrace/analysis_context.h>
+
+namespace tbtrace::python {
+namespace {
+
+/// A trace with what belongs together in it, which takes time to find and is found if a column
+/// needs it.
+struct Source {
+  std::shared_ptr<const Trace> trace;
+  std::optional<AnalysisContext> context;
+
+  const Events& events() const { return trace->events(); }
+};
+
+/// A column of whole numbers; nullopt: no value.
+struct Numbers {
+  std::function<std::optional<std::int64_t>(EventId)> of;
+  /// The same for all events, if the trace has them in a row.
+  std::span<const std::int64_t> all = {};
+};
+
+/// A column of texts that repeat: their numbers, -1 for no value, and the text of a number.
+struct Texts {
+  std::function<std::int64_t(EventId)> number_of;
+  std::function<std::string(std::int64_t)> text_of;
+};
+
+using Values = std::variant<Numbers, Texts>;
+
+constexpr std::array<std::string_view, 12> kKindNames = {
+    "cpu_op",     "user_annotation", "python_function", "runtime",      "other",
+    "overhead",   "kernel",          "gpu_memcpy",      "gpu_memset",   "device_other",
+    "gpu_user_annotation", "trace_span"};
+
+std::string key_text(const Trace& trace, const TrackKey& key) {
+  return key.text == StringId::empty ? std::to_string(key.number)
+                                     : std::string(trace.string(key.text));
+}
+
+std::optional<std::int64_t> row_of(EventId event) {
+  if (event == EventId::none) return std::nullopt;
+  return static_cast<std::int64_t>(index(event));
+}
+
+std::optional<std::int64_t> not_zero(std::int64_t number) {
+  return number == 0 ? std::nullopt : std::optional(number);
+}
+
+Texts names(const Source& source, std::function<EventId(EventId)> named) {
+  const Trace& trace = *source.trace;
+  return {[&trace, named = std::move(named)](EventId event) {
+            const EventId other = named(event);
+            return other == EventId::none ? -1
+                                          : static_cast<std::int64_t>(trace.events().name(other));
+          },
+          [&trace](std::int64_t number) {
+            return std::string(trace.string(static_cast<StringId>(number)));
+          }};
+}
+
+Texts of_tracks(const Source& source, std::function<std::string(const Track&)> text_of) {
+  const Trace& trace = *source.trace;
+  return {[&trace](EventId event) {
+            return static_cast<std::int64_t>(trace.events().track(event));
+          },
+          [&trace, text_of = std::move(text_of)](std::int64_t number) {
+            return text_of(trace.track(static_cast<TrackId>(number)));
+          }};
+}
+
+Values event_row(const Source& /*source*/) { return Numbers{row_of}; }
+
+Values name(const Source& source) {
+  return names(source, [](EventId event) { return event; });
+}
+
+Values category(const Source& source) {
+  const Trace& trace = *source.trace;
+  return Texts{[&trace](EventId event) {
+                 return static_cast<std::int64_t>(trace.events().category(event));
+               },
+               [&trace](std::int64_t number) {
+                 return std::string(
+                     trace.string(trace.categories()[static_cast<std::size_t>(number)].name));
+               }};
+}
+
+Values kind(const Source& source) {
+  const Trace& trace = *source.trace;
+  return Texts{[&trace](EventId event) { return static_cast<std::int64_t>(trace.kind(event)); },
+               [](std::int64_t number) {
+                 return std::string(kKindNames.at(static_cast<std::size_t>(number)));
+               }};
+}
+
+Values process(const Source& source) {
+  return of_tracks(source, [trace = source.trace.get()](const Track& track) {
+    return key_text(*trace, track.process);
+  });
+}
+
+Values thread(const Source& source) {
+  return of_tracks(source, [trace = source.trace.get()](const Track& track) {
+    return key_text(*trace, track.thread);
+  });
+}
+
+Values thread_name(const Source& source) {
+  return of_tracks(source, [trace = source.trace.get()](const Track& track) {
+    return std::string(trace->string(track.thread_name));
+  });
+}
+
+Values start_ns(const Source& source) {
+  const Events& events = source.events();
+  return Numbers{[&events](EventId event) { return std::optional(events.start_ns(event)); },
+                 events.starts_ns()};
+}
+
+Values duration_ns(const Source& source) {
+  const Events& events = source.events();
+  return Numbers{[&events](EventId event) { return std::optional(events.duration_ns(event)); },
+                 events.durations_ns()};
+}
+
+Values self_time_ns(const Source& source) {
+  return Numbers{[&source](EventId event) -> std::optional<std::int64_t> {
+    if (!is_host_range(source.trace->kind(event))) return std::nullopt;
+    return source.context->self_time_ns(event);
+  }};
+}
+
+Values parent(const Source& source) {
+  return Numbers{[&source](EventId event) { return row_of(source.context->parent(event)); }};
+}
+
+EventId operator_around(const Source& source, EventId event) {
+  return source.context->operator_of(event);
+}
+
+Values operator_row(const Source& source) {
+  return Numbers{[&source](EventId event) { return row_of(operator_around(source, event)); }};
+}
+
+Values operator_name(const Source& source) {
+  return names(source, [&source](EventId event) { return operator_around(source, event); });
+}
+
+Values module_name(const Source& source) {
+  return names(source, [&source](EventId event) { return source.context->module_of(event); });
+}
+
+Values launch(const Source& source) {
+  return Numbers{[&source](EventId event) -> std::optional<std::int64_t> {
+    const DeviceLink* const link = source.context->device_link(event);
+    return link == nullptr ? std::nullopt : row_of(link->launch);
+  }};
+}
+
+Values step(const Source& source) {
+  return Numbers{[&source](EventId event) -> std::optional<std::int64_t> {
+    const Step* const step = source.context->step_of(event);
+    return step == nullptr ? std::nullopt : std::optional(step->number);
+  }};
+}
+
+Values correlation(const Source& source) {
+  const Trace& trace = *source.trace;
+  return Numbers{[&trace](EventId event) { return not_zero(trace.correlation(event)); }};
+}
+
+Values external_id(const Source& source) {
+  const Trace& trace = *source.trace;
+  return Numbers{[&trace](EventId event) { return not_zero(trace.external_id(event)); }};
+}
+
+struct ColumnKind {
+  std::string_view name;
+  Values (*values)(const Source&);
+  bool needs_context = false;
+};
+
+// To add a column, add a row.
+constexpr std::array<ColumnKind, 18> kColumns = {{{"event", event_row},
+                                                  {"name", name},
+                                                  {"category", category},
+                                                  {"kind", kind},
+                                                  {"process", process},
+                                                  {"thread", thread},
+                                                  {"thread_name", thread_name},
+                                                  {"start_ns", start_ns},
+                                                  {"duration_ns", duration_ns},
+                                                  {"self_time_ns", self_time_ns, true},
+                                                  {"parent", parent, true},
+                                                  {"operator", operator_row, true},
+                                                  {"operator_name", operator_name, true},
+                                                  {"module_name", module_name, true},
+                                                  {"launch", launch, true},
+                                                  {"step", step, true},
+                                                  {"correlation", correlation},
+                                                  {"external_id", external_id}}};
+
+class EventTable final : public TableData {
+ public:
+  EventTable(std::shared_ptr<const Trace> trace, std::vector<const ColumnKind*> kinds) {
+    const bool needs_context =
+        std::ranges::any_of(kinds, [](const ColumnKind* column) { return column->needs_context; });
+    source_.trace = std::move(trace);
+    if (needs_context) source_.context.emplace(*source_.trace);
+    for (const ColumnKind* const column : kinds) {
+      columns_.push_back({std::string(column->name), column->values(source_)});
+    }
+  }
+
+  const std::string& schema() const override { return schema_; }
+
+  std::vector<std::string> columns() const override {
+    std::vector<std::string> all;
+    for (const Column& column : columns_) all.push_back(column.name);
+    return all;
+  }
+
+  std::size_t size() const override { return source_.events().size(); }
+
+  Table rows(std::size_t first, std::size_t count) const override {
+    Table table{.columns = columns(), .rows = {}};
+    const std::size_t begin = std::min(first, size());
+    const std::size_t end = begin + std::min(count, size() - begin);
+    for (std::size_t row = begin; row < end; ++row) {
+      std::vector<Cell>& cells = table.rows.emplace_back();
+      for (const Column& column : columns_) {
+        cells.push_back(cell(column.values, static_cast<EventId>(row)));
+      }
+    }
+    return table;
+  }
+
+  SourceReport source() const override {
+    SourceReport source;
+    for (const Issue& issue : source_.trace->issues()) {
+      source.issues[std::string(issue.id)] = issue.count;
+    }
+    source.links = source_.trace->links();
+    return source;
+  }
+
+  Result<std::string> text(const ReportOptions& options) const override {
+    const bool cut = options.sort_by.empty() && options.row_limit >= 0 &&
+                     static_cast<std::size_t>(options.row_limit) < size();
+    AnalysisReport report;
+    report.schema = schema_;
+    report.table = rows(0, cut ? static_cast<std::size_t>(options.row_limit) : size());
+    report.shown = columns();
+    if (cut) {
+      report.notes.push_back(std::to_string(options.row_limit) + " of " + std::to_string(size()) +
+                             " rows");
+    }
+    return report_text(report, options);
+  }
+
+  ArrowTable arrow() const override {
+    ArrowTable table{.schema = schema_, .rows = static_cast<std::int64_t>(size())};
+    for (const Column& column : columns_) {
+      ArrowColumn arrow{.name = column.name, .rows = table.rows};
+      if (const auto* const numbers = std::get_if<Numbers>(&column.values)) {
+        fill(*numbers, arrow);
+      } else {
+        fill(std::get<Texts>(column.values), arrow);
+      }
+      table.columns.push_back(std::move(arrow));
+    }
+    return table;
+  }
+
+ private:
+  struct Column {
+    std::string name;
+    Values values;
+  };
+
+  static Cell cell(const Values& values, EventId event) {
+    if (const auto* const numbers = std::get_if<Numbers>(&values)) {
+      const std::optional<std::int64_t> number = numbers->of(event);
+      return number ? Cell(*number) : Cell();
+    }
+    const auto& texts = std::get<Texts>(values);
+    const std::int64_t number = texts.number_of(event);
+    return number < 0 ? Cell() : Cell(texts.text_of(number));
+  }
+
+  void fill(const Numbers& numbers, ArrowColumn& column) const {
+    column.format = "l";
+    if (!numbers.all.empty()) {
+      column.buffers = {{}, {source_.trace, numbers.all.data()}};
+      return;
+    }
+    std::vector<std::int64_t> values(size());
+    Validity valid;
+    for (std::size_t row = 0; row < values.size(); ++row) {
+      const std::optional<std::int64_t> value = numbers.of(static_cast<EventId>(row));
+      valid.add(value.has_value());
+      values[row] = value.value_or(0);
+    }
+    column.nulls = valid.nulls();
+    column.buffers = {std::move(valid).finish(), owned_buffer(std::move(values))};
+  }
+
+  void fill(const Texts& texts, ArrowColumn& column) const {
+    column.format = "i";
+    TextDictionary dictionary;
+    std::vector<std::int32_t> known;  // number in the dictionary by number in the trace, or -1
+    std::vector<std::int32_t> values(size());
+    Validity valid;
+    for (std::size_t row = 0; row < values.size(); ++row) {
+      const std::int64_t number = texts.number_of(static_cast<EventId>(row));
+      valid.add(number >= 0);
+      if (number < 0) continue;
+      const auto place = static_cast<std::size_t>(number);
+      if (place >= known.size()) known.resize(std::max(place + 1, 2 * known.size()), -1);
+      if (known[place] < 0) known[place] = dictionary.number(texts.text_of(number));
+      values[row] = known[place];
+    }
+    column.nulls = valid.nulls();
+    column.buffers = {std::move(valid).finish(), owned_buffer(std::move(values))};
+    column.dictionary = std::move(dictionary).finish();
+  }
+
+  const std::string schema_ = "tbtrace.events/1";
+  Source source_;
+  std::vector<Column> columns_;  // refer to source_
+};
+
+}  // namespace
+
+std::vector<std::string> event_columns() {
+  std::vector<std::string> all;
+  for (const ColumnKind& column : kColumns) all.emplace_back(column.name);
+  return all;
+}
+
+Result<std::shared_ptr<const TableData>> event_table(std::shared_ptr<const Trace> trace,
+                                                     const std::vector<std::string>& columns) {
+  std::vector<const ColumnKind*> kinds;
+  if (columns.empty()) {
+    for (const ColumnKind& column : kColumns) kinds.push_back(&column);
+  }
+  for (const std::string& wanted : columns) {
+    const auto* const found = std::ranges::find(kColumns, wanted, &ColumnKind::name);
+    if (found == kColumns.end()) {
+      std::string all;
+      for (const ColumnKind& column : kColumns) {
+        all += (all.empty() ? "" : ", ") + std::string(column.name);
+      }
+      return Status(StatusCode::invalid_argument,
+                    "events have no column '" + wanted + "'; they have " + all);
+    }
+    kinds.push_back(found);
+  }
+  return std::shared_ptr<const TableData>(
+      std::make_shared<const EventTable>(std::move(trace), std::move(kinds)));
+}
+
+}  // namespace tbtrace::python

@@ -1,0 +1,65 @@
+// Flame graphs as Python's objects.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <nanobind/nanobind.h>
+
+#include <tbtrace/analyses.h>
+#include <tbtrace/report.h>
+
+#include "arguments.h"
+#include "failures.h"
+
+namespace tbtrace::python {
+
+struct PythonFlameGraph {
+  std::shared_ptr<const StackTree> stacks;
+  std::string weight;
+};
+
+struct FlameGraphChoice {
+  std::string weight;
+  std::optional<Steps> steps;
+  std::string thread;
+  bool all_frames = false;
+  bool merge_recursion = false;
+  bool in_time_order = false;
+
+  FlameGraphOptions options() const;
+};
+
+/// Adds `flame_graph` to a class; `stacks_of(owner, options)` is a Result<StackTree>.
+template <typename Owner, typename StacksOf>
+void add_flame_graph_method(nanobind::class_<Owner>& owner, StacksOf stacks_of) {
+  namespace nb = nanobind;
+  using namespace nb::literals;
+  owner.def(
+      "flame_graph",
+      [stacks_of](const Owner& self, const std::string& weight, const std::optional<Steps>& steps,
+                  const std::string& thread, bool all_frames, bool merge_recursion,
+                  bool in_time_order) {
+        const FlameGraphOptions options =
+            FlameGraphChoice{weight, steps, thread, all_frames, merge_recursion, in_time_order}
+                .options();
+        const nb::gil_scoped_release working;
+        return PythonFlameGraph{
+            std::make_shared<const StackTree>(value_of(stacks_of(self, options))), weight};
+      },
+      "weight"_a = "self_cpu_time_total", nb::kw_only(), "steps"_a = nb::none(), "thread"_a = "",
+      "all_frames"_a = false, "merge_recursion"_a = false, "in_time_order"_a = false,
+      "Stacks of Python functions, operators and kernels, with the time or the memory of each.\n\n"
+      "`weight`: 'self_cpu_time_total', 'self_device_time_total' (or 'self_cuda_time_total') or\n"
+      "'cpu_memory'. `steps`: a step's number, or the first and the last one. `thread`: only\n"
+      "threads of this id or name. `all_frames`: also frames that only pass a call on.\n"
+      "`merge_recursion`: a function inside itself counts once. `in_time_order`: a frame for each\n"
+      "call. A notebook shows the picture.",
+      nb::sig("def flame_graph(self, weight: str = 'self_cpu_time_total', *, "
+              "steps: int | tuple[int, int] | None = None, thread: str = '', "
+              "all_frames: bool = False, merge_recursion: bool = False, "
+              "in_time_order: bool = False) -> FlameGraph"));
+}
+
+}  // namespace tbtrace::python

@@ -1,0 +1,18 @@
+#include "module.h"
+
+#include <tbtrace/version.h>
+
+#include "failures.h"
+
+NB_MODULE(_tbtrace, module) {
+  namespace python = tbtrace::python;
+  module.attr("__version__") = TBTRACE_VERSION;
+  python::bind_failures(module);
+  python::bind_tables(module);
+  python::bind_flame_graph(module);
+  python::bind_summary(module);
+  python::bind_partial(module);  // a trace makes one
+  python::bind_trace(module);
+  python::bind_trace_set(module);
+  python::bind_convert(module);
+}

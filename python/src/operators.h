@@ -1,0 +1,18 @@
+// Operator summaries as Python asks for them.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <tbtrace/analyses.h>
+
+#include "arguments.h"
+
+namespace tbtrace::python {
+
+/// `group_by`: of 'shape', 'stack' and 'overload_name'. `figures`: the one that is taken without a
+/// choice comes first among `allowed`.
+SummaryOptions summary_options(const std::optional<Names>& group_by, int group_by_stack_n,
+                               const std::string& stack_source, Figures figures);
+
+}  // namespace tbtrace::python

@@ -1,0 +1,83 @@
+// Traces, sets of traces and partials as Python's objects, and how each makes the table of an
+// analysis.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+
+#include <tbtrace/analysis_report.h>
+#include <tbtrace/arguments.h>
+#include <tbtrace/partial.h>
+#include <tbtrace/trace.h>
+#include <tbtrace/trace_set.h>
+
+#include "failures.h"
+#include "python_table.h"
+#include "workers.h"
+
+namespace tbtrace::python {
+
+struct PythonTrace {
+  std::shared_ptr<const Trace> trace;
+  std::string name;
+  ArgumentSet arguments;  ///< that were read
+};
+
+struct PythonTraceSet {
+  std::shared_ptr<const TraceSet> traces;
+  int workers = 0;
+  ArgumentSet arguments;
+};
+
+struct PythonPartial {
+  std::shared_ptr<const Partial> partial;
+};
+
+/// A ValueError if a table needs arguments that were not read.
+void need(ArgumentSet needed, ArgumentSet read, const char* table);
+
+inline void need(ArgumentSet needed, const PythonTrace& trace, const char* table) {
+  need(needed, trace.arguments, table);
+}
+inline void need(ArgumentSet needed, const PythonTraceSet& set, const char* table) {
+  need(needed, set.arguments, table);
+}
+inline void need(ArgumentSet /*needed*/, const PythonPartial& /*partial*/, const char* /*table*/) {}
+
+// The table that `make` makes of a Trace or of a Partial. Without the GIL.
+
+template <typename Make>
+PythonTable table_of(const PythonTrace& trace, const Make& make) {
+  const nanobind::gil_scoped_release working;
+  return python_table(value_of(make(*trace.trace)));
+}
+
+template <typename Make>
+PythonTable table_of(const PythonPartial& partial, const Make& make) {
+  const nanobind::gil_scoped_release working;
+  return python_table(value_of(make(*partial.partial)));
+}
+
+/// The rows of all traces, by rank.
+template <typename Make>
+PythonTable table_of(const PythonTraceSet& set, const Make& make) {
+  const nanobind::gil_scoped_release working;
+  const TraceSet& traces = *set.traces;
+  std::vector<std::optional<Result<AnalysisReport>>> made(traces.size());
+  for_each_number(traces.size(), set.workers,
+                  [&](std::size_t number) { made[number].emplace(make(traces[number].trace)); });
+  std::vector<ReportOfInput> reports;
+  for (std::size_t number = 0; number < made.size(); ++number) {
+    const TraceOfSet& trace = traces[number];
+    reports.push_back({trace.rank, trace.path, value_of(*std::move(made[number]), trace.path)});
+  }
+  return python_table(join_inputs(std::move(reports), traces.size() > 1));
+}
+
+}  // namespace tbtrace::python

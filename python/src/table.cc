@@ -1,0 +1,65 @@
+#include "table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <tbtrace/writers.h>
+
+#include "cell_columns.h"
+
+namespace tbtrace::python {
+namespace {
+
+Table part_of(const Table& table, std::size_t first, std::size_t count) {
+  Table part{.columns = table.columns, .rows = {}};
+  const std::size_t begin = std::min(first, table.rows.size());
+  const std::size_t end = begin + std::min(count, table.rows.size() - begin);
+  part.rows.assign(table.rows.begin() + static_cast<std::ptrdiff_t>(begin),
+                   table.rows.begin() + static_cast<std::ptrdiff_t>(end));
+  return part;
+}
+
+}  // namespace
+
+ArrowTable TableData::arrow() const { return arrow_table(schema(), rows(0, size())); }
+
+Table ReportTable::rows(std::size_t first, std::size_t count) const {
+  return part_of(report_.table, first, count);
+}
+
+std::vector<std::string> ReportTable::shown() const {
+  return report_.shown.empty() ? report_.table.columns : report_.shown;
+}
+
+Result<std::string> ReportTable::text(const ReportOptions& options) const {
+  return report_text(report_, options);
+}
+
+ArrowTable ReportTable::arrow() const { return arrow_table(report_.schema, report_.table); }
+
+SummaryTable::SummaryTable(OperatorSummary summary) : summary_(std::move(summary)) {
+  Result<Table> rows = summary_.report();  // fails for options only, and there are none
+  table_ = *std::move(rows);
+}
+
+Table SummaryTable::rows(std::size_t first, std::size_t count) const {
+  return part_of(table_, first, count);
+}
+
+AnalysisReport::Totals SummaryTable::totals() const {
+  return {{"self_cpu_time_total_ns", summary_.self_cpu_time_total().ns},
+          {"self_device_time_total_ns", summary_.self_device_time_total().ns}};
+}
+
+Result<std::string> SummaryTable::text(const ReportOptions& options) const {
+  const TableOptions table = {.sort_by = options.sort_by, .row_limit = options.row_limit};
+  if (options.format == TableFormat::text) return summary_.table(table);
+  if (options.format == TableFormat::json) return summary_.json(table);
+  const Result<Table> rows = summary_.report(table);
+  if (!rows.ok()) return rows.status();
+  return options.format == TableFormat::csv ? table_csv(*rows) : table_markdown(*rows);
+}
+
+ArrowTable SummaryTable::arrow() const { return arrow_table(schema_, table_); }
+
+}  // namespace tbtrace::python
