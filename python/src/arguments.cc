@@ -72,6 +72,11 @@ std::vector<std::string> paths_of(nb::handle paths) {
   return all;
 }
 
+nb::object path_object(const std::string& path) {
+  return nb::steal(
+      PyUnicode_DecodeFSDefaultAndSize(path.data(), static_cast<Py_ssize_t>(path.size())));
+}
+
 int threads_of(std::optional<int> threads) {
   if (threads && *threads < 1) wrong_argument("threads and workers take a number from 1, or None");
   return threads.value_or(0);
@@ -107,6 +112,12 @@ ArgumentSet table_arguments() {
   return kOperatorArguments |
          ArgumentSet{ArgumentGroup::modules, ArgumentGroup::python, ArgumentGroup::placement,
                      ArgumentGroup::launches, ArgumentGroup::copies, ArgumentGroup::allocations};
+}
+
+std::vector<std::string> argument_groups() {
+  std::vector<std::string> names;
+  for (const NamedGroup& group : kGroups) names.emplace_back(group.name);
+  return names;
 }
 
 ArgumentSet arguments_of(const std::optional<std::vector<std::string>>& groups) {

@@ -34,6 +34,9 @@ std::string path_of(nanobind::handle path);
 /// One such, or a list of them.
 std::vector<std::string> paths_of(nanobind::handle paths);
 
+/// A path as Python's str.
+nanobind::object path_object(const std::string& path);
+
 /// Python's None is 0: one per core.
 int threads_of(std::optional<int> threads);
 
@@ -45,6 +48,8 @@ std::size_t choice(std::string_view argument, std::string_view chosen,
 
 /// What tables are computed from.
 ArgumentSet table_arguments();
+/// The names of all groups.
+std::vector<std::string> argument_groups();
 /// The groups of these names; without a value what tables need.
 ArgumentSet arguments_of(const std::optional<std::vector<std::string>>& groups);
 

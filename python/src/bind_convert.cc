@@ -8,10 +8,12 @@
 #include <nanobind/stl/string.h>
 
 #include <tbtrace/convert.h>
+#include <tbtrace/trace_set.h>
 
 #include "arguments.h"
 #include "failures.h"
 #include "module.h"
+#include "python_trace.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -75,6 +77,33 @@ nb::object convert(nb::handle inputs, nb::handle log_directory, const std::strin
   return from_json(manifest);
 }
 
+nb::object find(nb::handle inputs) {
+  const std::vector<std::string> named = paths_of(inputs);
+  FoundTraces found;
+  {
+    const nb::gil_scoped_release working;
+    found = find_traces(named);
+  }
+  nb::list paths;
+  for (const std::string& path : found.paths) paths.append(path_object(path));
+  nb::list unread;
+  for (const UnreadInput& input : found.unread) {
+    unread.append(nb::make_tuple(path_object(input.path), input.status.message()));
+  }
+  return nb::make_tuple(paths, unread);
+}
+
+void write_cycle(const PythonTrace& trace, nb::handle directory, const std::string& worker,
+                 bool gzip) {
+  LogDirectoryOptions options;
+  options.without_run = true;
+  options.worker = worker;
+  options.use_gzip = gzip;
+  const std::string place = path_of(directory);
+  const nb::gil_scoped_release working;
+  value_of(write_log_directory(*trace.trace, place, options));
+}
+
 }  // namespace
 
 void bind_convert(nb::module_& module) {
@@ -99,6 +128,16 @@ void bind_convert(nb::module_& module) {
               "gzip: bool = True, infer_steps: bool = False, overwrite: bool = False, "
               "skip_existing: bool = False, strict: bool = False, workers: int | None = None, "
               "on_error: str = 'raise') -> dict[str, typing.Any]"));
+  module.def("find", find, "inputs"_a,
+             "The traces that inputs name, without reading them: files, all traces in directories,\n"
+             "the matches of glob patterns. Returns their paths, and (path, why) of what names none.",
+             nb::sig("def find(inputs: str | os.PathLike[str] | "
+                     "collections.abc.Sequence[str | os.PathLike[str]]) "
+                     "-> tuple[list[str], list[tuple[str, str]]]"));
+  module.def("_write_cycle", write_cycle, "trace"_a, "directory"_a, "worker"_a, "gzip"_a,
+             "What tensorboard_trace_handler() writes of a cycle.",
+             nb::sig("def _write_cycle(trace: Trace, directory: str, worker: str, gzip: bool) "
+                     "-> None"));
 }
 
 }  // namespace tbtrace::python

@@ -69,8 +69,7 @@ nb::list sources(const PythonPartial& partial) {
   for (const PartialSource& source : partial.partial->sources()) {
     nb::dict row;
     row["digest"] = source.digest;
-    row["name"] = nb::module_::import_("os").attr("fsdecode")(
-        nb::bytes(source.name.data(), source.name.size()));
+    row["name"] = path_object(source.name);
     row["rank"] = source.rank;
     row["host"] = source.host;
     row["process"] = source.process;

@@ -225,10 +225,7 @@ void add_facts(nb::class_<PythonTrace>& trace) {
   trace
       .def_prop_ro(
           "path",
-          [](const PythonTrace& self) {
-            return nb::module_::import_("os").attr("fsdecode")(
-                nb::bytes(self.name.data(), self.name.size()));
-          },
+          [](const PythonTrace& self) { return path_object(self.name); },
           "Where it was read from.", nb::sig("def path(self) -> str"))
       .def_prop_ro("issues", issues,
                    "Problems of the file, a dictionary per kind (`id`, `severity`, `sentence`, "
@@ -319,6 +316,7 @@ void add_tables(nb::class_<PythonTrace>& trace) {
 }  // namespace
 
 void bind_trace(nb::module_& module) {
+  module.attr("ARGUMENT_GROUPS") = nb::tuple(nb::cast(argument_groups()));
   nb::class_<PythonTrace> trace(
       module, "Trace",
       "A torch.profiler recording in memory. Immutable: any number of threads may use one, and\n"
@@ -337,7 +335,8 @@ void bind_trace(nb::module_& module) {
       "`source`: a path, bytes, or a file object in binary mode. `threads`: None for one per core.\n"
       "`strict`: any problem of the file is an error; without, problems are counted in\n"
       "`trace.issues`. `arguments`: the groups of event arguments to keep ('inputs', 'launches',\n"
-      "...), None for those that tables need; fewer take less time and memory.\n\n"
+      "...; ARGUMENT_GROUPS has all), None for those that tables need; fewer take less time and\n"
+      "memory.\n\n"
       "Raises TraceError if it is no trace or cannot be read, ValueError for a wrong argument.\n"
       "Other threads of Python run meanwhile; Ctrl-C ends it.",
       nb::sig("def read(source: str | os.PathLike[str] | bytes | typing.BinaryIO, *, "

@@ -26,10 +26,6 @@ using namespace nb::literals;
 namespace tbtrace::python {
 namespace {
 
-nb::object path_object(const std::string& path) {
-  return nb::module_::import_("os").attr("fsdecode")(nb::bytes(path.data(), path.size()));
-}
-
 PythonTraceSet open(nb::handle inputs, std::optional<int> workers, bool strict,
                     const std::optional<std::vector<std::string>>& arguments) {
   TraceSetOptions options;

@@ -55,7 +55,7 @@ Status make_folder(const fs::path& folder) {
 
 LogFile named_file(const Trace& trace, const LogDirectoryOptions& options) {
   LogFile file;
-  file.run = converters::run_name(options.run);
+  if (!options.without_run) file.run = converters::run_name(options.run);
   file.worker = converters::wanted_worker("trace", trace.identity(), options);
   file.span = dialects::span_ns(trace);
   return file;
@@ -147,6 +147,9 @@ Result<LogFormat> possible_format(LogFormat wanted) {
 Result<Conversion> convert_to_log_directory(const std::vector<std::string>& inputs,
                                             const std::string& directory,
                                             const ConvertOptions& options) {
+  if (options.log.without_run) {
+    return Status(StatusCode::invalid_argument, "converted inputs need a run");
+  }
   const Result<LogFormat> format = possible_format(options.log.format);
   if (!format.ok()) return format.status();
   ConvertOptions possible = options;

@@ -1,0 +1,17 @@
+"""The command line program, which lies in the package."""
+
+import os
+import sys
+
+
+def main() -> None:
+    """Becomes the program: arguments, signals and the exit code are its own."""
+    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "tbtrace")
+    try:
+        os.execv(program, ["tbtrace", *sys.argv[1:]])
+    except OSError as problem:
+        sys.exit(f"tbtrace: {program}: {problem.strerror}; install the package again")
+
+
+if __name__ == "__main__":
+    main()

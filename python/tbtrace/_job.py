@@ -1,0 +1,219 @@
+"""Many traces as one result: what the engines have in common.
+
+An engine sends paths to workers. Each worker makes a row of a path with row_of(): a partial, or why
+there is none. Rows are combined with combined_rows(), in any order and any tree, and the last one
+is the Job. An engine is a way to run these two functions somewhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tbtrace import _tbtrace
+
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+_END = 65536  # bytes at each end of a file that its name in the cache depends on
+
+
+@dataclass(frozen=True)
+class Options:
+    """How partials are made; workers get it."""
+
+    group_by_stack_n: int = 5
+    stack_source: str = "auto"
+    strict: bool = False
+    cache: str | None = None  # a folder that all workers reach
+    threads: int | None = 1  # that read a trace
+
+
+@dataclass(frozen=True)
+class Row:
+    """What became of one path, or of several: plain values, which engines send around."""
+
+    data: bytes | None  # of the partial
+    digests: list[str]  # of its sources' contents
+    failed: list[tuple[str, str]]  # (path, message)
+    reused: int = 0  # partials from the cache
+
+    @property
+    def facts(self) -> str:
+        """All but the data, for engines whose rows have columns."""
+        return json.dumps({"digests": self.digests, "failed": self.failed, "reused": self.reused})
+
+    @staticmethod
+    def of(data: bytes | None, facts: str) -> Row:
+        """The row of its parts."""
+        values = json.loads(facts)
+        failed = [(path, message) for path, message in values["failed"]]
+        return Row(data or None, values["digests"], failed, values["reused"])
+
+
+@dataclass(frozen=True)
+class Job:
+    """The tables of many traces, and which of them are missing.
+
+    Tables are those of a Partial: exact figures, equal to those of one process over all files.
+    """
+
+    partial: _tbtrace.Partial
+    failed: list[tuple[str, str]]
+    """(path, message) of each file that is not in the tables."""
+    reused: int
+    """How many files were not read again, because the cache had their partials."""
+
+    @property
+    def sources(self) -> list[dict[str, Any]]:
+        """The traces in it: `digest`, `name`, `rank`, `host`, `process`."""
+        return self.partial.sources
+
+    def operators(self, group_by: str | Sequence[str] | None = None) -> _tbtrace.Operators:
+        """A row per operator, summed over all traces."""
+        return self.partial.operators(group_by)
+
+    def kernels(self, group_by: str | Sequence[str] = "name") -> _tbtrace.Table:
+        """Kernels of all traces: by 'name', 'launch', 'operator' or 'family'."""
+        return self.partial.kernels(group_by)
+
+    def modules(self, group_by: str = "module", *, depth: int | None = None) -> _tbtrace.Table:
+        """Modules of all traces: as a tree, by 'type' or by 'layer'."""
+        return self.partial.modules(group_by, depth=depth)
+
+    def lines(self, *, libraries: bool = True) -> _tbtrace.Table:
+        """Lines and functions of the program, summed over all traces."""
+        return self.partial.lines(libraries=libraries)
+
+    def steps(self) -> _tbtrace.Table:
+        """The steps of each trace, by rank."""
+        return self.partial.steps()
+
+    def gpu(self, group_by: str = "device") -> _tbtrace.Table:
+        """The use of each trace's GPUs, by rank."""
+        return self.partial.gpu(group_by)
+
+    def memory(self, view: str = "peak") -> _tbtrace.Table:
+        """The memory of each trace's devices ('peak', 'alive'), by rank."""
+        return self.partial.memory(view)
+
+    def flame_graph(self, weight: str = "self_cpu_time_total") -> _tbtrace.FlameGraph:
+        """The stacks of all traces."""
+        return self.partial.flame_graph(weight)
+
+    def write_parquet(self, directory: str | os.PathLike[str], *, run: str) -> None:
+        """Writes all tables as a Parquet dataset, `<directory>/<table>/run=<run>/`, those of single
+        traces also by `rank=<rank>/`. Needs pyarrow. Raises FileExistsError if the run is there."""
+        _write_parquet(self, os.fspath(directory), run)
+
+
+def found_paths(inputs: Paths) -> tuple[list[str], list[tuple[str, str]]]:
+    """Files, all traces in directories and the matches of glob patterns, and what was not found."""
+    return _tbtrace.find(inputs)
+
+
+def row_of(path: str, options: Options) -> Row:
+    """Reads a trace and makes its partial; on a worker. Only this path is lost if it fails."""
+    place = None
+    try:
+        if options.cache is not None:
+            place = os.path.join(options.cache, _cache_name(path, options))
+            with contextlib.suppress(_tbtrace.TraceError):
+                return _finished(_tbtrace.Partial.read(place), reused=1)
+        trace = _tbtrace.read(path, strict=options.strict, threads=options.threads)
+        partial = trace.partial(
+            group_by_stack_n=options.group_by_stack_n, stack_source=options.stack_source
+        )
+        if place is not None:
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+            partial.save(place, overwrite=True)
+        return _finished(partial, reused=0)
+    except (_tbtrace.TraceError, OSError, MemoryError) as problem:
+        text = str(problem).removeprefix(f"{path}: ") or "there is not enough memory"
+        return Row(data=None, digests=[], failed=[(path, text)])
+
+
+def combined_rows(rows: Iterable[tuple[str, Row]], repeats: Mapping[str, str]) -> Row:
+    """The sum of (path, row), without the paths of without_repeats()."""
+    rows = [Row(None, [], [(path, repeats[path])]) if path in repeats else row for path, row in rows]
+    partials = [_tbtrace.Partial.from_bytes(row.data) for row in rows if row.data is not None]
+    return Row(
+        data=_tbtrace.merge(partials).to_bytes() if partials else None,
+        digests=[digest for row in rows for digest in row.digests],
+        failed=[failure for row in rows for failure in row.failed],
+        reused=sum(row.reused for row in rows),
+    )
+
+
+def without_repeats(digests: Iterable[tuple[str, Sequence[str]]]) -> dict[str, str]:
+    """Of files with the same content only the first may count: the other paths, with a sentence.
+    Takes (path, digests of its row)."""
+    first: dict[str, str] = {}
+    repeats: dict[str, str] = {}
+    for path, of_path in sorted(digests):
+        for digest in of_path:
+            if first.setdefault(digest, path) != path:
+                repeats[path] = f"has the same content as {first[digest]}, which counts"
+    return repeats
+
+
+def job_of(row: Row, not_found: Sequence[tuple[str, str]]) -> Job:
+    """The result. Raises TraceError if there is no trace in it."""
+    failed = sorted([*not_found, *row.failed])
+    if row.data is None:
+        reason = ": ".join(failed[0]) if failed else "there are no inputs"
+        raise _tbtrace.TraceError(f"no trace could be read; the first of {len(failed)}: {reason}")
+    return Job(_tbtrace.Partial.from_bytes(row.data), failed, row.reused)
+
+
+def _finished(partial: _tbtrace.Partial, reused: int) -> Row:
+    digests = [source["digest"] for source in partial.sources]
+    return Row(data=partial.to_bytes(), digests=digests, failed=[], reused=reused)
+
+
+def _cache_name(path: str, options: Options) -> str:
+    """Depends on the file's path, size, time and ends, on the options and on the program."""
+    facts = {name: value for name, value in asdict(options).items() if name not in ("cache", "threads")}
+    with open(path, "rb") as file:
+        state = os.fstat(file.fileno())
+        ends = hashlib.sha256(file.read(_END))
+        file.seek(max(0, state.st_size - _END))
+        ends.update(file.read(_END))
+    facts |= {"path": os.path.abspath(path), "size": state.st_size, "time": state.st_mtime_ns}
+    facts |= {"ends": ends.hexdigest(), "version": _tbtrace.__version__}
+    name = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+    return os.path.join(name[:2], f"{name}.tbp")
+
+
+def _write_parquet(job: Job, directory: str, run: str) -> None:
+    import pyarrow
+    import pyarrow.dataset
+
+    if not run or "/" in run or run.startswith("."):
+        raise ValueError("run takes a name without a slash that does not begin with a dot")
+    summed = {"operators": job.operators(), "kernels": job.kernels(), "modules": job.modules(), "lines": job.lines()}
+    by_rank = {"steps": job.steps(), "gpu": job.gpu(), "memory": job.memory()}
+    places = {name: os.path.join(directory, name, f"run={run}") for name in [*summed, *by_rank]}
+    for place in places.values():
+        if os.path.exists(place):
+            raise FileExistsError(f"{place}: exists already; name another run, or remove it")
+    os.makedirs(directory, exist_ok=True)
+    waiting = tempfile.mkdtemp(prefix=".tbtrace-", dir=directory)
+    try:
+        for name, table in [*summed.items(), *by_rank.items()]:
+            rows = pyarrow.table(table)
+            parts = ["rank"] if name in by_rank and len(rows) > 0 else None
+            pyarrow.dataset.write_dataset(
+                rows, os.path.join(waiting, name), format="parquet", partitioning=parts, partitioning_flavor="hive" if parts else None
+            )
+        for name, place in places.items():
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+            os.rename(os.path.join(waiting, name), place)
+    finally:
+        shutil.rmtree(waiting, ignore_errors=True)

@@ -1,0 +1,68 @@
+"""Many traces on a Ray cluster. Needs `pip install tbtrace[ray]`, on the workers too."""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import Any
+
+import ray
+
+from tbtrace._job import Job, Options, Paths, Row, combined_rows, found_paths, job_of, row_of, without_repeats
+
+__all__ = ["summarize"]
+
+_TOGETHER = 32  # partials that one task merges
+
+
+def summarize(
+    inputs: Paths,
+    *,
+    cache: str | os.PathLike[str] | None = None,
+    group_by_stack_n: int = 5,
+    stack_source: str = "auto",
+    strict: bool = False,
+    memory_per_task: float | None = None,
+) -> Job:
+    """What tbtrace.local.summarize() returns, with the work on the cluster that `ray` is connected to.
+
+    Paths travel, not files: all workers must reach `inputs`, and `cache`. `memory_per_task`: bytes
+    that Ray reserves for reading one trace. Ray repeats the tasks of workers that die.
+    """
+    paths, not_found = found_paths(inputs)
+    options = Options(group_by_stack_n, stack_source, strict, os.fspath(cache) if cache is not None else None)
+    if not paths:
+        return job_of(combined_rows([], {}), not_found)
+    resources = {} if memory_per_task is None else {"memory": memory_per_task}
+
+    rows = ray.data.from_items([{"path": path} for path in paths], override_num_blocks=len(paths))
+    rows = rows.map_batches(_read, batch_size=1, fn_kwargs={"options": options}, **resources).materialize()
+    facts = rows.select_columns(["path", "facts"]).take_all()
+    repeats = without_repeats((row["path"], Row.of(None, row["facts"]).digests) for row in facts)
+    count = len(paths)
+    while True:
+        count = math.ceil(count / _TOGETHER)
+        rows = rows.repartition(count).map_batches(_merge, batch_size=None, fn_kwargs={"repeats": repeats}).materialize()
+        if count == 1:
+            return job_of(combined_rows(_rows(rows.take_batch(batch_size=None)), {}), not_found)
+
+
+def _read(batch: dict[str, Any], options: Options) -> dict[str, Any]:
+    return _batch([(path, row_of(path, options)) for path in batch["path"]])
+
+
+def _merge(batch: dict[str, Any], repeats: dict[str, str]) -> dict[str, Any]:
+    return _batch([("", combined_rows(_rows(batch), repeats))])
+
+
+def _batch(rows: list[tuple[str, Row]]) -> dict[str, Any]:
+    return {
+        "path": [path for path, _ in rows],
+        "data": [row.data or b"" for _, row in rows],
+        "facts": [row.facts for _, row in rows],
+    }
+
+
+def _rows(batch: dict[str, Any]) -> list[tuple[str, Row]]:
+    parts = zip(batch["path"], batch["data"], batch["facts"])
+    return [(str(path), Row.of(bytes(data), str(facts))) for path, data, facts in parts]

@@ -1,0 +1,77 @@
+"""Many traces on a Spark cluster. Needs `pip install tbtrace[spark]`, on the executors too."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pyarrow
+
+from tbtrace._job import Job, Options, Paths, Row, combined_rows, found_paths, job_of, row_of, without_repeats
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["summarize"]
+
+_TOGETHER = 32  # partials that one task merges
+_COLUMNS = "path string, data binary, facts string"
+_SCHEMA = pyarrow.schema([("path", pyarrow.string()), ("data", pyarrow.binary()), ("facts", pyarrow.string())])
+
+
+def summarize(
+    session: SparkSession,
+    inputs: Paths,
+    *,
+    cache: str | os.PathLike[str] | None = None,
+    group_by_stack_n: int = 5,
+    stack_source: str = "auto",
+    strict: bool = False,
+) -> Job:
+    """What tbtrace.local.summarize() returns, with the work on the executors of `session`.
+
+    Paths travel, not files: all executors must reach `inputs`, and `cache`. Spark repeats the tasks
+    of executors that die.
+    """
+    from pyspark import StorageLevel
+
+    paths, not_found = found_paths(inputs)
+    options = Options(group_by_stack_n, stack_source, strict, os.fspath(cache) if cache is not None else None)
+    if not paths:
+        return job_of(combined_rows([], {}), not_found)
+
+    def read(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        for batch in batches:
+            for path in batch.column("path").to_pylist():
+                yield _batch(path, row_of(path, options))
+
+    partitions = [[path] for path in paths]
+    rows = session.createDataFrame(session.sparkContext.parallelize(partitions, len(paths)), "path string")
+    rows = rows.mapInArrow(read, _COLUMNS).persist(StorageLevel.MEMORY_AND_DISK)
+    facts = rows.select("path", "facts").collect()
+    repeats = without_repeats((row.path, Row.of(None, row.facts).digests) for row in facts)
+
+    def merge(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        yield _batch("", combined_rows((row for batch in batches for row in _rows(batch)), repeats))
+
+    read_rows = rows
+    count = len(paths)
+    while True:
+        count = math.ceil(count / _TOGETHER)
+        rows = rows.repartition(count).mapInArrow(merge, _COLUMNS)
+        if count == 1:
+            break
+    merged = [row for batch in rows.toArrow().to_batches() for row in _rows(batch)]
+    read_rows.unpersist()
+    return job_of(combined_rows(merged, {}), not_found)
+
+
+def _batch(path: str, row: Row) -> pyarrow.RecordBatch:
+    return pyarrow.RecordBatch.from_pylist([{"path": path, "data": row.data, "facts": row.facts}], _SCHEMA)
+
+
+def _rows(batch: pyarrow.RecordBatch) -> Iterator[tuple[str, Row]]:
+    for row in batch.to_pylist():
+        yield row["path"], Row.of(row["data"], row["facts"])
