@@ -56,8 +56,7 @@ std::vector<std::string> listed(const Names& names) {
 }
 
 std::string path_of(nb::handle path) {
-  const auto encoded =
-      nb::borrow<nb::bytes>(nb::module_::import_("os").attr("fsencode")(path));
+  const auto encoded = nb::borrow<nb::bytes>(nb::module_::import_("os").attr("fsencode")(path));
   std::string bytes(encoded.c_str(), encoded.size());
   if (bytes.find('\0') != std::string::npos) wrong_argument("a path contains a null character");
   return bytes;
@@ -109,9 +108,9 @@ std::size_t choice(std::string_view argument, std::string_view chosen,
 }
 
 ArgumentSet table_arguments() {
-  return kOperatorArguments |
-         ArgumentSet{ArgumentGroup::modules, ArgumentGroup::python, ArgumentGroup::placement,
-                     ArgumentGroup::launches, ArgumentGroup::copies, ArgumentGroup::allocations};
+  return kOperatorArguments | ArgumentSet{ArgumentGroup::modules,   ArgumentGroup::python,
+                                          ArgumentGroup::placement, ArgumentGroup::launches,
+                                          ArgumentGroup::copies,    ArgumentGroup::allocations};
 }
 
 std::vector<std::string> argument_groups() {

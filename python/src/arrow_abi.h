@@ -34,7 +34,8 @@ struct ArrowArray {
 
 struct ArrowArrayStream {
   int (*get_schema)(ArrowArrayStream*, ArrowSchema* out) = nullptr;  // 0, or an errno
-  int (*get_next)(ArrowArrayStream*, ArrowArray* out) = nullptr;     // an `out` without release: the end
+  int (*get_next)(ArrowArrayStream*,
+                  ArrowArray* out) = nullptr;  // an `out` without release: the end
   const char* (*get_last_error)(ArrowArrayStream*) = nullptr;
   void (*release)(ArrowArrayStream*) = nullptr;
   void* private_data = nullptr;

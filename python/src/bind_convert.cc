@@ -110,12 +110,13 @@ void bind_convert(nb::module_& module) {
   module.def(
       "convert", convert, "inputs"_a, "log_directory"_a, nb::kw_only(), "to"_a = "both",
       "dialect"_a = "plugin", "run"_a = nb::none(), "worker"_a = nb::none(), "gzip"_a = true,
-      "infer_steps"_a = false, "overwrite"_a = false, "skip_existing"_a = false,
-      "strict"_a = false, "workers"_a = nb::none(), "on_error"_a = "raise",
+      "infer_steps"_a = false, "overwrite"_a = false, "skip_existing"_a = false, "strict"_a = false,
+      "workers"_a = nb::none(), "on_error"_a = "raise",
       "Writes log files for `tensorboard --logdir LOG_DIRECTORY`.\n\n"
       "`inputs`: a file, a directory that is searched for traces, a glob pattern, or a list of\n"
       "these. `to`: 'plugin' (traces for torch-tb-profiler), 'tensorboard' (summaries for plain\n"
-      "TensorBoard) or 'both'. `dialect`: of the traces, 'plugin' or 'kineto'. `run` and `worker`:\n"
+      "TensorBoard) or 'both'. `dialect`: of the traces, 'plugin' or 'kineto'. `run` and "
+      "`worker`:\n"
       "names, those of the command line if None. `workers`: inputs at a time, None for one per\n"
       "core. A run appears complete or not at all; an existing log file is an error, unless\n"
       "`overwrite` or `skip_existing`.\n\n"
@@ -128,12 +129,13 @@ void bind_convert(nb::module_& module) {
               "gzip: bool = True, infer_steps: bool = False, overwrite: bool = False, "
               "skip_existing: bool = False, strict: bool = False, workers: int | None = None, "
               "on_error: str = 'raise') -> dict[str, typing.Any]"));
-  module.def("find", find, "inputs"_a,
-             "The traces that inputs name, without reading them: files, all traces in directories,\n"
-             "the matches of glob patterns. Returns their paths, and (path, why) of what names none.",
-             nb::sig("def find(inputs: str | os.PathLike[str] | "
-                     "collections.abc.Sequence[str | os.PathLike[str]]) "
-                     "-> tuple[list[str], list[tuple[str, str]]]"));
+  module.def(
+      "find", find, "inputs"_a,
+      "The traces that inputs name, without reading them: files, all traces in directories,\n"
+      "the matches of glob patterns. Returns their paths, and (path, why) of what names none.",
+      nb::sig("def find(inputs: str | os.PathLike[str] | "
+              "collections.abc.Sequence[str | os.PathLike[str]]) "
+              "-> tuple[list[str], list[tuple[str, str]]]"));
   module.def("_write_cycle", write_cycle, "trace"_a, "directory"_a, "worker"_a, "gzip"_a,
              "What tensorboard_trace_handler() writes of a cycle.",
              nb::sig("def _write_cycle(trace: Trace, directory: str, worker: str, gzip: bool) "

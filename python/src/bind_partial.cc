@@ -81,8 +81,8 @@ nb::list sources(const PythonPartial& partial) {
 PythonOperators operators(const PythonPartial& partial, const std::optional<Names>& group_by,
                           const std::string& figures) {
   choice("figures", figures, {"exact"});
-  SummaryOptions options = summary_options(
-      group_by, partial.partial->options().group_by_stack_n, "auto", Figures::exact);
+  SummaryOptions options = summary_options(group_by, partial.partial->options().group_by_stack_n,
+                                           "auto", Figures::exact);
   options.stack_source = partial.partial->options().stack_source;
   const nb::gil_scoped_release working;
   return PythonOperators(value_of(operator_summary(*partial.partial, options)));
@@ -97,9 +97,10 @@ void bind_partial(nb::module_& module) {
       "kernels, modules, lines and stacks over all sources; steps, GPU use and memory of each.\n"
       "A few 100 kB for a trace of 500 MB. Immutable; `pickle` takes it.");
   partial
-      .def_static("read", read, "path"_a,
-                  "A partial from a `.tbp` file, as `tbtrace partial` writes it. Raises TraceError.",
-                  nb::sig("def read(path: str | os.PathLike[str]) -> Partial"))
+      .def_static(
+          "read", read, "path"_a,
+          "A partial from a `.tbp` file, as `tbtrace partial` writes it. Raises TraceError.",
+          nb::sig("def read(path: str | os.PathLike[str]) -> Partial"))
       .def_static("from_bytes", from_bytes, "data"_a, "The partial that to_bytes() was called for.")
       .def("to_bytes", to_bytes, "The content of its file, not compressed.")
       .def("save", save, "path"_a, nb::kw_only(), "overwrite"_a = false,
@@ -111,8 +112,7 @@ void bind_partial(nb::module_& module) {
            [](PythonPartial& self, const nb::bytes& bytes) {
              new (&self) PythonPartial(from_bytes(bytes));
            })
-      .def("__len__",
-           [](const PythonPartial& self) { return self.partial->sources().size(); })
+      .def("__len__", [](const PythonPartial& self) { return self.partial->sources().size(); })
       .def_prop_ro("sources", sources,
                    "The traces in it, by the hash of their content: `digest`, `name`, `rank`, "
                    "`host`, `process`.",

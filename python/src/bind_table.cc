@@ -18,13 +18,13 @@ using namespace nb::literals;
 namespace tbtrace::python {
 namespace {
 
-constexpr std::int64_t kScreen = 20;         // rows of a text, as on the command line
+constexpr std::int64_t kScreen = 20;           // rows of a text, as on the command line
 constexpr std::int64_t kOperatorScreen = 100;  // as torch prints
 constexpr std::size_t kNotebookRows = 50;
 
 nb::object text_object(const std::string& text) {
-  return nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()),
-                                        "surrogateescape"));
+  return nb::steal(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape"));
 }
 
 struct ToPython {
@@ -164,17 +164,14 @@ void bind_tables(nb::module_& module) {
       .def_prop_ro(
           "notes", [](const PythonTable& table) { return table.data->notes(); },
           "Sentences about what is missing, and how to get it.")
-      .def_prop_ro("issues", issues,
-                   "Problems of the inputs: how often each was found, by its id.")
+      .def_prop_ro("issues", issues, "Problems of the inputs: how often each was found, by its id.")
       .def("__len__", [](const PythonTable& table) { return table.data->size(); })
       .def("__str__",
            [](const PythonTable& table) {
              return text_in(table, TableFormat::text, {}, screen_of(table));
            })
       .def("__repr__",
-           [](const PythonTable& table) {
-             return text_in(table, TableFormat::text, {}, kScreen);
-           })
+           [](const PythonTable& table) { return text_in(table, TableFormat::text, {}, kScreen); })
       .def(
           "_repr_html_",
           [](const PythonTable& table) {
@@ -190,7 +187,8 @@ void bind_tables(nb::module_& module) {
             return text_in(table, TableFormat::text, sort_by, row_limit.value_or(screen_of(table)));
           },
           "sort_by"_a = nb::none(), "row_limit"_a = nb::none(),
-          "The text that the command line prints. `sort_by`: a column, largest first; `row_limit`:\n"
+          "The text that the command line prints. `sort_by`: a column, largest first; "
+          "`row_limit`:\n"
           "how many rows, -1 for all.",
           nb::sig("def to_text(self, sort_by: str | None = None, row_limit: int | None = None) "
                   "-> str"))
@@ -227,8 +225,7 @@ void bind_tables(nb::module_& module) {
            nb::sig("def __arrow_c_schema__(self) -> object"));
 
   nb::class_<PythonOperators, PythonTable>(
-      module, "Operators",
-      "A row per operator: what torch's `key_averages()` returns, as a table.")
+      module, "Operators", "A row per operator: what torch's `key_averages()` returns, as a table.")
       .def("table", torch_table, "sort_by"_a = nb::none(), "row_limit"_a = 100,
            "max_src_column_width"_a = 75, "max_name_column_width"_a = 55,
            "max_shapes_column_width"_a = 80, "header"_a = nb::none(),

@@ -90,16 +90,34 @@ PythonOperators operators(const PythonTrace& self, const std::optional<Names>& g
   return PythonOperators(operator_summary(*self.trace, options));
 }
 
-PythonOperators key_averages(const PythonTrace& self, bool group_by_input_shape,
-                             int group_by_stack_n, bool group_by_overload_name) {
-  need(kOperatorArguments, self, "key_averages()");
+SummaryOptions averages_options(bool group_by_input_shape, int group_by_stack_n,
+                                bool group_by_overload_name) {
   SummaryOptions options;
   options.group_by_input_shape = group_by_input_shape;
   if (group_by_stack_n < 0) wrong_argument("group_by_stack_n takes a number from 0");
   options.group_by_stack_n = group_by_stack_n;
   options.group_by_overload_name = group_by_overload_name;
+  return options;
+}
+
+/// Several recordings of one profiler, oldest first.
+PythonOperators joined_averages(const std::vector<PythonTrace>& traces, bool group_by_input_shape,
+                                int group_by_stack_n, bool group_by_overload_name) {
+  std::vector<const Trace*> joined;
+  for (const PythonTrace& trace : traces) {
+    need(kOperatorArguments, trace, "key_averages()");
+    joined.push_back(trace.trace.get());
+  }
+  if (joined.empty()) wrong_argument("key_averages() takes at least one trace");
+  const SummaryOptions options =
+      averages_options(group_by_input_shape, group_by_stack_n, group_by_overload_name);
   const nb::gil_scoped_release working;
-  return PythonOperators(operator_summary(*self.trace, options));
+  return PythonOperators(operator_summary(joined, options));
+}
+
+PythonOperators key_averages(const PythonTrace& self, bool group_by_input_shape,
+                             int group_by_stack_n, bool group_by_overload_name) {
+  return joined_averages({self}, group_by_input_shape, group_by_stack_n, group_by_overload_name);
 }
 
 PythonTable events(const PythonTrace& self, const std::optional<Names>& columns) {
@@ -139,7 +157,8 @@ PythonSummary summary(const PythonTrace& self) {
 PythonPartial partial(const PythonTrace& self, std::optional<std::string> name,
                       int group_by_stack_n, const std::string& stack_source) {
   need(partial_arguments(), self, "partial()");
-  const SummaryOptions summary = summary_options(Names("stack"), group_by_stack_n, stack_source, Figures::exact);
+  const SummaryOptions summary =
+      summary_options(Names("stack"), group_by_stack_n, stack_source, Figures::exact);
   PartialOptions options;
   options.group_by_stack_n = summary.group_by_stack_n;
   options.stack_source = summary.stack_source;
@@ -224,8 +243,7 @@ void export_stacks(const PythonTrace& self, nb::handle path, const std::string& 
 void add_facts(nb::class_<PythonTrace>& trace) {
   trace
       .def_prop_ro(
-          "path",
-          [](const PythonTrace& self) { return path_object(self.name); },
+          "path", [](const PythonTrace& self) { return path_object(self.name); },
           "Where it was read from.", nb::sig("def path(self) -> str"))
       .def_prop_ro("issues", issues,
                    "Problems of the file, a dictionary per kind (`id`, `severity`, `sentence`, "
@@ -249,8 +267,9 @@ void add_facts(nb::class_<PythonTrace>& trace) {
             return std::pair(self.trace->window_start_ns(), self.trace->window_end_ns());
           },
           "Start and end of the recording.")
-      .def("__len__", [](const PythonTrace& self) { return self.trace->events().size(); },
-           "How many events it has.")
+      .def(
+          "__len__", [](const PythonTrace& self) { return self.trace->events().size(); },
+          "How many events it has.")
       .def("__repr__", [](const PythonTrace& self) {
         return "<tbtrace.Trace: " + std::to_string(self.trace->events().size()) + " events>";
       });
@@ -258,8 +277,8 @@ void add_facts(nb::class_<PythonTrace>& trace) {
 
 void add_tables(nb::class_<PythonTrace>& trace) {
   trace
-      .def("key_averages", key_averages, "group_by_input_shape"_a = false,
-           "group_by_stack_n"_a = 0, "group_by_overload_name"_a = false,
+      .def("key_averages", key_averages, "group_by_input_shape"_a = false, "group_by_stack_n"_a = 0,
+           "group_by_overload_name"_a = false,
            "What `prof.key_averages()` returned in the process that made the trace, with torch's\n"
            "arguments and torch's figures.",
            nb::sig("def key_averages(self, group_by_input_shape: bool = False, "
@@ -277,7 +296,8 @@ void add_tables(nb::class_<PythonTrace>& trace) {
                    "stack_source: str = 'auto') -> Operators"))
       .def("events", events, "columns"_a = nb::none(),
            "A row per event, in the file's order. `columns`: which, all if None; those from\n"
-           "`self_time_ns` to `step` take time to find. Times in ns since `base_time_ns`; `parent`,\n"
+           "`self_time_ns` to `step` take time to find. Times in ns since `base_time_ns`; "
+           "`parent`,\n"
            "`operator` and `launch` are values of `event`, the row's number. Starts and durations\n"
            "go to Arrow without a copy, and keep the trace alive.",
            nb::sig("def events(self, columns: str | collections.abc.Sequence[str] | None = None) "
@@ -294,15 +314,17 @@ void add_tables(nb::class_<PythonTrace>& trace) {
            "What is missing or contradictory in the trace, with cause and remedy; a row per "
            "finding.")
       .def("summary", summary, "The first page about the trace.")
-      .def("partial", partial, "name"_a = nb::none(), nb::kw_only(), "group_by_stack_n"_a = 5,
-           "stack_source"_a = "auto",
-           "The tables of this trace in a form that adds up with those of other traces. `name`: of\n"
-           "the source, its path if None. `group_by_stack_n`: frames of the stacks that operators\n"
-           "can be grouped by.")
+      .def(
+          "partial", partial, "name"_a = nb::none(), nb::kw_only(), "group_by_stack_n"_a = 5,
+          "stack_source"_a = "auto",
+          "The tables of this trace in a form that adds up with those of other traces. `name`: of\n"
+          "the source, its path if None. `group_by_stack_n`: frames of the stacks that operators\n"
+          "can be grouped by.")
       .def("export_chrome_trace", export_chrome_trace, "path"_a, nb::kw_only(),
            "dialect"_a = "kineto", "overwrite"_a = false,
            "Writes Chrome JSON with what the trace holds, gzip if the name ends in `.gz`.\n"
-           "`dialect`: 'kineto', or 'plugin' for torch-tb-profiler. convert() keeps everything that\n"
+           "`dialect`: 'kineto', or 'plugin' for torch-tb-profiler. convert() keeps everything "
+           "that\n"
            "is in the file.",
            nb::sig("def export_chrome_trace(self, path: str | os.PathLike[str], *, "
                    "dialect: str = 'kineto', overwrite: bool = False) -> None"))
@@ -328,11 +350,19 @@ void bind_trace(nb::module_& module) {
     return flame_graph(*self.trace, options);
   });
 
+  module.def("key_averages", joined_averages, "traces"_a, "group_by_input_shape"_a = false,
+             "group_by_stack_n"_a = 0, "group_by_overload_name"_a = false,
+             "The same for several recordings of one profiler, oldest first, as torch's\n"
+             "`acc_events` joins them.",
+             nb::sig("def key_averages(traces: collections.abc.Sequence[Trace], "
+                     "group_by_input_shape: bool = False, group_by_stack_n: int = 0, "
+                     "group_by_overload_name: bool = False) -> Operators"));
   module.def(
       "read", read, "source"_a, nb::kw_only(), "threads"_a = nb::none(), "strict"_a = false,
       "arguments"_a = nb::none(),
       "Reads a trace: Chrome or Kineto JSON, plain or gzip, also damaged.\n\n"
-      "`source`: a path, bytes, or a file object in binary mode. `threads`: None for one per core.\n"
+      "`source`: a path, bytes, or a file object in binary mode. `threads`: None for one per "
+      "core.\n"
       "`strict`: any problem of the file is an error; without, problems are counted in\n"
       "`trace.issues`. `arguments`: the groups of event arguments to keep ('inputs', 'launches',\n"
       "...; ARGUMENT_GROUPS has all), None for those that tables need; fewer take less time and\n"

@@ -113,7 +113,8 @@ void bind_trace_set(nb::module_& module) {
          "arguments"_a = nb::none(),
          "Reads files, all traces in directories, and the matches of glob patterns.\n\n"
          "`inputs`: one of these, or a list. `workers`: threads, None for one per core. `strict` "
-         "and\n`arguments` as for read(). What cannot be read is in `unread`. Raises TraceError if\n"
+         "and\n`arguments` as for read(). What cannot be read is in `unread`. Raises TraceError "
+         "if\n"
          "nothing can be read.",
          nb::sig("def open(inputs: str | os.PathLike[str] | "
                  "collections.abc.Sequence[str | os.PathLike[str]], *, workers: int | None = None, "

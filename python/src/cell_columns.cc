@@ -39,15 +39,84 @@ ColumnType joined(ColumnType left, ColumnType right) {
   return is_number(left) && is_number(right) ? std::max(left, right) : ColumnType::json;
 }
 
-ColumnType type_by_name(std::string_view name) {
-  constexpr std::array kReal = {"_percent", "_share", "utilization", "_mean",  "_per_s",
-                                "_mean_ns", "stddev", "blocks_per_sm", "_stddev_ns"};
-  constexpr std::array kInteger = {"_ns",    "_bytes", "count", "rank",  "device", "step",
-                                   "number", "calls",  "depth", "flops", "macs",   "parameters",
-                                   "line",   "registers"};
-  const auto fits = [name](std::string_view end) { return name.ends_with(end); };
-  if (std::ranges::any_of(kReal, fits)) return ColumnType::real;
-  return std::ranges::any_of(kInteger, fits) ? ColumnType::integer : ColumnType::text;
+struct NamedType {
+  std::string_view name;  ///< of a column, or how it ends
+  ColumnType type;
+  std::string_view schema = {};  ///< only there
+};
+
+// tests/python/tables_test.py compares these with the types of columns that have values.
+constexpr std::array kTypes = std::to_array<NamedType>({
+    {"device", ColumnType::text, "tbtrace.memory/1"},
+    {"line", ColumnType::text, "tbtrace.memory/1"},
+    {"input_shapes", ColumnType::text, "tbtrace.flops/1"},
+    {"is_user_annotation", ColumnType::boolean},
+    {"outlier", ColumnType::boolean},
+    {"tensor_cores_used", ColumnType::boolean},
+    {"category_estimated", ColumnType::boolean},
+    {"input_shapes", ColumnType::json},
+    {"grid", ColumnType::json},
+    {"block", ColumnType::json},
+    {"alive", ColumnType::json},
+    {"stack", ColumnType::list},
+});
+
+constexpr std::array kEndings = std::to_array<NamedType>({
+    {"mean_ns", ColumnType::real},
+    {"stddev_ns", ColumnType::real},
+    {"_percent", ColumnType::real},
+    {"_share", ColumnType::real},
+    {"utilization", ColumnType::real},
+    {"mean", ColumnType::real},
+    {"stddev", ColumnType::real},
+    {"_per_s", ColumnType::real},
+    {"_per_sm", ColumnType::real},
+    {"_per_byte", ColumnType::real},
+    {"_us", ColumnType::real},
+    {"median", ColumnType::real},
+    {"quartile_1", ColumnType::real},
+    {"quartile_3", ColumnType::real},
+    {"_ns", ColumnType::integer},
+    {"bytes", ColumnType::integer},
+    {"count", ColumnType::integer},
+    {"rank", ColumnType::integer},
+    {"device", ColumnType::integer},
+    {"step", ColumnType::integer},
+    {"number", ColumnType::integer},
+    {"calls", ColumnType::integer},
+    {"depth", ColumnType::integer},
+    {"flops", ColumnType::integer},
+    {"macs", ColumnType::integer},
+    {"parameters", ColumnType::integer},
+    {"line", ColumnType::integer},
+    {"registers", ColumnType::integer},
+    {"_min", ColumnType::integer},
+    {"_max", ColumnType::integer},
+    {"launches", ColumnType::integer},
+    {"launched", ColumnType::integer},
+    {"_launch", ColumnType::integer},
+    {"kernels", ColumnType::integer},
+    {"activities", ColumnType::integer},
+    {"modules", ColumnType::integer},
+    {"operators", ColumnType::integer},
+    {"id", ColumnType::integer, "tbtrace.modules/1"},
+    {"allocations", ColumnType::integer},
+    {"out_of_memory", ColumnType::integer},
+    {"_offset", ColumnType::integer},
+    {"queue_changes", ColumnType::integer},
+});
+
+ColumnType type_by_name(std::string_view schema, std::string_view name) {
+  const auto fits_schema = [schema](const NamedType& row) {
+    return row.schema.empty() || row.schema == schema;
+  };
+  for (const NamedType& row : kTypes) {
+    if (fits_schema(row) && name == row.name) return row.type;
+  }
+  for (const NamedType& row : kEndings) {
+    if (fits_schema(row) && name.ends_with(row.name)) return row.type;
+  }
+  return ColumnType::text;
 }
 
 /// The value as a number of the column's type; nullopt if the cell is empty.
@@ -61,14 +130,15 @@ std::optional<Number> number_in(const Cell& cell) {
 
 class ColumnOfCells {
  public:
-  ColumnOfCells(const Table& table, std::size_t column) : table_(table), column_(column) {
+  ColumnOfCells(std::string_view schema, const Table& table, std::size_t column)
+      : table_(table), column_(column) {
     ColumnType type = ColumnType::none;
     for (const std::vector<Cell>& row : table.rows) {
       type = joined(type, std::visit(TypeOfCell(), row[column]));
     }
     out_.name = table.columns[column];
     out_.rows = static_cast<std::int64_t>(table.rows.size());
-    add(type == ColumnType::none ? type_by_name(out_.name) : type);
+    add(type == ColumnType::none ? type_by_name(schema, out_.name) : type);
   }
 
   ArrowColumn finish() && { return std::move(out_); }
@@ -198,7 +268,7 @@ class ColumnOfCells {
 ArrowTable arrow_table(const std::string& schema, const Table& table) {
   ArrowTable arrow{.schema = schema, .rows = static_cast<std::int64_t>(table.rows.size())};
   for (std::size_t column = 0; column < table.columns.size(); ++column) {
-    arrow.columns.push_back(ColumnOfCells(table, column).finish());
+    arrow.columns.push_back(ColumnOfCells(schema, table, column).finish());
   }
   return arrow;
 }

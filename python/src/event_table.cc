@@ -38,10 +38,18 @@ struct Texts {
 
 using Values = std::variant<Numbers, Texts>;
 
-constexpr std::array<std::string_view, 12> kKindNames = {
-    "cpu_op",     "user_annotation", "python_function", "runtime",      "other",
-    "overhead",   "kernel",          "gpu_memcpy",      "gpu_memset",   "device_other",
-    "gpu_user_annotation", "trace_span"};
+constexpr std::array<std::string_view, 12> kKindNames = {"cpu_op",
+                                                         "user_annotation",
+                                                         "python_function",
+                                                         "runtime",
+                                                         "other",
+                                                         "overhead",
+                                                         "kernel",
+                                                         "gpu_memcpy",
+                                                         "gpu_memset",
+                                                         "device_other",
+                                                         "gpu_user_annotation",
+                                                         "trace_span"};
 
 std::string key_text(const Trace& trace, const TrackKey& key) {
   return key.text == StringId::empty ? std::to_string(key.number)
@@ -71,12 +79,11 @@ Texts names(const Source& source, std::function<EventId(EventId)> named) {
 
 Texts of_tracks(const Source& source, std::function<std::string(const Track&)> text_of) {
   const Trace& trace = *source.trace;
-  return {[&trace](EventId event) {
-            return static_cast<std::int64_t>(trace.events().track(event));
-          },
-          [&trace, text_of = std::move(text_of)](std::int64_t number) {
-            return text_of(trace.track(static_cast<TrackId>(number)));
-          }};
+  return {
+      [&trace](EventId event) { return static_cast<std::int64_t>(trace.events().track(event)); },
+      [&trace, text_of = std::move(text_of)](std::int64_t number) {
+        return text_of(trace.track(static_cast<TrackId>(number)));
+      }};
 }
 
 Values event_row(const Source& /*source*/) { return Numbers{row_of}; }
@@ -87,13 +94,11 @@ Values name(const Source& source) {
 
 Values category(const Source& source) {
   const Trace& trace = *source.trace;
-  return Texts{[&trace](EventId event) {
-                 return static_cast<std::int64_t>(trace.events().category(event));
-               },
-               [&trace](std::int64_t number) {
-                 return std::string(
-                     trace.string(trace.categories()[static_cast<std::size_t>(number)].name));
-               }};
+  return Texts{
+      [&trace](EventId event) { return static_cast<std::int64_t>(trace.events().category(event)); },
+      [&trace](std::int64_t number) {
+        return std::string(trace.string(trace.categories()[static_cast<std::size_t>(number)].name));
+      }};
 }
 
 Values kind(const Source& source) {

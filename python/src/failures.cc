@@ -34,9 +34,8 @@ void translate(const std::exception_ptr& thrown, void* trace_error) {
     std::rethrow_exception(thrown);
   } catch (const Failure& failure) {
     if (PyErr_Occurred() != nullptr) return;  // what ended the work, such as a KeyboardInterrupt
-    PyErr_SetString(
-        exception_for(failure.status().code(), static_cast<PyObject*>(trace_error)),
-        failure.what());
+    PyErr_SetString(exception_for(failure.status().code(), static_cast<PyObject*>(trace_error)),
+                    failure.what());
   }
 }
 

@@ -111,17 +111,18 @@ void bind_flame_graph(nb::module_& module) {
           "_repr_svg_",
           [](const PythonFlameGraph& graph) { return svg(graph, {}, {}, false, "name"); },
           nb::sig("def _repr_svg_(self) -> str"))
-      .def("save", save, "path"_a, nb::kw_only(), "title"_a = nb::none(), "width"_a = nb::none(),
-           "inverted"_a = false, "order"_a = "name", "overwrite"_a = false,
-           "Writes a file: a picture if its name ends in .svg or .png, folded stacks if it ends in\n"
-           ".folded or .txt. It appears complete or not at all. Raises FileExistsError if it is\n"
-           "there, unless `overwrite`.",
-           nb::sig("def save(self, path: str | os.PathLike[str], *, title: str | None = None, "
-                   "width: int | None = None, inverted: bool = False, order: str = 'name', "
-                   "overwrite: bool = False) -> None"))
+      .def(
+          "save", save, "path"_a, nb::kw_only(), "title"_a = nb::none(), "width"_a = nb::none(),
+          "inverted"_a = false, "order"_a = "name", "overwrite"_a = false,
+          "Writes a file: a picture if its name ends in .svg or .png, folded stacks if it ends in\n"
+          ".folded or .txt. It appears complete or not at all. Raises FileExistsError if it is\n"
+          "there, unless `overwrite`.",
+          nb::sig("def save(self, path: str | os.PathLike[str], *, title: str | None = None, "
+                  "width: int | None = None, inverted: bool = False, order: str = 'name', "
+                  "overwrite: bool = False) -> None"))
       .def("__repr__", [](const PythonFlameGraph& graph) {
-        return "<tbtrace.FlameGraph: " + graph.weight + ", " + std::to_string(graph.stacks->total()) +
-               " " + graph.stacks->unit() + ">";
+        return "<tbtrace.FlameGraph: " + graph.weight + ", " +
+               std::to_string(graph.stacks->total()) + " " + graph.stacks->unit() + ">";
       });
 }
 

@@ -5,7 +5,6 @@
 namespace tbtrace::python {
 namespace {
 
-
 Status not_of_partial(const std::string& what) {
   return {StatusCode::invalid_argument, "a partial does not have " + what + "; use the trace"};
 }
@@ -29,8 +28,8 @@ KernelsOptions kernels_options(const Names& group_by, const std::string& figures
   options.figures = kFigures[choice("figures", figures, {"exact", "plugin", "hta"})];
   int kinds = 0;
   for (const std::string& name : listed(group_by)) {
-    const std::size_t place = choice(
-        "group_by", name, {"name", "launch", "operator", "family", "device", "stream"});
+    const std::size_t place =
+        choice("group_by", name, {"name", "launch", "operator", "family", "device", "stream"});
     if (place < std::size(kGroupings)) {
       options.group_by = kGroupings[place];
       ++kinds;

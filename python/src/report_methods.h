@@ -43,7 +43,9 @@ struct StepsTable {
 
 /// The modules as torch-tb-profiler shows them.
 struct PluginModulesTable {
-  Result<AnalysisReport> operator()(const Trace& trace) const { return plugin_module_report(trace); }
+  Result<AnalysisReport> operator()(const Trace& trace) const {
+    return plugin_module_report(trace);
+  }
   Result<AnalysisReport> operator()(const Partial& partial) const;
 };
 
@@ -146,8 +148,10 @@ void add_report_methods(nanobind::class_<Owner>& owner) {
       },
       "view"_a = "peak", nb::kw_only(), "figures"_a = "exact", "steps"_a = nb::none(),
       "What allocated the memory of each device.\n\n"
-      "`view`: 'peak' (a row per device), 'alive' (what was allocated at the peak), 'curve' (a row\n"
-      "per allocation or free) or 'allocations'. `figures`: 'exact', or those of 'plugin'. Needs a\n"
+      "`view`: 'peak' (a row per device), 'alive' (what was allocated at the peak), 'curve' (a "
+      "row\n"
+      "per allocation or free) or 'allocations'. `figures`: 'exact', or those of 'plugin'. Needs "
+      "a\n"
       "trace recorded with profile_memory. Sizes in bytes.",
       nb::sig("def memory(self, view: str = 'peak', *, figures: str = 'exact', "
               "steps: int | tuple[int, int] | None = None) -> Table"));

@@ -15,7 +15,9 @@ namespace {
 
 std::string text_of(const PythonSummary& summary) { return summary_text(*summary.traces); }
 
-nb::object to_dict(const PythonSummary& summary) { return from_json(summary_json(*summary.traces)); }
+nb::object to_dict(const PythonSummary& summary) {
+  return from_json(summary_json(*summary.traces));
+}
 
 nb::object findings(const PythonSummary& summary) { return to_dict(summary)["findings"]; }
 

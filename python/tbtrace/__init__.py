@@ -27,6 +27,7 @@ from tbtrace._tbtrace import (
     __version__,
     convert,
     find,
+    key_averages,
     merge,
     read,
 )
@@ -49,6 +50,7 @@ __all__ = [
     "__version__",
     "convert",
     "find",
+    "key_averages",
     "local",
     "merge",
     "read",

@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+"""Do tables arrive in data frames as the command line prints them?
+
+    tables_test.py PROGRAM [NAME...]
+    tables_test.py PROGRAM FOLDER
+
+Each method is a CTest test python.NAME, with the project's own traces; with FOLDER those below it are taken too. The
+oracle is the program's JSON, read by Python's own json.
+"""
+
+import gzip
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import unittest
+
+import duckdb
+import nanoarrow
+import pandas
+import polars
+import pyarrow
+
+import tbtrace
+
+PROGRAM = ""
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TRACES = sorted((ROOT / "examples/traces").glob("*.json.gz")) + [
+    ROOT / "tests/data" / name
+    for name in ("gpu_step.json", "gpu_step_rank1.json", "cpu_steps.json", "stacks.json", "hostile_names.json",
+                 "old_dialect.json", "damaged.json", "cut.json.gz")]
+
+# A table of a trace, and the words of the command line that print the same.
+TABLES = [
+    (lambda trace: trace.operators(), "ops"),
+    (lambda trace: trace.operators(("shape",), figures="exact"), "ops --strict-totals --group-by-input-shape"),
+    (lambda trace: trace.operators("stack"), "ops --group-by-stack-n 5 --stack-source auto"),
+    (lambda trace: trace.operators(figures="plugin"), "ops --compat plugin"),
+    (lambda trace: trace.kernels(), "kernels"),
+    (lambda trace: trace.kernels("launch"), "kernels --group-by launch"),
+    (lambda trace: trace.kernels(("family", "device")), "kernels --group-by family,device"),
+    (lambda trace: trace.kernels(("operator", "stream")), "kernels --group-by operator,stream"),
+    (lambda trace: trace.kernels(figures="hta"), "kernels --compat hta"),
+    (lambda trace: trace.kernels(figures="plugin"), "kernels --compat plugin"),
+    (lambda trace: trace.steps(), "steps"),
+    (lambda trace: trace.steps(infer_steps=True, keep_tail_steps=True), "steps --infer-steps --keep-tail-steps"),
+    (lambda trace: trace.steps(figures="plugin"), "steps --compat plugin"),
+    (lambda trace: trace.modules(), "modules"),
+    (lambda trace: trace.modules("type", depth=1), "modules --group-by type --depth 1"),
+    (lambda trace: trace.modules("layer"), "modules --group-by layer"),
+    (lambda trace: trace.modules(figures="plugin"), "modules --compat plugin"),
+    (lambda trace: trace.lines(), "lines"),
+    (lambda trace: trace.lines(libraries=False), "lines --own-code"),
+    (lambda trace: trace.gpu(), "gpu"),
+    (lambda trace: trace.gpu("stream", kernel_wait_limit_ns=1000), "gpu --group-by stream --kernel-wait-limit 1000"),
+    (lambda trace: trace.gpu(figures="hta"), "gpu --compat hta"),
+    (lambda trace: trace.gpu(figures="plugin"), "gpu --compat plugin"),
+    (lambda trace: trace.memory(), "memory"),
+    (lambda trace: trace.memory("alive"), "memory --view alive"),
+    (lambda trace: trace.memory("curve"), "memory --view curve"),
+    (lambda trace: trace.memory("allocations", figures="plugin"), "memory --view allocations --compat plugin"),
+    (lambda trace: trace.flops(by_input_shape=True), "flops --group-by-input-shape"),
+    (lambda trace: trace.checks(), "check"),
+]
+
+
+def printed(words, *traces):
+    verb, *options = words.split()
+    done = subprocess.run([PROGRAM, verb, *traces, *options, "--format", "json", "-q"], capture_output=True, timeout=100,
+                          check=False)
+    if done.returncode not in (0, 1):
+        return None
+    return json.loads(done.stdout)
+
+
+def sums_of(rows):
+    """For each column with numbers: how many values it has, and their sum."""
+    sums = {}
+    for row in rows:
+        for name, value in row.items():
+            if isinstance(value, (int, float)) and not isinstance(value, bool):
+                count, total = sums.get(name, (0, 0))
+                sums[name] = (count + 1, total + value)
+    return sums
+
+
+class Tables(unittest.TestCase):
+    def assertSameSums(self, found, wanted, where):
+        self.assertEqual(set(found), set(wanted), where)
+        for name, (count, total) in wanted.items():
+            self.assertEqual(found[name][0], count, (where, name))
+            self.assertTrue(math.isclose(found[name][1], total, rel_tol=1e-12, abs_tol=1e-9), (where, name, found[name], total))
+
+    def each(self, traces=None):
+        for path in traces or TRACES:
+            trace = tbtrace.read(path)
+            for made, words in TABLES:
+                wanted = printed(words, path)
+                if wanted is None:
+                    self.assertRaises((ValueError, tbtrace.TraceError), made, trace)
+                else:
+                    yield made(trace), wanted, f"{words} of {path.name}"
+
+    def test_rows_are_those_of_the_command_line(self):
+        for table, wanted, where in self.each():
+            rows = table.to_dicts()
+            for row in wanted["rows"]:  # the name of the input is the path that was asked for
+                row.pop("input", None)
+            for row in rows:
+                row.pop("input", None)
+            self.assertEqual(rows, wanted["rows"], where)
+            self.assertEqual(len(table), len(rows))
+            self.assertEqual(json.loads(table.to_json())["schema"], table.schema)
+
+    def test_data_frames_have_the_same_sums(self):
+        for table, wanted, where in self.each():
+            sums = sums_of(wanted["rows"])
+            arrow = pyarrow.table(table)
+            self.assertSameSums(sums_of(arrow.to_pylist()), sums, where)
+            arrow.validate(full=True)
+            self.assertSameSums(sums_of(polars.DataFrame(table).to_dicts()), sums, where)
+            self.assertSameSums(sums_of(nanoarrow.Array(table).to_pylist()), sums, where)
+            frame = pandas.DataFrame.from_arrow(table)
+            self.assertSameSums({name: (int(frame[name].count()), frame[name].sum()) for name in sums}, sums, where)
+            for name, (count, total) in sums.items():
+                found = duckdb.sql(f'select count("{name}"), sum("{name}") from arrow').fetchall()[0]
+                self.assertSameSums({name: found}, {name: (count, total)}, where)
+
+    def test_a_column_has_one_type_in_all_traces(self):
+        types = {}
+        for table, _, where in self.each():
+            schema = pyarrow.table(table).schema
+            for field in schema:
+                known = types.setdefault((where.split(" of ")[0], field.name), (field.type, where))
+                self.assertEqual(field.type, known[0], f"{field.name} of {where}, and of {known[1]}")
+
+    def test_texts_and_types_survive(self):
+        trace = tbtrace.read(ROOT / "tests/data/hostile_names.json")
+        table = trace.operators(("shape", "stack"))
+        rows = table.to_dicts()
+        arrow = pyarrow.table(table).to_pylist()
+        self.assertEqual([row["key"] for row in arrow], [row["key"] for row in rows])
+        self.assertEqual([row["stack"] for row in arrow], [row["stack"] for row in rows])
+        self.assertEqual([json.loads(row["input_shapes"]) for row in arrow], [row["input_shapes"] for row in rows])
+        self.assertEqual(pyarrow.table(table).schema.metadata, {b"tbtrace.schema": b"tbtrace.ops/1"})
+
+    def test_html_escapes_hostile_names(self):
+        trace = tbtrace.read(ROOT / "tests/data/hostile_names.json")
+        for table in (trace.operators(), trace.events()):
+            html = table._repr_html_()
+            names = "".join(str(value) for row in table.to_dicts() for value in row.values())
+            self.assertIn("<", names)
+            for tag in html.replace("</", "<").split("<")[1:]:
+                self.assertRegex(tag, r"^(table|thead|tbody|tr|th|td|p)\b")
+
+    def test_a_stream_can_be_taken_several_times(self):
+        table = tbtrace.read(TRACES[0]).kernels()
+        one, other = pyarrow.table(table), pyarrow.table(table)
+        self.assertEqual(one, other)
+        capsule = table.__arrow_c_stream__()
+        reader = pyarrow.RecordBatchReader.from_stream(table)
+        del table, capsule
+        self.assertEqual(reader.read_all(), one)
+        self.assertEqual(pyarrow.schema(tbtrace.read(TRACES[0]).kernels()), one.schema)
+
+    def test_arrow_keeps_the_trace_alive(self):
+        trace = tbtrace.read(TRACES[0])
+        wanted = sum(row["duration_ns"] for row in trace.events(["duration_ns"]).to_dicts())
+        events = pyarrow.table(trace.events(["start_ns", "duration_ns"]))
+        del trace
+        others = [tbtrace.read(path) for path in TRACES]  # would reuse memory that was freed
+        self.assertEqual(sum(events["duration_ns"].to_pylist()), wanted)
+        del others
+
+    def test_events_are_those_of_the_file(self):
+        for path in TRACES:
+            data = path.read_bytes()
+            try:
+                document = json.loads(gzip.decompress(data) if path.suffix == ".gz" else data)
+            except (json.JSONDecodeError, EOFError, UnicodeDecodeError):
+                continue  # a damaged file
+            trace = tbtrace.read(path)
+            if trace.issues:
+                continue
+            rows = document["traceEvents"] if isinstance(document, dict) else document
+            ranges = [row for row in rows if row.get("ph") == "X"]
+            found = trace.events(["name", "category", "thread", "duration_ns"]).to_dicts()
+            if any(row.get("ph") in ("B", "E") for row in rows):
+                continue
+            memory_free = [row for row in ranges if row.get("name") != "[memory]"]
+            self.assertEqual(len(found), len(memory_free), path.name)
+            self.assertEqual([row["name"] for row in found], [row["name"] for row in memory_free], path.name)
+            self.assertEqual([row["category"] for row in found], [row.get("cat", "") for row in memory_free], path.name)
+            self.assertEqual([row["thread"] for row in found], [str(row["tid"]) for row in memory_free], path.name)
+            for row, wanted in zip(found, memory_free):
+                self.assertAlmostEqual(row["duration_ns"], wanted.get("dur", 0) * 1000, delta=1.01)
+
+    def test_relations_of_events_hold(self):
+        trace = tbtrace.read(ROOT / "examples/traces/resnet18_training.json.gz")
+        rows = trace.events().to_dicts()
+        for row in rows:
+            if row["parent"] is not None:
+                parent = rows[row["parent"]]
+                self.assertEqual(parent["thread"], row["thread"])
+                self.assertLessEqual(parent["start_ns"], row["start_ns"])
+            if row["operator"] is not None:
+                self.assertEqual(rows[row["operator"]]["name"], row["operator_name"])
+                self.assertEqual(rows[row["operator"]]["kind"], "cpu_op")
+            if row["step"] is not None:
+                self.assertGreaterEqual(row["step"], 0)
+        self.assertTrue(any(row["step"] is not None for row in rows))
+        gpu = tbtrace.read(ROOT / "tests/data/gpu_step.json").events().to_dicts()
+        launched = [row for row in gpu if row["launch"] is not None]
+        self.assertGreater(len(launched), 0)
+        for row in launched:
+            self.assertEqual(gpu[row["launch"]]["correlation"], row["correlation"])
+            self.assertEqual(gpu[row["launch"]]["kind"], "runtime")
+
+
+
+
+if __name__ == "__main__":
+    PROGRAM = sys.argv[1]
+    if len(sys.argv) > 2 and pathlib.Path(sys.argv[2]).is_dir():
+        contents = {}
+        for file in sorted(pathlib.Path(sys.argv[2]).rglob("*.json*")):
+            if file.is_file() and "expected" not in file.name and file.stat().st_size < 8 << 20:
+                contents.setdefault(file.read_bytes(), file)
+        TRACES = list(contents.values())
+        names = ["rows_are_those_of_the_command_line", "data_frames_have_the_same_sums", "a_column_has_one_type_in_all_traces"]
+    else:
+        names = sys.argv[2:]
+    unittest.main(argv=[sys.argv[0], *(f"Tables.test_{name}" for name in names)] if names else [sys.argv[0]])
