@@ -1,7 +1,6 @@
-# Finds cairo and makes the target Cairo::cairo. The library comes without a CMake package.
+# Finds cairo's headers, Cairo_INCLUDE_DIR. Nothing links the library, which tbtrace opens at run time.
 find_path(Cairo_INCLUDE_DIR cairo.h PATH_SUFFIXES cairo)
-find_library(Cairo_LIBRARY cairo)
-mark_as_advanced(Cairo_INCLUDE_DIR Cairo_LIBRARY)
+mark_as_advanced(Cairo_INCLUDE_DIR)
 
 set(Cairo_VERSION "")
 if(EXISTS "${Cairo_INCLUDE_DIR}/cairo-version.h")
@@ -11,13 +10,4 @@ if(EXISTS "${Cairo_INCLUDE_DIR}/cairo-version.h")
 endif()
 
 include(FindPackageHandleStandardArgs)
-find_package_handle_standard_args(Cairo REQUIRED_VARS Cairo_LIBRARY Cairo_INCLUDE_DIR VERSION_VAR Cairo_VERSION)
-
-if(Cairo_FOUND AND NOT TARGET Cairo::cairo)
-  # A program that draws nothing is spared cairo and the libraries of X11 behind it. One item, so
-  # that nothing comes between.
-  add_library(Cairo::cairo INTERFACE IMPORTED)
-  set_target_properties(Cairo::cairo PROPERTIES
-    INTERFACE_LINK_LIBRARIES "-Wl,--push-state,--as-needed,${Cairo_LIBRARY},--pop-state"
-    INTERFACE_INCLUDE_DIRECTORIES "${Cairo_INCLUDE_DIR}")
-endif()
+find_package_handle_standard_args(Cairo REQUIRED_VARS Cairo_INCLUDE_DIR VERSION_VAR Cairo_VERSION)

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <optional>
@@ -5,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <tbtrace/capabilities.h>
 #include <tbtrace/convert.h>
 
 #include "command.h"
@@ -114,6 +117,28 @@ void tell_leftovers(const Leftovers& left, Console& console) {
                       "--skip-existing to use them, or delete this directory");
 }
 
+bool is_new_event_file(const LogFile& file) {
+  const std::string name = std::filesystem::path(file.path).filename().string();
+  return file.written && name.starts_with("events.out.tfevents.");
+}
+
+/// What this machine lacks for the flame graphs in event files; empty if nothing.
+Result<std::string> picture_problem(const LogDirectoryOptions& log) {
+  if (log.format == LogFormat::plugin) return std::string();
+  return within_memory([]() -> Result<std::string> { return capabilities().pictures_problem; });
+}
+
+void tell_missing_pictures(const std::string& problem, const Conversion& conversion,
+                           Console& console) {
+  if (problem.empty()) return;
+  for (const ConvertedInput& input : conversion.inputs) {
+    if (std::none_of(input.files.begin(), input.files.end(), is_new_event_file)) continue;
+    console.warning("convert", "the event files have no flame graphs: " + problem +
+                                   ", and convert again with --overwrite");
+    return;
+  }
+}
+
 int exit_code_of(const Conversion& conversion) {
   std::size_t failed = 0;
   int failure = kDone;
@@ -181,6 +206,9 @@ std::string take_options(const OptionParser& parser, ConvertOptions& options) {
 /// Converts, and reports the outcome of each input. Returns the exit code.
 int convert(const std::vector<std::string>& inputs, const StandardOptions& standard,
             ConvertOptions& options, bool as_json, Console& console) {
+  // Before the memory is needed for traces.
+  const Result<std::string> problem = picture_problem(options.log);
+  if (!problem.ok()) return finish(problem.status(), subjects_of("convert", standard), console);
   Report report(!as_json, console);
   options.on_input = [&](const ConvertedInput& input) { report.add(input); };
   options.on_progress = [&](std::size_t done, std::size_t all) {
@@ -199,6 +227,7 @@ int convert(const std::vector<std::string>& inputs, const StandardOptions& stand
     console.error(run, explained(status));
   }
   tell_leftovers(conversion->leftovers, console);
+  tell_missing_pictures(*problem, *conversion, console);
   if (as_json) {
     std::cout << conversion_json(*conversion);
   } else {

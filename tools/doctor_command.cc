@@ -31,7 +31,9 @@ std::string text_of(const Capabilities& can, const DeviceTracing& gpus) {
   std::string text = row("tbtrace", std::string(can.version));
   text += row("gzip", std::string(can.gzip_library));
   text += row("stack lines", can.stack_lines ? "yes" : "no: built without libbacktrace");
-  text += row("pictures", can.pictures ? "yes" : "no: built without cairo");
+  const std::string lacks =
+      can.pictures_problem.empty() ? "built without cairo" : printable(can.pictures_problem);
+  text += row("pictures", can.pictures ? "yes" : "no: " + lacks);
   text += row("PNG files", can.png_files ? "yes" : "no: built without libpng");
   text += row("event files", can.event_files ? "yes" : "no: built without protobuf");
   text += row("GPU tracing", gpus.available ? "yes" : "no: " + printable(gpus.problem));

@@ -155,11 +155,17 @@ std::string take_options(const OptionParser& parser, GraphOptions& graph) {
   if (graph.format != "folded" && to_output && ::isatty(STDOUT_FILENO) != 0) {
     return "a picture does not go to a terminal; name a file with -o";
   }
-  if (std::string problem = take_picture_options(parser, graph); !problem.empty()) return problem;
-  if (graph.format == "png" && !capabilities().pictures) {
-    return "this build cannot write PNG files: it was built without cairo; use svg";
-  }
-  return {};
+  return take_picture_options(parser, graph);
+}
+
+/// Whether PNG files can be written here.
+Status check_png() {
+  const Capabilities can = capabilities();
+  if (can.pictures) return {};
+  return {StatusCode::invalid_argument,
+          can.pictures_problem.empty()
+              ? "this build cannot write PNG files: it was built without cairo; use svg"
+              : "cannot write PNG files: " + can.pictures_problem + ", or use svg"};
 }
 
 Status write_stacks(const StackTree& stacks, const GraphOptions& graph, const std::string& output,
@@ -263,6 +269,11 @@ int run(const OptionParser& parser) {
   ReadOptions reading = standard.reading;
   reading.arguments = reading.arguments - ArgumentSet{ArgumentGroup::inputs};
   Console console(standard.console);
+  if (graph.format == "png") {
+    const Status png = within_memory(check_png);
+    if (png.code() == StatusCode::invalid_argument) return parser.wrong(png.message());
+    if (!png.ok()) return finish(png, subjects_of("flamegraph", standard), console);
+  }
   if (const Status place = check_output(output_of(standard), standard.overwrite); !place.ok()) {
     return finish(place, subjects_of("flamegraph", standard), console);
   }

@@ -28,8 +28,12 @@ struct Capabilities {
   /// Recorded C++ stack frames have file, line and non-exported functions if the program was
   /// compiled with `-g`. True if built with libbacktrace.
   bool stack_lines = false;
-  /// flame_graph_png() works: built with cairo.
+  /// flame_graph_png() works: built with cairo's headers, and libcairo.so.2, which is opened at run
+  /// time, is on this machine.
   bool pictures = false;
+  /// What this machine lacks for pictures, and what to do about it, in one line. Empty if it lacks
+  /// nothing, and if built without cairo.
+  std::string pictures_problem = {};
   /// SummaryWriter::add_image() accepts pixels: built with libpng.
   bool png_files = false;
   /// TensorBoard event files (SummaryWriter, LogFormat::event_files, summaries of recorded windows)

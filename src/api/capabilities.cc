@@ -1,3 +1,4 @@
+#include <new>
 #include <utility>
 
 #include <tbtrace/capabilities.h>
@@ -14,10 +15,13 @@
 namespace tbtrace {
 
 Capabilities capabilities() {
+  const Status drawing = writers::can_draw();
+  if (drawing.code() == StatusCode::out_of_memory) throw std::bad_alloc();
   return {.version = version(),
           .gzip_library = io::gzip_library(),
           .stack_lines = symbols::knows_lines(),
-          .pictures = writers::has_canvas(),
+          .pictures = drawing.ok(),
+          .pictures_problem = writers::knows_cairo() ? drawing.message() : std::string(),
           .png_files = writers::has_png_files(),
           .event_files = writers::can_write_events().ok()};
 }
@@ -55,6 +59,7 @@ std::string capabilities_json(const Capabilities& capabilities, const DeviceTrac
     json.key(key);
     json.boolean(is_there);
   }
+  member("pictures_problem", capabilities.pictures_problem);
   json.key("device_tracing");
   json.begin_object();
   json.key("available");

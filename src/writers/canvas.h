@@ -2,7 +2,8 @@
 // Owns its pixels and fonts. One thread at a time; several threads may each have one.
 // Any bytes are accepted as text. After a drawing failure further calls do nothing; png() reports
 // it.
-// Two implementations: with cairo, and, if that is not installed, one that always fails.
+// Two implementations: with cairo, which is opened at run time, and one for builds without cairo's
+// headers, which always fails.
 #pragma once
 
 #include <memory>
@@ -39,8 +40,12 @@ class Canvas {
   virtual Result<std::string> png() = 0;
 };
 
-/// Whether this build has cairo.
-bool has_canvas();
+/// Whether this was built with cairo's headers.
+bool knows_cairo();
+
+/// Whether cairo can be used. If not: what is missing and what to install; out_of_memory if there
+/// is too little to open it.
+Status can_draw();
 
 /// A white canvas of `width` x `height` px, with `scale` pixels per px in both directions.
 Result<std::unique_ptr<Canvas>> make_canvas(int width, int height, int scale);

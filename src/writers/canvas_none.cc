@@ -1,14 +1,18 @@
-// make_canvas() where cairo is not installed.
+// canvas.h for builds without cairo's headers.
 #include "writers/canvas.h"
 
 namespace tbtrace::writers {
 
-bool has_canvas() { return false; }
+bool knows_cairo() { return false; }
+
+Status can_draw() {
+  return {StatusCode::invalid_argument,
+          "this build cannot write PNG files: it was built without cairo; write an SVG instead, or "
+          "install libcairo2-dev and build tbtrace again"};
+}
 
 Result<std::unique_ptr<Canvas>> make_canvas(int /*width*/, int /*height*/, int /*scale*/) {
-  return Status(StatusCode::invalid_argument,
-                "this build cannot write PNG files: it was built without cairo; write an SVG "
-                "instead, or install libcairo2-dev and build tbtrace again");
+  return can_draw();
 }
 
 }  // namespace tbtrace::writers

@@ -10,6 +10,8 @@ A case is a folder with
     input/              files that lie in the working folder before the command runs, if any
     expected/stdout, stderr, exit_code
     without             a part of the build (PROTOBUF, CAIRO): the case is for builds that leave it out, if this exists
+    with                a part of the build: the case is for builds that have it, if this exists
+    environment         further environment variables of the command, one NAME=VALUE per line, if this exists
     expected/files/     what must have been written, if anything: these files and no others; an event file X as the
                         text that event_text.py makes of it, in X.txt
 
@@ -96,6 +98,9 @@ def run(case, program, version):
             source = open(folder / words[words.index("<") + 1], "rb")  # closed at exit
             words = words[:words.index("<")]
         environment = ENVIRONMENT | {key: os.environ[key] for key in PASSED_ON if key in os.environ}
+        if (case / "environment").exists():
+            lines = (case / "environment").read_text(encoding="utf-8").splitlines()
+            environment |= dict(line.split("=", 1) for line in lines)
         for call in first_calls:
             subprocess.run([program, *call], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                            env=environment, timeout=60, check=True)

@@ -23,6 +23,10 @@ if [[ $build == *.deb ]]; then
   for library in libc6 libsimdjson libfmt; do
     [[ $(dpkg-deb --field "$build" Depends) == *$library* ]] || fail "the package does not depend on $library"
   done
+  [[ $(dpkg-deb --field "$build" Depends) != *cairo* ]] || fail "the package depends on cairo"
+  if grep -q "^Cairo_INCLUDE_DIR:PATH=/" "$(dirname "$build")/CMakeCache.txt"; then
+    [[ $(dpkg-deb --field "$build" Recommends) == *libcairo2* ]] || fail "the package does not recommend cairo"
+  fi
 else
   cmake --install "$build" --prefix "$work/first" >"$work/log" 2>&1 || fail "$(tail -n 20 "$work/log")"
   mv "$work/first" "$work/prefix"
@@ -56,6 +60,11 @@ if [[ -n $library ]]; then
   fi
 fi
 
+# cairo is opened at run time.
+for file in "$prefix/bin/tbtrace" ${library:+"$library"}; do
+  [[ $(readelf --dynamic "$file") != *"[libcairo"* ]] || fail "$(basename "$file") is linked with cairo"
+done
+
 [[ $("$prefix/bin/tbtrace" --version) == "tbtrace $version" ]] || fail "the installed program is not $version"
 
 cmake -S "$here/consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" -DWITH_TORCH=$with_torch "$@" >"$work/log" 2>&1 &&
@@ -71,6 +80,10 @@ check_program() {
   done
 }
 check_program "$work/consumer/program"
+# Without cairo, which the loader then finds as a file that is not a library.
+mkdir "$work/no_cairo"
+echo "not a library" >"$work/no_cairo/libcairo.so.2"
+LD_LIBRARY_PATH=$work/no_cairo check_program "$work/consumer/program"
 
 # The traces of a job: 64 ranks as one set, a reading that is cancelled, and one that failed.
 python3 "$root/tests/e2e/make_ranks.py" "$work/ranks" --ranks 64

@@ -1,20 +1,18 @@
-// What a picture shows is read back by cairo, pixel by pixel. Which font the machine has must not
+// What a picture shows is read back by libpng, pixel by pixel. Which font the machine has must not
 // matter, so nothing is said about letters but that they are there.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
-#include <cairo.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <png.h>
 
 #include <tbtrace/report.h>
 #include <tbtrace/writers.h>
@@ -76,23 +74,24 @@ std::array<std::uint32_t, 2> size_of(std::string_view png) {
 
 class Pixels {
  public:
-  explicit Pixels(std::string_view png)
-      : surface_(cairo_image_surface_create_from_png_stream(read, &png), cairo_surface_destroy) {
-    EXPECT_EQ(cairo_surface_status(surface_.get()), CAIRO_STATUS_SUCCESS);
-    EXPECT_EQ(cairo_image_surface_get_format(surface_.get()), CAIRO_FORMAT_RGB24);
+  explicit Pixels(std::string_view png) {
+    image_.version = PNG_IMAGE_VERSION;
+    EXPECT_NE(png_image_begin_read_from_memory(&image_, png.data(), png.size()), 0)
+        << image_.message;
+    EXPECT_EQ(image_.format, std::uint32_t{PNG_FORMAT_RGB}) << "8 bits, no transparency";
+    samples_.resize(PNG_IMAGE_SIZE(image_));
+    EXPECT_NE(png_image_finish_read(&image_, nullptr, samples_.data(), 0, nullptr), 0)
+        << image_.message;
   }
 
-  int width() const { return cairo_image_surface_get_width(surface_.get()); }
-  int height() const { return cairo_image_surface_get_height(surface_.get()); }
+  int width() const { return static_cast<int>(image_.width); }
+  int height() const { return static_cast<int>(image_.height); }
 
   std::uint32_t rgb(int x, int y) const {
-    std::uint32_t pixel = 0;
-    const std::size_t row =
-        static_cast<std::size_t>(y) *
-        static_cast<std::size_t>(cairo_image_surface_get_stride(surface_.get()));
-    const unsigned char* data = cairo_image_surface_get_data(surface_.get());
-    std::memcpy(&pixel, data + row + static_cast<std::size_t>(x) * sizeof pixel, sizeof pixel);
-    return pixel & 0xffffff;
+    const std::size_t at =
+        3 * (static_cast<std::size_t>(y) * image_.width + static_cast<std::size_t>(x));
+    return std::uint32_t{samples_[at]} << 16 | std::uint32_t{samples_[at + 1]} << 8 |
+           samples_[at + 2];
   }
 
   /// How many pixels of a part are as dark as text.
@@ -108,15 +107,8 @@ class Pixels {
   }
 
  private:
-  static cairo_status_t read(void* rest, unsigned char* data, unsigned int size) {
-    auto& bytes = *static_cast<std::string_view*>(rest);
-    if (bytes.size() < size) return CAIRO_STATUS_READ_ERROR;
-    std::memcpy(data, bytes.data(), size);
-    bytes.remove_prefix(size);
-    return CAIRO_STATUS_SUCCESS;
-  }
-
-  std::unique_ptr<cairo_surface_t, decltype(&cairo_surface_destroy)> surface_;
+  png_image image_ = {};
+  std::vector<std::uint8_t> samples_;
 };
 
 /// A box in pixels, ends excluded. Boxes stand 10 px from each side and from the bottom, a level
