@@ -207,10 +207,12 @@ def _write_parquet(job: Job, directory: str, run: str) -> None:
     waiting = tempfile.mkdtemp(prefix=".tbtrace-", dir=directory)
     try:
         for name, table in [*summed.items(), *by_rank.items()]:
+            os.mkdir(os.path.join(waiting, name))  # also without rows
             rows = pyarrow.table(table)
             parts = ["rank"] if name in by_rank and len(rows) > 0 else None
+            flavor = "hive" if parts else None
             pyarrow.dataset.write_dataset(
-                rows, os.path.join(waiting, name), format="parquet", partitioning=parts, partitioning_flavor="hive" if parts else None
+                rows, os.path.join(waiting, name), format="parquet", partitioning=parts, partitioning_flavor=flavor
             )
         for name, place in places.items():
             os.makedirs(os.path.dirname(place), exist_ok=True)

@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+"""Are the tables of a job those of one process over all its files, whatever happens to files and workers?
+
+    jobs_test.py ENGINE PROGRAM [NAME...]      ENGINE: local, ray, spark
+    jobs_test.py ENGINE PROGRAM ranks COUNT    with so many ranks, a damaged file, an empty one, killed workers
+
+Each method is a CTest test python.ENGINE_NAME for local; of ray and spark one test runs all.
+"""
+
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import tbtrace
+
+ENGINE = ""
+PROGRAM = ""
+SHARED = pathlib.Path(__file__).resolve().parents[3] / "shared/traces"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RANKS = 12
+KILLS = 0
+
+
+def printed(words, paths):
+    verb, *options = words.split()
+    done = subprocess.run([PROGRAM, verb, *paths, *options, "--format", "json", "-q"], capture_output=True, timeout=600,
+                          check=True)
+    return json.loads(done.stdout)["rows"]
+
+
+def made_ranks(folder, count):
+    """`count` ranks of a job: examples, each with its rank and with times of its own."""
+    examples = [json.loads((ROOT / "tests/data" / name).read_bytes()) for name in ("gpu_step.json", "gpu_step_rank1.json",
+                                                                                   "cpu_steps.json")]
+    random.seed(count)
+    paths = []
+    for rank in range(count):
+        document = json.loads(json.dumps(examples[rank % len(examples)]))
+        document["distributedInfo"] = {"rank": rank, "world_size": count}
+        for event in document["traceEvents"]:
+            if "dur" in event:
+                event["dur"] = round(event["dur"] * random.uniform(0.5, 1), 3)
+        path = folder / f"rank_{rank:04}.json"
+        path.write_text(json.dumps(document))
+        paths.append(path)
+    return paths
+
+
+class Engine:
+    """One way to run a job."""
+
+    def __init__(self):
+        if ENGINE == "ray":
+            os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+            os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
+            import ray
+
+            ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+            ray.data.DataContext.get_current().enable_progress_bars = False
+        elif ENGINE == "spark":
+            os.environ["PYSPARK_PYTHON"] = sys.executable
+            os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
+            from pyspark.sql import SparkSession
+
+            builder = SparkSession.builder.master("local[2, 4]").config("spark.ui.enabled", "false")
+            builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
+            self.session = builder.config("spark.log.level", "OFF").getOrCreate()
+
+    def summarize(self, inputs, **options):
+        if ENGINE == "local":
+            return tbtrace.local.summarize(inputs, workers=2, **options)
+        if ENGINE == "ray":
+            from tbtrace.ray import summarize
+
+            return summarize(inputs, **options)
+        from tbtrace.spark import summarize
+
+        return summarize(self.session, inputs, **options)
+
+    def close(self):
+        if ENGINE == "ray":
+            import ray
+
+            ray.shutdown()
+        elif ENGINE == "spark":
+            self.session.stop()
+
+
+def workers_reading():
+    """Processes of this machine that have a made rank open, or whose command line says that they work for an engine."""
+    mark = {"local": b"multiprocessing", "ray": b"ray::", "spark": b"pyspark"}[ENGINE]
+    found = []
+    for folder in pathlib.Path("/proc").iterdir():
+        try:
+            line = (folder / "cmdline").read_bytes()
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1]) if folder.name.isdigit() else 0
+        except OSError:
+            continue
+        is_tracker = b"resource_tracker" in line
+        is_daemon = ENGINE == "spark" and b"pyspark.daemon" in line and parent_is_java(parent)
+        if folder.name.isdigit() and mark in line and not is_tracker and not is_daemon and int(folder.name) != os.getpid():
+            found.append(int(folder.name))
+    return found
+
+
+def parent_is_java(process):
+    try:
+        return b"java" in pathlib.Path(f"/proc/{process}/cmdline").read_bytes()[:200]
+    except OSError:
+        return False
+
+
+class Jobs(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.engine = Engine()
+        cls.addClassCleanup(cls.engine.close)
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="tbtrace-jobs-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def assertIsTheSumOf(self, job, paths):
+        for table, words in ((job.operators(), "ops --strict-totals"), (job.kernels("launch"), "kernels --group-by launch --sum-inputs"),
+                             (job.modules(), "modules --sum-inputs"), (job.lines(), "lines --sum-inputs")):
+            self.assertEqual(table.to_dicts(), printed(words, paths), words)
+        for table, words in ((job.steps(), "steps"), (job.gpu(), "gpu"), (job.memory(), "memory")):
+            self.assertEqual(table.to_dicts(), printed(words, paths), words)
+
+    def test_a_job_is_the_sum_of_its_files(self):
+        paths = made_ranks(self.folder, RANKS)
+        (self.folder / "copy.json").write_bytes(paths[3].read_bytes())
+        (self.folder / "damaged.json.gz").write_bytes((ROOT / "tests/data/stacks.json.gz").read_bytes()[:20])
+        (self.folder / "empty.json").write_bytes(b"")
+        inputs = [self.folder, self.folder / "damaged.json.gz", self.folder / "empty.json", self.folder / "missing.json"]
+        cache = self.folder / "cache"
+        job = self.engine.summarize(inputs, cache=cache)
+        failed = dict(job.failed)
+        self.assertEqual(sorted(pathlib.Path(path).name for path in failed),
+                         ["damaged.json.gz", "empty.json", "missing.json", "rank_0003.json"])
+        self.assertIn("same content as", failed[str(paths[3])])
+        self.assertIn("is empty", failed[str(self.folder / "empty.json")])
+        self.assertEqual((len(job.sources), job.reused), (RANKS, 0))
+        kept = [self.folder / "copy.json" if path == paths[3] else path for path in paths]
+        self.assertIsTheSumOf(job, kept)
+
+        paths[5].write_text(paths[5].read_text() + "\n")
+        again = self.engine.summarize(inputs, cache=cache)
+        self.assertEqual(again.reused, RANKS - 1)  # not the one that changed
+        self.assertEqual(again.partial.to_bytes(), self.engine.summarize(inputs).partial.to_bytes())
+
+    def test_nothing_that_can_be_read_is_an_error(self):
+        (self.folder / "empty.json").write_bytes(b"")
+        with self.assertRaisesRegex(tbtrace.TraceError, "empty.json: is empty"):
+            self.engine.summarize([self.folder / "empty.json"])
+        with self.assertRaises(tbtrace.TraceError):
+            self.engine.summarize([])
+
+    def test_a_job_goes_to_parquet(self):
+        import pyarrow.dataset
+
+        made_ranks(self.folder, 4)
+        job = self.engine.summarize(self.folder)
+        place = self.folder / "tables"
+        job.write_parquet(place, run="first")
+        job.write_parquet(place, run="second")
+        self.assertRaises(FileExistsError, job.write_parquet, place, run="first")
+        self.assertRaises(ValueError, job.write_parquet, place, run="../out")
+        steps = pyarrow.dataset.dataset(place / "steps", partitioning="hive").to_table().to_pylist()
+        self.assertEqual(len(steps), 2 * len(job.steps()))
+        self.assertEqual({(row["run"], row["rank"]) for row in steps},
+                         {(run, row["rank"]) for run in ("first", "second") for row in job.steps().to_dicts()})
+        kernels = pyarrow.dataset.dataset(place / "kernels", partitioning="hive").to_table(filter=pyarrow.dataset.field("run") == "first")
+        self.assertEqual(sum(kernels["total_ns"].to_pylist()), sum(row["total_ns"] for row in job.kernels().to_dicts()))
+        self.assertEqual([path.name for path in place.iterdir() if path.name.startswith(".")], [])
+
+    def test_ranks_survive_killed_workers(self):
+        paths = made_ranks(self.folder, RANKS)
+        if RANKS > 50 and SHARED.exists():  # real ones among them
+            for number, file in enumerate(sorted(SHARED.rglob("*.json*"))):
+                if file.stat().st_size < 8 << 20:
+                    shutil.copy(file, self.folder / f"real_{number}_{file.name}")
+        big = self.folder / "big.json"
+        events = json.loads((ROOT / "tests/data/cpu_steps.json").read_bytes())
+        row = {"ph": "X", "cat": "cpu_op", "name": "aten::op", "pid": 1, "tid": 1, "ts": 1, "dur": 1}
+        events["traceEvents"] += [row | {"ts": at} for at in range(1_000_000 if ENGINE == "local" else 300_000)]
+        big.write_text(json.dumps(events))
+        wanted = tbtrace.merge([tbtrace.Partial.from_bytes(row.data) for row in self.rows_alone()])
+        stop = threading.Event()
+        killed = []
+
+        def kill():
+            while not stop.wait(0.3) and len(killed) < max(1, KILLS):
+                for process in workers_reading()[:1]:
+                    os.kill(process, signal.SIGKILL)
+                    killed.append(process)
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        try:
+            job = self.engine.summarize(self.folder)
+        finally:
+            stop.set()
+            killer.join()
+        print(f"{ENGINE}: killed {len(killed)} workers, {len(job.failed)} files failed")
+        self.assertGreater(len(killed), 0)
+        self.assertEqual([path for path, message in job.failed if "killed" in message], [])
+        self.assertEqual(job.partial.to_bytes(), wanted.to_bytes())
+
+    def rows_alone(self):
+        from tbtrace._job import Options, row_of
+
+        rows = {}
+        for path in tbtrace.find(self.folder)[0]:
+            row = row_of(path, Options())
+            if row.data is not None:
+                rows.setdefault(row.digests[0], row)
+        return rows.values()
+
+
+if __name__ == "__main__":
+    ENGINE, PROGRAM, *names = sys.argv[1:]
+    if names[:1] == ["ranks"]:
+        RANKS, KILLS = int(names[1]), 3
+        started = time.monotonic()
+        names = ["ranks_survive_killed_workers"]
+    unittest.main(argv=[sys.argv[0], *(f"Jobs.test_{name}" for name in names)])
