@@ -4,13 +4,17 @@ import os
 import sys
 
 
+def program() -> str:
+    """Its path."""
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "tbtrace")
+
+
 def main() -> None:
     """Becomes the program: arguments, signals and the exit code are its own."""
-    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "tbtrace")
     try:
-        os.execv(program, ["tbtrace", *sys.argv[1:]])
+        os.execv(program(), ["tbtrace", *sys.argv[1:]])
     except OSError as problem:
-        sys.exit(f"tbtrace: {program}: {problem.strerror}; install the package again")
+        sys.exit(f"tbtrace: {program()}: {problem.strerror}; install the package again")
 
 
 if __name__ == "__main__":

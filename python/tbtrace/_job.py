@@ -12,12 +12,14 @@ import hashlib
 import json
 import os
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from tbtrace import _tbtrace
+from tbtrace.__main__ import program
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -32,7 +34,7 @@ class Options:
     stack_source: str = "auto"
     strict: bool = False
     cache: str | None = None  # a folder that all workers reach
-    threads: int | None = 1  # that read a trace
+    threads: int = 1  # that read a trace
 
 
 @dataclass(frozen=True)
@@ -119,24 +121,19 @@ def found_paths(inputs: Paths) -> tuple[list[str], list[tuple[str, str]]]:
 
 
 def row_of(path: str, options: Options) -> Row:
-    """Reads a trace and makes its partial; on a worker. Only this path is lost if it fails."""
-    place = None
+    """Reads a trace and makes its partial, in a process of its own: whatever happens to that, only
+    this path is lost. Runs on a worker."""
     try:
-        if options.cache is not None:
-            place = os.path.join(options.cache, _cache_name(path, options))
-            with contextlib.suppress(_tbtrace.TraceError):
-                return _finished(_tbtrace.Partial.read(place), reused=1)
-        trace = _tbtrace.read(path, strict=options.strict, threads=options.threads)
-        partial = trace.partial(
-            group_by_stack_n=options.group_by_stack_n, stack_source=options.stack_source
-        )
-        if place is not None:
-            os.makedirs(os.path.dirname(place), exist_ok=True)
-            partial.save(place, overwrite=True)
-        return _finished(partial, reused=0)
-    except (_tbtrace.TraceError, OSError, MemoryError) as problem:
-        text = str(problem).removeprefix(f"{path}: ") or "there is not enough memory"
-        return Row(data=None, digests=[], failed=[(path, text)])
+        if options.cache is None:
+            with tempfile.TemporaryDirectory(prefix="tbtrace-") as folder:
+                return _made(path, os.path.join(folder, "trace.tbp"), options)
+        place = os.path.join(options.cache, _cache_name(path, options))
+        with contextlib.suppress(_tbtrace.TraceError):
+            return _finished(_tbtrace.Partial.read(place), reused=1)
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        return _made(path, place, options)
+    except (_tbtrace.TraceError, OSError) as problem:
+        return _failed(path, str(problem))
 
 
 def combined_rows(rows: Iterable[tuple[str, Row]], repeats: Mapping[str, str]) -> Row:
@@ -170,6 +167,24 @@ def job_of(row: Row, not_found: Sequence[tuple[str, str]]) -> Job:
         reason = ": ".join(failed[0]) if failed else "there are no inputs"
         raise _tbtrace.TraceError(f"no trace could be read; the first of {len(failed)}: {reason}")
     return Job(_tbtrace.Partial.from_bytes(row.data), failed, row.reused)
+
+
+def _made(path: str, place: str, options: Options) -> Row:
+    command = [program(), "partial", path if path[:1] != "-" else f"./{path}", "-o", place, "--overwrite", "-q"]
+    command += ["--group-by-stack-n", str(options.group_by_stack_n), "--stack-source", options.stack_source]
+    command += ["-j", str(options.threads)] + (["--strict"] if options.strict else [])
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    if done.returncode < 0:  # perhaps by somebody who needed memory for a moment
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    if done.returncode < 0:
+        return _failed(path, f"its process was killed twice (signal {-done.returncode}); is there enough memory?")
+    if done.returncode > 0:
+        return _failed(path, os.fsdecode(done.stderr).strip().removeprefix("tbtrace: "))
+    return _finished(_tbtrace.Partial.read(place), reused=0)
+
+
+def _failed(path: str, message: str) -> Row:
+    return Row(data=None, digests=[], failed=[(path, message.removeprefix(f"{path}: "))])
 
 
 def _finished(partial: _tbtrace.Partial, reused: int) -> Row:

@@ -44,7 +44,7 @@ def summarize(
         count = math.ceil(count / _TOGETHER)
         rows = rows.repartition(count).map_batches(_merge, batch_size=None, fn_kwargs={"repeats": repeats}).materialize()
         if count == 1:
-            return job_of(combined_rows(_rows(rows.take_batch(batch_size=None)), {}), not_found)
+            return job_of(combined_rows((_parts(row) for row in rows.take_all()), {}), not_found)
 
 
 def _read(batch: dict[str, Any], options: Options) -> dict[str, Any]:
@@ -52,7 +52,8 @@ def _read(batch: dict[str, Any], options: Options) -> dict[str, Any]:
 
 
 def _merge(batch: dict[str, Any], repeats: dict[str, str]) -> dict[str, Any]:
-    return _batch([("", combined_rows(_rows(batch), repeats))])
+    rows = (dict(zip(batch, values)) for values in zip(*batch.values()))
+    return _batch([("", combined_rows((_parts(row) for row in rows), repeats))])
 
 
 def _batch(rows: list[tuple[str, Row]]) -> dict[str, Any]:
@@ -63,6 +64,5 @@ def _batch(rows: list[tuple[str, Row]]) -> dict[str, Any]:
     }
 
 
-def _rows(batch: dict[str, Any]) -> list[tuple[str, Row]]:
-    parts = zip(batch["path"], batch["data"], batch["facts"])
-    return [(str(path), Row.of(bytes(data), str(facts))) for path, data, facts in parts]
+def _parts(row: dict[str, Any]) -> tuple[str, Row]:
+    return str(row["path"]), Row.of(bytes(row["data"]), str(row["facts"]))

@@ -7,6 +7,7 @@
 Each method is a CTest test python.ENGINE_NAME for local; of ray and spark one test runs all.
 """
 
+import contextlib
 import json
 import os
 import pathlib
@@ -17,7 +18,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import unittest
 
 import tbtrace
@@ -95,28 +95,21 @@ class Engine:
             self.session.stop()
 
 
-def workers_reading():
-    """Processes of this machine that have a made rank open, or whose command line says that they work for an engine."""
-    mark = {"local": b"multiprocessing", "ray": b"ray::", "spark": b"pyspark"}[ENGINE]
+def working_processes():
+    """Processes of the engine that may be at work for it: they run Python, and others start them again."""
     found = []
     for folder in pathlib.Path("/proc").iterdir():
         try:
             line = (folder / "cmdline").read_bytes()
-            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1]) if folder.name.isdigit() else 0
+            parent = (folder / "stat").read_text().rpartition(")")[2].split()[1]
+            of_parent = pathlib.Path(f"/proc/{parent}/cmdline").read_bytes()
         except OSError:
             continue
-        is_tracker = b"resource_tracker" in line
-        is_daemon = ENGINE == "spark" and b"pyspark.daemon" in line and parent_is_java(parent)
-        if folder.name.isdigit() and mark in line and not is_tracker and not is_daemon and int(folder.name) != os.getpid():
+        if {"local": b"\0partial\0" in line,
+            "ray": line.startswith(b"ray::Map"),
+            "spark": b"pyspark.daemon" in line and b"pyspark.daemon" in of_parent}[ENGINE]:
             found.append(int(folder.name))
     return found
-
-
-def parent_is_java(process):
-    try:
-        return b"java" in pathlib.Path(f"/proc/{process}/cmdline").read_bytes()[:200]
-    except OSError:
-        return False
 
 
 class Jobs(unittest.TestCase):
@@ -200,8 +193,8 @@ class Jobs(unittest.TestCase):
         killed = []
 
         def kill():
-            while not stop.wait(0.3) and len(killed) < max(1, KILLS):
-                for process in workers_reading()[:1]:
+            while not stop.wait(0.2) and len(killed) < max(1, KILLS):
+                for process in working_processes()[:1]:
                     os.kill(process, signal.SIGKILL)
                     killed.append(process)
 
@@ -216,6 +209,30 @@ class Jobs(unittest.TestCase):
         self.assertGreater(len(killed), 0)
         self.assertEqual([path for path, message in job.failed if "killed" in message], [])
         self.assertEqual(job.partial.to_bytes(), wanted.to_bytes())
+
+    def test_a_file_that_kills_its_process_costs_itself_only(self):
+        paths = made_ranks(self.folder, 3)
+        poison = self.folder / "poison.json"
+        os.mkfifo(poison)  # nobody writes to it
+        stop = threading.Event()
+
+        def kill():
+            while not stop.wait(0.05):
+                for line in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+                    with contextlib.suppress(OSError):
+                        if f"partial\0{poison}\0".encode() in line.read_bytes():
+                            os.kill(int(line.parent.name), signal.SIGKILL)
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        try:
+            job = self.engine.summarize([*paths, poison])
+        finally:
+            stop.set()
+            killer.join()
+        self.assertEqual(len(job.sources), 3)
+        self.assertEqual([path for path, _ in job.failed], [str(poison)])
+        self.assertIn("killed twice (signal 9)", job.failed[0][1])
 
     def rows_alone(self):
         from tbtrace._job import Options, row_of
@@ -232,6 +249,5 @@ if __name__ == "__main__":
     ENGINE, PROGRAM, *names = sys.argv[1:]
     if names[:1] == ["ranks"]:
         RANKS, KILLS = int(names[1]), 3
-        started = time.monotonic()
         names = ["ranks_survive_killed_workers"]
     unittest.main(argv=[sys.argv[0], *(f"Jobs.test_{name}" for name in names)])
