@@ -2,7 +2,8 @@
 # Installs what tbtrace needs on Debian 12 or 13. The tests need 12: clang-format, clang-tidy and Python are those of 12.
 #   tools/setup.sh           to build it, to make a package, and to run the demo
 #   tools/setup.sh --tests   and for its tests: compilers' tools, Chromium, pinned Python packages as .venv,
-#                            and the newer LibTorch as .venv-torch
+#                            what the Python package is built and tested with as .venv-python, and the newer
+#                            LibTorch as .venv-torch
 #   tools/setup.sh --clear-caches   removes what this and tools/test.sh keep for all clones: Python packages, what was
 #                            compiled, what clang-tidy found clean, what consumers said of originals
 # Does nothing, and needs no network, when all of it is there.
@@ -28,6 +29,7 @@ build_packages=(
   libcairo2-dev     # pictures as PNG; a font comes with what it depends on
   libtorch-dev      # programs that record themselves
   dpkg-dev file     # tools/package.sh
+  python3-dev python3-venv   # the Python package
 )
 test_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev
@@ -37,7 +39,7 @@ test_packages=(
   llvm                       # names in what its sanitizers report
   clang-format clang-tidy
   libgloo-dev                # headers of the Gloo in LibTorch, for an example of two processes
-  python3-venv               # the consumers of what tbtrace writes, as .venv
+  openjdk-17-jre-headless    # Spark, one of the engines that jobs run on
   chromium                   # looks at pages and pictures
   groff-base zsh fish        # take the man page and the completions
 )
@@ -132,9 +134,12 @@ if $with_tests; then
   # One downloads while the other one unpacks.
   venv .venv-torch tests/libtorch/requirements.txt &
   of_torch=$!
+  venv .venv-python tests/python/requirements.txt &
+  of_python=$!
   venv .venv tests/e2e/requirements.txt tests/e2e/requirements_hta.txt &
   made=0
   wait $! || made=$?
   wait $of_torch || made=$?
+  wait $of_python || made=$?
   exit $made
 fi

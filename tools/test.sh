@@ -133,7 +133,7 @@ quick() {
   tested release build --label-regex '^(unit|cli|rules|oracle|reference)$' --label-exclude '^(slow|all)$'
 }
 release() {
-  built release build -DTBTRACE_E2E=ON "$@"
+  built release build -DTBTRACE_E2E=ON -DTBTRACE_PYTHON=ON -DPython_EXECUTABLE="$PWD/.venv-python/bin/python" "$@"
   tested release build "${long[@]}"
 }
 newer_torch() {

@@ -30,7 +30,7 @@
 namespace TBTRACE_EXPORT tbtrace {
 
 namespace partials {
-struct [[gnu::visibility("hidden")]] Content;
+struct Content;
 }
 
 /// What a partial has. Partials of different parts cannot be merged.

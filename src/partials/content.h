@@ -28,25 +28,27 @@ struct SourceContent {
   std::array<AnalysisReport, kReports> reports;  ///< empty without PartialParts::reports
 };
 
+/// Declared in a header whose names libtbtrace.so exports; its own are not for programs.
 struct Content {
-  explicit Content(const PartialOptions& its_options);
+  [[gnu::visibility("hidden")]] explicit Content(const PartialOptions& its_options);
 
   SumTable& table(TableId id) { return tables[index(id)]; }
   const SumTable& table(TableId id) const { return tables[index(id)]; }
   std::string text(std::uint32_t number) const { return std::string(texts[number]); }
 
   /// Adds to the row of these texts.
-  void add(TableId id, std::initializer_list<std::string_view> key, std::span<const Figure> figures,
-           const report::DurationSketch& durations = {});
+  [[gnu::visibility("hidden")]] void add(TableId id, std::initializer_list<std::string_view> key,
+                                         std::span<const Figure> figures,
+                                         const report::DurationSketch& durations = {});
   /// Adds a single figure; how those of two sources become one is the fact's own matter.
-  void add_fact(std::string_view name, FactFigure fold, Figure value);
+  [[gnu::visibility("hidden")]] void add_fact(std::string_view name, FactFigure fold, Figure value);
   /// Unknown if no source has it.
-  Figure fact(std::string_view name, FactFigure fold) const;
+  [[gnu::visibility("hidden")]] Figure fact(std::string_view name, FactFigure fold) const;
 
   /// The sum over all sources.
-  SourceReport source_report() const;
+  [[gnu::visibility("hidden")]] SourceReport source_report() const;
   /// The rank, if all sources are of one.
-  std::optional<std::int64_t> common_rank() const;
+  [[gnu::visibility("hidden")]] std::optional<std::int64_t> common_rank() const;
 
   PartialOptions options;
   StringPool texts;

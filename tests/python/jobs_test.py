@@ -105,7 +105,7 @@ def working_processes():
             of_parent = pathlib.Path(f"/proc/{parent}/cmdline").read_bytes()
         except OSError:
             continue
-        if {"local": b"\0partial\0" in line,
+        if {"local": b"\0partial\0" in line and int(parent) == os.getpid(),
             "ray": line.startswith(b"ray::Map"),
             "spark": b"pyspark.daemon" in line and b"pyspark.daemon" in of_parent}[ENGINE]:
             found.append(int(folder.name))

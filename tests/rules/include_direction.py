@@ -3,7 +3,7 @@
 
     include_direction.py [ROOT]
 
-Checks `#include` lines of src/, include/, tools/ and examples/ against the table here. A folder of src/ that the
+Checks `#include` lines of src/, include/, tools/, python/ and examples/ against the table here. A folder of src/ that the
 table does not know is an error too, and so is a row of docs/architecture.md, or the USES of its CMakeLists.txt, that
 says something else.
 Python 3, nothing besides.
@@ -46,6 +46,10 @@ OWNER = {
     "capabilities.h": "api", "trace_summary.h": "api", "summary_tensor.h": "libtorch",
 }
 
+# Headers of src/ that the Python module includes besides the public ones: it compiles these again, because
+# libtbtrace.so hides them.
+OF_PYTHON = {"base/utf8.h"}
+
 # Library: the folders that may name it. Everything else outside the project is the system's or std's.
 LIBRARIES = {
     "simdjson": {"base", "wire"},
@@ -56,7 +60,7 @@ LIBRARIES = {
     "google": {"proto", "partials"},
     "torch": {"libtorch", "examples"}, "ATen": {"libtorch"}, "c10": {"libtorch"},
     "cupti": {"cupti"}, "cuda": {"cupti"},
-    "cxxopts": {"tools"}, "re2": {"tools"},
+    "cxxopts": {"tools"}, "re2": {"tools"}, "nanobind": {"python"},
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
@@ -79,6 +83,8 @@ def check(root, file, folder, allowed, public_only):
             elif not public_only and owner != folder and owner not in allowed:
                 problems.append(f"{where}, the contract of {owner}, which {folder} may not include")
         elif mark == '"' and public_only:
+            if folder == "python" and path in OF_PYTHON:
+                continue
             if "/" in path or not (file.parent / path).exists():
                 problems.append(f"{where}; {folder} includes only <tbtrace/...> and its own headers")
         elif mark == '"':
@@ -123,12 +129,12 @@ def check_build(root):
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2]).resolve()
     count = 0
-    for top in ("src", "include", "tools", "examples"):
+    for top in ("src", "include", "tools", "python", "examples"):
         for file in sorted((root / top).rglob("*")):
             if file.suffix not in (".h", ".cc"):
                 continue
             count += 1
-            if top in ("tools", "examples"):
+            if top in ("tools", "python", "examples"):
                 check(root, file, top, set(), True)
                 continue
             folder = file.relative_to(root / top).parts[0] if top == "src" else OWNER.get(file.name)

@@ -41,6 +41,20 @@ TEST(Trace, StaysValidWhenItIsMoved) {
   EXPECT_TRUE(third.is_set("k"));
 }
 
+TEST(Trace, GivesAllTimesInARow) {
+  TraceBuilder builder;
+  add(builder, {.start = 7, .duration = 4});
+  add(builder, {.start = 3, .duration = 9});
+  const Trace trace = finished(builder);
+  const Events& events = trace.events();
+  ASSERT_EQ(events.starts_ns().size(), 2u);
+  ASSERT_EQ(events.durations_ns().size(), 2u);
+  for (std::size_t row = 0; row < 2; ++row) {
+    EXPECT_EQ(events.starts_ns()[row], events.start_ns(static_cast<EventId>(row)));
+    EXPECT_EQ(events.durations_ns()[row], events.duration_ns(static_cast<EventId>(row)));
+  }
+}
+
 TEST(Trace, ComputesTreeAndLinksOnceForAllThreads) {
   TraceBuilder builder;
   for (int row = 0; row < 2000; ++row) {
