@@ -115,6 +115,7 @@ ArgumentSet table_arguments() {
 
 std::vector<std::string> argument_groups() {
   std::vector<std::string> names;
+  names.reserve(kGroups.size());
   for (const NamedGroup& group : kGroups) names.emplace_back(group.name);
   return names;
 }

@@ -348,12 +348,6 @@ class EventTable final : public TableData {
 
 }  // namespace
 
-std::vector<std::string> event_columns() {
-  std::vector<std::string> all;
-  for (const ColumnKind& column : kColumns) all.emplace_back(column.name);
-  return all;
-}
-
 Result<std::shared_ptr<const TableData>> event_table(std::shared_ptr<const Trace> trace,
                                                      const std::vector<std::string>& columns) {
   std::vector<const ColumnKind*> kinds;

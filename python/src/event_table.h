@@ -15,9 +15,6 @@
 
 namespace tbtrace::python {
 
-/// The names of all columns, in their order.
-std::vector<std::string> event_columns();
-
 /// The table with these columns, all if there are none. Fails for a name that is no column.
 Result<std::shared_ptr<const TableData>> event_table(std::shared_ptr<const Trace> trace,
                                                      const std::vector<std::string>& columns);

@@ -85,6 +85,6 @@ class SummaryTable final : public TableData {
 };
 
 /// A table for a notebook: the first rows, as many as `most`. Texts are escaped.
-std::string html_table(const TableData& table, std::size_t most);
+std::string html_table(const TableData& data, std::size_t most);
 
 }  // namespace tbtrace::python
