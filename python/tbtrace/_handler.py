@@ -35,6 +35,7 @@ def tensorboard_trace_handler(
                 path = os.path.join(folder, "trace.json")  # torch gives its events in a file only
                 profiler.export_chrome_trace(path)
                 trace = _tbtrace.read(path, arguments=_tbtrace.ARGUMENT_GROUPS)
+            os.makedirs(directory, exist_ok=True)
             _tbtrace._write_cycle(trace, directory, worker, use_gzip)
         except Exception as problem:
             log.warning("the recorded cycle is not in %s: %s", directory, problem)
