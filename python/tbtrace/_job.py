@@ -23,6 +23,7 @@ from tbtrace.__main__ import program
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
+_NO_RANK = "__HIVE_DEFAULT_PARTITION__"  # as Hive, DuckDB and Polars name a folder without a value
 _END = 65536  # bytes at each end of a file that its name in the cache depends on
 
 
@@ -209,6 +210,7 @@ def _cache_name(path: str, options: Options) -> str:
 def _write_parquet(job: Job, directory: str, run: str) -> None:
     import pyarrow
     import pyarrow.dataset
+    import pyarrow.parquet
 
     if not run or "/" in run or run.startswith("."):
         raise ValueError("run takes a name without a slash that does not begin with a dot")
@@ -222,13 +224,22 @@ def _write_parquet(job: Job, directory: str, run: str) -> None:
     waiting = tempfile.mkdtemp(prefix=".tbtrace-", dir=directory)
     try:
         for name, table in [*summed.items(), *by_rank.items()]:
-            os.mkdir(os.path.join(waiting, name))  # also without rows
             rows = pyarrow.table(table)
-            parts = ["rank"] if name in by_rank and len(rows) > 0 else None
-            flavor = "hive" if parts else None
-            pyarrow.dataset.write_dataset(
-                rows, os.path.join(waiting, name), format="parquet", partitioning=parts, partitioning_flavor=flavor
-            )
+            folder = os.path.join(waiting, name)
+            parts = ["rank"] if name in by_rank else None
+            if parts and "input" not in rows.column_names:  # a job of one trace; all runs have the same columns
+                inputs = pyarrow.array([job.sources[0]["name"]] * len(rows), pyarrow.large_string())
+                rows = rows.add_column(0, "input", inputs.dictionary_encode())
+            if len(rows) > 0:
+                pyarrow.dataset.write_dataset(
+                    rows, folder, format="parquet", partitioning=parts, partitioning_flavor="hive" if parts else None
+                )
+                continue
+            if parts:  # write_dataset() writes no file without rows; this one has the columns
+                folder = os.path.join(folder, f"rank={_NO_RANK}")
+                rows = rows.drop_columns("rank")
+            os.makedirs(folder)
+            pyarrow.parquet.write_table(rows, os.path.join(folder, "part-0.parquet"))
         for name, place in places.items():
             os.makedirs(os.path.dirname(place), exist_ok=True)
             os.rename(os.path.join(waiting, name), place)

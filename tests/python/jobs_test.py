@@ -177,6 +177,28 @@ class Jobs(unittest.TestCase):
         self.assertEqual(sum(kernels["total_ns"].to_pylist()), sum(row["total_ns"] for row in job.kernels().to_dicts()))
         self.assertEqual([path.name for path in place.iterdir() if path.name.startswith(".")], [])
 
+    def test_runs_in_parquet_have_the_same_columns(self):
+        import pyarrow.compute
+        import pyarrow.dataset
+        import pyarrow.parquet
+
+        place = self.folder / "tables"
+        gpu = [ROOT / "tests/data/gpu_step.json", ROOT / "tests/data/gpu_step_rank1.json"]  # without modules and lines
+        for run, inputs in (("ranks", gpu), ("one", gpu[:1]), ("cpu", ROOT / "examples/traces"),  # without kernels
+                            ("bare", ROOT / "tests/data/bare_array.json")):
+            self.engine.summarize(inputs).write_parquet(place, run=run)
+        for table in ("operators", "kernels", "modules", "lines", "steps", "gpu", "memory"):
+            files = sorted((place / table).rglob("*.parquet"))
+            schemas = {str(pyarrow.parquet.read_schema(file).remove_metadata()) for file in files}
+            self.assertEqual(len(schemas), 1, table)
+            self.assertEqual({file.relative_to(place / table).parts[0] for file in files},
+                             {"run=ranks", "run=one", "run=cpu", "run=bare"}, table)
+            rows = pyarrow.dataset.dataset(place / table, partitioning="hive").to_table()
+            self.assertEqual(len(rows), sum(pyarrow.parquet.read_metadata(file).num_rows for file in files))
+            if table in ("steps", "gpu", "memory"):
+                ranks = set(rows.filter(pyarrow.compute.equal(rows["run"], "ranks"))["rank"].to_pylist())
+                self.assertEqual(ranks, {0, 1}, table)
+
     def test_ranks_survive_killed_workers(self):
         paths = made_ranks(self.folder, RANKS)
         if RANKS > 50 and SHARED.exists():  # real ones among them
