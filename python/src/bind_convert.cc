@@ -7,6 +7,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <tbtrace/capabilities.h>
 #include <tbtrace/convert.h>
 #include <tbtrace/trace_set.h>
 
@@ -37,6 +38,15 @@ void raise_failures(const Conversion& conversion) {
     throw Failure((conversion.inputs.size() > 1 ? counts : "") + first->input, first->status);
   }
   for (const auto& [run, status] : conversion.failed_runs) throw Failure(run, status);
+}
+
+/// Warns if event files have no pictures because of what this machine lacks.
+void warn_without_pictures(LogFormat format) {
+  if (format == LogFormat::plugin || !capabilities().event_files) return;
+  const std::string problem = capabilities().pictures_problem;
+  if (problem.empty()) return;
+  const std::string sentence = "the event files have no flame graphs: " + problem;
+  if (PyErr_WarnEx(PyExc_RuntimeWarning, sentence.c_str(), 1) < 0) throw nb::python_error();
 }
 
 nb::object convert(nb::handle inputs, nb::handle log_directory, const std::string& to,
@@ -74,6 +84,7 @@ nb::object convert(nb::handle inputs, nb::handle log_directory, const std::strin
     if (raises) raise_failures(conversion);
     manifest = conversion_json(conversion);
   }
+  warn_without_pictures(options.log.format);
   return from_json(manifest);
 }
 
@@ -136,9 +147,12 @@ void bind_convert(nb::module_& module) {
       nb::sig("def find(inputs: str | os.PathLike[str] | "
               "collections.abc.Sequence[str | os.PathLike[str]]) "
               "-> tuple[list[str], list[tuple[str, str]]]"));
-  module.def("_write_cycle", write_cycle, "trace"_a, "directory"_a, "worker"_a, "gzip"_a,
+  module.def(
+      "pictures_problem", [] { return capabilities().pictures_problem; },
+      "Why event files have no flame graphs on this machine; empty if they have.");
+  module.def("write_cycle", write_cycle, "trace"_a, "directory"_a, "worker"_a, "gzip"_a,
              "What tensorboard_trace_handler() writes of a cycle.",
-             nb::sig("def _write_cycle(trace: Trace, directory: str, worker: str, gzip: bool) "
+             nb::sig("def write_cycle(trace: Trace, directory: str, worker: str, gzip: bool) "
                      "-> None"));
 }
 

@@ -22,8 +22,8 @@ constexpr std::int64_t kScreen = 20;           // rows of a text, as on the comm
 constexpr std::int64_t kOperatorScreen = 100;  // as torch prints
 constexpr std::size_t kNotebookRows = 50;
 
-nb::object text_object(const std::string& text) {
-  return nb::steal(
+nb::str text_object(const std::string& text) {
+  return nb::steal<nb::str>(
       PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape"));
 }
 
@@ -71,8 +71,8 @@ nb::dict issues(const PythonTable& table) {
   return issues;
 }
 
-nb::object text_in(const PythonTable& table, TableFormat format,
-                   const std::optional<std::string>& sort_by, std::int64_t row_limit) {
+nb::str text_in(const PythonTable& table, TableFormat format,
+                const std::optional<std::string>& sort_by, std::int64_t row_limit) {
   if (row_limit < -1) wrong_argument("row_limit takes a number, -1 for all");
   std::string text;
   {
@@ -119,11 +119,11 @@ std::optional<int> width(std::optional<int> given) {
   return given;
 }
 
-nb::object torch_table(const PythonOperators& operators, const std::optional<std::string>& sort_by,
-                       std::int64_t row_limit, std::optional<int> source_width,
-                       std::optional<int> name_width, std::optional<int> shapes_width,
-                       const std::optional<std::string>& header, bool top_level_events_only,
-                       const std::optional<std::string>& time_unit) {
+nb::str torch_table(const PythonOperators& operators, const std::optional<std::string>& sort_by,
+                    std::int64_t row_limit, std::optional<int> source_width,
+                    std::optional<int> name_width, std::optional<int> shapes_width,
+                    const std::optional<std::string>& header, bool top_level_events_only,
+                    const std::optional<std::string>& time_unit) {
   const TableOptions options = {.sort_by = sort_by.value_or(""),
                                 .row_limit = row_limit,
                                 .max_src_column_width = width(source_width),
@@ -145,9 +145,9 @@ constexpr const char* kTableDoc =
     "Rows of figures, with the names and units that the command line's JSON has: times are\n"
     "integers in ns, sizes in bytes.\n\n"
     "`print(table)` shows it as the command line does. pandas, Polars, DuckDB, pyarrow and others\n"
-    "that know Arrow's PyCapsule interface take it as it is: `polars.from_arrow(table)`,\n"
-    "`pandas.DataFrame.from_arrow(table)`, `pyarrow.table(table)`,\n"
-    "`duckdb.sql(\"select * from table\")`. Texts are dictionary-encoded.\n\n"
+    "that know Arrow's PyCapsule interface take it as it is: `polars.DataFrame(rows)`,\n"
+    "`pandas.DataFrame.from_arrow(rows)`, `pyarrow.table(rows)`,\n"
+    "`duckdb.sql(\"select * from rows\")`. Texts are dictionary-encoded.\n\n"
     "Immutable: any number of threads may use one.";
 
 }  // namespace
@@ -160,11 +160,14 @@ void bind_tables(nb::module_& module) {
       .def_prop_ro(
           "columns", [](const PythonTable& table) { return table.data->columns(); },
           "The names of the columns.")
-      .def_prop_ro("totals", totals, "Sums over all rows, by name.")
+      .def_prop_ro("totals", totals, "Sums over all rows, by name.",
+                   nb::sig("def totals(self) -> dict[str, typing.Any]"))
       .def_prop_ro(
           "notes", [](const PythonTable& table) { return table.data->notes(); },
           "Sentences about what is missing, and how to get it.")
-      .def_prop_ro("issues", issues, "Problems of the inputs: how often each was found, by its id.")
+      .def_prop_ro("issues", issues,
+                   "Problems of the inputs: how often each was found, by its id.",
+                   nb::sig("def issues(self) -> dict[str, int]"))
       .def("__len__", [](const PythonTable& table) { return table.data->size(); })
       .def("__str__",
            [](const PythonTable& table) {

@@ -28,10 +28,10 @@ FlameGraphSvgOptions svg_options(const PythonFlameGraph& graph,
   return options;
 }
 
-nb::object text_object(const std::string& text) { return nb::str(text.data(), text.size()); }
+nb::str text_object(const std::string& text) { return nb::str(text.data(), text.size()); }
 
-nb::object svg(const PythonFlameGraph& graph, const std::optional<std::string>& title,
-               std::optional<int> width, bool inverted, const std::string& order) {
+nb::str svg(const PythonFlameGraph& graph, const std::optional<std::string>& title,
+            std::optional<int> width, bool inverted, const std::string& order) {
   const FlameGraphSvgOptions options = svg_options(graph, title, width, inverted, order);
   std::string text;
   {

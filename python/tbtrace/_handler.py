@@ -29,6 +29,9 @@ def tensorboard_trace_handler(
     directory = os.fspath(dir_name)
     worker = worker_name or f"{socket.gethostname()}_{os.getpid()}"
 
+    if _tbtrace.pictures_problem():
+        log.warning("the summaries will have no flame graphs: %s", _tbtrace.pictures_problem())
+
     def handler(profiler: Any) -> None:
         try:
             with tempfile.TemporaryDirectory(prefix="tbtrace-") as folder:
@@ -36,7 +39,7 @@ def tensorboard_trace_handler(
                 profiler.export_chrome_trace(path)
                 trace = _tbtrace.read(path, arguments=_tbtrace.ARGUMENT_GROUPS)
             os.makedirs(directory, exist_ok=True)
-            _tbtrace._write_cycle(trace, directory, worker, use_gzip)
+            _tbtrace.write_cycle(trace, directory, worker, use_gzip)
         except Exception as problem:
             log.warning("the recorded cycle is not in %s: %s", directory, problem)
 

@@ -139,13 +139,13 @@ def row_of(path: str, options: Options) -> Row:
 
 def combined_rows(rows: Iterable[tuple[str, Row]], repeats: Mapping[str, str]) -> Row:
     """The sum of (path, row), without the paths of without_repeats()."""
-    rows = [Row(None, [], [(path, repeats[path])]) if path in repeats else row for path, row in rows]
-    partials = [_tbtrace.Partial.from_bytes(row.data) for row in rows if row.data is not None]
+    kept = [Row(None, [], [(path, repeats[path])]) if path in repeats else row for path, row in rows]
+    partials = [_tbtrace.Partial.from_bytes(row.data) for row in kept if row.data is not None]
     return Row(
         data=_tbtrace.merge(partials).to_bytes() if partials else None,
-        digests=[digest for row in rows for digest in row.digests],
-        failed=[failure for row in rows for failure in row.failed],
-        reused=sum(row.reused for row in rows),
+        digests=[digest for row in kept for digest in row.digests],
+        failed=[failure for row in kept for failure in row.failed],
+        reused=sum(row.reused for row in kept),
     )
 
 

@@ -33,10 +33,11 @@ def summarize(
     options = Options(group_by_stack_n, stack_source, strict, os.fspath(cache) if cache is not None else None)
     if not paths:
         return job_of(combined_rows([], {}), not_found)
-    resources = {} if memory_per_task is None else {"memory": memory_per_task}
+    resources: Any = {} if memory_per_task is None else {"memory": memory_per_task}
 
     rows = ray.data.from_items([{"path": path} for path in paths], override_num_blocks=len(paths))
-    rows = rows.map_batches(_read, batch_size=1, fn_kwargs={"options": options}, **resources).materialize()
+    read: Any = _read  # Ray's hints do not know functions with more arguments
+    rows = rows.map_batches(read, batch_size=1, fn_kwargs={"options": options}, **resources).materialize()
     facts = rows.select_columns(["path", "facts"]).take_all()
     repeats = without_repeats((row["path"], Row.of(None, row["facts"]).digests) for row in facts)
     count = len(paths)
@@ -47,11 +48,11 @@ def summarize(
             return job_of(combined_rows((_parts(row) for row in rows.take_all()), {}), not_found)
 
 
-def _read(batch: dict[str, Any], options: Options) -> dict[str, Any]:
+def _read(batch: Any, options: Options) -> Any:
     return _batch([(path, row_of(path, options)) for path in batch["path"]])
 
 
-def _merge(batch: dict[str, Any], repeats: dict[str, str]) -> dict[str, Any]:
+def _merge(batch: Any, repeats: dict[str, str]) -> Any:
     rows = (dict(zip(batch, values)) for values in zip(*batch.values()))
     return _batch([("", combined_rows((_parts(row) for row in rows), repeats))])
 
