@@ -5,7 +5,8 @@
 #                                sanitizers
 #   tools/test.sh --quick        what to run before a commit: no LibTorch, no browsers, no sanitizers
 #   tools/test.sh --all          everything: CI's, the long tests, the thread sanitizer, a build without what is
-#                                optional, clang-tidy in full, five minutes of each fuzz target, the demo
+#                                optional, the Python package under the address sanitizer and as a wheel, clang-tidy in
+#                                full, five minutes of each fuzz target, the demo
 #   tools/test.sh --asan         the library and the command line under one of these sanitizers
 #   tools/test.sh --tsan
 #   tools/test.sh --only REGEX   only tests whose name matches (also with --asan and --tsan); with GTEST_FILTER=PATTERN
@@ -127,13 +128,15 @@ tested() {
   folders+=("$folder")
 }
 
+python=(-DTBTRACE_PYTHON=ON -DPython_EXECUTABLE="$PWD/.venv-python/bin/python")
+
 # The suites. What has the label `all` is too long for CI.
 quick() {
   built release build --target quick_checks
   tested release build --label-regex '^(unit|cli|rules|oracle|reference)$' --label-exclude '^(slow|all)$'
 }
 release() {
-  built release build -DTBTRACE_E2E=ON -DTBTRACE_PYTHON=ON -DPython_EXECUTABLE="$PWD/.venv-python/bin/python" "$@"
+  built release build -DTBTRACE_E2E=ON "${python[@]}" "$@"
   tested release build "${long[@]}"
 }
 newer_torch() {
@@ -141,8 +144,10 @@ newer_torch() {
   tested torch2 build-torch2 --label-regex '^libtorch$' "${long[@]}"
 }
 sanitized() {
-  built "$1" "build-$1" --target sanitizer_checks
-  tested "$1" "build-$1" --label-regex '^(unit|cli)$' "${long[@]}"
+  local preset=$1
+  shift
+  built "$preset" "build-$preset" --target sanitizer_checks "$@"
+  tested "$preset" "build-$preset" --label-regex '^(unit|cli|python)$' "${long[@]}"
 }
 minimal() {
   built minimal build-minimal
@@ -151,6 +156,11 @@ minimal() {
 fuzz() {
   built fuzz build-fuzz --target fuzzers
   tested fuzz build-fuzz --label-regex '^fuzz$'
+}
+wheel() {
+  begin "building the wheel"
+  echo "== wheel"
+  tools/wheel.sh
 }
 demo() {
   begin "running the demo"
@@ -181,9 +191,10 @@ case $level in
     export TBTRACE_ASK_AGAIN=1  # consumers, for what they said of originals (tests/e2e/recorded_answers.py)
     release -DTBTRACE_BENCHMARKS=ON
     newer_torch
-    sanitized asan
+    sanitized asan "${python[@]}"
     sanitized tsan
     minimal
+    wheel
     fuzz
     demo
     ;;
