@@ -11,6 +11,7 @@ oracle is the program's JSON, read by Python's own json.
 import gzip
 import json
 import math
+import os
 import pathlib
 import subprocess
 import sys
@@ -25,6 +26,7 @@ import pyarrow
 import tbtrace
 
 PROGRAM = ""
+PLAIN = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}  # a sanitizer for the module
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TRACES = sorted((ROOT / "examples/traces").glob("*.json.gz")) + [
     ROOT / "tests/data" / name
@@ -68,7 +70,7 @@ TABLES = [
 def printed(words, *traces):
     verb, *options = words.split()
     done = subprocess.run([PROGRAM, verb, *traces, *options, "--format", "json", "-q"], capture_output=True, timeout=100,
-                          check=False)
+                          check=False, env=PLAIN)
     if done.returncode not in (0, 1):
         return None
     return json.loads(done.stdout)

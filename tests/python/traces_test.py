@@ -9,6 +9,7 @@ Each method is a CTest test python.NAME.
 import gzip
 import io
 import json
+import os
 import pathlib
 import pickle
 import random
@@ -23,6 +24,7 @@ import unittest
 import tbtrace
 
 PROGRAM = ""
+PLAIN = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}  # a sanitizer for the module
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TRACES = ROOT / "examples/traces"
 DATA = ROOT / "tests/data"
@@ -30,7 +32,7 @@ DATA = ROOT / "tests/data"
 
 def said(*arguments):
     """What the program says on stderr, without its name."""
-    done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=60, check=False, env=PLAIN)
     return done.stderr.removeprefix("tbtrace: ").strip()
 
 
@@ -187,7 +189,7 @@ class Traces(unittest.TestCase):
         for table, words in ((whole.kernels(), "kernels"), (whole.steps(), "steps"), (whole.operators(), "ops"),
                              (whole.gpu("stream"), "gpu --group-by stream")):
             verb, *options = words.split()
-            done = subprocess.run([PROGRAM, verb, place, *options, "--format", "json"], capture_output=True, check=True)
+            done = subprocess.run([PROGRAM, verb, place, *options, "--format", "json"], capture_output=True, check=True, env=PLAIN)
             self.assertEqual(table.to_dicts(), json.loads(done.stdout)["rows"])
         self.assertRaisesRegex(ValueError, "partial", whole.steps, figures="plugin")
         self.assertRaises(tbtrace.TraceError, tbtrace.Partial.read, DATA / "cut.tbp")
@@ -207,16 +209,16 @@ class Traces(unittest.TestCase):
         for table, words in ((ranks.kernels("family"), "kernels --group-by family"), (ranks.steps(), "steps"),
                              (ranks.gpu(), "gpu"), (ranks.operators(), "ops --strict-totals"), (ranks.checks(), "check")):
             verb, *options = words.split()
-            done = subprocess.run([PROGRAM, verb, *names, *options, "--format", "json"], capture_output=True, check=False)
+            done = subprocess.run([PROGRAM, verb, *names, *options, "--format", "json"], capture_output=True, check=False, env=PLAIN)
             self.assertEqual(table.to_dicts(), json.loads(done.stdout)["rows"])
-        done = subprocess.run([PROGRAM, "summary", *names], capture_output=True, text=True, check=True)
+        done = subprocess.run([PROGRAM, "summary", *names], capture_output=True, text=True, check=True, env=PLAIN)
         self.assertEqual(str(ranks.summary()), done.stdout)
 
     def test_flame_graphs_and_summaries_are_those_of_the_command_line(self):
         path = TRACES / "transformer_modules.json.gz"
         trace = tbtrace.read(path)
         def printed(*words):
-            return subprocess.run([PROGRAM, *words], capture_output=True, text=True, check=True).stdout
+            return subprocess.run([PROGRAM, *words], capture_output=True, text=True, check=True, env=PLAIN).stdout
 
         self.assertEqual(trace.flame_graph().folded(), printed("flamegraph", path, "--format", "folded"))
         summary = trace.summary()
