@@ -120,10 +120,10 @@ std::vector<std::string> argument_groups() {
   return names;
 }
 
-ArgumentSet arguments_of(const std::optional<std::vector<std::string>>& groups) {
+ArgumentSet arguments_of(const std::optional<Names>& groups) {
   if (!groups) return table_arguments();
   ArgumentSet set;
-  for (const std::string& name : *groups) set = set | ArgumentSet{group_named(name)};
+  for (const std::string& name : listed(*groups)) set = set | ArgumentSet{group_named(name)};
   return set;
 }
 

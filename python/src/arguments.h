@@ -51,7 +51,7 @@ ArgumentSet table_arguments();
 /// The names of all groups.
 std::vector<std::string> argument_groups();
 /// The groups of these names; without a value what tables need.
-ArgumentSet arguments_of(const std::optional<std::vector<std::string>>& groups);
+ArgumentSet arguments_of(const std::optional<Names>& groups);
 
 /// Calls a method of Python's `json` for a text.
 nanobind::object from_json(const std::string& text);

@@ -51,7 +51,7 @@ PythonPartial read(nb::handle path) {
 void save(const PythonPartial& partial, nb::handle path, bool overwrite) {
   const std::string place = path_of(path);
   const nb::gil_scoped_release working;
-  check(write_partial(*partial.partial, place, overwrite));
+  check(write_partial(*partial.partial, place, overwrite), place);
 }
 
 PythonPartial merge(const std::vector<PythonPartial>& partials) {
@@ -111,6 +111,11 @@ void bind_partial(nb::module_& module) {
       .def("__setstate__",
            [](PythonPartial& self, const nb::bytes& bytes) {
              new (&self) PythonPartial(from_bytes(bytes));
+           })
+      .def("__repr__",
+           [](const PythonPartial& self) {
+             return "<tbtrace.Partial: " + std::to_string(self.partial->sources().size()) +
+                    " traces>";
            })
       .def("__len__", [](const PythonPartial& self) { return self.partial->sources().size(); })
       .def_prop_ro("sources", sources,

@@ -165,8 +165,7 @@ void bind_tables(nb::module_& module) {
       .def_prop_ro(
           "notes", [](const PythonTable& table) { return table.data->notes(); },
           "Sentences about what is missing, and how to get it.")
-      .def_prop_ro("issues", issues,
-                   "Problems of the inputs: how often each was found, by its id.",
+      .def_prop_ro("issues", issues, "Problems of the inputs: how often each was found, by its id.",
                    nb::sig("def issues(self) -> dict[str, int]"))
       .def("__len__", [](const PythonTable& table) { return table.data->size(); })
       .def("__str__",

@@ -54,17 +54,21 @@ PythonTrace finish(Result<Trace> trace, std::string name, ArgumentSet arguments)
 }
 
 PythonTrace read(nb::handle source, std::optional<int> threads, bool strict,
-                 const std::optional<std::vector<std::string>>& arguments) {
+                 const std::optional<Names>& arguments) {
   ReadOptions options;
   options.threads = threads_of(threads);
   options.strict = strict;
   options.arguments = arguments_of(arguments);
   options.on_progress = [](std::uint64_t /*done*/, std::uint64_t /*total*/) { return may_go_on(); };
   if (nb::hasattr(source, "read")) {
-    const nb::object content = source.attr("read")();
-    if (!nb::isinstance<nb::bytes>(content)) {
+    if (nb::hasattr(source, "encoding")) {
       wrong_argument("the file object gives text; open the file with mode 'rb'");
     }
+    return read(source.attr("read")(), threads, strict, arguments);
+  }
+  if (!nb::isinstance<nb::bytes>(source) && PyObject_CheckBuffer(source.ptr()) != 0) {
+    const nb::object content = nb::steal(PyBytes_FromObject(source.ptr()));
+    if (!content.is_valid()) throw nb::python_error();
     return read(content, threads, strict, arguments);
   }
   if (nb::isinstance<nb::bytes>(source)) {
@@ -157,11 +161,7 @@ PythonSummary summary(const PythonTrace& self) {
 PythonPartial partial(const PythonTrace& self, std::optional<std::string> name,
                       int group_by_stack_n, const std::string& stack_source) {
   need(partial_arguments(), self, "partial()");
-  const SummaryOptions summary =
-      summary_options(Names("stack"), group_by_stack_n, stack_source, Figures::exact);
-  PartialOptions options;
-  options.group_by_stack_n = summary.group_by_stack_n;
-  options.stack_source = summary.stack_source;
+  const PartialOptions options = partial_options(group_by_stack_n, stack_source);
   const nb::gil_scoped_release working;
   return {std::make_shared<const Partial>(
       value_of(Partial::of(*self.trace, name ? *std::move(name) : self.name, options), self.name))};
@@ -228,7 +228,7 @@ void export_chrome_trace(const PythonTrace& self, nb::handle path, const std::st
   options.overwrite = overwrite;
   const std::string place = path_of(path);
   const nb::gil_scoped_release working;
-  value_of(write_chrome_trace(*self.trace, place, options));
+  value_of(write_chrome_trace(*self.trace, place, options), place);
 }
 
 void export_stacks(const PythonTrace& self, nb::handle path, const std::string& metric,
@@ -237,7 +237,7 @@ void export_stacks(const PythonTrace& self, nb::handle path, const std::string& 
   const std::string place = path_of(path);
   const Trace* const trace = self.trace.get();
   const nb::gil_scoped_release working;
-  check(write_exported_stacks({&trace, 1}, place, metric, overwrite));
+  check(write_exported_stacks({&trace, 1}, place, metric, overwrite), place);
 }
 
 void add_facts(nb::class_<PythonTrace>& trace) {
@@ -361,7 +361,8 @@ void bind_trace(nb::module_& module) {
       "read", read, "source"_a, nb::kw_only(), "threads"_a = nb::none(), "strict"_a = false,
       "arguments"_a = nb::none(),
       "Reads a trace: Chrome or Kineto JSON, plain or gzip, also damaged.\n\n"
-      "`source`: a path, bytes, or a file object in binary mode. `threads`: None for one per "
+      "`source`: a path, bytes or a buffer of them, or a file object in binary mode. `threads`: "
+      "None for one per "
       "core.\n"
       "`strict`: any problem of the file is an error; without, problems are counted in\n"
       "`trace.issues`. `arguments`: the groups of event arguments to keep ('inputs', 'launches',\n"
@@ -369,9 +370,10 @@ void bind_trace(nb::module_& module) {
       "memory.\n\n"
       "Raises TraceError if it is no trace or cannot be read, ValueError for a wrong argument.\n"
       "Other threads of Python run meanwhile; Ctrl-C ends it.",
-      nb::sig("def read(source: str | os.PathLike[str] | bytes | typing.BinaryIO, *, "
+      nb::sig("def read(source: str | os.PathLike[str] | bytes | bytearray | memoryview | "
+              "typing.BinaryIO, *, "
               "threads: int | None = None, strict: bool = False, "
-              "arguments: collections.abc.Sequence[str] | None = None) -> Trace"));
+              "arguments: str | collections.abc.Sequence[str] | None = None) -> Trace"));
 }
 
 }  // namespace tbtrace::python

@@ -27,7 +27,7 @@ namespace tbtrace::python {
 namespace {
 
 PythonTraceSet open(nb::handle inputs, std::optional<int> workers, bool strict,
-                    const std::optional<std::vector<std::string>>& arguments) {
+                    const std::optional<Names>& arguments) {
   TraceSetOptions options;
   options.threads = threads_of(workers);
   options.strict = strict;
@@ -88,6 +88,22 @@ PythonSummary summary(const PythonTraceSet& self) {
   return {std::make_shared<const std::vector<TraceSummary>>(std::move(made))};
 }
 
+/// The sum of the traces' partials.
+PythonPartial partial(const PythonTraceSet& self, int group_by_stack_n,
+                      const std::string& stack_source) {
+  need(partial_arguments(), self, "partial()");
+  const PartialOptions options = partial_options(group_by_stack_n, stack_source);
+  const nb::gil_scoped_release working;
+  const TraceSet& traces = *self.traces;
+  std::vector<std::optional<Partial>> made(traces.size());
+  for_each_number(traces.size(), self.workers, [&](std::size_t number) {
+    const TraceOfSet& trace = traces[number];
+    made[number].emplace(value_of(Partial::of(trace.trace, trace.path, options), trace.path));
+  });
+  for (std::size_t next = 1; next < made.size(); ++next) check(made[0]->merge(*made[next]));
+  return {std::make_shared<const Partial>(*std::move(made[0]))};
+}
+
 PythonTable checks(const PythonTraceSet& self) {
   const nb::gil_scoped_release working;
   std::vector<CheckedInput> inputs;
@@ -118,7 +134,8 @@ void bind_trace_set(nb::module_& module) {
          "nothing can be read.",
          nb::sig("def open(inputs: str | os.PathLike[str] | "
                  "collections.abc.Sequence[str | os.PathLike[str]], *, workers: int | None = None, "
-                 "strict: bool = False, arguments: collections.abc.Sequence[str] | None = None) "
+                 "strict: bool = False, "
+                 "arguments: str | collections.abc.Sequence[str] | None = None) "
                  "-> TraceSet"))
       .def("__len__", [](const PythonTraceSet& self) { return self.traces->size(); })
       .def("__getitem__", trace_at, "number"_a)
@@ -134,6 +151,10 @@ void bind_trace_set(nb::module_& module) {
                    "None, *, figures: str = 'exact', group_by_stack_n: int = 5, "
                    "stack_source: str = 'auto') -> Operators"))
       .def("summary", summary, "A line per trace, findings, and the page of the slowest.")
+      .def(
+          "partial", partial, nb::kw_only(), "group_by_stack_n"_a = 5, "stack_source"_a = "auto",
+          "The tables of all traces together, also their flame graph, in a form that adds up with\n"
+          "others. Arguments as those of Trace.partial().")
       .def("checks", checks,
            "What is missing or contradictory in the traces and among them, with cause and remedy.")
       .def("__repr__", [](const PythonTraceSet& self) {

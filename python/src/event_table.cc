@@ -190,6 +190,23 @@ Values external_id(const Source& source) {
   return Numbers{[&trace](EventId event) { return not_zero(trace.external_id(event)); }};
 }
 
+template <Argument kArgument>
+Values number_argument(const Source& source) {
+  const ArgumentColumn& column = source.trace->argument(kArgument);
+  return Numbers{[&column](EventId event) { return column.integer(event); }};
+}
+
+Values input_shapes(const Source& source) {
+  const Trace& trace = *source.trace;
+  const ArgumentColumn& column = trace.argument(Argument::input_dims);
+  return Texts{[&column](EventId event) {
+                 return column.has(event) ? static_cast<std::int64_t>(column.text(event)) : -1;
+               },
+               [&trace](std::int64_t number) {
+                 return std::string(trace.string(static_cast<StringId>(number)));
+               }};
+}
+
 struct ColumnKind {
   std::string_view name;
   Values (*values)(const Source&);
@@ -197,24 +214,29 @@ struct ColumnKind {
 };
 
 // To add a column, add a row.
-constexpr std::array<ColumnKind, 18> kColumns = {{{"event", event_row},
-                                                  {"name", name},
-                                                  {"category", category},
-                                                  {"kind", kind},
-                                                  {"process", process},
-                                                  {"thread", thread},
-                                                  {"thread_name", thread_name},
-                                                  {"start_ns", start_ns},
-                                                  {"duration_ns", duration_ns},
-                                                  {"self_time_ns", self_time_ns, true},
-                                                  {"parent", parent, true},
-                                                  {"operator", operator_row, true},
-                                                  {"operator_name", operator_name, true},
-                                                  {"module_name", module_name, true},
-                                                  {"launch", launch, true},
-                                                  {"step", step, true},
-                                                  {"correlation", correlation},
-                                                  {"external_id", external_id}}};
+constexpr std::array<ColumnKind, 22> kColumns = {
+    {{"event", event_row},
+     {"name", name},
+     {"category", category},
+     {"kind", kind},
+     {"process", process},
+     {"thread", thread},
+     {"thread_name", thread_name},
+     {"start_ns", start_ns},
+     {"duration_ns", duration_ns},
+     {"self_time_ns", self_time_ns, true},
+     {"parent", parent, true},
+     {"operator", operator_row, true},
+     {"operator_name", operator_name, true},
+     {"module_name", module_name, true},
+     {"launch", launch, true},
+     {"step", step, true},
+     {"correlation", correlation},
+     {"external_id", external_id},
+     {"device", number_argument<Argument::device>},
+     {"stream", number_argument<Argument::stream>},
+     {"bytes", number_argument<Argument::copied_bytes>},
+     {"input_shapes", input_shapes}}};
 
 class EventTable final : public TableData {
  public:

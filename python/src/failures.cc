@@ -45,6 +45,10 @@ void check(const Status& status) {
   if (!status.ok()) throw Failure(status);
 }
 
+void check(const Status& status, const std::string& subject) {
+  if (!status.ok()) throw Failure(subject, status);
+}
+
 void wrong_argument(const std::string& sentence) {
   throw Failure(Status(StatusCode::invalid_argument, sentence));
 }

@@ -42,6 +42,7 @@ T value_of(Result<T> result, const std::string& subject) {
 }
 
 void check(const Status& status);
+void check(const Status& status, const std::string& subject);
 
 [[noreturn]] void wrong_argument(const std::string& sentence);
 

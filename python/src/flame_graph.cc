@@ -68,7 +68,7 @@ void save(const PythonFlameGraph& graph, nb::handle path, const std::optional<st
   const FlameGraphSvgOptions options = svg_options(graph, title, width, inverted, order);
   const std::string place = path_of(path);
   const nb::gil_scoped_release working;
-  check(write(graph, options, place, overwrite));
+  check(write(graph, options, place, overwrite), place);
 }
 
 }  // namespace

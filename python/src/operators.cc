@@ -30,4 +30,13 @@ SummaryOptions summary_options(const std::optional<Names>& group_by, int group_b
   return options;
 }
 
+PartialOptions partial_options(int group_by_stack_n, const std::string& stack_source) {
+  const SummaryOptions summary =
+      summary_options(Names("stack"), group_by_stack_n, stack_source, Figures::exact);
+  PartialOptions options;
+  options.group_by_stack_n = summary.group_by_stack_n;
+  options.stack_source = summary.stack_source;
+  return options;
+}
+
 }  // namespace tbtrace::python

@@ -5,14 +5,16 @@
 #include <string>
 
 #include <tbtrace/analyses.h>
+#include <tbtrace/partial.h>
 
 #include "arguments.h"
 
 namespace tbtrace::python {
 
-/// `group_by`: of 'shape', 'stack' and 'overload_name'. `figures`: the one that is taken without a
-/// choice comes first among `allowed`.
+/// `group_by`: of 'shape', 'stack' and 'overload_name'.
 SummaryOptions summary_options(const std::optional<Names>& group_by, int group_by_stack_n,
                                const std::string& stack_source, Figures figures);
+
+PartialOptions partial_options(int group_by_stack_n, const std::string& stack_source);
 
 }  // namespace tbtrace::python

@@ -102,7 +102,7 @@ Result<AnalysisReport> StepsTable::operator()(const Trace& trace) const {
 Result<AnalysisReport> StepsTable::operator()(const Partial& partial) const {
   if (options.figures != StepFigures::exact || options.infer_steps || options.keep_tail_steps ||
       steps) {
-    return not_of_partial("these steps");
+    return not_of_partial("other steps than those of each whole trace, in exact figures");
   }
   return steps_report(partial);
 }

@@ -1,6 +1,7 @@
 #include "table.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include <tbtrace/writers.h>
@@ -17,6 +18,14 @@ Table part_of(const Table& table, std::size_t first, std::size_t count) {
   part.rows.assign(table.rows.begin() + static_cast<std::ptrdiff_t>(begin),
                    table.rows.begin() + static_cast<std::ptrdiff_t>(end));
   return part;
+}
+
+/// torch's name of a column, which has no unit.
+std::string torch_key(std::string_view column) {
+  for (const std::string_view unit : {"_ns", "_bytes"}) {
+    if (column.ends_with(unit)) column.remove_suffix(unit.size());
+  }
+  return std::string(column);
 }
 
 }  // namespace
@@ -52,7 +61,8 @@ AnalysisReport::Totals SummaryTable::totals() const {
 }
 
 Result<std::string> SummaryTable::text(const ReportOptions& options) const {
-  const TableOptions table = {.sort_by = options.sort_by, .row_limit = options.row_limit};
+  const TableOptions table = {.sort_by = torch_key(options.sort_by),
+                              .row_limit = options.row_limit};
   if (options.format == TableFormat::text) return summary_.table(table);
   if (options.format == TableFormat::json) return summary_.json(table);
   const Result<Table> rows = summary_.report(table);

@@ -13,6 +13,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import unittest
@@ -197,6 +198,11 @@ class Tables(unittest.TestCase):
             self.assertEqual([row["thread"] for row in found], [str(row["tid"]) for row in memory_free], path.name)
             for row, wanted in zip(found, memory_free):
                 self.assertAlmostEqual(row["duration_ns"], wanted.get("dur", 0) * 1000, delta=1.01)
+
+    def test_the_page_lists_the_columns_of_events(self):
+        page = (ROOT / "docs/python.md").read_text().split("\n## Events\n")[1].split("\n## ")[0]
+        listed = [name for row in re.findall(r"^\| (`.*?) \|", page, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)]
+        self.assertEqual(listed, tbtrace.read(TRACES[0]).events().columns)
 
     def test_relations_of_events_hold(self):
         trace = tbtrace.read(ROOT / "examples/traces/resnet18_training.json.gz")
