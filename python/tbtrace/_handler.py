@@ -10,37 +10,51 @@ from tbtrace import _tbtrace
 
 
 def tensorboard_trace_handler(
-    dir_name: str | os.PathLike[str], worker_name: str | None = None, use_gzip: bool = False
+    dir_name: str | os.PathLike[str],
+    worker_name: str | None = None,
+    use_gzip: bool = False,
+    use_python_export: bool = False,
 ) -> Callable[[Any], None]:
     """For `torch.profiler.profile(on_trace_ready=...)`, with the arguments of torch's own handler.
 
     Writes each cycle as a trace for TensorBoard's profiler plugin,
     `<dir_name>/<worker_name>.<start in ns since 1970>.pt.trace.json[.gz]`, and as summaries for plain
     TensorBoard, a run `<dir_name>/<worker_name>`: `tensorboard --logdir <dir_name>` shows both.
-    `worker_name` is `<host>_<process id>` if None.
+    `worker_name` is `<host>_<process id>` if None. Characters that a file name cannot have are replaced.
+    `use_python_export` is for a torch whose `export_chrome_trace()` has this argument.
 
-    What goes wrong is logged as a warning (logger `tbtrace`) and never stops the training.
+    What goes wrong is logged as a warning (logger `tbtrace`) and never stops the training. While a cycle
+    is written, `dir_name` needs room for torch's trace as well.
     """
     import logging
     import socket
     import tempfile
 
     log = logging.getLogger("tbtrace")
-    directory = os.fspath(dir_name)
-    worker = worker_name or f"{socket.gethostname()}_{os.getpid()}"
+    directory = os.fsdecode(dir_name)
+    export_options = {"use_python_export": True} if use_python_export else {}
 
     if _tbtrace.pictures_problem():
         log.warning("the summaries will have no flame graphs: %s", _tbtrace.pictures_problem())
 
     def handler(profiler: Any) -> None:
         try:
-            with tempfile.TemporaryDirectory(prefix="tbtrace-") as folder:
-                path = os.path.join(folder, "trace.json")  # torch gives its events in a file only
-                profiler.export_chrome_trace(path)
-                trace = _tbtrace.read(path, arguments=_tbtrace.ARGUMENT_GROUPS)
+            # Named here, because a program may fork after it has made the handler.
+            worker = str(worker_name or f"{socket.gethostname()}_{os.getpid()}")
+            worker = worker.encode(errors="replace").decode()
             os.makedirs(directory, exist_ok=True)
+            # torch gives its events in a file only. It is written here, because the default place for
+            # temporary files is often too small. Conversions ignore folders with this ending.
+            with tempfile.TemporaryDirectory(
+                dir=directory, prefix=".", suffix=".tbtrace-partial", ignore_cleanup_errors=True
+            ) as folder:
+                path = os.path.join(folder, "cycle.json")
+                profiler.export_chrome_trace(path, **export_options)
+                if not os.path.exists(path):  # Kineto does not raise, but prints to standard error
+                    raise OSError("torch could not write its trace there; check the free space")
+                trace = _tbtrace.read(path, arguments=_tbtrace.ARGUMENT_GROUPS)
             _tbtrace.write_cycle(trace, directory, worker, use_gzip)
         except Exception as problem:
-            log.warning("the recorded cycle is not in %s: %s", directory, problem)
+            log.warning("a recorded cycle was not written to %s: %s", directory, problem)
 
     return handler
