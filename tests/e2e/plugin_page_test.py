@@ -35,7 +35,9 @@ CHARTS = """
         const box = document.createElement("div");
         box.className = "chart";
         box.style.cssText = "border: 1px solid #999; padding: 8px; margin: 4px; display: inline-block";
-        box.textContent = "[chart of " + (data && data.rows ? data.rows.length : 0) + " rows]";
+        const rows = data && data.rows ? data.rows : [];
+        box.textContent = "[chart of " + rows.length + " rows]";
+        box.title = rows.map((row) => row[0]).join(" ");
         if (element) element.replaceChildren(box);
       },
       getSelection: () => [],
