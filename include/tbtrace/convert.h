@@ -66,9 +66,6 @@ struct LogDirectoryOptions {
   Dialect dialect = Dialect::plugin;  ///< of the traces
   /// The run, a directory in the log directory. Empty: the folder of the input, or `traces`.
   std::string run = {};
-  /// There is no run: the files lie in the log directory itself, where torch.profiler's own handler
-  /// writes. Only for write_log_directory().
-  bool without_run = false;
   /// Empty: the worker in the input's name if it follows the plugin's pattern, else
   /// `<host>_<rank>`, else the input's stem.
   std::string worker = {};

@@ -9,12 +9,12 @@
 
 #include <tbtrace/capabilities.h>
 #include <tbtrace/convert.h>
+#include <tbtrace/cycle_log.h>
 #include <tbtrace/trace_set.h>
 
 #include "arguments.h"
 #include "failures.h"
 #include "module.h"
-#include "python_trace.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -104,15 +104,16 @@ nb::object find(nb::handle inputs) {
   return nb::make_tuple(paths, unread);
 }
 
-void write_cycle(const PythonTrace& trace, nb::handle directory, const std::string& worker,
-                 bool gzip) {
-  LogDirectoryOptions options;
-  options.without_run = true;
-  options.worker = worker;
-  options.use_gzip = gzip;
-  const std::string place = path_of(directory);
+/// Without the GIL.
+std::string add_cycle(CycleLog& log, nb::handle path) {
+  const std::string place = path_of(path);
   const nb::gil_scoped_release working;
-  value_of(write_log_directory(*trace.trace, place, options));
+  return value_of(log.add(place));
+}
+
+void finish_log(CycleLog& log) {
+  const nb::gil_scoped_release working;
+  check(log.finish());
 }
 
 }  // namespace
@@ -150,10 +151,17 @@ void bind_convert(nb::module_& module) {
   module.def(
       "pictures_problem", [] { return capabilities().pictures_problem; },
       "Why event files have no flame graphs on this machine; empty if they have.");
-  module.def("write_cycle", write_cycle, "trace"_a, "directory"_a, "worker"_a, "gzip"_a,
-             "What tensorboard_trace_handler() writes of a cycle.",
-             nb::sig("def write_cycle(trace: Trace, directory: str, worker: str, gzip: bool) "
-                     "-> None"));
+  nb::class_<CycleLog>(module, "CycleLog", "The log files that tensorboard_trace_handler() writes.")
+      .def(
+          "__init__",
+          [](CycleLog* self, nb::handle directory, const std::string& worker, bool gzip) {
+            new (self) CycleLog(path_of(directory), worker, gzip);
+          },
+          "directory"_a, "worker"_a, "gzip"_a,
+          nb::sig("def __init__(self, directory: str, worker: str, gzip: bool) -> None"))
+      .def("add", add_cycle, "path"_a, "Adds a cycle from torch's file; returns the trace's path.",
+           nb::sig("def add(self, path: str) -> str"))
+      .def("finish", finish_log, "Writes what is kept for the end.");
 }
 
 }  // namespace tbtrace::python

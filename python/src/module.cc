@@ -1,11 +1,15 @@
 #include "module.h"
 
+#include <nanobind/nanobind.h>
+
 #include <tbtrace/version.h>
 
 #include "failures.h"
 
 NB_MODULE(_tbtrace, module) {
   namespace python = tbtrace::python;
+  // A program that ends may still hold a Trace: Python does not take all its modules apart.
+  nanobind::set_leak_warnings(false);
   module.attr("__version__") = TBTRACE_VERSION;
   python::bind_failures(module);
   python::bind_tables(module);

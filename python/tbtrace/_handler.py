@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable
 from typing import Any
@@ -52,9 +53,39 @@ def tensorboard_trace_handler(
                 profiler.export_chrome_trace(path, **export_options)
                 if not os.path.exists(path):  # Kineto does not raise, but prints to standard error
                     raise OSError("torch could not write its trace there; check the free space")
-                trace = _tbtrace.read(path, arguments=_tbtrace.ARGUMENT_GROUPS)
-            _tbtrace.write_cycle(trace, directory, worker, use_gzip)
+                _log_of(os.path.abspath(directory), worker, use_gzip).add(path)
         except Exception as problem:
             log.warning("a recorded cycle was not written to %s: %s", directory, problem)
 
     return handler
+
+
+@functools.cache  # one for all handlers of a process: profilers that follow each other write one run
+def _log_of(directory: str, worker: str, use_gzip: bool) -> _Log:
+    return _Log(directory, worker, use_gzip)
+
+
+class _Log:
+    """The files of a worker: for any thread, and until the process ends."""
+
+    def __init__(self, directory: str, worker: str, use_gzip: bool) -> None:
+        import atexit
+        import threading
+
+        self._directory = directory
+        self._log = _tbtrace.CycleLog(directory, worker, use_gzip)
+        self._one_at_a_time = threading.Lock()
+        atexit.register(self._finish)
+
+    def add(self, path: str) -> None:
+        with self._one_at_a_time:
+            self._log.add(path)
+
+    def _finish(self) -> None:
+        import logging
+
+        try:
+            self._log.finish()
+        except Exception as problem:
+            message = "the tables of the last cycle were not written to %s: %s"
+            logging.getLogger("tbtrace").warning(message, self._directory, problem)

@@ -1,6 +1,5 @@
 #include "api/recorded_window.h"
 
-#include <filesystem>
 #include <new>
 #include <utility>
 
@@ -14,7 +13,6 @@
 #include "recorder/window_rows.h"
 #include "recorder/window_text.h"
 #include "trace/trace_builder.h"
-#include "writers/log_file_name.h"
 
 namespace tbtrace::api {
 
@@ -38,14 +36,6 @@ std::unique_ptr<io::Rereadable> recorded_text(
     std::shared_ptr<const recorder::Recording> recording) {
   return std::make_unique<RecordedText>(
       std::make_shared<const recorder::Window>(std::move(recording)));
-}
-
-Status convert(converters::TraceConverter& converter, const std::string& path, bool use_gzip,
-               bool overwrite) {
-  Result<std::unique_ptr<io::ByteSink>> sink = io::create_file(path, {.overwrite = overwrite});
-  if (!sink.ok()) return sink.status();
-  std::unique_ptr<io::ByteSink> out = use_gzip ? io::gzip_sink(*std::move(sink)) : *std::move(sink);
-  return converter.write(*out).status();
 }
 
 }  // namespace
@@ -82,7 +72,7 @@ Status write_recording(std::shared_ptr<const recorder::Recording> recording,
   Result<std::unique_ptr<converters::TraceConverter>> converter =
       converters::TraceConverter::open(recorded_text(std::move(recording)), {.dialect = dialect});
   if (!converter.ok()) return converter.status();
-  return convert(**converter, path, path.ends_with(".gz"), overwrite);
+  return write_converted(**converter, path, path.ends_with(".gz"), overwrite);
 }
 
 Result<std::string> write_log_file(std::shared_ptr<const recorder::Recording> recording,
@@ -91,23 +81,10 @@ Result<std::string> write_log_file(std::shared_ptr<const recorder::Recording> re
   Result<std::unique_ptr<converters::TraceConverter>> converter =
       converters::TraceConverter::open(recorded_text(std::move(recording)), {.dialect = dialect});
   if (!converter.ok()) return converter.status();
-  // Another process may take a name between the check and the rename; then try the next name.
-  for (std::int64_t attempt = 0;; ++attempt) {
-    const std::string path =
-        (std::filesystem::path(name.directory) /
-         writers::log_file_name(name.worker, name.time_ns + attempt, name.use_gzip))
-            .string();
-    const Status written = convert(**converter, path, name.use_gzip, false);
-    if (written.ok()) {
-      const Status summed_up =
-          summaries == nullptr ? Status() : summaries->add((*converter)->trace());
-      return summed_up.ok() ? Result<std::string>(path) : summed_up;
-    }
-    std::error_code error;
-    if (!std::filesystem::exists(path, error)) {
-      return Status(written.code(), path + ": " + written.message());
-    }
-  }
+  Result<std::string> written = write_log_file(**converter, name);
+  if (!written.ok() || summaries == nullptr) return written;
+  const Status summed_up = summaries->add((*converter)->trace());
+  return summed_up.ok() ? written : Result<std::string>(summed_up);
 }
 
 }  // namespace tbtrace::api

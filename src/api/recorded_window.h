@@ -10,6 +10,7 @@
 #include <tbtrace/convert.h>
 #include <tbtrace/trace.h>
 
+#include "api/log_file.h"
 #include "api/recorded_summaries.h"
 #include "recorder/recording.h"
 
@@ -26,15 +27,8 @@ Result<Trace> read_recorded_text(std::shared_ptr<const recorder::Recording> reco
 Status write_recording(std::shared_ptr<const recorder::Recording> recording,
                        const std::string& path, Dialect dialect, bool overwrite);
 
-/// `<directory>/<worker>.<time_ns>.pt.trace.json[.gz]`; if such a file exists, the next free time
-/// is used.
-struct LogFileName {
-  std::string directory;
-  std::string worker;
-  std::int64_t time_ns = 0;
-  bool use_gzip = false;
-};
-/// Also adds the window to `summaries`, if not null.
+/// A trace for torch-tb-profiler. Also adds the window to `summaries`, if not null. Returns the
+/// path.
 Result<std::string> write_log_file(std::shared_ptr<const recorder::Recording> recording,
                                    const LogFileName& name, Dialect dialect,
                                    RecordedSummaries* summaries = nullptr);

@@ -55,7 +55,7 @@ Status make_folder(const fs::path& folder) {
 
 LogFile named_file(const Trace& trace, const LogDirectoryOptions& options) {
   LogFile file;
-  if (!options.without_run) file.run = converters::run_name(options.run);
+  file.run = converters::run_name(options.run);
   file.worker = converters::wanted_worker("trace", trace.identity(), options);
   file.span = dialects::span_ns(trace);
   return file;
@@ -147,9 +147,6 @@ Result<LogFormat> possible_format(LogFormat wanted) {
 Result<Conversion> convert_to_log_directory(const std::vector<std::string>& inputs,
                                             const std::string& directory,
                                             const ConvertOptions& options) {
-  if (options.log.without_run) {
-    return Status(StatusCode::invalid_argument, "converted inputs need a run");
-  }
   const Result<LogFormat> format = possible_format(options.log.format);
   if (!format.ok()) return format.status();
   ConvertOptions possible = options;
@@ -189,6 +186,7 @@ Result<std::vector<LogFile>> write_log_directory(const Trace& trace, const std::
     // Write neither if the other one cannot be written.
     if (*format == LogFormat::both) {
       const std::string path = named_log_file(trace, directory, options).path;
+      if (Status made = make_folder(fs::path(path).parent_path()); !made.ok()) return made;
       if (Status place = io::check_place(path, options.overwrite); !place.ok()) return place;
     }
     Result<LogFile> file = write_event_file(trace, directory, options);

@@ -119,7 +119,6 @@ std::string wanted_worker(const std::string& input, const TraceIdentity& identit
 }
 
 std::string event_folder(const std::string& run, const std::string& worker) {
-  if (run.empty()) return worker;
   const std::string last = run.substr(run.rfind('/') + 1);
   return last == worker ? run : run + "/" + worker;
 }

@@ -68,6 +68,10 @@ def check_plugin(options, logdir, log):
             shapes = [row["input_shape"] for row in span.get("operation/table", group_by="OperationAndInputShape")["data"]
                       if row["name"] == "aten::conv2d"]
             check(len(shapes) == 1 and "[16, 3, 16, 16]" in str(shapes), f"{span.query}: shapes {shapes}")
+            curve = span.get("memory_curve", time_metric="ms", memory_metric="MB")["rows"]
+            check(curve.get("CPU"), f"{span.query}: no curve of memory")
+            allocations = span.get("memory_events", time_metric="ms", memory_metric="KB")["rows"].get("CPU", [])
+            check(len(allocations) > 20, f"{span.query}: {len(allocations)} events of memory")
         log_directory_test.check_run(check, options.tbtrace, run)
         log_directory_test.check_log(check, log, [run])  # now, because TensorBoard warns of the plugin's page
         browser = launch_chromium(playwright, options.chromium)

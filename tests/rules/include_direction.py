@@ -42,7 +42,7 @@ OWNER = {
     "step_range.h": "analyses", "analysis_report.h": "analyses", "gpu_use.h": "analyses", "findings.h": "analyses", "kernels.h": "analyses",
     "memory_use.h": "analyses", "operator_work.h": "analyses", "roofline.h": "report", "modules.h": "analyses", "plugin_modules.h": "analyses", "lines.h": "analyses", "trace_checks.h": "analyses", "memory_category.h": "report",
     "partial.h": "partials", "writers.h": "writers", "summary_writer.h": "writers",
-    "convert.h": "dialects", "trace_set.h": "api", "schedule.h": "recorder", "profiler.h": "libtorch",
+    "convert.h": "dialects", "trace_set.h": "api", "cycle_log.h": "api", "schedule.h": "recorder", "profiler.h": "libtorch",
     "capabilities.h": "api", "trace_summary.h": "api", "summary_tensor.h": "libtorch",
 }
 
