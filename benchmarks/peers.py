@@ -286,6 +286,19 @@ def report(measured):
     print(markdown(speed), markdown(memory), markdown(convert), sep="\n\n", flush=True)
 
 
+def measure_all(program, measure, options):
+    """What `measure` makes of each trace; None, and a message, if one cannot be measured."""
+    measured = []
+    try:
+        for trace in options.traces:
+            print(f"{program}: {trace.name}", file=sys.stderr)
+            measured.append(measure(trace, options))
+    except (Failed, OSError) as failure:
+        print(f"{program}: {failure}", file=sys.stderr)
+        return None
+    return measured
+
+
 def conclude(program, measured, check):
     """Says which contenders failed and which limits were missed. Returns the exit code."""
     for trace in measured:

@@ -156,13 +156,8 @@ def main():
     parser.add_argument("--repeat", type=int, default=5, metavar="N", help="runs of tbtrace")
     parser.add_argument("--check", action="store_true", help="exit with 1 where a limit is missed")
     options = parser.parse_args()
-    measured = []
-    try:
-        for trace in options.traces:
-            print(f"python_package: {trace.name}", file=sys.stderr)
-            measured.append(Measured(trace, options))
-    except (peers.Failed, OSError) as failure:
-        print(f"python_package: {failure}", file=sys.stderr)
+    measured = peers.measure_all("python_package", Measured, options)
+    if measured is None:
         return 2
     report(measured)
     seconds = import_time(options)

@@ -16,7 +16,7 @@ namespace TBTRACE_EXPORT tbtrace {
 class CycleLog {
  public:
   /// Touches no file. Characters of `worker` that a file name cannot have are replaced.
-  CycleLog(std::string directory, std::string worker, bool use_gzip = false);
+  CycleLog(std::string directory, const std::string& worker, bool use_gzip = false);
   CycleLog(const CycleLog&) = delete;
   CycleLog& operator=(const CycleLog&) = delete;
   ~CycleLog();

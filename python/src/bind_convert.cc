@@ -104,7 +104,6 @@ nb::object find(nb::handle inputs) {
   return nb::make_tuple(paths, unread);
 }
 
-/// Without the GIL.
 std::string add_cycle(CycleLog& log, nb::handle path) {
   const std::string place = path_of(path);
   const nb::gil_scoped_release working;
@@ -144,7 +143,8 @@ void bind_convert(nb::module_& module) {
   module.def(
       "find", find, "inputs"_a,
       "The traces that inputs name, without reading them: files, all traces in directories,\n"
-      "the matches of glob patterns. Returns their paths, and (path, why) of what names none.",
+      "the matches of glob patterns. Named files are not looked at. Returns\n"
+      "paths, and (path, why) of directories and patterns without any trace.",
       nb::sig("def find(inputs: str | os.PathLike[str] | "
               "collections.abc.Sequence[str | os.PathLike[str]]) "
               "-> tuple[list[str], list[tuple[str, str]]]"));

@@ -368,7 +368,7 @@ void bind_trace(nb::module_& module) {
       "`trace.issues`. `arguments`: the groups of event arguments to keep ('inputs', 'launches',\n"
       "...; ARGUMENT_GROUPS has all), None for those that tables need; fewer take less time and\n"
       "memory.\n\n"
-      "Raises TraceError if it is no trace or cannot be read, ValueError for a wrong argument.\n"
+      "Raises TraceError if it is not a trace or cannot be read, ValueError for a wrong argument.\n"
       "Other threads of Python run meanwhile; Ctrl-C ends it.",
       nb::sig("def read(source: str | os.PathLike[str] | bytes | bytearray | memoryview | "
               "typing.BinaryIO, *, "

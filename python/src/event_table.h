@@ -15,7 +15,7 @@
 
 namespace tbtrace::python {
 
-/// The table with these columns, all if there are none. Fails for a name that is no column.
+/// The table with these columns, all if there are none. Fails for an unknown column.
 Result<std::shared_ptr<const TableData>> event_table(std::shared_ptr<const Trace> trace,
                                                      const std::vector<std::string>& columns);
 

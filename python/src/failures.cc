@@ -6,7 +6,8 @@ namespace tbtrace::python {
 namespace {
 
 constexpr const char* kTraceErrorDoc =
-    "An input is no trace, cannot be read, or has problems that `strict` does not allow. The text\n"
+    "An input is not a trace, cannot be read, or has problems that `strict` does not allow. The "
+    "text\n"
     "says what is wrong and what to do about it.";
 
 PyObject* exception_for(StatusCode code, PyObject* trace_error) {

@@ -73,7 +73,9 @@ void save(const PythonFlameGraph& graph, nb::handle path, const std::optional<st
 
 }  // namespace
 
-FlameGraphOptions FlameGraphChoice::options() const {
+FlameGraphOptions flame_graph_options(const std::string& weight, const std::optional<Steps>& steps,
+                                      const std::string& thread, bool all_frames,
+                                      bool merge_recursion, bool in_time_order) {
   FlameGraphOptions options;
   options.weight = weight;
   options.steps = step_range(steps);

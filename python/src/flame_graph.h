@@ -20,16 +20,9 @@ struct PythonFlameGraph {
   std::string weight;
 };
 
-struct FlameGraphChoice {
-  std::string weight;
-  std::optional<Steps> steps;
-  std::string thread;
-  bool all_frames = false;
-  bool merge_recursion = false;
-  bool in_time_order = false;
-
-  FlameGraphOptions options() const;
-};
+FlameGraphOptions flame_graph_options(const std::string& weight, const std::optional<Steps>& steps,
+                                      const std::string& thread, bool all_frames,
+                                      bool merge_recursion, bool in_time_order);
 
 /// Adds `flame_graph` to a class; `stacks_of(owner, options)` is a Result<StackTree>.
 template <typename Owner, typename StacksOf>
@@ -42,8 +35,7 @@ void add_flame_graph_method(nanobind::class_<Owner>& owner, StacksOf stacks_of) 
                   const std::string& thread, bool all_frames, bool merge_recursion,
                   bool in_time_order) {
         const FlameGraphOptions options =
-            FlameGraphChoice{weight, steps, thread, all_frames, merge_recursion, in_time_order}
-                .options();
+            flame_graph_options(weight, steps, thread, all_frames, merge_recursion, in_time_order);
         const nb::gil_scoped_release working;
         return PythonFlameGraph{
             std::make_shared<const StackTree>(value_of(stacks_of(self, options))), weight};

@@ -21,7 +21,10 @@ from typing import Any
 from tbtrace import _tbtrace
 from tbtrace.__main__ import program
 
-Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+Path = str | os.PathLike[str]
+Paths = Path | Sequence[Path]
+
+TOGETHER = 32  # partials that one task of a cluster merges
 
 _NO_RANK = "__HIVE_DEFAULT_PARTITION__"  # as Hive, DuckDB and Polars name a folder without a value
 _END = 65536  # bytes at each end of a file that its name in the cache depends on
@@ -34,7 +37,7 @@ class Options:
     group_by_stack_n: int = 5
     stack_source: str = "auto"
     strict: bool = False
-    cache: str | None = None  # a folder that all workers reach
+    cache: Path | None = None  # a folder that all workers reach
     threads: int = 1  # that read a trace
 
 
@@ -116,11 +119,6 @@ class Job:
         _write_parquet(self, os.fspath(directory), run)
 
 
-def found_paths(inputs: Paths) -> tuple[list[str], list[tuple[str, str]]]:
-    """Files, all traces in directories and the matches of glob patterns, and what was not found."""
-    return _tbtrace.find(inputs)
-
-
 def row_of(path: str, options: Options) -> Row:
     """Reads a trace and makes its partial, in a process of its own: whatever happens to that, only
     this path is lost. Runs on a worker."""
@@ -162,7 +160,7 @@ def without_repeats(digests: Iterable[tuple[str, Sequence[str]]]) -> dict[str, s
 
 
 def job_of(row: Row, not_found: Sequence[tuple[str, str]]) -> Job:
-    """The result. Raises TraceError if there is no trace in it."""
+    """The result. Raises TraceError if no trace could be read."""
     failed = sorted([*not_found, *row.failed])
     if row.data is None:
         reason = ": ".join(failed[0]) if failed else "there are no inputs"
@@ -174,9 +172,10 @@ def _made(path: str, place: str, options: Options) -> Row:
     command = [program(), "partial", path if path[:1] != "-" else f"./{path}", "-o", place, "--overwrite", "-q"]
     command += ["--group-by-stack-n", str(options.group_by_stack_n), "--stack-source", options.stack_source]
     command += ["-j", str(options.threads)] + (["--strict"] if options.strict else [])
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
-    if done.returncode < 0:  # perhaps by somebody who needed memory for a moment
+    for _ in range(2):  # once more if it is killed: perhaps memory was short for a moment
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+        if done.returncode >= 0:
+            break
     if done.returncode < 0:
         return _failed(path, f"its process was killed twice (signal {-done.returncode}); is there enough memory?")
     if done.returncode > 0:

@@ -6,7 +6,8 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from tbtrace._job import Job, Options, Paths, combined_rows, found_paths, job_of, row_of, without_repeats
+from tbtrace import _tbtrace
+from tbtrace._job import Job, Options, Paths, combined_rows, job_of, row_of, without_repeats
 
 __all__ = ["summarize"]
 
@@ -32,10 +33,9 @@ def summarize(
     """
     if workers is not None and workers < 1:
         raise ValueError("workers takes a number from 1, or None")
-    paths, not_found = found_paths(inputs)
+    paths, not_found = _tbtrace.find(inputs)
     workers = workers or os.cpu_count() or 1
-    folder = os.fspath(cache) if cache is not None else None
-    options = Options(group_by_stack_n, stack_source, strict, folder, threads=max(1, workers // max(1, len(paths))))
+    options = Options(group_by_stack_n, stack_source, strict, cache, threads=max(1, workers // max(1, len(paths))))
     with ThreadPoolExecutor(workers) as pool:
         rows = list(zip(paths, pool.map(partial(row_of, options=options), paths)))
     repeats = without_repeats((path, row.digests) for path, row in rows)

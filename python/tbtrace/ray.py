@@ -8,11 +8,10 @@ from typing import Any
 
 import ray
 
-from tbtrace._job import Job, Options, Paths, Row, combined_rows, found_paths, job_of, row_of, without_repeats
+from tbtrace import _tbtrace
+from tbtrace._job import TOGETHER, Job, Options, Paths, Row, combined_rows, job_of, row_of, without_repeats
 
 __all__ = ["summarize"]
-
-_TOGETHER = 32  # partials that one task merges
 
 
 def summarize(
@@ -29,8 +28,8 @@ def summarize(
     Paths travel, not files: all workers must reach `inputs`, and `cache`. `memory_per_task`: bytes
     that Ray reserves for reading one trace. Ray repeats the tasks of workers that die.
     """
-    paths, not_found = found_paths(inputs)
-    options = Options(group_by_stack_n, stack_source, strict, os.fspath(cache) if cache is not None else None)
+    paths, not_found = _tbtrace.find(inputs)
+    options = Options(group_by_stack_n, stack_source, strict, cache)
     if not paths:
         return job_of(combined_rows([], {}), not_found)
     resources: Any = {} if memory_per_task is None else {"memory": memory_per_task}
@@ -42,7 +41,7 @@ def summarize(
     repeats = without_repeats((row["path"], Row.of(None, row["facts"]).digests) for row in facts)
     count = len(paths)
     while True:
-        count = math.ceil(count / _TOGETHER)
+        count = math.ceil(count / TOGETHER)
         rows = rows.repartition(count).map_batches(_merge, batch_size=None, fn_kwargs={"repeats": repeats}).materialize()
         if count == 1:
             return job_of(combined_rows((_parts(row) for row in rows.take_all()), {}), not_found)

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import pyarrow
 
-from tbtrace._job import Job, Options, Paths, Row, combined_rows, found_paths, job_of, row_of, without_repeats
+from tbtrace import _tbtrace
+from tbtrace._job import TOGETHER, Job, Options, Paths, Row, combined_rows, job_of, row_of, without_repeats
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 __all__ = ["summarize"]
 
-_TOGETHER = 32  # partials that one task merges
 _COLUMNS = "path string, data binary, facts string"
 _SCHEMA = pyarrow.schema([("path", pyarrow.string()), ("data", pyarrow.binary()), ("facts", pyarrow.string())])
 
@@ -37,8 +37,8 @@ def summarize(
     """
     from pyspark import StorageLevel
 
-    paths, not_found = found_paths(inputs)
-    options = Options(group_by_stack_n, stack_source, strict, os.fspath(cache) if cache is not None else None)
+    paths, not_found = _tbtrace.find(inputs)
+    options = Options(group_by_stack_n, stack_source, strict, cache)
     if not paths:
         return job_of(combined_rows([], {}), not_found)
 
@@ -59,7 +59,7 @@ def summarize(
     read_rows = rows
     count = len(paths)
     while True:
-        count = math.ceil(count / _TOGETHER)
+        count = math.ceil(count / TOGETHER)
         rows = rows.repartition(count).mapInArrow(merge, _COLUMNS)
         if count == 1:
             break

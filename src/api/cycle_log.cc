@@ -10,7 +10,7 @@
 #include "base/threads.h"
 #include "converters/convert_trace.h"
 #include "dialects/row_writer.h"
-#include "io/sink.cc"
+#include "io/remedies.h"
 #include "writers/event_file.h"
 #include "writers/log_file_name.h"
 
@@ -31,7 +31,7 @@ struct CycleLog::Parts {
   }
 };
 
-CycleLog::CycleLog(std::string directory, std::string worker, bool use_gzip)
+CycleLog::CycleLog(std::string directory, const std::string& worker, bool use_gzip)
     : parts_(new Parts{std::move(directory), writers::worker_name(worker), use_gzip, nullptr}) {}
 
 CycleLog::~CycleLog() = default;

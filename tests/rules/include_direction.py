@@ -75,6 +75,8 @@ def library_of(path):
 def check(root, file, folder, allowed, public_only):
     for mark, path in INCLUDE.findall(file.read_text(encoding="utf-8")):
         where = f"{file.relative_to(root)} includes {path}"
+        if not path.endswith(".h") and mark == '"':
+            problems.append(f"{where}, which is not a header")
         first = path.split("/")[0]
         if first == "tbtrace":
             owner = OWNER.get(path.split("/", 1)[1])
