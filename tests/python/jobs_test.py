@@ -148,8 +148,13 @@ class Jobs(unittest.TestCase):
         self.assertIsTheSumOf(job, kept)
 
         paths[5].write_text(paths[5].read_text() + "\n")
+        padded = paths[7].read_text()[:-1] + " " * 200_000 + "}"
+        paths[7].write_text(padded)
+        self.assertEqual(self.engine.summarize(inputs, cache=cache).reused, RANKS - 2)  # not those that changed
+        self.assertEqual(self.engine.summarize(inputs, cache=cache).reused, RANKS)
+        paths[7].write_text(padded[:-100_000] + "\t" + padded[-99_999:])  # of the same size, with the same ends
         again = self.engine.summarize(inputs, cache=cache)
-        self.assertEqual(again.reused, RANKS - 1)  # not the one that changed
+        self.assertEqual(again.reused, RANKS - 1)
         self.assertEqual(again.partial.to_bytes(), self.engine.summarize(inputs).partial.to_bytes())
 
     def test_nothing_that_can_be_read_is_an_error(self):
