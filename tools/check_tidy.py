@@ -35,19 +35,27 @@ def fail(message):
     sys.exit(f"check_tidy: {message}")
 
 
+def separate(entry):
+    """An entry for each source: CMAKE_UNITY_BUILD compiles several with one command."""
+    if not re.search(r"/Unity/unity_\d+_cxx\.cxx$", entry["file"]):
+        return [entry]
+    files = re.findall(r'^#include "(.+\.cc)"$', pathlib.Path(entry["file"]).read_text(), re.MULTILINE)
+    return [{**entry, "file": file, "command": entry["command"].replace(entry["file"], file)} for file in files]
+
+
 def sources(build, pattern):
     """Paths below the repository, with their entries in the build's database of commands."""
     database = build / "compile_commands.json"
     if not database.is_file():
         fail(f"there is no {database}; 'cmake --preset release' makes build/'s")
     entries = {}
-    for entry in json.loads(database.read_bytes()):
+    for entry in (one for each in json.loads(database.read_bytes()) for one in separate(each)):
         path = os.path.relpath(entry["file"], ROOT)
         if (re.match("(src|tools|python|examples)/", path) and not re.match("src/libtorch|examples/(infer|profile|train)_", path)
                 and re.search(pattern, path)):
             # A precompiled header is another compiler's, and hides that a source does not include what it needs.
             command = re.sub(r" -Winvalid-pch| -include \S+/cmake_pch\.hxx", "", entry["command"])
-            entries[path] = {**entry, "command": command}
+            entries[path] = {**entry, "command": command, "output": re.search(r" -o (\S+)", command)[1]}
     if not entries:
         fail(f"{database} names no source of this project that matches '{pattern}'")
     return entries
@@ -71,7 +79,7 @@ def hash_of(path):
     return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
 
 
-def keys(build, commands, options):
+def keys(build, entries, options):
     """Of each source a hash of all that its answer depends on; nothing where that is not known."""
     version = subprocess.run([TIDY, "--version"], capture_output=True, text=True, check=True).stdout
     common = [version, hash_of(ROOT / ".clang-tidy"), *options]
@@ -81,13 +89,15 @@ def keys(build, commands, options):
         return text.replace(str(build), "BUILD").replace(str(ROOT), "ROOT")
 
     found = {}
-    for path, command in commands.items():
-        files = files_of.get(re.search(r" -o (\S+)", command)[1])
+    for path, entry in entries.items():
+        files = files_of.get(entry["output"])
         if files is None:
             continue
-        parts = [*common, everywhere(command)]
-        for file in files:
-            parts += [everywhere(file), hash_of(os.path.join(build, file))]
+        parts = [*common, everywhere(re.sub(r" -(o|MF|MT) \S+", "", entry["command"]))]
+        for file in (os.path.join(build, file) for file in files):
+            # Of sources that are compiled together each depends on the headers of all, but not on the others.
+            if os.path.realpath(file) == str(ROOT / path) or not file.endswith((".cc", ".cxx")):
+                parts += [everywhere(file), hash_of(file)]
         found[path] = hashlib.sha256("\0".join(parts).encode()).hexdigest()
     return found
 
@@ -149,7 +159,7 @@ def main():
     build = arguments.build.resolve()
     options = SHALLOW if arguments.shallow else []
     entries = sources(build, arguments.only)
-    key_of = keys(build, {path: entry["command"] for path, entry in entries.items()}, options)
+    key_of = keys(build, entries, options)
     stamps = Stamps()
     new = latest_first(path for path in entries if path not in key_of or not stamps.has(key_of[path]))
     now = new[:arguments.most]

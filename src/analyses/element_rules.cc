@@ -16,7 +16,7 @@ using T = ElementTraffic;
 // activations, softmax, pooling and normalization; the others are counted in the same way. Names
 // and positions: torch's schemas from 1.8 to 2.13, which a test compares them with
 // (tests/data/operator_schemas.tsv).
-constexpr std::array kRules = std::to_array<ElementRule>({
+constexpr std::array kElementRules = std::to_array<ElementRule>({
     // Arithmetic: one per output element, as DeepSpeed has add and mul.
     {"aten::add", P::outputs, 1},
     {"aten::add_", P::outputs, 1},
@@ -367,8 +367,8 @@ constexpr std::array kRules = std::to_array<ElementRule>({
 const std::vector<const ElementRule*>& sorted_rules() {
   static const std::vector<const ElementRule*> sorted = [] {
     std::vector<const ElementRule*> rules;
-    rules.reserve(kRules.size());
-    for (const ElementRule& rule : kRules) rules.push_back(&rule);
+    rules.reserve(kElementRules.size());
+    for (const ElementRule& rule : kElementRules) rules.push_back(&rule);
     std::sort(rules.begin(), rules.end(),
               [](const ElementRule* one, const ElementRule* two) { return one->name < two->name; });
     return rules;
@@ -378,7 +378,7 @@ const std::vector<const ElementRule*>& sorted_rules() {
 
 }  // namespace
 
-std::span<const ElementRule> element_rules() { return kRules; }
+std::span<const ElementRule> element_rules() { return kElementRules; }
 
 const ElementRule* element_rule(std::string_view name) {
   name = without_overload(name);

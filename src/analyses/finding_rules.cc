@@ -219,12 +219,12 @@ std::optional<Finding> low_gpu_utilization(const FindingFacts& facts) {
   return finding;
 }
 
-constexpr std::array<FindingRule, 8> kRules = {
+constexpr std::array<FindingRule, 8> kFindingRules = {
     data_loader_bound, exposed_communication, blocking_copies, small_kernels,
     launch_bound,      no_tensor_cores,       memory_growth,   low_gpu_utilization};
 
 }  // namespace
 
-std::span<const FindingRule> finding_rules() { return kRules; }
+std::span<const FindingRule> finding_rules() { return kFindingRules; }
 
 }  // namespace tbtrace::analyses

@@ -14,7 +14,7 @@ constexpr bool kMayAdd = true;
 // The positions are those of torch's schemas from 1.8 to 2.13, which a test compares them with
 // (tests/data/operator_schemas.tsv). flash_attn: flash_attn/flash_attn_interface.py of 2.7.
 // Formulas: torch/utils/flop_counter.py counts products, convolutions and attention the same way.
-constexpr std::array kRules = std::to_array<FlopRule>({
+constexpr std::array kFlopRules = std::to_array<FlopRule>({
     // Products of matrices and vectors.
     {"aten::mm", F::product, {0, 1}},
     {"aten::addmm", F::product, {1, 2}},
@@ -177,8 +177,8 @@ constexpr std::array kSamples = std::to_array<SamplesRule>({
 const std::vector<const FlopRule*>& sorted_rules() {
   static const std::vector<const FlopRule*> sorted = [] {
     std::vector<const FlopRule*> rules;
-    rules.reserve(kRules.size());
-    for (const FlopRule& rule : kRules) rules.push_back(&rule);
+    rules.reserve(kFlopRules.size());
+    for (const FlopRule& rule : kFlopRules) rules.push_back(&rule);
     std::sort(rules.begin(), rules.end(),
               [](const FlopRule* one, const FlopRule* two) { return one->name < two->name; });
     return rules;
@@ -194,7 +194,7 @@ std::string_view without_overload(std::string_view name) {
   return name.substr(0, dot);
 }
 
-std::span<const FlopRule> flop_rules() { return kRules; }
+std::span<const FlopRule> flop_rules() { return kFlopRules; }
 
 const FlopRule* flop_rule(std::string_view name) {
   name = without_overload(name);

@@ -9,10 +9,10 @@
 namespace tbtrace::analyses {
 namespace {
 
-using Sizes = std::vector<std::int64_t>;
+using SignedSizes = std::vector<std::int64_t>;
 
 /// The sizes of an argument if it is a tensor; else nullptr.
-const Sizes* tensor(const OperatorArguments& arguments, std::size_t input) {
+const SignedSizes* tensor(const OperatorArguments& arguments, std::size_t input) {
   if (input >= arguments.dims.size() || input >= arguments.types.size()) return nullptr;
   const std::string& type = arguments.types[input];
   if (type.empty() || type == "Scalar" || type == "ScalarList" || type == "TensorList") {
@@ -21,7 +21,7 @@ const Sizes* tensor(const OperatorArguments& arguments, std::size_t input) {
   return &arguments.dims[input].sizes;
 }
 
-std::uint64_t product(const Sizes& sizes) {
+std::uint64_t product(const SignedSizes& sizes) {
   std::uint64_t value = 1;
   for (const std::int64_t size : sizes) value *= static_cast<std::uint64_t>(size);
   return value;
@@ -29,7 +29,7 @@ std::uint64_t product(const Sizes& sizes) {
 
 /// 2 * rows * inner * columns [* batches]: the product of all sizes, divided by those in both
 /// factors.
-std::uint64_t matrix_product(const Sizes* left, const Sizes* right, bool batched) {
+std::uint64_t matrix_product(const SignedSizes* left, const SignedSizes* right, bool batched) {
   if (left == nullptr || right == nullptr || left->empty()) return 0;
   const auto inner = static_cast<std::uint64_t>(left->back());
   const auto batches = static_cast<std::uint64_t>(left->front());
@@ -40,13 +40,13 @@ std::uint64_t matrix_product(const Sizes* left, const Sizes* right, bool batched
 }
 
 std::uint64_t convolution(const OperatorArguments& arguments) {
-  const Sizes* input = tensor(arguments, 0);
-  const Sizes* weight = tensor(arguments, 1);
+  const SignedSizes* input = tensor(arguments, 0);
+  const SignedSizes* weight = tensor(arguments, 1);
   if (arguments.dims.size() < 7 || arguments.concrete.size() < 7) return 0;
   if (input == nullptr || weight == nullptr || input->size() != 4 || weight->size() != 4) return 0;
-  Sizes stride;
-  Sizes padding;
-  Sizes dilation;
+  SignedSizes stride;
+  SignedSizes padding;
+  SignedSizes dilation;
   const bool lists = parse_integers(arguments.concrete[3], stride) &&
                      parse_integers(arguments.concrete[4], padding) &&
                      parse_integers(arguments.concrete[5], dilation);
@@ -65,7 +65,7 @@ std::uint64_t convolution(const OperatorArguments& arguments) {
     if (signed_free == INT64_MIN && stride[axis] == -1) return 0;
     output[axis] = static_cast<std::uint64_t>(signed_free / stride[axis]) + 1;
   }
-  const auto size_of = [](const Sizes& sizes, std::size_t axis) {
+  const auto size_of = [](const SignedSizes& sizes, std::size_t axis) {
     return static_cast<std::uint64_t>(sizes[axis]);
   };
   return 2 * size_of(*input, 0) * output[0] * output[1] * size_of(*weight, 2) *
@@ -104,7 +104,7 @@ bool has_flops(std::string_view name) { return find(name) != nullptr; }
 std::uint64_t operator_flops(std::string_view name, const OperatorArguments& arguments) {
   const Row* row = find(name);
   if (row == nullptr) return 0;
-  const Sizes* first = tensor(arguments, 0);
+  const SignedSizes* first = tensor(arguments, 0);
   switch (row->formula) {
     case Formula::matrix:
       return matrix_product(first, tensor(arguments, 1), false);

@@ -37,7 +37,7 @@ constexpr unsigned kWhole = kExact | kHtaWhole;
 constexpr unsigned kStream = kExact | kHtaStream;
 constexpr unsigned kAll = kExact | kHtaWhole | kHtaStream | kPlugin;
 
-struct Column {
+struct GpuColumn {
   const char* name;
   unsigned rows;  ///< the sum of the kinds of rows with a value
   bool is_shown;  ///< in the text for people
@@ -67,7 +67,7 @@ Cell queue(const GpuUse& use) {
   return use.queue_changes ? Cell((*use.queue_changes).*Member) : Cell();
 }
 
-constexpr Column kColumns[] = {
+constexpr GpuColumn kColumns[] = {
     {"device", kExact | kPlugin, true, field<&GpuUse::device>},
     {"stream", kStream, true,
      [](const GpuUse& use) { return use.stream.empty() ? Cell() : Cell(use.stream); }},
@@ -165,7 +165,7 @@ Result<AnalysisReport> gpu_report(const Trace& trace, const GpuUseOptions& optio
   report.table.columns = {"rank"};
   report.shown = {"rank"};
   report.table.rows.resize(use->size(), {optional_cell(trace.identity().rank)});
-  for (const Column& column : kColumns) {
+  for (const GpuColumn& column : kColumns) {
     if ((column.rows & kinds_of(options.figures)) == 0) continue;
     report.table.columns.emplace_back(column.name);
     if (column.is_shown) report.shown.emplace_back(column.name);

@@ -9,13 +9,11 @@
 #include <string_view>
 #include <utility>
 
+#include "base/characters.h"
 #include "base/decimal.h"
 
 namespace tbtrace::analyses {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; }
 
 /// The letters before the number, in lower case, and the number, if they end in a counting word.
 std::optional<std::pair<std::string, std::int64_t>> counted(std::string_view name) {

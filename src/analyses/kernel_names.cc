@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "base/characters.h"
 #include "base/demangle.h"
 #include "base/function_name.h"
 #include "base/utf8.h"
@@ -91,8 +92,7 @@ constexpr auto kPlumbing = std::to_array<std::string_view>({
 constexpr std::array<std::string_view, 5> kPlumbingEnds = {"Params", "StridedBatched", "_traits",
                                                            "Type_t", "DataType_t"};
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_name_start(char c) { return is_letter(c) || c == '_'; }
 
 template <typename List>
 bool contains(const List& list, std::string_view text) {
@@ -110,15 +110,17 @@ bool is_plumbing(std::string_view identifier) {
 std::string_view operation_in(std::string_view arguments) {
   for (std::size_t at = 0; at < arguments.size();) {
     if (is_digit(arguments[at])) {  // a number with its suffix, `3ul`
-      while (at < arguments.size() && (is_digit(arguments[at]) || is_letter(arguments[at]))) ++at;
+      while (at < arguments.size() && (is_digit(arguments[at]) || is_name_start(arguments[at])))
+        ++at;
       continue;
     }
-    if (!is_letter(arguments[at])) {
+    if (!is_name_start(arguments[at])) {
       ++at;
       continue;
     }
     std::size_t end = at;
-    while (end < arguments.size() && (is_letter(arguments[end]) || is_digit(arguments[end]))) ++end;
+    while (end < arguments.size() && (is_name_start(arguments[end]) || is_digit(arguments[end])))
+      ++end;
     const std::string_view identifier = arguments.substr(at, end - at);
     const bool is_namespace = arguments.substr(end, 2) == "::";
     if (!is_namespace && !is_plumbing(identifier)) return identifier;

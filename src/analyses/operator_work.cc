@@ -57,7 +57,7 @@ Devices devices_of(const Trace& trace) {
 }
 
 /// What is known about one operator besides its count.
-struct Sums {
+struct WorkSums {
   std::int64_t device_ns = 0;
   std::int64_t cpu_ns = 0;
   std::uint64_t torch_flops = 0;
@@ -120,7 +120,7 @@ class Rows {
     for (const EventId event : context_.host_ranges()) {
       const std::uint32_t owner = owners_.of(event);
       if (owner == WorkOwners::kNone || !is_chosen(event)) continue;
-      Sums& sums = sums_[owner];
+      WorkSums& sums = sums_[owner];
       add_bounded(sums.cpu_ns, context_.self_time_ns(event));
       sums.torch_flops += torch_flops.of(event);
       if (owners_.owners()[owner].op == event) sums.is_chosen = true;
@@ -148,7 +148,7 @@ class Rows {
     }
   }
 
-  Precision precision_of(const WorkOwner& owner, const Sums& sums) {
+  Precision precision_of(const WorkOwner& owner, const WorkSums& sums) {
     if (owner.state != WorkState::counted || owner.work.flops == 0) return Precision::unknown;
     const StringId types = cast_.inputs_of(owner.op).types;
     const std::uint64_t key = static_cast<std::uint64_t>(types) * 2 + sums.uses_tensor_cores;
@@ -180,7 +180,7 @@ class Rows {
   void add_operators() {
     for (std::size_t number = 0; number < sums_.size(); ++number) {
       const WorkOwner& owner = owners_.owners()[number];
-      const Sums& sums = sums_[number];
+      const WorkSums& sums = sums_[number];
       const bool has_time = sums.device_ns > 0 || sums.cpu_ns > 0;
       if (!sums.is_chosen && !has_time) continue;
       // Device work of a caller is its own: nothing counts it.
@@ -209,7 +209,7 @@ class Rows {
     }
   }
 
-  void add(Group& group, const WorkOwner& owner, const Sums& sums) {
+  void add(Group& group, const WorkOwner& owner, const WorkSums& sums) {
     OperatorWork& row = group.row;
     add_bounded(row.device_time_ns, sums.device_ns);
     add_bounded(row.cpu_time_ns, sums.cpu_ns);
@@ -335,7 +335,7 @@ class Rows {
   const analyses::CastOperators cast_;
   const Devices devices_;
   const analyses::DevicePeaks* const peaks_;
-  std::vector<Sums> sums_;  // by owner
+  std::vector<WorkSums> sums_;  // by owner
   std::vector<Group> groups_;
   std::map<Key, std::size_t> numbers_;
   std::unordered_map<std::uint64_t, Precision> precisions_;

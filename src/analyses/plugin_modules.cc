@@ -13,7 +13,7 @@ namespace tbtrace {
 namespace analyses {
 namespace {
 
-struct Sums {
+struct ModuleSums {
   std::uint64_t calls = 0;
   std::uint64_t operators = 0;
   double host = 0;
@@ -22,9 +22,9 @@ struct Sums {
   double self_device = 0;
 };
 
-using SumsByModule = std::map<PluginModuleKey, Sums>;
+using SumsByModule = std::map<PluginModuleKey, ModuleSums>;
 
-void add_call(const PluginTree& tree, const PluginNode& node, Sums& sums) {
+void add_call(const PluginTree& tree, const PluginNode& node, ModuleSums& sums) {
   double of_operators = 0;
   for (const PluginNodeId child : node.children) {
     if (!tree.is_listed(child)) continue;
@@ -54,7 +54,7 @@ SumsByModule sum_up(const PluginTree& tree, PluginModuleNames& names) {
   return sums;
 }
 
-PluginModule row_of(std::string name, std::int64_t id, const Sums& sums) {
+PluginModule row_of(std::string name, std::int64_t id, const ModuleSums& sums) {
   PluginModule row;
   row.name = std::move(name);
   row.id = id;

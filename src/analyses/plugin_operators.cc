@@ -59,7 +59,7 @@ std::string python_list(std::string_view json) {
   return text.empty() ? "[]" : text;
 }
 
-struct Sums {
+struct OperatorSums {
   double host = 0;
   double self_host = 0;
   double device = 0;
@@ -71,7 +71,7 @@ struct Sums {
 OperatorSummary plugin_summary(std::span<const Trace* const> traces,
                                const SummaryOptions& options) {
   RowGroups groups;
-  std::vector<Sums> sums;
+  std::vector<OperatorSums> sums;
   bool any_device = false;
   for (const Trace* trace : traces) {
     const PluginTree tree(*trace);

@@ -7,7 +7,7 @@ namespace {
 
 // The arguments are those of torch's schemas from 1.8 to 2.13, which a test compares them with
 // (tests/data/operator_schemas.tsv).
-constexpr std::array kRules = std::to_array<WeightRule>({
+constexpr std::array kWeightRules = std::to_array<WeightRule>({
     {"aten::linear", {1, 2}},
     {"aten::addmm", {0, 2}},
     {"aten::conv1d", {1, 2}},
@@ -30,11 +30,11 @@ constexpr std::array kRules = std::to_array<WeightRule>({
 
 }  // namespace
 
-std::span<const WeightRule> weight_rules() { return kRules; }
+std::span<const WeightRule> weight_rules() { return kWeightRules; }
 
 const WeightRule* weight_rule(std::string_view name) {
-  const auto* const found = std::ranges::find(kRules, name, &WeightRule::name);
-  return found == kRules.end() ? nullptr : found;
+  const auto* const found = std::ranges::find(kWeightRules, name, &WeightRule::name);
+  return found == kWeightRules.end() ? nullptr : found;
 }
 
 }  // namespace tbtrace::analyses

@@ -7,6 +7,8 @@
 #include <limits>
 #include <string>
 
+#include "base/characters.h"
+
 namespace tbtrace {
 namespace {
 
@@ -18,8 +20,6 @@ constexpr std::size_t kLongest = 24;  // of an integer's text
 
 constexpr std::array<std::uint64_t, 9> kPowers = {1,      10,      100,      1000,     10000,
                                                   100000, 1000000, 10000000, 100000000};
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Up to eight digits at once: pairs, then fours, then the whole, each step one multiplication.
 /// Little-endian, like all machines that this program is built for.

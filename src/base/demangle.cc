@@ -26,8 +26,9 @@ bool is_plain_text(std::string_view name) {
 }  // namespace
 
 std::optional<std::string> demangle(const std::string& name, std::size_t limit) {
-  constexpr std::size_t kLongest = std::size_t{1} << 16;  // the library takes 1,024 bytes at most
-  if (name.size() > kLongest) return std::nullopt;
+  constexpr std::size_t kLongestName = std::size_t{1}
+                                       << 16;  // the library takes 1,024 bytes at most
+  if (name.size() > kLongestName) return std::nullopt;
   if (name.find('\0') != std::string::npos) return std::nullopt;  // the library would stop there
   if (is_plain_text(name)) return std::nullopt;
   const auto most = static_cast<double>(limit);

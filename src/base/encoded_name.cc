@@ -4,13 +4,14 @@
 #include <optional>
 #include <utility>
 
+#include "base/characters.h"
+
 namespace tbtrace {
 namespace {
 
 constexpr double kToken = 24;      // most that a character expands to: `unsigned long long, `
 constexpr double kStandard = 100;  // `Ss` before a constructor: std::basic_string<char, ...>
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_one_of(char c, std::string_view chars) { return chars.find(c) != std::string_view::npos; }
@@ -196,12 +197,12 @@ class Reader {
   }
 
   std::optional<std::size_t> number() {
-    constexpr std::size_t kMost = 1'000'000'000;
+    constexpr std::size_t kMostNumber = 1'000'000'000;
     std::size_t value = 0;
     if (!is_digit(peek())) return std::nullopt;
     for (; is_digit(peek()); ++at_) {
       value = value * 10 + static_cast<std::size_t>(peek() - '0');
-      if (value > kMost) return std::nullopt;
+      if (value > kMostNumber) return std::nullopt;
     }
     return value;
   }

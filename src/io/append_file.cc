@@ -11,7 +11,7 @@
 namespace tbtrace::io {
 namespace {
 
-Status system_failure(const std::string& what) {
+Status append_failure(const std::string& what) {
   return {StatusCode::unwritable_output,
           what + ": " + std::strerror(errno) + "; " + std::string(kChooseWritablePlace)};
 }
@@ -31,7 +31,7 @@ class DescriptorFile final : public AppendFile {
       if (written >= 0) {
         done += static_cast<std::size_t>(written);
       } else if (errno != EINTR) {
-        return {done, system_failure("cannot write " + path_)};
+        return {done, append_failure("cannot write " + path_)};
       }
     }
     return {done, {}};
@@ -48,7 +48,7 @@ Result<std::unique_ptr<AppendFile>> create_append_file(const std::string& path) 
   constexpr mode_t kMode = 0666;  // before the umask
   const int descriptor =
       ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
-  if (descriptor < 0) return system_failure("cannot create " + path);
+  if (descriptor < 0) return append_failure("cannot create " + path);
   return std::unique_ptr<AppendFile>(std::make_unique<DescriptorFile>(descriptor, path));
 }
 

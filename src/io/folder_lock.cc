@@ -15,7 +15,7 @@
 namespace tbtrace::io {
 namespace {
 
-Status system_failure(const std::filesystem::path& path) {
+Status lock_failure(const std::filesystem::path& path) {
   return {StatusCode::unwritable_output, "cannot create " + path.string() + ": " +
                                              std::strerror(errno) + "; " +
                                              std::string(kChooseWritablePlace)};
@@ -45,11 +45,11 @@ Result<std::unique_ptr<FolderLock>> FolderLock::try_lock(const std::filesystem::
   const std::filesystem::path file = folder / ".lock";
   std::unique_ptr<FolderLock> lock(new FolderLock(file));  // created before its file
   for (int attempt = 1;; ++attempt) {
-    if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) return system_failure(folder);
+    if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) return lock_failure(folder);
     const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (descriptor < 0) {
       if (errno == ENOENT && attempt < kAttempts) continue;
-      return system_failure(file);
+      return lock_failure(file);
     }
     if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
       ::close(descriptor);

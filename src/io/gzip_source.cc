@@ -3,16 +3,15 @@
 #include <string>
 #include <utility>
 
+#include "io/failures.h"
 #include "io/inflater.h"
 #include "io/source.h"
 
 namespace tbtrace::io {
 namespace {
 
-constexpr std::size_t kInputSize = std::size_t{64} << 10;
+constexpr std::size_t kCompressedSize = std::size_t{64} << 10;
 constexpr std::size_t kMagicSize = 6;
-
-Status failure(std::string what) { return {StatusCode::unreadable_input, std::move(what)}; }
 
 /// RFC 1952: any number of members, one after the other. Bytes after the last member are an error
 /// unless they are zero padding, as in gzip(1).
@@ -53,12 +52,12 @@ class GzipSource final : public ByteSource {
 
  private:
   static Status damaged() {
-    return failure("the gzip data is damaged; everything before the damage was read");
+    return read_failure("the gzip data is damaged; everything before the damage was read");
   }
 
   Status ended_too_early() const {
     if (!source_failure_.ok()) return source_failure_;
-    return failure("the gzip data ends too early; everything before the cut was read");
+    return read_failure("the gzip data ends too early; everything before the cut was read");
   }
 
   /// Returns what was inflated before `status`; the next read returns `status`.
@@ -80,7 +79,7 @@ class GzipSource final : public ByteSource {
         return finished_;
       }
       if (static_cast<unsigned char>(unread_.front()) != 0x1f) {
-        end_ = failure("the gzip data is followed by something else; the gzip data was read");
+        end_ = read_failure("the gzip data is followed by something else; the gzip data was read");
         return true;
       }
     }
@@ -90,7 +89,7 @@ class GzipSource final : public ByteSource {
   }
 
   std::unique_ptr<ByteSource> source_;
-  std::array<char, kInputSize> input_;
+  std::array<char, kCompressedSize> input_;
   std::span<const char> unread_;
   Inflater inflater_;
   Status source_failure_;
@@ -116,8 +115,8 @@ Result<std::unique_ptr<ByteSource>> decompressed(std::unique_ptr<ByteSource> sou
         {"BZh", "bzip2"},
         {"PK\x03\x04", "zip"}}) {
     if (magic.starts_with(sign)) {
-      return failure(std::string("is ") + name +
-                     " data, which tbtrace does not read; unpack it first");
+      return read_failure(std::string("is ") + name +
+                          " data, which tbtrace does not read; unpack it first");
     }
   }
   if (!magic.starts_with("\x1f\x8b")) return source;

@@ -12,13 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/failures.h"
+
 namespace tbtrace::io {
 namespace {
-
-Status failure(const std::string& what) { return {StatusCode::unreadable_input, what}; }
-Status system_failure(const char* what, const char* remedy) {
-  return failure(std::string(what) + ": " + std::strerror(errno) + "; " + remedy);
-}
 
 class PositionedSource final : public ByteSource {
  public:
@@ -34,7 +31,7 @@ class PositionedSource final : public ByteSource {
         return static_cast<std::size_t>(got);
       }
       if (errno != EINTR)
-        return system_failure("cannot read", "copy the file again, or to another disk");
+        return system_read_failure("cannot read", "copy the file again, or to another disk");
     }
   }
   std::uint64_t position() const override { return position_; }
@@ -126,12 +123,12 @@ Result<std::unique_ptr<Rereadable>> Rereadable::open(const std::string& path) {
     if (::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode)) {
       const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
       if (descriptor < 0) {
-        return system_failure("cannot open", "check the path and its permissions");
+        return system_read_failure("cannot open", "check the path and its permissions");
       }
       // The times of the opened file, in case the path was replaced in between.
       if (::fstat(descriptor, &info) != 0) {
         const Status failed =
-            system_failure("cannot read", "copy the file again, or to another disk");
+            system_read_failure("cannot read", "copy the file again, or to another disk");
         ::close(descriptor);
         return failed;
       }

@@ -9,13 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/failures.h"
+
 namespace tbtrace::io {
 namespace {
-
-Status failure(const std::string& what) { return {StatusCode::unreadable_input, what}; }
-Status system_failure(const char* what, const char* remedy) {
-  return failure(std::string(what) + ": " + std::strerror(errno) + "; " + remedy);
-}
 
 class FileSource final : public ByteSource {
  public:
@@ -35,7 +32,7 @@ class FileSource final : public ByteSource {
         return static_cast<std::size_t>(got);
       }
       if (errno != EINTR)
-        return system_failure("cannot read", "copy the file again, or to another disk");
+        return system_read_failure("cannot read", "copy the file again, or to another disk");
     }
   }
   std::uint64_t position() const override { return position_; }
@@ -91,11 +88,12 @@ class PrefixedSource final : public ByteSource {
 
 Result<std::unique_ptr<ByteSource>> open_file(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return system_failure("cannot open", "check the path and its permissions");
+  if (descriptor < 0)
+    return system_read_failure("cannot open", "check the path and its permissions");
   struct stat info = {};
   if (::fstat(descriptor, &info) == 0 && S_ISDIR(info.st_mode)) {
     ::close(descriptor);
-    return failure("is a directory; name the trace files in it");
+    return read_failure("is a directory; name the trace files in it");
   }
   const std::uint64_t total = S_ISREG(info.st_mode) ? static_cast<std::uint64_t>(info.st_size) : 0;
   return std::unique_ptr<ByteSource>(std::make_unique<FileSource>(descriptor, total, true));

@@ -28,7 +28,7 @@ constexpr std::string_view kUnattributedDevice = "unattributed_device_bytes";
 constexpr unsigned kByOverload = 1;
 constexpr unsigned kByShape = 2;
 constexpr unsigned kByStack = 4;
-constexpr unsigned kGroupings = 8;
+constexpr unsigned kOperatorGroupings = 8;
 
 TableId table_of(unsigned grouping) {
   return static_cast<TableId>(index(TableId::operators) + grouping);
@@ -139,12 +139,12 @@ void add_facts(Content& content, const ExactParts& parts) {
 
 void add_operators(Content& content, const Trace& trace, const std::string& digest) {
   const ExactParts finest =
-      analyses::exact_parts(trace, options_of(kGroupings - 1, content.options));
+      analyses::exact_parts(trace, options_of(kOperatorGroupings - 1, content.options));
   const unsigned useful = useful_groupings(finest);
   content.operator_groupings = useful;
-  for (unsigned grouping = 0; grouping < kGroupings; ++grouping) {
+  for (unsigned grouping = 0; grouping < kOperatorGroupings; ++grouping) {
     if ((grouping & ~useful) != 0) continue;
-    const bool is_finest = grouping == kGroupings - 1;
+    const bool is_finest = grouping == kOperatorGroupings - 1;
     const ExactParts coarser =
         is_finest ? ExactParts()
                   : analyses::exact_parts(trace, options_of(grouping, content.options));
@@ -165,7 +165,8 @@ void add_operators(Content& content, const Trace& trace, const std::string& dige
 }
 
 bool is_operator_table(TableId table) {
-  return table >= TableId::operators && index(table) < index(TableId::operators) + kGroupings;
+  return table >= TableId::operators &&
+         index(table) < index(TableId::operators) + kOperatorGroupings;
 }
 
 void merge_operators(Content& content, const Content& other,
@@ -175,7 +176,7 @@ void merge_operators(Content& content, const Content& other,
   std::iota(same_texts.begin(), same_texts.end(), 0U);
   content.operator_groupings |= other.operator_groupings;
   // From the finest one on, because each may take the rows of a coarser one that it lacks.
-  for (unsigned grouping = kGroupings; grouping-- > 0;) {
+  for (unsigned grouping = kOperatorGroupings; grouping-- > 0;) {
     if ((grouping & ~content.operator_groupings) != 0) continue;
     SumTable& table = content.table(table_of(grouping));
     if ((grouping & ~before) != 0)

@@ -49,9 +49,9 @@ class Versions {
   std::unordered_set<std::uint64_t> keys_;
 };
 
-class Finder {
+class CategoryFinder {
  public:
-  explicit Finder(const DataFlow& flow) : flow_(flow), categories_(flow.tensors.size()) {}
+  explicit CategoryFinder(const DataFlow& flow) : flow_(flow), categories_(flow.tensors.size()) {}
 
   MemoryCategories find() {
     for (const std::uint32_t tensor : flow_.gradients) categories_.set(tensor, Category::gradient);
@@ -282,6 +282,6 @@ void MemoryCategories::set_version(std::uint32_t tensor, std::uint32_t version,
   of_version_.try_emplace(version_key(tensor, version), category);
 }
 
-MemoryCategories memory_categories(const DataFlow& flow) { return Finder(flow).find(); }
+MemoryCategories memory_categories(const DataFlow& flow) { return CategoryFinder(flow).find(); }
 
 }  // namespace tbtrace::recorder

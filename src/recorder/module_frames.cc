@@ -11,9 +11,9 @@ namespace tbtrace::recorder {
 
 namespace {
 
-class Finder {
+class ModuleFrameFinder {
  public:
-  explicit Finder(const Window& window)
+  explicit ModuleFrameFinder(const Window& window)
       : window_(window), threads_(window.recording().logs().size()) {
     if (const auto& known = window.recording().options().modules) map_ = *known;
   }
@@ -164,6 +164,6 @@ class Finder {
 
 }  // namespace
 
-ModuleFrames find_module_frames(const Window& window) { return Finder(window).find(); }
+ModuleFrames find_module_frames(const Window& window) { return ModuleFrameFinder(window).find(); }
 
 }  // namespace tbtrace::recorder

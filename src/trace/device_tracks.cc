@@ -15,7 +15,7 @@ struct Pattern {
 };
 
 /// A track matches the first row whose patterns all match.
-struct Row {
+struct TrackRow {
   std::array<Pattern, 2> patterns;
   TrackContent content;
 };
@@ -26,7 +26,7 @@ constexpr Pattern kAny = {Text::process, ""};
 // xla/tsl/profiler/convert/trace_events_to_json.cc and xla/tsl/profiler/utils/xplane_schema.cc
 // (JAX, TensorFlow 2); tensorflow/python/client/timeline.py (TensorFlow 1); torch_npu's
 // profiler/analysis (Ascend).
-constexpr std::array kRows = std::to_array<Row>({
+constexpr std::array kTrackRows = std::to_array<TrackRow>({
     {{{{Text::process_id, "CUDA functions"}, kAny}}, TrackContent::work},
     {{{{Text::process, "/device:GPU:"}, {Text::process, "stream:all"}}}, TrackContent::derived},
     {{{{Text::process, "/device:GPU:"}, {Text::thread, "Steps"}}}, TrackContent::derived},
@@ -63,11 +63,12 @@ bool is_of_ascend(std::string_view process_name) { return process_name == "Ascen
 TrackContent content_of(const TrackNames& track, bool in_ascend_file) {
   if (is_of_ascend(track.process)) return TrackContent::ascend_work;
   if (in_ascend_file && track.process != "Python") return TrackContent::ascend_host;
-  const auto* const row = std::find_if(kRows.begin(), kRows.end(), [&](const Row& each) {
-    return std::all_of(each.patterns.begin(), each.patterns.end(),
-                       [&](const Pattern& pattern) { return holds(track, pattern); });
-  });
-  return row == kRows.end() ? TrackContent::host : row->content;
+  const auto* const row =
+      std::find_if(kTrackRows.begin(), kTrackRows.end(), [&](const TrackRow& each) {
+        return std::all_of(each.patterns.begin(), each.patterns.end(),
+                           [&](const Pattern& pattern) { return holds(track, pattern); });
+      });
+  return row == kTrackRows.end() ? TrackContent::host : row->content;
 }
 
 std::string_view category_on(TrackContent content, std::string_view event_name) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/characters.h"
 #include "base/code_place.h"
 
 namespace tbtrace::writers {
@@ -13,8 +14,6 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789";
 
-bool is_letter(char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 
 template <std::size_t kSize>

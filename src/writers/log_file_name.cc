@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/characters.h"
 #include "base/utf8.h"
 
 namespace tbtrace::writers {
@@ -13,8 +14,6 @@ constexpr std::string_view kEnding = ".pt.trace.json";
 constexpr std::string_view kGzipEnding = ".gz";
 constexpr std::string_view kReservedWorker = "All";  // used by the Distributed view
 constexpr std::size_t kMaxNameSize = 150;            // leaves room for the rest of a file's name
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool strip(std::string_view& text, std::string_view ending) {
   if (!text.ends_with(ending)) return false;

@@ -41,21 +41,21 @@ std::string as_code(const std::string& text) {
   return padded ? fence + " " + content + " " + fence : fence + content + fence;
 }
 
-struct Column {
+struct MarkdownColumn {
   std::size_t number = 0;
   bool is_used = false;
   bool is_text = true;  // decided by the first row
 };
 
 /// The first column, and all columns with any value.
-std::vector<Column> used_columns(report::TableRows& rows) {
-  std::vector<Column> columns(rows.columns().size());
+std::vector<MarkdownColumn> used_columns(report::TableRows& rows) {
+  std::vector<MarkdownColumn> columns(rows.columns().size());
   for (std::size_t number = 0; number < columns.size(); ++number) {
     columns[number] = {.number = number, .is_used = number == 0};
   }
   bool first = true;
   while (const std::vector<Cell>* row = rows.next()) {
-    for (Column& column : columns) {
+    for (MarkdownColumn& column : columns) {
       const Cell& cell = (*row)[column.number];
       if (first) column.is_text = is_text(cell);
       column.is_used = column.is_used || !writers::is_blank(cell);
@@ -63,23 +63,24 @@ std::vector<Column> used_columns(report::TableRows& rows) {
     first = false;
   }
   rows.rewind();
-  std::erase_if(columns, [](const Column& column) { return !column.is_used; });
+  std::erase_if(columns, [](const MarkdownColumn& column) { return !column.is_used; });
   return columns;
 }
 
 }  // namespace
 
 void writers::write_markdown(report::TableRows& rows, io::TextSink& out) {
-  const std::vector<Column> columns = used_columns(rows);
+  const std::vector<MarkdownColumn> columns = used_columns(rows);
   std::string& markdown = out.text();
   markdown += "|";
-  for (const Column& column : columns) markdown += " " + rows.columns()[column.number] + " |";
+  for (const MarkdownColumn& column : columns)
+    markdown += " " + rows.columns()[column.number] + " |";
   markdown += "\n|";
-  for (const Column& column : columns) markdown += column.is_text ? " --- |" : " ---: |";
+  for (const MarkdownColumn& column : columns) markdown += column.is_text ? " --- |" : " ---: |";
   markdown += "\n";
   while (const std::vector<Cell>* row = rows.next()) {
     markdown += "|";
-    for (const Column& column : columns) {
+    for (const MarkdownColumn& column : columns) {
       const Cell& cell = (*row)[column.number];
       const std::string text = cell_text(cell);
       markdown += " ";

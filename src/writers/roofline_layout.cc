@@ -86,9 +86,9 @@ Box box_of(const RooflineDot& dot) {
 }
 
 /// Places labels one after the other where they cover neither labels nor dots.
-class Labels {
+class PointLabels {
  public:
-  Labels(const RooflineSize& size, std::vector<Box> taken)
+  PointLabels(const RooflineSize& size, std::vector<Box> taken)
       : size_(size), taken_(std::move(taken)) {}
 
   /// Sets the label's place, or removes it.
@@ -226,7 +226,7 @@ RooflineLayout roofline_layout(const Roofline& roofline, const RooflineSize& siz
     taken.push_back({layout.memory_label_x, layout.memory_label_y - size.line,
                      layout.memory_label_x + kLetters * size.column, layout.memory_label_y + 3});
   }
-  Labels labels(size, std::move(taken));
+  PointLabels labels(size, std::move(taken));
   for (std::size_t at = 0; at < layout.dots.size(); ++at) {
     RooflineDot& dot = layout.dots[at];
     if (at < kMostLabels) {

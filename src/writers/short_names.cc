@@ -70,9 +70,9 @@ std::string with_part_at(const LongName& name, std::size_t at, std::size_t lengt
 }
 
 /// Labels of names that are all different.
-class Labels {
+class DistinctLabels {
  public:
-  Labels(const std::set<std::string>& names, std::size_t length) : length_(length) {
+  DistinctLabels(const std::set<std::string>& names, std::size_t length) : length_(length) {
     std::vector<std::string> too_long;
     for (const std::string& name : names) {
       if (utf8_length(name) <= length) {
@@ -145,7 +145,7 @@ class Labels {
 }  // namespace
 
 std::vector<std::string> short_names(std::span<const std::string> names, std::size_t length) {
-  const Labels labels({names.begin(), names.end()}, std::max<std::size_t>(length, 16));
+  const DistinctLabels labels({names.begin(), names.end()}, std::max<std::size_t>(length, 16));
   std::vector<std::string> result;
   result.reserve(names.size());
   for (const std::string& name : names) result.push_back(labels.of(name));

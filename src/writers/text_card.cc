@@ -24,7 +24,7 @@ using Texts = std::vector<std::string>;
 
 /// The text as a page shows it: one blank for runs of blanks and for control characters, which
 /// Python's Markdown uses internally, and without bytes that are not UTF-8.
-std::string printable(std::string_view text) {
+std::string on_one_line(std::string_view text) {
   std::string printed;
   for (const char c : to_utf8(utf8_prefix(text, kComparedLength))) {
     const bool is_blank = static_cast<unsigned char>(c) <= 0x20 || c == 0x7f;
@@ -36,10 +36,11 @@ std::string printable(std::string_view text) {
 
 /// Numbers different names that would look the same on a page.
 Texts printable_names(const Texts& full) {
-  std::map<std::string, std::map<std::string, std::size_t>> names;  // by printable form, original
+  std::map<std::string, std::map<std::string, std::size_t>>
+      names;  // by the form on one line, original
   Texts printed;
   for (const std::string& name : full) {
-    std::string text = printable(name);
+    std::string text = on_one_line(name);
     auto& alike = names[text];
     const std::size_t number = alike.try_emplace(name, alike.size() + 1).first->second;
     if (number > 1) text += fmt::format(" #{}", number);

@@ -76,7 +76,7 @@ std::size_t limited(std::size_t width, std::optional<int> limit) {
   return limit ? std::min(width, static_cast<std::size_t>(std::max(0, *limit))) : width;
 }
 
-struct Column {
+struct TorchColumn {
   std::string title;
   std::size_t width;
   bool left = false;
@@ -108,7 +108,7 @@ class TorchTable {
  private:
   void print_head() {
     std::size_t length = 0;
-    for (const Column& column : columns_) {
+    for (const TorchColumn& column : columns_) {
       separator_.append(column.width, '-').append(kSpacing, ' ');
       length += column.width + kSpacing;
     }
@@ -120,7 +120,7 @@ class TorchTable {
     }
     text_ += separator_;
     std::vector<std::string> titles;
-    for (const Column& column : columns_) titles.push_back(column.title);
+    for (const TorchColumn& column : columns_) titles.push_back(column.title);
     print_cells(titles);
     text_ += separator_;
   }
@@ -256,7 +256,7 @@ class TorchTable {
 
   void print_cells(const std::vector<std::string>& cells) {
     for (std::size_t number = 0; number < cells.size(); ++number) {
-      const Column& column = columns_[number];
+      const TorchColumn& column = columns_[number];
       const std::size_t length = utf8_length(cells[number]);
       const std::size_t blanks = column.width > length ? column.width - length : 0;
       if (!column.left) text_.append(blanks, ' ');
@@ -273,7 +273,7 @@ class TorchTable {
   const report::RowOrder& order_;
   io::TextSink& out_;
   std::string& text_ = out_.text();
-  std::vector<Column> columns_;
+  std::vector<TorchColumn> columns_;
   std::string separator_;
   std::string device_;
   bool has_device_time_ = false;

@@ -24,14 +24,14 @@ using fixtures::random_rounds;
 
 using Key = std::tuple<std::string, bool, bool>;  // name, of a device, annotation
 
-struct Figures {
+struct ExactFigures {
   std::int64_t count = 0, total = 0, self = 0, device_total = 0, device_self = 0;
   std::int64_t bytes = 0, self_bytes = 0, device_bytes = 0, self_device_bytes = 0;
 
-  bool operator==(const Figures&) const = default;
+  bool operator==(const ExactFigures&) const = default;
 };
 
-std::ostream& operator<<(std::ostream& out, const Figures& f) {
+std::ostream& operator<<(std::ostream& out, const ExactFigures& f) {
   return out << f.count << " calls, " << f.total << " total, " << f.self << " self, device "
              << f.device_total << ' ' << f.device_self << ", bytes " << f.bytes << ' '
              << f.self_bytes << ' ' << f.device_bytes << ' ' << f.self_device_bytes;
@@ -45,7 +45,7 @@ class Expected {
     add_memory();
   }
 
-  std::map<Key, Figures> rows;
+  std::map<Key, ExactFigures> rows;
   std::int64_t window = 0;
 
  private:
@@ -61,7 +61,7 @@ class Expected {
       ++rows[key_of(event)].count;
       threads.insert(trace_.events().track(event));
     }
-    Figures& idle = rows[{"[idle]", false, false}];
+    ExactFigures& idle = rows[{"[idle]", false, false}];
     exact_.for_each_piece([&](std::int64_t start, std::int64_t length) {
       window += length;
       for (const TrackId thread : threads) {
@@ -87,7 +87,7 @@ class Expected {
   template <typename Add>
   void add_upwards(EventId owner, Add add) {
     if (owner == EventId::none) {
-      Figures& unattributed = rows[{"[unattributed]", false, false}];
+      ExactFigures& unattributed = rows[{"[unattributed]", false, false}];
       add(unattributed, true);
       add(unattributed, false);
       return;
@@ -102,10 +102,10 @@ class Expected {
     rows[{"[unattributed]", false, false}];
     for (const DeviceLink& link : links_of(trace_).device_work()) {
       const std::int64_t duration = trace_.events().duration_ns(link.activity);
-      add_upwards(exact_.owner_of_work(link), [&](Figures& row, bool own) {
+      add_upwards(exact_.owner_of_work(link), [&](ExactFigures& row, bool own) {
         (own ? row.device_self : row.device_total) += duration;
       });
-      Figures& work = rows[key_of(link.activity)];
+      ExactFigures& work = rows[key_of(link.activity)];
       ++work.count;
       work.device_total += duration;
       work.device_self += duration;
@@ -115,7 +115,7 @@ class Expected {
   void add_memory() {
     for (const MemoryRecord& record : trace_.memory()) {
       if (record.out_of_memory) continue;
-      add_upwards(exact_.owner_of_memory(record), [&](Figures& row, bool own) {
+      add_upwards(exact_.owner_of_memory(record), [&](ExactFigures& row, bool own) {
         if (record.device_type == DeviceType::cpu)
           (own ? row.self_bytes : row.bytes) += record.bytes;
         if (record.device_type == DeviceType::cuda ||
@@ -137,7 +137,7 @@ struct Seen {
 void expect_definition(const Trace& trace, Seen& seen) {
   const OperatorSummary summary = operator_summary(trace, {.figures = tbtrace::Figures::exact});
   const Expected expected(trace);
-  std::map<Key, Figures> found;
+  std::map<Key, ExactFigures> found;
   for (const OperatorRow& row : summary.rows()) {
     const Key key = {row.key, row.device_type != DeviceType::cpu, row.is_user_annotation};
     ASSERT_FALSE(found.contains(key)) << row.key << " twice";
@@ -157,7 +157,7 @@ void expect_definition(const Trace& trace, Seen& seen) {
     ASSERT_EQ(found[key], figures) << std::get<0>(key);
   }
   ASSERT_EQ(summary.window_ns(), expected.window);
-  const Figures& unattributed = found[{"[unattributed]", false, false}];
+  const ExactFigures& unattributed = found[{"[unattributed]", false, false}];
   seen.linked += trace.links().linked_ns > 0;
   seen.unattributed += unattributed.device_self > 0;
   seen.memory += unattributed.self_bytes != 0;
@@ -188,7 +188,7 @@ TEST(ExactSummary, MatchesItsDefinitionOnLargerRandomTraces) {
 
 using Paths = std::map<std::vector<std::string>, std::int64_t>;
 
-Paths paths_of(const Trace& trace, const std::string& weight) {
+Paths exact_paths(const Trace& trace, const std::string& weight) {
   const Result<StackTree> stacks = flame_graph(trace, {.weight = weight});
   Paths paths;
   for (StackTree::Node node = 1; node < stacks->size(); ++node) {
@@ -219,7 +219,7 @@ void expect_graphs(const Trace& trace) {
       if (owner != EventId::none) time[path_to(exact, owner)] += length;
     }
   });
-  ASSERT_EQ(paths_of(trace, "self_cpu_time_total"), time);
+  ASSERT_EQ(exact_paths(trace, "self_cpu_time_total"), time);
 
   Paths device;
   for (const DeviceLink& link : links_of(trace).device_work()) {
@@ -231,7 +231,7 @@ void expect_graphs(const Trace& trace) {
     frames.push_back(exact.name(link.activity));
     device[frames] += duration;
   }
-  ASSERT_EQ(paths_of(trace, "self_device_time_total"), device);
+  ASSERT_EQ(exact_paths(trace, "self_device_time_total"), device);
 
   Paths memory;
   for (const MemoryRecord& record : trace.memory()) {
@@ -240,7 +240,7 @@ void expect_graphs(const Trace& trace) {
         record.bytes > 0 && !record.out_of_memory && record.device_type == DeviceType::cpu;
     if (owner != EventId::none && allocated) memory[path_to(exact, owner)] += record.bytes;
   }
-  ASSERT_EQ(paths_of(trace, "cpu_memory"), memory);
+  ASSERT_EQ(exact_paths(trace, "cpu_memory"), memory);
 }
 
 TEST(FlameGraph, MatchesItsDefinitionOnThousandsOfRandomTraces) {

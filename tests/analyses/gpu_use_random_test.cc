@@ -223,7 +223,7 @@ struct Seen {
   int host_wait = 0, kernel_wait = 0, other = 0, overlap = 0, graphs = 0, steps = 0, queued = 0;
 };
 
-void check(unsigned seed, Seen& seen) {
+void check_use(unsigned seed, Seen& seen) {
   const Trace trace = analyses::RandomDeviceWork(seed).make();
   const std::vector<Row> rows = rows_of(trace);
   const auto limit = static_cast<std::int64_t>(1 + seed % 5);
@@ -274,7 +274,7 @@ TEST(GpuUse, MatchesItsDefinitionOnRandomTraces) {
   Seen seen;
   for (unsigned seed = 0; seed < traces; ++seed) {
     SCOPED_TRACE(seed);
-    check(seed, seen);
+    check_use(seed, seen);
     if (testing::Test::HasFailure()) return;
   }
   for (const int count : {seen.host_wait, seen.kernel_wait, seen.other, seen.overlap, seen.graphs,

@@ -182,7 +182,7 @@ std::map<std::int64_t, std::vector<double>> queues_by_definition(const std::vect
   return lengths;
 }
 
-struct Seen {
+struct SeenByHta {
   int host = 0, negative = 0, queues = 0, failed_queues = 0, several_steps = 0, repeated = 0;
 };
 
@@ -209,7 +209,7 @@ void expect_queue(const QueueChanges& found, const std::vector<double>& lengths)
   EXPECT_NEAR(found.quartile_3, at((count - 1) * 3 / 4), 1e-9);
 }
 
-void check(unsigned seed, Seen& seen) {
+void check_hta(unsigned seed, SeenByHta& seen) {
   const Trace trace = analyses::RandomDeviceWork(seed).make();
   const std::vector<HtaRow> everything = table_of(trace);
   const std::vector<HtaRow> all = filtered(everything);
@@ -261,10 +261,10 @@ void check(unsigned seed, Seen& seen) {
 
 TEST(HtaGpuUse, MatchesItsStepsOnRandomTraces) {
   const unsigned traces = fixtures::random_traces(1500);
-  Seen seen;
+  SeenByHta seen;
   for (unsigned seed = 0; seed < traces; ++seed) {
     SCOPED_TRACE(seed);
-    check(seed, seen);
+    check_hta(seed, seen);
     if (testing::Test::HasFailure()) return;
   }
   for (const int count : {seen.host, seen.negative, seen.queues, seen.failed_queues,

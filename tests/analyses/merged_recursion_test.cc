@@ -10,25 +10,20 @@
 #include <gtest/gtest.h>
 
 #include "fixtures/random_rounds.h"
+#include "fixtures/stack_path.h"
 #include "stack_paths.h"
 
 namespace tbtrace::analyses {
 namespace {
 
-StackTree::Node add(StackTree& stacks, const std::vector<std::string_view>& frames,
-                    std::int64_t weight) {
-  StackTree::Node node = StackTree::kRoot;
-  for (const std::string_view frame : frames) node = stacks.child(node, stacks.frame_number(frame));
-  stacks.add(node, weight);
-  return node;
-}
+using fixtures::add_path;
 
 TEST(MergedRecursion, AnInnerCallBelongsToTheOuterOne) {
   StackTree stacks("ns");
-  add(stacks, {"main", "f", "f", "f"}, 1);
-  add(stacks, {"main", "f", "g", "f", "h"}, 20);
-  add(stacks, {"main", "f", "g"}, 300);
-  add(stacks, {"main", "g"}, 4000);
+  add_path(stacks, {"main", "f", "f", "f"}, 1);
+  add_path(stacks, {"main", "f", "g", "f", "h"}, 20);
+  add_path(stacks, {"main", "f", "g"}, 300);
+  add_path(stacks, {"main", "g"}, 4000);
   const StackPaths expected = {{{"main", "f"}, 1},
                                {{"main", "f", "h"}, 20},
                                {{"main", "f", "g"}, 300},

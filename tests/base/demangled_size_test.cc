@@ -179,7 +179,7 @@ class RandomEncoding {
 };
 
 TEST(DemangledSize, IsNeverBelowTheLibrarysText) {
-  constexpr double kLimit = 1 << 20;
+  constexpr double kSizeLimit = 1 << 20;
 #ifdef TBTRACE_SANITIZED
   constexpr unsigned kNames = 40'000;  // twenty times as slow there
 #else
@@ -190,7 +190,7 @@ TEST(DemangledSize, IsNeverBelowTheLibrarysText) {
   for (unsigned seed = 0; seed < kNames; ++seed) {
     const std::string name = RandomEncoding(seed).make();
     if (name.size() > 1024) continue;  // the library takes no more
-    const double bound = demangled_size_bound(name, kLimit);
+    const double bound = demangled_size_bound(name, kSizeLimit);
     if (std::isinf(bound)) continue;
     int status = 0;
     const std::unique_ptr<char, decltype(&std::free)> text(

@@ -10,8 +10,8 @@
 namespace tbtrace {
 namespace {
 
-constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kLowestId = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kHighestId = std::numeric_limits<std::int64_t>::max();
 
 TEST(IdSet, KnowsWhichIdsCameBefore) {
   struct Range {
@@ -19,8 +19,9 @@ TEST(IdSet, KnowsWhichIdsCameBefore) {
     std::int64_t most;
   };
   // Dense, dense and far from 0, sparse, and all that there are.
-  for (const auto& [least, most] : {Range{1, 1000}, Range{-100, 100}, Range{kMost - 500, kMost},
-                                    Range{0, 1'000'000'000}, Range{kLeast, kMost}, Range{7, 7}}) {
+  for (const auto& [least, most] :
+       {Range{1, 1000}, Range{-100, 100}, Range{kHighestId - 500, kHighestId},
+        Range{0, 1'000'000'000}, Range{kLowestId, kHighestId}, Range{7, 7}}) {
     IdSet seen(least, most, 2000);
     std::set<std::int64_t> expected;
     std::mt19937_64 random(1);
@@ -33,7 +34,7 @@ TEST(IdSet, KnowsWhichIdsCameBefore) {
 }
 
 TEST(IdSet, TakesIdsWhereNoneWereExpected) {
-  IdSet seen(kMost, kLeast, 0);
+  IdSet seen(kHighestId, kLowestId, 0);
   EXPECT_TRUE(seen.insert(3));
   EXPECT_FALSE(seen.insert(3));
 }

@@ -143,10 +143,10 @@ TEST(ModelRows, OfFramesAndModulesStayThose) {
 }
 
 /// What a recording holds of a range, whatever its ids are.
-using RangeTuple = std::tuple<std::string, std::int64_t, std::int64_t, EventKind>;
+using RangeOfKind = std::tuple<std::string, std::int64_t, std::int64_t, EventKind>;
 
-std::vector<RangeTuple> ranges(const Trace& trace) {
-  std::vector<RangeTuple> ranges;
+std::vector<RangeOfKind> ranges(const Trace& trace) {
+  std::vector<RangeOfKind> ranges;
   for (std::size_t row = 0; row < trace.events().size(); ++row) {
     const auto event = static_cast<EventId>(row);
     ranges.emplace_back(trace.name(event), trace.base_time_ns() + trace.events().start_ns(event),
@@ -162,8 +162,8 @@ TEST(ModelRows, OfRandomRecordingsReadAgain) {
     const Trace again = fixtures::read(document(trace));
     SCOPED_TRACE(seed);
     ASSERT_EQ(fixtures::issue_counts(again), "");
-    std::vector<RangeTuple> before = ranges(trace);
-    const std::vector<RangeTuple> after = ranges(again);
+    std::vector<RangeOfKind> before = ranges(trace);
+    const std::vector<RangeOfKind> after = ranges(again);
     ASSERT_EQ(before.size(), after.size());
     for (std::size_t row = 0; row < before.size(); ++row) {
       // Ranges of the host may end a little earlier.

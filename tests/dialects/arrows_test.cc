@@ -24,7 +24,7 @@ constexpr Arrows::Kind kLaunch = Arrows::Kind::launch;
 constexpr Arrows::Kind kBackward = Arrows::Kind::forward_backward;
 
 /// Times in microseconds.
-EventId add(TraceBuilder& builder, fixtures::Range range) {
+EventId add_range(TraceBuilder& builder, fixtures::Range range) {
   range.start *= 1000;
   range.duration *= 1000;
   return fixtures::add(builder, range);
@@ -65,16 +65,17 @@ void add_backward_end(TraceBuilder& builder, std::int64_t id, bool start, std::i
 TEST(Arrows, GoFromLaunchesToTheirWork) {
   TraceBuilder builder;
   const auto launch = [&](std::int64_t start, std::int64_t correlation) {
-    add(builder,
+    add_range(
+        builder,
         {.category = "cuda_runtime", .start = start, .duration = 2, .correlation = correlation});
   };
   const auto work = [&](std::int64_t start, std::int64_t correlation) {
-    add(builder, {.category = "kernel",
-                  .start = start,
-                  .duration = 9,
-                  .thread = 7,
-                  .process = 0,
-                  .correlation = correlation});
+    add_range(builder, {.category = "kernel",
+                        .start = start,
+                        .duration = 9,
+                        .thread = 7,
+                        .process = 0,
+                        .correlation = correlation});
   };
   launch(0, 5);   // 0
   work(10, 5);    // 1
@@ -93,8 +94,8 @@ TEST(Arrows, GoFromForwardToBackwardWithinAProcess) {
   for (const std::int64_t process : {1, 2}) {
     for (const bool start : {true, false}) {
       const std::int64_t time = start ? process : process + 50;
-      add(builder,
-          {.start = time, .duration = 9, .process = process, .external_id = start ? 1 : 2});
+      add_range(builder,
+                {.start = time, .duration = 9, .process = process, .external_id = start ? 1 : 2});
       FlowEnd end;
       end.id = 1;
       end.time_ns = time * 1000;
@@ -113,7 +114,7 @@ TEST(Arrows, NeedRangesThatAreOpenForAMoment) {
   // Readers close a range before they look for the one at an arrow's end.
   for (const std::int64_t duration_ns : {0, 1}) {
     TraceBuilder builder;
-    add(builder, {.category = "cuda_runtime", .duration = 5, .correlation = 5});
+    add_range(builder, {.category = "cuda_runtime", .duration = 5, .correlation = 5});
     fixtures::add(builder, {.category = "kernel",
                             .start = 9000,
                             .duration = duration_ns,
@@ -125,8 +126,9 @@ TEST(Arrows, NeedRangesThatAreOpenForAMoment) {
 
 TEST(Arrows, DoNotLeadBackInTime) {
   TraceBuilder builder;
-  add(builder, {.category = "cuda_runtime", .start = 10, .duration = 5, .correlation = 5});
-  add(builder, {.category = "kernel", .start = 9, .duration = 5, .process = 0, .correlation = 5});
+  add_range(builder, {.category = "cuda_runtime", .start = 10, .duration = 5, .correlation = 5});
+  add_range(builder,
+            {.category = "kernel", .start = 9, .duration = 5, .process = 0, .correlation = 5});
   EXPECT_THAT(arrows_of(builder).ends, IsEmpty());
 }
 
@@ -140,7 +142,7 @@ TEST(Arrows, NeedRangesThatReadersOfMicrosecondsFind) {
                             .thread = 7,
                             .process = 0,
                             .correlation = start_ns});
-    add(builder, {.category = "cuda_runtime", .duration = 1, .correlation = start_ns});
+    add_range(builder, {.category = "cuda_runtime", .duration = 1, .correlation = start_ns});
   };
   kernel(10'000, 5'200);
   kernel(15'200, 200);
@@ -151,8 +153,8 @@ TEST(Arrows, NeedRangesThatReadersOfMicrosecondsFind) {
 
 TEST(Arrows, GoFromForwardToBackward) {
   TraceBuilder builder;
-  add(builder, {.name = "aten::mul", .start = 10, .duration = 5});
-  add(builder, {.name = "MulBackward0", .start = 50, .duration = 5, .thread = 2});
+  add_range(builder, {.name = "aten::mul", .start = 10, .duration = 5});
+  add_range(builder, {.name = "MulBackward0", .start = 50, .duration = 5, .thread = 2});
   add_backward_end(builder, 3, true, 1, 10);
   add_backward_end(builder, 3, false, 2, 50);
   const Arrows arrows = arrows_of(builder);
@@ -162,8 +164,8 @@ TEST(Arrows, GoFromForwardToBackward) {
 
 TEST(Arrows, WithoutAnOtherEndAreLeftOutAndCounted) {
   TraceBuilder builder;
-  add(builder, {.start = 10, .duration = 5});
-  add(builder, {.start = 50, .duration = 5, .thread = 2});
+  add_range(builder, {.start = 10, .duration = 5});
+  add_range(builder, {.start = 50, .duration = 5, .thread = 2});
   add_backward_end(builder, 1, true, 1, 10);
   add_backward_end(builder, 2, false, 2, 50);
   const Arrows arrows = arrows_of(builder);
@@ -174,8 +176,8 @@ TEST(Arrows, WithoutAnOtherEndAreLeftOutAndCounted) {
 TEST(Arrows, WithoutAnOperatorAtAnEndAreLeftOutAndCounted) {
   for (const std::int64_t time : {11, 9, 50}) {
     TraceBuilder builder;
-    add(builder, {.start = 10, .duration = 5});
-    add(builder, {.start = 50, .duration = 5, .thread = 2});
+    add_range(builder, {.start = 10, .duration = 5});
+    add_range(builder, {.start = 50, .duration = 5, .thread = 2});
     add_backward_end(builder, 1, true, 1, time);
     add_backward_end(builder, 1, false, 2, 50);
     const Arrows arrows = arrows_of(builder);
@@ -186,9 +188,9 @@ TEST(Arrows, WithoutAnOperatorAtAnEndAreLeftOutAndCounted) {
 
 TEST(Arrows, WithAnIdThatIsUsedTwiceAreJoinedOnce) {
   TraceBuilder builder;
-  add(builder, {.start = 10, .duration = 5});
-  add(builder, {.start = 50, .duration = 5, .thread = 2});
-  add(builder, {.start = 60, .duration = 5, .thread = 2});
+  add_range(builder, {.start = 10, .duration = 5});
+  add_range(builder, {.start = 50, .duration = 5, .thread = 2});
+  add_range(builder, {.start = 60, .duration = 5, .thread = 2});
   add_backward_end(builder, 1, true, 1, 10);
   add_backward_end(builder, 1, false, 2, 50);
   add_backward_end(builder, 1, false, 2, 60);
@@ -199,10 +201,11 @@ TEST(Arrows, WithAnIdThatIsUsedTwiceAreJoinedOnce) {
 
 TEST(Arrows, OfBothKindsCountForThemselves) {
   TraceBuilder builder;
-  add(builder, {.start = 10, .duration = 5});
-  add(builder, {.start = 50, .duration = 5, .thread = 2});
-  add(builder, {.category = "cuda_runtime", .start = 11, .duration = 2, .correlation = 7});
-  add(builder, {.category = "kernel", .start = 20, .duration = 2, .process = 0, .correlation = 7});
+  add_range(builder, {.start = 10, .duration = 5});
+  add_range(builder, {.start = 50, .duration = 5, .thread = 2});
+  add_range(builder, {.category = "cuda_runtime", .start = 11, .duration = 2, .correlation = 7});
+  add_range(builder,
+            {.category = "kernel", .start = 20, .duration = 2, .process = 0, .correlation = 7});
   add_backward_end(builder, 7, true, 1, 10);
   add_backward_end(builder, 7, false, 2, 50);
   const Arrows arrows = arrows_of(builder);

@@ -26,13 +26,14 @@ using fixtures::add;
 using fixtures::finished;
 using fixtures::random_rounds;
 
-constexpr std::int64_t kEpoch = 1'790'857'026'123'456'789;  // where doubles hold quarters of a us
+constexpr std::int64_t kRandomEpoch =
+    1'790'857'026'123'456'789;  // where doubles hold quarters of a us
 
 class RandomRanges {
  public:
   explicit RandomRanges(unsigned seed) : random_(seed) {
     constexpr std::array<std::int64_t, 5> kScales = {1, 7, 100, 1000, 123'456};
-    constexpr std::array<std::int64_t, 3> kBases = {0, 5'000'000'001, kEpoch};
+    constexpr std::array<std::int64_t, 3> kBases = {0, 5'000'000'001, kRandomEpoch};
     scale = kScales[below(kScales.size())];
     base = kBases[below(kBases.size())];
   }
@@ -213,7 +214,7 @@ TEST(CrossingsRandom, MoveAndShortenNothingThatNests) {
     RandomRanges ranges(seed);
     ranges.exact = true;
     ranges.scale = 1000;  // sums of whole microseconds are exact
-    ranges.base = seed % 3 == 0 ? kEpoch / 1000 * 1000 : 0;
+    ranges.base = seed % 3 == 0 ? kRandomEpoch / 1000 * 1000 : 0;
     for (const std::string_view category : {"cpu_op", "kernel"}) {
       ++ranges.thread;
       for (int root = 0; root < 3; ++root) ranges.nest(category, root * 20, root * 20 + 20, 4);

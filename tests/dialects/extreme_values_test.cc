@@ -19,7 +19,7 @@ namespace {
 using fixtures::ExtremeTrace;
 using fixtures::random_rounds;
 
-std::string written(const Trace& trace, Dialect dialect) {
+std::string json_of(const Trace& trace, Dialect dialect) {
   std::string text;
   const RowWriter writer(trace, dialect, true);
   RowTexts texts = writer.texts();
@@ -39,7 +39,7 @@ TEST(ExtremeValues, AreWrittenAsStrictJson) {
     SCOPED_TRACE(seed);
     const Trace trace = ExtremeTrace(seed).make();
     for (const Dialect dialect : {Dialect::plugin, Dialect::kineto}) {
-      const std::string text = written(trace, dialect);
+      const std::string text = json_of(trace, dialect);
       std::string copy;
       ASSERT_TRUE(wire::append_strict_json(copy, text, true)) << text;
       ASSERT_EQ(text.find("\"dur\":-"), std::string::npos) << text;

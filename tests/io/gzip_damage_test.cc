@@ -27,7 +27,7 @@ constexpr std::size_t kStored = 5;  // RFC 1951, section 3.2.4: what comes befor
 const std::string kText = "{\"traceEvents\": [{\"ph\": \"X\"}, {\"ph\": \"X\"}, {\"ph\": \"X\"}]}";
 
 /// What comes out of a file; the failure may be that it is no gzip file any more.
-Drained unpack(std::string_view bytes, std::size_t buffer_size = 4096) {
+Drained unpack_damaged(std::string_view bytes, std::size_t buffer_size = 4096) {
   Result<std::unique_ptr<ByteSource>> source = decompressed(memory_source(bytes));
   if (!source.ok()) return {"", source.status()};
   return drain(**source, buffer_size);
@@ -41,7 +41,7 @@ TEST(GzipDamage, AFileThatIsCutGivesItsStart) {
     const std::string file = gzip_member(kText, {.level = level});
     for (std::size_t size = 2; size < file.size(); ++size) {
       for (const std::size_t buffer : {1, 4096}) {
-        const Drained drained = unpack(std::string_view(file).substr(0, size), buffer);
+        const Drained drained = unpack_damaged(std::string_view(file).substr(0, size), buffer);
         EXPECT_EQ(drained.end.code(), StatusCode::unreadable_input) << level << ' ' << size;
         EXPECT_EQ(drained.text, kText.substr(0, drained.text.size())) << level << ' ' << size;
         const bool only_trailer = size + kTrailer >= file.size();
@@ -54,7 +54,8 @@ TEST(GzipDamage, AFileThatIsCutGivesItsStart) {
 TEST(GzipDamage, StoredBytesBeforeACutAreAllThere) {
   const std::string file = gzip_member(kText, {.level = 0});
   for (std::size_t kept = 1; kept < kText.size(); ++kept) {
-    const Drained drained = unpack(std::string_view(file).substr(0, kHeader + kStored + kept));
+    const Drained drained =
+        unpack_damaged(std::string_view(file).substr(0, kHeader + kStored + kept));
     EXPECT_EQ(drained.text, kText.substr(0, kept));
   }
 }
@@ -63,7 +64,7 @@ TEST(GzipDamage, ACutInALaterMemberKeepsTheOnesBefore) {
   const std::string first = gzip_member("first");
   const std::string file = first + gzip_member("second");
   for (std::size_t size = first.size() + 1; size < file.size(); ++size) {
-    const Drained drained = unpack(std::string_view(file).substr(0, size));
+    const Drained drained = unpack_damaged(std::string_view(file).substr(0, size));
     EXPECT_FALSE(drained.end.ok()) << size;
     EXPECT_EQ(drained.text, std::string("firstsecond").substr(0, drained.text.size())) << size;
     EXPECT_GE(drained.text.size(), 5U) << size;
@@ -77,7 +78,7 @@ TEST(GzipDamage, AChangedByteIsNoticedUnlessItMeansNothing) {
       for (int change = 1; change < 256; ++change) {
         std::string damaged = file;
         damaged[at] = static_cast<char>(damaged[at] ^ change);
-        const Drained drained = unpack(damaged);
+        const Drained drained = unpack_damaged(damaged);
         if (is_free(at)) {
           EXPECT_TRUE(drained.end.ok()) << at << ' ' << change;
         }
@@ -95,7 +96,7 @@ TEST(GzipDamage, StoredBytesBeforeAChangeAreRight) {
   for (std::size_t at = first; at < file.size(); ++at) {
     std::string damaged = file;
     damaged[at] = static_cast<char>(~damaged[at]);
-    const Drained drained = unpack(damaged);
+    const Drained drained = unpack_damaged(damaged);
     EXPECT_FALSE(drained.end.ok()) << at;
     const std::size_t right = std::min(at - first, kText.size());
     EXPECT_EQ(drained.text.substr(0, right), kText.substr(0, right)) << at;
@@ -111,10 +112,10 @@ TEST(GzipDamage, TheTextBeforeTheDamageDoesNotDependOnTheBuffer) {
   for (std::size_t at = kHeader; at < file.size(); at += 97) {
     std::string damaged = file;
     damaged[at] = static_cast<char>(~damaged[at]);
-    const Drained whole = unpack(damaged, 100000);
+    const Drained whole = unpack_damaged(damaged, 100000);
     longest = std::max(longest, whole.text.size());
     for (const std::size_t buffer : {1, 100, 4096}) {
-      const Drained drained = unpack(damaged, buffer);
+      const Drained drained = unpack_damaged(damaged, buffer);
       EXPECT_EQ(drained.text.size(), whole.text.size()) << at << ' ' << buffer;
       EXPECT_EQ(drained.text, whole.text) << at << ' ' << buffer;
       EXPECT_EQ(drained.end.ok(), whole.end.ok()) << at << ' ' << buffer;
@@ -128,7 +129,7 @@ TEST(GzipDamage, ChecksumAndLengthAreChecked) {
   for (std::size_t back = 1; back <= kTrailer; ++back) {
     std::string damaged = file;
     ++damaged[file.size() - back];
-    const Drained drained = unpack(damaged);
+    const Drained drained = unpack_damaged(damaged);
     EXPECT_EQ(drained.text, kText);
     EXPECT_FALSE(drained.end.ok()) << back;
   }
@@ -137,7 +138,7 @@ TEST(GzipDamage, ChecksumAndLengthAreChecked) {
 TEST(GzipDamage, AnOptionalFieldWithoutEndIsAFailure) {
   const std::string file = gzip_member(kText, {.name = "a name"});
   const std::string head = file.substr(0, kHeader) + std::string(300000, 'n');
-  const Drained drained = unpack(head);
+  const Drained drained = unpack_damaged(head);
   EXPECT_EQ(drained.text, "");
   EXPECT_FALSE(drained.end.ok());
 }
@@ -145,7 +146,7 @@ TEST(GzipDamage, AnOptionalFieldWithoutEndIsAFailure) {
 TEST(GzipDamage, AMissingByteIsNoticed) {
   const std::string file = gzip_member("first") + gzip_member("second") + gzip_member("third");
   for (std::size_t from = 2; from + 1 < file.size(); ++from) {
-    const Drained drained = unpack(file.substr(0, from) + file.substr(from + 1));
+    const Drained drained = unpack_damaged(file.substr(0, from) + file.substr(from + 1));
     EXPECT_FALSE(drained.end.ok()) << from;
   }
 }

@@ -25,7 +25,7 @@ using fixtures::op;
 using fixtures::trace_text;
 using testing::ElementsAre;
 
-constexpr EventId kFirst = EventId{0};
+constexpr EventId kOnlyEvent = EventId{0};
 
 Trace read_all(const std::vector<ChromeEvent>& events) {
   return fixtures::read(trace_text(events), {.threads = 1, .arguments = ArgumentSet::all()});
@@ -66,7 +66,7 @@ TEST(ChromeArguments, OfIntegersAreRead) {
   for (const Argument argument : columns_of(ArgumentType::integer)) {
     for (const auto& [json, expected] : values) {
       const Trace trace = with(argument, json);
-      EXPECT_EQ(trace.argument(argument).integer(kFirst), expected) << key_of(argument) << json;
+      EXPECT_EQ(trace.argument(argument).integer(kOnlyEvent), expected) << key_of(argument) << json;
       EXPECT_EQ(trace.argument(argument).size(), 1u);
       EXPECT_EQ(issue_counts(trace), "") << json;
     }
@@ -89,7 +89,7 @@ TEST(ChromeArguments, OfRealsAreRead) {
   for (const Argument argument : columns_of(ArgumentType::real)) {
     for (const auto& [json, expected] : values) {
       const Trace trace = with(argument, json);
-      EXPECT_EQ(trace.argument(argument).real(kFirst), expected) << key_of(argument) << json;
+      EXPECT_EQ(trace.argument(argument).real(kOnlyEvent), expected) << key_of(argument) << json;
       EXPECT_EQ(issue_counts(trace), "") << json;
     }
   }
@@ -111,7 +111,7 @@ TEST(ChromeArguments, OfRealsThatKinetoDoesNotKnowAreAbsent) {
 TEST(ChromeArguments, OfTextsAreTheirMeaning) {
   for (const Argument argument : columns_of(ArgumentType::text)) {
     const Trace trace = with(argument, R"("a \"b\"\u00e9")");
-    EXPECT_EQ(trace.argument_text(kFirst, argument), "a \"b\"\u00e9") << key_of(argument);
+    EXPECT_EQ(trace.argument_text(kOnlyEvent, argument), "a \"b\"\u00e9") << key_of(argument);
     EXPECT_EQ(issue_counts(trace), "");
     EXPECT_TRUE(with(argument, "\"\"").argument(argument).empty());
   }
@@ -121,7 +121,7 @@ TEST(ChromeArguments, OfJsonAreTheTextOfTheFile) {
   for (const Argument argument : columns_of(ArgumentType::json)) {
     const std::string_view json = R"([[2, 3],  [], ["\"x\"", null]])";
     const Trace trace = with(argument, json);
-    EXPECT_EQ(trace.argument_text(kFirst, argument), json) << key_of(argument);
+    EXPECT_EQ(trace.argument_text(kOnlyEvent, argument), json) << key_of(argument);
     EXPECT_EQ(issue_counts(trace), "");
   }
 }
@@ -138,7 +138,7 @@ TEST(ChromeArguments, OfThreeSizesMayNameFewer) {
   for (const Argument argument : columns_of(ArgumentType::dim3)) {
     for (const auto& [json, expected] : values) {
       const Trace trace = with(argument, json);
-      EXPECT_EQ(trace.argument(argument).dim3(kFirst), expected) << key_of(argument) << json;
+      EXPECT_EQ(trace.argument(argument).dim3(kOnlyEvent), expected) << key_of(argument) << json;
       EXPECT_EQ(issue_counts(trace), "") << json;
     }
   }
@@ -192,7 +192,7 @@ TEST(ChromeArguments, AreThoseOfOperatorsByDefault) {
   const Trace trace = fixtures::read(trace_text({with_everything("a")}));
   for (std::size_t row = 0; row < kArgumentCount; ++row) {
     const auto which = static_cast<Argument>(row);
-    EXPECT_EQ(trace.argument(which).has(kFirst), kOperatorArguments.contains(which))
+    EXPECT_EQ(trace.argument(which).has(kOnlyEvent), kOperatorArguments.contains(which))
         << kArgumentRows[row].name;
   }
 }
@@ -245,7 +245,7 @@ TEST(ChromeArguments, AreReadOfRangesOnlyIfTheyAreNotOfAllocations) {
   const Trace trace = read_all(
       {op("a").arg("Addr", "5").arg("stream", "7"), memory("1", "6", "").arg("stream", "8")});
   EXPECT_TRUE(trace.argument(Argument::address).empty());
-  EXPECT_EQ(trace.argument(Argument::stream).integer(kFirst), 7);
+  EXPECT_EQ(trace.argument(Argument::stream).integer(kOnlyEvent), 7);
   EXPECT_EQ(trace.memory_argument(Argument::address).integer(std::size_t{0}), 6);
   EXPECT_TRUE(trace.memory_argument(Argument::stream).empty());
 }

@@ -32,7 +32,7 @@ using fixtures::op;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr int kThreads[] = {1, 2, 8};
+constexpr int kThreadCounts[] = {1, 2, 8};
 
 std::string many_events(int count = 20'000) {
   std::vector<fixtures::ChromeEvent> events;
@@ -70,7 +70,7 @@ void pull_cable() { throw std::runtime_error("the cable was pulled"); }
 
 TEST(ReadChromeFailures, OfASourceReachTheCaller) {
   const std::string text = many_events();
-  for (const int threads : kThreads) {
+  for (const int threads : kThreadCounts) {
     for (const std::size_t reads : {0u, 1u, 5u, 20u}) {
       fixtures::ThrowingSource source(text, 50'000, reads, pull_cable);
       const std::string thrown =
@@ -95,7 +95,7 @@ class ThrowingSink final : public EventSink {
 
 TEST(ReadChromeFailures, OfASinkReachTheCaller) {
   const std::string text = many_events();
-  for (const int threads : kThreads) {
+  for (const int threads : kThreadCounts) {
     for (const int times : {0, 1, 30}) {
       const auto source = io::memory_source(text);
       TraceBuilder builder;
@@ -110,7 +110,7 @@ TEST(ReadChromeFailures, OfASinkReachTheCaller) {
 
 TEST(ReadChromeFailures, OfACallbackReachTheCaller) {
   const std::string text = many_events();
-  for (const int threads : kThreads) {
+  for (const int threads : kThreadCounts) {
     for (const int calls : {0, 1, 30}) {
       int calls_left = calls;
       ReadOptions options = {.threads = threads};
@@ -129,7 +129,7 @@ TEST(ReadChromeFailures, OfACallbackReachTheCaller) {
 
 TEST(ReadChromeFailures, ACallbackThatReturnsFalseCancels) {
   const std::string text = many_events();
-  for (const int threads : kThreads) {
+  for (const int threads : kThreadCounts) {
     for (const int calls : {0, 1, 30}) {
       int calls_left = calls;
       ReadOptions options = {.threads = threads};
@@ -148,7 +148,7 @@ TEST(ReadSource, SaysThatMemoryRanOut) {
   const std::string text = many_events();
   const auto no_memory = [] { throw std::bad_alloc(); };
   const auto too_long = [] { throw std::length_error("vector"); };
-  for (const int threads : kThreads) {
+  for (const int threads : kThreadCounts) {
     for (const std::size_t reads : {0u, 1u, 2u, 5u, 20u}) {
       for (const std::function<void()>& fail : {std::function<void()>(no_memory), {too_long}}) {
         const std::ptrdiff_t before = running_threads();
@@ -185,7 +185,7 @@ class WatchedBuffer final : public std::streambuf {
 };
 
 TEST(ReadTraceOfAStream, ReadsItOnTheCallingThreadOnly) {
-  for (const int threads : kThreads) {
+  for (const int threads : kThreadCounts) {
     for (const std::string& text : {many_events(), fixtures::gzip_member(many_events())}) {
       WatchedBuffer buffer(text);
       std::istream stream(&buffer);
@@ -199,7 +199,7 @@ TEST(ReadTraceOfAStream, ReadsItOnTheCallingThreadOnly) {
 
 TEST(ReadTraceOfAStream, DoesNotThrowAtItsEndThoughTheStreamDoes) {
   constexpr auto kAll = std::ios::failbit | std::ios::badbit | std::ios::eofbit;
-  for (const int threads : kThreads) {
+  for (const int threads : kThreadCounts) {
     for (const auto mask :
          {std::ios::iostate(std::ios::failbit), std::ios::iostate(std::ios::eofbit), kAll}) {
       for (const int events : {0, 3, 20'000}) {

@@ -12,7 +12,7 @@
 namespace tbtrace::recorder {
 namespace {
 
-constexpr std::uint64_t kMany = 500'000;
+constexpr std::uint64_t kManyEnds = 500'000;
 
 /// Ranges that are not as long as `length` ticks, or have no end.
 std::size_t wrong_lengths(const Window& window, std::uint64_t length) {
@@ -26,48 +26,49 @@ std::size_t wrong_lengths(const Window& window, std::uint64_t length) {
 TEST(WindowEnds, TwoThreadsEndEachOthersRanges) {
   HandWritten written;
   std::vector<HandWritten::Thread> threads = {written.thread(1), written.thread(2)};
-  for (std::uint64_t at = 0; at < kMany; ++at) {
+  for (std::uint64_t at = 0; at < kManyEnds; ++at) {
     for (std::uint64_t thread = 0; thread < 2; ++thread) {
       threads[thread].begin(at, 2 * at + thread, "a");
     }
   }
-  for (std::uint64_t at = 0; at < kMany; ++at) {
+  for (std::uint64_t at = 0; at < kManyEnds; ++at) {
     for (std::uint64_t thread = 0; thread < 2; ++thread) {
-      threads[thread].end(kMany + at, 2 * at + 1 - thread, true);
+      threads[thread].end(kManyEnds + at, 2 * at + 1 - thread, true);
     }
   }
   const auto window = written.window();
-  EXPECT_EQ(window->ranges().size(), 2 * kMany);
-  EXPECT_EQ(wrong_lengths(*window, kMany), 0U);
+  EXPECT_EQ(window->ranges().size(), 2 * kManyEnds);
+  EXPECT_EQ(wrong_lengths(*window, kManyEnds), 0U);
 }
 
 TEST(WindowEnds, RangesEndInTheOrderOfBeginning) {
   for (const bool is_async : {false, true}) {
     HandWritten written;
     auto thread = written.thread();
-    for (std::uint64_t at = 0; at < 2 * kMany; ++at) thread.begin(at, at, "a");
-    for (std::uint64_t at = 0; at < 2 * kMany; ++at) thread.end(2 * kMany + at, at, is_async);
+    for (std::uint64_t at = 0; at < 2 * kManyEnds; ++at) thread.begin(at, at, "a");
+    for (std::uint64_t at = 0; at < 2 * kManyEnds; ++at)
+      thread.end(2 * kManyEnds + at, at, is_async);
     const auto window = written.window();
-    EXPECT_EQ(window->ranges().size(), 2 * kMany);
-    EXPECT_EQ(wrong_lengths(*window, 2 * kMany), 0U);
+    EXPECT_EQ(window->ranges().size(), 2 * kManyEnds);
+    EXPECT_EQ(wrong_lengths(*window, 2 * kManyEnds), 0U);
   }
 }
 
 TEST(WindowEnds, NestedRangesEndAboveManyThatNeverDo) {
   HandWritten written;
   auto thread = written.thread();
-  for (std::uint64_t at = 0; at < kMany; ++at) thread.begin(at, at, "open");
-  for (std::uint64_t at = 0; at < kMany; ++at) {
-    thread.begin(kMany + 2 * at, kMany + 1, "outer");
-    thread.begin(kMany + 2 * at, kMany + 2, "inner");
-    thread.end(kMany + 2 * at + 1, kMany + 1);  // crosswise, so that it is looked for
-    thread.end(kMany + 2 * at + 1, kMany + 2);
+  for (std::uint64_t at = 0; at < kManyEnds; ++at) thread.begin(at, at, "open");
+  for (std::uint64_t at = 0; at < kManyEnds; ++at) {
+    thread.begin(kManyEnds + 2 * at, kManyEnds + 1, "outer");
+    thread.begin(kManyEnds + 2 * at, kManyEnds + 2, "inner");
+    thread.end(kManyEnds + 2 * at + 1, kManyEnds + 1);  // crosswise, so that it is looked for
+    thread.end(kManyEnds + 2 * at + 1, kManyEnds + 2);
   }
   const auto window = written.window();
   std::size_t open = 0;
   for (const Window::Range& range : window->ranges()) open += range.is_open ? 1 : 0;
-  EXPECT_EQ(open, kMany);
-  EXPECT_EQ(wrong_lengths(*window, 1), kMany);
+  EXPECT_EQ(open, kManyEnds);
+  EXPECT_EQ(wrong_lengths(*window, 1), kManyEnds);
 }
 
 }  // namespace

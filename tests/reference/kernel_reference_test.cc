@@ -59,12 +59,12 @@ void expect_figures(const KernelGroup& found, const Cells& cells, std::size_t at
   const bool has_blocks = found.blocks_per_sm.has_value();
   const bool has_occupancy = found.occupancy_percent.has_value();
   ASSERT_EQ(cells.size(), at + 5 + (has_blocks ? 1 : 0) + (has_occupancy ? 1 : 0));
-  constexpr double kTwoDecimals = 0.005 + 1e-9;
+  constexpr double kRounding = 0.005 + 1e-9;
   if (has_blocks) {
-    EXPECT_NEAR(*found.blocks_per_sm, number(cells[at + 5]), kTwoDecimals);
+    EXPECT_NEAR(*found.blocks_per_sm, number(cells[at + 5]), kRounding);
   }
   if (has_occupancy) {
-    EXPECT_NEAR(*found.occupancy_percent, number(cells.back()), kTwoDecimals);
+    EXPECT_NEAR(*found.occupancy_percent, number(cells.back()), kRounding);
   }
 }
 

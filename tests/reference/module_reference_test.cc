@@ -13,9 +13,9 @@
 namespace tbtrace::reference {
 namespace {
 
-constexpr std::uint64_t kImages = 32 * 6;
-constexpr std::uint64_t kMacsPerImage = 4'089'184'256;  // published as 4.09 GMAC
-constexpr std::uint64_t kParameters = 25'557'032;       // published
+constexpr std::uint64_t kImagesOfRun = 32 * 6;
+constexpr std::uint64_t kMacsOfImage = 4'089'184'256;  // published as 4.09 GMAC
+constexpr std::uint64_t kParameters = 25'557'032;      // published
 
 TEST(ModulesOfResNet50, AreUnknownButTheirParametersAreNot) {
   for (const std::string& file : trace_files({"traces/tb_plugin/samples/resnet50_num_workers_0"})) {
@@ -26,7 +26,7 @@ TEST(ModulesOfResNet50, AreUnknownButTheirParametersAreNot) {
     EXPECT_TRUE(tree.modules.empty());
     EXPECT_EQ(tree.parameters, kParameters);
     EXPECT_EQ(tree.parameter_source, ParameterSource::gradients);
-    EXPECT_EQ(tree.total.macs - tree.total.backward_macs, kMacsPerImage * kImages);
+    EXPECT_EQ(tree.total.macs - tree.total.backward_macs, kMacsOfImage * kImagesOfRun);
   }
 }
 

@@ -98,6 +98,22 @@ class CheckTidy(unittest.TestCase):
         self.assertEqual(code, 1, text)
         self.assertIn("undeclared identifier 'std'", text)
 
+    def test_sources_that_are_compiled_together_are_checked_alone(self):
+        database = self.root / "build/build.ninja"
+        both = self.root / "build/Unity/unity_0_cxx.cxx"
+        both.parent.mkdir()
+        both.write_text(f'#include "{self.root}/src/one.cc"\n\n#include "{self.root}/src/two.cc"\n')
+        database.write_text(database.read_text().split("build one.o")[0] + f"build both.o: compile {both}\n")
+        (self.root / "build/compile_commands.json").write_text(json.dumps([
+            {"directory": str(self.root / "build"), "file": str(both), "command": f"{COMPILER} -o both.o -c {both}"}]))
+        self.expect_checked(2)
+        self.expect_checked(0)
+        (self.root / "src/two.cc").write_text("int* two() { return one(); }\n")
+        code, text = self.run_it()
+        self.assertEqual(code, 1, text)
+        self.assertIn("1 known to be clean, 1 checked", text)
+        self.assertIn("use of undeclared identifier 'one'", text)
+
     def test_what_is_not_built_is_always_checked(self):
         self.expect_checked(2)
         (self.root / "build/.ninja_deps").unlink()

@@ -23,12 +23,12 @@ using fixtures::JsonVerdict;
 using fixtures::random_rounds;
 using fixtures::RandomJson;
 
-struct Scan {
+struct StrictScan {
   ScanEnd end;
   std::size_t after;
 };
 
-Scan scan(Quoting quoting, std::string_view text, bool is_member, bool last) {
+StrictScan scan(Quoting quoting, std::string_view text, bool is_member, bool last) {
   JsonScanner scanner(quoting);
   std::size_t at = 0;
   const ScanEnd end =
@@ -51,7 +51,7 @@ ScanEnd end_of(JsonVerdict verdict) {
 void expect_verdict_of_checker(std::string_view text, bool is_member, bool last) {
   JsonChecker checker(text, last);
   const ScanEnd expected = end_of(is_member ? checker.member() : checker.element());
-  const Scan found = scan(Quoting::strict, text, is_member, last);
+  const StrictScan found = scan(Quoting::strict, text, is_member, last);
   if (expected == ScanEnd::broken && found.end == ScanEnd::incomplete) {
     // Told once the key ends in which the text does.
     const std::string closed = std::string(text) + "\":";
@@ -161,12 +161,12 @@ std::size_t without_blanks(std::string_view text, std::size_t after) {
 
 /// Complete and broken stay so at every later cut, and at the end.
 void expect_stable(Quoting quoting, std::string_view text, bool is_member) {
-  Scan decided = {ScanEnd::incomplete, 0};
+  StrictScan decided = {ScanEnd::incomplete, 0};
   std::size_t decided_at = 0;
   for (std::size_t size = 0; size <= text.size(); ++size) {
     const std::string_view part = text.substr(0, size);
     for (const bool last : {false, true}) {
-      const Scan now = scan(quoting, part, is_member, last);
+      const StrictScan now = scan(quoting, part, is_member, last);
       if (decided.end != ScanEnd::incomplete) {
         ASSERT_EQ(now.end, decided.end) << part << "\nwas decided at " << decided_at << ", now at "
                                         << size << (last ? " (last)" : "");

@@ -15,9 +15,12 @@
 
 #include <tbtrace/report.h>
 
+#include "fixtures/stack_path.h"
+
 namespace tbtrace::writers {
 namespace {
 
+using fixtures::add_path;
 using Row = std::tuple<std::string, std::uint32_t, std::int64_t, std::int64_t, std::int64_t>;
 
 /// frame, depth, start, total, self
@@ -29,20 +32,12 @@ std::vector<Row> rows(const FlameLayout& layout) {
   return rows;
 }
 
-StackTree::Node add(StackTree& stacks, const std::vector<std::string_view>& frames,
-                    std::int64_t weight) {
-  StackTree::Node node = StackTree::kRoot;
-  for (const std::string_view frame : frames) node = stacks.child(node, stacks.frame_number(frame));
-  stacks.add(node, weight);
-  return node;
-}
-
 TEST(FlameGraphLayoutTest, PutsSortedChildrenOnTheirParentFromTheLeft) {
   StackTree stacks("ns");
-  add(stacks, {"main", "b"}, 30);
-  add(stacks, {"main"}, 5);
-  add(stacks, {"main", "a", "x"}, 20);
-  add(stacks, {"Other"}, 45);
+  add_path(stacks, {"main", "b"}, 30);
+  add_path(stacks, {"main"}, 5);
+  add_path(stacks, {"main", "a", "x"}, 20);
+  add_path(stacks, {"Other"}, 45);
   const FlameLayout layout = flame_graph_layout(stacks);
   const std::vector<Row> expected = {
       {"all", 0, 0, 100, 0}, {"Other", 1, 0, 45, 45}, {"main", 1, 45, 55, 5},
@@ -57,10 +52,10 @@ TEST(FlameGraphLayoutTest, PutsSortedChildrenOnTheirParentFromTheLeft) {
 TEST(FlameGraphLayoutTest, BoxesStayOnTheirParentWhereSumsAreBounded) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   StackTree stacks("ns");
-  add(stacks, {"a", "x"}, kMost - 10);
-  add(stacks, {"a", "y"}, kMost - 10);
-  add(stacks, {"a"}, 40);
-  add(stacks, {"b"}, kMost);
+  add_path(stacks, {"a", "x"}, kMost - 10);
+  add_path(stacks, {"a", "y"}, kMost - 10);
+  add_path(stacks, {"a"}, 40);
+  add_path(stacks, {"b"}, kMost);
   const FlameLayout layout = flame_graph_layout(stacks, {.narrowest_px = 0});
   const std::vector<Row> expected = {{"all", 0, 0, kMost, 0},
                                      {"a", 1, 0, kMost, 40},
@@ -75,15 +70,15 @@ TEST(FlameGraphLayoutTest, DoesNotDependOnTheOrderOfStacks) {
   const std::vector<std::vector<std::string_view>> paths = {
       {"a"}, {"a", "b"}, {"a", "\xff"}, {"a", "c", "d"}, {"B"}, {"z", "a"}};
   StackTree forwards("ns");
-  for (const auto& path : paths) add(forwards, path, 10);
+  for (const auto& path : paths) add_path(forwards, path, 10);
   StackTree backwards("ns");
-  for (const auto& path : std::vector(paths.rbegin(), paths.rend())) add(backwards, path, 10);
+  for (const auto& path : std::vector(paths.rbegin(), paths.rend())) add_path(backwards, path, 10);
   EXPECT_EQ(rows(flame_graph_layout(forwards)), rows(flame_graph_layout(backwards)));
 }
 
 TEST(FlameGraphLayoutTest, SortsByUnsignedBytes) {
   StackTree stacks("ns");
-  for (const std::string_view frame : {"\xc3\xa9", "z", "A", "a"}) add(stacks, {frame}, 1);
+  for (const std::string_view frame : {"\xc3\xa9", "z", "A", "a"}) add_path(stacks, {frame}, 1);
   const FlameLayout layout = flame_graph_layout(stacks);
   ASSERT_EQ(layout.boxes.size(), 5u);
   EXPECT_EQ(layout.boxes[1].frame, "A");
@@ -94,8 +89,8 @@ TEST(FlameGraphLayoutTest, SortsByWeightOrKeepsTheOrderOfTheTree) {
   StackTree stacks("ns");
   const std::uint32_t b = stacks.frame_number("b");
   stacks.add(stacks.add_child(StackTree::kRoot, b), 10);
-  add(stacks, {"c"}, 40);
-  add(stacks, {"a"}, 10);
+  add_path(stacks, {"c"}, 40);
+  add_path(stacks, {"a"}, 10);
   stacks.add(stacks.add_child(StackTree::kRoot, b), 20);
   const auto names = [&](FrameOrder order) {
     std::string text;
@@ -111,10 +106,10 @@ TEST(FlameGraphLayoutTest, SortsByWeightOrKeepsTheOrderOfTheTree) {
 
 TEST(FlameGraphLayoutTest, KeepsTheWidestIfThereAreTooMany) {
   StackTree stacks("ns");
-  add(stacks, {"a", "x"}, 5);
-  add(stacks, {"a", "y"}, 5);
-  add(stacks, {"b"}, 5);
-  add(stacks, {"c"}, 4);
+  add_path(stacks, {"a", "x"}, 5);
+  add_path(stacks, {"a", "y"}, 5);
+  add_path(stacks, {"b"}, 5);
+  add_path(stacks, {"c"}, 4);
   const auto boxes = [&](std::size_t most) {
     const FlameLayout layout = flame_graph_layout(stacks, {.narrowest_px = 0, .most_boxes = most});
     EXPECT_EQ(layout.boxes.size() + layout.too_narrow, 6u);
@@ -158,11 +153,11 @@ TEST(FlameGraphLayoutTest, TheLargestWeightsMatchSorting) {
 
 TEST(FlameGraphLayoutTest, CountsWhatIsTooNarrow) {
   StackTree stacks("ns");
-  add(stacks, {"wide"}, 99'890);
-  add(stacks, {"at the limit"}, 100);
-  add(stacks, {"narrow"}, 9);
-  add(stacks, {"narrow", "on it"}, 1);
-  add(stacks, {"without weight"}, 0);
+  add_path(stacks, {"wide"}, 99'890);
+  add_path(stacks, {"at the limit"}, 100);
+  add_path(stacks, {"narrow"}, 9);
+  add_path(stacks, {"narrow", "on it"}, 1);
+  add_path(stacks, {"without weight"}, 0);
   const FlameLayout layout = flame_graph_layout(stacks, {.width_px = 100, .narrowest_px = 0.1});
   const std::vector<Row> expected = {{"all", 0, 0, 100'000, 0},
                                      {"at the limit", 1, 0, 100, 100},
@@ -174,8 +169,8 @@ TEST(FlameGraphLayoutTest, CountsWhatIsTooNarrow) {
 
 TEST(FlameGraphLayoutTest, WiderPicturesShowMore) {
   StackTree stacks("ns");
-  add(stacks, {"wide"}, 99'999);
-  add(stacks, {"narrow"}, 1);
+  add_path(stacks, {"wide"}, 99'999);
+  add_path(stacks, {"narrow"}, 1);
   EXPECT_EQ(flame_graph_layout(stacks, {.width_px = 1000, .narrowest_px = 0.1}).boxes.size(), 2u);
   EXPECT_EQ(flame_graph_layout(stacks, {.width_px = 10'000, .narrowest_px = 0.1}).boxes.size(), 3u);
   EXPECT_EQ(flame_graph_layout(stacks, {.width_px = 1, .narrowest_px = 0}).boxes.size(), 3u);
@@ -185,7 +180,7 @@ TEST(FlameGraphLayoutTest, WiderPicturesShowMore) {
 TEST(FlameGraphLayoutTest, NothingToShow) {
   StackTree stacks("bytes");
   EXPECT_TRUE(flame_graph_layout(stacks).boxes.empty());
-  add(stacks, {"a", "b"}, 0);
+  add_path(stacks, {"a", "b"}, 0);
   const FlameLayout layout = flame_graph_layout(stacks);
   EXPECT_TRUE(layout.boxes.empty());
   EXPECT_EQ(layout.total, 0);
@@ -201,8 +196,8 @@ TEST(FlameGraphLayoutTest, WeightOfTheRootAlone) {
 TEST(FlameGraphLayoutTest, LargestWeights) {
   StackTree stacks("ns");
   constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
-  add(stacks, {"a"}, kLargest - 1);
-  add(stacks, {"b"}, 1);
+  add_path(stacks, {"a"}, kLargest - 1);
+  add_path(stacks, {"b"}, 1);
   const FlameLayout layout = flame_graph_layout(stacks);
   ASSERT_EQ(layout.boxes.size(), 2u);
   EXPECT_EQ(layout.boxes[1].total, kLargest - 1);

@@ -18,6 +18,7 @@
 #include <tbtrace/writers.h>
 
 #include "fixtures/scratch_folder.h"
+#include "fixtures/stack_path.h"
 #include "fixtures/whole_file.h"
 #include "writers/flame_graph_layout.h"
 #include "writers/frame_color.h"
@@ -26,22 +27,17 @@
 namespace tbtrace {
 namespace {
 
+using fixtures::add_path;
 using ::testing::HasSubstr;
 using writers::FlameBox;
 using writers::FlameLayout;
 
-void add(StackTree& stacks, const std::vector<std::string_view>& frames, std::int64_t weight) {
-  StackTree::Node node = StackTree::kRoot;
-  for (const std::string_view frame : frames) node = stacks.child(node, stacks.frame_number(frame));
-  stacks.add(node, weight);
-}
-
 StackTree small_tree() {
   StackTree stacks("ns");
-  add(stacks, {"main.py(3): main", "aten::mm"}, 7'500'000);
-  add(stacks, {"main.py(3): main", "cudaLaunchKernel"}, 500'000);
-  add(stacks, {"main.py(3): main"}, 1'000'000);
-  add(stacks, {"nn.Module: Linear_0"}, 1'000'000);
+  add_path(stacks, {"main.py(3): main", "aten::mm"}, 7'500'000);
+  add_path(stacks, {"main.py(3): main", "cudaLaunchKernel"}, 500'000);
+  add_path(stacks, {"main.py(3): main"}, 1'000'000);
+  add_path(stacks, {"nn.Module: Linear_0"}, 1'000'000);
   return stacks;
 }
 
@@ -167,9 +163,9 @@ TEST(FlameGraphPngTest, BoxesStandWhereTheLayoutHasThem) {
 
 TEST(FlameGraphPngTest, WideBoxesHaveTextAndNarrowOnesNone) {
   StackTree stacks("ns");
-  add(stacks, {"aten::a_name_of_some_length_for_a_wide_box"}, 970);
-  add(stacks, {"aten::b"}, 9);  // 9 px
-  add(stacks, {"aten::c"}, 1);  // 1 px
+  add_path(stacks, {"aten::a_name_of_some_length_for_a_wide_box"}, 970);
+  add_path(stacks, {"aten::b"}, 9);  // 9 px
+  add_path(stacks, {"aten::c"}, 1);  // 1 px
   const FlameLayout layout = writers::flame_graph_layout(stacks, {.width_px = 980});
   ASSERT_EQ(layout.boxes.size(), 4u);
   for (const int scale : {1, 2}) {
@@ -189,7 +185,7 @@ TEST(FlameGraphPngTest, LabelsStayInTheirBoxes) {
   std::string marks = "zz";
   for (int mark = 0; mark < 40; ++mark) marks += "\u0301\u0323";  // above and below
   for (int box = 0; box < 40; ++box) {
-    add(stacks, {std::to_string(box) + "_WWWWWWWWWWWWWWWWWWWWW" + marks, marks}, 10 + box);
+    add_path(stacks, {std::to_string(box) + "_WWWWWWWWWWWWWWWWWWWWW" + marks, marks}, 10 + box);
   }
   const FlameLayout layout = writers::flame_graph_layout(stacks, {.width_px = 980});
   const Pixels pixels(png_of(stacks, {.width = 1000, .scale = 1}));
@@ -258,7 +254,7 @@ TEST(FlameGraphPngTest, NamesThatDoNotFitStandBelow) {
 TEST(FlameGraphPngTest, OnlyTheWidestFramesHaveNamesBelow) {
   StackTree stacks("ns");
   for (int box = 0; box < 50; ++box) {
-    add(stacks, {"a_name_too_long_for_its_box_" + std::to_string(box)}, 100 + box);
+    add_path(stacks, {"a_name_too_long_for_its_box_" + std::to_string(box)}, 100 + box);
   }
   const auto height = [&](int names_below) {
     return size_of(png_of(stacks, {.width = 400, .scale = 1, .names_below = names_below}))[1];
@@ -283,11 +279,11 @@ TEST(FlameGraphPngTest, NothingToShow) {
 
 TEST(FlameGraphPngTest, SamePictureForTheSameStacks) {
   StackTree other("ns");
-  add(other, {"nn.Module: Linear_0"}, 1'000'000);
-  add(other, {"main.py(3): main"}, 1'000'000);
-  add(other, {"main.py(3): main", "cudaLaunchKernel"}, 500'000);
-  add(other, {"main.py(3): main", "aten::mm"}, 7'000'000);
-  add(other, {"main.py(3): main", "aten::mm"}, 500'000);
+  add_path(other, {"nn.Module: Linear_0"}, 1'000'000);
+  add_path(other, {"main.py(3): main"}, 1'000'000);
+  add_path(other, {"main.py(3): main", "cudaLaunchKernel"}, 500'000);
+  add_path(other, {"main.py(3): main", "aten::mm"}, 7'000'000);
+  add_path(other, {"main.py(3): main", "aten::mm"}, 500'000);
   EXPECT_EQ(png_of(small_tree()), png_of(small_tree()));
   EXPECT_EQ(png_of(small_tree()), png_of(other));
 }
@@ -320,9 +316,9 @@ TEST(FlameGraphPngTest, OneLevelTooManyIsSaidInItsPlace) {
 
 TEST(FlameGraphPngTest, HugeWeights) {
   StackTree stacks("ns");
-  add(stacks, {"aten::a"}, INT64_MAX / 2);
-  add(stacks, {"aten::b"}, INT64_MAX / 2);
-  add(stacks, {"aten::c"}, 1);
+  add_path(stacks, {"aten::a"}, INT64_MAX / 2);
+  add_path(stacks, {"aten::b"}, INT64_MAX / 2);
+  add_path(stacks, {"aten::c"}, 1);
   const FlameLayout layout = writers::flame_graph_layout(stacks, {.width_px = 980});
   ASSERT_EQ(layout.boxes.size(), 3u);
   const Pixels pixels(png_of(stacks, {.width = 1000, .scale = 1}));
@@ -347,7 +343,7 @@ TEST(FlameGraphPngTest, HostileNames) {
   for (int byte = 0; byte < 256; ++byte) names.emplace_back(3, static_cast<char>(byte));
   StackTree stacks("ns");
   for (const std::string& name : names) {
-    add(stacks, {name, name}, 1'000'000);
+    add_path(stacks, {name, name}, 1'000'000);
     EXPECT_TRUE(
         flame_graph_png(small_tree(), {.title = name, .subtitle = name, .width = 200}).ok());
   }

@@ -11,21 +11,19 @@
 #include <tbtrace/report.h>
 #include <tbtrace/writers.h>
 
+#include "fixtures/stack_path.h"
+
 namespace tbtrace {
 namespace {
 
-constexpr std::size_t kNowhere = std::string_view::npos;
+using fixtures::add_path;
 
-void add(StackTree& stacks, const std::vector<std::string>& frames, std::int64_t weight) {
-  StackTree::Node node = StackTree::kRoot;
-  for (const std::string& frame : frames) node = stacks.child(node, stacks.frame_number(frame));
-  stacks.add(node, weight);
-}
+constexpr std::size_t kNowhere = std::string_view::npos;
 
 StackTree small_tree() {
   StackTree stacks("ns");
-  add(stacks, {"main.py(3): main", "aten::mm"}, 7'500'000);
-  add(stacks, {"main.py(3): main"}, 2'500'000);
+  add_path(stacks, {"main.py(3): main", "aten::mm"}, 7'500'000);
+  add_path(stacks, {"main.py(3): main"}, 2'500'000);
   return stacks;
 }
 
@@ -132,8 +130,8 @@ TEST(FlameGraphSvgTest, NothingToShow) {
 
 TEST(FlameGraphSvgTest, NarrowFramesAreDataForTheScript) {
   StackTree stacks("bytes");
-  add(stacks, {"wide"}, std::int64_t{1} << 40);
-  add(stacks, {"narrow", "on it"}, 1);
+  add_path(stacks, {"wide"}, std::int64_t{1} << 40);
+  add_path(stacks, {"narrow", "on it"}, 1);
   const std::string svg = flame_graph_svg(stacks);
   EXPECT_EQ(count(svg, "<g><title>"), 2u) << "all and wide";
   EXPECT_NE(svg.find("\n&quot;totals&quot;:[1099511627777,1,1,1099511627776]"), kNowhere);
@@ -143,7 +141,7 @@ TEST(FlameGraphSvgTest, NarrowFramesAreDataForTheScript) {
 TEST(FlameGraphSvgTest, TheStillPictureHasTheWidestFramesOnly) {
   StackTree stacks("ns");
   for (int number = 0; number < 6000; ++number) {
-    add(stacks, {"f" + std::to_string(number)}, 10 + number % 7);
+    add_path(stacks, {"f" + std::to_string(number)}, 10 + number % 7);
   }
   const std::string svg = flame_graph_svg(stacks);
   EXPECT_EQ(count(svg, "<g><title>"), 5000u);
@@ -152,9 +150,9 @@ TEST(FlameGraphSvgTest, TheStillPictureHasTheWidestFramesOnly) {
 
 TEST(FlameGraphSvgTest, LabelsAreCutToTheirBoxes) {
   StackTree stacks("ns");
-  add(stacks, {"a name that is far too long for a box of this width"}, 10);
-  add(stacks, {"b"}, 90);
-  add(stacks, {"c as well"}, 1);
+  add_path(stacks, {"a name that is far too long for a box of this width"}, 10);
+  add_path(stacks, {"b"}, 90);
+  add_path(stacks, {"c as well"}, 1);
   const std::string svg = flame_graph_svg(stacks, {.width = 1030});
   // 10 of 101 parts of 1010 px are 100 px, 93.5 without gap and padding, 12 columns.
   EXPECT_NE(svg.find(">a name that\u2026</text>"), kNowhere);
@@ -163,8 +161,8 @@ TEST(FlameGraphSvgTest, LabelsAreCutToTheirBoxes) {
 
 TEST(FlameGraphSvgTest, LabelsHaveTheEndOfAPath) {
   StackTree stacks("ns");
-  add(stacks, {"/home/me/models/net.py(42): forward"}, 50);
-  add(stacks, {"/home/me/models/net.py(43): backward"}, 10);
+  add_path(stacks, {"/home/me/models/net.py(42): forward"}, 50);
+  add_path(stacks, {"/home/me/models/net.py(43): backward"}, 10);
   const std::string svg = flame_graph_svg(stacks, {.width = 800});
   EXPECT_NE(svg.find("<title>/home/me/models/net.py(42): forward\n"), kNowhere);
   EXPECT_NE(svg.find(">models/net.py(42): forward</text>"), kNowhere);
@@ -175,7 +173,7 @@ TEST(FlameGraphSvgTest, WideCharactersTakeTwoColumns) {
   StackTree stacks("ns");
   std::string name;
   for (int character = 0; character < 100; ++character) name += "\u6f22";
-  add(stacks, {name}, 10);
+  add_path(stacks, {name}, 10);
   const std::string svg = flame_graph_svg(stacks, {.width = 200});
   const std::size_t label = svg.find("<text", svg.find("<g><title>\u6f22"));
   const std::string text = svg.substr(label, svg.find("</text>", label) - label);
@@ -199,7 +197,7 @@ TEST(FlameGraphSvgTest, HostileNames) {
       "{} {0} %s %n",
   };
   StackTree stacks("ns");
-  for (const std::string& name : names) add(stacks, {name, name}, 1'000'000);
+  for (const std::string& name : names) add_path(stacks, {name, name}, 1'000'000);
   const std::string svg = flame_graph_svg(stacks);
   expect_well_formed(drawing(svg));
   EXPECT_EQ(count(svg, "<script"), 1u);
@@ -228,9 +226,9 @@ TEST(FlameGraphSvgTest, ReachesForNothing) {
 
 TEST(FlameGraphSvgTest, SameTextForTheSameStacks) {
   StackTree other("ns");
-  add(other, {"main.py(3): main"}, 2'500'000);
-  add(other, {"main.py(3): main", "aten::mm"}, 7'000'000);
-  add(other, {"main.py(3): main", "aten::mm"}, 500'000);
+  add_path(other, {"main.py(3): main"}, 2'500'000);
+  add_path(other, {"main.py(3): main", "aten::mm"}, 7'000'000);
+  add_path(other, {"main.py(3): main", "aten::mm"}, 500'000);
   EXPECT_EQ(flame_graph_svg(small_tree()), flame_graph_svg(other));
 }
 

@@ -12,29 +12,26 @@
 #include <tbtrace/report.h>
 #include <tbtrace/writers.h>
 
+#include "fixtures/stack_path.h"
 #include "hostile_names.h"
 
 namespace tbtrace {
 namespace {
 
-void add(StackTree& stacks, const std::vector<std::string_view>& frames, std::int64_t weight) {
-  StackTree::Node node = StackTree::kRoot;
-  for (const std::string_view frame : frames) node = stacks.child(node, stacks.frame_number(frame));
-  stacks.add(node, weight);
-}
+using fixtures::add_path;
 
 std::string line_of(const std::vector<std::string_view>& frames) {
   StackTree stacks("ns");
-  add(stacks, frames, 7);
+  add_path(stacks, frames, 7);
   return folded_stacks(stacks);
 }
 
 TEST(FoldedStacks, HaveALineForEachStackWithAWeight) {
   StackTree stacks("ns");
-  add(stacks, {"main", "b"}, 2);
-  add(stacks, {"main"}, 5);
-  add(stacks, {"main", "a", "c"}, 3);  // `main;a` has nothing of its own
-  add(stacks, {"main", "b"}, 4);
+  add_path(stacks, {"main", "b"}, 2);
+  add_path(stacks, {"main"}, 5);
+  add_path(stacks, {"main", "a", "c"}, 3);  // `main;a` has nothing of its own
+  add_path(stacks, {"main", "b"}, 4);
   EXPECT_EQ(folded_stacks(stacks), "main 5\nmain;a;c 3\nmain;b 6\n");
 }
 
@@ -42,23 +39,23 @@ TEST(FoldedStacks, OfNothingAreEmpty) { EXPECT_EQ(folded_stacks(StackTree("ns"))
 
 TEST(FoldedStacks, DoNotDependOnTheOrderInWhichStacksCame) {
   StackTree one("ns");
-  add(one, {"b"}, 1);
-  add(one, {"a", "c"}, 2);
+  add_path(one, {"b"}, 1);
+  add_path(one, {"a", "c"}, 2);
   StackTree other("ns");
-  add(other, {"a", "c"}, 2);
-  add(other, {"b"}, 1);
+  add_path(other, {"a", "c"}, 2);
+  add_path(other, {"b"}, 1);
   EXPECT_EQ(folded_stacks(one), folded_stacks(other));
 }
 
 TEST(FoldedStacks, AreSortedByBytesNotByLetters) {
   StackTree stacks("ns");
-  for (const std::string_view frame : {"\u00e9", "b", "B", "a;", "a"}) add(stacks, {frame}, 1);
+  for (const std::string_view frame : {"\u00e9", "b", "B", "a;", "a"}) add_path(stacks, {frame}, 1);
   EXPECT_EQ(folded_stacks(stacks), "B 1\na 1\na\\x3b 1\nb 1\n\u00e9 1\n");
 }
 
 TEST(FoldedStacks, HoldTheLargestWeight) {
   StackTree stacks("bytes");
-  add(stacks, {"a"}, std::numeric_limits<std::int64_t>::max());
+  add_path(stacks, {"a"}, std::numeric_limits<std::int64_t>::max());
   EXPECT_EQ(folded_stacks(stacks), "a 9223372036854775807\n");
 }
 

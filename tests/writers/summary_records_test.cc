@@ -17,14 +17,14 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-constexpr SummaryMoment kMoment = {.wall_time = 1.5, .step = 7};
+constexpr SummaryMoment kRecordMoment = {.wall_time = 1.5, .step = 7};
 
-/// The one value of each event, all of them of kMoment.
+/// The one value of each event, all of them of kRecordMoment.
 std::vector<proto::Summary::Value> values(const SummaryRecords& text) {
   std::vector<proto::Summary::Value> values;
   for (const proto::Event& event : fixtures::events_of(text.records())) {
-    EXPECT_EQ(event.step(), kMoment.step);
-    EXPECT_EQ(event.wall_time(), kMoment.wall_time);
+    EXPECT_EQ(event.step(), kRecordMoment.step);
+    EXPECT_EQ(event.wall_time(), kRecordMoment.wall_time);
     EXPECT_EQ(event.summary().value_size(), 1);
     values.push_back(event.summary().value(0));
   }
@@ -35,9 +35,9 @@ TEST(SummaryRecords, IsEmptyAtFirst) { EXPECT_THAT(SummaryRecords().records(), I
 
 TEST(SummaryRecords, SaysWhatATagIsAtItsFirstScalar) {
   SummaryRecords text;
-  text.add_scalar(kMoment, "a", 1);
-  text.add_scalar(kMoment, "b", 2);
-  text.add_scalar(kMoment, "a", 1.0 / 3);
+  text.add_scalar(kRecordMoment, "a", 1);
+  text.add_scalar(kRecordMoment, "b", 2);
+  text.add_scalar(kRecordMoment, "a", 1.0 / 3);
   const auto found = values(text);
   ASSERT_THAT(found, SizeIs(3));
   EXPECT_EQ(found[0].metadata().plugin_data().plugin_name(), "scalars");
@@ -49,7 +49,7 @@ TEST(SummaryRecords, SaysWhatATagIsAtItsFirstScalar) {
 
 TEST(SummaryRecords, HasTextsWhereSummaryWriterHasThem) {
   SummaryRecords text;
-  text.add_text(kMoment, "bad \xff", "also \xfe");
+  text.add_text(kRecordMoment, "bad \xff", "also \xfe");
   const auto found = values(text);
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].tag(), "bad \uFFFD/text_summary");
@@ -60,7 +60,7 @@ TEST(SummaryRecords, CountsValuesBetweenEdges) {
   SummaryRecords text;
   const std::vector<double> some = {0.5, 1.5, 1.7};
   const std::vector<double> edges = {0, 1, 2};
-  text.add_histogram(kMoment, "h", some, edges);
+  text.add_histogram(kRecordMoment, "h", some, edges);
   const auto found = values(text);
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].metadata().plugin_data().plugin_name(), "histograms");
@@ -73,8 +73,8 @@ TEST(SummaryRecords, TakesPicturesOnly) {
       png_file({.width = 5, .height = 2, .channels = 3, .samples = samples});
   ASSERT_TRUE(png.ok()) << png.status().message();
   SummaryRecords text;
-  text.add_image(kMoment, "none", "no picture");
-  text.add_image(kMoment, "one", *png);
+  text.add_image(kRecordMoment, "none", "no picture");
+  text.add_image(kRecordMoment, "one", *png);
   const auto found = values(text);
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_THAT(found[0].tensor().string_val(), ElementsAre("5", "2", *png));
@@ -82,7 +82,7 @@ TEST(SummaryRecords, TakesPicturesOnly) {
 
 TEST(SummaryRecords, BeginsAndEndsASession) {
   SummaryRecords text;
-  text.add_hparams(kMoment, {{"rank", 3}});
+  text.add_hparams(kRecordMoment, {{"rank", 3}});
   const auto found = values(text);
   ASSERT_THAT(found, SizeIs(2));
   EXPECT_EQ(found[0].tag(), "_hparams_/session_start_info");
