@@ -140,7 +140,7 @@ release() {
   tested release build "${long[@]}"
 }
 newer_torch() {
-  built torch2 build-torch2 --target libtorch_checks
+  built torch2 build-torch2 --target "${1-libtorch_checks}"
   tested torch2 build-torch2 --label-regex '^libtorch$' "${long[@]}"
 }
 sanitized() {
@@ -190,7 +190,7 @@ case $level in
     long=()
     export TBTRACE_ASK_AGAIN=1  # consumers, for what they said of originals (tests/e2e/recorded_answers.py)
     release -DTBTRACE_BENCHMARKS=ON
-    newer_torch
+    newer_torch more_libtorch_checks
     sanitized asan "${python[@]}"
     sanitized tsan
     minimal

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Drives the flame graph that `tbtrace flamegraph` draws in headless Chromium.
 
-usage: flame_graph_browser_test.py --tbtrace PATH --trace FILE [--screenshot DIR]
+usage: flame_graph_browser_test.py --tbtrace PATH [--trace FILE] [--screenshot DIR]
 
 Needs PyPI's `playwright` and a Chromium (--chromium, default /usr/bin/chromium). The pictures are
 opened by file:// addresses, as users do. Fails with an AssertionError that says what is wrong.
@@ -320,10 +320,39 @@ def check_window(tab, tbtrace, trace, folder):
     tab.check_quiet("window")
 
 
+def check_pictures_of(options, browser, folder, shots_as):
+    """Those of a trace."""
+    for kind, extra in (("flame", ()), ("icicle", ("--inverted",)),
+                        ("time", ("--order", "time")), ("all", ("--all-frames",))):
+        svg = make_svg(options.tbtrace, options.trace, folder / f"{kind}.svg", *extra)
+        picture = check_file(svg)
+        check_without_script(browser, svg)
+        tab = Browser(browser)
+        check_zoom(tab, picture, shots_as(kind))
+        check_search(tab, picture, shots_as(kind))
+        check_callers(tab, picture, called_from_two_places(picture), shots_as(kind))
+        check_keyboard(tab, picture)
+    check_fragments(tab, picture)
+    check_window(tab, options.tbtrace, options.trace, folder)
+
+
+def check_made_pictures(tbtrace, browser, folder, shots):
+    """Those that few traces give, and how long a large one takes."""
+    tab = Browser(browser)
+    check_narrow_frames(tab, tbtrace, folder)
+    check_stacks(tab, tbtrace, folder, shots)
+    check_hostile_names(tab, tbtrace, folder, shots)
+    check_many_frames(tab, tbtrace, folder, shots)
+    check_tall(tab, tbtrace, folder)
+    check_many_callers(tab, tbtrace, folder)
+    check_page_around(tab, Picture(folder / "tall.svg"), folder)
+    check_nothing(browser, tbtrace, folder)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--tbtrace", required=True, help="the program")
-    parser.add_argument("--trace", required=True, help="a trace with operators")
+    parser.add_argument("--trace", help="a trace with operators; made ones if none is named")
     parser.add_argument("--screenshot", type=pathlib.Path, help="a folder for pictures")
     parser.add_argument("--chromium", default="/usr/bin/chromium")
     options = parser.parse_args()
@@ -340,26 +369,10 @@ def main():
         folder = pathlib.Path(name)
         browser = playwright.chromium.launch(executable_path=options.chromium,
                                              args=CHROMIUM_ARGUMENTS)
-        for kind, extra in (("flame", ()), ("icicle", ("--inverted",)),
-                            ("time", ("--order", "time")), ("all", ("--all-frames",))):
-            svg = make_svg(options.tbtrace, options.trace, folder / f"{kind}.svg", *extra)
-            picture = check_file(svg)
-            check_without_script(browser, svg)
-            tab = Browser(browser)
-            check_zoom(tab, picture, shots_as(kind))
-            check_search(tab, picture, shots_as(kind))
-            check_callers(tab, picture, called_from_two_places(picture), shots_as(kind))
-            check_keyboard(tab, picture)
-        check_fragments(tab, picture)
-        check_narrow_frames(tab, options.tbtrace, folder)
-        check_stacks(tab, options.tbtrace, folder, shots_as("made"))
-        check_hostile_names(tab, options.tbtrace, folder, shots_as("made"))
-        check_many_frames(tab, options.tbtrace, folder, shots_as("made"))
-        check_window(tab, options.tbtrace, options.trace, folder)
-        check_tall(tab, options.tbtrace, folder)
-        check_many_callers(tab, options.tbtrace, folder)
-        check_page_around(tab, Picture(folder / "tall.svg"), folder)
-        check_nothing(browser, options.tbtrace, folder)
+        if options.trace:
+            check_pictures_of(options, browser, folder, shots_as)
+        else:
+            check_made_pictures(options.tbtrace, browser, folder, shots_as("made"))
         browser.close()
     print(f"{check.count} checks passed in {time.monotonic() - started:.1f} s")
 
