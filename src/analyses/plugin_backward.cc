@@ -236,14 +236,14 @@ void BackwardPasses::insert_backward_modules(std::vector<NodeId> modules) {
   if (!main_tree_) return;
   std::stable_sort(modules.begin(), modules.end(),
                    [&](NodeId a, NodeId b) { return starts_before(nodes_[a], nodes_[b]); });
-  struct Place {
+  struct TreePlace {
     NodeId node;
     std::size_t child;
   };
   using Insertions = std::vector<std::pair<std::size_t, NodeId>>;  // before which child, module
   std::unordered_map<NodeId, Insertions> inserted;
-  std::vector<Place> above;
-  std::optional<Place> here = Place{*main_tree_, 0};
+  std::vector<TreePlace> above;
+  std::optional<TreePlace> here = TreePlace{*main_tree_, 0};
   for (std::size_t next = 0; next < modules.size() && here;) {
     const PluginNode& module = nodes_[modules[next]];
     if (module.end < nodes_[here->node].start) {
@@ -253,7 +253,7 @@ void BackwardPasses::insert_backward_modules(std::vector<NodeId> modules) {
     if (module.start > nodes_[here->node].end) {
       here.reset();
       if (!above.empty()) {
-        here = Place{above.back().node, above.back().child + 1};
+        here = TreePlace{above.back().node, above.back().child + 1};
         above.pop_back();
       }
       continue;
@@ -266,7 +266,7 @@ void BackwardPasses::insert_backward_modules(std::vector<NodeId> modules) {
         continue;
       }
       above.push_back(*here);
-      here = Place{child, 0};
+      here = TreePlace{child, 0};
     }
     inserted[here->node].emplace_back(here->child, modules[next]);
     ++next;
