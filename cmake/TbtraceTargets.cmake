@@ -15,7 +15,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   # Finds overlaps in "text" + std::string that are none: gcc.gnu.org/bugzilla, 105651.
   target_compile_options(tbtrace_build_flags INTERFACE -Wno-restrict)
 endif()
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13 AND CMAKE_UNITY_BUILD)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_UNITY_BUILD)
   # Takes a source that is compiled in a group with others for a header.
   target_compile_options(tbtrace_build_flags INTERFACE -Wno-subobject-linkage)
 endif()

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/characters.h"
+
 namespace tbtrace::analyses {
 namespace {
 
@@ -54,9 +56,7 @@ constexpr std::array kDevices = std::to_array<DevicePeaks>({
      "AMD MI300X data sheet"},
 });
 
-bool is_of_word(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
+bool is_of_word(char c) { return is_digit(c) || is_letter(c); }
 
 /// Whether a name has the row's name in it, as whole words. Not if it is one of several: both
 /// MI250X and MI250 are called `MI250X/MI250`.

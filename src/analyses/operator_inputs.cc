@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/characters.h"
 #include "base/decimal.h"
 #include "base/saturating.h"
 #include "trace/input_lists.h"
@@ -84,7 +85,7 @@ std::vector<OperatorInputs::Shape> OperatorInputs::parse_shapes(std::string_view
       if (depth == 3) list.tensors.emplace_back();
     } else if (c == ']') {
       if (--depth <= 0) break;
-    } else if (c == '-' || (c >= '0' && c <= '9')) {
+    } else if (c == '-' || is_digit(c)) {
       const std::size_t end = std::min(json.find_first_of(",] []", at), json.size());
       const std::optional<std::int64_t> size = parse_integer(json.substr(at, end - at));
       at = end - 1;

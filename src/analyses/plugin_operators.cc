@@ -13,6 +13,7 @@
 #include "analyses/source_report.h"
 #include "analyses/stack_groups.h"
 #include "analyses/torch_names.h"
+#include "base/characters.h"
 #include "report/duration.h"
 
 namespace tbtrace::analyses {
@@ -28,7 +29,7 @@ bool is_number_list(std::string_view json) {
       if (before == '0') before = ']';  // a number ends there
       continue;
     }
-    const bool digit = c >= '0' && c <= '9';
+    const bool digit = is_digit(c);
     const bool value_may_start = before == '[' || before == ',';
     if (c == '[') {
       if (!value_may_start || (depth == 0 && before == '[')) return false;

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "base/characters.h"
 #include "base/demangle.h"
 #include "trace/step_names.h"
 
@@ -26,7 +27,7 @@ constexpr std::size_t kDemangleBudget = std::size_t{64} << 20;    // limit for a
 
 bool is_word(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    return is_letter(c) || is_digit(c) || c == '_';
   });
 }
 

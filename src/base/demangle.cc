@@ -26,8 +26,8 @@ bool is_plain_text(std::string_view name) {
 }  // namespace
 
 std::optional<std::string> demangle(const std::string& name, std::size_t limit) {
-  constexpr std::size_t kLongestName = std::size_t{1}
-                                       << 16;  // the library takes 1,024 bytes at most
+  // The library takes 1,024 bytes at most.
+  constexpr std::size_t kLongestName = std::size_t{1} << 16;
   if (name.size() > kLongestName) return std::nullopt;
   if (name.find('\0') != std::string::npos) return std::nullopt;  // the library would stop there
   if (is_plain_text(name)) return std::nullopt;

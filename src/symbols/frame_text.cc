@@ -5,15 +5,15 @@
 
 #include <fmt/format.h>
 
+#include "base/characters.h"
+
 namespace tbtrace::symbols {
 
 namespace {
 
 constexpr std::string_view kOperator = "operator";
 
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
+bool is_word(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
 
 /// The position after `operator` and its sign if one begins at `at`; else `at`.
 std::size_t after_operator(std::string_view name, std::size_t at) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 
+#include "base/characters.h"
 #include "base/utf8.h"
 #include "wire/json_blanks.h"
 #include "wire/json_text.h"
@@ -11,8 +12,6 @@ namespace tbtrace::wire {
 namespace {
 
 constexpr std::size_t kDeepest = 900;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 class Copier {
  public:

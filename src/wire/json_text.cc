@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/characters.h"
 #include "base/utf8.h"
 
 namespace tbtrace::wire {
@@ -15,7 +16,7 @@ std::optional<std::uint32_t> four_hex_digits(std::string_view text) {
   std::uint32_t value = 0;
   for (const char c : text.substr(0, 4)) {
     std::uint32_t digit;
-    if (c >= '0' && c <= '9') {
+    if (is_digit(c)) {
       digit = static_cast<std::uint32_t>(c - '0');
     } else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f') {
       digit = static_cast<std::uint32_t>((c | 0x20) - 'a') + 10;

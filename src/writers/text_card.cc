@@ -36,8 +36,8 @@ std::string on_one_line(std::string_view text) {
 
 /// Numbers different names that would look the same on a page.
 Texts printable_names(const Texts& full) {
-  std::map<std::string, std::map<std::string, std::size_t>>
-      names;  // by the form on one line, original
+  // By the name on one line and the name itself.
+  std::map<std::string, std::map<std::string, std::size_t>> names;
   Texts printed;
   for (const std::string& name : full) {
     std::string text = on_one_line(name);

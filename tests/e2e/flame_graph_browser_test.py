@@ -321,7 +321,7 @@ def check_window(tab, tbtrace, trace, folder):
 
 
 def check_pictures_of(options, browser, folder, shots_as):
-    """Those of a trace."""
+    """The flame graphs of one trace."""
     for kind, extra in (("flame", ()), ("icicle", ("--inverted",)),
                         ("time", ("--order", "time")), ("all", ("--all-frames",))):
         svg = make_svg(options.tbtrace, options.trace, folder / f"{kind}.svg", *extra)
@@ -337,7 +337,7 @@ def check_pictures_of(options, browser, folder, shots_as):
 
 
 def check_made_pictures(tbtrace, browser, folder, shots):
-    """Those that few traces give, and how long a large one takes."""
+    """Flame graphs of traces made for the test, and how long large ones take."""
     tab = Browser(browser)
     check_narrow_frames(tab, tbtrace, folder)
     check_stacks(tab, tbtrace, folder, shots)
@@ -352,7 +352,7 @@ def check_made_pictures(tbtrace, browser, folder, shots):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--tbtrace", required=True, help="the program")
-    parser.add_argument("--trace", help="a trace with operators; made ones if none is named")
+    parser.add_argument("--trace", help="a trace with operators; made ones for the test if none is named")
     parser.add_argument("--screenshot", type=pathlib.Path, help="a folder for pictures")
     parser.add_argument("--chromium", default="/usr/bin/chromium")
     options = parser.parse_args()

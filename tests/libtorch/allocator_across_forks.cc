@@ -74,7 +74,7 @@ void free(void* old) {
 }
 }
 
-// The other forms of new and delete call these.
+// The sanitizer has each form of new and delete itself, so none is left to the standard library.
 void* operator new(std::size_t size) { return new_block(size, 0); }
 void* operator new(std::size_t size, std::align_val_t alignment) {
   return new_block(size, static_cast<std::size_t>(alignment));
@@ -85,6 +85,12 @@ void* operator new[](std::size_t size, std::align_val_t alignment) {
 }
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return malloc(size); }
 void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return malloc(size); }
+void* operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return memalign(static_cast<std::size_t>(alignment), size);
+}
+void* operator new[](std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return memalign(static_cast<std::size_t>(alignment), size);
+}
 void operator delete(void* old) noexcept { free(old); }
 void operator delete[](void* old) noexcept { free(old); }
 void operator delete(void* old, std::size_t) noexcept { free(old); }
@@ -95,3 +101,5 @@ void operator delete(void* old, std::size_t, std::align_val_t) noexcept { free(o
 void operator delete[](void* old, std::size_t, std::align_val_t) noexcept { free(old); }
 void operator delete(void* old, const std::nothrow_t&) noexcept { free(old); }
 void operator delete[](void* old, const std::nothrow_t&) noexcept { free(old); }
+void operator delete(void* old, std::align_val_t, const std::nothrow_t&) noexcept { free(old); }
+void operator delete[](void* old, std::align_val_t, const std::nothrow_t&) noexcept { free(old); }
