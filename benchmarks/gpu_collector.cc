@@ -75,15 +75,15 @@ int main(int argc, char** argv) {
     }
     const double launched = seconds(CLOCK_THREAD_CPUTIME_ID) - launching;
     const double took = seconds(CLOCK_MONOTONIC) - start;
-    const auto activity = (*session)->end_window().get();
+    const auto trace = (*session)->end_window().get();
     const double own = seconds(CLOCK_THREAD_CPUTIME_ID) - launching;
     const double others = seconds(CLOCK_PROCESS_CPUTIME_ID) - process - own;
     const auto records = static_cast<double>(2 * launches);
     fmt::print("{:>7} {:>12.0f} {:>14.1f} {:>16.1f} {:>9} {:>9.0f} {:>9.0f}\n", window,
                records / took, others / records * 1e9, launched / records * 1e9,
-               activity->lost + activity->untimed, resident_mib(),
+               trace->lost + trace->untimed, resident_mib(),
                static_cast<double>(collector.buffer_bytes()) / (1 << 20));
-    if (activity->works.size() + activity->calls.size() + activity->lost + activity->untimed !=
+    if (trace->activities.size() + trace->calls.size() + trace->lost + trace->untimed !=
         2 * launches) {
       std::cerr << "records are missing\n";
       return 1;

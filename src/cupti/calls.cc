@@ -7,7 +7,7 @@ namespace tbtrace::cupti {
 
 namespace {
 
-using recorder::CallLibrary;
+using recorder::ApiLibrary;
 
 // Beginnings of names. Queries, which programs make all the time, are left out. CUDA 13's compiler
 // launches kernels with `__cudaLaunchKernel`.
@@ -77,16 +77,16 @@ std::string call_name(std::string_view name) {
   return std::string(name);
 }
 
-bool is_chosen(CallLibrary library, std::string_view name) {
+bool is_chosen(ApiLibrary library, std::string_view name) {
   const auto begins = [&](std::string_view beginning) { return name.starts_with(beginning); };
-  return library == CallLibrary::runtime
+  return library == ApiLibrary::runtime
              ? std::any_of(kRuntimeNames.begin(), kRuntimeNames.end(), begins)
              : std::any_of(kDriverNames.begin(), kDriverNames.end(), begins);
 }
 
 Calls::Calls(const CuptiLibrary& cupti) {
-  for (const CallLibrary library : {CallLibrary::runtime, CallLibrary::driver}) {
-    const int domain = library == CallLibrary::runtime ? kRuntimeDomain : kDriverDomain;
+  for (const ApiLibrary library : {ApiLibrary::runtime, ApiLibrary::driver}) {
+    const int domain = library == ApiLibrary::runtime ? kRuntimeDomain : kDriverDomain;
     std::vector<Function>& functions = functions_[static_cast<std::size_t>(library)];
     for (std::uint32_t number = 1; number < kMostNumbers; ++number) {
       const char* name = nullptr;

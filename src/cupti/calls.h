@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cupti/cupti_library.h"
-#include "recorder/device_activity.h"
+#include "recorder/device_trace.h"
 
 namespace tbtrace::cupti {
 
@@ -20,7 +20,7 @@ namespace tbtrace::cupti {
 std::string call_name(std::string_view name);
 
 /// Whether calls of the function of this name are recorded if not all are.
-bool is_chosen(recorder::CallLibrary library, std::string_view name);
+bool is_chosen(recorder::ApiLibrary library, std::string_view name);
 
 class Calls {
  public:
@@ -32,7 +32,7 @@ class Calls {
   explicit Calls(const CuptiLibrary& cupti);
 
   /// By number.
-  const std::vector<Function>& functions(recorder::CallLibrary library) const {
+  const std::vector<Function>& functions(recorder::ApiLibrary library) const {
     return functions_[static_cast<std::size_t>(library)];
   }
 

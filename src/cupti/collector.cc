@@ -14,7 +14,7 @@ namespace tbtrace::cupti {
 
 namespace {
 
-using recorder::DeviceActivity;
+using recorder::DeviceTrace;
 
 constexpr std::chrono::milliseconds kLook{10};  // for buffers that are missing
 
@@ -25,30 +25,30 @@ constexpr const char* kForked =
     "in the child";
 constexpr const char* kEnding = "the program is ending";
 
-recorder::PendingDeviceActivity ready(DeviceActivity activity) {
-  std::promise<std::shared_ptr<const DeviceActivity>> promise;
-  promise.set_value(std::make_shared<const DeviceActivity>(std::move(activity)));
+recorder::PendingDeviceTrace ready(DeviceTrace trace) {
+  std::promise<std::shared_ptr<const DeviceTrace>> promise;
+  promise.set_value(std::make_shared<const DeviceTrace>(std::move(trace)));
   return promise.get_future().share();
 }
 
 /// Whether the API call of at least one kernel, memcpy or memset is there; true without any.
-bool has_linked_work(const DeviceActivity& activity) {
-  const std::size_t works = activity.works.size();
+bool has_linked_activity(const DeviceTrace& trace) {
+  const std::size_t activities = trace.activities.size();
   // Nearly always the first that is looked at has its call.
   constexpr std::size_t kMostSamples = 4;
-  const std::size_t samples = std::min(works, kMostSamples);
+  const std::size_t samples = std::min(activities, kMostSamples);
   for (std::size_t sample = 0; sample < samples; ++sample) {
-    const std::uint32_t correlation = activity.works.correlation(works * sample / samples);
-    if (std::any_of(activity.calls.begin(), activity.calls.end(),
+    const std::uint32_t correlation = trace.activities.correlation(activities * sample / samples);
+    if (std::any_of(trace.calls.begin(), trace.calls.end(),
                     [&](const auto& call) { return call.correlation == correlation; })) {
       return true;
     }
   }
-  if (samples == works) return works == 0;
+  if (samples == activities) return activities == 0;
   std::unordered_set<std::uint32_t> called;
-  for (const recorder::DeviceCall& call : activity.calls) called.insert(call.correlation);
-  for (std::size_t row = 0; row < works; ++row) {
-    if (called.contains(activity.works.correlation(row))) return true;
+  for (const recorder::ApiCall& call : trace.calls) called.insert(call.correlation);
+  for (std::size_t row = 0; row < activities; ++row) {
+    if (called.contains(trace.activities.correlation(row))) return true;
   }
   return false;
 }
@@ -195,7 +195,7 @@ void Collector::Session::resume_window() {
   is_paused_ = false;
 }
 
-recorder::PendingDeviceActivity Collector::Session::end_window() {
+recorder::PendingDeviceTrace Collector::Session::end_window() {
   return collector_.end_window(*this);
 }
 
@@ -212,10 +212,10 @@ void Collector::end(const Session& session) {
   changed_.notify_one();
 }
 
-recorder::PendingDeviceActivity Collector::end_window(Session& session) {
+recorder::PendingDeviceTrace Collector::end_window(Session& session) {
   EndedWindow window;
   window.rows = std::exchange(session.window_, nullptr);
-  recorder::PendingDeviceActivity result = window.result.get_future().share();
+  recorder::PendingDeviceTrace result = window.result.get_future().share();
   session.problem_ = window.problem.get_future().share();
   if (::getpid() != process_) {
     window.problem.set_value(kForked);
@@ -391,22 +391,22 @@ bool Collector::others_record(const EndedWindow& window) {
 
 void Collector::finish(EndedWindow& window, std::string problem) {
   try {
-    DeviceActivity activity = window.rows->take();
-    activity.devices = driver_.devices();
-    activity.interface_version = cupti_.version;
-    activity.driver_version = driver_.version();
-    activity.runtime_version = runtime_version();
-    if (problem.empty() && !has_linked_work(activity)) {
-      problem = "none of the " + std::to_string(activity.works.size()) +
+    DeviceTrace trace = window.rows->take();
+    trace.devices = driver_.devices();
+    trace.interface_version = cupti_.version;
+    trace.driver_version = driver_.version();
+    trace.runtime_version = runtime_version();
+    if (problem.empty() && !has_linked_activity(trace)) {
+      problem = "none of the " + std::to_string(trace.activities.size()) +
                 " kernels, memcpys and memsets has its CUDA call, so they belong to no operator; "
                 "if they were not launched before the recording, another profiler in this process "
                 "has switched the calls off, or CUPTI and the driver do not fit together (update "
                 "the driver)";
     }
     window.problem.set_value(problem);
-    activity.problem = window.shortcoming;
-    if (!problem.empty()) activity.problem += (activity.problem.empty() ? "" : "; ") + problem;
-    window.result.set_value(std::make_shared<const DeviceActivity>(std::move(activity)));
+    trace.problem = window.shortcoming;
+    if (!problem.empty()) trace.problem += (trace.problem.empty() ? "" : "; ") + problem;
+    window.result.set_value(std::make_shared<const DeviceTrace>(std::move(trace)));
   } catch (...) {
     window.result.set_exception(std::current_exception());
   }

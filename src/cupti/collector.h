@@ -30,7 +30,7 @@
 #include "cupti/driver_library.h"
 #include "cupti/record_stream.h"
 #include "cupti/tracing.h"
-#include "recorder/device_activity.h"
+#include "recorder/device_trace.h"
 
 namespace tbtrace::cupti {
 
@@ -82,7 +82,7 @@ class Collector {
     bool is_paused() const { return is_paused_; }
     /// Up to here. The result is ready when the collector's thread is done with the window, and
     /// always becomes ready. Requires begin_window().
-    recorder::PendingDeviceActivity end_window();
+    recorder::PendingDeviceTrace end_window();
     /// What is wrong with the window that ended last, without the shortcoming. Ready no later than
     /// its activity, whose `problem` is both.
     std::shared_future<std::string> problem() const { return problem_; }
@@ -124,7 +124,7 @@ class Collector {
     Clock::time_point give_up_at;
     bool is_taken_over = false;  // by another profiler
     std::string shortcoming;     // of the session
-    std::promise<std::shared_ptr<const recorder::DeviceActivity>> result;
+    std::promise<std::shared_ptr<const recorder::DeviceTrace>> result;
     std::promise<std::string> problem;
   };
 
@@ -133,7 +133,7 @@ class Collector {
   Extras wanted() const;
   void apply_buffer_limit();
   void end(const Session& session);
-  recorder::PendingDeviceActivity end_window(Session& session);
+  recorder::PendingDeviceTrace end_window(Session& session);
   bool hand_over(EndedWindow& window);
 
   // For the collector's thread.

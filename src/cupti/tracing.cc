@@ -12,7 +12,7 @@ namespace tbtrace::cupti {
 
 namespace {
 
-using recorder::CallLibrary;
+using recorder::ApiLibrary;
 
 constexpr std::array<ActivityKind, 3> kDeviceKinds = {ActivityKind::kernel, ActivityKind::memcpy,
                                                       ActivityKind::memset};
@@ -184,8 +184,8 @@ ResultCode Tracing::start(ActivityKind kind) {
 
 /// The kind first, which switches all calls on, then the others off: with CUDA 13.0, functions that
 /// are switched on one by one after a context was made record nothing, although each call succeeds.
-ResultCode Tracing::start_calls(CallLibrary library, bool all_calls) {
-  const bool is_runtime = library == CallLibrary::runtime;
+ResultCode Tracing::start_calls(ApiLibrary library, bool all_calls) {
+  const bool is_runtime = library == ApiLibrary::runtime;
   const ActivityKind kind = is_runtime ? ActivityKind::runtime : ActivityKind::driver;
   const bool is_on = std::count(on_.begin(), on_.end(), kind) > 0;
   if (is_on && (!all_calls || all_calls_on_)) return results::kSuccess;
@@ -210,8 +210,8 @@ Status Tracing::enable(const Extras& extras, std::string& shortcoming) {
     shortcoming +=
         std::string(what) + " are not recorded: " + refusal(cupti_, "cuptiActivityEnable", result);
   };
-  add_shortcoming("calls of the CUDA runtime", start_calls(CallLibrary::runtime, extras.all_calls));
-  add_shortcoming("calls of the CUDA driver", start_calls(CallLibrary::driver, extras.all_calls));
+  add_shortcoming("calls of the CUDA runtime", start_calls(ApiLibrary::runtime, extras.all_calls));
+  add_shortcoming("calls of the CUDA driver", start_calls(ApiLibrary::driver, extras.all_calls));
   all_calls_on_ = all_calls_on_ || extras.all_calls;
   for (const ActivityKind kind : kDeviceKinds) {
     if (const ResultCode result = start(kind); result != results::kSuccess) {

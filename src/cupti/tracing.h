@@ -73,7 +73,7 @@ class Tracing {
   void change_setting(int attribute);
   void restore_settings();
   ResultCode start(ActivityKind kind);
-  ResultCode start_calls(recorder::CallLibrary library, bool all_calls);
+  ResultCode start_calls(recorder::ApiLibrary library, bool all_calls);
 
   const CuptiLibrary& cupti_;
   const DriverLibrary& driver_;

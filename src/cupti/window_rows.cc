@@ -14,9 +14,9 @@ namespace tbtrace::cupti {
 
 namespace {
 
-using recorder::CallLibrary;
-using recorder::DeviceWork;
-using recorder::DeviceWorkKind;
+using recorder::ApiLibrary;
+using recorder::DeviceActivity;
+using recorder::DeviceActivityKind;
 
 constexpr std::uint64_t kNotEnded = std::numeric_limits<std::uint64_t>::max();
 
@@ -43,7 +43,7 @@ WindowRows::WindowRows(const Calls& calls, std::uint64_t start_ticks, bool all_c
       start_ticks_(start_ticks),
       end_ticks_(kNotEnded),
       cached_launches_(kCachedLaunches) {
-  for (const CallLibrary library : {CallLibrary::runtime, CallLibrary::driver}) {
+  for (const ApiLibrary library : {ApiLibrary::runtime, ApiLibrary::driver}) {
     functions_[static_cast<std::size_t>(library)].resize(calls.functions(library).size());
   }
 }
@@ -86,70 +86,72 @@ bool WindowRows::is_of_another_clock(std::uint64_t start_ns) {
 }
 
 template <typename Record, typename AddRest>
-void WindowRows::add_work(const Record& record, DeviceWorkKind kind, AddRest&& add_rest) {
+void WindowRows::add_activity(const Record& record, DeviceActivityKind kind, AddRest&& add_rest) {
   const Times at = times(record.start, record.end);
   if (!at.are_known) return;
   const bool is_inside = is_within(at.start);
   if (!is_inside && is_of_another_clock(record.start)) return;
-  DeviceWork work{.start_ticks = at.start,
-                  .end_ticks = at.end,
-                  .correlation = record.correlation,
-                  .kind = kind,
-                  .place = {.graph_node = record.graph_node,
-                            .graph = record.graph,
-                            .device = record.device,
-                            .context = record.context,
-                            .stream = record.stream,
-                            .channel = record.channel,
-                            .channel_type = static_cast<std::uint8_t>(record.channel_type)}};
-  add_rest(work);
+  DeviceActivity activity{
+      .start_ticks = at.start,
+      .end_ticks = at.end,
+      .correlation = record.correlation,
+      .kind = kind,
+      .place = {.graph_node = record.graph_node,
+                .graph = record.graph,
+                .device = record.device,
+                .context = record.context,
+                .stream = record.stream,
+                .channel = record.channel,
+                .channel_type = static_cast<std::uint8_t>(record.channel_type)}};
+  add_rest(activity);
   // Whether the window began it is known when all calls are.
-  (is_inside ? rows_.works : outside_).push_back(work);
+  (is_inside ? rows_.activities : outside_).push_back(activity);
 }
 
 void WindowRows::add(const KernelRecord& record) {
-  add_work(record, DeviceWorkKind::kernel, [&](DeviceWork& work) {
-    work.launch = launch_row(record.name == nullptr ? "" : record.name,
-                             {.grid = {record.grid[0], record.grid[1], record.grid[2]},
-                              .block = {record.block[0], record.block[1], record.block[2]},
-                              .registers_per_thread = record.registers_per_thread,
-                              .static_shared_bytes = record.static_shared_bytes,
-                              .dynamic_shared_bytes = record.dynamic_shared_bytes});
+  add_activity(record, DeviceActivityKind::kernel, [&](DeviceActivity& activity) {
+    activity.launch = launch_row(record.name == nullptr ? "" : record.name,
+                                 {.grid = {record.grid[0], record.grid[1], record.grid[2]},
+                                  .block = {record.block[0], record.block[1], record.block[2]},
+                                  .registers_per_thread = record.registers_per_thread,
+                                  .static_shared_bytes = record.static_shared_bytes,
+                                  .dynamic_shared_bytes = record.dynamic_shared_bytes});
   });
 }
 
 void WindowRows::add(const MemcpyRecord& record) {
-  add_work(record, DeviceWorkKind::copy, [&](DeviceWork& work) {
-    work.transfer = {.bytes = record.bytes,
-                     .copy_kind = record.copy_kind,
-                     .from_memory = record.from_memory,
-                     .to_memory = record.to_memory};
+  add_activity(record, DeviceActivityKind::memcpy, [&](DeviceActivity& activity) {
+    activity.transfer = {.bytes = record.bytes,
+                         .copy_kind = record.copy_kind,
+                         .from_memory = record.from_memory,
+                         .to_memory = record.to_memory};
   });
 }
 
 void WindowRows::add(const MemcpyPeerRecord& record) {
-  add_work(record, DeviceWorkKind::copy, [&](DeviceWork& work) {
+  add_activity(record, DeviceActivityKind::memcpy, [&](DeviceActivity& activity) {
     rows_.peers.push_back({.from_device = record.from_device,
                            .from_context = record.from_context,
                            .to_device = record.to_device,
                            .to_context = record.to_context});
-    work.transfer = {.bytes = record.bytes,
-                     .peers = static_cast<std::uint32_t>(rows_.peers.size()),
-                     .copy_kind = record.copy_kind,
-                     .from_memory = record.from_memory,
-                     .to_memory = record.to_memory};
+    activity.transfer = {.bytes = record.bytes,
+                         .peers = static_cast<std::uint32_t>(rows_.peers.size()),
+                         .copy_kind = record.copy_kind,
+                         .from_memory = record.from_memory,
+                         .to_memory = record.to_memory};
   });
 }
 
 void WindowRows::add(const MemsetRecord& record) {
-  add_work(record, DeviceWorkKind::set, [&](DeviceWork& work) {
-    work.transfer = {.bytes = record.bytes, .to_memory = static_cast<std::uint8_t>(record.memory)};
+  add_activity(record, DeviceActivityKind::memset, [&](DeviceActivity& activity) {
+    activity.transfer = {.bytes = record.bytes,
+                         .to_memory = static_cast<std::uint8_t>(record.memory)};
   });
 }
 
 void WindowRows::add(const ApiRecord& record) {
-  const CallLibrary library =
-      record.kind == ActivityKind::runtime ? CallLibrary::runtime : CallLibrary::driver;
+  const ApiLibrary library =
+      record.kind == ActivityKind::runtime ? ApiLibrary::runtime : ApiLibrary::driver;
   const std::uint32_t known = function(library, record.number);
   if (known == 0) return;
   const Times at = times(record.start, record.end);
@@ -180,13 +182,13 @@ void WindowRows::add(const OverheadRecord& record) {
 void WindowRows::add(const SynchronizationRecord& record) {
   const Times at = times(record.start, record.end);
   if (!at.are_known || !is_within(at.start)) return;
-  rows_.waits.push_back({.start_ticks = at.start,
-                         .end_ticks = at.end,
-                         .context = record.context,
-                         .stream = record.stream,
-                         .correlation = record.correlation,
-                         .event = record.event,
-                         .kind = static_cast<std::uint8_t>(record.wait_kind)});
+  rows_.synchronizations.push_back({.start_ticks = at.start,
+                                    .end_ticks = at.end,
+                                    .context = record.context,
+                                    .stream = record.stream,
+                                    .correlation = record.correlation,
+                                    .event = record.event,
+                                    .kind = static_cast<std::uint8_t>(record.wait_kind)});
 }
 
 void WindowRows::add(const CudaEventRecord& record) {
@@ -211,12 +213,12 @@ void WindowRows::add(const MarkerRecord& record) {
   }
 }
 
-recorder::DeviceActivity WindowRows::take() {
+recorder::DeviceTrace WindowRows::take() {
   if (outside_.size() > 0) {
     std::unordered_set<std::uint32_t> begun;
-    for (const recorder::DeviceCall& call : rows_.calls) begun.insert(call.correlation);
+    for (const recorder::ApiCall& call : rows_.calls) begun.insert(call.correlation);
     for (std::size_t row = 0; row < outside_.size(); ++row) {
-      if (begun.contains(outside_.correlation(row))) rows_.works.push_back(outside_[row]);
+      if (begun.contains(outside_.correlation(row))) rows_.activities.push_back(outside_[row]);
     }
     outside_ = {};
   }
@@ -257,7 +259,7 @@ std::uint32_t WindowRows::launch_row(const char* name, recorder::KernelLaunch la
 }
 
 /// Its row + 1; 0: it is not one of those that are recorded.
-std::uint32_t WindowRows::function(CallLibrary library, std::uint32_t number) {
+std::uint32_t WindowRows::function(ApiLibrary library, std::uint32_t number) {
   std::vector<std::uint32_t>& known = functions_[static_cast<std::size_t>(library)];
   if (number >= known.size()) return 0;
   if (known[number] == 0) {

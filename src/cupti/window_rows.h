@@ -15,7 +15,7 @@
 
 #include "cupti/abi.h"
 #include "cupti/calls.h"
-#include "recorder/device_activity.h"
+#include "recorder/device_trace.h"
 
 namespace tbtrace::cupti {
 
@@ -27,8 +27,8 @@ class WindowRows {
   /// What begins later does not belong to it.
   void end(std::uint64_t ticks) { end_ticks_.store(ticks, std::memory_order_release); }
 
-  /// What begins between the two does not belong to it, but for works that it launched. Pauses do
-  /// not overlap.
+  /// What begins between the two does not belong to it, but for activities that it launched. Pauses
+  /// do not overlap.
   void pause();
   void resume();
 
@@ -45,8 +45,8 @@ class WindowRows {
 
   void count_lost(std::uint64_t records) { rows_.lost += records; }
 
-  /// What was added, but for works of other windows. Nothing may be added afterwards.
-  recorder::DeviceActivity take();
+  /// What was added, but for activities of other windows. Nothing may be added afterwards.
+  recorder::DeviceTrace take();
 
  private:
   struct Times {
@@ -73,13 +73,13 @@ class WindowRows {
   bool is_within(std::uint64_t ticks) const;
   /// Whether a time outside of the window is one that no clock of ours has shown; it is counted.
   bool is_of_another_clock(std::uint64_t start_ns);
-  /// A work of which `add_rest(work)` adds what its kind has besides; nothing if it is of no use
-  /// here.
+  /// An activity of which `add_rest(activity)` adds what its kind has besides; nothing if it is of
+  /// no use here.
   template <typename Record, typename AddRest>
-  void add_work(const Record& record, recorder::DeviceWorkKind kind, AddRest&& add_rest);
+  void add_activity(const Record& record, recorder::DeviceActivityKind kind, AddRest&& add_rest);
   std::uint32_t text(const char* text);
   std::uint32_t launch_row(const char* name, recorder::KernelLaunch launch);
-  std::uint32_t function(recorder::CallLibrary library, std::uint32_t number);
+  std::uint32_t function(recorder::ApiLibrary library, std::uint32_t number);
 
   const Calls& calls_;
   const bool all_calls_;
@@ -89,8 +89,8 @@ class WindowRows {
   mutable std::mutex pauses_mutex_;
   std::vector<Pause> pauses_;
 
-  recorder::DeviceActivity rows_;
-  recorder::DeviceWorks outside_;  // of the window's time; it may have begun them
+  recorder::DeviceTrace rows_;
+  recorder::DeviceActivities outside_;  // of the window's time; it may have begun them
   std::unordered_map<const char*, std::uint32_t> by_address_;
   std::unordered_map<std::string, std::uint32_t> by_text_;
   std::unordered_map<recorder::KernelLaunch, std::uint32_t, HashLaunch> launch_rows_;

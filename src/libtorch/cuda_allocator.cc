@@ -62,16 +62,16 @@ class CudaAllocator final : public DeviceAllocator {
     return true;
   }
 
-  Status attach(std::function<void(const AllocatorEvent&)> heard) override {
+  Status attach(std::function<void(const AllocatorEvent&)> on_event) override {
     try {
       caching::get()->attachAllocatorTraceTracker(
-          [heard = std::move(heard)](const TraceEntry& entry) {
+          [on_event = std::move(on_event)](const TraceEntry& entry) {
             const auto kind = kind_of(entry);
             if (!kind) return;
-            heard({.kind = *kind,
-                   .device = static_cast<int>(entry.device_),
-                   .address = static_cast<std::uint64_t>(entry.addr_),
-                   .requested = static_cast<std::int64_t>(entry.size_)});
+            on_event({.kind = *kind,
+                      .device = static_cast<int>(entry.device_),
+                      .address = static_cast<std::uint64_t>(entry.addr_),
+                      .requested = static_cast<std::int64_t>(entry.size_)});
           });
     } catch (const std::exception&) {
       return {StatusCode::invalid_argument,

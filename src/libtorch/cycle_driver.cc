@@ -101,11 +101,11 @@ CycleDriver::~CycleDriver() = default;
 // What the profiler's functions do.
 
 void CycleDriver::begin() {
-  in_cycle([this] { tell(cycle_.start()); });
+  in_cycle([this] { report(cycle_.start()); });
 }
 
 void CycleDriver::next_step() {
-  in_cycle([this] { tell(cycle_.step()); });
+  in_cycle([this] { report(cycle_.step()); });
 }
 
 void CycleDriver::finish() {
@@ -129,7 +129,7 @@ void CycleDriver::stop_cycle() {
   is_finishing_ = true;
   const Status stopped = cycle_.stop();
   is_finishing_ = false;
-  tell(stopped);
+  report(stopped);
   if (!cycle_.handed_over() && options_.schedule) {
     warn("the profiler was stopped in step " + std::to_string(cycle_.step_num()) + " (" +
          action_name(cycle_.action()) +
@@ -138,7 +138,7 @@ void CycleDriver::stop_cycle() {
   }
 }
 
-void CycleDriver::tell(const Status& status) {
+void CycleDriver::report(const Status& status) {
   if (status.ok()) return;
   if (status.code() == StatusCode::invalid_argument) refuse(status);
   warn(status.message());
@@ -269,7 +269,7 @@ void CycleDriver::try_to_start() {
     }
   }
   recording_->start();
-  tell_known_tensors();
+  add_known_tensors();
   if (slot_) gpu_->start();
   if (slot_ && (has(Activity::cpu) || options_.profile_memory)) observe();
 }
@@ -290,7 +290,7 @@ void CycleDriver::stop() {
     keep(*recording_, kDroppedWindows, std::to_string(dropped));
   }
   if (slot_) recorder::deactivate(*slot_);
-  tell_known_tensors();
+  add_known_tensors();
   recording_->close();
   if (const std::uint64_t lost = recording_->lost(); lost > 0) {
     warn(std::to_string(lost) + " records were lost, since there was no memory for them");
@@ -340,7 +340,7 @@ void CycleDriver::keep_thrown() {
   if (thrown_ == nullptr) thrown_ = std::current_exception();
 }
 
-void CycleDriver::tell_known_tensors() {
+void CycleDriver::add_known_tensors() {
   if (!recording_->options().has_storages()) return;
   recording_->add_known_tensors(models_.known_tensors());
 }

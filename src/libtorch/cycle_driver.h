@@ -68,13 +68,13 @@ class CycleDriver final : public recorder::CycleTarget {
   bool device_stopped() override { return false; }
 
  private:
-  void tell(const Status& status);
+  void report(const Status& status);
   void in_cycle(const std::function<void()>& call);
   void stop_cycle();
   void keep_thrown();
   void try_to_prepare();
   void try_to_start();
-  void tell_known_tensors();
+  void add_known_tensors();
   bool has(Activity activity) const;
   void toggle_cpu(bool enable);
   void keep(recorder::Recording& recording, const std::string& key, std::string json);

@@ -21,7 +21,7 @@ class DeviceAllocator {
   /// Has each event told from now on, for the life of the process, on the thread that causes it and
   /// with the device's lock held. Requires is_ready(). Refused with the reason by allocators that
   /// do not tell.
-  virtual Status attach(std::function<void(const recorder::AllocatorEvent&)> heard) = 0;
+  virtual Status attach(std::function<void(const recorder::AllocatorEvent&)> on_event) = 0;
   virtual int devices() const = 0;
   /// Requires is_ready(). Whoever hears may call it for the event's device.
   virtual recorder::AllocatorTotals totals(int device) const = 0;

@@ -31,7 +31,7 @@ struct Watch {
   DeviceMemory memory;
 };
 
-std::atomic<std::uint32_t> heard_by = 0;  // slots, a bit each
+std::atomic<std::uint32_t> recording_slots = 0;  // slots, a bit each
 
 /// Never destroyed: threads free blocks while the program ends.
 std::array<Watch, recorder::kSlots>& watches() {
@@ -64,8 +64,9 @@ bool is_fork() {
   return asked != 0 && asked != ::getpid();
 }
 
-void hear(const DeviceAllocator& allocator, const recorder::AllocatorEvent& event) noexcept {
-  std::uint32_t slots = heard_by.load(std::memory_order_acquire);
+void record_allocation(const DeviceAllocator& allocator,
+                       const recorder::AllocatorEvent& event) noexcept {
+  std::uint32_t slots = recording_slots.load(std::memory_order_acquire);
   if (slots == 0 || is_fork()) return;
   const std::uint64_t ticks = recorder::ticks();
   const std::optional<AllocatorTotals> totals = totals_of(allocator, event.device);
@@ -75,8 +76,8 @@ void hear(const DeviceAllocator& allocator, const recorder::AllocatorEvent& even
     const std::lock_guard lock(watch.mutex);
     if (!watch.is_on) continue;
     try {
-      const bool is_heard = watch.all_threads || hears_this_thread(watch.observer);
-      recorder::ThreadLog* const log = is_heard ? recorder::this_thread_log(slot) : nullptr;
+      const bool is_wanted = watch.all_threads || observes_this_thread(watch.observer);
+      recorder::ThreadLog* const log = is_wanted ? recorder::this_thread_log(slot) : nullptr;
       if (totals) {
         watch.memory.add(event, *totals, ticks, log);
         continue;
@@ -103,8 +104,9 @@ Status attach(DeviceAllocator& allocator) {
   const std::lock_guard lock(attachment().mutex);
   if (attachment().process == 0) {
     attachment().process = ::getpid();
-    attachment().outcome = allocator.attach(
-        [&allocator](const recorder::AllocatorEvent& event) { hear(allocator, event); });
+    attachment().outcome = allocator.attach([&allocator](const recorder::AllocatorEvent& event) {
+      record_allocation(allocator, event);
+    });
   }
   return attachment().outcome;
 }
@@ -125,7 +127,7 @@ Status watch_device_memory(std::size_t slot, ObserverHandle observer, bool all_t
     watch.all_threads = all_threads;
     watch.memory = {};
   }
-  heard_by.fetch_or(std::uint32_t{1} << slot, std::memory_order_release);
+  recording_slots.fetch_or(std::uint32_t{1} << slot, std::memory_order_release);
   const auto totals = totals_now(*allocator);
   const std::lock_guard lock(watch.mutex);
   for (const auto& [device, bytes] : totals) watch.memory.start(device, bytes);
@@ -137,7 +139,7 @@ DeviceMemory stop_watching_device_memory(std::size_t slot) {
   if (allocator == nullptr || is_fork()) return {};
   Watch& watch = watches()[slot];
   const std::uint32_t bit = std::uint32_t{1} << slot;
-  if ((heard_by.load() & bit) == 0) {
+  if ((recording_slots.load() & bit) == 0) {
     DeviceMemory none;
     if (!watch.was_ready && allocator->is_ready()) {
       none.problem =
@@ -151,7 +153,7 @@ DeviceMemory stop_watching_device_memory(std::size_t slot) {
     watch.memory.close();
   }
   const auto totals = totals_now(*allocator);
-  heard_by.fetch_and(~bit, std::memory_order_release);
+  recording_slots.fetch_and(~bit, std::memory_order_release);
   const std::lock_guard lock(watch.mutex);
   watch.is_on = false;
   for (const auto& [device, bytes] : totals) watch.memory.end(device, bytes);

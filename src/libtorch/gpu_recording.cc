@@ -23,7 +23,7 @@ constexpr const char* kTorchProfiles =
     "torch's own profiler is active on this thread, and CUPTI gives its records to one only; stop "
     "it first";
 
-void note(recorder::Recording& recording, const std::string& problem) {
+void add_problem(recorder::Recording& recording, const std::string& problem) {
   std::string json;
   wire::append_json_string(json, problem);
   static_cast<void>(recording.add_metadata("tbtrace_device_tracing", std::move(json)));
@@ -80,7 +80,7 @@ void GpuRecording::warn_once(const std::string& sentence) {
 void GpuRecording::disable(const Status& status, recorder::Recording* recording) {
   if (status.code() == StatusCode::unreadable_input && !was_named_) return;
   warn_once("CUDA is not available, disabling CUDA profiling: " + status.message());
-  if (recording != nullptr) note(*recording, status.message());
+  if (recording != nullptr) add_problem(*recording, status.message());
 }
 
 /// Decoding may take longer than the window; then the next one's beginning, or the profiler's end,
@@ -136,7 +136,7 @@ void GpuRecording::toggle(bool enable) {
 
 void GpuRecording::stop(recorder::Recording& recording) {
   if (std::exchange(is_started_, false)) {
-    recording.set_device_activity(session_->end_window());
+    recording.set_device_trace(session_->end_window());
     problem_ = session_->problem();
   }
   session_ = nullptr;

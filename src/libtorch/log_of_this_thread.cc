@@ -8,7 +8,7 @@ namespace tbtrace::libtorch {
 
 recorder::ThreadLog* find_log(std::size_t slot) noexcept {
   try {
-    return recorder::active_detail::take_seat(slot);
+    return recorder::active_detail::join_recording(slot);
   } catch (...) {
     recorder::lost_without_log.fetch_add(1, std::memory_order_relaxed);
     return nullptr;

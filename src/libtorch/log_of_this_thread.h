@@ -9,16 +9,16 @@
 
 namespace tbtrace::libtorch {
 
-/// As recorder::take_seat(). Null also if there is no memory for a log; it is asked for again next
-/// time.
+/// As recorder::join_recording(). Null also if there is no memory for a log; it is asked for again
+/// next time.
 recorder::ThreadLog* find_log(std::size_t slot) noexcept;
 
 /// As recorder::this_thread_log(). Null also if there is no memory for a log.
 [[gnu::always_inline]] inline recorder::ThreadLog* log_of_this_thread(std::size_t slot) noexcept {
   using namespace recorder::active_detail;
-  const Seat& seat = seats[slot];
-  if (seat.number == current[slot].load(std::memory_order_acquire)) [[likely]]
-    return seat.log;
+  const ThreadSlot& own = thread_slots[slot];
+  if (own.number == current[slot].load(std::memory_order_acquire)) [[likely]]
+    return own.log;
   return find_log(slot);
 }
 

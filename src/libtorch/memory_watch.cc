@@ -28,14 +28,14 @@ struct Watcher {
 std::atomic<std::uint32_t> watching = 0;  // a bit a slot
 Watcher watchers[recorder::kSlots];
 
-void tell(std::uint64_t ticks, std::uintptr_t address, std::int64_t bytes) noexcept {
+void record_memory(std::uint64_t ticks, std::uintptr_t address, std::int64_t bytes) noexcept {
   bool counted = false;
   for (std::uint32_t slots = watching.load(std::memory_order_acquire); slots != 0;
        slots &= slots - 1) {
     const auto slot = static_cast<std::size_t>(std::countr_zero(slots));
     const Watcher& watcher = watchers[slot];
     if (!watcher.all_threads.load(std::memory_order_relaxed) &&
-        !hears_this_thread(watcher.observer.load(std::memory_order_relaxed))) {
+        !observes_this_thread(watcher.observer.load(std::memory_order_relaxed))) {
       continue;
     }
     recorder::ThreadLog* const log = log_of_this_thread(slot);
@@ -80,7 +80,7 @@ class WatchingAllocator final : public c10::Allocator {
     if (!recorder::add_block(address, {bytes, block.get_deleter()})) return block;
     const c10::Device device = block.device();
     (void)block.release_context();
-    tell(ticks, address, static_cast<std::int64_t>(bytes));
+    record_memory(ticks, address, static_cast<std::int64_t>(bytes));
     return {data, data, free_block, device};
   }
 
@@ -117,7 +117,7 @@ void WatchingAllocator::free_block(void* data) {
   const std::uint64_t ticks = recorder::ticks();
   const auto address = reinterpret_cast<std::uintptr_t>(data);
   if (const auto block = recorder::take_block(address)) {
-    tell(ticks, address, -static_cast<std::int64_t>(block->bytes));
+    record_memory(ticks, address, -static_cast<std::int64_t>(block->bytes));
     block->free(data);
   } else {
     installed.load()->below()->raw_deleter()(data);

@@ -183,11 +183,11 @@ void record_or_lose(std::size_t slot, const Record& record) noexcept {
 /// The thread's log if it has so much room, and the processor's counter is the clock.
 [[gnu::always_inline]] inline ThreadLog* ready_log(std::size_t slot, std::size_t words) {
   using namespace recorder::active_detail;
-  const Seat& seat = seats[slot];
-  if (seat.number != current[slot].load(std::memory_order_acquire)) return nullptr;
-  const bool is_ready = seat.log != nullptr && recorder::ticks_detail::kOrigin.use_counter &&
-                        seat.log->has_room(words);
-  return is_ready ? seat.log : nullptr;
+  const ThreadSlot& own = thread_slots[slot];
+  if (own.number != current[slot].load(std::memory_order_acquire)) return nullptr;
+  const bool is_ready =
+      own.log != nullptr && recorder::ticks_detail::kOrigin.use_counter && own.log->has_room(words);
+  return is_ready ? own.log : nullptr;
 }
 
 using recorder::record_detail::BeginWords;
@@ -329,7 +329,7 @@ ObserverHandle add_observer(std::size_t slot, const ObserverOptions& options) {
 
 void remove_observer(ObserverHandle handle) { remove_callback(handle); }
 
-bool hears_this_thread(ObserverHandle handle) {
+bool observes_this_thread(ObserverHandle handle) {
   for (const auto& entry : at::get_record_function_tls_().sorted_tls_callbacks_) {
     if (entry.handle_ == handle) return true;
   }

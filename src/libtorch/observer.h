@@ -25,8 +25,8 @@ ObserverHandle add_observer(std::size_t slot, const ObserverOptions& options);
 /// Any thread.
 void remove_observer(ObserverHandle handle);
 
-/// Whether what the calling thread runs is heard by this observer.
-bool hears_this_thread(ObserverHandle handle);
+/// Whether this observer sees what the calling thread runs.
+bool observes_this_thread(ObserverHandle handle);
 
 /// What torch does not hand on of a range: of its name, which is any bytes, only what stands before
 /// a zero byte, and that it is a module's forward, whose name is its class. While one lives, it is

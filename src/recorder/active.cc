@@ -16,8 +16,9 @@ std::atomic<std::uint64_t (*)()> logical_thread_id = nullptr;
 namespace active_detail {
 
 std::atomic<std::uint64_t> current[kSlots];
-constinit Seat no_seats[kSlots] = {};
-thread_local constinit Seat* seats [[gnu::tls_model("initial-exec")]] = no_seats;
+constinit ThreadSlot no_thread_slots[kSlots] = {};
+thread_local constinit ThreadSlot* thread_slots [[gnu::tls_model("initial-exec")]] =
+    no_thread_slots;
 
 namespace {
 
@@ -57,13 +58,13 @@ Active& active() {
 /// of it is the thread's static memory, of which a library that is loaded late gets 512 bytes.
 struct Owner {
   struct Held {
-    Seat seats[kSlots] = {};
+    ThreadSlot thread_slots[kSlots] = {};
     std::array<std::shared_ptr<ThreadLog>, kSlots> logs;
   };
 
   ~Owner() {
     ended = true;
-    seats = no_seats;
+    thread_slots = no_thread_slots;
   }
 
   std::unique_ptr<Held> held;
@@ -74,7 +75,7 @@ thread_local Owner owner;
 
 }  // namespace
 
-ThreadLog* take_seat(std::size_t slot) {
+ThreadLog* join_recording(std::size_t slot) {
   if (Owner::ended) return nullptr;
   std::shared_ptr<Recording> recording;
   std::uint64_t number = 0;
@@ -90,10 +91,10 @@ ThreadLog* take_seat(std::size_t slot) {
     log = recording->add_thread(std::move(identity));
   }
   if (owner.held == nullptr) owner.held = std::make_unique<Owner::Held>();
-  owner.held->seats[slot] = {number, log.get()};
+  owner.held->thread_slots[slot] = {number, log.get()};
   owner.held->logs[slot] = std::move(log);
-  seats = owner.held->seats;
-  return seats[slot].log;
+  thread_slots = owner.held->thread_slots;
+  return thread_slots[slot].log;
 }
 
 }  // namespace active_detail

@@ -41,24 +41,24 @@ namespace active_detail {
 /// Numbers of the recordings in the slots; 0: none. Each recording has another one.
 extern std::atomic<std::uint64_t> current[kSlots];
 
-struct Seat {
+struct ThreadSlot {
   std::uint64_t number;
   ThreadLog* log;
 };
-extern constinit Seat no_seats[kSlots];
+extern constinit ThreadSlot no_thread_slots[kSlots];
 /// One pointer: a library may have that much of a thread's static memory even if it is loaded late.
-extern thread_local constinit Seat* seats [[gnu::tls_model("initial-exec")]];
+extern thread_local constinit ThreadSlot* thread_slots [[gnu::tls_model("initial-exec")]];
 
-ThreadLog* take_seat(std::size_t slot);
+ThreadLog* join_recording(std::size_t slot);
 }  // namespace active_detail
 
 /// The calling thread's log in the recording of the slot, null if there is none.
 inline ThreadLog* this_thread_log(std::size_t slot) {
   using namespace active_detail;
-  const Seat& seat = seats[slot];
-  if (seat.number == current[slot].load(std::memory_order_acquire)) [[likely]]
-    return seat.log;
-  return take_seat(slot);
+  const ThreadSlot& own = thread_slots[slot];
+  if (own.number == current[slot].load(std::memory_order_acquire)) [[likely]]
+    return own.log;
+  return join_recording(slot);
 }
 
 }  // namespace tbtrace::recorder

@@ -39,11 +39,11 @@ Table& table() {
 }
 
 /// Gives the thread's places to the next thread, with the blocks that are still in them.
-struct Seat {
+struct PlacesOwner {
   std::size_t number = kMostThreads;
   bool ended = false;
 
-  ~Seat() {
+  ~PlacesOwner() {
     ended = true;
     this_thread = nullptr;
     if (number == kMostThreads) return;
@@ -51,11 +51,11 @@ struct Seat {
     table().in_use[number] = false;
   }
 };
-thread_local Seat seat;
+thread_local PlacesOwner places_owner;
 
 /// Requires the lock.
-void take_seat(Table& all) {
-  if (seat.ended || seat.number != kMostThreads) return;
+void take_places(Table& all) {
+  if (places_owner.ended || places_owner.number != kMostThreads) return;
   for (std::size_t number = 0; number < kMostThreads; ++number) {
     if (all.in_use[number]) continue;
     Places* places = all.places[number].load();
@@ -64,7 +64,7 @@ void take_seat(Table& all) {
       all.places[number].store(places, std::memory_order_release);
     }
     all.in_use[number] = true;
-    seat.number = number;
+    places_owner.number = number;
     this_thread = places;
     return;
   }
@@ -76,7 +76,7 @@ bool add_elsewhere(std::uintptr_t address, const WatchedBlock& block) noexcept {
   try {
     Table& all = table();
     const std::lock_guard lock(all.mutex);
-    if (this_thread == nullptr) take_seat(all);
+    if (this_thread == nullptr) take_places(all);
     all.others.insert_or_assign(address, block);
     return true;
   } catch (const std::bad_alloc&) {

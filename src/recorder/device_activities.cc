@@ -1,10 +1,10 @@
-#include "recorder/device_works.h"
+#include "recorder/device_activities.h"
 
 #include "base/hash.h"
 
 namespace tbtrace::recorder {
 
-std::size_t DeviceWorks::Hash::operator()(const DevicePlace& place) const {
+std::size_t DeviceActivities::Hash::operator()(const DevicePlace& place) const {
   const auto word = [](std::uint32_t high, std::uint32_t low) {
     return std::uint64_t{high} << 32 | low;
   };
@@ -15,7 +15,7 @@ std::size_t DeviceWorks::Hash::operator()(const DevicePlace& place) const {
 }
 
 /// Works come in rows from one stream.
-std::uint32_t DeviceWorks::row_of(const DevicePlace& place) {
+std::uint32_t DeviceActivities::row_of(const DevicePlace& place) {
   if (!places_.empty() && places_[last_place_] == place) return last_place_;
   const auto known = place_rows_.find(place);
   if (known != place_rows_.end()) return last_place_ = known->second;
@@ -26,34 +26,34 @@ std::uint32_t DeviceWorks::row_of(const DevicePlace& place) {
 }
 
 /// Without memory, wherever that is, rows stay what they were.
-void DeviceWorks::push_back(const DeviceWork& work) {
-  std::uint32_t detail = work.launch;
-  if (work.kind != DeviceWorkKind::kernel) {
+void DeviceActivities::push_back(const DeviceActivity& activity) {
+  std::uint32_t detail = activity.launch;
+  if (activity.kind != DeviceActivityKind::kernel) {
     detail = static_cast<std::uint32_t>(transfers_.size());
-    transfers_.push_back(work.transfer);
+    transfers_.push_back(activity.transfer);
   }
-  const std::uint32_t place = row_of(work.place);
-  rows_.push_back({.start_ticks = work.start_ticks,
-                   .end_ticks = work.end_ticks,
-                   .correlation = work.correlation,
+  const std::uint32_t place = row_of(activity.place);
+  rows_.push_back({.start_ticks = activity.start_ticks,
+                   .end_ticks = activity.end_ticks,
+                   .correlation = activity.correlation,
                    .place = place,
                    .detail = detail,
-                   .kind = work.kind});
+                   .kind = activity.kind});
 }
 
-DeviceWork DeviceWorks::operator[](std::size_t row) const {
+DeviceActivity DeviceActivities::operator[](std::size_t row) const {
   const Row& packed = rows_[row];
-  DeviceWork work{.start_ticks = packed.start_ticks,
-                  .end_ticks = packed.end_ticks,
-                  .correlation = packed.correlation,
-                  .kind = packed.kind,
-                  .place = places_[packed.place]};
-  if (packed.kind == DeviceWorkKind::kernel) {
-    work.launch = packed.detail;
+  DeviceActivity activity{.start_ticks = packed.start_ticks,
+                          .end_ticks = packed.end_ticks,
+                          .correlation = packed.correlation,
+                          .kind = packed.kind,
+                          .place = places_[packed.place]};
+  if (packed.kind == DeviceActivityKind::kernel) {
+    activity.launch = packed.detail;
   } else {
-    work.transfer = transfers_[packed.detail];
+    activity.transfer = transfers_[packed.detail];
   }
-  return work;
+  return activity;
 }
 
 }  // namespace tbtrace::recorder

@@ -1,4 +1,4 @@
-// Works of devices in little memory: most of what a work has, many others have as well.
+// Activities of devices in little memory: most of what an activity has, many others have as well.
 // Owns its rows. One writer, or any number of readers. Any numbers are kept as they are.
 #pragma once
 
@@ -11,9 +11,9 @@
 
 namespace tbtrace::recorder {
 
-enum class DeviceWorkKind : std::uint8_t { kernel, copy, set };
+enum class DeviceActivityKind : std::uint8_t { kernel, memcpy, memset };
 
-/// Where a work was done, and as which part of a graph.
+/// Where an activity was done, and as which part of a graph.
 struct DevicePlace {
   std::uint64_t graph_node = 0;  ///< 0: not of a graph
   std::uint32_t graph = 0;
@@ -29,28 +29,28 @@ struct DevicePlace {
 /// What a copy or a setting of memory moved.
 struct DeviceTransfer {
   std::uint64_t bytes = 0;
-  std::uint32_t peers = 0;       ///< of copies between devices: a row of DeviceActivity::peers, + 1
+  std::uint32_t peers = 0;       ///< of copies between devices: a row of DeviceTrace::peers, + 1
   std::uint8_t copy_kind = 0;    ///< CUpti_ActivityMemcpyKind
   std::uint8_t from_memory = 0;  ///< CUpti_ActivityMemoryKind
   std::uint8_t to_memory = 0;    ///< likewise; of settings the memory's
 };
 
 /// A kernel, a copy or a setting of memory on a stream of a device.
-struct DeviceWork {
+struct DeviceActivity {
   std::uint64_t start_ticks = 0;
   std::uint64_t end_ticks = 0;
   std::uint32_t correlation = 0;  ///< of the call that made it
-  DeviceWorkKind kind = DeviceWorkKind::kernel;
+  DeviceActivityKind kind = DeviceActivityKind::kernel;
   DevicePlace place = {};
-  std::uint32_t launch = 0;      ///< kernels: a row of DeviceActivity::launches
+  std::uint32_t launch = 0;      ///< kernels: a row of DeviceTrace::launches
   DeviceTransfer transfer = {};  ///< all others
 };
 
-class DeviceWorks {
+class DeviceActivities {
  public:
   std::size_t size() const { return rows_.size(); }
-  void push_back(const DeviceWork& work);
-  DeviceWork operator[](std::size_t row) const;
+  void push_back(const DeviceActivity& activity);
+  DeviceActivity operator[](std::size_t row) const;
   std::uint32_t correlation(std::size_t row) const { return rows_[row].correlation; }
   std::uint64_t start_ticks(std::size_t row) const { return rows_[row].start_ticks; }
 
@@ -61,7 +61,7 @@ class DeviceWorks {
     std::uint32_t correlation;
     std::uint32_t place;
     std::uint32_t detail;  // kernels: the launch; others: a row of transfers
-    DeviceWorkKind kind;
+    DeviceActivityKind kind;
   };
   struct Hash {
     std::size_t operator()(const DevicePlace& place) const;

@@ -39,10 +39,10 @@ struct OfThread {
 };
 
 std::unordered_map<std::uint32_t, OfThread> by_thread(const Window& window,
-                                                      const DeviceActivity& activity) {
+                                                      const DeviceTrace& trace) {
   std::unordered_map<std::uint32_t, OfThread> threads;
-  for (std::uint32_t row = 0; row < activity.calls.size(); ++row) {
-    threads[activity.calls[row].thread].calls.push_back(row);
+  for (std::uint32_t row = 0; row < trace.calls.size(); ++row) {
+    threads[trace.calls[row].thread].calls.push_back(row);
   }
   const auto& logs = window.recording().logs();
   const auto ranges = window.ranges();
@@ -56,18 +56,18 @@ std::unordered_map<std::uint32_t, OfThread> by_thread(const Window& window,
   return threads;
 }
 
-void link_calls(const Window& window, const DeviceActivity& activity, DeviceLinks& links) {
-  links.call_operator.assign(activity.calls.size(), DeviceLinks::kNone);
-  links.call_annotation.assign(activity.calls.size(), DeviceLinks::kNone);
-  for (auto& [id, thread] : by_thread(window, activity)) {
+void link_calls(const Window& window, const DeviceTrace& trace, DeviceLinks& links) {
+  links.call_operator.assign(trace.calls.size(), DeviceLinks::kNone);
+  links.call_annotation.assign(trace.calls.size(), DeviceLinks::kNone);
+  for (auto& [id, thread] : by_thread(window, trace)) {
     std::stable_sort(thread.calls.begin(), thread.calls.end(), [&](auto a, auto b) {
-      return activity.calls[a].start_ticks < activity.calls[b].start_ticks;
+      return trace.calls[a].start_ticks < trace.calls[b].start_ticks;
     });
     Innermost operators(window.ranges());
     Innermost annotations(window.ranges());
     auto next = thread.ranges.begin();
     for (const std::uint32_t call : thread.calls) {
-      const std::uint64_t ticks = activity.calls[call].start_ticks;
+      const std::uint64_t ticks = trace.calls[call].start_ticks;
       for (; next != thread.ranges.end() && window.ranges()[*next].start_ticks <= ticks; ++next) {
         const Scope scope = begin_record(window.ranges()[*next].record).scope;
         if (scope == Scope::module) continue;  // a frame, and no operator
@@ -79,24 +79,25 @@ void link_calls(const Window& window, const DeviceActivity& activity, DeviceLink
   }
 }
 
-void find_annotations(const DeviceActivity& activity, DeviceLinks& links) {
+void find_annotations(const DeviceTrace& trace, DeviceLinks& links) {
   using Annotation = DeviceLinks::Annotation;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Annotation> found;
-  for (std::size_t row = 0; row < activity.works.size(); ++row) {
-    const std::uint32_t call = links.work_call[row];
+  for (std::size_t row = 0; row < trace.activities.size(); ++row) {
+    const std::uint32_t call = links.activity_call[row];
     if (call == DeviceLinks::kNone) continue;
     const std::uint32_t range = links.call_annotation[call];
     if (range == DeviceLinks::kNone) continue;
-    const DeviceWork work = activity.works[row];
-    const auto [place, is_new] = found.try_emplace({range, work.place.device, work.place.stream},
-                                                   Annotation{.range = range,
-                                                              .device = work.place.device,
-                                                              .stream = work.place.stream,
-                                                              .start_ticks = work.start_ticks,
-                                                              .end_ticks = work.end_ticks});
+    const DeviceActivity activity = trace.activities[row];
+    const auto [place, is_new] =
+        found.try_emplace({range, activity.place.device, activity.place.stream},
+                          Annotation{.range = range,
+                                     .device = activity.place.device,
+                                     .stream = activity.place.stream,
+                                     .start_ticks = activity.start_ticks,
+                                     .end_ticks = activity.end_ticks});
     Annotation& annotation = place->second;
-    annotation.start_ticks = std::min(annotation.start_ticks, work.start_ticks);
-    annotation.end_ticks = std::max(annotation.end_ticks, work.end_ticks);
+    annotation.start_ticks = std::min(annotation.start_ticks, activity.start_ticks);
+    annotation.end_ticks = std::max(annotation.end_ticks, activity.end_ticks);
   }
   for (const auto& [key, annotation] : found) links.annotations.push_back(annotation);
   std::stable_sort(
@@ -105,9 +106,8 @@ void find_annotations(const DeviceActivity& activity, DeviceLinks& links) {
 }
 
 /// What the driver was told is when the innermost operator began, on the call's own thread.
-void check(const Window& window, const DeviceActivity& activity, const IdMap& calls,
-           DeviceLinks& links) {
-  for (const DeviceCheck& told : activity.checks) {
+void check(const Window& window, const DeviceTrace& trace, const IdMap& calls, DeviceLinks& links) {
+  for (const DeviceCheck& told : trace.checks) {
     const std::uint32_t call = calls.find(told.correlation);
     if (call == IdMap::kNone) continue;
     ++links.checked;
@@ -120,20 +120,20 @@ void check(const Window& window, const DeviceActivity& activity, const IdMap& ca
 
 }  // namespace
 
-DeviceLinks link_device_activity(const Window& window, const DeviceActivity& activity) {
+DeviceLinks link_device_trace(const Window& window, const DeviceTrace& trace) {
   DeviceLinks links;
-  link_calls(window, activity, links);
-  IdMap calls(activity.calls.size());
-  for (std::uint32_t row = 0; row < activity.calls.size(); ++row) {
-    calls.replace(activity.calls[row].correlation, row);
+  link_calls(window, trace, links);
+  IdMap calls(trace.calls.size());
+  for (std::uint32_t row = 0; row < trace.calls.size(); ++row) {
+    calls.replace(trace.calls[row].correlation, row);
   }
-  links.work_call.reserve(activity.works.size());
-  for (std::size_t row = 0; row < activity.works.size(); ++row) {
-    const std::uint32_t call = calls.find(activity.works.correlation(row));
-    links.work_call.push_back(call == IdMap::kNone ? DeviceLinks::kNone : call);
+  links.activity_call.reserve(trace.activities.size());
+  for (std::size_t row = 0; row < trace.activities.size(); ++row) {
+    const std::uint32_t call = calls.find(trace.activities.correlation(row));
+    links.activity_call.push_back(call == IdMap::kNone ? DeviceLinks::kNone : call);
   }
-  find_annotations(activity, links);
-  check(window, activity, calls, links);
+  find_annotations(trace, links);
+  check(window, trace, calls, links);
   return links;
 }
 

@@ -1,4 +1,4 @@
-// Which operator made which call of CUDA, and which call which work of a device.
+// Which operator made which call of CUDA, and which call which activity of a device.
 // A call belongs to the innermost operator that was open on its thread when it began; no number is
 // handed from one to the other while the program runs. Work belongs to the call whose correlation
 // it has, whenever it was done: clocks of devices are never compared with those of the program.
@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "recorder/device_activity.h"
+#include "recorder/device_trace.h"
 #include "recorder/window.h"
 
 namespace tbtrace::recorder {
@@ -20,10 +20,11 @@ struct DeviceLinks {
   // Of each call, rows of the window's ranges.
   std::vector<std::uint32_t> call_operator;
   std::vector<std::uint32_t> call_annotation;  ///< the innermost range of the user
-  /// Of each work, a row of the calls.
-  std::vector<std::uint32_t> work_call;
+  /// Of each activity, a row of the calls.
+  std::vector<std::uint32_t> activity_call;
 
-  /// What a stream did within a range of the user: from the first to the last work of its calls.
+  /// What a stream did within a range of the user: from the first to the last activity of its
+  /// calls.
   struct Annotation {
     std::uint32_t range;
     std::uint32_t device;
@@ -39,6 +40,6 @@ struct DeviceLinks {
   std::uint64_t different = 0;
 };
 
-DeviceLinks link_device_activity(const Window& window, const DeviceActivity& activity);
+DeviceLinks link_device_trace(const Window& window, const DeviceTrace& trace);
 
 }  // namespace tbtrace::recorder

@@ -33,8 +33,8 @@ std::string_view name_in(const std::array<std::string_view, kSize>& names, std::
 
 }  // namespace
 
-std::string transfer_name(DeviceWorkKind kind, const DeviceTransfer& transfer) {
-  if (kind == DeviceWorkKind::set) {
+std::string transfer_name(DeviceActivityKind kind, const DeviceTransfer& transfer) {
+  if (kind == DeviceActivityKind::memset) {
     return fmt::format("Memset ({})", name_in(kMemories, transfer.to_memory));
   }
   return fmt::format("Memcpy {} ({} -> {})", name_in(kCopies, transfer.copy_kind),
@@ -73,22 +73,23 @@ std::string_view overhead_name(std::uint32_t kind) {
   }
 }
 
-bool is_wait_for_event(const DeviceWait& wait) { return wait.kind == kStreamWaitsForEvent; }
-
-bool is_wait_for_stream(const DeviceWait& wait) {
-  return wait.kind == kStreamIsWaitedFor && wait.stream != DeviceWait::kNoStream;
+bool is_wait_for_event(const DeviceSynchronization& wait) {
+  return wait.kind == kStreamWaitsForEvent;
 }
 
-std::int64_t thread_of_wait(const DeviceWait& wait) {
-  if (wait.stream == DeviceWait::kNoStream) return -1;
+bool is_wait_for_stream(const DeviceSynchronization& wait) {
+  return wait.kind == kStreamIsWaitedFor && wait.stream != DeviceSynchronization::kNoStream;
+}
+
+std::int64_t thread_of_wait(const DeviceSynchronization& wait) {
+  if (wait.stream == DeviceSynchronization::kNoStream) return -1;
   return std::int64_t{wait.stream} + (is_wait_for_stream(wait) ? kWaitRows : 0);
 }
 
-std::unordered_map<std::uint32_t, std::uint32_t> devices_of_contexts(
-    const DeviceActivity& activity) {
+std::unordered_map<std::uint32_t, std::uint32_t> devices_of_contexts(const DeviceTrace& trace) {
   std::unordered_map<std::uint32_t, std::uint32_t> devices;
-  for (std::size_t row = 0; row < activity.works.size(); ++row) {
-    const DevicePlace place = activity.works[row].place;
+  for (std::size_t row = 0; row < trace.activities.size(); ++row) {
+    const DevicePlace place = trace.activities[row].place;
     devices.try_emplace(place.context, place.device);
   }
   return devices;

@@ -23,33 +23,33 @@ std::vector<std::uint32_t> by_start(std::size_t rows, const Start& start) {
 
 }  // namespace
 
-std::vector<std::uint32_t> calls_by_start(const DeviceActivity& activity) {
-  return by_start(activity.calls.size(),
-                  [&](std::uint32_t row) { return activity.calls[row].start_ticks; });
+std::vector<std::uint32_t> calls_by_start(const DeviceTrace& trace) {
+  return by_start(trace.calls.size(),
+                  [&](std::uint32_t row) { return trace.calls[row].start_ticks; });
 }
 
-std::vector<std::uint32_t> works_by_start(const DeviceActivity& activity) {
-  return by_start(activity.works.size(),
-                  [&](std::uint32_t row) { return activity.works.start_ticks(row); });
+std::vector<std::uint32_t> activities_by_start(const DeviceTrace& trace) {
+  return by_start(trace.activities.size(),
+                  [&](std::uint32_t row) { return trace.activities.start_ticks(row); });
 }
 
-std::vector<bool> calls_with_work(const DeviceActivity& activity, const DeviceLinks& links) {
-  std::vector<bool> has_work(activity.calls.size());
-  for (const std::uint32_t call : links.work_call) {
-    if (call != DeviceLinks::kNone) has_work[call] = true;
+std::vector<bool> calls_with_activity(const DeviceTrace& trace, const DeviceLinks& links) {
+  std::vector<bool> has_activity(trace.calls.size());
+  for (const std::uint32_t call : links.activity_call) {
+    if (call != DeviceLinks::kNone) has_activity[call] = true;
   }
-  return has_work;
+  return has_activity;
 }
 
 std::map<std::pair<std::int64_t, std::int64_t>, std::string> stream_names(
-    const DeviceActivity& activity) {
+    const DeviceTrace& trace) {
   std::map<std::pair<std::int64_t, std::int64_t>, std::string> names;
-  for (std::size_t row = 0; row < activity.works.size(); ++row) {
-    const DevicePlace place = activity.works[row].place;
+  for (std::size_t row = 0; row < trace.activities.size(); ++row) {
+    const DevicePlace place = trace.activities[row].place;
     names.try_emplace({place.device, place.stream}, fmt::format("stream {} ", place.stream));
   }
-  const auto devices = devices_of_contexts(activity);
-  for (const DeviceWait& wait : activity.waits) {
+  const auto devices = devices_of_contexts(trace);
+  for (const DeviceSynchronization& wait : trace.synchronizations) {
     if (!is_wait_for_stream(wait)) continue;
     names.try_emplace({device_of(devices, wait.context), thread_of_wait(wait)},
                       fmt::format("stream {} (sync)", wait.stream));

@@ -20,7 +20,7 @@ class DeviceRows {
  public:
   DeviceRows(const Window& window, std::int64_t process, std::uint64_t first_id, RowBatch& batch)
       : window_(window),
-        activity_(*window.device_activity()),
+        trace_(*window.device_trace()),
         links_(window.device_links()),
         process_(process),
         first_id_(static_cast<std::int64_t>(first_id)),
@@ -28,13 +28,13 @@ class DeviceRows {
 
   void add() {
     add_calls();
-    add_work();
+    add_activity();
     add_waits();
-    for (const DeviceOverhead& overhead : activity_.overheads) {
+    for (const DeviceOverhead& overhead : trace_.overheads) {
       add("overhead", overhead_name(overhead.kind), {kOverheadProcess, 0}, overhead);
     }
-    for (const DeviceMarker& marker : activity_.markers) {
-      add("user_annotation", activity_.names[marker.name], {process_, marker.thread}, marker);
+    for (const DeviceMarker& marker : trace_.markers) {
+      add("user_annotation", trace_.names[marker.name], {process_, marker.thread}, marker);
     }
     for (const DeviceLinks::Annotation& annotation : links_.annotations) {
       EventRow row;
@@ -42,7 +42,7 @@ class DeviceRows {
       row.name = batch_.text(window_.name(window_.ranges()[annotation.range]).text);
       row.category = batch_.category("gpu_user_annotation");
       row.track = batch_.track(annotation.device, annotation.stream);
-      // It is around the first and the last work in it.
+      // It is around the first and the last activity in it.
       batch_.add_range(row, window_.unix_ns(annotation.start_ticks) - 1,
                        window_.unix_ns(annotation.end_ticks) + 1);
     }
@@ -81,44 +81,44 @@ class DeviceRows {
   }
 
   void add_calls() {
-    const std::vector<bool> has_work = calls_with_work(activity_, links_);
-    for (const std::uint32_t number : calls_by_start(activity_)) {
-      const DeviceCall& call = activity_.calls[number];
-      const CallFunction& function = activity_.functions[call.function];
+    const std::vector<bool> has_activity = calls_with_activity(trace_, links_);
+    for (const std::uint32_t number : calls_by_start(trace_)) {
+      const ApiCall& call = trace_.calls[number];
+      const ApiFunction& function = trace_.functions[call.function];
       EventRow row;
       row.external_id = operator_id(number);
       row.correlation = call.correlation;
-      const bool is_runtime = function.library == CallLibrary::runtime;
+      const bool is_runtime = function.library == ApiLibrary::runtime;
       const Place place = {process_, call.thread};
-      add(is_runtime ? "cuda_runtime" : "cuda_driver", activity_.names[function.name], place, call,
+      add(is_runtime ? "cuda_runtime" : "cuda_driver", trace_.names[function.name], place, call,
           row);
-      if (has_work[number]) add_flow(true, call.correlation, call.start_ticks, place);
+      if (has_activity[number]) add_flow(true, call.correlation, call.start_ticks, place);
     }
   }
 
-  void add_work() {
-    for (const std::uint32_t number : works_by_start(activity_)) {
-      const DeviceWork work = activity_.works[number];
-      const std::uint32_t call = links_.work_call[number];
+  void add_activity() {
+    for (const std::uint32_t number : activities_by_start(trace_)) {
+      const DeviceActivity activity = trace_.activities[number];
+      const std::uint32_t call = links_.activity_call[number];
       EventRow row;
       row.external_id = operator_id(call);
-      row.correlation = work.correlation;
-      const Place place = {work.place.device, work.place.stream};
-      if (work.kind == DeviceWorkKind::kernel) {
-        add("kernel", kernel_name(activity_.launches[work.launch].name), place, work, row);
+      row.correlation = activity.correlation;
+      const Place place = {activity.place.device, activity.place.stream};
+      if (activity.kind == DeviceActivityKind::kernel) {
+        add("kernel", kernel_name(trace_.launches[activity.launch].name), place, activity, row);
       } else {
-        add(work.kind == DeviceWorkKind::copy ? "gpu_memcpy" : "gpu_memset",
-            transfer_name(work.kind, work.transfer), place, work, row);
+        add(activity.kind == DeviceActivityKind::memcpy ? "gpu_memcpy" : "gpu_memset",
+            transfer_name(activity.kind, activity.transfer), place, activity, row);
       }
       if (call != DeviceLinks::kNone) {
-        add_flow(false, work.correlation, work.start_ticks, place);
+        add_flow(false, activity.correlation, activity.start_ticks, place);
       }
     }
   }
 
   void add_waits() {
-    const auto devices = devices_of_contexts(activity_);
-    for (const DeviceWait& wait : activity_.waits) {
+    const auto devices = devices_of_contexts(trace_);
+    for (const DeviceSynchronization& wait : trace_.synchronizations) {
       EventRow row;
       row.correlation = wait.correlation;
       add("cuda_sync", wait_name(wait.kind),
@@ -128,12 +128,12 @@ class DeviceRows {
 
   const std::string& kernel_name(std::uint32_t name) {
     const auto [place, is_new] = kernel_names_.try_emplace(name);
-    if (is_new) place->second = readable_kernel_name(activity_.names[name]);
+    if (is_new) place->second = readable_kernel_name(trace_.names[name]);
     return place->second;
   }
 
   const Window& window_;
-  const DeviceActivity& activity_;
+  const DeviceTrace& trace_;
   const DeviceLinks& links_;
   std::int64_t process_;
   std::int64_t first_id_;
@@ -144,16 +144,16 @@ class DeviceRows {
 }  // namespace
 
 void name_devices(const Window& window, std::string_view program, RowBatch& batch) {
-  const DeviceActivity& activity = *window.device_activity();
+  const DeviceTrace& trace = *window.device_trace();
   std::set<std::int64_t> devices;
-  for (std::size_t row = 0; row < activity.works.size(); ++row) {
-    devices.insert(activity.works[row].place.device);
+  for (std::size_t row = 0; row < trace.activities.size(); ++row) {
+    devices.insert(trace.activities[row].place.device);
   }
   for (const std::int64_t device : devices) batch.name_process(device, program);
-  for (const auto& [place, name] : stream_names(activity)) {
+  for (const auto& [place, name] : stream_names(trace)) {
     batch.name_thread(place.first, place.second, name);
   }
-  if (!activity.overheads.empty()) batch.name_process(kOverheadProcess, program);
+  if (!trace.overheads.empty()) batch.name_process(kOverheadProcess, program);
 }
 
 void add_device_rows(const Window& window, std::int64_t process, std::uint64_t first_id,

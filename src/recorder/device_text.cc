@@ -56,17 +56,17 @@ std::string device_properties_json(const std::vector<DeviceProperties>& devices)
 DeviceText::DeviceText(const Window& window, EventLines& lines, std::int64_t process,
                        std::uint64_t first_id, std::string program)
     : window_(window),
-      activity_(*window.device_activity()),
+      trace_(*window.device_trace()),
       links_(window.device_links()),
       lines_(lines),
       process_(process),
       first_id_(first_id),
       program_(std::move(program)),
-      calls_(calls_by_start(activity_)),
-      works_(works_by_start(activity_)),
-      has_work_(calls_with_work(activity_, links_)),
-      devices_(devices_of_contexts(activity_)) {
-  for (const DeviceEvent& event : activity_.events) {
+      calls_(calls_by_start(trace_)),
+      activities_(activities_by_start(trace_)),
+      has_work_(calls_with_activity(trace_, links_)),
+      devices_(devices_of_contexts(trace_)) {
+  for (const DeviceEvent& event : trace_.events) {
     events_[pair_of(event.context, event.event)] = &event;
   }
 }
@@ -81,8 +81,8 @@ void DeviceText::append_names() {
                value_json);
   };
   std::set<std::int64_t> devices;
-  for (std::size_t row = 0; row < activity_.works.size(); ++row) {
-    devices.insert(activity_.works[row].place.device);
+  for (std::size_t row = 0; row < trace_.activities.size(); ++row) {
+    devices.insert(trace_.activities[row].place.device);
   }
   std::string program;
   wire::append_json_string(program, program_);
@@ -91,12 +91,12 @@ void DeviceText::append_names() {
     named("process_labels", device, 0, "labels", fmt::format("\"GPU {}\"", device));
     named("process_sort_index", device, 0, "sort_index", std::to_string(kFirstDevice + device));
   }
-  for (const auto& [place, name] : stream_names(activity_)) {
+  for (const auto& [place, name] : stream_names(trace_)) {
     named("thread_name", place.first, place.second, "name", "\"" + name + "\"");
     named("thread_sort_index", place.first, place.second, "sort_index",
           std::to_string(place.second));
   }
-  if (!activity_.overheads.empty()) {
+  if (!trace_.overheads.empty()) {
     named("process_name", kOverheadProcess, 0, "name", program);
     named("process_labels", kOverheadProcess, 0, "labels", "\"CUPTI Overhead\"");
     named("process_sort_index", kOverheadProcess, 0, "sort_index", std::to_string(kOverheadPlace));
@@ -107,14 +107,14 @@ std::size_t DeviceText::rows_of(Part part) const {
   switch (part) {
     case Part::calls:
       return calls_.size();
-    case Part::works:
-      return works_.size();
-    case Part::waits:
-      return activity_.waits.size();
+    case Part::activities:
+      return activities_.size();
+    case Part::synchronizations:
+      return trace_.synchronizations.size();
     case Part::overheads:
-      return activity_.overheads.size();
+      return trace_.overheads.size();
     case Part::markers:
-      return activity_.markers.size();
+      return trace_.markers.size();
     case Part::annotations:
       return links_.annotations.size();
     case Part::end:
@@ -131,19 +131,19 @@ bool DeviceText::append_next() {
   const std::size_t row = next_++;
   switch (part_) {
     case Part::calls:
-      append_call(activity_.calls[calls_[row]], calls_[row]);
+      append_call(trace_.calls[calls_[row]], calls_[row]);
       return true;
-    case Part::works:
-      append_work(activity_.works[works_[row]], works_[row]);
+    case Part::activities:
+      append_activity(trace_.activities[activities_[row]], activities_[row]);
       return true;
-    case Part::waits:
-      append_wait(activity_.waits[row]);
+    case Part::synchronizations:
+      append_synchronization(trace_.synchronizations[row]);
       return true;
     case Part::overheads:
-      append_overhead(activity_.overheads[row]);
+      append_overhead(trace_.overheads[row]);
       return true;
     case Part::markers:
-      append_marker(activity_.markers[row]);
+      append_marker(trace_.markers[row]);
       return true;
     case Part::annotations:
       append_annotation(links_.annotations[row]);
@@ -171,12 +171,12 @@ void DeviceText::append_collective(std::uint32_t call) {
   if (name.collective != nullptr) append_collective_of_kernel(lines_, *name.collective);
 }
 
-void DeviceText::append_call(const DeviceCall& call, std::uint32_t row) {
-  const CallFunction& function = activity_.functions[call.function];
+void DeviceText::append_call(const ApiCall& call, std::uint32_t row) {
+  const ApiFunction& function = trace_.functions[call.function];
   lines_.begin_event();
   lines_.add(R"({{"ph": "X", "cat": "{}", "name": )",
-             function.library == CallLibrary::runtime ? "cuda_runtime" : "cuda_driver");
-  lines_.add_quoted(activity_.names[function.name]);
+             function.library == ApiLibrary::runtime ? "cuda_runtime" : "cuda_driver");
+  lines_.add_quoted(trace_.names[function.name]);
   lines_.add(R"(, "pid": {}, "tid": {})", process_, call.thread);
   append_times(call.start_ticks, call.end_ticks);
   lines_.add(R"(, "args": {{)");
@@ -187,42 +187,43 @@ void DeviceText::append_call(const DeviceCall& call, std::uint32_t row) {
   }
 }
 
-void DeviceText::append_work(const DeviceWork& work, std::uint32_t row) {
+void DeviceText::append_activity(const DeviceActivity& activity, std::uint32_t row) {
   lines_.begin_event();
-  const std::uint32_t call = links_.work_call[row];
-  const DevicePlace& place = work.place;
-  const DeviceTransfer& transfer = work.transfer;
-  switch (work.kind) {
-    case DeviceWorkKind::kernel:
+  const std::uint32_t call = links_.activity_call[row];
+  const DevicePlace& place = activity.place;
+  const DeviceTransfer& transfer = activity.transfer;
+  switch (activity.kind) {
+    case DeviceActivityKind::kernel:
       lines_.add(R"({{"ph": "X", "cat": "kernel", "name": )");
-      lines_.add_quoted(kernel_name(activity_.launches[work.launch].name));
+      lines_.add_quoted(kernel_name(trace_.launches[activity.launch].name));
       break;
-    case DeviceWorkKind::copy:
-    case DeviceWorkKind::set:
+    case DeviceActivityKind::memcpy:
+    case DeviceActivityKind::memset:
       lines_.add(R"({{"ph": "X", "cat": "{}", "name": "{}")",
-                 work.kind == DeviceWorkKind::copy ? "gpu_memcpy" : "gpu_memset",
-                 transfer_name(work.kind, transfer));
+                 activity.kind == DeviceActivityKind::memcpy ? "gpu_memcpy" : "gpu_memset",
+                 transfer_name(activity.kind, transfer));
       break;
   }
   lines_.add(R"(, "pid": {}, "tid": {})", place.device, place.stream);
-  append_times(work.start_ticks, work.end_ticks);
+  append_times(activity.start_ticks, activity.end_ticks);
   lines_.add(R"(, "args": {{)");
   append_external_id(call);
-  if (work.kind == DeviceWorkKind::kernel) lines_.add(R"("queued": 0, )");
+  if (activity.kind == DeviceActivityKind::kernel) lines_.add(R"("queued": 0, )");
   lines_.add(R"("device": {}, "context": {}, "stream": {}, "correlation": {})", place.device,
-             place.context, place.stream, work.correlation);
-  if (work.kind == DeviceWorkKind::kernel) {
-    lines_.add("{}", launch_text(place.device, work.launch));
+             place.context, place.stream, activity.correlation);
+  if (activity.kind == DeviceActivityKind::kernel) {
+    lines_.add("{}", launch_text(place.device, activity.launch));
   } else {
     lines_.add(R"(, "bytes": {})", transfer.bytes);
-    const std::int64_t ns = window_.unix_ns(work.end_ticks) - window_.unix_ns(work.start_ticks);
+    const std::int64_t ns =
+        window_.unix_ns(activity.end_ticks) - window_.unix_ns(activity.start_ticks);
     if (ns > 0) {
       lines_.add(R"json(, "memory bandwidth (GB/s)": {})json",
                  static_cast<double>(transfer.bytes) / static_cast<double>(ns));
     }
   }
   if (transfer.peers != 0) {
-    const DevicePeers& peers = activity_.peers[transfer.peers - 1];
+    const DevicePeers& peers = trace_.peers[transfer.peers - 1];
     lines_.add(R"(, "fromDevice": {}, "inDevice": {}, "toDevice": {}, "fromContext": {}, )"
                R"("inContext": {}, "toContext": {})",
                peers.from_device, place.device, peers.to_device, peers.from_context, place.context,
@@ -232,10 +233,10 @@ void DeviceText::append_work(const DeviceWork& work, std::uint32_t row) {
     lines_.add(R"(, "graph id": {}, "graph node id": {})", place.graph, place.graph_node);
   }
   lines_.add(R"(, "channel": {}, "channel_type": {})", place.channel, place.channel_type);
-  if (work.kind == DeviceWorkKind::kernel) append_collective(call);
+  if (activity.kind == DeviceActivityKind::kernel) append_collective(call);
   lines_.add("}}}}");
   if (call != DeviceLinks::kNone) {
-    append_arrow_end(false, work.correlation, work.start_ticks, place.device, place.stream);
+    append_arrow_end(false, activity.correlation, activity.start_ticks, place.device, place.stream);
   }
 }
 
@@ -248,7 +249,7 @@ void DeviceText::append_arrow_end(bool is_start, std::uint32_t correlation, std:
   lines_.add(R"(, "cat": "ac2g", "name": "ac2g"{}}})", is_start ? "" : R"(, "bp": "e")");
 }
 
-void DeviceText::append_wait(const DeviceWait& wait) {
+void DeviceText::append_synchronization(const DeviceSynchronization& wait) {
   const std::string_view name = wait_name(wait.kind);
   const std::uint32_t device = device_of(devices_, wait.context);
   lines_.begin_event();
@@ -256,7 +257,7 @@ void DeviceText::append_wait(const DeviceWait& wait) {
              thread_of_wait(wait));
   append_times(wait.start_ticks, wait.end_ticks);
   lines_.add(R"(, "args": {{"cuda_sync_kind": "{}", )", name);
-  if (is_wait_for_event(wait) && wait.event != DeviceWait::kNoEvent) {
+  if (is_wait_for_event(wait) && wait.event != DeviceSynchronization::kNoEvent) {
     const auto event = events_.find(pair_of(wait.context, wait.event));
     if (event != events_.end()) {
       lines_.add(R"("wait_on_stream": {}, "wait_on_cuda_event_record_corr_id": {}, )",
@@ -265,7 +266,7 @@ void DeviceText::append_wait(const DeviceWait& wait) {
     lines_.add(R"("wait_on_cuda_event_id": {}, )", wait.event);
   }
   lines_.add(R"("stream": {}, "correlation": {}, "device": {}, "context": {}}}}})",
-             wait.stream == DeviceWait::kNoStream ? -1 : std::int64_t{wait.stream},
+             wait.stream == DeviceSynchronization::kNoStream ? -1 : std::int64_t{wait.stream},
              wait.correlation, device, wait.context);
 }
 
@@ -280,16 +281,16 @@ void DeviceText::append_overhead(const DeviceOverhead& overhead) {
 void DeviceText::append_marker(const DeviceMarker& marker) {
   lines_.begin_event();
   lines_.add(R"({{"ph": "X", "cat": "user_annotation", "name": )");
-  lines_.add_quoted(activity_.names[marker.name]);
+  lines_.add_quoted(trace_.names[marker.name]);
   lines_.add(R"(, "pid": {}, "tid": {})", process_, marker.thread);
   append_times(marker.start_ticks, marker.end_ticks);
   lines_.add(R"(, "args": {{"NVTX domain": )");
-  lines_.add_quoted(activity_.names[marker.domain]);
+  lines_.add_quoted(trace_.names[marker.domain]);
   lines_.add("}}}}");
 }
 
-/// Kineto has it begin 1 ns before its first work and end 1 ns after its last one, so that it is
-/// around both.
+/// Kineto has it begin 1 ns before its first activity and end 1 ns after its last one, so that it
+/// is around both.
 void DeviceText::append_annotation(const DeviceLinks::Annotation& annotation) {
   lines_.begin_event();
   lines_.add(R"({{"ph": "X", "cat": "gpu_user_annotation", "name": )");
@@ -302,7 +303,7 @@ void DeviceText::append_annotation(const DeviceLinks::Annotation& annotation) {
 
 const std::string& DeviceText::kernel_name(std::uint32_t name) {
   const auto [place, is_new] = kernel_names_.try_emplace(name);
-  if (is_new) place->second = readable_kernel_name(activity_.names[name]);
+  if (is_new) place->second = readable_kernel_name(trace_.names[name]);
   return place->second;
 }
 
@@ -310,9 +311,9 @@ const std::string& DeviceText::kernel_name(std::uint32_t name) {
 const std::string& DeviceText::launch_text(std::uint32_t device, std::uint32_t launch) {
   const auto [place, is_new] = launch_texts_.try_emplace(pair_of(device, launch));
   if (!is_new) return place->second;
-  const KernelLaunch& kernel = activity_.launches[launch];
+  const KernelLaunch& kernel = trace_.launches[launch];
   DeviceProperties properties;
-  for (const DeviceProperties& one : activity_.devices) {
+  for (const DeviceProperties& one : trace_.devices) {
     if (one.id == device) properties = one;
   }
   const Occupancy kineto = find_occupancy(properties, kernel, SharedMemoryRule::kineto);

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "recorder/device_activity.h"
 #include "recorder/device_links.h"
+#include "recorder/device_trace.h"
 #include "recorder/event_lines.h"
 #include "recorder/window.h"
 
@@ -33,11 +33,19 @@ class DeviceText {
   bool append_next();
 
  private:
-  enum class Part : unsigned char { calls, works, waits, overheads, markers, annotations, end };
+  enum class Part : unsigned char {
+    calls,
+    activities,
+    synchronizations,
+    overheads,
+    markers,
+    annotations,
+    end
+  };
 
-  void append_call(const DeviceCall& call, std::uint32_t row);
-  void append_work(const DeviceWork& work, std::uint32_t row);
-  void append_wait(const DeviceWait& wait);
+  void append_call(const ApiCall& call, std::uint32_t row);
+  void append_activity(const DeviceActivity& activity, std::uint32_t row);
+  void append_synchronization(const DeviceSynchronization& wait);
   void append_overhead(const DeviceOverhead& overhead);
   void append_marker(const DeviceMarker& marker);
   void append_annotation(const DeviceLinks::Annotation& annotation);
@@ -51,15 +59,15 @@ class DeviceText {
   std::size_t rows_of(Part part) const;
 
   const Window& window_;
-  const DeviceActivity& activity_;
+  const DeviceTrace& trace_;
   const DeviceLinks& links_;
   EventLines& lines_;
   std::int64_t process_;
   std::uint64_t first_id_;
   std::string program_;
 
-  std::vector<std::uint32_t> calls_;  // by start, as works_
-  std::vector<std::uint32_t> works_;
+  std::vector<std::uint32_t> calls_;  // by start, as activities_
+  std::vector<std::uint32_t> activities_;
   std::vector<bool> has_work_;                                    // of each call
   std::unordered_map<std::uint32_t, std::uint32_t> devices_;      // of contexts
   std::unordered_map<std::uint64_t, const DeviceEvent*> events_;  // by context and number

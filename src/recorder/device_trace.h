@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "recorder/device_works.h"
+#include "recorder/device_activities.h"
 #include "recorder/row_list.h"
 
 namespace tbtrace::recorder {
@@ -39,7 +39,7 @@ struct DeviceProperties {
 
 /// What a kernel is launched with.
 struct KernelLaunch {
-  std::uint32_t name = 0;  ///< of DeviceActivity::names
+  std::uint32_t name = 0;  ///< of DeviceTrace::names
   std::array<std::int32_t, 3> grid = {};
   std::array<std::int32_t, 3> block = {};
   std::uint32_t registers_per_thread = 0;
@@ -57,26 +57,26 @@ struct DevicePeers {
   std::uint32_t to_context = 0;
 };
 
-enum class CallLibrary : std::uint8_t { runtime, driver };
+enum class ApiLibrary : std::uint8_t { runtime, driver };
 
 /// A function of the runtime or driver.
-struct CallFunction {
+struct ApiFunction {
   std::uint32_t number = 0;  ///< the library's own, CUPTI's `cbid`
-  std::uint32_t name = 0;    ///< of DeviceActivity::names
-  CallLibrary library = CallLibrary::runtime;
+  std::uint32_t name = 0;    ///< of DeviceTrace::names
+  ApiLibrary library = ApiLibrary::runtime;
 };
 
 /// A call of one on a thread of the program.
-struct DeviceCall {
+struct ApiCall {
   std::uint64_t start_ticks = 0;
   std::uint64_t end_ticks = 0;
   std::uint32_t thread = 0;  ///< of the operating system
   std::uint32_t correlation = 0;
-  std::uint32_t function = 0;  ///< a row of DeviceActivity::functions
+  std::uint32_t function = 0;  ///< a row of DeviceTrace::functions
 };
 
 /// A wait of the program or of a stream, and what it waited for.
-struct DeviceWait {
+struct DeviceSynchronization {
   std::uint64_t start_ticks = 0;
   std::uint64_t end_ticks = 0;
   std::uint32_t context = 0;
@@ -109,7 +109,7 @@ struct DeviceMarker {
   std::uint64_t start_ticks = 0;
   std::uint64_t end_ticks = 0;
   std::uint32_t thread = 0;
-  std::uint32_t name = 0;    ///< of DeviceActivity::names
+  std::uint32_t name = 0;    ///< of DeviceTrace::names
   std::uint32_t domain = 0;  ///< likewise; 0: the default one
 };
 
@@ -119,15 +119,15 @@ struct DeviceCheck {
   std::uint64_t begin_ticks = 0;  ///< of the innermost range of the calling thread
 };
 
-struct DeviceActivity {
+struct DeviceTrace {
   std::vector<DeviceProperties> devices = {};
   std::vector<std::string> names = {""};
   std::deque<KernelLaunch> launches = {};
-  DeviceWorks works = {};
+  DeviceActivities activities = {};
   std::deque<DevicePeers> peers = {};
-  std::vector<CallFunction> functions = {};
-  RowList<DeviceCall> calls = {};
-  std::deque<DeviceWait> waits = {};
+  std::vector<ApiFunction> functions = {};
+  RowList<ApiCall> calls = {};
+  std::deque<DeviceSynchronization> synchronizations = {};
   std::deque<DeviceEvent> events = {};
   std::deque<DeviceOverhead> overheads = {};
   std::deque<DeviceMarker> markers = {};
@@ -142,6 +142,6 @@ struct DeviceActivity {
 };
 
 /// What will be known once the device has done what it was told within the recording.
-using PendingDeviceActivity = std::shared_future<std::shared_ptr<const DeviceActivity>>;
+using PendingDeviceTrace = std::shared_future<std::shared_ptr<const DeviceTrace>>;
 
 }  // namespace tbtrace::recorder

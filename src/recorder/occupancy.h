@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "recorder/device_activity.h"
+#include "recorder/device_trace.h"
 
 namespace tbtrace::recorder {
 

@@ -88,22 +88,20 @@ void Recording::add_known_tensors(std::vector<KnownTensor> tensors) {
   }
 }
 
-void Recording::set_device_activity(PendingDeviceActivity activity) {
-  device_activity_ = std::move(activity);
-}
+void Recording::set_device_trace(PendingDeviceTrace trace) { device_trace_ = std::move(trace); }
 
 void Recording::add_device_memory(DeviceMemory memory) {
   device_memory_.push_back(std::move(memory));
 }
 
-std::shared_ptr<const DeviceActivity> Recording::device_activity() const {
-  if (!device_activity_.valid() || process_ != ::getpid()) return nullptr;
+std::shared_ptr<const DeviceTrace> Recording::device_trace() const {
+  if (!device_trace_.valid() || process_ != ::getpid()) return nullptr;
   try {
-    return device_activity_.get();
+    return device_trace_.get();
   } catch (const std::exception&) {
     // Never destroyed: windows may be read while the program ends.
-    static const auto& none = *new std::shared_ptr(std::make_shared<const DeviceActivity>(
-        DeviceActivity{.problem = "there was no memory for what devices did"}));
+    static const auto& none = *new std::shared_ptr(std::make_shared<const DeviceTrace>(
+        DeviceTrace{.problem = "there was no memory for what devices did"}));
     return none;
   }
 }

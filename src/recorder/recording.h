@@ -15,8 +15,8 @@
 
 #include <tbtrace/status.h>
 
-#include "recorder/device_activity.h"
 #include "recorder/device_memory.h"
+#include "recorder/device_trace.h"
 #include "recorder/known_tensors.h"
 #include "recorder/recording_options.h"
 #include "recorder/thread_log.h"
@@ -59,7 +59,7 @@ class Recording {
   void add_known_tensors(std::vector<KnownTensor> tensors);
 
   /// What devices do in its time; before close().
-  void set_device_activity(PendingDeviceActivity activity);
+  void set_device_trace(PendingDeviceTrace trace);
 
   /// What a device's allocator did in a part of its time; before close().
   void add_device_memory(DeviceMemory memory);
@@ -72,9 +72,9 @@ class Recording {
   const ClockSample& ended() const { return ended_; }
   /// Waits until the devices' records have come. Null: none were asked for, or the process is a
   /// fork of the one that has them.
-  std::shared_ptr<const DeviceActivity> device_activity() const;
+  std::shared_ptr<const DeviceTrace> device_trace() const;
   /// Whether anything was asked of devices, and known of them.
-  bool has_devices() const { return device_activity_.valid() || !device_memory_.empty(); }
+  bool has_devices() const { return device_trace_.valid() || !device_memory_.empty(); }
   const std::vector<DeviceMemory>& device_memory() const { return device_memory_; }  ///< by time
   /// Memory that was watched and alive at the start.
   std::int64_t bytes_at_start() const { return bytes_at_start_; }
@@ -91,7 +91,7 @@ class Recording {
   std::int64_t bytes_at_start_ = 0;
   std::uint64_t lost_at_start_ = 0;  // of lost_without_log, as the next one
   std::uint64_t lost_at_end_ = 0;
-  PendingDeviceActivity device_activity_;
+  PendingDeviceTrace device_trace_;
   std::vector<DeviceMemory> device_memory_;
   pid_t process_;  // whose threads the device activity comes from
 

@@ -23,8 +23,8 @@ namespace tbtrace::recorder {
 namespace {
 
 struct Watch {
-  int told = -1;   // the end of the pipe that the handler writes to
-  int heard = -1;  // the other one
+  int write_end = -1;  // of the pipe that the signal handler writes to
+  int read_end = -1;
   pid_t process = 0;
   std::atomic<std::int64_t> timeout_ms = 0;
   struct sigaction before = {};
@@ -51,7 +51,7 @@ void on_sigterm(int) {
     do_what_it_did_before(here);
   } else {
     const char word = 't';
-    static_cast<void>(!::write(here.told, &word, 1));
+    static_cast<void>(!::write(here.write_end, &word, 1));
   }
   errno = error;
 }
@@ -79,7 +79,7 @@ void close_in_time(Watch& here) noexcept {
 
 void wait_for_signal(Watch& here) noexcept {
   char word = 0;
-  while (::read(here.heard, &word, 1) != 1) {
+  while (::read(here.read_end, &word, 1) != 1) {
     if (errno != EINTR) return;
   }
   close_in_time(here);
@@ -100,8 +100,8 @@ Status make_watch(std::chrono::milliseconds timeout) {
   }
   static_cast<void>(::fcntl(ends[0], F_SETFL, 0));  // the thread waits there
   auto* const made = new Watch;
-  made->heard = ends[0];
-  made->told = ends[1];
+  made->read_end = ends[0];
+  made->write_end = ends[1];
   made->process = ::getpid();
   made->timeout_ms = timeout.count();
   try {

@@ -50,10 +50,9 @@ Window::Window(std::shared_ptr<const Recording> recording)
   find_arrows();
   name_stacks();
   if (recording_->options().wants_modules()) modules_ = find_module_frames(*this);
-  device_activity_ = recording_->device_activity();
-  if (device_activity_ != nullptr) {
-    device_links_ =
-        std::make_unique<const DeviceLinks>(link_device_activity(*this, *device_activity_));
+  device_trace_ = recording_->device_trace();
+  if (device_trace_ != nullptr) {
+    device_links_ = std::make_unique<const DeviceLinks>(link_device_trace(*this, *device_trace_));
   }
 }
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "recorder/call_stacks.h"
-#include "recorder/device_activity.h"
+#include "recorder/device_trace.h"
 #include "recorder/module_frames.h"
 #include "recorder/record.h"
 #include "recorder/recording.h"
@@ -69,7 +69,7 @@ class Window {
   const std::string& call_stack(const Range& range) const { return stacks_.text(range.stack); }
   const ModuleFrames& modules() const { return modules_; }
   /// Null: nothing was recorded of devices.
-  const DeviceActivity* device_activity() const { return device_activity_.get(); }
+  const DeviceTrace* device_trace() const { return device_trace_.get(); }
   const DeviceLinks& device_links() const { return *device_links_; }  ///< of that activity
   std::int64_t start_ns() const { return start_ns_; }                 ///< since 1970, as all times
   std::int64_t end_ns() const { return end_ns_; }
@@ -99,7 +99,7 @@ class Window {
   std::vector<Arrow> arrows_;
   CallStacks stacks_;
   ModuleFrames modules_;
-  std::shared_ptr<const DeviceActivity> device_activity_;
+  std::shared_ptr<const DeviceTrace> device_trace_;
   std::unique_ptr<const DeviceLinks> device_links_;
 };
 

@@ -16,7 +16,7 @@ namespace tbtrace::recorder {
 std::vector<std::pair<std::string, std::string>> trace_members(const Window& window) {
   const Recording& recording = window.recording();
   const RecordingOptions& options = recording.options();
-  const DeviceActivity* const devices = window.device_activity();
+  const DeviceTrace* const devices = window.device_trace();
   std::vector<std::pair<std::string, std::string>> members;
   const auto member = [&](std::string_view key, std::string json) {
     members.emplace_back(key, std::move(json));
@@ -80,9 +80,9 @@ std::int64_t base_time_ns(const Window& window) {
 
 std::uint64_t first_external_id(const Window& window) {
   std::uint64_t first = 1;
-  if (window.device_activity() == nullptr) return first;
+  if (window.device_trace() == nullptr) return first;
   // Readers take a file whose ids are the calls' correlations for one of Kineto's faulty ones.
-  for (const DeviceCall& call : window.device_activity()->calls) {
+  for (const ApiCall& call : window.device_trace()->calls) {
     first = std::max<std::uint64_t>(first, std::uint64_t{call.correlation} + 1);
   }
   return first;

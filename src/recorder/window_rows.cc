@@ -46,9 +46,9 @@ class WindowRows {
       batch_.name_thread(process_, thread.system_id,
                          fmt::format("thread {} ({})", thread.system_id, thread.name));
     }
-    if (window_.device_activity() != nullptr) name_devices(window_, program, batch_);
+    if (window_.device_trace() != nullptr) name_devices(window_, program, batch_);
     add_events();
-    if (window_.device_activity() != nullptr) {
+    if (window_.device_trace() != nullptr) {
       add_device_rows(window_, process_, first_id_, batch_);
     }
     for (std::size_t row = 0; row < window_.arrows().size(); ++row) add_forward_backward_flow(row);

@@ -29,7 +29,7 @@ WindowText::WindowText(std::shared_ptr<const Window> window, bool with_overloads
       base_ns_(base_time_ns(*window_)),
       first_id_(first_external_id(*window_)),
       lines_(text_, base_ns_) {
-  if (window_->device_activity() == nullptr) return;
+  if (window_->device_trace() == nullptr) return;
   devices_.emplace(*window_, lines_, process_, first_id_, program_name(*window_, process_));
 }
 

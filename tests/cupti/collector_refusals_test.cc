@@ -67,12 +67,12 @@ TEST(CuptiRefusals, InAForkedChildItRefusesAndDoesNotHang) {
       {
         ::alarm(20);
         const bool refused = !collector->begin({}).ok();
-        const auto activity = (*session)->end_window().get();
+        const auto trace = (*session)->end_window().get();
         *session = nullptr;
-        ::_exit(refused && !activity->problem.empty() ? 7 : 1);
+        ::_exit(refused && !trace->problem.empty() ? 7 : 1);
       },
       testing::ExitedWithCode(7), "");
-  EXPECT_EQ((*session)->end_window().get()->works.size(), 1U);
+  EXPECT_EQ((*session)->end_window().get()->activities.size(), 1U);
 }
 
 TEST(CuptiRefusals, AfterTheEndOfTheProgram) {
@@ -83,9 +83,9 @@ TEST(CuptiRefusals, AfterTheEndOfTheProgram) {
   (*session)->begin_window();
   gpu.cupti().launch({.name = "k"});
   collector->shut_down();
-  const auto activity = (*session)->end_window().get();
-  EXPECT_EQ(activity->problem, "");
-  EXPECT_EQ(activity->works.size(), 1U);
+  const auto trace = (*session)->end_window().get();
+  EXPECT_EQ(trace->problem, "");
+  EXPECT_EQ(trace->activities.size(), 1U);
   (*session)->begin_window();
   gpu.cupti().launch({.name = "endless", .time = {.duration_ns = 3'600'000'000'000}});
   gpu.cupti().skip_waits(true);
@@ -113,15 +113,14 @@ TEST(CuptiFaults, EveryCallMayFail) {
         if (session.ok()) {
           (*session)->begin_window();
           for (int i = 0; i < 10; ++i) gpu.cupti().launch({.name = "k"});
-          const auto activity = (*session)->end_window().get();
+          const auto trace = (*session)->end_window().get();
           // Kernels are there, or their loss is counted or reported. A shortcoming excuses only
           // what it names.
           const std::string& shortcoming = (*session)->shortcoming();
-          const bool loss_is_known =
-              activity->untimed + activity->lost > 0 || !activity->problem.empty();
-          EXPECT_TRUE(activity->works.size() == 10 || loss_is_known) << nth << " " << code;
+          const bool loss_is_known = trace->untimed + trace->lost > 0 || !trace->problem.empty();
+          EXPECT_TRUE(trace->activities.size() == 10 || loss_is_known) << nth << " " << code;
           const bool has_no_calls = shortcoming.find("calls of the CUDA runtime") == 0;
-          EXPECT_TRUE(activity->calls.size() == 10 || has_no_calls || loss_is_known)
+          EXPECT_TRUE(trace->calls.size() == 10 || has_no_calls || loss_is_known)
               << nth << " " << code;
         } else {
           EXPECT_THAT(session.status().message(), HasSubstr("[cupti")) << nth;
@@ -131,8 +130,8 @@ TEST(CuptiFaults, EveryCallMayFail) {
             calls, of_driver ? gpu.driver().calls(nullptr) - before : gpu.cupti().calls(nullptr));
         gpu.cupti().fail_call(0, 0);
         gpu.driver().fail_call(0, 0);
-        EXPECT_EQ(recorded(*collector, [&] { gpu.cupti().launch({.name = "k"}); })->works.size(),
-                  1U)
+        EXPECT_EQ(
+            recorded(*collector, [&] { gpu.cupti().launch({.name = "k"}); })->activities.size(), 1U)
             << nth << " " << code;
       }
       EXPECT_GT(calls, 3U);

@@ -17,30 +17,30 @@
 namespace tbtrace::cupti {
 namespace {
 
-using recorder::DeviceActivity;
-using recorder::DeviceWorkKind;
+using recorder::DeviceActivityKind;
+using recorder::DeviceTrace;
 using testing::HasSubstr;
 
-std::map<std::string, std::uint64_t> kernels_by_name(const DeviceActivity& activity) {
+std::map<std::string, std::uint64_t> kernels_by_name(const DeviceTrace& trace) {
   std::map<std::string, std::uint64_t> counts;
-  for (std::size_t row = 0; row < activity.works.size(); ++row) {
-    const recorder::DeviceWork work = activity.works[row];
-    if (work.kind != DeviceWorkKind::kernel) continue;
-    ++counts[activity.names[activity.launches[work.launch].name]];
+  for (std::size_t row = 0; row < trace.activities.size(); ++row) {
+    const recorder::DeviceActivity activity = trace.activities[row];
+    if (activity.kind != DeviceActivityKind::kernel) continue;
+    ++counts[trace.names[trace.launches[activity.launch].name]];
   }
   return counts;
 }
 
 class CuptiOfRelease : public testing::TestWithParam<const char*> {};
 
-/// All kinds of work, read back as it was scripted, whatever the release's records are like.
+/// All kinds of activities, read back as it was scripted, whatever the release's records are like.
 TEST_P(CuptiOfRelease, RecordsWhatTheDeviceDid) {
   FakeGpu gpu(GetParam());
   const auto collector = gpu.collector(FakeGpu::impatient());
   std::uint32_t launched = 0;
   std::uint32_t graph = 0;
   std::uint32_t waited = 0;
-  const auto activity =
+  const auto trace =
       recorded(*collector,
                [&] {
                  auto& cuda = gpu.cupti();
@@ -62,70 +62,70 @@ TEST_P(CuptiOfRelease, RecordsWhatTheDeviceDid) {
                  cuda.overhead({.data = true});
                },
                {.extras = {.synchronization = true, .overhead = true}});
-  ASSERT_NE(activity, nullptr);
-  EXPECT_EQ(activity->problem, "");
-  EXPECT_EQ(activity->lost, 0U);
-  EXPECT_EQ(activity->untimed, 0U);
-  EXPECT_EQ(activity->interface_version, gpu.library().version);
-  EXPECT_EQ(activity->driver_version, 13000);
-  ASSERT_EQ(activity->devices.size(), 1U);
-  EXPECT_EQ(activity->devices[0].name, "NVIDIA H200");
+  ASSERT_NE(trace, nullptr);
+  EXPECT_EQ(trace->problem, "");
+  EXPECT_EQ(trace->lost, 0U);
+  EXPECT_EQ(trace->untimed, 0U);
+  EXPECT_EQ(trace->interface_version, gpu.library().version);
+  EXPECT_EQ(trace->driver_version, 13000);
+  ASSERT_EQ(trace->devices.size(), 1U);
+  EXPECT_EQ(trace->devices[0].name, "NVIDIA H200");
 
   const std::map<std::string, std::uint64_t> kernels = {{"_Z4gemmPf", 1}, {"a", 2}, {"b", 1}};
-  EXPECT_EQ(kernels_by_name(*activity), kernels);
+  EXPECT_EQ(kernels_by_name(*trace), kernels);
   std::set<std::uint64_t> nodes;
-  for (std::size_t row = 0; row < activity->works.size(); ++row) {
-    const recorder::DeviceWork work = activity->works[row];
-    EXPECT_GT(work.end_ticks, work.start_ticks);
-    if (work.correlation == launched) {
-      const recorder::KernelLaunch& launch = activity->launches[work.launch];
+  for (std::size_t row = 0; row < trace->activities.size(); ++row) {
+    const recorder::DeviceActivity activity = trace->activities[row];
+    EXPECT_GT(activity.end_ticks, activity.start_ticks);
+    if (activity.correlation == launched) {
+      const recorder::KernelLaunch& launch = trace->launches[activity.launch];
       EXPECT_EQ(launch.grid, (std::array<std::int32_t, 3>{3, 4, 5}));
       EXPECT_EQ(launch.block, (std::array<std::int32_t, 3>{64, 2, 1}));
       EXPECT_EQ(launch.registers_per_thread, 48U);
       EXPECT_EQ(launch.static_shared_bytes, 1024);
       EXPECT_EQ(launch.dynamic_shared_bytes, 100'000);
-      EXPECT_EQ(work.place.device, 1U);
-      EXPECT_EQ(work.place.context, 2U);
-      EXPECT_EQ(work.place.stream, 13U);
-      EXPECT_EQ(work.place.channel, 6U);
-      EXPECT_EQ(work.place.channel_type, 1U);
-    } else if (work.correlation == graph) {
-      EXPECT_EQ(work.place.graph, 9U);
-      nodes.insert(work.place.graph_node);
-    } else if (work.kind == DeviceWorkKind::copy && work.transfer.peers == 0) {
-      EXPECT_EQ(work.transfer.bytes, 4096U);
-      EXPECT_EQ(work.transfer.copy_kind, 2U);
-      EXPECT_EQ(work.transfer.from_memory, 3U);
-      EXPECT_EQ(work.transfer.to_memory, 2U);
-    } else if (work.kind == DeviceWorkKind::copy) {
-      EXPECT_EQ(work.transfer.bytes, 512U);
-      EXPECT_EQ(activity->peers[work.transfer.peers - 1].to_device, 1U);
-      EXPECT_EQ(activity->peers[work.transfer.peers - 1].to_context, 2U);
+      EXPECT_EQ(activity.place.device, 1U);
+      EXPECT_EQ(activity.place.context, 2U);
+      EXPECT_EQ(activity.place.stream, 13U);
+      EXPECT_EQ(activity.place.channel, 6U);
+      EXPECT_EQ(activity.place.channel_type, 1U);
+    } else if (activity.correlation == graph) {
+      EXPECT_EQ(activity.place.graph, 9U);
+      nodes.insert(activity.place.graph_node);
+    } else if (activity.kind == DeviceActivityKind::memcpy && activity.transfer.peers == 0) {
+      EXPECT_EQ(activity.transfer.bytes, 4096U);
+      EXPECT_EQ(activity.transfer.copy_kind, 2U);
+      EXPECT_EQ(activity.transfer.from_memory, 3U);
+      EXPECT_EQ(activity.transfer.to_memory, 2U);
+    } else if (activity.kind == DeviceActivityKind::memcpy) {
+      EXPECT_EQ(activity.transfer.bytes, 512U);
+      EXPECT_EQ(trace->peers[activity.transfer.peers - 1].to_device, 1U);
+      EXPECT_EQ(trace->peers[activity.transfer.peers - 1].to_context, 2U);
     } else {
-      EXPECT_EQ(work.kind, DeviceWorkKind::set);
-      EXPECT_EQ(work.transfer.bytes, 64U);
-      EXPECT_EQ(work.transfer.to_memory, 3U);
+      EXPECT_EQ(activity.kind, DeviceActivityKind::memset);
+      EXPECT_EQ(activity.transfer.bytes, 64U);
+      EXPECT_EQ(activity.transfer.to_memory, 3U);
     }
   }
-  EXPECT_EQ(activity->works.size(), 7U);
+  EXPECT_EQ(trace->activities.size(), 7U);
   EXPECT_EQ(nodes.size(), 3U);
 
   std::vector<std::string> calls;
-  for (const auto& call : activity->calls) {
+  for (const auto& call : trace->calls) {
     EXPECT_EQ(call.thread, static_cast<std::uint32_t>(::gettid()));
     EXPECT_GE(call.end_ticks, call.start_ticks);
-    calls.push_back(activity->names[activity->functions[call.function].name]);
+    calls.push_back(trace->names[trace->functions[call.function].name]);
   }
   std::sort(calls.begin(), calls.end());
   EXPECT_THAT(calls, testing::ElementsAre("cudaEventRecord", "cudaGraphLaunch", "cudaLaunchKernel",
                                           "cudaMemcpyAsync", "cudaMemcpyPeerAsync",
                                           "cudaMemsetAsync", "cudaStreamSynchronize"));
-  ASSERT_EQ(activity->waits.size(), 1U);
-  EXPECT_EQ(activity->waits[0].correlation, waited);
-  EXPECT_EQ(activity->waits[0].stream, 7U);
-  ASSERT_EQ(activity->events.size(), 1U);
-  EXPECT_EQ(activity->events[0].event, 3U);
-  EXPECT_EQ(activity->overheads.size(), 1U);
+  ASSERT_EQ(trace->synchronizations.size(), 1U);
+  EXPECT_EQ(trace->synchronizations[0].correlation, waited);
+  EXPECT_EQ(trace->synchronizations[0].stream, 7U);
+  ASSERT_EQ(trace->events.size(), 1U);
+  EXPECT_EQ(trace->events[0].event, 3U);
+  EXPECT_EQ(trace->overheads.size(), 1U);
 
   EXPECT_EQ(gpu.cupti().calls("cuptiSubscribe"), 0U);
   EXPECT_EQ(gpu.cupti().calls("cuptiFinalize"), 0U);
@@ -143,9 +143,9 @@ TEST(CuptiCollector, ClockIsRegisteredOnceAndNothingIsOnAfterwards) {
   {
     const auto collector = gpu.collector(FakeGpu::impatient());
     for (int cycle = 0; cycle < 20; ++cycle) {
-      const auto activity = recorded(*collector, [&] { gpu.cupti().launch({.name = "k"}); });
-      EXPECT_EQ(activity->works.size(), 1U) << cycle;
-      EXPECT_EQ(activity->calls.size(), 1U) << cycle;
+      const auto trace = recorded(*collector, [&] { gpu.cupti().launch({.name = "k"}); });
+      EXPECT_EQ(trace->activities.size(), 1U) << cycle;
+      EXPECT_EQ(trace->calls.size(), 1U) << cycle;
     }
     EXPECT_EQ(gpu.cupti().calls("cuptiActivityRegisterTimestampCallback"), 1U);
   }
@@ -174,7 +174,7 @@ TEST(CuptiCollector, SessionsShareWhatTheyTraceAndEachHasItsWindow) {
   using Counts = std::map<std::string, std::uint64_t>;
   EXPECT_EQ(kernels_by_name(*of_first), (Counts{{"both not yet", 1}, {"both", 1}}));
   EXPECT_EQ(kernels_by_name(*of_second), (Counts{{"both", 1}, {"second", 1}}));
-  EXPECT_EQ(of_second->waits.size(), 1U);
+  EXPECT_EQ(of_second->synchronizations.size(), 1U);
 }
 
 TEST(CuptiCollector, ThreadsLaunchAtOnceAndNothingIsLost) {
@@ -182,7 +182,7 @@ TEST(CuptiCollector, ThreadsLaunchAtOnceAndNothingIsLost) {
   const auto collector = gpu.collector(FakeGpu::impatient());
   constexpr int kThreads = 4;
   constexpr int kLaunches = 3000;
-  const auto activity = recorded(*collector, [&] {
+  const auto trace = recorded(*collector, [&] {
     std::vector<std::thread> threads;
     for (int i = 0; i < kThreads; ++i) {
       threads.emplace_back([&, i] {
@@ -193,22 +193,22 @@ TEST(CuptiCollector, ThreadsLaunchAtOnceAndNothingIsLost) {
     }
     for (std::thread& thread : threads) thread.join();
   });
-  EXPECT_EQ(activity->works.size(), kThreads * kLaunches * 1U);
-  EXPECT_EQ(activity->calls.size(), kThreads * kLaunches * 1U);
-  EXPECT_EQ(activity->lost, 0U);
+  EXPECT_EQ(trace->activities.size(), kThreads * kLaunches * 1U);
+  EXPECT_EQ(trace->calls.size(), kThreads * kLaunches * 1U);
+  EXPECT_EQ(trace->lost, 0U);
   std::map<std::uint32_t, int> by_thread;
-  for (const auto& call : activity->calls) ++by_thread[call.thread];
+  for (const auto& call : trace->calls) ++by_thread[call.thread];
   EXPECT_EQ(by_thread.size(), 1U * kThreads);
 }
 
 TEST(CuptiCollector, WhatIsNotDoneAtTheEndIsWaitedFor) {
   FakeGpu gpu;
   const auto collector = gpu.collector(FakeGpu::impatient());
-  const auto activity = recorded(*collector, [&] {
+  const auto trace = recorded(*collector, [&] {
     gpu.cupti().launch({.name = "long", .time = {.duration_ns = 30'000'000}});
   });
-  ASSERT_EQ(activity->works.size(), 1U);
-  EXPECT_EQ(activity->untimed, 0U);
+  ASSERT_EQ(trace->activities.size(), 1U);
+  EXPECT_EQ(trace->untimed, 0U);
 }
 
 TEST(CuptiCollector, WithoutWaitingTheProgramGoesOnAndWorkStillComes) {
@@ -223,22 +223,22 @@ TEST(CuptiCollector, WithoutWaitingTheProgramGoesOnAndWorkStillComes) {
   EXPECT_EQ(pending.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
   EXPECT_EQ(gpu.driver().calls("cuCtxSynchronize"), 0U);
   *session = nullptr;
-  EXPECT_EQ(pending.get()->works.size(), 1U);
+  EXPECT_EQ(pending.get()->activities.size(), 1U);
   EXPECT_EQ(pending.get()->untimed, 0U);
 }
 
 TEST(CuptiCollector, WorkThatNeverEndsIsCountedAfterAWhile) {
   FakeGpu gpu;
   const auto collector = gpu.collector(FakeGpu::impatient());
-  const auto activity =
+  const auto trace =
       recorded(*collector,
                [&] {
                  gpu.cupti().launch({.name = "k", .time = {.duration_ns = 3'600'000'000'000}});
                  gpu.cupti().launch({.name = "other", .on = {.stream = 9}});
                },
                {.wait_for_device = false});
-  EXPECT_EQ(activity->untimed, 1U);
-  EXPECT_EQ(activity->works.size(), 1U);
+  EXPECT_EQ(trace->untimed, 1U);
+  EXPECT_EQ(trace->activities.size(), 1U);
 }
 
 TEST(CuptiCollector, OrderAndLatenessChangeNothing) {
@@ -250,12 +250,12 @@ TEST(CuptiCollector, OrderAndLatenessChangeNothing) {
     if (way == 2) faults.late_ms = 30;
     gpu.cupti().set_faults(faults);
     const auto collector = gpu.collector(FakeGpu::impatient());
-    const auto activity = recorded(*collector, [&] {
+    const auto trace = recorded(*collector, [&] {
       for (int i = 0; i < 5000; ++i) gpu.cupti().launch({.name = "k"});
     });
-    EXPECT_EQ(activity->works.size(), 5000U) << way;
-    EXPECT_EQ(activity->calls.size(), 5000U) << way;
-    EXPECT_EQ(activity->problem, "") << way;
+    EXPECT_EQ(trace->activities.size(), 5000U) << way;
+    EXPECT_EQ(trace->calls.size(), 5000U) << way;
+    EXPECT_EQ(trace->problem, "") << way;
   }
 }
 
@@ -267,38 +267,38 @@ TEST(CuptiCollector, BuffersThatComeAtTheLastMomentAreRead) {
   gpu.cupti().set_faults(faults);
   const auto collector = gpu.collector(FakeGpu::impatient());
   for (int window = 0; window < 60; ++window) {
-    const auto activity = recorded(*collector, [&] {
+    const auto trace = recorded(*collector, [&] {
       for (int i = 0; i < 300; ++i) gpu.cupti().launch({.name = "k"});
     });
-    ASSERT_EQ(activity->works.size(), 300U) << window;
-    ASSERT_EQ(activity->calls.size(), 300U) << window;
+    ASSERT_EQ(trace->activities.size(), 300U) << window;
+    ASSERT_EQ(trace->calls.size(), 300U) << window;
   }
 }
 
 TEST(CuptiCollector, WhatTheDriverDropsIsCounted) {
   FakeGpu gpu;
   const auto collector = gpu.collector(FakeGpu::impatient());
-  const auto activity = recorded(*collector, [&] {
+  const auto trace = recorded(*collector, [&] {
     fake_cuda::Faults faults;
     faults.drop_records = 7;
     gpu.cupti().set_faults(faults);
     for (int i = 0; i < 100; ++i) gpu.cupti().launch({.name = "k"});
   });
-  EXPECT_EQ(activity->lost, 7U);
-  EXPECT_EQ(activity->works.size() + activity->calls.size(), 193U);
+  EXPECT_EQ(trace->lost, 7U);
+  EXPECT_EQ(trace->activities.size() + trace->calls.size(), 193U);
 }
 
 TEST(CuptiCollector, RecordsWithoutTimesAreCounted) {
   FakeGpu gpu;
   const auto collector = gpu.collector(FakeGpu::impatient());
-  const auto activity = recorded(*collector, [&] {
+  const auto trace = recorded(*collector, [&] {
     fake_cuda::Faults faults;
     faults.zero_times_every = 10;
     gpu.cupti().set_faults(faults);
     for (int i = 0; i < 100; ++i) gpu.cupti().launch({.name = "k"});
   });
-  EXPECT_EQ(activity->untimed, 10U);
-  EXPECT_EQ(activity->works.size(), 90U);
+  EXPECT_EQ(trace->untimed, 10U);
+  EXPECT_EQ(trace->activities.size(), 90U);
 }
 
 /// More at once than there are buffers: memory stays within its limit, and all is accounted for.
@@ -309,10 +309,10 @@ TEST(CuptiCollector, WhatDoesNotFitIsCountedWithEveryRelease) {
     settings.buffers.most_buffers = 2;
     const auto collector = gpu.collector(settings);
     constexpr std::uint64_t kLaunches = 100'000;
-    const auto activity = recorded(*collector, [&] {
+    const auto trace = recorded(*collector, [&] {
       gpu.cupti().generate(kLaunches, {.name = "k", .time = {.start_ns = 1}});
     });
-    EXPECT_EQ(activity->works.size() + activity->calls.size() + activity->lost + activity->untimed,
+    EXPECT_EQ(trace->activities.size() + trace->calls.size() + trace->lost + trace->untimed,
               2 * kLaunches)
         << path;
     // Before CUDA 12.9 requests beyond the limit get scraps.
@@ -325,15 +325,15 @@ TEST(CuptiCollector, WhatDoesNotFitIsCountedWithEveryRelease) {
 TEST(CuptiCollector, AnotherProfilersTakeoverIsNoticed) {
   FakeGpu gpu;
   const auto collector = gpu.collector(FakeGpu::impatient());
-  const auto activity = recorded(*collector, [&] {
+  const auto trace = recorded(*collector, [&] {
     gpu.cupti().launch({.name = "ours"});
     gpu.cupti().take_over();
     for (int i = 0; i < 1000; ++i) gpu.cupti().launch({.name = "theirs"});
   });
-  EXPECT_THAT(activity->problem, HasSubstr("another profiler"));
+  EXPECT_THAT(trace->problem, HasSubstr("another profiler"));
   // The next session has its own again.
   const auto later = recorded(*collector, [&] { gpu.cupti().launch({.name = "ours"}); });
-  EXPECT_EQ(later->works.size(), 1U);
+  EXPECT_EQ(later->activities.size(), 1U);
   EXPECT_EQ(later->problem, "");
 }
 
@@ -343,59 +343,60 @@ std::uint64_t other_clock() { return 3 * clock_ns(); }
 TEST(CuptiCollector, AClockThatAnotherProfilerSetIsSetBack) {
   FakeGpu gpu;
   const auto collector = gpu.collector(FakeGpu::impatient());
-  EXPECT_EQ(recorded(*collector, [&] { gpu.cupti().launch({.name = "k"}); })->works.size(), 1U);
+  EXPECT_EQ(recorded(*collector, [&] { gpu.cupti().launch({.name = "k"}); })->activities.size(),
+            1U);
   gpu.library().register_timestamp(other_clock);
   const auto after = recorded(*collector, [&] { gpu.cupti().launch({.name = "k"}); });
-  EXPECT_EQ(after->works.size(), 1U);
+  EXPECT_EQ(after->activities.size(), 1U);
   EXPECT_EQ(after->untimed, 0U);
   // Within a window nothing can be done, but to say so.
   const auto within = recorded(*collector, [&] {
     gpu.library().register_timestamp(other_clock);
     gpu.cupti().launch({.name = "k"});
   });
-  EXPECT_EQ(within->works.size(), 0U);
+  EXPECT_EQ(within->activities.size(), 0U);
   EXPECT_EQ(within->untimed, 2U);
 }
 
 TEST(CuptiCollector, GarbageEndsABufferAndIsCounted) {
   FakeGpu gpu;
   const auto collector = gpu.collector(FakeGpu::impatient());
-  const auto activity = recorded(*collector, [&] {
+  const auto trace = recorded(*collector, [&] {
     gpu.cupti().launch({.name = "before"});
     const std::array<std::uint64_t, 2> garbage = {0x7fff, 0};
     gpu.cupti().put_bytes(garbage.data(), sizeof garbage);
     gpu.cupti().launch({.name = "behind"});
   });
-  EXPECT_EQ(kernels_by_name(*activity).count("before"), 1U);
-  EXPECT_EQ(kernels_by_name(*activity).count("behind"), 0U);
-  EXPECT_EQ(activity->lost, 1U);
+  EXPECT_EQ(kernels_by_name(*trace).count("before"), 1U);
+  EXPECT_EQ(kernels_by_name(*trace).count("behind"), 0U);
+  EXPECT_EQ(trace->lost, 1U);
 }
 
 TEST(CuptiCollector, ACutRecordIsCounted) {
   FakeGpu gpu;
   const auto collector = gpu.collector(FakeGpu::impatient());
-  const auto activity = recorded(*collector, [&] {
+  const auto trace = recorded(*collector, [&] {
     fake_cuda::Faults faults;
     faults.truncate_buffers = 1;
     gpu.cupti().set_faults(faults);
     gpu.cupti().launch({.name = "k"});
   });
-  EXPECT_EQ(activity->works.size() + activity->calls.size(), 1U);
-  EXPECT_EQ(activity->lost, 1U);
+  EXPECT_EQ(trace->activities.size() + trace->calls.size(), 1U);
+  EXPECT_EQ(trace->lost, 1U);
 }
 
 TEST(CuptiCollector, CorrelationsMayWrap) {
   FakeGpu gpu;
   const auto collector = gpu.collector(FakeGpu::impatient());
-  const auto activity = recorded(*collector, [&] {
+  const auto trace = recorded(*collector, [&] {
     gpu.cupti().set_correlation(0xfffffffe);
     for (int i = 0; i < 4; ++i) gpu.cupti().launch({.name = "k"});
   });
   std::set<std::uint32_t> calls;
-  for (const auto& call : activity->calls) calls.insert(call.correlation);
+  for (const auto& call : trace->calls) calls.insert(call.correlation);
   EXPECT_EQ(calls.size(), 4U);
-  for (std::size_t row = 0; row < activity->works.size(); ++row) {
-    EXPECT_TRUE(calls.contains(activity->works.correlation(row)));
+  for (std::size_t row = 0; row < trace->activities.size(); ++row) {
+    EXPECT_TRUE(calls.contains(trace->activities.correlation(row)));
   }
 }
 

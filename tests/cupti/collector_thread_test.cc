@@ -39,8 +39,8 @@ TEST(CuptiCollectorThread, NothingRunsWithoutASession) {
   EXPECT_TRUE(collector->check().ok());
   EXPECT_EQ(running, 0);
   for (int round = 0; round < 3; ++round) {
-    const auto activity = recorded(*collector, [&] { gpu.cupti().launch({.name = "k"}); });
-    EXPECT_EQ(activity->works.size(), 1U);
+    const auto trace = recorded(*collector, [&] { gpu.cupti().launch({.name = "k"}); });
+    EXPECT_EQ(trace->activities.size(), 1U);
     EXPECT_TRUE(soon([&] { return running == 0; }));
     EXPECT_EQ(gpu.cupti().enabled_kinds(), 0U);
     const std::uint64_t flushes = gpu.cupti().calls("cuptiActivityFlushAll");
@@ -69,7 +69,7 @@ TEST(CuptiCollectorThread, SessionsThatFollowEachOtherLoseNothing) {
   // Enough for all windows: the thread that gives them back may not run for a while.
   settings.buffers.most_buffers = 4096;
   const auto collector = gpu.collector(settings);
-  std::vector<recorder::PendingDeviceActivity> windows;
+  std::vector<recorder::PendingDeviceTrace> windows;
   for (int round = 0; round < 200; ++round) {
     auto session = collector->begin({});
     ASSERT_TRUE(session.ok());
@@ -78,7 +78,7 @@ TEST(CuptiCollectorThread, SessionsThatFollowEachOtherLoseNothing) {
     windows.push_back((*session)->end_window());
   }
   for (const auto& window : windows) {
-    EXPECT_EQ(window.get()->works.size(), 1U);
+    EXPECT_EQ(window.get()->activities.size(), 1U);
     EXPECT_EQ(window.get()->calls.size(), 1U);
     EXPECT_EQ(window.get()->lost, 0U);
     EXPECT_EQ(window.get()->problem, "");
@@ -103,7 +103,8 @@ TEST(CuptiCollectorThread, AThreadThatCannotStartIsARefusal) {
   EXPECT_THAT(session.status().message(), HasSubstr("more threads"));
   EXPECT_EQ(gpu.cupti().enabled_kinds(), 0U);
   may_start = true;
-  EXPECT_EQ(recorded(*collector, [&] { gpu.cupti().launch({.name = "k"}); })->works.size(), 1U);
+  EXPECT_EQ(recorded(*collector, [&] { gpu.cupti().launch({.name = "k"}); })->activities.size(),
+            1U);
 }
 
 /// A forced flush takes the times from kernels that still run.
@@ -121,7 +122,7 @@ TEST(CuptiCollectorThread, NoFlushIsForcedWhileAnotherSessionLives) {
   EXPECT_EQ(gpu.cupti().counters().forced_flushes, 0U);
   *shorter = nullptr;
   const auto of_longer = (*longer)->end_window().get();
-  EXPECT_EQ(of_longer->works.size(), 1U);
+  EXPECT_EQ(of_longer->activities.size(), 1U);
   EXPECT_EQ(of_longer->untimed, 0U);
   EXPECT_EQ(of_longer->problem, "");
 }
@@ -188,7 +189,7 @@ TEST(CuptiCollectorThread, SessionsChooseHowMuchMemoryRecordsTake) {
   EXPECT_GT(small->lost, 0U);
   const auto large = recorded(*collector, launch, {.most_buffer_bytes = 1000 * buffer});
   EXPECT_EQ(large->lost, 0U);
-  EXPECT_EQ(large->works.size(), 50'001U);
+  EXPECT_EQ(large->activities.size(), 50'001U);
   // Afterwards the collector's own limit holds again.
   EXPECT_TRUE(soon([&] { return collector->buffer_bytes() <= 64 * buffer; }));
 }

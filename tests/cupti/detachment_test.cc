@@ -12,10 +12,10 @@ std::uint64_t finalized(FakeGpu& gpu) { return gpu.cupti().calls("cuptiFinalize"
 
 void record_and_end(FakeGpu& gpu, Collector& collector, bool detach_at_end) {
   const std::uint64_t before = gpu.cupti().calls("cuptiSubscribe");
-  const auto activity = recorded(collector, [&] { gpu.cupti().launch({.name = "k"}); },
-                                 {.detach_at_end = detach_at_end});
-  EXPECT_EQ(activity->works.size(), 1U);
-  EXPECT_EQ(activity->calls.size(), 1U);
+  const auto trace = recorded(collector, [&] { gpu.cupti().launch({.name = "k"}); },
+                              {.detach_at_end = detach_at_end});
+  EXPECT_EQ(trace->activities.size(), 1U);
+  EXPECT_EQ(trace->calls.size(), 1U);
   EXPECT_TRUE(soon([&] { return gpu.cupti().enabled_kinds() == 0; }));
   if (detach_at_end) {
     EXPECT_TRUE(soon([&] { return gpu.cupti().calls("cuptiSubscribe") > before; }));
@@ -51,8 +51,8 @@ TEST(CuptiDetachment, ASessionThatBeginsBeforePreventsIt) {
   FakeGpu gpu;
   const auto collector = gpu.collector(FakeGpu::impatient());
   record_and_end(gpu, *collector, true);
-  const auto activity = recorded(*collector, [&] { gpu.cupti().launch({.name = "k"}); });
-  EXPECT_EQ(activity->works.size(), 1U);
+  const auto trace = recorded(*collector, [&] { gpu.cupti().launch({.name = "k"}); });
+  EXPECT_EQ(trace->activities.size(), 1U);
   EXPECT_EQ(finalized(gpu), 0U);
 }
 

@@ -57,8 +57,8 @@ inline bool enabled(FakeGpu& gpu, ActivityKind kind) {
 
 /// What `work` has devices do, as a window of its own has it.
 template <typename Work>
-std::shared_ptr<const recorder::DeviceActivity> recorded(Collector& collector, Work&& work,
-                                                         SessionOptions options = {}) {
+std::shared_ptr<const recorder::DeviceTrace> recorded(Collector& collector, Work&& work,
+                                                      SessionOptions options = {}) {
   options.patience = std::min(options.patience, std::chrono::milliseconds(200));
   auto session = collector.begin(options);
   EXPECT_TRUE(session.ok()) << session.status().message();

@@ -48,10 +48,9 @@ TEST(CuptiRecordStreamMemory, EachRecordIsReadOrCounted) {
     stream.drain();
 
     stream.close(window);
-    const recorder::DeviceActivity activity = window->take();
-    something_failed = something_failed || activity.lost > 0;
-    EXPECT_EQ(activity.works.size() + activity.calls.size() + activity.lost, 2 * kLaunches)
-        << needed;
+    const recorder::DeviceTrace trace = window->take();
+    something_failed = something_failed || trace.lost > 0;
+    EXPECT_EQ(trace.activities.size() + trace.calls.size() + trace.lost, 2 * kLaunches) << needed;
     EXPECT_EQ(stream.pool().in_flight(0, stream.pool().taken()), 0U) << needed;
   }
   EXPECT_TRUE(something_failed);

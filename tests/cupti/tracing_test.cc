@@ -31,10 +31,10 @@ int attribute(FakeGpu& gpu, int number) {
   return value;
 }
 
-std::vector<std::string> call_names(const recorder::DeviceActivity& activity) {
+std::vector<std::string> call_names(const recorder::DeviceTrace& trace) {
   std::vector<std::string> names;
-  for (const auto& call : activity.calls) {
-    names.push_back(activity.names[activity.functions[call.function].name]);
+  for (const auto& call : trace.calls) {
+    names.push_back(trace.names[trace.functions[call.function].name]);
   }
   return names;
 }
@@ -62,12 +62,12 @@ TEST(CuptiTracing, CallsThatCannotBeSwitchedOffAreLeftOutWhenRead) {
   FakeGpu gpu;
   gpu.cupti().fail("cuptiActivityEnableRuntimeApi", 0, 1);
   const auto collector = gpu.collector(FakeGpu::impatient());
-  const auto activity = recorded(*collector, [&] {
+  const auto trace = recorded(*collector, [&] {
     gpu.cupti().call({.cbid = kGetDevice});
     gpu.cupti().launch({.name = "k"});
   });
-  EXPECT_THAT(call_names(*activity), ElementsAre("cudaLaunchKernel"));
-  EXPECT_EQ(activity->problem, "");
+  EXPECT_THAT(call_names(*trace), ElementsAre("cudaLaunchKernel"));
+  EXPECT_EQ(trace->problem, "");
   EXPECT_LT(gpu.cupti().calls("cuptiActivityEnableRuntimeApi"), 20U);  // each failure is slow
 }
 
@@ -107,11 +107,11 @@ TEST(CuptiTracing, KernelsWithoutCallsAreReported) {
   gpu.library().disable(ActivityKind::runtime);  // as another profiler would
   for (int i = 0; i < 9; ++i) gpu.cupti().launch({.name = "k"});
   gpu.cupti().call({.cbid = 307, .domain = fake_cuda::kDriverApi});  // of something else
-  const auto activity = (*session)->end_window().get();
-  EXPECT_EQ(activity->works.size(), 9U);
-  EXPECT_THAT(activity->problem,
+  const auto trace = (*session)->end_window().get();
+  EXPECT_EQ(trace->activities.size(), 9U);
+  EXPECT_THAT(trace->problem,
               HasSubstr("none of the 9 kernels, memcpys and memsets has its CUDA call"));
-  EXPECT_EQ((*session)->problem().get(), activity->problem);
+  EXPECT_EQ((*session)->problem().get(), trace->problem);
   // If a single one has its call, calls are recorded.
   gpu.library().enable(ActivityKind::runtime);
   (*session)->begin_window();
@@ -126,7 +126,7 @@ TEST(CuptiTracing, KernelsWithoutCallsAreReported) {
   (*session)->begin_window();
   gpu.cupti().launch({.name = "within"});
   const auto both = (*session)->end_window().get();
-  EXPECT_EQ(both->works.size(), 2U);
+  EXPECT_EQ(both->activities.size(), 2U);
   EXPECT_EQ(both->problem, "");
 }
 
@@ -200,7 +200,7 @@ TEST(CuptiTracing, AProfilerThatBeganLaterIsNotCutOff) {
   // The next session has everything again, and nothing is on after it.
   const auto later = recorded(*collector, [&] { gpu.cupti().launch({.name = "ours"}); });
   EXPECT_EQ(later->problem, "");
-  EXPECT_EQ(later->works.size(), 1U);
+  EXPECT_EQ(later->activities.size(), 1U);
   EXPECT_TRUE(soon([&] { return gpu.cupti().enabled_kinds() == 0; }));
 }
 
@@ -213,9 +213,9 @@ TEST(CuptiTracing, KindsThatAnotherProfilerSwitchedOffAreSwitchedOnAgain) {
   gpu.library().register_timestamp(other_clock);
   gpu.library().disable(ActivityKind::kernel);
   gpu.library().disable(ActivityKind::runtime);
-  const auto activity = recorded(*collector, [&] { gpu.cupti().launch({.name = "k"}); });
-  EXPECT_EQ(activity->works.size(), 1U);
-  EXPECT_EQ(activity->calls.size(), 1U);
+  const auto trace = recorded(*collector, [&] { gpu.cupti().launch({.name = "k"}); });
+  EXPECT_EQ(trace->activities.size(), 1U);
+  EXPECT_EQ(trace->calls.size(), 1U);
 }
 
 /// Nobody is suspected if CUPTI does not return the registered clock's time.
@@ -230,9 +230,9 @@ TEST(CuptiTracing, AHiddenClockIsNotAnotherProfilers) {
   ASSERT_TRUE(driver.ok());
   Collector collector(library, *std::move(driver), FakeGpu::impatient());
   for (int round = 0; round < 3; ++round) {
-    const auto activity = recorded(collector, [&] { gpu.cupti().launch({.name = "k"}); });
-    EXPECT_EQ(activity->problem, "");
-    EXPECT_EQ(activity->works.size(), 1U);
+    const auto trace = recorded(collector, [&] { gpu.cupti().launch({.name = "k"}); });
+    EXPECT_EQ(trace->problem, "");
+    EXPECT_EQ(trace->activities.size(), 1U);
     EXPECT_TRUE(soon([&] { return gpu.cupti().enabled_kinds() == 0; }));
   }
   EXPECT_EQ(gpu.cupti().calls("cuptiActivityRegisterTimestampCallback"), 1U);

@@ -14,7 +14,7 @@
 namespace tbtrace::cupti {
 namespace {
 
-using recorder::DeviceActivity;
+using recorder::DeviceTrace;
 
 class CuptiWindowRows : public testing::Test {
  protected:
@@ -76,40 +76,40 @@ TEST_F(CuptiWindowRows, APauseLeavesOutWhatBeginsInIt) {
   rows.add(call(at_the_end, 4));
   rows.add(kernel(at_the_end, at_the_end + 1, 4));
   rows.end(ticks_of(later()));
-  const DeviceActivity activity = rows.take();
-  ASSERT_EQ(activity.calls.size(), 2U);
-  EXPECT_EQ(activity.calls[0].correlation, 1U);
-  EXPECT_EQ(activity.calls[1].correlation, 3U);
-  std::vector<std::uint32_t> works;
-  for (std::size_t row = 0; row < activity.works.size(); ++row) {
-    works.push_back(activity.works.correlation(row));
+  const DeviceTrace trace = rows.take();
+  ASSERT_EQ(trace.calls.size(), 2U);
+  EXPECT_EQ(trace.calls[0].correlation, 1U);
+  EXPECT_EQ(trace.calls[1].correlation, 3U);
+  std::vector<std::uint32_t> activities;
+  for (std::size_t row = 0; row < trace.activities.size(); ++row) {
+    activities.push_back(trace.activities.correlation(row));
   }
-  EXPECT_THAT(works, testing::UnorderedElementsAre(1, 1, 2, 3));
+  EXPECT_THAT(activities, testing::UnorderedElementsAre(1, 1, 2, 3));
 }
 
 TEST_F(CuptiWindowRows, WorkOfTheWindowIsKeptWhenItWasBegunInIt) {
   rows_.end(ticks_of(now_ + 1000));
   rows_.add(call(now_ - 100, 1));                  // before the window,
-  rows_.add(kernel(now_ - 50, now_ + 50, 1));      // and so is its work
+  rows_.add(kernel(now_ - 50, now_ + 50, 1));      // and so is its activity
   rows_.add(kernel(now_ + 60, now_ + 70, 1));      // was still to be done when it began
   rows_.add(call(now_ + 900, 2));                  // begun within,
   rows_.add(kernel(now_ + 2000, now_ + 2100, 2));  // done afterwards
   rows_.add(kernel(now_ + 2200, now_ + 2300, 3));  // begun and done afterwards
   rows_.add(call(now_ + 1500, 3));
-  const DeviceActivity activity = rows_.take();
-  ASSERT_EQ(activity.calls.size(), 1U);
-  EXPECT_EQ(activity.calls[0].correlation, 2U);
-  ASSERT_EQ(activity.works.size(), 2U);
-  EXPECT_EQ(activity.works[0].correlation, 1U);
-  EXPECT_EQ(activity.works[0].start_ticks, ticks_of(now_ + 60));
-  EXPECT_EQ(activity.works[1].correlation, 2U);
+  const DeviceTrace trace = rows_.take();
+  ASSERT_EQ(trace.calls.size(), 1U);
+  EXPECT_EQ(trace.calls[0].correlation, 2U);
+  ASSERT_EQ(trace.activities.size(), 2U);
+  EXPECT_EQ(trace.activities[0].correlation, 1U);
+  EXPECT_EQ(trace.activities[0].start_ticks, ticks_of(now_ + 60));
+  EXPECT_EQ(trace.activities[1].correlation, 2U);
 }
 
 TEST_F(CuptiWindowRows, WorkThatComesBeforeItsCallIsKeptToo) {
   rows_.end(ticks_of(now_ + 1000));
   rows_.add(kernel(now_ + 2000, now_ + 2100, 2));
   rows_.add(call(now_ + 900, 2));
-  EXPECT_EQ(rows_.take().works.size(), 1U);
+  EXPECT_EQ(rows_.take().activities.size(), 1U);
 }
 
 TEST_F(CuptiWindowRows, RecordsWithoutTimesAreCounted) {
@@ -117,10 +117,10 @@ TEST_F(CuptiWindowRows, RecordsWithoutTimesAreCounted) {
   rows_.add(kernel(now_ + 10, 0, 2));
   rows_.add(call(0, 3));
   rows_.add(kernel(now_ + 30, now_ + 20, 4));  // ends before it starts
-  const DeviceActivity activity = rows_.take();
-  EXPECT_EQ(activity.untimed, 3U);
-  ASSERT_EQ(activity.works.size(), 1U);
-  EXPECT_EQ(activity.works[0].start_ticks, activity.works[0].end_ticks);
+  const DeviceTrace trace = rows_.take();
+  EXPECT_EQ(trace.untimed, 3U);
+  ASSERT_EQ(trace.activities.size(), 1U);
+  EXPECT_EQ(trace.activities[0].start_ticks, trace.activities[0].end_ticks);
 }
 
 TEST_F(CuptiWindowRows, QueriesAndUnknownCallsAreLeftOut) {
@@ -129,10 +129,10 @@ TEST_F(CuptiWindowRows, QueriesAndUnknownCallsAreLeftOut) {
   ApiRecord driver = call(now_ + 1, 3, 307);
   driver.kind = ActivityKind::driver;
   rows_.add(driver);
-  const DeviceActivity activity = rows_.take();
-  ASSERT_EQ(activity.calls.size(), 1U);
-  EXPECT_EQ(activity.names[activity.functions[activity.calls[0].function].name], "cuLaunchKernel");
-  EXPECT_EQ(activity.functions[activity.calls[0].function].library, recorder::CallLibrary::driver);
+  const DeviceTrace trace = rows_.take();
+  ASSERT_EQ(trace.calls.size(), 1U);
+  EXPECT_EQ(trace.names[trace.functions[trace.calls[0].function].name], "cuLaunchKernel");
+  EXPECT_EQ(trace.functions[trace.calls[0].function].library, recorder::ApiLibrary::driver);
 }
 
 TEST_F(CuptiWindowRows, LaunchesThatAreAlikeAreKeptOnce) {
@@ -153,15 +153,15 @@ TEST_F(CuptiWindowRows, LaunchesThatAreAlikeAreKeptOnce) {
   KernelRecord nameless = kernel(now_ + 1, now_ + 2, 5001);
   nameless.name = nullptr;
   rows_.add(nameless);
-  const DeviceActivity activity = rows_.take();
-  ASSERT_EQ(activity.launches.size(), 102U);
+  const DeviceTrace trace = rows_.take();
+  ASSERT_EQ(trace.launches.size(), 102U);
   for (std::uint32_t i = 0; i < 4000; ++i) {
-    const recorder::KernelLaunch& launch = activity.launches[activity.works[i].launch];
-    EXPECT_EQ(activity.names[launch.name], "gemm");
+    const recorder::KernelLaunch& launch = trace.launches[trace.activities[i].launch];
+    EXPECT_EQ(trace.names[launch.name], "gemm");
     EXPECT_EQ(launch.grid[0], static_cast<std::int32_t>(i % 100));
   }
-  EXPECT_EQ(activity.names[activity.launches[activity.works[4000].launch].name], "conv");
-  EXPECT_EQ(activity.names[activity.launches[activity.works[4001].launch].name], "");
+  EXPECT_EQ(trace.names[trace.launches[trace.activities[4000].launch].name], "conv");
+  EXPECT_EQ(trace.names[trace.launches[trace.activities[4001].launch].name], "");
 }
 
 TEST_F(CuptiWindowRows, RangesOfNvtxHaveBothEnds) {
@@ -184,13 +184,13 @@ TEST_F(CuptiWindowRows, RangesOfNvtxHaveBothEnds) {
   rows_.add(record);
   record.id = 99;  // began before anybody looked
   rows_.add(record);
-  const DeviceActivity activity = rows_.take();
-  ASSERT_EQ(activity.markers.size(), 1U);
-  EXPECT_EQ(activity.names[activity.markers[0].name], "load");
-  EXPECT_EQ(activity.names[activity.markers[0].domain], "data");
-  EXPECT_EQ(activity.markers[0].thread, 77U);
-  EXPECT_EQ(activity.markers[0].start_ticks, ticks_of(now_ + 10));
-  EXPECT_EQ(activity.markers[0].end_ticks, ticks_of(now_ + 30));
+  const DeviceTrace trace = rows_.take();
+  ASSERT_EQ(trace.markers.size(), 1U);
+  EXPECT_EQ(trace.names[trace.markers[0].name], "load");
+  EXPECT_EQ(trace.names[trace.markers[0].domain], "data");
+  EXPECT_EQ(trace.markers[0].thread, 77U);
+  EXPECT_EQ(trace.markers[0].start_ticks, ticks_of(now_ + 10));
+  EXPECT_EQ(trace.markers[0].end_ticks, ticks_of(now_ + 30));
 }
 
 }  // namespace

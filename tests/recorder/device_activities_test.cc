@@ -1,4 +1,4 @@
-#include "recorder/device_works.h"
+#include "recorder/device_activities.h"
 
 #include <cstdint>
 #include <random>
@@ -9,7 +9,7 @@
 namespace tbtrace::recorder {
 namespace {
 
-bool is_same(const DeviceWork& a, const DeviceWork& b) {
+bool is_same(const DeviceActivity& a, const DeviceActivity& b) {
   return a.start_ticks == b.start_ticks && a.end_ticks == b.end_ticks &&
          a.correlation == b.correlation && a.kind == b.kind && a.place == b.place &&
          a.launch == b.launch && a.transfer.bytes == b.transfer.bytes &&
@@ -18,70 +18,70 @@ bool is_same(const DeviceWork& a, const DeviceWork& b) {
          a.transfer.to_memory == b.transfer.to_memory;
 }
 
-TEST(DeviceWorks, GiveBackWhatTheyWereGiven) {
+TEST(DeviceActivities, GiveBackWhatTheyWereGiven) {
   std::mt19937_64 random(3);
   const auto number = [&] { return static_cast<std::uint32_t>(random()) >> random() % 32; };
-  std::vector<DeviceWork> given;
-  DeviceWorks works;
+  std::vector<DeviceActivity> given;
+  DeviceActivities activities;
   for (int count = 0; count < 5000; ++count) {
-    DeviceWork work{.start_ticks = random(),
-                    .end_ticks = random(),
-                    .correlation = number(),
-                    .kind = static_cast<DeviceWorkKind>(random() % 3)};
+    DeviceActivity activity{.start_ticks = random(),
+                            .end_ticks = random(),
+                            .correlation = number(),
+                            .kind = static_cast<DeviceActivityKind>(random() % 3)};
     // Few places, many of them, and those that differ in one number only.
     if (random() % 3 == 0 && !given.empty()) {
-      work.place = given[random() % given.size()].place;
+      activity.place = given[random() % given.size()].place;
     } else {
-      work.place = {.graph_node = random() % 2 == 0 ? 0 : random(),
-                    .graph = number(),
-                    .device = number(),
-                    .context = number(),
-                    .stream = number(),
-                    .channel = number(),
-                    .channel_type = static_cast<std::uint8_t>(random())};
+      activity.place = {.graph_node = random() % 2 == 0 ? 0 : random(),
+                        .graph = number(),
+                        .device = number(),
+                        .context = number(),
+                        .stream = number(),
+                        .channel = number(),
+                        .channel_type = static_cast<std::uint8_t>(random())};
     }
     switch (random() % 8) {
       case 0:
-        ++work.place.graph_node;
+        ++activity.place.graph_node;
         break;
       case 1:
-        ++work.place.graph;
+        ++activity.place.graph;
         break;
       case 2:
-        ++work.place.device;
+        ++activity.place.device;
         break;
       case 3:
-        ++work.place.context;
+        ++activity.place.context;
         break;
       case 4:
-        ++work.place.stream;
+        ++activity.place.stream;
         break;
       case 5:
-        ++work.place.channel;
+        ++activity.place.channel;
         break;
       case 6:
-        ++work.place.channel_type;
+        ++activity.place.channel_type;
         break;
       default:
         break;
     }
-    if (work.kind == DeviceWorkKind::kernel) {
-      work.launch = number();
+    if (activity.kind == DeviceActivityKind::kernel) {
+      activity.launch = number();
     } else {
-      work.transfer = {.bytes = random(),
-                       .peers = number(),
-                       .copy_kind = static_cast<std::uint8_t>(random()),
-                       .from_memory = static_cast<std::uint8_t>(random()),
-                       .to_memory = static_cast<std::uint8_t>(random())};
+      activity.transfer = {.bytes = random(),
+                           .peers = number(),
+                           .copy_kind = static_cast<std::uint8_t>(random()),
+                           .from_memory = static_cast<std::uint8_t>(random()),
+                           .to_memory = static_cast<std::uint8_t>(random())};
     }
-    given.push_back(work);
-    works.push_back(work);
+    given.push_back(activity);
+    activities.push_back(activity);
   }
-  ASSERT_EQ(works.size(), given.size());
+  ASSERT_EQ(activities.size(), given.size());
   for (std::size_t row = 0; row < given.size(); ++row) {
-    ASSERT_TRUE(is_same(works[row], given[row])) << row;
-    ASSERT_EQ(works.correlation(row), given[row].correlation);
-    ASSERT_EQ(works.start_ticks(row), given[row].start_ticks);
+    ASSERT_TRUE(is_same(activities[row], given[row])) << row;
+    ASSERT_EQ(activities.correlation(row), given[row].correlation);
+    ASSERT_EQ(activities.start_ticks(row), given[row].start_ticks);
   }
 }
 

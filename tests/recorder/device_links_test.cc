@@ -23,14 +23,14 @@ std::string name_of(const Window& window, std::uint32_t range) {
 
 class DeviceLinksOf : public testing::Test {
  protected:
-  DeviceCall call(std::uint64_t at, std::uint32_t thread, std::uint32_t correlation) {
+  ApiCall call(std::uint64_t at, std::uint32_t thread, std::uint32_t correlation) {
     return {.start_ticks = written_.start() + at,
             .end_ticks = written_.start() + at + 1,
             .thread = thread,
             .correlation = correlation};
   }
-  DeviceWork work(std::uint64_t from, std::uint64_t to, std::uint32_t correlation,
-                  std::uint32_t stream = 7) {
+  DeviceActivity activity(std::uint64_t from, std::uint64_t to, std::uint32_t correlation,
+                          std::uint32_t stream = 7) {
     return {.start_ticks = written_.start() + from,
             .end_ticks = written_.start() + to,
             .correlation = correlation,
@@ -38,7 +38,7 @@ class DeviceLinksOf : public testing::Test {
   }
 
   HandWritten written_;
-  DeviceActivity activity_;
+  DeviceTrace trace_;
 };
 
 TEST_F(DeviceLinksOf, CallsBelongToTheInnermostOperatorOfTheirThread) {
@@ -51,11 +51,11 @@ TEST_F(DeviceLinksOf, CallsBelongToTheInnermostOperatorOfTheirThread) {
   other.begin(0, 3, "elsewhere");
   other.end(100, 3);
   for (const std::uint64_t at : {5, 15, 20, 25, 30, 35, 45}) {
-    activity_.calls.push_back(call(at, 1, static_cast<std::uint32_t>(at)));
+    trace_.calls.push_back(call(at, 1, static_cast<std::uint32_t>(at)));
   }
-  activity_.calls.push_back(call(25, 2, 100));
-  activity_.calls.push_back(call(25, 3, 101));  // nobody recorded this thread
-  written_.device(activity_);
+  trace_.calls.push_back(call(25, 2, 100));
+  trace_.calls.push_back(call(25, 3, 101));  // nobody recorded this thread
+  written_.device(trace_);
   const auto window = written_.window();
   std::vector<std::string> names;
   for (const std::uint32_t range : window->device_links().call_operator) {
@@ -75,12 +75,12 @@ TEST_F(DeviceLinksOf, RangesOfTheUserAreAnnotationsAndFramesAreNeither) {
   thread.end(40, 3);
   thread.end(45, 2);
   thread.end(50, 1);
-  activity_.calls = {call(25, 1, 1), call(35, 1, 2), call(48, 1, 3)};
-  for (const DeviceWork& row :
-       {work(200, 210, 1), work(100, 110, 2), work(300, 310, 2, 8), work(400, 410, 3)}) {
-    activity_.works.push_back(row);
+  trace_.calls = {call(25, 1, 1), call(35, 1, 2), call(48, 1, 3)};
+  for (const DeviceActivity& row : {activity(200, 210, 1), activity(100, 110, 2),
+                                    activity(300, 310, 2, 8), activity(400, 410, 3)}) {
+    trace_.activities.push_back(row);
   }
-  written_.device(activity_);
+  written_.device(trace_);
   const auto window = written_.window();
   const DeviceLinks& links = window->device_links();
   EXPECT_EQ(name_of(*window, links.call_operator[0]), "op");
@@ -102,8 +102,8 @@ TEST_F(DeviceLinksOf, RangesThatEndOnAnotherThreadAreAroundNothing) {
   thread.begin(20, 2, "op");
   thread.end(30, 2);
   other.end(90, 1, true);
-  activity_.calls = {call(25, 1, 1), call(50, 1, 2)};
-  written_.device(activity_);
+  trace_.calls = {call(25, 1, 1), call(50, 1, 2)};
+  written_.device(trace_);
   const auto window = written_.window();
   EXPECT_EQ(name_of(*window, window->device_links().call_operator[0]), "op");
   EXPECT_EQ(window->device_links().call_annotation[0], kNone);
@@ -118,11 +118,11 @@ TEST_F(DeviceLinksOf, AsynchronousRangesThatEndOnTheirThreadAreAnnotations) {
   thread.begin(20, 2, "nccl:all_reduce", {.scope = Scope::user});
   thread.end(30, 2, true);
   thread.end(40, 1);
-  activity_.calls = {call(25, 1, 1), call(35, 1, 2)};
-  for (const DeviceWork& row : {work(100, 200, 1), work(200, 300, 2)}) {
-    activity_.works.push_back(row);
+  trace_.calls = {call(25, 1, 1), call(35, 1, 2)};
+  for (const DeviceActivity& row : {activity(100, 200, 1), activity(200, 300, 2)}) {
+    trace_.activities.push_back(row);
   }
-  written_.device(activity_);
+  written_.device(trace_);
   const auto window = written_.window();
   const DeviceLinks& links = window->device_links();
   EXPECT_EQ(name_of(*window, links.call_operator[0]), "record_param_comms");
@@ -133,27 +133,27 @@ TEST_F(DeviceLinksOf, AsynchronousRangesThatEndOnTheirThreadAreAnnotations) {
   EXPECT_EQ(links.annotations[0].end_ticks, written_.start() + 200);
 }
 
-TEST_F(DeviceLinksOf, ManyWorksMayBelongToOneCallAndSomeToNone) {
-  activity_.calls = {call(10, 1, 5), call(20, 1, 0xffffffff)};
-  for (const DeviceWork& row :
-       {work(1, 2, 5), work(3, 4, 0xffffffff), work(5, 6, 5), work(7, 8, 6)}) {
-    activity_.works.push_back(row);
+TEST_F(DeviceLinksOf, ManyActivitiesMayBelongToOneCallAndSomeToNone) {
+  trace_.calls = {call(10, 1, 5), call(20, 1, 0xffffffff)};
+  for (const DeviceActivity& row :
+       {activity(1, 2, 5), activity(3, 4, 0xffffffff), activity(5, 6, 5), activity(7, 8, 6)}) {
+    trace_.activities.push_back(row);
   }
-  written_.device(activity_);
+  written_.device(trace_);
   const auto window = written_.window();
-  EXPECT_EQ(window->device_links().work_call, (std::vector<std::uint32_t>{0, 1, 0, kNone}));
+  EXPECT_EQ(window->device_links().activity_call, (std::vector<std::uint32_t>{0, 1, 0, kNone}));
 }
 
 TEST_F(DeviceLinksOf, WhatTheDriverWasToldIsCompared) {
   auto thread = written_.thread(1);
   thread.range(10, 20, "a");
   thread.range(30, 40, "b");
-  activity_.calls = {call(15, 1, 1), call(35, 1, 2), call(50, 1, 3)};
-  activity_.checks = {{.correlation = 1, .begin_ticks = written_.start() + 10},
-                      {.correlation = 2, .begin_ticks = written_.start() + 10},
-                      {.correlation = 3, .begin_ticks = written_.start() + 30},
-                      {.correlation = 9, .begin_ticks = written_.start() + 10}};
-  written_.device(activity_);
+  trace_.calls = {call(15, 1, 1), call(35, 1, 2), call(50, 1, 3)};
+  trace_.checks = {{.correlation = 1, .begin_ticks = written_.start() + 10},
+                   {.correlation = 2, .begin_ticks = written_.start() + 10},
+                   {.correlation = 3, .begin_ticks = written_.start() + 30},
+                   {.correlation = 9, .begin_ticks = written_.start() + 10}};
+  written_.device(trace_);
   const auto window = written_.window();
   EXPECT_EQ(window->device_links().checked, 3U);
   EXPECT_EQ(window->device_links().different, 2U);
@@ -162,13 +162,13 @@ TEST_F(DeviceLinksOf, WhatTheDriverWasToldIsCompared) {
 /// Programs of random shape: what they did is known, and has to be found from times and threads.
 class Program {
  public:
-  Program(HandWritten& written, DeviceActivity& activity, std::mt19937& random)
-      : written_(written), activity_(activity), random_(random) {}
+  Program(HandWritten& written, DeviceTrace& trace, std::mt19937& random)
+      : written_(written), trace_(trace), random_(random) {}
 
   struct Truth {
     std::vector<std::string> operators;                                    // of each call
     std::vector<std::string> annotations;                                  // likewise
-    std::vector<std::uint32_t> calls;                                      // of each work
+    std::vector<std::uint32_t> calls;                                      // of each activity
     std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> spans;  // annotation@stream
   };
 
@@ -225,24 +225,24 @@ class Program {
   void launch() {
     const std::uint32_t correlation = ++correlation_;
     const std::uint64_t at = next();
-    activity_.calls.push_back({.start_ticks = written_.start() + at,
-                               .end_ticks = written_.start() + next(),
-                               .thread = thread_,
-                               .correlation = correlation});
+    trace_.calls.push_back({.start_ticks = written_.start() + at,
+                            .end_ticks = written_.start() + next(),
+                            .thread = thread_,
+                            .correlation = correlation});
     const auto row = static_cast<std::uint32_t>(truth_.operators.size());
     truth_.operators.push_back(operators_.back());
     truth_.annotations.push_back(annotations_.back());
-    // No work at all (a wait), one, or a graph's many, whenever the device likes: its clock may be
-    // off, too.
-    const std::uint64_t works = below(10) == 0 ? below(20) : below(2);
-    for (std::uint64_t work = 0; work < works; ++work) {
+    // No activity at all (a wait), one, or a graph's many, whenever the device likes: its clock may
+    // be off, too.
+    const std::uint64_t activities = below(10) == 0 ? below(20) : below(2);
+    for (std::uint64_t activity = 0; activity < activities; ++activity) {
       const auto stream = static_cast<std::uint32_t>(below(3));
       const std::uint64_t start = written_.start() + below(50'000);
       const std::uint64_t end = start + below(1000);
-      activity_.works.push_back({.start_ticks = start,
-                                 .end_ticks = end,
-                                 .correlation = correlation,
-                                 .place = {.stream = stream}});
+      trace_.activities.push_back({.start_ticks = start,
+                                   .end_ticks = end,
+                                   .correlation = correlation,
+                                   .place = {.stream = stream}});
       truth_.calls.push_back(row);
       if (annotations_.back() == "-") continue;
       const std::string key = annotations_.back() + "@" + std::to_string(stream);
@@ -253,7 +253,7 @@ class Program {
   }
 
   HandWritten& written_;
-  DeviceActivity& activity_;
+  DeviceTrace& trace_;
   std::mt19937& random_;
   std::optional<HandWritten::Thread> log_;
   std::uint32_t thread_ = 0;
@@ -271,21 +271,21 @@ TEST(DeviceLinksRandom, AreTheGroundTruthAlways) {
   for (unsigned seed = 1; seed <= 300; ++seed) {
     std::mt19937 random(seed);
     HandWritten written;
-    DeviceActivity activity;
-    Program program(written, activity, random);
+    DeviceTrace trace;
+    Program program(written, trace, random);
     const std::uint32_t threads = 1 + random() % 4;
     for (std::uint32_t thread = 1; thread <= threads; ++thread) {
       program.run(thread, thread != 3);
     }
     // Records come in no order.
-    const DeviceActivity in_order = activity;
-    std::vector<std::uint32_t> order(activity.calls.size());
+    const DeviceTrace in_order = trace;
+    std::vector<std::uint32_t> order(trace.calls.size());
     for (std::uint32_t row = 0; row < order.size(); ++row) order[row] = row;
     std::shuffle(order.begin(), order.end(), random);
     for (std::uint32_t row = 0; row < order.size(); ++row) {
-      activity.calls[row] = in_order.calls[order[row]];
+      trace.calls[row] = in_order.calls[order[row]];
     }
-    written.device(activity);
+    written.device(trace);
     const auto window = written.window();
     const DeviceLinks& links = window->device_links();
     const Program::Truth& truth = program.truth();
@@ -295,9 +295,9 @@ TEST(DeviceLinksRandom, AreTheGroundTruthAlways) {
           << seed;
       linked += links.call_operator[row] == kNone ? 0 : 1;
     }
-    for (std::size_t row = 0; row < activity.works.size(); ++row) {
-      ASSERT_NE(links.work_call[row], kNone);
-      ASSERT_EQ(order[links.work_call[row]], truth.calls[row]) << seed;
+    for (std::size_t row = 0; row < trace.activities.size(); ++row) {
+      ASSERT_NE(links.activity_call[row], kNone);
+      ASSERT_EQ(order[links.activity_call[row]], truth.calls[row]) << seed;
     }
     ASSERT_EQ(links.annotations.size(), truth.spans.size()) << seed;
     for (const auto& annotation : links.annotations) {

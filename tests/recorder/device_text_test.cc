@@ -53,27 +53,26 @@ DeviceProperties h200() {
 class DeviceTextOf : public testing::Test {
  protected:
   DeviceTextOf() {
-    activity_.devices = {h200()};
-    activity_.interface_version = 130001;
-    activity_.driver_version = 13000;
+    trace_.devices = {h200()};
+    trace_.interface_version = 130001;
+    trace_.driver_version = 13000;
   }
 
   std::uint32_t name(std::string text) {
-    activity_.names.push_back(std::move(text));
-    return static_cast<std::uint32_t>(activity_.names.size() - 1);
+    trace_.names.push_back(std::move(text));
+    return static_cast<std::uint32_t>(trace_.names.size() - 1);
   }
   void call(std::uint64_t at, std::uint32_t correlation, const std::string& text,
             std::uint32_t number = 211) {
-    activity_.functions.push_back({.number = number, .name = name(text)});
-    activity_.calls.push_back(
-        {.start_ticks = written_.start() + at,
-         .end_ticks = written_.start() + at + 5,
-         .thread = 42,
-         .correlation = correlation,
-         .function = static_cast<std::uint32_t>(activity_.functions.size() - 1)});
+    trace_.functions.push_back({.number = number, .name = name(text)});
+    trace_.calls.push_back({.start_ticks = written_.start() + at,
+                            .end_ticks = written_.start() + at + 5,
+                            .thread = 42,
+                            .correlation = correlation,
+                            .function = static_cast<std::uint32_t>(trace_.functions.size() - 1)});
   }
-  DeviceWork work(DeviceWorkKind kind, std::uint64_t from, std::uint64_t to,
-                  std::uint32_t correlation) const {
+  DeviceActivity activity(DeviceActivityKind kind, std::uint64_t from, std::uint64_t to,
+                          std::uint32_t correlation) const {
     return {.start_ticks = written_.start() + from,
             .end_ticks = written_.start() + to,
             .correlation = correlation,
@@ -82,15 +81,15 @@ class DeviceTextOf : public testing::Test {
   }
   void kernel(std::uint64_t from, std::uint64_t to, std::uint32_t correlation, KernelLaunch launch,
               std::uint32_t device = 0, std::uint32_t stream = 7) {
-    DeviceWork row = work(DeviceWorkKind::kernel, from, to, correlation);
+    DeviceActivity row = activity(DeviceActivityKind::kernel, from, to, correlation);
     row.place.device = device;
     row.place.stream = stream;
-    row.launch = static_cast<std::uint32_t>(activity_.launches.size());
-    activity_.launches.push_back(launch);
-    activity_.works.push_back(row);
+    row.launch = static_cast<std::uint32_t>(trace_.launches.size());
+    trace_.launches.push_back(launch);
+    trace_.activities.push_back(row);
   }
   std::string text() {
-    written_.device(activity_);
+    written_.device(trace_);
     window_ = written_.window();
     return text_of(window_);
   }
@@ -105,7 +104,7 @@ class DeviceTextOf : public testing::Test {
 
   HandWritten written_;
   HandWritten::Thread thread_ = written_.thread(42);
-  DeviceActivity activity_;
+  DeviceTrace trace_;
   WindowPointer window_;
 };
 
@@ -156,7 +155,7 @@ TEST_F(DeviceTextOf, KernelsOfCollectivesSayWhatIsSaidOfThose) {
   call(20, 1000, "cudaLaunchKernelExC");
   kernel(30'000, 40'000, 1000, {.name = name("ncclDevKernel_AllReduce_Sum_f32_RING_LL")});
   call(30, 1001, "cudaMemcpyAsync");
-  work(DeviceWorkKind::copy, 40'000, 50'000, 1001);
+  activity(DeviceActivityKind::memcpy, 40'000, 50'000, 1001);
   call(120, 1002, "cudaLaunchKernel");
   kernel(50'000, 60'000, 1002, {.name = name("gemm")});
   const std::string json = text();
@@ -169,18 +168,18 @@ TEST_F(DeviceTextOf, KernelsOfCollectivesSayWhatIsSaidOfThose) {
 }
 
 TEST_F(DeviceTextOf, CopiesAndSettingsAreNamedAsKinetoNamesThem) {
-  DeviceWork copy = work(DeviceWorkKind::copy, 0, 10'000, 1);
+  DeviceActivity copy = activity(DeviceActivityKind::memcpy, 0, 10'000, 1);
   copy.transfer = {.bytes = 4096, .copy_kind = 1, .from_memory = 1, .to_memory = 3};
-  activity_.works.push_back(copy);
-  DeviceWork peers = work(DeviceWorkKind::copy, 20'000, 20'000, 2);
+  trace_.activities.push_back(copy);
+  DeviceActivity peers = activity(DeviceActivityKind::memcpy, 20'000, 20'000, 2);
   peers.transfer = {.peers = 1, .copy_kind = 10, .from_memory = 3, .to_memory = 3};
-  activity_.works.push_back(peers);
-  activity_.peers.push_back({.from_device = 1, .from_context = 2, .to_device = 3, .to_context = 4});
-  DeviceWork set = work(DeviceWorkKind::set, 30'000, 40'000, 3);
+  trace_.activities.push_back(peers);
+  trace_.peers.push_back({.from_device = 1, .from_context = 2, .to_device = 3, .to_context = 4});
+  DeviceActivity set = activity(DeviceActivityKind::memset, 30'000, 40'000, 3);
   set.transfer.to_memory = 99;  // of a release to come
   set.place.graph = 6;
   set.place.graph_node = 12;
-  activity_.works.push_back(set);
+  trace_.activities.push_back(set);
   const std::string json = text();
   const auto line = [&](std::string_view part) {
     const auto lines = lines_with(json, part);
@@ -212,34 +211,34 @@ TEST_F(DeviceTextOf, WaitsOverheadMarkersAndAnnotationsHaveTheirRows) {
   call(10, 1, "cudaLaunchKernel");
   kernel(1000, 2000, 1, {});
   const std::uint64_t start = written_.start();
-  activity_.waits = {{.start_ticks = start + 1,
-                      .end_ticks = start + 9,
-                      .context = 1,
-                      .stream = 7,
-                      .correlation = 2,
-                      .event = DeviceWait::kNoEvent,
-                      .kind = 3},
-                     {.start_ticks = start + 1,
-                      .end_ticks = start + 9,
-                      .context = 1,
-                      .stream = 8,
-                      .correlation = 3,
-                      .event = 55,
-                      .kind = 2},
-                     {.start_ticks = start + 1,
-                      .end_ticks = start + 9,
-                      .context = 1,
-                      .stream = DeviceWait::kNoStream,
-                      .correlation = 4,
-                      .event = DeviceWait::kNoEvent,
-                      .kind = 4}};
-  activity_.events = {{.correlation = 77, .context = 1, .stream = 7, .event = 55}};
-  activity_.overheads = {{.start_ticks = start, .end_ticks = start + 4, .kind = 1U << 16}};
-  activity_.markers = {{.start_ticks = start,
-                        .end_ticks = start + 4,
-                        .thread = 42,
-                        .name = name("load\nbatch"),
-                        .domain = name("data")}};
+  trace_.synchronizations = {{.start_ticks = start + 1,
+                              .end_ticks = start + 9,
+                              .context = 1,
+                              .stream = 7,
+                              .correlation = 2,
+                              .event = DeviceSynchronization::kNoEvent,
+                              .kind = 3},
+                             {.start_ticks = start + 1,
+                              .end_ticks = start + 9,
+                              .context = 1,
+                              .stream = 8,
+                              .correlation = 3,
+                              .event = 55,
+                              .kind = 2},
+                             {.start_ticks = start + 1,
+                              .end_ticks = start + 9,
+                              .context = 1,
+                              .stream = DeviceSynchronization::kNoStream,
+                              .correlation = 4,
+                              .event = DeviceSynchronization::kNoEvent,
+                              .kind = 4}};
+  trace_.events = {{.correlation = 77, .context = 1, .stream = 7, .event = 55}};
+  trace_.overheads = {{.start_ticks = start, .end_ticks = start + 4, .kind = 1U << 16}};
+  trace_.markers = {{.start_ticks = start,
+                     .end_ticks = start + 4,
+                     .thread = 42,
+                     .name = name("load\nbatch"),
+                     .domain = name("data")}};
   const std::string json = text();
   EXPECT_THAT(json,
               HasSubstr(R"("cat": "cuda_sync", "name": "Stream Sync", "pid": 0, "tid": 1000007)"));
@@ -274,11 +273,11 @@ TEST_F(DeviceTextOf, ReadersLinkEachKernelToItsOperator) {
 }
 
 TEST_F(DeviceTextOf, WhatIsMissingIsSaid) {
-  activity_.lost = 3;
-  activity_.untimed = 4;
-  activity_.problem = "another \"profiler\"";
+  trace_.lost = 3;
+  trace_.untimed = 4;
+  trace_.problem = "another \"profiler\"";
   thread_.range(1, 3, "op");
-  activity_.checks = {{.correlation = 1, .begin_ticks = written_.start() + 1}};
+  trace_.checks = {{.correlation = 1, .begin_ticks = written_.start() + 1}};
   call(2, 1, "cudaLaunchKernel");
   const std::string json = text();
   EXPECT_THAT(json, HasSubstr(R"("tbtrace_lost_device_records": 3,)"));
@@ -288,7 +287,7 @@ TEST_F(DeviceTextOf, WhatIsMissingIsSaid) {
 }
 
 TEST_F(DeviceTextOf, HostileNamesAndNumbersAreHarmless) {
-  activity_.devices[0].name = "</script>\n\"";
+  trace_.devices[0].name = "</script>\n\"";
   call(10, 0xffffffff, "cuda\"\\\n");
   KernelLaunch launch;
   launch.name = name("_Z" + std::string(300, 'S'));

@@ -66,10 +66,10 @@ class HandWritten {
   }
 
   /// What a device did, in ticks of the recorder.
-  void device(DeviceActivity activity) {
-    std::promise<std::shared_ptr<const DeviceActivity>> promise;
-    promise.set_value(std::make_shared<const DeviceActivity>(std::move(activity)));
-    recording->set_device_activity(promise.get_future().share());
+  void device(DeviceTrace trace) {
+    std::promise<std::shared_ptr<const DeviceTrace>> promise;
+    promise.set_value(std::make_shared<const DeviceTrace>(std::move(trace)));
+    recording->set_device_trace(promise.get_future().share());
   }
   std::uint64_t start() const { return recording->started().ticks; }
 

@@ -162,50 +162,51 @@ class RandomWindow {
   }
 
   void write_devices() {
-    DeviceActivity activity;
-    activity.devices.push_back({.id = 0, .name = "a \"GPU\"", .multiprocessors = 8});
-    activity.interface_version = 130001;
-    activity.names = {"", "cudaLaunchKernel", "_Z4gemmPfS_", "cuLaunchKernel", "range \xff"};
-    activity.functions = {{.number = 211, .name = 1},
-                          {.number = 307, .name = 3, .library = CallLibrary::driver}};
-    activity.launches.push_back({.name = 2, .grid = {2, 1, 1}, .block = {32, 1, 1}});
+    DeviceTrace trace;
+    trace.devices.push_back({.id = 0, .name = "a \"GPU\"", .multiprocessors = 8});
+    trace.interface_version = 130001;
+    trace.names = {"", "cudaLaunchKernel", "_Z4gemmPfS_", "cuLaunchKernel", "range \xff"};
+    trace.functions = {{.number = 211, .name = 1},
+                       {.number = 307, .name = 3, .library = ApiLibrary::driver}};
+    trace.launches.push_back({.name = 2, .grid = {2, 1, 1}, .block = {32, 1, 1}});
     for (std::uint32_t correlation = 1; correlation < 20; ++correlation) {
       const std::uint64_t start = written_.start() + static_cast<std::uint64_t>(below(20'000));
-      activity.calls.push_back({.start_ticks = start,
-                                .end_ticks = start + 200,
-                                .thread = static_cast<std::uint32_t>(41 + below(3)),
-                                .correlation = correlation + static_cast<std::uint32_t>(below(2)),
-                                .function = static_cast<std::uint32_t>(below(2))});
-      DeviceWork work = {.start_ticks = start + static_cast<std::uint64_t>(below(900)),
-                         .correlation = correlation,
-                         .kind = static_cast<DeviceWorkKind>(below(3))};
-      work.end_ticks = work.start_ticks + static_cast<std::uint64_t>(below(900));
-      work.place = {.device = static_cast<std::uint32_t>(below(2)),
-                    .context = static_cast<std::uint32_t>(below(2)),
-                    .stream = static_cast<std::uint32_t>(7 + below(2))};
-      if (work.kind != DeviceWorkKind::kernel) {
-        work.transfer = {.bytes = 4096,
-                         .copy_kind = static_cast<std::uint8_t>(below(13)),
-                         .from_memory = static_cast<std::uint8_t>(below(9)),
-                         .to_memory = static_cast<std::uint8_t>(below(9))};
+      trace.calls.push_back({.start_ticks = start,
+                             .end_ticks = start + 200,
+                             .thread = static_cast<std::uint32_t>(41 + below(3)),
+                             .correlation = correlation + static_cast<std::uint32_t>(below(2)),
+                             .function = static_cast<std::uint32_t>(below(2))});
+      DeviceActivity activity = {.start_ticks = start + static_cast<std::uint64_t>(below(900)),
+                                 .correlation = correlation,
+                                 .kind = static_cast<DeviceActivityKind>(below(3))};
+      activity.end_ticks = activity.start_ticks + static_cast<std::uint64_t>(below(900));
+      activity.place = {.device = static_cast<std::uint32_t>(below(2)),
+                        .context = static_cast<std::uint32_t>(below(2)),
+                        .stream = static_cast<std::uint32_t>(7 + below(2))};
+      if (activity.kind != DeviceActivityKind::kernel) {
+        activity.transfer = {.bytes = 4096,
+                             .copy_kind = static_cast<std::uint8_t>(below(13)),
+                             .from_memory = static_cast<std::uint8_t>(below(9)),
+                             .to_memory = static_cast<std::uint8_t>(below(9))};
       }
-      activity.works.push_back(work);
+      trace.activities.push_back(activity);
       if (rarely()) {
-        activity.waits.push_back({.start_ticks = start,
-                                  .end_ticks = start + 50,
-                                  .context = static_cast<std::uint32_t>(below(3)),
-                                  .stream = below(2) == 0 ? DeviceWait::kNoStream : 7U,
-                                  .correlation = correlation,
-                                  .event = DeviceWait::kNoEvent,
-                                  .kind = static_cast<std::uint8_t>(below(6))});
-        activity.overheads.push_back({.start_ticks = start,
-                                      .end_ticks = start + 9,
-                                      .kind = static_cast<std::uint32_t>(below(3)) << 16});
-        activity.markers.push_back(
+        trace.synchronizations.push_back(
+            {.start_ticks = start,
+             .end_ticks = start + 50,
+             .context = static_cast<std::uint32_t>(below(3)),
+             .stream = below(2) == 0 ? DeviceSynchronization::kNoStream : 7U,
+             .correlation = correlation,
+             .event = DeviceSynchronization::kNoEvent,
+             .kind = static_cast<std::uint8_t>(below(6))});
+        trace.overheads.push_back({.start_ticks = start,
+                                   .end_ticks = start + 9,
+                                   .kind = static_cast<std::uint32_t>(below(3)) << 16});
+        trace.markers.push_back(
             {.start_ticks = start, .end_ticks = start + 700, .thread = 41, .name = 4});
       }
     }
-    written_.device(std::move(activity));
+    written_.device(std::move(trace));
   }
 
   std::mt19937 random_;
@@ -307,7 +308,7 @@ TEST(WindowRows, AreThoseThatAReaderMakesOfTheText) {
   std::size_t with_modules = 0;
   for (unsigned seed = 0; seed < 150; ++seed) {
     const WindowPointer window = RandomWindow(seed).window();
-    with_work += window->device_activity() != nullptr ? 1 : 0;
+    with_work += window->device_trace() != nullptr ? 1 : 0;
     with_modules += window->modules().frames.empty() ? 0 : 1;
     ASSERT_EQ(lines_of(of_rows(*window)), lines_of(of_text(window))) << "seed " << seed;
   }
