@@ -15,6 +15,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-2}
+# Packages of the tests are compiled to bytecode when they are first used; without that each Python does it again.
+unset PYTHONDONTWRITEBYTECODE
 
 fail() {
   printf 'test: %s\n' "$*" >&2
