@@ -31,7 +31,7 @@ struct Watch {
   DeviceMemory memory;
 };
 
-std::atomic<std::uint32_t> recording_slots = 0;  // slots, a bit each
+std::atomic<std::uint32_t> recording_slots = 0;  // a bit each
 
 /// Never destroyed: threads free blocks while the program ends.
 std::array<Watch, recorder::kSlots>& watches() {

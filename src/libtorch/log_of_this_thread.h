@@ -9,11 +9,11 @@
 
 namespace tbtrace::libtorch {
 
-/// As recorder::join_recording(). Null also if there is no memory for a log; it is asked for again
-/// next time.
+/// Calls recorder::join_recording(). Without memory for a log it returns null, and the next call
+/// tries again.
 recorder::ThreadLog* find_log(std::size_t slot) noexcept;
 
-/// As recorder::this_thread_log(). Null also if there is no memory for a log.
+/// The same as recorder::this_thread_log(), but null without memory for a log.
 [[gnu::always_inline]] inline recorder::ThreadLog* log_of_this_thread(std::size_t slot) noexcept {
   using namespace recorder::active_detail;
   const ThreadSlot& own = thread_slots[slot];

@@ -14,7 +14,7 @@ std::size_t DeviceActivities::Hash::operator()(const DevicePlace& place) const {
   return hash_integer(place.channel, hash);
 }
 
-/// Works come in rows from one stream.
+/// Many activities of one stream follow each other.
 std::uint32_t DeviceActivities::row_of(const DevicePlace& place) {
   if (!places_.empty() && places_[last_place_] == place) return last_place_;
   const auto known = place_rows_.find(place);
@@ -25,7 +25,7 @@ std::uint32_t DeviceActivities::row_of(const DevicePlace& place) {
   return last_place_ = row;
 }
 
-/// Without memory, wherever that is, rows stay what they were.
+/// Where memory runs out, the rows stay what they were.
 void DeviceActivities::push_back(const DeviceActivity& activity) {
   std::uint32_t detail = activity.launch;
   if (activity.kind != DeviceActivityKind::kernel) {

@@ -1,4 +1,4 @@
-// Activities of devices in little memory: most of what an activity has, many others have as well.
+// Activities of devices in little memory: what many of them have in common is kept once.
 // Owns its rows. One writer, or any number of readers. Any numbers are kept as they are.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace tbtrace::recorder {
 
 enum class DeviceActivityKind : std::uint8_t { kernel, memcpy, memset };
 
-/// Where an activity was done, and as which part of a graph.
+/// Where an activity ran, and as which node of a graph.
 struct DevicePlace {
   std::uint64_t graph_node = 0;  ///< 0: not of a graph
   std::uint32_t graph = 0;
@@ -26,16 +26,16 @@ struct DevicePlace {
   bool operator==(const DevicePlace&) const = default;
 };
 
-/// What a copy or a setting of memory moved.
+/// What a memcpy copied or a memset set.
 struct DeviceTransfer {
   std::uint64_t bytes = 0;
-  std::uint32_t peers = 0;       ///< of copies between devices: a row of DeviceTrace::peers, + 1
+  std::uint32_t peers = 0;       ///< memcpys between devices: a row of DeviceTrace::peers, + 1
   std::uint8_t copy_kind = 0;    ///< CUpti_ActivityMemcpyKind
   std::uint8_t from_memory = 0;  ///< CUpti_ActivityMemoryKind
-  std::uint8_t to_memory = 0;    ///< likewise; of settings the memory's
+  std::uint8_t to_memory = 0;    ///< likewise; memsets: of what was set
 };
 
-/// A kernel, a copy or a setting of memory on a stream of a device.
+/// A kernel, memcpy or memset on a stream of a device.
 struct DeviceActivity {
   std::uint64_t start_ticks = 0;
   std::uint64_t end_ticks = 0;

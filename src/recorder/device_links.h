@@ -1,7 +1,7 @@
-// Which operator made which call of CUDA, and which call which activity of a device.
+// Which operator made which CUDA call, and which call launched which activity of a device.
 // A call belongs to the innermost operator that was open on its thread when it began; no number is
-// handed from one to the other while the program runs. Work belongs to the call whose correlation
-// it has, whenever it was done: clocks of devices are never compared with those of the program.
+// handed from one to the other while the program runs. An activity belongs to the call whose
+// correlation it has, whenever it ran: device clocks are never compared with the program's.
 // Values only. Any thread.
 #pragma once
 

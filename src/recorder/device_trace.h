@@ -75,7 +75,7 @@ struct ApiCall {
   std::uint32_t function = 0;  ///< a row of DeviceTrace::functions
 };
 
-/// A wait of the program or of a stream, and what it waited for.
+/// The program or a stream waited: how long, and for what.
 struct DeviceSynchronization {
   std::uint64_t start_ticks = 0;
   std::uint64_t end_ticks = 0;

@@ -101,7 +101,7 @@ std::shared_ptr<const DeviceTrace> Recording::device_trace() const {
   } catch (const std::exception&) {
     // Never destroyed: windows may be read while the program ends.
     static const auto& none = *new std::shared_ptr(std::make_shared<const DeviceTrace>(
-        DeviceTrace{.problem = "there was no memory for what devices did"}));
+        DeviceTrace{.problem = "there was not enough memory for the activities of the GPU"}));
     return none;
   }
 }

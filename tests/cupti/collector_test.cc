@@ -33,7 +33,8 @@ std::map<std::string, std::uint64_t> kernels_by_name(const DeviceTrace& trace) {
 
 class CuptiOfRelease : public testing::TestWithParam<const char*> {};
 
-/// All kinds of activities, read back as it was scripted, whatever the release's records are like.
+/// Activities of all kinds are read back as they were scripted, whatever the release's records are
+/// like.
 TEST_P(CuptiOfRelease, RecordsWhatTheDeviceDid) {
   FakeGpu gpu(GetParam());
   const auto collector = gpu.collector(FakeGpu::impatient());
