@@ -100,8 +100,9 @@ class OutOfMemory(unittest.TestCase):
             expected = files(self.work)
             enough = self.least(words)
             failed = succeeded = 0
-            # With several threads more than enough may be too little another time.
-            for limit in [start + (enough + STEP - start) * size // SIZES for size in range(SIZES - 1)] + [MOST]:
+            # With several threads what was enough may be too little another time.
+            steps = [start + (enough - start) * size // (SIZES - 2) for size in range(SIZES - 2)]
+            for limit in [*steps, enough, MOST]:
                 with self.subTest(words=words, limit=limit):
                     end = run(words, self.work, limit)
                     lines = end.stderr.decode().splitlines()
