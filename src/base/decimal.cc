@@ -12,59 +12,37 @@
 namespace tbtrace {
 namespace {
 
+using decimal_detail::few_digits;
+
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 constexpr std::size_t kSafeDigits = 18;  // 10^18 - 1 is below 2^63
 
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 constexpr std::size_t kLongest = 24;  // of an integer's text
 
-constexpr std::array<std::uint64_t, 9> kPowers = {1,      10,      100,      1000,     10000,
-                                                  100000, 1000000, 10000000, 100000000};
-
-/// Up to eight digits at once: pairs, then fours, then the whole, each step one multiplication.
-/// Little-endian, like all machines that this program is built for.
-bool few_digits(const char* text, std::size_t count, std::uint64_t& value) {
-  constexpr std::uint64_t kZeros = 0x3030303030303030;
-  std::uint64_t word;
-  std::memcpy(&word, text, sizeof word);
-  if (count < 8) {
-    // The digits move up, and zeros come before them.
-    const std::size_t shift = 8 * (8 - count);
-    word = word << shift | kZeros >> (64 - shift);
-  }
-  // A byte is a digit if its upper half is 3 and adding 6 does not carry into it.
-  if (((word & 0xf0f0f0f0f0f0f0f0) | (((word + 0x0606060606060606) & 0xf0f0f0f0f0f0f0f0) >> 4)) !=
-      0x3333333333333333) {
-    return false;
-  }
-  word = (word & 0x0f0f0f0f0f0f0f0f) * 2561 >> 8;
-  word = (word & 0x00ff00ff00ff00ff) * 6553601 >> 16;
-  value = (word & 0x0000ffff0000ffff) * 42949672960001 >> 32;
-  return true;
-}
-
 /// 1 to kSafeDigits digits; the text must be padded.
-bool digits(const char* text, std::size_t count, std::uint64_t& value) {
+inline bool digits(const char* text, std::size_t count, std::uint64_t& value) {
+  constexpr std::uint64_t kEightDigits = 100'000'000;
   if (count <= 8) return count > 0 && few_digits(text, count, value);
-  const auto append = [&](std::size_t from, std::size_t some) {
-    std::uint64_t next;
-    if (!few_digits(text + from, some, next)) return false;
-    value = value * kPowers[some] + next;
-    return true;
-  };
-  return few_digits(text, 8, value) && append(8, std::min<std::size_t>(count - 8, 8)) &&
-         (count <= 16 || append(16, count - 16));
+  // The last eight are a whole word, and so are those before them.
+  std::uint64_t head;
+  std::uint64_t tail;
+  if (!few_digits(text + count - 8, 8, tail)) return false;
+  count -= 8;
+  if (count <= 8) {
+    if (!few_digits(text, count, head)) return false;
+  } else {
+    std::uint64_t first;
+    if (!few_digits(text, count - 8, first) || !few_digits(text + count - 8, 8, head)) return false;
+    head += first * kEightDigits;
+  }
+  value = head * kEightDigits + tail;
+  return true;
 }
 
 /// Leading zeros before other digits are not allowed in JSON numbers.
 bool has_leading_zero(std::string_view digits) {
   return digits.size() > 1 && digits[0] == '0' && is_digit(digits[1]);
-}
-
-/// The most common form: 1 to 8 digits and nothing else. If false, the text may still be a number.
-bool short_number(std::string_view text, std::uint64_t& value) {
-  const bool is_short = text.size() - 1 < 8 && (text[0] != '0' || text.size() == 1);
-  return is_short && few_digits(text.data(), text.size(), value);
 }
 
 /// A decimal number, parsed: `digits` * 10^`exponent`; dropped digits only affect rounding.
@@ -126,27 +104,27 @@ std::optional<Decimal> take_apart(std::string_view text) {
 }
 
 /// 1 to 20 digits, optionally with a minus sign; the text must be padded.
-std::optional<std::int64_t> integer_of(std::string_view text) {
+bool integer_of(std::string_view text, std::int64_t& result) {
   const bool negative = !text.empty() && text[0] == '-';
   if (negative) text.remove_prefix(1);
-  if (text.empty() || text.size() > 20) return std::nullopt;
+  if (text.empty() || text.size() > 20) return false;
   std::uint64_t value;
   if (text.size() <= kSafeDigits) {
-    if (!digits(text.data(), text.size(), value)) return std::nullopt;
+    if (!digits(text.data(), text.size(), value)) return false;
   } else {
     std::uint64_t head;
     std::uint64_t tail;
     if (!digits(text.data(), kSafeDigits, head) ||
         !digits(text.data() + kSafeDigits, text.size() - kSafeDigits, tail)) {
-      return std::nullopt;
+      return false;
     }
     const std::uint64_t shift = text.size() == 19 ? 10 : 100;
-    if (head > (kMost - tail) / shift) return std::nullopt;
+    if (head > (kMost - tail) / shift) return false;
     value = head * shift + tail;
   }
-  if (!negative) return static_cast<std::int64_t>(value);
-  if (value > static_cast<std::uint64_t>(kMax) + 1) return std::nullopt;
-  return static_cast<std::int64_t>(0 - value);
+  if (negative && value > static_cast<std::uint64_t>(kMax) + 1) return false;
+  result = static_cast<std::int64_t>(negative ? 0 - value : value);
+  return true;
 }
 
 /// The number if it is whole; up to 2^64-1, as for an integer's text.
@@ -183,69 +161,66 @@ std::optional<std::int64_t> scaled(const Decimal& number, int power) {
   return static_cast<std::int64_t>(number.negative ? 0 - value : value);
 }
 
-[[gnu::noinline]] std::optional<std::int64_t> other_integer(std::string_view text) {
-  return has_leading_zero(text.starts_with('-') ? text.substr(1) : text) ? std::nullopt
-                                                                         : integer_of(text);
+}  // namespace
+
+namespace decimal_detail {
+
+bool other_integer(std::string_view text, std::int64_t& value) {
+  return !has_leading_zero(text.starts_with('-') ? text.substr(1) : text) &&
+         integer_of(text, value);
 }
 
-[[gnu::noinline]] std::optional<std::int64_t> other_id(std::string_view text) {
-  if (const auto plain = other_integer(text)) return plain;
-  if (text.find_first_of(".eE") == std::string_view::npos) return std::nullopt;
+bool other_id(std::string_view text, std::int64_t& value) {
+  if (other_integer(text, value)) return true;
+  if (text.find_first_of(".eE") == std::string_view::npos) return false;
   const std::optional<Decimal> number = take_apart(text);
-  if (!number || number->is_cut) return std::nullopt;
-  return whole_number(*number);
+  if (!number || number->is_cut) return false;
+  const std::optional<std::int64_t> whole = whole_number(*number);
+  if (whole) value = *whole;
+  return whole.has_value();
 }
 
-[[gnu::noinline]] std::optional<std::int64_t> other_microseconds(std::string_view text) {
+bool other_microseconds(std::string_view text, std::int64_t& ns) {
   // Whole microseconds with this many digits fit as nanoseconds, except the largest.
   constexpr std::size_t kLongestPlain = 16;
   constexpr std::uint64_t kTooLarge = static_cast<std::uint64_t>(kMax) / 1000;
   const std::size_t size = text.size();
-  if (has_leading_zero(text)) return std::nullopt;
+  if (has_leading_zero(text)) return false;
   std::uint64_t whole;
   std::uint64_t thousandths;
   // The two forms that torch writes: three decimals, and none.
   if (size > 4 && size <= kLongestPlain + 4 && text[size - 4] == '.' &&
       digits(text.data() + size - 3, 3, thousandths) && digits(text.data(), size - 4, whole) &&
       whole < kTooLarge) {
-    return static_cast<std::int64_t>(whole * 1000 + thousandths);
+    ns = static_cast<std::int64_t>(whole * 1000 + thousandths);
+    return true;
   }
   if (size > 0 && size <= kLongestPlain && digits(text.data(), size, whole) && whole < kTooLarge) {
-    return static_cast<std::int64_t>(whole * 1000);
+    ns = static_cast<std::int64_t>(whole * 1000);
+    return true;
   }
   const std::optional<Decimal> number = take_apart(text);
-  return number ? scaled(*number, 3) : std::nullopt;
+  const std::optional<std::int64_t> rounded = number ? scaled(*number, 3) : std::nullopt;
+  if (rounded) ns = *rounded;
+  return rounded.has_value();
 }
 
-}  // namespace
-
-std::optional<std::int64_t> parse_padded_integer(std::string_view text) {
-  std::uint64_t value;
-  return short_number(text, value) ? static_cast<std::int64_t>(value) : other_integer(text);
-}
-
-std::optional<std::int64_t> parse_padded_id(std::string_view text) {
-  std::uint64_t value;
-  return short_number(text, value) ? static_cast<std::int64_t>(value) : other_id(text);
-}
-
-std::optional<std::int64_t> parse_padded_microseconds(std::string_view text) {
-  std::uint64_t value;
-  return short_number(text, value) ? static_cast<std::int64_t>(value * 1000)
-                                   : other_microseconds(text);
-}
+}  // namespace decimal_detail
 
 std::optional<std::int64_t> parse_integer(std::string_view text) {
   std::array<char, kLongest + 8> padded = {};
   if (text.size() > kLongest) return std::nullopt;
   std::copy(text.begin(), text.end(), padded.begin());
-  return integer_of({padded.data(), text.size()});
+  std::int64_t value;
+  return integer_of({padded.data(), text.size()}, value) ? std::optional(value) : std::nullopt;
 }
 
 std::optional<std::int64_t> parse_microseconds(std::string_view text) {
   std::string padded(text);
   padded.append(8, '\0');
-  return parse_padded_microseconds({padded.data(), text.size()});
+  std::int64_t ns;
+  return parse_padded_microseconds({padded.data(), text.size()}, ns) ? std::optional(ns)
+                                                                     : std::nullopt;
 }
 
 }  // namespace tbtrace

@@ -36,14 +36,7 @@ constexpr ArgumentSet values_of(ArgumentSet wanted) {
   return values - kIds;
 }
 
-std::int16_t small(std::int64_t value) {
-  return std::in_range<std::int16_t>(value) ? static_cast<std::int16_t>(value) : std::int16_t{-1};
-}
-
-}  // namespace
-
-ArgumentSet RowRequest::keys() const { return arguments | kRowArguments; }
-
+/// What flows of a category mean.
 FlowEnd::Type flow_type(std::string_view category) {
   if (category == "fwdbwd" || category == "forward_backward") {
     return FlowEnd::Type::forward_backward;
@@ -53,6 +46,14 @@ FlowEnd::Type flow_type(std::string_view category) {
   }
   return FlowEnd::Type::other;
 }
+
+std::int16_t small(std::int64_t value) {
+  return std::in_range<std::int16_t>(value) ? static_cast<std::int16_t>(value) : std::int16_t{-1};
+}
+
+}  // namespace
+
+ArgumentSet RowRequest::keys() const { return arguments | kRowArguments; }
 
 ChromeRows::ChromeRows(const RowRequest& request, std::uint32_t reader)
     : request_(request), tables_(batch_, issues_) {
@@ -135,7 +136,7 @@ std::optional<RowKind> ChromeRows::kind_of(const RawEvent& event, std::uint64_t 
     case 'X':
       if (!has_name || !has_time) return std::nullopt;
       // torch's Python writer gives memory records a length; it means nothing.
-      return tables_.meaning(event, EventField::category) == kMemoryCategory && is_memory(event)
+      return tables_.means(event, EventField::category, kMemoryCategory) && is_memory(event)
                  ? RowKind::memory
                  : RowKind::range;
     case 'B':
@@ -148,9 +149,8 @@ std::optional<RowKind> ChromeRows::kind_of(const RawEvent& event, std::uint64_t 
     case 's':
     case 't':
     case 'f':
-      return flow_type(tables_.meaning(event, EventField::category)) == FlowEnd::Type::other
-                 ? RowKind::instant
-                 : RowKind::flow;
+      flow_type_ = flow_type(tables_.meaning(event, EventField::category));
+      return flow_type_ == FlowEnd::Type::other ? RowKind::instant : RowKind::flow;
     case 'M':
       return RowKind::label;
     default:
@@ -159,8 +159,8 @@ std::optional<RowKind> ChromeRows::kind_of(const RawEvent& event, std::uint64_t 
 }
 
 bool ChromeRows::is_memory(const RawEvent& event) {
-  const std::string_view name = tables_.meaning(event, EventField::name);
-  return name == kMemoryName || name == kOutOfMemoryName;
+  return tables_.means(event, EventField::name, kMemoryName) ||
+         tables_.means(event, EventField::name, kOutOfMemoryName);
 }
 
 std::size_t ChromeRows::next_number(RowKind kind) const {
@@ -208,19 +208,20 @@ bool ChromeRows::add_range(const RawEvent& event, std::uint64_t offset) {
     batch_.ranges.emplace_back();  // only counted
     return true;
   }
-  const std::optional<RangeTimes> times = range_times_of(event);
-  if (!times) {
+  RangeTimes times;
+  if (!read_range_times(event, times)) {
     issues_.add(IssueId::time_unreadable, offset);
     return false;
   }
-  if (times->is_negative) issues_.add(IssueId::negative_duration, offset);
+  if (times.is_negative) issues_.add(IssueId::negative_duration, offset);
   if (request_.members) {
     batch_.ranges.emplace_back();  // only counted
     return true;
   }
-  EventRow row;
-  row.start_ns = times->start_ns;
-  row.duration_ns = times->duration_ns;
+  const auto number = static_cast<std::uint32_t>(batch_.ranges.size());
+  EventRow& row = batch_.ranges.emplace_back();  // in place, as set_member() does it
+  row.start_ns = times.start_ns;
+  row.duration_ns = times.duration_ns;
   if (event.has(Argument::external_id)) row.external_id = id(event, Argument::external_id, offset);
   if (event.has(Argument::correlation)) row.correlation = id(event, Argument::correlation, offset);
   if (event.has(Argument::event_index)) row.rank = rank(event, offset);
@@ -235,24 +236,25 @@ bool ChromeRows::add_range(const RawEvent& event, std::uint64_t offset) {
     row.duration_ns = 0;
   }
   if ((event.argument_bits & range_values_.bits()) != 0) {
-    add_values(event, range_values_, static_cast<std::uint32_t>(batch_.ranges.size()),
-               batch_.range_values, offset);
+    add_values(event, range_values_, number, batch_.range_values, offset);
   }
   batch_.first_ns = std::min(batch_.first_ns, row.start_ns);
   batch_.last_ns = std::max(batch_.last_ns, row.start_ns + row.duration_ns);
-  batch_.ranges.push_back(row);
   return true;
 }
 
 /// A missing duration is 0. How long one may be follows from the end alone: a `B` and an `E` event
 /// may be just as far apart.
-std::optional<RangeTimes> ChromeRows::range_times_of(const RawEvent& event) {
-  const std::optional<std::int64_t> start = time(event, EventField::timestamp);
-  std::optional<std::int64_t> duration = 0;
-  if (phase_ == 'X' && RowTables::is_given(event, EventField::duration)) {
-    duration = parse_padded_microseconds(tables_.meaning(event[EventField::duration]));
+bool ChromeRows::read_range_times(const RawEvent& event, RangeTimes& times) {
+  std::int64_t start = 0;
+  std::int64_t duration = 0;
+  if (!read_time(event, EventField::timestamp, start)) return false;
+  const bool has_duration = phase_ == 'X' && RowTables::is_given(event, EventField::duration);
+  if (has_duration &&
+      !parse_padded_microseconds(tables_.meaning(event[EventField::duration]), duration)) {
+    return false;
   }
-  return start && duration ? range_times(*start, *duration) : std::nullopt;
+  return range_times(start, duration, times);
 }
 
 std::uint8_t ChromeRows::flags(const RawEvent& event, std::int64_t external_id) {
@@ -277,15 +279,15 @@ std::uint8_t ChromeRows::flags(const RawEvent& event, std::int64_t external_id) 
 }
 
 bool ChromeRows::add_range_end(const RawEvent& event, std::uint64_t offset) {
-  const std::optional<std::int64_t> at = time(event, EventField::timestamp);
-  if (!at) {
+  std::int64_t at;
+  if (!read_time(event, EventField::timestamp, at)) {
     issues_.add(IssueId::time_unreadable, offset);
     return false;
   }
   const auto number = static_cast<std::uint32_t>(batch_.range_ends.size());
   EventBatch::RangeEnd& end = batch_.range_ends.emplace_back();
   if (request_.members) return true;
-  end.time_ns = *at;
+  end.time_ns = at;
   end.track = tables_.track(event, offset);
   if (RowTables::is_given(event, EventField::name)) {
     end.name = tables_.text(event[EventField::name], offset);
@@ -296,14 +298,15 @@ bool ChromeRows::add_range_end(const RawEvent& event, std::uint64_t offset) {
 }
 
 bool ChromeRows::add_memory(const RawEvent& event, std::uint64_t offset) {
-  const std::optional<std::int64_t> at = time(event, EventField::timestamp);
-  if (!at) {
+  std::int64_t at;
+  if (!read_time(event, EventField::timestamp, at)) {
     const bool has_time = RowTables::is_given(event, EventField::timestamp);
     issues_.add(has_time ? IssueId::time_unreadable : IssueId::event_incomplete, offset);
     return false;
   }
-  MemoryRecord record;
-  record.time_ns = *at;
+  const auto row = static_cast<std::uint32_t>(batch_.memory.size());
+  MemoryRecord& record = batch_.memory.emplace_back();
+  record.time_ns = at;
   record.bytes = number(event, Argument::allocated_bytes, 0, offset);
   record.total_allocated_bytes =
       std::max<std::int64_t>(number(event, Argument::total_allocated, -1, offset), -1);
@@ -312,10 +315,8 @@ bool ChromeRows::add_memory(const RawEvent& event, std::uint64_t offset) {
   record.device_type =
       static_cast<DeviceType>(small(number(event, Argument::allocation_device_type, 0, offset)));
   record.device_id = small(number(event, Argument::allocation_device_id, -1, offset));
-  record.out_of_memory = tables_.meaning(event[EventField::name]) == kOutOfMemoryName;
-  add_values(event, memory_values_, static_cast<std::uint32_t>(batch_.memory.size()),
-             batch_.memory_values, offset);
-  batch_.memory.push_back(record);
+  record.out_of_memory = tables_.means(event, EventField::name, kOutOfMemoryName);
+  add_values(event, memory_values_, row, batch_.memory_values, offset);
   return true;
 }
 
@@ -324,20 +325,19 @@ bool ChromeRows::add_flow(const RawEvent& event, std::uint64_t offset) {
     note_time(event);
     return true;
   }
-  const std::optional<std::int64_t> at = time(event, EventField::timestamp);
+  std::int64_t at;
   const bool is_given = RowTables::is_given(event, EventField::timestamp) &&
                         RowTables::is_given(event, EventField::flow_id);
-  if (!is_given || !at) {
+  if (!is_given || !read_time(event, EventField::timestamp, at)) {
     issues_.add(is_given ? IssueId::time_unreadable : IssueId::event_incomplete, offset);
     return false;
   }
-  FlowEnd end;
-  end.type = flow_type(tables_.meaning(event, EventField::category));
+  FlowEnd& end = batch_.flows.emplace_back();
+  end.type = flow_type_;
   end.id = flow_id(event[EventField::flow_id], offset);
-  end.time_ns = *at;
+  end.time_ns = at;
   end.track = tables_.track(event, offset);
   end.start = phase_ == 's';
-  batch_.flows.push_back(end);
   return true;
 }
 
@@ -357,9 +357,9 @@ void ChromeRows::add_label(const RawEvent& event, std::uint64_t offset) {
 }
 
 void ChromeRows::note_time(const RawEvent& event) {
-  const std::optional<std::int64_t> at = time(event, EventField::timestamp);
-  if (at) {
-    batch_.first_other_time_ns = std::min(batch_.first_other_time_ns.value_or(*at), *at);
+  std::int64_t at;
+  if (read_time(event, EventField::timestamp, at)) {
+    batch_.first_other_time_ns = std::min(batch_.first_other_time_ns.value_or(at), at);
   }
 }
 
@@ -373,25 +373,21 @@ void ChromeRows::add_other(const RawEvent& event, std::uint64_t offset) {
   other.category = text_of(EventField::category);
   other.track = tables_.track(event, offset);
   other.has_thread = RowTables::is_given(event, EventField::thread);
-  other.time_ns = time(event, EventField::timestamp);
+  std::int64_t at;
+  if (read_time(event, EventField::timestamp, at)) other.time_ns = at;
 }
 
 void ChromeRows::add_values(const RawEvent& event, ArgumentSet wanted, std::uint32_t row,
                             std::vector<EventBatch::Value>& values, std::uint64_t offset) {
   for (std::uint64_t bits = event.argument_bits & wanted.bits(); bits != 0; bits &= bits - 1) {
     const auto argument = static_cast<Argument>(std::countr_zero(bits));
-    EventBatch::Value value;
+    EventBatch::Value& value = values.emplace_back();
     value.row = row;
     value.argument = argument;
-    switch (read_value(event[argument], argument_row(argument).type, value, offset)) {
-      case Reading::taken:
-        values.push_back(value);
-        break;
-      case Reading::absent:
-        break;
-      case Reading::unreadable:
-        issues_.add(IssueId::argument_unreadable, offset);
-    }
+    const Reading reading = read_value(event[argument], argument_row(argument).type, value, offset);
+    if (reading == Reading::taken) continue;
+    values.pop_back();
+    if (reading == Reading::unreadable) issues_.add(IssueId::argument_unreadable, offset);
   }
 }
 
@@ -400,10 +396,8 @@ ChromeRows::Reading ChromeRows::read_value(const Token& token, ArgumentType type
   if (RowTables::is_null(token)) return Reading::absent;
   switch (type) {
     case ArgumentType::integer: {
-      const auto integer = parse_padded_id(tables_.meaning(token));
-      if (!integer) return Reading::unreadable;
-      value.integer = *integer;
-      return Reading::taken;
+      const bool is_integer = parse_padded_id(tables_.meaning(token), value.integer);
+      return is_integer ? Reading::taken : Reading::unreadable;
     }
     case ArgumentType::real: {
       if (token.is_string()) return Reading::absent;  // Kineto writes "N/A" and "inf"
@@ -432,9 +426,10 @@ ChromeRows::Reading ChromeRows::read_value(const Token& token, ArgumentType type
 /// 0 if it is null or unreadable.
 std::int64_t ChromeRows::id(const RawEvent& event, Argument argument, std::uint64_t offset) {
   const Token& token = event[argument];
-  if (const auto plain = parse_padded_integer(token.text())) return *plain;
+  std::int64_t id = 0;
+  if (parse_padded_integer(token.text(), id)) return id;
   if (RowTables::is_null(token)) return 0;
-  if (const auto other = parse_padded_id(tables_.meaning(token))) return *other;
+  if (parse_padded_id(tables_.meaning(token), id)) return id;
   issues_.add(IssueId::id_unreadable, offset);
   return 0;
 }
@@ -442,7 +437,8 @@ std::int64_t ChromeRows::id(const RawEvent& event, Argument argument, std::uint6
 std::int64_t ChromeRows::number(const RawEvent& event, Argument argument, std::int64_t absent,
                                 std::uint64_t offset) {
   if (!RowTables::is_given(event, argument)) return absent;
-  if (const auto number = parse_padded_id(tables_.meaning(event[argument]))) return *number;
+  std::int64_t number;
+  if (parse_padded_id(tables_.meaning(event[argument]), number)) return number;
   issues_.add(IssueId::argument_unreadable, offset);
   return absent;
 }
@@ -453,15 +449,16 @@ std::uint32_t ChromeRows::rank(const RawEvent& event, std::uint64_t offset) {
   return static_cast<std::uint32_t>(index) + 1;
 }
 
-std::optional<std::int64_t> ChromeRows::time(const RawEvent& event, EventField field) {
-  if (!RowTables::is_given(event, field)) return std::nullopt;
-  return time_ns(tables_.meaning(event[field]));
+/// False if it is not given or unreadable.
+bool ChromeRows::read_time(const RawEvent& event, EventField field, std::int64_t& ns) {
+  return RowTables::is_given(event, field) && time_ns(tables_.meaning(event[field]), ns);
 }
 
 /// Ids are numbers; text is told apart by its hash, which is the same in every run.
 std::int64_t ChromeRows::flow_id(const Token& token, std::uint64_t offset) {
   const std::string_view text = tables_.meaning(token);
-  if (const auto number = parse_padded_id(text)) return *number;
+  std::int64_t number;
+  if (parse_padded_id(text, number)) return number;
   tables_.check_scalar(token, offset);
   return static_cast<std::int64_t>(hash_bytes(text, 0));
 }

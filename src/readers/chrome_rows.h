@@ -40,9 +40,6 @@ struct RowRequest {
   ArgumentSet keys() const;
 };
 
-/// What flows of a category mean.
-FlowEnd::Type flow_type(std::string_view category);
-
 class ChromeRows {
  public:
   /// `reader` tells the tables of this object from those of others.
@@ -105,8 +102,8 @@ class ChromeRows {
   std::int64_t number(const RawEvent& event, Argument argument, std::int64_t absent,
                       std::uint64_t offset);
   std::uint32_t rank(const RawEvent& event, std::uint64_t offset);
-  std::optional<std::int64_t> time(const RawEvent& event, EventField field);
-  std::optional<RangeTimes> range_times_of(const RawEvent& event);
+  bool read_time(const RawEvent& event, EventField field, std::int64_t& ns);
+  bool read_range_times(const RawEvent& event, RangeTimes& times);
   std::int64_t flow_id(const Token& token, std::uint64_t offset);
 
   void set_member(const RawMember& raw, RowMember& member);
@@ -121,7 +118,9 @@ class ChromeRows {
   bool has_elements_ = false;
   bool has_events_ = false;
   bool is_by_layout_ = false;
-  char phase_ = 0;  // of the current event
+  // Of the current event.
+  char phase_ = 0;
+  FlowEnd::Type flow_type_ = FlowEnd::Type::other;
   std::string scratch_;
   std::vector<std::unique_ptr<std::string>> kept_;  // texts of members that are not in the piece
 };

@@ -41,9 +41,7 @@ std::uint64_t brace_bit(char c) { return static_cast<unsigned char>(c) >> kKindO
 
 bool is_solid(char c) { return static_cast<unsigned char>(c) > ' '; }
 
-/// Where the blanks before `end` start.
-std::size_t trimmed(const char* text, std::size_t end) {
-  if (end > 0 && is_solid(text[end - 1])) return end;
+[[gnu::noinline]] std::size_t without_blanks(const char* text, std::size_t end) {
   if (end >= 8) {
     std::uint64_t word;
     std::memcpy(&word, text + end - 8, sizeof word);
@@ -54,6 +52,11 @@ std::size_t trimmed(const char* text, std::size_t end) {
   }
   while (end > 0 && !is_solid(text[end - 1])) --end;
   return end;
+}
+
+/// Where the blanks before `end` start; mostly there are none.
+inline std::size_t trimmed(const char* text, std::size_t end) {
+  return end > 0 && is_solid(text[end - 1]) ? end : without_blanks(text, end);
 }
 
 /// The text between `quote` and `end` is a string with both its quotes.

@@ -107,7 +107,8 @@ TrackKey RowTables::key(const RawEvent& event, EventField field, std::uint64_t o
   if (!is_given(event, field)) return {};
   const Token& token = event[field];
   const std::string_view content = meaning(token);
-  if (const auto number = parse_padded_id(content)) return {*number, StringId::empty};
+  std::int64_t number;
+  if (parse_padded_id(content, number)) return {number, StringId::empty};
   check_scalar(token, offset);
   if (is_utf8(content)) return {0, static_cast<StringId>(batch_.texts.intern(content))};
   return {0, static_cast<StringId>(batch_.texts.intern(to_utf8(content)))};

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -44,6 +45,13 @@ class RowTables {
   std::string_view meaning(const RawEvent& event, EventField field) {
     return is_given(event, field) ? meaning(event[field]) : std::string_view();
   }
+  /// The field is given and means `text`.
+  bool means(const RawEvent& event, EventField field, std::string_view text) {
+    if (!is_given(event, field)) return false;
+    const Token& token = event[field];
+    return rules_.may_hold_escapes && token.is_string() ? unescaped(token) == text
+                                                        : token.text() == text;
+  }
 
   /// Begins new tables. The batch must hold no rows that count.
   void renew();
@@ -58,7 +66,8 @@ class RowTables {
     return event.has(argument) && !is_null(event[argument]);
   }
   static bool is_null(const Token& token) {
-    return token.type == Token::Type::scalar && token.text() == "null";
+    return token.type == Token::Type::scalar && token.size == 4 &&
+           std::memcmp(token.data, "null", 4) == 0;
   }
 
  private:

@@ -1,9 +1,8 @@
 // When a row of a Chrome trace was, from the decimal texts of its fields.
-// Pure functions. What is not a number, or too far away, gives nothing.
+// Pure functions. What is not a number, or too far away, gives false and no time.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 #include "base/decimal.h"
@@ -14,9 +13,8 @@ namespace tbtrace::readers {
 inline constexpr std::int64_t kFarthestNs = std::int64_t{1} << 62;
 
 /// Nanoseconds from microseconds. The text must be followed by 8 readable bytes.
-inline std::optional<std::int64_t> time_ns(std::string_view microseconds) {
-  const std::optional<std::int64_t> time = parse_padded_microseconds(microseconds);
-  return time && *time > -kFarthestNs && *time < kFarthestNs ? time : std::nullopt;
+inline bool time_ns(std::string_view microseconds, std::int64_t& ns) {
+  return parse_padded_microseconds(microseconds, ns) && ns > -kFarthestNs && ns < kFarthestNs;
 }
 
 struct RangeTimes {
@@ -25,12 +23,12 @@ struct RangeTimes {
   bool is_negative = false;  ///< the file says less than 0
 };
 
-/// Nothing if the end is too far away.
-inline std::optional<RangeTimes> range_times(std::int64_t start_ns, std::int64_t duration_ns) {
-  const bool is_negative = duration_ns < 0;
-  if (is_negative) duration_ns = 0;
-  if (duration_ns >= kFarthestNs - start_ns) return std::nullopt;
-  return RangeTimes{start_ns, duration_ns, is_negative};
+/// False if the end is too far away.
+inline bool range_times(std::int64_t start_ns, std::int64_t duration_ns, RangeTimes& times) {
+  times.is_negative = duration_ns < 0;
+  times.start_ns = start_ns;
+  times.duration_ns = times.is_negative ? 0 : duration_ns;
+  return times.duration_ns < kFarthestNs - start_ns;
 }
 
 }  // namespace tbtrace::readers

@@ -22,7 +22,9 @@ std::optional<std::int64_t> whole_number(std::string_view json) {
   constexpr std::size_t kReadable = 8;
   std::string text = wire::json_text(json).value_or(std::string(json));
   text.append(kReadable, '\0');
-  return parse_padded_id(std::string_view(text).substr(0, text.size() - kReadable));
+  std::int64_t number;
+  const std::string_view digits = std::string_view(text).substr(0, text.size() - kReadable);
+  return parse_padded_id(digits, number) ? std::optional(number) : std::nullopt;
 }
 
 constexpr std::size_t kMostEvents = std::numeric_limits<std::uint32_t>::max();  // ids below none
@@ -160,9 +162,10 @@ void TraceBuilder::add(const EventBatch& rows) {
   add_range_ends(rows, translation);
   add_ranges(rows, translation);
   add_memory(rows, translation);
-  for (FlowEnd end : rows.flows) {
-    end.track = translation.track(end.track);
-    data_->flows.push_back(end);
+  for (const FlowEnd& end : rows.flows) {
+    FlowEnd& own = *data_->flows.extend(1);
+    own = end;
+    own.track = translation.track(end.track);
   }
   for (const EventBatch::Label& label : rows.labels) {
     const StringId name = translation.text(label.name);
@@ -246,9 +249,10 @@ void TraceBuilder::add_range_ends(const EventBatch& rows, Translation& translati
 
 void TraceBuilder::add_memory(const EventBatch& rows, Translation& translation) {
   const std::size_t first = data_->memory.size();
-  for (MemoryRecord record : rows.memory) {
-    record.track = translation.track(record.track);
-    data_->memory.push_back(record);
+  for (const MemoryRecord& record : rows.memory) {
+    MemoryRecord& own = *data_->memory.extend(1);
+    own = record;
+    own.track = translation.track(record.track);
   }
   for (const EventBatch::Value& value : rows.memory_values) {
     set(data_->memory_arguments[index(value.argument)], first + value.row, rows, value,

@@ -27,12 +27,18 @@ constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 /// The padded form gets text whose neighbours are digits, which it must not take in.
 std::optional<std::int64_t> padded_integer(const std::string& text) {
   const std::string padded = text + "98765432";
-  return parse_padded_integer(std::string_view(padded).substr(0, text.size()));
+  std::int64_t number = 0;
+  const bool is_number =
+      parse_padded_integer(std::string_view(padded).substr(0, text.size()), number);
+  return is_number ? std::optional(number) : std::nullopt;
 }
 
 std::optional<std::int64_t> padded_microseconds(const std::string& text) {
   const std::string padded = text + "98765432";
-  return parse_padded_microseconds(std::string_view(padded).substr(0, text.size()));
+  std::int64_t number = 0;
+  const bool is_number =
+      parse_padded_microseconds(std::string_view(padded).substr(0, text.size()), number);
+  return is_number ? std::optional(number) : std::nullopt;
 }
 
 TEST(Decimal, ReadsWholeNumbers) {

@@ -1,6 +1,7 @@
 // base/decimal.h against arithmetic on digits.
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "base/decimal.h"
@@ -16,10 +17,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const fuzz::PaddedText padded(text, 8);
   const auto integer = fixtures::exact_integer(text);
   fuzz::require(parse_integer(text) == integer, "integers are exact");
-  fuzz::require(parse_padded_integer(padded.view()) == fixtures::exact_json_integer(text),
-                "padded integers are exact");
+  std::int64_t number = 0;
+  const bool is_integer = parse_padded_integer(padded.view(), number);
+  fuzz::require(
+      (is_integer ? std::optional(number) : std::nullopt) == fixtures::exact_json_integer(text),
+      "padded integers are exact");
   const auto time = fixtures::exact_nanoseconds(text);
   fuzz::require(parse_microseconds(text) == time, "times are exact");
-  fuzz::require(parse_padded_microseconds(padded.view()) == time, "padded times are exact");
+  const bool is_time = parse_padded_microseconds(padded.view(), number);
+  fuzz::require((is_time ? std::optional(number) : std::nullopt) == time, "padded times are exact");
   return 0;
 }

@@ -1,5 +1,6 @@
 #include "readers/row_times.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,7 +12,9 @@ namespace {
 
 std::optional<std::int64_t> padded_time_ns(std::string_view text) {
   const std::string padded = std::string(text) + std::string(8, '\0');
-  return time_ns(std::string_view(padded).substr(0, text.size()));
+  std::int64_t ns = 0;
+  const bool is_time = time_ns(std::string_view(padded).substr(0, text.size()), ns);
+  return is_time ? std::optional(ns) : std::nullopt;
 }
 
 TEST(TimeNs, ReadsMicrosecondsWithDecimals) {
@@ -36,20 +39,25 @@ TEST(TimeNs, IsNothingForTimesThatAreTooFarAway) {
   EXPECT_EQ(padded_time_ns("9223372036854775.807"), std::nullopt);
 }
 
+std::optional<RangeTimes> times_of(std::int64_t start_ns, std::int64_t duration_ns) {
+  RangeTimes times;
+  return range_times(start_ns, duration_ns, times) ? std::optional(times) : std::nullopt;
+}
+
 TEST(RangeTimes, TakeANegativeDurationAsZero) {
-  const auto times = range_times(5, -1);
+  const auto times = times_of(5, -1);
   ASSERT_TRUE(times);
   EXPECT_EQ(times->start_ns, 5);
   EXPECT_EQ(times->duration_ns, 0);
   EXPECT_TRUE(times->is_negative);
-  EXPECT_FALSE(range_times(5, 0)->is_negative);
+  EXPECT_FALSE(times_of(5, 0)->is_negative);
 }
 
 TEST(RangeTimes, AreNothingIfTheEndIsTooFarAway) {
-  EXPECT_TRUE(range_times(kFarthestNs - 5, 4));
-  EXPECT_FALSE(range_times(kFarthestNs - 5, 5));
-  EXPECT_TRUE(range_times(1 - kFarthestNs, kFarthestNs - 1));
-  EXPECT_FALSE(range_times(1, kFarthestNs - 1));
+  EXPECT_TRUE(times_of(kFarthestNs - 5, 4));
+  EXPECT_FALSE(times_of(kFarthestNs - 5, 5));
+  EXPECT_TRUE(times_of(1 - kFarthestNs, kFarthestNs - 1));
+  EXPECT_FALSE(times_of(1, kFarthestNs - 1));
 }
 
 }  // namespace
