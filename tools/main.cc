@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
 #if defined(__GLIBC__)
 #include <malloc.h>
 #endif
+#include <memory>
 #include <new>
 #include <optional>
 #include <stdexcept>
@@ -50,11 +50,12 @@ void reserve_heap(int bytes) {
   void* const heap = std::malloc(static_cast<std::size_t>(bytes));
   if (heap == nullptr) return;
 #if defined(MADV_HUGEPAGE)
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto start = reinterpret_cast<std::uintptr_t>(heap);
-  const std::uintptr_t from = (start + page - 1) / page * page;
-  const std::uintptr_t to = (start + static_cast<std::uintptr_t>(bytes)) / page * page;
-  ::madvise(reinterpret_cast<void*>(from), to - from, MADV_HUGEPAGE);
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  void* from = heap;
+  auto room = static_cast<std::size_t>(bytes);
+  if (std::align(page, page, from, room) != nullptr) {
+    ::madvise(from, room - room % page, MADV_HUGEPAGE);
+  }
 #endif
   std::free(heap);
 }
