@@ -67,7 +67,7 @@ void reserve_heap(int bytes) {
 void keep_freed_memory() {
 #if defined(__GLIBC__)
   constexpr int kLargestReused = 2 << 20;
-  constexpr int kHeap = 12 << 20;
+  constexpr int kHeap = 16 << 20;
   mallopt(M_TRIM_THRESHOLD, 8 * kLargestReused);
   mallopt(M_MMAP_THRESHOLD, 2 * kHeap);  // for now, so that the heap's memory is at its end
   reserve_heap(kHeap);
