@@ -9,14 +9,14 @@
 #include <tbtrace/analyses.h>
 #include <tbtrace/trace.h>
 
-#include "allocator.h"
+#include "heap.h"
 
 int main(int argc, char** argv) {
   if (argc != 3) {
     std::fputs("usage: tbtrace_operator_table THREADS FILE\n", stderr);
     return EXIT_FAILURE;
   }
-  tbtrace::set_allocator_of_program();
+  tbtrace::tools::set_up_heap();  // as the program
   const auto start = std::chrono::steady_clock::now();
   const tbtrace::Result<tbtrace::Trace> trace = tbtrace::read_trace(
       argv[2], {.threads = std::atoi(argv[1]),

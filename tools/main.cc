@@ -1,25 +1,20 @@
 #include <algorithm>
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
 #include <iostream>
-#if defined(__GLIBC__)
-#include <malloc.h>
-#endif
-#include <memory>
 #include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <tbtrace/version.h>
 
 #include "command.h"
 #include "console.h"
+#include "heap.h"
 #include "options.h"
 #include "out_of_memory.h"
 #include "program.h"
@@ -41,38 +36,6 @@ void print_help() {
   for (const tbtrace::tools::ExitCode& code : tbtrace::tools::exit_codes()) {
     std::cout << "  " << code.code << "  " << code.meaning << "\n";
   }
-}
-
-#if defined(__GLIBC__)
-/// The heap is made of huge pages where the system gives them: the work for each small page is a
-/// tenth of a run.
-void reserve_heap(int bytes) {
-  void* const heap = std::malloc(static_cast<std::size_t>(bytes));
-  if (heap == nullptr) return;
-#if defined(MADV_HUGEPAGE)
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  void* from = heap;
-  auto room = static_cast<std::size_t>(bytes);
-  if (std::align(page, page, from, room) != nullptr) {
-    ::madvise(from, room - room % page, MADV_HUGEPAGE);
-  }
-#endif
-  std::free(heap);
-}
-#endif
-
-/// Reading and the analyses use arrays one after the other; returning each to the system and
-/// faulting its pages in again takes time. The largest arrays are still returned: as holes they
-/// would be wasted memory.
-void keep_freed_memory() {
-#if defined(__GLIBC__)
-  constexpr int kLargestReused = 2 << 20;
-  constexpr int kHeap = 16 << 20;
-  mallopt(M_TRIM_THRESHOLD, 8 * kLargestReused);
-  mallopt(M_MMAP_THRESHOLD, 2 * kHeap);  // for now, so that the heap's memory is at its end
-  reserve_heap(kHeap);
-  mallopt(M_MMAP_THRESHOLD, kLargestReused);
-#endif
 }
 
 int run(const std::vector<std::string>& words, tbtrace::tools::Console& console) {
@@ -117,7 +80,7 @@ int run_and_flush(const std::vector<std::string>& words) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  keep_freed_memory();
+  tbtrace::tools::set_up_heap();
   const tbtrace::Status no_memory = tbtrace::out_of_memory();  // created while memory is available
   try {
     return run_and_flush({argv + 1, argv + argc});
