@@ -123,9 +123,7 @@ struct ChromeTokenizer::FieldKey {
   }
   Token& token(RawEvent& event) const { return event.fields[static_cast<std::size_t>(field)]; }
   static std::vector<RawMember>& members(RawEvent& event) { return event.members; }
-  RawMember member(std::string_view key, const Token& value) const {
-    return {key, value, field, Argument::none};
-  }
+  void say(RawMember& member) const { member.field = field; }
 };
 
 struct ChromeTokenizer::ArgumentKey {
@@ -161,9 +159,7 @@ struct ChromeTokenizer::ArgumentKey {
   }
   Token& token(RawEvent& event) const { return event.arguments[index(argument)]; }
   static std::vector<RawMember>& members(RawEvent& event) { return event.argument_members; }
-  RawMember member(std::string_view key, const Token& value) const {
-    return {key, value, EventField::none, argument};
-  }
+  void say(RawMember& member) const { member.argument = argument; }
 };
 
 struct ChromeTokenizer::Orders {
@@ -256,7 +252,10 @@ TokenEnd ChromeTokenizer::object(std::string_view text, Quoting quoting,
         key.mark(event, value);
         is_given = false;
         if constexpr (kOfEvent && kAllMembers) {
-          event.members.push_back(key.member("args", {bytes, 0, Token::Type::scalar}));
+          RawMember& listed = event.members.emplace_back();
+          listed.key = "args";
+          listed.value.data = bytes;
+          key.say(listed);
         }
         const TokenEnd end = object<ArgumentKey, kAllMembers>(text, quoting, at, event);
         if (end != TokenEnd::complete) return end;
@@ -283,8 +282,10 @@ TokenEnd ChromeTokenizer::object(std::string_view text, Quoting quoting,
       if (key.bit != 0 && key.mark(event, value)) key.token(event) = value;
       if (kAllMembers && key.is_listed) {
         const std::size_t key_end = trimmed(bytes, member[1]);
-        key.members(event).push_back(
-            key.member(text.substr(member[0] + 1, key_end - member[0] - 2), value));
+        RawMember& listed = key.members(event).emplace_back();
+        listed.key = text.substr(member[0] + 1, key_end - member[0] - 2);
+        listed.value = value;
+        key.say(listed);
       }
     }
     const std::size_t end = *at++;
