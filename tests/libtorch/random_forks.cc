@@ -2,8 +2,10 @@
 // busy thread. Nobody hangs, no row is there twice, and each process has the rows of its own marks.
 //   random_forks FIRST COUNT FOLDER   the programs FIRST, FIRST + 1 and so on
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -16,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include <execinfo.h>
 #include <sys/wait.h>
 #include <torch/torch.h>
 #include <unistd.h>
@@ -34,6 +37,17 @@ constexpr unsigned kPatience = 20;  // seconds, then a process hangs
 
 [[noreturn]] void fail(const std::string& what) {
   std::cerr << "process " << ::getpid() << ": " << what << '\n' << std::flush;
+  ::_exit(1);
+}
+
+/// Ends a process that hangs, and says where.
+void say_where(int /*signal*/) {
+  constexpr std::string_view kWhat = "a process hangs at\n";
+  std::array<void*, 64> frames;
+  const int count = ::backtrace(frames.data(), static_cast<int>(frames.size()));
+  if (::write(STDERR_FILENO, kWhat.data(), kWhat.size()) > 0) {
+    ::backtrace_symbols_fd(frames.data(), count, STDERR_FILENO);
+  }
   ::_exit(1);
 }
 
@@ -246,6 +260,9 @@ int main(int argc, char** argv) {
   const auto first = static_cast<std::uint32_t>(std::strtoul(argv[1], nullptr, 10));
   const auto count = static_cast<std::uint32_t>(std::strtoul(argv[2], nullptr, 10));
   const std::string folder = argv[3];
+  std::array<void*, 1> frame;
+  ::backtrace(frame.data(), 1);  // loads what it needs now, not in a handler
+  std::signal(SIGALRM, say_where);
   std::uint32_t wrong = 0;
   for (std::uint32_t program = first; program < first + count; ++program) {
     std::filesystem::remove_all(folder);
