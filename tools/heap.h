@@ -1,5 +1,5 @@
-// The memory that a program of this project takes from the system, for speed.
-// Call it once, before anything is allocated that matters; it changes the process.
+// How the command line tool and the benchmarks take memory from the system.
+// set_up_heap() changes the process; call it once, first thing in main().
 #pragma once
 
 #if defined(__GLIBC__)
@@ -15,8 +15,8 @@
 namespace tbtrace::tools {
 
 #if defined(__GLIBC__)
-/// Makes the heap so large, of huge pages where the system gives them: they are filled when they
-/// are used, and each small page would take its own visit to the system.
+/// Makes the heap at least so large, of huge pages where the system gives them. A page takes a call
+/// of the system when it is first used, so large pages take fewer.
 inline void reserve_heap(std::size_t bytes) {
   void* const heap = std::malloc(bytes);
   if (heap == nullptr) return;
@@ -39,8 +39,8 @@ inline void set_up_heap() {
 #if defined(__GLIBC__)
   constexpr int kLargestReused = 2 << 20;
   constexpr int kReserved = 7 * kLargestReused;
-  mallopt(M_TRIM_THRESHOLD, 8 * kLargestReused);  // more, or all would be returned at once
-  mallopt(M_MMAP_THRESHOLD, 2 * kReserved);  // for now: what is mapped alone is not of the heap
+  mallopt(M_TRIM_THRESHOLD, 8 * kLargestReused);  // more than is reserved, or free() returns it
+  mallopt(M_MMAP_THRESHOLD, 2 * kReserved);  // at first, so that what is reserved is in the heap
   reserve_heap(kReserved);
   mallopt(M_MMAP_THRESHOLD, kLargestReused);
 #endif

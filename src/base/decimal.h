@@ -1,8 +1,8 @@
 // Integers and times from their decimal text, without a detour through doubles.
 // Text that is not a JSON number (`01`, `+1`, `.5`) and numbers that are too large give nullopt.
 // The `padded` forms are for the hot path: their text must be followed by 8 readable bytes. They
-// return false and leave the number alone where the others give nullopt: a std::optional is written
-// in parts and read as a whole, for which a processor waits.
+// return false where the others give nullopt: a std::optional is written in parts and read as a
+// whole, and a processor waits before it can do that.
 #pragma once
 
 #include <cstddef>

@@ -219,7 +219,7 @@ bool ChromeRows::add_range(const RawEvent& event, std::uint64_t offset) {
     return true;
   }
   const auto number = static_cast<std::uint32_t>(batch_.ranges.size());
-  EventRow& row = batch_.ranges.emplace_back();  // in place, as set_member() does it
+  EventRow& row = batch_.ranges.emplace_back();  // in place: a copy would wait for each field
   row.start_ns = times.start_ns;
   row.duration_ns = times.duration_ns;
   if (event.has(Argument::external_id)) row.external_id = id(event, Argument::external_id, offset);

@@ -162,6 +162,7 @@ void TraceBuilder::add(const EventBatch& rows) {
   add_range_ends(rows, translation);
   add_ranges(rows, translation);
   add_memory(rows, translation);
+  // Rows are copied as they are and changed afterwards: a copy of what was just changed would wait.
   for (const FlowEnd& end : rows.flows) {
     FlowEnd& own = *data_->flows.extend(1);
     own = end;
