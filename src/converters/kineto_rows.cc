@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "converters/kineto_model.h"
 #include "converters/member_json.h"
 #include "dialects/json_numbers.h"
 #include "trace/step_names.h"
@@ -38,18 +39,14 @@ void append_metadata(std::string& json, std::string_view key, std::string_view v
   wire::append_json_string(json, value);
 }
 
-void append_id(std::string& json, const Trace& trace, const TrackKey& id) {
-  if (id.text == StringId::empty) {
-    append_integer(json, id.number);
-  } else {
-    wire::append_json_string(json, trace.string(id.text));
-  }
-}
-
 }  // namespace
 
 std::unique_ptr<readers::BlockSink> KinetoDocument::make() {
   return std::make_unique<KinetoRows>(trace(), repairs_, *this);
+}
+
+std::unique_ptr<ModelRows> KinetoDocument::model_rows() const {
+  return std::make_unique<KinetoModelRows>(trace(), repairs_);
 }
 
 void KinetoDocument::write_start(std::string& json) {

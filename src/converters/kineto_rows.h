@@ -26,6 +26,7 @@ class KinetoDocument final : public RowDocument {
 
   std::unique_ptr<readers::BlockSink> make() override;
   bool takes_flows() const override { return true; }
+  std::unique_ptr<ModelRows> model_rows() const override;
 
  private:
   void write_start(std::string& json) override;

@@ -37,12 +37,10 @@ Result<std::unique_ptr<io::ByteSink>> open_sink(const std::string& path, bool us
 
 Result<Changes> write_rows(const Trace& trace, io::ByteSink& sink, Dialect dialect,
                            bool infer_steps) {
-  dialects::RowWriter writer(trace, dialect, infer_steps);
-  if (Status written = converters::write_model_rows(trace, writer, sink); !written.ok()) {
-    return written;
-  }
+  Result<Changes> changes = converters::write_model_rows(trace, dialect, infer_steps, sink);
+  if (!changes.ok()) return changes;
   if (Status closed = sink.close(); !closed.ok()) return closed;
-  return writer.changes();
+  return changes;
 }
 
 Status make_folder(const fs::path& folder) {

@@ -1,145 +1,71 @@
 #include "converters/model_rows.h"
 
-#include <cstddef>
-#include <set>
-#include <string>
+#include <memory>
+#include <utility>
 
-#include "base/column.h"
-#include "trace/call_tree.h"
-#include "trace/nearest_range.h"
-#include "wire/json_strict.h"
-#include "wire/json_text.h"
+#include "converters/row_document.h"
 
 namespace tbtrace::converters {
 namespace {
 
-using dialects::Place;
-using dialects::RowWriter;
-
 constexpr std::size_t kFlushAt = std::size_t{256} << 10;
 
-/// Adds JSON from the file unchanged, or as a string if it is not valid JSON.
-void add_json(std::string& json, const char* key, std::string_view value) {
-  if (value.empty()) return;
-  json += key;
-  if (!wire::append_strict_json(json, value, false)) wire::append_json_string(json, value);
-}
-
-class Rows {
+/// Passes rows to the document piece by piece.
+class Pieces {
  public:
-  Rows(const Trace& trace, const RowWriter& writer, io::ByteSink& sink)
-      : trace_(trace),
-        writer_(writer),
-        sink_(sink),
-        texts_(writer.texts()),
-        frames_(nearest_python_frames(trace)) {}
+  Pieces(ModelRows& rows, RowDocument& document) : rows_(rows), document_(document) {}
 
-  Status write() {
-    writer_.begin(json_);
-    write_labels();
-    for (std::size_t row = 0; row < trace_.events().size(); ++row) {
-      write_range(static_cast<EventId>(row));
-      if (Status flushed = flush(kFlushAt); !flushed.ok()) return flushed;
-    }
-    for (const MemoryRecord& record : trace_.memory()) {
-      writer_.memory(record, writer_.places().of_track(record.track), {}, json_);
-      if (Status flushed = flush(kFlushAt); !flushed.ok()) return flushed;
-    }
-    writer_.end(json_);
-    return flush(0);
-  }
+  std::string& text() { return text_; }
+  void took_range() { ++ranges_; }
 
- private:
-  void write_range(EventId event) {
-    arguments_.clear();
-    const auto json = [&](const char* key, Argument argument) {
-      add_json(arguments_, key, trace_.argument_text(event, argument));
-    };
-    json(",\"Input Dims\":", Argument::input_dims);
-    json(",\"Input type\":", Argument::input_types);
-    json(",\"Concrete Inputs\":", Argument::concrete_inputs);
-    const auto number = [&](const char* key, Argument argument) {
-      const auto value = trace_.argument(argument).integer(event);
-      if (value) arguments_ += key + std::to_string(*value);
-    };
-    number(",\"Sequence number\":", Argument::sequence_number);
-    number(",\"Fwd thread id\":", Argument::forward_thread);
-    const bool has_call_stack = trace_.argument(Argument::call_stack).has(event);
-    if (has_call_stack) {
-      arguments_ += ",\"Call stack\":";
-      wire::append_json_string(arguments_, trace_.argument_text(event, Argument::call_stack));
-    }
-    if (trace_.events().unfinished(event)) arguments_ += ",\"finished\":false";
-    add_frame(event);
-    writer_.range(event, {{}, arguments_, has_call_stack}, texts_, json_);
-  }
-
-  /// Our own ids, by which readers identify frames and nest modules.
-  void add_frame(EventId event) {
-    const Events& events = trace_.events();
-    if (events.is_python_frame(event)) {
-      const EventId parent = entry_of(frames_, call_tree_of(trace_).parent(event));
-      arguments_ += ",\"Python id\":" + std::to_string(index(event) + 1) + ",\"Python parent id\":";
-      arguments_ += parent == EventId::none ? "null" : std::to_string(index(parent) + 1);
-    }
-    if (events.is_module(event)) {
-      arguments_ += ",\"Python module id\":" + std::to_string(index(events.name(event)));
-      if (trace_.argument(Argument::module_path).has(event)) {
-        arguments_ += ",\"Module path\":";
-        wire::append_json_string(arguments_, trace_.argument_text(event, Argument::module_path));
-      }
-      if (const auto count = trace_.argument(Argument::module_parameters).integer(event)) {
-        arguments_ += ",\"Module parameters\":" + std::to_string(*count);
-      }
-    }
-  }
-
-  void write_labels() {
-    std::set<std::int64_t> processes;
-    for (std::size_t row = 0; row < trace_.tracks().size(); ++row) {
-      const Track& track = trace_.tracks()[row];
-      const Place& place = writer_.places().of_track(static_cast<TrackId>(row));
-      if (track.process_name != StringId::empty && processes.insert(place.process).second) {
-        write_label("\"process_name\"", place, track.process_name);
-      }
-      if (track.thread_name != StringId::empty) {
-        write_label("\"thread_name\"", place, track.thread_name);
-      }
-    }
-  }
-
-  void write_label(std::string_view what, const Place& place, StringId name) {
-    RowWriter::row_start("M", what, place, json_);
-    writer_.label_time(json_);
-    json_ += ",\"args\":{\"name\":";
-    wire::append_json_string(json_, trace_.string(name));
-    json_ += '}';
-    RowWriter::row_end(json_);
-  }
-
-  /// Writes everything except the comma after the last row, because there may be no further row.
-  Status flush(std::size_t from_size) {
-    constexpr std::string_view kComma = ",\n";
-    if (json_.size() < from_size) return {};
-    const std::size_t size = json_.size() - (json_.ends_with(kComma) ? kComma.size() : 0);
-    Status written = sink_.write(std::string_view(json_).substr(0, size));
-    json_.erase(0, size);
+  Status flush(std::size_t from_size = 0) {
+    if (text_.size() < from_size) return {};
+    Status written = document_.add(text_, written_ranges_, ranges_, rows_.take_changes());
+    written_ranges_ += std::exchange(ranges_, 0);
+    text_.clear();
     return written;
   }
 
-  const Trace& trace_;
-  const RowWriter& writer_;
-  io::ByteSink& sink_;
-  dialects::RowTexts texts_;
-  Column<EventId> frames_;  // the nearest Python frame around each range
-  std::string json_;
-  std::string arguments_;
+ private:
+  ModelRows& rows_;
+  RowDocument& document_;
+  std::string text_;
+  std::size_t written_ranges_ = 0;
+  std::size_t ranges_ = 0;  // in the text
 };
+
+Status write_rows(const Trace& trace, ModelRows& rows, RowDocument& document) {
+  Pieces pieces(rows, document);
+  for (std::size_t track = 0; track < trace.tracks().size(); ++track) {
+    rows.label(static_cast<TrackId>(track), pieces.text());
+  }
+  for (std::size_t row = 0; row < trace.events().size(); ++row) {
+    rows.range(static_cast<EventId>(row), pieces.text());
+    pieces.took_range();
+    if (Status written = pieces.flush(kFlushAt); !written.ok()) return written;
+  }
+  for (std::size_t record = 0; record < trace.memory().size(); ++record) {
+    rows.memory(record, pieces.text());
+    if (Status written = pieces.flush(kFlushAt); !written.ok()) return written;
+  }
+  for (const FlowEnd& end : trace.flows()) {
+    rows.flow(end, pieces.text());
+    if (Status written = pieces.flush(kFlushAt); !written.ok()) return written;
+  }
+  return pieces.flush();
+}
 
 }  // namespace
 
-Status write_model_rows(const Trace& trace, const RowWriter& writer, io::ByteSink& sink) {
-  return Rows(trace, writer, sink).write();
+Result<Changes> write_model_rows(const Trace& trace, Dialect dialect, bool infer_steps,
+                                 io::ByteSink& sink) {
+  const std::unique_ptr<RowDocument> document =
+      RowDocument::create(trace, dialect, infer_steps, 1, sink);
+  if (Status begun = document->begin(); !begun.ok()) return begun;
+  const std::unique_ptr<ModelRows> rows = document->model_rows();
+  if (Status written = write_rows(trace, *rows, *document); !written.ok()) return written;
+  if (Status ended = document->end(); !ended.ok()) return ended;
+  return document->changes();
 }
 
 }  // namespace tbtrace::converters

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "converters/member_json.h"
+#include "converters/plugin_model.h"
 #include "trace/input_lists.h"
 #include "wire/json_strict.h"
 #include "wire/json_text.h"
@@ -67,6 +68,10 @@ readers::LeftOutMembers PluginDocument::left_out() const {
   return {.fields = kRowMembers,
           .range_fields = kRangeMembers & ~bit(EventField::arguments),
           .range_arguments = kIds};
+}
+
+std::unique_ptr<ModelRows> PluginDocument::model_rows() const {
+  return std::make_unique<PluginModelRows>(trace(), writer_);
 }
 
 void PluginDocument::write_end(std::string& json) {

@@ -23,11 +23,12 @@ namespace tbtrace::converters {
 class PluginDocument final : public RowDocument {
  public:
   PluginDocument(const Trace& trace, bool infer_steps, int threads, io::ByteSink& sink)
-      : RowDocument(trace, sink), writer_(trace, Dialect::plugin, infer_steps, threads) {}
+      : RowDocument(trace, sink), writer_(trace, infer_steps, threads) {}
 
   std::unique_ptr<readers::BlockSink> make() override;
   bool takes_flows() const override { return false; }  // they are made anew
   readers::LeftOutMembers left_out() const override;
+  std::unique_ptr<ModelRows> model_rows() const override;
 
  private:
   void write_start(std::string& json) override { writer_.begin(json); }

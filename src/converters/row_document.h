@@ -1,6 +1,7 @@
 // The document that the second pass makes of a file: its rows in a dialect, written by several
-// threads, block by block in file order.
-// To add a dialect, derive from RowDocument and RowBlock, and name it in RowDocument::create().
+// threads, block by block in file order. Also the document of a trace without its file.
+// To add a dialect, derive from RowDocument, RowBlock and ModelRows, and name it in
+// RowDocument::create().
 // A document is shared by its blocks and must outlive them; the trace and the sink must outlive the
 // document. Each RowBlock is used by one thread at a time.
 #pragma once
@@ -13,6 +14,7 @@
 #include <tbtrace/convert.h>
 #include <tbtrace/trace.h>
 
+#include "converters/model_rows.h"
 #include "io/sink.h"
 #include "readers/replay.h"
 
@@ -23,6 +25,9 @@ class RowDocument : public readers::BlockSinks {
   static std::unique_ptr<RowDocument> create(const Trace& trace, Dialect dialect, bool infer_steps,
                                              int threads, io::ByteSink& sink);
   ~RowDocument() override = default;
+
+  /// The rows of a trace without its file. The document must outlive them.
+  virtual std::unique_ptr<ModelRows> model_rows() const = 0;
 
   /// Writes what comes before the rows.
   Status begin();

@@ -115,21 +115,16 @@ class ForwardBackward {
 
 }  // namespace
 
-Arrows make_arrows(const Trace& trace, const Crossings& crossings, std::int64_t origin_ns,
-                   const LinkNumbers* correlations) {
+Arrows make_arrows(const Trace& trace, const Crossings& crossings, std::int64_t origin_ns) {
   Arrows arrows;
   const ArrowEnds ends(trace, crossings, origin_ns);
   ForwardBackward(trace, ends, arrows).run();
   std::uint32_t id = 0;
-  IdMap started;
   for (const DeviceLink& link : links_of(trace).device_work()) {
     if (link.launch == EventId::none) continue;
     if (!ends.can_be(link.launch, link.activity)) continue;
-    id = correlations != nullptr ? correlations->correlation(link.launch) : id + 1;
-    if (correlations == nullptr ||
-        started.insert(static_cast<std::int64_t>(index(link.launch)), 0).second) {
-      arrows.ends.push_back({link.launch, id, Arrows::Kind::launch, true});
-    }
+    ++id;
+    arrows.ends.push_back({link.launch, id, Arrows::Kind::launch, true});
     arrows.ends.push_back({link.activity, id, Arrows::Kind::launch, false});
   }
   std::stable_sort(arrows.ends.begin(), arrows.ends.end(),

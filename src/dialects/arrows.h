@@ -10,7 +10,6 @@
 #include <tbtrace/trace.h>
 
 #include "dialects/crossings.h"
-#include "dialects/link_numbers.h"
 
 namespace tbtrace::dialects {
 
@@ -27,10 +26,7 @@ struct Arrows {
   std::uint64_t left_out = 0;  ///< ends of forward_backward without another end, or without a range
 };
 
-/// `origin_ns` will be subtracted from all times. Each flow event gets an id of its own. With
-/// `correlations`, that of a launch is its correlation, as Kineto has it: one start for all that
-/// the launch started.
-Arrows make_arrows(const Trace& trace, const Crossings& crossings, std::int64_t origin_ns,
-                   const LinkNumbers* correlations = nullptr);
+/// `origin_ns` will be subtracted from all times. Each flow event gets an id of its own.
+Arrows make_arrows(const Trace& trace, const Crossings& crossings, std::int64_t origin_ns);
 
 }  // namespace tbtrace::dialects

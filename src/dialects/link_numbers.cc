@@ -45,18 +45,15 @@ bool is_plugins_own(const Trace& trace) {
 
 }  // namespace
 
-LinkNumbers::LinkNumbers(const Trace& trace, const Roles& roles, Dialect dialect)
-    : trace_(trace), roles_(roles), dialect_(dialect) {
+LinkNumbers::LinkNumbers(const Trace& trace, const Roles& roles) : trace_(trace), roles_(roles) {
   external_id_.resize(trace.events().size(), 0);
   correlation_.resize(trace.events().size(), 0);
   external_ids_kept_ = keeps_external_ids();
   correlations_kept_ = keeps_correlations();
-  if (dialect == Dialect::plugin) measure_depth();
+  measure_depth();
   number_operators();
-  if (dialect == Dialect::plugin) {
-    find_takers();
-    join_collectives();
-  }
+  find_takers();
+  join_collectives();
   find_owners();
   takers_.release();
   collectives_.release();
@@ -178,7 +175,6 @@ void LinkNumbers::join_collectives() {
 }
 
 EventId LinkNumbers::owner(EventId launch, EventId op) const {
-  if (dialect_ == Dialect::kineto) return op;
   const CallTree& tree = call_tree_of(trace_);
   if (launch == EventId::none) return entry_of(takers_, op);
   const EventId around = entry_of(collectives_, tree.parent(launch));
@@ -192,7 +188,6 @@ EventId LinkNumbers::owner(EventId launch, EventId op) const {
 /// launches of the outer one. Therefore they are assigned to the child.
 Column<EventId> LinkNumbers::merged_children() const {
   Column<EventId> only_child;
-  if (dialect_ != Dialect::plugin) return only_child;
   const CallTree& tree = call_tree_of(trace_);
   only_child.resize(external_id_.size(), EventId::none);
   const Column<EventId> nodes =
@@ -259,7 +254,7 @@ void LinkNumbers::find_owners() {
   };
 
   // A launch belongs to the operator of its first work in the model.
-  const bool may_add_launches = dialect_ == Dialect::plugin && !is_plugins_own(trace_);
+  const bool may_add_launches = !is_plugins_own(trace_);
   Column<bool> settled;
   settled.resize(external_id_.size(), false);
   for (const DeviceLink& link : links.device_work()) {
@@ -354,7 +349,7 @@ bool LinkNumbers::keeps_correlations() const {
     const std::int64_t id = trace_.correlation(link.activity);
     if (link.launch != EventId::none) {
       if (id != trace_.correlation(link.launch)) return false;
-    } else if (id != 0 && dialect_ == Dialect::plugin && !orphans.insert(id)) {
+    } else if (id != 0 && !orphans.insert(id)) {
       return false;
     }
   }

@@ -1,8 +1,7 @@
-// The two ids by which readers join rows: `External id` (a launch and its work to an operator) and
-// `correlation` (work to its launch), from the model's links, whatever the file's ids are.
-// Made from a Trace, which must outlive it. Immutable. Owns its columns.
-// The file's ids are kept if they are consistent with the links; otherwise all ids of that kind are
-// renumbered.
+// The two ids by which the plugin joins rows: `External id` (a launch and its work to an operator)
+// and `correlation` (work to its launch), from the model's links, whatever the file's ids are. Made
+// from a Trace, which must outlive it. Immutable. Owns its columns. The file's ids are kept if they
+// are consistent with the links; otherwise all ids of that kind are renumbered.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@ namespace tbtrace::dialects {
 
 class LinkNumbers {
  public:
-  LinkNumbers(const Trace& trace, const Roles& roles, Dialect dialect);
+  LinkNumbers(const Trace& trace, const Roles& roles);
 
   /// 0: belongs to no operator.
   std::uint32_t external_id(EventId event) const { return external_id_[index(event)]; }
@@ -61,7 +60,6 @@ class LinkNumbers {
 
   const Trace& trace_;
   const Roles& roles_;
-  Dialect dialect_;
   Column<std::uint32_t> external_id_;
   Column<std::uint32_t> correlation_;
   Column<std::uint16_t> depth_;

@@ -55,7 +55,6 @@ struct Places::Making {
     }
   };
 
-  bool is_plugin = false;
   std::vector<Content> contents;  // by track
   Numbers processes;
   Numbers threads;
@@ -64,10 +63,9 @@ struct Places::Making {
 };
 
 Places::Places(const Trace& trace, const Roles& roles, const Devices& devices,
-               const Crossings& crossings, Dialect dialect)
+               const Crossings& crossings)
     : trace_(trace), crossings_(crossings), places_(trace.tracks().size()) {
   Making making;
-  making.is_plugin = dialect == Dialect::plugin;
   look_at_tracks(roles, making);
   place_processes(devices, making);
   place_threads(making);
@@ -148,9 +146,8 @@ void Places::place_threads(Making& making) {
 void Places::place_thread(std::size_t row, std::optional<std::int64_t> wanted, Making& making) {
   const Content& content = making.contents[row];
   Place& place = places_[row];
-  const bool is_unique =
-      wanted && !making.taken.contains({place.process, *wanted}) &&
-      !(making.is_plugin && content.node && making.taken_by_nodes.contains(*wanted));
+  const bool is_unique = wanted && !making.taken.contains({place.process, *wanted}) &&
+                         !(content.node && making.taken_by_nodes.contains(*wanted));
   place.thread = is_unique ? *wanted : making.threads.fresh();
   making.taken.insert({place.process, place.thread});
   if (content.node) making.taken_by_nodes.insert(place.thread);

@@ -38,8 +38,8 @@ struct PlaceName {
 
 class Places {
  public:
-  Places(const Trace& trace, const Roles& roles, const Devices& devices, const Crossings& crossings,
-         Dialect dialect);
+  Places(const Trace& trace, const Roles& roles, const Devices& devices,
+         const Crossings& crossings);
 
   const Place& of_track(TrackId track) const { return places_[index(track)]; }
   const Place& of_event(EventId event) const;

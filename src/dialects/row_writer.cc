@@ -111,19 +111,17 @@ std::int64_t span_ns(const Trace& trace) {
   return std::max<std::int64_t>(0, unix_ns(trace, trace.window_start_ns()));
 }
 
-RowWriter::RowWriter(const Trace& trace, Dialect dialect, bool infer_steps, int threads)
+RowWriter::RowWriter(const Trace& trace, bool infer_steps, int threads)
     : trace_(trace),
-      dialect_(dialect),
       origin_ns_(origin_of(trace)),
-      roles_(trace, dialect),
-      numbers_ahead_(ahead(threads, [this] { return LinkNumbers(trace_, roles_, dialect_); })),
+      roles_(trace, Dialect::plugin),
+      numbers_ahead_(ahead(threads, [this] { return LinkNumbers(trace_, roles_); })),
       devices_(trace),
       crossings_(find_crossings(trace, roles_, origin_ns_)),
-      places_(trace, roles_, devices_, crossings_, dialect),
-      arrows_(dialect == Dialect::plugin ? make_arrows(trace, crossings_, origin_ns_) : Arrows()),
-      python_frames_(dialect == Dialect::plugin ? nearest_python_frames(trace) : Column<EventId>()),
+      places_(trace, roles_, devices_, crossings_),
+      arrows_(make_arrows(trace, crossings_, origin_ns_)),
+      python_frames_(nearest_python_frames(trace)),
       numbers_(numbers_ahead_.get()) {
-  if (dialect == Dialect::kineto) arrows_ = make_arrows(trace, crossings_, origin_ns_, &numbers_);
   if (infer_steps) inferred_steps_ = analyses::inferred_steps(trace);
   bool any_work = false;
   bool any_host = false;
@@ -136,11 +134,11 @@ RowWriter::RowWriter(const Trace& trace, Dialect dialect, bool infer_steps, int 
     const bool is_step = name_class == NameClass::step || name_class == NameClass::unsound_step;
     unseen_steps_ += is_step && role == Role::annotation ? 1 : 0;
   }
-  lacks_host_ = dialect == Dialect::plugin && any_work && !any_host;
+  lacks_host_ = any_work && !any_host;
 }
 
 bool RowWriter::is_renamed(EventId event) const {
-  return dialect_ == Dialect::plugin && roles_.role(event) == Role::collective &&
+  return roles_.role(event) == Role::collective &&
          roles_.name_class(event) == NameClass::collective_variant;
 }
 
@@ -185,7 +183,6 @@ void RowWriter::end(std::string& json) const {
     json += "{\"ph\":\"M\",\"name\":\"";
     json += name.is_process ? "process_name\"" : "thread_name\"";
     append_place(json, name.place);
-    label_time(json);
     json += ",\"args\":{\"name\":" + text + "}},\n";
   }
   if (lacks_host_) window_marks(json);
@@ -198,10 +195,6 @@ void RowWriter::time(std::int64_t time_ns, std::string& json) const {
   numbers.put(",\"ts\":");
   numbers.put_microseconds(time_ns - origin_ns_);
   json += numbers.view();
-}
-
-void RowWriter::label_time(std::string& json) const {
-  if (dialect_ == Dialect::kineto) time(trace_.first_time_ns(), json);
 }
 
 void RowWriter::row_start(std::string_view phase, std::string_view name_json, const Place& at,
@@ -277,8 +270,7 @@ void RowWriter::range(EventId event, const Extra& extra, RowTexts& texts, std::s
     json += texts.strings[trace_.events().name(event)];
   }
   json += extra.arguments;
-  const bool wants_stack = dialect_ == Dialect::plugin && !extra.has_call_stack &&
-                           trace_.kind(event) == EventKind::cpu_op;
+  const bool wants_stack = !extra.has_call_stack && trace_.kind(event) == EventKind::cpu_op;
   if (wants_stack) {
     const std::string_view stack = texts.call_stacks.json(event);
     if (!stack.empty()) {
@@ -294,7 +286,7 @@ void RowWriter::range(EventId event, const Extra& extra, RowTexts& texts, std::s
     row_end(json);
   }
   arrows_at(event, at, texts, json);
-  if (dialect_ == Dialect::plugin) missing_launch(event, texts, json);
+  missing_launch(event, texts, json);
 }
 
 void RowWriter::ids(EventId event, const Place& at, std::string& json) const {
@@ -304,7 +296,7 @@ void RowWriter::ids(EventId event, const Place& at, std::string& json) const {
   const bool takes_part = kind == EventKind::runtime || is_device_work(kind);
   // The plugin ignores launches and work without an id; 0 means the thread.
   Numbers numbers;
-  if (external_id != 0 || (takes_part && dialect_ == Dialect::plugin)) {
+  if (external_id != 0 || takes_part) {
     numbers.put(",\"External id\":");
     numbers.put_integer(external_id);
   }
@@ -380,8 +372,7 @@ void RowWriter::memory(const MemoryRecord& record, const Place& at, const Extra&
   arguments.put(",\"args\":{\"Device Type\":");
   const bool on_device = record.device_type != DeviceType::cpu;
   // The plugin knows 0 (CPU) and 1 (CUDA), and fails for others.
-  const bool renamed =
-      dialect_ == Dialect::plugin && on_device && record.device_type != DeviceType::cuda;
+  const bool renamed = on_device && record.device_type != DeviceType::cuda;
   arguments.put_integer(static_cast<std::int64_t>(renamed ? DeviceType::cuda : record.device_type));
   if (renamed) {
     arguments.put(",\"c10 Device Type\":");
@@ -389,7 +380,7 @@ void RowWriter::memory(const MemoryRecord& record, const Place& at, const Extra&
   }
   arguments.put(",\"Device Id\":");
   // The plugin looks up a CPU's number among the devices.
-  const bool lost = dialect_ == Dialect::plugin && record.device_id > 0;
+  const bool lost = record.device_id > 0;
   arguments.put_integer(on_device ? devices_.memory_number(record.device_id)
                         : lost    ? std::int64_t{-1}
                                   : record.device_id);
@@ -414,7 +405,6 @@ Changes RowWriter::changes() const {
   if (!numbers_.external_ids_kept()) count("external_ids_renumbered", 1);
   if (!numbers_.correlations_kept()) count("correlations_renumbered", 1);
   count("steps_inferred", inferred_steps_.size());
-  if (dialect_ != Dialect::plugin) return changes;
   count("launches_added", numbers_.missing_launches().size());
   count("ranges_too_deep", numbers_.too_deep_count());
   count("steps_hidden", unseen_steps_);

@@ -1,5 +1,5 @@
-// The rows of a Chrome trace in a dialect: what the model holds about a range, in the dialect's
-// terms, together with everything else from the file.
+// The rows of a Chrome trace for torch-tb-profiler: what the model holds about a range, in the
+// plugin's terms, together with everything else from the file.
 // Made from a Trace, which must outlive it. Problems for the consumer are found at once and
 // reported by changes(). Immutable: any number of threads may write rows, each with RowTexts of its
 // own. Appends to the caller's strings. Names, categories and metadata come from files and are
@@ -49,7 +49,7 @@ struct RowTexts {
 class RowWriter {
  public:
   /// `threads`: as in ReadOptions. The rows do not depend on it.
-  RowWriter(const Trace& trace, Dialect dialect, bool infer_steps, int threads = 1);
+  RowWriter(const Trace& trace, bool infer_steps, int threads = 1);
 
   /// What is not from the model: members of the event and of its `args`, as JSON that starts with a
   /// comma (`,"s":"t"`).
@@ -72,8 +72,6 @@ class RowWriter {
                         std::string& json);
   static void row_end(std::string& json);
   void time(std::int64_t time_ns, std::string& json) const;
-  /// The time of a row that names a process or thread: Kineto's have one, which means nothing.
-  void label_time(std::string& json) const;
 
   void memory(const MemoryRecord& record, const Place& at, const Extra& extra,
               std::string& json) const;
@@ -101,7 +99,6 @@ class RowWriter {
   void window_marks(std::string& json) const;
 
   const Trace& trace_;
-  Dialect dialect_;
   std::int64_t origin_ns_;
   Roles roles_;
   std::future<LinkNumbers> numbers_ahead_;  // reads roles_; used in the constructor only

@@ -34,9 +34,8 @@ using testing::Not;
 
 std::string document(const Trace& trace, Dialect dialect = Dialect::kineto) {
   std::string text;
-  const dialects::RowWriter writer(trace, dialect, false);
   const auto sink = io::memory_sink(text);
-  EXPECT_TRUE(write_model_rows(trace, writer, *sink).ok());
+  EXPECT_TRUE(write_model_rows(trace, dialect, false, *sink).ok());
   std::string copy;
   EXPECT_TRUE(wire::append_strict_json(copy, text, true)) << text;
   return text;
@@ -62,8 +61,7 @@ TEST(ModelRows, FramesInADeepNestFindTheirParentsInOneStep) {
   for (std::int64_t number = 0; number < 2 * kDeep; ++number) add_frame(kDeep + 1 + number, 1);
   const Trace trace = finished(builder);
   std::string text;
-  dialects::RowWriter writer(trace, Dialect::kineto, false);
-  ASSERT_TRUE(write_model_rows(trace, writer, *io::memory_sink(text)).ok());
+  ASSERT_TRUE(write_model_rows(trace, Dialect::kineto, false, *io::memory_sink(text)).ok());
   std::size_t frames = 0;
   constexpr std::string_view kParent = "\"Python parent id\":1}";
   for (std::size_t at = text.find(kParent); at != std::string::npos;
@@ -92,10 +90,9 @@ TEST(ModelRows, HoldWhatTheModelHolds) {
   builder.name_process({1, StringId::empty}, builder.intern("py \"thon\""));
   builder.name_thread(fixtures::track(builder, 1, 1), builder.intern("main"));
   const std::string text = document(finished(builder));
-  EXPECT_THAT(text,
-              HasSubstr(R"("args":{"External id":4,"Input Dims":[[2,3],[]],)"
-                        R"("Input type":["float","Scalar"],"Concrete Inputs":["","1"],)"
-                        R"("Sequence number":7,"Fwd thread id":3,"Call stack":"a \"b\";c;"})"));
+  EXPECT_THAT(text, HasSubstr(R"("args":{"External id":4,"Sequence number":7,"Fwd thread id":3,)"
+                              R"("Input Dims":[[2,3],[]],"Input type":["float","Scalar"],)"
+                              R"("Concrete Inputs":["","1"],"Call stack":"a \"b\";c;"})"));
   EXPECT_THAT(text, HasSubstr(R"("finished":false)"));
   EXPECT_THAT(text, HasSubstr(R"({"ph":"M","name":"process_name","pid":1,"tid":1,"ts":0,)"
                               R"("args":{"name":"py \"thon\""}})"));
@@ -189,10 +186,10 @@ TEST(ModelRows, TellWhereTheSinkFails) {
   const Trace trace = finished(builder);
   const std::size_t size = document(trace).size();
   for (const std::size_t room : {std::size_t{0}, size / 2, size - 1}) {
-    const dialects::RowWriter writer(trace, Dialect::kineto, false);
     fixtures::SinkLog log;
     fixtures::FailingSink sink(log, room);
-    EXPECT_EQ(write_model_rows(trace, writer, sink).message(), "the disk is full");
+    EXPECT_EQ(write_model_rows(trace, Dialect::kineto, false, sink).status().message(),
+              "the disk is full");
     EXPECT_EQ(log.writes_after_failure, 0);
     EXPECT_EQ(log.closes, 0);
   }

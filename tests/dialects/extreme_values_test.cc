@@ -19,9 +19,9 @@ namespace {
 using fixtures::ExtremeTrace;
 using fixtures::random_rounds;
 
-std::string json_of(const Trace& trace, Dialect dialect) {
+std::string json_of(const Trace& trace) {
   std::string text;
-  const RowWriter writer(trace, dialect, true);
+  const RowWriter writer(trace, true);
   RowTexts texts = writer.texts();
   writer.begin(text);
   for (std::size_t row = 0; row < trace.events().size(); ++row) {
@@ -38,12 +38,10 @@ TEST(ExtremeValues, AreWrittenAsStrictJson) {
   for (unsigned seed = 0; seed < random_rounds(1000u); ++seed) {
     SCOPED_TRACE(seed);
     const Trace trace = ExtremeTrace(seed).make();
-    for (const Dialect dialect : {Dialect::plugin, Dialect::kineto}) {
-      const std::string text = json_of(trace, dialect);
-      std::string copy;
-      ASSERT_TRUE(wire::append_strict_json(copy, text, true)) << text;
-      ASSERT_EQ(text.find("\"dur\":-"), std::string::npos) << text;
-    }
+    const std::string text = json_of(trace);
+    std::string copy;
+    ASSERT_TRUE(wire::append_strict_json(copy, text, true)) << text;
+    ASSERT_EQ(text.find("\"dur\":-"), std::string::npos) << text;
   }
 }
 

@@ -126,9 +126,7 @@ class PluginTree {
 
 /// The node that the plugin should give a launch to: the model's operator, or what is around it and
 /// is a node.
-EventId expected_owner(const Trace& trace, const Roles& roles, const DeviceLink& link,
-                       Dialect dialect) {
-  if (dialect == Dialect::kineto) return link.op;
+EventId expected_owner(const Trace& trace, const Roles& roles, const DeviceLink& link) {
   EventId node = link.op;
   if (node == EventId::none && link.launch != EventId::none) {
     node = call_tree_of(trace).parent(link.launch);
@@ -139,9 +137,9 @@ EventId expected_owner(const Trace& trace, const Roles& roles, const DeviceLink&
   return node;
 }
 
-void check(const Trace& trace, Dialect dialect) {
-  const Roles roles(trace, dialect);
-  const LinkNumbers numbers(trace, roles, dialect);
+void check(const Trace& trace) {
+  const Roles roles(trace, Dialect::plugin);
+  const LinkNumbers numbers(trace, roles);
   const PluginTree tree(trace, roles);
   std::map<std::uint32_t, EventId> of_id;
   std::set<std::uint32_t> correlations;
@@ -169,22 +167,22 @@ void check(const Trace& trace, Dialect dialect) {
       ASSERT_FALSE(correlations.contains(numbers.correlation(link.activity)))
           << "work without a launch joins none";
     }
-    EventId expected = expected_owner(trace, roles, link, dialect);
-    if (dialect == Dialect::plugin && expected != EventId::none) {
+    EventId expected = expected_owner(trace, roles, link);
+    if (expected != EventId::none) {
       expected = tree.in_place_of(expected);
       ASSERT_TRUE(tree.keeps_launches_of(expected));
     }
     ASSERT_EQ(id == 0 ? EventId::none : of_id.at(id), expected);
     missing += link.launch == EventId::none && expected != EventId::none ? 1 : 0;
   }
-  ASSERT_EQ(numbers.missing_launches().size(), dialect == Dialect::plugin ? missing : 0);
+  ASSERT_EQ(numbers.missing_launches().size(), missing);
 }
 
 TEST(LinkNumbersRandom, NameTheOperatorThatTheModelKnows) {
   for (unsigned seed = 0; seed < 3000; ++seed) {
     SCOPED_TRACE(seed);
     const Trace trace = RandomLaunches(seed).make();
-    for (const Dialect dialect : {Dialect::plugin, Dialect::kineto}) check(trace, dialect);
+    check(trace);
     if (testing::Test::HasFatalFailure()) return;
   }
 }
@@ -193,8 +191,8 @@ TEST(LinkNumbersRandom, AreTheSameWhenTheyAreMadeAgain) {
   for (unsigned seed = 0; seed < 100; ++seed) {
     const Trace trace = RandomLaunches(seed).make();
     const Roles roles(trace, Dialect::plugin);
-    const LinkNumbers first(trace, roles, Dialect::plugin);
-    const LinkNumbers second(trace, roles, Dialect::plugin);
+    const LinkNumbers first(trace, roles);
+    const LinkNumbers second(trace, roles);
     for (std::size_t row = 0; row < trace.events().size(); ++row) {
       const auto event = static_cast<EventId>(row);
       ASSERT_EQ(first.external_id(event), second.external_id(event));

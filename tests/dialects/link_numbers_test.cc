@@ -20,8 +20,8 @@ using fixtures::finished;
 /// A trace with its numbers.
 class Numbering {
  public:
-  explicit Numbering(TraceBuilder& builder, Dialect dialect = Dialect::plugin)
-      : trace(finished(builder)), roles(trace, dialect), numbers(trace, roles, dialect) {}
+  explicit Numbering(TraceBuilder& builder)
+      : trace(finished(builder)), roles(trace, Dialect::plugin), numbers(trace, roles) {}
 
   std::uint32_t id(EventId event) const { return numbers.external_id(event); }
   std::uint32_t correlation(EventId event) const { return numbers.correlation(event); }
@@ -64,22 +64,20 @@ EventId work(TraceBuilder& builder, std::int64_t start, std::int64_t correlation
 }
 
 TEST(LinkNumbers, KeepSoundIds) {
-  for (const Dialect dialect : {Dialect::plugin, Dialect::kineto}) {
-    TraceBuilder builder;
-    const EventId outer = op(builder, 0, 100, 17, "a");
-    const EventId inner = op(builder, 10, 50, 18, "b");
-    const EventId call = launch(builder, 20, 900, 18);
-    const EventId kernel = work(builder, 200, 900, 18);
-    const Numbering numbering(builder, dialect);
-    EXPECT_EQ(numbering.id(outer), 17u);
-    EXPECT_EQ(numbering.id(inner), 18u);
-    EXPECT_EQ(numbering.id(call), 18u);
-    EXPECT_EQ(numbering.id(kernel), 18u);
-    EXPECT_EQ(numbering.correlation(call), 900u);
-    EXPECT_EQ(numbering.correlation(kernel), 900u);
-    EXPECT_TRUE(numbering.numbers.external_ids_kept());
-    EXPECT_TRUE(numbering.numbers.correlations_kept());
-  }
+  TraceBuilder builder;
+  const EventId outer = op(builder, 0, 100, 17, "a");
+  const EventId inner = op(builder, 10, 50, 18, "b");
+  const EventId call = launch(builder, 20, 900, 18);
+  const EventId kernel = work(builder, 200, 900, 18);
+  const Numbering numbering(builder);
+  EXPECT_EQ(numbering.id(outer), 17u);
+  EXPECT_EQ(numbering.id(inner), 18u);
+  EXPECT_EQ(numbering.id(call), 18u);
+  EXPECT_EQ(numbering.id(kernel), 18u);
+  EXPECT_EQ(numbering.correlation(call), 900u);
+  EXPECT_EQ(numbering.correlation(kernel), 900u);
+  EXPECT_TRUE(numbering.numbers.external_ids_kept());
+  EXPECT_TRUE(numbering.numbers.correlations_kept());
 }
 
 TEST(LinkNumbers, GiveOperatorsWithoutAnIdOneThatIsFree) {
@@ -188,16 +186,14 @@ TEST(LinkNumbers, GiveLaunchesToTheInnermostOperator) {
   EXPECT_EQ(numbering.id(orphan), 0u);
 }
 
-TEST(LinkNumbers, GiveLaunchesOfAnAnnotationToTheOperatorAroundForThePlugin) {
-  for (const Dialect dialect : {Dialect::plugin, Dialect::kineto}) {
-    TraceBuilder builder;
-    const EventId outer = op(builder, 0, 100, 1, "a");
-    const EventId annotation = op(builder, 10, 50, 2, "mine", "user_annotation");
-    const EventId call = launch(builder, 15, 4, 2);
-    work(builder, 90, 4, 2);
-    const Numbering numbering(builder, dialect);
-    EXPECT_EQ(numbering.id(call), numbering.id(dialect == Dialect::plugin ? outer : annotation));
-  }
+TEST(LinkNumbers, GiveLaunchesOfAnAnnotationToTheOperatorAround) {
+  TraceBuilder builder;
+  const EventId outer = op(builder, 0, 100, 1, "a");
+  op(builder, 10, 50, 2, "mine", "user_annotation");
+  const EventId call = launch(builder, 15, 4, 2);
+  work(builder, 90, 4, 2);
+  const Numbering numbering(builder);
+  EXPECT_EQ(numbering.id(call), numbering.id(outer));
 }
 
 TEST(LinkNumbers, GiveLaunchesOfAStepToTheStep) {
@@ -211,15 +207,15 @@ TEST(LinkNumbers, GiveLaunchesOfAStepToTheStep) {
 
 TEST(LinkNumbers, GiveTheLaunchesOfAMergedOperatorToItsChild) {
   // The plugin puts the child of the same name in the place of its parent.
-  for (const Dialect dialect : {Dialect::plugin, Dialect::kineto}) {
+  {
     TraceBuilder builder;
-    const EventId outer = op(builder, 0, 100, 1, "aten::mm");
+    op(builder, 0, 100, 1, "aten::mm");
     const EventId middle = op(builder, 20, 50, 2, "aten::mm");
     const EventId inner = op(builder, 30, 10, 3, "aten::mm");
     const EventId call = launch(builder, 5, 4, 1);
     work(builder, 90, 4, 1);
-    const Numbering numbering(builder, dialect);
-    EXPECT_EQ(numbering.id(call), numbering.id(dialect == Dialect::plugin ? inner : outer));
+    const Numbering numbering(builder);
+    EXPECT_EQ(numbering.id(call), numbering.id(inner));
     EXPECT_NE(numbering.id(middle), numbering.id(inner));
   }
   TraceBuilder builder;
@@ -263,15 +259,6 @@ TEST(LinkNumbers, ListACollectiveWhoseOperatorLaunchesMore) {
     EXPECT_NE(numbering.id(collective), numbering.id(holder));
     EXPECT_EQ(numbering.id(call), numbering.id(collective));
   }
-}
-
-TEST(LinkNumbers, LeaveCollectivesAloneForToday) {
-  TraceBuilder builder;
-  op(builder, 0, 100, 1, "c10d::allreduce_");
-  const EventId collective = op(builder, 10, 50, 2, "nccl:all_reduce", "user_annotation");
-  const Numbering numbering(builder, Dialect::kineto);
-  EXPECT_EQ(numbering.id(collective), 2u);
-  EXPECT_FALSE(numbering.numbers.is_listed_collective(collective));
 }
 
 TEST(LinkNumbers, TellLaunchesThatAreMissing) {
@@ -329,15 +316,6 @@ TEST(LinkNumbers, CountOnlyNodesForTheDepth) {
   EXPECT_EQ(numbering.numbers.too_deep_count(), 0u);
 }
 
-TEST(LinkNumbers, HideNothingFromToday) {
-  TraceBuilder builder;
-  EventId last = EventId::none;
-  for (int depth = 0; depth < 300; ++depth) last = op(builder, depth, 1000 - 2 * depth);
-  const Numbering numbering(builder, Dialect::kineto);
-  EXPECT_FALSE(numbering.numbers.too_deep(last));
-  EXPECT_EQ(numbering.numbers.too_deep_count(), 0u);
-}
-
 TEST(LinkNumbers, GiveWaitsTheCorrelationOfTheirCall) {
   TraceBuilder builder;
   const EventId call = launch(builder, 0, 5);
@@ -361,30 +339,28 @@ TEST(LinkNumbers, GiveWaitsTheCorrelationOfTheirCall) {
 }
 
 TEST(LinkNumbers, GiveOtherDeviceWorkTheCallOfItsOwnProcess) {
-  for (const Dialect dialect : {Dialect::plugin, Dialect::kineto}) {
-    TraceBuilder builder;
-    std::vector<EventId> calls;
-    std::vector<EventId> waits;
-    for (const std::int64_t process : {1, 2}) {
-      calls.push_back(add(builder, {.category = "cuda_runtime",
-                                    .name = "cudaStreamSynchronize",
-                                    .start = 10,
-                                    .duration = 50,
-                                    .process = process,
-                                    .correlation = 5}));
-      waits.push_back(add(builder, {.category = "cuda_sync",
-                                    .name = "Stream Sync",
-                                    .start = 12,
-                                    .duration = 40,
-                                    .thread = 7,
-                                    .process = process,
-                                    .correlation = 5}));
-    }
-    const Numbering numbering(builder, dialect);
-    EXPECT_NE(numbering.correlation(calls[0]), numbering.correlation(calls[1]));
-    EXPECT_EQ(numbering.correlation(waits[0]), numbering.correlation(calls[0]));
-    EXPECT_EQ(numbering.correlation(waits[1]), numbering.correlation(calls[1]));
+  TraceBuilder builder;
+  std::vector<EventId> calls;
+  std::vector<EventId> waits;
+  for (const std::int64_t process : {1, 2}) {
+    calls.push_back(add(builder, {.category = "cuda_runtime",
+                                  .name = "cudaStreamSynchronize",
+                                  .start = 10,
+                                  .duration = 50,
+                                  .process = process,
+                                  .correlation = 5}));
+    waits.push_back(add(builder, {.category = "cuda_sync",
+                                  .name = "Stream Sync",
+                                  .start = 12,
+                                  .duration = 40,
+                                  .thread = 7,
+                                  .process = process,
+                                  .correlation = 5}));
   }
+  const Numbering numbering(builder);
+  EXPECT_NE(numbering.correlation(calls[0]), numbering.correlation(calls[1]));
+  EXPECT_EQ(numbering.correlation(waits[0]), numbering.correlation(calls[0]));
+  EXPECT_EQ(numbering.correlation(waits[1]), numbering.correlation(calls[1]));
 }
 
 }  // namespace

@@ -29,12 +29,12 @@ constexpr std::int64_t kLargestSound = std::int64_t{1} << 53;
 /// A trace with its places, and all that they were made from.
 class Placing {
  public:
-  explicit Placing(TraceBuilder& builder, Dialect dialect = Dialect::plugin)
+  explicit Placing(TraceBuilder& builder)
       : trace(finished(builder)),
-        roles(trace, dialect),
+        roles(trace, Dialect::plugin),
         devices(trace),
         crossings(find_crossings(trace, roles, 0)),
-        places(trace, roles, devices, crossings, dialect) {}
+        places(trace, roles, devices, crossings) {}
 
   /// Process and thread of an event.
   std::pair<std::int64_t, std::int64_t> at(EventId event) const {
@@ -136,18 +136,15 @@ TEST(Places, DoNotShareNumbersThatSoundTracksHave) {
   EXPECT_NE(placing.at(text_stream), placing.at(stream));
 }
 
-TEST(Places, OfEqualThreadsOfTwoProcessesDifferForThePluginAlone) {
-  for (const Dialect dialect : {Dialect::plugin, Dialect::kineto}) {
-    TraceBuilder builder;
-    const EventId first = add_at(builder, number(1), number(5));
-    const EventId second = add_at(builder, number(2), number(5));
-    const Placing placing(builder, dialect);
-    EXPECT_THAT(placing.at(first), Pair(1, 5));
-    EXPECT_EQ(placing.at(second).first, 2);
-    EXPECT_EQ(placing.at(second).second == 5, dialect == Dialect::kineto)
-        << "the plugin does not look at processes";
-    EXPECT_EQ(placing.places.renumbered(), dialect == Dialect::plugin ? 1u : 0u);
-  }
+TEST(Places, OfEqualThreadsOfTwoProcessesDiffer) {
+  TraceBuilder builder;
+  const EventId first = add_at(builder, number(1), number(5));
+  const EventId second = add_at(builder, number(2), number(5));
+  const Placing placing(builder);
+  EXPECT_THAT(placing.at(first), Pair(1, 5));
+  EXPECT_EQ(placing.at(second).first, 2);
+  EXPECT_NE(placing.at(second).second, 5) << "the plugin does not look at processes";
+  EXPECT_EQ(placing.places.renumbered(), 1u);
 }
 
 TEST(Places, OfThreadsWithoutOperatorsMayBeEqual) {
@@ -228,7 +225,7 @@ TEST(Places, OfRandomTracksAreSoundAndDifferWhereTracksDo) {
       const std::string_view category = kCategories[random() % 5];
       add_at(builder, process, thread, category, static_cast<int>(random() % 90'000));
     }
-    const Placing placing(builder, seed % 2 == 0 ? Dialect::plugin : Dialect::kineto);
+    const Placing placing(builder);
     std::set<std::pair<std::int64_t, std::int64_t>> seen;
     for (std::size_t row = 0; row < placing.trace.tracks().size(); ++row) {
       const Place& place = placing.places.of_track(static_cast<TrackId>(row));

@@ -25,7 +25,6 @@ using fixtures::finished;
 using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::Not;
 using testing::Pair;
 using testing::StartsWith;
@@ -35,9 +34,9 @@ struct Written {
   Changes changes;
 };
 
-Written written(const Trace& trace, Dialect dialect = Dialect::plugin, bool infer_steps = false) {
+Written written(const Trace& trace, bool infer_steps = false) {
   Written written;
-  const RowWriter writer(trace, dialect, infer_steps);
+  const RowWriter writer(trace, infer_steps);
   RowTexts texts = writer.texts();
   writer.begin(written.text);
   for (std::size_t row = 0; row < trace.events().size(); ++row) {
@@ -54,8 +53,8 @@ Written written(const Trace& trace, Dialect dialect = Dialect::plugin, bool infe
 }
 
 /// The rows alone, each a line.
-std::vector<std::string> rows(const Trace& trace, Dialect dialect = Dialect::plugin) {
-  std::string text = written(trace, dialect).text;
+std::vector<std::string> rows(const Trace& trace) {
+  std::string text = written(trace).text;
   text = text.substr(text.find("[\n", text.find("\"traceEvents\"")) + 2);
   text = text.substr(0, text.rfind("\n]}"));
   std::vector<std::string> rows;
@@ -128,7 +127,7 @@ TEST(RowWriter, WritesWhatElseTheFileSays) {
   const EventId op = add(builder, {.name = "a", .external_id = 7});
   const EventId other = add(builder, {.category = "overhead", .name = "b"});
   const Trace trace = finished(builder);
-  const RowWriter writer(trace, Dialect::plugin, false);
+  const RowWriter writer(trace, false);
   RowTexts texts = writer.texts();
   std::string json;
   writer.range(op, {",\"s\":\"t\"", ",\"own\":1", false}, texts, json);
@@ -170,9 +169,6 @@ TEST(RowWriter, WritesLaunchesAndWorkForThePlugin) {
   EXPECT_EQ(plugin[4],
             R"({"ph":"f","name":"ac2g","pid":0,"tid":7,"cat":"ac2g","id":1,"ts":50,"bp":"e"})");
   EXPECT_THAT(plugin[5], HasSubstr(R"("External id":0)")) << "a launch without one is lost";
-  const std::vector<std::string> kineto = rows(trace, Dialect::kineto);
-  EXPECT_THAT(kineto[1], HasSubstr(R"("cat":"cuda_driver")"));
-  EXPECT_THAT(kineto[5], Not(HasSubstr("External id")));
 }
 
 TEST(RowWriter, AddsALaunchThatIsMissingForThePlugin) {
@@ -192,7 +188,6 @@ TEST(RowWriter, AddsALaunchThatIsMissingForThePlugin) {
             R"({"ph":"X","name":"launch that is not in the trace","pid":1,"tid":1,"cat":"Runtime",)"
             R"("ts":5,"dur":0,"args":{"External id":7,"correlation":8}})");
   EXPECT_THAT(written(trace).changes, ElementsAre(Pair("launches_added", 1)));
-  EXPECT_EQ(rows(trace, Dialect::kineto).size(), 2u);
 }
 
 TEST(RowWriter, MarksTheWindowOfATraceWithoutOperators) {
@@ -207,7 +202,6 @@ TEST(RowWriter, MarksTheWindowOfATraceWithoutOperators) {
   EXPECT_THAT(plugin[2],
               HasSubstr(R"("window ends","pid":0,"tid":0,"cat":"Python","ts":95,"dur":0)"));
   EXPECT_THAT(written(trace).changes, ElementsAre(Pair("window_marked", 1)));
-  EXPECT_EQ(rows(trace, Dialect::kineto).size(), 1u);
 }
 
 TEST(RowWriter, CallsCollectivesByTheNamesThatThePluginKnows) {
@@ -216,7 +210,6 @@ TEST(RowWriter, CallsCollectivesByTheNamesThatThePluginKnows) {
   const Trace trace = finished(builder);
   EXPECT_THAT(rows(trace)[0], HasSubstr(R"("name":"nccl:all_gather")"));
   EXPECT_THAT(rows(trace)[0], HasSubstr(R"("Collective":"nccl:_all_gather_base")"));
-  EXPECT_THAT(rows(trace, Dialect::kineto)[0], HasSubstr(R"("name":"nccl:_all_gather_base")"));
 }
 
 TEST(RowWriter, HidesWhatThePluginFailsAt) {
@@ -237,7 +230,6 @@ TEST(RowWriter, HidesWhatThePluginFailsAt) {
   EXPECT_THAT(plugin[2 + 180], HasSubstr(R"("cat":"too_deep")"));
   EXPECT_THAT(written(trace).changes,
               ElementsAre(Pair("ranges_too_deep", 20), Pair("steps_hidden", 1)));
-  EXPECT_THAT(written(trace, Dialect::kineto).changes, IsEmpty());
 }
 
 TEST(RowWriter, InfersStepsIfAsked) {
@@ -245,30 +237,12 @@ TEST(RowWriter, InfersStepsIfAsked) {
   add(builder, {.category = "user_annotation", .name = "Iteration 4", .duration = 5'000});
   const Trace trace = finished(builder);
   EXPECT_THAT(written(trace).text, HasSubstr("Iteration 4"));
-  const Written inferred = written(trace, Dialect::plugin, true);
+  const Written inferred = written(trace, true);
   EXPECT_THAT(inferred.text, HasSubstr(R"("name":"ProfilerStep#4")"));
   EXPECT_THAT(inferred.changes, ElementsAre(Pair("steps_inferred", 1)));
   const Trace again = fixtures::read(inferred.text);
   ASSERT_EQ(again.steps().size(), 1u);
   EXPECT_EQ(again.steps()[0].number, 4);
-}
-
-TEST(RowWriter, GivesFlowsOfKinetosDialectTheirCorrelations) {
-  TraceBuilder builder;
-  add(builder, {.category = "cuda_runtime", .duration = 2'000, .correlation = 40});
-  for (const std::int64_t start : {5'000, 9'000}) {
-    add(builder, {.category = "kernel",
-                  .start = start,
-                  .duration = 2'000,
-                  .thread = 7,
-                  .process = 0,
-                  .correlation = 40});
-  }
-  std::string flows;
-  for (const std::string& row : rows(finished(builder), Dialect::kineto)) {
-    if (row.find("\"cat\":\"ac2g\",\"id\":40,") != row.npos) flows += row.substr(7, 1);
-  }
-  EXPECT_EQ(flows, "sff") << "one start for both kernels";
 }
 
 TEST(RowWriter, PutsRangesThatCrossOnNamedLanes) {
@@ -277,15 +251,12 @@ TEST(RowWriter, PutsRangesThatCrossOnNamedLanes) {
   add(builder,
       {.category = "user_annotation", .start = 40'000, .duration = 50'000, .external_id = 2});
   const Trace trace = finished(builder);
-  for (const Dialect dialect : {Dialect::plugin, Dialect::kineto}) {
-    const std::vector<std::string> all = rows(trace, dialect);
-    ASSERT_EQ(all.size(), 3u);
-    EXPECT_THAT(all[1], HasSubstr(R"("pid":1,"tid":1000000000,)"));
-    const std::string time = dialect == Dialect::kineto ? R"("ts":0,)" : "";
-    EXPECT_EQ(all[2], R"({"ph":"M","name":"thread_name","pid":1,"tid":1000000000,)" + time +
-                          R"-("args":{"name":"thread 1 (lane 1)"}})-");
-    EXPECT_THAT(written(trace, dialect).changes, ElementsAre(Pair("ranges_moved_to_lanes", 1)));
-  }
+  const std::vector<std::string> all = rows(trace);
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_THAT(all[1], HasSubstr(R"("pid":1,"tid":1000000000,)"));
+  EXPECT_EQ(all[2], R"({"ph":"M","name":"thread_name","pid":1,"tid":1000000000,)"
+                    R"-("args":{"name":"thread 1 (lane 1)"}})-");
+  EXPECT_THAT(written(trace).changes, ElementsAre(Pair("ranges_moved_to_lanes", 1)));
 }
 
 TEST(RowWriter, WritesMemoryOfDevicesThatThePluginKnows) {
@@ -315,9 +286,7 @@ TEST(RowWriter, WritesMemoryOfDevicesThatThePluginKnows) {
             start + R"("Device Type":1,"c10 Device Type":20,"Device Id":1,"Bytes":-512}})");
   EXPECT_THAT(plugin[3], HasSubstr(R"("name":"[OutOfMemory]")"));
   EXPECT_THAT(plugin[3], HasSubstr(R"("Device Id":2)")) << "there are 64 of them";
-  EXPECT_THAT(written(trace, Dialect::plugin).changes, ElementsAre(Pair("devices_renumbered", 1)));
-  EXPECT_EQ(rows(trace, Dialect::kineto)[2],
-            start + R"("Device Type":20,"Device Id":1,"Bytes":-512}})");
+  EXPECT_THAT(written(trace).changes, ElementsAre(Pair("devices_renumbered", 1)));
 }
 
 TEST(RowWriter, WritesCallStacksOfFramesForThePlugin) {
@@ -332,8 +301,7 @@ TEST(RowWriter, WritesCallStacksOfFramesForThePlugin) {
   const EventId op = add(builder, {.start = 10'000, .duration = 5'000});
   const Trace trace = finished(builder);
   EXPECT_THAT(rows(trace)[1], HasSubstr(R"("Call stack":"a.py(1): f")"));
-  EXPECT_THAT(rows(trace, Dialect::kineto)[1], Not(HasSubstr("Call stack")));
-  const RowWriter writer(trace, Dialect::plugin, false);
+  const RowWriter writer(trace, false);
   RowTexts texts = writer.texts();
   std::string json;
   writer.range(op, {"", R"(,"Call stack":"own")", true}, texts, json);
@@ -356,15 +324,13 @@ TEST(RowWriter, EscapesHostileTexts) {
     row.category = builder.category(builder.intern("cpu_op"));
     builder.add_event(row);
     const Trace trace = finished(builder);
-    for (const Dialect dialect : {Dialect::plugin, Dialect::kineto}) {
-      const Trace again = fixtures::read(written(trace, dialect).text);
-      ASSERT_EQ(again.events().size(), 4u);
-      EXPECT_EQ(again.name(EventId{0}), name);
-      EXPECT_EQ(again.string(again.category(EventId{1}).name), name);
-      EXPECT_EQ(again.string(again.track(again.events().track(EventId{3})).process_name), name);
-      EXPECT_EQ(again.string(again.track(again.events().track(EventId{2})).thread_name),
-                std::string(name) + " (lane 1)");
-    }
+    const Trace again = fixtures::read(written(trace).text);
+    ASSERT_EQ(again.events().size(), 4u);
+    EXPECT_EQ(again.name(EventId{0}), name);
+    EXPECT_EQ(again.string(again.category(EventId{1}).name), name);
+    EXPECT_EQ(again.string(again.track(again.events().track(EventId{3})).process_name), name);
+    EXPECT_EQ(again.string(again.track(again.events().track(EventId{2})).thread_name),
+              std::string(name) + " (lane 1)");
   }
 }
 
@@ -417,7 +383,7 @@ TEST(RowWriter, WritesTimesOfOtherRowsHoweverFarTheyAre) {
   constexpr std::int64_t kFarthest = (std::int64_t{1} << 62) - 1;
   add(builder, {.start = -kFarthest, .duration = 5});
   const Trace trace = finished(builder);
-  const RowWriter writer(trace, Dialect::plugin, false);
+  const RowWriter writer(trace, false);
   std::string json;
   writer.time(kFarthest, json);
   EXPECT_EQ(json, ",\"ts\":4611686018427387.903");

@@ -13,7 +13,6 @@
 #include <tbtrace/trace.h>
 
 #include "converters/model_rows.h"
-#include "dialects/row_writer.h"
 #include "fixtures/converted.h"
 #include "fuzz/require.h"
 #include "io/sink.h"
@@ -45,10 +44,10 @@ Converted rewritten(const Reading& reading, std::string_view text, Dialect diale
 
 Converted from_model(const Trace& trace, Dialect dialect) {
   Converted converted;
-  const dialects::RowWriter writer(trace, dialect, true);
   const std::unique_ptr<io::ByteSink> sink = io::memory_sink(converted.text);
-  require(converters::write_model_rows(trace, writer, *sink).ok(), "memory takes all rows");
-  converted.changes = writer.changes();
+  Result<Changes> changes = converters::write_model_rows(trace, dialect, true, *sink);
+  require(changes.ok(), "memory takes all rows");
+  converted.changes = *std::move(changes);
   return converted;
 }
 
