@@ -4,7 +4,10 @@
 #   compiler_cache.sh COMPILER ARGUMENT...     CCACHE_BASEDIR: the checkout; CCACHE_PCH_EXTSUM=1
 # clang writes the folder of the checkout into a precompiled header. So each clone compiles its own; beside it is a
 # checksum of what it was made from, `<header>.sum`, which ccache compares instead of the header.
+# Without ccache the compiler runs directly.
 set -euo pipefail
+
+command -v ccache >/dev/null || exec "$@"
 
 checkout=${CCACHE_BASEDIR:-$PWD}
 if [[ " $* " != *' -emit-pch '* ]]; then

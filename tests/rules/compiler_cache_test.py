@@ -109,5 +109,19 @@ class GroupOfSources(Clones):
         self.assertEqual(self.compile_in("clone", 5), 0)
 
 
+class WithoutCcache(unittest.TestCase):
+    def printed(self, *command):
+        with tempfile.TemporaryDirectory() as programs:
+            (pathlib.Path(programs) / "bash").symlink_to(shutil.which("bash"))
+            done = subprocess.run([LAUNCHER, *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                  env={"PATH": programs})
+        return done.returncode, done.stdout
+
+    def test_the_compiler_runs_directly(self):
+        self.assertEqual(self.printed(shutil.which("echo"), "-c", "main.cc"), (0, "-c main.cc\n"))
+        self.assertEqual(self.printed(shutil.which("echo"), "-Xclang", "-emit-pch"), (0, "-Xclang -emit-pch\n"))
+        self.assertEqual(self.printed(shutil.which("false"), "-c", "main.cc"), (1, ""))
+
+
 if __name__ == "__main__":
     sys.exit(unittest.main())
