@@ -17,7 +17,13 @@ fail() {
   exit 1
 }
 
+zsh_folder=site-functions
 if [[ $build == *.deb ]]; then
+  zsh_folder=vendor-completions
+  if command -v zsh >/dev/null; then
+    # shellcheck disable=SC2016 # zsh's variable
+    [[ $(zsh -f -c 'print -l $fpath') == *"/usr/share/zsh/$zsh_folder"* ]] || fail "zsh does not read $zsh_folder"
+  fi
   dpkg-deb --extract "$build" "$work/deb"
   mv "$work/deb/usr" "$work/prefix"
   for library in libc6 libsimdjson libfmt; do
@@ -30,6 +36,7 @@ if [[ $build == *.deb ]]; then
 else
   cmake --install "$build" --prefix "$work/first" >"$work/log" 2>&1 || fail "$(tail -n 20 "$work/log")"
   mv "$work/first" "$work/prefix"
+  if grep -qx "CMAKE_INSTALL_PREFIX:PATH=/usr" "$build/CMakeCache.txt"; then zsh_folder=vendor-completions; fi
 fi
 prefix=$work/prefix
 with_torch=OFF
@@ -38,7 +45,7 @@ with_torch=OFF
 for file in bin/tbtrace include/tbtrace/{analyses,device,report,status,trace,version,writers}.h share/doc/tbtrace/LICENSE; do
   [[ -f $prefix/$file ]] || fail "$file is not installed"
 done
-for file in man/man1/tbtrace.1 bash-completion/completions/tbtrace zsh/site-functions/_tbtrace \
+for file in man/man1/tbtrace.1 bash-completion/completions/tbtrace zsh/$zsh_folder/_tbtrace \
   fish/vendor_completions.d/tbtrace.fish; do
   [[ -s $prefix/share/$file ]] || fail "share/$file is not installed"
 done
@@ -49,9 +56,14 @@ if named=$(grep -rlF -e "$root" -e "$build" -e "$work/first" "$prefix" --include
   fail "these name a folder of the build: $named"
 fi
 
-# The shared library offers what public headers declare, and nothing of a folder of src/ or of another library.
+# The shared library has the minor version in its soname until 1.0. It offers what public headers declare, and nothing of a
+# folder of src/ or of another library.
 library=$(find "$prefix" -name libtbtrace.so)
 if [[ -n $library ]]; then
+  abi=${version%%.*}
+  if [[ $abi == 0 ]]; then abi=${version%.*}; fi
+  [[ $(readelf --dynamic "$library") == *"Library soname: [libtbtrace.so.$abi]"* ]] ||
+    fail "the soname of libtbtrace.so is not libtbtrace.so.$abi"
   folders=$(cd "$root/src" && echo */ | tr -d / | tr ' ' '|')
   offered=$(nm --dynamic --demangle --defined-only "$library" | sed 's/^[0-9a-f]* . //')
   [[ $offered == *"tbtrace::read_trace("* ]] || fail "libtbtrace.so does not offer read_trace()"
