@@ -7,26 +7,68 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 options=("$@")
 
-# refuses SENTENCE CMAKE-OPTION...
-refuses() {
-  local sentence=$1 printed
-  shift
-  if printed=$(cmake -S "$root" -B "$work/build" "${options[@]}" "$@" 2>&1); then
-    printf 'check_dependencies: configures with %s\n' "$*" >&2
-    exit 1
-  fi
-  printed=$(tr -s ' \n' ' ' <<<"$printed")
+# configured CMAKE-OPTION...: what CMake prints, in one line; its exit code.
+configured() {
+  local printed code=0
+  printed=$(cmake -S "$root" -B "$work/build" "${options[@]}" "$@" 2>&1) || code=$?
+  tr -s ' \n' ' ' <<<"$printed"
+  return $code
+}
+
+# contains SENTENCE PRINTED CMAKE-OPTION...
+contains() {
+  local sentence=$1 printed=$2
+  shift 2
   [[ $printed == *"$sentence"* ]] && return
   printf 'check_dependencies: with %s it does not say "%s":\n%s\n' "$*" "$sentence" "$printed" >&2
   exit 1
 }
 
+# refuses SENTENCE CMAKE-OPTION...
+refuses() {
+  local sentence=$1 printed
+  shift
+  if printed=$(configured "$@"); then
+    printf 'check_dependencies: configures with %s\n' "$*" >&2
+    exit 1
+  fi
+  contains "$sentence" "$printed" "$@"
+}
+
+# does_without SENTENCE CMAKE-OPTION...
+does_without() {
+  local sentence=$1 printed
+  shift
+  printed=$(configured "$@") || {
+    printf 'check_dependencies: does not configure with %s:\n%s\n' "$*" "$printed" >&2
+    exit 1
+  }
+  contains "$sentence" "$printed" "$@"
+}
+
 # package NAME VERSION: a CMake package that has nothing but a version.
 package() {
-  mkdir -p "$work/$1-$2"
-  printf 'set(PACKAGE_VERSION %s)\nset(PACKAGE_VERSION_COMPATIBLE TRUE)\n' "$2" >"$work/$1-$2/$1-config-version.cmake"
-  touch "$work/$1-$2/$1-config.cmake"
-  printf -- '-D%s_DIR=%s' "$1" "$work/$1-$2"
+  local folder=$work/$1-$2 name=${1,,}
+  mkdir -p "$folder"
+  printf 'set(PACKAGE_VERSION %s)\nset(PACKAGE_VERSION_COMPATIBLE TRUE)\n' "$2" >"$folder/$name-config-version.cmake"
+  touch "$folder/$name-config.cmake"
+  printf -- '-D%s_DIR=%s' "$1" "$folder"
+}
+
+# header PATH LINE...: a header below a folder of its own, whose path it prints.
+header() {
+  local folder=$work/include-$RANDOM
+  mkdir -p "$(dirname "$folder/$1")"
+  printf '%s\n' "${@:2}" >"$folder/$1"
+  printf '%s' "$folder"
+}
+
+# torch VERSION: a folder that looks like LibTorch.
+torch() {
+  mkdir -p "$work/torch-$1"/{lib,share/cmake/Torch}
+  touch "$work/torch-$1/lib/libtorch.so"
+  printf 'set(PACKAGE_VERSION "%s")\n' "$1" >"$work/torch-$1/share/cmake/Torch/TorchConfigVersion.cmake"
+  printf '%s' "$work/torch-$1"
 }
 
 refuses "tbtrace works on Linux, not on FreeBSD" -DCMAKE_SYSTEM_NAME=FreeBSD
@@ -37,6 +79,39 @@ refuses "tbtrace needs simdjson 3.0 or newer" "$(package simdjson 2.2.3)" -DCMAK
 refuses "known in versions 3.0 to 4.x, but 5.0.0 was found: set simdjson_DIR" "$(package simdjson 5.0.0)"
 refuses "tbtrace::torch is linked statically only" -Usimdjson_DIR -DBUILD_SHARED_LIBS=ON -DTBTRACE_TORCH=ON
 
+rm -rf "$work/build"
+options+=(-DBUILD_TESTING=OFF -DTBTRACE_TORCH=OFF)
+refuses "tbtrace is to be built with libpng, but libpng 1.6.22 or newer was not found. On Debian \`apt-get install libpng-dev\`" \
+  -DTBTRACE_PNG=ON -DCMAKE_DISABLE_FIND_PACKAGE_PNG=ON
+does_without "tbtrace without libpng: SummaryWriter takes no pixels (libpng 1.6.22 or newer was not found;" -DTBTRACE_PNG=AUTO
+does_without "tbtrace without libpng: SummaryWriter takes no pixels (libpng 1.5.30 was found, and tbtrace needs 1.6.22 or newer;" \
+  -DCMAKE_DISABLE_FIND_PACKAGE_PNG=OFF -DPNG_PNG_INCLUDE_DIR="$(header png.h '#define PNG_LIBPNG_VER_STRING "1.5.30"')"
+refuses "but libpng 1.5.30 was found, and tbtrace needs 1.6.22 or newer" -DTBTRACE_PNG=ON
+does_without "tbtrace without libpng: SummaryWriter takes no pixels (TBTRACE_PNG is OFF;" -DTBTRACE_PNG=OFF
+does_without "tbtrace without libbacktrace: no files and lines in recorded C++ stacks" -DCMAKE_DISABLE_FIND_PACKAGE_Libbacktrace=ON
+does_without "no event files for TensorBoard and no partials (protobuf 3.20.3 was found, and tbtrace needs 3.21 or newer;" \
+  "$(package Protobuf 3.20.3)"
+refuses "but protobuf 3.20.3 was found, and tbtrace needs 3.21 or newer" -DTBTRACE_PROTOBUF=ON
+include=$(header google/protobuf/stubs/common.h '#define GOOGLE_PROTOBUF_VERSION 4022003')
+does_without "protobuf 4.22.3 was found without its own CMake package, which links abseil" \
+  -UProtobuf_DIR -DTBTRACE_PROTOBUF=AUTO -DProtobuf_INCLUDE_DIR="$include"
+does_without "tbtrace without LibTorch: no tbtrace::torch (LibTorch 1.13 or newer was not found;" \
+  -UProtobuf_INCLUDE_DIR -DTBTRACE_TORCH=AUTO -DCMAKE_DISABLE_FIND_PACKAGE_Torch=ON
+refuses "LibTorch 1.13 or newer was not found. On Debian \`apt-get install libtorch-dev\`" -DTBTRACE_TORCH=ON
+for value in ON AUTO; do
+  refuses "but TBTRACE_TORCH_ROOT is /nowhere, which has no lib/libtorch.so" -DTBTRACE_TORCH=$value -DTBTRACE_TORCH_ROOT=/nowhere
+  refuses "but LibTorch 1.12.1 was found, and tbtrace needs 1.13 or newer" -DTBTRACE_TORCH=$value -DTBTRACE_TORCH_ROOT="$(torch 1.12.1)"
+done
+
+does_without "There are no unit tests without GoogleTest 1.12 or newer: tools/setup.sh --tests installs it" \
+  -DBUILD_TESTING=ON -DTBTRACE_TORCH=AUTO -DTBTRACE_TORCH_ROOT= -DCMAKE_DISABLE_FIND_PACKAGE_{GTest=ON,Torch=OFF}
+[[ $(ctest --test-dir "$work/build" --show-only) == *" golden.ops_csv"* ]] || {
+  echo "check_dependencies: without GoogleTest there are no golden cases" >&2
+  exit 1
+}
+does_without "The tests reference.* and python.parity are left out: TBTRACE_SHARED, /nowhere, has no traces/ and parity/" \
+  -DBUILD_TESTING=ON -DTBTRACE_SHARED=/nowhere
+
 count=0
 while read -r name oldest; do
   grep -qF "| $name | $oldest" "$root/docs/building.md" || {
@@ -46,10 +121,10 @@ while read -r name oldest; do
   count=$((count + 1))
 done < <(sed -nE 's/^ *tbtrace_depends_on\(([^ ]+) "[^"]*" "[^"]*" ([0-9.]+) .*/\1 \2/p' "$root/cmake/TbtraceDependencies.cmake")
 ((count > 0)) || exit 1
-for package in Isal:ISA-L PNG:libpng Cairo:cairo Protobuf:protobuf; do
-  oldest=$(sed -nE "s/^ *find_package\(${package%:*} ([0-9.]+) QUIET\).*/\1/p" "$root/cmake/TbtraceDependencies.cmake")
-  grep -qF "| ${package#*:} | ${oldest:?} |" "$root/docs/building.md" || {
-    printf 'check_dependencies: docs/building.md does not say that %s is %s or newer\n' "${package#*:}" "$oldest" >&2
+for package in ISA-L libpng cairo protobuf LibTorch; do
+  oldest=$(sed -nE "s/^ *tbtrace_may_use\([A-Z]+ .* ([0-9.]+) $package .*/\1/p" "$root/cmake/TbtraceDependencies.cmake" "$root/CMakeLists.txt")
+  grep -qF "| $package | ${oldest:?} |" "$root/docs/building.md" || {
+    printf 'check_dependencies: docs/building.md does not say that %s is %s or newer\n' "$package" "$oldest" >&2
     exit 1
   }
 done

@@ -144,6 +144,18 @@ asks() {
 options=("$@")
 asks "no torch -- Configuring done" core
 asks "tbtrace has the components core and torch, not 'rocket'" core rocket
+# Other versions of what the static library was compiled with.
+if [[ -z $library ]]; then
+  for package in fmt:8.1.1 simdjson:3.999.0 protobuf:3.19.4; do
+    name=${package%:*}
+    grep -qiE "tbtrace_find_packages\(.* $name=" "$(find "$prefix" -name tbtraceConfig.cmake)" || continue
+    mkdir -p "$work/other_$name"
+    printf 'set(PACKAGE_VERSION %s)\nset(PACKAGE_VERSION_COMPATIBLE TRUE)\n' "${package#*:}" \
+      >"$work/other_$name/$name-config-version.cmake"
+    touch "$work/other_$name/$name-config.cmake"
+    asks "which it was built with, but ${package#*:} was found" core "-D${name/protobuf/Protobuf}_DIR=$work/other_$name"
+  done
+fi
 if [[ $with_torch == OFF ]]; then
   asks "no torch -- Configuring done"
   asks "this tbtrace was built without LibTorch; build it with -DTBTRACE_TORCH=ON" torch
