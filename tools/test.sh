@@ -92,7 +92,8 @@ logged() {
   fail "'$*' failed (all of its output is in $PWD/$log); if ${log%/*}/ was made by something else, remove it"
 }
 
-# built PRESET FOLDER [OPTION...]: configures and builds; of --target, one of the options, only that.
+# built PRESET FOLDER [OPTION...]: configures and builds; of --target, one of the options, only that. What a longer run left
+# in the folder's settings is off unless an option says otherwise.
 built() {
   local preset=$1 folder=$2
   shift 2
@@ -112,7 +113,8 @@ built() {
   begin "building $preset"
   echo "== $preset: building in $folder/"
   logged "$log" cmake --preset "$preset" -DBUILD_TESTING=ON \
-    -DCMAKE_CXX_COMPILER_LAUNCHER="$PWD/tools/compiler_cache.sh" "${options[@]}"
+    -DCMAKE_CXX_COMPILER_LAUNCHER="$PWD/tools/compiler_cache.sh" \
+    -DTBTRACE_BENCHMARKS=OFF -DTBTRACE_PYTHON=OFF "${options[@]}"
   logged "$log" cmake --build --preset "$preset" "${target[@]}"
 }
 
@@ -130,25 +132,27 @@ tested() {
   folders+=("$folder")
 }
 
+# What is optional has to be there, or its tests would be left out.
+complete=("-DTBTRACE_"{CAIRO,ISAL,PNG,PROTOBUF}"=ON" "-DCMAKE_REQUIRE_FIND_PACKAGE_"{GTest,Libbacktrace}"=ON")
 python=(-DTBTRACE_PYTHON=ON -DPython_EXECUTABLE="$PWD/.venv-python/bin/python")
 
 # The suites. What has the label `all` is too long for CI.
 quick() {
-  built release build --target quick_checks
+  built release build "${complete[@]}" -DTBTRACE_TORCH=ON --target quick_checks
   tested release build --label-regex '^(unit|cli|rules|oracle|reference)$' --label-exclude '^(slow|all)$'
 }
 release() {
-  built release build -DTBTRACE_E2E=ON "${python[@]}" "$@"
+  built release build "${complete[@]}" -DTBTRACE_TORCH=ON -DTBTRACE_E2E=ON "${python[@]}" "$@"
   tested release build "${long[@]}"
 }
 newer_torch() {
-  built torch2 build-torch2 --target "${1-libtorch_checks}"
+  built torch2 build-torch2 "${complete[@]}" -DTBTRACE_E2E=ON --target "${1-libtorch_checks}"
   tested torch2 build-torch2 --label-regex '^libtorch$' "${long[@]}"
 }
 sanitized() {
   local preset=$1
   shift
-  built "$preset" "build-$preset" --target sanitizer_checks "$@"
+  built "$preset" "build-$preset" "${complete[@]}" --target sanitizer_checks "$@"
   tested "$preset" "build-$preset" --label-regex '^(unit|cli|python)$' "${long[@]}"
 }
 minimal() {
@@ -156,7 +160,7 @@ minimal() {
   tested minimal build-minimal --label-regex '^(unit|cli)$' "${long[@]}"
 }
 fuzz() {
-  built fuzz build-fuzz --target fuzzers
+  built fuzz build-fuzz "${complete[@]}" --target fuzzers
   tested fuzz build-fuzz --label-regex '^fuzz$'
 }
 wheel() {
