@@ -4,6 +4,8 @@
     check_tidy.py [BUILD]             BUILD: a built folder, build/ if none is named
                   [--only REGEX]      only sources whose path below the repository matches
                   [--most N]          at most N files that were not checked before, the latest changed first
+                  [--built]           only sources that BUILD has compiled: what others depend on is not known, so they would
+                                      be checked each time
                   [--shallow]         follows shorter paths through functions, in half the time
 
 A file that was found clean is not checked again, in any clone, until it, a header that it includes, its command,
@@ -152,6 +154,7 @@ def main():
     parser.add_argument("build", nargs="?", default=ROOT / "build", type=pathlib.Path)
     parser.add_argument("--only", default="", metavar="REGEX")
     parser.add_argument("--most", type=int, metavar="N")
+    parser.add_argument("--built", action="store_true")
     parser.add_argument("--shallow", action="store_true")
     arguments = parser.parse_args()
     if shutil.which(TIDY) is None:
@@ -160,6 +163,10 @@ def main():
     options = SHALLOW if arguments.shallow else []
     entries = sources(build, arguments.only)
     key_of = keys(build, entries, options)
+    not_built = entries.keys() - key_of.keys() if arguments.built else set()
+    entries = {path: entry for path, entry in entries.items() if path not in not_built}
+    if not entries:
+        fail(f"{build} has compiled nothing that could be checked")
     stamps = Stamps()
     new = latest_first(path for path in entries if path not in key_of or not stamps.has(key_of[path]))
     now = new[:arguments.most]
@@ -176,6 +183,7 @@ def main():
                 print(report, flush=True)
     stamps.remove_oldest()
     left = f", {len(new) - len(now)} left for the next run" if len(now) < len(new) else ""
+    left += f", {len(not_built)} not built" if not_built else ""
     print(f"check_tidy: {len(entries)} files, {len(entries) - len(new)} known to be clean, {len(now)} checked{left}")
     if found_any:
         fail("correct what is named above; a check that is wrong in principle goes off in .clang-tidy, with its reason")

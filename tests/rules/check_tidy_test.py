@@ -121,6 +121,22 @@ class CheckTidy(unittest.TestCase):
                               env={**os.environ, "XDG_CACHE_HOME": str(self.scratch / "cache")})
         self.assertIn("0 known to be clean, 2 checked", done.stdout)
 
+    def test_what_is_not_built_can_be_left_out(self):
+        self.expect_checked(2)
+        database = json.loads((self.root / "build/compile_commands.json").read_text())
+        (self.root / "src/three.cc").write_text("int* three() { return 0; }\n")
+        database.append({"directory": str(self.root / "build"), "file": str(self.root / "src/three.cc"),
+                         "command": f"{COMPILER} -o three.o -c {self.root}/src/three.cc"})
+        (self.root / "build/compile_commands.json").write_text(json.dumps(database))
+        code, text = self.run_it("--built")
+        self.assertEqual(code, 0, text)
+        self.assertIn("2 files, 2 known to be clean, 0 checked, 1 not built\n", text)
+        self.assertEqual(self.run_it()[0], 1)
+        (self.root / "build/.ninja_deps").unlink()
+        done = subprocess.run([self.root / "tools/check_tidy.py", "--built"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("has compiled nothing that could be checked", done.stderr)
+
     def test_at_most_some_are_checked_at_once(self):
         self.assertIn("1 checked, 1 left for the next run", self.run_it("--most", "1")[1])
         self.expect_checked(1)
