@@ -99,8 +99,18 @@ if ((${#missing[@]} > 0)); then
     "${apt[@]}" install -y --no-install-recommends "${missing[@]}"
 fi
 
+# linked FOLDER: whether a checkout has a link to it; those that had are in FOLDER/.links.
+linked() {
+  local link
+  [[ -f $1/.links ]] || return 1
+  while read -r link; do
+    if [[ $(readlink "$link" || true) == "$1" ]]; then return 0; fi
+  done <"$1/.links"
+  return 1
+}
+
 # Python packages serve all clones: they are in the user's cache, by what they were made from, and the checkout has a
-# link to them. Of those for one purpose the three that were used last stay.
+# link to them. Those that a checkout links to stay, and for each purpose the one besides that was used last.
 #   venv LINK REQUIREMENTS [OTHERS]: a virtual environment; what OTHERS names comes without what it would install
 #   besides. Another one is made where a file changes whose name begins like REQUIREMENTS, or Python.
 venv() {
@@ -112,22 +122,26 @@ venv() {
   : >"$log"
   (
     flock 9  # two clones may want it at once
-    [[ -f $folder/.complete ]] && exit
-    say "installing Python packages into $folder/"
-    # Without --no-compile pip compiles all of their Python, half a minute's work, for the few modules that are used.
-    pip=("$folder/bin/python" -m pip install --no-input --disable-pip-version-check --no-compile)
-    logged "remove $folder/ and run this again" /usr/bin/python3 -m venv --clear "$folder"
-    logged "is there a network?" "${pip[@]}" -r "$requirements"
-    if [[ -n $others ]]; then logged "is there a network?" "${pip[@]}" --no-deps -r "$others"; fi
-    touch "$folder/.complete"
+    if [[ ! -f $folder/.complete ]]; then
+      say "installing Python packages into $folder/"
+      # Without --no-compile pip compiles all of their Python, half a minute's work, for the few modules that are used.
+      pip=("$folder/bin/python" -m pip install --no-input --disable-pip-version-check --no-compile)
+      logged "remove $folder/ and run this again" /usr/bin/python3 -m venv --clear "$folder"
+      logged "is there a network?" "${pip[@]}" -r "$requirements"
+      if [[ -n $others ]]; then logged "is there a network?" "${pip[@]}" --no-deps -r "$others"; fi
+      touch "$folder/.complete"
+    fi
+    if [[ $(readlink "$link" || true) != "$folder" ]]; then
+      rm -rf "$link"
+      ln -s "$folder" "$link"
+    fi
+    grep -qxF "$PWD/$link" "$folder/.links" 2>/dev/null || printf '%s\n' "$PWD/$link" >>"$folder/.links"
+    touch "$folder"
+    besides=0
+    while read -r _ old; do
+      if ! linked "$old" && ((++besides > 1)); then rm -rf "$old"; fi
+    done < <(find "$kind" -mindepth 1 -maxdepth 1 -type d -printf '%T@ %p\n' | sort -rn)
   ) 9>"$kind/lock"
-  touch "$folder"
-  if [[ $(readlink "$link" || true) != "$folder" ]]; then
-    rm -rf "$link"
-    ln -s "$folder" "$link"
-  fi
-  local old
-  while read -r old; do rm -rf "$old"; done < <(ls -1dt "$kind"/*/ | tail -n +4)
 }
 
 if $with_tests; then
