@@ -89,7 +89,7 @@ void KinetoRows::add(const EventBatch& rows) {
     arguments = row.arguments_end;
     switch (row.kind) {
       case RowKind::range:
-        range(range_id(row.number), own, args);
+        range(range_id(row.number), rows.ranges[row.number], own, args);
         break;
       case RowKind::range_end: {
         const RowMember* const bare = find(own, EventField::arguments);
@@ -101,21 +101,14 @@ void KinetoRows::add(const EventBatch& rows) {
       case RowKind::memory:
         copy(own, args, {.read_time_ns = rows.memory[row.number].time_ns});
         break;
-      case RowKind::flow: {
-        const RowMember* const phase = find(own, EventField::phase);
-        const bool is_end =
-            phase != nullptr && phase->json != "\"t\"";  // others are not in `flows`
-        if (is_end) {
-          flow(rows, rows.flows[row.number], own, args);
-        } else {
-          copy(own, args, {});
-        }
+      case RowKind::flow:
+        flow(rows, rows.flows[row.number], own, args);
         break;
-      }
       case RowKind::label:
         copy(own, args, {.read_time_ns = trace_.first_time_ns()});
         if (find(own, EventField::timestamp) == nullptr) ++changes()["label_times_added"];
         break;
+      case RowKind::flow_step:
       case RowKind::instant:
       case RowKind::unsupported:
         copy(own, args, {.read_time_ns = rows.others[row.number].time_ns});
@@ -123,7 +116,7 @@ void KinetoRows::add(const EventBatch& rows) {
   }
 }
 
-void KinetoRows::range(EventId event, Members members, Members arguments) {
+void KinetoRows::range(EventId event, const EventRow& row, Members members, Members arguments) {
   Differences differences = {
       .category = repairs_.category(event),
       .thread = repairs_.lane(event),
@@ -132,8 +125,7 @@ void KinetoRows::range(EventId event, Members members, Members arguments) {
       .read_time_ns = trace_.events().start_ns(event),
       .read_duration_ns = trace_.events().duration_ns(event),
   };
-  const RowMember* const phase = find(members, EventField::phase);
-  if (phase != nullptr && phase->json == "\"B\"") {
+  if ((row.flags & Events::kBegun) != 0) {
     differences.phase = "X";
     if (!differences.duration_ns) differences.duration_ns = differences.read_duration_ns;
     ++changes()["pairs_joined"];

@@ -59,7 +59,7 @@ class KinetoRows final : public RowBlock {
     std::optional<std::int64_t> read_duration_ns = {};
   };
 
-  void range(EventId event, Members members, Members arguments);
+  void range(EventId event, const EventRow& row, Members members, Members arguments);
   void flow(const EventBatch& rows, const FlowEnd& end, Members members, Members arguments);
   void copy(Members members, Members arguments, const Differences& differences);
   void value(const RowMember& member, Members arguments, const Differences& differences);

@@ -108,6 +108,7 @@ void PluginRows::add(const EventBatch& rows) {
         memory(rows, rows.memory[row.number], own, args);
         break;
       case RowKind::flow:
+      case RowKind::flow_step:
         break;  // flow events are regenerated
       case RowKind::label:
       case RowKind::instant:

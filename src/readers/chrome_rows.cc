@@ -106,7 +106,8 @@ void ChromeRows::add(const RawEvent& event, std::uint64_t offset) {
     }
     return;
   }
-  if (*kind == RowKind::flow && !request_.flow_members) return;
+  const bool is_flow = *kind == RowKind::flow || *kind == RowKind::flow_step;
+  if (is_flow && !request_.flow_members) return;
   const std::size_t number = next_number(*kind);
   if (add_row(*kind, event, offset)) add_members(*kind, event, number);
 }
@@ -150,7 +151,8 @@ std::optional<RowKind> ChromeRows::kind_of(const RawEvent& event, std::uint64_t 
     case 't':
     case 'f':
       flow_type_ = flow_type(tables_.meaning(event, EventField::category));
-      return flow_type_ == FlowEnd::Type::other ? RowKind::instant : RowKind::flow;
+      if (flow_type_ == FlowEnd::Type::other) return RowKind::instant;
+      return phase_ == 't' ? RowKind::flow_step : RowKind::flow;
     case 'M':
       return RowKind::label;
     default:
@@ -192,6 +194,7 @@ bool ChromeRows::add_row(RowKind kind, const RawEvent& event, std::uint64_t offs
     case RowKind::label:
       add_label(event, offset);
       break;
+    case RowKind::flow_step:
     case RowKind::instant:
       note_time(event);
       break;
@@ -204,20 +207,14 @@ bool ChromeRows::add_row(RowKind kind, const RawEvent& event, std::uint64_t offs
 }
 
 bool ChromeRows::add_range(const RawEvent& event, std::uint64_t offset) {
-  if (request_.members && request_.times_are_sound) {
-    batch_.ranges.emplace_back();  // only counted
-    return true;
-  }
+  if (request_.members && request_.times_are_sound) return add_counted_range();
   RangeTimes times;
   if (!read_range_times(event, times)) {
     issues_.add(IssueId::time_unreadable, offset);
     return false;
   }
   if (times.is_negative) issues_.add(IssueId::negative_duration, offset);
-  if (request_.members) {
-    batch_.ranges.emplace_back();  // only counted
-    return true;
-  }
+  if (request_.members) return add_counted_range();
   const auto number = static_cast<std::uint32_t>(batch_.ranges.size());
   EventRow& row = batch_.ranges.emplace_back();  // in place: a copy would wait for each field
   row.start_ns = times.start_ns;
@@ -240,6 +237,13 @@ bool ChromeRows::add_range(const RawEvent& event, std::uint64_t offset) {
   }
   batch_.first_ns = std::min(batch_.first_ns, row.start_ns);
   batch_.last_ns = std::max(batch_.last_ns, row.start_ns + row.duration_ns);
+  return true;
+}
+
+/// A range of the second pass: only its number counts, and whether another row ends it.
+bool ChromeRows::add_counted_range() {
+  EventRow& row = batch_.ranges.emplace_back();
+  if (phase_ == 'B') row.flags = Events::kBegun;
   return true;
 }
 
@@ -321,10 +325,6 @@ bool ChromeRows::add_memory(const RawEvent& event, std::uint64_t offset) {
 }
 
 bool ChromeRows::add_flow(const RawEvent& event, std::uint64_t offset) {
-  if (phase_ == 't') {  // a stop on the way, which PyTorch does not write
-    note_time(event);
-    return true;
-  }
   std::int64_t at;
   const bool is_given = RowTables::is_given(event, EventField::timestamp) &&
                         RowTables::is_given(event, EventField::flow_id);

@@ -83,6 +83,7 @@ class ChromeRows {
   bool is_memory(const RawEvent& event);
   bool add_row(RowKind kind, const RawEvent& event, std::uint64_t offset);
   bool add_range(const RawEvent& event, std::uint64_t offset);
+  bool add_counted_range();
   std::uint8_t flags(const RawEvent& event, std::int64_t external_id);
   bool add_range_end(const RawEvent& event, std::uint64_t offset);
   bool add_memory(const RawEvent& event, std::uint64_t offset);

@@ -38,6 +38,7 @@ enum class RowKind : std::uint8_t {
   range_end,    ///< ends the last begun range of its name, or of any, on its track
   memory,       ///< memory was allocated or freed, or an allocation failed
   flow,         ///< one end of a flow
+  flow_step,    ///< a stop between the ends of a flow, which PyTorch does not write
   label,        ///< names a process or thread
   instant,      ///< any other instant
   unsupported,  ///< its phase has no meaning in the model
@@ -125,7 +126,8 @@ struct EventBatch {
   /// the consumer asked to leave out, are between the end of the previous row's and its own end.
   struct Row {
     RowKind kind = RowKind::range;
-    std::uint32_t number = 0;  ///< index among the ranges, range ends, memory records or others
+    /// Index among the ranges, range ends, memory records, flows or, for all other kinds, others.
+    std::uint32_t number = 0;
     std::size_t members_end = 0;
     std::size_t arguments_end = 0;
   };

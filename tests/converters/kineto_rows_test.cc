@@ -137,6 +137,27 @@ TEST(KinetoRows, OfPairsAreOneRange) {
   EXPECT_THAT(all.changes, ElementsAre(Pair("end_arguments_left_out", 1), Pair("pairs_joined", 1)));
 }
 
+TEST(KinetoRows, TakePhasesWithoutQuotesAsTheReaderDoes) {
+  const Converted step = fixtures::converted(
+      R"([{"ph":t,"cat":"ac2g","id":1,"name":"a","pid":1,"tid":1,"ts":1}])", Dialect::kineto);
+  EXPECT_THAT(rows(step),
+              ElementsAre(R"({"ph":"t","cat":"ac2g","id":1,"name":"a","pid":1,"tid":1,"ts":1})"));
+  EXPECT_THAT(step.changes, ElementsAre(Pair("values_quoted", 1)));
+
+  const Converted ends =
+      fixtures::converted(R"([{"ph":s,"cat":"ac2g","id":1,"pid":1,"tid":1,"ts":1},)"
+                          R"({"ph":f,"cat":"ac2g","id":1,"pid":1,"tid":2,"ts":2}])",
+                          Dialect::kineto);
+  EXPECT_THAT(rows(ends), ElementsAre(R"({"ph":"s","cat":"ac2g","id":1,"pid":1,"tid":1,"ts":1})",
+                                      R"({"ph":"f","cat":"ac2g","id":1,"pid":1,"tid":2,"ts":2})"));
+
+  const Converted pair = fixtures::converted(R"([{"ph":B,"name":"a","pid":1,"tid":1,"ts":1},)"
+                                             R"({"ph":"E","name":"a","pid":1,"tid":1,"ts":5}])",
+                                             Dialect::kineto);
+  EXPECT_THAT(rows(pair), ElementsAre(R"({"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":4})"));
+  EXPECT_THAT(pair.changes, ElementsAre(Pair("pairs_joined", 1)));
+}
+
 TEST(KinetoRows, OfOldCategoriesGetTheirNamesOfToday) {
   const Converted all = converted(
       {op("a").with("cat", "\"Operator\""), op("b").with("cat", "\"Kernel\"").with("pid", "0")});

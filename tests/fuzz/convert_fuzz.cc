@@ -1,5 +1,8 @@
 // Any bytes that read as a trace, converted for both consumers: strict JSON that reads again,
 // whole, with every range there was; the same on one thread and on several.
+//
+// If the first byte is 0x80 to 0xbf, a trace is made of the rest (grammar_text.h); else all bytes
+// are the trace.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +17,7 @@
 
 #include "converters/model_rows.h"
 #include "fixtures/converted.h"
+#include "fuzz/grammar_text.h"
 #include "fuzz/require.h"
 #include "io/sink.h"
 #include "io/source.h"
@@ -123,6 +127,12 @@ bool may_be_lengthened(std::string_view text, const readers::BlockDirectory& blo
   return sum % 16 == 0 && !blocks.blocks().empty();
 }
 
+std::string trace_text(std::string_view input) {
+  const bool are_choices = !input.empty() && (static_cast<unsigned char>(input[0]) & 0xc0) == 0x80;
+  if (!are_choices) return std::string(input);
+  return fuzz::GrammarText(input.substr(1), fuzz::Phases::unquoted_too).trace();
+}
+
 /// Converts the trace with many events before its own.
 void check_on_threads(std::string_view text, const readers::BlockDirectory& blocks) {
   static const std::string kBefore = filler();
@@ -139,7 +149,7 @@ void check_on_threads(std::string_view text, const readers::BlockDirectory& bloc
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const std::string text = trace_text({reinterpret_cast<const char*>(data), size});
   const Result<Reading> reading = read(text);
   if (!reading.ok()) return 0;
   if (may_be_lengthened(text, reading->blocks)) check_on_threads(text, reading->blocks);

@@ -1,17 +1,22 @@
 // Traces that are valid JSON, whatever the bytes that they are made of: each byte is a choice. So a
-// fuzzer finds its way among keys and values instead of among broken texts.
+// fuzzer finds its way among keys and values instead of among broken texts. If asked for, some
+// phases lack their quotes, which the reader takes too.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace tbtrace::fuzz {
 
+enum class Phases : std::uint8_t { quoted, unquoted_too };
+
 class GrammarText {
  public:
-  explicit GrammarText(std::string_view choices) : choices_(choices) {}
+  explicit GrammarText(std::string_view choices, Phases phases = Phases::quoted)
+      : choices_(choices), phases_(phases) {}
 
   std::string trace() {
     comma_ = "," + blank();
@@ -74,13 +79,20 @@ class GrammarText {
     static constexpr std::string_view kKeys[] = {
         R"("name")", R"("cat")", R"("pid")",       R"("tid")", R"("dur")",  R"("id")",  R"("args")",
         R"("ts")",   R"("ph")",  R"("na\u006de")", R"("own")", R"("args")", R"("tid")", R"("dur")"};
-    std::string text = "{" + blank() + member(R"("ph")", pick(kPhases));
+    std::string text = "{" + blank() + member(R"("ph")", phase(kPhases));
     text += comma_ + member(R"("name")", name()) + comma_ + member(R"("ts")", time());
     for (std::size_t count = next() % 8; count > 0; --count) {
       const std::string key = pick(kKeys);
       text += comma_ + member(key, value_of(key));
     }
     return text + blank() + "}";
+  }
+
+  std::string phase(Texts phases) {
+    const std::size_t choice = next();
+    const std::string_view phase = phases[choice % phases.size()];
+    const bool is_bare = phases_ == Phases::unquoted_too && choice >= 128 && phase.size() == 3;
+    return std::string(is_bare ? phase.substr(1, 1) : phase);
   }
 
   std::string value_of(std::string_view key) {
@@ -226,6 +238,7 @@ class GrammarText {
   }
 
   std::string_view choices_;
+  Phases phases_;
   std::string comma_;
   std::string colon_;
 };

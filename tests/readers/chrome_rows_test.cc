@@ -78,7 +78,7 @@ TEST(ChromeRows, KnowTheOtherPhases) {
   for (const std::string_view category : {"ac2g", "fwdbwd", "forward_backward", "async_gpu"}) {
     const std::string rest = R"(","id":1,"ts":1,"cat":")" + std::string(category) + '"';
     EXPECT_EQ(kind_of(R"("ph":"s)" + rest), RowKind::flow) << category;
-    EXPECT_EQ(kind_of(R"("ph":"t)" + rest), RowKind::flow) << category;
+    EXPECT_EQ(kind_of(R"("ph":"t)" + rest), RowKind::flow_step) << category;
     EXPECT_EQ(kind_of(R"("ph":"f)" + rest), RowKind::flow) << category;
   }
   EXPECT_EQ(kind_of(R"("ph":"s","id":1,"ts":1,"cat":"mine")"), RowKind::instant)
