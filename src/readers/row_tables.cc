@@ -20,11 +20,9 @@ std::uint64_t short_text(const Token& token) {
   return word << (8 * (8 - token.size)) >> (8 * (8 - token.size));
 }
 
-/// The same, another one for a string than for a number or literal.
-std::uint64_t short_id(const Token& token) {
-  const std::uint64_t word = short_text(token);
-  return word == 0 || !token.is_string() ? word : word ^ std::uint64_t{1} << 63;
-}
+/// Tells ids apart whose texts are the same word: a text may end in zeros, and strings differ from
+/// numbers and literals.
+std::uint32_t shape(const Token& token) { return token.size << 1 | (token.is_string() ? 1 : 0); }
 
 }  // namespace
 
@@ -118,15 +116,19 @@ TrackId RowTables::track(const RawEvent& event, std::uint64_t offset) {
   if (!event.has(EventField::process) || !event.has(EventField::thread)) {
     return parse_track(event, offset);
   }
-  const std::uint64_t process = short_id(event[EventField::process]);
-  const std::uint64_t thread = short_id(event[EventField::thread]);
+  const std::uint64_t process = short_text(event[EventField::process]);
+  const std::uint64_t thread = short_text(event[EventField::thread]);
   if (process == 0 || thread == 0) return parse_track(event, offset);
   KnownTrack& known = known_tracks_[hash_integer(process, thread) % known_tracks_.size()];
-  if (known.process == process && known.thread == thread) return known.track;
+  const std::uint32_t shapes =
+      shape(event[EventField::process]) << 8 | shape(event[EventField::thread]);
+  const bool is_known =
+      known.process == process && known.thread == thread && known.shapes == shapes;
+  if (is_known) return known.track;
   const std::uint64_t counted = issues_.count(IssueId::unescaped_text);
   const TrackId track = parse_track(event, offset);
   // What is counted is counted each time.
-  if (issues_.count(IssueId::unescaped_text) == counted) known = {process, thread, track};
+  if (issues_.count(IssueId::unescaped_text) == counted) known = {process, thread, shapes, track};
   return track;
 }
 

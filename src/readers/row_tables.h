@@ -79,6 +79,7 @@ class RowTables {
   struct KnownTrack {
     std::uint64_t process = 0;  // the texts of its ids, of up to 8 characters; 0: none is known
     std::uint64_t thread = 0;
+    std::uint32_t shapes = 0;  // the sizes of both, and which are strings
     TrackId track = {};
   };
   struct KnownCategory {
