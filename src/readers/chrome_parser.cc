@@ -105,25 +105,26 @@ ChromeParser::Progress ChromeParser::scan_some(std::string_view text, Quoting qu
     if (end == ScanEnd::broken || (text[at] != ',' && text[at] != ']')) return rejected;
     rows_.begin({quoting, true, false});
     if (!is_json) rows_.note_layout();
-    if (take_scanned(text, start, is_json)) continue;
+    if (take_scanned(text, quoting, start, is_json)) continue;
     if (!is_json || text[start] == '{') return rejected;
     rows_.add_no_event(start);
   }
 }
 
 /// False if what was scanned is not an object whose members make sense. `is_json`: it is valid.
-bool ChromeParser::take_scanned(std::string_view text, std::size_t start, bool is_json) {
+bool ChromeParser::take_scanned(std::string_view text, Quoting quoting, std::size_t start,
+                                bool is_json) {
   if (text[start] != '{') return false;
   const std::uint32_t* position = scanner_.positions();
-  // The scanner has applied the rules of this writer already.
-  if (tokenizer_.read(text, Quoting::escaped, position, event_) != TokenEnd::complete) return false;
+  const TokenEnd end = tokenizer_.read(text, quoting, position, event_, PositionsOf::scanner);
+  if (end != TokenEnd::complete) return false;
   const std::uint64_t before = rows_.issues().count(IssueId::unescaped_text);
   rows_.add(event_, start);
   // The bad text may stand where no row takes it from.
   if (is_json || rows_.issues().count(IssueId::unescaped_text) != before) return true;
   scanner_.set_quoting(Quoting::strict);
-  std::size_t end = start;
-  if (scanner_.scan_element(text, end, true) == ScanEnd::broken) {
+  std::size_t after = start;
+  if (scanner_.scan_element(text, after, true) == ScanEnd::broken) {
     rows_.issues().add(IssueId::unescaped_text, start);
   }
   return true;
@@ -141,7 +142,7 @@ ChromeParser::Damaged ChromeParser::read_damaged(std::string_view text, Quoting 
   if (damaged.end != ScanEnd::complete) return damaged;
   rows_.begin({quoting, true, false});
   if (quoting != Quoting::escaped) rows_.note_layout();
-  damaged.is_event = take_scanned(text, at, false);
+  damaged.is_event = take_scanned(text, quoting, at, false);
   return damaged;
 }
 

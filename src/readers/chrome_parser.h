@@ -70,7 +70,7 @@ class ChromeParser {
   Progress scan_some(std::string_view text, wire::Quoting quoting, std::size_t at, bool after_event,
                      std::size_t most);
   std::size_t skip_gap(std::string_view text, std::size_t at, std::size_t& commas);
-  bool take_scanned(std::string_view text, std::size_t start, bool is_json);
+  bool take_scanned(std::string_view text, wire::Quoting quoting, std::size_t start, bool is_json);
 
   ChromeRows rows_;
   wire::JsonIndex index_;

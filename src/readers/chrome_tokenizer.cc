@@ -202,7 +202,7 @@ ChromeTokenizer::ArgumentKey ChromeTokenizer::meaning(std::string_view key, Argu
 
 /// What a key says that was not met before; nullptr if it is not a key.
 template <typename Key>
-auto ChromeTokenizer::learn_key(std::string_view text, Quoting quoting, const std::uint32_t* at) ->
+auto ChromeTokenizer::learn_key(std::string_view text, const std::uint32_t* at) ->
     typename KeyOrder<Key>::Opening* {
   const char* const bytes = text.data();
   const std::size_t key_at = at[0];
@@ -211,17 +211,20 @@ auto ChromeTokenizer::learn_key(std::string_view text, Quoting quoting, const st
       bytes[key_at] == '"' && bytes[at[1]] == ':' && closes_string(bytes, key_at, key_end);
   if (!is_key) return nullptr;
   std::string_view name = text.substr(key_at + 1, key_end - key_at - 2);
-  std::string unescaped;
-  if (quoting == Quoting::escaped && name.find('\\') != std::string_view::npos) {
+  if (name.find('\\') != std::string_view::npos) {
+    // What it means depends on the writer, which the opening does not say.
+    if (quoting_ != Quoting::escaped) return order<Key>().once(meaning(name, Key{}));
+    std::string unescaped;
     wire::append_unescaped(unescaped, name);
-    name = unescaped;
+    return order<Key>().once(meaning(unescaped, Key{}));
   }
   return order<Key>().add(bytes + key_at, at[2] - key_at, meaning(name, Key{}));
 }
 
-/// The members of the object whose `{` was just passed: an event, or its `args`.
+/// The members of the object whose `{` was just passed: an event, or its `args`. `names`: whose
+/// rule for the ends of names has to be checked.
 template <typename Key, bool kAllMembers>
-TokenEnd ChromeTokenizer::object(std::string_view text, Quoting quoting,
+TokenEnd ChromeTokenizer::object(std::string_view text, Quoting names,
                                  const std::uint32_t*& position, RawEvent& event) {
   constexpr bool kOfEvent = std::is_same_v<Key, FieldKey>;
   const char* const bytes = text.data();
@@ -237,7 +240,7 @@ TokenEnd ChromeTokenizer::object(std::string_view text, Quoting quoting,
     const std::size_t value_at = at[2];
     if (value_at >= text.size()) return TokenEnd::incomplete;
     opening = order<Key>().find(bytes + at[0], value_at - at[0], opening);
-    if (opening == nullptr) opening = learn_key<Key>(text, quoting, at);
+    if (opening == nullptr) opening = learn_key<Key>(text, at);
     if (opening == nullptr) return TokenEnd::broken;
     const Key key = opening->meaning();
     const char first = bytes[value_at];
@@ -257,7 +260,7 @@ TokenEnd ChromeTokenizer::object(std::string_view text, Quoting quoting,
           listed.value.data = bytes;
           key.say(listed);
         }
-        const TokenEnd end = object<ArgumentKey, kAllMembers>(text, quoting, at, event);
+        const TokenEnd end = object<ArgumentKey, kAllMembers>(text, names, at, event);
         if (end != TokenEnd::complete) return end;
       } else {
         const TokenEnd end = skip_nested(text, at, first);
@@ -290,7 +293,7 @@ TokenEnd ChromeTokenizer::object(std::string_view text, Quoting quoting,
     }
     const std::size_t end = *at++;
     if (end >= text.size()) return TokenEnd::incomplete;
-    if (kOfEvent && key.is_name() && !ends_like_a_name(bytes, quoting, end, event)) {
+    if (kOfEvent && key.is_name() && !ends_like_a_name(bytes, names, end, event)) {
       return TokenEnd::suspicious;
     }
     if (bytes[end] == ',') continue;
@@ -300,7 +303,9 @@ TokenEnd ChromeTokenizer::object(std::string_view text, Quoting quoting,
 }
 
 TokenEnd ChromeTokenizer::read(std::string_view text, Quoting quoting,
-                               const std::uint32_t*& position, RawEvent& event) {
+                               const std::uint32_t*& position, RawEvent& event,
+                               PositionsOf positions) {
+  quoting_ = quoting;
   event.field_bits = 0;
   event.argument_bits = 0;
   event.older_bits = 0;
@@ -308,8 +313,9 @@ TokenEnd ChromeTokenizer::read(std::string_view text, Quoting quoting,
   event.members.clear();
   event.argument_members.clear();
   const std::uint32_t* at = position + 1;
-  const TokenEnd end = all_members_ ? object<FieldKey, true>(text, quoting, at, event)
-                                    : object<FieldKey, false>(text, quoting, at, event);
+  const Quoting names = positions == PositionsOf::scanner ? Quoting::escaped : quoting;
+  const TokenEnd end = all_members_ ? object<FieldKey, true>(text, names, at, event)
+                                    : object<FieldKey, false>(text, names, at, event);
   if (end == TokenEnd::complete) position = at;
   return end;
 }

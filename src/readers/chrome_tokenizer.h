@@ -76,6 +76,12 @@ enum class TokenEnd : std::uint8_t {
   suspicious,  ///< proper JSON, but its `name` does not end where this writer's names end
 };
 
+/// Who found the positions.
+enum class PositionsOf : std::uint8_t {
+  index,    ///< JsonIndex, which knows JSON only
+  scanner,  ///< JsonScanner, by the rules of the writer
+};
+
 class ChromeTokenizer {
  public:
   /// `wanted`: the arguments to find; an event whose wanted arguments have no sound value is
@@ -92,7 +98,7 @@ class ChromeTokenizer {
   /// `text` must be what the positions were made from and be followed by wire::kJsonPadding
   /// readable bytes.
   TokenEnd read(std::string_view text, wire::Quoting quoting, const std::uint32_t*& position,
-                RawEvent& event);
+                RawEvent& event, PositionsOf positions = PositionsOf::index);
 
  private:
   struct FieldKey;
@@ -100,11 +106,10 @@ class ChromeTokenizer {
   struct Orders;
 
   template <typename Key, bool kAllMembers>
-  TokenEnd object(std::string_view text, wire::Quoting quoting, const std::uint32_t*& position,
+  TokenEnd object(std::string_view text, wire::Quoting names, const std::uint32_t*& position,
                   RawEvent& event);
   template <typename Key>
-  typename KeyOrder<Key>::Opening* learn_key(std::string_view text, wire::Quoting quoting,
-                                             const std::uint32_t* at);
+  typename KeyOrder<Key>::Opening* learn_key(std::string_view text, const std::uint32_t* at);
   template <typename Key>
   KeyOrder<Key>& order();
 
@@ -114,6 +119,7 @@ class ChromeTokenizer {
   ArgumentSet wanted_;
   bool all_members_;
   std::uint32_t unlisted_fields_;
+  wire::Quoting quoting_ = wire::Quoting::escaped;  // of the current event
   std::unique_ptr<Orders> orders_;
 };
 

@@ -73,13 +73,16 @@ class KeyOrder {
     return look_up(text, size, before);
   }
 
+  /// An opening that is not kept, for who asks for its meaning at once.
+  Opening* once(const Meaning& meaning) {
+    openings_->unkept.meaning_ = meaning;
+    return &openings_->unkept;
+  }
+
   /// Makes an opening known that was not. One that is too long, or one too many, is only known
   /// until the next such one.
   Opening* add(const char* text, std::size_t size, const Meaning& meaning) {
-    if (size > kPadding || used_ == kMost) {
-      openings_->unkept.meaning_ = meaning;
-      return &openings_->unkept;
-    }
+    if (size > kPadding || used_ == kMost) return once(meaning);
     std::size_t place = home(text, size);
     while (openings_->table[place].size_ != 0) place = (place + 1) % kSlots;
     Opening& opening = openings_->table[place];

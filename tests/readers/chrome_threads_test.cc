@@ -107,6 +107,25 @@ TEST(ChromeThreads, GiveTheSameTraceWithUnescapedNames) {
   }
 }
 
+TEST(ChromeThreads, GiveTheSameTraceWithEscapedKeys) {
+  const auto escaped = [](ChromeText trace) {
+    for (std::size_t row = 0; row < trace.events.size(); row += 5) {
+      for (auto& [key, value] : trace.events[row].members) {
+        if (key == "name") key = "na\\u006de";
+      }
+    }
+    return trace;
+  };
+  const ChromeText plain = large_trace(2000);
+  const Trace as_json = read_with_any_threads(escaped(plain).text(Layout::minified));
+  EXPECT_EQ(first_difference(describe(read(plain.text(Layout::minified))), describe(as_json)), "");
+  // Kineto's writer escapes nothing: this key is not `name`.
+  for (const Layout layout : {Layout::kineto_lines, Layout::kineto_inline}) {
+    const Trace all = read_with_any_threads(escaped(large_trace(2000, true)).text(layout));
+    EXPECT_THAT(issue_counts(all), testing::HasSubstr("event_incomplete"));
+  }
+}
+
 TEST(ChromeThreads, GiveTheSameTraceOfABareArray) {
   const std::vector<ChromeEvent> events = large_trace(kManyEvents).events;
   const std::string text = fixtures::array_text(events, Layout::event_a_line);
