@@ -219,13 +219,18 @@ bool ChromeRows::add_range(const RawEvent& event, std::uint64_t offset) {
   EventRow& row = batch_.ranges.emplace_back();  // in place: a copy would wait for each field
   row.start_ns = times.start_ns;
   row.duration_ns = times.duration_ns;
-  if (event.has(Argument::external_id)) row.external_id = id(event, Argument::external_id, offset);
-  if (event.has(Argument::correlation)) row.correlation = id(event, Argument::correlation, offset);
+  std::optional<std::int64_t> external_id;
+  if (event.has(Argument::external_id)) external_id = id(event, Argument::external_id, offset);
+  row.external_id = external_id.value_or(0);
+  if (event.has(Argument::correlation)) {
+    row.correlation = id(event, Argument::correlation, offset).value_or(0);
+  }
   if (event.has(Argument::event_index)) row.rank = rank(event, offset);
   row.name = tables_.text(event[EventField::name], offset);
   row.track = tables_.track(event, offset);
   row.category = tables_.category(event, offset);
-  row.flags = flags(event, row.external_id);
+  row.flags = flags(event);
+  if (external_id == 0) row.flags |= Events::kZeroExternalId;
   // Python frames always end; the writer marks those of no length, and lengthens them, by mistake.
   constexpr std::uint8_t kOpenFrame = Events::kPythonFrame | Events::kUnfinished;
   if ((row.flags & kOpenFrame) == kOpenFrame) {
@@ -261,14 +266,11 @@ bool ChromeRows::read_range_times(const RawEvent& event, RangeTimes& times) {
   return range_times(start, duration, times);
 }
 
-std::uint8_t ChromeRows::flags(const RawEvent& event, std::int64_t external_id) {
+std::uint8_t ChromeRows::flags(const RawEvent& event) {
   constexpr ArgumentSet kMarks = {Argument::finished, Argument::asynchronous, Argument::python_id,
                                   Argument::python_module_id};
   std::uint8_t flags = 0;
   if (phase_ == 'B') flags |= Events::kBegun;
-  if (external_id == 0 && RowTables::is_given(event, Argument::external_id)) {
-    flags |= Events::kZeroExternalId;
-  }
   if ((event.argument_bits & kMarks.bits()) == 0) return flags;
   if (event.has(Argument::finished) && tables_.meaning(event[Argument::finished]) == "false") {
     flags |= Events::kUnfinished;
@@ -423,15 +425,16 @@ ChromeRows::Reading ChromeRows::read_value(const Token& token, ArgumentType type
   return Reading::absent;
 }
 
-/// 0 if it is null or unreadable.
-std::int64_t ChromeRows::id(const RawEvent& event, Argument argument, std::uint64_t offset) {
+/// Nothing if it is null or unreadable.
+std::optional<std::int64_t> ChromeRows::id(const RawEvent& event, Argument argument,
+                                           std::uint64_t offset) {
   const Token& token = event[argument];
   std::int64_t id = 0;
   if (parse_padded_integer(token.text(), id)) return id;
-  if (RowTables::is_null(token)) return 0;
+  if (RowTables::is_null(token)) return std::nullopt;
   if (parse_padded_id(tables_.meaning(token), id)) return id;
   issues_.add(IssueId::id_unreadable, offset);
-  return 0;
+  return std::nullopt;
 }
 
 std::int64_t ChromeRows::number(const RawEvent& event, Argument argument, std::int64_t absent,

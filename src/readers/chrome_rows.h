@@ -84,7 +84,7 @@ class ChromeRows {
   bool add_row(RowKind kind, const RawEvent& event, std::uint64_t offset);
   bool add_range(const RawEvent& event, std::uint64_t offset);
   bool add_counted_range();
-  std::uint8_t flags(const RawEvent& event, std::int64_t external_id);
+  std::uint8_t flags(const RawEvent& event);
   bool add_range_end(const RawEvent& event, std::uint64_t offset);
   bool add_memory(const RawEvent& event, std::uint64_t offset);
   bool add_flow(const RawEvent& event, std::uint64_t offset);
@@ -99,7 +99,7 @@ class ChromeRows {
                   std::vector<EventBatch::Value>& values, std::uint64_t offset);
   Reading read_value(const Token& token, ArgumentType type, EventBatch::Value& value,
                      std::uint64_t offset);
-  std::int64_t id(const RawEvent& event, Argument argument, std::uint64_t offset);
+  std::optional<std::int64_t> id(const RawEvent& event, Argument argument, std::uint64_t offset);
   std::int64_t number(const RawEvent& event, Argument argument, std::int64_t absent,
                       std::uint64_t offset);
   std::uint32_t rank(const RawEvent& event, std::uint64_t offset);

@@ -1,6 +1,7 @@
 // Ranges whose beginning and end are separate rows in the file (`B` and `E`).
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <unordered_map>
@@ -142,7 +143,13 @@ void TraceBuilder::pair_ranges() {
     if (argument == Argument::external_id || argument == Argument::correlation) {
       IdColumn& ids = argument == Argument::external_id ? data_->external_id : data_->correlation;
       for (const auto& [event, end] : end_of) {
-        if (const auto id = ends.integer(end)) ids.replace(event, *id);
+        const std::optional<std::int64_t> id = ends.integer(end);
+        if (!id) continue;
+        ids.replace(event, *id);
+        if (argument == Argument::external_id) {
+          data_->flags[event] &= static_cast<std::uint8_t>(~Events::kZeroExternalId);
+          if (*id == 0) data_->flags[event] |= Events::kZeroExternalId;
+        }
       }
       continue;
     }

@@ -223,6 +223,7 @@ TEST(ChromeEvents, TellNoExternalIdFromZero) {
   EXPECT_FALSE(flagged(op("a")));
   EXPECT_TRUE(flagged(op("a").arg("External id", "0")));
   EXPECT_FALSE(flagged(op("a").arg("External id", "null")));
+  EXPECT_FALSE(flagged(op("a").arg("External id", "\"x\""))) << "an unreadable id is not 0";
 }
 
 TEST(ChromeEvents, ReadIdsOfAnySize) {

@@ -146,6 +146,23 @@ TEST(RangePairs, HaveTheArgumentsOfBothRows) {
   EXPECT_FALSE(trace.argument(Argument::call_stack).has(a));
 }
 
+TEST(RangePairs, HaveAnExternalIdOfZeroIfTheirEndSaysSo) {
+  const Trace trace = read(text_of({{'B', "a", 1, 1, R"("External id":0)"},
+                                    {'B', "b", 2, 1, R"("External id":6)"},
+                                    {'B', "c", 3, 1, R"("External id":0)"},
+                                    {'E', "", 4, 1, R"("External id":null)"},
+                                    {'E', "", 5, 1, R"("External id":0)"},
+                                    {'E', "", 6, 1, R"("External id":7)"}}));
+  const EventId a{0};
+  const EventId b{1};
+  const EventId c{2};
+  EXPECT_EQ(trace.external_id(a), 7);
+  EXPECT_FALSE(trace.events().has_zero_external_id(a));
+  EXPECT_EQ(trace.external_id(b), 0);
+  EXPECT_TRUE(trace.events().has_zero_external_id(b));
+  EXPECT_TRUE(trace.events().has_zero_external_id(c));
+}
+
 TEST(RangePairs, LeaveOtherRangesAlone) {
   const Trace trace = read(text_of({{'X', "x", 1, 1, "\"External id\":3", 2},
                                     {'B', "b", 1},
