@@ -30,6 +30,9 @@ bool is_lost_number(std::string_view json) {
          json != "null" && json != "true" && json != "false" && !wire::is_json_number(json);
 }
 
+/// The reader takes such a member for one that is missing.
+bool says_nothing(const RowMember* member) { return member == nullptr || member->json == "null"; }
+
 void append_metadata(std::string& json, std::string_view key, std::string_view value,
                      Changes& changes) {
   wire::append_json_string(json, key);
@@ -105,8 +108,7 @@ void KinetoRows::add(const EventBatch& rows) {
         flow(rows, rows.flows[row.number], own, args);
         break;
       case RowKind::label:
-        copy(own, args, {.read_time_ns = trace_.first_time_ns()});
-        if (find(own, EventField::timestamp) == nullptr) ++changes()["label_times_added"];
+        label(rows.others[row.number], own, args);
         break;
       case RowKind::flow_step:
       case RowKind::instant:
@@ -114,6 +116,11 @@ void KinetoRows::add(const EventBatch& rows) {
         copy(own, args, {.read_time_ns = rows.others[row.number].time_ns});
     }
   }
+}
+
+void KinetoRows::label(const EventBatch::Other& row, Members members, Members arguments) {
+  copy(members, arguments, {.read_time_ns = row.time_ns.value_or(trace_.first_time_ns())});
+  if (says_nothing(find(members, EventField::timestamp))) ++changes()["label_times_added"];
 }
 
 void KinetoRows::range(EventId event, const EventRow& row, Members members, Members arguments) {
@@ -155,7 +162,10 @@ void KinetoRows::copy(Members members, Members arguments, const Differences& dif
   json += '{';
   repeated_members_.find(members);
   for (std::size_t at = 0; at < members.size(); ++at) {
-    if (repeated_members_.comes_again(at)) continue;
+    if (repeated_members_.comes_again(at)) {
+      ++changes()["repeated_members_left_out"];
+      continue;
+    }
     if (members[at].is_repaired) ++changes()["texts_repaired"];
     append_key(json, members[at]);
     value(members[at], arguments, differences);
@@ -200,7 +210,8 @@ void KinetoRows::value(const RowMember& member, Members arguments, const Differe
       if (replaced_by(differences.phase)) return;
       break;
     case EventField::category:
-      if (replaced_by(differences.category)) {
+      // An empty one stays empty, though the model takes it for an operator or for device work.
+      if (member.json != "\"\"" && !says_nothing(&member) && replaced_by(differences.category)) {
         ++changes()["categories_renamed"];
         return;
       }
@@ -212,10 +223,11 @@ void KinetoRows::value(const RowMember& member, Members arguments, const Differe
       if (differences.thread) return append_integer(json, *differences.thread);
       break;
     case EventField::timestamp:
-      return time(member, differences.read_time_ns);
+      return time(member, differences.read_time_ns, changes());
     case EventField::duration:
       if (differences.duration_ns) return append_microseconds(json, *differences.duration_ns);
-      return time(member, differences.read_duration_ns);
+      if (says_nothing(&member)) break;
+      return time(member, differences.read_duration_ns, changes());
     case EventField::arguments:
       if (member.json.empty()) return object(arguments, differences);
       break;
@@ -226,12 +238,13 @@ void KinetoRows::value(const RowMember& member, Members arguments, const Differe
 }
 
 /// As the file has it, with all its decimals.
-void KinetoRows::time(const RowMember& member, std::optional<std::int64_t> read_ns) {
-  if (!read_ns || member.json == "null" || wire::is_json_number(member.json)) {
-    return append_value(text(), member.json, changes());
+void KinetoRows::time(const RowMember& member, std::optional<std::int64_t> read_ns,
+                      Changes& changes) {
+  if (!read_ns || wire::is_json_number(member.json)) {
+    return append_value(text(), member.json, changes);
   }
   append_microseconds(text(), *read_ns);
-  ++changes()["times_repaired"];
+  if (!says_nothing(&member)) ++changes["times_repaired"];
 }
 
 void KinetoRows::object(Members arguments, const Differences& differences) {
@@ -245,7 +258,10 @@ void KinetoRows::object(Members arguments, const Differences& differences) {
   repeated_arguments_.find(arguments);
   for (std::size_t at = 0; at < arguments.size(); ++at) {
     const RowMember& member = arguments[at];
-    if (repeated_arguments_.comes_again(at)) continue;
+    if (repeated_arguments_.comes_again(at)) {
+      ++changes()["repeated_members_left_out"];
+      continue;
+    }
     if (member.argument == Argument::external_id && differences.external_id) {
       if (*differences.external_id == 0) continue;
       comma();
@@ -276,19 +292,26 @@ void KinetoRows::object(Members arguments, const Differences& differences) {
 
 void KinetoRows::missing_flows(EventId event, Members members) {
   std::string& json = text();
+  const std::optional<std::int64_t> lane = repairs_.lane(event);
+  Changes uncounted;  // what these members need was counted in the range's row
   for (const KinetoRepairs::Flow& flow : repairs_.missing_flows(event)) {
     json += flow.start ? R"({"ph":"s",)" : R"({"ph":"f","bp":"e",)";
     json += R"("cat":"ac2g","name":"ac2g","id":)";
     append_integer(json, flow.id);
-    for (const EventField field :
-         {EventField::process, EventField::thread, EventField::timestamp}) {
-      const RowMember* const own = find(members, field);
-      if (own == nullptr) continue;
-      json += ',';
-      append_key(json, *own);
-      value(*own, {},
-            {.thread = repairs_.lane(event), .read_time_ns = trace_.events().start_ns(event)});
+    if (const RowMember* const process = find(members, EventField::process)) {
+      json += ",\"pid\":";
+      append_value(json, process->json, uncounted);
     }
+    const RowMember* const thread = find(members, EventField::thread);
+    if (lane) {
+      json += ",\"tid\":";
+      append_integer(json, *lane);
+    } else if (thread != nullptr) {
+      json += ",\"tid\":";
+      append_value(json, thread->json, uncounted);
+    }
+    json += ",\"ts\":";
+    time(*find(members, EventField::timestamp), trace_.events().start_ns(event), uncounted);
     json += "},\n";
   }
 }

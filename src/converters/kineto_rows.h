@@ -54,16 +54,17 @@ class KinetoRows final : public RowBlock {
     std::optional<std::int64_t> thread = {};
     std::optional<std::int64_t> duration_ns = {};
     std::optional<std::int64_t> external_id = {};  ///< 0: left out
-    // In place of those that are not numbers, and of a time that is missing.
+    // In place of those that are not numbers, and of a time that is missing or null.
     std::optional<std::int64_t> read_time_ns = {};
     std::optional<std::int64_t> read_duration_ns = {};
   };
 
+  void label(const EventBatch::Other& row, Members members, Members arguments);
   void range(EventId event, const EventRow& row, Members members, Members arguments);
   void flow(const EventBatch& rows, const FlowEnd& end, Members members, Members arguments);
   void copy(Members members, Members arguments, const Differences& differences);
   void value(const RowMember& member, Members arguments, const Differences& differences);
-  void time(const RowMember& member, std::optional<std::int64_t> read_ns);
+  void time(const RowMember& member, std::optional<std::int64_t> read_ns, Changes& changes);
   void object(Members arguments, const Differences& differences);
   void missing_flows(EventId event, Members members);
 

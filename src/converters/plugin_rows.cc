@@ -195,13 +195,19 @@ const dialects::Place& PluginRows::find_place(const EventBatch& rows, TrackId tr
   return places_.emplace(key, writer_.places().of_text(process, thread)).first->second;
 }
 
+bool PluginRows::comes_again(std::size_t member) {
+  if (!repeated_keys_.comes_again(member)) return false;
+  ++changes()["repeated_members_left_out"];
+  return true;
+}
+
 void PluginRows::add_members(Members members, std::uint32_t written, std::string_view written_key) {
   repeated_keys_.find(members);
   for (std::size_t at = 0; at < members.size(); ++at) {
     const RowMember& member = members[at];
-    if (repeated_keys_.comes_again(at)) continue;
     if (member.field != EventField::none && (written & bit(member.field)) != 0) continue;
     if (!written_key.empty() && member.key == written_key) continue;
+    if (comes_again(at)) continue;
     members_ += ',';
     append_member(members_, member, changes());
   }
@@ -211,9 +217,9 @@ void PluginRows::add_arguments(Members arguments, const Arguments& how) {
   repeated_keys_.find(arguments);
   for (std::size_t at = 0; at < arguments.size(); ++at) {
     const RowMember& member = arguments[at];
-    if (repeated_keys_.comes_again(at)) continue;
     if (member.argument != Argument::none && how.written.contains(member.argument)) continue;
     if (how.is_device_row && member.argument == Argument::device) continue;
+    if (comes_again(at)) continue;
     if (!how.must_be_numbers || !is_calculated_with(member.argument)) {
       arguments_ += ',';
       append_member(arguments_, member, changes());

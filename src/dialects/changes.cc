@@ -38,6 +38,8 @@ constexpr std::array kRows = std::to_array<Row>({
     {"ranges_too_deep",
      "operators nested more than 180 deep are in the Trace view only, because the plugin never "
      "finishes loading them"},
+    {"repeated_members_left_out",
+     "rows named a key more than once; the last value was kept, as JSON parsers do"},
     {"steps_hidden",
      "steps without a number or a length became annotations, because the plugin fails on them"},
     {"steps_inferred", "annotations that count iterations became steps"},

@@ -89,6 +89,10 @@ TEST(KinetoRows, AreThoseOfTheFile) {
           R"({"ph":"t","id":9,"pid":0,"tid":7,"ts":1,"cat":"ac2g","name":"ac2g"})",
           R"({"ph":"s","id":"x","pid":0,"tid":7,"ts":1,"cat":"mine","name":"n"})",
           R"({"ph":"C","name":"count","pid":1,"ts":1,"args":{"value":3}})",
+          R"({"ph":"C","name":"count","pid":1})",
+          R"({"ph":"X","cat":"","name":"a","pid":1,"tid":1,"ts":1,"dur":2})",
+          R"({"ph":"X","cat":null,"name":"a","pid":1,"tid":1,"ts":1,"dur":2})",
+          R"({"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":null})",
           R"({"ph":"M","name":"process_name","pid":1,"tid":0,"ts":5,"args":{"name":"python"}})",
       }) {
     EXPECT_EQ(row_of(event), event);
@@ -122,8 +126,9 @@ TEST(KinetoRows, AreStrictJson) {
       "\ufffd"
       R"(","pid":1,"tid":1,"ts":12.5,"dur":1.5,"x":"NaN","args":{"own":"[1,Infinity]","k":2}})");
   EXPECT_THAT(all.changes,
-              UnorderedElementsAre(Pair("texts_repaired", 1), Pair("times_repaired", 1),
-                                   Pair("values_left_out", 1), Pair("values_quoted", 2)));
+              UnorderedElementsAre(Pair("repeated_members_left_out", 1), Pair("texts_repaired", 1),
+                                   Pair("times_repaired", 1), Pair("values_left_out", 1),
+                                   Pair("values_quoted", 2)));
 }
 
 TEST(KinetoRows, OfPairsAreOneRange) {
@@ -174,6 +179,39 @@ TEST(KinetoRows, OfLabelsHaveATime) {
   EXPECT_THAT(all.changes, ElementsAre(Pair("label_times_added", 1)));
 }
 
+TEST(KinetoRows, OfLabelsKeepTheTimeThatTheyHave) {
+  const auto time_of = [](std::string_view time, std::string_view change) {
+    const ChromeEvent label =
+        op("process_name").with("ph", "\"M\"").without("dur").without("cat").with("ts", time);
+    const Converted all = converted({label, op("a", "12.25")});
+    EXPECT_THAT(all.changes, ElementsAre(Pair(change, 1))) << time;
+    return rows(all)[0].substr(rows(all)[0].find("\"ts\""));
+  };
+  EXPECT_EQ(time_of("null", "label_times_added"), "\"ts\":12.25}");
+  EXPECT_EQ(time_of("\"13.5\"", "times_repaired"), "\"ts\":13.5}");
+  EXPECT_EQ(time_of("\"soon\"", "times_repaired"), "\"ts\":12.25}");
+}
+
+TEST(KinetoRows, WithoutACategoryOnADeviceStayWithoutOne) {
+  const Converted all = fixtures::converted(
+      R"([{"ph":"M","name":"process_name","pid":1,"tid":2,"ts":1,"args":{"name":"/device:TPU:0"}},)"
+      R"({"ph":"M","name":"thread_name","pid":1,"tid":2,"ts":1,"args":{"name":"XLA Ops"}},)"
+      R"({"ph":"X","cat":"","name":"a","pid":1,"tid":2,"ts":1,"dur":2}])",
+      Dialect::kineto);
+  EXPECT_THAT(rows(all)[2], HasSubstr(R"("cat":"",)"));
+  EXPECT_THAT(all.changes, IsEmpty());
+}
+
+TEST(KinetoRows, CountMembersThatALaterOneReplaces) {
+  const Converted all = fixtures::converted(
+      R"([{"ph":"X","name":"a","own":1,"own":2,"pid":1,"tid":1,"ts":1,"args":{"k":1,"k":2,"k":3}}])",
+      Dialect::kineto);
+  EXPECT_THAT(
+      rows(all),
+      ElementsAre(R"({"ph":"X","name":"a","own":2,"pid":1,"tid":1,"ts":1,"args":{"k":3}})"));
+  EXPECT_THAT(all.changes, ElementsAre(Pair("repeated_members_left_out", 3)));
+}
+
 TEST(KinetoRows, OfHostRangesThatCrossMoveToALaneWithTheirFlows) {
   const Converted all =
       converted({op("a", "0", "10"), op("b", "5", "10"), launch("6", "3").with("dur", "20"),
@@ -210,6 +248,12 @@ TEST(KinetoRows, HaveFlowsFromEachLaunchToItsKernels) {
   EXPECT_EQ(lines[1], start);
   EXPECT_EQ(lines[5], other);
   EXPECT_THAT(all.changes, ElementsAre(Pair("flows_added", 2)));
+}
+
+TEST(KinetoRows, CountATimeInQuotesOnceThoughItsFlowHasItToo) {
+  const Converted all = converted({launch("\"1\"", "3"), kernel("20", "3")});
+  EXPECT_THAT(rows(all)[1], HasSubstr(R"("ts":1})"));
+  EXPECT_THAT(all.changes, ElementsAre(Pair("flows_added", 2), Pair("times_repaired", 1)));
 }
 
 TEST(KinetoRows, GetNoFlowWhereOneOfAnotherIdJoinsThem) {
