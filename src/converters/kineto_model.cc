@@ -113,9 +113,9 @@ void KinetoModelRows::range(EventId event, std::string& json) {
 }
 
 void KinetoModelRows::category(EventId event, std::string& json) {
-  const std::string_view todays = repairs_.category(event);
   const StringId own = trace_.category(event).name;
-  if (todays.empty() && own == StringId::empty) return;
+  if (own == StringId::empty) return;
+  const std::string_view todays = repairs_.category(event);
   json += ",\"cat\":";
   if (todays.empty()) {
     json += texts_[own];

@@ -54,8 +54,8 @@ class PluginRows final : public RowBlock {
 
   const dialects::Place& place(const EventBatch& rows, TrackId track, bool has_thread);
   const dialects::Place& find_place(const EventBatch& rows, TrackId track, bool has_thread);
-  /// Adds all members except those of these fields.
   bool comes_again(std::size_t member);
+  /// Adds all members except those of these fields.
   void add_members(Members members, std::uint32_t written, std::string_view written_key = {});
   struct Arguments {
     ArgumentSet written = {};      ///< those that RowWriter writes

@@ -219,18 +219,17 @@ bool ChromeRows::add_range(const RawEvent& event, std::uint64_t offset) {
   EventRow& row = batch_.ranges.emplace_back();  // in place: a copy would wait for each field
   row.start_ns = times.start_ns;
   row.duration_ns = times.duration_ns;
-  std::optional<std::int64_t> external_id;
-  if (event.has(Argument::external_id)) external_id = id(event, Argument::external_id, offset);
-  row.external_id = external_id.value_or(0);
+  const bool has_external_id =
+      event.has(Argument::external_id) && id(event, Argument::external_id, row.external_id, offset);
   if (event.has(Argument::correlation)) {
-    row.correlation = id(event, Argument::correlation, offset).value_or(0);
+    id(event, Argument::correlation, row.correlation, offset);
   }
   if (event.has(Argument::event_index)) row.rank = rank(event, offset);
   row.name = tables_.text(event[EventField::name], offset);
   row.track = tables_.track(event, offset);
   row.category = tables_.category(event, offset);
   row.flags = flags(event);
-  if (external_id == 0) row.flags |= Events::kZeroExternalId;
+  if (has_external_id && row.external_id == 0) row.flags |= Events::kZeroExternalId;
   // Python frames always end; the writer marks those of no length, and lengthens them, by mistake.
   constexpr std::uint8_t kOpenFrame = Events::kPythonFrame | Events::kUnfinished;
   if ((row.flags & kOpenFrame) == kOpenFrame) {
@@ -425,16 +424,17 @@ ChromeRows::Reading ChromeRows::read_value(const Token& token, ArgumentType type
   return Reading::absent;
 }
 
-/// Nothing if it is null or unreadable.
-std::optional<std::int64_t> ChromeRows::id(const RawEvent& event, Argument argument,
-                                           std::uint64_t offset) {
+/// False, and 0, if it is null or unreadable.
+bool ChromeRows::id(const RawEvent& event, Argument argument, std::int64_t& id,
+                    std::uint64_t offset) {
   const Token& token = event[argument];
-  std::int64_t id = 0;
-  if (parse_padded_integer(token.text(), id)) return id;
-  if (RowTables::is_null(token)) return std::nullopt;
-  if (parse_padded_id(tables_.meaning(token), id)) return id;
-  issues_.add(IssueId::id_unreadable, offset);
-  return std::nullopt;
+  if (parse_padded_integer(token.text(), id)) return true;
+  if (!RowTables::is_null(token)) {
+    if (parse_padded_id(tables_.meaning(token), id)) return true;
+    issues_.add(IssueId::id_unreadable, offset);
+  }
+  id = 0;
+  return false;
 }
 
 std::int64_t ChromeRows::number(const RawEvent& event, Argument argument, std::int64_t absent,

@@ -99,7 +99,7 @@ class ChromeRows {
                   std::vector<EventBatch::Value>& values, std::uint64_t offset);
   Reading read_value(const Token& token, ArgumentType type, EventBatch::Value& value,
                      std::uint64_t offset);
-  std::optional<std::int64_t> id(const RawEvent& event, Argument argument, std::uint64_t offset);
+  bool id(const RawEvent& event, Argument argument, std::int64_t& id, std::uint64_t offset);
   std::int64_t number(const RawEvent& event, Argument argument, std::int64_t absent,
                       std::uint64_t offset);
   std::uint32_t rank(const RawEvent& event, std::uint64_t offset);

@@ -25,6 +25,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::Pair;
+using testing::StartsWith;
 
 struct Exported {
   std::string text;
@@ -193,7 +194,9 @@ TEST(KinetoModel, KeepsIdsOfFramesThatTheTraceHolds) {
 TEST(KinetoModel, GivesOldCategoriesTodaysNames) {
   const Exported made = exported(R"([
     {"ph":"X","cat":"Operator","name":"a","pid":1,"tid":1,"ts":1,"dur":9},
-    {"ph":"X","cat":"Kernel","name":"k","pid":0,"tid":7,"ts":2,"dur":5}])");
+    {"ph":"X","cat":"Kernel","name":"k","pid":0,"tid":7,"ts":2,"dur":5},
+    {"ph":"X","name":"none","pid":1,"tid":2,"ts":2,"dur":5}])");
+  EXPECT_THAT(made.rows[2], StartsWith(R"({"ph":"X","name":"none",)"));
   EXPECT_THAT(made.rows[0], HasSubstr(R"("cat":"cpu_op")"));
   EXPECT_THAT(made.rows[1], HasSubstr(R"("cat":"kernel")"));
   EXPECT_THAT(made.changes, ElementsAre(Pair("categories_renamed", 2)));
