@@ -36,9 +36,20 @@ class Report:
             print(f"FAIL {what}"[:1200], flush=True)
         return bool(condition)
 
+    def expect_counts(self, expected, compared):
+        """`expected`: WHAT=COUNT, as expect_option() takes it. `compared`: a Counter."""
+        print(f"compared {dict(compared)}")
+        for what, count in (each.rsplit("=", 1) for each in expected):
+            self(compared[what] == int(count), f"{compared[what]} {what} compared, expected {count}; if traces came or went, "
+                 "change the count where the test is added")
+
     def end(self):
         print(f"{self.passed} passed, {self.failed} failed")
         return 0 if self.passed and not self.failed else 1
+
+
+def expect_option(parser):
+    parser.add_argument("--expect", action="append", default=[], metavar="WHAT=COUNT", help="how much has to be compared")
 
 
 def package_folder(name):

@@ -6,7 +6,7 @@ import pathlib
 import subprocess
 import tempfile
 
-from consumers import Report, run_name
+from consumers import Report, expect_option, run_name
 from hta_test import CANNOT_LOAD, figures, with_known_name
 from recorded_answers import RecordedAnswers
 
@@ -43,11 +43,12 @@ def answers(traces, report):
         yield trace, expected
 
 
-def compare_all(description, compare, needed):
+def compare_all(description, compare):
     """Calls compare(program, trace, expected, report, compared) for each trace of the command line. `compared` counts
-    what was compared; there has to be some of `needed`. Returns the exit code."""
+    what was compared. Returns the exit code."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tbtrace", required=True)
+    expect_option(parser)
     parser.add_argument("traces", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
     report = Report()
@@ -57,6 +58,5 @@ def compare_all(description, compare, needed):
             compare(options.tbtrace, trace, expected, report, compared)
         except Exception as error:
             report(False, f"{run_name(trace)}: {type(error).__name__}: {str(error)[:300]}")
-    report(compared[needed] > 0, f"no {needed} compared")
-    print(f"compared {dict(compared)}")
+    report.expect_counts(options.expect, compared)
     return report.end()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares `tbtrace gpu --compat hta` with HolisticTraceAnalysis's temporal breakdown, overlap, idle time and queues.
 
-    hta_gpu_test.py --tbtrace PATH TRACE...
+    hta_gpu_test.py --tbtrace PATH [--expect WHAT=COUNT]... TRACE...
 
 It runs without its rounding of times to whole microseconds and with the last step. What it said is recorded
 (recorded_answers.py), together with what hta_test.py compares.
@@ -181,4 +181,4 @@ def compare(program, trace, expected, report, compared):
 
 
 if __name__ == "__main__":
-    sys.exit(compare_all(__doc__, compare, "queues"))
+    sys.exit(compare_all(__doc__, compare))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares `tbtrace kernels --compat hta` with HolisticTraceAnalysis's kernel breakdown and launch statistics.
 
-    hta_kernels_test.py --tbtrace PATH TRACE...
+    hta_kernels_test.py --tbtrace PATH [--expect WHAT=COUNT]... TRACE...
 
 Rows and their numbers have to be equal for each trace that it can load. It runs without its rounding of times to whole
 microseconds, with the last step, and without its row `others`. What it said is recorded (recorded_answers.py), together
@@ -68,4 +68,4 @@ def compare(program, trace, expected, report, compared):
 
 
 if __name__ == "__main__":
-    sys.exit(compare_all(__doc__, compare, "kernels"))
+    sys.exit(compare_all(__doc__, compare))

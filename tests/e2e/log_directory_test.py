@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Shows log directories that `tbtrace convert` writes to TensorBoard with torch-tb-profiler, and checks its answers.
 
-    log_directory_test.py --tbtrace PATH [--expected DIR] TRACE...
+    log_directory_test.py --tbtrace PATH [--expected DIR] [--expect WHAT=COUNT]... TRACE...
 
 TRACE is a file, a folder of one run's files (a file per rank), or files of one run joined by `+`. They are converted
 into log directories, a run each, and read back over HTTP: every route of every view that the trace can fill answers
@@ -26,7 +26,7 @@ import sys
 import tempfile
 import time
 
-from consumers import Report, TensorBoard, convert, run_name, strict_json
+from consumers import Report, TensorBoard, convert, expect_option, run_name, strict_json
 from plugin_answers import alike, first_difference, from_first, renamed, without_stacks
 from recorded_answers import RecordedAnswers
 from trace_reading import RECOGNISED_COLLECTIVES, Trace, is_listed
@@ -34,6 +34,9 @@ from trace_reading import RECOGNISED_COLLECTIVES, Trace, is_listed
 PLUGIN_FILES = re.compile(r"\.pt\.trace\.json(\.gz)?$")
 # A line of TensorBoard's log: level, thread, source, text.
 LOG_LINE = re.compile(r"^([DIWEF])\d{4} \d\d:\d\d:\d\d\.\d+ +(\d+) ([\w.]+:\d+)\] (.*)$")
+
+# Runs with names that are not JSON, which Python cannot read.
+CANNOT_READ = {"data.hostile_names", "frame_names_quoted.trace", "names_quoted.trace"}
 
 
 def trace_files(folder):
@@ -71,7 +74,7 @@ class Run:
         try:
             self.traces = [Trace(path) for path in inputs]
         except ValueError as error:
-            print(f"no figures, Python cannot read {name}: {error}")
+            print(f"Python cannot read {name}: {error}")
             self.traces = []
         self.views, self.spans, self.distributed = [], [], []
 
@@ -235,11 +238,13 @@ def check_kernels(report, where, trace, span, views):
 
 
 def check_device_time(report, where, program, trace, span):
+    """Returns whether there was something to compare."""
     if trace.understood_by_plugin() and trace.has_work_without_launch():
-        return  # the plugin's answers to the original hold, in which such work has no operator
+        return False  # the plugin's answers to the original hold, in which such work has no operator
     known, links = figures_of_program(program, trace)
     got = pie_sum(span.get("operation", group_by="Operation")["device_self_time"])
     report(near(got, known), f"{where}: operators have {got} us on the device, expected {known} ns ({links})")
+    return True
 
 
 def check_steps(report, where, trace, span):
@@ -395,9 +400,11 @@ def main():
     parser.add_argument("--expected", type=pathlib.Path, help="a folder with answers of the plugin")
     parser.add_argument("--at-once", type=int, default=24, help="files that one TensorBoard is given")
     parser.add_argument("--keep", type=pathlib.Path, help="keep the log directories and logs here")
+    expect_option(parser)
     parser.add_argument("traces", nargs="+")
     options = parser.parse_args()
     report = Report()
+    compared = collections.Counter()
     started = time.monotonic()
     runs = []
     for argument in options.traces:
@@ -415,14 +422,15 @@ def main():
         for number, group in enumerate(groups):
             folder = (options.keep or pathlib.Path(scratch)) / str(number)
             shutil.rmtree(folder, ignore_errors=True)
-            check_group(report, options, group, folder)
+            check_group(report, options, group, folder, compared)
             if not options.keep:
                 shutil.rmtree(folder, ignore_errors=True)
+    report.expect_counts(options.expect, compared)
     print(f"{len(runs)} runs, {time.monotonic() - started:.1f} s")
     return report.end()
 
 
-def check_group(report, options, runs, folder):
+def check_group(report, options, runs, folder, compared):
     logdir = folder / "logs"
     logdir.mkdir(parents=True)
     shown, originals, asked = [], {}, set()
@@ -456,7 +464,7 @@ def check_group(report, options, runs, folder):
                 continue
             try:
                 run.ask(server)
-                check_run(report, options.tbtrace, run)
+                compared["device times"] += check_run(report, options.tbtrace, run)
             except (RuntimeError, ValueError, OSError, KeyError, TypeError) as error:
                 report(False, f"{run.name}: {type(error).__name__}: {error}")
                 continue
@@ -471,23 +479,28 @@ def check_group(report, options, runs, folder):
                 except (RuntimeError, ValueError, OSError) as error:
                     report(False, f"{run.name}: the plugin cannot show the original: {error}")
                     continue
+                compared["originals"] += 1
                 differences = differing_answers(original, run)
                 report(not differences, f"{run.name}: other answers than to the original: {differences[:9]}")
     check_log(report, log, shown)
 
 
 def check_run(report, program, run):
+    """Returns of how many spans the device time was compared."""
+    report(bool(run.traces) != (run.name in CANNOT_READ), f"{run.name}: CANNOT_READ is wrong about it")
     if not run.traces:
         report({"Overview", "Operator", "Trace"} <= set(run.views), f"{run.name}: views {run.views}")
-        return
+        return 0
     check_views(report, run)
+    compared = 0
     for trace, span in run.matched():
         where = f"{run.name} {span.query['worker']} {span.query['span']}"
         check_worker(report, where, trace, span)
         check_calls(report, where, trace, span)
         check_kernels(report, where, trace, span, run.views)
-        check_device_time(report, where, program, trace, span)
+        compared += check_device_time(report, where, program, trace, span)
         check_steps(report, where, trace, span)
+    return compared
 
 
 if __name__ == "__main__":
