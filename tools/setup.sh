@@ -110,7 +110,7 @@ linked() {
 }
 
 # Python packages serve all clones: they are in the user's cache, by what they were made from, and the checkout has a
-# link to them. Those that a checkout links to stay, and for each purpose the one besides that was used last.
+# link to them. Those that a checkout links to stay, and for each purpose the two besides that were used last.
 #   venv LINK REQUIREMENTS [OTHERS]: a virtual environment; what OTHERS names comes without what it would install
 #   besides. Another one is made where a file changes whose name begins like REQUIREMENTS, or Python.
 venv() {
@@ -139,7 +139,7 @@ venv() {
     touch "$folder"
     besides=0
     while read -r _ old; do
-      if ! linked "$old" && ((++besides > 1)); then rm -rf "$old"; fi
+      if ! linked "$old" && ((++besides > 2)); then rm -rf "$old"; fi
     done < <(find "$kind" -mindepth 1 -maxdepth 1 -type d -printf '%T@ %p\n' | sort -rn)
   ) 9>"$kind/lock"
 }

@@ -53,17 +53,18 @@ class PythonPackages(unittest.TestCase):
         return sum(each.is_dir() for each in (self.scratch / "cache/tbtrace/python" / kind).iterdir())
 
     def test_what_a_checkout_links_to_stays(self):
-        roots = [self.set_up(f"clone{number}", f"package=={number}\n") for number in range(5)]
+        roots = [self.set_up(f"clone{number}", f"package=={number}\n") for number in range(6)]
         for root in roots:
             for kind in KINDS:
                 self.assertTrue((root / f".{kind}/.complete").exists(), (root, kind))
         # Checkouts that are gone, and one whose requirements changed.
         for root in roots[:3]:
             shutil.rmtree(root)
-        self.set_up("clone4", "package==7\n")
+        self.set_up("clone5", "package==7\n")
         for kind in KINDS:
-            self.assertEqual(self.count(kind), 3, "two that are linked, and one besides")
-            self.assertTrue((roots[3] / f".{kind}/.complete").exists())
+            self.assertEqual(self.count(kind), 5, "three that are linked, and two besides")
+            for root in roots[3:]:
+                self.assertTrue((root / f".{kind}/.complete").exists())
 
 
 if __name__ == "__main__":
