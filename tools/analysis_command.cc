@@ -31,6 +31,8 @@ class AnalysisRun {
   }
 
   int run(bool each) {
+    const Status known = check_report_options(verb_.analyse, options_.report, verb_.steps);
+    if (!known.ok()) return finish(known, subjects_of(verb_.name, standard_), console_);
     if (!each) {
       const Status place = check_output(output_of(standard_), standard_.overwrite);
       if (!place.ok()) return finish(place, subjects_of(verb_.name, standard_), console_);

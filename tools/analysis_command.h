@@ -25,11 +25,12 @@ struct AnalysisVerb {
   ArgumentSet arguments;  ///< the arguments of events that the analysis reads
   /// Said if no input gives any row, such as `the trace has no device activities`.
   std::string nothing;
-  std::function<Result<AnalysisReport>(const Trace& trace)> analyse;
+  AnalyseTrace analyse;
   /// Makes the same report from a partial; empty if partials do not have this table.
   std::function<Result<AnalysisReport>(const Partial& partial)> of_partial = {};
   /// The part of a partial that adds up over inputs (`--sum-inputs`), if the verb has one.
   bool PartialParts::*sums = nullptr;
+  std::optional<StepRange> steps = {};  ///< that `analyse` selects
 };
 
 /// What was asked for with the options of tables.

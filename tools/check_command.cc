@@ -85,6 +85,9 @@ class CheckRun {
     if (const Status place = check_output(subjects.output, standard_.overwrite); !place.ok()) {
       return finish(place, subjects, console_);
     }
+    if (const Result<Table> known = report_rows(check_report({}), table_.report); !known.ok()) {
+      return finish(known.status(), subjects, console_);
+    }
     const InputPaths found = find_inputs(standard_, console_);
     last_failure_ = found.last_failure;
     for (const std::string& path : found.paths) check(path);

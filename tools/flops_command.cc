@@ -102,7 +102,8 @@ int run(const OptionParser& parser) {
       {.name = "flops",
        .arguments = kArguments,
        .nothing = "the trace has no operators",
-       .analyse = [&](const Trace& trace) { return operator_work_report(trace, options); }},
+       .analyse = [&](const Trace& trace) { return operator_work_report(trace, options); },
+       .steps = *steps},
       parser);
 }
 

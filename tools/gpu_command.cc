@@ -34,7 +34,8 @@ int run(const OptionParser& parser) {
        .arguments = {ArgumentGroup::copies, ArgumentGroup::launches, ArgumentGroup::placement},
        .nothing = "the trace has no kernels, memcpys or memsets; record CUDA activities too",
        .analyse = [&](const Trace& trace) { return gpu_report(trace, options); },
-       .of_partial = [&](const Partial& partial) { return gpu_report(partial, options); }},
+       .of_partial = [&](const Partial& partial) { return gpu_report(partial, options); },
+       .steps = *steps},
       parser);
 }
 

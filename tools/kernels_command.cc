@@ -85,7 +85,8 @@ int run(const OptionParser& parser) {
              return per_event ? Result<AnalysisReport>(no_events_in_partial())
                               : kernel_report(partial, *options);
            },
-       .sums = &PartialParts::kernels},
+       .sums = &PartialParts::kernels,
+       .steps = *steps},
       parser);
 }
 

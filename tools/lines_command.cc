@@ -30,7 +30,8 @@ int run(const OptionParser& parser) {
        .nothing = "the trace has no lines of source; record with with_stack=True",
        .analyse = [&](const Trace& trace) { return line_report(trace, options); },
        .of_partial = [&](const Partial& partial) { return line_report(partial, options); },
-       .sums = &PartialParts::lines},
+       .sums = &PartialParts::lines,
+       .steps = *steps},
       parser);
 }
 

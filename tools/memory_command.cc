@@ -42,7 +42,8 @@ int run(const OptionParser& parser) {
        .arguments = {ArgumentGroup::allocations, ArgumentGroup::call_stacks},
        .nothing = "the trace has no allocations; record it with profile_memory",
        .analyse = [&](const Trace& trace) { return memory_report(trace, options); },
-       .of_partial = [&](const Partial& partial) { return memory_report(partial, options); }},
+       .of_partial = [&](const Partial& partial) { return memory_report(partial, options); },
+       .steps = *steps},
       parser);
 }
 

@@ -55,7 +55,8 @@ int run(const OptionParser& parser) {
        .nothing = "the trace has no modules; record with with_stack=True, or in C++ with attach()",
        .analyse = [&](const Trace& trace) { return module_report(trace, options); },
        .of_partial = [&](const Partial& partial) { return module_report(partial, options); },
-       .sums = &PartialParts::modules},
+       .sums = &PartialParts::modules,
+       .steps = *steps},
       parser);
 }
 

@@ -38,7 +38,8 @@ int run(const OptionParser& parser) {
                              " goes with traces");
          }
          return steps_report(partial);
-       }},
+       },
+       .steps = *steps},
       parser);
 }
 

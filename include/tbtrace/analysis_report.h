@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,6 +14,8 @@
 #include <tbtrace/export.h>
 #include <tbtrace/report.h>
 #include <tbtrace/status.h>
+#include <tbtrace/step_range.h>
+#include <tbtrace/trace.h>
 
 namespace TBTRACE_EXPORT tbtrace {
 
@@ -67,6 +70,16 @@ struct ReportOptions {
   /// Rows to show; -1: all.
   std::int64_t row_limit = -1;
 };
+
+/// Makes a report, such as `gpu_report(trace, options)`.
+using AnalyseTrace = std::function<Result<AnalysisReport>(const Trace& trace)>;
+
+/// Fails if the reports of `analyse` lack the column to sort by, which so is known before any trace
+/// is read: `analyse` makes the report of a trace without events, or with an empty step if it
+/// selects `steps`. If it fails for that trace, nothing is checked. The column `input` passes,
+/// because join_inputs() adds it.
+Status check_report_options(const AnalyseTrace& analyse, const ReportOptions& options,
+                            const std::optional<StepRange>& steps = std::nullopt);
 
 /// The rows that `options` select, in their order. Fails if the column to sort by does not exist.
 Result<Table> report_rows(const AnalysisReport& report, const ReportOptions& options = {});

@@ -8,6 +8,7 @@
 #include <simdjson.h>
 
 #include <tbtrace/analysis_report.h>
+#include <tbtrace/gpu_use.h>
 
 namespace tbtrace {
 namespace {
@@ -158,6 +159,21 @@ TEST(AnalysisReport, OfSeveralShowsWhatAnyOfThemShows) {
   std::swap(reports[0], reports[1]);
   EXPECT_EQ(join_reports(reports).shown,
             (std::vector<std::string>{"name", "device", "cpu", "memory", "macs"}));
+}
+
+TEST(ReportOptions, AreCheckedBeforeATraceIsRead) {
+  const auto check = [](const std::string& sort_by, const GpuUseOptions& gpu = {}) {
+    const AnalyseTrace analyse = [&](const Trace& trace) { return gpu_report(trace, gpu); };
+    return check_report_options(analyse, {.sort_by = sort_by}, gpu.steps);
+  };
+  EXPECT_TRUE(check("").ok());
+  EXPECT_TRUE(check("idle_ns").ok());
+  EXPECT_TRUE(check("input").ok()) << "several inputs have this column";
+  EXPECT_THAT(check("nope").message(), HasSubstr("unknown column 'nope' to sort by; use one of"));
+  EXPECT_FALSE(check("nope", {.steps = StepRange{3, 5}}).ok());
+  EXPECT_TRUE(check("idle_ns", {.steps = StepRange{3, 5}}).ok());
+  EXPECT_FALSE(check("non_compute_ns").ok());
+  EXPECT_TRUE(check("non_compute_ns", {.figures = GpuFigures::hta}).ok());
 }
 
 }  // namespace
