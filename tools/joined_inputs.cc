@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include <tbtrace/analyses.h>
 #include <tbtrace/writers.h>
 
 #include "inputs.h"
@@ -26,19 +27,11 @@ std::string counted(std::size_t count, const std::string& what) {
 Status check_same_process(std::span<const JoinedInput> inputs, std::string_view remedy) {
   const JoinedInput& first = inputs.front();
   const JoinedInput& other = inputs.back();
-  std::string what;
-  if (first.from.rank != other.from.rank) {
-    what = "ranks";
-  } else if (first.from.host != other.from.host) {
-    what = "hosts";
-  } else if (first.from.process != other.from.process) {
-    what = "processes";
-  } else {
-    return {};
-  }
-  return {StatusCode::invalid_argument, first.path + " and " + other.path + " are of different " +
-                                            what + ", so they cannot be summarised together; " +
-                                            std::string(remedy)};
+  const std::string_view what = what_differs(first.from, other.from);
+  if (what.empty()) return {};
+  return {StatusCode::invalid_argument,
+          first.path + " and " + other.path + " are of different " + std::string(what) +
+              ", so they cannot be summarised together; " + std::string(remedy)};
 }
 
 std::string described_recordings(std::span<const JoinedInput> inputs) {

@@ -56,7 +56,11 @@ Status OpsResult::write(std::span<const JoinedInput> inputs, const std::string& 
   // The summary comes first, because it finds the links in parallel; check_limit() would find them
   // on one thread.
   std::optional<Result<std::string>> text;
-  if (!ops_.per_event) text = text_of(summary());
+  if (!ops_.per_event) {
+    const Result<OperatorSummary> made = summary();
+    if (!made.ok()) return made.status();
+    text = text_of(*made);
+  }
   if (Status within = check_limits(inputs); !within.ok()) return within;
   if (!text) return write_list(output);
   return text->ok() ? write_text(**text, output, standard_.overwrite) : text->status();
@@ -80,8 +84,9 @@ Status OpsResult::check_limits(std::span<const JoinedInput> inputs) {
   return {};
 }
 
-OperatorSummary OpsResult::summary() {
-  return exact_ ? std::move(*exact_).finish() : operator_summary(traces_, ops_.summary);
+Result<OperatorSummary> OpsResult::summary() {
+  if (exact_) return std::move(*exact_).finish();
+  return operator_summary(traces_, ops_.summary);
 }
 
 Result<std::string> OpsResult::text_of(const OperatorSummary& summary) {

@@ -45,7 +45,7 @@ class OpsResult {
 
  private:
   Status check_limits(std::span<const JoinedInput> inputs);
-  OperatorSummary summary();
+  Result<OperatorSummary> summary();
   Result<std::string> text_of(const OperatorSummary& summary);
   Status write_list(const std::string& output);
   void say_if_not_grouped(const OperatorSummary& summary);

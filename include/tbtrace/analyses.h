@@ -111,10 +111,25 @@ class OperatorSummary {
   std::vector<ThreadTotal> threads_;
 };
 
+/// `ranks`, `hosts` or `processes`: the first of these in which two recordings differ; empty if
+/// they are of one process.
+std::string_view what_differs(const TraceIdentity& one, const TraceIdentity& other);
+
+/// Fails if the recordings are not of one process.
+Status check_same_process(std::span<const Trace* const> traces);
+
+/// How a function that joins the recordings of one process makes sure of it.
+enum class SameProcess : std::uint8_t {
+  checked,  ///< fails as check_same_process() does
+  known,  ///< the caller knows it, such as a profiler whose process got its rank between two cycles
+};
+
 /// One recording, or several of one profiler, oldest first, as torch's `acc_events` joins them.
+/// Exact figures may be of several processes, too.
 OperatorSummary operator_summary(const Trace& trace, const SummaryOptions& options = {});
-OperatorSummary operator_summary(std::span<const Trace* const> traces,
-                                 const SummaryOptions& options = {});
+Result<OperatorSummary> operator_summary(std::span<const Trace* const> traces,
+                                         const SummaryOptions& options = {},
+                                         SameProcess same_process = SameProcess::checked);
 
 /// Adds up exact figures of any number of recordings, also of different ranks, hosts and processes.
 /// Keeps the rows, not the traces. One thread at a time.
@@ -183,13 +198,16 @@ class EventList {
 };
 
 EventList events(const Trace& trace);
-EventList events(std::span<const Trace* const> traces);
+/// Several recordings are joined as above.
+Result<EventList> events(std::span<const Trace* const> traces,
+                         SameProcess same_process = SameProcess::checked);
 
 /// Writes the rows of events(traces), each as soon as it is computed. Memory is that of the data
 /// the rows are computed from, about 60 bytes per event. The text is the same as that of
 /// EventList::table() and json(), and for CSV and Markdown as that of table_csv() and
 /// table_markdown() for EventList::report(). A file appears by rename, complete or not at all; `-`
-/// is standard output. An option that does not exist is reported before anything is written.
+/// is standard output. An option that does not exist, or recordings of several processes, are
+/// reported before anything is written.
 /// `counts`, if not null, is set before anything is written.
 Status write_events(std::span<const Trace* const> traces, const std::string& path,
                     TableFormat format, const TableOptions& options = {.row_limit = -1},
@@ -246,7 +264,8 @@ Result<std::string> exported_stacks(std::span<const Trace* const> traces, std::s
 
 /// The same, line by line, to a file or to standard output (`-`), or to a stream.
 Status write_exported_stacks(std::span<const Trace* const> traces, const std::string& path,
-                             std::string_view metric, bool overwrite = false);
+                             std::string_view metric, bool overwrite = false,
+                             SameProcess same_process = SameProcess::checked);
 Status write_exported_stacks(std::span<const Trace* const> traces, std::ostream& stream,
                              std::string_view metric);
 

@@ -116,7 +116,7 @@ PythonOperators joined_averages(const std::vector<PythonTrace>& traces, bool gro
   const SummaryOptions options =
       averages_options(group_by_input_shape, group_by_stack_n, group_by_overload_name);
   const nb::gil_scoped_release working;
-  return PythonOperators(operator_summary(joined, options));
+  return PythonOperators(value_of(operator_summary(joined, options)));
 }
 
 PythonOperators key_averages(const PythonTrace& self, bool group_by_input_shape,

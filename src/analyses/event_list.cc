@@ -11,10 +11,13 @@ namespace tbtrace {
 
 EventList events(const Trace& trace) {
   const Trace* traces[] = {&trace};
-  return events(traces);
+  return *events(traces, SameProcess::known);
 }
 
-EventList events(std::span<const Trace* const> traces) {
+Result<EventList> events(std::span<const Trace* const> traces, SameProcess same_process) {
+  if (same_process == SameProcess::checked) {
+    if (Status same = check_same_process(traces); !same.ok()) return same;
+  }
   analyses::EventRows rows(traces);
   std::vector<FunctionEvent> list;
   list.reserve(rows.size());

@@ -172,12 +172,15 @@ class Averages {
 
 OperatorSummary operator_summary(const Trace& trace, const SummaryOptions& options) {
   const Trace* traces[] = {&trace};
-  return operator_summary(traces, options);
+  return *operator_summary(traces, options, SameProcess::known);
 }
 
-OperatorSummary operator_summary(std::span<const Trace* const> traces,
-                                 const SummaryOptions& options) {
+Result<OperatorSummary> operator_summary(std::span<const Trace* const> traces,
+                                         const SummaryOptions& options, SameProcess same_process) {
   if (options.figures == Figures::exact) return analyses::exact_summary(traces, options);
+  if (same_process == SameProcess::checked) {
+    if (Status same = check_same_process(traces); !same.ok()) return same;
+  }
   if (options.figures == Figures::plugin) return analyses::plugin_summary(traces, options);
   analyses::Averages averages(options);
   // torch puts the newest recording before the earlier ones.

@@ -93,6 +93,7 @@ Status write_events(std::span<const Trace* const> traces, const std::string& pat
                     TableFormat format, const TableOptions& options, bool overwrite,
                     RowCounts* counts) {
   if (Status known = check_table_options(options, format); !known.ok()) return known;
+  if (Status same = check_same_process(traces); !same.ok()) return same;
   if (Status place = check_output(path, overwrite); !place.ok()) return place;
   SortedEvents events(traces, options);
   if (counts != nullptr) *counts = events.count();
@@ -103,6 +104,7 @@ Status write_events(std::span<const Trace* const> traces, const std::string& pat
 Status write_events(std::span<const Trace* const> traces, std::ostream& stream, TableFormat format,
                     const TableOptions& options, RowCounts* counts) {
   if (Status known = check_table_options(options, format); !known.ok()) return known;
+  if (Status same = check_same_process(traces); !same.ok()) return same;
   SortedEvents events(traces, options);
   if (counts != nullptr) *counts = events.count();
   return events.write(format, *io::stream_sink(stream));

@@ -71,12 +71,16 @@ Status check_stack_metric(std::string_view metric) {
 
 Result<std::string> exported_stacks(std::span<const Trace* const> traces, std::string_view metric) {
   if (Status known = check_stack_metric(metric); !known.ok()) return known;
+  if (Status same = check_same_process(traces); !same.ok()) return same;
   return io::text_of([&](io::TextSink& out) { write_lines(traces, metric, out); });
 }
 
 Status write_exported_stacks(std::span<const Trace* const> traces, const std::string& path,
-                             std::string_view metric, bool overwrite) {
+                             std::string_view metric, bool overwrite, SameProcess same_process) {
   if (Status known = check_stack_metric(metric); !known.ok()) return known;
+  if (same_process == SameProcess::checked) {
+    if (Status same = check_same_process(traces); !same.ok()) return same;
+  }
   return writers::write_file(path, overwrite,
                              [&](io::ByteSink& sink) { return write(traces, metric, sink); });
 }
@@ -84,6 +88,7 @@ Status write_exported_stacks(std::span<const Trace* const> traces, const std::st
 Status write_exported_stacks(std::span<const Trace* const> traces, std::ostream& stream,
                              std::string_view metric) {
   if (Status known = check_stack_metric(metric); !known.ok()) return known;
+  if (Status same = check_same_process(traces); !same.ok()) return same;
   return write(traces, metric, *io::stream_sink(stream));
 }
 

@@ -258,12 +258,12 @@ void Profiler::set_distributed_info(const DistributedInfo& info) {
 
 OperatorSummary Profiler::key_averages(const SummaryOptions& options) {
   const State::Call call(*state_);
-  return operator_summary(call->results().traces(), options);
+  return *operator_summary(call->results().traces(), options, SameProcess::known);
 }
 
 EventList Profiler::events() {
   const State::Call call(*state_);
-  return tbtrace::events(call->results().traces());
+  return *tbtrace::events(call->results().traces(), SameProcess::known);
 }
 
 std::shared_ptr<const Trace> Profiler::trace() {
@@ -283,7 +283,8 @@ Status Profiler::export_stacks(const std::string& path, std::string_view metric)
     throw std::invalid_argument("export_stacks() requires with_stack=True");
   }
   const State::Call call(*state_);
-  Status written = write_exported_stacks(call->results().traces(), path, metric, true);
+  Status written =
+      write_exported_stacks(call->results().traces(), path, metric, true, SameProcess::known);
   if (written.code() == StatusCode::invalid_argument) {
     throw std::invalid_argument(written.message());
   }

@@ -74,7 +74,7 @@ TEST(EventList, PutsTheNewestRecordingFirst) {
   const Trace older = read(trace_text({op("old", "0", "9"), op("inner", "1", "2")}));
   const Trace newer = read(trace_text({op("new", "0", "9"), op("inner", "1", "2")}));
   const Trace* traces[] = {&older, &newer};
-  const EventList list = events(traces);
+  const EventList list = *events(traces);
   ASSERT_EQ(list.size(), 4u);
   EXPECT_EQ(list[0].key, "new");
   EXPECT_EQ(list[1].parent, 0u);
@@ -95,6 +95,36 @@ TEST(EventList, OfAMemoryRecordHasNoThread) {
   EXPECT_EQ(list[1].cpu_memory_usage_bytes, 64);
   EXPECT_EQ(list[1].own_flops, std::nullopt);
   EXPECT_EQ(list[0].own_flops, 0u);
+}
+
+Trace of_rank(int rank) {
+  return read(R"({"distributedInfo":{"rank":)" + std::to_string(rank) + R"(},"traceEvents":[)" +
+              R"({"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":2}]})");
+}
+
+TEST(JoinedRecordings, AreOfOneProcess) {
+  const Trace one = of_rank(0);
+  const Trace two = of_rank(1);
+  const Trace* ranks[] = {&one, &one, &two};
+  for (const Status& status :
+       {check_same_process(ranks), events(ranks).status(), operator_summary(ranks).status(),
+        operator_summary(ranks, {.figures = Figures::plugin}).status()}) {
+    EXPECT_EQ(status.code(), StatusCode::invalid_argument);
+    EXPECT_EQ(status.message(),
+              "recordings 1 and 3 are of different ranks, so they cannot be summarised together; "
+              "exact figures can be added up");
+  }
+  EXPECT_EQ(events(ranks, SameProcess::known)->size(), 3u);
+  EXPECT_TRUE(operator_summary(ranks, {}, SameProcess::known).ok());
+  EXPECT_TRUE(operator_summary(ranks, {.figures = Figures::exact}).ok());
+  EXPECT_TRUE(check_same_process({ranks, 2}).ok());
+}
+
+TEST(JoinedRecordings, SayWhatDiffers) {
+  EXPECT_EQ(what_differs({.rank = 1}, {}), "ranks");
+  EXPECT_EQ(what_differs({.host = "a"}, {.host = "b"}), "hosts");
+  EXPECT_EQ(what_differs({.process = "1"}, {.process = "2"}), "processes");
+  EXPECT_EQ(what_differs({.host = "a"}, {.host = "a"}), "");
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ TEST(EventRows, AreTheListsInAnyOrder) {
     const Trace older = RandomRecording(seed, {.arguments = true}).make();
     const Trace newer = RandomRecording(seed + 1000, {.arguments = true}).make();
     const Trace* traces[] = {&older, &newer};
-    const EventList list = events(traces);
+    const EventList list = *events(traces, SameProcess::known);
     EventRows rows(traces);
     ASSERT_EQ(rows.size(), list.size());
     for (int look = 0; look < 100; ++look) {

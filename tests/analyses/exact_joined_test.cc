@@ -99,7 +99,7 @@ TEST(ExactSummary, OfSeveralTracesIsTheSumOfThoseOfEach) {
       window += alone.window_ns();
       windows += alone.window_ns() * static_cast<std::int64_t>(alone.threads().size());
     }
-    const OperatorSummary joined = operator_summary(pointers, options);
+    const OperatorSummary joined = *operator_summary(pointers, options);
     std::map<Key, Figures> found;
     add_rows(joined, found);
     ASSERT_EQ(joined.rows().size(), found.size()) << "a key has several rows";

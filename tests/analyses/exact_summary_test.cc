@@ -248,7 +248,7 @@ TEST(ExactSummary, JoinsRecordings) {
   const Trace first = recording(10);
   const Trace second = recording(5);
   const Trace* traces[] = {&first, &second};
-  const OperatorSummary summary = operator_summary(traces, {.figures = Figures::exact});
+  const OperatorSummary summary = *operator_summary(traces, {.figures = Figures::exact});
   EXPECT_EQ(row(summary, "f").count, 2);
   EXPECT_EQ(row(summary, "f").self_cpu_time_total.ns, 15);
   EXPECT_EQ(summary.window_ns(), 15);

@@ -227,14 +227,15 @@ TEST(ExtremeValues, AllAnalysesTakeThem) {
     const Trace other = ExtremeTrace(seed + 1).make();
     const std::array<const Trace*, 2> both = {&trace, &other};
     for (const Figures figures : {Figures::torch, Figures::exact, Figures::plugin}) {
-      const OperatorSummary summary = operator_summary(both, {.figures = figures});
+      const OperatorSummary summary =
+          *operator_summary(both, {.figures = figures}, SameProcess::known);
       ASSERT_TRUE(summary.report().ok());
       ASSERT_TRUE(summary.table().ok());
       ASSERT_TRUE(summary.json().ok());
     }
-    ASSERT_TRUE(events(both).table().ok());
-    ASSERT_TRUE(events(both).report().ok());
-    ASSERT_TRUE(exported_stacks(both, "self_cpu_time_total").ok());
+    ASSERT_TRUE(events(both, SameProcess::known)->table().ok());
+    ASSERT_TRUE(events(both, SameProcess::known)->report().ok());
+    ASSERT_TRUE(exported_stacks(std::array{&trace, &trace}, "self_cpu_time_total").ok());
     ASSERT_NO_FATAL_FAILURE(expect_memory_of_events(trace));
     ASSERT_NO_FATAL_FAILURE(expect_device_time(trace));
     ASSERT_NO_FATAL_FAILURE(expect_steps(trace));

@@ -71,8 +71,8 @@ std::vector<OperatorRow> averages(const EventList& list, const SummaryOptions& o
 }
 
 void expect_averages(std::span<const Trace* const> traces, const SummaryOptions& options) {
-  const OperatorSummary summary = operator_summary(traces, options);
-  const std::vector<OperatorRow> expected = averages(events(traces), options);
+  const OperatorSummary summary = *operator_summary(traces, options, SameProcess::known);
+  const std::vector<OperatorRow> expected = averages(*events(traces, SameProcess::known), options);
   ASSERT_EQ(summary.rows().size(), expected.size());
   for (std::size_t number = 0; number < expected.size(); ++number) {
     const OperatorRow& row = summary.rows()[number];
@@ -134,7 +134,7 @@ TEST(OperatorSummary, PutsTheNewestRecordingFirst) {
   const Trace older = read(trace_text({op("old")}));
   const Trace newer = read(trace_text({op("new")}));
   const Trace* traces[] = {&older, &newer};
-  const OperatorSummary summary = operator_summary(traces);
+  const OperatorSummary summary = *operator_summary(traces);
   EXPECT_EQ(summary.rows()[0].key, "new");
   EXPECT_EQ(summary.rows()[1].key, "old");
 }

@@ -249,7 +249,7 @@ TEST(PluginOperators, OfSeveralRecordingsAreJoined) {
   const Trace first = read(trace_text({op("a", "0", "5")}));
   const Trace second = read(trace_text({op("a", "0", "7")}));
   const Trace* traces[] = {&first, &second};
-  const OperatorSummary summary = operator_summary(traces, {.figures = Figures::plugin});
+  const OperatorSummary summary = *operator_summary(traces, {.figures = Figures::plugin});
   ASSERT_EQ(summary.rows().size(), 1u);
   EXPECT_EQ(summary.rows()[0].count, 2);
   EXPECT_EQ(summary.rows()[0].cpu_time_total.us, 12.0);

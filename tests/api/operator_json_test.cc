@@ -135,7 +135,7 @@ TEST_F(OperatorJson, CountsIssuesOfAllInputs) {
   ASSERT_EQ(one.issues().size(), 1u);
   const Trace* traces[] = {&one, &two};
   simdjson::dom::parser parser;
-  const Result<std::string> json = operator_summary(traces).json();
+  const Result<std::string> json = operator_summary(traces)->json();
   const Dom root = parser.parse(*json);
   EXPECT_THAT(keys(root["issues"]), ElementsAre(std::string(one.issues()[0].id)));
   EXPECT_EQ(integer(root, "/issues/" + std::string(one.issues()[0].id)), 2);

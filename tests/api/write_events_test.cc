@@ -164,5 +164,18 @@ TEST(WriteEvents, NamesTheStepThatWasOpen) {
   EXPECT_NE(written({&trace}, TableFormat::json).find("\"step\": null"), std::string::npos);
 }
 
+TEST(WriteEvents, WritesNothingOfDifferentProcesses) {
+  const Trace one = fixtures::read(fixtures::trace_text({fixtures::op("a")}));
+  const Trace two = fixtures::read(fixtures::trace_text({fixtures::op("a").with("pid", "9")}));
+  const std::vector<const Trace*> traces = {&one, &two};
+  std::ostringstream stream;
+  EXPECT_EQ(write_events(traces, stream, TableFormat::csv).code(), StatusCode::invalid_argument);
+  EXPECT_EQ(stream.str(), "");
+  const Result<std::string> stacks = exported_stacks(traces, "self_cpu_time_total");
+  EXPECT_EQ(stacks.status().code(), StatusCode::invalid_argument);
+  EXPECT_EQ(write_exported_stacks(traces, stream, "self_cpu_time_total").code(),
+            StatusCode::invalid_argument);
+}
+
 }  // namespace
 }  // namespace tbtrace
