@@ -13,6 +13,7 @@
 #include "libtorch/distributed_info.h"
 #include "libtorch/input_encoding.h"
 #include "libtorch/memory_watch.h"
+#include "libtorch/observer_handles.h"
 #include "libtorch/operator_names.h"
 #include "libtorch/operator_schemas.h"
 #include "libtorch/unwind.h"
@@ -260,12 +261,14 @@ void CycleDriver::try_to_start() {
   if (const std::string_view reason = recorder::why_nothing_is_recorded(); !reason.empty()) {
     if (!is_finishing_) warn(reason);
   } else {
+    remove_left_callbacks();
     slot_ = recorder::activate(recording_, options_.all_threads ? recorder::Reach::all_threads
                                                                 : recorder::Reach::some_threads);
     if (!slot_) {
       warn("nothing is recorded: " + std::to_string(recorder::kSlotsOfReach) +
-           " profilers are recording already, or were stopped by other threads than those that "
-           "started them; stop one, on the thread that started it");
+           " profilers record already, or their windows were stopped by threads that did not start "
+           "them; stop a profiler, start a window on a thread whose last window another thread "
+           "stopped, or stop windows on the threads that start them");
     }
   }
   recording_->start();

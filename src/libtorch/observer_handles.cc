@@ -106,6 +106,12 @@ struct ThreadEnd {
 
 }  // namespace
 
+void remove_left_callbacks() {
+  Handles& all = handles();
+  const std::lock_guard lock(all.mutex);
+  sweep(all);
+}
+
 ObserverHandle add_callback(std::size_t slot, at::RecordFunctionCallback callback,
                             bool all_threads) {
   if (!all_threads) {

@@ -12,8 +12,11 @@
 
 namespace tbtrace::libtorch {
 
-/// Removes what is left on this thread of earlier recordings and of a parent process, then adds the
-/// callback, which writes into the slot.
+/// Removes the callbacks that earlier recordings left on this thread, and those of a parent
+/// process. Their slots are free afterwards, so this comes before a slot is taken.
+void remove_left_callbacks();
+
+/// Does the same, then adds the callback, which writes into the slot.
 ObserverHandle add_callback(std::size_t slot, at::RecordFunctionCallback callback,
                             bool all_threads);
 

@@ -1,7 +1,11 @@
 #include <atomic>
+#include <cstddef>
+#include <functional>
+#include <semaphore>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <ATen/ThreadLocalState.h>
@@ -117,6 +121,75 @@ TEST(Threads, AreNotRecordedByWhatTheirLastWindowLeftBehind) {
   second.stop();
   EXPECT_EQ(count(second, "there"), 1);
   EXPECT_EQ(count(second, "here"), 0);
+}
+
+/// A thread that lives until the object ends, and runs what it is given.
+class Worker {
+ public:
+  Worker() : thread_([this] { loop(); }) {}
+  ~Worker() {
+    run(nullptr);
+    thread_.join();
+  }
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  /// Returns when the thread has done it.
+  void run(std::function<void()> work) {
+    work_ = std::move(work);
+    begun_.release();
+    done_.acquire();
+  }
+
+ private:
+  void loop() {
+    for (bool is_last = false; !is_last;) {
+      begun_.acquire();
+      is_last = work_ == nullptr;
+      if (!is_last) work_();
+      done_.release();
+    }
+  }
+
+  std::function<void()> work_;
+  std::binary_semaphore begun_{0};
+  std::binary_semaphore done_{0};
+  std::thread thread_;
+};
+
+/// Each window starts on another thread of a pool, and this thread stops it.
+TEST(Threads, OfAPoolRecordAfterEachLeftItsCallbackBehind) {
+  constexpr std::size_t kPool = 16;
+  std::vector<std::string> warnings;
+  Profiler profiler({.activities = {Activity::cpu},
+                     .experimental = {.on_warning = [&](std::string_view sentence) {
+                       if (sentence.starts_with("nothing is recorded")) {
+                         warnings.emplace_back(sentence);
+                       }
+                     }}});
+  std::vector<Worker> pool(kPool);
+  const auto record_on = [&](Worker& worker) {
+    worker.run([&] {
+      profiler.start();
+      mark("there");
+    });
+    profiler.stop();
+    return count(profiler, "there");
+  };
+  for (std::size_t window = 0; window < 3 * kPool; ++window) {
+    ASSERT_EQ(record_on(pool[window % kPool]), 1) << "window " << window;
+  }
+  EXPECT_THAT(warnings, ::testing::IsEmpty());
+
+  // A thread more than there are slots has to wait until one of them is free.
+  Worker another;
+  EXPECT_EQ(record_on(another), 0);
+  EXPECT_THAT(warnings, ::testing::ElementsAre(::testing::HasSubstr("another thread stopped")));
+  pool[3].run([&] {
+    profiler.start();
+    profiler.stop();
+  });
+  EXPECT_EQ(record_on(another), 1);
 }
 
 TEST(Threads, OnlyTheRecordedOneMayToggle) {
