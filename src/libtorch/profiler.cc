@@ -26,8 +26,8 @@ namespace tbtrace {
 /// - One call at a time; other threads wait. Calls from callbacks are nested in the call that made
 ///   the callback.
 /// - start() does something in a profiler that is not running, step() and stop() in one that is;
-///   otherwise they only warn. Nested, stop() takes place when the outer call is done, and start()
-///   and step() only warn.
+///   otherwise they only warn. Nested, stop() takes place when the outer call is done, or before it
+///   begins another window; start() and step() only warn.
 /// - The end of the program stops a profiler that is running, if no call is under way.
 /// - In a forked child it is as new: not running, without results, models and metadata.
 class Profiler::State final : public recorder::ProcessListener {
@@ -88,6 +88,7 @@ class Profiler::State final : public recorder::ProcessListener {
       call->warn("stop() did nothing, since the profiler is not running");
     } else if (call.is_nested()) {
       stop_is_due_ = true;
+      call->cycle().stop_after_window();
     } else {
       run(call, &libtorch::CycleDriver::finish);
     }

@@ -47,13 +47,14 @@ Cycle::Cycle(Schedule schedule, bool acc_events, CycleTarget& target)
 
 Status Cycle::start() {
   running_ = true;
-  handed_over_ = false;
+  handed_over_ = stops_after_window_ = false;
   if (Status status = go(Action::none, current_); !status.ok()) return status;
   open_step();
   return {};
 }
 
 Status Cycle::step() {
+  stops_after_window_ = false;
   close_step();
   const Action previous = current_;
   const Action previously_scheduled = scheduled_;
@@ -77,7 +78,11 @@ Status Cycle::step() {
   }
 
   if (Status status = go(previous, current_); !status.ok()) return status;
-  open_step();
+  if (running_) {
+    open_step();
+  } else {
+    current_ = scheduled_;
+  }
   return {};
 }
 
@@ -112,7 +117,7 @@ Status Cycle::go(Action from, std::optional<Action> to) {
       return {};
     case Action::record_and_save:
       if (Status status = end(); !status.ok()) return status;
-      ready();
+      if (!ready()) return {};
       if (to_recording || to == Action::warmup) prepare();
       return to_recording ? begin() : Status();
   }
@@ -145,9 +150,11 @@ Status Cycle::end() {
   return {};
 }
 
-void Cycle::ready() {
+bool Cycle::ready() {
   handed_over_ = true;
   target_.ready(step_num_);
+  if (stops_after_window_) running_ = false;
+  return !stops_after_window_;
 }
 
 void Cycle::open_step() {

@@ -42,6 +42,10 @@ class Cycle {
   Status start();
   Status step();
   Status stop();
+  /// For callbacks: the window that is handed over in this call is the last one. The cycle is not
+  /// running afterwards, and nothing is prepared or begun any more. Without a window in this call,
+  /// nothing changes.
+  void stop_after_window() { stops_after_window_ = true; }
 
   std::int64_t step_num() const { return step_num_; }
   /// What the schedule said of this step.
@@ -58,7 +62,8 @@ class Cycle {
   void prepare();
   Status begin();
   Status end();
-  void ready();
+  /// Whether the cycle goes on.
+  bool ready();
   void open_step();
   void close_step();
 
@@ -76,6 +81,7 @@ class Cycle {
   bool told_of_clearing_ = false;
   bool handed_over_ = false;
   bool running_ = false;
+  bool stops_after_window_ = false;
 };
 
 }  // namespace tbtrace::recorder

@@ -51,9 +51,12 @@ class Model {
     const bool ends = has_schedule() && position() == wait_ + active_ - 1;
     if (ends) hand_over(in_handler);
     ++step_;
+    if (ends && in_handler == InHandler::stop) {
+      running_ = false;
+      return;
+    }
     const bool begins = has_schedule() && position() == wait_ && (ends || wait_ > 0);
     if (begins) begin_window();
-    if (ends && in_handler == InHandler::stop) stop_late();
   }
   void stop(InHandler in_handler) {
     if (!running_) return warn();
@@ -80,15 +83,6 @@ class Model {
     results_ = marks_;
     if (in_handler == InHandler::start || in_handler == InHandler::step) warn();
     if (in_handler == InHandler::stop && !running_) warn();
-  }
-  /// stop() that the handler of a step() asked for.
-  void stop_late() {
-    const bool was_recording = is_recording();
-    running_ = false;
-    if (was_recording) {
-      // The handler is called once more and asks to stop what has stopped.
-      hand_over(InHandler::stop);
-    }
   }
 
   int wait_;

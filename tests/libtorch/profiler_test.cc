@@ -108,6 +108,29 @@ TEST_F(ProfilerTest, EachCycleIsHandedOverOnce) {
   EXPECT_THAT(warnings_, ElementsAre(HasSubstr("clears events at the end of each cycle")));
 }
 
+TEST_F(ProfilerTest, AStopFromTheHandlerKeepsTheResultsOfItsWindow) {
+  int handed_over = 0;
+  Profiler profiler(
+      options({.schedule = schedule({.active = 1}), .on_trace_ready = [&](Profiler& ready) {
+                 ++handed_over;
+                 ready.stop();
+               }}));
+  profiler.start();
+  work();
+  profiler.step();
+  EXPECT_EQ(handed_over, 1);
+  EXPECT_EQ(count(profiler, "aten::mul_"), 1);
+  work();
+  profiler.stop();
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("not running")));
+  profiler.start();
+  work();
+  work();
+  profiler.step();
+  EXPECT_EQ(handed_over, 2);
+  EXPECT_EQ(count(profiler, "aten::mul_"), 2);
+}
+
 TEST_F(ProfilerTest, EventsOfAllCyclesCanBeKept) {
   Profiler profiler(
       options({.schedule = schedule({.warmup = 1, .active = 1}), .acc_events = true}));

@@ -61,6 +61,24 @@ TEST(Cycle, NonsenseOfAScheduleChangesNothing) {
   EXPECT_EQ(odd.made().message(), "the schedule returned 77, which is no ProfilerAction");
 }
 
+TEST(Cycle, AStopWithinAHandoverBeginsNoOtherWindow) {
+  for (const char* const letters : {"SS", "SW", "SN"}) {
+    LoggedTarget target;
+    Cycle cycle(plan(letters), false, target);
+    target.on_ready = [&] { cycle.stop_after_window(); };
+    EXPECT_TRUE(cycle.start().ok());
+    target.taken();
+    EXPECT_TRUE(cycle.step().ok());
+    EXPECT_EQ(target.taken(), "c0 x r1") << letters;
+    EXPECT_FALSE(cycle.running());
+    EXPECT_EQ(cycle.step_num(), 1);
+    target.on_ready = nullptr;
+    EXPECT_TRUE(cycle.start().ok());
+    EXPECT_TRUE(target.taken().ends_with("o1")) << "and may be started again";
+    EXPECT_TRUE(cycle.running());
+  }
+}
+
 TEST(Cycle, ADeviceThatStopsEndsTheCycle) {
   LoggedTarget target;
   Cycle cycle(plan("WRRSW"), false, target);

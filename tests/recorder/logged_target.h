@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -17,7 +18,10 @@ class LoggedTarget final : public CycleTarget {
   void prepare() override { add("p"); }
   void start() override { add("s"); }
   void stop() override { add("x"); }
-  void ready(std::int64_t step) override { add("r" + std::to_string(step)); }
+  void ready(std::int64_t step) override {
+    add("r" + std::to_string(step));
+    if (on_ready) on_ready();
+  }
   void open_step(std::int64_t step) override { add("o" + std::to_string(open_ = step)); }
   void close_step() override { add("c" + std::to_string(open_)); }
   void warn(std::string_view sentence) override { add("w" + std::string(sentence)); }
@@ -27,6 +31,7 @@ class LoggedTarget final : public CycleTarget {
   std::string taken() { return std::exchange(log_, {}); }
 
   bool device_stops = false;
+  std::function<void()> on_ready;
 
  private:
   void add(const std::string& word) { log_ += (log_.empty() ? "" : " ") + word; }
