@@ -114,15 +114,16 @@ void CycleDriver::finish() {
 }
 
 void CycleDriver::in_cycle(const std::function<void()>& call) {
-  is_in_cycle_ = true;
+  in_cycle_.store(std::this_thread::get_id());
   try {
     call();
   } catch (...) {
-    is_in_cycle_ = is_finishing_ = false;
+    in_cycle_.store({});
+    is_finishing_ = false;
     thrown_ = nullptr;
     throw;
   }
-  is_in_cycle_ = false;
+  in_cycle_.store({});
   if (thrown_ != nullptr) std::rethrow_exception(std::exchange(thrown_, nullptr));
 }
 
@@ -339,7 +340,7 @@ void CycleDriver::warn(std::string_view sentence) {
 
 /// What is thrown within a cycle's call must not keep the recording from being ended.
 void CycleDriver::keep_thrown() {
-  if (!is_in_cycle_) throw;
+  if (in_cycle_.load() != std::this_thread::get_id()) throw;
   if (thrown_ == nullptr) thrown_ = std::current_exception();
 }
 

@@ -3,6 +3,7 @@
 // there, and never destroyed.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -93,9 +94,9 @@ class CycleDriver final : public recorder::CycleTarget {
   std::optional<ObserverHandle> observer_;
   std::optional<record_function> step_range_;
   std::optional<GpuRecording> gpu_;
-  std::exception_ptr thrown_;  // by a callback within a call of the cycle
-  bool is_in_cycle_ = false;   // such a call is under way
-  std::thread::id begun_by_;   // the window
+  std::exception_ptr thrown_;                   // by a callback within a call of the cycle
+  std::atomic<std::thread::id> in_cycle_ = {};  // that makes such a call
+  std::thread::id begun_by_;                    // the window
 
   std::map<std::string, std::string> metadata_;  // JSON by name, for the recording to come
   std::string distributed_info_;                 // JSON

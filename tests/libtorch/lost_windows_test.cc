@@ -1,6 +1,9 @@
 // Log files that cannot be written: training goes on, no half file appears, and the loss is told.
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <latch>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -126,6 +129,35 @@ TEST(LostWindows, ADirectoryThatIsAFile) {
   EXPECT_THAT(folder.log_files(), ElementsAre("logs"));
   Logged below(folder / "logs/run");
   expect_loss(below.window(), below, "Not a directory");
+}
+
+/// What a listener throws on the thread that exports does not come out of a step() on another one.
+TEST(LostWindows, AListenerThatThrowsDuringAnExportDoesNotDisturbAStep) {
+  const testing::Folder folder;
+  std::ofstream(folder / "logs") << "in the way";
+  std::latch in_step(1);
+  Profiler* in_schedule = nullptr;
+  Profiler profiler({.activities = {Activity::cpu},
+                     .schedule =
+                         [&](std::int64_t step) {
+                           if (step == 2) {
+                             in_step.count_down();
+                             static_cast<void>(in_schedule->wait_for_exports());
+                           }
+                           return step == 0 ? ProfilerAction::record_and_save
+                                            : ProfilerAction::none;
+                         },
+                     .on_trace_ready = tensorboard_trace_handler(folder / "logs"),
+                     .experimental = {.on_warning = [&](std::string_view) {
+                       in_step.wait();
+                       throw std::runtime_error("mine");
+                     }}});
+  in_schedule = &profiler;
+  profiler.start();
+  torch::ones({2});
+  profiler.step();
+  EXPECT_NO_THROW(profiler.step());
+  EXPECT_NO_THROW(profiler.stop());
 }
 
 TEST(LostWindows, ADirectoryThatVanishesIsMadeAgain) {
