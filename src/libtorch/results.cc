@@ -111,7 +111,6 @@ std::vector<const Trace*> Results::traces() {
 
 std::shared_ptr<const Trace> Results::last_trace() {
   if (last_trace_ != nullptr) return last_trace_;
-  warn_of_missing_rows();
   const Result<Recording> recording = last();
   Result<Trace> trace = recording.ok()
                             ? api::read_recorded_text(*recording, {.arguments = ArgumentSet::all()})
@@ -124,8 +123,9 @@ std::shared_ptr<const Trace> Results::last_trace() {
   return last_trace_;
 }
 
-Result<Results::Recording> Results::last() const {
+Result<Results::Recording> Results::last() {
   if (recordings_.empty()) return Status(StatusCode::invalid_argument, "nothing was recorded yet");
+  warn_of_missing_rows();
   return recordings_.back();
 }
 
@@ -136,7 +136,6 @@ void Results::export_in_background(const std::string& directory,
     warn_(recording.status().message() + ", so no log file is written");
     return;
   }
-  warn_of_missing_rows();
   const std::string worker =
       writers::worker_name(options.worker_name.empty() ? default_worker() : options.worker_name);
   api::LogFileName name{.directory = directory,

@@ -43,7 +43,7 @@ class Results {
   /// The last one with all arguments of its events; null, with a warning, if there is none or it
   /// cannot be read.
   std::shared_ptr<const Trace> last_trace();
-  Result<Recording> last() const;
+  Result<Recording> last();
 
   /// The last one, into a file that nobody else writes. Not if too much waits for being written
   /// already: the window is dropped, then, with a warning.

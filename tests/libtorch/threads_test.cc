@@ -80,6 +80,29 @@ TEST(Threads, ThatAreNotRecordedAreWarnedOf) {
   }
 }
 
+TEST(Threads, ThatAreNotRecordedAreWarnedOfByEachExport) {
+  const testing::Folder folder;
+  const std::vector<std::function<Status(Profiler&)>> exports = {
+      [&](Profiler& profiler) { return profiler.export_chrome_trace(folder / "trace.json"); },
+      [&](Profiler& profiler) { return profiler.export_memory_timeline(folder / "memory.html"); },
+      [&](Profiler& profiler) { return profiler.export_stacks(folder / "stacks.txt"); }};
+  for (const auto& exported : exports) {
+    std::vector<std::string> warnings;
+    Profiler profiler({.activities = {Activity::cpu},
+                       .record_shapes = true,
+                       .profile_memory = true,
+                       .with_stack = true,
+                       .experimental = {.on_warning = [&](std::string_view sentence) {
+                         warnings.emplace_back(sentence);
+                       }}});
+    profiler.start();
+    std::thread([] { torch::ones({3}); }).join();
+    profiler.stop();
+    static_cast<void>(exported(profiler));
+    EXPECT_THAT(warnings, ::testing::Contains(::testing::StartsWith("nothing ran on the thread")));
+  }
+}
+
 /// What a callback that was left behind on a thread could do.
 TEST(Threads, AProfilerMayBeStoppedByAnotherThread) {
   for (int round = 0; round < 40; ++round) {
