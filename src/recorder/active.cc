@@ -130,8 +130,19 @@ void deactivate(std::size_t slot) {
     const std::lock_guard lock(active().mutex);
     current[slot].store(0, std::memory_order_release);
     recording = std::exchange(active().recordings[slot], nullptr);
+    // Under the lock, so that alive_bytes() finds its bytes in one place.
+    if (recording != nullptr) recording->close();
   }
-  if (recording != nullptr) recording->close();
+}
+
+std::int64_t alive_bytes() {
+  using namespace active_detail;
+  const std::lock_guard lock(active().mutex);
+  std::int64_t bytes = watched_bytes.load();
+  for (const std::shared_ptr<Recording>& recording : active().recordings) {
+    if (recording != nullptr) bytes += recording->memory_bytes();
+  }
+  return bytes;
 }
 
 void set_slot_aside(std::size_t slot) { aside.fetch_or(bit_of(slot)); }

@@ -29,6 +29,9 @@ std::optional<std::size_t> activate(std::shared_ptr<Recording> recording,
 /// Ends the recording of the slot: threads that come later find nothing. It is closed, then.
 void deactivate(std::size_t slot);
 
+/// Bytes of the blocks that are watched and alive, whichever recording counted them.
+std::int64_t alive_bytes();
+
 /// The slot gets no recording, also when its own has ended, until it is released: something that
 /// writes into it is still there. Takes no lock; a forked child has what its parent had.
 void set_slot_aside(std::size_t slot);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "recorder/active.h"
 
 namespace tbtrace::recorder {
 
@@ -35,7 +36,7 @@ Recording::~Recording() {
 }
 
 void Recording::start() {
-  bytes_at_start_ = watched_bytes.load();
+  bytes_at_start_ = alive_bytes();
   lost_at_start_ = lost_at_end_ = lost_without_log.load();
   started_ = sample_clocks();
 }
@@ -50,6 +51,14 @@ void Recording::close() {
   }
   lost_at_end_ = std::max(lost_at_start_, lost_without_log.load());
   ended_ = sample_clocks();
+}
+
+std::int64_t Recording::memory_bytes() const {
+  const std::lock_guard lock(mutex_);
+  std::int64_t bytes = 0;
+  if (closed_) return bytes;
+  for (const std::shared_ptr<ThreadLog>& log : logs_) bytes += log->memory_bytes();
+  return bytes;
 }
 
 bool Recording::is_closed() const {
@@ -91,6 +100,7 @@ void Recording::add_known_tensors(std::vector<KnownTensor> tensors) {
 void Recording::set_device_trace(PendingDeviceTrace trace) { device_trace_ = std::move(trace); }
 
 void Recording::add_device_memory(DeviceMemory memory) {
+  if (memory.events().empty() && memory.lost() == 0) return;  // such as without a GPU
   device_memory_.push_back(std::move(memory));
 }
 
@@ -100,7 +110,6 @@ std::shared_ptr<const DeviceTrace> Recording::device_trace() const {
     return device_trace_.get();
   } catch (const std::exception&) {
     // Never destroyed: windows may be read while the program ends.
-  if (memory.events().empty() && memory.lost() == 0) return;  // such as without a GPU
     static const auto& none = *new std::shared_ptr(std::make_shared<const DeviceTrace>(
         DeviceTrace{.problem = "there was not enough memory for the activities of the GPU"}));
     return none;

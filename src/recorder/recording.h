@@ -46,6 +46,8 @@ class Recording {
   /// Ends it. Cheap, whatever was recorded; a second call does nothing.
   void close();
   bool is_closed() const;
+  /// What its threads allocated and did not free, until it is closed: then it is in watched_bytes.
+  std::int64_t memory_bytes() const;
 
   /// A log for the calling thread; null once the recording is closed.
   std::shared_ptr<ThreadLog> add_thread(ThreadIdentity identity);

@@ -142,6 +142,22 @@ TEST(MemoryWatch, TheProgramMaySetItsAllocatorLater) {
   EXPECT_EQ(c10::GetCPUAllocator(), before);
 }
 
+TEST(MemoryWatch, TheTotalOfAnInnerProfilerHasWhatTheOuterOneCounted) {
+  Profiler outer(kMemory);
+  Profiler inner(kMemory);
+  outer.start();
+  std::optional<torch::Tensor> block = torch::empty({1000});
+  inner.start();
+  block.reset();
+  inner.stop();
+  outer.stop();
+  const auto trace = inner.trace();
+  ASSERT_NE(trace, nullptr);
+  ASSERT_EQ(trace->memory().size(), 1U);
+  EXPECT_EQ(trace->memory()[0].bytes, -4000);
+  EXPECT_GE(trace->memory()[0].total_allocated_bytes, 0);
+}
+
 TEST(MemoryWatch, IsIndependentOfOperators) {
   for (const bool all_threads : {false, true}) {
     ProfilerOptions options = kMemory;

@@ -45,6 +45,20 @@ TEST(Active, EndingWhatIsNotActiveIsNoTrouble) {
   EXPECT_TRUE(note(started.slot, 1));
 }
 
+TEST(Active, ARecordingStartsWithWhatOthersCountedSoFar) {
+  const std::int64_t before = alive_bytes();
+  Started outer;
+  this_thread_log(outer.slot)->count_memory(100);
+  const Started inner;
+  EXPECT_EQ(inner.recording->bytes_at_start(), before + 100);
+  this_thread_log(outer.slot)->count_memory(20);
+  outer.stop();
+  EXPECT_EQ(alive_bytes(), before + 120);
+  this_thread_log(inner.slot)->count_memory(-120);
+  const Started last;
+  EXPECT_EQ(last.recording->bytes_at_start(), before);
+}
+
 TEST(Active, TwoRecordingsAtOnceGetTheirOwnLogs) {
   Started outer;
   EXPECT_TRUE(note(outer.slot, 1));
