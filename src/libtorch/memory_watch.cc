@@ -75,6 +75,8 @@ class WatchingAllocator final : public c10::Allocator {
     void* const data = block.get();
     // A context of its own says more than an address: such blocks are let alone.
     if (bytes == 0 || data == nullptr || data != block.get_context()) return block;
+    // The program's allocator, which this one is above, has it from one of ours.
+    if (block.get_deleter() == free_block) return block;
     const std::uint64_t ticks = recorder::ticks();  // first: it takes its time beside the rest
     const auto address = reinterpret_cast<std::uintptr_t>(data);
     if (!recorder::add_block(address, {bytes, block.get_deleter()})) return block;
@@ -119,9 +121,17 @@ void WatchingAllocator::free_block(void* data) {
   if (const auto block = recorder::take_block(address)) {
     record_memory(ticks, address, -static_cast<std::int64_t>(block->bytes));
     block->free(data);
-  } else {
-    installed.load()->below()->raw_deleter()(data);
+    return;
   }
+  // The allocator below may hand it on to the first of ours.
+  static thread_local constinit bool is_handing_on = false;
+  if (is_handing_on) {
+    first.allocator.below()->raw_deleter()(data);
+    return;
+  }
+  is_handing_on = true;
+  installed.load()->below()->raw_deleter()(data);
+  is_handing_on = false;
 }
 
 /// c10 takes an allocator only with the priority of the one before, or a higher one, and does not

@@ -103,7 +103,7 @@ TEST(MemoryWatch, TheAllocatorIsTheOldOneAfterwards) {
 }
 
 /// Hands on what the allocator before gives.
-class ProgramsAllocator final : public c10::Allocator {
+class ProgramsAllocator : public c10::Allocator {
  public:
   explicit ProgramsAllocator(c10::Allocator* below) : below_(below) {}
 
@@ -156,6 +156,38 @@ TEST(MemoryWatch, TheTotalOfAnInnerProfilerHasWhatTheOuterOneCounted) {
   ASSERT_EQ(trace->memory().size(), 1U);
   EXPECT_EQ(trace->memory()[0].bytes, -4000);
   EXPECT_GE(trace->memory()[0].total_allocated_bytes, 0);
+}
+
+/// Frees by way of the allocator that it is above.
+class ProgramsAllocatorThatFrees final : public ProgramsAllocator {
+ public:
+  explicit ProgramsAllocatorThatFrees(c10::Allocator* below) : ProgramsAllocator(below) {
+    freed_by = below;
+  }
+  c10::DeleterFnPtr raw_deleter() const override {
+    return [](void* data) { freed_by->raw_deallocate(data); };
+  }
+
+ private:
+  static inline c10::Allocator* freed_by = nullptr;
+};
+
+/// It is above ours then, and from the next window on below another one of ours.
+TEST(MemoryWatch, TheProgramMaySetItsAllocatorDuringAWindow) {
+  c10::Allocator* const before = c10::GetCPUAllocator();
+  void* const early = before->raw_allocate(8);
+  Profiler profiler(kMemory);
+  profiler.start();
+  ProgramsAllocatorThatFrees programs(c10::GetCPUAllocator());
+  c10::SetCPUAllocator(&programs);
+  profiler.stop();
+  ASSERT_EQ(c10::GetCPUAllocator(), &programs);
+  profiler.start();
+  { const torch::Tensor block = torch::empty({10}); }
+  c10::GetCPUAllocator()->raw_deallocate(early);
+  profiler.stop();
+  EXPECT_THAT(recorded_bytes(profiler), ElementsAre(40, -40));
+  c10::SetCPUAllocator(before);
 }
 
 TEST(MemoryWatch, IsIndependentOfOperators) {
