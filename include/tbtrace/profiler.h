@@ -5,7 +5,7 @@
 // at a time. Without `all_threads` it records the thread whose call begins a window. Up to 16
 // profilers may record at once, and as many with `all_threads`, on one thread or on several. A
 // window that another thread stops counts as one of the 16 until the thread that started it starts
-// or stops a profiler, or ends. Wrong arguments throw std::invalid_argument with torch's text.
+// or stops a profiler, or ends. Wrong arguments throw std::invalid_argument.
 // Later failures (disk full, nothing recorded) are reported as warnings, and as a Status where a
 // function returns one.
 #pragma once

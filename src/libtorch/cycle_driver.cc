@@ -196,10 +196,10 @@ Status CycleDriver::export_memory_timeline(const std::string& path, std::string_
                                     std::pair("with_stack", options_.with_stack)}) {
     if (is_on) continue;
     if (!missing.empty()) missing += ", ";
-    missing += std::string(name) + "=True";
+    missing += std::string(name) + " = true";
   }
   if (!missing.empty()) {
-    throw std::invalid_argument(missing + " required for memory profiling.");
+    throw std::invalid_argument("export_memory_timeline() requires " + missing);
   }
   const recorder::MemoryDevice of = memory_device(device);
   const auto recording = results_.last();
@@ -338,7 +338,8 @@ void CycleDriver::warn(std::string_view sentence) {
   throw_in_child(before);
 }
 
-/// What is thrown within a cycle's call must not keep the recording from being ended.
+/// What is thrown within a cycle's call must not keep the recording from being ended. Exports warn
+/// on a thread of their own, and what is thrown there is not the cycle's.
 void CycleDriver::keep_thrown() {
   if (in_cycle_.load() != std::this_thread::get_id()) throw;
   if (thrown_ == nullptr) thrown_ = std::current_exception();

@@ -281,7 +281,7 @@ Status Profiler::export_chrome_trace(const std::string& path) {
 
 Status Profiler::export_stacks(const std::string& path, std::string_view metric) {
   if (!state_->options().with_stack) {
-    throw std::invalid_argument("export_stacks() requires with_stack=True");
+    throw std::invalid_argument("export_stacks() requires with_stack = true");
   }
   const State::Call call(*state_);
   Status written =

@@ -26,7 +26,7 @@ Status checked(ProfilerAction action) {
   if (action == ProfilerAction::device_stopped) return reserved_action();
   if (action > ProfilerAction::device_stopped) {
     return {StatusCode::invalid_argument,
-            fmt::format("the schedule returned {}, which is no ProfilerAction",
+            fmt::format("the schedule returned {}, which is not a ProfilerAction",
                         static_cast<int>(action))};
   }
   return {};

@@ -50,12 +50,12 @@ TEST(MemoryTimeline, SaysWhatIsMissing) {
   Profiler none({.activities = {Activity::cpu}});
   EXPECT_THAT([&] { (void)none.export_memory_timeline("never.json"); },
               ThrowsMessage<std::invalid_argument>(
-                  "record_shapes=True, profile_memory=True, with_stack=True required for memory "
-                  "profiling."));
+                  "export_memory_timeline() requires record_shapes = true, profile_memory = true, "
+                  "with_stack = true"));
   Profiler one({.activities = {Activity::cpu}, .record_shapes = true, .with_stack = true});
-  EXPECT_THAT(
-      [&] { (void)one.export_memory_timeline("never.json"); },
-      ThrowsMessage<std::invalid_argument>("profile_memory=True required for memory profiling."));
+  EXPECT_THAT([&] { (void)one.export_memory_timeline("never.json"); },
+              ThrowsMessage<std::invalid_argument>(
+                  "export_memory_timeline() requires profile_memory = true"));
 }
 
 TEST(MemoryTimeline, DevicesAreThoseOfTorch) {

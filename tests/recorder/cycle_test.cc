@@ -58,7 +58,7 @@ TEST(Cycle, NonsenseOfAScheduleChangesNothing) {
 
   Cycle odd([](std::int64_t) { return static_cast<ProfilerAction>(77); }, false, target);
   EXPECT_EQ(odd.made().code(), StatusCode::invalid_argument);
-  EXPECT_EQ(odd.made().message(), "the schedule returned 77, which is no ProfilerAction");
+  EXPECT_EQ(odd.made().message(), "the schedule returned 77, which is not a ProfilerAction");
 }
 
 TEST(Cycle, AStopWithinAHandoverBeginsNoOtherWindow) {
