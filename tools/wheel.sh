@@ -56,14 +56,14 @@ packages=$("$empty/bin/python" -m pip list --disable-pip-version-check --format 
 [[ $packages == tbtrace==* && $packages != *$'\n'* ]] || fail "the wheel brings other packages with it: $packages"
 trace=examples/traces/resnet18_training.json.gz
 in_empty() { env -i PATH="$PWD/$empty/bin" HOME=/nonexistent LANG=C.UTF-8 "$@"; }
-program=build-wheel/*$tag*/tools/tbtrace
+program=(build-wheel/*"$tag"*/tools/tbtrace)
 for arguments in --version "ops $trace" "summary $trace" "kernels tests/data/gpu_step.json --format json" "ops missing.json" --help; do
   # shellcheck disable=SC2086 # words
   in_empty tbtrace $arguments >"$made/out" 2>"$made/err" && code=0 || code=$?
   # shellcheck disable=SC2086
-  $program $arguments >"$made/wanted" 2>"$made/wanted_err" && wanted=0 || wanted=$?
-  cmp "$made/out" "$made/wanted" && cmp "$made/err" "$made/wanted_err" && ((code == wanted)) ||
-    fail "'tbtrace $arguments' of the wheel says something else than $program"
+  "${program[0]}" $arguments >"$made/wanted" 2>"$made/wanted_err" && wanted=0 || wanted=$?
+  { cmp "$made/out" "$made/wanted" && cmp "$made/err" "$made/wanted_err" && ((code == wanted)); } ||
+    fail "'tbtrace $arguments' of the wheel says something else than ${program[0]}"
 done
 in_empty python -c "
 import sys, tbtrace

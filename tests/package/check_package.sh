@@ -79,8 +79,8 @@ done
 
 [[ $("$prefix/bin/tbtrace" --version) == "tbtrace $version" ]] || fail "the installed program is not $version"
 
-cmake -S "$here/consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" -DWITH_TORCH=$with_torch "$@" >"$work/log" 2>&1 &&
-  cmake --build "$work/consumer" >>"$work/log" 2>&1 || fail "$(tail -n 30 "$work/log")"
+{ cmake -S "$here/consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" -DWITH_TORCH=$with_torch "$@" >"$work/log" 2>&1 &&
+  cmake --build "$work/consumer" >>"$work/log" 2>&1; } || fail "$(tail -n 30 "$work/log")"
 grep -q "^tbtrace_DIR:PATH=$prefix/" "$work/consumer/CMakeCache.txt" || fail "another tbtrace was found"
 
 # check_program PROGRAM
