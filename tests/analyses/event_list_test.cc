@@ -97,6 +97,12 @@ TEST(EventList, OfAMemoryRecordHasNoThread) {
   EXPECT_EQ(list[0].own_flops, 0u);
 }
 
+TEST(EventList, KnowsTheIssuesOfItsFileAsTheSummaryDoes) {
+  const Trace trace = read(trace_text({op("a", "10", "-2")}));
+  EXPECT_EQ(events(trace).source().issues.at("negative_duration"), 1u);
+  EXPECT_EQ(operator_summary(trace).source().issues.at("negative_duration"), 1u);
+}
+
 Trace of_rank(int rank) {
   return read(R"({"distributedInfo":{"rank":)" + std::to_string(rank) + R"(},"traceEvents":[)" +
               R"({"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":2}]})");

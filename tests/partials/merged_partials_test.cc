@@ -106,5 +106,16 @@ TEST(MergedPartials, HaveTheSourcesOfAll) {
   EXPECT_TRUE(std::ranges::is_sorted(sum.sources(), {}, &PartialSource::digest));
 }
 
+TEST(MergedPartials, LeaveACopyOfTheirOnePartAlone) {
+  Partial one = random_partial(1);
+  const Partial copy = one.copy();
+  const std::string before = *partial_bytes(one);
+  EXPECT_EQ(*partial_bytes(copy), before);
+  ASSERT_TRUE(one.merge(random_partial(2)).ok());
+  EXPECT_NE(*partial_bytes(one), before);
+  EXPECT_EQ(*partial_bytes(copy), before);
+  EXPECT_EQ(copy.sources().size(), 1u);
+}
+
 }  // namespace
 }  // namespace tbtrace::partials

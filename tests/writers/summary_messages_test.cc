@@ -1,9 +1,12 @@
 #include "writers/summary_messages.h"
 
 #include <string>
+#include <variant>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <tbtrace/summary_writer.h>
 
 #include "fixtures/event_reading.h"
 #include "proto/plugins.pb.h"
@@ -151,6 +154,13 @@ TEST(SessionInfoEvents, HaveNumbersTextsAndTruthValues) {
   EXPECT_EQ(end.tag(), "_hparams_/session_end_info");
   ASSERT_TRUE(data.ParseFromString(end.metadata().plugin_data().content()));
   EXPECT_EQ(data.session_end_info().status(), proto::SessionEndInfo::STATUS_SUCCESS);
+}
+
+TEST(HParam, KeepsNumbersTextsAndFlagsApart) {
+  EXPECT_EQ(std::get<double>(HParam(3).value()), 3.0);
+  EXPECT_EQ(std::get<double>(HParam(0.5).value()), 0.5);
+  EXPECT_EQ(std::get<bool>(HParam(true).value()), true);
+  EXPECT_EQ(std::get<std::string>(HParam("adam").value()), "adam");
 }
 
 }  // namespace
