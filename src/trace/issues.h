@@ -82,7 +82,7 @@ inline constexpr std::array<IssueRow, static_cast<std::size_t>(IssueId::count)> 
     {"too_many_categories", Severity::data_loss,
      "the file has more than 65,000 categories; the rest were merged into one; check `cat`"},
     {"too_many_tracks", Severity::data_loss,
-     "the file has more than 67,000,000 threads; the rest were merged into one; check `tid`"},
+     "the file has more than 16,777,216 threads; the rest were merged into one; check `tid`"},
     {"too_many_events", Severity::data_loss,
      "the file has more than 4,294,967,295 ranges; the rest were skipped; split it"},
     {"trailing_text", Severity::data_loss,

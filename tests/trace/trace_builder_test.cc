@@ -256,5 +256,11 @@ TEST(TraceBuilder, TakesCategoriesBeyondTheLastNumberTogether) {
   EXPECT_EQ(trace.issues()[0].count, 10u);
 }
 
+TEST(TraceBuilder, SaysHowManyThreadsItTakes) {
+  static_assert(std::size_t{1} << TraceBuilder::kTrackBits == 16'777'216);
+  const IssueRow& row = kIssueTable[static_cast<std::size_t>(IssueId::too_many_tracks)];
+  EXPECT_NE(row.sentence.find(" 16,777,216 threads"), std::string_view::npos) << row.sentence;
+}
+
 }  // namespace
 }  // namespace tbtrace
