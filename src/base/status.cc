@@ -17,10 +17,15 @@ Status out_of_memory(int threads) {
 namespace internal {
 
 void end_unchecked(const Status& failure) noexcept {
+  const char* sentence = failure.message().c_str();
+  if (failure.ok()) {
+    sentence = "it was given a Status that is not a failure";
+  } else if (failure.message().empty()) {
+    sentence = "its Status was moved to another Result";
+  }
   // There is nothing to do if it cannot be printed.
   static_cast<void>(std::fprintf(
-      stderr, "tbtrace: the value of a failed Result was used: %s. Check ok() first.\n",
-      failure.ok() ? "it was given a Status that is not a failure" : failure.message().c_str()));
+      stderr, "tbtrace: the value of a failed Result was used: %s. Check ok() first.\n", sentence));
   std::abort();
 }
 

@@ -76,6 +76,14 @@ TEST(ResultDeathTest, EndsTheProgramWithItsMessageHoweverAFailureIsUsed) {
   EXPECT_DEATH(stream << failed, message);
 }
 
+TEST(ResultDeathTest, SaysThatItsFailureWasMovedAway) {
+  Result<int> failed = Status(StatusCode::invalid_argument, "there is no such column");
+  const Result<int> other = std::move(failed);
+  EXPECT_EQ(other.status().message(), "there is no such column");
+  EXPECT_DEATH(static_cast<void>(failed.value()),  // NOLINT(bugprone-use-after-move)
+               "tbtrace: .*: its Status was moved to another Result. Check ok");
+}
+
 template <typename T>
 concept Printable = requires(std::ostream& stream, const T& value) {
   stream << value;
