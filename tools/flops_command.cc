@@ -71,9 +71,10 @@ int run_picture(const OperatorWorkOptions& options, const OptionParser& parser) 
         const Result<OperatorWorkSummary> summary = operator_work(trace, options);
         if (!summary.ok()) return summary.status();
         const std::string& input = standard.inputs.front();
-        const std::string picture =
+        const Result<std::string> picture =
             roofline_svg(roofline(*summary), {.subtitle = input == "-" ? "" : input});
-        return write_text(picture, output_of(standard), standard.overwrite);
+        if (!picture.ok()) return picture.status();
+        return write_text(*picture, output_of(standard), standard.overwrite);
       });
   return is_chosen ? code : rank->say_none("flops", console);
 }

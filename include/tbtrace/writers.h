@@ -45,8 +45,8 @@ enum class FrameOrder : unsigned char {
 struct FlameGraphSvgOptions {
   std::string title = "Flame graph";
   std::string subtitle = {};
-  /// px, at least 200. Without it as wide as the window of a browser that shows the file, and
-  /// 1200 px wide elsewhere.
+  /// px, from 200 to 100,000. Without it as wide as the window of a browser that shows the file,
+  /// and 1200 px wide elsewhere.
   std::optional<int> width = {};
   bool inverted = false;  ///< the root on top (icicle) instead of at the bottom
   FrameOrder order = FrameOrder::name;
@@ -54,8 +54,10 @@ struct FlameGraphSvgOptions {
 
 /// One self-contained SVG with zoom, search, callers of a function and links to all of these, for
 /// any browser, without network access. It has the 500,000 widest frames, and says how many more
-/// there are. Without scripts it is a still picture of the 5000 widest.
-std::string flame_graph_svg(const StackTree& stacks, const FlameGraphSvgOptions& options = {});
+/// there are. Without scripts it is a still picture of the 5000 widest. Fails for a width out of
+/// range.
+Result<std::string> flame_graph_svg(const StackTree& stacks,
+                                    const FlameGraphSvgOptions& options = {});
 
 struct FlameGraphPngOptions {
   std::string title = "Flame graph";
@@ -89,13 +91,13 @@ Status write_flame_graph_png(const StackTree& stacks, const std::string& path,
 struct RooflineSvgOptions {
   std::string title = "Roofline";
   std::string subtitle = {};  ///< such as the name of the file
-  int width = 1000;           ///< px, at least 400
-  int height = 640;           ///< px, at least 300
+  int width = 1000;           ///< px, from 400 to 20,000
+  int height = 640;           ///< px, from 300 to 20,000
 };
 
 /// An SVG picture: a dot per point, whose area is its time, under the lines of the peaks and of the
-/// memory. Names are whole in the tooltips.
-std::string roofline_svg(const Roofline& roofline, const RooflineSvgOptions& options = {});
+/// memory. Names are whole in the tooltips. Fails for a size out of range.
+Result<std::string> roofline_svg(const Roofline& roofline, const RooflineSvgOptions& options = {});
 
 Status write_text(std::string_view text, const std::string& path, bool overwrite = false);
 

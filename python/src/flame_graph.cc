@@ -36,7 +36,7 @@ nb::str svg(const PythonFlameGraph& graph, const std::optional<std::string>& tit
   std::string text;
   {
     const nb::gil_scoped_release working;
-    text = flame_graph_svg(*graph.stacks, options);
+    text = value_of(flame_graph_svg(*graph.stacks, options));
   }
   return text_object(text);
 }

@@ -47,6 +47,7 @@ constexpr double kColumn = 7.25;
 constexpr double kHeadingColumn = 10.3;
 constexpr int kRise = 12;  // from the top of a box to the baseline of its text
 constexpr int kLeastWidth = 200;
+constexpr int kMostWidth = 100'000;
 constexpr int kUsualWidth = 1200;
 
 constexpr std::size_t kMostBoxes = 500'000;    // a browser shows these within seconds
@@ -97,9 +98,7 @@ int control_rows(int width) { return width >= 900 ? 1 : width >= 470 ? 2 : 4; }
 class SvgPicture {
  public:
   SvgPicture(const StackTree& stacks, const FlameGraphSvgOptions& options)
-      : options_(options),
-        unit_(stacks.unit()),
-        width_(std::max(kLeastWidth, options.width.value_or(kUsualWidth))) {
+      : options_(options), unit_(stacks.unit()), width_(options.width.value_or(kUsualWidth)) {
     layout_ = writers::flame_graph_layout(stacks, {.width_px = static_cast<double>(inner_width()),
                                                    .narrowest_px = 0,
                                                    .order = options.order,
@@ -298,7 +297,13 @@ class SvgPicture {
 
 }  // namespace
 
-std::string flame_graph_svg(const StackTree& stacks, const FlameGraphSvgOptions& options) {
+Result<std::string> flame_graph_svg(const StackTree& stacks, const FlameGraphSvgOptions& options) {
+  const int width = options.width.value_or(kUsualWidth);
+  if (width < kLeastWidth || width > kMostWidth) {
+    return Status(
+        StatusCode::invalid_argument,
+        fmt::format("a flame graph is {} to {} px wide, not {}", kLeastWidth, kMostWidth, width));
+  }
   return SvgPicture(stacks, options).drawn();
 }
 

@@ -46,10 +46,7 @@ std::string_view color_of(const RooflinePoint& point) {
 class RooflinePicture {
  public:
   RooflinePicture(const Roofline& roofline, const RooflineSvgOptions& options)
-      : roofline_(roofline),
-        options_(options),
-        width_(std::clamp(options.width, 400, 20000)),
-        height_(std::clamp(options.height, 300, 20000)) {}
+      : roofline_(roofline), options_(options), width_(options.width), height_(options.height) {}
 
   std::string drawn() && {
     std::string head = header();
@@ -230,7 +227,19 @@ class RooflinePicture {
 
 }  // namespace
 
-std::string roofline_svg(const Roofline& roofline, const RooflineSvgOptions& options) {
+Result<std::string> roofline_svg(const Roofline& roofline, const RooflineSvgOptions& options) {
+  constexpr int kLeastWidth = 400;
+  constexpr int kLeastHeight = 300;
+  constexpr int kMost = 20'000;
+  const bool is_wide_enough = options.width >= kLeastWidth && options.width <= kMost;
+  const bool is_high_enough = options.height >= kLeastHeight && options.height <= kMost;
+  if (!is_wide_enough || !is_high_enough) {
+    return Status(
+        StatusCode::invalid_argument,
+        fmt::format("a roofline picture is {0} to {2} px wide and {1} to {2} px high, not "
+                    "{3} by {4}",
+                    kLeastWidth, kLeastHeight, kMost, options.width, options.height));
+  }
   return RooflinePicture(roofline, options).drawn();
 }
 

@@ -25,7 +25,8 @@ Status check_output(const std::string& path, bool overwrite) {
 
 Status write_flame_graph_svg(const StackTree& stacks, const std::string& path,
                              const FlameGraphSvgOptions& options, bool overwrite) {
-  return write_text(flame_graph_svg(stacks, options), path, overwrite);
+  const Result<std::string> svg = flame_graph_svg(stacks, options);
+  return svg.ok() ? write_text(*svg, path, overwrite) : svg.status();
 }
 
 Status write_flame_graph_png(const StackTree& stacks, const std::string& path,

@@ -89,7 +89,7 @@ TEST(FlameGraph, PicturesShowUnattributedDeviceTime) {
   TraceBuilder builder;
   add(builder, {.category = "kernel", .name = "lost", .start = 5, .duration = 3, .thread = 7});
   const auto stacks = flame_graph(finished(builder), {.weight = "self_device_time_total"});
-  const std::string svg = flame_graph_svg(*stacks);
+  const std::string svg = *flame_graph_svg(*stacks);
   EXPECT_THAT(svg,
               testing::HasSubstr("<title>[unattributed]\n3 ns, 100.00 % of all; self 0</title>"));
   EXPECT_THAT(svg,

@@ -227,7 +227,7 @@ void analyse(const Trace& trace) {
     const Result<StackTree> stacks = flame_graph(trace, {.weight = weight});
     if (!stacks.ok()) continue;  // the trace has no such weight
     folded_stacks(*stacks);
-    flame_graph_svg(*stacks);
+    require(flame_graph_svg(*stacks).ok(), "a flame graph is a picture");
   }
 }
 

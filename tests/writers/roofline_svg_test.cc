@@ -129,7 +129,7 @@ TEST(RooflineLayout, OfRandomRowsHasLabelsApart) {
         ASSERT_TRUE(apart) << dot.label << ' ' << other.label;
       }
     }
-    ASSERT_THAT(roofline_svg(roofline), Not(HasSubstr("nan")));
+    ASSERT_THAT(*roofline_svg(roofline), Not(HasSubstr("nan")));
   }
 }
 
@@ -137,7 +137,7 @@ TEST(RooflineSvg, EscapesNamesAndShowsThemWholeInTooltips) {
   const std::string name = "<script>\"&'\x01" + std::string(80, 'y') + "end";
   RooflinePoint work = point(name, 10, 1e12, 1000);
   work.details = "[[2, 3]]";
-  const std::string svg = roofline_svg(roofline_of({work}), {.title = "a<b", .subtitle = "]]>&"});
+  const std::string svg = *roofline_svg(roofline_of({work}), {.title = "a<b", .subtitle = "]]>&"});
   EXPECT_THAT(svg, HasSubstr("a&lt;b"));
   EXPECT_THAT(svg, Not(HasSubstr("<script>")));
   EXPECT_THAT(svg, Not(HasSubstr("\x01")));
@@ -147,9 +147,17 @@ TEST(RooflineSvg, EscapesNamesAndShowsThemWholeInTooltips) {
 }
 
 TEST(RooflineSvg, SaysIfThereIsNothingToShow) {
-  const std::string svg = roofline_svg(Roofline());
+  const std::string svg = *roofline_svg(Roofline());
   EXPECT_THAT(svg, HasSubstr("No operator has both a rate and an intensity"));
   EXPECT_TRUE(svg.ends_with("</svg>\n"));
+}
+
+TEST(RooflineSvg, FailsForASizeOutOfRange) {
+  for (const RooflineSvgOptions& options :
+       {RooflineSvgOptions{.width = 399}, RooflineSvgOptions{.width = 20'001},
+        RooflineSvgOptions{.height = 299}, RooflineSvgOptions{.height = 20'001}}) {
+    EXPECT_EQ(roofline_svg(Roofline(), options).status().code(), StatusCode::invalid_argument);
+  }
 }
 
 TEST(PrefixedNumber, HasThreeDigits) {

@@ -71,7 +71,7 @@ TEST(WriteFlameGraphSvg, WritesThePictureWithItsOptions) {
   const StackTree stacks = one_stack();
   const FlameGraphSvgOptions options = {.title = "mine", .width = 500, .inverted = true};
   EXPECT_TRUE(write_flame_graph_svg(stacks, folder.path("out.svg"), options).ok());
-  EXPECT_EQ(read_whole_file(folder.path("out.svg")), flame_graph_svg(stacks, options));
+  EXPECT_EQ(read_whole_file(folder.path("out.svg")), *flame_graph_svg(stacks, options));
   EXPECT_FALSE(write_flame_graph_svg(stacks, folder.path("out.svg"), options).ok());
 }
 
