@@ -214,6 +214,7 @@ void Collector::end(const Session& session) {
 
 recorder::PendingDeviceTrace Collector::end_window(Session& session) {
   EndedWindow window;
+  window.shortcoming = session.shortcoming_;
   window.rows = std::exchange(session.window_, nullptr);
   recorder::PendingDeviceTrace result = window.result.get_future().share();
   session.problem_ = window.problem.get_future().share();
@@ -223,7 +224,6 @@ recorder::PendingDeviceTrace Collector::end_window(Session& session) {
   }
   const SessionOptions& options = session.options_;
   window.session = &session;
-  window.shortcoming = session.shortcoming_;
   if (options.wait_for_device) driver_.synchronize();
   window.rows->end(recorder::ticks());
   window.is_taken_over = tracing_.is_taken_over();
@@ -265,7 +265,11 @@ void Collector::run() {
       if (is_last || (all_finished && may_rest_ && rest())) return;
     } catch (const std::exception&) {
       // No memory: records that it was for are lost and counted, everything else is tried again.
-      if (is_last) return;
+      if (!is_last) continue;
+      const std::lock_guard lock(mutex_);
+      for (EndedWindow& window : ended_) give_up(window);
+      ended_.clear();
+      return;
     }
   }
 }
@@ -336,13 +340,13 @@ void Collector::flush(std::uint32_t flag) {
 /// Whether no window is left.
 bool Collector::finish_windows(bool is_last) {
   for (;;) {
-    EndedWindow window;
+    EndedWindow* first = nullptr;
     {
       const std::lock_guard lock(mutex_);
       if (ended_.empty()) return true;
-      window = std::move(ended_.front());
-      ended_.pop_front();
+      first = &ended_.front();  // stays there: others only add windows after it
     }
+    EndedWindow& window = *first;
     flush(0);
     const auto missing = [&] { return stream_.pool().in_flight(given_up_, window.buffers); };
     std::string problem;
@@ -352,11 +356,7 @@ bool Collector::finish_windows(bool is_last) {
           "has CUPTI's records since then; let only one record at a time";
       stream_.pool().write_off(window.buffers);
     } else if (missing() > 0) {
-      if (!is_last && Clock::now() < window.give_up_at) {
-        const std::lock_guard lock(mutex_);
-        ended_.push_front(std::move(window));
-        return false;
-      }
+      if (!is_last && Clock::now() < window.give_up_at) return false;
       if (others_record(window)) {
         // A forced flush would take the times from their kernels that still run.
         if (const std::size_t buffers = missing(); buffers > 0) {
@@ -378,6 +378,8 @@ bool Collector::finish_windows(bool is_last) {
     stream_.drain();  // what came back since the flush
     stream_.close(window.rows);
     finish(window, std::move(problem));
+    const std::lock_guard lock(mutex_);
+    ended_.pop_front();
   }
 }
 
@@ -408,8 +410,22 @@ void Collector::finish(EndedWindow& window, std::string problem) {
     if (!problem.empty()) trace.problem += (trace.problem.empty() ? "" : "; ") + problem;
     window.result.set_value(std::make_shared<const DeviceTrace>(std::move(trace)));
   } catch (...) {
-    window.result.set_exception(std::current_exception());
+    give_up(window);
   }
+}
+
+/// Whoever waits for the window gets the current exception. A promise that is destroyed without
+/// either allocates, and ends the program if there is no memory.
+void Collector::give_up(EndedWindow& window) noexcept {
+  const auto fail = [why = std::current_exception()](auto& promise) {
+    try {
+      promise.set_exception(why);
+    } catch (...) {
+      // It has its value.
+    }
+  };
+  fail(window.problem);
+  fail(window.result);
 }
 
 }  // namespace tbtrace::cupti

@@ -142,6 +142,7 @@ class Collector {
   bool rest();
   void flush(std::uint32_t flag);
   bool finish_windows(bool is_last);
+  static void give_up(EndedWindow& window) noexcept;
   bool others_record(const EndedWindow& window);
   void finish(EndedWindow& window, std::string problem);
 
