@@ -127,10 +127,17 @@ TEST(JoinedRecordings, AreOfOneProcess) {
 }
 
 TEST(JoinedRecordings, SayWhatDiffers) {
-  EXPECT_EQ(what_differs({.rank = 1}, {}), "ranks");
-  EXPECT_EQ(what_differs({.host = "a"}, {.host = "b"}), "hosts");
-  EXPECT_EQ(what_differs({.process = "1"}, {.process = "2"}), "processes");
-  EXPECT_EQ(what_differs({.host = "a"}, {.host = "a"}), "");
+  const TraceIdentity none;
+  TraceIdentity rank, host, other_host, process, other_process;
+  rank.rank = 1;
+  host.host = "a";
+  other_host.host = "b";
+  process.process = "1";
+  other_process.process = "2";
+  EXPECT_EQ(what_differs(rank, none), "ranks");
+  EXPECT_EQ(what_differs(host, other_host), "hosts");
+  EXPECT_EQ(what_differs(process, other_process), "processes");
+  EXPECT_EQ(what_differs(host, host), "");
 }
 
 }  // namespace
