@@ -78,8 +78,8 @@ struct ProcessOptions {
   std::chrono::milliseconds exit_timeout{5000};
   /// Windows that wait for being written keep their records in memory. If that is more than this,
   /// a window is dropped instead, with a warning; files after it have `tbtrace_dropped_windows`,
-  /// the number of windows so far that have no file. One window is always taken. GPU records are
-  /// not counted.
+  /// the number of windows so far that have no file. One window is always taken. GPU records
+  /// count once they are decoded, soon after the end of their window.
   std::size_t export_queue_bytes = std::size_t{1} << 30;
 };
 

@@ -147,7 +147,10 @@ void Results::export_in_background(const std::string& directory,
         (std::filesystem::path(directory) / (worker + "_" + std::to_string(++windows_exported_)))
             .string();
   }
-  const std::size_t bytes = (*recording)->bytes();
+  const auto bytes = [window = std::weak_ptr(*recording)]() -> std::size_t {
+    const Recording kept = window.lock();
+    return kept == nullptr ? 0 : kept->bytes();
+  };
   auto job = [recording = *recording, name = std::move(name), dialect = options.dialect,
               summaries = options.summaries ? summaries(directory, worker) : nullptr] {
     std::error_code error;

@@ -49,6 +49,10 @@ struct DeviceActivity {
 class DeviceActivities {
  public:
   std::size_t size() const { return rows_.size(); }
+  /// Memory that the rows take.
+  std::size_t bytes() const {
+    return rows_.size() * sizeof(Row) + transfers_.size() * sizeof(DeviceTransfer);
+  }
   void push_back(const DeviceActivity& activity);
   DeviceActivity operator[](std::size_t row) const;
   std::uint32_t correlation(std::size_t row) const { return rows_[row].correlation; }

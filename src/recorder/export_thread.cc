@@ -44,18 +44,29 @@ ExportThread::~ExportThread() {
   }
 }
 
-bool ExportThread::add(std::function<Status()> job, std::size_t bytes) {
+/// Requires the lock.
+std::size_t ExportThread::kept_bytes() const {
+  std::size_t bytes = 0;
+  for (const BytesOf& of_job : bytes_) bytes += of_job();
+  return bytes;
+}
+
+bool ExportThread::add(std::function<Status()> job, BytesOf bytes) {
   bool is_waiting = false;
+  std::list<BytesOf>::iterator listed;
   {
     const std::lock_guard lock(mutex_);
-    if (bytes > 0 && unfinished_ > 0 && (bytes_ > most_bytes_ || bytes > most_bytes_ - bytes_))
-      return false;
+    listed = bytes_.end();
+    if (bytes != nullptr && unfinished_ > 0) {
+      const std::size_t kept = kept_bytes();
+      if (kept > most_bytes_ || bytes() > most_bytes_ - kept) return false;
+    }
     ++unfinished_;
-    bytes_ += bytes;
     try {
+      if (bytes != nullptr) listed = bytes_.insert(bytes_.end(), std::move(bytes));
       if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
       Job& waiting = jobs_.emplace_back();
-      waiting.bytes = bytes;
+      waiting.bytes = listed;
       waiting.run.swap(job);
       is_waiting = true;
     } catch (const std::exception&) {
@@ -65,7 +76,7 @@ bool ExportThread::add(std::function<Status()> job, std::size_t bytes) {
   if (is_waiting) {
     changed_.notify_all();
   } else {
-    Job late = {.run = std::move(job), .bytes = bytes};
+    Job late = {.run = std::move(job), .bytes = listed};
     finish(late);
   }
   return true;
@@ -97,7 +108,7 @@ bool ExportThread::wait_until(Clock::time_point time) {
 
 std::size_t ExportThread::bytes() {
   const std::lock_guard lock(mutex_);
-  return bytes_;
+  return kept_bytes();
 }
 
 void ExportThread::run() {
@@ -131,7 +142,7 @@ void ExportThread::finish(Job& job) noexcept {
   {
     const std::lock_guard lock(mutex_);
     --unfinished_;
-    bytes_ -= job.bytes;
+    if (job.bytes != bytes_.end()) bytes_.erase(job.bytes);
     if (failed && !failed_) first_failure_ = std::move(status);
     failed_ = failed_ || failed;
   }

@@ -11,6 +11,7 @@
 #include <deque>
 #include <functional>
 #include <limits>
+#include <list>
 #include <mutex>
 #include <string_view>
 #include <thread>
@@ -24,6 +25,9 @@ class ExportThread {
  public:
   using OnFailure = std::function<void(std::string_view sentence)>;
   using Clock = std::chrono::steady_clock;
+  /// What a job keeps in memory until it is done. Asked whenever a job is added, since it may grow;
+  /// calls no ExportThread, and does not throw.
+  using BytesOf = std::function<std::size_t()>;
 
   /// `on_failure` is called from the thread. What it throws is dropped.
   explicit ExportThread(OnFailure on_failure,
@@ -34,11 +38,10 @@ class ExportThread {
   /// Finishes all jobs.
   ~ExportThread();
 
-  /// `bytes` is what the job keeps in memory until it is done. False if that is more than there may
-  /// be beside the jobs that are not done; a job alone, and one of no bytes, is always taken. The
-  /// thread starts with the first job; where none can be started, or the job cannot be kept for it,
-  /// the job runs here.
-  bool add(std::function<Status()> job, std::size_t bytes = 0);
+  /// False if the job keeps more than there may be beside the jobs that are not done; a job alone,
+  /// and one without `bytes`, is always taken. The thread starts with the first job; where none can
+  /// be started, or the job cannot be kept for it, the job runs here.
+  bool add(std::function<Status()> job, BytesOf bytes = nullptr);
 
   /// Waits until no job is left. The first failure since the last wait(), or success.
   Status wait();
@@ -53,11 +56,12 @@ class ExportThread {
  private:
   struct Job {
     std::function<Status()> run;
-    std::size_t bytes = 0;
+    std::list<BytesOf>::iterator bytes;  // or the list's end
   };
 
   /// A job, or a listener that it calls, may end the program, which waits for jobs.
   bool is_this_thread() const { return thread_.get_id() == std::this_thread::get_id(); }
+  std::size_t kept_bytes() const;
   void run();
   void finish(Job& job) noexcept;
 
@@ -68,7 +72,7 @@ class ExportThread {
   std::condition_variable changed_;
   std::deque<Job> jobs_;
   std::size_t unfinished_ = 0;
-  std::size_t bytes_ = 0;  // of the unfinished
+  std::list<BytesOf> bytes_;  // of the unfinished
   bool ending_ = false;
   bool failed_ = false;   // since the last wait()
   Status first_failure_;  // success: there was no memory for its sentence

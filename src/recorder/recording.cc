@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <exception>
+#include <future>
 #include <string_view>
+#include <type_traits>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -22,6 +25,16 @@ namespace {
 constexpr std::array<std::string_view, 8> kReservedMembers = {
     "schemaVersion", "deviceProperties", "displayTimeUnit",      "baseTimeNanoseconds",
     "traceEvents",   "traceName",        "tbtrace_lost_records", "tbtrace_unreadable_chunks"};
+
+/// Without texts, of which there are few.
+std::size_t bytes_of(const DeviceTrace& trace) {
+  const auto rows = [](const auto& list) {
+    return list.size() * sizeof(typename std::decay_t<decltype(list)>::value_type);
+  };
+  return trace.activities.bytes() + trace.calls.size() * sizeof(ApiCall) + rows(trace.launches) +
+         rows(trace.peers) + rows(trace.synchronizations) + rows(trace.events) +
+         rows(trace.overheads) + rows(trace.markers) + rows(trace.checks);
+}
 
 }  // namespace
 
@@ -125,8 +138,12 @@ std::uint64_t Recording::lost() const {
 }
 
 std::size_t Recording::bytes() const {
-  const std::lock_guard lock(mutex_);
+  using std::chrono::seconds;
   std::size_t bytes = 0;
+  if (device_trace_.valid() && device_trace_.wait_for(seconds(0)) == std::future_status::ready) {
+    if (const auto trace = device_trace()) bytes += bytes_of(*trace);
+  }
+  const std::lock_guard lock(mutex_);
   for (const std::shared_ptr<ThreadLog>& log : logs_) bytes += log->bytes();
   for (const DeviceMemory& memory : device_memory_) {
     bytes += memory.events().size() * sizeof(DeviceMemoryEvent);

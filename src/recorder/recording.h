@@ -82,7 +82,7 @@ class Recording {
   std::int64_t bytes_at_start() const { return bytes_at_start_; }
   /// Records for which there was no memory.
   std::uint64_t lost() const;
-  /// Memory that its records take, but for what devices did.
+  /// Memory that its records take. Grows once the devices' records have come.
   std::size_t bytes() const;
 
  private:

@@ -356,6 +356,21 @@ TEST_F(CuptiProfiler, RecordsBeyondTheBufferLimitAreCounted) {
   EXPECT_THAT(text_of(profiler), HasSubstr("tbtrace_lost_device_records"));
 }
 
+TEST_F(CuptiProfiler, WindowsOfTheGpuAloneAreDroppedBeyondTheQueueLimit) {
+  const Folder folder;
+  ProfilerOptions limited = options({Activity::cuda});
+  limited.on_trace_ready = tensorboard_trace_handler(folder.path(), {.summaries = false});
+  limited.process.export_queue_bytes = 1;
+  Profiler profiler(limited);
+  for (int window = 0; window < 20; ++window) {
+    profiler.start();
+    gpu().cupti.generate(5'000, {.name = "kernel", .time = {.latency_ns = 1, .duration_ns = 100}});
+    profiler.stop();
+  }
+  EXPECT_TRUE(profiler.wait_for_exports().ok());
+  EXPECT_THAT(warnings_, ::testing::Contains(HasSubstr("a window was dropped")));
+}
+
 TEST_F(CuptiProfiler, EarlyAttachmentTracesFromTheConstructorOn) {
   EXPECT_TRUE(soon([] { return gpu().cupti.enabled_kinds() == 0; }));
   {

@@ -51,6 +51,10 @@ std::function<Status()> failing(const std::string& sentence) {
 
 Status success() { return {}; }
 
+ExportThread::BytesOf keeping(std::size_t bytes) {
+  return [bytes] { return bytes; };
+}
+
 TEST(ExportThread, RunsJobsInTheirOrderBesideTheCaller) {
   Sentences sentences;
   ExportThread exports(sentences.listener());
@@ -189,8 +193,8 @@ TEST(ExportThread, TakesNoJobBeyondItsBytes) {
     may_end.wait();
     return Status();
   };
-  EXPECT_TRUE(exports.add(slow, 1000)) << "one alone is always taken";
-  EXPECT_FALSE(exports.add(success, 1));
+  EXPECT_TRUE(exports.add(slow, keeping(1000))) << "one alone is always taken";
+  EXPECT_FALSE(exports.add(success, keeping(1)));
   EXPECT_EQ(exports.bytes(), 1000U);
   may_end.count_down();
   EXPECT_TRUE(exports.wait().ok());
@@ -201,13 +205,36 @@ TEST(ExportThread, TakesNoJobBeyondItsBytes) {
     may_end_too.wait();
     return Status();
   };
-  EXPECT_TRUE(exports.add(slow_too, 60));
-  EXPECT_TRUE(exports.add(success, 40));
-  EXPECT_FALSE(exports.add(success, 1));
-  EXPECT_TRUE(exports.add(success, 0));
+  EXPECT_TRUE(exports.add(slow_too, keeping(60)));
+  EXPECT_TRUE(exports.add(success, keeping(40)));
+  EXPECT_FALSE(exports.add(success, keeping(1)));
+  EXPECT_TRUE(exports.add(success, keeping(0)));
   may_end_too.count_down();
   EXPECT_TRUE(exports.wait().ok());
   EXPECT_THAT(sentences.heard(), IsEmpty());
+}
+
+/// The records of devices come later than the window's end.
+TEST(ExportThread, AsksJobsAgainWhatTheyKeep) {
+  Sentences sentences;
+  ExportThread exports(sentences.listener(), 100);
+  std::latch may_end(1);
+  std::atomic<std::size_t> first = 0;
+  EXPECT_TRUE(exports.add(
+      [&] {
+        may_end.wait();
+        return Status();
+      },
+      [&] { return first.load(); }));
+  EXPECT_TRUE(exports.add(success, keeping(0)));
+  first = 101;
+  EXPECT_EQ(exports.bytes(), 101U);
+  EXPECT_FALSE(exports.add(success, keeping(0))) << "what it keeps is not known yet";
+  EXPECT_TRUE(exports.add(success)) << "it keeps nothing";
+  may_end.count_down();
+  EXPECT_TRUE(exports.wait().ok());
+  EXPECT_TRUE(exports.add(success, keeping(0)));
+  EXPECT_TRUE(exports.wait().ok());
 }
 
 /// What random jobs of random sizes may take, held against a sum that the test keeps itself.
@@ -228,7 +255,7 @@ TEST(ExportThread, NeverKeepsMoreThanItsBytes) {
           kept -= bytes;
           return Status();
         },
-        bytes);
+        keeping(bytes));
     if (!was_taken) kept -= bytes;
     ++(was_taken ? taken : refused);
     EXPECT_LE(exports.bytes(), kMost);
@@ -252,7 +279,7 @@ TEST(ExportThread, AJobThatWaitsForJobsGoesOn) {
         EXPECT_FALSE(exports.wait_until(ExportThread::Clock::now() + std::chrono::hours(1)));
         return Status();
       },
-      1000);
+      keeping(1000));
   EXPECT_TRUE(exports.add(success)) << "what keeps nothing is taken beside a job that is too large";
   EXPECT_TRUE(exports.wait().ok());
 }

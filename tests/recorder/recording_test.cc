@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <future>
 #include <memory>
 #include <set>
 #include <string>
@@ -139,6 +140,21 @@ TEST(Recording, KnowsTheMemoryThatWasThereBefore) {
   EXPECT_EQ(first->bytes_at_start(), before);
   EXPECT_EQ(second->bytes_at_start(), before + 800);
   watched_bytes.store(before);
+}
+
+TEST(Recording, ItsBytesIncludeWhatDevicesDidOnceThatIsKnown) {
+  const auto recording = started();
+  std::promise<std::shared_ptr<const DeviceTrace>> records;
+  recording->set_device_trace(records.get_future().share());
+  recording->close();
+  EXPECT_EQ(recording->bytes(), 0U);
+  DeviceTrace trace;
+  for (int row = 0; row < 1000; ++row) {
+    trace.activities.push_back({});
+    trace.calls.push_back({});
+  }
+  records.set_value(std::make_shared<const DeviceTrace>(std::move(trace)));
+  EXPECT_GE(recording->bytes(), 1000 * (sizeof(ApiCall) + 24));
 }
 
 TEST(Recording, AThreadsLogOutlivesIt) {
