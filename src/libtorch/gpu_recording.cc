@@ -7,6 +7,7 @@
 #include <ATen/core/ivalue.h>
 #include <c10/util/ThreadLocalDebugInfo.h>
 
+#include "recorder/process.h"
 #include "wire/json_text.h"
 
 namespace tbtrace::libtorch {
@@ -22,6 +23,10 @@ bool torch_profiles_this_thread() {
 constexpr const char* kTorchProfiles =
     "torch's own profiler is active on this thread, and CUPTI gives its records to one only; stop "
     "it first";
+
+/// A second copy of tbtrace would take CUPTI's records from the first, and switch them off at its
+/// end. The window's start says so.
+bool may_record() { return recorder::why_nothing_is_recorded().empty(); }
 
 void add_problem(recorder::Recording& recording, const std::string& problem) {
   std::string json;
@@ -48,6 +53,7 @@ GpuRecording::GpuRecording(const ExperimentalOptions& options, const CuptiOption
       warn_(std::move(warn)) {
   if (!is_wanted_) return;
   if (cupti.attach_early) {
+    if (!may_record()) return;
     tbtrace::cupti::SessionOptions attached = options_;
     attached.is_idle = true;
     Result<Session> session = begin(attached);
@@ -57,7 +63,7 @@ GpuRecording::GpuRecording(const ExperimentalOptions& options, const CuptiOption
       disable(session.status(), nullptr);
     }
   } else if (was_named_) {
-    const auto collector = tbtrace::cupti::process_collector();
+    const auto collector = find_collector();
     if (!collector.ok()) disable(collector.status(), nullptr);
   }
 }
@@ -99,8 +105,16 @@ void GpuRecording::warn_of_last_window() {
   if (!problem.empty()) warn_once("the GPU's activity was not recorded completely: " + problem);
 }
 
+/// A driver or a CUPTI that was not there is not searched for again: that takes up to some ms.
+Result<cupti::Collector*> GpuRecording::find_collector() {
+  if (!missing_.ok()) return missing_;
+  Result<cupti::Collector*> found = cupti::process_collector();
+  if (found.status().code() == StatusCode::unreadable_input) missing_ = found.status();
+  return found;
+}
+
 Result<GpuRecording::Session> GpuRecording::begin(const cupti::SessionOptions& options) {
-  const auto collector = cupti::process_collector();
+  const auto collector = find_collector();
   if (!collector.ok()) return collector.status();
   if (torch_profiles_this_thread()) return Status(StatusCode::check_failed, kTorchProfiles);
   return (*collector)->begin(options);
@@ -110,6 +124,7 @@ void GpuRecording::prepare(recorder::Recording& recording) {
   if (!is_wanted_) return;
   warn_of_last_window();
   session_ = nullptr;
+  if (!may_record()) return;
   Result<Session> session = begin(options_);
   if (!session.ok()) {
     disable(session.status(), &recording);

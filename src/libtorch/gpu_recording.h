@@ -38,7 +38,8 @@ class GpuRecording {
  private:
   using Session = std::unique_ptr<cupti::Collector::Session>;
 
-  static Result<Session> begin(const cupti::SessionOptions& options);
+  Result<cupti::Collector*> find_collector();
+  Result<Session> begin(const cupti::SessionOptions& options);
   void disable(const Status& status, recorder::Recording* recording);
   void warn_once(const std::string& sentence);
   void warn_of_last_window();
@@ -48,6 +49,7 @@ class GpuRecording {
   const bool was_named_;
   const std::function<void(std::string_view)> warn_;
   std::string warned_;  // the last warning
+  Status missing_;      // why there is no driver or no CUPTI
   Session attached_;    // from the constructor on
   Session session_;
   std::shared_future<std::string> problem_;  // of the last window
