@@ -78,8 +78,10 @@ struct ProcessOptions {
   std::chrono::milliseconds exit_timeout{5000};
   /// Windows that wait for being written keep their records in memory. If that is more than this,
   /// a window is dropped instead, with a warning; files after it have `tbtrace_dropped_windows`,
-  /// the number of windows so far that have no file. One window is always taken. GPU records
-  /// count once they are decoded, soon after the end of their window.
+  /// the number of windows so far that were dropped or could not be written. If windows are lost
+  /// after the last file, a warning at the end of the profiler or of the program says how many
+  /// there were in all. One window is always taken. GPU records count once they are decoded, soon
+  /// after the end of their window.
   std::size_t export_queue_bytes = std::size_t{1} << 30;
 };
 

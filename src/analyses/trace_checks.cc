@@ -26,8 +26,10 @@ constexpr std::array kChecks = {
           "missing",
           "record fewer steps", analyses::find_event_limit},
     Check{"dropped_windows", kWarning,
-          "earlier windows were dropped because the export could not keep up",
-          "record fewer or shorter windows", analyses::find_dropped_windows},
+          "earlier windows were dropped because the export could not keep up, or could not be "
+          "written",
+          "record fewer or shorter windows, and look at the warnings of the run",
+          analyses::find_dropped_windows},
     Check{"lost_records", kError, "host records were lost because memory ran out",
           "record fewer steps", analyses::find_lost_records},
     Check{"lost_device_records", kError, "device records were lost because buffers were full",

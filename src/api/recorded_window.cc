@@ -75,16 +75,17 @@ Status write_recording(std::shared_ptr<const recorder::Recording> recording,
   return write_converted(**converter, path, path.ends_with(".gz"), overwrite);
 }
 
-Result<std::string> write_log_file(std::shared_ptr<const recorder::Recording> recording,
-                                   const LogFileName& name, Dialect dialect,
-                                   RecordedSummaries* summaries) {
+Result<WrittenWindow> write_log_file(std::shared_ptr<const recorder::Recording> recording,
+                                     const LogFileName& name, Dialect dialect,
+                                     RecordedSummaries* summaries) {
   Result<std::unique_ptr<converters::TraceConverter>> converter =
       converters::TraceConverter::open(recorded_text(std::move(recording)), {.dialect = dialect});
   if (!converter.ok()) return converter.status();
-  Result<std::string> written = write_log_file(**converter, name);
-  if (!written.ok() || summaries == nullptr) return written;
-  const Status summed_up = summaries->add((*converter)->trace());
-  return summed_up.ok() ? written : Result<std::string>(summed_up);
+  Result<std::string> path = write_log_file(**converter, name);
+  if (!path.ok()) return path.status();
+  WrittenWindow written{.path = *std::move(path), .summaries = {}};
+  if (summaries != nullptr) written.summaries = summaries->add((*converter)->trace());
+  return written;
 }
 
 }  // namespace tbtrace::api

@@ -27,10 +27,14 @@ Result<Trace> read_recorded_text(std::shared_ptr<const recorder::Recording> reco
 Status write_recording(std::shared_ptr<const recorder::Recording> recording,
                        const std::string& path, Dialect dialect, bool overwrite);
 
-/// A trace for torch-tb-profiler. Also adds the window to `summaries`, if not null. Returns the
-/// path.
-Result<std::string> write_log_file(std::shared_ptr<const recorder::Recording> recording,
-                                   const LogFileName& name, Dialect dialect,
-                                   RecordedSummaries* summaries = nullptr);
+struct WrittenWindow {
+  std::string path;
+  Status summaries;  ///< the trace is written also if they could not be
+};
+
+/// A trace for torch-tb-profiler. Also adds the window to `summaries`, if not null.
+Result<WrittenWindow> write_log_file(std::shared_ptr<const recorder::Recording> recording,
+                                     const LogFileName& name, Dialect dialect,
+                                     RecordedSummaries* summaries = nullptr);
 
 }  // namespace tbtrace::api

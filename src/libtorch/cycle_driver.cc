@@ -290,8 +290,8 @@ void CycleDriver::stop() {
   } catch (const std::bad_alloc&) {
     warn("there was not enough memory for what GPUs did");
   }
-  if (const std::uint64_t dropped = results_.dropped_windows(); dropped > 0) {
-    keep(*recording_, kDroppedWindows, std::to_string(dropped));
+  if (const std::uint64_t lost = results_.lost_windows(); lost > 0) {
+    keep(*recording_, kDroppedWindows, std::to_string(lost));
   }
   if (slot_) recorder::deactivate(*slot_);
   add_known_tensors();

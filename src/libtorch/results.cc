@@ -36,6 +36,16 @@ std::int64_t unused_time_ns() {
   return std::max(now, before + 1);
 }
 
+/// Also where memory runs out.
+struct CountsUnlessWritten {
+  std::atomic<std::uint64_t>& count;
+  bool is_written = false;
+
+  ~CountsUnlessWritten() {
+    if (!is_written) ++count;
+  }
+};
+
 }  // namespace
 
 Results::Results(std::function<void(std::string_view)> warn, std::size_t most_waiting_bytes)
@@ -48,6 +58,8 @@ Results::Results(std::function<void(std::string_view)> warn, std::size_t most_wa
 Results::~Results() {
   try {
     finish_summaries();
+    exports_.wait_until_done();
+    warn_of_losses();
   } catch (...) {
     // The listener threw.
   }
@@ -67,6 +79,19 @@ void Results::wait_until(recorder::Deadline deadline) {
   } else if (!exports_.wait_until(*deadline)) {
     warn_("the program ends before all windows are written; set process.exit_timeout higher");
   }
+  warn_of_losses();
+}
+
+/// Each loss was told when it happened; the files before the last losses say less.
+void Results::warn_of_losses() {
+  const std::uint64_t lost = losses_->windows.load();
+  const std::uint64_t stated = losses_->stated.exchange(lost);
+  if (lost == stated || lost == 1) return;
+  std::string sentence =
+      std::to_string(lost) +
+      " windows have no log file, since they were dropped or could not be written";
+  if (stated > 0) sentence += "; the last log file says " + std::to_string(stated);
+  warn_(sentence);
 }
 
 void Results::add(Recording recording, bool lacks_rows) {
@@ -152,7 +177,9 @@ void Results::export_in_background(const std::string& directory,
     return kept == nullptr ? 0 : kept->bytes();
   };
   auto job = [recording = *recording, name = std::move(name), dialect = options.dialect,
-              summaries = options.summaries ? summaries(directory, worker) : nullptr] {
+              summaries = options.summaries ? summaries(directory, worker) : nullptr,
+              losses = losses_, stated = stated_losses_] {
+    CountsUnlessWritten written_or_lost{losses->windows};
     std::error_code error;
     std::filesystem::create_directories(name.directory, error);
     if (error && !std::filesystem::is_directory(name.directory)) {
@@ -160,10 +187,14 @@ void Results::export_in_background(const std::string& directory,
                                                        " (" + error.message() + "); " +
                                                        std::string(io::kChooseWritablePlace));
     }
-    return api::write_log_file(recording, name, dialect, summaries.get()).status();
+    const auto written = api::write_log_file(recording, name, dialect, summaries.get());
+    if (!written.ok()) return written.status();
+    written_or_lost.is_written = true;
+    losses->stated = stated;
+    return written->summaries;
   };
   if (exports_.add(std::move(job), bytes)) return;
-  ++dropped_windows_;
+  ++losses_->windows;
   warn_("a window was dropped, since the ones before it still wait for being written and take " +
         std::to_string(exports_.bytes() >> 20) +
         " MiB; record shorter windows or fewer of them, write to a faster disk, or set "

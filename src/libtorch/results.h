@@ -3,6 +3,7 @@
 // end waits for exports. What goes wrong is told to the listener, from either thread.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -48,12 +49,15 @@ class Results {
   /// The last one, into a file that nobody else writes. Not if too much waits for being written
   /// already: the window is dropped, then, with a warning.
   void export_in_background(const std::string& directory, const TensorboardOptions& options);
-  std::uint64_t dropped_windows() const { return dropped_windows_; }
+  /// Windows so far that were dropped or could not be written: what the file of the window says
+  /// that is added next.
+  std::uint64_t lost_windows() { return stated_losses_ = losses_->windows.load(); }
   /// May be called beside everything else.
   Status wait_for_exports() { return exports_.wait(); }
   /// Has the last windows' summaries written, for the end of the program.
   void finish_summaries();
-  /// Waits for exports; warns if some are not done by then. May be called beside everything else.
+  /// Waits for exports; warns if some are not done by then, or how many windows were lost in all.
+  /// May be called beside everything else.
   void wait_until(recorder::Deadline deadline);
 
  private:
@@ -61,6 +65,7 @@ class Results {
   std::shared_ptr<api::RecordedSummaries> summaries(const std::string& directory,
                                                     const std::string& worker);
   void finish_oldest_summaries();
+  void warn_of_losses();
   void warn_of_missing_rows();
 
   std::function<void(std::string_view)> warn_;
@@ -68,8 +73,13 @@ class Results {
   std::vector<Trace> traces_;                // of recordings_, as far as they were asked for
   std::shared_ptr<const Trace> last_trace_;  // of the last one, if it was asked for
   int windows_exported_ = 0;
-  std::uint64_t dropped_windows_ = 0;
-  bool lacks_rows_ = false;  // all recordings
+  struct Losses {
+    std::atomic<std::uint64_t> windows = 0;
+    std::atomic<std::uint64_t> stated = 0;  // by the last file, or at the end
+  };
+  std::shared_ptr<Losses> losses_ = std::make_shared<Losses>();  // exports count there, too
+  std::uint64_t stated_losses_ = 0;                              // of the last recording
+  bool lacks_rows_ = false;                                      // all recordings
   bool warned_of_missing_rows_ = false;
   bool told_of_no_summaries_ = false;
   struct OpenSummaries {

@@ -47,10 +47,10 @@ TEST(RecordedWindow, NoNameIsTakenTwiceWhoeverWantsIt) {
       threads.emplace_back([&] {
         const auto recording = recorded();
         for (int file = 0; file < kFiles; ++file) {
-          const Result<std::string> path =
+          const Result<WrittenWindow> written =
               write_log_file(recording, name_in(folder), Dialect::kineto);
-          ASSERT_TRUE(path.ok()) << path.status().message();
-          of_thread.insert(*path);
+          ASSERT_TRUE(written.ok()) << written.status().message();
+          of_thread.insert(written->path);
         }
       });
     }
@@ -77,7 +77,7 @@ TEST(RecordedWindow, AFailureNamesTheFile) {
 TEST(RecordedWindow, AFullDiskLeavesNothing) {
   const ScratchFolder folder;
   const fixtures::FileSizeLimit limit(100);
-  const Result<std::string> lost = write_log_file(recorded(), name_in(folder), Dialect::plugin);
+  const Result<WrittenWindow> lost = write_log_file(recorded(), name_in(folder), Dialect::plugin);
   EXPECT_EQ(lost.status().code(), StatusCode::unwritable_output);
   EXPECT_THAT(lost.status().message(), HasSubstr("File too large"));
   EXPECT_THAT(folder.names(), IsEmpty());

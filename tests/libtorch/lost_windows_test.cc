@@ -131,6 +131,40 @@ TEST(LostWindows, ADirectoryThatIsAFile) {
   expect_loss(below.window(), below, "Not a directory");
 }
 
+TEST(LostWindows, AreCountedInTheNextFileAndAtTheEnd) {
+  const testing::Folder folder;
+  std::vector<std::string> warnings;
+  {
+    Profiler profiler({.activities = {Activity::cpu},
+                       .on_trace_ready = tensorboard_trace_handler(folder / "logs"),
+                       .experimental = {.on_warning = [&](std::string_view sentence) {
+                         warnings.emplace_back(sentence);
+                       }}});
+    const auto record = [&] {
+      profiler.start();
+      torch::ones({2});
+      profiler.stop();
+      return profiler.wait_for_exports().ok();
+    };
+    {
+      const fixtures::FileSizeLimit limit(100);
+      EXPECT_FALSE(record());
+      EXPECT_FALSE(record());
+    }
+    EXPECT_TRUE(record());
+    const std::vector<std::string> files = folder.log_files();
+    ASSERT_THAT(files, SizeIs(1));
+    const Result<Trace> trace = read_trace(folder / files[0], {.strict = true});
+    ASSERT_TRUE(trace.ok()) << trace.status().message();
+    EXPECT_EQ(trace->metadata().at("tbtrace_dropped_windows"), "2");
+    const fixtures::FileSizeLimit limit(100);
+    EXPECT_FALSE(record());
+    warnings.clear();
+  }
+  EXPECT_THAT(warnings, ElementsAre(AllOf(StartsWith("3 windows have no log file"),
+                                          HasSubstr("the last log file says 2"))));
+}
+
 /// What a listener throws on the thread that exports does not come out of a step() on another one.
 TEST(LostWindows, AListenerThatThrowsDuringAnExportDoesNotDisturbAStep) {
   const testing::Folder folder;
