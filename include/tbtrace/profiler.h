@@ -219,7 +219,9 @@ struct DistributedInfo {
 /// it is running, step() and stop() while it is not, start() and step() from a callback. stop()
 /// from on_trace_ready takes place when that has returned, before another window begins. What
 /// on_trace_ready throws comes out of the step() or stop() that called it, once the next step has
-/// begun. A forked child has a profiler as new, which may be started there; the parent's goes on.
+/// begun. A callback must not wait for another thread that calls the same profiler: that call waits
+/// for the callback. A forked child has a profiler as new, which may be started there; the parent's
+/// goes on.
 class Profiler {
  public:
   /// \throws std::invalid_argument if an activity is named twice, or the schedule returns nonsense.
