@@ -78,10 +78,10 @@ Status Cycle::step() {
   }
 
   if (Status status = go(previous, current_); !status.ok()) return status;
-  if (running_) {
-    open_step();
-  } else {
+  if (stops_after_window_ && !running_) {
     current_ = scheduled_;
+  } else {
+    open_step();
   }
   return {};
 }

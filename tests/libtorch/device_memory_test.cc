@@ -272,7 +272,10 @@ class DeviceMemoryOnceDeathTest : public ::testing::Test {
     profiler.step();
     within();
     for (int step = 0; step < 3; ++step) {
-      if (gpu().is_ready()) gpu().allocate(0, 512);
+      {
+        const record_function work("work");
+        if (gpu().is_ready()) gpu().allocate(0, 512);
+      }
       profiler.step();
     }
     profiler.stop();
