@@ -79,6 +79,17 @@ TEST(Cycle, AStopWithinAHandoverBeginsNoOtherWindow) {
   }
 }
 
+/// Profilers do not pass on such a step; torch's class has it, and its answers are the reference.
+TEST(Cycle, AStepAfterStopOpensTheNext) {
+  LoggedTarget target;
+  Cycle cycle(plan("R"), false, target);
+  EXPECT_TRUE(cycle.start().ok());
+  EXPECT_TRUE(cycle.stop().ok());
+  target.taken();
+  EXPECT_TRUE(cycle.step().ok());
+  EXPECT_EQ(target.taken(), "o1");
+}
+
 TEST(Cycle, ADeviceThatStopsEndsTheCycle) {
   LoggedTarget target;
   Cycle cycle(plan("WRRSW"), false, target);
