@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "converters/kineto_json.h"
 #include "dialects/json_numbers.h"
 #include "trace/step_names.h"
 #include "trace/track_text.h"
@@ -19,40 +20,22 @@ void append_member(std::string& json, std::string_view key_json, std::int64_t va
   append_integer(json, value);
 }
 
-/// Its name and its category; empty for types that no reader passes on.
+/// Empty for types that no reader passes on.
 std::string_view flow_name(FlowEnd::Type type) {
   switch (type) {
     case FlowEnd::Type::launch:
-      return "ac2g";
+      return kLaunchFlow;
     case FlowEnd::Type::forward_backward:
-      return "fwdbwd";
+      return kBackwardFlow;
     case FlowEnd::Type::other:
       break;
   }
   return {};
 }
 
-/// Up to the id; place() follows.
-void flow_start(std::string& json, bool start, std::string_view name, std::int64_t id) {
-  json += start ? R"({"ph":"s","cat":")" : R"({"ph":"f","bp":"e","cat":")";
-  json += name;
-  json += R"(","name":")";
-  json += name;
-  json += R"(","id":)";
-  append_integer(json, id);
-}
-
 constexpr std::string_view kRowEnd = "},\n";
 
 }  // namespace
-
-void append_id(std::string& json, const Trace& trace, const TrackKey& id) {
-  if (id.text == StringId::empty) {
-    append_integer(json, id.number);
-  } else {
-    wire::append_json_string(json, trace.string(id.text));
-  }
-}
 
 KinetoModelRows::KinetoModelRows(const Trace& trace, const KinetoRepairs& repairs)
     : trace_(trace), repairs_(repairs), arguments_(trace), texts_(trace) {}
@@ -61,38 +44,20 @@ void KinetoModelRows::label(TrackId id, std::string& json) {
   const Track& track = trace_.track(id);
   const bool names_process = track.process_name != StringId::empty;
   if (names_process && named_processes_.emplace(track.process.number, track.process.text).second) {
-    name_row("process_name", track, track.process_name, json);
+    append_label(json, trace_, "process_name", track.process, track.thread,
+                 trace_.string(track.process_name));
   }
   if (track.thread_name != StringId::empty) {
-    name_row("thread_name", track, track.thread_name, json);
+    append_label(json, trace_, "thread_name", track.process, track.thread,
+                 trace_.string(track.thread_name));
   }
-}
-
-void KinetoModelRows::name_row(std::string_view what, const Track& track, StringId name,
-                               std::string& json) const {
-  json += R"({"ph":"M","name":")";
-  json += what;
-  json += '"';
-  place(track, trace_.first_time_ns(), json);
-  json += R"(,"args":{"name":)";
-  wire::append_json_string(json, trace_.string(name));
-  json += '}';
-  json += kRowEnd;
-}
-
-void KinetoModelRows::place(const Track& track, std::int64_t time_ns, std::string& json) const {
-  json += ",\"pid\":";
-  append_id(json, trace_, track.process);
-  json += ",\"tid\":";
-  append_id(json, trace_, track.thread);
-  json += ",\"ts\":";
-  append_microseconds(json, time_ns);
 }
 
 void KinetoModelRows::place(EventId event, std::string& json) const {
-  Track track = trace_.track(trace_.events().track(event));
-  if (const auto lane = repairs_.lane(event)) track.thread = {*lane, StringId::empty};
-  place(track, trace_.events().start_ns(event), json);
+  const Track& track = trace_.track(trace_.events().track(event));
+  const std::optional<std::int64_t> lane = repairs_.lane(event);
+  append_place(json, trace_, track.process, lane ? TrackKey{.number = *lane} : track.thread,
+               trace_.events().start_ns(event));
 }
 
 void KinetoModelRows::range(EventId event, std::string& json) {
@@ -106,7 +71,7 @@ void KinetoModelRows::range(EventId event, std::string& json) {
   arguments(event, json);
   json += kRowEnd;
   for (const KinetoRepairs::Flow& flow : repairs_.missing_flows(event)) {
-    flow_start(json, flow.start, flow_name(FlowEnd::Type::launch), flow.id);
+    append_flow_start(json, flow.start, kLaunchFlow, flow.id);
     place(event, json);
     json += kRowEnd;
   }
@@ -179,7 +144,8 @@ void KinetoModelRows::memory(std::size_t record, std::string& json) {
   const MemoryRecord& row = trace_.memory()[record];
   json += row.out_of_memory ? R"({"ph":"i","cat":"cpu_instant_event","name":"[OutOfMemory]")"
                             : R"({"ph":"i","cat":"cpu_instant_event","name":"[memory]")";
-  place(trace_.track(row.track), row.time_ns, json);
+  const Track& track = trace_.track(row.track);
+  append_place(json, trace_, track.process, track.thread, row.time_ns);
   json += R"(,"s":"t","args":{)";
   append_member(json, "\"Device Type\":", static_cast<std::int64_t>(row.device_type));
   append_member(json, ",\"Device Id\":", row.device_id);
@@ -192,12 +158,12 @@ void KinetoModelRows::memory(std::size_t record, std::string& json) {
 void KinetoModelRows::flow(const FlowEnd& end, std::string& json) {
   const std::string_view name = flow_name(end.type);
   if (name.empty()) return;
-  Track track = trace_.track(end.track);
-  const auto lane =
+  const Track& track = trace_.track(end.track);
+  const std::optional<std::int64_t> lane =
       repairs_.lane_of_flow(key_text(trace_, track.process), key_text(trace_, track.thread), end);
-  if (lane) track.thread = {*lane, StringId::empty};
-  flow_start(json, end.start, name, end.id);
-  place(track, end.time_ns, json);
+  append_flow_start(json, end.start, name, end.id);
+  append_place(json, trace_, track.process, lane ? TrackKey{.number = *lane} : track.thread,
+               end.time_ns);
   json += kRowEnd;
 }
 

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include <tbtrace/trace.h>
@@ -18,9 +17,6 @@
 
 namespace tbtrace::converters {
 
-/// Appends a process or thread id as the file has it.
-void append_id(std::string& json, const Trace& trace, const TrackKey& id);
-
 class KinetoModelRows final : public ModelRows {
  public:
   KinetoModelRows(const Trace& trace, const dialects::KinetoRepairs& repairs);
@@ -31,9 +27,6 @@ class KinetoModelRows final : public ModelRows {
   void flow(const FlowEnd& end, std::string& json) override;
 
  private:
-  void name_row(std::string_view what, const Track& track, StringId name, std::string& json) const;
-  /// `,"pid":1,"tid":2,"ts":3`.
-  void place(const Track& track, std::int64_t time_ns, std::string& json) const;
   void place(EventId event, std::string& json) const;
   void category(EventId event, std::string& json);
   void name(EventId event, std::string& json);

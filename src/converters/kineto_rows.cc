@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "converters/kineto_json.h"
 #include "converters/kineto_model.h"
 #include "converters/member_json.h"
 #include "dialects/json_numbers.h"
@@ -66,15 +67,7 @@ void KinetoDocument::write_start(std::string& json) {
 
 void KinetoDocument::write_end(std::string& json) {
   for (const KinetoRepairs::LaneName& lane : repairs_.lane_names()) {
-    json += R"({"ph":"M","name":"thread_name","pid":)";
-    append_id(json, trace(), lane.process);
-    json += ",\"tid\":";
-    append_integer(json, lane.thread);
-    json += ",\"ts\":";
-    append_microseconds(json, trace().first_time_ns());
-    json += ",\"args\":{\"name\":";
-    wire::append_json_string(json, lane.name);
-    json += "}},\n";
+    append_label(json, trace(), "thread_name", lane.process, {.number = lane.thread}, lane.name);
   }
   if (json.ends_with(",\n")) json.resize(json.size() - 2);
   json += "\n]}\n";
@@ -295,9 +288,7 @@ void KinetoRows::missing_flows(EventId event, Members members) {
   const std::optional<std::int64_t> lane = repairs_.lane(event);
   Changes uncounted;  // what these members need was counted in the range's row
   for (const KinetoRepairs::Flow& flow : repairs_.missing_flows(event)) {
-    json += flow.start ? R"({"ph":"s",)" : R"({"ph":"f","bp":"e",)";
-    json += R"("cat":"ac2g","name":"ac2g","id":)";
-    append_integer(json, flow.id);
+    append_flow_start(json, flow.start, kLaunchFlow, flow.id);
     if (const RowMember* const process = find(members, EventField::process)) {
       json += ",\"pid\":";
       append_value(json, process->json, uncounted);

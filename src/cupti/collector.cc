@@ -414,8 +414,8 @@ void Collector::finish(EndedWindow& window, std::string problem) {
   }
 }
 
-/// Whoever waits for the window gets the current exception. A promise that is destroyed without
-/// either allocates, and ends the program if there is no memory.
+/// Whoever waits for the window gets the current exception. A promise that has neither a value nor
+/// an exception allocates when it is destroyed, and without memory that ends the program.
 void Collector::give_up(EndedWindow& window) noexcept {
   const auto fail = [why = std::current_exception()](auto& promise) {
     try {

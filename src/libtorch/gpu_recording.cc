@@ -105,11 +105,11 @@ void GpuRecording::warn_of_last_window() {
   if (!problem.empty()) warn_once("the GPU's activity was not recorded completely: " + problem);
 }
 
-/// A driver or a CUPTI that was not there is not searched for again: that takes up to some ms.
+/// A driver or a CUPTI that was not there is not searched for again, which can take milliseconds.
 Result<cupti::Collector*> GpuRecording::find_collector() {
-  if (!missing_.ok()) return missing_;
+  if (!not_found_.ok()) return not_found_;
   Result<cupti::Collector*> found = cupti::process_collector();
-  if (found.status().code() == StatusCode::unreadable_input) missing_ = found.status();
+  if (found.status().code() == StatusCode::unreadable_input) not_found_ = found.status();
   return found;
 }
 

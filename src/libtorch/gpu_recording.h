@@ -49,7 +49,7 @@ class GpuRecording {
   const bool was_named_;
   const std::function<void(std::string_view)> warn_;
   std::string warned_;  // the last warning
-  Status missing_;      // why there is no driver or no CUPTI
+  Status not_found_;    // the driver or CUPTI: why it was not found
   Session attached_;    // from the constructor on
   Session session_;
   std::shared_future<std::string> problem_;  // of the last window

@@ -10,6 +10,7 @@
 
 #include <tbtrace/convert.h>
 
+#include "fixtures/document_rows.h"
 #include "fixtures/read_text.h"
 #include "fixtures/trace_rows.h"
 #include "wire/json_strict.h"
@@ -43,15 +44,7 @@ Exported exported(const Trace& trace, bool infer_steps = false) {
   exported.text = stream.str();
   std::string copy;
   EXPECT_TRUE(wire::append_strict_json(copy, exported.text, true)) << exported.text;
-  const std::string_view text = exported.text;
-  std::size_t at = text.find("[\n", text.find("\"traceEvents\"")) + 2;
-  while (at < text.rfind("\n]}")) {
-    const std::size_t end = text.find('\n', at);
-    std::string row(text.substr(at, end - at));
-    if (row.ends_with(',')) row.pop_back();
-    exported.rows.push_back(row);
-    at = end + 1;
-  }
+  exported.rows = fixtures::document_rows(exported.text);
   return exported;
 }
 

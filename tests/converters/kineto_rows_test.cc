@@ -9,6 +9,7 @@
 
 #include "fixtures/chrome_text.h"
 #include "fixtures/converted.h"
+#include "fixtures/document_rows.h"
 #include "fixtures/read_text.h"
 
 namespace tbtrace::converters {
@@ -30,19 +31,8 @@ Converted converted(const std::vector<ChromeEvent>& events, bool infer_steps = f
   return fixtures::converted(trace_text(events), Dialect::kineto, infer_steps);
 }
 
-/// The rows, each a line.
 std::vector<std::string> rows(const Converted& converted) {
-  std::vector<std::string> rows;
-  const std::string& text = converted.text;
-  std::size_t at = text.find("[\n", text.find("\"traceEvents\"")) + 2;
-  while (at < text.rfind("\n]}")) {
-    const std::size_t end = text.find('\n', at);
-    std::string row = text.substr(at, end - at);
-    if (row.ends_with(',')) row.pop_back();
-    rows.push_back(row);
-    at = end + 1;
-  }
-  return rows;
+  return fixtures::document_rows(converted.text);
 }
 
 /// What becomes of an event as it stands in a file.

@@ -13,6 +13,7 @@
 
 #include "fixtures/chrome_text.h"
 #include "fixtures/converted.h"
+#include "fixtures/document_rows.h"
 #include "fixtures/failing_sink.h"
 #include "fixtures/random_json.h"
 #include "fixtures/read_text.h"
@@ -24,6 +25,7 @@ using fixtures::ChromeEvent;
 using fixtures::ChromeText;
 using fixtures::converted;
 using fixtures::Converted;
+using fixtures::document_rows;
 using fixtures::in_quotes;
 using fixtures::Layout;
 using fixtures::op;
@@ -36,22 +38,8 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::Pair;
 
-/// The rows of the array alone, each a line.
-std::vector<std::string> rows(const std::string& text) {
-  std::vector<std::string> rows;
-  std::size_t at = text.find("[\n", text.find("\"traceEvents\"")) + 2;
-  while (at < text.rfind("\n]}")) {
-    const std::size_t end = text.find('\n', at);
-    std::string row = text.substr(at, end - at);
-    if (row.ends_with(',')) row.pop_back();
-    rows.push_back(row);
-    at = end + 1;
-  }
-  return rows;
-}
-
 std::string only_row(const std::vector<ChromeEvent>& events, Dialect dialect = Dialect::plugin) {
-  const std::vector<std::string> all = rows(converted(trace_text(events), dialect).text);
+  const std::vector<std::string> all = document_rows(converted(trace_text(events), dialect).text);
   EXPECT_EQ(all.size(), 1u);
   return all.empty() ? "" : all[0];
 }
@@ -154,7 +142,7 @@ TEST(PluginRows, TakesTheLastOfAKeyThatIsRepeated) {
   const std::string text =
       R"([{"ph":"X","name":"a","ts":1,"dur":2,"args":{"External id":1,"own":1,"Call stack":"f",)"
       R"("own":2,"External id":5,"Call stack":"g"}}])";
-  const std::string row = rows(converted(text).text)[0];
+  const std::string row = document_rows(converted(text).text)[0];
   EXPECT_THAT(row, EndsWith(R"("args":{"External id":5,"own":2,"Call stack":"g"}})"));
 }
 
@@ -182,7 +170,7 @@ TEST(PluginRows, CopiesArgsThatAreNotAnObject) {
         op("process_name").with("args", args).with("ph", "\"M\"").without("dur");
     for (const ChromeEvent& event : {counter, label}) {
       const Converted all = converted(trace_text({event}));
-      EXPECT_THAT(rows(all.text), Contains(EndsWith(member)));
+      EXPECT_THAT(document_rows(all.text), Contains(EndsWith(member)));
       EXPECT_EQ(all.changes.count("args_left_out"), 0u);
     }
   }
@@ -215,7 +203,7 @@ TEST(PluginRows, WritesTheDeviceOfWorkAnew) {
   trace.before.emplace_back("deviceProperties", "[{\"id\": 0}]");
   trace.events = {kernel().with("pid", "5").arg("device", "5").arg("context", "1"),
                   op("a").arg("device", "5")};
-  const std::vector<std::string> all = rows(converted(trace.text()).text);
+  const std::vector<std::string> all = document_rows(converted(trace.text()).text);
   EXPECT_THAT(all[0], HasSubstr(R"("pid":0,)"));
   EXPECT_THAT(all[0], HasSubstr(R"("device":0,"context":1)"));
   EXPECT_THAT(all[1], HasSubstr(R"("device":5)")) << "of an operator it means something else";
@@ -228,7 +216,7 @@ TEST(PluginRows, WritesMemoryForThePlugin) {
   memory.arg("Ev Idx", "3").with("tts", "5");
   const Converted all = converted(trace_text({memory}));
   EXPECT_THAT(
-      rows(all.text)[0],
+      document_rows(all.text)[0],
       EndsWith(
           R"("s":"t","ts":10,"tts":5,"args":{"Device Type":1,"c10 Device Type":20,"Device Id":3,"Bytes":-64,)"
           R"("Total Allocated":128,"Ev Idx":3}})"));
@@ -284,7 +272,7 @@ TEST(PluginRows, MakesArrowsAnewAndKeepsThoseOfOthers) {
         .with("id", "4");
   };
   for (const std::string_view category : {"ac2g", "fwdbwd", "forward_backward", "async_gpu"}) {
-    EXPECT_THAT(rows(converted(trace_text({arrow("s", category)})).text), IsEmpty());
+    EXPECT_THAT(document_rows(converted(trace_text({arrow("s", category)})).text), IsEmpty());
   }
   EXPECT_THAT(only_row({arrow("s", "mine")}), HasSubstr(R"("cat":"mine","dur":5,"id":4)"));
 }
@@ -292,7 +280,7 @@ TEST(PluginRows, MakesArrowsAnewAndKeepsThoseOfOthers) {
 TEST(PluginRows, MovesLabelsWithTheirTracks) {
   ChromeEvent label = op("process_name").with("ph", "\"M\"").with("pid", "-1").with("tid", "-2");
   label.without("dur").without("cat").with("ts", "0").arg("name", "\"mine\"");
-  const std::vector<std::string> all = rows(
+  const std::vector<std::string> all = document_rows(
       converted(trace_text({label, op("a", "5000").with("pid", "-1").with("tid", "-2")})).text);
   ASSERT_EQ(all.size(), 3u);
   EXPECT_THAT(all[0], HasSubstr(R"("ph":"M","name":"process_name","pid":1000000000,)"));
@@ -325,7 +313,8 @@ TEST(PluginRows, CountsEachChangeOnceWhateverTheThreads) {
   for (const std::string& text : {sound, damaged}) {
     const Converted one = converted(text);
     std::uint64_t quoted = 0;
-    for (const std::string& row : rows(one.text)) quoted += row.find("\"NaN\"") != row.npos ? 1 : 0;
+    for (const std::string& row : document_rows(one.text))
+      quoted += row.find("\"NaN\"") != row.npos ? 1 : 0;
     EXPECT_EQ(one.changes.at("values_quoted"), quoted);
     EXPECT_EQ(quoted, fixtures::read(text).events().size());
     for (const int threads : {2, 3, 8}) {
@@ -363,10 +352,10 @@ TEST(PluginRows, ShortensShadowsOfAnnotationsOnce) {
                   op("outer", "0.24", "0.1").with("cat", "\"gpu_user_annotation\"")});
   const Converted once = converted(text);
   EXPECT_THAT(once.changes, Contains(Pair("ranges_shortened", 1)));
-  EXPECT_THAT(rows(once.text), Contains(HasSubstr(R"("ts":0.32,"dur":0.019)")));
+  EXPECT_THAT(document_rows(once.text), Contains(HasSubstr(R"("ts":0.32,"dur":0.019)")));
   const Converted twice = converted(once.text);
   EXPECT_THAT(twice.changes, Not(Contains(Pair("ranges_shortened", testing::_))));
-  EXPECT_THAT(rows(twice.text), Contains(HasSubstr(R"("ts":0.32,"dur":0.019)")));
+  EXPECT_THAT(document_rows(twice.text), Contains(HasSubstr(R"("ts":0.32,"dur":0.019)")));
 }
 
 TEST(PluginRows, TakesWhateverStandsInARow) {
@@ -404,7 +393,7 @@ TEST(PluginRows, WritesNumbersInQuotesAsNumbersWhereConsumersCalculateWithThem) 
 TEST(PluginRows, TakesTheLastOfAnUnknownKeyThatIsRepeated) {
   const std::string start = R"([{"ph":"X","cat":"overhead","name":"a","ts":1,"dur":2,)";
   const auto row = [&](const std::string& rest) {
-    return rows(converted(start + rest + "}]", Dialect::kineto).text)[0];
+    return document_rows(converted(start + rest + "}]", Dialect::kineto).text)[0];
   };
   EXPECT_THAT(row(R"("z":1,"y":0,"z":2)"), EndsWith(R"("dur":2,"y":0,"z":2})"));
   EXPECT_THAT(row(R"("z":1,"\u007a":2)"), EndsWith(R"("dur":2,"z":2})")) << "the same, escaped";
@@ -418,7 +407,7 @@ TEST(PluginRows, TakesManyArgumentsOfWhichOneIsRepeated) {
   // A search among all later arguments for each one would take minutes.
   std::string text = R"([{"ph":"X","cat":"cpu_op","name":"a","ts":1,"dur":2,"args":{"stream":1)";
   for (int key = 0; key < 600'000; ++key) text += ",\"k" + std::to_string(key) + "\":1";
-  const std::string row = rows(converted(text + R"(,"stream":2}}])").text)[0];
+  const std::string row = document_rows(converted(text + R"(,"stream":2}}])").text)[0];
   EXPECT_THAT(row, EndsWith(R"("k599999":1,"stream":2}})"));
   EXPECT_THAT(row, Not(HasSubstr("\"stream\":1")));
 }

@@ -12,6 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fixtures/document_rows.h"
 #include "fixtures/read_text.h"
 #include "fixtures/trace_rows.h"
 #include "wire/json_strict.h"
@@ -52,20 +53,8 @@ Written written(const Trace& trace, bool infer_steps = false) {
   return written;
 }
 
-/// The rows alone, each a line.
 std::vector<std::string> rows(const Trace& trace) {
-  std::string text = written(trace).text;
-  text = text.substr(text.find("[\n", text.find("\"traceEvents\"")) + 2);
-  text = text.substr(0, text.rfind("\n]}"));
-  std::vector<std::string> rows;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    std::string row = text.substr(at, end - at);
-    if (row.ends_with(',')) row.pop_back();
-    rows.push_back(row);
-    at = end + 1;
-  }
-  return rows;
+  return fixtures::document_rows(written(trace).text);
 }
 
 TEST(RowWriter, WritesAnEmptyTrace) {

@@ -195,3 +195,10 @@ class Trace:
                     row.name.startswith("ProfilerStep#") or row.name in RECOGNISED_COLLECTIVES):
                 return False
         return True
+
+
+def worker_of(trace):
+    """The worker's name as the file's metadata have it."""
+    host, rank = trace.metadata.get("host_name"), (trace.metadata.get("distributedInfo") or {})
+    rank = rank.get("rank") if isinstance(rank, dict) else None
+    return None if host is None or rank is None else f"{host}_{rank}"

@@ -29,7 +29,8 @@ struct Thrown : std::runtime_error {
 /// What a profiler is asked to do when it hands over a window.
 enum class InHandler : std::uint8_t { nothing, start, step, stop, fail, read };
 
-/// Of a cycle; without active ones there is no schedule, and everything is recorded.
+/// How many steps of a cycle do what. If none is active, there is no schedule and everything is
+/// recorded.
 struct Steps {
   int wait = 0;
   int warmup = 0;
