@@ -243,6 +243,18 @@ TEST(KinetoModel, PutsHostRangesThatCrossOnNamedLanes) {
   EXPECT_THAT(made.changes, ElementsAre(Pair("ranges_moved_to_lanes", 1)));
 }
 
+TEST(KinetoModel, PutsFlowEventsOnTheLaneOfTheirRange) {
+  const Exported made = exported(R"([
+    {"ph":"X","cat":"cpu_op","name":"forward","pid":1,"tid":1,"ts":0,"dur":50,"args":{"External id":1}},
+    {"ph":"X","cat":"cpu_op","name":"backward","pid":1,"tid":1,"ts":40,"dur":50,"args":{"External id":2}},
+    {"ph":"s","cat":"fwdbwd","name":"fwdbwd","id":3,"pid":1,"tid":1,"ts":0},
+    {"ph":"f","cat":"fwdbwd","name":"fwdbwd","id":3,"pid":1,"tid":1,"ts":40,"bp":"e"}])");
+  ASSERT_EQ(made.rows.size(), 5u);
+  EXPECT_THAT(made.rows[1], HasSubstr(R"("name":"backward","pid":1,"tid":1000000000,)"));
+  EXPECT_THAT(made.rows[2], HasSubstr(R"("pid":1,"tid":1,"ts":0)"));
+  EXPECT_THAT(made.rows[3], HasSubstr(R"("pid":1,"tid":1000000000,"ts":40)"));
+}
+
 TEST(KinetoModel, EscapesHostileTexts) {
   for (const std::string_view name : writers::kHostileNames) {
     if (name == writers::kNotUtf8) continue;  // no trace holds it
