@@ -255,6 +255,32 @@ TEST(KinetoModel, PutsFlowEventsOnTheLaneOfTheirRange) {
   EXPECT_THAT(made.rows[3], HasSubstr(R"("pid":1,"tid":1000000000,"ts":40)"));
 }
 
+TEST(KinetoModel, GivesLaunchesTheIdOfAnOperatorThatMoves) {
+  const Exported made = exported(R"([
+    {"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":0,"dur":10,"args":{"External id":1}},
+    {"ph":"X","cat":"cpu_op","name":"b","pid":1,"tid":1,"ts":5,"dur":10,"args":{"External id":2}},
+    {"ph":"X","cat":"cuda_runtime","name":"l","pid":1,"tid":1,"ts":12,"dur":2,"args":{"correlation":3}},
+    {"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":40,"dur":5,"args":{"correlation":3}}])");
+  EXPECT_THAT(made.rows[2], HasSubstr(R"("args":{"External id":2,"correlation":3})"));
+  EXPECT_THAT(made.changes, ElementsAre(Pair("external_ids_repaired", 1), Pair("flows_added", 2),
+                                        Pair("ranges_moved_to_lanes", 1)));
+}
+
+TEST(KinetoModel, ShortensRangesThatCrossByRounding) {
+  const Exported made = exported(R"([
+    {"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":0,"dur":10},
+    {"ph":"X","cat":"cpu_op","name":"b","pid":1,"tid":1,"ts":5,"dur":5.001}])");
+  EXPECT_THAT(made.rows[1], HasSubstr(R"("ts":5,"dur":5)"));
+  EXPECT_THAT(made.rows[1], Not(HasSubstr("5.001")));
+  EXPECT_THAT(made.changes, ElementsAre(Pair("ranges_shortened", 1)));
+}
+
+TEST(KinetoModel, MarksRangesThatMayEndOnAnotherThread) {
+  const Exported made = exported(R"([{"ph":"X","cat":"user_annotation","name":"a","pid":1,"tid":1,
+    "ts":0,"dur":10,"args":{"asynchronous":true}}])");
+  EXPECT_THAT(made.rows[0], HasSubstr(R"("args":{"asynchronous":true})"));
+}
+
 TEST(KinetoModel, EscapesHostileTexts) {
   for (const std::string_view name : writers::kHostileNames) {
     if (name == writers::kNotUtf8) continue;  // no trace holds it
