@@ -164,11 +164,6 @@ int main(int argc, char** argv) {
   Loop long_loop{.operators = 1'000'000};
   const Figures large = with_tbtrace([&] { return long_loop.run(); }, false, false);
 
-  // Before the first watch of memory; malloc itself gets slower with what others allocated before.
-  for (int round = 0; round < rounds; ++round) with_torch(loop, false);
-  std::vector<double> untouched_memory;
-  for (int round = 0; round < rounds; ++round) untouched_memory.push_back(loop.allocate());
-
   std::vector<double> plain, nothing, nothing_inputs, ours, ours_shapes, ours_stacks, torchs,
       torchs_shapes;
   std::vector<double> memory, no_memory;
@@ -210,8 +205,6 @@ int main(int argc, char** argv) {
   limits.tell("  + torch's profiler with shapes", lowest(torchs_shapes) - bare, "ns");
   limits.at_most("operator after profilers, more than before the first", bare - lowest(untouched),
                  2, "ns");
-  limits.at_most("allocation and freeing, more than before memory was watched",
-                 lowest(no_memory) - lowest(untouched_memory), 2, "ns");
   limits.at_most("tbtrace over an observer that does nothing", lowest(ours) - lowest(nothing), 15,
                  "ns");
   limits.at_most("tbtrace with shapes over one that asks for inputs",
