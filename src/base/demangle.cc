@@ -1,5 +1,7 @@
 #include "base/demangle.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <memory>
 #include <string_view>
@@ -23,6 +25,16 @@ bool is_plain_text(std::string_view name) {
   return c != 'L' && (c < '0' || c > '9');
 }
 
+constexpr std::size_t kMostMade = std::size_t{16} << 20;  // bytes
+
+std::optional<std::string> librarys_form(const std::string& name) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+  if (text == nullptr) return std::nullopt;
+  return std::string(text.get());
+}
+
 }  // namespace
 
 std::optional<std::string> demangle(const std::string& name, std::size_t limit) {
@@ -31,13 +43,15 @@ std::optional<std::string> demangle(const std::string& name, std::size_t limit) 
   if (name.size() > kLongestName) return std::nullopt;
   if (name.find('\0') != std::string::npos) return std::nullopt;  // the library would stop there
   if (is_plain_text(name)) return std::nullopt;
-  const auto most = static_cast<double>(limit);
+  const auto most = static_cast<double>(std::max(limit, kMostMade));
   if (demangled_size_bound(name, most) > most) return std::nullopt;
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-  if (text == nullptr) return std::nullopt;
-  return std::string(text.get());
+  std::optional<std::string> text = librarys_form(name);
+  if (text.has_value() && text->size() > limit) return std::nullopt;
+  return text;
+}
+
+std::string demangled_own_name(const std::string& name) {
+  return librarys_form(name).value_or(name);
 }
 
 }  // namespace tbtrace

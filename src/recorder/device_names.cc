@@ -5,15 +5,11 @@
 
 #include <fmt/format.h>
 
-#include "base/demangle.h"
-
 namespace tbtrace::recorder {
 
 namespace {
 
 constexpr std::int64_t kWaitRows = 1'000'000;
-
-constexpr std::size_t kLongestKernelName = std::size_t{64} << 10;
 
 /// CUpti_ActivityMemcpyKind, CUpti_ActivityMemoryKind, CUpti_ActivitySynchronizationType.
 constexpr std::array<std::string_view, 11> kCopies = {
@@ -40,10 +36,6 @@ std::string transfer_name(DeviceActivityKind kind, const DeviceTransfer& transfe
   return fmt::format("Memcpy {} ({} -> {})", name_in(kCopies, transfer.copy_kind),
                      name_in(kMemories, transfer.from_memory),
                      name_in(kMemories, transfer.to_memory));
-}
-
-std::string readable_kernel_name(const std::string& symbol) {
-  return demangle(symbol, kLongestKernelName).value_or(symbol);
 }
 
 std::string_view wait_name(std::uint8_t kind) { return name_in(kWaits, kind); }

@@ -15,9 +15,6 @@ inline constexpr std::int64_t kOverheadProcess = -1;
 /// `Memcpy HtoD (Pageable -> Device)`, `Memset (Device)`.
 std::string transfer_name(DeviceActivityKind kind, const DeviceTransfer& transfer);
 
-/// Of a kernel's symbol.
-std::string readable_kernel_name(const std::string& symbol);
-
 /// CUpti_ActivitySynchronizationType.
 std::string_view wait_name(std::uint8_t kind);
 

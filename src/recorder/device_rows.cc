@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/demangle.h"
 #include "recorder/device_links.h"
 #include "recorder/device_names.h"
 #include "recorder/device_order.h"
@@ -128,7 +129,7 @@ class DeviceRows {
 
   const std::string& kernel_name(std::uint32_t name) {
     const auto [place, is_new] = kernel_names_.try_emplace(name);
-    if (is_new) place->second = readable_kernel_name(trace_.names[name]);
+    if (is_new) place->second = demangled_own_name(trace_.names[name]);
     return place->second;
   }
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <string_view>
 
+#include "base/demangle.h"
 #include "recorder/collective.h"
 #include "recorder/device_names.h"
 #include "recorder/device_order.h"
@@ -303,7 +304,7 @@ void DeviceText::append_annotation(const DeviceLinks::Annotation& annotation) {
 
 const std::string& DeviceText::kernel_name(std::uint32_t name) {
   const auto [place, is_new] = kernel_names_.try_emplace(name);
-  if (is_new) place->second = readable_kernel_name(trace_.names[name]);
+  if (is_new) place->second = demangled_own_name(trace_.names[name]);
   return place->second;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
 
 #include "base/class_name.h"
 #include "base/demangle.h"
@@ -44,7 +43,7 @@ const ModuleTensor* ModuleMap::tensor(const void* storage, const void* address) 
 }
 
 std::string module_class(const std::string& type) {
-  return short_class_name(demangle(type, std::numeric_limits<std::size_t>::max()).value_or(type));
+  return short_class_name(demangled_own_name(type));
 }
 
 }  // namespace tbtrace::recorder

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <limits>
 #include <string>
 #include <string_view>
 
@@ -14,10 +13,10 @@
 
 namespace tbtrace::symbols {
 
-/// Symbols of this process come from its compiler, not from untrusted input, so their length is not
-/// limited.
-inline std::string readable(const char* symbol) {
-  return demangle(symbol, std::numeric_limits<std::size_t>::max()).value_or(symbol);
+/// A C++ function with its arguments; another function by its symbol, even if that encodes a type,
+/// as `f` does.
+inline std::string readable(std::string_view symbol) {
+  return symbol.starts_with("_Z") ? demangled_own_name(std::string(symbol)) : std::string(symbol);
 }
 
 /// Object, offset, and the exported function that contains the address.

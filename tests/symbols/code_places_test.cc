@@ -19,6 +19,13 @@ constexpr int kLineOfCall = __LINE__ + 2;
   return address;
 }
 
+// Its name is also the encoding of `float`.
+extern "C" [[gnu::noinline]] const void* f() {
+  const void* const address = where_it_returns_to();
+  asm volatile("" ::: "memory");
+  return address;
+}
+
 }  // namespace program
 
 namespace tbtrace::symbols {
@@ -47,6 +54,12 @@ TEST(CodePlaces, AreOfTheCall) {
   EXPECT_EQ(places[0].function, "program::calls()");
   EXPECT_TRUE(places[0].file.ends_with("code_places_test.cc")) << places[0].file;
   EXPECT_EQ(places[0].line, program::kLineOfCall);
+}
+
+TEST(CodePlaces, OfFunctionsOfCHaveTheirNames) {
+  const std::vector<CodePlace> places = code_places(program::f());
+  ASSERT_EQ(places.size(), 1);
+  EXPECT_EQ(places[0].function, "f");
 }
 
 TEST(CodePlaces, AreTheSameOnAllThreads) {
