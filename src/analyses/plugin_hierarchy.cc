@@ -135,8 +135,7 @@ class PythonFrames {
 std::vector<std::size_t> contained(const PluginHierarchy& hierarchy) {
   std::vector<std::size_t> order = hierarchy.roots;
   for (std::size_t at = 0; at < order.size(); ++at) {
-    const std::vector<std::size_t>& children = hierarchy.modules[order[at]].children;
-    order.insert(order.end(), children.begin(), children.end());
+    for (const std::size_t child : hierarchy.modules[order[at]].children) order.push_back(child);
   }
   return order;
 }
