@@ -28,6 +28,7 @@ constexpr Part kParts[] = {
     {"long_run", gpu_checks::long_run},     {"logs", gpu_checks::logs},
     {"graphs", gpu_checks::graphs},         {"streams", gpu_checks::streams},
     {"copies", gpu_checks::copies},         {"memory", gpu_checks::memory},
+    {"options", gpu_checks::options},       {"unfinished", gpu_checks::unfinished},
 };
 
 }  // namespace

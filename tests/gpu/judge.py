@@ -14,8 +14,9 @@ import sys
 import time
 
 from device_parts import copies, graphs, long_run, memory, streams
+from option_parts import options, unfinished
 from recording_parts import cycles, doctor, launch_cost, links, logs, ours_first, step_time, torch_before, torch_first
-from torch_parts import in_processes, in_turns
+from torch_parts import in_processes, in_turns, tables
 
 PARTS = (
     ("1", "doctor", doctor),
@@ -34,6 +35,9 @@ PARTS = (
     ("11c", "ours after torch's profiler has ended", torch_before),
     ("12", "log directory", logs),
     ("13", "memory", memory),
+    ("14a", "options", options),
+    ("14b", "a window that ends before the GPU is done", unfinished),
+    ("15", "tables of torch's recordings", tables),
 )
 
 
@@ -115,13 +119,13 @@ def main():
     parser.add_argument("--parts", default="", help="numbers, with commas between; 2 means 2a and 2b")
     parser.add_argument("--seconds", type=float, default=570, help="after which no part begins")
     parser.add_argument("--built", help="seconds that the build took, which is a part that passed")
-    options = parser.parse_args()
-    wanted = [number for number in options.parts.split(",") if number]
-    runner = Runner(options.program, options.tbtrace, options.results, options.seconds)
+    given = parser.parse_args()
+    wanted = [number for number in given.parts.split(",") if number]
+    runner = Runner(given.program, given.tbtrace, given.results, given.seconds)
     summary = {}
     passed = failed = 0
-    if options.built:
-        print(f"PASS 0   build: {options.built} s")
+    if given.built:
+        print(f"PASS 0   build: {given.built} s")
         passed += 1
     for number, title, judge in PARTS:
         if wanted and number not in wanted and number.rstrip("abc") not in wanted:
@@ -137,7 +141,7 @@ def main():
         failed += bool(part.failures)
         summary[number] = {"title": title, "passed": not part.failures, "figures": part.figures, "notes": part.notes,
                            "failures": part.failures, "measured": part.measured}
-        (options.results / "figures.json").write_text(json.dumps(summary, indent=1) + "\n")
+        (given.results / "figures.json").write_text(json.dumps(summary, indent=1) + "\n")
     print(f"gpu: {passed} passed, {failed} failed")
     return 0 if passed and not failed else 1
 

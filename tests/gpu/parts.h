@@ -49,6 +49,13 @@ void logs(const Arguments& arguments, Figures& figures);
 /// What the allocator told LibTorch's own profiler (memory.cc).
 void memory(const Arguments& arguments, Figures& figures);
 
+// What its options make of them (options.cc).
+
+/// LAUNCHES: recorded twice with each of some options.
+void options(const Arguments& arguments, Figures& figures);
+/// PRODUCTS: a recording that ends before the GPU is done with them.
+void unfinished(const Arguments& arguments, Figures& figures);
+
 // With CUDA's own functions (devices.cc).
 
 /// REPLAYS: graphs, captured before and during a recording.

@@ -109,6 +109,8 @@ def ours_first(part):
     part.figure(f"{missing} of {3 * launches} kernels missing, the file says {trace.problems() or 'nothing'}")
     after = Trace(part.folder / "ours_first_after.json")
     torchs = Trace(part.folder / "ours_first_torch.json")
+    part.check(len(after.kernels) == launches and not after.problems(),
+               f"ours after that has {len(after.kernels)} of {launches} kernels and says {after.problems()}")
     part.note(f"a recording of ours after that has {len(after.kernels)} of {launches} kernels and says "
               f"{after.problems() or 'nothing'}; torch's has {len(torchs.kernels)} of {launches}")
     part.note(f"stop {got['stop_ms']:.0f} ms, export {got['export_ms']:.0f} ms; warnings {got['warnings']}")

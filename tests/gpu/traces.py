@@ -20,6 +20,7 @@ class Trace:
         self.kernels, self.copies, self.sets = (
             sorted(rows[category], key=lambda row: (row["args"].get("correlation", 0), row["ts"]))
             for category in ("kernel", "gpu_memcpy", "gpu_memset"))
+        self.waits = rows["cuda_sync"]
         self.operators = {row["args"]["External id"]: row for row in rows["cpu_op"] if "External id" in row["args"]}
         self.calls = {row["args"]["correlation"]: row for category in ("cuda_driver", "cuda_runtime")
                       for row in rows[category] if "correlation" in row["args"]}
