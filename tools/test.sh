@@ -7,6 +7,7 @@
 #   tools/test.sh --all          everything: CI's, the long tests, the thread sanitizer, a build without what is
 #                                optional, the Python package under the address sanitizer and as a wheel, clang-tidy in
 #                                full, five minutes of each fuzz target, the demo
+#   tools/test.sh --all PART...  some of these parts: release torch2 asan tsan minimal wheel fuzz demo
 #   tools/test.sh --asan         the library and the command line under one of these sanitizers
 #   tools/test.sh --tsan
 #   tools/test.sh --only REGEX   only tests whose name matches (also with --asan and --tsan); with GTEST_FILTER=PATTERN
@@ -25,6 +26,7 @@ fail() {
 
 level=ci
 only=()
+parts=()
 while (($# > 0)); do
   case $1 in
     --quick | --all | --asan | --tsan)
@@ -35,6 +37,10 @@ while (($# > 0)); do
       (($# > 1)) || fail "--only takes a regular expression for names of tests"
       only=(--tests-regex "$2")
       shift
+      ;;
+    release | torch2 | asan | tsan | minimal | wheel | fuzz | demo)
+      [[ $level == all ]] || fail "takes parts after --all only"
+      parts+=("$1")
       ;;
     *) fail "there is no option '$1'; see the first lines of tools/test.sh" ;;
   esac
@@ -195,14 +201,16 @@ case $level in
   all)
     long=()
     export TBTRACE_ASK_AGAIN=1  # consumers, for what they said of originals (tests/e2e/recorded_answers.py)
-    release -DTBTRACE_BENCHMARKS=ON
-    newer_torch more_libtorch_checks
-    sanitized asan "${python[@]}"
-    sanitized tsan
-    minimal
-    wheel
-    fuzz
-    demo
+    ((${#parts[@]} > 0)) || parts=(release torch2 asan tsan minimal wheel fuzz demo)
+    for part in "${parts[@]}"; do
+      case $part in
+        release) release -DTBTRACE_BENCHMARKS=ON ;;
+        torch2) newer_torch more_libtorch_checks ;;
+        asan) sanitized asan "${python[@]}" ;;
+        tsan) sanitized tsan ;;
+        *) "$part" ;;
+      esac
+    done
     ;;
 esac
 begin
