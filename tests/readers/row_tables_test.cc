@@ -8,6 +8,7 @@
 
 #include "fixtures/read_text.h"
 #include "fixtures/reading_ways.h"
+#include "readers/left_out_members.h"
 
 namespace tbtrace::readers {
 namespace {
