@@ -22,6 +22,7 @@ std::mutex& making() {
 Result<Collector*> process_collector() {
   if (Collector* const made = the_collector.load(std::memory_order_acquire)) return made;
   const std::lock_guard lock(making());
+  recorder::stay_until_the_end();
   if (Collector* const made = the_collector.load(std::memory_order_acquire)) return made;
   Result<DriverLibrary> driver = DriverLibrary::open();
   if (!driver.ok()) return driver.status();

@@ -151,11 +151,11 @@ constexpr recorder::ProcessPart kMemoryPart = {.order = recorder::PartOrder::mem
                                                      watching.store(0);
                                                      users = 0;
                                                    }};
+const recorder::AddedPart kMemoryAdded(kMemoryPart);
 
 }  // namespace
 
 void watch_memory(std::size_t slot, ObserverHandle observer, bool all_threads) {
-  recorder::add_part(kMemoryPart);
   const std::lock_guard lock(installing);
   watchers[slot].observer.store(observer);
   watchers[slot].all_threads.store(all_threads);

@@ -36,13 +36,10 @@ constexpr recorder::ProcessPart kHandlesPart = {.order = recorder::PartOrder::ob
                                                 .lock = [] { handles().mutex.lock(); },
                                                 .unlock = [] { handles().mutex.unlock(); },
                                                 .begin_anew = leave_to_child};
+const recorder::AddedPart kHandlesAdded(kHandlesPart);
 
 Handles& handles() {
-  static Handles& one = []() -> Handles& {
-    auto* const made = new Handles;
-    recorder::add_part(kHandlesPart);
-    return *made;
-  }();
+  static Handles& one = *new Handles;
   return one;
 }
 

@@ -43,14 +43,11 @@ constexpr ProcessPart kPart = {.order = PartOrder::recordings,
                                .lock = [] { active().mutex.lock(); },
                                .unlock = [] { active().mutex.unlock(); },
                                .begin_anew = forget_after_fork};
+const AddedPart kAdded(kPart);
 
 /// Never destroyed: threads may record while the program ends.
 Active& active() {
-  static Active& one = []() -> Active& {
-    auto* const made = new Active;
-    add_part(kPart);
-    return *made;
-  }();
+  static Active& one = *new Active;
   return one;
 }
 
@@ -114,6 +111,7 @@ std::optional<std::size_t> activate(std::shared_ptr<Recording> recording, Reach 
   if (std::has_single_bit(++activations)) end_before_all_that_was_made();
   const std::size_t first = reach == Reach::some_threads ? 0 : kSlotsOfReach;
   const std::lock_guard lock(active().mutex);
+  stay_until_the_end();
   for (std::size_t slot = first; slot < first + kSlotsOfReach; ++slot) {
     if (current[slot].load() != 0 || (aside.load() & bit_of(slot)) != 0) continue;
     active().recordings[slot] = std::move(recording);

@@ -27,14 +27,11 @@ Table& table();
 constexpr ProcessPart kPart = {.order = PartOrder::blocks,
                                .lock = [] { table().mutex.lock(); },
                                .unlock = [] { table().mutex.unlock(); }};
+const AddedPart kAdded(kPart);
 
 /// Never destroyed: blocks are freed while the program ends.
 Table& table() {
-  static Table& one = []() -> Table& {
-    auto* const made = new Table;
-    add_part(kPart);
-    return *made;
-  }();
+  static Table& one = *new Table;
   return one;
 }
 

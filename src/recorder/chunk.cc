@@ -191,14 +191,11 @@ Pools& pools();
 
 constexpr ProcessPart kPart = {
     .order = PartOrder::chunks, .lock = [] { pools().lock(); }, .unlock = [] { pools().unlock(); }};
+const AddedPart kAdded(kPart);
 
 /// Never destroyed: threads may record while the program ends.
 Pools& pools() {
-  static Pools& all = []() -> Pools& {
-    auto* const made = new Pools;
-    add_part(kPart);
-    return *made;
-  }();
+  static Pools& all = *new Pools;
   return all;
 }
 

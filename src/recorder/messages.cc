@@ -20,14 +20,11 @@ Handler& handler();
 constexpr ProcessPart kPart = {.order = PartOrder::warnings,
                                .lock = [] { handler().mutex.lock(); },
                                .unlock = [] { handler().mutex.unlock(); }};
+const AddedPart kAdded(kPart);
 
 /// Never destroyed: threads may warn while the program ends.
 Handler& handler() {
-  static Handler& one = []() -> Handler& {
-    auto* const made = new Handler;
-    add_part(kPart);
-    return *made;
-  }();
+  static Handler& one = *new Handler;
   return one;
 }
 

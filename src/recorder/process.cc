@@ -3,7 +3,6 @@
 #include <array>
 #include <atomic>
 #include <cstdlib>
-#include <mutex>
 
 #include <dlfcn.h>
 #include <link.h>
@@ -16,47 +15,28 @@ namespace tbtrace::recorder {
 
 namespace {
 
-using Parts = std::array<const ProcessPart*, kPartOrders>;
-
-constinit std::array<std::atomic<const ProcessPart*>, kPartOrders> parts = {};
+constinit std::array<const ProcessPart*, kPartOrders> parts = {};  // changes before main() only
 constinit std::atomic<std::uint64_t> generation = 0;
 constinit std::atomic<bool> ending = false;
 constinit std::atomic<pid_t> process_id = 0;
 
-/// From before a fork until after it.
-struct Fork {
-  std::mutex mutex;  // held meanwhile: a second thread that forks waits
-  Parts locked = {};
-};
-
-Fork& fork_under_way() {
-  static Fork& one = *new Fork;
-  return one;
-}
-
 void before_fork() {
-  Fork& fork = fork_under_way();
-  fork.mutex.lock();
-  for (std::size_t order = 0; order < kPartOrders; ++order) {
-    fork.locked[order] = parts[order].load(std::memory_order_acquire);
-    const ProcessPart* const part = fork.locked[order];
+  for (const ProcessPart* part : parts) {
     if (part != nullptr && part->lock != nullptr) part->lock();
   }
 }
 
 void after_fork() {
-  Fork& fork = fork_under_way();
   for (std::size_t order = kPartOrders; order-- > 0;) {
-    const ProcessPart* const part = fork.locked[order];
+    const ProcessPart* const part = parts[order];
     if (part != nullptr && part->unlock != nullptr) part->unlock();
   }
-  fork.mutex.unlock();
 }
 
 void after_fork_in_child() {
   generation.fetch_add(1);
   process_id.store(::getpid());
-  for (const ProcessPart* part : fork_under_way().locked) {
+  for (const ProcessPart* part : parts) {
     if (part != nullptr && part->begin_anew != nullptr) part->begin_anew();
   }
   after_fork();
@@ -77,20 +57,26 @@ void keep_loaded() {
   if (handle != nullptr) ::dlclose(handle);
 }
 
-bool install_hooks() {
-  static_cast<void>(fork_under_way());
+/// At the first part. A library that is unloaded takes its handlers with it.
+void follow_forks() {
+  if (process_id.load() != 0) return;
   process_id.store(::getpid());
-  keep_loaded();
-  static_cast<void>(std::atexit(end_process));
-  return ::pthread_atfork(before_fork, after_fork, after_fork_in_child) == 0;
+  static_cast<void>(::pthread_atfork(before_fork, after_fork, after_fork_in_child));
 }
 
 }  // namespace
 
-void add_part(const ProcessPart& part) {
-  static const bool installed = install_hooks();
-  static_cast<void>(installed);
-  parts[static_cast<std::size_t>(part.order)].store(&part, std::memory_order_release);
+AddedPart::AddedPart(const ProcessPart& part) noexcept {
+  follow_forks();
+  parts[static_cast<std::size_t>(part.order)] = &part;
+}
+
+void stay_until_the_end() {
+  static const bool stays = [] {
+    keep_loaded();
+    return std::atexit(end_process) == 0;
+  }();
+  static_cast<void>(stays);
 }
 
 void end_before_all_that_was_made() { static_cast<void>(std::atexit(end_process)); }
@@ -102,8 +88,7 @@ bool is_ending() { return ending.load(); }
 void end_process() {
   // A child that was made without handlers for forks, such as by _Fork(), has nothing to end.
   if (process_id.load() != ::getpid() || ending.exchange(true)) return;
-  for (const std::atomic<const ProcessPart*>& entry : parts) {
-    const ProcessPart* const part = entry.load(std::memory_order_acquire);
+  for (const ProcessPart* part : parts) {
     if (part != nullptr && part->end != nullptr) part->end();
   }
 }

@@ -31,8 +31,8 @@ enum class PartOrder : std::uint8_t {
 inline constexpr std::size_t kPartOrders = 12;
 
 /// To add something that a process holds once, name its place in PartOrder and hand these functions
-/// to add_part() when it is made; null where there is nothing to do. They take no arguments, so
-/// what they are about is never destroyed.
+/// to an AddedPart beside it; null where there is nothing to do. They take no arguments, so what
+/// they are about is never destroyed, and made by the first lock() if not before.
 struct ProcessPart {
   PartOrder order;
   void (*lock)() = nullptr;    ///< before a fork, so that the child finds the part whole
@@ -44,25 +44,38 @@ struct ProcessPart {
   void (*end)() = nullptr;
 };
 
-/// The part must last for ever. One of each order; takes no lock.
-void add_part(const ProcessPart& part);
+/// A part from before main() on, so of static storage only: one that is added while another thread
+/// forks is not locked for the fork, and the child may find it locked for ever. One of each order.
+class AddedPart {
+ public:
+  explicit AddedPart(const ProcessPart& part) noexcept;
+};
+
+template <PartOrder kOrder, void (*kBeginAnew)() = nullptr, void (*kEnd)() = nullptr>
+std::mutex& process_mutex();
+
+template <PartOrder kOrder, void (*kBeginAnew)(), void (*kEnd)()>
+constexpr ProcessPart kPartOfMutex = {
+    .order = kOrder,
+    .lock = [] { process_mutex<kOrder, kBeginAnew, kEnd>().lock(); },
+    .unlock = [] { process_mutex<kOrder, kBeginAnew, kEnd>().unlock(); },
+    .begin_anew = kBeginAnew,
+    .end = kEnd};
+
+template <PartOrder kOrder, void (*kBeginAnew)(), void (*kEnd)()>
+inline const AddedPart kAddedMutex(kPartOfMutex<kOrder, kBeginAnew, kEnd>);
 
 /// A mutex that is a part, with what else the part does. Never destroyed.
-template <PartOrder kOrder, void (*kBeginAnew)() = nullptr, void (*kEnd)() = nullptr>
+template <PartOrder kOrder, void (*kBeginAnew)(), void (*kEnd)()>
 std::mutex& process_mutex() {
-  static constexpr ProcessPart kPart = {
-      .order = kOrder,
-      .lock = [] { process_mutex<kOrder, kBeginAnew, kEnd>().lock(); },
-      .unlock = [] { process_mutex<kOrder, kBeginAnew, kEnd>().unlock(); },
-      .begin_anew = kBeginAnew,
-      .end = kEnd};
-  static std::mutex& one = []() -> std::mutex& {
-    auto* const made = new std::mutex;
-    add_part(kPart);
-    return *made;
-  }();
+  static_cast<void>(&kAddedMutex<kOrder, kBeginAnew, kEnd>);
+  static std::mutex& one = *new std::mutex;
   return one;
 }
+
+/// Keeps the library loaded, and has the program's end go through the parts. For whoever begins to
+/// hold something, with the lock of its part.
+void stay_until_the_end();
 
 /// Has the program's end come before that of everything that was made until now, such as what
 /// LibTorch makes when it is first used. For the beginning of a recording.

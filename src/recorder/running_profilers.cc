@@ -39,13 +39,10 @@ constexpr ProcessPart kPart = {.order = PartOrder::profilers,
                                .unlock = [] { listeners().mutex.unlock(); },
                                .begin_anew = begin_anew,
                                .end = [] { close_profilers(std::nullopt); }};
+const AddedPart kAdded(kPart);
 
 Listeners& listeners() {
-  static Listeners& one = []() -> Listeners& {
-    auto* const made = new Listeners;
-    add_part(kPart);
-    return *made;
-  }();
+  static Listeners& one = *new Listeners;
   return one;
 }
 
@@ -54,6 +51,7 @@ Listeners& listeners() {
 void add_listener(ProcessListener& listener) {
   Listeners& here = listeners();
   const std::lock_guard lock(here.mutex);
+  stay_until_the_end();
   here.all.push_back(&listener);
 }
 

@@ -130,6 +130,7 @@ Status make_watch(std::chrono::milliseconds timeout) {
 
 Status close_on_sigterm(std::chrono::milliseconds timeout) {
   const std::lock_guard lock(process_mutex<PartOrder::signals>());
+  stay_until_the_end();
   Watch* const here = watch.load();
   if (here == nullptr || here->process != ::getpid()) return make_watch(timeout);
   here->timeout_ms = std::max<std::int64_t>(here->timeout_ms, timeout.count());
