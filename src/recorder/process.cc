@@ -57,7 +57,7 @@ void keep_loaded() {
   if (handle != nullptr) ::dlclose(handle);
 }
 
-/// At the first part. A library that is unloaded takes its handlers with it.
+/// Once, when the first part is added. A library that is unloaded takes its handlers with it.
 void follow_forks() {
   if (process_id.load() != 0) return;
   process_id.store(::getpid());

@@ -31,8 +31,8 @@ enum class PartOrder : std::uint8_t {
 inline constexpr std::size_t kPartOrders = 12;
 
 /// To add something that a process holds once, name its place in PartOrder and hand these functions
-/// to an AddedPart beside it; null where there is nothing to do. They take no arguments, so what
-/// they are about is never destroyed, and made by the first lock() if not before.
+/// to an AddedPart beside it; null where there is nothing to do. They take no arguments: the part's
+/// object is never destroyed, and lock() makes it if nothing has used it yet.
 struct ProcessPart {
   PartOrder order;
   void (*lock)() = nullptr;    ///< before a fork, so that the child finds the part whole
