@@ -80,13 +80,13 @@ void KinetoModelRows::range(EventId event, std::string& json) {
 void KinetoModelRows::category(EventId event, std::string& json) {
   const StringId own = trace_.category(event).name;
   if (own == StringId::empty) return;
-  const std::string_view todays = repairs_.category(event);
+  const KinetoRepairs::NewCategory category = repairs_.category(event);
   json += ",\"cat\":";
-  if (todays.empty()) {
+  if (category.name.empty()) {
     json += texts_[own];
   } else {
-    wire::append_json_string(json, todays);
-    ++changes()["categories_renamed"];
+    wire::append_json_string(json, category.name);
+    ++changes()[category.change];
   }
 }
 

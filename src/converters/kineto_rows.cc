@@ -204,8 +204,9 @@ void KinetoRows::value(const RowMember& member, Members arguments, const Differe
       break;
     case EventField::category:
       // An empty one stays empty, though the model takes it for an operator or for device work.
-      if (member.json != "\"\"" && !says_nothing(&member) && replaced_by(differences.category)) {
-        ++changes()["categories_renamed"];
+      if (member.json != "\"\"" && !says_nothing(&member) &&
+          replaced_by(differences.category.name)) {
+        ++changes()[differences.category.change];
         return;
       }
       break;

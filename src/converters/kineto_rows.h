@@ -48,7 +48,7 @@ class KinetoRows final : public RowBlock {
   /// What is written in place of the file's; empty: nothing.
   struct Differences {
     std::string_view phase = {};
-    std::string_view category = {};
+    dialects::KinetoRepairs::NewCategory category = {};
     std::string_view name = {};
     std::string_view annotation = {};  ///< JSON of a name that `name` replaces, as an argument
     std::optional<std::int64_t> thread = {};

@@ -31,6 +31,9 @@ constexpr std::array kRows = std::to_array<Row>({
     {"label_times_added", "names of processes and threads got a time, because readers need one"},
     {"launches_added", "kernels with a known operator but no launch got a launch of zero length"},
     {"pairs_joined", "pairs of `B` and `E` events became `X` events"},
+    {"ranges_like_memory",
+     "ranges with the name and the category of memory records got another category, because "
+     "readers would take them for such records"},
     {"ranges_moved_to_lanes",
      "ranges that cross another range were moved to a lane beside their thread"},
     {"ranges_shortened",

@@ -254,9 +254,10 @@ std::optional<std::int64_t> KinetoRepairs::inferred_step(EventId event) const {
   return step->number;
 }
 
-std::string_view KinetoRepairs::category(EventId event) const {
-  const std::string_view todays = roles_.category(event);
-  return todays == trace_.string(trace_.category(event).name) ? std::string_view() : todays;
+KinetoRepairs::NewCategory KinetoRepairs::category(EventId event) const {
+  const std::string_view name = roles_.category(event);
+  if (name == trace_.string(trace_.category(event).name)) return {};
+  return {name, roles_.is_like_memory(event) ? "ranges_like_memory" : "categories_renamed"};
 }
 
 std::span<const KinetoRepairs::Flow> KinetoRepairs::missing_flows(EventId event) const {

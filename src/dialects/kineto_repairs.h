@@ -34,8 +34,12 @@ class KinetoRepairs {
   std::optional<std::int64_t> external_id(EventId event) const;
   /// The number of the step that an annotation becomes.
   std::optional<std::int64_t> inferred_step(EventId event) const;
-  /// Today's name of the range's category; empty if the range keeps the file's.
-  std::string_view category(EventId event) const;
+  /// Another name of a range's category, and as what its change counts.
+  struct NewCategory {
+    std::string_view name = {};  ///< empty: the range keeps the file's
+    const char* change = "";
+  };
+  NewCategory category(EventId event) const;
 
   /// Flow events that a launch, or its work, lacks.
   struct Flow {

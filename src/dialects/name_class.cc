@@ -6,6 +6,7 @@
 #include "analyses/plugin_rules.h"
 #include "base/decimal.h"
 #include "trace/lightning.h"
+#include "trace/memory_names.h"
 #include "trace/step_names.h"
 
 namespace tbtrace::dialects {
@@ -56,6 +57,7 @@ NameClass class_of_name(std::string_view name) {
       break;
     case '[':
       if (is_lightning_marker(name)) return NameClass::lightning;
+      if (is_memory_name(name)) return NameClass::memory;
       break;
     default:
       if (is_plugin_collective(name)) return NameClass::collective;

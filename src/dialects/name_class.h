@@ -1,5 +1,6 @@
-// Range names with a special meaning to torch-tb-profiler.
-// Pure function of a name. Rules from its 0.4.3 release (event_parser.py, node.py, trace.py).
+// Range names with a special meaning to torch-tb-profiler, and to whoever reads memory records.
+// Pure function of a name. Rules from the plugin's 0.4.3 release (event_parser.py, node.py,
+// trace.py).
 // Every name has a class; most are plain.
 #pragma once
 
@@ -20,6 +21,7 @@ enum class NameClass : std::uint8_t {
   collective,          ///< one of the five nccl and gloo collectives that the plugin knows
   collective_variant,  ///< a variant of one of them
   lightning,           ///< `[pl][profile]...`, `[pl][module]...`
+  memory,              ///< `[memory]`, `[OutOfMemory]`
 };
 
 NameClass class_of_name(std::string_view name);

@@ -6,12 +6,13 @@
 
 #include "trace/collective_names.h"
 #include "trace/lightning.h"
+#include "trace/memory_names.h"
 
 namespace tbtrace::dialects {
 namespace {
 
-// For annotations, on the host and on devices, that must be hidden from the plugin: it would take
-// them for steps, for collectives a second time, or for CPU work.
+// For ranges that readers would take for something else. Of annotations, on the host and on
+// devices, the plugin would make steps, collectives a second time, or CPU work.
 constexpr std::string_view kUnseenAnnotation = "annotation";
 constexpr std::string_view kUnseenShadow = "gpu_annotation";
 
@@ -116,7 +117,13 @@ Role Roles::annotation_role(EventId event) const {
   }
 }
 
+bool Roles::is_like_memory(EventId event) const {
+  return name_class(event) == NameClass::memory &&
+         trace_.string(trace_.category(event).name) == kMemoryCategory;
+}
+
 std::string_view Roles::category(EventId event) const {
+  if (is_like_memory(event)) return kUnseenAnnotation;
   const std::string_view own = trace_.string(trace_.category(event).name);
   const bool plugin = dialect_ == Dialect::plugin;
   switch (trace_.kind(event)) {

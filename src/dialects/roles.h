@@ -48,6 +48,9 @@ class Roles {
 
   /// The category to write.
   std::string_view category(EventId event) const;
+  /// A range of two rows (`B` and `E`) that in one row would be a memory record for every reader,
+  /// so it is written with another category.
+  bool is_like_memory(EventId event) const;
 
   /// Of two crossing ranges, the one with the higher rank moves to a lane.
   int rank(EventId event) const;

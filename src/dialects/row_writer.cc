@@ -133,6 +133,7 @@ RowWriter::RowWriter(const Trace& trace, bool infer_steps, int threads)
     const NameClass name_class = roles_.name_class(event);
     const bool is_step = name_class == NameClass::step || name_class == NameClass::unsound_step;
     unseen_steps_ += is_step && role == Role::annotation ? 1 : 0;
+    like_memory_ += roles_.is_like_memory(event) ? 1 : 0;
   }
   lacks_host_ = any_work && !any_host;
 }
@@ -406,6 +407,7 @@ Changes RowWriter::changes() const {
   if (!numbers_.correlations_kept()) count("correlations_renumbered", 1);
   count("steps_inferred", inferred_steps_.size());
   count("launches_added", numbers_.missing_launches().size());
+  count("ranges_like_memory", like_memory_);
   count("ranges_too_deep", numbers_.too_deep_count());
   count("steps_hidden", unseen_steps_);
   if (lacks_host_) count("window_marked", 1);

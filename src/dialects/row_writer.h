@@ -111,6 +111,7 @@ class RowWriter {
   std::vector<Step> inferred_steps_;
   bool lacks_host_ = false;
   std::uint64_t unseen_steps_ = 0;
+  std::uint64_t like_memory_ = 0;
 };
 
 }  // namespace tbtrace::dialects

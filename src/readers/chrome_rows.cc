@@ -11,13 +11,10 @@
 #include "base/hash.h"
 #include "readers/launch_sizes.h"
 #include "readers/row_times.h"
+#include "trace/memory_names.h"
 
 namespace tbtrace::readers {
 namespace {
-
-constexpr std::string_view kMemoryCategory = "cpu_instant_event";
-constexpr std::string_view kMemoryName = "[memory]";
-constexpr std::string_view kOutOfMemoryName = "[OutOfMemory]";
 
 /// Arguments that a row itself holds, whatever was asked for.
 constexpr ArgumentSet kRowArguments =

@@ -195,6 +195,15 @@ TEST(KinetoModel, GivesOldCategoriesTodaysNames) {
   EXPECT_THAT(made.changes, ElementsAre(Pair("categories_renamed", 2)));
 }
 
+TEST(KinetoModel, KeepsPairsWithTheNameOfMemoryRecordsAsRanges) {
+  const Exported made = exported(R"([
+    {"ph":"B","cat":"cpu_instant_event","name":"[memory]","pid":1,"tid":1,"ts":1},
+    {"ph":"E","pid":1,"tid":1,"ts":3}])");
+  ASSERT_EQ(made.rows.size(), 1u);
+  EXPECT_THAT(made.rows[0], HasSubstr(R"("ph":"X","cat":"annotation","name":"[memory]")"));
+  EXPECT_THAT(made.changes, ElementsAre(Pair("ranges_like_memory", 1)));
+}
+
 TEST(KinetoModel, ChangesNothingForThePlugin) {
   TraceBuilder builder;
   add(builder, {.category = "user_annotation", .name = "ProfilerStep#x", .duration = 5'000});

@@ -161,6 +161,20 @@ TEST(KinetoRows, OfOldCategoriesGetTheirNamesOfToday) {
   EXPECT_THAT(all.changes, ElementsAre(Pair("categories_renamed", 2)));
 }
 
+TEST(KinetoRows, OfPairsWithTheNameOfMemoryRecordsStayRanges) {
+  const Converted all = fixtures::converted(
+      R"([{"ph":"B","name":"[memory]","cat":"cpu_instant_event","pid":1,"tid":1,"ts":1},)"
+      R"({"ph":"B","name":"[OutOfMemory]","cat":"cpu_instant_event","pid":1,"tid":1,"ts":2},)"
+      R"({"ph":"E","pid":1,"tid":1,"ts":3},{"ph":"E","pid":1,"tid":1,"ts":5}])",
+      Dialect::kineto);
+  EXPECT_THAT(
+      rows(all),
+      ElementsAre(
+          R"({"ph":"X","name":"[memory]","cat":"annotation","pid":1,"tid":1,"ts":1,"dur":4})",
+          R"({"ph":"X","name":"[OutOfMemory]","cat":"annotation","pid":1,"tid":1,"ts":2,"dur":1})"));
+  EXPECT_THAT(all.changes, ElementsAre(Pair("pairs_joined", 2), Pair("ranges_like_memory", 2)));
+}
+
 TEST(KinetoRows, OfLabelsHaveATime) {
   ChromeEvent label = op("process_name").with("ph", "\"M\"").without("dur").without("ts");
   const Converted all = converted({label.without("cat").arg("name", "\"p\""), op("a", "12.25")});

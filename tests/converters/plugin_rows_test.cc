@@ -246,6 +246,15 @@ TEST(PluginRows, WritesAPairOfEventsAsOneRange) {
   EXPECT_THAT(only_row({begin, end}), HasSubstr(R"("own":1)"));
 }
 
+TEST(PluginRows, KeepsPairsWithTheNameOfMemoryRecordsAsRanges) {
+  const Converted all =
+      converted(R"([{"ph":"B","name":"[memory]","cat":"cpu_instant_event","pid":1,"tid":1,"ts":1},)"
+                R"({"ph":"E","pid":1,"tid":1,"ts":3}])");
+  EXPECT_THAT(document_rows(all.text),
+              ElementsAre(HasSubstr(R"("ph":"X","cat":"annotation","name":"[memory]")")));
+  EXPECT_THAT(all.changes, ElementsAre(Pair("ranges_like_memory", 1)));
+}
+
 TEST(PluginRows, CountsArgumentsOfEndsThatItLeavesOut) {
   const auto begin = op("a", "5").with("ph", "\"B\"").without("dur");
   const auto end = op("a", "9.5").with("ph", "\"E\"").without("dur");

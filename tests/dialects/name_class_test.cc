@@ -42,7 +42,12 @@ TEST(NameClass, OfTraining) {
   expect_class(NameClass::distributed_data_parallel, {"DistributedDataParallel.forward"});
   expect_class(NameClass::plain, {"DataParallel.forward ", "DataParallel", "D"});
   expect_class(NameClass::lightning, {"[pl][profile]run_training_batch", "[pl][module]torch: a.b"});
-  expect_class(NameClass::plain, {"[pl]", "[pl][other]", "[memory]"});
+  expect_class(NameClass::plain, {"[pl]", "[pl][other]"});
+}
+
+TEST(NameClass, OfMemoryRecords) {
+  expect_class(NameClass::memory, {"[memory]", "[OutOfMemory]"});
+  expect_class(NameClass::plain, {"memory", "[memory] ", "[Memory]", "[outOfMemory]", "["});
 }
 
 TEST(NameClass, OfCollectives) {

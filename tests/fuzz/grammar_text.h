@@ -1,6 +1,7 @@
 // Traces that are valid JSON, whatever the bytes that they are made of: each byte is a choice. So a
 // fuzzer finds its way among keys and values instead of among broken texts. If asked for, some
-// phases lack their quotes, which the reader takes too.
+// phases lack their quotes, which the reader takes too. No expression makes two choices: compilers
+// would make them in different orders.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +30,8 @@ class GrammarText {
     text += member("\"traceEvents\"", events());
     if (shape & 2) text += comma_ + top_member();
     if (shape & 4) text += comma_ + top_member();
-    return text + blank() + "}" + blank();
+    text += blank() + "}";
+    return text + blank();
   }
 
  private:
@@ -59,7 +61,8 @@ class GrammarText {
         R"("with_stack")",    R"("deviceProperties")",
         R"("own")",           R"("base\u0054imeNanoseconds")",
         R"("a\"b")",          R"("distributedInfo")"};
-    return member(pick(kKeys), value());
+    const std::string key = pick(kKeys);
+    return member(key, value());
   }
 
   std::string events() {
@@ -79,8 +82,10 @@ class GrammarText {
     static constexpr std::string_view kKeys[] = {
         R"("name")", R"("cat")", R"("pid")",       R"("tid")", R"("dur")",  R"("id")",  R"("args")",
         R"("ts")",   R"("ph")",  R"("na\u006de")", R"("own")", R"("args")", R"("tid")", R"("dur")"};
-    std::string text = "{" + blank() + member(R"("ph")", phase(kPhases));
-    text += comma_ + member(R"("name")", name()) + comma_ + member(R"("ts")", time());
+    std::string text = "{" + blank();
+    text += member(R"("ph")", phase(kPhases));
+    text += comma_ + member(R"("name")", name());
+    text += comma_ + member(R"("ts")", time());
     for (std::size_t count = next() % 8; count > 0; --count) {
       const std::string key = pick(kKeys);
       text += comma_ + member(key, value_of(key));
@@ -114,7 +119,9 @@ class GrammarText {
         R"("s\u0074ream")",  R"("bytes")",       R"("Input type")",      R"("Total Reserved")"};
     std::string text = "{" + blank();
     for (std::size_t count = next() % 6; count > 0; --count) {
-      text += member(pick(kKeys), next() % 2 == 0 ? id() : value()) + (count > 1 ? comma_ : "");
+      const std::string key = pick(kKeys);
+      text += member(key, next() % 2 == 0 ? id() : value());
+      if (count > 1) text += comma_;
     }
     return text + blank() + "}";
   }
