@@ -13,6 +13,10 @@ using wire::ScanEnd;
 
 bool may_hold_escapes(std::string_view text) { return text.find('\\') != std::string_view::npos; }
 
+bool ends_element(std::string_view text, std::size_t at) {
+  return at < text.size() && (text[at] == ',' || text[at] == ']');
+}
+
 }  // namespace
 
 ChromeParser::Progress ChromeParser::parse(std::string_view text, Quoting quoting, std::size_t from,
@@ -20,10 +24,28 @@ ChromeParser::Progress ChromeParser::parse(std::string_view text, Quoting quotin
   const std::string_view piece = text.substr(from);
   const IndexEnd indexed = index_.build(piece);
   if (indexed == IndexEnd::broken) return scan(text, quoting, from, after_event);
-  rows_.begin({quoting, may_hold_escapes(piece), index_.is_utf8()});
-  const Progress progress =
-      walk_index(text, quoting, from, after_event, indexed != IndexEnd::open_string);
-  return progress.stop == EventStop::rejected ? scan(text, quoting, progress.consumed) : progress;
+  const TextRules rules = {quoting, may_hold_escapes(piece), index_.is_utf8()};
+  Walk walk = {.from = from,
+               .position = index_.positions(),
+               .done = from,
+               .after_event = after_event,
+               .is_whole = indexed != IndexEnd::open_string};
+  for (;;) {
+    rows_.begin(rules);
+    const Progress walked = walk_index(text, quoting, walk);
+    if (walked.stop != EventStop::rejected) return walked;
+    // Where quotes may be bare, the positions that follow are not to be trusted.
+    if (quoting != Quoting::escaped) return scan(text, quoting, walked.consumed);
+    // Each element is judged by itself: what it is taken for may not depend on what else is in the
+    // piece.
+    const Progress scanned = scan_some(text, quoting, walked.consumed, false, 1);
+    const bool is_read =
+        scanned.stop == EventStop::need_text && ends_element(text, scanned.consumed);
+    if (!is_read) return scanned;
+    while (from + *walk.position < scanned.consumed) ++walk.position;
+    walk.done = scanned.consumed;
+    walk.after_event = true;
+  }
 }
 
 ChromeParser::Progress ChromeParser::parse_long(std::string_view text, Quoting quoting) {
@@ -37,16 +59,17 @@ ChromeParser::Progress ChromeParser::scan(std::string_view text, Quoting quoting
   return scan_some(text, quoting, at, after_event, std::numeric_limits<std::size_t>::max());
 }
 
-/// Stops at the first event that is not whole, or that the positions make no sense of. `is_whole`:
-/// the positions are of all the text from `from` on.
+/// Stops at the first event that is not whole, or that the positions make no sense of.
 ChromeParser::Progress ChromeParser::walk_index(std::string_view text, Quoting quoting,
-                                                std::size_t from, bool after_event, bool is_whole) {
+                                                const Walk& walk) {
+  const std::size_t from = walk.from;
   const std::string_view piece = text.substr(from);
-  const std::uint32_t* position = index_.positions();
-  std::size_t done = from;
+  const std::uint32_t* position = walk.position;
+  std::size_t done = walk.done;
+  bool after_event = walk.after_event;
   for (;;) {
     const std::size_t here = *position;
-    if (here >= piece.size()) return {is_whole ? text.size() : done, EventStop::need_text};
+    if (here >= piece.size()) return {walk.is_whole ? text.size() : done, EventStop::need_text};
     switch (piece[here]) {
       case ',':
         if (!after_event) rows_.issues().add(IssueId::comma_misplaced, from + here);

@@ -65,8 +65,16 @@ class ChromeParser {
   ChromeRows& rows() { return rows_; }
 
  private:
-  Progress walk_index(std::string_view text, wire::Quoting quoting, std::size_t from,
-                      bool after_event, bool is_whole);
+  /// Where a walk over the index stands.
+  struct Walk {
+    std::size_t from = 0;                     ///< in the text: positions count from here
+    const std::uint32_t* position = nullptr;  ///< the next one
+    std::size_t done = 0;                     ///< as Progress::consumed
+    bool after_event = false;
+    bool is_whole = true;  ///< the positions are of all the text from `from` on
+  };
+
+  Progress walk_index(std::string_view text, wire::Quoting quoting, const Walk& walk);
   Progress scan_some(std::string_view text, wire::Quoting quoting, std::size_t at, bool after_event,
                      std::size_t most);
   std::size_t skip_gap(std::string_view text, std::size_t at, std::size_t& commas);

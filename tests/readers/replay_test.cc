@@ -199,6 +199,24 @@ TEST(Replay, GivesRangesTheirNumbersWhereGarbageMisleadsTheCut) {
   for (const int threads : {1, 3}) expect_same_ranges(text, threads);
 }
 
+TEST(Replay, GivesRangesTheirNumbersWhateverElseIsInThePiece) {
+  // Of these, only the scanner knows what they are; a phase without quotes it does not take.
+  for (const std::string& unusual :
+       {std::string("\"text\""), std::string("5"), std::string("[{}]"),
+        fixtures::event_text(op("},{\\\"ph\\\":\\\"X\\\""), Layout::minified)}) {
+    std::string text = "[" + unusual;
+    for (int row = 0; row < 20; ++row) {
+      text += "," + fixtures::event_text(op(std::to_string(row)), Layout::minified);
+    }
+    text += R"(,{"ph":X,"name":"last","pid":1,"tid":1,"ts":1}])";
+    for (const std::size_t bytes : {64, 100, 300, 1000, 4096}) {
+      SCOPED_TRACE(unusual + " in pieces of " + std::to_string(bytes));
+      EXPECT_TRUE(read_blocks(text, {.threads = 1}, {bytes}).blocks.is_sound());
+      expect_same_ranges(text, 1, {bytes});
+    }
+  }
+}
+
 TEST(Replay, GivesOnlyTheLastOfTwoArraysOfEvents) {
   const ChromeText first = random_trace(6, 3000);
   const ChromeText second = random_trace(7, 3000);
