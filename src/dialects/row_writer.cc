@@ -19,6 +19,8 @@ namespace {
 // So that the length of a literal is known to the compiler.
 using std::string_view_literals::operator""sv;  // NOLINT(misc-unused-using-decls): it is used
 
+constexpr std::int64_t kFarthest = std::int64_t{1} << 62;  // our reader rejects times from here on
+
 std::int64_t last_time_ns(const Trace& trace) {
   std::int64_t last = trace.first_time_ns();
   for (const EventId event : trace.by_start()) last = std::max(last, trace.events().end_ns(event));
@@ -29,7 +31,6 @@ std::int64_t last_time_ns(const Trace& trace) {
 /// Whole milliseconds, so that readers that round times get the same results as before.
 std::int64_t origin_of(const Trace& trace) {
   constexpr std::int64_t kMillisecond = 1'000'000;
-  constexpr std::int64_t kFarthest = std::int64_t{1} << 62;  // our reader rejects times beyond this
   const std::int64_t first = trace.first_time_ns();
   const std::int64_t origin = first - ((first % kMillisecond) + kMillisecond) % kMillisecond;
   const bool is_too_far =
@@ -352,9 +353,13 @@ void RowWriter::missing_launch(EventId work, RowTexts& texts, std::string& json)
 /// The plugin takes the time of steps, else of operators, as the trace's time: without either, it
 /// gets two zero-length ranges.
 void RowWriter::window_marks(std::string& json) const {
-  const std::int64_t last = std::max(trace_.window_end_ns(), trace_.window_start_ns() + 1000);
-  for (const auto& [name, time_ns] : {std::pair("\"window starts\"", trace_.window_start_ns()),
-                                      std::pair("\"window ends\"", last)}) {
+  constexpr std::int64_t kLeast = 1000;
+  const std::int64_t end =
+      std::min(std::max(trace_.window_end_ns(), trace_.window_start_ns() + kLeast),
+               origin_ns_ + kFarthest - 1);
+  const std::int64_t start = std::min(trace_.window_start_ns(), end - kLeast);
+  for (const auto& [name, time_ns] :
+       {std::pair("\"window starts\"", start), std::pair("\"window ends\"", end)}) {
     row_start("X", name, Place{}, json);
     json += ",\"cat\":\"Python\"";
     time(time_ns, json);

@@ -193,6 +193,18 @@ TEST(RowWriter, MarksTheWindowOfATraceWithoutOperators) {
   EXPECT_THAT(written(trace).changes, ElementsAre(Pair("window_marked", 1)));
 }
 
+TEST(RowWriter, MarksAWindowAtTheFarthestTimeThatIsRead) {
+  const Trace trace = fixtures::read(
+      R"([{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":4611686018427387.903,"dur":0},)"
+      R"({"ph":"i","name":"first","pid":0,"tid":7,"ts":2}])");
+  const std::vector<std::string> plugin = rows(trace);
+  ASSERT_EQ(plugin.size(), 3u);
+  EXPECT_THAT(plugin[1], HasSubstr(R"("window starts","pid":0,"tid":0,"cat":"Python",)"
+                                   R"("ts":4611686018427386.903,)"));
+  EXPECT_THAT(plugin[2], HasSubstr(R"("window ends","pid":0,"tid":0,"cat":"Python",)"
+                                   R"("ts":4611686018427387.903,)"));
+}
+
 TEST(RowWriter, CallsCollectivesByTheNamesThatThePluginKnows) {
   TraceBuilder builder;
   add(builder, {.category = "user_annotation", .name = "nccl:_all_gather_base", .duration = 5'000});
