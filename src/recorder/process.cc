@@ -69,6 +69,8 @@ void follow_forks() {
 AddedPart::AddedPart(const ProcessPart& part) noexcept {
   follow_forks();
   parts[static_cast<std::size_t>(part.order)] = &part;
+  if (part.lock != nullptr) part.lock();  // makes its object
+  if (part.unlock != nullptr) part.unlock();
 }
 
 void stay_until_the_end() {

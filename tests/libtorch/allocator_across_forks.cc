@@ -26,7 +26,8 @@ struct InAllocator {
   ~InAllocator() { pthread_rwlock_unlock(&in_allocator); }
 };
 
-[[gnu::constructor]] void hold_across_forks() {
+// Before the handlers of whoever allocates with a lock held, so that a fork takes that lock first.
+[[gnu::constructor(101)]] void hold_across_forks() {
   pthread_atfork([] { pthread_rwlock_wrlock(&in_allocator); },
                  [] { pthread_rwlock_unlock(&in_allocator); },
                  // Threads that waited for it are not in the child, but counted in the lock.

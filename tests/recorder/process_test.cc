@@ -1,4 +1,5 @@
-// A fork while another thread takes a lock for the first time. Not with the thread sanitizer, which
+// What a process holds once across a fork: also while another thread takes a lock for the first
+// time. Not with the thread sanitizer, which
 // does not follow a program with threads through a fork.
 #include "recorder/process.h"
 
@@ -21,7 +22,10 @@ std::atomic<bool> is_test_of_fork = false;
 std::atomic<bool> is_fork_under_way = false;
 std::atomic<bool> is_taken = false;
 
+std::atomic<int> locked = 0;
+
 constexpr ProcessPart kLater = {.order = PartOrder::pictures, .lock = [] {
+                                  ++locked;
                                   if (!is_test_of_fork) return;
                                   is_fork_under_way = true;
                                   const auto end = std::chrono::steady_clock::now() +
@@ -30,6 +34,9 @@ constexpr ProcessPart kLater = {.order = PartOrder::pictures, .lock = [] {
                                     std::this_thread::yield();
                                 }};
 const AddedPart kLaterAdded(kLater);
+const int kLockedBeforeMain = locked;
+
+TEST(ProcessParts, AreMadeBeforeMainSoThatNoForkHasToAllocate) { EXPECT_EQ(kLockedBeforeMain, 1); }
 
 TEST(ProcessParts, ALockThatIsFirstTakenDuringAForkIsFreeInTheChild) {
   std::atomic<bool> has_forked = false;
