@@ -1,6 +1,5 @@
-// What a process holds once across a fork: also while another thread takes a lock for the first
-// time. Not with the thread sanitizer, which
-// does not follow a program with threads through a fork.
+// What a process holds once across a fork, also while another thread takes a lock for the first
+// time. Not with the thread sanitizer, which does not follow a program with threads through a fork.
 #include "recorder/process.h"
 
 #include <atomic>
