@@ -8,6 +8,7 @@
 #include "base/threads.h"
 #include "dialects/json_numbers.h"
 #include "dialects/short_text.h"
+#include "trace/farthest_time.h"
 #include "trace/nearest_range.h"
 #include "trace/step_names.h"
 #include "wire/json_strict.h"
@@ -18,8 +19,6 @@ namespace {
 
 // So that the length of a literal is known to the compiler.
 using std::string_view_literals::operator""sv;  // NOLINT(misc-unused-using-decls): it is used
-
-constexpr std::int64_t kFarthest = std::int64_t{1} << 62;  // our reader rejects times from here on
 
 std::int64_t last_time_ns(const Trace& trace) {
   std::int64_t last = trace.first_time_ns();
@@ -34,7 +33,7 @@ std::int64_t origin_of(const Trace& trace) {
   const std::int64_t first = trace.first_time_ns();
   const std::int64_t origin = first - ((first % kMillisecond) + kMillisecond) % kMillisecond;
   const bool is_too_far =
-      origin <= -kFarthest || (origin < 0 && last_time_ns(trace) >= kFarthest + origin);
+      origin <= -kFarthestNs || (origin < 0 && last_time_ns(trace) >= kFarthestNs + origin);
   return is_too_far ? 0 : origin;
 }
 
@@ -356,7 +355,7 @@ void RowWriter::window_marks(std::string& json) const {
   constexpr std::int64_t kLeast = 1000;
   const std::int64_t end =
       std::min(std::max(trace_.window_end_ns(), trace_.window_start_ns() + kLeast),
-               origin_ns_ + kFarthest - 1);
+               origin_ns_ + kFarthestNs - 1);
   const std::int64_t start = std::min(trace_.window_start_ns(), end - kLeast);
   for (const auto& [name, time_ns] :
        {std::pair("\"window starts\"", start), std::pair("\"window ends\"", end)}) {

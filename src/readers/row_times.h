@@ -6,11 +6,9 @@
 #include <string_view>
 
 #include "base/decimal.h"
+#include "trace/farthest_time.h"
 
 namespace tbtrace::readers {
-
-/// Times are nearer to 0 than this, so that differences of two of them do not overflow.
-inline constexpr std::int64_t kFarthestNs = std::int64_t{1} << 62;
 
 /// Nanoseconds from microseconds. The text must be followed by 8 readable bytes.
 inline bool time_ns(std::string_view microseconds, std::int64_t& ns) {

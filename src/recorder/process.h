@@ -31,9 +31,9 @@ enum class PartOrder : std::uint8_t {
 inline constexpr std::size_t kPartOrders = 12;
 
 /// To add something that a process holds once, name its place in PartOrder and hand these functions
-/// to an AddedPart beside it; null where there is nothing to do. They take no arguments: the part's
-/// object is never destroyed. lock() makes it, and AddedPart calls that once before main(): a fork
-/// must not allocate, since the allocator may be locked for it already.
+/// to an AddedPart beside it. A function with nothing to do is null. None takes arguments: the
+/// part's object is never destroyed. lock() makes it, and AddedPart calls lock() once before
+/// main(): a fork must not allocate, since it may have locked the allocator already.
 struct ProcessPart {
   PartOrder order;
   void (*lock)() = nullptr;    ///< before a fork, so that the child finds the part whole

@@ -26,7 +26,8 @@ struct InAllocator {
   ~InAllocator() { pthread_rwlock_unlock(&in_allocator); }
 };
 
-// Before the handlers of whoever allocates with a lock held, so that a fork takes that lock first.
+// Handlers before a fork run in reverse order. This one is registered first and runs last: a thread
+// that holds another lock may still allocate, and gives that lock back.
 [[gnu::constructor(101)]] void hold_across_forks() {
   pthread_atfork([] { pthread_rwlock_wrlock(&in_allocator); },
                  [] { pthread_rwlock_unlock(&in_allocator); },
