@@ -1,6 +1,7 @@
 // For LibTorch with CUDA; that before 2.2 does not tell of its blocks.
 #include "libtorch/device_allocator.h"
 #include "libtorch/torch_version.h"
+#include "recorder/never_destroyed.h"
 
 #if TBTRACE_TORCH_AT_LEAST(2, 2)
 #include <cstddef>
@@ -97,8 +98,8 @@ class CudaAllocator final : public DeviceAllocator {
 
 /// Never destroyed: threads free blocks while the program ends.
 DeviceAllocator* cuda_allocator() {
-  static auto* const allocator = new CudaAllocator;
-  return allocator;
+  static recorder::NeverDestroyed<CudaAllocator> allocator;
+  return &*allocator;
 }
 
 }  // namespace tbtrace::libtorch

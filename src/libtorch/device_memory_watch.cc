@@ -14,6 +14,7 @@
 
 #include "libtorch/device_allocator.h"
 #include "recorder/active.h"
+#include "recorder/never_destroyed.h"
 
 namespace tbtrace::libtorch {
 
@@ -35,7 +36,7 @@ std::atomic<std::uint32_t> recording_slots = 0;  // a bit each
 
 /// Never destroyed: threads free blocks while the program ends.
 std::array<Watch, recorder::kSlots>& watches() {
-  static auto* const all = new std::array<Watch, recorder::kSlots>;
+  static recorder::NeverDestroyed<std::array<Watch, recorder::kSlots>> all;
   return *all;
 }
 
@@ -55,8 +56,8 @@ struct Attachment {
   Status outcome;  // under the lock
 };
 Attachment& attachment() {
-  static auto* const attachment = new Attachment;
-  return *attachment;
+  static recorder::NeverDestroyed<Attachment> one;
+  return *one;
 }
 
 bool is_fork() {

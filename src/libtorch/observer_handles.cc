@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "recorder/active.h"
+#include "recorder/never_destroyed.h"
 #include "recorder/process.h"
 
 namespace tbtrace::libtorch {
@@ -39,8 +40,8 @@ constexpr recorder::ProcessPart kHandlesPart = {.order = recorder::PartOrder::ob
 const recorder::AddedPart kHandlesAdded(kHandlesPart);
 
 Handles& handles() {
-  static Handles& one = *new Handles;
-  return one;
+  static recorder::NeverDestroyed<Handles> one;
+  return *one;
 }
 
 void leave_to_child() {

@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "recorder/never_destroyed.h"
 #include "recorder/process.h"
 
 namespace tbtrace::recorder {
@@ -47,8 +48,8 @@ const AddedPart kAdded(kPart);
 
 /// Never destroyed: threads may record while the program ends.
 Active& active() {
-  static Active& one = *new Active;
-  return one;
+  static NeverDestroyed<Active> one;
+  return *one;
 }
 
 /// Keeps the logs that the thread writes to. After its end the thread records nothing more. Little

@@ -4,6 +4,7 @@
 #include <new>
 #include <unordered_map>
 
+#include "recorder/never_destroyed.h"
 #include "recorder/process.h"
 
 namespace tbtrace::recorder::block_detail {
@@ -31,8 +32,8 @@ const AddedPart kAdded(kPart);
 
 /// Never destroyed: blocks are freed while the program ends.
 Table& table() {
-  static Table& one = *new Table;
-  return one;
+  static NeverDestroyed<Table> one;
+  return *one;
 }
 
 /// Gives the thread's places to the next thread, with the blocks that are still in them.

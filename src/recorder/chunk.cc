@@ -9,6 +9,7 @@
 
 #include <sys/mman.h>
 
+#include "recorder/never_destroyed.h"
 #include "recorder/process.h"
 
 namespace tbtrace::recorder {
@@ -195,8 +196,8 @@ const AddedPart kAdded(kPart);
 
 /// Never destroyed: threads may record while the program ends.
 Pools& pools() {
-  static Pools& all = *new Pools;
-  return all;
+  static NeverDestroyed<Pools> all;
+  return *all;
 }
 
 Chunk* make_chunk(void* memory, std::size_t words) {

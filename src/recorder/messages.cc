@@ -4,6 +4,7 @@
 #include <mutex>
 #include <utility>
 
+#include "recorder/never_destroyed.h"
 #include "recorder/process.h"
 
 namespace tbtrace::recorder {
@@ -24,8 +25,8 @@ const AddedPart kAdded(kPart);
 
 /// Never destroyed: threads may warn while the program ends.
 Handler& handler() {
-  static Handler& one = *new Handler;
-  return one;
+  static NeverDestroyed<Handler> one;
+  return *one;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "recorder/never_destroyed.h"
 
 namespace tbtrace::recorder {
 
@@ -57,8 +58,8 @@ void NameTable::grow() {
 }
 
 NameTable& process_names() {
-  static NameTable& names = *new NameTable;
-  return names;
+  static NeverDestroyed<NameTable> names;
+  return *names;
 }
 
 }  // namespace tbtrace::recorder

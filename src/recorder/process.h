@@ -9,6 +9,8 @@
 #include <mutex>
 #include <string_view>
 
+#include "recorder/never_destroyed.h"
+
 namespace tbtrace::recorder {
 
 /// What a process holds once. A fork takes their locks in this order, and so may anybody: whoever
@@ -70,8 +72,8 @@ inline const AddedPart kAddedMutex(kPartOfMutex<kOrder, kBeginAnew, kEnd>);
 template <PartOrder kOrder, void (*kBeginAnew)(), void (*kEnd)()>
 std::mutex& process_mutex() {
   static_cast<void>(&kAddedMutex<kOrder, kBeginAnew, kEnd>);
-  static std::mutex& one = *new std::mutex;
-  return one;
+  static NeverDestroyed<std::mutex> one;
+  return *one;
 }
 
 /// Keeps the library loaded, and has the program's end go through the parts. For whoever begins to

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "recorder/never_destroyed.h"
 #include "recorder/process.h"
 
 namespace tbtrace::recorder {
@@ -42,8 +43,8 @@ constexpr ProcessPart kPart = {.order = PartOrder::profilers,
 const AddedPart kAdded(kPart);
 
 Listeners& listeners() {
-  static Listeners& one = *new Listeners;
-  return one;
+  static NeverDestroyed<Listeners> one;
+  return *one;
 }
 
 }  // namespace
