@@ -33,7 +33,7 @@ using tbtrace::Activity;
 using tbtrace::Profiler;
 
 constexpr int kDeepest = 3;
-constexpr unsigned kPatience = 20;  // seconds, then a process hangs
+constexpr unsigned kPatience = 60;  // seconds, then a process hangs
 
 [[noreturn]] void fail(const std::string& what) {
   std::cerr << "process " << ::getpid() << ": " << what << '\n' << std::flush;
