@@ -96,7 +96,6 @@ class CudaAllocator final : public DeviceAllocator {
 
 }  // namespace
 
-/// Never destroyed: threads free blocks while the program ends.
 DeviceAllocator* cuda_allocator() {
   static recorder::NeverDestroyed<CudaAllocator> allocator;
   return &*allocator;

@@ -34,7 +34,6 @@ struct Watch {
 
 std::atomic<std::uint32_t> recording_slots = 0;  // a bit each
 
-/// Never destroyed: threads free blocks while the program ends.
 std::array<Watch, recorder::kSlots>& watches() {
   static recorder::NeverDestroyed<std::array<Watch, recorder::kSlots>> all;
   return *all;

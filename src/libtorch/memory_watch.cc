@@ -13,6 +13,7 @@
 #include "libtorch/torch_version.h"
 #include "recorder/active.h"
 #include "recorder/block_table.h"
+#include "recorder/never_destroyed.h"
 #include "recorder/process.h"
 #include "recorder/record.h"
 
@@ -91,14 +92,9 @@ class WatchingAllocator final : public c10::Allocator {
   std::atomic<c10::Allocator*> below_ = nullptr;
 };
 
-/// Never destroyed: threads allocate while the program ends. Made before the program runs, since
-/// c10 hands the pointer to other threads without saying that what it points to is ready.
-union First {
-  constexpr First() : allocator() {}
-  ~First() {}
-  WatchingAllocator allocator;
-};
-constinit First first;
+/// Made before the program runs, since c10 hands the pointer to other threads without saying that
+/// what it points to is ready.
+constinit recorder::NeverDestroyed<WatchingAllocator> first;
 
 std::mutex installing;
 std::atomic<WatchingAllocator*> installed = nullptr;
@@ -108,7 +104,7 @@ int users = 0;
 WatchingAllocator* allocator_above(c10::Allocator* now) {
   WatchingAllocator* const last = installed.load();
   if (last != nullptr && (now == last || now == last->below())) return last;
-  WatchingAllocator* const next = last == nullptr ? &first.allocator : new WatchingAllocator;
+  WatchingAllocator* const next = last == nullptr ? &*first : new WatchingAllocator;
   next->put_above(now);
   installed.store(next);
   return next;
@@ -126,7 +122,7 @@ void WatchingAllocator::free_block(void* data) {
   // The allocator below may hand it on to the first of ours.
   static thread_local constinit bool is_handing_on = false;
   if (is_handing_on) {
-    first.allocator.below()->raw_deleter()(data);
+    first->below()->raw_deleter()(data);
     return;
   }
   is_handing_on = true;

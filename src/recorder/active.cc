@@ -46,7 +46,6 @@ constexpr ProcessPart kPart = {.order = PartOrder::recordings,
                                .begin_anew = forget_after_fork};
 const AddedPart kAdded(kPart);
 
-/// Never destroyed: threads may record while the program ends.
 Active& active() {
   static NeverDestroyed<Active> one;
   return *one;

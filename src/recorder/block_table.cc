@@ -30,7 +30,6 @@ constexpr ProcessPart kPart = {.order = PartOrder::blocks,
                                .unlock = [] { table().mutex.unlock(); }};
 const AddedPart kAdded(kPart);
 
-/// Never destroyed: blocks are freed while the program ends.
 Table& table() {
   static NeverDestroyed<Table> one;
   return *one;

@@ -194,7 +194,6 @@ constexpr ProcessPart kPart = {
     .order = PartOrder::chunks, .lock = [] { pools().lock(); }, .unlock = [] { pools().unlock(); }};
 const AddedPart kAdded(kPart);
 
-/// Never destroyed: threads may record while the program ends.
 Pools& pools() {
   static NeverDestroyed<Pools> all;
   return *all;

@@ -23,7 +23,6 @@ constexpr ProcessPart kPart = {.order = PartOrder::warnings,
                                .unlock = [] { handler().mutex.unlock(); }};
 const AddedPart kAdded(kPart);
 
-/// Never destroyed: threads may warn while the program ends.
 Handler& handler() {
   static NeverDestroyed<Handler> one;
   return *one;

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <new>
-
 namespace tbtrace::recorder {
 
 /// For a static object that threads may use while the program ends. It lies in static memory: a
@@ -10,12 +7,18 @@ namespace tbtrace::recorder {
 template <typename T>
 class NeverDestroyed {
  public:
-  NeverDestroyed() { ::new (place_) T(); }
+  constexpr NeverDestroyed() : object_() {}
+  ~NeverDestroyed() {}  // NOLINT(modernize-use-equals-default): that of a union is deleted
+  NeverDestroyed(const NeverDestroyed&) = delete;
+  NeverDestroyed& operator=(const NeverDestroyed&) = delete;
 
-  T& operator*() { return *std::launder(reinterpret_cast<T*>(place_)); }
+  T& operator*() { return object_; }
+  T* operator->() { return &object_; }
 
  private:
-  alignas(T) std::byte place_[sizeof(T)];
+  union {
+    T object_;
+  };
 };
 
 }  // namespace tbtrace::recorder

@@ -68,7 +68,7 @@ constexpr ProcessPart kPartOfMutex = {
 template <PartOrder kOrder, void (*kBeginAnew)(), void (*kEnd)()>
 inline const AddedPart kAddedMutex(kPartOfMutex<kOrder, kBeginAnew, kEnd>);
 
-/// A mutex that is a part, with what else the part does. Never destroyed.
+/// A mutex that is a part, with what else the part does.
 template <PartOrder kOrder, void (*kBeginAnew)(), void (*kEnd)()>
 std::mutex& process_mutex() {
   static_cast<void>(&kAddedMutex<kOrder, kBeginAnew, kEnd>);

@@ -1,4 +1,3 @@
-// How far a trace's times may be from 0.
 #pragma once
 
 #include <cstdint>
