@@ -1,10 +1,24 @@
-# Finds LibTorch in TBTRACE_TORCH_ROOT (pip's torch/ folder, or the zip) or, if that is empty, where
-# torch's own CMake package is found. Makes LibTorch::LibTorch and, of a LibTorch for CUDA,
-# LibTorch::c10_cuda, LibTorch::torch_cuda and, if CUDA's headers are there, LibTorch::cudart; sets
-# LibTorch_FOUND, LibTorch_VERSION, LibTorch_LIBRARY, and LibTorch_CUDA if all of these are there.
+# Finds LibTorch in TBTRACE_TORCH_ROOT (pip's torch/ folder, or the zip) or, if that is empty, in a folder
+# that CMake was told of as PyTorch's documentation does it, in CMAKE_PREFIX_PATH, or where torch's own CMake
+# package is found. Makes LibTorch::LibTorch and, of a LibTorch for CUDA, LibTorch::c10_cuda,
+# LibTorch::torch_cuda and, if CUDA's headers are there, LibTorch::cudart; sets LibTorch_FOUND,
+# LibTorch_VERSION, LibTorch_LIBRARY, LibTorch_ROOT_FOLDER (empty: the system's), and LibTorch_CUDA if all of
+# these are there.
 #
 # In a folder torch's own package is not used: of a LibTorch for CUDA it asks for a whole toolkit with
 # its compiler, and with two LibTorchs on a machine it finds the c10 of the other one.
+include(${CMAKE_CURRENT_LIST_DIR}/TbtraceLibTorchFolders.cmake)
+set(LibTorch_ROOT_FOLDER "${TBTRACE_TORCH_ROOT}")
+if(NOT LibTorch_ROOT_FOLDER)
+  tbtrace_libtorch_folders(_tbtrace_folders)
+  if(_tbtrace_folders)
+    list(GET _tbtrace_folders 0 LibTorch_ROOT_FOLDER)
+  elseif(_tbtrace_torch_at_build)  # in find_package(tbtrace)
+    set(LibTorch_ROOT_FOLDER ${_tbtrace_torch_at_build})
+  endif()
+  unset(_tbtrace_folders)
+endif()
+
 include(FindPackageHandleStandardArgs)
 
 # The first word in quotes that follows what EXPRESSION matches in a file.
@@ -21,7 +35,7 @@ endfunction()
 # Makes LibTorch::cudart of pip's packages beside torch (its wheel does not ask for nvidia-cuda-crt,
 # which has one of the headers), or of CUDA's toolkit: what compiles with CUDA's headers needs no more.
 function(_tbtrace_add_cuda_runtime)
-  file(GLOB folders ${TBTRACE_TORCH_ROOT}/../nvidia/*)
+  file(GLOB folders ${LibTorch_ROOT_FOLDER}/../nvidia/*)
   find_path(_tbtrace_cudart_include cuda_runtime.h
     PATHS ${folders} PATH_SUFFIXES include NO_CACHE NO_DEFAULT_PATH)
   find_path(_tbtrace_cuda_crt_include crt/host_config.h
@@ -43,7 +57,7 @@ endfunction()
 
 # LibTorch as it lies in a folder.
 function(_tbtrace_add_torch_of_folder)
-  set(root ${TBTRACE_TORCH_ROOT})
+  set(root ${LibTorch_ROOT_FOLDER})
   foreach(name c10 torch_cpu torch c10_cuda torch_cuda)
     if(EXISTS ${root}/lib/lib${name}.so)
       add_library(LibTorch::${name} SHARED IMPORTED)
@@ -89,12 +103,12 @@ function(_tbtrace_add_torch_of_package)
   endif()
 endfunction()
 
-if(TBTRACE_TORCH_ROOT)
-  set(LibTorch_LIBRARY ${TBTRACE_TORCH_ROOT}/lib/libtorch.so)
+if(LibTorch_ROOT_FOLDER)
+  set(LibTorch_LIBRARY ${LibTorch_ROOT_FOLDER}/lib/libtorch.so)
   if(NOT EXISTS ${LibTorch_LIBRARY})
     set(LibTorch_LIBRARY LibTorch_LIBRARY-NOTFOUND)
   endif()
-  _tbtrace_quoted_in(${TBTRACE_TORCH_ROOT}/share/cmake/Torch/TorchConfigVersion.cmake "set\\(PACKAGE_VERSION"
+  _tbtrace_quoted_in(${LibTorch_ROOT_FOLDER}/share/cmake/Torch/TorchConfigVersion.cmake "set\\(PACKAGE_VERSION"
     LibTorch_VERSION)
 else()
   find_package(Torch CONFIG QUIET)
@@ -104,7 +118,7 @@ endif()
 find_package_handle_standard_args(LibTorch REQUIRED_VARS LibTorch_LIBRARY LibTorch_VERSION
   VERSION_VAR LibTorch_VERSION)
 if(LibTorch_FOUND AND NOT TARGET LibTorch::LibTorch)
-  if(TBTRACE_TORCH_ROOT)
+  if(LibTorch_ROOT_FOLDER)
     _tbtrace_add_torch_of_folder()
   else()
     _tbtrace_add_torch_of_package()

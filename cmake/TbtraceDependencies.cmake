@@ -37,6 +37,9 @@ foreach(symbol "renameat2 cstdio" "pthread_getname_np pthread.h" "dl_iterate_phd
   endif()
 endforeach()
 
+include(TbtraceLibTorchFolders)
+tbtrace_ignore_libtorch()
+
 # Versions of simdjson's package are compatible only within a minor one, so this asks for none. Its
 # structural index, which wire/json_index.cc walks, is not public: it is the same in 3.0 to 4.6.
 find_package(simdjson CONFIG QUIET)
@@ -113,6 +116,25 @@ tbtrace_may_use(PROTOBUF "${Protobuf_FOUND}" "${Protobuf_VERSION}" 3.21 protobuf
 find_package(Libbacktrace QUIET)
 if(NOT Libbacktrace_FOUND)
   message(STATUS "tbtrace without libbacktrace: no files and lines in recorded C++ stacks (it was not found; docs/building.md)")
+endif()
+
+# Protobuf's own CMake package knows abseil, which its archive needs; without that package it has nothing to say.
+include(TbtraceLibraries)
+set(TBTRACE_LIBRARIES)
+if(TBTRACE_WITH_ISAL)
+  tbtrace_library(isal Isal::isal)
+endif()
+if(NOT TBTRACE_WITH_ISAL OR TBTRACE_WITH_PNG)
+  tbtrace_library(zlib ZLIB::ZLIB)
+endif()
+if(TBTRACE_WITH_PNG)
+  tbtrace_library(png PNG::PNG NEEDS zlib)
+endif()
+if(TBTRACE_WITH_PROTOBUF AND NOT Protobuf_CONFIG)
+  tbtrace_library(protobuf-lite protobuf::libprotobuf-lite)
+endif()
+if(Libbacktrace_FOUND)
+  tbtrace_library(backtrace Libbacktrace::libbacktrace)
 endif()
 
 if(PROJECT_IS_TOP_LEVEL)

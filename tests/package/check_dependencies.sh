@@ -77,7 +77,19 @@ refuses "tbtrace needs {fmt} 9.1 or newer, which was not found. On Debian \`apt-
   -DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON
 refuses "tbtrace needs simdjson 3.0 or newer" "$(package simdjson 2.2.3)" -DCMAKE_DISABLE_FIND_PACKAGE_fmt=OFF
 refuses "known in versions 3.0 to 4.x, but 5.0.0 was found: set simdjson_DIR" "$(package simdjson 5.0.0)"
-refuses "tbtrace::torch is linked statically only" -Usimdjson_DIR -DBUILD_SHARED_LIBS=ON -DTBTRACE_TORCH=ON
+
+rm -rf "$work/build"
+# LibTorch's folder where PyTorch's documentation has it brings parts of an old protobuf.
+"$root/tests/package/make_libtorch_folder.sh" "$work/libtorch"
+for prefix in "$work/libtorch" "$work/libtorch/share/cmake"; do
+  rm -rf "$work/build"
+  does_without "LibTorch 1.13.0: $work/libtorch/lib/libtorch.so" -DCMAKE_PREFIX_PATH="$prefix" \
+    -DTBTRACE_PROTOBUF=ON -DTBTRACE_TORCH=ON -DBUILD_TESTING=OFF
+  if found=$(grep "^Protobuf_.*$work/libtorch" "$work/build/CMakeCache.txt"); then
+    printf 'check_dependencies: takes of LibTorch what is none of its own: %s\n' "$found" >&2
+    exit 1
+  fi
+done
 
 rm -rf "$work/build"
 options+=(-DBUILD_TESTING=OFF -DTBTRACE_TORCH=OFF)

@@ -52,34 +52,51 @@ done
 headers=$(cd "$root/include/tbtrace" && echo *.h)
 installed=$(cd "$prefix/include/tbtrace" && echo *)
 [[ $headers == "$installed" ]] || fail "installed headers are '$installed', not '$headers'"
-if named=$(grep -rlF -e "$root" -e "$build" -e "$work/first" "$prefix" --include='*.cmake' --include='*.h'); then
+config=$(find "$prefix" -name tbtraceConfig.cmake)
+torch=$(sed -nE 's/.*_tbtrace_torch_at_build "(.*)".*/\1/p' "$config")
+if named=$(grep -rF -e "$root" -e "$build" -e "$work/first" "$prefix" --include='*.cmake' --include='*.h' |
+  sed "s|${torch:-/nowhere}||g" | grep -F -e "$root" -e "$build" -e "$work/first"); then
   fail "these name a folder of the build: $named"
 fi
 
-# The shared library has the minor version in its soname until 1.0. It offers what public headers declare, and nothing of a
-# folder of src/ or of another library.
+# The shared libraries have the minor version in their sonames until 1.0. They offer what public headers declare, and nothing
+# of a folder of src/ or of another library.
 library=$(find "$prefix" -name libtbtrace.so)
+libraries=()
 if [[ -n $library ]]; then
+  libraries=("$library")
+  if [[ $with_torch == ON ]]; then libraries+=("$(dirname "$library")/libtbtrace_torch.so"); fi
   abi=${version%%.*}
   if [[ $abi == 0 ]]; then abi=${version%.*}; fi
-  [[ $(readelf --dynamic "$library") == *"Library soname: [libtbtrace.so.$abi]"* ]] ||
-    fail "the soname of libtbtrace.so is not libtbtrace.so.$abi"
   folders=$(cd "$root/src" && echo */ | tr -d / | tr ' ' '|')
-  offered=$(nm --dynamic --demangle --defined-only "$library" | sed 's/^[0-9a-f]* . //')
-  [[ $offered == *"tbtrace::read_trace("* ]] || fail "libtbtrace.so does not offer read_trace()"
-  if inner=$(grep -E "^tbtrace::($folders)::|^[A-Za-z_0-9]+$" <<<"$offered"); then
-    fail "libtbtrace.so offers what is none of its own: $(head -n 5 <<<"$inner")"
-  fi
+  for file in "${libraries[@]}"; do
+    [[ $(readelf --dynamic "$file") == *"Library soname: [$(basename "$file").$abi]"* ]] ||
+      fail "the soname of $(basename "$file") is not $(basename "$file").$abi"
+    offered=$(nm --dynamic --demangle --defined-only "$file" | sed 's/^[0-9a-f]* . //' | grep -vE '^(__bss_start|_edata|_end)$')
+    [[ $offered == *"tbtrace::read_trace("* ]] || fail "$(basename "$file") does not offer read_trace()"
+    if inner=$(grep -E "^tbtrace::($folders)::|^(google|fmt|simdjson)::|^[A-Za-z_0-9]+$" <<<"$offered"); then
+      fail "$(basename "$file") offers what is none of its own: $(head -n 5 <<<"$inner")"
+    fi
+  done
 fi
 
 # cairo is opened at run time.
-for file in "$prefix/bin/tbtrace" ${library:+"$library"}; do
+for file in "$prefix/bin/tbtrace" "${libraries[@]}"; do
   [[ $(readelf --dynamic "$file") != *"[libcairo"* ]] || fail "$(basename "$file") is linked with cairo"
 done
 
 [[ $("$prefix/bin/tbtrace" --version) == "tbtrace $version" ]] || fail "the installed program is not $version"
 
-{ cmake -S "$here/consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" -DWITH_TORCH=$with_torch "$@" >"$work/log" 2>&1 &&
+# LibTorch as PyTorch's documentation has CMake find it: in CMAKE_PREFIX_PATH. Its folder brings parts of an old protobuf.
+prefixes=$prefix
+if [[ $with_torch == ON ]]; then
+  if [[ -z $torch ]]; then
+    torch=$work/libtorch
+    "$here/make_libtorch_folder.sh" "$torch"
+  fi
+  prefixes+=";$torch"
+fi
+{ cmake -S "$here/consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefixes" -DWITH_TORCH=$with_torch "$@" >"$work/log" 2>&1 &&
   cmake --build "$work/consumer" >>"$work/log" 2>&1; } || fail "$(tail -n 30 "$work/log")"
 grep -q "^tbtrace_DIR:PATH=$prefix/" "$work/consumer/CMakeCache.txt" || fail "another tbtrace was found"
 
@@ -144,17 +161,22 @@ asks() {
 options=("$@")
 asks "no torch -- Configuring done" core
 asks "tbtrace has the components core and torch, not 'rocket'" core rocket
-# Other versions of what the static library was compiled with.
+# Other versions of what the static library was compiled with, and a library that is not there.
 if [[ -z $library ]]; then
-  for package in fmt:8.1.1 simdjson:3.999.0 protobuf:3.19.4; do
+  for package in fmt:8.1.1 simdjson:3.999.0; do
     name=${package%:*}
-    grep -qiE "tbtrace_find_packages\(.* $name=" "$(find "$prefix" -name tbtraceConfig.cmake)" || continue
     mkdir -p "$work/other_$name"
     printf 'set(PACKAGE_VERSION %s)\nset(PACKAGE_VERSION_COMPATIBLE TRUE)\n' "${package#*:}" \
       >"$work/other_$name/$name-config-version.cmake"
     touch "$work/other_$name/$name-config.cmake"
-    asks "which it was built with, but ${package#*:} was found" core "-D${name/protobuf/Protobuf}_DIR=$work/other_$name"
+    asks "which it was built with, but ${package#*:} was found" core "-D${name}_DIR=$work/other_$name"
   done
+  cp "$config" "$work/config"
+  sed -i -E 's/(tbtrace_find_libraries\(_tbtrace_problem .*)\)/\1 other=libother.so.7)/' "$config"
+  asks "tbtrace needs libother.so.7, which it was built with and which was not found" core
+  cp "$work/config" "$config"
+else
+  ! grep -qE 'tbtrace_find_[a-z]*\(_tbtrace_problem [^)]' "$config" || fail "the shared library asks for others"
 fi
 if [[ $with_torch == OFF ]]; then
   asks "no torch -- Configuring done"
@@ -165,14 +187,16 @@ else
   asks "which it was built with, but no LibTorch was found; set TBTRACE_TORCH_ROOT" torch -DTBTRACE_TORCH_ROOT=/nowhere
   asks "no torch -- Configuring done" -DTBTRACE_TORCH_ROOT=/nowhere
   # LibTorchs of another version, and of the same one without CUDA.
-  for torch in 9.8.7 "$(sed -nE 's/.*needs LibTorch ([0-9][^ ,]*).*/\1/p' "$(find "$prefix" -name tbtraceConfig.cmake)")"; do
+  for torch in 9.8.7 "$(sed -nE 's/.*needs LibTorch ([0-9][^ ,]*).*/\1/p' "$config")"; do
     mkdir -p "$work/torch-$torch"/{lib,share/cmake/Torch}
-    touch "$work/torch-$torch/lib/libtorch.so"
+    touch "$work/torch-$torch/lib/libtorch.so" "$work/torch-$torch/share/cmake/Torch/TorchConfig.cmake"
     printf 'set(PACKAGE_VERSION "%s")\n' "$torch" >"$work/torch-$torch/share/cmake/Torch/TorchConfigVersion.cmake"
   done
   asks "which it was built with, but LibTorch 9.8.7 was found; set TBTRACE_TORCH_ROOT" torch \
     -DTBTRACE_TORCH_ROOT="$work/torch-9.8.7"
-  sed -i -E 's/(elseif\(")(OFF|ON)(" AND NOT TARGET LibTorch::c10_cuda)/\1ON\3/' "$(find "$prefix" -name tbtraceConfig.cmake)"
+  asks "which it was built with, but LibTorch 9.8.7 was found; set TBTRACE_TORCH_ROOT" torch \
+    -DCMAKE_PREFIX_PATH="$prefix;$work/torch-9.8.7/share/cmake"
+  sed -i -E 's/(elseif\(")(OFF|ON)(" AND NOT TARGET LibTorch::c10_cuda)/\1ON\3/' "$config"
   asks "which it was built with, but a LibTorch without CUDA was found" torch -DTBTRACE_TORCH_ROOT="$work/torch-$torch"
 fi
 echo "check_package: installed, found, linked, run"
