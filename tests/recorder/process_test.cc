@@ -38,6 +38,8 @@ const int kLockedBeforeMain = locked;
 TEST(ProcessParts, AreMadeBeforeMainSoThatNoForkHasToAllocate) { EXPECT_EQ(kLockedBeforeMain, 1); }
 
 TEST(ProcessParts, ALockThatIsFirstTakenDuringAForkIsFreeInTheChild) {
+  // The real part with this order is there, too, if the linker took what has it.
+  static const AddedPart kInItsPlace(kLater);
   std::atomic<bool> has_forked = false;
   is_test_of_fork = true;
   std::jthread other([&] {
