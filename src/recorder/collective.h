@@ -1,4 +1,4 @@
-// What c10d says of a collective or of a message between ranks, and how a trace has it.
+// What c10d says of a collective or of a message between ranks.
 // Values only. Any thread.
 // Texts and numbers are c10d's and may be anything; what its release does not say is not there.
 #pragma once
@@ -10,8 +10,6 @@
 #include <string_view>
 
 namespace tbtrace::recorder {
-
-class EventLines;
 
 /// The range of an operator that c10d describes.
 inline constexpr std::string_view kCollectiveRange = "record_param_comms";
@@ -39,12 +37,5 @@ struct Collective {
 
 /// `[0, 1, 2]`; of more than 30 numbers the first 29 and the last one, as torch shows them.
 std::string shown_list(std::span<const std::int64_t> numbers);
-
-/// Arguments of its range, each with a comma before it: names and forms of torch's profiler, which
-/// writes them in no particular order.
-void append_collective(EventLines& lines, const Collective& collective);
-
-/// Those of them that Kineto also gives a kernel of the range, in its order.
-void append_collective_of_kernel(EventLines& lines, const Collective& collective);
 
 }  // namespace tbtrace::recorder

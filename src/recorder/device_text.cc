@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/demangle.h"
-#include "recorder/collective.h"
+#include "recorder/collective_lines.h"
 #include "recorder/device_names.h"
 #include "recorder/device_order.h"
 #include "recorder/occupancy.h"

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "recorder/collective.h"
+#include "recorder/collective_lines.h"
 #include "recorder/inputs.h"
 #include "recorder/storage_key.h"
 #include "recorder/window_head.h"

@@ -1,5 +1,3 @@
-#include "recorder/collective.h"
-
 #include <cstdint>
 #include <limits>
 #include <numeric>
@@ -9,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "recorder/collective_lines.h"
 #include "recorder/event_lines.h"
 #include "recorder/hand_written.h"
 #include "recorder/read_window.h"
