@@ -109,8 +109,7 @@ void summary(benchmark::State& state, const Input& input) {
 }
 
 void exact_summary(benchmark::State& state, const Input& input) {
-  analyse(state, input,
-          [](const Trace& trace) { return operator_summary(trace, {.figures = Figures::exact}); });
+  analyse(state, input, [](const Trace& trace) { return exact_operator_summary(trace); });
 }
 
 void flame(benchmark::State& state, const Input& input) {

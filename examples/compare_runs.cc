@@ -23,8 +23,7 @@ bool add_times(const char* path, int sign, Times& times) {
     std::cerr << path << ": " << trace.status().message() << '\n';
     return false;
   }
-  const tbtrace::OperatorSummary ops =
-      tbtrace::operator_summary(*trace, {.figures = tbtrace::Figures::exact});
+  const tbtrace::OperatorSummary ops = tbtrace::exact_operator_summary(*trace);
   for (const tbtrace::OperatorRow& row : ops.rows()) {
     if (row.device_type == tbtrace::DeviceType::cpu)
       times[row.key] += sign * row.self_cpu_time_total.ns;

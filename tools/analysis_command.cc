@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include <tbtrace/compat.h>
 #include <tbtrace/writers.h>
 
 #include "console.h"
@@ -256,6 +257,28 @@ std::vector<OptionGroup> analysis_options(std::vector<Option> rows,
 
 Option steps_option() {
   return {.name = "steps", .value = "RANGE", .help = "only steps A-B, or the step A"};
+}
+
+Option compat_option(std::string_view table, std::string_view value, std::string_view help) {
+  Option option = {.name = "compat", .value = value, .help = help};
+  for (const Figures figures : figures_of(table).subspan(1)) {
+    option.choices.push_back(figures_name(figures));
+  }
+  return option;
+}
+
+Figures chosen_figures(const OptionParser& parser, std::string_view table) {
+  const std::span<const Figures> figures = figures_of(table);
+  const auto found = std::ranges::find(figures, parser.text("compat"), figures_name);
+  return found == figures.end() ? figures.front() : *found;
+}
+
+std::function<Result<AnalysisReport>(const Partial& partial)> in_figures(
+    Figures figures, std::function<Result<AnalysisReport>(const Partial& partial)> make) {
+  return [figures, make = std::move(make)](const Partial& partial) -> Result<AnalysisReport> {
+    if (Status has = check_partial_figures(figures); !has.ok()) return has;
+    return make(partial);
+  };
 }
 
 Result<std::optional<StepRange>> chosen_steps(const OptionParser& parser) {

@@ -10,6 +10,7 @@
 
 #include <tbtrace/analysis_report.h>
 #include <tbtrace/partial.h>
+#include <tbtrace/report.h>
 #include <tbtrace/step_range.h>
 #include <tbtrace/trace.h>
 
@@ -61,6 +62,16 @@ Option sum_option();
 
 /// `--steps A-B`, for the verbs that take it.
 Option steps_option();
+
+/// `--compat`, which takes all figures that there are of a table but its own.
+Option compat_option(std::string_view table, std::string_view value, std::string_view help);
+
+/// The figures that it names, or the table's own.
+Figures chosen_figures(const OptionParser& parser, std::string_view table);
+
+/// `make` with a partial, which fails for figures that partials do not have.
+std::function<Result<AnalysisReport>(const Partial& partial)> in_figures(
+    Figures figures, std::function<Result<AnalysisReport>(const Partial& partial)> make);
 
 /// The steps of `--steps A-B` or `--steps A`; nullopt if not given. A wrong text is a failure.
 Result<std::optional<StepRange>> chosen_steps(const OptionParser& parser);

@@ -1,7 +1,7 @@
 #include <string>
 #include <utility>
 
-#include <tbtrace/gpu_use.h>
+#include <tbtrace/compat.h>
 
 #include "analysis_command.h"
 #include "command.h"
@@ -22,9 +22,7 @@ int run(const OptionParser& parser) {
   const Result<std::optional<StepRange>> steps = chosen_steps(parser);
   if (!steps.ok()) return parser.wrong(steps.status().message());
   options.steps = *steps;
-  const std::string& compat = parser.text("compat");
-  if (compat == "hta") options.figures = GpuFigures::hta;
-  if (compat == "plugin") options.figures = GpuFigures::plugin;
+  const Figures figures = chosen_figures(parser, "gpu");
   const auto limit = whole_number(parser.text("kernel-wait-limit"));
   if (!limit || *limit < 0)
     return parser.wrong("--kernel-wait-limit takes a number of nanoseconds");
@@ -33,8 +31,9 @@ int run(const OptionParser& parser) {
       {.name = "gpu",
        .arguments = {ArgumentGroup::copies, ArgumentGroup::launches, ArgumentGroup::placement},
        .nothing = "the trace has no kernels, memcpys or memsets; record CUDA activities too",
-       .analyse = [&](const Trace& trace) { return gpu_report(trace, options); },
-       .of_partial = [&](const Partial& partial) { return gpu_report(partial, options); },
+       .analyse = [&](const Trace& trace) { return gpu_report(trace, figures, options); },
+       .of_partial = in_figures(
+           figures, [&](const Partial& partial) { return gpu_report(partial, options); }),
        .steps = *steps},
       parser);
 }
@@ -54,10 +53,8 @@ Command gpu_command() {
        .help = "longest gap that counts as the device's own delay",
        .otherwise = "30000",
        .takes_others = true},
-      {.name = "compat",
-       .value = "TOOL",
-       .help = "count as torch-tb-profiler (plugin) or HolisticTraceAnalysis (hta)",
-       .choices = {"plugin", "hta"}}};
+      compat_option("gpu", "TOOL",
+                    "count as torch-tb-profiler (plugin) or HolisticTraceAnalysis (hta)")};
   return {
       .name = "gpu",
       .summary = "how busy each GPU was, with what, and why it was idle",

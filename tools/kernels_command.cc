@@ -3,7 +3,7 @@
 #include <string_view>
 #include <utility>
 
-#include <tbtrace/kernels.h>
+#include <tbtrace/compat.h>
 
 #include "analysis_command.h"
 #include "command.h"
@@ -57,11 +57,9 @@ int run(const OptionParser& parser) {
   const Result<std::optional<StepRange>> steps = chosen_steps(parser);
   if (!steps.ok()) return parser.wrong(steps.status().message());
   options->steps = *steps;
-  const std::string& compat = parser.text("compat");
-  if (compat == "plugin") options->figures = KernelFigures::plugin;
-  if (compat == "hta") options->figures = KernelFigures::hta;
+  const Figures figures = chosen_figures(parser, "kernels");
   const bool per_event = parser.flag("per-event");
-  if (per_event && compat == "plugin") {
+  if (per_event && figures == Figures::plugin) {
     return parser.wrong("--per-event and --compat plugin exclude each other");
   }
   if (parser.flag("sum-inputs") && (per_event || parser.given("compat"))) {
@@ -77,13 +75,15 @@ int run(const OptionParser& parser) {
                             : "the trace has no kernels; record CUDA activities too",
        .analyse =
            [&](const Trace& trace) {
-             return per_event ? kernel_launch_report(trace, *options)
-                              : kernel_report(trace, *options);
+             return per_event ? kernel_launch_report(trace, figures, *options)
+                              : kernel_report(trace, figures, *options);
            },
        .of_partial =
            [&](const Partial& partial) {
-             return per_event ? Result<AnalysisReport>(no_events_in_partial())
-                              : kernel_report(partial, *options);
+             if (per_event) return Result<AnalysisReport>(no_events_in_partial());
+             return in_figures(figures, [&](const Partial& exact) {
+               return kernel_report(exact, *options);
+             })(partial);
            },
        .sums = &PartialParts::kernels,
        .steps = *steps},
@@ -103,10 +103,8 @@ Command kernels_command() {
       {.name = "per-event", .help = "one row per kernel, with the call that launched it"},
       sum_option(),
       steps_option(),
-      {.name = "compat",
-       .value = "TOOL",
-       .help = "count as torch-tb-profiler (plugin) or HolisticTraceAnalysis (hta)",
-       .choices = {"plugin", "hta"}}};
+      compat_option("kernels", "TOOL",
+                    "count as torch-tb-profiler (plugin) or HolisticTraceAnalysis (hta)")};
   return {
       .name = "kernels",
       .summary = "kernels: how many, how long, how long after their launch",

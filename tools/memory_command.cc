@@ -1,7 +1,7 @@
 #include <string>
 #include <utility>
 
-#include <tbtrace/memory_use.h>
+#include <tbtrace/compat.h>
 
 #include "analysis_command.h"
 #include "command.h"
@@ -33,7 +33,7 @@ MemoryView view_named(const std::string& name) {
 int run(const OptionParser& parser) {
   MemoryReportOptions options;
   options.view = view_named(parser.text("view"));
-  options.plugin = parser.text("compat") == "plugin";
+  const Figures figures = chosen_figures(parser, "memory");
   const Result<std::optional<StepRange>> steps = chosen_steps(parser);
   if (!steps.ok()) return parser.wrong(std::string(steps.status().message()));
   options.steps = *steps;
@@ -41,8 +41,9 @@ int run(const OptionParser& parser) {
       {.name = "memory",
        .arguments = {ArgumentGroup::allocations, ArgumentGroup::call_stacks},
        .nothing = "the trace has no allocations; record it with profile_memory",
-       .analyse = [&](const Trace& trace) { return memory_report(trace, options); },
-       .of_partial = [&](const Partial& partial) { return memory_report(partial, options); },
+       .analyse = [&](const Trace& trace) { return memory_report(trace, figures, options); },
+       .of_partial = in_figures(
+           figures, [&](const Partial& partial) { return memory_report(partial, options); }),
        .steps = *steps},
       parser);
 }

@@ -2,8 +2,7 @@
 #include <string>
 #include <utility>
 
-#include <tbtrace/modules.h>
-#include <tbtrace/plugin_modules.h>
+#include <tbtrace/compat.h>
 
 #include "analysis_command.h"
 #include "command.h"
@@ -43,10 +42,7 @@ int run(const OptionParser& parser) {
         {.name = "modules",
          .arguments = {ArgumentGroup::python},
          .nothing = "torch-tb-profiler shows no modules of the trace; docs/parity.md says when",
-         .analyse =
-             [](const Trace& trace) {
-               return Result<AnalysisReport>(plugin_module_report(trace));
-             }},
+         .analyse = [](const Trace& trace) { return module_report(trace, Figures::plugin); }},
         parser);
   }
   return run_analysis(
@@ -72,10 +68,8 @@ Command modules_command() {
       {.name = "depth", .value = "N", .help = "only N levels below the outermost modules"},
       sum_option(),
       steps_option(),
-      {.name = "compat",
-       .value = "TOOL",
-       .help = "plugin: the rows of torch-tb-profiler's Module or Lightning view",
-       .choices = {"plugin"}}};
+      compat_option("modules", "TOOL",
+                    "plugin: the rows of torch-tb-profiler's Module or Lightning view")};
   return {
       .name = "modules",
       .summary = "what each module of the model cost, forward and backward",

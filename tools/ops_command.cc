@@ -83,15 +83,15 @@ std::string take_layout(const OptionParser& parser, TableOptions& table) {
 /// Which definition of the numbers to use, and what it cannot be combined with.
 std::string take_figures(const OptionParser& parser, OpsOptions& ops) {
   const std::string& compat = parser.text("compat");
-  if (compat == "plugin") ops.summary.figures = Figures::plugin;
+  if (compat == "plugin") ops.figures = Figures::plugin;
   if (parser.flag("strict-totals")) {
     if (compat == "plugin") return "--strict-totals and --compat plugin exclude each other";
-    ops.summary.figures = Figures::exact;
+    ops.figures = Figures::exact;
   }
   if (compat == "plugin" && ops.table.top_level_events_only) {
     return "--top-level-events-only and --compat plugin exclude each other";
   }
-  if (ops.per_event && ops.summary.figures != Figures::torch) {
+  if (ops.per_event && ops.figures != Figures::torch) {
     return "--per-event lists torch's events; it does not go with --strict-totals or --compat "
            "plugin";
   }
@@ -189,7 +189,7 @@ int run(const OptionParser& parser) {
     if (const std::string option = asked_of_torch(parser); !option.empty()) {
       return parser.wrong("partials have exact sums; " + option + " goes with traces");
     }
-    ops.summary.figures = Figures::exact;
+    ops.figures = Figures::exact;
     return run_partials(ops, standard, console);
   }
   const ReadOptions reading = reading_for(ops, standard.reading);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include <tbtrace/compat.h>
 #include <tbtrace/writers.h>
 
 #include "row_choice.h"
@@ -75,7 +76,7 @@ Status OpsResult::write(const Partial& partial, const Subjects& subjects) {
 }
 
 Status OpsResult::check_limits(std::span<const JoinedInput> inputs) {
-  if (ops_.summary.figures != Figures::torch) return {};
+  if (ops_.figures != Figures::torch) return {};
   for (std::size_t input = 0; input < inputs.size(); ++input) {
     Status within =
         check_limit(*traces_[input], inputs[input].path, standard_.reading.strict, console_);
@@ -86,7 +87,7 @@ Status OpsResult::check_limits(std::span<const JoinedInput> inputs) {
 
 Result<OperatorSummary> OpsResult::summary() {
   if (exact_) return std::move(*exact_).finish();
-  return operator_summary(traces_, ops_.summary);
+  return operator_summary(traces_, ops_.figures, ops_.summary);
 }
 
 Result<std::string> OpsResult::text_of(const OperatorSummary& summary) {

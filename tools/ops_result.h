@@ -23,6 +23,7 @@ namespace tbtrace::tools {
 struct OpsOptions {
   OutputFormat output;
   SummaryOptions summary;
+  Figures figures = Figures::torch;
   TableOptions table;
   bool per_event = false;
   bool each = false;
@@ -33,7 +34,7 @@ class OpsResult {
   OpsResult(const OpsOptions& ops, const StandardOptions& standard, Console& console);
 
   /// Whether the traces must stay until write().
-  static bool keeps_traces(const OpsOptions& ops) { return ops.summary.figures != Figures::exact; }
+  static bool keeps_traces(const OpsOptions& ops) { return ops.figures != Figures::exact; }
 
   void add(const Trace& trace);
 

@@ -1,7 +1,7 @@
 #include <string>
 #include <utility>
 
-#include <tbtrace/step_breakdown.h>
+#include <tbtrace/compat.h>
 
 #include "analysis_command.h"
 #include "command.h"
@@ -20,7 +20,7 @@ int run(const OptionParser& parser) {
   StepBreakdownOptions options;
   options.infer_steps = parser.flag("infer-steps");
   options.keep_tail_steps = parser.flag("keep-tail-steps");
-  if (parser.text("compat") == "plugin") options.figures = StepFigures::plugin;
+  const Figures figures = chosen_figures(parser, "steps");
   const Result<std::optional<StepRange>> steps = chosen_steps(parser);
   if (!steps.ok()) return parser.wrong(steps.status().message());
   return run_analysis(
@@ -28,7 +28,7 @@ int run(const OptionParser& parser) {
        .arguments = {ArgumentGroup::autograd},
        .nothing = "the trace has neither steps nor operators",
        .analyse = [&](const Trace& trace) -> Result<AnalysisReport> {
-         return steps_report(trace, step_breakdown(trace, options), *steps);
+         return steps_report(trace, *step_breakdown(trace, figures, options), *steps);
        },
        .of_partial = [&](const Partial& partial) -> Result<AnalysisReport> {
          for (const char* const option : {"steps", "infer-steps", "keep-tail-steps", "compat"}) {
@@ -51,10 +51,7 @@ Command steps_command() {
       {.name = "infer-steps",
        .help = "take annotations such as `Iteration 7` for steps if there are no others"},
       {.name = "keep-tail-steps", .help = "keep steps at the end whose kernels may be missing"},
-      {.name = "compat",
-       .value = "WHO",
-       .help = "count as torch-tb-profiler (plugin)",
-       .choices = {"plugin"}}};
+      compat_option("steps", "WHO", "count as torch-tb-profiler (plugin)")};
   return {
       .name = "steps",
       .summary = "what each step's time was spent on",

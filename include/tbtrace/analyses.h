@@ -24,13 +24,6 @@
 
 namespace TBTRACE_EXPORT tbtrace {
 
-/// Which definition of the numbers to use. Two definitions are never mixed.
-enum class Figures : std::uint8_t {
-  torch,   ///< what torch.profiler 2.13 prints, with its tree, its doubles and its order
-  exact,   ///< integer nanoseconds that add up; every instant of a thread is counted once
-  plugin,  ///< what torch-tb-profiler's operator table shows
-};
-
 /// Where the Python stacks that a summary groups by come from.
 enum class StackSource : std::uint8_t {
   call_stack,  ///< the argument `Call stack`, as in torch; files have it only with `verbose`
@@ -45,7 +38,6 @@ struct SummaryOptions {
   int group_by_stack_n = 0;
   StackSource stack_source = StackSource::call_stack;
   bool group_by_overload_name = false;
-  Figures figures = Figures::torch;
   /// Number of threads, on which no result depends; 0: one per core. Only torch's figures use
   /// several.
   int threads = 0;
@@ -124,18 +116,25 @@ enum class SameProcess : std::uint8_t {
   known,  ///< the caller knows it, such as a profiler whose process got its rank between two cycles
 };
 
-/// One recording, or several of one profiler, oldest first, as torch's `acc_events` joins them.
-/// Exact figures may be of several processes, too.
+/// In torch's figures. One recording, or several of one profiler, oldest first, as torch's
+/// `acc_events` joins them. compat.h has those of other tools.
 OperatorSummary operator_summary(const Trace& trace, const SummaryOptions& options = {});
 Result<OperatorSummary> operator_summary(std::span<const Trace* const> traces,
                                          const SummaryOptions& options = {},
                                          SameProcess same_process = SameProcess::checked);
 
-/// Adds up exact figures of any number of recordings, also of different ranks, hosts and processes.
-/// Keeps the rows, not the traces. One thread at a time.
+/// In exact figures, of any recordings, also of different ranks, hosts and processes. Self times
+/// are those of the exact tree; a row's totals count nested calls of the same row once. Two rows
+/// complete the sums: `[idle]` is the time in which a host thread ran nothing, and `[unattributed]`
+/// the device time and memory that belong to no range. Kernel, memcpy and memset rows show the
+/// device side.
+OperatorSummary exact_operator_summary(const Trace& trace, const SummaryOptions& options = {});
+OperatorSummary exact_operator_summary(std::span<const Trace* const> traces,
+                                       const SummaryOptions& options = {});
+
+/// Adds up the same trace by trace. Keeps the rows, not the traces. One thread at a time.
 class ExactSummaryBuilder {
  public:
-  /// SummaryOptions::figures does not matter.
   explicit ExactSummaryBuilder(const SummaryOptions& options = {});
   ExactSummaryBuilder(const ExactSummaryBuilder&) = delete;
   ExactSummaryBuilder& operator=(const ExactSummaryBuilder&) = delete;

@@ -16,20 +16,7 @@
 
 namespace TBTRACE_EXPORT tbtrace {
 
-enum class GpuFigures : std::uint8_t {
-  exact,  ///< the parts add up to the window
-  /// What HolisticTraceAnalysis 0.5.0 computes without its rounding to microseconds: classes by the
-  /// names of activities, gaps after the previous row of a stream instead of after the last one
-  /// that ended (so that gaps may be negative), queues by change points. One row for all devices
-  /// together, or one per number of a stream. For whole recordings only.
-  hta,
-  /// What torch-tb-profiler's overview shows of each GPU: kernels in the time from the first step
-  /// to the last one's end. For whole devices only.
-  plugin,
-};
-
 struct GpuUseOptions {
-  GpuFigures figures = GpuFigures::exact;
   bool by_stream = false;  ///< a row per stream instead of per device
   /// The window is the time of these steps, from the start of the first to the end of the last,
   /// both widened as in step_breakdown(). Without it: from the first start of an activity on the
@@ -40,27 +27,9 @@ struct GpuUseOptions {
   std::int64_t kernel_wait_limit_ns = 30'000;
 };
 
-/// The lengths at which the queue of a stream was, one value per launch and per start of an
-/// activity, however long it stayed there. A queue is shorter than 0 if activities start before
-/// their launches.
-struct QueueChanges {
-  std::uint64_t count = 0;
-  double mean = 0;
-  std::optional<double> stddev = {};  ///< of a sample; none if the count is 1
-  std::int64_t min = 0;
-  double quartile_1 = 0;  ///< between two values, linearly interpolated, as the next two
-  double median = 0;
-  double quartile_3 = 0;
-  std::int64_t max = 0;
-};
-
 /// A device, or a stream of it.
 /// computation + exposed communication + exposed memory = busy; busy + idle = window; the three
 /// kinds of idle time add up to it.
-/// With GpuFigures::hta `device` is 0. The row for everything has times except idle time by cause,
-/// and `busy_ns` also has rows of no class. Rows of streams have idle time by cause, which may be
-/// negative, and queue changes; `activities` counts the rows between which there are gaps.
-/// With GpuFigures::plugin there are only the window, busy and idle time, and what is named for it.
 struct GpuUse {
   std::int64_t device = 0;  ///< its number, the process id of its streams
   std::string stream;       ///< the thread id of its row in the file; empty for a whole device
@@ -84,23 +53,11 @@ struct GpuUse {
   /// once. Only activities whose launch is known.
   double queue_length_mean = 0;
   std::uint64_t queue_length_max = 0;
-  /// Only with GpuFigures::hta, for streams with launches that HolisticTraceAnalysis knows.
-  std::optional<QueueChanges> queue_changes = {};
 
   std::uint64_t activities = 0;
   std::uint64_t launches = 0;  ///< calls that launched them; a CUDA graph's call launches many
   /// Kernels that were the only activity of their launch call and took less time than the call.
   std::uint64_t short_kernels = 0;
-
-  // Only with GpuFigures::plugin.
-  /// Mean over the window of the blocks per multiprocessor of the kernels that run, at most 1 at
-  /// any time, 0 to 1; none if no kernel in the window has them.
-  std::optional<double> sm_efficiency = {};
-  /// Mean of the kernels' estimated occupancy, weighted by their time in the window, 0 to 100.
-  std::optional<double> occupancy_percent = {};
-  /// Share of kernels on tensor cores in the time of the kernels that operators launched, 0 to 1;
-  /// none if operators launched no kernel at all, 0 if none on this device.
-  std::optional<double> tensor_core_share = {};
 
   std::int64_t copied_bytes = 0;  ///< by memcpys and memsets whose size is known
   std::int64_t copy_ns = 0;       ///< the sum of the durations of these
@@ -110,13 +67,11 @@ struct GpuUse {
 };
 
 /// One row per device, by number, or per stream, by device and first start; empty without device
-/// activities. Fails if `steps` names no step of the trace; with GpuFigures::hta and plugin it
-/// fails for any `steps`, with plugin also for `by_stream`. Takes O(n log n) time and O(n) memory.
-/// Needs ArgumentGroup::copies for `copied_bytes`, ArgumentGroup::placement for GpuFigures::hta and
-/// ArgumentGroup::launches for GpuFigures::plugin.
+/// activities. Fails if `steps` names no step of the trace. Takes O(n log n) time and O(n) memory.
+/// Needs ArgumentGroup::copies for `copied_bytes`.
 Result<std::vector<GpuUse>> gpu_use(const Trace& trace, const GpuUseOptions& options = {});
 
-/// The same as rows of `tbtrace.gpu/1`.
+/// The same as rows of `tbtrace.gpu/1`. compat.h has those of other tools.
 Result<AnalysisReport> gpu_report(const Trace& trace, const GpuUseOptions& options = {});
 
 }  // namespace tbtrace

@@ -44,19 +44,6 @@ inline constexpr std::size_t kKernelFamilies = 16;
 /// `gemm`, `convolution`, ...
 std::string_view kernel_family_name(KernelFamily family);
 
-/// Which definition of the numbers to use.
-enum class KernelFigures : std::uint8_t {
-  exact,  ///< rows add up to the time of all kernels
-  /// What torch-tb-profiler shows in its kernel view: its list of categories, its list of names for
-  /// tensor cores, kernels without a value count as 0 in weighted means; by launch only kernels
-  /// that its tree of operators reaches.
-  plugin,
-  /// HolisticTraceAnalysis's kernel breakdown, without its rounding to microseconds and with the
-  /// last step: every event with a `stream` counts, so memcpys, memsets and `Stream Wait Event` do
-  /// too; classes by name.
-  hta,
-};
-
 enum class KernelGrouping : std::uint8_t {
   name,
   launch,  ///< name, grid, block, registers, shared memory and operator
@@ -65,12 +52,10 @@ enum class KernelGrouping : std::uint8_t {
 };
 
 struct KernelsOptions {
-  KernelFigures figures = KernelFigures::exact;
-  KernelGrouping group_by = KernelGrouping::name;  ///< plugin: name or launch; hta: name
-  bool by_device = false;                          ///< also by device; exact figures only
-  bool by_stream = false;  ///< also by device and stream; exact figures only
-  /// Only what started in the time of these steps, which is widened as in step_breakdown(); exact
-  /// figures only.
+  KernelGrouping group_by = KernelGrouping::name;
+  bool by_device = false;  ///< also by device
+  bool by_stream = false;  ///< also by device and stream
+  /// Only what started in the time of these steps, which is widened as in step_breakdown().
   std::optional<StepRange> steps = {};
 };
 
@@ -79,17 +64,14 @@ struct KernelGroup {
   std::string name;        ///< by name or launch: the whole name
   std::string short_name;  ///< as people write it; different names have different short names
   KernelFamily family = KernelFamily::other;  ///< unless grouped by operator
-  /// By launch or operator; `[unattributed]` if no operator is known. The plugin's rows have
-  /// `CallTreeRoot` then.
+  /// By launch or operator; `[unattributed]` if no operator is known.
   std::string op;
   std::optional<Dim3> grid;  ///< this and the next three by launch, as far as recorded
   std::optional<Dim3> block;
   std::optional<std::int64_t> registers;
   std::optional<std::int64_t> shared_memory_bytes;
-  std::optional<bool> op_eligible;  ///< plugin figures: the operator may use tensor cores
-  std::int64_t device = 0;          ///< by device or stream: the process id of its streams
-  std::string stream;               ///< by stream: the thread id of its row in the file
-  std::string type;                 ///< hta only: `computation`, `communication` or `memory`
+  std::int64_t device = 0;  ///< by device or stream: the process id of its streams
+  std::string stream;       ///< by stream: the thread id of its row in the file
 
   std::uint64_t count = 0;
   std::int64_t total_ns = 0;  ///< saturates
@@ -97,7 +79,7 @@ struct KernelGroup {
   std::int64_t max_ns = 0;
   double mean_ns = 0;
   double stddev_ns = 0;        ///< of a sample (divided by count - 1); 0 for one kernel
-  std::int64_t median_ns = 0;  ///< within 1 %, as the next two; exact figures only
+  std::int64_t median_ns = 0;  ///< within 1 %, as the next two
   std::int64_t p90_ns = 0;     ///< 90 % of the kernels take no longer
   std::int64_t p99_ns = 0;
   std::optional<bool> tensor_cores_used;    ///< by name or launch, as far as the name shows
@@ -105,7 +87,7 @@ struct KernelGroup {
   std::optional<double> blocks_per_sm;      ///< mean weighted by duration
   std::optional<double> occupancy_percent;  ///< the same of the estimated achieved occupancy
 
-  // The launches, in exact figures.
+  // The launches.
   std::uint64_t launches = 0;        ///< calls that launched them; a CUDA graph's launches many
   std::uint64_t without_launch = 0;  ///< kernels whose launch is not in the file
   std::int64_t launch_call_ns = 0;   ///< duration of these calls
@@ -128,33 +110,30 @@ struct KernelSummary {
   std::int64_t memset_ns = 0;
 };
 
-/// Fails for a combination of figures and grouping that does not exist, and if `steps` names no
-/// step of the trace. Takes O(n log n) time and O(n) memory. Launch configurations and occupancy
-/// need ArgumentGroup::launches; hta figures need ArgumentGroup::placement.
+/// Fails if `steps` names no step of the trace. Takes O(n log n) time and O(n) memory. Launch
+/// configurations and occupancy need ArgumentGroup::launches.
 Result<KernelSummary> kernel_summary(const Trace& trace, const KernelsOptions& options = {});
 
-/// The same as rows of `tbtrace.kernels/1`.
+/// The same as rows of `tbtrace.kernels/1`. compat.h has those of other tools.
 Result<AnalysisReport> kernel_report(const Trace& trace, const KernelsOptions& options = {});
 
 /// A kernel with the call that launched it.
 struct KernelLaunch {
   std::string name;
   std::string launch;  ///< name of the call, such as `cudaLaunchKernel`
-  std::string op;      ///< empty in hta figures
+  std::string op;      ///< `[unattributed]` if it is not known
   std::int64_t device = 0;
   std::string stream;
   std::int64_t correlation = 0;
-  std::optional<std::int64_t> step;  ///< number of the step that launched it; not in hta figures
+  std::optional<std::int64_t> step;  ///< number of the step that launched it
   std::int64_t start_ns = 0;         ///< of the kernel, since Trace::base_time_ns()
   std::int64_t launch_call_ns = 0;   ///< duration of the call
   std::int64_t duration_ns = 0;      ///< of the kernel
   std::int64_t launch_delay_ns = 0;  ///< from the end of the call to the kernel's start, at least 0
 };
 
-/// One row per kernel whose launch is known, by start. HolisticTraceAnalysis's launch statistics:
-/// rows that any call with the same correlation launched, also memcpys and memsets, if the call is
-/// one of the five that it knows. Fails for plugin figures, which have no such view, and as
-/// kernel_summary(); groupings have no meaning here.
+/// One row per kernel whose launch is known, by start. Fails as kernel_summary(); groupings have no
+/// meaning here.
 Result<std::vector<KernelLaunch>> kernel_launches(const Trace& trace,
                                                   const KernelsOptions& options = {});
 

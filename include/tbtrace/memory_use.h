@@ -117,44 +117,6 @@ struct MemoryUseOptions {
 /// ArgumentGroup::call_stacks where the trace has no frames.
 Result<MemoryUse> memory_use(const Trace& trace, const MemoryUseOptions& options = {});
 
-/// An allocation in the plugin's memory events.
-struct PluginMemoryEvent {
-  std::string device;  ///< `CPU`, `GPU0`
-  std::string op;      ///< `aten::addmm (aten::empty)`, `<unknown>`
-  std::int64_t bytes = 0;
-  std::optional<std::int64_t> allocated_at_ns;
-  std::optional<std::int64_t> freed_at_ns;
-};
-
-/// An operator in the plugin's memory statistics.
-struct PluginMemoryRow {
-  std::string device;
-  std::string op;
-  std::int64_t calls = 0;
-  std::int64_t increase_bytes = 0;
-  std::int64_t self_increase_bytes = 0;
-  std::int64_t allocations = 0;
-  std::int64_t self_allocations = 0;
-  std::int64_t allocated_bytes = 0;
-  std::int64_t self_allocated_bytes = 0;
-};
-
-/// A point of the plugin's curves: a record with an address and both totals.
-struct PluginMemoryPoint {
-  std::string device;
-  std::int64_t at_ns = 0;
-  std::int64_t allocated_bytes = 0;
-  std::int64_t reserved_bytes = 0;
-};
-
-/// What torch-tb-profiler shows of memory: its tree, allocations paired by address alone.
-struct PluginMemory {
-  std::vector<PluginMemoryEvent> events;  ///< in the plugin's order
-  std::vector<PluginMemoryRow> rows;      ///< by device, then by operator
-  std::vector<PluginMemoryPoint> curve;   ///< by time
-};
-PluginMemory plugin_memory(const Trace& trace);
-
 enum class MemoryView : std::uint8_t {
   peak,         ///< one row per device
   alive,        ///< what was allocated at the peak of each device
@@ -164,15 +126,11 @@ enum class MemoryView : std::uint8_t {
 
 struct MemoryReportOptions {
   MemoryView view = MemoryView::peak;
-  /// The plugin's figures: its memory events for MemoryView::allocations, its statistics for
-  /// MemoryView::alive and peak, and for the curve only the records that it draws.
-  bool plugin = false;
-  std::optional<StepRange> steps = {};  ///< as in MemoryUseOptions; not for the plugin's figures
+  std::optional<StepRange> steps = {};  ///< as in MemoryUseOptions
 };
 
-/// Rows of `tbtrace.memory/1`, with times since the start of the trace's window; the plugin's since
-/// the first row of the file. Fails as memory_use(), and if steps are chosen for the plugin's
-/// figures.
+/// Rows of `tbtrace.memory/1`, with times since the start of the trace's window. Fails as
+/// memory_use(). compat.h has those of other tools.
 Result<AnalysisReport> memory_report(const Trace& trace, const MemoryReportOptions& options = {});
 
 }  // namespace tbtrace

@@ -109,12 +109,16 @@ Result<Partial> read_partial(const std::string& path);
 /// Compressed with gzip. The file appears by rename. `-` is standard output.
 Status write_partial(const Partial& partial, const std::string& path, bool overwrite = false);
 
-// The tables of all sources together. Each fails for options that a partial cannot answer: figures
-// of torch and of other tools, single steps, what its PartialOptions left out. Where a table has a
-// column `rank`, it has a value if all sources are of one rank.
+/// Fails for figures of torch and of other tools, which do not add up.
+Status check_partial_figures(Figures figures);
 
-/// Figures::exact only.
-Result<OperatorSummary> operator_summary(const Partial& partial, const SummaryOptions& options);
+// The tables of all sources together. Each fails for options that a partial cannot answer: single
+// steps, what its PartialOptions left out. Where a table has a column `rank`, it has a value if all
+// sources are of one rank.
+
+/// In exact figures.
+Result<OperatorSummary> operator_summary(const Partial& partial,
+                                         const SummaryOptions& options = {});
 /// Not by device or stream.
 Result<AnalysisReport> kernel_report(const Partial& partial, const KernelsOptions& options = {});
 Result<AnalysisReport> module_report(const Partial& partial,

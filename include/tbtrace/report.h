@@ -21,6 +21,18 @@
 
 namespace TBTRACE_EXPORT tbtrace {
 
+/// Whose definition of the numbers a result has. Two definitions are never mixed. compat.h says
+/// which tables there are in which.
+enum class Figures : std::uint8_t {
+  exact,   ///< integer nanoseconds that add up; every instant of a thread is counted once
+  torch,   ///< what torch.profiler 2.13 prints, with its tree, its doubles and its order
+  plugin,  ///< what torch-tb-profiler shows
+  hta,     ///< what HolisticTraceAnalysis 0.5.0 computes
+};
+
+/// `exact`, `torch`, `plugin`, `hta`.
+std::string_view figures_name(Figures figures);
+
 /// A time: torch's double, and whole nanoseconds.
 struct Duration {
   double us = 0;

@@ -40,19 +40,6 @@ inline constexpr std::size_t kStepRoles = 8;
 /// `kernel`, `memcpy`, ...; the plugin shows `CPU Exec` for cpu_op.
 std::string_view step_role_name(StepRole role);
 
-/// Which definition of the numbers to use. Both are integers and divide time into steps alike.
-enum class StepFigures : std::uint8_t {
-  /// Parts add up to the step. Driver calls count as launches, kernels of every device type as
-  /// kernels, every c10d collective as communication, and so do kernels whose operator is a
-  /// collective or whose name is one of NCCL's or RCCL's. Annotations on devices are neither host
-  /// time nor steps.
-  exact,
-  /// What torch-tb-profiler shows: its times, which are rounded to doubles, its lists of categories
-  /// and names, and its flaw: once a role leaves no free instant in the steps, later roles are
-  /// counted as if no time had been taken, so the parts can add up to more than the step.
-  plugin,
-};
-
 /// What the host did in a step. Every instant is of one phase or of none.
 enum class StepPhase : std::uint8_t {
   forward,    ///< operators on the step's thread that belong to no other phase
@@ -66,7 +53,6 @@ inline constexpr std::size_t kStepPhases = 4;
 std::string_view step_phase_name(StepPhase phase);
 
 struct StepBreakdownOptions {
-  StepFigures figures = StepFigures::exact;
   /// Keeps the steps that the plugin leaves out because some of their kernels may be missing: the
   /// steps after the last one that launched device activity, and that one too if it launched less
   /// than 0.8 times as much as the one before.
@@ -142,8 +128,11 @@ struct StepBreakdown {
 
 /// Steps are `ProfilerStep#N` ranges. Without such ranges there is one step, `[all]`, from the
 /// first operator's start to the last one's end, or none without operators. Pure; takes O(n log n)
-/// time and O(n) memory for n events. Source of the definition: torch-tb-profiler, event_parser.py
-/// and overall_parser.py of its last source version.
+/// time and O(n) memory for n events. Driver calls count as launches, kernels of every device type
+/// as kernels, every c10d collective as communication, and so do kernels whose operator is a
+/// collective or whose name is one of NCCL's or RCCL's. Annotations on devices are neither host
+/// time nor steps. compat.h has the breakdown of torch-tb-profiler, whose definition of roles and
+/// steps this is.
 StepBreakdown step_breakdown(const Trace& trace, const StepBreakdownOptions& options = {});
 
 /// The steps of a breakdown of `trace` as rows of `tbtrace.steps/1`; only those of `steps`, if

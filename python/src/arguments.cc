@@ -1,6 +1,9 @@
 #include "arguments.h"
 
 #include <array>
+#include <span>
+
+#include <tbtrace/compat.h>
 
 #include "failures.h"
 
@@ -30,7 +33,7 @@ constexpr std::array<NamedGroup, 13> kGroups = {{
     {"allocations", ArgumentGroup::allocations},
 }};
 
-std::string joined(std::initializer_list<std::string_view> names) {
+std::string joined(const std::vector<std::string_view>& names) {
   std::string text;
   for (const std::string_view name : names) {
     if (!text.empty()) text += ", ";
@@ -97,7 +100,7 @@ std::optional<StepRange> step_range(const std::optional<Steps>& steps) {
 }
 
 std::size_t choice(std::string_view argument, std::string_view chosen,
-                   std::initializer_list<std::string_view> choices) {
+                   const std::vector<std::string_view>& choices) {
   std::size_t place = 0;
   for (const std::string_view name : choices) {
     if (name == chosen) return place;
@@ -105,6 +108,13 @@ std::size_t choice(std::string_view argument, std::string_view chosen,
   }
   wrong_argument(std::string(argument) + " takes " + joined(choices) + ", not '" +
                  std::string(chosen) + "'");
+}
+
+Figures figures_named(std::string_view table, std::string_view chosen) {
+  const std::span<const Figures> figures = figures_of(table);
+  std::vector<std::string_view> names;
+  for (const Figures each : figures) names.push_back(figures_name(each));
+  return figures[choice("figures", chosen, names)];
 }
 
 ArgumentSet table_arguments() {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +17,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <tbtrace/arguments.h>
+#include <tbtrace/report.h>
 #include <tbtrace/step_range.h>
 
 namespace tbtrace::python {
@@ -44,7 +44,11 @@ std::optional<StepRange> step_range(const std::optional<Steps>& steps);
 
 /// Where `chosen` is among the choices; a ValueError that lists them if it is not.
 std::size_t choice(std::string_view argument, std::string_view chosen,
-                   std::initializer_list<std::string_view> choices);
+                   const std::vector<std::string_view>& choices);
+
+/// The figures named `chosen` of a table of the command line (`gpu`); a ValueError that lists those
+/// that there are if it has none with this name.
+Figures figures_named(std::string_view table, std::string_view chosen);
 
 /// What tables are computed from.
 ArgumentSet table_arguments();

@@ -81,8 +81,8 @@ nb::list sources(const PythonPartial& partial) {
 PythonOperators operators(const PythonPartial& partial, const std::optional<Names>& group_by,
                           const std::string& figures) {
   choice("figures", figures, {"exact"});
-  SummaryOptions options = summary_options(group_by, partial.partial->options().group_by_stack_n,
-                                           "auto", Figures::exact);
+  SummaryOptions options =
+      summary_options(group_by, partial.partial->options().group_by_stack_n, "auto");
   options.stack_source = partial.partial->options().stack_source;
   const nb::gil_scoped_release working;
   return PythonOperators(value_of(operator_summary(*partial.partial, options)));

@@ -14,6 +14,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <tbtrace/analyses.h>
+#include <tbtrace/compat.h>
 #include <tbtrace/convert.h>
 #include <tbtrace/operator_work.h>
 #include <tbtrace/trace.h>
@@ -85,13 +86,11 @@ PythonTrace read(nb::handle source, std::optional<int> threads, bool strict,
 PythonOperators operators(const PythonTrace& self, const std::optional<Names>& group_by,
                           const std::string& figures, int group_by_stack_n,
                           const std::string& stack_source) {
-  constexpr Figures kFigures[] = {Figures::torch, Figures::exact, Figures::plugin};
   need(kOperatorArguments, self, "operators()");
-  const SummaryOptions options =
-      summary_options(group_by, group_by_stack_n, stack_source,
-                      kFigures[choice("figures", figures, {"torch", "exact", "plugin"})]);
+  const SummaryOptions options = summary_options(group_by, group_by_stack_n, stack_source);
+  const Figures chosen = figures_named("ops", figures);
   const nb::gil_scoped_release working;
-  return PythonOperators(operator_summary(*self.trace, options));
+  return PythonOperators(value_of(operator_summary(*self.trace, chosen, options)));
 }
 
 SummaryOptions averages_options(bool group_by_input_shape, int group_by_stack_n,

@@ -67,8 +67,7 @@ PythonOperators operators(const PythonTraceSet& self, const std::optional<Names>
                           const std::string& stack_source) {
   need(kOperatorArguments, self, "operators()");
   choice("figures", figures, {"exact"});
-  const SummaryOptions options =
-      summary_options(group_by, group_by_stack_n, stack_source, Figures::exact);
+  const SummaryOptions options = summary_options(group_by, group_by_stack_n, stack_source);
   const nb::gil_scoped_release working;
   ExactSummaryBuilder sum(options);
   for (const TraceOfSet& trace : *self.traces) sum.add(trace.trace);

@@ -5,11 +5,10 @@
 namespace tbtrace::python {
 
 SummaryOptions summary_options(const std::optional<Names>& group_by, int group_by_stack_n,
-                               const std::string& stack_source, Figures figures) {
+                               const std::string& stack_source) {
   constexpr StackSource kSources[] = {StackSource::either, StackSource::call_stack,
                                       StackSource::frames};
   SummaryOptions options;
-  options.figures = figures;
   options.stack_source =
       kSources[choice("stack_source", stack_source, {"auto", "call_stack", "frames"})];
   if (group_by_stack_n < 0) wrong_argument("group_by_stack_n takes a number from 0");
@@ -31,8 +30,7 @@ SummaryOptions summary_options(const std::optional<Names>& group_by, int group_b
 }
 
 PartialOptions partial_options(int group_by_stack_n, const std::string& stack_source) {
-  const SummaryOptions summary =
-      summary_options(Names("stack"), group_by_stack_n, stack_source, Figures::exact);
+  const SummaryOptions summary = summary_options(Names("stack"), group_by_stack_n, stack_source);
   PartialOptions options;
   options.group_by_stack_n = summary.group_by_stack_n;
   options.stack_source = summary.stack_source;

@@ -18,14 +18,10 @@ void need(ArgumentSet needed, ArgumentSet read, const char* table) {
                  "more groups there");
 }
 
-KernelsOptions kernels_options(const Names& group_by, const std::string& figures,
-                               const std::optional<Steps>& steps) {
-  constexpr KernelFigures kFigures[] = {KernelFigures::exact, KernelFigures::plugin,
-                                        KernelFigures::hta};
+KernelsOptions kernels_options(const Names& group_by, const std::optional<Steps>& steps) {
   constexpr KernelGrouping kGroupings[] = {KernelGrouping::name, KernelGrouping::launch,
                                            KernelGrouping::op, KernelGrouping::family};
   KernelsOptions options;
-  options.figures = kFigures[choice("figures", figures, {"exact", "plugin", "hta"})];
   int kinds = 0;
   for (const std::string& name : listed(group_by)) {
     const std::size_t place =
@@ -44,10 +40,8 @@ KernelsOptions kernels_options(const Names& group_by, const std::string& figures
   return options;
 }
 
-StepBreakdownOptions steps_options(const std::string& figures, bool infer_steps,
-                                   bool keep_tail_steps) {
+StepBreakdownOptions steps_options(bool infer_steps, bool keep_tail_steps) {
   StepBreakdownOptions options;
-  if (choice("figures", figures, {"exact", "plugin"}) == 1) options.figures = StepFigures::plugin;
   options.infer_steps = infer_steps;
   options.keep_tail_steps = keep_tail_steps;
   return options;
@@ -72,36 +66,31 @@ LinesOptions lines_options(bool libraries, const std::optional<Steps>& steps) {
   return options;
 }
 
-GpuUseOptions gpu_options(const std::string& group_by, const std::string& figures,
-                          std::int64_t kernel_wait_limit_ns, const std::optional<Steps>& steps) {
-  constexpr GpuFigures kFigures[] = {GpuFigures::exact, GpuFigures::plugin, GpuFigures::hta};
+GpuUseOptions gpu_options(const std::string& group_by, std::int64_t kernel_wait_limit_ns,
+                          const std::optional<Steps>& steps) {
   GpuUseOptions options;
   options.by_stream = choice("group_by", group_by, {"device", "stream"}) == 1;
-  options.figures = kFigures[choice("figures", figures, {"exact", "plugin", "hta"})];
   if (kernel_wait_limit_ns < 0) wrong_argument("kernel_wait_limit_ns takes a number from 0");
   options.kernel_wait_limit_ns = kernel_wait_limit_ns;
   options.steps = step_range(steps);
   return options;
 }
 
-MemoryReportOptions memory_options(const std::string& view, const std::string& figures,
-                                   const std::optional<Steps>& steps) {
+MemoryReportOptions memory_options(const std::string& view, const std::optional<Steps>& steps) {
   constexpr MemoryView kViews[] = {MemoryView::peak, MemoryView::alive, MemoryView::curve,
                                    MemoryView::allocations};
   MemoryReportOptions options;
   options.view = kViews[choice("view", view, {"peak", "alive", "curve", "allocations"})];
-  options.plugin = choice("figures", figures, {"exact", "plugin"}) == 1;
   options.steps = step_range(steps);
   return options;
 }
 
 Result<AnalysisReport> StepsTable::operator()(const Trace& trace) const {
-  return steps_report(trace, step_breakdown(trace, options), steps);
+  return steps_report(trace, *step_breakdown(trace, figures, options), steps);
 }
 
 Result<AnalysisReport> StepsTable::operator()(const Partial& partial) const {
-  if (options.figures != StepFigures::exact || options.infer_steps || options.keep_tail_steps ||
-      steps) {
+  if (figures != Figures::exact || options.infer_steps || options.keep_tail_steps || steps) {
     return not_of_partial("other steps than those of each whole trace, in exact figures");
   }
   return steps_report(partial);

@@ -6,34 +6,43 @@
 
 #include <nanobind/nanobind.h>
 
-#include <tbtrace/gpu_use.h>
-#include <tbtrace/kernels.h>
+#include <tbtrace/compat.h>
 #include <tbtrace/lines.h>
-#include <tbtrace/memory_use.h>
-#include <tbtrace/modules.h>
 #include <tbtrace/partial.h>
-#include <tbtrace/plugin_modules.h>
-#include <tbtrace/step_breakdown.h>
 
 #include "arguments.h"
 #include "python_trace.h"
 
 namespace tbtrace::python {
 
-KernelsOptions kernels_options(const Names& group_by, const std::string& figures,
-                               const std::optional<Steps>& steps);
-StepBreakdownOptions steps_options(const std::string& figures, bool infer_steps,
-                                   bool keep_tail_steps);
+KernelsOptions kernels_options(const Names& group_by, const std::optional<Steps>& steps);
+StepBreakdownOptions steps_options(bool infer_steps, bool keep_tail_steps);
 ModuleReportOptions modules_options(const std::string& group_by, std::optional<std::int64_t> depth,
                                     const std::optional<Steps>& steps);
 LinesOptions lines_options(bool libraries, const std::optional<Steps>& steps);
-GpuUseOptions gpu_options(const std::string& group_by, const std::string& figures,
-                          std::int64_t kernel_wait_limit_ns, const std::optional<Steps>& steps);
-MemoryReportOptions memory_options(const std::string& view, const std::string& figures,
-                                   const std::optional<Steps>& steps);
+GpuUseOptions gpu_options(const std::string& group_by, std::int64_t kernel_wait_limit_ns,
+                          const std::optional<Steps>& steps);
+MemoryReportOptions memory_options(const std::string& view, const std::optional<Steps>& steps);
+
+/// A table of a trace in chosen figures, or of a partial, which has exact ones only.
+template <typename OfTrace, typename OfPartial>
+struct TableInFigures {
+  Figures figures;
+  OfTrace of_trace;
+  OfPartial of_partial;
+
+  Result<AnalysisReport> operator()(const Trace& trace) const { return of_trace(trace); }
+  Result<AnalysisReport> operator()(const Partial& partial) const {
+    if (Status has = check_partial_figures(figures); !has.ok()) return has;
+    return of_partial(partial);
+  }
+};
+template <typename OfTrace, typename OfPartial>  // clang 14 does not deduce aggregates
+TableInFigures(Figures, OfTrace, OfPartial)->TableInFigures<OfTrace, OfPartial>;
 
 /// The steps of a trace, or of each source of a partial.
 struct StepsTable {
+  Figures figures;
   StepBreakdownOptions options;
   std::optional<StepRange> steps;
 
@@ -44,7 +53,7 @@ struct StepsTable {
 /// The modules as torch-tb-profiler shows them.
 struct PluginModulesTable {
   Result<AnalysisReport> operator()(const Trace& trace) const {
-    return plugin_module_report(trace);
+    return module_report(trace, Figures::plugin);
   }
   Result<AnalysisReport> operator()(const Partial& partial) const;
 };
@@ -59,8 +68,13 @@ void add_report_methods(nanobind::class_<Owner>& owner) {
       [](const Owner& self, const Names& group_by, const std::string& figures,
          const std::optional<Steps>& steps) {
         need({ArgumentGroup::launches, ArgumentGroup::placement}, self, "kernels()");
-        const KernelsOptions options = kernels_options(group_by, figures, steps);
-        return table_of(self, [&](const auto& source) { return kernel_report(source, options); });
+        const Figures chosen = figures_named("kernels", figures);
+        const KernelsOptions options = kernels_options(group_by, steps);
+        return table_of(
+            self,
+            TableInFigures{
+                chosen, [&](const Trace& trace) { return kernel_report(trace, chosen, options); },
+                [&](const Partial& partial) { return kernel_report(partial, options); }});
       },
       "group_by"_a = "name", nb::kw_only(), "figures"_a = "exact", "steps"_a = nb::none(),
       "Kernels: how many ran, for how long, and how long after the call that launched them.\n\n"
@@ -75,8 +89,9 @@ void add_report_methods(nanobind::class_<Owner>& owner) {
       [](const Owner& self, const std::string& figures, bool infer_steps, bool keep_tail_steps,
          const std::optional<Steps>& steps) {
         need({ArgumentGroup::autograd}, self, "steps()");
-        return table_of(self, StepsTable{steps_options(figures, infer_steps, keep_tail_steps),
-                                         step_range(steps)});
+        return table_of(self,
+                        StepsTable{figures_named("steps", figures),
+                                   steps_options(infer_steps, keep_tail_steps), step_range(steps)});
       },
       nb::kw_only(), "figures"_a = "exact", "infer_steps"_a = false, "keep_tail_steps"_a = false,
       "steps"_a = nb::none(),
@@ -92,7 +107,7 @@ void add_report_methods(nanobind::class_<Owner>& owner) {
       "modules",
       [](const Owner& self, const std::string& group_by, std::optional<std::int64_t> depth,
          const std::string& figures, const std::optional<Steps>& steps) {
-        if (choice("figures", figures, {"exact", "plugin"}) == 1) {
+        if (figures_named("modules", figures) == Figures::plugin) {
           need({ArgumentGroup::python}, self, "modules()");
           return table_of(self, PluginModulesTable());
         }
@@ -126,8 +141,13 @@ void add_report_methods(nanobind::class_<Owner>& owner) {
          std::int64_t kernel_wait_limit_ns, const std::optional<Steps>& steps) {
         need({ArgumentGroup::copies, ArgumentGroup::launches, ArgumentGroup::placement}, self,
              "gpu()");
-        const GpuUseOptions options = gpu_options(group_by, figures, kernel_wait_limit_ns, steps);
-        return table_of(self, [&](const auto& source) { return gpu_report(source, options); });
+        const Figures chosen = figures_named("gpu", figures);
+        const GpuUseOptions options = gpu_options(group_by, kernel_wait_limit_ns, steps);
+        return table_of(
+            self,
+            TableInFigures{chosen,
+                           [&](const Trace& trace) { return gpu_report(trace, chosen, options); },
+                           [&](const Partial& partial) { return gpu_report(partial, options); }});
       },
       "group_by"_a = "device", nb::kw_only(), "figures"_a = "exact",
       "kernel_wait_limit_ns"_a = 30000, "steps"_a = nb::none(),
@@ -143,8 +163,13 @@ void add_report_methods(nanobind::class_<Owner>& owner) {
       [](const Owner& self, const std::string& view, const std::string& figures,
          const std::optional<Steps>& steps) {
         need({ArgumentGroup::allocations, ArgumentGroup::call_stacks}, self, "memory()");
-        const MemoryReportOptions options = memory_options(view, figures, steps);
-        return table_of(self, [&](const auto& source) { return memory_report(source, options); });
+        const Figures chosen = figures_named("memory", figures);
+        const MemoryReportOptions options = memory_options(view, steps);
+        return table_of(
+            self,
+            TableInFigures{
+                chosen, [&](const Trace& trace) { return memory_report(trace, chosen, options); },
+                [&](const Partial& partial) { return memory_report(partial, options); }});
       },
       "view"_a = "peak", nb::kw_only(), "figures"_a = "exact", "steps"_a = nb::none(),
       "What allocated the memory of each device.\n\n"

@@ -4,10 +4,11 @@
 // `hccl:` is Ascend's backend, in torch_npu.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
-namespace tbtrace {
+namespace tbtrace::analyses {
 
 struct CollectiveBackend {
   std::string_view prefix;
@@ -38,6 +39,22 @@ constexpr bool is_collective_name(std::string_view name) {
   return collective_backend(name) != nullptr;
 }
 
+/// `all_reduce` for `nccl:all_reduce`; empty unless it is the name of a collective of a backend
+/// that torch-tb-profiler knows.
+constexpr std::string_view plugin_operation(std::string_view name) {
+  const CollectiveBackend* backend = collective_backend(name);
+  if (backend == nullptr || !backend->known_to_plugin) return {};
+  return name.substr(backend->prefix.size());
+}
+
+/// One of the five nccl and gloo collectives that torch-tb-profiler knows.
+constexpr bool is_plugin_collective(std::string_view name) {
+  constexpr std::array<std::string_view, 5> kOperations = {"broadcast", "reduce", "all_reduce",
+                                                           "all_gather", "reduce_scatter"};
+  const std::string_view operation = plugin_operation(name);
+  return std::find(kOperations.begin(), kOperations.end(), operation) != kOperations.end();
+}
+
 constexpr bool is_nccl_name(std::string_view name) { return name.starts_with(kNcclPrefix); }
 
-}  // namespace tbtrace
+}  // namespace tbtrace::analyses

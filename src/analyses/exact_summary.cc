@@ -1,5 +1,4 @@
-#include "analyses/exact_summary.h"
-
+// The exact operator summary: integer nanoseconds and bytes that add up.
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -305,12 +304,6 @@ class ExactSummary {
 
 }  // namespace
 
-OperatorSummary exact_summary(std::span<const Trace* const> traces, const SummaryOptions& options) {
-  ExactSummary summary(options);
-  for (const Trace* trace : traces) summary.add(*trace);
-  return exact_summary_of(std::move(summary).finish());
-}
-
 ExactParts exact_parts(const Trace& trace, const SummaryOptions& options) {
   ExactSummary summary(options);
   summary.add(trace);
@@ -318,6 +311,18 @@ ExactParts exact_parts(const Trace& trace, const SummaryOptions& options) {
 }
 
 }  // namespace analyses
+
+OperatorSummary exact_operator_summary(const Trace& trace, const SummaryOptions& options) {
+  const Trace* traces[] = {&trace};
+  return exact_operator_summary(traces, options);
+}
+
+OperatorSummary exact_operator_summary(std::span<const Trace* const> traces,
+                                       const SummaryOptions& options) {
+  ExactSummaryBuilder sums(options);
+  for (const Trace* trace : traces) sums.add(*trace);
+  return std::move(sums).finish();
+}
 
 class ExactSummaryBuilder::Sums final : public analyses::ExactSummary {
  public:

@@ -110,7 +110,7 @@ FindingFacts facts_of(const Trace& trace, const StepBreakdown& steps,
   if (!facts.device) return facts;
   const std::vector<const DeviceLink*> activities = activities_of(trace, facts.device->device);
   const std::int64_t start = trace.events().start_ns(activities.front()->activity);
-  const analyses::StepRules rules(trace, StepFigures::exact);
+  const analyses::StepRules rules(trace, analyses::exact_step_policy());
   facts.idle = analyses::idle_causes(
       trace, rules,
       analyses::device_gaps(trace, activities, {start, start + facts.device->window_ns},

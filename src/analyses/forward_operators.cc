@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyses/torch_tree.h"
+#include "analyses/forward_threads.h"
 #include "base/id_map.h"
 #include "trace/call_tree.h"
 #include "trace/links.h"

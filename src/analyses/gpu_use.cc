@@ -8,9 +8,7 @@
 
 #include "analyses/device_gaps.h"
 #include "analyses/device_number.h"
-#include "analyses/hta_gpu_use.h"
 #include "analyses/launch_sizes.h"
-#include "analyses/plugin_gpu_use.h"
 #include "analyses/queue_length.h"
 #include "analyses/step_rules.h"
 #include "analyses/step_selection.h"
@@ -161,15 +159,6 @@ class Measure {
 double GpuUse::busy_share() const { return share(busy_ns, window_ns); }
 
 Result<std::vector<GpuUse>> gpu_use(const Trace& trace, const GpuUseOptions& options) {
-  if (options.figures != GpuFigures::exact && options.steps) {
-    return Status(StatusCode::invalid_argument, "only exact figures can be limited to steps");
-  }
-  if (options.figures == GpuFigures::hta) return analyses::hta_gpu_use(trace, options);
-  if (options.figures == GpuFigures::plugin) {
-    if (!options.by_stream) return analyses::plugin_gpu_use(trace);
-    return Status(StatusCode::invalid_argument,
-                  "torch-tb-profiler has no figures of streams; group by device");
-  }
   const Result<std::optional<TimeRange>> chosen = analyses::window_of_steps(trace, options.steps);
   if (!chosen.ok()) return chosen.status();
   const std::optional<TimeRange>& window = *chosen;
@@ -186,7 +175,7 @@ Result<std::vector<GpuUse>> gpu_use(const Trace& trace, const GpuUseOptions& opt
     if (number_of_track[index(track)] == 0) number_of_track[index(track)] = ++tracks;
     streams[{device, number_of_track[index(track)]}].push_back(&link);
   }
-  const analyses::StepRules rules(trace, StepFigures::exact);
+  const analyses::StepRules rules(trace, analyses::exact_step_policy());
   const analyses::LaunchSizes launch_sizes(trace);
   Measure measure(trace, rules, launch_sizes, options);
   std::vector<GpuUse> rows;

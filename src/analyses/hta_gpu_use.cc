@@ -19,7 +19,7 @@ namespace tbtrace::analyses {
 namespace {
 
 /// All streams together, each instant once.
-GpuUse use_of_all(const Trace& trace, const std::vector<EventId>& rows) {
+HtaGpuUse use_of_all(const Trace& trace, const std::vector<EventId>& rows) {
   const Events& events = trace.events();
   std::vector<TimeRange> busy;
   std::map<HtaClass, std::vector<TimeRange>> classes;
@@ -31,7 +31,7 @@ GpuUse use_of_all(const Trace& trace, const std::vector<EventId>& rows) {
   const std::vector<TimeRange>& computation = classes[HtaClass::computation];
   const std::vector<TimeRange>& communication = classes[HtaClass::communication];
   const std::vector<TimeRange>& memory = classes[HtaClass::memory];
-  GpuUse use;
+  HtaGpuUse use;
   use.window_ns = busy.back().end - busy.front().start;
   use.busy_ns = total_length(busy);
   use.idle_ns = use.window_ns - use.busy_ns;
@@ -73,8 +73,8 @@ class LaunchTimes {
 };
 
 /// Gaps after the previous row of a stream. `rows`: by start.
-GpuUse idle_of_stream(const Trace& trace, const std::vector<EventId>& rows,
-                      const LaunchTimes& launches, std::int64_t kernel_wait_limit_ns) {
+HtaGpuUse idle_of_stream(const Trace& trace, const std::vector<EventId>& rows,
+                         const LaunchTimes& launches, std::int64_t kernel_wait_limit_ns) {
   const Events& events = trace.events();
   WideInteger host_wait = 0;
   WideInteger kernel_wait = 0;
@@ -91,7 +91,7 @@ GpuUse idle_of_stream(const Trace& trace, const std::vector<EventId>& rows,
       other += gap;
     }
   }
-  GpuUse use;
+  HtaGpuUse use;
   use.idle_host_wait_ns = bounded(host_wait);
   use.idle_kernel_wait_ns = bounded(kernel_wait);
   use.idle_other_ns = bounded(other);
@@ -102,12 +102,12 @@ GpuUse idle_of_stream(const Trace& trace, const std::vector<EventId>& rows,
 
 }  // namespace
 
-Result<std::vector<GpuUse>> hta_gpu_use(const Trace& trace, const GpuUseOptions& options) {
+Result<std::vector<HtaGpuUse>> hta_gpu_use(const Trace& trace, const GpuUseOptions& options) {
   const Result<HtaRows> found = hta_rows(trace);
   if (!found.ok()) return found.status();
   const HtaRows& rows = *found;
-  if (rows.device.empty()) return std::vector<GpuUse>();
-  if (!options.by_stream) return std::vector<GpuUse>{use_of_all(trace, rows.device)};
+  if (rows.device.empty()) return std::vector<HtaGpuUse>();
+  if (!options.by_stream) return std::vector<HtaGpuUse>{use_of_all(trace, rows.device)};
   const HtaLinks links(trace);
   const LaunchTimes launches(trace, rows, links);
   std::map<std::int64_t, std::vector<EventId>> streams;
@@ -116,14 +116,14 @@ Result<std::vector<GpuUse>> hta_gpu_use(const Trace& trace, const GpuUseOptions&
       streams[hta_stream(trace, event)].push_back(event);
     }
   }
-  std::map<std::int64_t, GpuUse> use;
+  std::map<std::int64_t, HtaGpuUse> use;
   for (const auto& [stream, of_stream] : streams) {
     use[stream] = idle_of_stream(trace, of_stream, launches, options.kernel_wait_limit_ns);
   }
   for (const auto& [stream, changes] : hta_queues(trace, rows, links)) {
     use[stream].queue_changes = changes;
   }
-  std::vector<GpuUse> result;
+  std::vector<HtaGpuUse> result;
   for (auto& [stream, row] : use) {
     row.stream = std::to_string(stream);
     result.push_back(std::move(row));

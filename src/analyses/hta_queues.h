@@ -5,15 +5,29 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
-#include <tbtrace/gpu_use.h>
 #include <tbtrace/trace.h>
 
 #include "analyses/hta_links.h"
 #include "analyses/hta_rows.h"
 
 namespace tbtrace::analyses {
+
+/// The lengths at which the queue of a stream was, one value per launch and per start of an
+/// activity, however long it stayed there. A queue is shorter than 0 if activities start before
+/// their launches.
+struct QueueChanges {
+  std::uint64_t count = 0;
+  double mean = 0;
+  std::optional<double> stddev = {};  ///< of a sample; none if the count is 1
+  std::int64_t min = 0;
+  double quartile_1 = 0;  ///< between two values, linearly interpolated, as the next two
+  double median = 0;
+  double quartile_3 = 0;
+  std::int64_t max = 0;
+};
 
 /// Of the lengths at which a queue was, one value per change. `lengths` must not be empty.
 QueueChanges summary_of_changes(std::vector<std::int64_t> lengths);

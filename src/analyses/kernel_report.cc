@@ -2,11 +2,11 @@
 #include "analyses/kernel_report.h"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include <tbtrace/kernels.h>
 
+#include "analyses/kernel_launches.h"
 #include "analyses/report_totals.h"
 #include "analyses/source_report.h"
 #include "base/bounded_sum.h"
@@ -17,6 +17,7 @@
 namespace tbtrace {
 namespace {
 
+using analyses::KernelColumns;
 using analyses::total_named;
 using report::optional_cell;
 
@@ -33,34 +34,29 @@ Cell percent(std::int64_t part, std::int64_t whole) {
   return 100 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
-/// A table's columns, each with what it shows of a group.
-class Columns {
- public:
-  using Value = std::function<Cell(const KernelGroup&)>;
+}  // namespace
 
-  /// `is_shown`: also in the text for people.
-  void add(const std::string& name, bool is_shown, Value value) {
-    names_.push_back(name);
-    if (is_shown) shown_.push_back(name);
-    values_.push_back(std::move(value));
+void analyses::KernelColumns::add(const std::string& name, bool is_shown, Value value) {
+  names_.push_back(name);
+  if (is_shown) shown_.push_back(name);
+  values_.push_back(std::move(value));
+}
+
+AnalysisReport analyses::KernelColumns::report(const std::vector<KernelGroup>& groups) && {
+  AnalysisReport report;
+  report.schema = kSchema;
+  for (const KernelGroup& group : groups) {
+    std::vector<Cell>& row = report.table.rows.emplace_back();
+    for (const Value& value : values_) row.push_back(value(group));
   }
+  report.table.columns = std::move(names_);
+  report.shown = std::move(shown_);
+  return report;
+}
 
-  void fill(AnalysisReport& report, const std::vector<KernelGroup>& groups) {
-    for (const KernelGroup& group : groups) {
-      std::vector<Cell>& row = report.table.rows.emplace_back();
-      for (const Value& value : values_) row.push_back(value(group));
-    }
-    report.table.columns = std::move(names_);
-    report.shown = std::move(shown_);
-  }
-
- private:
-  std::vector<std::string> names_;
-  std::vector<std::string> shown_;
-  std::vector<Value> values_;
-};
-
-void add_keys(Columns& columns, const KernelsOptions& options) {
+void analyses::add_keys(KernelColumns& columns, std::optional<std::int64_t> rank,
+                        const KernelsOptions& options) {
+  columns.add("rank", true, [rank](const KernelGroup&) { return optional_cell(rank); });
   const KernelGrouping by = options.group_by;
   const bool by_launch = by == KernelGrouping::launch;
   const bool has_name = by == KernelGrouping::name || by_launch;
@@ -73,9 +69,6 @@ void add_keys(Columns& columns, const KernelsOptions& options) {
     columns.add("family", true, [](const KernelGroup& group) {
       return Cell(std::string(kernel_family_name(group.family)));
     });
-  }
-  if (options.figures == KernelFigures::hta) {
-    columns.add("type", true, [](const KernelGroup& group) { return Cell(group.type); });
   }
   if (by == KernelGrouping::op || by_launch) {
     columns.add("operator", true, [](const KernelGroup& group) { return Cell(group.op); });
@@ -96,7 +89,7 @@ void add_keys(Columns& columns, const KernelsOptions& options) {
   }
 }
 
-void add_times(Columns& columns, std::int64_t all_ns, KernelFigures figures) {
+void analyses::add_times(KernelColumns& columns, std::int64_t all_ns) {
   columns.add("count", true, [](const KernelGroup& group) { return Cell(group.count); });
   columns.add("total_ns", true, [](const KernelGroup& group) { return Cell(group.total_ns); });
   columns.add("share_percent", true,
@@ -105,24 +98,20 @@ void add_times(Columns& columns, std::int64_t all_ns, KernelFigures figures) {
   columns.add("min_ns", true, [](const KernelGroup& group) { return Cell(group.min_ns); });
   columns.add("max_ns", true, [](const KernelGroup& group) { return Cell(group.max_ns); });
   columns.add("stddev_ns", false, [](const KernelGroup& group) { return Cell(group.stddev_ns); });
-  if (figures != KernelFigures::exact) return;
+}
+
+namespace {
+
+void add_percentiles(KernelColumns& columns) {
   columns.add("median_ns", false, [](const KernelGroup& group) { return Cell(group.median_ns); });
   columns.add("p90_ns", false, [](const KernelGroup& group) { return Cell(group.p90_ns); });
   columns.add("p99_ns", false, [](const KernelGroup& group) { return Cell(group.p99_ns); });
 }
 
-void add_use_of_device(Columns& columns, const KernelsOptions& options) {
-  if (options.figures == KernelFigures::hta) return;
-  const bool has_name =
-      options.group_by == KernelGrouping::name || options.group_by == KernelGrouping::launch;
+void add_use_of_device(KernelColumns& columns, bool has_name) {
   if (has_name) {
     columns.add("tensor_cores_used", true,
                 [](const KernelGroup& group) { return optional_cell(group.tensor_cores_used); });
-  }
-  if (has_name && options.figures == KernelFigures::plugin &&
-      options.group_by == KernelGrouping::launch) {
-    columns.add("operator_eligible", false,
-                [](const KernelGroup& group) { return optional_cell(group.op_eligible); });
   }
   columns.add("tensor_core_ns", !has_name,
               [](const KernelGroup& group) { return Cell(group.tensor_core_ns); });
@@ -132,8 +121,7 @@ void add_use_of_device(Columns& columns, const KernelsOptions& options) {
               [](const KernelGroup& group) { return optional_cell(group.occupancy_percent); });
 }
 
-void add_launches(Columns& columns, const KernelsOptions& options) {
-  if (options.figures != KernelFigures::exact) return;
+void add_launches(KernelColumns& columns) {
   columns.add("launches", false, [](const KernelGroup& group) { return Cell(group.launches); });
   columns.add("without_launch", false,
               [](const KernelGroup& group) { return Cell(group.without_launch); });
@@ -149,36 +137,32 @@ void add_launches(Columns& columns, const KernelsOptions& options) {
               [](const KernelGroup& group) { return Cell(group.short_kernels); });
 }
 
-AnalysisReport::Totals totals_of(const KernelSummary& summary, KernelFigures figures) {
+AnalysisReport::Totals totals_of(const KernelSummary& summary) {
   const KernelGroup& all = summary.all;
-  AnalysisReport::Totals totals = {{"count", all.count}, {"total_ns", all.total_ns}};
-  if (figures == KernelFigures::hta) return totals;
-  totals.emplace_back("tensor_core_ns", all.tensor_core_ns);
-  if (figures == KernelFigures::exact) {
-    totals.emplace_back("launches", all.launches);
-    totals.emplace_back("without_launch", all.without_launch);
-    totals.emplace_back("launch_call_ns", all.launch_call_ns);
-    totals.emplace_back("launch_delay_mean_ns", optional_cell(all.launch_delay_mean_ns));
-    totals.emplace_back("launch_delay_max_ns", all.launch_delay_max_ns);
-    totals.emplace_back("launch_delay_total_ns", all.launch_delay_total_ns);
-    totals.emplace_back("short_kernels", all.short_kernels);
-  }
-  totals.emplace_back("memcpys", summary.memcpys);
-  totals.emplace_back("memcpy_ns", summary.memcpy_ns);
-  totals.emplace_back("memsets", summary.memsets);
-  totals.emplace_back("memset_ns", summary.memset_ns);
-  return totals;
+  return {{"count", all.count},
+          {"total_ns", all.total_ns},
+          {"tensor_core_ns", all.tensor_core_ns},
+          {"launches", all.launches},
+          {"without_launch", all.without_launch},
+          {"launch_call_ns", all.launch_call_ns},
+          {"launch_delay_mean_ns", optional_cell(all.launch_delay_mean_ns)},
+          {"launch_delay_max_ns", all.launch_delay_max_ns},
+          {"launch_delay_total_ns", all.launch_delay_total_ns},
+          {"short_kernels", all.short_kernels},
+          {"memcpys", summary.memcpys},
+          {"memcpy_ns", summary.memcpy_ns},
+          {"memsets", summary.memsets},
+          {"memset_ns", summary.memset_ns}};
 }
 
 /// The mean is that of all launched kernels; the longest delay is that of any row.
 AnalysisReport::Totals joined_totals(const AnalysisReport::Totals& sums, const Table& rows) {
   AnalysisReport::Totals totals = sums;
-  Cell* const mean = total_named(totals, "launch_delay_mean_ns");
-  if (mean == nullptr) return totals;  // not in the peers' figures
   const auto launched = std::get<std::uint64_t>(*total_named(totals, "count")) -
                         std::get<std::uint64_t>(*total_named(totals, "without_launch"));
   const auto delay = std::get<std::int64_t>(*total_named(totals, "launch_delay_total_ns"));
-  *mean = launched == 0 ? Cell() : Cell(static_cast<double>(delay) / static_cast<double>(launched));
+  *total_named(totals, "launch_delay_mean_ns") =
+      launched == 0 ? Cell() : Cell(static_cast<double>(delay) / static_cast<double>(launched));
   const std::size_t column = *report::column_named(rows, "launch_delay_max_ns");
   std::int64_t longest = 0;
   for (const std::vector<Cell>& row : rows.rows) {
@@ -188,23 +172,20 @@ AnalysisReport::Totals joined_totals(const AnalysisReport::Totals& sums, const T
   return totals;
 }
 
-Cell rank_of(const Trace& trace) { return optional_cell(trace.identity().rank); }
-
 }  // namespace
 
 AnalysisReport analyses::kernel_report_of(const KernelSummary& summary,
                                           const KernelsOptions& options,
                                           std::optional<std::int64_t> rank, SourceReport source) {
-  Columns columns;
-  columns.add("rank", true, [rank](const KernelGroup&) { return optional_cell(rank); });
-  add_keys(columns, options);
-  add_times(columns, summary.all.total_ns, options.figures);
-  add_use_of_device(columns, options);
-  add_launches(columns, options);
-  AnalysisReport report;
-  report.schema = kSchema;
-  columns.fill(report, summary.groups);
-  report.totals = totals_of(summary, options.figures);
+  KernelColumns columns;
+  add_keys(columns, rank, options);
+  add_times(columns, summary.all.total_ns);
+  add_percentiles(columns);
+  add_use_of_device(columns, options.group_by == KernelGrouping::name ||
+                                 options.group_by == KernelGrouping::launch);
+  add_launches(columns);
+  AnalysisReport report = std::move(columns).report(summary.groups);
+  report.totals = totals_of(summary);
   report.joined_totals = joined_totals;
   report.source = std::move(source);
   return report;
@@ -217,9 +198,8 @@ Result<AnalysisReport> kernel_report(const Trace& trace, const KernelsOptions& o
                                     analyses::source_report(trace));
 }
 
-Result<AnalysisReport> kernel_launch_report(const Trace& trace, const KernelsOptions& options) {
-  const Result<std::vector<KernelLaunch>> launches = kernel_launches(trace, options);
-  if (!launches.ok()) return launches.status();
+AnalysisReport analyses::launch_report_of(const Trace& trace,
+                                          std::span<const KernelLaunch> launches) {
   AnalysisReport report;
   report.schema = kSchema;
   report.table.columns = {"rank",     "name",           "launch",      "operator",
@@ -229,8 +209,8 @@ Result<AnalysisReport> kernel_launch_report(const Trace& trace, const KernelsOpt
                   "stream", "step", "launch_call_ns", "duration_ns", "launch_delay_ns"};
   WideInteger duration = 0;
   WideInteger delay = 0;
-  const Cell rank = rank_of(trace);
-  for (const KernelLaunch& row : *launches) {
+  const Cell rank = optional_cell(trace.identity().rank);
+  for (const KernelLaunch& row : launches) {
     report.table.rows.push_back({rank, row.name, row.launch, report::text_cell(row.op), row.device,
                                  row.stream, row.correlation, optional_cell(row.step),
                                  since_start(trace, row.start_ns), row.launch_call_ns,
@@ -238,11 +218,17 @@ Result<AnalysisReport> kernel_launch_report(const Trace& trace, const KernelsOpt
     duration += row.duration_ns;
     delay += row.launch_delay_ns;
   }
-  report.totals = {{"count", static_cast<std::uint64_t>(launches->size())},
+  report.totals = {{"count", static_cast<std::uint64_t>(launches.size())},
                    {"duration_ns", bounded(duration)},
                    {"launch_delay_ns", bounded(delay)}};
-  report.source = analyses::source_report(trace);
+  report.source = source_report(trace);
   return report;
+}
+
+Result<AnalysisReport> kernel_launch_report(const Trace& trace, const KernelsOptions& options) {
+  const Result<std::vector<KernelLaunch>> launches = kernel_launches(trace, options);
+  if (!launches.ok()) return launches.status();
+  return analyses::launch_report_of(trace, *launches);
 }
 
 }  // namespace tbtrace

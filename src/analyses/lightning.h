@@ -5,7 +5,7 @@
 
 #include <tbtrace/trace.h>
 
-namespace tbtrace {
+namespace tbtrace::analyses {
 
 // Prefix of the ranges that Lightning opens itself.
 inline constexpr std::string_view kLightningPrefix = "[pl]";
@@ -23,4 +23,4 @@ inline bool is_lightning(const Trace& trace) {
   return framework != trace.metadata().end() && framework->second == "\"pytorch-lightning\"";
 }
 
-}  // namespace tbtrace
+}  // namespace tbtrace::analyses

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "analyses/forward_operators.h"
-#include "analyses/torch_tree.h"
+#include "analyses/forward_threads.h"
 #include "analyses/weight_rules.h"
 #include "trace/call_tree.h"
 #include "trace/input_lists.h"

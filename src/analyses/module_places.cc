@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "trace/lightning.h"
+#include "analyses/lightning.h"
 
 namespace tbtrace::analyses {
 namespace {

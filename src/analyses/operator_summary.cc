@@ -3,10 +3,8 @@
 #include <utility>
 #include <vector>
 
-#include "analyses/exact_summary.h"
 #include "analyses/operator_kind.h"
 #include "analyses/operator_rows.h"
-#include "analyses/plugin_operators.h"
 #include "analyses/source_report.h"
 #include "analyses/torch_groups.h"
 #include "base/threads.h"
@@ -177,11 +175,9 @@ OperatorSummary operator_summary(const Trace& trace, const SummaryOptions& optio
 
 Result<OperatorSummary> operator_summary(std::span<const Trace* const> traces,
                                          const SummaryOptions& options, SameProcess same_process) {
-  if (options.figures == Figures::exact) return analyses::exact_summary(traces, options);
   if (same_process == SameProcess::checked) {
     if (Status same = check_same_process(traces); !same.ok()) return same;
   }
-  if (options.figures == Figures::plugin) return analyses::plugin_summary(traces, options);
   analyses::Averages averages(options);
   // torch puts the newest recording before the earlier ones.
   for (std::size_t trace = traces.size(); trace-- > 0;) {

@@ -6,11 +6,10 @@
 #include <map>
 #include <optional>
 
-#include <tbtrace/step_breakdown.h>
-
 #include "analyses/device_number.h"
-#include "analyses/kernel_families.h"
 #include "analyses/plugin_rules.h"
+#include "analyses/plugin_steps.h"
+#include "analyses/plugin_tensor_cores.h"
 #include "analyses/plugin_tree.h"
 #include "analyses/step_rules.h"
 #include "analyses/time_ranges.h"
@@ -88,8 +87,8 @@ struct TensorCoreTime {
 
 }  // namespace
 
-std::vector<GpuUse> plugin_gpu_use(const Trace& trace) {
-  const StepBreakdown steps = step_breakdown(trace, {.figures = StepFigures::plugin});
+std::vector<PluginGpuUse> plugin_gpu_use(const Trace& trace) {
+  const StepBreakdown steps = plugin_step_breakdown(trace);
   TimeRange window;
   if (!steps.steps.empty()) {
     window = {steps.steps.front().start_ns, steps.steps.back().end_ns};
@@ -106,13 +105,13 @@ std::vector<GpuUse> plugin_gpu_use(const Trace& trace) {
     time.total += kernel.us;
     if (uses_tensor_cores_in_plugin(trace.name(kernel.event))) time.on_tensor_cores += kernel.us;
   }
-  std::vector<GpuUse> rows;
-  const StepRules rules(trace, StepFigures::plugin);
+  std::vector<PluginGpuUse> rows;
+  const StepRules rules(trace, plugin_step_policy());
   for (const auto& [device, of_device] : kernels) {
     const std::vector<KernelTime> times = in_window(of_device, rules, window);
     std::vector<TimeRange> busy;
     for (const KernelTime& kernel : times) add_range(busy, kernel.time);
-    GpuUse use;
+    PluginGpuUse use;
     use.device = device;
     use.window_ns = window.end - window.start;
     use.busy_ns = total_length(busy);

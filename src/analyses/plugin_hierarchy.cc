@@ -4,8 +4,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyses/lightning.h"
 #include "analyses/plugin_launches.h"
-#include "trace/lightning.h"
 
 namespace tbtrace::analyses {
 namespace {
@@ -224,7 +224,7 @@ PluginHierarchy from_dotted_names(const Trace& trace, PluginModuleNames& names) 
 }  // namespace
 
 PluginModuleNames::PluginModuleNames(const Trace& trace)
-    : trace_(trace), lightning_(tbtrace::is_lightning(trace)) {}
+    : trace_(trace), lightning_(analyses::is_lightning(trace)) {}
 
 bool PluginModuleNames::is_module(EventId event) const {
   if (lightning_) {

@@ -22,8 +22,8 @@ std::vector<EventId> plugin_order(const Trace& trace) {
   return order;
 }
 
-std::vector<LaunchedWork> plugin_launches(const Trace& trace, std::span<const EventId> order) {
-  std::vector<LaunchedWork> work;
+std::vector<DeviceLink> plugin_launches(const Trace& trace, std::span<const EventId> order) {
+  std::vector<DeviceLink> work;
   IdMap launches;                             // latest launch call by correlation
   IdMap waiting;                              // last work by correlation, without a call so far
   std::vector<std::uint32_t> waiting_before;  // by row of work

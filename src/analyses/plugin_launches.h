@@ -10,19 +10,14 @@
 
 namespace tbtrace::analyses {
 
-/// A kernel, memcpy or memset; the launch is EventId::none if nothing in the file launched it.
-struct LaunchedWork {
-  EventId work = EventId::none;
-  EventId launch = EventId::none;
-};
-
 /// All events by the plugin's start times, which are doubles; events with equal starts in file
 /// order.
 std::vector<EventId> plugin_order(const Trace& trace);
 
-/// All work, in the plugin's order. The plugin uses only `correlation`: the latest call before the
-/// work with the same number, else the first one after it. A missing number matches a missing
-/// number. `order`: from plugin_order().
-std::vector<LaunchedWork> plugin_launches(const Trace& trace, std::span<const EventId> order);
+/// All kernels, memcpys and memsets with their launches, in the plugin's order; operators are not
+/// set. The plugin uses only `correlation`: the latest call before the work with the same number,
+/// else the first one after it. A missing number matches a missing number. `order`: from
+/// plugin_order().
+std::vector<DeviceLink> plugin_launches(const Trace& trace, std::span<const EventId> order);
 
 }  // namespace tbtrace::analyses

@@ -1,5 +1,5 @@
-// Memory as torch-tb-profiler's memory view shows it.
-// Source: kineto tb_plugin, profiler/memory_parser.py and run_generator.py, at 94979607^.
+#include "analyses/plugin_memory.h"
+
 #include <algorithm>
 #include <map>
 #include <string>
@@ -8,16 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include <tbtrace/memory_use.h>
-
 #include "analyses/plugin_rules.h"
 #include "analyses/plugin_tree.h"
 #include "base/bounded_sum.h"
 
-namespace tbtrace {
+namespace tbtrace::analyses {
 namespace {
 
-using analyses::PluginTree;
 using NodeId = PluginTree::NodeId;
 
 std::string device_of(const MemoryRecord& record) {
@@ -70,7 +67,7 @@ class PluginMemoryView {
     if (thread.text != StringId::empty) return {};
     const auto [entry, added] = roots_.emplace(thread.number, std::nullopt);
     if (added) entry->second = tree_.root_of(thread.number);
-    const double time = analyses::plugin_time(record.time_ns);
+    const double time = plugin_time(record.time_ns);
     Place place;
     std::optional<NodeId> next = entry->second;
     if (next && !holds(*next, time)) return {};
@@ -259,4 +256,4 @@ class PluginMemoryView {
 
 PluginMemory plugin_memory(const Trace& trace) { return PluginMemoryView(trace).run(); }
 
-}  // namespace tbtrace
+}  // namespace tbtrace::analyses

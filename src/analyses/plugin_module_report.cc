@@ -3,12 +3,11 @@
 #include <utility>
 #include <vector>
 
-#include <tbtrace/plugin_modules.h>
-
+#include "analyses/plugin_modules.h"
 #include "analyses/source_report.h"
 #include "report/optional_cell.h"
 
-namespace tbtrace {
+namespace tbtrace::analyses {
 
 AnalysisReport plugin_module_report(const Trace& trace) {
   AnalysisReport report;
@@ -49,8 +48,8 @@ AnalysisReport plugin_module_report(const Trace& trace) {
                              module.avg_duration_us};
     report.table.rows.push_back(std::move(row));
   }
-  report.source = analyses::source_report(trace);
+  report.source = source_report(trace);
   return report;
 }
 
-}  // namespace tbtrace
+}  // namespace tbtrace::analyses

@@ -1,16 +1,14 @@
-// Source: kineto tb_plugin, profiler/module_op.py at 94979607^.
+#include "analyses/plugin_modules.h"
+
 #include <algorithm>
 #include <map>
 #include <span>
 #include <utility>
 
-#include <tbtrace/plugin_modules.h>
-
 #include "analyses/plugin_hierarchy.h"
 #include "analyses/plugin_tree.h"
 
-namespace tbtrace {
-namespace analyses {
+namespace tbtrace::analyses {
 namespace {
 
 struct ModuleSums {
@@ -86,10 +84,8 @@ std::vector<std::size_t> roots_by_name(const PluginHierarchy& hierarchy,
 }
 
 }  // namespace
-}  // namespace analyses
 
 std::vector<PluginModule> plugin_modules(const Trace& trace) {
-  using namespace analyses;
   PluginModuleNames names(trace);
   const std::optional<PluginHierarchy> hierarchy = plugin_hierarchy(trace, names);
   if (!hierarchy || hierarchy->roots.empty()) return {};
@@ -122,4 +118,4 @@ std::vector<PluginModule> plugin_modules(const Trace& trace) {
   return rows;
 }
 
-}  // namespace tbtrace
+}  // namespace tbtrace::analyses

@@ -22,14 +22,4 @@ bool is_plugin_kernel(const Category& category);
 /// A call that may have launched work. The plugin does not count driver calls.
 bool is_plugin_launch(const Trace& trace, EventId event);
 
-/// `enumerate(DataLoader)#... .__next__`, `enumerate(DataPipe)#...`.
-bool is_data_loading(std::string_view name);
-
-/// `all_reduce` for `nccl:all_reduce`; empty unless it is the name of a collective of a backend
-/// that the plugin knows.
-std::string_view plugin_operation(std::string_view name);
-
-/// One of the five nccl and gloo collectives that the plugin knows.
-bool is_plugin_collective(std::string_view name);
-
 }  // namespace tbtrace::analyses

@@ -6,10 +6,12 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyses/collective_names.h"
+#include "analyses/data_loading.h"
+#include "analyses/lightning.h"
 #include "analyses/plugin_backward.h"
 #include "analyses/plugin_launches.h"
 #include "analyses/plugin_rules.h"
-#include "trace/lightning.h"
 #include "trace/step_names.h"
 
 namespace tbtrace::analyses {
@@ -57,7 +59,7 @@ void PluginTree::read_events() {
     }
     launches_.push_back({start, start + plugin_time(events.duration_ns(event)), 0});
   }
-  for (const auto& [work, launch] : plugin_launches(trace_, order)) {
+  for (const auto& [work, launch, op] : plugin_launches(trace_, order)) {
     if (launch == EventId::none) {
       if (trace_.kind(work) == EventKind::kernel) unlaunched_.push_back(work);
       continue;

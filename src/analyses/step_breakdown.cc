@@ -1,40 +1,25 @@
-#include <algorithm>
+#include "analyses/step_breakdown.h"
+
 #include <functional>
 #include <numeric>
-#include <span>
 #include <utility>
 
-#include <tbtrace/step_breakdown.h>
-
 #include "analyses/inferred_steps.h"
-#include "analyses/plugin_launches.h"
 #include "analyses/step_devices.h"
 #include "analyses/step_phases.h"
 #include "analyses/step_rules.h"
 #include "analyses/step_windows.h"
 #include "analyses/time_ranges.h"
 #include "base/share.h"
+#include "trace/links.h"
 
 namespace tbtrace {
 namespace {
 
-using analyses::LaunchedWork;
+using analyses::RoleRanges;
 using analyses::StepRules;
 using analyses::StepWindow;
 using analyses::TimeRange;
-
-constexpr auto kOther = static_cast<std::size_t>(StepRole::other);
-
-/// When at least one event of each role was open on any thread, stream or device.
-using RoleRanges = std::array<std::vector<TimeRange>, kStepRoles>;
-
-/// All work, by start. Exact: the trace's links; plugin: the plugin's own matching.
-std::vector<LaunchedWork> launched_work(const Trace& trace, StepFigures figures) {
-  if (figures == StepFigures::plugin) {
-    return analyses::plugin_launches(trace, analyses::plugin_order(trace));
-  }
-  return analyses::linked_work(trace);
-}
 
 RoleRanges role_ranges(const Trace& trace, const StepRules& rules) {
   RoleRanges ranges;
@@ -53,30 +38,14 @@ std::vector<TimeRange> time_of_steps(std::span<const StepTime> steps) {
   return time;
 }
 
-void add_parts(std::vector<StepTime>& steps, std::size_t role, std::span<const TimeRange> taken) {
-  const analyses::RangeLengths lengths(taken);
-  for (StepTime& step : steps) {
-    step.role_ns[role] = lengths.within({step.start_ns, step.end_ns});
-  }
-}
-
-/// Each role takes its time from what the previous roles left free.
 void share_time(std::vector<StepTime>& steps, const Trace& trace, const StepRules& rules) {
-  RoleRanges roles = role_ranges(trace, rules);
-  const std::vector<TimeRange> all = time_of_steps(steps);
-  std::vector<TimeRange> free = all;
-  const bool forgets = rules.figures() == StepFigures::plugin;  // once nothing is free
-  for (std::size_t role = 0; role < kOther; ++role) {
-    std::vector<TimeRange> taken = std::move(roles[role]);
-    if (forgets && (role == 0 || free.empty())) {
-      free = analyses::difference(all, taken);
-    } else {
-      taken = analyses::intersection(free, taken);
-      free = analyses::difference(free, taken);
+  const RoleRanges parts = rules.policy().divided(role_ranges(trace, rules), time_of_steps(steps));
+  for (std::size_t role = 0; role < parts.size(); ++role) {
+    const analyses::RangeLengths lengths(parts[role]);
+    for (StepTime& step : steps) {
+      step.role_ns[role] = lengths.within({step.start_ns, step.end_ns});
     }
-    add_parts(steps, role, taken);
   }
-  add_parts(steps, kOther, free);
 }
 
 StepTime named_step(const Trace& trace, const StepWindow& window) {
@@ -137,26 +106,30 @@ double StepBreakdown::utilization(std::size_t device) const {
   return share(busy_ns[device], steps.back().end_ns - steps.front().start_ns);
 }
 
-StepBreakdown step_breakdown(const Trace& trace, const StepBreakdownOptions& options) {
-  const StepRules rules(
-      trace, options.figures,
-      options.infer_steps ? analyses::inferred_steps(trace) : std::vector<Step>{});
-  const std::vector<LaunchedWork> work = launched_work(trace, options.figures);
+StepBreakdown analyses::breakdown_by(const Trace& trace, const StepPolicy& policy,
+                                     std::span<const DeviceLink> work,
+                                     const StepBreakdownOptions& options) {
+  const StepRules rules(trace, policy,
+                        options.infer_steps ? inferred_steps(trace) : std::vector<Step>{});
   StepBreakdown breakdown;
-  const analyses::StepWindows windows =
-      analyses::step_windows(trace, rules, work, options.keep_tail_steps);
+  const StepWindows windows = step_windows(trace, rules, work, options.keep_tail_steps);
   breakdown.dropped_steps = windows.dropped;
   breakdown.steps.reserve(windows.steps.size());
   for (const StepWindow& window : windows.steps) {
     breakdown.steps.push_back(named_step(trace, window));
   }
   share_time(breakdown.steps, trace, rules);
-  analyses::add_busy_times(breakdown, trace, rules, work);
-  analyses::add_memory_peaks(breakdown, trace);
+  add_busy_times(breakdown, trace, rules, work);
+  add_memory_peaks(breakdown, trace);
   std::vector<EventId> step_events;
   for (const StepWindow& window : windows.steps) step_events.push_back(window.step.event);
-  analyses::add_phases(breakdown, trace, step_events);
+  add_phases(breakdown, trace, step_events);
   return breakdown;
+}
+
+StepBreakdown step_breakdown(const Trace& trace, const StepBreakdownOptions& options) {
+  return analyses::breakdown_by(trace, analyses::exact_step_policy(), links_of(trace).device_work(),
+                                options);
 }
 
 }  // namespace tbtrace

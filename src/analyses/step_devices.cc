@@ -56,15 +56,15 @@ class MemoryCurve {
 }  // namespace
 
 void add_busy_times(StepBreakdown& breakdown, const Trace& trace, const StepRules& rules,
-                    std::span<const LaunchedWork> work) {
+                    std::span<const DeviceLink> work) {
   std::map<std::int64_t, std::vector<TimeRange>> kernels;
   std::vector<std::vector<TimeRange>*> of_track(trace.tracks().size(), nullptr);
-  for (const LaunchedWork& row : work) {
-    if (!rules.is_kernel(row.work)) continue;
-    const TrackId track = trace.events().track(row.work);
+  for (const DeviceLink& row : work) {
+    if (!rules.is_kernel(row.activity)) continue;
+    const TrackId track = trace.events().track(row.activity);
     std::vector<TimeRange>*& ranges = of_track[index(track)];
     if (ranges == nullptr) ranges = &kernels[device_number(trace.track(track))];
-    add_range(*ranges, {rules.start_ns(row.work), rules.end_ns(row.work)});
+    add_range(*ranges, {rules.start_ns(row.activity), rules.end_ns(row.activity)});
   }
   for (const auto& [number, ranges] : kernels) {
     if (breakdown.devices.size() == StepBreakdown::kMostDevices) {

@@ -8,14 +8,13 @@
 #include <tbtrace/step_breakdown.h>
 #include <tbtrace/trace.h>
 
-#include "analyses/plugin_launches.h"
 #include "analyses/step_rules.h"
 
 namespace tbtrace::analyses {
 
 /// Sets `devices`, `busy_ns` and the steps' `busy_ns`.
 void add_busy_times(StepBreakdown& breakdown, const Trace& trace, const StepRules& rules,
-                    std::span<const LaunchedWork> work);
+                    std::span<const DeviceLink> work);
 
 /// Sets `memory_devices` and the steps' `peak_memory_bytes`.
 void add_memory_peaks(StepBreakdown& breakdown, const Trace& trace);

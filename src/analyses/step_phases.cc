@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyses/plugin_rules.h"
+#include "analyses/data_loading.h"
 #include "analyses/time_ranges.h"
 #include "trace/call_tree.h"
 

@@ -1,4 +1,5 @@
-// A step breakdown as the rows of `tbtrace.steps/1`.
+#include "analyses/step_report.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,7 +10,6 @@
 
 #include <tbtrace/step_breakdown.h>
 
-#include "analyses/joined_totals.h"
 #include "analyses/report_totals.h"
 #include "analyses/source_report.h"
 #include "analyses/step_selection.h"

@@ -4,11 +4,10 @@
 #include <cstddef>
 #include <utility>
 
-#include "analyses/plugin_rules.h"
+#include "analyses/collective_names.h"
+#include "analyses/data_loading.h"
+#include "analyses/lightning.h"
 #include "base/id_map.h"
-#include "base/nearest_integer.h"
-#include "trace/collective_names.h"
-#include "trace/lightning.h"
 #include "trace/links.h"
 #include "trace/step_names.h"
 
@@ -21,16 +20,58 @@ bool is_collective_kernel(std::string_view name) {
          name.starts_with("rccl");
 }
 
-/// The nanosecond nearest to a double; long double holds it exactly.
-std::int64_t as_ns(double us) {
-  constexpr std::int64_t kFarthest = (std::int64_t{1} << 62) - 1;  // differences do not overflow
-  return std::clamp(nearest_integer(static_cast<long double>(us) * 1000.0L), -kFarthest, kFarthest);
+/// Kernels whose operator is a collective, or whose name is one of NCCL's; and those with the id of
+/// a collective's annotation on the device, if ids are valid.
+std::vector<bool> communication_exactly(const Trace& trace, const StepRules& rules) {
+  std::vector<bool> is_communication(trace.events().size(), false);
+  IdMap shadow_ids;
+  if (trace.links().external_ids_valid) {
+    for (const EventId event : trace.by_start()) {
+      const bool shadow = trace.kind(event) == EventKind::gpu_user_annotation;
+      const std::int64_t id = trace.external_id(event);
+      if (shadow && id != 0 && rules.is_named_collective(event)) shadow_ids.insert(id, 0);
+    }
+  }
+  for (const DeviceLink& link : links_of(trace).device_work()) {
+    const std::int64_t id = trace.external_id(link.activity);
+    is_communication[index(link.activity)] =
+        (link.op != EventId::none && rules.launches_collectives(link.op)) ||
+        rules.is_named_collective_kernel(link.activity) ||
+        (id != 0 && shadow_ids.find(id) != IdMap::kNone);
+  }
+  return is_communication;
+}
+
+/// Each role takes its time from what the previous roles left free.
+RoleRanges divided_exactly(RoleRanges roles, const std::vector<TimeRange>& steps) {
+  constexpr auto kOther = static_cast<std::size_t>(StepRole::other);
+  std::vector<TimeRange> free = steps;
+  for (std::size_t role = 0; role < kOther; ++role) {
+    roles[role] = intersection(free, roles[role]);
+    free = difference(free, roles[role]);
+  }
+  roles[kOther] = std::move(free);
+  return roles;
 }
 
 }  // namespace
 
-StepRules::StepRules(const Trace& trace, StepFigures figures, std::vector<Step> other_steps)
-    : trace_(trace), plugin_(figures == StepFigures::plugin), other_steps_(std::move(other_steps)) {
+const StepPolicy& exact_step_policy() {
+  static constexpr StepPolicy kExact = {
+      .is_collective = is_collective_name,
+      .is_work = [](const Category& category) { return is_device_work(category.kind); },
+      .is_launch = [](const Trace& trace,
+                      EventId event) { return trace.kind(event) == EventKind::runtime; },
+      .device_annotations_are_host_ranges = false,
+      .start_ns = [](const Events& events, EventId event) { return events.start_ns(event); },
+      .end_ns = [](const Events& events, EventId event) { return events.end_ns(event); },
+      .communication = communication_exactly,
+      .divided = divided_exactly};
+  return kExact;
+}
+
+StepRules::StepRules(const Trace& trace, const StepPolicy& policy, std::vector<Step> other_steps)
+    : trace_(trace), policy_(policy), other_steps_(std::move(other_steps)) {
   lightning_ = is_lightning(trace);
   std::size_t names = 0;
   bool any_work = false;
@@ -46,65 +87,17 @@ StepRules::StepRules(const Trace& trace, StepFigures figures, std::vector<Step> 
     names_[index(trace.events().name(step.event))] = Name::step;
   }
   if (!any_work) return;
-  is_communication_.resize(trace.events().size(), false);
-  if (plugin_) {
-    find_communication_as_the_plugin();
-  } else {
-    find_communication_exactly();
-  }
+  is_communication_.resize(trace.events().size(), false);  // role() is asked meanwhile
+  is_communication_ = policy.communication(trace, *this);
 }
 
 StepRules::Name StepRules::classified(std::string_view name) const {
   if (is_step_name(name)) return Name::step;
   if (is_data_loading(name)) return Name::data_loading;
-  if (plugin_ ? is_plugin_collective(name) : is_collective_name(name)) return Name::collective;
+  if (policy_.is_collective(name)) return Name::collective;
   if (name == "record_param_comms") return Name::collective_operator;
   if (is_collective_kernel(name)) return Name::collective_kernel;
   return lightning_ && is_lightning_marker(name) ? Name::lightning : Name::plain;
-}
-
-/// Kernels with the id of a range that is named like a collective; a missing id matches a missing
-/// id.
-void StepRules::find_communication_as_the_plugin() {
-  IdMap ids;
-  bool without_id = false;
-  const auto has_id = [&](EventId event) {
-    return trace_.external_id(event) != 0 || trace_.events().has_zero_external_id(event);
-  };
-  for (const EventId event : trace_.by_start()) {
-    if (name(event) != Name::collective || role(event) != StepRole::communication) continue;
-    if (has_id(event)) {
-      ids.insert(trace_.external_id(event), 0);
-    } else {
-      without_id = true;
-    }
-  }
-  for (const EventId event : trace_.by_start()) {
-    if (trace_.kind(event) != EventKind::kernel) continue;
-    is_communication_[index(event)] =
-        has_id(event) ? ids.find(trace_.external_id(event)) != IdMap::kNone : without_id;
-  }
-}
-
-/// Kernels whose operator is a collective, or whose name is one of NCCL's; and those with the id of
-/// a collective's annotation on the device, if ids are valid.
-void StepRules::find_communication_exactly() {
-  IdMap shadow_ids;
-  if (trace_.links().external_ids_valid) {
-    for (const EventId event : trace_.by_start()) {
-      const bool shadow = trace_.kind(event) == EventKind::gpu_user_annotation;
-      const std::int64_t id = trace_.external_id(event);
-      if (shadow && id != 0 && name(event) == Name::collective) shadow_ids.insert(id, 0);
-    }
-  }
-  for (const DeviceLink& link : links_of(trace_).device_work()) {
-    const Name op = link.op == EventId::none ? Name::plain : name(link.op);
-    const std::int64_t id = trace_.external_id(link.activity);
-    is_communication_[index(link.activity)] = op == Name::collective ||
-                                              op == Name::collective_operator ||
-                                              name(link.activity) == Name::collective_kernel ||
-                                              (id != 0 && shadow_ids.find(id) != IdMap::kNone);
-  }
 }
 
 /// The plugin's category `Python`, whose ranges count as operators; Python frames do not.
@@ -145,7 +138,7 @@ std::optional<StepRole> StepRules::role(EventId event) const {
       return range_role(event);
     case EventKind::gpu_user_annotation:
       if (name(event) == Name::step) return std::nullopt;
-      if (plugin_) return range_role(event);
+      if (policy_.device_annotations_are_host_ranges) return range_role(event);
       return name(event) == Name::collective ? std::optional(StepRole::communication)
                                              : std::nullopt;
     case EventKind::python_function:
@@ -155,17 +148,13 @@ std::optional<StepRole> StepRules::role(EventId event) const {
   }
 }
 
-bool StepRules::is_work(EventId event) const {
-  return plugin_ ? is_plugin_work(trace_.category(event)) : is_device_work(trace_.kind(event));
-}
+bool StepRules::is_work(EventId event) const { return policy_.is_work(trace_.category(event)); }
 
 bool StepRules::is_kernel(EventId event) const {
   return trace_.kind(event) == EventKind::kernel && is_work(event);
 }
 
-bool StepRules::is_launch(EventId event) const {
-  return plugin_ ? is_plugin_launch(trace_, event) : trace_.kind(event) == EventKind::runtime;
-}
+bool StepRules::is_launch(EventId event) const { return policy_.is_launch(trace_, event); }
 
 bool StepRules::is_cpu_row(EventId event) const {
   if (trace_.kind(event) == EventKind::cpu_op) return name(event) != Name::lightning;
@@ -175,7 +164,7 @@ bool StepRules::is_cpu_row(EventId event) const {
 bool StepRules::may_be_step(EventId event) const {
   const EventKind kind = trace_.kind(event);
   return kind == EventKind::cpu_op || kind == EventKind::user_annotation ||
-         (plugin_ && kind == EventKind::gpu_user_annotation);
+         (policy_.device_annotations_are_host_ranges && kind == EventKind::gpu_user_annotation);
 }
 
 std::vector<Step> StepRules::steps() const {
@@ -189,17 +178,6 @@ std::vector<Step> StepRules::steps() const {
     return std::pair(start_ns(a.event), a.event) < std::pair(start_ns(b.event), b.event);
   });
   return steps;
-}
-
-std::int64_t StepRules::start_ns(EventId event) const {
-  const std::int64_t start = trace_.events().start_ns(event);
-  return plugin_ ? as_ns(plugin_time(start)) : start;
-}
-
-std::int64_t StepRules::end_ns(EventId event) const {
-  if (!plugin_) return trace_.events().end_ns(event);
-  return as_ns(plugin_time(trace_.events().start_ns(event)) +
-               plugin_time(trace_.events().duration_ns(event)));
 }
 
 }  // namespace tbtrace::analyses

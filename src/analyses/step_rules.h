@@ -1,8 +1,9 @@
-// Classifies events and gives their times for the step breakdown, in both definitions.
+// Classifies events and gives their times for the step breakdown.
 // Made from a Trace, which must outlive it. Immutable.
 // An event that matches no rule has no role.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -11,14 +12,41 @@
 #include <tbtrace/step_breakdown.h>
 #include <tbtrace/trace.h>
 
+#include "analyses/time_ranges.h"
+
 namespace tbtrace::analyses {
+
+class StepRules;
+
+/// The times of each role, by StepRole.
+using RoleRanges = std::array<std::vector<TimeRange>, kStepRoles>;
+
+/// In what definitions of the breakdown differ. All functions are set.
+struct StepPolicy {
+  bool (*is_collective)(std::string_view name);          ///< the name of a range
+  bool (*is_work)(const Category& category);             ///< a kernel, memcpy or memset
+  bool (*is_launch)(const Trace& trace, EventId event);  ///< a call that may have launched work
+  /// Annotations on devices count as annotations of the host, and may be steps.
+  bool device_annotations_are_host_ranges;
+  std::int64_t (*start_ns)(const Events& events, EventId event);
+  std::int64_t (*end_ns)(const Events& events, EventId event);
+  /// By EventId, the kernels that are communication.
+  std::vector<bool> (*communication)(const Trace& trace, const StepRules& rules);
+  /// Divides the time of the steps, by start, among the roles, in their order. `roles`: when at
+  /// least one event of each role was open on any thread, stream or device.
+  RoleRanges (*divided)(RoleRanges roles, const std::vector<TimeRange>& steps);
+};
+
+/// Times as recorded, each instant once; the collectives of every backend, and the kernels of NCCL
+/// and RCCL.
+const StepPolicy& exact_step_policy();
 
 class StepRules {
  public:
   /// `other_steps`: the steps to use if the trace has none of its own.
-  StepRules(const Trace& trace, StepFigures figures, std::vector<Step> other_steps = {});
+  StepRules(const Trace& trace, const StepPolicy& policy, std::vector<Step> other_steps = {});
 
-  StepFigures figures() const { return plugin_ ? StepFigures::plugin : StepFigures::exact; }
+  const StepPolicy& policy() const { return policy_; }
 
   /// The role that an event's time counts as.
   std::optional<StepRole> role(EventId event) const;
@@ -32,9 +60,18 @@ class StepRules {
   /// By start; with equal starts, in file order.
   std::vector<Step> steps() const;
 
-  /// For the plugin, the nanosecond nearest to its double.
-  std::int64_t start_ns(EventId event) const;
-  std::int64_t end_ns(EventId event) const;
+  std::int64_t start_ns(EventId event) const { return policy_.start_ns(trace_.events(), event); }
+  std::int64_t end_ns(EventId event) const { return policy_.end_ns(trace_.events(), event); }
+
+  /// What an event's name says, for StepPolicy::communication.
+  bool is_named_collective(EventId event) const { return name(event) == Name::collective; }
+  /// Also the operator in which current torch launches collectives.
+  bool launches_collectives(EventId event) const {
+    return is_named_collective(event) || name(event) == Name::collective_operator;
+  }
+  bool is_named_collective_kernel(EventId event) const {
+    return name(event) == Name::collective_kernel;
+  }
 
  private:
   enum class Name : std::uint8_t {
@@ -52,11 +89,9 @@ class StepRules {
   bool is_python_node(EventId event) const;
   StepRole range_role(EventId event) const;
   bool may_be_step(EventId event) const;
-  void find_communication_exactly();
-  void find_communication_as_the_plugin();
 
   const Trace& trace_;
-  bool plugin_ = false;
+  const StepPolicy& policy_;
   bool lightning_ = false;
   std::vector<Step> other_steps_;
   std::vector<Name> names_;             // by StringId

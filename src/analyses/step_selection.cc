@@ -6,6 +6,7 @@
 
 #include "analyses/step_rules.h"
 #include "analyses/step_windows.h"
+#include "trace/links.h"
 
 namespace tbtrace::analyses {
 namespace {
@@ -36,8 +37,9 @@ Result<std::optional<TimeRange>> window_of_steps(const Trace& trace,
   std::optional<TimeRange> window;
   if (!steps) return window;
   if (trace.steps().empty()) return no_such_steps(*steps, std::nullopt);
-  const StepRules rules(trace, StepFigures::exact);
-  for (const StepWindow& step : step_windows(trace, rules, linked_work(trace), true).steps) {
+  const StepRules rules(trace, exact_step_policy());
+  for (const StepWindow& step :
+       step_windows(trace, rules, links_of(trace).device_work(), true).steps) {
     if (step.step.event == EventId::none || !steps->contains(step.step.number)) continue;
     window = window ? TimeRange{std::min(window->start, step.time.start),
                                 std::max(window->end, step.time.end)}

@@ -5,8 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "trace/links.h"
-
 namespace tbtrace::analyses {
 namespace {
 
@@ -18,7 +16,7 @@ struct DeviceTime {
 
 class Windows {
  public:
-  Windows(const Trace& trace, const StepRules& rules, std::span<const LaunchedWork> work)
+  Windows(const Trace& trace, const StepRules& rules, std::span<const DeviceLink> work)
       : rules_(rules), work_(work) {
     for (const Step& step : rules.steps()) {
       steps_.push_back({step, {rules.start_ns(step.event), rules.end_ns(step.event)}});
@@ -70,8 +68,8 @@ class Windows {
           start >= step.time.start && rules_.end_ns(work_[row].launch) <= step.time.end;
       if (!inside) continue;
       DeviceTime& time = device_times_[next];
-      time.first_start = std::min(time.first_start, rules_.start_ns(work_[row].work));
-      time.last_end = std::max(time.last_end, rules_.end_ns(work_[row].work));
+      time.first_start = std::min(time.first_start, rules_.start_ns(work_[row].activity));
+      time.last_end = std::max(time.last_end, rules_.end_ns(work_[row].activity));
       ++step.launched;
       is_matched_[row] = true;
       any_matched_ = true;
@@ -84,7 +82,7 @@ class Windows {
     if (steps_[0].launched == 0) return end;
     for (std::size_t row = 0; row < work_.size(); ++row) {
       if (is_matched_[row]) continue;
-      const std::int64_t work_end = rules_.end_ns(work_[row].work);
+      const std::int64_t work_end = rules_.end_ns(work_[row].activity);
       if (work_end < device_times_[0].first_start) end = std::max(end, work_end);
     }
     return end;
@@ -110,7 +108,7 @@ class Windows {
   }
 
   const StepRules& rules_;
-  std::span<const LaunchedWork> work_;
+  std::span<const DeviceLink> work_;
   std::vector<StepWindow> steps_;
   std::vector<DeviceTime> device_times_;  // by step
   std::vector<bool> is_matched_;          // by row of work
@@ -119,17 +117,8 @@ class Windows {
 
 }  // namespace
 
-std::vector<LaunchedWork> linked_work(const Trace& trace) {
-  std::vector<LaunchedWork> work;
-  work.reserve(links_of(trace).device_work().size());
-  for (const DeviceLink& link : links_of(trace).device_work()) {
-    work.push_back({link.activity, link.launch});
-  }
-  return work;
-}
-
 StepWindows step_windows(const Trace& trace, const StepRules& rules,
-                         std::span<const LaunchedWork> work, bool keep_tail) {
+                         std::span<const DeviceLink> work, bool keep_tail) {
   return Windows(trace, rules, work).run(keep_tail);
 }
 

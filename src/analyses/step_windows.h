@@ -10,7 +10,6 @@
 
 #include <tbtrace/trace.h>
 
-#include "analyses/plugin_launches.h"
 #include "analyses/step_rules.h"
 #include "analyses/time_ranges.h"
 
@@ -27,12 +26,9 @@ struct StepWindows {
   std::size_t dropped = 0;        ///< steps left out at the end
 };
 
-/// All work with the launches that the trace links it to, by start.
-std::vector<LaunchedWork> linked_work(const Trace& trace);
-
 /// `work`: all work, by start. A launch belongs to the first step that has not ended when the
 /// launch starts, if the launch is inside it.
 StepWindows step_windows(const Trace& trace, const StepRules& rules,
-                         std::span<const LaunchedWork> work, bool keep_tail);
+                         std::span<const DeviceLink> work, bool keep_tail);
 
 }  // namespace tbtrace::analyses

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analyses/collective_names.h"
 #include "analyses/torch_backward.h"
 #include "analyses/torch_devices.h"
 #include "analyses/torch_inputs.h"
@@ -9,7 +10,6 @@
 #include "analyses/torch_nesting.h"
 #include "analyses/torch_tree.h"
 #include "base/threads.h"
-#include "trace/collective_names.h"
 #include "trace/links.h"
 
 namespace tbtrace::analyses {

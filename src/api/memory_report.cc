@@ -177,46 +177,6 @@ void show_allocations(const Trace& trace, const MemoryUse& use, AnalysisReport& 
   }
 }
 
-void show_plugin_events(const Trace& trace, AnalysisReport& report) {
-  report.table.columns = {"rank", "device", "operator", "bytes", "allocated_at_ns", "freed_at_ns"};
-  report.shown = report.table.columns;
-  for (PluginMemoryEvent& event : plugin_memory(trace).events) {
-    report.table.rows.push_back({Cell(), std::move(event.device), std::move(event.op), event.bytes,
-                                 time_cell(event.allocated_at_ns, trace.first_time_ns()),
-                                 time_cell(event.freed_at_ns, trace.first_time_ns())});
-  }
-}
-
-void show_plugin_rows(const Trace& trace, AnalysisReport& report) {
-  report.table.columns = {"rank",
-                          "device",
-                          "operator",
-                          "calls",
-                          "size_increase_bytes",
-                          "self_size_increase_bytes",
-                          "allocations",
-                          "self_allocations",
-                          "allocated_bytes",
-                          "self_allocated_bytes"};
-  report.shown = report.table.columns;
-  for (PluginMemoryRow& row : plugin_memory(trace).rows) {
-    report.table.rows.push_back({Cell(), std::move(row.device), std::move(row.op), row.calls,
-                                 row.increase_bytes, row.self_increase_bytes, row.allocations,
-                                 row.self_allocations, row.allocated_bytes,
-                                 row.self_allocated_bytes});
-  }
-}
-
-void show_plugin_curve(const Trace& trace, AnalysisReport& report) {
-  report.table.columns = {"rank", "device", "at_ns", "allocated_bytes", "reserved_bytes"};
-  report.shown = report.table.columns;
-  for (PluginMemoryPoint& point : plugin_memory(trace).curve) {
-    report.table.rows.push_back({Cell(), std::move(point.device),
-                                 time_cell(point.at_ns, trace.first_time_ns()),
-                                 point.allocated_bytes, point.reserved_bytes});
-  }
-}
-
 void add_totals(const MemoryUse& use, AnalysisReport& report) {
   WideInteger peak = 0;
   std::uint64_t out_of_memory = 0;
@@ -233,30 +193,9 @@ void add_totals(const MemoryUse& use, AnalysisReport& report) {
 }  // namespace
 
 Result<AnalysisReport> memory_report(const Trace& trace, const MemoryReportOptions& options) {
-  if (options.plugin && options.steps) {
-    return Status(StatusCode::invalid_argument,
-                  "torch-tb-profiler has no memory figures of chosen steps; choose exact figures "
-                  "or all steps");
-  }
   AnalysisReport report;
   report.schema = "tbtrace.memory/1";
   report.source = analyses::source_report(trace);
-  if (options.plugin) {
-    switch (options.view) {
-      case MemoryView::curve:
-        show_plugin_curve(trace, report);
-        break;
-      case MemoryView::allocations:
-        show_plugin_events(trace, report);
-        break;
-      case MemoryView::peak:
-      case MemoryView::alive:
-        show_plugin_rows(trace, report);
-        break;
-    }
-    set_rank(report, trace);
-    return report;
-  }
   const Result<MemoryUse> found = memory_use(trace, {.steps = options.steps});
   if (!found.ok()) return found.status();
   const MemoryUse& use = *found;

@@ -42,18 +42,6 @@ std::string threads_json(std::span<const ThreadTotal> threads) {
   });
 }
 
-std::string_view figures_name(Figures figures) {
-  switch (figures) {
-    case Figures::torch:
-      return "torch";
-    case Figures::exact:
-      return "exact";
-    case Figures::plugin:
-      return "plugin";
-  }
-  return "";
-}
-
 }  // namespace
 
 Result<std::string> OperatorSummary::json(const TableOptions& options) const {

@@ -64,7 +64,7 @@ bool is_operator(const OperatorRow& row, const std::set<std::string_view>& pytho
 }
 
 void add_operators(TraceSummary& summary, const Trace& trace, std::size_t limit) {
-  const OperatorSummary all = operator_summary(trace, {.figures = Figures::exact});
+  const OperatorSummary all = exact_operator_summary(trace);
   summary.self_cpu_time_total_ns = all.self_cpu_time_total().ns;
   summary.self_device_time_total_ns = all.self_device_time_total().ns;
   const std::set<std::string_view> python = python_names(trace);

@@ -3,9 +3,10 @@
 #include <array>
 #include <utility>
 
-#include "analyses/plugin_rules.h"
+#include "analyses/collective_names.h"
+#include "analyses/data_loading.h"
+#include "analyses/lightning.h"
 #include "base/decimal.h"
-#include "trace/lightning.h"
 #include "trace/memory_names.h"
 #include "trace/step_names.h"
 
@@ -13,6 +14,7 @@ namespace tbtrace::dialects {
 namespace {
 
 using analyses::is_data_loading;
+using analyses::is_lightning_marker;
 using analyses::is_plugin_collective;
 
 /// c10d's names for the variants of the plugin's five collectives: the same data move, from or into

@@ -202,7 +202,7 @@ ProfileDetails ProfileSummaries::details() const {
   ProfileDetails details;
   details.moment_ = {wall_time(trace_.window_end_ns()), steps_.back()};
   SummaryRecords text;
-  const OperatorSummary operators = operator_summary(trace_, {.figures = Figures::exact});
+  const OperatorSummary operators = exact_operator_summary(trace_);
   const std::string covered = covered_steps();
   const CardOptions card = {.heading = covered, .rows = kRows};
   const std::pair<const char*, std::string> cards[] = {

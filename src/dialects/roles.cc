@@ -4,8 +4,8 @@
 #include <array>
 #include <cstddef>
 
-#include "trace/collective_names.h"
-#include "trace/lightning.h"
+#include "analyses/collective_names.h"
+#include "analyses/lightning.h"
 #include "trace/memory_names.h"
 
 namespace tbtrace::dialects {
@@ -47,9 +47,9 @@ Roles::Roles(const Trace& trace, Dialect dialect) : trace_(trace), dialect_(dial
   for (std::size_t name = 0; name < names; ++name) {
     const std::string_view text = trace.string(static_cast<StringId>(name));
     classes_.push_back(class_of_name(text));
-    any_nccl_ = any_nccl_ || is_nccl_name(text);
+    any_nccl_ = any_nccl_ || analyses::is_nccl_name(text);
   }
-  lightning_ = is_lightning(trace);
+  lightning_ = analyses::is_lightning(trace);
   roles_.reserve(trace.events().size());
   for (std::size_t event = 0; event < trace.events().size(); ++event) {
     roles_.push_back(find_role(static_cast<EventId>(event)));

@@ -143,7 +143,7 @@ void add_kernels(Content& content, const Trace& trace) {
   for (const auto& [grouping, table] : kGroupings) {
     const KernelsOptions options = {.group_by = grouping};
     analyses::KernelGroups groups(trace, options);
-    groups.add(*analyses::kernel_runs(trace, options, std::nullopt));
+    groups.add(analyses::kernel_runs(trace, std::nullopt));
     const SummedKernels kernels = std::move(groups).release();
     add_groups(content, table, kernels);
     if (grouping == KernelGrouping::name) {

@@ -40,7 +40,6 @@ SummaryOptions options_of(unsigned grouping, const PartialOptions& partial) {
   options.group_by_input_shape = (grouping & kByShape) != 0;
   options.group_by_stack_n = (grouping & kByStack) != 0 ? partial.group_by_stack_n : 0;
   options.stack_source = partial.stack_source;
-  options.figures = Figures::exact;
   return options;
 }
 

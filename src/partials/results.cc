@@ -39,11 +39,6 @@ Status check_steps(const std::optional<StepRange>& steps) {
   return cannot("has the sums of whole recordings, not of single steps; use the traces");
 }
 
-Status check_figures(bool are_exact) {
-  if (are_exact) return {};
-  return cannot("has exact figures only; use the traces for those of torch and of other tools");
-}
-
 Result<AnalysisReport> reports_of(const Content& content, ReportId id) {
   Status has = check_part(content, &PartialParts::reports, "steps, GPU use and memory");
   if (!has.ok()) return has;
@@ -59,10 +54,14 @@ Result<AnalysisReport> reports_of(const Content& content, ReportId id) {
 
 }  // namespace
 
+Status check_partial_figures(Figures figures) {
+  if (figures == Figures::exact) return {};
+  return cannot("has exact figures only; use the traces for those of torch and of other tools");
+}
+
 Result<OperatorSummary> operator_summary(const Partial& partial, const SummaryOptions& options) {
   const Content& content = partial.content();
   Status can = check_part(content, &PartialParts::operators, "operators");
-  if (can.ok()) can = check_figures(options.figures == Figures::exact);
   if (!can.ok()) return can;
   const int frames = content.options.group_by_stack_n;
   if (options.group_by_stack_n > 0 && options.group_by_stack_n != frames) {
@@ -75,7 +74,6 @@ Result<OperatorSummary> operator_summary(const Partial& partial, const SummaryOp
 Result<AnalysisReport> kernel_report(const Partial& partial, const KernelsOptions& options) {
   const Content& content = partial.content();
   Status can = check_part(content, &PartialParts::kernels, "kernels");
-  if (can.ok()) can = check_figures(options.figures == KernelFigures::exact);
   if (can.ok()) can = check_steps(options.steps);
   if (can.ok() && (options.by_device || options.by_stream)) {
     can = cannot("has the kernels of all devices together; use the traces");
@@ -130,8 +128,7 @@ Result<AnalysisReport> steps_report(const Partial& partial) {
 }
 
 Result<AnalysisReport> gpu_report(const Partial& partial, const GpuUseOptions& options) {
-  Status can = check_figures(options.figures == GpuFigures::exact);
-  if (can.ok()) can = check_steps(options.steps);
+  Status can = check_steps(options.steps);
   if (can.ok() && options.kernel_wait_limit_ns != GpuUseOptions().kernel_wait_limit_ns) {
     can = cannot("has idle time by the usual limit of kernel waits; use the traces");
   }
@@ -141,8 +138,7 @@ Result<AnalysisReport> gpu_report(const Partial& partial, const GpuUseOptions& o
 }
 
 Result<AnalysisReport> memory_report(const Partial& partial, const MemoryReportOptions& options) {
-  Status can = check_figures(!options.plugin);
-  if (can.ok()) can = check_steps(options.steps);
+  Status can = check_steps(options.steps);
   const bool is_there = options.view == MemoryView::peak || options.view == MemoryView::alive;
   if (can.ok() && !is_there) {
     can = cannot("has the peaks of memory, not its curve and its allocations; use the traces");

@@ -7,7 +7,8 @@
 #include <tbtrace/memory_use.h>
 #include <tbtrace/step_breakdown.h>
 
-#include "analyses/joined_totals.h"
+#include "analyses/gpu_report.h"
+#include "analyses/step_report.h"
 #include "trace/trace_builder.h"
 
 namespace tbtrace::partials {

@@ -20,14 +20,14 @@ using fixtures::random_rounds;
 
 using Key =
     std::tuple<std::string, std::string, bool, DeviceType, std::string, std::vector<std::string>>;
-using Figures = std::vector<std::int64_t>;
+using Sums = std::vector<std::int64_t>;
 
 Key key_of(const OperatorRow& row) {
   return {row.key,         row.overload_name, row.is_user_annotation,
           row.device_type, row.input_shapes,  row.stack};
 }
 
-Figures figures_of(const OperatorRow& row) {
+Sums figures_of(const OperatorRow& row) {
   return {row.count,
           row.cpu_time_total.ns,
           row.self_cpu_time_total.ns,
@@ -40,10 +40,10 @@ Figures figures_of(const OperatorRow& row) {
           static_cast<std::int64_t>(row.flops)};
 }
 
-void add_rows(const OperatorSummary& summary, std::map<Key, Figures>& sums) {
+void add_rows(const OperatorSummary& summary, std::map<Key, Sums>& sums) {
   for (const OperatorRow& row : summary.rows()) {
-    const Figures figures = figures_of(row);
-    Figures& sum = sums[key_of(row)];
+    const Sums figures = figures_of(row);
+    Sums& sum = sums[key_of(row)];
     sum.resize(figures.size());
     for (std::size_t figure = 0; figure < figures.size(); ++figure) sum[figure] += figures[figure];
   }
@@ -76,8 +76,7 @@ TEST(ExactSummary, OfSeveralTracesIsTheSumOfThoseOfEach) {
     SCOPED_TRACE(seed);
     const SummaryOptions options = {.group_by_input_shape = seed % 2 == 0,
                                     .group_by_stack_n = seed % 3 == 0 ? 2 : 0,
-                                    .group_by_overload_name = seed % 5 == 0,
-                                    .figures = tbtrace::Figures::exact};
+                                    .group_by_overload_name = seed % 5 == 0};
     std::vector<Trace> traces;
     for (unsigned number = 0; number < 2 + seed % 3; ++number) {
       traces.push_back(RandomRecording(5 * seed + number,
@@ -85,7 +84,7 @@ TEST(ExactSummary, OfSeveralTracesIsTheSumOfThoseOfEach) {
                            .make());
     }
     std::vector<const Trace*> pointers;
-    std::map<Key, Figures> expected;
+    std::map<Key, Sums> expected;
     std::size_t rows = 0;
     std::int64_t window = 0;
     std::int64_t windows = 0;
@@ -93,14 +92,14 @@ TEST(ExactSummary, OfSeveralTracesIsTheSumOfThoseOfEach) {
     for (const Trace& trace : traces) {
       pointers.push_back(&trace);
       builder.add(trace);
-      const OperatorSummary alone = operator_summary(trace, options);
+      const OperatorSummary alone = exact_operator_summary(trace, options);
       add_rows(alone, expected);
       rows += alone.rows().size();
       window += alone.window_ns();
       windows += alone.window_ns() * static_cast<std::int64_t>(alone.threads().size());
     }
-    const OperatorSummary joined = *operator_summary(pointers, options);
-    std::map<Key, Figures> found;
+    const OperatorSummary joined = exact_operator_summary(pointers, options);
+    std::map<Key, Sums> found;
     add_rows(joined, found);
     ASSERT_EQ(joined.rows().size(), found.size()) << "a key has several rows";
     ASSERT_EQ(found, expected);

@@ -22,7 +22,7 @@ namespace {
 
 using fixtures::random_rounds;
 
-using Key = std::tuple<std::string, bool, bool>;  // name, of a device, annotation
+using RowKey = std::tuple<std::string, bool, bool>;  // name, of a device, annotation
 
 struct ExactFigures {
   std::int64_t count = 0, total = 0, self = 0, device_total = 0, device_self = 0;
@@ -45,11 +45,11 @@ class Expected {
     add_memory();
   }
 
-  std::map<Key, ExactFigures> rows;
+  std::map<RowKey, ExactFigures> rows;
   std::int64_t window = 0;
 
  private:
-  Key key_of(EventId event) const {
+  RowKey key_of(EventId event) const {
     const EventKind kind = trace_.kind(event);
     return {exact_.name(event), trace_.category(event).device != DeviceType::cpu,
             kind == EventKind::user_annotation};
@@ -72,12 +72,12 @@ class Expected {
           continue;
         }
         rows[key_of(owner)].self += length;
-        std::set<Key> open;
+        std::set<RowKey> open;
         for (const EventId event : exact_.ranges()) {
           const bool here = trace_.events().track(event) == thread;
           if (here && exact_.is_open(event, start)) open.insert(key_of(event));
         }
-        for (const Key& key : open) rows[key].total += length;
+        for (const RowKey& key : open) rows[key].total += length;
       }
     });
     idle.count = static_cast<std::int64_t>(threads.size());
@@ -93,9 +93,9 @@ class Expected {
       return;
     }
     add(rows[key_of(owner)], true);
-    std::set<Key> above;
+    std::set<RowKey> above;
     for (EventId up = owner; up != EventId::none; up = exact_.parent(up)) above.insert(key_of(up));
-    for (const Key& key : above) add(rows[key], false);
+    for (const RowKey& key : above) add(rows[key], false);
   }
 
   void add_device_time() {
@@ -135,11 +135,11 @@ struct Seen {
 };
 
 void expect_definition(const Trace& trace, Seen& seen) {
-  const OperatorSummary summary = operator_summary(trace, {.figures = tbtrace::Figures::exact});
+  const OperatorSummary summary = exact_operator_summary(trace);
   const Expected expected(trace);
-  std::map<Key, ExactFigures> found;
+  std::map<RowKey, ExactFigures> found;
   for (const OperatorRow& row : summary.rows()) {
-    const Key key = {row.key, row.device_type != DeviceType::cpu, row.is_user_annotation};
+    const RowKey key = {row.key, row.device_type != DeviceType::cpu, row.is_user_annotation};
     ASSERT_FALSE(found.contains(key)) << row.key << " twice";
     found[key] = {row.count,
                   row.cpu_time_total.ns,

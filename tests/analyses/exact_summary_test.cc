@@ -22,9 +22,8 @@ using fixtures::op;
 using fixtures::read;
 using fixtures::trace_text;
 
-OperatorSummary exact(const Trace& trace, SummaryOptions options = {}) {
-  options.figures = Figures::exact;
-  return operator_summary(trace, options);
+OperatorSummary exact(const Trace& trace, const SummaryOptions& options = {}) {
+  return exact_operator_summary(trace, options);
 }
 
 const OperatorRow& row(const OperatorSummary& summary, std::string_view key) {
@@ -248,7 +247,7 @@ TEST(ExactSummary, JoinsRecordings) {
   const Trace first = recording(10);
   const Trace second = recording(5);
   const Trace* traces[] = {&first, &second};
-  const OperatorSummary summary = *operator_summary(traces, {.figures = Figures::exact});
+  const OperatorSummary summary = exact_operator_summary(traces);
   EXPECT_EQ(row(summary, "f").count, 2);
   EXPECT_EQ(row(summary, "f").self_cpu_time_total.ns, 15);
   EXPECT_EQ(summary.window_ns(), 15);

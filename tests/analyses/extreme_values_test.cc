@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <tbtrace/analyses.h>
+#include <tbtrace/compat.h>
 #include <tbtrace/gpu_use.h>
 #include <tbtrace/kernels.h>
 #include <tbtrace/memory_use.h>
@@ -19,6 +20,7 @@
 #include <tbtrace/trace_checks.h>
 #include <tbtrace/writers.h>
 
+#include "analyses/plugin_memory.h"
 #include "fixtures/extreme_trace.h"
 #include "fixtures/random_rounds.h"
 #include "fixtures/trace_rows.h"
@@ -72,7 +74,7 @@ TEST(ExtremeMemory, SumsAreBoundedAtTheirEndOnly) {
   const Trace trace =
       nested({{20, kMostInteger}, {30, kMostInteger}, {60, -kMostInteger}, {70, kLeastInteger}});
   for (const Figures figures : {Figures::torch, Figures::exact}) {
-    const OperatorSummary summary = operator_summary(trace, {.figures = figures});
+    const OperatorSummary summary = *operator_summary(trace, figures);
     const OperatorRow& outer = row_named(summary.rows(), "outer");
     const OperatorRow& inner = row_named(summary.rows(), "inner");
     EXPECT_EQ(inner.cpu_memory_usage_bytes, kMostInteger) << "2^64 - 2";
@@ -104,7 +106,7 @@ TEST(ExtremeMemory, SumsDoNotDependOnTheOrderOfRecords) {
     }
     const Trace trace = nested(records);
     for (const Figures figures : {Figures::torch, Figures::exact}) {
-      const OperatorSummary summary = operator_summary(trace, {.figures = figures});
+      const OperatorSummary summary = *operator_summary(trace, figures);
       ASSERT_EQ(row_named(summary.rows(), "inner").self_cpu_memory_usage_bytes, 5);
       ASSERT_EQ(row_named(summary.rows(), "outer").cpu_memory_usage_bytes, 5);
     }
@@ -124,7 +126,7 @@ TEST(ExtremeTimes, NanosecondsOfSumsAreBounded) {
   }
   const Trace trace = finished(builder);
   for (const Figures figures : {Figures::torch, Figures::exact}) {
-    const OperatorSummary summary = operator_summary(trace, {.figures = figures});
+    const OperatorSummary summary = *operator_summary(trace, figures);
     EXPECT_EQ(row_named(summary.rows(), "long").device_time_total.ns, kMostInteger);
     EXPECT_EQ(summary.self_device_time_total().ns, kMostInteger);
   }
@@ -161,18 +163,18 @@ void expect_device_time(const Trace& trace) {
     if (is_device_work(trace.kind(event))) work += trace.events().duration_ns(event);
   }
   ASSERT_EQ(flame_graph(trace, {.weight = "self_device_time_total"})->total(), limited(work));
-  const OperatorSummary exact = operator_summary(trace, {.figures = Figures::exact});
+  const OperatorSummary exact = exact_operator_summary(trace);
   ASSERT_EQ(exact.self_device_time_total().ns, limited(work));
 }
 
 void expect_steps(const Trace& trace) {
-  for (const StepFigures figures : {StepFigures::exact, StepFigures::plugin}) {
+  for (const Figures figures : {Figures::exact, Figures::plugin}) {
     const StepBreakdown breakdown =
-        step_breakdown(trace, {.figures = figures, .keep_tail_steps = true, .infer_steps = true});
+        *step_breakdown(trace, figures, {.keep_tail_steps = true, .infer_steps = true});
     for (const StepTime& step : breakdown.steps) {
       Wide parts = 0;
       for (const std::int64_t part : step.role_ns) parts += part;
-      if (figures == StepFigures::exact) {
+      if (figures == Figures::exact) {
         ASSERT_EQ(parts, Wide{step.end_ns} - step.start_ns);
       }
       for (const std::int64_t busy : step.busy_ns) {
@@ -190,14 +192,12 @@ void expect_kernels(const Trace& trace) {
        {KernelGrouping::name, KernelGrouping::launch, KernelGrouping::op, KernelGrouping::family}) {
     ASSERT_TRUE(kernel_report(trace, {.group_by = group_by, .by_stream = true}).ok());
   }
-  for (const KernelFigures figures : {KernelFigures::plugin, KernelFigures::hta}) {
-    ASSERT_TRUE(kernel_report(trace, {.figures = figures}).ok());
+  for (const Figures figures : {Figures::plugin, Figures::hta}) {
+    ASSERT_TRUE(kernel_report(trace, figures).ok());
   }
-  ASSERT_TRUE(
-      kernel_report(trace, {.figures = KernelFigures::plugin, .group_by = KernelGrouping::launch})
-          .ok());
-  for (const KernelFigures figures : {KernelFigures::exact, KernelFigures::hta}) {
-    ASSERT_TRUE(kernel_launch_report(trace, {.figures = figures}).ok());
+  ASSERT_TRUE(kernel_report(trace, Figures::plugin, {.group_by = KernelGrouping::launch}).ok());
+  for (const Figures figures : {Figures::exact, Figures::hta}) {
+    ASSERT_TRUE(kernel_launch_report(trace, figures).ok());
   }
 }
 
@@ -227,8 +227,7 @@ TEST(ExtremeValues, AllAnalysesTakeThem) {
     const Trace other = ExtremeTrace(seed + 1).make();
     const std::array<const Trace*, 2> both = {&trace, &other};
     for (const Figures figures : {Figures::torch, Figures::exact, Figures::plugin}) {
-      const OperatorSummary summary =
-          *operator_summary(both, {.figures = figures}, SameProcess::known);
+      const OperatorSummary summary = *operator_summary(both, figures, {}, SameProcess::known);
       ASSERT_TRUE(summary.report().ok());
       ASSERT_TRUE(summary.table().ok());
       ASSERT_TRUE(summary.json().ok());
@@ -244,11 +243,11 @@ TEST(ExtremeValues, AllAnalysesTakeThem) {
     ASSERT_LE(plugin.events.size(), trace.memory().size());
     for (const CheckFinding& finding : trace_checks(trace)) ASSERT_GT(finding.count, 0u);
     for (const bool by_stream : {false, true}) {
-      for (const GpuFigures figures : {GpuFigures::exact, GpuFigures::hta}) {
-        ASSERT_TRUE(gpu_report(trace, {.figures = figures, .by_stream = by_stream}).ok());
+      for (const Figures figures : {Figures::exact, Figures::hta}) {
+        ASSERT_TRUE(gpu_report(trace, figures, {.by_stream = by_stream}).ok());
       }
     }
-    ASSERT_TRUE(gpu_report(trace, {.figures = GpuFigures::plugin}).ok());
+    ASSERT_TRUE(gpu_report(trace, Figures::plugin).ok());
     ASSERT_NO_FATAL_FAILURE(expect_kernels(trace));
     for (const char* weight : {"self_cpu_time_total", "self_device_time_total", "cpu_memory"}) {
       const Result<StackTree> stacks = flame_graph(trace, {.weight = weight});

@@ -405,8 +405,8 @@ TEST(Findings, PartsOfIdleTimeAddUp) {
         trace, activities, {trace.events().start_ns(activities.front()->activity), end}, 30'000);
     std::int64_t all = 0;
     for (const analyses::DeviceGap& gap : gaps) all += gap.time.end - gap.time.start;
-    const analyses::IdleCauses causes =
-        analyses::idle_causes(trace, analyses::StepRules(trace, StepFigures::exact), gaps);
+    const analyses::IdleCauses causes = analyses::idle_causes(
+        trace, analyses::StepRules(trace, analyses::exact_step_policy()), gaps);
     EXPECT_EQ(
         causes.data.ns + causes.copies.ns + causes.launches.ns + causes.device.ns + causes.other.ns,
         all);

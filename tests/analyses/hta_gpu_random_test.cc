@@ -15,10 +15,11 @@
 
 #include <tbtrace/gpu_use.h>
 
+#include "analyses/hta_gpu_use.h"
 #include "analyses/random_device_work.h"
 #include "fixtures/random_rounds.h"
 
-namespace tbtrace {
+namespace tbtrace::analyses {
 namespace {
 
 struct HtaRow {
@@ -219,10 +220,10 @@ void check_hta(unsigned seed, SeenByHta& seen) {
   std::set<std::size_t> different;
   for (const HtaRow& row : rows) different.insert(row.index);
   seen.repeated += different.size() < rows.size();
-  const auto whole = gpu_use(trace, {.figures = GpuFigures::hta});
+  const auto whole = analyses::hta_gpu_use(trace);
   ASSERT_EQ(whole->empty(), rows.empty());
-  const auto streams = gpu_use(
-      trace, {.figures = GpuFigures::hta, .by_stream = true, .kernel_wait_limit_ns = limit});
+  const auto streams =
+      analyses::hta_gpu_use(trace, {.by_stream = true, .kernel_wait_limit_ns = limit});
   if (rows.empty()) {
     ASSERT_TRUE(streams->empty());
     return;
@@ -243,7 +244,7 @@ void check_hta(unsigned seed, SeenByHta& seen) {
   for (const auto& [stream, causes] : idle) numbers.insert(std::to_string(stream));
   for (const auto& [stream, lengths] : queues) numbers.insert(std::to_string(stream));
   ASSERT_EQ(streams->size(), numbers.size());
-  for (const GpuUse& use : *streams) {
+  for (const analyses::HtaGpuUse& use : *streams) {
     const std::int64_t stream = std::stoll(use.stream);
     ASSERT_TRUE(numbers.contains(use.stream));
     EXPECT_EQ(use.idle_host_wait_ns, idle[stream]["host"]);
@@ -274,4 +275,4 @@ TEST(HtaGpuUse, MatchesItsStepsOnRandomTraces) {
 }
 
 }  // namespace
-}  // namespace tbtrace
+}  // namespace tbtrace::analyses

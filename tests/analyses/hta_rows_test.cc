@@ -8,6 +8,8 @@
 #include <tbtrace/gpu_use.h>
 #include <tbtrace/kernels.h>
 
+#include "analyses/hta_gpu_use.h"
+#include "analyses/hta_kernels.h"
 #include "fixtures/trace_rows.h"
 
 namespace tbtrace::analyses {
@@ -88,19 +90,17 @@ TEST(HtaRows, OfRowsThatAllShareACorrelationThereAreTooMany) {
   const std::string failure =
       "so many rows share a correlation id that HolisticTraceAnalysis would count more than ";
   EXPECT_THAT(hta_rows(trace).status().message(), StartsWith(failure + "100000000"));
-  EXPECT_THAT(gpu_use(trace, {.figures = GpuFigures::hta}).status().message(), StartsWith(failure));
-  EXPECT_THAT(kernel_summary(trace, {.figures = KernelFigures::hta}).status().message(),
-              StartsWith(failure));
-  EXPECT_THAT(kernel_launches(trace, {.figures = KernelFigures::hta}).status().message(),
-              StartsWith(failure));
+  EXPECT_THAT(analyses::hta_gpu_use(trace).status().message(), StartsWith(failure));
+  EXPECT_THAT(analyses::hta_kernel_summary(trace).status().message(), StartsWith(failure));
+  EXPECT_THAT(analyses::hta_kernel_launches(trace).status().message(), StartsWith(failure));
 }
 
 TEST(HtaRows, OfLaunchesThatAllShareACorrelationThereAreTooMany) {
   TraceBuilder builder;
   share_a_correlation(builder, 4000);
   const Trace trace = finished(builder);
-  EXPECT_TRUE(gpu_use(trace, {.figures = GpuFigures::hta}).ok());
-  EXPECT_THAT(kernel_launches(trace, {.figures = KernelFigures::hta}).status().message(),
+  EXPECT_TRUE(analyses::hta_gpu_use(trace).ok());
+  EXPECT_THAT(analyses::hta_kernel_launches(trace).status().message(),
               HasSubstr("more than 10000000 rows"));
 }
 

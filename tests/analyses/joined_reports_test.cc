@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <tbtrace/analysis_report.h>
+#include <tbtrace/compat.h>
 #include <tbtrace/gpu_use.h>
 #include <tbtrace/kernels.h>
 #include <tbtrace/step_breakdown.h>
@@ -73,9 +74,8 @@ TEST(JoinedReports, BusyShareIsThatOfAllDevices) {
 }
 
 TEST(JoinedReports, BusyShareOfHtasStreamsIsUnknown) {
-  const AnalysisReport gpu = of_both([](const Trace& trace) {
-    return *gpu_report(trace, {.figures = GpuFigures::hta, .by_stream = true});
-  });
+  const AnalysisReport gpu = of_both(
+      [](const Trace& trace) { return *gpu_report(trace, Figures::hta, {.by_stream = true}); });
   EXPECT_EQ(total(gpu, "busy_share"), Cell());
 }
 

@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "analyses/plugin_tensor_cores.h"
+
 namespace tbtrace::analyses {
 namespace {
 

@@ -7,6 +7,7 @@
 
 #include <tbtrace/kernels.h>
 
+#include "analyses/hta_kernels.h"
 #include "fixtures/trace_rows.h"
 
 namespace tbtrace {
@@ -71,8 +72,7 @@ TEST(KernelLaunches, AreThoseOfAllKernels) {
 }
 
 TEST(KernelLaunches, OfHtaAreThoseOfFiveCalls) {
-  const std::vector<KernelLaunch> rows =
-      *kernel_launches(launches(), {.figures = KernelFigures::hta});
+  const std::vector<KernelLaunch> rows = *analyses::hta_kernel_launches(launches());
   ASSERT_THAT(rows, SizeIs(2));
   EXPECT_EQ(rows[0].name, "a");
   EXPECT_EQ(rows[0].step, std::nullopt);
@@ -87,11 +87,11 @@ TEST(KernelLaunches, OfHtaJoinEveryHostRowWithTheCorrelation) {
   call(builder, "something else", 20, 1);
   activity(builder, "kernel", "a", 30, 1);
   activity(builder, "kernel", "b", 40, 1);
-  EXPECT_THAT(*kernel_launches(finished(builder), {.figures = KernelFigures::hta}), SizeIs(4));
+  EXPECT_THAT(*analyses::hta_kernel_launches(finished(builder)), SizeIs(4));
 }
 
 TEST(KernelLaunches, AreNotInThePlugin) {
-  EXPECT_EQ(kernel_launches(launches(), {.figures = KernelFigures::plugin}).status().code(),
+  EXPECT_EQ(kernel_launch_report(launches(), Figures::plugin, {}).status().code(),
             StatusCode::invalid_argument);
 }
 

@@ -14,9 +14,12 @@
 #include <gtest/gtest.h>
 
 #include <tbtrace/analysis_context.h>
+#include <tbtrace/compat.h>
 #include <tbtrace/kernels.h>
 
+#include "analyses/hta_kernels.h"
 #include "analyses/kernel_families.h"
+#include "analyses/plugin_kernels.h"
 #include "fixtures/random_choices.h"
 #include "fixtures/random_rounds.h"
 #include "fixtures/trace_rows.h"
@@ -336,17 +339,16 @@ TEST(KernelSummary, OfThePeersAddsUpOnRandomTraces) {
   for (unsigned seed = 0; seed < fixtures::random_traces(500); ++seed) {
     SCOPED_TRACE(seed);
     const Trace trace = RandomKernels(seed).make();
-    for (const KernelsOptions& options :
-         {KernelsOptions{.figures = KernelFigures::plugin},
-          KernelsOptions{.figures = KernelFigures::plugin, .group_by = KernelGrouping::launch},
-          KernelsOptions{.figures = KernelFigures::hta}}) {
-      const KernelSummary summary = *kernel_summary(trace, options);
+    for (const KernelSummary& summary :
+         {*analyses::plugin_kernel_summary(trace),
+          *analyses::plugin_kernel_summary(trace, {.group_by = KernelGrouping::launch}),
+          *analyses::hta_kernel_summary(trace)}) {
       std::uint64_t count = 0;
       for (const KernelGroup& group : summary.groups) count += group.count;
       ASSERT_EQ(count, summary.all.count);
     }
     const std::uint64_t all = (*kernel_summary(trace)).all.count;
-    ASSERT_EQ((*kernel_summary(trace, {.figures = KernelFigures::plugin})).all.count, all);
+    ASSERT_EQ((*analyses::plugin_kernel_summary(trace)).all.count, all);
   }
 }
 

@@ -7,8 +7,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tbtrace/compat.h>
 #include <tbtrace/kernels.h>
 
+#include "analyses/plugin_kernels.h"
 #include "fixtures/trace_rows.h"
 
 namespace tbtrace {
@@ -93,7 +95,7 @@ TEST(KernelSummary, WeighsOccupancyByDuration) {
   kernel(builder, "k", 60, 40);  // has none
   const Trace trace = finished(builder);
   EXPECT_THAT((*kernel_summary(trace)).groups[0].occupancy_percent, Optional(DoubleEq(80)));
-  const KernelSummary plugin = *kernel_summary(trace, {.figures = KernelFigures::plugin});
+  const KernelSummary plugin = *analyses::plugin_kernel_summary(trace);
   EXPECT_THAT(plugin.groups[0].occupancy_percent, Optional(DoubleEq(40)));
   EXPECT_EQ(plugin.groups[0].blocks_per_sm, std::nullopt);  // no kernel has one
 }
@@ -120,8 +122,8 @@ TEST(KernelSummary, OfThePluginNamesTheRootWithoutALaunch) {
                 .correlation = 5});
   kernel(builder, "a", 50, 2, 5);
   kernel(builder, "b", 60, 3, 99);
-  const KernelSummary summary = *kernel_summary(
-      finished(builder), {.figures = KernelFigures::plugin, .group_by = KernelGrouping::launch});
+  const KernelSummary summary =
+      *analyses::plugin_kernel_summary(finished(builder), {.group_by = KernelGrouping::launch});
   ASSERT_THAT(summary.groups, SizeIs(2));
   EXPECT_EQ(summary.groups[0].name, "b");
   EXPECT_EQ(summary.groups[0].op, "CallTreeRoot");
@@ -144,8 +146,8 @@ TEST(KernelSummary, OfThePluginGivesLaunchesWithTheIdZeroToTheRootOfTheirThread)
   }
   kernel(builder, "reached", 50, 2, 5);
   kernel(builder, "lost", 60, 3, 6);
-  const KernelSummary summary = *kernel_summary(
-      finished(builder), {.figures = KernelFigures::plugin, .group_by = KernelGrouping::launch});
+  const KernelSummary summary =
+      *analyses::plugin_kernel_summary(finished(builder), {.group_by = KernelGrouping::launch});
   ASSERT_THAT(summary.groups, SizeIs(1));
   EXPECT_EQ(summary.groups[0].name, "reached");
   EXPECT_EQ(summary.groups[0].op, "CallTreeRoot");
@@ -178,13 +180,13 @@ TEST(KernelSummary, OfStepsHasWhatStartedInThem) {
 TEST(KernelSummary, FailsForGroupingsThatThePeersDoNotHave) {
   TraceBuilder builder;
   const Trace trace = finished(builder);
-  for (const KernelsOptions& options :
-       {KernelsOptions{.figures = KernelFigures::plugin, .group_by = KernelGrouping::op},
-        KernelsOptions{.figures = KernelFigures::plugin, .group_by = KernelGrouping::family},
-        KernelsOptions{.figures = KernelFigures::hta, .group_by = KernelGrouping::launch},
-        KernelsOptions{.figures = KernelFigures::plugin, .by_device = true},
-        KernelsOptions{.figures = KernelFigures::hta, .by_stream = true}}) {
-    EXPECT_EQ(kernel_summary(trace, options).status().code(), StatusCode::invalid_argument);
+  for (const Status& status :
+       {kernel_report(trace, Figures::plugin, {.group_by = KernelGrouping::op}).status(),
+        kernel_report(trace, Figures::plugin, {.group_by = KernelGrouping::family}).status(),
+        kernel_report(trace, Figures::hta, {.group_by = KernelGrouping::launch}).status(),
+        kernel_report(trace, Figures::plugin, {.by_device = true}).status(),
+        kernel_report(trace, Figures::hta, {.by_stream = true}).status()}) {
+    EXPECT_EQ(status.code(), StatusCode::invalid_argument);
   }
 }
 

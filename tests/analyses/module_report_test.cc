@@ -10,9 +10,9 @@
 
 #include <tbtrace/lines.h>
 #include <tbtrace/modules.h>
-#include <tbtrace/plugin_modules.h>
 
 #include "analyses/model_rows.h"
+#include "analyses/plugin_modules.h"
 #include "analyses/report_totals.h"
 #include "report/table_columns.h"
 

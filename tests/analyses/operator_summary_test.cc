@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <tbtrace/analyses.h>
+#include <tbtrace/compat.h>
 
 #include "fixtures/chrome_text.h"
 #include "fixtures/read_text.h"
@@ -227,7 +228,7 @@ TEST(OperatorSummary, KnowsTheKindOfEachRow) {
       {"[unattributed]", OperatorKind::other}};
   std::size_t rows = 0;
   for (const Figures figures : {Figures::torch, Figures::exact, Figures::plugin}) {
-    const OperatorSummary summary = operator_summary(trace, {.figures = figures});
+    const OperatorSummary summary = *operator_summary(trace, figures);
     for (const OperatorRow& row : summary.rows()) {
       const std::string key = row.key.starts_with("ProfilerStep") ? "ProfilerStep*" : row.key;
       ASSERT_TRUE(expected.contains(key)) << key;

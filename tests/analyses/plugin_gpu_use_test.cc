@@ -1,3 +1,5 @@
+#include "analyses/plugin_gpu_use.h"
+
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -58,8 +60,8 @@ void add_operator(TraceBuilder& builder, std::int64_t start_us, std::int64_t cor
                 .correlation = correlation});
 }
 
-std::vector<GpuUse> rows(TraceBuilder& builder) {
-  return *gpu_use(finished(builder), {.figures = GpuFigures::plugin});
+std::vector<analyses::PluginGpuUse> rows(TraceBuilder& builder) {
+  return analyses::plugin_gpu_use(finished(builder));
 }
 
 TEST(PluginGpuUse, OnlyTheTimeOfStepsCounts) {
@@ -68,7 +70,7 @@ TEST(PluginGpuUse, OnlyTheTimeOfStepsCounts) {
   add_kernel(builder, {.start_us = 50, .duration_us = 60});
   add_kernel(builder, {.start_us = 105, .duration_us = 15});
   add_kernel(builder, {.start_us = 150, .duration_us = 10, .device = 1});
-  const std::vector<GpuUse> found = rows(builder);
+  const std::vector<analyses::PluginGpuUse> found = rows(builder);
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].window_ns, 100'000);
   EXPECT_EQ(found[0].busy_ns, 20'000);
@@ -83,7 +85,7 @@ TEST(PluginGpuUse, SmEfficiencyIsAtMostOneAtAnyTime) {
   add_kernel(builder, {.start_us = 90, .duration_us = 20, .blocks = 0.5});   // 10 us in the step
   add_kernel(builder, {.start_us = 105, .duration_us = 15, .blocks = 0.8});  // 5 us with both
   add_kernel(builder, {.start_us = 150, .duration_us = 10, .blocks = 0.0});
-  const std::vector<GpuUse> found = rows(builder);
+  const std::vector<analyses::PluginGpuUse> found = rows(builder);
   ASSERT_TRUE(found[0].sm_efficiency.has_value());
   EXPECT_NEAR(*found[0].sm_efficiency, (5 * 0.5 + 5 * 1 + 10 * 0.8) / 100, 1e-12);
 }
@@ -93,7 +95,7 @@ TEST(PluginGpuUse, WithoutBlocksInTheStepsThereIsNoSmEfficiency) {
   add_step(builder);
   add_kernel(builder, {.start_us = 0, .duration_us = 20, .blocks = 0.5, .occupancy = 10});
   add_kernel(builder, {.start_us = 110, .duration_us = 20});
-  const std::vector<GpuUse> found = rows(builder);
+  const std::vector<analyses::PluginGpuUse> found = rows(builder);
   EXPECT_FALSE(found[0].sm_efficiency.has_value());
   EXPECT_FALSE(found[0].occupancy_percent.has_value());
 }
@@ -118,7 +120,7 @@ TEST(PluginGpuUse, TensorCoreShareIsOfKernelsThatOperatorsLaunched) {
   add_kernel(builder, {.name = "relu", .start_us = 140, .duration_us = 30, .correlation = 2});
   add_kernel(builder, {.name = "h884_nobody_launched", .start_us = 180, .duration_us = 10});
   add_kernel(builder, {.start_us = 150, .duration_us = 10, .device = 1});
-  const std::vector<GpuUse> found = rows(builder);
+  const std::vector<analyses::PluginGpuUse> found = rows(builder);
   EXPECT_DOUBLE_EQ(*found[0].tensor_core_share, 0.25);
   EXPECT_EQ(found[1].tensor_core_share, 0.0) << "no operator launched anything there";
 }
@@ -134,8 +136,8 @@ TEST(PluginGpuUse, StreamsAndStepsCannotBeChosen) {
   TraceBuilder builder;
   add_step(builder);
   const Trace trace = finished(builder);
-  EXPECT_FALSE(gpu_use(trace, {.figures = GpuFigures::plugin, .by_stream = true}).ok());
-  EXPECT_FALSE(gpu_use(trace, {.figures = GpuFigures::plugin, .steps = StepRange{1, 1}}).ok());
+  EXPECT_FALSE(analyses::plugin_gpu_report(trace, {.by_stream = true}).ok());
+  EXPECT_FALSE(analyses::plugin_gpu_report(trace, {.steps = StepRange{1, 1}}).ok());
 }
 
 }  // namespace

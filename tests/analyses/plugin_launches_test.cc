@@ -19,8 +19,8 @@ using fixtures::finished;
 using testing::ElementsAre;
 
 EventId launch_of(const Trace& trace, EventId work) {
-  for (const LaunchedWork& row : plugin_launches(trace, plugin_order(trace))) {
-    if (row.work == work) return row.launch;
+  for (const DeviceLink& row : plugin_launches(trace, plugin_order(trace))) {
+    if (row.activity == work) return row.launch;
   }
   ADD_FAILURE() << "it is not work";
   return EventId::none;
@@ -84,7 +84,7 @@ TEST(PluginLaunches, MatchTheirDefinitionOnThousandsOfRandomTraces) {
     SCOPED_TRACE(seed);
     const Trace trace = RandomRecording(seed, {}).make();
     const std::vector<EventId> order = plugin_order(trace);
-    std::vector<LaunchedWork> rows = plugin_launches(trace, order);
+    std::vector<DeviceLink> rows = plugin_launches(trace, order);
     auto row = rows.begin();
     for (std::size_t at = 0; at < order.size(); ++at) {
       if (!is_device_work(trace.kind(order[at]))) continue;
@@ -95,7 +95,7 @@ TEST(PluginLaunches, MatchTheirDefinitionOnThousandsOfRandomTraces) {
         if (call < at || launch == EventId::none) launch = order[call];
       }
       ASSERT_NE(row, rows.end());
-      ASSERT_EQ(row->work, order[at]);
+      ASSERT_EQ(row->activity, order[at]);
       ASSERT_EQ(row->launch, launch);
       launched += launch != EventId::none;
       ++row;

@@ -1,4 +1,6 @@
 // torch-tb-profiler's memory figures; its recorded answers are in tests/reference.
+#include "analyses/plugin_memory.h"
+
 #include <optional>
 #include <string>
 
@@ -8,7 +10,7 @@
 
 #include "fixtures/read_text.h"
 
-namespace tbtrace {
+namespace tbtrace::analyses {
 namespace {
 
 Trace trace_of(const std::string& events) {
@@ -58,4 +60,4 @@ TEST(PluginMemory, OperatorsCountTheirOwnBytesAndThoseInside) {
 }
 
 }  // namespace
-}  // namespace tbtrace
+}  // namespace tbtrace::analyses

@@ -1,3 +1,5 @@
+#include "analyses/plugin_modules.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -10,11 +12,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <tbtrace/plugin_modules.h>
-
 #include "io/source.h"
 
-namespace tbtrace {
+namespace tbtrace::analyses {
 namespace {
 
 /// Writes a file's events; times in us.
@@ -423,4 +423,4 @@ TEST(PluginModules, AreThoseThatThePluginFoundInRandomTraces) {
 }
 
 }  // namespace
-}  // namespace tbtrace
+}  // namespace tbtrace::analyses

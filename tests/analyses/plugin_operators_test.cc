@@ -8,6 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tbtrace/compat.h>
+
 #include "fixtures/chrome_text.h"
 #include "fixtures/read_text.h"
 
@@ -22,7 +24,7 @@ using fixtures::trace_text;
 using testing::ElementsAre;
 
 OperatorSummary plugin(const Trace& trace, bool by_shape = false) {
-  return operator_summary(trace, {.group_by_input_shape = by_shape, .figures = Figures::plugin});
+  return *operator_summary(trace, Figures::plugin, {.group_by_input_shape = by_shape});
 }
 
 const OperatorRow& row(const OperatorSummary& summary, std::string_view key) {
@@ -93,9 +95,7 @@ TEST(PluginOperators, AreGroupedByOverloadsAndStacksToo) {
        op("aten::add.Tensor", "20", "5").arg("Call stack", "\"f.py(1): other;main.py(2): h\""),
        op("aten::add.Scalar", "30", "3")}));
   const auto summary = [&](const SummaryOptions& options) {
-    SummaryOptions with_figures = options;
-    with_figures.figures = Figures::plugin;
-    return operator_summary(trace, with_figures);
+    return *operator_summary(trace, Figures::plugin, options);
   };
   EXPECT_THAT(keys(summary({})), ElementsAre("aten::add.Tensor", "aten::add.Scalar"));
   const OperatorSummary overloads = summary({.group_by_overload_name = true});
@@ -249,7 +249,7 @@ TEST(PluginOperators, OfSeveralRecordingsAreJoined) {
   const Trace first = read(trace_text({op("a", "0", "5")}));
   const Trace second = read(trace_text({op("a", "0", "7")}));
   const Trace* traces[] = {&first, &second};
-  const OperatorSummary summary = *operator_summary(traces, {.figures = Figures::plugin});
+  const OperatorSummary summary = *operator_summary(traces, Figures::plugin);
   ASSERT_EQ(summary.rows().size(), 1u);
   EXPECT_EQ(summary.rows()[0].count, 2);
   EXPECT_EQ(summary.rows()[0].cpu_time_total.us, 12.0);

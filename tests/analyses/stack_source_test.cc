@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <tbtrace/analyses.h>
+#include <tbtrace/compat.h>
 
 #include "fixtures/chrome_text.h"
 #include "fixtures/drained.h"
@@ -53,8 +54,8 @@ TEST(StackSource, FramesStandInForStacksThatAreMissing) {
                   op("b", "20", "5").arg("Call stack", in_quotes("f;g;")), op("c", "60", "5")}));
   for (const Figures figures : {Figures::torch, Figures::exact}) {
     const auto summary = [&](StackSource source, int frames) {
-      return operator_summary(
-          trace, {.group_by_stack_n = frames, .stack_source = source, .figures = figures});
+      return *operator_summary(trace, figures,
+                               {.group_by_stack_n = frames, .stack_source = source});
     };
     const OperatorSummary as_torch = summary(StackSource::call_stack, 5);
     EXPECT_THAT(stack_of(as_torch, "a"), IsEmpty());
@@ -83,9 +84,8 @@ TEST(StackSource, MakesNoDifferenceWithoutFrames) {
   const Trace trace = read(trace_text({op("a", "10", "5"), op("a", "20", "5")}));
   for (const Figures figures : kAllFigures) {
     const auto text = [&](StackSource source) {
-      return *operator_summary(trace,
-                               {.group_by_stack_n = 5, .stack_source = source, .figures = figures})
-                  .table();
+      return *operator_summary(trace, figures, {.group_by_stack_n = 5, .stack_source = source})
+                  ->table();
     };
     EXPECT_EQ(text(StackSource::frames), text(StackSource::call_stack));
   }
@@ -161,9 +161,8 @@ TEST(StackSource, FramesAreThoseAroundAnOperatorInRandomTraces) {
     const Trace trace = random.make();
     const int most = 1 + static_cast<int>(seed % 4);
     for (const Figures figures : {Figures::torch, Figures::exact}) {
-      const OperatorSummary summary = operator_summary(
-          trace,
-          {.group_by_stack_n = most, .stack_source = StackSource::frames, .figures = figures});
+      const OperatorSummary summary = *operator_summary(
+          trace, figures, {.group_by_stack_n = most, .stack_source = StackSource::frames});
       for (const RandomFrames::Range& range : random.ranges()) {
         const Stack expected = random.around(range, static_cast<std::size_t>(most));
         ASSERT_EQ(stack_of(summary, range.name), expected) << range.name;
@@ -198,14 +197,14 @@ TEST(StackSource, FramesGiveWhatTorchRecordsWithVerbose) {
   ASSERT_TRUE(without.argument(Argument::call_stack).empty());
   for (const Figures figures : kAllFigures) {
     for (const int frames : {1, 5, 100}) {
-      SummaryOptions options = {.group_by_stack_n = frames, .figures = figures};
-      const OperatorSummary expected = operator_summary(with, options);
+      SummaryOptions options = {.group_by_stack_n = frames};
+      const OperatorSummary expected = *operator_summary(with, figures, options);
       options.stack_source = StackSource::frames;
-      EXPECT_EQ(*operator_summary(without, options).table(), *expected.table());
-      EXPECT_EQ(*operator_summary(without, options).json(), *expected.json());
-      EXPECT_EQ(*operator_summary(with, options).json(), *expected.json());
+      EXPECT_EQ(*operator_summary(without, figures, options)->table(), *expected.table());
+      EXPECT_EQ(*operator_summary(without, figures, options)->json(), *expected.json());
+      EXPECT_EQ(*operator_summary(with, figures, options)->json(), *expected.json());
       options.stack_source = StackSource::either;
-      EXPECT_EQ(*operator_summary(without, options).json(), *expected.json());
+      EXPECT_EQ(*operator_summary(without, figures, options)->json(), *expected.json());
     }
   }
 }

@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tbtrace/compat.h>
 #include <tbtrace/step_breakdown.h>
 
 #include "fixtures/trace_rows.h"
@@ -65,9 +66,9 @@ class StepBreakdownTest : public testing::Test {
     builder_.add_memory(record);
   }
 
-  StepBreakdown made(StepFigures figures = StepFigures::exact, bool keep_tail = false) {
+  StepBreakdown made(Figures figures = Figures::exact, bool keep_tail = false) {
     const Trace trace = finished(builder_);
-    return step_breakdown(trace, {.figures = figures, .keep_tail_steps = keep_tail});
+    return *step_breakdown(trace, figures, {.keep_tail_steps = keep_tail});
   }
 
   TraceBuilder builder_;
@@ -227,8 +228,8 @@ TEST_F(StepBreakdownTest, BearsTheFarthestTimesThatFilesMayHave) {
   op(-kFarthest, 2 * kFarthest);
   work(-kFarthest, 2 * kFarthest);
   const Trace trace = finished(builder_);
-  for (const StepFigures figures : {StepFigures::exact, StepFigures::plugin}) {
-    const StepBreakdown breakdown = step_breakdown(trace, {.figures = figures});
+  for (const Figures figures : {Figures::exact, Figures::plugin}) {
+    const StepBreakdown breakdown = *step_breakdown(trace, figures);
     ASSERT_EQ(breakdown.steps.size(), 5u);
     EXPECT_EQ(breakdown.steps[4].ns(StepRole::kernel), breakdown.steps[4].duration_ns());
     EXPECT_DOUBLE_EQ(breakdown.mean_duration_ns(), 2.0 * static_cast<double>(kFarthest));
@@ -244,7 +245,7 @@ TEST_F(StepBreakdownTest, AddsUpWhereAKernelCoversTheStepAndThePluginDoesNot) {
   const Trace trace = finished(builder_);
   EXPECT_EQ(step_breakdown(trace).steps[0].role_ns, (Parts{100'000, 0, 0, 0, 0, 0, 0, 0}));
   // The flaw: with nothing free, the runtime and then the operators are taken from all again.
-  EXPECT_EQ(step_breakdown(trace, {.figures = StepFigures::plugin}).steps[0].role_ns,
+  EXPECT_EQ((*step_breakdown(trace, Figures::plugin)).steps[0].role_ns,
             (Parts{100'000, 0, 0, 0, 5'000, 0, 15'000, 80'000}));
 }
 
@@ -257,8 +258,8 @@ TEST_F(StepBreakdownTest, JoinsKernelsToTheirCollectiveByTheirId) {
   work(40, 20, 1, "kernel", 5);
   work(50, 20, 2, "kernel", 6);
   const Trace trace = finished(builder_);
-  for (const StepFigures figures : {StepFigures::exact, StepFigures::plugin}) {
-    EXPECT_EQ(step_breakdown(trace, {.figures = figures}).steps[0].role_ns,
+  for (const Figures figures : {Figures::exact, Figures::plugin}) {
+    EXPECT_EQ((*step_breakdown(trace, figures)).steps[0].role_ns,
               (Parts{20, 0, 0, 20, 2, 0, 8, 50}));
   }
 }
@@ -271,7 +272,7 @@ TEST_F(StepBreakdownTest, KnowsCollectivesOfTodaysTorch) {
   work(40, 20, 1, "kernel", 5);
   const Trace trace = finished(builder_);
   EXPECT_EQ(step_breakdown(trace).steps[0].role_ns, (Parts{0, 0, 0, 26, 0, 0, 4, 70}));
-  EXPECT_EQ(step_breakdown(trace, {.figures = StepFigures::plugin}).steps[0].role_ns,
+  EXPECT_EQ((*step_breakdown(trace, Figures::plugin)).steps[0].role_ns,
             (Parts{20, 0, 0, 0, 2, 0, 8, 70}))
       << "the plugin knows five collectives";
 }
@@ -287,7 +288,7 @@ TEST_F(StepBreakdownTest, KnowsKernelsOfCollectivesThatNothingLaunched) {
   const Trace trace = finished(builder_);
   EXPECT_EQ(step_breakdown(trace).steps[0].role_ns, (Parts{0, 0, 0, 30, 0, 0, 0, 70}));
   EXPECT_THAT(step_breakdown(trace).steps[0].busy_ns, ElementsAre(30)) << "it is a kernel";
-  EXPECT_EQ(step_breakdown(trace, {.figures = StepFigures::plugin}).steps[0].role_ns,
+  EXPECT_EQ((*step_breakdown(trace, Figures::plugin)).steps[0].role_ns,
             (Parts{30, 0, 0, 0, 0, 0, 0, 70}));
 }
 
@@ -297,7 +298,7 @@ TEST_F(StepBreakdownTest, TakesDriverCallsForLaunches) {
   work(90, 30, 1);
   const Trace trace = finished(builder_);
   EXPECT_THAT(windows(step_breakdown(trace)), ElementsAre("ProfilerStep#1 0-120"));
-  const StepBreakdown plugin = step_breakdown(trace, {.figures = StepFigures::plugin});
+  const StepBreakdown plugin = *step_breakdown(trace, Figures::plugin);
   EXPECT_THAT(windows(plugin), ElementsAre("ProfilerStep#1 0-100"));
   EXPECT_EQ(plugin.steps[0].role_ns, (Parts{10, 0, 0, 0, 0, 0, 0, 90}));
 }
@@ -321,7 +322,7 @@ TEST_F(StepBreakdownTest, TakesAnnotationsOnDevicesForNoTimeOfTheHost) {
   const StepBreakdown exact = step_breakdown(trace);
   ASSERT_EQ(exact.steps.size(), 1u);
   EXPECT_EQ(exact.steps[0].role_ns, (Parts{0, 0, 0, 0, 0, 0, 10, 90}));
-  const StepBreakdown plugin = step_breakdown(trace, {.figures = StepFigures::plugin});
+  const StepBreakdown plugin = *step_breakdown(trace, Figures::plugin);
   ASSERT_EQ(plugin.steps.size(), 2u);
   EXPECT_EQ(plugin.steps[0].role_ns, (Parts{0, 0, 0, 0, 0, 0, 40, 60}));
 }

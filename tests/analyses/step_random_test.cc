@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include <tbtrace/compat.h>
 #include <tbtrace/step_breakdown.h>
 
 #include "fixtures/random_choices.h"
@@ -334,7 +335,7 @@ TEST(StepBreakdown, OfThePluginNeverGivesAwayMoreThanAStepToOneRole) {
   for (unsigned seed = 0; seed < random_rounds(8000u); ++seed) {
     SCOPED_TRACE(seed);
     const Trace trace = RandomSteps(seed).make();
-    const StepBreakdown breakdown = step_breakdown(trace, {.figures = StepFigures::plugin});
+    const StepBreakdown breakdown = *step_breakdown(trace, Figures::plugin);
     for (const StepTime& step : breakdown.steps) {
       std::int64_t sum = 0;
       for (const std::int64_t part : step.role_ns) {

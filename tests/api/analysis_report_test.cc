@@ -8,6 +8,7 @@
 #include <simdjson.h>
 
 #include <tbtrace/analysis_report.h>
+#include <tbtrace/compat.h>
 #include <tbtrace/gpu_use.h>
 
 namespace tbtrace {
@@ -162,8 +163,11 @@ TEST(AnalysisReport, OfSeveralShowsWhatAnyOfThemShows) {
 }
 
 TEST(ReportOptions, AreCheckedBeforeATraceIsRead) {
-  const auto check = [](const std::string& sort_by, const GpuUseOptions& gpu = {}) {
-    const AnalyseTrace analyse = [&](const Trace& trace) { return gpu_report(trace, gpu); };
+  const auto check = [](const std::string& sort_by, const GpuUseOptions& gpu = {},
+                        Figures figures = Figures::exact) {
+    const AnalyseTrace analyse = [&](const Trace& trace) {
+      return gpu_report(trace, figures, gpu);
+    };
     return check_report_options(analyse, {.sort_by = sort_by}, gpu.steps);
   };
   EXPECT_TRUE(check("").ok());
@@ -173,7 +177,7 @@ TEST(ReportOptions, AreCheckedBeforeATraceIsRead) {
   EXPECT_FALSE(check("nope", {.steps = StepRange{3, 5}}).ok());
   EXPECT_TRUE(check("idle_ns", {.steps = StepRange{3, 5}}).ok());
   EXPECT_FALSE(check("non_compute_ns").ok());
-  EXPECT_TRUE(check("non_compute_ns", {.figures = GpuFigures::hta}).ok());
+  EXPECT_TRUE(check("non_compute_ns", {}, Figures::hta).ok());
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ Trace trace() {
 }
 
 AnalysisReport report(MemoryView view, bool plugin = false) {
-  return *memory_report(trace(), {.view = view, .plugin = plugin});
+  return *memory_report(trace(), plugin ? Figures::plugin : Figures::exact, {.view = view});
 }
 
 TEST(MemoryReport, AliveIsJsonWhateverTheNames) {

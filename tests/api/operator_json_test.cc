@@ -46,9 +46,9 @@ std::string text(const Dom& object, std::string_view pointer) {
 
 class OperatorJson : public testing::Test {
  protected:
-  Dom summary(const Trace& trace, const SummaryOptions& options = {},
+  Dom summary(const Trace& trace, Figures figures = Figures::torch,
               const TableOptions& table = {.row_limit = -1}) {
-    return parse(operator_summary(trace, options).json(table));
+    return parse(operator_summary(trace, figures)->json(table));
   }
   Dom list(const Trace& trace, const TableOptions& table = {.row_limit = -1}) {
     return parse(events(trace).json(table));
@@ -105,7 +105,7 @@ TEST_F(OperatorJson, CountsLinksByTheirRule) {
 }
 
 TEST_F(OperatorJson, OfExactFiguresHasTheWindowAndItsThreads) {
-  const Dom json = summary(launching(), {.figures = Figures::exact});
+  const Dom json = summary(launching(), Figures::exact);
   EXPECT_THAT(keys(json), ElementsAre("schema", "rows", "totals", "figures", "window_ns", "threads",
                                       "issues", "links"));
   EXPECT_EQ(text(json, "/figures"), "exact");
@@ -119,11 +119,11 @@ TEST_F(OperatorJson, OfExactFiguresHasTheWindowAndItsThreads) {
 }
 
 TEST_F(OperatorJson, NamesThePluginsFigures) {
-  EXPECT_EQ(text(summary(launching(), {.figures = Figures::plugin}), "/figures"), "plugin");
+  EXPECT_EQ(text(summary(launching(), Figures::plugin), "/figures"), "plugin");
 }
 
 TEST_F(OperatorJson, TotalsAllRowsWhateverIsShown) {
-  const Dom json = summary(launching(), {}, {.sort_by = "count", .row_limit = 1});
+  const Dom json = summary(launching(), Figures::torch, {.sort_by = "count", .row_limit = 1});
   EXPECT_EQ(json["rows"].get_array().size(), 1u);
   EXPECT_EQ(integer(json, "/totals/self_cpu_time_total_ns"), 50'000);
 }

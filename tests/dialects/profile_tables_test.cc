@@ -23,10 +23,10 @@ using testing::EndsWith;
 using testing::HasSubstr;
 
 std::string operators_of(const Trace& trace) {
-  return operator_card(operator_summary(trace, {.figures = Figures::exact}), {"Steps"});
+  return operator_card(exact_operator_summary(trace), {"Steps"});
 }
 std::string memory_of(const Trace& trace) {
-  return memory_card(operator_summary(trace, {.figures = Figures::exact}), {"Steps"});
+  return memory_card(exact_operator_summary(trace), {"Steps"});
 }
 
 /// Texts of the cells, without blanks at their ends, by row.

@@ -4,7 +4,7 @@
 #include <iostream>
 #include <string>
 
-#include <tbtrace/plugin_modules.h>
+#include "analyses/plugin_modules.h"
 
 namespace {
 
@@ -18,7 +18,7 @@ std::string quoted(const std::string& text) {
   return json + '"';
 }
 
-void print(const tbtrace::PluginModule& row) {
+void print(const tbtrace::analyses::PluginModule& row) {
   std::printf("{\"name\": %s, \"id\": %lld, \"occurences\": %llu, \"operators\": %llu, ",
               quoted(row.name).c_str(), static_cast<long long>(row.id),
               static_cast<unsigned long long>(row.occurrences),
@@ -40,7 +40,7 @@ void print_modules_of(const std::string& path) {
   }
   std::printf("[");
   const char* between = "";
-  for (const tbtrace::PluginModule& row : tbtrace::plugin_modules(*trace)) {
+  for (const tbtrace::analyses::PluginModule& row : tbtrace::analyses::plugin_modules(*trace)) {
     std::printf("%s", between);
     print(row);
     between = ", ";

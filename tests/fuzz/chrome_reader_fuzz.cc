@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <tbtrace/analyses.h>
+#include <tbtrace/compat.h>
 #include <tbtrace/trace.h>
 #include <tbtrace/writers.h>
 
@@ -216,8 +217,8 @@ void check_relations(const Trace& trace) {
 
 void analyse(const Trace& trace) {
   for (const Figures figures : {Figures::torch, Figures::exact, Figures::plugin}) {
-    const OperatorSummary summary = operator_summary(
-        trace, {.group_by_input_shape = true, .group_by_stack_n = 2, .figures = figures});
+    const OperatorSummary summary =
+        *operator_summary(trace, figures, {.group_by_input_shape = true, .group_by_stack_n = 2});
     require(summary.report().ok(), "a summary is a table");
     require(summary.json().ok(), "a summary is JSON");
     if (figures == Figures::torch) require(summary.table().ok(), "a summary can be printed");

@@ -24,10 +24,9 @@ void make_text(const Result<Report>& report) {
 
 void make_tables(const Partial& partial) {
   for (const int frames : {0, partial.options().group_by_stack_n}) {
-    const auto summary = operator_summary(partial, {.group_by_input_shape = true,
-                                                    .group_by_stack_n = frames,
-                                                    .group_by_overload_name = true,
-                                                    .figures = Figures::exact});
+    const auto summary = operator_summary(
+        partial,
+        {.group_by_input_shape = true, .group_by_stack_n = frames, .group_by_overload_name = true});
     if (summary.ok()) static_cast<void>(summary->json());
   }
   for (const KernelGrouping group_by :

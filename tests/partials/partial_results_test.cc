@@ -89,8 +89,7 @@ TEST(PartialResults, OperatorsAreThoseThatTheTracesGiveTogether) {
     const SummaryOptions options = {.group_by_input_shape = seed % 2 == 0,
                                     .group_by_stack_n = seed % 3 == 0 ? 5 : 0,
                                     .stack_source = StackSource::either,
-                                    .group_by_overload_name = seed % 5 == 0,
-                                    .figures = Figures::exact};
+                                    .group_by_overload_name = seed % 5 == 0};
     ExactSummaryBuilder builder(options);
     for (const Trace& trace : job.traces) builder.add(trace);
     ASSERT_EQ(*operator_summary(*job.partial, options)->json(),
@@ -327,9 +326,8 @@ TEST(PartialResults, WhatAPartialCannotAnswerIsAnError) {
   ModuleReportOptions module_steps;
   module_steps.steps = steps;
   const std::vector<Status> failures = {
-      operator_summary(partial, {}).status(),  // torch's figures
-      operator_summary(partial, {.group_by_stack_n = 3, .figures = Figures::exact}).status(),
-      kernel_report(partial, {.figures = KernelFigures::hta}).status(),
+      check_partial_figures(Figures::torch),
+      operator_summary(partial, {.group_by_stack_n = 3}).status(),
       kernel_report(partial, {.by_device = true}).status(),
       kernel_report(partial, {.by_stream = true}).status(),
       kernel_report(partial, {.steps = steps}).status(),
@@ -340,11 +338,9 @@ TEST(PartialResults, WhatAPartialCannotAnswerIsAnError) {
       flame_graph(partial, {.thread = "main"}).status(),
       flame_graph(partial, {.in_time_order = true}).status(),
       flame_graph(partial, {.weight = "weight"}).status(),
-      gpu_report(partial, {.figures = GpuFigures::plugin}).status(),
       gpu_report(partial, {.steps = steps}).status(),
       gpu_report(partial, {.kernel_wait_limit_ns = 5}).status(),
       memory_report(partial, {.view = MemoryView::curve}).status(),
-      memory_report(partial, {.plugin = true}).status(),
       memory_report(partial, {.steps = steps}).status()};
   for (const Status& failure : failures) {
     EXPECT_EQ(failure.code(), StatusCode::invalid_argument);
@@ -356,14 +352,10 @@ TEST(PartialResults, PartsThatWereLeftOutAreAnError) {
   const Partial partial =
       *Partial::of(random_trace(3), "trace", {.parts = {false, false, false, false, false, false}});
   const std::vector<Status> failures = {
-      operator_summary(partial, {.figures = Figures::exact}).status(),
-      kernel_report(partial).status(),
-      module_report(partial).status(),
-      line_report(partial).status(),
-      flame_graph(partial).status(),
-      steps_report(partial).status(),
-      gpu_report(partial).status(),
-      memory_report(partial).status()};
+      operator_summary(partial).status(), kernel_report(partial).status(),
+      module_report(partial).status(),    line_report(partial).status(),
+      flame_graph(partial).status(),      steps_report(partial).status(),
+      gpu_report(partial).status(),       memory_report(partial).status()};
   for (const Status& failure : failures) {
     EXPECT_EQ(failure.code(), StatusCode::invalid_argument);
     EXPECT_NE(failure.message().find("made without"), std::string::npos) << failure.message();

@@ -75,7 +75,7 @@ std::int64_t flame_weight(const Trace& trace, const std::string& weight) {
 TEST(ExactFigures, SelfAndIdleTimeOfEachThreadMakeTheWindow) {
   std::size_t threads = 0;
   for_each_recording([&](const Trace& trace) {
-    const OperatorSummary summary = operator_summary(trace, {.figures = Figures::exact});
+    const OperatorSummary summary = exact_operator_summary(trace);
     const std::int64_t window = extent_ns(trace);
     ASSERT_EQ(summary.window_ns(), window);
     std::vector<std::int64_t> expected;
@@ -117,7 +117,7 @@ TEST(ExactFigures, LinkedAndUnlinkedWorkMakeAllWork) {
     with_linked += links.linked_ns > 0;
     with_unlinked += links.unlinked_ns > 0;
 
-    const OperatorSummary summary = operator_summary(trace, {.figures = Figures::exact});
+    const OperatorSummary summary = exact_operator_summary(trace);
     std::int64_t ranges = 0;
     std::int64_t work = 0;
     for (const OperatorRow& row : summary.rows()) {
@@ -143,7 +143,7 @@ TEST(ExactFigures, MemoryOfRowsMakesAllMemory) {
       ASSERT_TRUE(record.device_type == DeviceType::cpu || record.device_type == DeviceType::cuda);
       ++records;
     }
-    const OperatorSummary summary = operator_summary(trace, {.figures = Figures::exact});
+    const OperatorSummary summary = exact_operator_summary(trace);
     for (const OperatorRow& row : summary.rows()) {
       host -= row.self_cpu_memory_usage_bytes;
       device -= row.self_device_memory_usage_bytes;

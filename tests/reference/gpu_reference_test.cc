@@ -10,6 +10,7 @@
 
 #include <tbtrace/gpu_use.h>
 
+#include "analyses/plugin_gpu_use.h"
 #include "plugin_answers.h"
 #include "recorded_traces.h"
 
@@ -66,9 +67,9 @@ TEST(GpuUse, OfThePluginIsThePlugins) {
     const Result<Trace> trace = read_trace(file, options);
     ASSERT_TRUE(trace.ok());
     const Overview overview = overview_of(file);
-    const auto rows = gpu_use(*trace, {.figures = GpuFigures::plugin});
-    ASSERT_EQ(rows->size(), overview.size());
-    for (const GpuUse& use : *rows) {
+    const auto rows = analyses::plugin_gpu_use(*trace);
+    ASSERT_EQ(rows.size(), overview.size());
+    for (const analyses::PluginGpuUse& use : rows) {
       const auto expected = overview.find(std::to_string(use.device));
       ASSERT_NE(expected, overview.end()) << use.device;
       expect_figure(expected->second, "GPU Utilization", 100 * use.busy_share());

@@ -12,6 +12,9 @@
 #include <tbtrace/gpu_use.h>
 #include <tbtrace/kernels.h>
 
+#include "analyses/hta_gpu_use.h"
+#include "analyses/hta_kernels.h"
+
 namespace tbtrace::reference {
 namespace {
 
@@ -157,7 +160,7 @@ Trace read(const Gold& gold) {
 TEST(HtaGold, TimeByKindAndOverlap) {
   for (const Gold& gold : all_gold()) {
     SCOPED_TRACE(gold.file);
-    const auto rows = gpu_use(read(gold), {.figures = GpuFigures::hta});
+    const auto rows = analyses::hta_gpu_use(read(gold));
     ASSERT_EQ(rows->size(), 1U);
     const GpuUse& use = rows->front();
     EXPECT_NEAR(us(use.window_ns), gold.time.kernel_time, kMostApartUs);
@@ -172,7 +175,8 @@ TEST(HtaGold, TimeByKindAndOverlap) {
   }
 }
 
-void expect_queue(const std::optional<QueueChanges>& found, const QueueWithTies& expected) {
+void expect_queue(const std::optional<analyses::QueueChanges>& found,
+                  const QueueWithTies& expected) {
   ASSERT_TRUE(found.has_value());
   const Queue& queue = expected.queue;
   EXPECT_EQ(found->count, queue.count);
@@ -187,10 +191,10 @@ void expect_queue(const std::optional<QueueChanges>& found, const QueueWithTies&
 TEST(HtaGold, IdleTimeAndQueues) {
   for (const Gold& gold : all_gold()) {
     SCOPED_TRACE(gold.file);
-    const auto rows = gpu_use(read(gold), {.figures = GpuFigures::hta, .by_stream = true});
+    const auto rows = analyses::hta_gpu_use(read(gold), {.by_stream = true});
     ASSERT_EQ(rows->size(), gold.streams.size());
     for (std::size_t row = 0; row < rows->size(); ++row) {
-      const GpuUse& use = (*rows)[row];
+      const analyses::HtaGpuUse& use = (*rows)[row];
       const Stream& stream = gold.streams[row];
       SCOPED_TRACE(stream.number);
       EXPECT_EQ(use.stream, stream.number);
@@ -205,7 +209,7 @@ TEST(HtaGold, IdleTimeAndQueues) {
 TEST(HtaGold, Launches) {
   for (const Gold& gold : all_gold()) {
     SCOPED_TRACE(gold.file);
-    const auto rows = kernel_launches(read(gold), {.figures = KernelFigures::hta});
+    const auto rows = analyses::hta_kernel_launches(read(gold));
     EXPECT_EQ(rows->size(), gold.launches.count);
     std::int64_t call_ns = 0;
     std::int64_t kernel_ns = 0;

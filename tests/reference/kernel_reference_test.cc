@@ -17,6 +17,9 @@
 
 #include <tbtrace/kernels.h>
 
+#include "analyses/hta_kernels.h"
+#include "analyses/plugin_kernels.h"
+#include "analyses/plugin_tensor_cores.h"
 #include "plugin_answers.h"
 #include "recorded_traces.h"
 
@@ -73,7 +76,7 @@ std::size_t expect_by_name(const Trace& trace, const std::string& answer,
                            const std::string& cores) {
   dom::parser parser;
   const std::vector<Cells> expected = rows_of(parser.parse(answer));
-  const KernelSummary found = *kernel_summary(trace, {.figures = KernelFigures::plugin});
+  const KernelSummary found = *analyses::plugin_kernel_summary(trace);
   EXPECT_EQ(found.groups.size(), expected.size());
   if (found.groups.size() != expected.size()) return 0;
   std::map<std::string, const KernelGroup*> groups;
@@ -109,8 +112,8 @@ using LaunchKey =
 std::size_t expect_by_launch(const Trace& trace, const std::string& answer) {
   dom::parser parser;
   const std::vector<Cells> expected = rows_of(parser.parse(answer));
-  const KernelSummary found = *kernel_summary(
-      trace, {.figures = KernelFigures::plugin, .group_by = KernelGrouping::launch});
+  const KernelSummary found =
+      *analyses::plugin_kernel_summary(trace, {.group_by = KernelGrouping::launch});
   EXPECT_EQ(found.groups.size(), expected.size());
   if (found.groups.size() != expected.size()) return 0;
   std::map<LaunchKey, const KernelGroup*> groups;
@@ -130,7 +133,7 @@ std::size_t expect_by_launch(const Trace& trace, const std::string& answer) {
     EXPECT_NE(group, groups.end());
     if (group == groups.end()) continue;
     EXPECT_EQ(*group->second->tensor_cores_used ? "Yes" : "No", text(cells[6]));
-    EXPECT_EQ(*group->second->op_eligible ? "Yes" : "No", text(cells[7]));
+    EXPECT_EQ(analyses::is_eligible_in_plugin(group->second->op) ? "Yes" : "No", text(cells[7]));
     expect_figures(*group->second, cells, 8, false);
   }
   return expected.size();
@@ -158,7 +161,7 @@ TEST(KernelSummary, OfThePluginIsThePlugins) {
   const std::size_t files = for_each_answer([&](const Trace& trace, const std::string& file) {
     const std::string by_name = plugin_answer(file, "kernel_table");
     if (by_name.empty()) {
-      EXPECT_EQ((*kernel_summary(trace, {.figures = KernelFigures::plugin})).all.count, 0U);
+      EXPECT_EQ((*analyses::plugin_kernel_summary(trace)).all.count, 0U);
       return false;
     }
     names += expect_by_name(trace, by_name, plugin_answer(file, "tc_pie"));

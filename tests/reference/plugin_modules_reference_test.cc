@@ -8,8 +8,7 @@
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
-#include <tbtrace/plugin_modules.h>
-
+#include "analyses/plugin_modules.h"
 #include "plugin_answers.h"
 #include "recorded_traces.h"
 
@@ -17,6 +16,8 @@ namespace tbtrace::reference {
 namespace {
 
 namespace dom = simdjson::dom;
+using analyses::plugin_modules;
+using analyses::PluginModule;
 
 /// Parents before children, as in the answer.
 void add_rows(const dom::element& modules, std::optional<std::size_t> parent,

@@ -16,6 +16,7 @@
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
+#include <tbtrace/compat.h>
 #include <tbtrace/step_breakdown.h>
 
 #include "plugin_answers.h"
@@ -145,7 +146,7 @@ std::size_t for_each_answer(Check check) {
 
 TEST(StepBreakdown, OfThePluginIsThePlugins) {
   const std::size_t files = for_each_answer([](const Trace& trace, const Answer& expected) {
-    const StepBreakdown found = step_breakdown(trace, {.figures = StepFigures::plugin});
+    const StepBreakdown found = *step_breakdown(trace, Figures::plugin);
     expect_costs(found, expected, tolerance_ns(trace));
     expect_utilization(found, expected, tolerance_ns(trace));
   });

@@ -40,7 +40,7 @@ OWNER = {
     "status.h": "base", "version.h": "base", "device.h": "base", "export.h": "base",
     "trace.h": "trace", "arguments.h": "trace", "report.h": "report", "analyses.h": "analyses", "analysis_context.h": "analyses", "step_breakdown.h": "analyses",
     "step_range.h": "analyses", "analysis_report.h": "analyses", "gpu_use.h": "analyses", "findings.h": "analyses", "kernels.h": "analyses",
-    "memory_use.h": "analyses", "operator_work.h": "analyses", "roofline.h": "report", "modules.h": "analyses", "plugin_modules.h": "analyses", "lines.h": "analyses", "trace_checks.h": "analyses", "memory_category.h": "report",
+    "memory_use.h": "analyses", "operator_work.h": "analyses", "roofline.h": "report", "modules.h": "analyses", "compat.h": "analyses", "lines.h": "analyses", "trace_checks.h": "analyses", "memory_category.h": "report",
     "partial.h": "partials", "writers.h": "writers", "summary_writer.h": "writers",
     "convert.h": "dialects", "trace_set.h": "api", "cycle_log.h": "api", "schedule.h": "recorder", "profiler.h": "libtorch",
     "capabilities.h": "api", "trace_summary.h": "api", "summary_tensor.h": "libtorch",

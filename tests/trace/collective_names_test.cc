@@ -1,8 +1,8 @@
-#include "trace/collective_names.h"
+#include "analyses/collective_names.h"
 
 #include <gtest/gtest.h>
 
-namespace tbtrace {
+namespace tbtrace::analyses {
 namespace {
 
 TEST(CollectiveNames, AreABackendAndAnOperation) {
@@ -26,4 +26,4 @@ TEST(CollectiveNames, ThePluginKnowsTwoBackends) {
 }
 
 }  // namespace
-}  // namespace tbtrace
+}  // namespace tbtrace::analyses

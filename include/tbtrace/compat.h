@@ -1,0 +1,49 @@
+// Tables in the figures of other tools, to compare with what these show. The other tables of this
+// library have exact figures, but for operator_summary() and events(), which have torch's.
+// Pure functions; results own all their data.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include <tbtrace/analyses.h>
+#include <tbtrace/analysis_report.h>
+#include <tbtrace/export.h>
+#include <tbtrace/gpu_use.h>
+#include <tbtrace/kernels.h>
+#include <tbtrace/memory_use.h>
+#include <tbtrace/modules.h>
+#include <tbtrace/report.h>
+#include <tbtrace/status.h>
+#include <tbtrace/step_breakdown.h>
+#include <tbtrace/trace.h>
+
+namespace TBTRACE_EXPORT tbtrace {
+
+/// The figures that there are of a table of the command line (`ops`, `gpu`, ...), its own first;
+/// empty for a name that it does not have.
+std::span<const Figures> figures_of(std::string_view table);
+
+// Each fails for figures that there are not, and for options that these do not know. Arguments of
+// events that the plugin's and HTA's need besides: ArgumentGroup::launches and placement.
+// docs/parity.md says what the figures are.
+
+Result<OperatorSummary> operator_summary(std::span<const Trace* const> traces, Figures figures,
+                                         const SummaryOptions& options = {},
+                                         SameProcess same_process = SameProcess::checked);
+Result<OperatorSummary> operator_summary(const Trace& trace, Figures figures,
+                                         const SummaryOptions& options = {});
+Result<StepBreakdown> step_breakdown(const Trace& trace, Figures figures,
+                                     const StepBreakdownOptions& options = {});
+Result<AnalysisReport> kernel_report(const Trace& trace, Figures figures,
+                                     const KernelsOptions& options = {});
+Result<AnalysisReport> kernel_launch_report(const Trace& trace, Figures figures,
+                                            const KernelsOptions& options = {});
+Result<AnalysisReport> gpu_report(const Trace& trace, Figures figures,
+                                  const GpuUseOptions& options = {});
+Result<AnalysisReport> memory_report(const Trace& trace, Figures figures,
+                                     const MemoryReportOptions& options = {});
+Result<AnalysisReport> module_report(const Trace& trace, Figures figures,
+                                     const ModuleReportOptions& options = {});
+
+}  // namespace tbtrace

@@ -1,0 +1,62 @@
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tbtrace/compat.h>
+
+#include "fixtures/trace_rows.h"
+
+namespace tbtrace {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(Compat, ListsTheFiguresOfEachTableItsOwnFirst) {
+  EXPECT_THAT(figures_of("ops"), ElementsAre(Figures::torch, Figures::exact, Figures::plugin));
+  EXPECT_THAT(figures_of("gpu"), ElementsAre(Figures::exact, Figures::plugin, Figures::hta));
+  EXPECT_THAT(figures_of("flamegraph"), ElementsAre(Figures::exact, Figures::torch));
+  EXPECT_THAT(figures_of("lines"), IsEmpty());
+}
+
+/// The list and the functions agree: a function fails just for figures that the list does not have.
+TEST(Compat, FunctionsMakeTheFiguresThatAreListed) {
+  TraceBuilder builder;
+  const Trace trace = fixtures::finished(builder);
+  const auto code = [&](std::string_view table, Figures figures) {
+    if (table == "ops") return operator_summary(trace, figures).status();
+    if (table == "steps") return step_breakdown(trace, figures).status();
+    if (table == "kernels") return kernel_report(trace, figures).status();
+    if (table == "gpu") return gpu_report(trace, figures).status();
+    if (table == "memory") return memory_report(trace, figures).status();
+    return module_report(trace, figures).status();
+  };
+  for (const std::string_view table : {"ops", "steps", "kernels", "gpu", "memory", "modules"}) {
+    for (const Figures figures : {Figures::exact, Figures::torch, Figures::plugin, Figures::hta}) {
+      const Status status = code(table, figures);
+      const auto listed = figures_of(table);
+      const bool is_listed = std::ranges::find(listed, figures) != listed.end();
+      EXPECT_EQ(status.ok(), is_listed) << table << " " << figures_name(figures);
+      if (status.ok()) continue;
+      EXPECT_THAT(status.message(), HasSubstr(std::string(figures_name(figures))));
+    }
+  }
+}
+
+TEST(Compat, ThePluginShowsAllModulesOfAWholeRecording) {
+  TraceBuilder builder;
+  const Trace trace = fixtures::finished(builder);
+  ModuleReportOptions options;
+  options.depth = 1;
+  EXPECT_FALSE(module_report(trace, Figures::plugin, options).ok());
+  options = {};
+  options.group_by = ModuleGrouping::type;
+  EXPECT_FALSE(module_report(trace, Figures::plugin, options).ok());
+}
+
+}  // namespace
+}  // namespace tbtrace

@@ -1,0 +1,16 @@
+#include <gtest/gtest.h>
+
+#include <tbtrace/report.h>
+
+namespace tbtrace {
+namespace {
+
+TEST(Figures, HaveTheNamesOfTheCommandLine) {
+  EXPECT_EQ(figures_name(Figures::exact), "exact");
+  EXPECT_EQ(figures_name(Figures::torch), "torch");
+  EXPECT_EQ(figures_name(Figures::plugin), "plugin");
+  EXPECT_EQ(figures_name(Figures::hta), "hta");
+}
+
+}  // namespace
+}  // namespace tbtrace
