@@ -1,6 +1,6 @@
 // How long it takes, and how much memory, to make a trace of a recorded window: from its rows, and
 // by writing and reading its text. Both in one run, in processes of their own.
-#include "api/recorded_window.h"
+#include "live/recorded_window.h"
 
 #include <algorithm>
 #include <array>
@@ -17,12 +17,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "readers/format.h"
-#include "recorder/inputs.h"
-#include "recorder/record.h"
-#include "recorder/recording.h"
-#include "recorder/window.h"
-#include "recorder/window_text.h"
+#include "readers/formats/format.h"
+#include "recorder/log/inputs.h"
+#include "recorder/log/record.h"
+#include "recorder/log/recording.h"
+#include "recorder/window/text.h"
+#include "recorder/window/window.h"
 
 namespace {
 
@@ -101,7 +101,7 @@ int main(int argc, char** argv) {
     if (!trace.ok() || trace->events().size() != operators + 1) std::abort();
   };
   const std::array<std::function<void()>, 3> ways = {
-      [] {}, [&] { expect(api::read_recording(recording)); },
+      [] {}, [&] { expect(live::read_recording(recording)); },
       [&] {
         const auto window = std::make_shared<const recorder::Window>(recording);
         Result<readers::Reading> reading = readers::read_source(

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include <tbtrace/analysis_report.h>
 #include <tbtrace/export.h>
 #include <tbtrace/report.h>
 #include <tbtrace/status.h>
@@ -23,15 +24,6 @@
 #include <tbtrace/trace.h>
 
 namespace TBTRACE_EXPORT tbtrace {
-
-/// Where the Python stacks that a summary groups by come from.
-enum class StackSource : std::uint8_t {
-  call_stack,  ///< the argument `Call stack`, as in torch; files have it only with `verbose`
-  /// The Python functions and modules around an event, which files have with `with_stack`: the
-  /// stacks that torch would have recorded with `verbose`.
-  frames,
-  either,  ///< an event's `Call stack` if it has one, else its frames
-};
 
 struct SummaryOptions {
   bool group_by_input_shape = false;
@@ -50,12 +42,6 @@ struct ThreadTotal {
   std::string name;
   std::int64_t self_cpu_time_total_ns = 0;
   std::int64_t idle_ns = 0;
-};
-
-/// What is known about the traces that a result was computed from: sums over all of them.
-struct SourceReport {
-  std::map<std::string, std::uint64_t, std::less<>> issues;  ///< how often, by Issue::id
-  LinkReport links;
 };
 
 /// What prof.key_averages() returns in Python, from a live recording or from a file.

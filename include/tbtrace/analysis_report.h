@@ -5,12 +5,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <tbtrace/analyses.h>
 #include <tbtrace/export.h>
 #include <tbtrace/report.h>
 #include <tbtrace/status.h>
@@ -18,6 +18,12 @@
 #include <tbtrace/trace.h>
 
 namespace TBTRACE_EXPORT tbtrace {
+
+/// What is known about the traces that a result was computed from: sums over all of them.
+struct SourceReport {
+  std::map<std::string, std::uint64_t, std::less<>> issues;  ///< how often, by Issue::id
+  LinkReport links;
+};
 
 struct AnalysisReport {
   using Totals = std::vector<std::pair<std::string, Cell>>;

@@ -33,6 +33,15 @@ enum class Figures : std::uint8_t {
 /// `exact`, `torch`, `plugin`, `hta`.
 std::string_view figures_name(Figures figures);
 
+/// Where the Python stacks that a summary groups by come from.
+enum class StackSource : std::uint8_t {
+  call_stack,  ///< the argument `Call stack`, as in torch; files have it only with `verbose`
+  /// The Python functions and modules around an event, which files have with `with_stack`: the
+  /// stacks that torch would have recorded with `verbose`.
+  frames,
+  either,  ///< an event's `Call stack` if it has one, else its frames
+};
+
 /// A time: torch's double, and whole nanoseconds.
 struct Duration {
   double us = 0;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cupti/cupti_library.h"
-#include "recorder/device_trace.h"
+#include "recorder/log/device_trace.h"
 
 namespace tbtrace::cupti {
 

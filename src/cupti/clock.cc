@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <thread>
 
-#include "recorder/ticks.h"
+#include "recorder/log/ticks.h"
 
 namespace tbtrace::cupti {
 

@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-#include "recorder/ticks.h"
+#include "recorder/log/ticks.h"
 
 namespace tbtrace::cupti {
 
@@ -176,8 +176,8 @@ Collector::Session::~Session() {
 
 void Collector::Session::begin_window() {
   is_paused_ = false;
-  window_ =
-      std::make_shared<WindowRows>(collector_.calls_, recorder::ticks(), options_.extras.all_calls);
+  window_ = std::make_shared<WindowActivity>(collector_.calls_, recorder::ticks(),
+                                             options_.extras.all_calls);
   collector_.stream_.open(window_);
 }
 

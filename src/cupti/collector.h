@@ -30,7 +30,7 @@
 #include "cupti/driver_library.h"
 #include "cupti/record_stream.h"
 #include "cupti/tracing.h"
-#include "recorder/device_trace.h"
+#include "recorder/log/device_trace.h"
 
 namespace tbtrace::cupti {
 
@@ -97,7 +97,7 @@ class Collector {
     bool is_begun_ = true;
     bool is_paused_ = false;
     std::string shortcoming_;
-    std::shared_ptr<WindowRows> window_;
+    std::shared_ptr<WindowActivity> window_;
     std::shared_future<std::string> problem_;
   };
 
@@ -118,7 +118,7 @@ class Collector {
   using Clock = std::chrono::steady_clock;
 
   struct EndedWindow {
-    std::shared_ptr<WindowRows> rows;
+    std::shared_ptr<WindowActivity> rows;
     const Session* session = nullptr;  // only to be compared
     std::uint64_t buffers = 0;         // that CUPTI had taken by its end
     Clock::time_point give_up_at;

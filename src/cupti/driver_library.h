@@ -12,7 +12,7 @@
 #include <tbtrace/status.h>
 
 #include "cupti/abi.h"
-#include "recorder/device_trace.h"
+#include "recorder/log/device_trace.h"
 
 namespace tbtrace::cupti {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "cupti/collector.h"
-#include "recorder/process.h"
+#include "recorder/process/process.h"
 
 namespace tbtrace::cupti {
 

@@ -64,12 +64,12 @@ ResultCode RecordStream::connect() {
   return cupti_.register_callbacks(requested, completed);
 }
 
-void RecordStream::open(std::shared_ptr<WindowRows> window) {
+void RecordStream::open(std::shared_ptr<WindowActivity> window) {
   const std::lock_guard lock(windows_mutex_);
   windows_.push_back(std::move(window));
 }
 
-void RecordStream::close(const std::shared_ptr<WindowRows>& window) {
+void RecordStream::close(const std::shared_ptr<WindowActivity>& window) {
   const std::lock_guard lock(windows_mutex_);
   std::erase(windows_, window);
 }

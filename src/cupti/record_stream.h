@@ -17,7 +17,7 @@
 #include "cupti/buffer_pool.h"
 #include "cupti/cupti_library.h"
 #include "cupti/record_sizes.h"
-#include "cupti/window_rows.h"
+#include "cupti/window_activity.h"
 
 namespace tbtrace::cupti {
 
@@ -34,8 +34,8 @@ class RecordStream {
   /// Registers CUPTI's callbacks, also if somebody else has registered theirs since.
   ResultCode connect();
 
-  void open(std::shared_ptr<WindowRows> window);
-  void close(const std::shared_ptr<WindowRows>& window);
+  void open(std::shared_ptr<WindowActivity> window);
+  void close(const std::shared_ptr<WindowActivity>& window);
   std::size_t open_windows();
 
   /// Decodes the buffers that CUPTI gave back, and returns how many there were.
@@ -70,7 +70,7 @@ class RecordStream {
   std::vector<Completed> batch_;  // swapped with completed_, so that neither loses its memory
 
   std::mutex windows_mutex_;  // what follows; held while one buffer is decoded
-  std::vector<std::shared_ptr<WindowRows>> windows_;
+  std::vector<std::shared_ptr<WindowActivity>> windows_;
 
   std::mutex mutex_;  // what follows; the only one that CUPTI's threads lock
   std::vector<Completed> completed_;

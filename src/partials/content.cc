@@ -1,6 +1,6 @@
 #include "partials/content.h"
 
-#include "analyses/source_report.h"
+#include "report/source_report.h"
 
 namespace tbtrace::partials {
 
@@ -34,7 +34,7 @@ Figure Content::fact(std::string_view name, FactFigure fold) const {
 
 SourceReport Content::source_report() const {
   SourceReport sum;
-  for (const SourceContent& source : of_sources) analyses::add_source(sum, source.report);
+  for (const SourceContent& source : of_sources) report::add_source(sum, source.report);
   return sum;
 }
 

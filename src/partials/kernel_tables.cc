@@ -4,10 +4,10 @@
 #include <string>
 #include <utility>
 
-#include "analyses/kernel_families.h"
-#include "analyses/kernel_groups.h"
-#include "analyses/kernel_runs.h"
-#include "analyses/kernel_sums.h"
+#include "analyses/kernels/families.h"
+#include "analyses/kernels/groups.h"
+#include "analyses/kernels/runs.h"
+#include "analyses/kernels/sums.h"
 #include "partials/key_number.h"
 
 namespace tbtrace::partials {

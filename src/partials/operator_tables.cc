@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "analyses/exact_rows.h"
-#include "analyses/stack_groups.h"
+#include "analyses/operators/exact_rows.h"
+#include "analyses/operators/stack_groups.h"
 #include "partials/key_number.h"
 #include "report/duration.h"
 

@@ -3,7 +3,6 @@
 
 #include <tbtrace/partial.h>
 
-#include "analyses/source_report.h"
 #include "partials/content.h"
 #include "partials/digest.h"
 #include "partials/kernel_tables.h"
@@ -11,6 +10,7 @@
 #include "partials/operator_tables.h"
 #include "partials/place_tables.h"
 #include "partials/stack_tables.h"
+#include "report/source_report.h"
 
 namespace tbtrace {
 namespace {
@@ -64,7 +64,7 @@ Result<Partial> Partial::of(const Trace& trace, std::string name, const PartialO
   content->sources.push_back(
       {digest, std::move(name), identity.rank, identity.host, identity.process});
   partials::SourceContent& source = content->of_sources.emplace_back();
-  source.report = analyses::source_report(trace);
+  source.report = report::source_report(trace);
   const PartialParts& parts = options.parts;
   if (parts.operators) partials::add_operators(*content, trace, digest);
   if (parts.kernels) partials::add_kernels(*content, trace);

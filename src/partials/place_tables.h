@@ -4,7 +4,7 @@
 #include <tbtrace/lines.h>
 #include <tbtrace/modules.h>
 
-#include "analyses/cost_columns.h"
+#include "analyses/modules/cost_columns.h"
 #include "partials/content.h"
 
 namespace tbtrace::partials {

@@ -7,10 +7,10 @@
 
 #include <tbtrace/partial.h>
 
-#include "analyses/kernel_report.h"
-#include "analyses/line_report.h"
-#include "analyses/merged_recursion.h"
-#include "analyses/module_report.h"
+#include "analyses/kernels/report.h"
+#include "analyses/modules/line_report.h"
+#include "analyses/modules/report.h"
+#include "analyses/stacks/merged_recursion.h"
 #include "partials/content.h"
 #include "partials/kernel_tables.h"
 #include "partials/operator_tables.h"

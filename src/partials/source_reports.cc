@@ -7,8 +7,8 @@
 #include <tbtrace/memory_use.h>
 #include <tbtrace/step_breakdown.h>
 
-#include "analyses/gpu_report.h"
-#include "analyses/step_report.h"
+#include "analyses/gpu/report.h"
+#include "analyses/steps/report.h"
 #include "trace/trace_builder.h"
 
 namespace tbtrace::partials {

@@ -1,5 +1,5 @@
 // Consumes the rows of a trace. To process rows in another way, implement EventSink.
-// TraceBuilder builds the model from them; converters::RowBlock writes them in another dialect.
+// TraceBuilder builds the model from them; chrome::RowBlock writes them in another dialect.
 #pragma once
 
 #include "trace/event_batch.h"

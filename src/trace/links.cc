@@ -8,8 +8,8 @@
 #include "base/id_map.h"
 #include "trace/launch_search.h"
 #include "trace/nearest_range.h"
-#include "trace/place_key.h"
 #include "trace/scoped_ids.h"
+#include "trace/track_keys.h"
 
 namespace tbtrace {
 namespace {

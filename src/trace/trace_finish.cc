@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/stable_order.h"
 #include "trace/categories.h"
 #include "trace/device_tracks.h"
-#include "trace/stable_order.h"
 #include "trace/step_names.h"
 #include "trace/trace_builder_lookup.h"
 #include "trace/trace_data.h"

@@ -20,7 +20,7 @@
 #include <tbtrace/trace_checks.h>
 #include <tbtrace/writers.h>
 
-#include "analyses/plugin_memory.h"
+#include "analyses/compat/plugin/memory.h"
 #include "fixtures/extreme_trace.h"
 #include "fixtures/random_rounds.h"
 #include "fixtures/trace_rows.h"

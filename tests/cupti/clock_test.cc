@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "recorder/ticks.h"
+#include "recorder/log/ticks.h"
 
 namespace tbtrace::cupti {
 namespace {

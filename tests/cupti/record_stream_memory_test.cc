@@ -11,7 +11,7 @@
 #include "cupti/fake_gpu.h"
 #include "cupti/record_stream.h"
 #include "fixtures/failing_new.h"
-#include "recorder/ticks.h"
+#include "recorder/log/ticks.h"
 
 namespace tbtrace::cupti {
 namespace {
@@ -31,7 +31,7 @@ TEST(CuptiRecordStreamMemory, EachRecordIsReadOrCounted) {
       gpu.library().enable(kind);
     clock_ns();
     gpu.library().register_timestamp(clock_ns);
-    const auto window = std::make_shared<WindowRows>(calls, recorder::ticks());
+    const auto window = std::make_shared<WindowActivity>(calls, recorder::ticks());
     stream.open(window);
     for (std::uint64_t i = 0; i < kLaunches; ++i) gpu.cupti().launch({.name = "k"});
     gpu.cupti().synchronize(-1);

@@ -4,7 +4,7 @@
 #include <iostream>
 #include <string>
 
-#include "analyses/plugin_modules.h"
+#include "analyses/compat/plugin/modules.h"
 
 namespace {
 

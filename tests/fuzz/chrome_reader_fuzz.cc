@@ -29,7 +29,7 @@
 #include "fuzz/require.h"
 #include "io/source.h"
 #include "oracle/row_lines.h"
-#include "readers/chrome_reader.h"
+#include "readers/chrome/reader.h"
 #include "trace/call_tree.h"
 #include "trace/issues.h"
 #include "trace/links.h"

@@ -15,13 +15,14 @@
 #include <tbtrace/convert.h>
 #include <tbtrace/trace.h>
 
-#include "converters/model_rows.h"
+#include "chrome/convert/write_model_rows.h"
+#include "chrome/rows/model_rows.h"
 #include "fixtures/converted.h"
 #include "fuzz/grammar_text.h"
 #include "fuzz/require.h"
 #include "io/sink.h"
 #include "io/source.h"
-#include "readers/chrome_reader.h"
+#include "readers/chrome/reader.h"
 #include "wire/json_strict.h"
 
 namespace {
@@ -49,7 +50,7 @@ Converted rewritten(const Reading& reading, std::string_view text, Dialect diale
 Converted from_model(const Trace& trace, Dialect dialect) {
   Converted converted;
   const std::unique_ptr<io::ByteSink> sink = io::memory_sink(converted.text);
-  Result<Changes> changes = converters::write_model_rows(trace, dialect, true, *sink);
+  Result<Changes> changes = chrome::write_model_rows(trace, dialect, true, *sink);
   require(changes.ok(), "memory takes all rows");
   converted.changes = *std::move(changes);
   return converted;

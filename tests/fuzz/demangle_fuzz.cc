@@ -1,11 +1,11 @@
-// base/demangle.h: no name comes out longer than the limit.
+// symbols/names/demangle.h: no name comes out longer than the limit.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 
-#include "base/demangle.h"
 #include "fuzz/require.h"
+#include "symbols/names/demangle.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tbtrace;

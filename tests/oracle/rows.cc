@@ -21,7 +21,7 @@
 
 #include "compact_json.h"
 #include "io/source.h"
-#include "readers/chrome_reader.h"
+#include "readers/chrome/reader.h"
 #include "row_lines.h"
 
 namespace {

@@ -8,8 +8,8 @@
 #include <tbtrace/partial.h>
 #include <tbtrace/trace.h>
 
-#include "analyses/random_device_work.h"
-#include "analyses/random_model.h"
+#include "analyses/gpu/random_device_work.h"
+#include "analyses/modules/random_model.h"
 #include "analyses/random_recording.h"
 
 namespace tbtrace::partials {

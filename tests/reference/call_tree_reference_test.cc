@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "recorded_traces.h"
+#include "reference/recorded_traces.h"
 #include "trace/call_tree.h"
 #include "trace/self_times.h"
 

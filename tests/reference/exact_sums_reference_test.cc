@@ -12,7 +12,7 @@
 
 #include <tbtrace/analyses.h>
 
-#include "recorded_traces.h"
+#include "reference/recorded_traces.h"
 
 namespace tbtrace::reference {
 namespace {

@@ -11,8 +11,8 @@
 #include <tbtrace/operator_work.h>
 #include <tbtrace/trace.h>
 
-#include "analyses/counted_operators.h"
-#include "recorded_traces.h"
+#include "analyses/flops/counted_operators.h"
+#include "reference/recorded_traces.h"
 
 namespace tbtrace::reference {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "recorded_traces.h"
+#include "reference/recorded_traces.h"
 #include "trace/links.h"
 
 namespace tbtrace::reference {

@@ -8,7 +8,7 @@
 #include <tbtrace/lines.h>
 #include <tbtrace/modules.h>
 
-#include "recorded_traces.h"
+#include "reference/recorded_traces.h"
 
 namespace tbtrace::reference {
 namespace {

@@ -15,9 +15,9 @@
 
 #include <tbtrace/schedule.h>
 
-#include "../recorder/logged_target.h"
 #include "io/source.h"
-#include "recorder/messages.h"
+#include "recorder/process/messages.h"
+#include "recorder/schedule/logged_target.h"
 
 namespace tbtrace::recorder {
 namespace {

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Does every folder include only what its level may?
+"""Does every folder include only what it says it uses, and only folders before it?
 
     include_direction.py [ROOT]
 
-Checks `#include` lines of src/, include/, tools/, python/ and examples/ against the table here. A folder of src/ that the
-table does not know is an error too, and so is a row of docs/architecture.md, or the USES of its CMakeLists.txt, that
-says something else.
+A room is a folder of src/; a wing is a folder inside a room. Each has a CMakeLists.txt whose tbtrace_layer() names, after
+USES, the folders whose headers it includes. src/CMakeLists.txt has them in order, and none uses a later one, so there are no
+circles. This test compares the `#include` lines of src/, include/, tools/, python/ and examples/ with them: nothing may be
+missing, and nothing listed may be unused. docs/architecture.md has the same lists for people. A room or wing has at most 25
+sources, counted with their headers, and 4,000 lines.
 Python 3, nothing besides.
 """
 
@@ -13,48 +15,33 @@ import pathlib
 import re
 import sys
 
-# Folder: the folders of src/ that it may include, itself apart.
-BELOW_ANALYSES = {"base", "io", "wire", "trace", "report", "proto"}
-MAY_INCLUDE = {
-    "base": set(),
-    "io": {"base"},
-    "wire": {"base"},
-    "proto": set(),
-    "trace": {"wire", "base"},
-    "report": {"base"},
-    "readers": {"trace", "wire", "io", "base"},
-    "analyses": {"trace", "report", "base"},
-    "writers": {"trace", "report", "wire", "io", "base", "proto"},
-    "partials": BELOW_ANALYSES | {"analyses"},
-    "dialects": BELOW_ANALYSES | {"analyses", "writers"},
-    "symbols": {"base"},
-    "recorder": {"trace", "report", "symbols", "wire", "io", "base"},
-    "converters": BELOW_ANALYSES | {"analyses", "writers", "readers", "dialects"},
-    "cupti": {"recorder", "base"},
-}
-MAY_INCLUDE["api"] = BELOW_ANALYSES | {"analyses", "writers", "partials", "readers", "dialects", "converters", "recorder", "symbols", "cupti"}
-MAY_INCLUDE["libtorch"] = MAY_INCLUDE["api"] | {"api"}
-
 # Public header: the folder whose contract it is; to include it is to include that folder.
 OWNER = {
     "status.h": "base", "version.h": "base", "device.h": "base", "export.h": "base",
-    "trace.h": "trace", "arguments.h": "trace", "report.h": "report", "analyses.h": "analyses", "analysis_context.h": "analyses", "step_breakdown.h": "analyses",
-    "step_range.h": "analyses", "analysis_report.h": "analyses", "gpu_use.h": "analyses", "findings.h": "analyses", "kernels.h": "analyses",
-    "memory_use.h": "analyses", "operator_work.h": "analyses", "roofline.h": "report", "modules.h": "analyses", "compat.h": "analyses", "lines.h": "analyses", "trace_checks.h": "analyses", "memory_category.h": "report",
-    "partial.h": "partials", "writers.h": "writers", "summary_writer.h": "writers",
-    "convert.h": "dialects", "trace_set.h": "api", "cycle_log.h": "api", "schedule.h": "recorder", "profiler.h": "libtorch",
-    "capabilities.h": "api", "trace_summary.h": "api", "summary_tensor.h": "libtorch",
+    "trace.h": "trace", "arguments.h": "trace",
+    "report.h": "report", "analysis_report.h": "report", "step_range.h": "report", "roofline.h": "report",
+    "memory_category.h": "report",
+    "analysis_context.h": "analyses/attribution", "step_breakdown.h": "analyses/steps", "kernels.h": "analyses/kernels",
+    "analyses.h": "analyses/operators", "gpu_use.h": "analyses/gpu", "memory_use.h": "analyses/memory",
+    "operator_work.h": "analyses/flops", "modules.h": "analyses/modules", "lines.h": "analyses/modules",
+    "trace_checks.h": "analyses/checks", "findings.h": "analyses/findings", "trace_summary.h": "analyses/summary",
+    "compat.h": "analyses/compat", "writers.h": "writers/tables", "summary_writer.h": "writers/events",
+    "partial.h": "partials", "convert.h": "chrome/rows", "schedule.h": "recorder/schedule", "trace_set.h": "jobs/sets",
+    "cycle_log.h": "live", "capabilities.h": "live", "profiler.h": "libtorch/record", "summary_tensor.h": "libtorch/record",
 }
+
+# Who may use the figures of other tools: the list of who offers which.
+COMPATIBILITY = {"analyses/compat/plugin": {"analyses/compat"}, "analyses/compat/hta": {"analyses/compat"}}
 
 # Headers of src/ that the Python module includes besides the public ones: it compiles these again, because
 # libtbtrace.so hides them.
 OF_PYTHON = {"base/utf8.h"}
 
-# Library: the folders that may name it. Everything else outside the project is the system's or std's.
+# Library: the rooms that may name it. Everything else outside the project is the system's or std's.
 LIBRARIES = {
     "simdjson": {"base", "wire"},
     "zlib": {"io"}, "isa-l": {"io"},
-    "fmt": {"base", "wire", "report", "writers", "dialects", "symbols", "recorder", "api"},
+    "fmt": {"base", "wire", "report", "writers", "inputs", "logdir", "symbols", "recorder", "live"},
     "backtrace": {"symbols"},
     "cairo": {"writers"}, "png": {"writers"},
     "google": {"proto", "partials"},
@@ -63,8 +50,50 @@ LIBRARIES = {
     "cxxopts": {"tools"}, "re2": {"tools"}, "nanobind": {"python"},
 }
 
+MOST_SOURCES = 25
+MOST_LINES = 4000
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 problems = []
+
+
+class Layers:
+    """The folders in their order, and what each says it uses."""
+
+    def __init__(self, root):
+        self.order = []
+        for file in ("src/CMakeLists.txt", "src/libtorch/CMakeLists.txt"):
+            text = (root / file).read_text(encoding="utf-8")
+            self.order += re.search(r"^set\((?:torch_)?layers([^)]*)\)$", text, re.MULTILINE)[1].split()
+        self.uses = {"proto": set()}
+        for folder in self.order:
+            file = root / "src" / folder / "CMakeLists.txt"
+            if folder == "proto":
+                continue
+            if not file.exists():
+                problems.append(f"src/CMakeLists.txt names {folder}, which has no CMakeLists.txt")
+                continue
+            text = file.read_text(encoding="utf-8")
+            layer = re.search(r"^tbtrace_(?:torch_)?layer\((\S+)\n((?:  .*\n)*)\)$", text, re.MULTILINE)
+            if not layer or layer[1] != folder:
+                problems.append(f"{file.relative_to(root)} has no tbtrace_layer({folder}")
+                continue
+            listed = re.search(r"^  USES (.*)$", layer[2], re.MULTILINE)
+            self.uses[folder] = set(listed[1].split()) if listed else set()
+            for used in self.uses[folder]:
+                if used not in self.order or self.order.index(used) >= self.order.index(folder):
+                    problems.append(f"{folder} uses {used}, which is not before it in src/CMakeLists.txt")
+                if folder not in COMPATIBILITY.get(used, {folder}):
+                    problems.append(f"{folder} uses {used}, which only {', '.join(COMPATIBILITY[used])} may")
+
+    def folder_of(self, path):
+        """The wing or room of a path below src/; None if there is none."""
+        parts = path.split("/")[:-1]
+        while parts:
+            if "/".join(parts) in self.order:
+                return "/".join(parts)
+            parts.pop()
+        return None
 
 
 def library_of(path):
@@ -72,64 +101,62 @@ def library_of(path):
     return re.sub(r"\.(h|hpp)$", "", first)
 
 
-def check(root, file, folder, allowed, public_only):
+def check(root, file, folder, layers, used):
+    """`used`: what the folder includes, to be added to. Programs outside src/ have no layers."""
+    allowed = layers.uses.get(folder, set()) if layers else set()
+    room = folder.split("/")[0]
     for mark, path in INCLUDE.findall(file.read_text(encoding="utf-8")):
         where = f"{file.relative_to(root)} includes {path}"
         if not path.endswith(".h") and mark == '"':
             problems.append(f"{where}, which is not a header")
-        first = path.split("/")[0]
-        if first == "tbtrace":
+        if path.startswith("tbtrace/"):
             owner = OWNER.get(path.split("/", 1)[1])
             if owner is None:
                 problems.append(f"{where}, which no folder owns; add it to OWNER in this test")
-            elif not public_only and owner != folder and owner not in allowed:
-                problems.append(f"{where}, the contract of {owner}, which {folder} may not include")
-        elif mark == '"' and public_only:
+            elif layers and owner != folder:
+                used.add(owner)
+                if owner not in allowed:
+                    problems.append(f"{where}, the contract of {owner}, which {folder} does not use")
+        elif mark == '"' and not layers:
             if folder == "python" and path in OF_PYTHON:
                 continue
             if "/" in path or not (file.parent / path).exists():
                 problems.append(f"{where}; {folder} includes only <tbtrace/...> and its own headers")
-        elif mark == '"':
-            if first not in MAY_INCLUDE:
+        elif mark == '"' or path.startswith("proto/"):
+            other = "proto" if path.startswith("proto/") else layers.folder_of(path)
+            if other is None:
                 problems.append(f"{where}; write it from src/, as \"{folder}/...\"")
-            elif first != folder and first not in allowed:
-                problems.append(f"{where}, which {folder} may not")
-        elif library_of(path) in LIBRARIES and folder not in LIBRARIES[library_of(path)]:
+            elif other != folder:
+                used.add(other)
+                if other not in allowed:
+                    problems.append(f"{where}, which {folder} does not use")
+        elif library_of(path) in LIBRARIES and room not in LIBRARIES[library_of(path)]:
             problems.append(f"{where}; only {', '.join(sorted(LIBRARIES[library_of(path)]))} may name that library")
 
 
-def check_page(page):
-    """The page lists the folders that there are, the table here those to come too."""
-    rows = re.findall(r"^\| \d \| `(\w+)` \|.*\| ([a-z -]+) \|$", page.read_text(encoding="utf-8"), re.MULTILINE)
-    there = {folder for folder, _ in rows}
+def check_size(folder, files):
+    stems = {file.with_suffix("") for file in files}
+    lines = sum(file.read_text(encoding="utf-8").count("\n") for file in files)
+    if len(stems) > MOST_SOURCES or lines > MOST_LINES:
+        problems.append(f"src/{folder} has {len(stems)} sources and {lines} lines: divide it")
+
+
+def check_page(page, layers):
+    rows = re.findall(r"^\| `([\w/]+)` \|.*\| ([a-z_/ -]+) \|$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    if [folder for folder, _ in rows] != layers.order:
+        problems.append(f"{page.name} has not the folders of src/CMakeLists.txt in their order")
     for folder, listed in rows:
-        allowed = MAY_INCLUDE.get(folder, set()) & there
-        said = there - {folder} if listed == "all above" else set(listed.split()) - {"-"}
-        if said != allowed:
-            problems.append(f"{page.name} lets {folder} include {listed}, this test {' '.join(sorted(allowed)) or '-'}")
-    if not rows:
-        problems.append(f"{page.name} has no table of folders")
-
-
-def check_build(root):
-    """The target of a folder sees the same folders."""
-    found = 0
-    for file in sorted((root / "src").glob("*/CMakeLists.txt")):
-        layer = re.search(r"^tbtrace_layer\((\w+)\n((?:  .*\n)*)\)$", file.read_text(encoding="utf-8"), re.MULTILINE)
-        if not layer:
-            continue
-        found += 1
-        uses = re.search(r"^  USES (.*)$", layer[2], re.MULTILINE)
-        uses = set(uses[1].split()) if uses else set()
-        if layer[1] != file.parent.name or uses != MAY_INCLUDE[layer[1]]:
-            problems.append(f"{file.relative_to(root)}: {layer[1]} uses {' '.join(sorted(uses)) or '-'}, "
-                            f"this test lets it use {' '.join(sorted(MAY_INCLUDE[layer[1]])) or '-'}")
-    if found == 0:
-        problems.append("no folder of src/ has a tbtrace_layer()")
+        said = set(listed.split()) - {"-"}
+        if said != layers.uses.get(folder, set()):
+            problems.append(f"{page.name} lets {folder} use {listed}, its CMakeLists.txt "
+                            f"{' '.join(sorted(layers.uses.get(folder, set()), key=layers.order.index)) or '-'}")
 
 
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2]).resolve()
+    layers = Layers(root)
+    used = {folder: set() for folder in layers.order}
+    files_of = {folder: [] for folder in layers.order}
     count = 0
     for top in ("src", "include", "tools", "python", "examples"):
         for file in sorted((root / top).rglob("*")):
@@ -137,18 +164,25 @@ def main():
                 continue
             count += 1
             if top in ("tools", "python", "examples"):
-                check(root, file, top, set(), True)
+                check(root, file, top, None, set())
                 continue
-            folder = file.relative_to(root / top).parts[0] if top == "src" else OWNER.get(file.name)
-            if folder not in MAY_INCLUDE:
-                problems.append(f"{file.relative_to(root)} is in no folder of the table")
+            folder = layers.folder_of(str(file.relative_to(root / top))) if top == "src" else OWNER.get(file.name)
+            if folder not in layers.order:
+                problems.append(f"{file.relative_to(root)} is in no folder of src/CMakeLists.txt")
                 continue
-            check(root, file, folder, MAY_INCLUDE[folder], False)
-    check_page(root / "docs/architecture.md")
-    check_build(root)
+            if top == "src":
+                files_of[folder].append(file)
+            check(root, file, folder, layers, used[folder])
+    for folder in layers.order:
+        if folder == "proto":
+            continue
+        check_size(folder, files_of[folder])
+        for unused in layers.uses.get(folder, set()) - used[folder]:
+            problems.append(f"src/{folder}/CMakeLists.txt lists {unused}, which {folder} does not include")
+    check_page(root / "docs/architecture.md", layers)
     for problem in problems:
         print(f"include_direction: {problem}")
-    print(f"include_direction: {count} files")
+    print(f"include_direction: {count} files in {len(layers.order)} folders")
     sys.exit(bool(problems) or count == 0)
 
 

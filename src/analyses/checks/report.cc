@@ -1,0 +1,75 @@
+// Findings as the rows of `tbtrace.check/1`.
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <utility>
+
+#include <tbtrace/trace_checks.h>
+
+#include "report/optional_cell.h"
+#include "report/source_report.h"
+
+namespace tbtrace {
+namespace {
+
+using report::optional_cell;
+using report::text_cell;
+
+constexpr std::size_t kSeverities = 3;
+
+std::vector<Cell> row_of(const std::string& input, const CheckFinding& finding) {
+  return {text_cell(input),
+          std::string(check_severity_name(finding.severity)),
+          finding.id,
+          finding.count,
+          text_cell(finding.example),
+          optional_cell(finding.example_at_ns),
+          optional_cell(finding.example_offset),
+          text_cell(finding.cause),
+          text_cell(finding.remedy)};
+}
+
+}  // namespace
+
+std::string_view check_severity_name(CheckSeverity severity) {
+  constexpr std::array<std::string_view, kSeverities> kNames = {"error", "warning", "info"};
+  return kNames[static_cast<std::size_t>(severity)];
+}
+
+CheckedInput checked_input(const std::string& input, const Trace& trace) {
+  return {input, trace_checks(trace), report::source_report(trace)};
+}
+
+AnalysisReport check_report(std::span<const CheckedInput> inputs) {
+  AnalysisReport report;
+  report.schema = "tbtrace.check/1";
+  report.table.columns = {"input",         "severity",       "id",    "count", "example",
+                          "example_at_ns", "example_offset", "cause", "remedy"};
+  report.shown = {"severity", "id", "count", "example", "cause", "remedy"};
+  if (inputs.size() > 1) report.shown.insert(report.shown.begin(), "input");
+  std::array<std::uint64_t, kSeverities> counts = {};
+  std::array<std::vector<std::vector<Cell>>, kSeverities> rows;
+  for (const CheckedInput& input : inputs) {
+    report::add_source(report.source, input.source);
+    for (const CheckFinding& finding : input.findings) {
+      const auto severity = static_cast<std::size_t>(finding.severity);
+      rows[severity].push_back(row_of(input.input, finding));
+      ++counts[severity];
+    }
+  }
+  for (auto& of_severity : rows) {
+    std::ranges::move(of_severity, std::back_inserter(report.table.rows));
+  }
+  report.totals = {{"errors", counts[0]}, {"warnings", counts[1]}, {"infos", counts[2]}};
+  return report;
+}
+
+bool has_error_or_warning(std::span<const CheckedInput> inputs) {
+  return std::any_of(inputs.begin(), inputs.end(), [](const CheckedInput& input) {
+    return std::any_of(
+        input.findings.begin(), input.findings.end(),
+        [](const CheckFinding& finding) { return finding.severity != CheckSeverity::info; });
+  });
+}
+
+}  // namespace tbtrace

@@ -1,0 +1,140 @@
+// Checks of times and steps.
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <tbtrace/step_breakdown.h>
+
+#include "analyses/checks/list.h"
+#include "base/bounded_sum.h"
+#include "trace/step_names.h"
+
+namespace tbtrace::analyses {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kJump = 600 * kSecond;
+
+/// Recordings before 2024 have whole microseconds; in these, short activities last 0.
+bool has_whole_microseconds(const Trace& trace) {
+  const Events& events = trace.events();
+  const std::span<const EventId> all = trace.by_start();
+  return std::all_of(all.begin(), all.end(), [&](EventId event) {
+    return events.start_ns(event) % 1000 == 0 && events.duration_ns(event) % 1000 == 0;
+  });
+}
+
+using Process = std::pair<std::int64_t, StringId>;
+
+Process process_of(const Trace& trace, EventId event) {
+  const TrackKey& process = trace.track(trace.events().track(event)).process;
+  return {process.number, process.text};
+}
+
+/// Of each process the steps in the order of their numbers, each number once.
+std::map<Process, std::map<std::int64_t, EventId>> steps_by_number(const Trace& trace) {
+  std::map<Process, std::map<std::int64_t, EventId>> steps;
+  for (const Step& step : trace.steps()) {
+    steps[process_of(trace, step.event)].emplace(step.number, step.event);
+  }
+  return steps;
+}
+
+/// When the host ranges of each process start, in the order of time; without steps.
+std::map<Process, std::vector<std::int64_t>> starts_by_process(const Trace& trace) {
+  std::set<EventId> steps;
+  for (const Step& step : trace.steps()) steps.insert(step.event);
+  std::map<Process, std::vector<std::int64_t>> starts;
+  for (const EventId event : trace.by_start()) {
+    if (!is_host_range(trace.kind(event)) || steps.contains(event)) continue;
+    starts[process_of(trace, event)].push_back(trace.events().start_ns(event));
+  }
+  return starts;
+}
+
+}  // namespace
+
+void find_zero_durations(const Trace& trace, CheckHits& hits) {
+  std::uint64_t work = 0;
+  for (const EventId event : trace.by_start()) {
+    if (!is_device_work(trace.kind(event))) continue;
+    ++work;
+    if (trace.events().duration_ns(event) == 0) hits.add(event);
+  }
+  if (!exceeds(hits.count, work, 1) || has_whole_microseconds(trace))
+    hits.severity = CheckSeverity::info;
+}
+
+void find_clock_jumps(const Trace& trace, CheckHits& hits) {
+  const Events& events = trace.events();
+  std::optional<std::int64_t> end;  // of all events so far
+  for (const EventId event : trace.by_start()) {
+    if (trace.kind(event) == EventKind::trace_span) continue;
+    if (end && WideInteger{events.start_ns(event)} - *end >= kJump) hits.add(event);
+    end = std::max(end.value_or(events.end_ns(event)), events.end_ns(event));
+  }
+}
+
+void find_times_of_zero(const Trace& trace, CheckHits& hits) {
+  const Events& events = trace.events();
+  std::vector<EventId> at_zero;
+  for (const EventId event : trace.by_start()) {
+    if (trace.kind(event) == EventKind::trace_span || events.start_ns(event) < 0) continue;
+    if (events.start_ns(event) == 0) {
+      at_zero.push_back(event);
+      continue;
+    }
+    if (events.start_ns(event) < kSecond) return;
+    for (const EventId zero : at_zero) hits.add(zero);
+    return;
+  }
+}
+
+void find_missing_steps(const Trace& trace, CheckHits& hits) {
+  const Events& events = trace.events();
+  std::map<Process, std::vector<std::int64_t>> starts;  // found when a number is missing
+  bool any_recorded = false;
+  for (const auto& [process, steps] : steps_by_number(trace)) {
+    auto last = steps.begin();
+    for (auto step = std::next(last); step != steps.end(); last = step++) {
+      const WideInteger missing = WideInteger{step->first} - last->first - 1;
+      if (missing <= 0) continue;
+      hits.add(step_name(last->first + 1));
+      hits.count = static_cast<std::uint64_t>(std::min<WideInteger>(
+          hits.count + missing - 1, std::numeric_limits<std::int64_t>::max()));
+      // Between the cycles of a schedule nothing is recorded.
+      if (starts.empty()) starts = starts_by_process(trace);
+      const std::vector<std::int64_t>& ranges = starts[process];
+      const auto next = std::lower_bound(ranges.begin(), ranges.end(), events.end_ns(last->second));
+      any_recorded =
+          any_recorded || (next != ranges.end() && *next < events.start_ns(step->second));
+    }
+  }
+  if (!any_recorded) hits.severity = CheckSeverity::info;
+}
+
+void find_steps_without_device_work(const Trace& trace, CheckHits& hits) {
+  if (trace.steps().empty()) return;
+  const StepBreakdown breakdown = step_breakdown(trace, {.keep_tail_steps = true});
+  const auto launches = [](const StepTime& step) { return step.launched > 0; };
+  if (std::none_of(breakdown.steps.begin(), breakdown.steps.end(), launches)) return;
+  // When a profiler stops, it also ends a step that has hardly begun.
+  std::size_t tail = breakdown.steps.size();
+  while (breakdown.steps[tail - 1].launched == 0) --tail;
+  std::uint64_t before_tail = 0;
+  for (std::size_t number = 0; number < breakdown.steps.size(); ++number) {
+    const StepTime& step = breakdown.steps[number];
+    if (step.launched > 0) continue;
+    if (hits.count == 0) hits.at_ns = since_start(trace, step.start_ns);
+    hits.add(step.name);
+    before_tail += number < tail;
+  }
+  if (before_tail == 0) hits.severity = CheckSeverity::info;
+}
+
+}  // namespace tbtrace::analyses

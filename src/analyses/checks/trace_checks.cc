@@ -1,0 +1,142 @@
+// All checks of a trace.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <tbtrace/trace_checks.h>
+
+#include "analyses/checks/list.h"
+
+namespace tbtrace {
+namespace {
+
+using analyses::Check;
+using analyses::CheckHits;
+
+constexpr auto kError = CheckSeverity::error;
+constexpr auto kWarning = CheckSeverity::warning;
+constexpr auto kInfo = CheckSeverity::info;
+
+constexpr std::array kChecks = {
+    Check{"no_events", kError, "the trace has no events",
+          "check that the profiler reached its active steps, and call step() after each one",
+          analyses::find_no_events},
+    Check{"event_limit", kWarning,
+          "the trace has exactly 1,000,000 events, the limit of some writers, so the rest may be "
+          "missing",
+          "record fewer steps", analyses::find_event_limit},
+    Check{"dropped_windows", kWarning,
+          "earlier windows were dropped because the export could not keep up, or could not be "
+          "written",
+          "record fewer or shorter windows, and look at the warnings of the run",
+          analyses::find_dropped_windows},
+    Check{"lost_records", kError, "host records were lost because memory ran out",
+          "record fewer steps", analyses::find_lost_records},
+    Check{"lost_device_records", kError, "device records were lost because buffers were full",
+          "record fewer steps", analyses::find_lost_device_records},
+    Check{"device_tracing_failed", kWarning, "the device could not be recorded",
+          "run `tbtrace doctor` on the machine that records",
+          analyses::find_device_tracing_problem},
+    Check{"stopped_early", kError,
+          "CUPTI ran out of buffer memory and stopped before the recording ended",
+          "record fewer steps, or set a larger buffer", analyses::find_stopped_early},
+    Check{"out_of_range_records", kInfo,
+          "Kineto dropped device records that lie outside the recording's window",
+          "if there are more than the trace has events, check the clocks of host and device",
+          analyses::find_out_of_range_records},
+    Check{"profiler_errors", kInfo, "the profiler logged errors while it recorded",
+          "read them in the member ERROR of the file", analyses::find_profiler_errors},
+    Check{"launches_without_kernels", kWarning,
+          "kernel launches have no kernel in the trace: device records are missing",
+          "record device activities, and synchronize the device before the recording stops",
+          analyses::find_launches_without_kernels},
+    Check{"kernels_without_launch", kWarning,
+          "kernels, memcpys or memsets have no launch in the trace, so their operator may be "
+          "unknown",
+          "record CPU activities too, and start the recording before the first launch",
+          analyses::find_kernels_without_launch},
+    Check{"unlinked_device_time", kWarning,
+          "device time belongs to no operator and no launch; summaries show it as [unattributed]",
+          "record CPU activities too, and start the recording before the first launch",
+          analyses::find_unlinked_device_time},
+    Check{"work_before_launch", kWarning,
+          "device activities start before their launch: the device's clock is off",
+          "do not trust launch delays and idle times; update the driver or the profiler",
+          analyses::find_work_before_launch},
+    Check{"repeated_correlations", kWarning,
+          "launches share a correlation id, so kernels may be linked to the wrong launch",
+          "update the profiler that wrote the trace", analyses::find_repeated_correlations},
+    Check{"repeated_external_ids", kWarning,
+          "operators share an External id, so kernels may be linked to the wrong operator",
+          "update the profiler that wrote the trace", analyses::find_repeated_external_ids},
+    Check{"invalid_external_ids", kInfo,
+          "the External id of launches repeats the correlation id, so kernels are linked to "
+          "operators by time",
+          "nothing to do; torch 2.5 and later writes valid ids",
+          analyses::find_invalid_external_ids},
+    Check{"zero_durations", kWarning, "device activities have no duration",
+          "update the driver or the profiler", analyses::find_zero_durations},
+    Check{"clock_jumps", kWarning,
+          "nothing happens for ten minutes or more: the clock jumped, or events have wrong times",
+          "look at the events around the gap", analyses::find_clock_jumps},
+    Check{"times_of_zero", kWarning,
+          "events are at time 0, long before all others: their times were lost",
+          "update the profiler that wrote the trace", analyses::find_times_of_zero},
+    Check{"missing_steps", kWarning, "step numbers are missing",
+          "check that step() is called after each step, and that the trace is complete",
+          analyses::find_missing_steps},
+    Check{"steps_without_device_work", kWarning,
+          "steps launched no device activity while others did",
+          "leave these steps out, and synchronize the device before the recording stops",
+          analyses::find_steps_without_device_work},
+};
+
+void add_issues(const Trace& trace, std::vector<CheckFinding>& findings) {
+  for (const Issue& issue : trace.issues()) {
+    CheckFinding finding;
+    finding.id = issue.id;
+    finding.count = issue.count;
+    finding.severity = issue.severity == Severity::info ? kInfo
+                       : issue.id == "input_truncated"  ? kError
+                       : issue.id == "input_damaged"    ? kError
+                                                        : kWarning;
+    if (!issue.offsets.empty()) finding.example_offset = issue.offsets[0];
+    // The last part of a sentence is what to do, unless nothing was lost.
+    const std::size_t last =
+        issue.severity == Severity::info ? std::string_view::npos : issue.sentence.rfind("; ");
+    finding.cause = issue.sentence.substr(0, last);
+    if (last != std::string_view::npos) finding.remedy = issue.sentence.substr(last + 2);
+    findings.push_back(std::move(finding));
+  }
+}
+
+void sort_by_severity(std::vector<CheckFinding>& findings) {
+  std::stable_sort(
+      findings.begin(), findings.end(),
+      [](const CheckFinding& a, const CheckFinding& b) { return a.severity < b.severity; });
+}
+
+}  // namespace
+
+std::vector<CheckFinding> trace_checks(const Trace& trace) {
+  std::vector<CheckFinding> findings;
+  add_issues(trace, findings);
+  for (const Check& check : kChecks) {
+    CheckHits hits(trace);
+    check.run(trace, hits);
+    if (hits.count == 0) continue;
+    CheckFinding finding;
+    finding.id = check.id;
+    finding.severity = hits.severity.value_or(check.severity);
+    finding.count = hits.count;
+    finding.example = std::move(hits.example);
+    finding.example_at_ns = hits.at_ns;
+    finding.cause = check.cause;
+    finding.remedy = check.remedy;
+    findings.push_back(std::move(finding));
+  }
+  sort_by_severity(findings);
+  return findings;
+}
+
+}  // namespace tbtrace

@@ -1,0 +1,125 @@
+// Who offers which figures, and which function makes them.
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include <tbtrace/compat.h>
+
+#include "analyses/compat/hta/gpu_use.h"
+#include "analyses/compat/hta/kernels.h"
+#include "analyses/compat/plugin/gpu_use.h"
+#include "analyses/compat/plugin/kernels.h"
+#include "analyses/compat/plugin/memory.h"
+#include "analyses/compat/plugin/modules.h"
+#include "analyses/compat/plugin/operators.h"
+#include "analyses/compat/plugin/steps.h"
+
+namespace tbtrace {
+namespace {
+
+struct Offer {
+  std::string_view table;
+  std::vector<Figures> figures;  ///< the table's own first
+};
+
+/// To add figures, add them here and to the table's function.
+const std::array<Offer, 7>& offers() {
+  static const std::array<Offer, 7> kOffers = {{
+      {"ops", {Figures::torch, Figures::exact, Figures::plugin}},
+      {"flamegraph", {Figures::exact, Figures::torch}},
+      {"steps", {Figures::exact, Figures::plugin}},
+      {"kernels", {Figures::exact, Figures::plugin, Figures::hta}},
+      {"gpu", {Figures::exact, Figures::plugin, Figures::hta}},
+      {"memory", {Figures::exact, Figures::plugin}},
+      {"modules", {Figures::exact, Figures::plugin}},
+  }};
+  return kOffers;
+}
+
+Status no_such_figures(std::string_view table, Figures figures) {
+  return {StatusCode::invalid_argument, "there are no " + std::string(table) + " in the figures '" +
+                                            std::string(figures_name(figures)) + "'"};
+}
+
+}  // namespace
+
+std::span<const Figures> figures_of(std::string_view table) {
+  const auto* const found = std::ranges::find(offers(), table, &Offer::table);
+  return found == offers().end() ? std::span<const Figures>() : found->figures;
+}
+
+Result<OperatorSummary> operator_summary(std::span<const Trace* const> traces, Figures figures,
+                                         const SummaryOptions& options, SameProcess same_process) {
+  switch (figures) {
+    case Figures::torch:
+      return operator_summary(traces, options, same_process);
+    case Figures::exact:
+      return exact_operator_summary(traces, options);
+    case Figures::plugin:
+      if (same_process == SameProcess::checked) {
+        if (Status same = check_same_process(traces); !same.ok()) return same;
+      }
+      return analyses::plugin_summary(traces, options);
+    case Figures::hta:
+      break;
+  }
+  return no_such_figures("operators", figures);
+}
+
+Result<OperatorSummary> operator_summary(const Trace& trace, Figures figures,
+                                         const SummaryOptions& options) {
+  const Trace* traces[] = {&trace};
+  return operator_summary(traces, figures, options);
+}
+
+Result<StepBreakdown> step_breakdown(const Trace& trace, Figures figures,
+                                     const StepBreakdownOptions& options) {
+  if (figures == Figures::exact) return step_breakdown(trace, options);
+  if (figures == Figures::plugin) return analyses::plugin_step_breakdown(trace, options);
+  return no_such_figures("steps", figures);
+}
+
+Result<AnalysisReport> kernel_report(const Trace& trace, Figures figures,
+                                     const KernelsOptions& options) {
+  if (figures == Figures::exact) return kernel_report(trace, options);
+  if (figures == Figures::plugin) return analyses::plugin_kernel_report(trace, options);
+  if (figures == Figures::hta) return analyses::hta_kernel_report(trace, options);
+  return no_such_figures("kernels", figures);
+}
+
+Result<AnalysisReport> kernel_launch_report(const Trace& trace, Figures figures,
+                                            const KernelsOptions& options) {
+  if (figures == Figures::exact) return kernel_launch_report(trace, options);
+  if (figures == Figures::hta) return analyses::hta_kernel_launch_report(trace, options);
+  return no_such_figures("launches", figures);
+}
+
+Result<AnalysisReport> gpu_report(const Trace& trace, Figures figures,
+                                  const GpuUseOptions& options) {
+  if (figures == Figures::exact) return gpu_report(trace, options);
+  if (figures == Figures::plugin) return analyses::plugin_gpu_report(trace, options);
+  if (figures == Figures::hta) return analyses::hta_gpu_report(trace, options);
+  return no_such_figures("devices", figures);
+}
+
+Result<AnalysisReport> memory_report(const Trace& trace, Figures figures,
+                                     const MemoryReportOptions& options) {
+  if (figures == Figures::exact) return memory_report(trace, options);
+  if (figures == Figures::plugin) return analyses::plugin_memory_report(trace, options);
+  return no_such_figures("memory tables", figures);
+}
+
+Result<AnalysisReport> module_report(const Trace& trace, Figures figures,
+                                     const ModuleReportOptions& options) {
+  if (figures == Figures::exact) return module_report(trace, options);
+  if (figures != Figures::plugin) return no_such_figures("modules", figures);
+  if (options.group_by != ModuleGrouping::module || options.depth || options.steps) {
+    return Status(StatusCode::invalid_argument,
+                  "torch-tb-profiler shows all modules of a whole recording; leave group_by, depth "
+                  "and steps out");
+  }
+  return analyses::plugin_module_report(trace);
+}
+
+}  // namespace tbtrace

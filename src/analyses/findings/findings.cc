@@ -1,0 +1,143 @@
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <tbtrace/findings.h>
+
+#include "analyses/attribution/device_number.h"
+#include "analyses/findings/rules.h"
+#include "analyses/gpu/gaps.h"
+#include "analyses/kernels/families.h"
+#include "base/bounded_sum.h"
+#include "trace/links.h"
+
+namespace tbtrace {
+namespace {
+
+using analyses::FindingFacts;
+using analyses::MatrixKernels;
+using analyses::MemoryGrowth;
+
+constexpr std::int64_t kSmallKernel = 10'000;  // ns
+
+/// The device that was busy longest.
+std::optional<GpuUse> busiest_device(const std::vector<GpuUse>& devices) {
+  const auto most = std::max_element(
+      devices.begin(), devices.end(),
+      [](const GpuUse& one, const GpuUse& two) { return one.busy_ns < two.busy_ns; });
+  return most == devices.end() ? std::nullopt : std::optional(*most);
+}
+
+std::vector<const DeviceLink*> activities_of(const Trace& trace, std::int64_t device) {
+  std::vector<const DeviceLink*> activities;
+  for (const DeviceLink& link : links_of(trace).device_work()) {
+    const Track& track = trace.track(trace.events().track(link.activity));
+    if (analyses::device_number(track) == device) activities.push_back(&link);
+  }
+  return activities;
+}
+
+/// What a kernel's name says; names repeat, so it is looked up once for each.
+struct KernelName {
+  bool is_known = false;
+  bool is_matrix = false;
+  bool uses_tensor_cores = false;
+};
+
+/// Double precision and products with vectors gain nothing from half precision's tensor cores.
+bool is_for_tensor_cores(std::string_view name) {
+  for (const std::string_view part : {"dgemm", "zgemm", "f64", "gemv", "dot_kernel"}) {
+    if (name.find(part) != std::string_view::npos) return false;
+  }
+  const KernelFamily family = analyses::kernel_family(name);
+  return family == KernelFamily::gemm || family == KernelFamily::convolution ||
+         family == KernelFamily::attention;
+}
+
+KernelName named(std::string_view name) {
+  return {true, is_for_tensor_cores(name), analyses::uses_tensor_cores(name)};
+}
+
+MatrixKernels matrix_kernels(const Trace& trace, const std::vector<const DeviceLink*>& activities) {
+  MatrixKernels kernels;
+  std::vector<KernelName> names;
+  for (const DeviceLink* link : activities) {
+    if (trace.kind(link->activity) != EventKind::kernel) continue;
+    const std::size_t name = index(trace.events().name(link->activity));
+    if (name >= names.size()) names.resize(name + 1);
+    if (!names[name].is_known) names[name] = named(trace.name(link->activity));
+    const std::int64_t duration = trace.events().duration_ns(link->activity);
+    ++kernels.kernels;
+    kernels.under_10_us += duration < kSmallKernel ? 1U : 0U;
+    if (!names[name].is_matrix) continue;
+    add_bounded(kernels.matrix_ns, duration);
+    if (names[name].uses_tensor_cores) {
+      add_bounded(kernels.tensor_core_ns, duration);
+    } else if (duration > kernels.longest_ns) {
+      kernels.longest_ns = duration;
+      kernels.longest = link->activity;
+    }
+  }
+  return kernels;
+}
+
+/// The device whose memory grew most per step, of those where it grew in every step.
+MemoryGrowth memory_growth(const MemoryUse& memory) {
+  MemoryGrowth most;
+  for (const DeviceMemory& device : memory.devices) {
+    const std::vector<std::int64_t>& ends = device.step_end_bytes;
+    const bool always =
+        std::adjacent_find(ends.begin(), ends.end(), std::greater_equal<>()) == ends.end();
+    const std::int64_t growth = device.growth_per_step_bytes.value_or(0);
+    if (!always || growth <= most.per_step_bytes) continue;
+    most = {growth, device.peak_bytes, ends.size()};
+  }
+  return most;
+}
+
+FindingFacts facts_of(const Trace& trace, const StepBreakdown& steps,
+                      const std::vector<GpuUse>& gpus, const MemoryUse& memory) {
+  FindingFacts facts = {.trace = trace,
+                        .steps = steps,
+                        .device = busiest_device(gpus),
+                        .properties = {},
+                        .idle = {},
+                        .kernels = {},
+                        .memory = memory_growth(memory)};
+  if (!facts.device) return facts;
+  const std::vector<const DeviceLink*> activities = activities_of(trace, facts.device->device);
+  const std::int64_t start = trace.events().start_ns(activities.front()->activity);
+  const analyses::StepRules rules(trace, analyses::exact_step_policy());
+  facts.idle = analyses::idle_causes(
+      trace, rules,
+      analyses::device_gaps(trace, activities, {start, start + facts.device->window_ns},
+                            GpuUseOptions().kernel_wait_limit_ns));
+  facts.kernels = matrix_kernels(trace, activities);
+  for (DeviceProperties& device : trace.device_properties()) {
+    if (device.id == facts.device->device) facts.properties = std::move(device);
+  }
+  return facts;
+}
+
+}  // namespace
+
+std::vector<Finding> findings(const Trace& trace, const StepBreakdown& steps,
+                              const std::vector<GpuUse>& gpus, const MemoryUse& memory) {
+  const FindingFacts facts = facts_of(trace, steps, gpus, memory);
+  std::vector<Finding> found;
+  for (const analyses::FindingRule rule : analyses::finding_rules()) {
+    if (std::optional<Finding> finding = rule(facts)) found.push_back(*std::move(finding));
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Finding& one, const Finding& two) { return one.share > two.share; });
+  return found;
+}
+
+std::vector<Finding> findings(const Trace& trace) {
+  return findings(trace, step_breakdown(trace), *gpu_use(trace), *memory_use(trace));
+}
+
+}  // namespace tbtrace

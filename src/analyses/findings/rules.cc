@@ -1,0 +1,230 @@
+#include "analyses/findings/rules.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "analyses/kernels/names.h"
+#include "base/share.h"
+#include "base/utf8.h"
+#include "trace/links.h"
+
+namespace tbtrace::analyses {
+namespace {
+
+// Thresholds, as shares of the time; docs/findings.md says why.
+constexpr double kDataLoader = 0.05;
+constexpr double kCommunication = 0.10;
+constexpr double kCopies = 0.05;
+constexpr double kLaunches = 0.15;
+constexpr double kUnexplainedIdle = 0.25;
+constexpr double kBusy = 0.50;
+constexpr double kWithoutTensorCores = 0.15;
+constexpr double kTensorCoresUsed = 0.01;          // of the time of matrix kernels
+constexpr std::int64_t kTensorCoreGeneration = 7;  // of the compute capability: Volta
+constexpr std::int64_t kTf32Generation = 8;        // Ampere
+constexpr double kGrowth = 0.01;
+constexpr std::int64_t kGrowthBytes = std::int64_t{1} << 20;
+constexpr std::size_t kStepsForGrowth = 3;
+
+/// Names can be of any length.
+std::string cut(std::string name) {
+  constexpr std::size_t kLongest = 80;
+  if (utf8_length(name) > kLongest) name = std::string(utf8_prefix(name, kLongest)) + "...";
+  return name;
+}
+
+/// `aten::mm at 12.345 ms`, from the start of the window; of a device activity the operator that
+/// launched it, else its short name.
+std::string event_text(const Trace& trace, EventId event) {
+  if (event == EventId::none) return {};
+  const std::span<const DeviceLink> links = links_of(trace).device_work();
+  const auto link = std::find_if(links.begin(), links.end(), [event](const DeviceLink& each) {
+    return each.activity == event;
+  });
+  const std::string name = link != links.end() && link->op != EventId::none
+                               ? std::string(trace.name(link->op))
+                               : short_kernel_name(trace.name(event));
+  const std::int64_t us = (trace.events().start_ns(event) - trace.window_start_ns()) / 1000;
+  return cut(name) + " at " + std::to_string(us / 1000) + "." +
+         std::to_string(1000 + us % 1000).substr(1) + " ms";
+}
+
+std::string before(const std::string& event) { return event.empty() ? "" : "before " + event; }
+
+/// The evidence of idle time: how much, and the longest gap.
+std::vector<Evidence> idle_evidence(const FindingFacts& facts, std::string_view what,
+                                    const IdlePart& part) {
+  return {{std::string(what), part.ns, "ns", ""},
+          {"longest gap", part.longest_ns, "ns", before(event_text(facts.trace, part.ended_by))}};
+}
+
+/// On a CPU the loader's share of the steps counts, on a GPU only what leaves the GPU idle.
+std::optional<Finding> data_loader_bound(const FindingFacts& facts) {
+  Finding finding = {.id = "data_loader_bound",
+                     .title = "The program waits for its data loader",
+                     .remedy =
+                         "use more workers (num_workers), pin_memory=True and "
+                         "persistent_workers=True, or make the transforms cheaper",
+                     .evidence = {}};
+  if (facts.device) {
+    finding.share = share(facts.idle.data.ns, facts.device->window_ns);
+    finding.evidence =
+        idle_evidence(facts, "GPU idle while the host waited for data", facts.idle.data);
+  } else {
+    std::int64_t waited = 0;
+    std::int64_t all = 0;
+    for (const StepTime& step : facts.steps.steps) {
+      waited += step.ns(StepRole::data_loader);
+      all += step.duration_ns();
+    }
+    finding.share = share(waited, all);
+    finding.evidence = {{"time in the data loader, in all steps", waited, "ns", ""}};
+  }
+  return finding.share >= kDataLoader ? std::optional(std::move(finding)) : std::nullopt;
+}
+
+std::optional<Finding> exposed_communication(const FindingFacts& facts) {
+  if (!facts.device) return std::nullopt;
+  const GpuUse& device = *facts.device;
+  const double part = share(device.exposed_communication_ns, device.window_ns);
+  if (part < kCommunication) return std::nullopt;
+  return Finding{
+      .id = "exposed_communication",
+      .title = "Communication runs while no computation does",
+      .remedy =
+          "overlap it with the backward pass (DDP's buckets, FSDP's prefetch), send less "
+          "(16 bits, larger gradient accumulation), or look for a slow rank",
+      .evidence = {{"communication without computation", device.exposed_communication_ns, "ns", ""},
+                   {"all communication", device.communication_ns, "ns", ""}},
+      .share = part};
+}
+
+/// Also the time of copies for which the host waited, if nothing else ran.
+std::optional<Finding> blocking_copies(const FindingFacts& facts) {
+  if (!facts.device || facts.idle.blocking_copies == 0) return std::nullopt;
+  const double part = share(facts.idle.copies.ns, facts.device->window_ns);
+  if (part < kCopies) return std::nullopt;
+  Finding finding = {
+      .id = "blocking_copies",
+      .title = "The host waits for copies, and the GPU then waits for the host",
+      .remedy =
+          "avoid .item(), .cpu() and print() of tensors in the loop; copy with "
+          "non_blocking=True from pinned memory",
+      .evidence = idle_evidence(facts, "GPU idle after such a copy", facts.idle.copies),
+      .share = part};
+  finding.evidence.push_back(
+      {"copies that the host waited for", facts.idle.blocking_copies, "", ""});
+  return finding;
+}
+
+bool has_small_kernels(const FindingFacts& facts) {
+  return facts.kernels.kernels > 0 && facts.kernels.under_10_us * 2 >= facts.kernels.kernels;
+}
+
+std::optional<Finding> launches(const FindingFacts& facts, Finding finding) {
+  const IdlePart& idle = facts.idle.launches;
+  finding.share = share(idle.ns, facts.device->window_ns);
+  // One gap that long is a single event, such as the loading of a library.
+  const bool is_one_gap = idle.longest_ns > idle.ns / 4;
+  if (finding.share < kLaunches || is_one_gap) return std::nullopt;
+  finding.evidence =
+      idle_evidence(facts, "GPU idle while the host ran operators", facts.idle.launches);
+  finding.evidence.push_back({"kernels", facts.kernels.kernels, "", ""});
+  finding.evidence.push_back({"kernels under 10 us", facts.kernels.under_10_us, "", ""});
+  return finding;
+}
+
+std::optional<Finding> small_kernels(const FindingFacts& facts) {
+  if (!facts.device || !has_small_kernels(facts)) return std::nullopt;
+  return launches(facts, {.id = "small_kernels",
+                          .title = "Most kernels are too short to keep the GPU busy",
+                          .remedy = "use larger batches, fuse operators (torch.compile, fused "
+                                    "optimizers), or CUDA graphs",
+                          .evidence = {}});
+}
+
+std::optional<Finding> launch_bound(const FindingFacts& facts) {
+  if (!facts.device || has_small_kernels(facts)) return std::nullopt;
+  return launches(facts, {.id = "launch_bound",
+                          .title = "The host launches kernels too late",
+                          .remedy = "take work off the launching thread: less Python between "
+                                    "operators, torch.compile, CUDA graphs",
+                          .evidence = {}});
+}
+
+/// AMD numbers its devices in another way, and the GTX 16 series has no tensor cores.
+bool has_nvidia_numbers(std::string_view name) {
+  return name.find("AMD") == std::string_view::npos &&
+         name.find("GTX 16") == std::string_view::npos;
+}
+
+std::optional<Finding> no_tensor_cores(const FindingFacts& facts) {
+  const bool has_them = facts.properties && facts.properties->compute_major &&
+                        *facts.properties->compute_major >= kTensorCoreGeneration &&
+                        has_nvidia_numbers(facts.properties->name);
+  if (!facts.device || !has_them) return std::nullopt;
+  const MatrixKernels& kernels = facts.kernels;
+  const std::int64_t without = kernels.matrix_ns - kernels.tensor_core_ns;
+  const double part = share(without, facts.device->window_ns);
+  const bool used = share(kernels.tensor_core_ns, kernels.matrix_ns) >= kTensorCoresUsed;
+  if (used || part < kWithoutTensorCores) return std::nullopt;
+  return Finding{
+      .id = "no_tensor_cores",
+      .title = "Matrix products and convolutions do not use tensor cores",
+      .remedy = std::string("use autocast with bfloat16 or float16") +
+                (*facts.properties->compute_major >= kTf32Generation
+                     ? ", or allow TF32 (torch.set_float32_matmul_precision(\"high\"))"
+                     : "") +
+                "; keep sizes multiples of 8",
+      .evidence = {{"matrix kernels without tensor cores", without, "ns",
+                    event_text(facts.trace, kernels.longest)},
+                   {"matrix kernels with tensor cores", kernels.tensor_core_ns, "ns", ""}},
+      .share = part};
+}
+
+std::optional<Finding> memory_growth(const FindingFacts& facts) {
+  const MemoryGrowth& memory = facts.memory;
+  const double part = share(memory.per_step_bytes, memory.peak_bytes);
+  const bool grows =
+      memory.steps >= kStepsForGrowth && memory.per_step_bytes >= kGrowthBytes && part >= kGrowth;
+  if (!grows) return std::nullopt;
+  return Finding{.id = "memory_growth",
+                 .title = "Every step ends with more memory than the one before",
+                 .remedy =
+                     "look for tensors that outlive their step: a loss summed up with its "
+                     "graph (use loss.item() or detach()), growing lists, hooks",
+                 .evidence = {{"growth per step", memory.per_step_bytes, "bytes", ""},
+                              {"peak", memory.peak_bytes, "bytes", ""},
+                              {"steps", static_cast<std::uint64_t>(memory.steps), "", ""}},
+                 .share = part};
+}
+
+/// Only idle time that no other rule explains.
+std::optional<Finding> low_gpu_utilization(const FindingFacts& facts) {
+  if (!facts.device || facts.device->busy_share() >= kBusy) return std::nullopt;
+  const double part = share(facts.idle.other.ns, facts.device->window_ns);
+  if (part < kUnexplainedIdle) return std::nullopt;
+  Finding finding = {
+      .id = "low_gpu_utilization",
+      .title = "The GPU is idle, and the trace does not show what the host does meanwhile",
+      .remedy =
+          "record with Python stacks (with_stack=True) and look for work between the steps: "
+          "logging, checkpoints, data that is prepared without a DataLoader",
+      .evidence = idle_evidence(facts, "GPU idle for no recorded reason", facts.idle.other),
+      .share = part};
+  finding.evidence.push_back({"GPU busy", facts.device->busy_share(), "share", ""});
+  return finding;
+}
+
+constexpr std::array<FindingRule, 8> kFindingRules = {
+    data_loader_bound, exposed_communication, blocking_copies, small_kernels,
+    launch_bound,      no_tensor_cores,       memory_growth,   low_gpu_utilization};
+
+}  // namespace
+
+std::span<const FindingRule> finding_rules() { return kFindingRules; }
+
+}  // namespace tbtrace::analyses

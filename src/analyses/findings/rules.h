@@ -1,0 +1,52 @@
+// The rules of findings. To add one: an id and its threshold here and in docs/findings.md, a
+// function from FindingFacts to the finding, and its row in finding_rules().
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include <tbtrace/findings.h>
+#include <tbtrace/gpu_use.h>
+#include <tbtrace/step_breakdown.h>
+#include <tbtrace/trace.h>
+
+#include "analyses/gpu/idle_causes.h"
+
+namespace tbtrace::analyses {
+
+/// Kernels of one device, by what tensor cores could do for them.
+struct MatrixKernels {
+  std::uint64_t kernels = 0;        ///< of any kind
+  std::uint64_t under_10_us = 0;    ///< of these
+  std::int64_t matrix_ns = 0;       ///< products, convolutions, attention
+  std::int64_t tensor_core_ns = 0;  ///< the part on tensor cores
+  std::int64_t longest_ns = 0;      ///< of the kernel that took longest without them
+  EventId longest = EventId::none;
+};
+
+/// How memory grew from step to step, on the device where it grew most; 0 if it did not grow in
+/// every step.
+struct MemoryGrowth {
+  std::int64_t per_step_bytes = 0;  ///< median
+  std::int64_t peak_bytes = 0;
+  std::size_t steps = 0;
+};
+
+/// What the rules look at, computed once. The device is the one that was busy longest.
+struct FindingFacts {
+  const Trace& trace;
+  const StepBreakdown& steps;
+  std::optional<GpuUse> device;  ///< nullopt without device activities
+  std::optional<DeviceProperties> properties;
+  IdleCauses idle;
+  MatrixKernels kernels;
+  MemoryGrowth memory;
+};
+
+/// A finding if the trace carries it.
+using FindingRule = std::optional<Finding> (*)(const FindingFacts& facts);
+
+std::span<const FindingRule> finding_rules();
+
+}  // namespace tbtrace::analyses

@@ -1,0 +1,143 @@
+#include "analyses/gpu/idle_causes.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "base/id_map.h"
+#include "base/time_ranges.h"
+#include "trace/call_tree.h"
+#include "trace/links.h"
+
+namespace tbtrace::analyses {
+namespace {
+
+/// Calls after which the host goes on when the device has caught up.
+constexpr std::array<std::string_view, 6> kWaits = {"cudaStreamSynchronize", "cuStreamSynchronize",
+                                                    "hipStreamSynchronize",  "cudaEventSynchronize",
+                                                    "cuEventSynchronize",    "hipEventSynchronize"};
+
+class IdleSearch {
+ public:
+  IdleSearch(const Trace& trace, const StepRules& rules)
+      : trace_(trace), events_(trace.events()), rules_(rules) {}
+
+  IdleCauses run(std::span<const DeviceGap> gaps) {
+    find_copies();
+    find_host_ranges();
+    const RangeLengths data(data_);
+    const RangeLengths busy(busy_);
+    for (const DeviceGap& gap : gaps) {
+      const std::int64_t length = gap.time.end - gap.time.start;
+      const std::int64_t with_data = data.within(gap.time);
+      add(causes_.data, with_data, gap);
+      const std::int64_t rest = length - with_data;
+      if (began_in_wait(gap.time)) {
+        add(causes_.copies, rest, gap);
+      } else if (was_launched_before(gap)) {
+        add(causes_.device, rest, gap);
+      } else if (gap.cause == GapCause::host_wait) {
+        const std::int64_t launching = busy.within(gap.time);  // without data
+        add(causes_.launches, launching, gap);
+        add(causes_.other, rest - launching, gap);
+      } else {
+        add(causes_.other, rest, gap);
+      }
+    }
+    return causes_;
+  }
+
+ private:
+  static void add(IdlePart& part, std::int64_t ns, const DeviceGap& gap) {
+    part.ns += ns;
+    if (ns <= part.longest_ns) return;
+    part.longest_ns = ns;
+    part.ended_by = gap.ended_by;
+  }
+
+  bool was_launched_before(const DeviceGap& gap) const {
+    if (gap.cause == GapCause::kernel_wait) return true;
+    if (gap.cause == GapCause::host_wait || gap.ended_by == EventId::none) return false;
+    return launched_.find(static_cast<std::int64_t>(index(gap.ended_by))) != IdMap::kNone;
+  }
+
+  /// Calls during which the host waited for a memcpy: those that ended after their own memcpy, and
+  /// the waits of an operator that launched one.
+  void find_copies() {
+    IdMap copying_operators;
+    std::vector<TimeRange> waits;
+    for (const DeviceLink& link : links_of(trace_).device_work()) {
+      if (link.launch == EventId::none) continue;
+      launched_.insert(static_cast<std::int64_t>(index(link.activity)), 0);
+      if (trace_.kind(link.activity) != EventKind::gpu_memcpy) continue;
+      // The host does not wait for copies on a device; short ones end before their call returns.
+      if (trace_.name(link.activity).find("DtoD") != std::string_view::npos) continue;
+      const EventId around = call_tree_of(trace_).parent(link.launch);
+      if (around != EventId::none) {
+        copying_operators.insert(static_cast<std::int64_t>(index(around)), 0);
+      }
+      if (events_.end_ns(link.launch) < events_.end_ns(link.activity)) continue;
+      waits.push_back({events_.start_ns(link.launch), events_.end_ns(link.launch)});
+    }
+    for (const EventId event : trace_.by_start()) {
+      if (trace_.kind(event) != EventKind::runtime) continue;
+      const bool waits_for_stream =
+          std::find(kWaits.begin(), kWaits.end(), trace_.name(event)) != kWaits.end();
+      if (!waits_for_stream) continue;
+      const EventId around = call_tree_of(trace_).parent(event);
+      const bool after_copy =
+          around != EventId::none &&
+          copying_operators.find(static_cast<std::int64_t>(index(around))) != IdMap::kNone;
+      if (after_copy) waits.push_back({events_.start_ns(event), events_.end_ns(event)});
+    }
+    causes_.blocking_copies = waits.size();
+    std::sort(waits.begin(), waits.end(),
+              [](const TimeRange& one, const TimeRange& two) { return one.start < two.start; });
+    for (const TimeRange& wait : waits) add_range(waits_, wait);
+  }
+
+  void find_host_ranges() {
+    std::vector<TimeRange> busy;
+    for (const EventId event : trace_.by_start()) {
+      if (!is_host_range(trace_.kind(event))) continue;
+      const TimeRange time = {events_.start_ns(event), events_.end_ns(event)};
+      const EventKind kind = trace_.kind(event);
+      if (rules_.role(event) == StepRole::data_loader) {
+        add_range(data_, time);
+      } else if (kind == EventKind::cpu_op || kind == EventKind::runtime) {
+        add_range(busy, time);
+      }
+    }
+    busy_ = difference(busy, data_);
+  }
+
+  /// Whether the host was in a wait when the gap began, and went on in the gap.
+  bool began_in_wait(TimeRange gap) const {
+    const auto after =
+        std::partition_point(waits_.begin(), waits_.end(),
+                             [&](const TimeRange& wait) { return wait.start <= gap.start; });
+    if (after == waits_.begin()) return false;
+    const TimeRange& wait = *(after - 1);
+    return wait.end >= gap.start && wait.end <= gap.end;
+  }
+
+  const Trace& trace_;
+  const Events& events_;
+  const StepRules& rules_;
+  IdMap launched_;  // activities whose launch is known
+  std::vector<TimeRange> waits_;
+  std::vector<TimeRange> data_;
+  std::vector<TimeRange> busy_;
+  IdleCauses causes_;
+};
+
+}  // namespace
+
+IdleCauses idle_causes(const Trace& trace, const StepRules& rules,
+                       std::span<const DeviceGap> gaps) {
+  return IdleSearch(trace, rules).run(gaps);
+}
+
+}  // namespace tbtrace::analyses

@@ -1,0 +1,67 @@
+// Device use as the rows of `tbtrace.gpu/1`, in any definition.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <tbtrace/gpu_use.h>
+#include <tbtrace/trace.h>
+
+#include "base/bounded_sum.h"
+#include "base/share.h"
+#include "report/optional_cell.h"
+#include "report/source_report.h"
+
+namespace tbtrace::analyses {
+
+/// The share of busy time is that of all windows together.
+AnalysisReport::Totals joined_gpu_totals(const AnalysisReport::Totals& sums, const Table& rows);
+
+template <typename Use>
+struct GpuColumn {
+  const char* name;
+  bool is_shown;              ///< in the text for people
+  Cell (*value)(const Use&);  ///< nullptr: no row has a value
+};
+
+template <auto Member>
+Cell field(const GpuUse& use) {
+  return use.*Member;
+}
+
+/// `Use` is a GpuUse. The totals are those of all devices; windows of devices are different times
+/// of one device each.
+template <typename Use>
+AnalysisReport gpu_report_of(const Trace& trace, std::span<const Use> use,
+                             std::span<const GpuColumn<Use>> columns) {
+  AnalysisReport report;
+  report.schema = "tbtrace.gpu/1";
+  report.table.columns = {"rank"};
+  report.shown = {"rank"};
+  report.table.rows.resize(use.size(), {report::optional_cell(trace.identity().rank)});
+  for (const GpuColumn<Use>& column : columns) {
+    report.table.columns.emplace_back(column.name);
+    if (column.is_shown) report.shown.emplace_back(column.name);
+    for (std::size_t row = 0; row < use.size(); ++row) {
+      report.table.rows[row].push_back(column.value == nullptr ? Cell() : column.value(use[row]));
+    }
+  }
+  WideInteger window = 0;
+  WideInteger busy = 0;
+  WideInteger idle = 0;
+  for (const GpuUse& each : use) {
+    window += each.window_ns;
+    busy += each.busy_ns;
+    idle += each.idle_ns;
+  }
+  report.totals = {{"window_ns", bounded(window)},
+                   {"busy_ns", bounded(busy)},
+                   {"idle_ns", bounded(idle)},
+                   {"busy_share", share(bounded(busy), bounded(window))}};
+  report.joined_totals = joined_gpu_totals;
+  report.source = report::source_report(trace);
+  return report;
+}
+
+}  // namespace tbtrace::analyses

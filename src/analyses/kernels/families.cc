@@ -1,0 +1,260 @@
+#include "analyses/kernels/families.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string>
+
+#include "analyses/kernels/names.h"
+#include "symbols/names/function_name.h"
+
+namespace tbtrace::analyses {
+namespace {
+
+struct FamilyRule {
+  std::string_view part;  ///< in lower case
+  KernelFamily family;
+};
+
+/// The first rule whose part is in the short name decides, else the first whose part is in the
+/// name without its parameters.
+constexpr std::array kFamilies = std::to_array<FamilyRule>({
+    // NCCL, RCCL, MSCCL, NVSHMEM, oneCCL; the custom all-reduce of vLLM and SGLang
+    {"nccl", KernelFamily::collective},
+    {"rccl", KernelFamily::collective},
+    {"msccl", KernelFamily::collective},
+    {"nvshmem", KernelFamily::collective},
+    {"oneccl", KernelFamily::collective},
+    {"allreduce", KernelFamily::collective},
+    {"all_reduce", KernelFamily::collective},
+    {"allgather", KernelFamily::collective},
+    {"all_gather", KernelFamily::collective},
+    {"reduce_scatter", KernelFamily::collective},
+    {"cross_device_reduce", KernelFamily::collective},
+    // torch.compile (Inductor): pointwise, reduction, persistent reduction, template and others
+    {"triton_", KernelFamily::triton},
+    // FlashAttention, xFormers and CUTLASS, cuDNN, FlashInfer, vLLM, AITER
+    {"flash", KernelFamily::attention},
+    {"fmha", KernelFamily::attention},
+    {"attention", KernelFamily::attention},
+    {"attn", KernelFamily::attention},
+    {"sdpa", KernelFamily::attention},
+    // ATen's foreach functions, Apex, ATen's fused optimizers
+    {"multi_tensor_apply", KernelFamily::optimizer},
+    {"adam", KernelFamily::optimizer},
+    {"lamb_", KernelFamily::optimizer},
+    {"fusedsgd", KernelFamily::optimizer},
+    {"topk", KernelFamily::sort},
+    {"top_k", KernelFamily::sort},
+    // ATen's and FBGEMM's indexing and embedding tables
+    {"embedding", KernelFamily::embedding},
+    {"pooled_emb", KernelFamily::embedding},
+    {"implicit_gemm", KernelFamily::convolution},  // may be `_indexed`
+    {"kernel_with_index", KernelFamily::elementwise},
+    {"scatter", KernelFamily::embedding},
+    {"gather", KernelFamily::embedding},
+    {"index", KernelFamily::embedding},
+    {"indices", KernelFamily::embedding},
+    {"permute_2d", KernelFamily::embedding},
+    {"permute_1d", KernelFamily::embedding},
+    {"permute_indices", KernelFamily::embedding},
+    {"offsets_range", KernelFamily::embedding},
+    // cuDNN, ATen, Apex, vLLM
+    {"layer_norm", KernelFamily::normalization},
+    {"layernorm", KernelFamily::normalization},
+    {"batch_norm", KernelFamily::normalization},
+    {"batchnorm", KernelFamily::normalization},
+    {"bn_fw", KernelFamily::normalization},
+    {"bn_bw", KernelFamily::normalization},
+    {"bnorm", KernelFamily::normalization},
+    {"group_norm", KernelFamily::normalization},
+    {"groupnorm", KernelFamily::normalization},
+    {"instance_norm", KernelFamily::normalization},
+    {"rms_norm", KernelFamily::normalization},
+    {"rmsnorm", KernelFamily::normalization},
+    {"rowwisemoments", KernelFamily::normalization},
+    {"gammabeta", KernelFamily::normalization},
+    {"softmax", KernelFamily::softmax},
+    // ATen's radix and bitonic sorts, CUB
+    {"sort", KernelFamily::sort},
+    {"kthvalue", KernelFamily::sort},
+    {"unique", KernelFamily::sort},
+    {"dropout", KernelFamily::random},
+    {"distribution", KernelFamily::random},
+    {"bernoulli", KernelFamily::random},
+    {"philox", KernelFamily::random},
+    {"curand", KernelFamily::random},
+    {"rocrand", KernelFamily::random},
+    {"randperm", KernelFamily::random},
+    {"pool", KernelFamily::pooling},
+    {"quantize", KernelFamily::elementwise},
+    {"qparam", KernelFamily::elementwise},
+    {"fp8rowwise", KernelFamily::elementwise},
+    // changes of type, and of layout around convolutions of cuDNN
+    {"convert", KernelFamily::copy},
+    {"nchwtonhwc", KernelFamily::copy},
+    {"nhwctonchw", KernelFamily::copy},
+    // cuDNN, MIOpen, ATen; before gemm, since many convolutions are implicit ones
+    {"fprop", KernelFamily::convolution},
+    {"dgrad", KernelFamily::convolution},
+    {"wgrad", KernelFamily::convolution},
+    {"winograd", KernelFamily::convolution},
+    {"implicitgemm", KernelFamily::convolution},
+    {"cudnn", KernelFamily::convolution},
+    {"convol", KernelFamily::convolution},
+    {"conv1", KernelFamily::convolution},
+    {"conv2", KernelFamily::convolution},
+    {"conv3", KernelFamily::convolution},
+    {"conv_", KernelFamily::convolution},
+    {"_conv", KernelFamily::convolution},
+    {"im2col", KernelFamily::convolution},
+    {"col2im", KernelFamily::convolution},
+    {"fft2d_", KernelFamily::convolution},
+    {"offsetskernel", KernelFamily::convolution},
+    {"igemm_", KernelFamily::convolution},
+    {"miopen", KernelFamily::convolution},
+    // cuBLAS, cuBLASLt (nvjet), CUTLASS, Tensile, MAGMA, Marlin
+    {"gemm", KernelFamily::gemm},
+    {"gemv", KernelFamily::gemm},
+    {"nvjet", KernelFamily::gemm},
+    {"cijk_", KernelFamily::gemm},
+    {"cublas", KernelFamily::gemm},
+    {"splitk", KernelFamily::gemm},
+    {"matmul", KernelFamily::gemm},
+    {"dot_kernel", KernelFamily::gemm},
+    {"cutlass", KernelFamily::gemm},
+    {"marlin", KernelFamily::gemm},
+    {"epilogue", KernelFamily::gemm},
+    // ATen
+    {"copy", KernelFamily::copy},
+    {"memcpy", KernelFamily::copy},
+    {"memset", KernelFamily::copy},
+    {"catarray", KernelFamily::copy},
+    {"transpose", KernelFamily::copy},
+    {"fillbuffer", KernelFamily::copy},
+    {"reduc", KernelFamily::reduction},
+    {"sum_functor", KernelFamily::reduction},
+    {"nll_loss", KernelFamily::reduction},
+    {"nllcriterion", KernelFamily::reduction},
+    {"scan", KernelFamily::reduction},
+    {"cumsum", KernelFamily::reduction},
+    {"argmax", KernelFamily::reduction},
+    {"argmin", KernelFamily::reduction},
+    {"elementwise", KernelFamily::elementwise},
+    {"pointwise", KernelFamily::elementwise},
+    {"vectorized", KernelFamily::elementwise},
+    {"functor", KernelFamily::elementwise},
+    {"add_kernel", KernelFamily::elementwise},
+    {"mul_kernel", KernelFamily::elementwise},
+    {"scal_kernel", KernelFamily::elementwise},
+    {"relu", KernelFamily::elementwise},
+    {"gelu", KernelFamily::elementwise},
+    {"silu", KernelFamily::elementwise},
+    {"act_and_mul", KernelFamily::elementwise},
+});
+
+struct CoreRule {
+  std::string_view part;  ///< in lower case
+  bool uses = true;
+};
+
+/// The first rule whose part is in the name decides.
+constexpr std::array kTensorCores = std::to_array<CoreRule>({
+    // what belongs to such kernels, or is named like them, but only adds or copies
+    {"simt", false},
+    {"_ffma", false},
+    {"reducesplitk", false},
+    {"splitkv_combine", false},
+    {"flash_bwd_dot_do_o", false},
+    {"flash_bwd_convert", false},
+    {"flash_bwd_clear", false},
+    {"offsetskernel", false},
+    // instruction shapes in names of cuBLAS, cuDNN and CUTLASS: Volta, Turing, Ampere
+    {"h884"},
+    {"s884"},
+    {"h1688"},
+    {"s1688"},
+    {"c1688"},
+    {"i8816"},
+    {"16816"},
+    {"16832"},
+    {"i16864"},
+    {"161616"},
+    {"hmma"},
+    {"imma_"},
+    {"wmma"},
+    {"tensorop"},
+    {"tensor16x8x"},
+    {"tensor8x8x"},
+    // Hopper and Blackwell
+    {"gmma"},
+    {"nvjet"},
+    {"sm90_xmma"},
+    {"sm100_xmma"},
+    {"sm90_gemm"},
+    {"tcgen05"},
+    {"deep_gemm"},
+    // cuDNN, without an instruction shape in the name
+    {"dgrad_1x1_stride_2x2"},
+    {"first_layer_wgrad_kernel"},
+    {"conv1x1"},
+    {"conv2d_c1_k1"},
+    {"direct_group"},
+    {"xmma_implicit_gemm"},
+    {"xmma_sparse_conv"},
+    {"xmma_warp_specialized_implicit_gemm"},
+    {"xmma_gemm"},
+    {"xmma_sparse_gemm"},
+    // attention
+    {"flash_fwd"},
+    {"flash_bwd"},
+    {"flash_attn"},
+    {"flashattnfwd"},
+    {"flashattnbwd"},
+    {"fmha_cutlassf_f16"},
+    {"fmha_cutlassf_bf16"},
+    {"fmha_cutlassb_f16"},
+    {"fmha_cutlassb_bf16"},
+    {"native_sdpa"},
+    {"fmha_v2"},
+    // AMD: matrix instructions in names of Tensile, Composable Kernel
+    {"mfma"},
+    {"_mi16x16x"},
+    {"_mi32x32x"},
+    {"_mi4x4x"},
+    {"_xdl"},
+});
+
+std::string lower_case(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return result;
+}
+
+template <typename Rules>
+auto first_rule(const Rules& rules, std::string_view text) {
+  return std::find_if(rules.begin(), rules.end(), [&](const auto& rule) {
+    return text.find(rule.part) != std::string_view::npos;
+  });
+}
+
+}  // namespace
+
+KernelFamily kernel_family(std::string_view name) {
+  const std::string readable = readable_kernel_name(name);
+  for (const std::string& text :
+       {lower_case(short_kernel_name(name)), lower_case(without_signature(readable))}) {
+    const auto rule = first_rule(kFamilies, text);
+    if (rule != kFamilies.end()) return rule->family;
+  }
+  return KernelFamily::other;
+}
+
+bool uses_tensor_cores(std::string_view name) {
+  const auto rule = first_rule(kTensorCores, lower_case(name));
+  return rule != kTensorCores.end() && rule->uses;
+}
+
+}  // namespace tbtrace::analyses

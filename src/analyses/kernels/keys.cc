@@ -1,0 +1,110 @@
+#include "analyses/kernels/keys.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "analyses/attribution/device_number.h"
+#include "analyses/kernels/families.h"
+#include "analyses/kernels/sums.h"
+#include "base/hash.h"
+#include "trace/track_keys.h"
+
+namespace tbtrace::analyses {
+
+const KernelKeyRules& exact_kernel_keys() {
+  static constexpr KernelKeyRules kExact = {
+      .uses_tensor_cores = uses_tensor_cores, .unknown_operator = "[unattributed]", .missing = -1};
+  return kExact;
+}
+
+std::size_t KernelKeys::KeyHash::operator()(const Key& key) const {
+  std::array<char, sizeof(Key)> bytes;
+  std::memcpy(bytes.data(), key.data(), bytes.size());
+  return hash_bytes({bytes.data(), bytes.size()}, kProcessSeed.value);
+}
+
+KernelKeys::KernelKeys(const Trace& trace, const KernelsOptions& options,
+                       const KernelKeyRules& rules)
+    : trace_(trace),
+      options_(options),
+      rules_(rules),
+      grid_(trace.argument(Argument::grid)),
+      block_(trace.argument(Argument::block)),
+      registers_(trace.argument(Argument::registers_per_thread)),
+      shared_memory_(trace.argument(Argument::shared_memory)) {}
+
+const KernelNameFacts& KernelKeys::facts(StringId name) {
+  const auto [found, is_new] = facts_.try_emplace(name);
+  if (is_new) {
+    const std::string_view text = trace_.string(name);
+    found->second = {kernel_family(text), rules_.uses_tensor_cores(text)};
+  }
+  return found->second;
+}
+
+KernelKeys::Key KernelKeys::key_of(const KernelRun& run) {
+  Key key = {};
+  const StringId name = trace_.events().name(run.event);
+  const std::int64_t op =
+      run.op == EventId::none ? -1 : static_cast<std::int64_t>(trace_.events().name(run.op));
+  switch (options_.group_by) {
+    case KernelGrouping::name:
+      key[0] = static_cast<std::int64_t>(name);
+      break;
+    case KernelGrouping::op:
+      key[0] = op;
+      break;
+    case KernelGrouping::family:
+      key[0] = static_cast<std::int64_t>(facts(name).family);
+      break;
+    case KernelGrouping::launch: {
+      key[0] = static_cast<std::int64_t>(name);
+      key[1] = op;
+      const auto grid = parts_of(grid_.dim3(run.event));
+      const auto block = parts_of(block_.dim3(run.event));
+      std::copy(grid.begin(), grid.end(), key.begin() + 2);
+      std::copy(block.begin(), block.end(), key.begin() + 5);
+      key[8] = registers_.integer(run.event).value_or(rules_.missing);
+      key[9] = shared_memory_.integer(run.event).value_or(rules_.missing);
+      break;
+    }
+  }
+  const TrackId track = trace_.events().track(run.event);
+  if (options_.by_stream) {
+    key[10] = static_cast<std::int64_t>(track);
+  } else if (options_.by_device) {
+    key[10] = device_number(trace_.track(track));
+  }
+  return key;
+}
+
+std::size_t KernelKeys::group_of(const KernelRun& run) {
+  const auto [found, is_new] = numbers_.try_emplace(key_of(run), groups_.size());
+  if (is_new) describe(groups_.emplace_back(), run);
+  return found->second;
+}
+
+void KernelKeys::describe(KernelGroup& group, const KernelRun& run) {
+  const StringId name = trace_.events().name(run.event);
+  const bool by_launch = options_.group_by == KernelGrouping::launch;
+  if (options_.group_by == KernelGrouping::name || by_launch) {
+    group.name = trace_.string(name);
+    group.tensor_cores_used = facts(name).tensor_cores;
+  }
+  if (options_.group_by != KernelGrouping::op) group.family = facts(name).family;
+  if (options_.group_by == KernelGrouping::op || by_launch) {
+    group.op = run.op == EventId::none ? rules_.unknown_operator : trace_.name(run.op);
+  }
+  if (by_launch) {
+    group.grid = grid_.dim3(run.event);
+    group.block = block_.dim3(run.event);
+    group.registers = registers_.integer(run.event);
+    group.shared_memory_bytes = shared_memory_.integer(run.event);
+  }
+  const Track& track = trace_.track(trace_.events().track(run.event));
+  if (options_.by_device || options_.by_stream) group.device = device_number(track);
+  if (options_.by_stream) group.stream = key_text(trace_, track.thread);
+}
+
+}  // namespace tbtrace::analyses

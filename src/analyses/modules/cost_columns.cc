@@ -1,0 +1,95 @@
+#include "analyses/modules/cost_columns.h"
+
+#include <cstdint>
+
+namespace tbtrace::analyses {
+namespace {
+
+enum class Needs : std::uint8_t { nothing, device, memory, device_memory };
+
+struct SizeColumn {
+  const char* name;
+  bool is_shown;  ///< in the text for people
+  bool is_total;  ///< is a total of the report
+  Needs needs;
+  std::int64_t ModuleCost::*value;
+};
+
+constexpr SizeColumn kSizes[] = {
+    {"device_time_total_ns", true, true, Needs::device, &ModuleCost::device_time_total_ns},
+    {"self_device_time_ns", true, false, Needs::device, &ModuleCost::self_device_time_ns},
+    {"backward_device_time_ns", true, true, Needs::device, &ModuleCost::backward_device_time_ns},
+    {"cpu_time_total_ns", true, true, Needs::nothing, &ModuleCost::cpu_time_total_ns},
+    {"self_cpu_time_ns", true, false, Needs::nothing, &ModuleCost::self_cpu_time_ns},
+    {"backward_cpu_time_ns", true, true, Needs::nothing, &ModuleCost::backward_cpu_time_ns},
+    {"cpu_memory_bytes", true, true, Needs::memory, &ModuleCost::cpu_memory_bytes},
+    {"device_memory_bytes", true, true, Needs::device_memory, &ModuleCost::device_memory_bytes},
+    {"self_cpu_memory_bytes", false, false, Needs::memory, &ModuleCost::self_cpu_memory_bytes},
+    {"self_device_memory_bytes", false, false, Needs::device_memory,
+     &ModuleCost::self_device_memory_bytes}};
+
+struct CountColumn {
+  const char* name;
+  bool is_shown;
+  std::uint64_t ModuleCost::*value;
+};
+
+constexpr CountColumn kCounts[] = {{"macs", true, &ModuleCost::macs},
+                                   {"flops", false, &ModuleCost::flops},
+                                   {"backward_macs", false, &ModuleCost::backward_macs},
+                                   {"backward_flops", false, &ModuleCost::backward_flops}};
+
+bool is_there(Needs needs, const CostColumns& columns) {
+  switch (needs) {
+    case Needs::device:
+      return columns.has_device;
+    case Needs::memory:
+      return columns.has_memory;
+    case Needs::device_memory:
+      return columns.has_device && columns.has_memory;
+    case Needs::nothing:
+      break;
+  }
+  return true;
+}
+
+}  // namespace
+
+CostColumns CostColumns::of(const Trace& trace, bool has_shapes, const ModuleCost& total) {
+  return {.has_shapes = has_shapes,
+          .has_device = total.device_time_total_ns > 0,
+          .has_memory = !trace.memory().empty()};
+}
+
+void CostColumns::add_to(AnalysisReport& report) const {
+  for (const SizeColumn& column : kSizes) {
+    report.table.columns.emplace_back(column.name);
+    if (column.is_shown && is_there(column.needs, *this)) report.shown.emplace_back(column.name);
+  }
+  for (const CountColumn& column : kCounts) {
+    report.table.columns.emplace_back(column.name);
+    if (column.is_shown) report.shown.emplace_back(column.name);
+  }
+}
+
+void CostColumns::add_cells(std::vector<Cell>& row, const ModuleCost& cost) const {
+  for (const SizeColumn& column : kSizes) row.emplace_back(cost.*column.value);
+  for (const CountColumn& column : kCounts) {
+    Cell& cell = row.emplace_back();
+    if (has_shapes) cell = cost.*column.value;
+  }
+}
+
+AnalysisReport::Totals CostColumns::totals(const ModuleCost& total) const {
+  AnalysisReport::Totals totals;
+  for (const SizeColumn& column : kSizes) {
+    if (column.is_total) totals.emplace_back(column.name, total.*column.value);
+  }
+  for (const CountColumn& column : kCounts) {
+    Cell& cell = totals.emplace_back(column.name, Cell()).second;
+    if (has_shapes) cell = total.*column.value;
+  }
+  return totals;
+}
+
+}  // namespace tbtrace::analyses

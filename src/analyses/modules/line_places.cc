@@ -1,0 +1,86 @@
+#include "analyses/modules/line_places.h"
+
+#include "analyses/attribution/call_stack_frames.h"
+#include "analyses/attribution/python_tracks.h"
+#include "trace/call_tree.h"
+
+namespace tbtrace::analyses {
+
+LinePlaces::LinePlaces(const Trace& trace, bool with_libraries)
+    : trace_(trace),
+      with_libraries_(with_libraries),
+      has_frames_(tracks_with_frames(trace, call_tree_of(trace))) {}
+
+Place LinePlaces::place_of_stack(StringId stack) {
+  const auto [entry, added] = of_stacks_.try_emplace(stack, StackTree::kRoot);
+  if (!added) return entry->second;
+  const std::vector<std::string_view> frames = call_stack_frames(trace_.string(stack));
+  if (frames.empty()) return StackTree::kRoot;
+  if (const auto innermost = line_of_frame(frames.front());
+      innermost && innermost->function == "__enter__") {
+    return StackTree::kRoot;
+  }
+  Place place = StackTree::kRoot;
+  for (std::size_t frame = frames.size(); frame-- > 0;) {
+    const auto source = line_of_frame(frames[frame]);
+    if (source) place = child(place, line(*source, LineLevel::line));
+  }
+  return entry->second = place;
+}
+
+LinePlaces::Line LinePlaces::line(const SourceLine& source, LineLevel level) {
+  if (!with_libraries_ && is_library(source.file)) return 0;
+  const auto [entry, added] = numbers_.try_emplace(
+      std::tuple(std::string(source.file), source.line, std::string(source.function), level),
+      static_cast<Line>(rows_.size()));
+  if (added) {
+    LineRow& row = rows_.emplace_back();
+    row.file = source.file;
+    row.line = source.line;
+    row.function = source.function;
+    row.level = level;
+  }
+  return entry->second;
+}
+
+Place LinePlaces::child(Place around, Line line) {
+  if (line == 0) return around;
+  const auto key = static_cast<std::int64_t>(std::uint64_t{around} << 32 | line);
+  const auto [place, added] = children_.insert(key, static_cast<std::uint32_t>(parents_.size()));
+  if (added) {
+    parents_.push_back(around);
+    lines_.push_back(line);
+  }
+  return place;
+}
+
+bool LinePlaces::is_call(EventId range) const {
+  if (!trace_.events().is_python_frame(range)) return false;
+  const auto source = line_of_frame(trace_.name(range));
+  return source && (with_libraries_ || !is_library(source->file));
+}
+
+Place LinePlaces::place_in(Place around, EventId range) {
+  if (const StringId stack = trace_.argument(Argument::call_stack).text(range);
+      stack != StringId::empty && !has_frames_[index(trace_.events().track(range))]) {
+    const Place place = place_of_stack(stack);
+    if (place != StackTree::kRoot) return place;
+  }
+  if (!trace_.events().is_python_frame(range)) return around;
+  // The line that called the function belongs to the function around it.
+  if (const auto caller = line_of_place(trace_.argument_text(range, Argument::call_from))) {
+    SourceLine source = *caller;
+    const LineRow& above = rows_[lines_[around]];
+    const std::string function = above.file == source.file ? above.function : "";
+    source.function = function;
+    around = child(around, line(source, LineLevel::line));
+  }
+  const auto [entry, added] = names_.try_emplace(trace_.events().name(range), 0);
+  if (added) {
+    const auto source = line_of_frame(trace_.name(range));
+    if (source) entry->second = line(*source, LineLevel::function);
+  }
+  return child(around, entry->second);
+}
+
+}  // namespace tbtrace::analyses

@@ -1,0 +1,53 @@
+// Lines of source as the rows of `tbtrace.lines/1`.
+#include "analyses/modules/line_report.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <tbtrace/lines.h>
+
+#include "report/optional_cell.h"
+#include "report/source_report.h"
+
+namespace tbtrace {
+
+AnalysisReport analyses::line_report_of(const LineTable& table, const CostColumns& columns,
+                                        std::optional<std::int64_t> rank, SourceReport source) {
+  AnalysisReport report;
+  report.schema = "tbtrace.lines/1";
+  report.table.columns = {"rank", "file", "line", "function", "level", "calls"};
+  report.shown = {"rank", "file", "line", "function", "level", "calls"};
+  columns.add_to(report);
+  const Cell of_rank = report::optional_cell(rank);
+  for (const LineRow& line : table.lines) {
+    std::vector<Cell> row = {of_rank,
+                             line.file,
+                             line.line,
+                             report::text_cell(line.function),
+                             std::string(line_level_name(line.level)),
+                             line.level == LineLevel::function ? Cell(line.calls) : Cell()};
+    columns.add_cells(row, line);
+    report.table.rows.push_back(std::move(row));
+  }
+  if (!table.lines.empty()) {
+    std::vector<Cell> row = {of_rank, std::string("[unattributed]"), {}, {}, {}, {}};
+    columns.add_cells(row, table.unattributed);
+    report.table.rows.push_back(std::move(row));
+  }
+  report.totals = columns.totals(table.total);
+  report.source = std::move(source);
+  return report;
+}
+
+Result<AnalysisReport> line_report(const Trace& trace, const LinesOptions& options) {
+  const Result<LineTable> table = line_table(trace, options);
+  if (!table.ok()) return table.status();
+  return analyses::line_report_of(*table,
+                                  analyses::CostColumns::of(trace, table->has_shapes, table->total),
+                                  trace.identity().rank, report::source_report(trace));
+}
+
+}  // namespace tbtrace

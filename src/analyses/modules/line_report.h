@@ -1,0 +1,21 @@
+// Lines of source as the rows of `tbtrace.lines/1`, wherever they come from.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <tbtrace/lines.h>
+
+#include "analyses/modules/cost_columns.h"
+
+namespace tbtrace::analyses {
+
+/// Those with the most device time first, then by CPU time, both without what they called, then by
+/// place.
+void sort_lines(std::vector<LineRow>& lines);
+
+AnalysisReport line_report_of(const LineTable& table, const CostColumns& columns,
+                              std::optional<std::int64_t> rank, SourceReport source);
+
+}  // namespace tbtrace::analyses

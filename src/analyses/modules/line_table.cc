@@ -1,0 +1,83 @@
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include <tbtrace/lines.h>
+
+#include "analyses/modules/line_places.h"
+#include "analyses/modules/line_report.h"
+#include "analyses/modules/place_costs.h"
+#include "analyses/modules/place_totals.h"
+#include "analyses/modules/work_places.h"
+#include "trace/call_tree.h"
+
+namespace tbtrace {
+namespace {
+
+using analyses::LinePlaces;
+using analyses::Place;
+using analyses::PlaceWork;
+
+/// By line: what its places did themselves.
+std::vector<PlaceWork> own_by_line(const LinePlaces& places, const std::vector<PlaceWork>& work) {
+  std::vector<PlaceWork> own(places.rows().size());
+  for (Place place = 0; place < places.size(); ++place) own[places.lines()[place]] += work[place];
+  return own;
+}
+
+LineTable build(const Trace& trace, bool libraries, const analyses::CountsRange& counts) {
+  LinePlaces places(trace, libraries);
+  const analyses::WorkPlaces where =
+      analyses::find_places(trace, analyses::ForwardOperators(trace),
+                            [&](Place around, EventId range, bool /*is_backward*/) {
+                              return places.place_in(around, range);
+                            });
+  std::vector<PlaceWork> work = analyses::work_by_place(trace, where, places.size(), counts);
+  analyses::add_operations(work, trace, where, counts);
+  for (const EventId range : call_tree_of(trace).ranges()) {
+    if (places.is_call(range) && (!counts || counts(range))) {
+      ++work[where.place[index(range)]].calls;
+    }
+  }
+  const std::vector<PlaceWork> totals = analyses::totals_of(places.parents(), work);
+  const std::vector<PlaceWork> by_line =
+      analyses::totals_by_key(places.parents(), totals, places.lines(), places.rows().size());
+  const std::vector<PlaceWork> own = own_by_line(places, work);
+
+  LineTable table;
+  table.has_shapes = !trace.argument(Argument::input_dims).empty();
+  table.unattributed = analyses::cost_of(own.front(), own.front());
+  table.total = analyses::cost_of(totals.front(), totals.front());
+  for (LinePlaces::Line line = 1; line < places.rows().size(); ++line) {
+    LineRow& row = table.lines.emplace_back(places.rows()[line]);
+    static_cast<ModuleCost&>(row) = analyses::cost_of(own[line], by_line[line]);
+    row.calls = own[line].calls;
+  }
+  analyses::sort_lines(table.lines);
+  return table;
+}
+
+}  // namespace
+
+void analyses::sort_lines(std::vector<LineRow>& lines) {
+  std::ranges::sort(lines, [](const LineRow& one, const LineRow& two) {
+    return std::tie(two.self_device_time_ns, two.self_cpu_time_ns, one.file, one.line, one.function,
+                    one.level) < std::tie(one.self_device_time_ns, one.self_cpu_time_ns, two.file,
+                                          two.line, two.function, two.level);
+  });
+}
+
+const char* line_level_name(LineLevel level) {
+  return level == LineLevel::line ? "line" : "function";
+}
+
+Result<LineTable> line_table(const Trace& trace, const LinesOptions& options) {
+  LineTable table;
+  const Status chosen =
+      analyses::with_steps(trace, options.steps, [&](const analyses::CountsRange& counts) {
+        table = build(trace, options.libraries, counts);
+      });
+  return chosen.ok() ? Result<LineTable>(std::move(table)) : Result<LineTable>(chosen);
+}
+
+}  // namespace tbtrace

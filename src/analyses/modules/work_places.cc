@@ -1,0 +1,95 @@
+#include "analyses/modules/work_places.h"
+
+#include <cstddef>
+
+#include "analyses/attribution/owners.h"
+#include "trace/call_tree.h"
+#include "trace/links.h"
+#include "trace/self_times.h"
+
+namespace tbtrace::analyses {
+WorkPlaces find_places(const Trace& trace, const ForwardOperators& forward,
+                       const PlaceIn& place_in) {
+  const CallTree& tree = call_tree_of(trace);
+  WorkPlaces found;
+  found.place.resize(trace.events().size(), StackTree::kRoot);
+  found.is_backward.resize(trace.events().size(), 0);
+  std::vector<Place> last_node(trace.tracks().size(), StackTree::kRoot);  // by thread
+  for (const EventId range : tree.ranges()) {
+    const EventId parent = tree.parent(range);
+    Place around = StackTree::kRoot;
+    bool backward = false;
+    if (parent != EventId::none) {
+      around = found.place[index(parent)];
+      backward = found.is_backward[index(parent)] != 0;
+    }
+    Place& last = last_node[index(trace.events().track(range))];
+    if (accumulates_gradient(trace, range)) {
+      around = last;
+      backward = true;
+    } else if (is_backward(trace, range)) {
+      // The creator started before, so it has its place already.
+      const EventId creator = forward.of(range);
+      if (creator != EventId::none) around = found.place[index(creator)];
+      backward = true;
+      last = around;
+    }
+    found.place[index(range)] = place_in(around, range, backward);
+    found.is_backward[index(range)] = backward ? 1 : 0;
+  }
+  return found;
+}
+
+PlaceWork& PlaceWork::operator+=(const PlaceWork& other) {
+  calls += other.calls;
+  cpu_ns += other.cpu_ns;
+  device_ns += other.device_ns;
+  backward_cpu_ns += other.backward_cpu_ns;
+  backward_device_ns += other.backward_device_ns;
+  cpu_memory_bytes += other.cpu_memory_bytes;
+  device_memory_bytes += other.device_memory_bytes;
+  macs += other.macs;
+  flops += other.flops;
+  backward_macs += other.backward_macs;
+  backward_flops += other.backward_flops;
+  return *this;
+}
+
+std::vector<PlaceWork> work_by_place(const Trace& trace, const WorkPlaces& where,
+                                     std::size_t places, const CountsRange& counts) {
+  const CallTree& tree = call_tree_of(trace);
+  const SelfTimes& self_times = self_times_of(trace);
+  std::vector<PlaceWork> work(places);
+  const auto counts_at = [&](EventId range) {
+    return !counts || (range != EventId::none && counts(range));
+  };
+  const auto place_of = [&](EventId range) {
+    return range == EventId::none ? StackTree::kRoot : where.place[index(range)];
+  };
+  for (const EventId range : tree.ranges()) {
+    if (!counts_at(range)) continue;
+    PlaceWork& here = work[place_of(range)];
+    const std::int64_t ns = self_times.ns(range);
+    here.cpu_ns += ns;
+    if (where.is_backward[index(range)] != 0) here.backward_cpu_ns += ns;
+  }
+  for (const DeviceLink& link : links_of(trace).device_work()) {
+    const EventId owner = owner_of_work(tree, link);
+    if (!counts_at(link.launch != EventId::none ? link.launch : owner)) continue;
+    PlaceWork& here = work[place_of(owner)];
+    const std::int64_t ns = trace.events().duration_ns(link.activity);
+    here.device_ns += ns;
+    if (owner != EventId::none && where.is_backward[index(owner)] != 0) {
+      here.backward_device_ns += ns;
+    }
+  }
+  for_each_memory_owner(trace, tree, [&](const MemoryRecord& record, EventId owner) {
+    if (record.out_of_memory || !counts_at(owner)) return;
+    PlaceWork& here = work[place_of(owner)];
+    if (is_cpu_memory(record.device_type)) here.cpu_memory_bytes += record.bytes;
+    if (is_device_memory(record.device_type)) here.device_memory_bytes += record.bytes;
+  });
+  return work;
+}
+
+}  // namespace tbtrace::analyses

@@ -1,0 +1,67 @@
+// Where in a tree of places (modules, or lines of source) the work of a trace was done.
+// Owns its columns; made from a Trace and valid for it alone.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <tbtrace/report.h>
+#include <tbtrace/step_range.h>
+#include <tbtrace/trace.h>
+
+#include "analyses/attribution/forward_operators.h"
+#include "base/bounded_sum.h"
+#include "base/column.h"
+
+namespace tbtrace::analyses {
+
+/// A node of the tree; the root stands for everything outside of all places.
+using Place = StackTree::Node;
+
+/// The place of a host range, by the place around it: the same one, or one below it. In a backward
+/// pass, where a checkpoint calls modules again, also another one.
+using PlaceIn = std::function<Place(Place around, EventId range, bool is_backward)>;
+
+/// A backward pass runs where no place is, so its ranges have the places of the forward operators
+/// whose gradients they compute. The range that adds a gradient to a parameter has the place of the
+/// node before it on its thread: autograd runs it next, before all other nodes that are ready. A
+/// node whose operator is unknown has the place around it.
+/// Source: torch/csrc/autograd/engine.cpp (the ready queue; AccumulateGrad has the highest number).
+struct WorkPlaces {
+  Column<Place> place;               // by event
+  Column<std::uint8_t> is_backward;  // by event: it is in a backward pass
+};
+
+/// `place_in` is called once for each range, in the order of the call tree.
+WorkPlaces find_places(const Trace& trace, const ForwardOperators& forward,
+                       const PlaceIn& place_in);
+
+/// What was done in a place and in no place below it. Whole nanoseconds and bytes.
+struct PlaceWork {
+  std::uint64_t calls = 0;
+  WideInteger cpu_ns = 0;           ///< self times of host ranges
+  WideInteger device_ns = 0;        ///< durations of kernels, memcpys and memsets
+  WideInteger backward_cpu_ns = 0;  ///< the part in backward passes
+  WideInteger backward_device_ns = 0;
+  WideInteger cpu_memory_bytes = 0;  ///< allocated, less freed
+  WideInteger device_memory_bytes = 0;
+  WideInteger macs = 0;
+  WideInteger flops = 0;
+  WideInteger backward_macs = 0;
+  WideInteger backward_flops = 0;
+
+  PlaceWork& operator+=(const PlaceWork& other);
+};
+
+/// Which ranges count: all, or those that started in chosen steps.
+using CountsRange = std::function<bool(EventId range)>;
+
+/// By place, `places` of them. A device activity counts if its launch does, memory if the range in
+/// which it was allocated or freed does; without steps all count, also those without a range.
+std::vector<PlaceWork> work_by_place(const Trace& trace, const WorkPlaces& where,
+                                     std::size_t places, const CountsRange& counts);
+
+}  // namespace tbtrace::analyses

@@ -1,0 +1,134 @@
+#include "analyses/steps/breakdown.h"
+
+#include <functional>
+#include <numeric>
+#include <utility>
+
+#include "analyses/steps/devices.h"
+#include "analyses/steps/inferred.h"
+#include "analyses/steps/phases.h"
+#include "analyses/steps/rules.h"
+#include "analyses/steps/windows.h"
+#include "base/share.h"
+#include "base/time_ranges.h"
+#include "trace/links.h"
+
+namespace tbtrace {
+namespace {
+
+using analyses::RoleRanges;
+using analyses::StepRules;
+using analyses::StepWindow;
+
+RoleRanges role_ranges(const Trace& trace, const StepRules& rules) {
+  RoleRanges ranges;
+  for (const EventId event : trace.by_start()) {
+    const std::optional<StepRole> role = rules.role(event);
+    if (!role) continue;
+    add_range(ranges[static_cast<std::size_t>(*role)],
+              {rules.start_ns(event), rules.end_ns(event)});
+  }
+  return ranges;
+}
+
+std::vector<TimeRange> time_of_steps(std::span<const StepTime> steps) {
+  std::vector<TimeRange> time;
+  for (const StepTime& step : steps) add_range(time, {step.start_ns, step.end_ns});
+  return time;
+}
+
+void share_time(std::vector<StepTime>& steps, const Trace& trace, const StepRules& rules) {
+  const RoleRanges parts = rules.policy().divided(role_ranges(trace, rules), time_of_steps(steps));
+  for (std::size_t role = 0; role < parts.size(); ++role) {
+    const RangeLengths lengths(parts[role]);
+    for (StepTime& step : steps) {
+      step.role_ns[role] = lengths.within({step.start_ns, step.end_ns});
+    }
+  }
+}
+
+StepTime named_step(const Trace& trace, const StepWindow& window) {
+  StepTime step;
+  const bool all = window.step.event == EventId::none;
+  step.name = all ? "[all]" : std::string(trace.name(window.step.event));
+  step.number = window.step.number;
+  step.start_ns = window.time.start;
+  step.end_ns = window.time.end;
+  step.host_start_ns = all ? step.start_ns : trace.events().start_ns(window.step.event);
+  step.host_end_ns = all ? step.end_ns : trace.events().end_ns(window.step.event);
+  step.launched = window.launched;
+  return step;
+}
+
+/// A sum of many long steps could overflow: adds the quotients, and the remainders separately.
+template <typename Value>
+double mean(std::span<const StepTime> steps, Value value) {
+  if (steps.empty()) return 0;
+  const auto count = static_cast<std::int64_t>(steps.size());
+  std::int64_t whole = 0;
+  std::int64_t left = 0;
+  for (const StepTime& step : steps) {
+    whole += value(step) / count;
+    left += value(step) % count;
+  }
+  return static_cast<double>(whole) + static_cast<double>(left) / static_cast<double>(count);
+}
+
+}  // namespace
+
+std::int64_t StepTime::unphased_ns() const {
+  return std::accumulate(phase_ns.begin(), phase_ns.end(), host_duration_ns(), std::minus<>());
+}
+
+double StepTime::utilization(std::size_t device) const {
+  return share(busy_ns[device], duration_ns());
+}
+
+double StepBreakdown::mean_ns(StepRole role) const {
+  return mean(steps, [role](const StepTime& step) { return step.ns(role); });
+}
+
+double StepBreakdown::mean_ns(StepPhase phase) const {
+  return mean(steps, [phase](const StepTime& step) { return step.ns(phase); });
+}
+
+double StepBreakdown::mean_duration_ns() const {
+  return mean(steps, [](const StepTime& step) { return step.duration_ns(); });
+}
+
+double StepBreakdown::mean_host_duration_ns() const {
+  return mean(steps, [](const StepTime& step) { return step.host_duration_ns(); });
+}
+
+double StepBreakdown::utilization(std::size_t device) const {
+  if (steps.empty()) return 0;
+  return share(busy_ns[device], steps.back().end_ns - steps.front().start_ns);
+}
+
+StepBreakdown analyses::breakdown_by(const Trace& trace, const StepPolicy& policy,
+                                     std::span<const DeviceLink> work,
+                                     const StepBreakdownOptions& options) {
+  const StepRules rules(trace, policy,
+                        options.infer_steps ? inferred_steps(trace) : std::vector<Step>{});
+  StepBreakdown breakdown;
+  const StepWindows windows = step_windows(trace, rules, work, options.keep_tail_steps);
+  breakdown.dropped_steps = windows.dropped;
+  breakdown.steps.reserve(windows.steps.size());
+  for (const StepWindow& window : windows.steps) {
+    breakdown.steps.push_back(named_step(trace, window));
+  }
+  share_time(breakdown.steps, trace, rules);
+  add_busy_times(breakdown, trace, rules, work);
+  add_memory_peaks(breakdown, trace);
+  std::vector<EventId> step_events;
+  for (const StepWindow& window : windows.steps) step_events.push_back(window.step.event);
+  add_phases(breakdown, trace, step_events);
+  return breakdown;
+}
+
+StepBreakdown step_breakdown(const Trace& trace, const StepBreakdownOptions& options) {
+  return analyses::breakdown_by(trace, analyses::exact_step_policy(), links_of(trace).device_work(),
+                                options);
+}
+
+}  // namespace tbtrace

@@ -1,0 +1,249 @@
+#include "analyses/steps/report.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include <tbtrace/step_breakdown.h>
+
+#include "analyses/steps/selection.h"
+#include "base/bounded_sum.h"
+#include "report/optional_cell.h"
+#include "report/source_report.h"
+#include "report/table_columns.h"
+#include "report/totals.h"
+#include "trace/times.h"
+
+namespace tbtrace {
+namespace {
+
+using report::column_named;
+using report::optional_cell;
+
+constexpr std::array<std::string_view, kStepRoles> kRoleNames = {
+    "kernel", "memcpy", "memset", "communication", "runtime", "data_loader", "cpu_op", "other"};
+constexpr std::array<std::string_view, kStepPhases> kPhaseNames = {"forward", "backward",
+                                                                   "optimizer", "data"};
+
+constexpr const char* kDuration = "duration_ns";
+constexpr const char* kDroppedSteps = "dropped_steps";
+
+std::string ns_column(std::string_view name) { return std::string(name) + "_ns"; }
+
+/// How the durations of the steps spread.
+struct Spread {
+  std::int64_t least = 0;
+  std::int64_t median = 0;  ///< of an even number, the lower one of the two in the middle
+  std::int64_t most = 0;
+  double mean = 0;
+  double deviation = 0;                 ///< the standard deviation of a sample; 0 for one step
+  std::int64_t outlier_ns = INT64_MAX;  ///< longer steps are outliers
+
+  bool is_outlier(std::int64_t duration_ns) const { return duration_ns > outlier_ns; }
+};
+
+std::int64_t median_of(std::vector<std::int64_t> values) {
+  const auto middle = values.begin() + (std::ssize(values) - 1) / 2;
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+Spread spread_of(const std::vector<std::int64_t>& durations) {
+  if (durations.empty()) return {};
+  Spread spread;
+  spread.least = *std::min_element(durations.begin(), durations.end());
+  spread.most = *std::max_element(durations.begin(), durations.end());
+  spread.median = median_of(durations);
+  const auto count = static_cast<long double>(durations.size());
+  long double sum = 0;
+  for (const std::int64_t duration : durations) sum += static_cast<long double>(duration);
+  const long double mean = sum / count;
+  long double squares = 0;
+  std::vector<std::int64_t> distances;
+  distances.reserve(durations.size());
+  for (const std::int64_t duration : durations) {
+    const long double distance = static_cast<long double>(duration) - mean;
+    squares += distance * distance;
+    distances.push_back(std::abs(duration - spread.median));
+  }
+  spread.mean = static_cast<double>(mean);
+  if (durations.size() > 1)
+    spread.deviation = static_cast<double>(std::sqrt(squares / (count - 1)));
+  constexpr std::size_t kFewestForOutliers = 5;
+  if (durations.size() < kFewestForOutliers) return spread;
+  const WideInteger limit =
+      std::max<WideInteger>(WideInteger{4} * median_of(distances), spread.median / 10);
+  spread.outlier_ns = bounded(spread.median + limit);
+  return spread;
+}
+
+/// The mean over the devices that ran kernels.
+Cell utilization_of(const StepTime& step) {
+  if (step.busy_ns.empty()) return {};
+  double sum = 0;
+  for (std::size_t device = 0; device < step.busy_ns.size(); ++device) {
+    sum += step.utilization(device);
+  }
+  return sum / static_cast<double>(step.busy_ns.size());
+}
+
+/// The highest peak of any GPU; if none is known, of the CPU.
+std::optional<std::int64_t> peak_of(const StepBreakdown& breakdown, const StepTime& step) {
+  std::optional<std::int64_t> gpu;
+  std::optional<std::int64_t> cpu;
+  for (std::size_t device = 0; device < step.peak_memory_bytes.size(); ++device) {
+    const bool is_cpu = breakdown.memory_devices[device].type == DeviceType::cpu;
+    std::optional<std::int64_t>& peak = is_cpu ? cpu : gpu;
+    peak = std::max(peak, step.peak_memory_bytes[device]);
+  }
+  return gpu ? gpu : cpu;
+}
+
+std::vector<std::string> columns_of() {
+  std::vector<std::string> columns = {"name", "number", "rank", "start_ns", kDuration};
+  for (const std::string_view name : kRoleNames) columns.push_back(ns_column(name));
+  columns.emplace_back("host_duration_ns");
+  for (const std::string_view name : kPhaseNames) columns.push_back(ns_column(name));
+  columns.insert(columns.end(),
+                 {"unphased_ns", "gpu_utilization", "peak_memory_bytes", "launched", "outlier"});
+  return columns;
+}
+
+std::vector<Cell> row_of(const Trace& trace, const Cell& rank, const StepBreakdown& breakdown,
+                         const StepTime& step, const Spread& spread) {
+  std::vector<Cell> row = {step.name, step.number, rank, since_start(trace, step.start_ns),
+                           step.duration_ns()};
+  row.insert(row.end(), step.role_ns.begin(), step.role_ns.end());
+  row.emplace_back(step.host_duration_ns());
+  row.insert(row.end(), step.phase_ns.begin(), step.phase_ns.end());
+  row.emplace_back(step.unphased_ns());
+  row.push_back(utilization_of(step));
+  row.push_back(optional_cell(peak_of(breakdown, step)));
+  row.emplace_back(step.launched);
+  row.emplace_back(spread.is_outlier(step.duration_ns()));
+  return row;
+}
+
+/// The mean of a column over its rows that have a value.
+Cell mean_of(const Table& table, std::size_t column) {
+  long double sum = 0;
+  std::size_t count = 0;
+  for (const std::vector<Cell>& row : table.rows) {
+    if (const auto* whole = std::get_if<std::int64_t>(&row[column])) {
+      sum += static_cast<long double>(*whole);
+    } else if (const auto* launched = std::get_if<std::uint64_t>(&row[column])) {
+      sum += static_cast<long double>(*launched);
+    } else if (const auto* share = std::get_if<double>(&row[column])) {
+      sum += static_cast<long double>(*share);
+    } else {
+      continue;
+    }
+    ++count;
+  }
+  if (count == 0) return {};
+  return static_cast<double>(sum / static_cast<long double>(count));
+}
+
+AnalysisReport::Totals totals_of(const Table& table, const Cell& dropped_steps) {
+  const std::size_t duration = *column_named(table, kDuration);
+  std::uint64_t outliers = 0;
+  std::vector<std::int64_t> durations;
+  durations.reserve(table.rows.size());
+  for (const std::vector<Cell>& row : table.rows) {
+    // Rows of a partial that is not ours may have anything.
+    const auto* outlier = std::get_if<bool>(&row.back());
+    const auto* ns = std::get_if<std::int64_t>(&row[duration]);
+    outliers += outlier != nullptr && *outlier ? 1U : 0U;
+    durations.push_back(ns != nullptr ? std::max<std::int64_t>(0, *ns) : 0);
+  }
+  const Spread spread = spread_of(durations);
+  AnalysisReport::Totals totals = {{"steps", static_cast<std::uint64_t>(table.rows.size())},
+                                   {kDroppedSteps, dropped_steps},
+                                   {"outliers", outliers},
+                                   {"duration_min_ns", spread.least},
+                                   {"duration_median_ns", spread.median},
+                                   {"duration_max_ns", spread.most},
+                                   {"duration_std_ns", spread.deviation}};
+  for (std::size_t column = duration; column + 1 < table.columns.size(); ++column) {
+    totals.emplace_back(table.columns[column], mean_of(table, column));
+  }
+  return totals;
+}
+
+bool is_zero(const Table& table, std::size_t column) {
+  return std::all_of(table.rows.begin(), table.rows.end(), [&](const std::vector<Cell>& row) {
+    const auto* whole = std::get_if<std::int64_t>(&row[column]);
+    return whole != nullptr && *whole == 0;
+  });
+}
+
+/// What people see: the phases, then the parts that are not zero in every step.
+std::vector<std::string> shown_columns(const Table& table) {
+  std::vector<std::string> shown = {"number", "rank", "duration_ns"};
+  constexpr std::array<std::string_view, 9> kAnyway = {
+      "forward_ns", "backward_ns",      "optimizer_ns",    "data_ns",          "unphased_ns",
+      "kernel_ns",  "communication_ns", "gpu_utilization", "peak_memory_bytes"};
+  for (const std::string_view name : kAnyway) {
+    if (!is_zero(table, *column_named(table, name))) shown.emplace_back(name);
+  }
+  shown.emplace_back("outlier");
+  return shown;
+}
+
+std::optional<StepRange> steps_of(const StepBreakdown& breakdown) {
+  std::optional<StepRange> range;
+  for (const StepTime& step : breakdown.steps) {
+    if (!range) range = {step.number, step.number};
+    range->first = std::min(range->first, step.number);
+    range->last = std::max(range->last, step.number);
+  }
+  return range;
+}
+
+}  // namespace
+
+std::string_view step_role_name(StepRole role) {
+  return kRoleNames[static_cast<std::size_t>(role)];
+}
+
+std::string_view step_phase_name(StepPhase phase) {
+  return kPhaseNames[static_cast<std::size_t>(phase)];
+}
+
+AnalysisReport::Totals analyses::joined_step_totals(const AnalysisReport::Totals& sums,
+                                                    const Table& rows) {
+  const Cell* const dropped = report::total_named(sums, kDroppedSteps);
+  return totals_of(rows, dropped != nullptr ? *dropped : Cell());
+}
+
+Result<AnalysisReport> steps_report(const Trace& trace, const StepBreakdown& breakdown,
+                                    const std::optional<StepRange>& steps) {
+  std::vector<const StepTime*> chosen;
+  for (const StepTime& step : breakdown.steps) {
+    if (!steps || steps->contains(step.number)) chosen.push_back(&step);
+  }
+  if (steps && chosen.empty()) return analyses::no_such_steps(*steps, steps_of(breakdown));
+  std::vector<std::int64_t> durations;
+  durations.reserve(chosen.size());
+  for (const StepTime* step : chosen) durations.push_back(step->duration_ns());
+  const Spread spread = spread_of(durations);
+  AnalysisReport report;
+  report.schema = "tbtrace.steps/1";
+  report.table.columns = columns_of();
+  const Cell rank = optional_cell(trace.identity().rank);
+  for (const StepTime* step : chosen) {
+    report.table.rows.push_back(row_of(trace, rank, breakdown, *step, spread));
+  }
+  report.totals = totals_of(report.table, static_cast<std::uint64_t>(breakdown.dropped_steps));
+  report.joined_totals = analyses::joined_step_totals;
+  report.totals_label = "mean";
+  report.shown = shown_columns(report.table);
+  report.source = report::source_report(trace);
+  return report;
+}
+
+}  // namespace tbtrace

@@ -1,0 +1,52 @@
+#include "analyses/steps/selection.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "analyses/steps/rules.h"
+#include "analyses/steps/windows.h"
+#include "trace/links.h"
+
+namespace tbtrace::analyses {
+namespace {
+
+std::string text_of(const StepRange& steps) {
+  return steps.first == steps.last
+             ? "step " + std::to_string(steps.first)
+             : "steps " + std::to_string(steps.first) + " to " + std::to_string(steps.last);
+}
+
+std::optional<StepRange> steps_of(const Trace& trace) {
+  if (trace.steps().empty()) return std::nullopt;
+  const auto [least, most] =
+      std::minmax_element(trace.steps().begin(), trace.steps().end(),
+                          [](const Step& a, const Step& b) { return a.number < b.number; });
+  return StepRange{least->number, most->number};
+}
+
+}  // namespace
+
+Status no_such_steps(const StepRange& wanted, const std::optional<StepRange>& existing) {
+  return {StatusCode::invalid_argument, "cannot select " + text_of(wanted) + ": the trace has " +
+                                            (existing ? text_of(*existing) : "no steps")};
+}
+
+Result<std::optional<TimeRange>> window_of_steps(const Trace& trace,
+                                                 const std::optional<StepRange>& steps) {
+  std::optional<TimeRange> window;
+  if (!steps) return window;
+  if (trace.steps().empty()) return no_such_steps(*steps, std::nullopt);
+  const StepRules rules(trace, exact_step_policy());
+  for (const StepWindow& step :
+       step_windows(trace, rules, links_of(trace).device_work(), true).steps) {
+    if (step.step.event == EventId::none || !steps->contains(step.step.number)) continue;
+    window = window ? TimeRange{std::min(window->start, step.time.start),
+                                std::max(window->end, step.time.end)}
+                    : step.time;
+  }
+  if (!window) return no_such_steps(*steps, steps_of(trace));
+  return window;
+}
+
+}  // namespace tbtrace::analyses

@@ -1,0 +1,23 @@
+// The time of chosen steps.
+#pragma once
+
+#include <optional>
+
+#include <tbtrace/status.h>
+#include <tbtrace/step_range.h>
+#include <tbtrace/trace.h>
+
+#include "base/time_ranges.h"
+
+namespace tbtrace::analyses {
+
+/// Why `wanted` selects nothing; `existing` are the steps that there are.
+Status no_such_steps(const StepRange& wanted, const std::optional<StepRange>& existing);
+
+/// From the start of the first of the steps to the end of the last one, both widened as in
+/// step_breakdown(); steps at the end of the trace are kept. nullopt if none are chosen. Fails if
+/// the trace has none of them.
+Result<std::optional<TimeRange>> window_of_steps(const Trace& trace,
+                                                 const std::optional<StepRange>& steps);
+
+}  // namespace tbtrace::analyses

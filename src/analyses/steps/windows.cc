@@ -1,0 +1,125 @@
+#include "analyses/steps/windows.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace tbtrace::analyses {
+namespace {
+
+/// When the work launched by a step ran.
+struct DeviceTime {
+  std::int64_t first_start = std::numeric_limits<std::int64_t>::max();
+  std::int64_t last_end = std::numeric_limits<std::int64_t>::min();
+};
+
+class Windows {
+ public:
+  Windows(const Trace& trace, const StepRules& rules, std::span<const DeviceLink> work)
+      : rules_(rules), work_(work) {
+    for (const Step& step : rules.steps()) {
+      steps_.push_back({step, {rules.start_ns(step.event), rules.end_ns(step.event)}});
+    }
+    if (steps_.empty()) add_only_step(trace);
+  }
+
+  StepWindows run(bool keep_tail) && {
+    match_work();
+    StepWindows windows;
+    if (any_matched_) {
+      widen();
+      if (!keep_tail) windows.dropped = steps_.size() - complete_steps();
+      steps_.resize(steps_.size() - windows.dropped);
+    }
+    windows.steps = std::move(steps_);
+    return windows;
+  }
+
+ private:
+  void add_only_step(const Trace& trace) {
+    std::optional<TimeRange> time;
+    for (const EventId event : trace.by_start()) {
+      if (!rules_.is_cpu_row(event)) continue;
+      if (!time) time = {rules_.start_ns(event), rules_.end_ns(event)};
+      time->end = std::max(time->end, rules_.end_ns(event));
+    }
+    if (time) steps_.push_back({{}, *time});
+  }
+
+  void match_work() {
+    device_times_.resize(steps_.size());
+    is_matched_.resize(work_.size(), false);
+    std::vector<std::pair<std::int64_t, std::size_t>> launched;  // start of launch, row of work
+    for (std::size_t row = 0; row < work_.size(); ++row) {
+      if (work_[row].launch == EventId::none) continue;
+      launched.emplace_back(rules_.start_ns(work_[row].launch), row);
+    }
+    std::sort(launched.begin(), launched.end());
+    std::size_t next = 0;
+    for (const auto& [start, row] : launched) {
+      while (next < steps_.size() && start >= steps_[next].time.end &&
+             start >= steps_[next].time.start) {
+        ++next;
+      }
+      if (next == steps_.size()) return;
+      StepWindow& step = steps_[next];
+      const bool inside =
+          start >= step.time.start && rules_.end_ns(work_[row].launch) <= step.time.end;
+      if (!inside) continue;
+      DeviceTime& time = device_times_[next];
+      time.first_start = std::min(time.first_start, rules_.start_ns(work_[row].activity));
+      time.last_end = std::max(time.last_end, rules_.end_ns(work_[row].activity));
+      ++step.launched;
+      is_matched_[row] = true;
+      any_matched_ = true;
+    }
+  }
+
+  /// The first step waits for work that was launched before it and finished before its own work.
+  std::int64_t end_before_first() const {
+    std::int64_t end = steps_[0].time.start;
+    if (steps_[0].launched == 0) return end;
+    for (std::size_t row = 0; row < work_.size(); ++row) {
+      if (is_matched_[row]) continue;
+      const std::int64_t work_end = rules_.end_ns(work_[row].activity);
+      if (work_end < device_times_[0].first_start) end = std::max(end, work_end);
+    }
+    return end;
+  }
+
+  void widen() {
+    std::int64_t previous_end = end_before_first();
+    for (std::size_t step = 0; step < steps_.size(); ++step) {
+      TimeRange& time = steps_[step].time;
+      time.start = std::max(time.start, previous_end);
+      time.end = std::max({time.end, time.start, device_times_[step].last_end});
+      previous_end = time.end;
+    }
+  }
+
+  /// The number of steps without those at the end whose work may be missing.
+  std::size_t complete_steps() const {
+    std::size_t last = steps_.size() - 1;
+    while (steps_[last].launched == 0) --last;  // at least one step launched work
+    if (last == 0) return 1;
+    const auto launched = static_cast<double>(steps_[last].launched);
+    return static_cast<double>(steps_[last - 1].launched) * 0.8 > launched ? last : last + 1;
+  }
+
+  const StepRules& rules_;
+  std::span<const DeviceLink> work_;
+  std::vector<StepWindow> steps_;
+  std::vector<DeviceTime> device_times_;  // by step
+  std::vector<bool> is_matched_;          // by row of work
+  bool any_matched_ = false;
+};
+
+}  // namespace
+
+StepWindows step_windows(const Trace& trace, const StepRules& rules,
+                         std::span<const DeviceLink> work, bool keep_tail) {
+  return Windows(trace, rules, work).run(keep_tail);
+}
+
+}  // namespace tbtrace::analyses

@@ -1,0 +1,34 @@
+// When each step begins and ends: its range on the host, widened to the work that it launched.
+// Results are plain values.
+// Source: torch-tb-profiler, profiler/event_parser.py (_find_device_steps, _update_steps_duration).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <tbtrace/trace.h>
+
+#include "analyses/steps/rules.h"
+#include "base/time_ranges.h"
+
+namespace tbtrace::analyses {
+
+struct StepWindow {
+  Step step;  ///< event: EventId::none if it stands for the whole trace
+  TimeRange time;
+  std::uint64_t launched = 0;  ///< work whose launch is inside the range on the host
+};
+
+struct StepWindows {
+  std::vector<StepWindow> steps;  ///< by start
+  std::size_t dropped = 0;        ///< steps left out at the end
+};
+
+/// `work`: all work, by start. A launch belongs to the first step that has not ended when the
+/// launch starts, if the launch is inside it.
+StepWindows step_windows(const Trace& trace, const StepRules& rules,
+                         std::span<const DeviceLink> work, bool keep_tail);
+
+}  // namespace tbtrace::analyses

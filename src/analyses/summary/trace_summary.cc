@@ -1,0 +1,147 @@
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include <tbtrace/trace_summary.h>
+
+#include "analyses/attribution/device_number.h"
+#include "analyses/modules/groups.h"
+#include "base/threads.h"
+#include "report/source_report.h"
+#include "trace/links.h"
+#include "trace/step_names.h"
+
+namespace tbtrace {
+namespace {
+
+/// Members of the file that say what was recorded.
+constexpr std::array<std::string_view, 5> kOptions = {"record_shapes", "profile_memory",
+                                                      "with_stack", "with_flops", "with_modules"};
+
+RecordedRun recorded_run(const Trace& trace, const std::string& input) {
+  RecordedRun run;
+  run.input = input;
+  run.identity = trace.identity();
+  run.window_ns = trace.window_end_ns() - trace.window_start_ns();
+  run.ranges = trace.events().size();
+  run.device_activities = links_of(trace).device_work().size();
+  for (const std::string_view option : kOptions) {
+    if (trace.is_set(option)) run.options.emplace_back(option);
+  }
+  std::set<std::int64_t> used;
+  for (const DeviceLink& link : links_of(trace).device_work()) {
+    used.insert(analyses::device_number(trace.track(trace.events().track(link.activity))));
+  }
+  for (DeviceProperties& device : trace.device_properties()) {
+    if (used.empty() || used.contains(device.id)) run.devices.push_back(std::move(device));
+  }
+  return run;
+}
+
+/// The names of Python functions and modules: they are rows of a summary, but not operators.
+std::set<std::string_view> python_names(const Trace& trace) {
+  std::set<std::string_view> names;
+  std::vector<bool> is_known;  // by StringId
+  for (const EventId event : trace.by_start()) {
+    if (trace.kind(event) != EventKind::python_function) continue;
+    const std::size_t name = index(trace.events().name(event));
+    if (name >= is_known.size()) is_known.resize(name + 1);
+    if (!is_known[name]) names.insert(trace.name(event));
+    is_known[name] = true;
+  }
+  return names;
+}
+
+bool is_operator(const OperatorRow& row, const std::set<std::string_view>& python) {
+  const bool is_made = row.key == "[idle]" || row.key == "[unattributed]";
+  return row.device_type == DeviceType::cpu && !row.is_user_annotation && !is_made &&
+         !is_step_name(row.key) && !row.key.starts_with("ProfilerStep*") &&
+         !python.contains(row.key);
+}
+
+void add_operators(TraceSummary& summary, const Trace& trace, std::size_t limit) {
+  const OperatorSummary all = exact_operator_summary(trace);
+  summary.self_cpu_time_total_ns = all.self_cpu_time_total().ns;
+  summary.self_device_time_total_ns = all.self_device_time_total().ns;
+  const std::set<std::string_view> python = python_names(trace);
+  for (const OperatorRow& row : all.rows()) {
+    if (!is_operator(row, python)) continue;
+    summary.operators.push_back({row.key, static_cast<std::uint64_t>(row.count),
+                                 row.self_cpu_time_total.ns, row.self_device_time_total.ns});
+  }
+  const bool by_device = summary.self_device_time_total_ns > 0;
+  const auto value = [by_device](const OperatorShare& row) {
+    return by_device ? row.self_device_time_total_ns : row.self_cpu_time_total_ns;
+  };
+  std::stable_sort(
+      summary.operators.begin(), summary.operators.end(),
+      [&](const OperatorShare& one, const OperatorShare& two) { return value(one) > value(two); });
+  std::erase_if(summary.operators, [&](const OperatorShare& row) { return value(row) == 0; });
+  if (summary.operators.size() > limit) summary.operators.resize(limit);
+}
+
+void add_kernels(TraceSummary& summary, const Trace& trace, std::size_t limit) {
+  summary.kernels = *kernel_summary(trace);
+  if (summary.kernels.groups.size() > limit) summary.kernels.groups.resize(limit);
+}
+
+void add_modules(TraceSummary& summary, const Trace& trace, std::size_t limit) {
+  if (!has_modules(trace)) return;
+  const ModuleTree tree = *module_tree(trace, {.with_operations = false});
+  summary.all_modules = tree.total;
+  for (analyses::ModuleGroup& group :
+       analyses::module_groups(tree, {{}, ModuleGrouping::layer, std::nullopt})) {
+    ModuleShare& share = summary.modules.emplace_back();
+    static_cast<ModuleCost&>(share) = group.sum;
+    share.path = std::move(group.sum.path);
+    share.modules = group.modules;
+    share.calls = group.sum.calls;
+  }
+  const std::int64_t ModuleCost::*const own = tree.total.device_time_total_ns > 0
+                                                  ? &ModuleCost::self_device_time_ns
+                                                  : &ModuleCost::self_cpu_time_ns;
+  std::ranges::stable_sort(summary.modules, std::greater(), own);
+  std::erase_if(summary.modules, [&](const ModuleShare& share) { return share.*own == 0; });
+  if (summary.modules.size() > limit) summary.modules.resize(limit);
+}
+
+void add_memory(TraceSummary& summary, MemoryUse memory, std::size_t limit) {
+  for (DeviceMemory& device : memory.devices) {
+    if (!device.peak_at_ns) continue;
+    if (device.alive.size() > limit) device.alive.resize(limit);
+    summary.memory.push_back({device.device, device.peak_bytes, device.peak_reserved_bytes,
+                              device.growth_per_step_bytes, std::move(device.alive)});
+  }
+}
+
+}  // namespace
+
+TraceSummary trace_summary(const Trace& trace, const std::string& input,
+                           const TraceSummaryOptions& options) {
+  TraceSummary summary;
+  summary.run = recorded_run(trace, input);
+  const bool has_device = summary.run.device_activities > 0;
+  MemoryUse memory;
+  // The longest first.
+  run_side_by_side(
+      static_cast<std::size_t>(thread_count(options.threads)),
+      {[&] { add_operators(summary, trace, options.operators); },
+       [&] { add_modules(summary, trace, options.modules); },
+       [&] { summary.steps = step_breakdown(trace); }, [&] { memory = *memory_use(trace); },
+       [&] {
+         if (has_device) add_kernels(summary, trace, options.kernels);
+       },
+       [&] {
+         if (has_device) summary.gpus = *gpu_use(trace);
+       }});
+  summary.findings = findings(trace, summary.steps, summary.gpus, memory);
+  add_memory(summary, std::move(memory), options.memory_holders);
+  summary.source = report::source_report(trace);
+  return summary;
+}
+
+}  // namespace tbtrace

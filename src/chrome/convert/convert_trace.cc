@@ -1,0 +1,60 @@
+#include "chrome/convert/convert_trace.h"
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+#include "chrome/convert/dialects.h"
+#include "chrome/rows/row_document.h"
+#include "readers/formats/format.h"
+#include "trace/issues.h"
+
+namespace tbtrace::chrome {
+
+TraceConverter::TraceConverter(std::unique_ptr<io::Rereadable> input, readers::Reading reading,
+                               const Options& options)
+    : input_(std::move(input)),
+      trace_(std::move(reading.trace)),
+      blocks_(std::move(reading.blocks)),
+      options_(options) {
+  constexpr std::string_view kOtherPhases =
+      kIssueTable[static_cast<std::size_t>(IssueId::phase_unsupported)].id;
+  for (const Issue& issue : trace_.issues()) {
+    if (issue.id != kOtherPhases) issues_.push_back(issue);
+  }
+}
+
+Result<std::unique_ptr<TraceConverter>> TraceConverter::open(const std::string& path,
+                                                             const Options& options) {
+  Result<std::unique_ptr<io::Rereadable>> input = io::Rereadable::open(path);
+  if (!input.ok()) return input.status();
+  return open(*std::move(input), options);
+}
+
+Result<std::unique_ptr<TraceConverter>> TraceConverter::open(std::unique_ptr<io::Rereadable> input,
+                                                             const Options& options) {
+  // The second pass copies what the model does not keep.
+  Result<readers::Reading> reading = readers::read_source(
+      input->source(), {.threads = options.threads, .arguments = options.arguments});
+  if (!reading.ok()) return reading.status();
+  std::unique_ptr<TraceConverter> converter(
+      new TraceConverter(std::move(input), *std::move(reading), options));
+  if (options.strict && !converter->issues_.empty()) {
+    return readers::strict_failure(converter->issues_.front());
+  }
+  return converter;
+}
+
+Result<Changes> TraceConverter::write(io::ByteSink& sink) {
+  const std::unique_ptr<RowDocument> document =
+      new_document(trace_, options_.dialect, options_.infer_steps, options_.threads, sink);
+  if (Status begun = document->begin(); !begun.ok()) return begun;
+  Status read = readers::replay_source(input_->source(), blocks_, *document, options_.threads);
+  if (!read.ok()) return read;
+  if (input_->has_changed()) return readers::changed_while_read();
+  if (Status ended = document->end(); !ended.ok()) return ended;
+  if (Status closed = sink.close(); !closed.ok()) return closed;
+  return document->changes();
+}
+
+}  // namespace tbtrace::chrome

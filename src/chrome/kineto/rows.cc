@@ -1,0 +1,311 @@
+#include "chrome/kineto/rows.h"
+
+#include <cstddef>
+
+#include "chrome/kineto/json.h"
+#include "chrome/kineto/model.h"
+#include "chrome/rows/json_numbers.h"
+#include "chrome/rows/member_json.h"
+#include "trace/step_names.h"
+#include "wire/json_strict.h"
+#include "wire/json_text.h"
+
+namespace tbtrace::chrome {
+namespace {
+
+using chrome::append_integer;
+using chrome::append_microseconds;
+using chrome::KinetoRepairs;
+
+const RowMember* find(std::span<const RowMember> members, EventField field) {
+  const RowMember* found = nullptr;
+  for (const RowMember& member : members) {
+    if (member.field == field) found = &member;  // the last one counts
+  }
+  return found;
+}
+
+/// `NaN`, `Infinity` and the like, which would become text.
+bool is_lost_number(std::string_view json) {
+  return !json.starts_with('"') && !json.starts_with('{') && !json.starts_with('[') &&
+         json != "null" && json != "true" && json != "false" && !wire::is_json_number(json);
+}
+
+/// The reader takes such a member for one that is missing.
+bool says_nothing(const RowMember* member) { return member == nullptr || member->json == "null"; }
+
+void append_metadata(std::string& json, std::string_view key, std::string_view value,
+                     Changes& changes) {
+  wire::append_json_string(json, key);
+  json += ": ";
+  if (wire::append_strict_json(json, value, true)) return;
+  ++changes["values_quoted"];
+  wire::append_json_string(json, value);
+}
+
+}  // namespace
+
+std::unique_ptr<readers::BlockSink> KinetoDocument::make() {
+  return std::make_unique<KinetoRows>(trace(), repairs_, *this);
+}
+
+std::unique_ptr<ModelRows> KinetoDocument::model_rows() const {
+  return std::make_unique<KinetoModelRows>(trace(), repairs_);
+}
+
+void KinetoDocument::write_start(std::string& json) {
+  json += "{\n";
+  Changes changes;
+  for (const auto& [key, value] : trace().metadata()) {
+    if (key == "traceEvents") continue;
+    append_metadata(json, key, value, changes);
+    json += ",\n";
+  }
+  count(changes);
+  json += "\"traceEvents\": [\n";
+}
+
+void KinetoDocument::write_end(std::string& json) {
+  for (const KinetoRepairs::LaneName& lane : repairs_.lane_names()) {
+    append_label(json, trace(), "thread_name", lane.process, {.number = lane.thread}, lane.name);
+  }
+  if (json.ends_with(",\n")) json.resize(json.size() - 2);
+  json += "\n]}\n";
+  count(repairs_.changes());
+}
+
+void KinetoRows::add(const EventBatch& rows) {
+  if (!take_ranges(trace_, rows.ranges.size())) return;
+  std::size_t members = 0;
+  std::size_t arguments = 0;
+  for (const EventBatch::Row& row : rows.rows) {
+    const Members own = Members(rows.members).subspan(members, row.members_end - members);
+    const Members args = Members(rows.arguments).subspan(arguments, row.arguments_end - arguments);
+    members = row.members_end;
+    arguments = row.arguments_end;
+    switch (row.kind) {
+      case RowKind::range:
+        range(range_id(row.number), rows.ranges[row.number], own, args);
+        break;
+      case RowKind::range_end: {
+        const RowMember* const bare = find(own, EventField::arguments);
+        const bool says_something =
+            !args.empty() || (bare != nullptr && !bare->json.empty() && bare->json != "null");
+        if (says_something) ++changes()["end_arguments_left_out"];
+        break;
+      }
+      case RowKind::memory:
+        copy(own, args, {.read_time_ns = rows.memory[row.number].time_ns});
+        break;
+      case RowKind::flow:
+        flow(rows, rows.flows[row.number], own, args);
+        break;
+      case RowKind::label:
+        label(rows.others[row.number], own, args);
+        break;
+      case RowKind::flow_step:
+      case RowKind::instant:
+      case RowKind::unsupported:
+        copy(own, args, {.read_time_ns = rows.others[row.number].time_ns});
+    }
+  }
+}
+
+void KinetoRows::label(const EventBatch::Other& row, Members members, Members arguments) {
+  copy(members, arguments, {.read_time_ns = row.time_ns.value_or(trace_.first_time_ns())});
+  if (says_nothing(find(members, EventField::timestamp))) ++changes()["label_times_added"];
+}
+
+void KinetoRows::range(EventId event, const EventRow& row, Members members, Members arguments) {
+  Differences differences = {
+      .category = repairs_.category(event),
+      .thread = repairs_.lane(event),
+      .duration_ns = repairs_.shorter_ns(event),
+      .external_id = repairs_.external_id(event),
+      .read_time_ns = trace_.events().start_ns(event),
+      .read_duration_ns = trace_.events().duration_ns(event),
+  };
+  if ((row.flags & Events::kBegun) != 0) {
+    differences.phase = "X";
+    if (!differences.duration_ns) differences.duration_ns = differences.read_duration_ns;
+    ++changes()["pairs_joined"];
+  }
+  std::string step;
+  if (const auto number = repairs_.inferred_step(event)) {
+    step = step_name(*number);
+    differences.name = step;
+    if (const RowMember* own = find(members, EventField::name)) differences.annotation = own->json;
+  }
+  copy(members, arguments, differences);
+  missing_flows(event, members);
+}
+
+void KinetoRows::flow(const EventBatch& rows, const FlowEnd& end, Members members,
+                      Members arguments) {
+  const EventBatch::Track& keys = rows.tracks[index(end.track)];
+  copy(members, arguments,
+       {.thread =
+            repairs_.lane_of_flow(id_text(rows, keys.process), id_text(rows, keys.thread), end)});
+}
+
+/// Members in the file's order; of a key that is repeated, the last.
+void KinetoRows::copy(Members members, Members arguments, const Differences& differences) {
+  std::string& json = text();
+  const auto has = [&](EventField field) { return find(members, field) != nullptr; };
+  json += '{';
+  repeated_members_.find(members);
+  for (std::size_t at = 0; at < members.size(); ++at) {
+    if (repeated_members_.comes_again(at)) {
+      ++changes()["repeated_members_left_out"];
+      continue;
+    }
+    if (members[at].is_repaired) ++changes()["texts_repaired"];
+    append_key(json, members[at]);
+    value(members[at], arguments, differences);
+    json += ',';
+  }
+  if (differences.thread && !has(EventField::thread)) {
+    json += "\"tid\":";
+    append_integer(json, *differences.thread);
+    json += ',';
+  }
+  if (differences.read_time_ns && !has(EventField::timestamp)) {
+    json += "\"ts\":";
+    append_microseconds(json, *differences.read_time_ns);
+    json += ',';
+  }
+  if (differences.duration_ns && !has(EventField::duration)) {
+    json += "\"dur\":";
+    append_microseconds(json, *differences.duration_ns);
+    json += ',';
+  }
+  const bool has_more = !differences.annotation.empty() || differences.external_id.value_or(0) != 0;
+  if (has_more && !has(EventField::arguments)) {
+    json += "\"args\":";
+    object({}, differences);
+    json += ',';
+  }
+  json.back() = '}';  // a row has a phase
+  json += ",\n";
+}
+
+void KinetoRows::value(const RowMember& member, Members arguments, const Differences& differences) {
+  std::string& json = text();
+  const auto replaced_by = [&](std::string_view plain_text) {
+    if (plain_text.empty()) return false;
+    json += '"';
+    json += plain_text;
+    json += '"';
+    return true;
+  };
+  switch (member.field) {
+    case EventField::phase:
+      if (replaced_by(differences.phase)) return;
+      break;
+    case EventField::category:
+      // An empty one stays empty, though the model takes it for an operator or for device work.
+      if (member.json != "\"\"" && !says_nothing(&member) &&
+          replaced_by(differences.category.name)) {
+        ++changes()[differences.category.change];
+        return;
+      }
+      break;
+    case EventField::name:
+      if (replaced_by(differences.name)) return;
+      break;
+    case EventField::thread:
+      if (differences.thread) return append_integer(json, *differences.thread);
+      break;
+    case EventField::timestamp:
+      return time(member, differences.read_time_ns, changes());
+    case EventField::duration:
+      if (differences.duration_ns) return append_microseconds(json, *differences.duration_ns);
+      if (says_nothing(&member)) break;
+      return time(member, differences.read_duration_ns, changes());
+    case EventField::arguments:
+      if (member.json.empty()) return object(arguments, differences);
+      break;
+    default:
+      break;
+  }
+  append_value(json, member.json, changes());
+}
+
+/// As the file has it, with all its decimals.
+void KinetoRows::time(const RowMember& member, std::optional<std::int64_t> read_ns,
+                      Changes& changes) {
+  if (!read_ns || wire::is_json_number(member.json)) {
+    return append_value(text(), member.json, changes);
+  }
+  append_microseconds(text(), *read_ns);
+  if (!says_nothing(&member)) ++changes["times_repaired"];
+}
+
+void KinetoRows::object(Members arguments, const Differences& differences) {
+  std::string& json = text();
+  json += '{';
+  const std::size_t start = json.size();
+  const auto comma = [&] {
+    if (json.size() > start) json += ',';
+  };
+  bool has_external_id = !differences.external_id || *differences.external_id == 0;
+  repeated_arguments_.find(arguments);
+  for (std::size_t at = 0; at < arguments.size(); ++at) {
+    const RowMember& member = arguments[at];
+    if (repeated_arguments_.comes_again(at)) {
+      ++changes()["repeated_members_left_out"];
+      continue;
+    }
+    if (member.argument == Argument::external_id && differences.external_id) {
+      if (*differences.external_id == 0) continue;
+      comma();
+      append_key(json, member);
+      append_integer(json, *differences.external_id);
+      has_external_id = true;
+      continue;
+    }
+    if (is_calculated_with(member.argument) && is_lost_number(member.json)) {
+      ++changes()["values_left_out"];
+      continue;
+    }
+    comma();
+    append_member(json, member, changes());
+  }
+  if (!has_external_id) {
+    comma();
+    json += "\"External id\":";
+    append_integer(json, *differences.external_id);
+  }
+  if (!differences.annotation.empty()) {
+    comma();
+    json += "\"Annotation\":";
+    append_value(json, differences.annotation, changes());
+  }
+  json += '}';
+}
+
+void KinetoRows::missing_flows(EventId event, Members members) {
+  std::string& json = text();
+  const std::optional<std::int64_t> lane = repairs_.lane(event);
+  Changes uncounted;  // what these members need was counted in the range's row
+  for (const KinetoRepairs::Flow& flow : repairs_.missing_flows(event)) {
+    append_flow_start(json, flow.start, kLaunchFlow, flow.id);
+    if (const RowMember* const process = find(members, EventField::process)) {
+      json += ",\"pid\":";
+      append_value(json, process->json, uncounted);
+    }
+    const RowMember* const thread = find(members, EventField::thread);
+    if (lane) {
+      json += ",\"tid\":";
+      append_integer(json, *lane);
+    } else if (thread != nullptr) {
+      json += ",\"tid\":";
+      append_value(json, thread->json, uncounted);
+    }
+    json += ",\"ts\":";
+    time(*find(members, EventField::timestamp), trace_.events().start_ns(event), uncounted);
+    json += "},\n";
+  }
+}
+
+}  // namespace tbtrace::chrome

@@ -1,8 +1,0 @@
-// For LibTorch without CUDA.
-#include "libtorch/device_allocator.h"
-
-namespace tbtrace::libtorch {
-
-DeviceAllocator* cuda_allocator() { return nullptr; }
-
-}  // namespace tbtrace::libtorch

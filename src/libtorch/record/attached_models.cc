@@ -1,0 +1,173 @@
+#include "libtorch/record/attached_models.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <typeinfo>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include <torch/nn/module.h>
+
+#include "libtorch/record/input_encoding.h"
+
+namespace tbtrace::libtorch {
+
+namespace {
+
+/// Where the tensor's elements begin in its storage.
+const char* first_byte(const c10::TensorImpl& tensor) {
+  return static_cast<const char*>(tensor.storage().unsafeGetStorageImpl()->data()) +
+         tensor.storage_offset() * static_cast<std::int64_t>(tensor.itemsize());
+}
+
+const recorder::ModuleTensor* tensor_of_module(const c10::TensorImpl& tensor,
+                                               const recorder::ModuleMap& modules) {
+  if (!tensor.has_storage()) return nullptr;
+  return modules.tensor(tensor.storage().unsafeGetStorageImpl(), first_byte(tensor));
+}
+
+}  // namespace
+
+AttachedModels::Part AttachedModels::part_of(const torch::nn::Module& module,
+                                             const std::string& path, const void* parent) {
+  Part part{.instance = &module,
+            .type = typeid(module).name(),
+            .path = path,
+            .parent = parent,
+            .tensors = {}};
+  const auto own = [&](const at::Tensor& tensor) {
+    if (tensor.defined()) part.tensors.emplace_back(tensor.getIntrusivePtr());
+  };
+  for (const at::Tensor& parameter : module.parameters(/*recurse=*/false)) own(parameter);
+  part.parameters = part.tensors.size();
+  for (const at::Tensor& buffer : module.buffers(/*recurse=*/false)) own(buffer);
+  return part;
+}
+
+bool AttachedModels::is_same(const Part& known, const Part& now) {
+  return known.instance == now.instance && known.type == now.type &&
+         known.tensors == now.tensors;  // weak pointers keep their addresses from being used again
+}
+
+void AttachedModels::add(const torch::nn::Module& model, const std::string& name) {
+  std::vector<Part> parts;
+  const auto collect = [&](const torch::nn::Module& module, const std::string& path,
+                           const void* parent, const auto& again) -> void {
+    parts.push_back(part_of(module, path, parent));
+    for (const auto& child : module.named_children()) {
+      again(*child.value(), path + "." + child.key(), &module, again);
+    }
+  };
+  collect(model, name, nullptr, collect);
+  const auto is_part_of_another = [&](const Part& known) {
+    return known.parent != nullptr && is_same(known, parts.front());
+  };
+  if (std::any_of(parts_.begin(), parts_.end(), is_part_of_another)) return;
+  std::erase_if(parts_, [&](const Part& known) {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](const Part& now) { return now.instance == known.instance; });
+  });
+  std::move(parts.begin(), parts.end(), std::back_inserter(parts_));
+}
+
+std::int64_t AttachedModels::own_elements(const Part& part,
+                                          std::unordered_set<const void*>& counted) {
+  std::int64_t elements = 0;
+  for (std::size_t at = 0; at < part.parameters; ++at) {
+    const auto tensor = part.tensors[at].lock();
+    if (!tensor.defined() || tensor->has_symbolic_sizes_strides()) continue;
+    if (counted.insert(tensor.get()).second) elements += tensor->numel();
+  }
+  return elements;
+}
+
+std::shared_ptr<const recorder::ModuleMap> AttachedModels::map() const {
+  if (parts_.empty()) return nullptr;
+  struct Held {
+    recorder::ModuleMap map;
+    /// Frees nothing but keeps addresses from being used again.
+    std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> storages = {};
+  };
+  auto held = std::make_shared<Held>();
+  std::unordered_map<const void*, std::uint32_t> rows;  // by instance
+  std::unordered_set<const void*> counted;              // parameters
+  for (const Part& part : parts_) {
+    const auto is_gone = [](const auto& weak) { return weak.expired(); };
+    if (!part.tensors.empty() && std::all_of(part.tensors.begin(), part.tensors.end(), is_gone)) {
+      continue;
+    }
+    const auto parent = rows.find(part.parent);
+    const std::uint32_t module =
+        held->map.add(part.instance, part.type, part.path,
+                      parent == rows.end() ? recorder::ModuleMap::kNone : parent->second);
+    if (rows.emplace(part.instance, module).second) {
+      held->map.set_parameters(module, own_elements(part, counted));
+    }
+    for (const auto& weak : part.tensors) {
+      const auto tensor = weak.lock();
+      if (!tensor.defined() || !tensor->has_storage()) continue;
+      const c10::Storage storage = tensor->storage();
+      held->storages.emplace_back(storage.getWeakStorageImpl());
+      const char* const begin = first_byte(*tensor);
+      held->map.own(
+          storage.unsafeGetStorageImpl(),
+          {.module = module,
+           .begin = begin,
+           .end = begin + tensor->numel() * static_cast<std::int64_t>(tensor->itemsize())});
+    }
+  }
+  return {held, &held->map};
+}
+
+std::vector<recorder::KnownTensor> AttachedModels::known_tensors() const {
+  std::vector<recorder::KnownTensor> known;
+  const auto add = [&](const c10::TensorImpl& tensor, bool is_gradient) {
+    if (tensor.layout() != c10::kStrided || tensor.has_symbolic_sizes_strides()) return;
+    if (!tensor.has_storage()) return;
+    std::int64_t elements = tensor.dim() == 0 ? 1 : 0;
+    for (std::int64_t dim = 0; dim < tensor.dim(); ++dim) {
+      elements = std::max(elements, tensor.size(dim) * tensor.stride(dim));
+    }
+    known.push_back({.address = key_of(*tensor.storage().unsafeGetStorageImpl()),
+                     .bytes = static_cast<std::uint64_t>(elements) * tensor.itemsize(),
+                     .is_gradient = is_gradient});
+  };
+  for (const Part& part : parts_) {
+    for (std::size_t at = 0; at < part.parameters; ++at) {
+      const auto tensor = part.tensors[at].lock();
+      if (!tensor.defined()) continue;
+      add(*tensor, false);
+      const at::Tensor& gradient = tensor->grad();
+      if (gradient.defined()) add(*gradient.unsafeGetTensorImpl(), true);
+    }
+  }
+  return known;
+}
+
+const recorder::ModuleTensor* module_tensor(c10::ArrayRef<const c10::IValue> inputs,
+                                            bool has_sequence_number,
+                                            const recorder::ModuleMap& modules) {
+  const recorder::ModuleTensor* owned = nullptr;
+  const c10::TensorImpl* first = nullptr;
+  bool sizes_differ = false;
+  const auto look_at = [&](const at::Tensor& tensor) {
+    if (!tensor.defined() || tensor.is_nested()) return;
+    const c10::TensorImpl* const impl = tensor.unsafeGetTensorImpl();
+    if (impl->has_symbolic_sizes_strides()) return;
+    if (first == nullptr) first = impl;
+    sizes_differ = sizes_differ || impl->sizes() != first->sizes();
+    if (owned == nullptr) owned = tensor_of_module(*impl, modules);
+  };
+  for (const c10::IValue& input : inputs) {
+    if (input.isTensor()) {
+      look_at(input.toTensor());
+    } else if (input.isTensorList()) {
+      for (const c10::IValue& tensor : input.toListRef()) look_at(tensor.toTensor());
+    }
+  }
+  return has_sequence_number || sizes_differ ? owned : nullptr;
+}
+
+}  // namespace tbtrace::libtorch

@@ -1,0 +1,393 @@
+#include "libtorch/record/cycle_driver.h"
+
+#include <algorithm>
+#include <charconv>
+#include <new>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include <tbtrace/writers.h>
+
+#include "libtorch/record/device_memory_watch.h"
+#include "libtorch/record/distributed_info.h"
+#include "libtorch/record/input_encoding.h"
+#include "libtorch/record/memory_watch.h"
+#include "libtorch/record/observer_handles.h"
+#include "libtorch/record/operator_names.h"
+#include "libtorch/record/torch_schemas.h"
+#include "libtorch/record/unwind.h"
+#include "recorder/log/active.h"
+#include "recorder/log/chunk.h"
+#include "recorder/memory/timeline.h"
+#include "recorder/process/messages.h"
+#include "recorder/process/process.h"
+#include "recorder/window/empty_window.h"
+#include "trace/step_names.h"
+#include "writers/memory/timeline_formats.h"
+
+namespace tbtrace::libtorch {
+
+namespace {
+
+void refuse(const Status& status) {
+  if (!status.ok()) throw std::invalid_argument(status.message());
+}
+
+void check_activities(const std::vector<Activity>& activities) {
+  for (const Activity activity : {Activity::cpu, Activity::cuda}) {
+    if (std::count(activities.begin(), activities.end(), activity) > 1) {
+      throw std::invalid_argument(std::string("Activity ") +
+                                  (activity == Activity::cpu ? "CPU" : "CUDA") +
+                                  " specified more than once");
+    }
+  }
+}
+
+void throw_in_child(std::uint64_t before) {
+  if (before != recorder::fork_generation()) throw ReturnedInChild();
+}
+
+/// A schedule may fork, too.
+Schedule parents_schedule(const Schedule& schedule) {
+  if (!schedule) return {};
+  return [&schedule](std::int64_t step) {
+    const std::uint64_t before = recorder::fork_generation();
+    const ProfilerAction action = schedule(step);
+    throw_in_child(before);
+    return action;
+  };
+}
+
+/// `cpu`, `cuda:N`, and `cuda` for the first one.
+recorder::MemoryDevice memory_device(std::string_view name) {
+  using recorder::MemoryDevice;
+  if (name == "cpu") return MemoryDevice::cpu();
+  if (name == "cuda") return MemoryDevice::cuda(0);
+  constexpr std::string_view kNumbered = "cuda:";
+  if (name.starts_with(kNumbered)) {
+    const std::string_view digits = name.substr(kNumbered.size());
+    int index = 0;
+    const auto [end, error] = std::from_chars(digits.begin(), digits.end(), index);
+    const MemoryDevice device = MemoryDevice::cuda(index);
+    if (error == std::errc() && end == digits.end() && device.is_cuda()) return device;
+  }
+  throw std::invalid_argument("the memory timeline of device '" + std::string(name) +
+                              "' was asked for; devices are 'cpu', 'cuda' and 'cuda:N'");
+}
+
+constexpr const char* kDroppedWindows = "tbtrace_dropped_windows";
+constexpr std::size_t kReservedChunks = 8;  // 2 MiB: a short window of a few threads
+
+/// The profiler whose warning this thread is handing over.
+thread_local constinit const CycleDriver* warns = nullptr;
+
+}  // namespace
+
+CycleDriver::CycleDriver(Profiler& profiler, const ProfilerOptions& options)
+    : profiler_(profiler),
+      options_(options),
+      cycle_(parents_schedule(options_.schedule), options_.acc_events, *this),
+      distributed_info_(distributed_info_of_environment()),
+      results_([this](std::string_view sentence) { warn(sentence); },
+               options_.process.export_queue_bytes) {
+  check_activities(options_.activities);
+  refuse(cycle_.made());
+  gpu_.emplace(options_.experimental, options_.cupti, has(Activity::cuda),
+               !options_.activities.empty(), [this](std::string_view sentence) { warn(sentence); });
+}
+
+CycleDriver::~CycleDriver() = default;
+
+// What the profiler's functions do.
+
+void CycleDriver::begin() {
+  in_cycle([this] { report(cycle_.start()); });
+}
+
+void CycleDriver::next_step() {
+  in_cycle([this] { report(cycle_.step()); });
+}
+
+void CycleDriver::finish() {
+  in_cycle([this] { stop_cycle(); });
+}
+
+void CycleDriver::in_cycle(const std::function<void()>& call) {
+  in_cycle_.store(std::this_thread::get_id());
+  try {
+    call();
+  } catch (...) {
+    in_cycle_.store({});
+    is_finishing_ = false;
+    thrown_ = nullptr;
+    throw;
+  }
+  in_cycle_.store({});
+  if (thrown_ != nullptr) std::rethrow_exception(std::exchange(thrown_, nullptr));
+}
+
+void CycleDriver::stop_cycle() {
+  is_finishing_ = true;
+  const Status stopped = cycle_.stop();
+  is_finishing_ = false;
+  report(stopped);
+  if (!cycle_.handed_over() && options_.schedule) {
+    warn("the profiler was stopped in step " + std::to_string(cycle_.step_num()) + " (" +
+         action_name(cycle_.action()) +
+         ") before its schedule had recorded a whole cycle, so nothing was handed over; call "
+         "step() after each step of the loop, or look at the schedule with explain()");
+  }
+}
+
+void CycleDriver::report(const Status& status) {
+  if (status.ok()) return;
+  if (status.code() == StatusCode::invalid_argument) refuse(status);
+  warn(status.message());
+}
+
+void CycleDriver::toggle(bool enable, const std::vector<Activity>& activities) {
+  for (const Activity activity : activities) {
+    if (!has(activity)) {
+      warn(std::string(activity == Activity::cpu ? "CPU" : "CUDA") +
+           " activity cannot be toggled, since it is not among the activities");
+    } else if (recording_ == nullptr || !slot_) {
+      warn("collection can only be toggled while a cycle is recorded");
+    } else if (activity == Activity::cuda) {
+      gpu_->toggle(enable);
+    } else {
+      toggle_cpu(enable);
+    }
+  }
+}
+
+void CycleDriver::toggle_cpu(bool enable) {
+  const bool is_recorded = options_.all_threads || begun_by_ == std::this_thread::get_id();
+  if (!is_recorded) {
+    warn("collection can only be toggled by the thread that is recorded, or with all_threads");
+  } else if (enable && !observer_) {
+    observe();
+  } else if (!enable && observer_) {
+    ignore();
+    may_be_empty_ = true;
+  }
+}
+
+void CycleDriver::add_metadata(const std::string& key, std::string json) {
+  recorder::Recording* const recording = recording_ != nullptr ? recording_.get() : prepared_.get();
+  if (recording != nullptr) {
+    keep(*recording, key, std::move(json));
+  } else {
+    metadata_[key] = std::move(json);
+  }
+}
+
+void CycleDriver::set_distributed_info(std::string json) {
+  distributed_info_ = std::move(json);
+  for (const auto& recording : {prepared_, recording_}) {
+    if (recording != nullptr) keep(*recording, kDistributedInfo, distributed_info_);
+  }
+}
+
+Status CycleDriver::export_memory_timeline(const std::string& path, std::string_view device) {
+  std::string missing;
+  for (const auto& [name, is_on] : {std::pair("record_shapes", options_.record_shapes),
+                                    std::pair("profile_memory", options_.profile_memory),
+                                    std::pair("with_stack", options_.with_stack)}) {
+    if (is_on) continue;
+    if (!missing.empty()) missing += ", ";
+    missing += std::string(name) + " = true";
+  }
+  if (!missing.empty()) {
+    throw std::invalid_argument("export_memory_timeline() requires " + missing);
+  }
+  const recorder::MemoryDevice of = memory_device(device);
+  const auto recording = results_.last();
+  if (!recording.ok()) return recording.status();
+  recorder::OperatorSchemas schemas(schemas_of);
+  return writers::write_memory_timeline(
+      recorder::memory_timeline(recorder::Window(*recording), schemas, of), device, path);
+}
+
+// What the cycle asks for.
+
+void CycleDriver::prepare() {
+  try {
+    try_to_prepare();
+  } catch (const std::bad_alloc&) {
+    prepared_ = nullptr;  // start() tries again, and tells
+  }
+}
+
+void CycleDriver::try_to_prepare() {
+  load_operator_names();
+  if (options_.with_stack && !can_unwind()) {
+    warn(
+        "C++ stacks cannot be recorded on this machine, so with_stack records TorchScript stacks "
+        "only");
+  }
+  recorder::reserve_chunks(kReservedChunks);
+  prepared_ = std::make_shared<recorder::Recording>(
+      recorder::RecordingOptions{.record_shapes = options_.record_shapes,
+                                 .profile_memory = options_.profile_memory,
+                                 .with_stack = options_.with_stack,
+                                 .with_flops = options_.with_flops,
+                                 .with_modules = options_.with_modules,
+                                 .element_types = element_type_names(),
+                                 .element_bytes = element_type_bytes(),
+                                 .modules = models_.map()});
+  if (!distributed_info_.empty()) keep(*prepared_, kDistributedInfo, distributed_info_);
+  for (const auto& [key, json] : metadata_) keep(*prepared_, key, json);
+  gpu_->prepare(*prepared_);
+}
+
+void CycleDriver::start() {
+  try {
+    try_to_start();
+  } catch (const std::bad_alloc&) {
+    warn("there was not enough memory to record everything; record less, or free memory before");
+  }
+}
+
+void CycleDriver::try_to_start() {
+  if (prepared_ == nullptr) {
+    warn(
+        "recording starts without a warm-up, since the schedule went from RECORD to WARMUP; it is "
+        "prepared now");
+    try_to_prepare();
+  }
+  recording_ = std::exchange(prepared_, nullptr);
+  may_be_empty_ = is_finishing_;
+  begun_by_ = std::this_thread::get_id();
+  if (const std::string_view reason = recorder::why_nothing_is_recorded(); !reason.empty()) {
+    if (!is_finishing_) warn(reason);
+  } else {
+    remove_left_callbacks();
+    slot_ = recorder::activate(recording_, options_.all_threads ? recorder::Reach::all_threads
+                                                                : recorder::Reach::some_threads);
+    if (!slot_) {
+      warn("nothing is recorded: " + std::to_string(recorder::kSlotsOfReach) +
+           " profilers record already, or their windows were stopped by threads that did not start "
+           "them; stop a profiler, start a window on a thread whose last window another thread "
+           "stopped, or stop windows on the threads that start them");
+    }
+  }
+  recording_->start();
+  add_known_tensors();
+  if (slot_) gpu_->start();
+  if (slot_ && (has(Activity::cpu) || options_.profile_memory)) observe();
+}
+
+void CycleDriver::stop() {
+  if (recording_ == nullptr) {
+    warn("nothing was being recorded that could be stopped");
+    make();
+    return;
+  }
+  if (observer_) ignore();
+  try {
+    gpu_->stop(*recording_);
+  } catch (const std::bad_alloc&) {
+    warn("there was not enough memory for what GPUs did");
+  }
+  if (const std::uint64_t lost = results_.lost_windows(); lost > 0) {
+    keep(*recording_, kDroppedWindows, std::to_string(lost));
+  }
+  if (slot_) recorder::deactivate(*slot_);
+  add_known_tensors();
+  recording_->close();
+  if (const std::uint64_t lost = recording_->lost(); lost > 0) {
+    warn(std::to_string(lost) + " records were lost, since there was no memory for them");
+  }
+  const bool lacks_rows = slot_ && has(Activity::cpu) && !options_.all_threads && !may_be_empty_ &&
+                          recorder::has_only_steps(*recording_);
+  slot_.reset();
+  results_.add(std::exchange(recording_, nullptr), lacks_rows);
+}
+
+void CycleDriver::ready(std::int64_t) {
+  if (!options_.on_trace_ready) return;
+  const std::uint64_t before = recorder::fork_generation();
+  try {
+    options_.on_trace_ready(profiler_);
+  } catch (...) {
+    throw_in_child(before);
+    thrown_ = std::current_exception();
+  }
+  throw_in_child(before);
+}
+
+void CycleDriver::open_step(std::int64_t step) { step_range_.emplace(step_name(step)); }
+
+void CycleDriver::warn(std::string_view sentence) {
+  // Not to a listener whose own calls are warned of.
+  if (!options_.experimental.on_warning || warns == this) {
+    recorder::warn(sentence);
+    return;
+  }
+  const std::uint64_t before = recorder::fork_generation();
+  const CycleDriver* const outer = std::exchange(warns, this);
+  try {
+    options_.experimental.on_warning(sentence);
+  } catch (...) {
+    warns = outer;
+    throw_in_child(before);
+    keep_thrown();
+  }
+  warns = outer;
+  throw_in_child(before);
+}
+
+/// What is thrown within a cycle's call must not keep the recording from being ended. Exports warn
+/// on a thread of their own, and what is thrown there is not the cycle's.
+void CycleDriver::keep_thrown() {
+  if (in_cycle_.load() != std::this_thread::get_id()) throw;
+  if (thrown_ == nullptr) thrown_ = std::current_exception();
+}
+
+void CycleDriver::add_known_tensors() {
+  if (!recording_->options().has_storages()) return;
+  recording_->add_known_tensors(models_.known_tensors());
+}
+
+bool CycleDriver::has(Activity activity) const {
+  return options_.activities.empty() ||
+         std::count(options_.activities.begin(), options_.activities.end(), activity) > 0;
+}
+
+void CycleDriver::keep(recorder::Recording& recording, const std::string& key, std::string json) {
+  const Status kept = recording.add_metadata(key, std::move(json));
+  if (!kept.ok()) warn(kept.message());
+}
+
+void CycleDriver::observe() {
+  const recorder::RecordingOptions& options = recording_->options();
+  const bool has_models = options.modules != nullptr;
+  observer_ = add_observer(*slot_, {.ranges = has(Activity::cpu),
+                                    .inputs = options.wants_inputs() || has_models,
+                                    .context = options.wants_modules(),
+                                    .check_launches = options_.experimental.check_launches,
+                                    .all_threads = options_.all_threads});
+  if (!options_.profile_memory) return;
+  watch_memory(*slot_, *observer_, options_.all_threads);
+  warn_once(watch_device_memory(*slot_, *observer_, options_.all_threads).message());
+}
+
+void CycleDriver::ignore() {
+  if (options_.profile_memory) {
+    stop_watching_memory(*slot_);
+    recorder::DeviceMemory memory = stop_watching_device_memory(*slot_);
+    warn_once(memory.problem);
+    recording_->add_device_memory(std::move(memory));
+  }
+  remove_observer(*observer_);
+  observer_.reset();
+}
+
+void CycleDriver::warn_once(const std::string& sentence) {
+  if (sentence.empty() || sentence == warned_of_memory_) return;
+  warned_of_memory_ = sentence;
+  warn(sentence);
+}
+
+}  // namespace tbtrace::libtorch

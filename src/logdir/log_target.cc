@@ -1,0 +1,136 @@
+#include "logdir/log_target.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "inputs/log_file_name.h"
+#include "logdir/plugin_logs.h"
+#include "logdir/summary_logs.h"
+
+namespace tbtrace::logdir {
+namespace {
+
+std::string default_worker(const std::string& input, const TraceIdentity& identity) {
+  if (input == "-") return "stdin";
+  const std::string base = std::filesystem::path(input).filename().string();
+  if (const auto name = inputs::parse_plugin_name(base)) return name->worker;
+  if (!identity.host.empty() && identity.rank) {
+    return identity.host + "_" + std::to_string(*identity.rank);
+  }
+  return inputs::trace_stem(base);
+}
+
+/// Owns the trace, and the converter that reads its file a second time if needed.
+class OpenedInput final : public LogInput {
+ public:
+  explicit OpenedInput(std::unique_ptr<chrome::TraceConverter> converter)
+      : converter_(std::move(converter)) {}
+  explicit OpenedInput(Trace trace) : read_(std::move(trace)) {}
+
+  const Trace& trace() const override { return read_ ? *read_ : converter_->trace(); }
+  const std::vector<Issue>& issues() const override {
+    return read_ ? read_->issues() : converter_->issues();
+  }
+  chrome::TraceConverter* converter() const { return converter_.get(); }
+  void add(std::unique_ptr<LogOutput> output) { outputs_.push_back(std::move(output)); }
+  std::vector<LogOutput*> outputs() override {
+    std::vector<LogOutput*> outputs;
+    for (const auto& output : outputs_) outputs.push_back(output.get());
+    return outputs;
+  }
+
+ private:
+  std::unique_ptr<chrome::TraceConverter> converter_;
+  std::optional<Trace> read_;
+  std::vector<std::unique_ptr<LogOutput>> outputs_;
+};
+
+class LogFiles final : public LogTarget {
+ public:
+  LogFiles(std::vector<std::unique_ptr<LogKind>> kinds, const ConvertOptions& options)
+      : kinds_(std::move(kinds)), options_(options) {}
+
+  Result<std::unique_ptr<LogInput>> open(const std::string& path, int threads) override {
+    Result<std::unique_ptr<OpenedInput>> input = read(path, threads);
+    if (!input.ok()) return input.status();
+    for (const auto& kind : kinds_) {
+      (*input)->add(kind->output(path, (*input)->trace(), (*input)->converter()));
+    }
+    return std::unique_ptr<LogInput>(*std::move(input));
+  }
+
+  std::vector<std::string> folders_left(const std::string& run) override {
+    std::vector<std::string> folders;
+    for (const auto& kind : kinds_) {
+      for (std::string& folder : kind->folders_left(run)) folders.push_back(std::move(folder));
+    }
+    return folders;
+  }
+
+  Status finish(const std::string& folder) override {
+    Status first_failure;
+    for (const auto& kind : kinds_) {
+      Status finished = kind->finish(folder);
+      if (first_failure.ok()) first_failure = std::move(finished);
+    }
+    return first_failure;
+  }
+
+ private:
+  Result<std::unique_ptr<OpenedInput>> read(const std::string& path, int threads) const {
+    ArgumentSet arguments;
+    for (const auto& kind : kinds_) arguments = arguments | kind->arguments();
+    if (std::any_of(kinds_.begin(), kinds_.end(), [](auto& kind) { return kind->rewrites(); })) {
+      Result<std::unique_ptr<chrome::TraceConverter>> converter =
+          chrome::TraceConverter::open(path, {.dialect = options_.log.dialect,
+                                              .infer_steps = options_.log.infer_steps,
+                                              .strict = options_.strict,
+                                              .threads = threads,
+                                              .arguments = arguments});
+      if (!converter.ok()) return converter.status();
+      return std::make_unique<OpenedInput>(*std::move(converter));
+    }
+    Result<Trace> trace =
+        read_trace(path, {.threads = threads, .strict = options_.strict, .arguments = arguments});
+    if (!trace.ok()) return trace.status();
+    return std::make_unique<OpenedInput>(*std::move(trace));
+  }
+
+  std::vector<std::unique_ptr<LogKind>> kinds_;
+  const ConvertOptions& options_;
+};
+
+}  // namespace
+
+std::unique_ptr<LogTarget> log_files(RunStaging& staging, const ConvertOptions& options) {
+  const LogFormat format = options.log.format;
+  std::vector<std::unique_ptr<LogKind>> kinds;
+  if (format != LogFormat::event_files) kinds.push_back(std::make_unique<PluginLogs>(options));
+  if (format != LogFormat::plugin) kinds.push_back(std::make_unique<SummaryLogs>(staging, options));
+  return std::make_unique<LogFiles>(std::move(kinds), options);
+}
+
+std::string wanted_worker(const std::string& input, const TraceIdentity& identity,
+                          const LogDirectoryOptions& options) {
+  return inputs::worker_name(options.worker.empty() ? default_worker(input, identity)
+                                                    : options.worker);
+}
+
+std::string event_folder(const std::string& run, const std::string& worker) {
+  const std::string last = run.substr(run.rfind('/') + 1);
+  return last == worker ? run : run + "/" + worker;
+}
+
+std::string run_name(const std::string& wanted) {
+  std::string run;
+  for (const std::filesystem::path& part : std::filesystem::path(wanted)) {
+    if (part.empty() || part == "/" || part == ".") continue;
+    if (!run.empty()) run += '/';
+    run += inputs::safe_name(part.string());
+  }
+  return run.empty() ? "traces" : run;
+}
+
+}  // namespace tbtrace::logdir

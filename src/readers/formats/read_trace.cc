@@ -1,0 +1,104 @@
+#include <istream>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <tbtrace/trace.h>
+
+#include "io/source.h"
+#include "readers/formats/format.h"
+
+namespace tbtrace {
+namespace {
+
+class StreamSource final : public io::ByteSource {
+ public:
+  explicit StreamSource(std::istream& stream) : stream_(stream) {}
+
+  Result<std::size_t> read(std::span<char> buffer) override {
+    try {
+      stream_.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+    } catch (...) {
+      // The owner asked for exceptions, of the end of the stream too. What counts is in its state.
+    }
+    if (stream_.bad()) return Status(StatusCode::unreadable_input, "cannot read the stream");
+    position_ += static_cast<std::uint64_t>(stream_.gcount());
+    return static_cast<std::size_t>(stream_.gcount());
+  }
+  std::uint64_t position() const override { return position_; }
+  std::uint64_t total() const override { return 0; }
+
+ private:
+  std::istream& stream_;
+  std::uint64_t position_ = 0;
+};
+
+struct Opened {
+  std::unique_ptr<io::ByteSource> source;
+  const readers::Format* format;
+};
+
+Result<Opened> open_format(std::unique_ptr<io::ByteSource> raw) {
+  Result<std::unique_ptr<io::ByteSource>> source = io::decompressed(std::move(raw));
+  if (!source.ok()) return source.status();
+  const Result<std::string> start = io::peek(*source, readers::kSniffSize);
+  if (!start.ok()) return start.status();
+  const Result<const readers::Format*> format = readers::find_format(*start);
+  if (!format.ok()) return format.status();
+  return Opened{*std::move(source), *format};
+}
+
+Result<Trace> trace_of(Result<readers::Reading> reading) {
+  if (!reading.ok()) return reading.status();
+  return std::move(reading->trace);
+}
+
+}  // namespace
+
+namespace readers {
+
+Result<Reading> read_source(std::unique_ptr<io::ByteSource> source, const ReadOptions& options) {
+  try {
+    Result<Opened> opened = open_format(std::move(source));
+    if (!opened.ok()) return opened.status();
+    Result<Reading> reading = opened->format->read(*opened->source, options);
+    if (reading.ok() && options.strict && !reading->trace.issues().empty()) {
+      return strict_failure(reading->trace.issues().front());
+    }
+    return reading;
+  } catch (const std::bad_alloc&) {
+    return out_of_memory(options.threads);
+  } catch (const std::length_error&) {
+    return out_of_memory(options.threads);
+  }
+}
+
+Status strict_failure(const Issue& issue) {
+  return {StatusCode::check_failed, "strict reading failed: " + std::to_string(issue.count) +
+                                        " x " + std::string(issue.id) + ": " +
+                                        std::string(issue.sentence)};
+}
+
+Status replay_source(std::unique_ptr<io::ByteSource> source, const BlockDirectory& blocks,
+                     BlockSinks& sinks, int threads) {
+  Result<Opened> opened = open_format(std::move(source));
+  if (!opened.ok()) return opened.status();
+  return opened->format->replay(*opened->source, blocks, sinks, threads);
+}
+
+}  // namespace readers
+
+Result<Trace> read_trace(const std::string& path, const ReadOptions& options) {
+  if (path == "-") return trace_of(readers::read_source(io::standard_input(), options));
+  Result<std::unique_ptr<io::ByteSource>> file = io::open_file(path);
+  if (!file.ok()) return file.status();
+  return trace_of(readers::read_source(std::move(*file), options));
+}
+
+Result<Trace> read_trace(std::istream& stream, const ReadOptions& options) {
+  return trace_of(readers::read_source(std::make_unique<StreamSource>(stream), options));
+}
+
+}  // namespace tbtrace

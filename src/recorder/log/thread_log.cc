@@ -1,0 +1,70 @@
+#include "recorder/log/thread_log.h"
+
+#include <algorithm>
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace tbtrace::recorder {
+
+ThreadIdentity this_thread_identity() {
+  ThreadIdentity identity;
+  identity.system_id = ::syscall(SYS_gettid);
+  char name[64] = {};
+  if (::pthread_getname_np(::pthread_self(), name, sizeof name) == 0) identity.name = name;
+  return identity;
+}
+
+ThreadLog::~ThreadLog() {
+  for (Chunk* chunk = first_; chunk != nullptr;) {
+    Chunk* const next = chunk->next;
+    give_chunk(chunk);
+    chunk = next;
+  }
+}
+
+std::uint64_t* ThreadLog::more_room(std::size_t words) {
+  const std::lock_guard lock(mutex_);
+  // A short-lived thread takes little; one that goes on soon has chunks of the usual size.
+  const std::size_t bytes =
+      newest_ == nullptr
+          ? kSmallestChunkBytes
+          : kChunkGrowth * (sizeof(Chunk) + newest_->capacity * sizeof(std::uint64_t));
+  Chunk* chunk = closed_ ? nullptr : take_chunk(words, std::min(bytes, kChunkBytes));
+  if (chunk == nullptr) {
+    if (!closed_) count_lost();
+    return nullptr;
+  }
+  if (newest_ == nullptr) {
+    first_ = chunk;
+  } else {
+    newest_->committed = static_cast<std::size_t>(at_.load() - newest_->words());
+    newest_->next = chunk;
+  }
+  newest_ = chunk;
+  end_ = chunk->words() + chunk->capacity;
+  at_.store(chunk->words());
+  bytes_.fetch_add(chunk->capacity * sizeof(std::uint64_t), std::memory_order_relaxed);
+  return chunk->words();
+}
+
+void ThreadLog::close() {
+  const std::lock_guard lock(mutex_);
+  if (closed_) return;
+  closed_ = true;
+  if (newest_ != nullptr) {
+    committed_ = static_cast<std::size_t>(at_.load(std::memory_order_acquire) - newest_->words());
+  }
+}
+
+void ThreadLog::drop_chunks() {
+  const std::lock_guard lock(mutex_);
+  while (first_ != newest_) {
+    Chunk* const next = first_->next;
+    give_chunk(first_);
+    first_ = next;
+  }
+}
+
+}  // namespace tbtrace::recorder

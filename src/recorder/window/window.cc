@@ -1,0 +1,200 @@
+#include "recorder/window/window.h"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/hash.h"
+#include "recorder/window/device_links.h"
+#include "recorder/window/open_ranges.h"
+
+namespace tbtrace::recorder {
+
+namespace {
+
+/// torch gives the range around a node's run the node's numbers afterwards.
+bool evaluates(const ThreadLog& log, const BeginRecord& around, const BeginRecord& node) {
+  if (around.scope != Scope::function) return false;
+  const Name& name = log.name(around.name);
+  if (!is_of_backward(around, name)) return false;
+  return std::string_view(name.text).substr(kEvaluatesNode.size()) == log.name(node.name).text;
+}
+
+}  // namespace
+
+Window::Window(std::shared_ptr<const Recording> recording)
+    : recording_(std::move(recording)), scale_(recording_->started(), recording_->ended()) {
+  start_ns_ = unix_ns(recording_->started().ticks);
+  end_ns_ = unix_ns(recording_->ended().ticks);
+  std::vector<LateEnd> late;
+  for (std::uint32_t log = 0; log < recording_->logs().size(); ++log) read_log(log, late);
+  const auto by_start = [](const Range& a, const Range& b) {
+    return a.start_ticks < b.start_ticks;
+  };
+  if (!std::is_sorted(ranges_.begin(), ranges_.end(), by_start)) {
+    std::stable_sort(ranges_.begin(), ranges_.end(), by_start);
+  }
+  const auto sort_memory = [this] {
+    std::stable_sort(memory_.begin(), memory_.end(), [](const Memory& a, const Memory& b) {
+      return a.event.ticks < b.event.ticks;
+    });
+  };
+  sort_memory();
+  std::int64_t total = recording_->bytes_at_start();
+  for (Memory& memory : memory_) memory.total_allocated = total += memory.event.bytes;
+  if (!recording_->device_memory().empty()) {
+    add_device_memory();
+    sort_memory();
+  }
+  if (!late.empty()) end_late(late);
+  find_arrows();
+  name_stacks();
+  if (recording_->options().wants_modules()) modules_ = find_module_frames(*this);
+  device_trace_ = recording_->device_trace();
+  if (device_trace_ != nullptr) {
+    device_links_ = std::make_unique<const DeviceLinks>(link_device_trace(*this, *device_trace_));
+  }
+}
+
+Window::~Window() = default;
+
+void Window::read_log(std::uint32_t log, std::vector<LateEnd>& late) {
+  struct Reader {
+    Window& window;
+    std::uint32_t log;
+    std::vector<LateEnd>& late;
+    OpenRanges open = {};
+
+    void operator()(const BeginRecord& record, const std::uint64_t* first) {
+      if (const auto row = open.innermost(); row && record.scope == Scope::backward_function) {
+        Range& around = window.ranges_[*row];
+        const ThreadLog& own = *window.recording_->logs()[log];
+        if (evaluates(own, begin_record(around.record), record)) around.numbers = first;
+      }
+      open.begin(record.key, window.ranges_.size());
+      window.ranges_.push_back({.record = first,
+                                .numbers = first,
+                                .start_ticks = record.ticks,
+                                .end_ticks = window.recording_->ended().ticks,
+                                .log = log,
+                                .stack = 0,
+                                .is_open = true,
+                                .is_async = false,
+                                .ends_elsewhere = false});
+    }
+    void operator()(const EndRecord& record) {
+      const auto row = open.end(record.key);
+      // Another thread may have ended an asynchronous one and used its key again.
+      if (!row || record.is_async) {
+        late.push_back({record, log});
+        return;
+      }
+      window.ranges_[*row].end_ticks = record.ticks;
+      window.ranges_[*row].is_open = false;
+    }
+    void operator()(const MemoryEvent& event) {
+      window.memory_.push_back(
+          {.event = event, .total_allocated = 0, .total_reserved = 0, .log = log});
+    }
+  };
+  unreadable_chunks_ += read_records(*recording_->logs()[log], Reader{*this, log, late});
+}
+
+void Window::add_device_memory() {
+  std::unordered_map<const ThreadLog*, std::uint32_t> logs;
+  for (const std::shared_ptr<ThreadLog>& log : recording_->logs()) {
+    logs.emplace(log.get(), static_cast<std::uint32_t>(logs.size()));
+  }
+  for (const DeviceMemory& memory : recording_->device_memory()) {
+    for (const DeviceMemoryEvent& event : memory.events()) {
+      memory_.push_back({.event = event.event,
+                         .total_allocated = event.totals.allocated,
+                         .total_reserved = event.totals.reserved,
+                         .log = logs.at(event.log),
+                         .device = MemoryDevice::cuda(event.device),
+                         .is_out_of_memory = event.event.address == 0});
+    }
+  }
+}
+
+/// Ends of asynchronous ranges, and those on other threads than that of the begin. Of the ranges
+/// that were open with the key, the end belongs to the one that began last before it.
+void Window::end_late(std::vector<LateEnd>& late) {
+  struct SameKey {
+    std::vector<std::size_t> rows;  // by start
+    std::size_t later = 0;          // of rows: the first that begins after the ends so far
+    std::vector<std::size_t> begun = {};
+  };
+  std::unordered_map<std::uint64_t, SameKey> open;
+  for (std::size_t row = 0; row < ranges_.size(); ++row) {
+    if (ranges_[row].is_open) open[begin_record(ranges_[row].record).key].rows.push_back(row);
+  }
+  std::stable_sort(late.begin(), late.end(), [](const LateEnd& a, const LateEnd& b) {
+    return a.record.ticks < b.record.ticks;
+  });
+  for (const auto& [end, log] : late) {
+    const auto found = open.find(end.key);
+    if (found == open.end()) continue;
+    auto& [rows, later, begun] = found->second;
+    while (later < rows.size() && ranges_[rows[later]].start_ticks <= end.ticks) {
+      begun.push_back(rows[later++]);
+    }
+    if (begun.empty()) continue;
+    Range& range = ranges_[begun.back()];
+    begun.pop_back();
+    range.end_ticks = end.ticks;
+    range.is_open = false;
+    range.is_async = true;
+    range.ends_elsewhere = log != range.log;
+  }
+}
+
+/// As torch pairs them: in the order of ends, a backward operator takes the forward one of its
+/// thread and number that began last.
+void Window::find_arrows() {
+  std::vector<std::uint32_t> by_end;
+  for (std::uint32_t row = 0; row < ranges_.size(); ++row) {
+    if (begin_record(ranges_[row].numbers).sequence_number >= 0) by_end.push_back(row);
+  }
+  std::stable_sort(by_end.begin(), by_end.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return ranges_[a].end_ticks < ranges_[b].end_ticks;
+  });
+  struct Key {
+    std::uint64_t thread;
+    std::int64_t number;
+    bool operator==(const Key&) const = default;
+  };
+  struct HashKey {
+    std::size_t operator()(const Key& key) const {
+      return hash_integer(static_cast<std::uint64_t>(key.number), key.thread);
+    }
+  };
+  std::unordered_map<Key, std::uint32_t, HashKey> forward;
+  for (const std::uint32_t row : by_end) {
+    const BeginRecord record = begin_record(ranges_[row].numbers);
+    if (record.forward_thread != 0) {
+      const auto found = forward.find({record.forward_thread, record.sequence_number});
+      if (found == forward.end()) continue;
+      arrows_.push_back({.forward = found->second, .backward = row});
+      forward.erase(found);
+    } else {
+      const std::uint64_t thread = recording_->logs()[ranges_[row].log]->identity().logical_id;
+      const auto [found, is_new] = forward.try_emplace({thread, record.sequence_number}, row);
+      if (!is_new && ranges_[row].start_ticks >= ranges_[found->second].start_ticks) {
+        found->second = row;
+      }
+    }
+  }
+}
+
+void Window::name_stacks() {
+  if (!recording_->options().with_stack) return;
+  for (Range& range : ranges_) {
+    const BeginRecord record = begin_record(range.record);
+    const bool has_script = record.script_stack != NameNumber::none;
+    range.stack = stacks_.add(
+        has_script ? std::string_view(text(range, record.script_stack).text) : "", record.stack);
+  }
+}
+
+}  // namespace tbtrace::recorder

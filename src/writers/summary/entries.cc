@@ -1,0 +1,206 @@
+#include "writers/summary/entries.h"
+
+#include "report/optional_cell.h"
+#include "writers/summary/pages.h"
+
+namespace tbtrace::writers {
+namespace {
+
+using report::optional_cell;
+using report::text_cell;
+
+using Members = std::vector<SummaryMember>;
+
+/// Adds the entries of one trace to a part.
+class EntriesOf {
+ public:
+  EntriesOf(SummaryPart& part, std::size_t trace, const TraceSummary& summary)
+      : part_(part), trace_(trace), rank_(summary.run.identity.rank) {}
+
+  void add(Cell name, Members members) {
+    part_.entries.push_back({trace_, rank_, std::move(name), std::move(members)});
+  }
+
+ private:
+  SummaryPart& part_;
+  std::size_t trace_;
+  std::optional<std::int64_t> rank_;
+};
+
+InnerList device_list(const RecordedRun& run) {
+  InnerList list;
+  for (const DeviceProperties& device : run.devices) {
+    list.push_back({{"id", device.id},
+                    {"name", device.name},
+                    {"memory_bytes", optional_cell(device.memory_bytes)},
+                    {"compute_major", optional_cell(device.compute_major)},
+                    {"compute_minor", optional_cell(device.compute_minor)},
+                    {"multiprocessors", optional_cell(device.multiprocessors)}});
+  }
+  return list;
+}
+
+void add_run(const TraceSummary& summary, EntriesOf entries) {
+  const RecordedRun& run = summary.run;
+  entries.add({}, {{"input", run.input},
+                   {"world_size", optional_cell(run.identity.world_size)},
+                   {"host", run.identity.host},
+                   {"process", run.identity.process},
+                   {"window_ns", run.window_ns},
+                   {"ranges", run.ranges},
+                   {"device_activities", run.device_activities},
+                   {"options", run.options},
+                   {"devices", device_list(run)}});
+}
+
+void add_steps(const TraceSummary& summary, EntriesOf entries) {
+  const StepBreakdown& steps = summary.steps;
+  if (steps.steps.empty()) return;
+  Members members = {{"steps", static_cast<std::uint64_t>(steps.steps.size())},
+                     {"duration_ns", steps.mean_duration_ns()}};
+  for (std::size_t role = 0; role < kStepRoles; ++role) {
+    const auto which = static_cast<StepRole>(role);
+    members.push_back({std::string(step_role_name(which)) + "_ns", steps.mean_ns(which)});
+  }
+  members.push_back({"host_duration_ns", steps.mean_host_duration_ns()});
+  double unphased = steps.mean_host_duration_ns();
+  for (std::size_t phase = 0; phase < kStepPhases; ++phase) {
+    const auto which = static_cast<StepPhase>(phase);
+    unphased -= steps.mean_ns(which);
+    members.push_back({std::string(step_phase_name(which)) + "_ns", steps.mean_ns(which)});
+  }
+  members.push_back({"unphased_ns", unphased});
+  entries.add({}, std::move(members));
+}
+
+void add_operators(const TraceSummary& summary, EntriesOf entries) {
+  for (const OperatorShare& row : summary.operators) {
+    entries.add(row.name, {{"key", row.name},
+                           {"count", row.count},
+                           {"self_cpu_time_total_ns", row.self_cpu_time_total_ns},
+                           {"self_device_time_total_ns", row.self_device_time_total_ns}});
+  }
+}
+
+void add_kernels(const TraceSummary& summary, EntriesOf entries) {
+  for (const KernelGroup& row : summary.kernels.groups) {
+    entries.add(row.short_name, {{"name", row.name},
+                                 {"short_name", row.short_name},
+                                 {"family", std::string(kernel_family_name(row.family))},
+                                 {"count", row.count},
+                                 {"total_ns", row.total_ns},
+                                 {"mean_ns", row.mean_ns}});
+  }
+}
+
+void add_modules(const TraceSummary& summary, EntriesOf entries) {
+  for (const ModuleShare& row : summary.modules) {
+    entries.add(row.path, {{"path", row.path},
+                           {"modules", row.modules},
+                           {"calls", optional_cell(row.calls)},
+                           {"device_time_total_ns", row.device_time_total_ns},
+                           {"self_device_time_ns", row.self_device_time_ns},
+                           {"backward_device_time_ns", row.backward_device_time_ns},
+                           {"cpu_time_total_ns", row.cpu_time_total_ns},
+                           {"self_cpu_time_ns", row.self_cpu_time_ns},
+                           {"backward_cpu_time_ns", row.backward_cpu_time_ns}});
+  }
+}
+
+void add_gpus(const TraceSummary& summary, EntriesOf entries) {
+  for (const GpuUse& use : summary.gpus) {
+    entries.add(use.device, {{"device", use.device},
+                             {"window_ns", use.window_ns},
+                             {"busy_ns", use.busy_ns},
+                             {"computation_ns", use.computation_ns},
+                             {"exposed_communication_ns", use.exposed_communication_ns},
+                             {"exposed_memory_ns", use.exposed_memory_ns},
+                             {"idle_ns", use.idle_ns},
+                             {"idle_host_wait_ns", use.idle_host_wait_ns},
+                             {"idle_kernel_wait_ns", use.idle_kernel_wait_ns},
+                             {"idle_other_ns", use.idle_other_ns}});
+  }
+}
+
+void add_memory(const TraceSummary& summary, EntriesOf entries) {
+  for (const DevicePeak& device : summary.memory) {
+    InnerList alive;
+    for (const MemoryHolder& holder : device.alive) {
+      alive.push_back({{"operator", holder.source.op},
+                       {"module", holder.source.module},
+                       {"bytes", holder.bytes}});
+    }
+    entries.add(device.device,
+                {{"device", device.device},
+                 {"peak_bytes", device.peak_bytes},
+                 {"peak_reserved_bytes", optional_cell(device.peak_reserved_bytes)},
+                 {"growth_per_step_bytes", optional_cell(device.growth_per_step_bytes)},
+                 {"alive", std::move(alive)}});
+  }
+}
+
+void add_communication(const TraceSummary& summary, EntriesOf entries) {
+  for (const GpuUse& use : summary.gpus) {
+    if (use.communication_ns == 0) continue;
+    entries.add(use.device, {{"device", use.device},
+                             {"communication_ns", use.communication_ns},
+                             {"overlap_ns", use.overlap_ns},
+                             {"exposed_communication_ns", use.exposed_communication_ns}});
+  }
+}
+
+SummaryPart findings_part(const std::vector<TraceSummary>& summaries) {
+  SummaryPart part = {"findings", {}};
+  for (const SharedFinding& shared : shared_findings(summaries)) {
+    const Finding& finding = *shared.worst;
+    InnerList evidence;
+    for (const Evidence& each : finding.evidence) {
+      evidence.push_back({{"what", each.what},
+                          {"value", each.value},
+                          {"unit", text_cell(each.unit)},
+                          {"event", text_cell(each.event)}});
+    }
+    EntriesOf(part, shared.worst_summary, summaries[shared.worst_summary])
+        .add(finding.id, {{"id", finding.id},
+                          {"severity", std::string(finding.severity())},
+                          {"title", finding.title},
+                          {"share", finding.share},
+                          {"traces", static_cast<std::uint64_t>(shared.count)},
+                          {"evidence", std::move(evidence)},
+                          {"remedy", finding.remedy}});
+  }
+  return part;
+}
+
+struct PartRule {
+  std::string_view name;
+  void (*add)(const TraceSummary& summary, EntriesOf entries);
+};
+
+// To add a part, add its rule here and describe it in docs/formats/summary.md.
+constexpr PartRule kParts[] = {
+    {"run", add_run},
+    {"steps", add_steps},
+    {"operators", add_operators},
+    {"kernels", add_kernels},
+    {"modules", add_modules},
+    {"gpu", add_gpus},
+    {"memory", add_memory},
+    {"communication", add_communication},
+};
+
+}  // namespace
+
+std::vector<SummaryPart> summary_entries(const std::vector<TraceSummary>& summaries) {
+  std::vector<SummaryPart> parts;
+  for (const PartRule& rule : kParts) {
+    SummaryPart& part = parts.emplace_back(SummaryPart{rule.name, {}});
+    for (std::size_t trace = 0; trace < summaries.size(); ++trace) {
+      rule.add(summaries[trace], EntriesOf(part, trace, summaries[trace]));
+    }
+  }
+  parts.push_back(findings_part(summaries));
+  return parts;
+}
+
+}  // namespace tbtrace::writers

@@ -1,0 +1,34 @@
+// What the text and the JSON of summaries have in common. Pure functions.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tbtrace/trace_summary.h>
+
+namespace tbtrace::writers {
+
+/// The summary whose page stands for all: the one with the longest mean step; without steps, with
+/// the longest window.
+std::size_t slowest(std::span<const TraceSummary> summaries);
+
+/// A finding with the summaries that have it.
+struct SharedFinding {
+  const Finding* worst = nullptr;  ///< the one with the largest share
+  std::size_t worst_summary = 0;
+  std::size_t count = 0;
+};
+
+/// One per id, the largest share first.
+std::vector<SharedFinding> shared_findings(std::span<const TraceSummary> summaries);
+
+/// `rank 3`, or the input if the rank is not known.
+std::string name_of(const TraceSummary& summary);
+
+/// Sums over the devices of a trace.
+GpuUse all_devices(const TraceSummary& summary);
+
+}  // namespace tbtrace::writers

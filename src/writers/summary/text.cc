@@ -1,0 +1,254 @@
+// The first page for people: at most a screen for one trace.
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <tbtrace/trace_summary.h>
+
+#include "base/share.h"
+#include "writers/summary/pages.h"
+#include "writers/tables/report_table.h"
+
+namespace tbtrace {
+namespace {
+
+constexpr std::size_t kMostRanks = 20;
+
+std::string cell(std::string_view column, const Cell& value) {
+  return writers::shown_cell(column, value);
+}
+
+/// Rows of a part of a page: a name, then values. The columns are aligned.
+class Part {
+ public:
+  explicit Part(std::vector<std::string> columns) { table_.columns = std::move(columns); }
+
+  void add(std::vector<Cell> row) { table_.rows.push_back(std::move(row)); }
+
+  /// Empty without rows.
+  std::string text() const { return writers::report_table(table_, table_.columns, 0); }
+
+ private:
+  Table table_;
+};
+
+void add_part(std::string& page, const std::string& text) {
+  if (!text.empty()) page += "\n" + text;
+}
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts) all += (all.empty() ? "" : ", ") + text;
+  return all;
+}
+
+std::string device_text(const DeviceProperties& device) {
+  std::string text = device.name.empty() ? "GPU " + std::to_string(device.id) : device.name;
+  if (device.memory_bytes) text += " (" + cell("memory_bytes", *device.memory_bytes) + ")";
+  return text;
+}
+
+std::string heading(const RecordedRun& run) {
+  std::vector<std::string> facts;
+  if (run.identity.rank) {
+    std::string rank = "rank " + std::to_string(*run.identity.rank);
+    if (run.identity.world_size) rank += " of " + std::to_string(*run.identity.world_size);
+    facts.push_back(std::move(rank));
+  }
+  if (!run.identity.host.empty()) facts.push_back("host " + run.identity.host);
+  if (run.device_activities > 0) {
+    for (const DeviceProperties& device : run.devices) facts.push_back(device_text(device));
+  } else {
+    facts.emplace_back("no GPU activities");
+  }
+  facts.push_back(cell("window_ns", run.window_ns) + " recorded");
+  if (!run.options.empty()) facts.push_back("with " + joined(run.options));
+  const std::string input = run.input.empty() ? "" : run.input + ": ";
+  return cell("text", input + joined(facts)) + "\n";
+}
+
+/// The mean step by phase, with the part of each.
+std::string steps_part(const StepBreakdown& steps) {
+  if (steps.steps.empty()) return {};
+  const double whole = steps.mean_host_duration_ns();
+  const std::string first = steps.steps.front().name == "[all]"
+                                ? "no steps: all of it"
+                                : "mean of " + std::to_string(steps.steps.size()) +
+                                      (steps.steps.size() == 1 ? " step" : " steps");
+  Part part({first, "time_ns", "share"});
+  part.add({std::string("on the host"), whole, {}});
+  const double with_gpu = steps.mean_duration_ns();
+  if (with_gpu != whole) part.add({std::string("with its GPU activities"), with_gpu, {}});
+  double unphased = whole;
+  for (std::size_t phase = 0; phase < kStepPhases; ++phase) {
+    const double mean = steps.mean_ns(static_cast<StepPhase>(phase));
+    unphased -= mean;
+    if (mean == 0) continue;
+    part.add({std::string(step_phase_name(static_cast<StepPhase>(phase))), mean, mean / whole});
+  }
+  if (unphased >= 1) part.add({std::string("other"), unphased, unphased / whole});
+  return part.text();
+}
+
+std::string gpu_part(const TraceSummary& summary) {
+  if (summary.gpus.empty()) return {};
+  const GpuUse all = writers::all_devices(summary);
+  const std::string first = summary.gpus.size() == 1
+                                ? "GPU " + std::to_string(summary.gpus.front().device)
+                                : std::to_string(summary.gpus.size()) + " GPUs";
+  Part part({first, "time_ns", "share"});
+  const auto add = [&](const char* name, std::int64_t ns, bool always) {
+    if (always || ns > 0) {
+      part.add({std::string(name), ns, share(ns, all.window_ns)});
+    }
+  };
+  add("computation", all.computation_ns, true);
+  add("exposed communication", all.exposed_communication_ns, false);
+  add("exposed memory", all.exposed_memory_ns, false);
+  add("idle, host too late", all.idle_host_wait_ns, false);
+  add("idle between kernels", all.idle_kernel_wait_ns, false);
+  add("idle, other", all.idle_other_ns, false);
+  return part.text();
+}
+
+std::string operators_part(const TraceSummary& summary) {
+  const bool by_device = summary.self_device_time_total_ns > 0;
+  const std::int64_t all =
+      by_device ? summary.self_device_time_total_ns : summary.self_cpu_time_total_ns;
+  Part part({by_device ? "operators by GPU time" : "operators by self CPU time", "count",
+             by_device ? "self_device_ns" : "self_cpu_ns", "share"});
+  for (const OperatorShare& row : summary.operators) {
+    const std::int64_t ns = by_device ? row.self_device_time_total_ns : row.self_cpu_time_total_ns;
+    part.add({row.name, row.count, ns, share(ns, all)});
+  }
+  return part.text();
+}
+
+std::string kernels_part(const KernelSummary& kernels) {
+  Part part({"kernels", "count", "total_ns", "share", "mean_ns"});
+  for (const KernelGroup& group : kernels.groups) {
+    part.add({group.short_name, group.count, group.total_ns,
+              share(group.total_ns, kernels.all.total_ns), group.mean_ns});
+  }
+  return part.text();
+}
+
+std::string modules_part(const TraceSummary& summary) {
+  const ModuleCost& all = summary.all_modules;
+  const bool by_device = all.device_time_total_ns > 0;
+  Part part({by_device ? "modules by their own GPU time" : "modules by their own CPU time",
+             "modules", by_device ? "self_device_ns" : "self_cpu_ns", "share"});
+  for (const ModuleShare& row : summary.modules) {
+    const std::int64_t ns = by_device ? row.self_device_time_ns : row.self_cpu_time_ns;
+    part.add({row.path, row.modules, ns,
+              share(ns, by_device ? all.device_time_total_ns : all.cpu_time_total_ns)});
+  }
+  return part.text();
+}
+
+std::string memory_part(const std::vector<DevicePeak>& memory) {
+  Part part({"memory peak, and who held it", "size_bytes", "share"});
+  for (const DevicePeak& device : memory) {
+    part.add({device.device, device.peak_bytes, {}});
+    for (const MemoryHolder& holder : device.alive) {
+      if (holder.bytes == 0) continue;
+      part.add({"  " + holder.source.op, holder.bytes, share(holder.bytes, device.peak_bytes)});
+    }
+  }
+  return part.text();
+}
+
+std::string evidence_text(const Evidence& evidence) {
+  std::string column = "value";
+  if (!evidence.unit.empty()) column += "_" + evidence.unit;
+  std::string text = evidence.what + " " + cell(column, evidence.value);
+  if (!evidence.event.empty()) text += " (" + evidence.event + ")";
+  return text;
+}
+
+/// A finding takes three lines: what, evidence, remedy.
+std::string findings_part(const std::vector<TraceSummary>& summaries) {
+  std::string text;
+  for (const writers::SharedFinding& shared : writers::shared_findings(summaries)) {
+    const Finding& finding = *shared.worst;
+    text +=
+        "\n" + cell("cost_share", finding.share) + "  " + finding.title + " [" + finding.id + "]";
+    if (summaries.size() > 1) {
+      text += ", " + std::to_string(shared.count) + " of " + std::to_string(summaries.size()) +
+              " traces, most on " + cell("text", writers::name_of(summaries[shared.worst_summary]));
+    }
+    text += "\n";
+    std::vector<std::string> evidence;
+    for (const Evidence& each : finding.evidence) evidence.push_back(evidence_text(each));
+    text += cell("text", "    " + joined(evidence)) + "\n    -> " + finding.remedy + "\n";
+  }
+  return text.empty() ? "\nNo findings.\n" : "\nFindings, by their share of the time:\n" + text;
+}
+
+std::vector<Cell> line_of(const TraceSummary& summary) {
+  const GpuUse gpu = writers::all_devices(summary);
+  const auto of_window = [&](std::int64_t ns) {
+    return summary.gpus.empty() ? Cell() : Cell(share(ns, gpu.window_ns));
+  };
+  std::int64_t peak = 0;
+  for (const DevicePeak& device : summary.memory) peak = std::max(peak, device.peak_bytes);
+  const Cell mean = summary.steps.steps.empty() ? Cell() : Cell(summary.steps.mean_duration_ns());
+  return {writers::name_of(summary),
+          static_cast<std::uint64_t>(summary.steps.steps.size()),
+          mean,
+          of_window(gpu.busy_ns),
+          of_window(gpu.exposed_communication_ns),
+          of_window(gpu.idle_host_wait_ns),
+          peak == 0 ? Cell() : Cell(peak),
+          summary.findings.empty() ? Cell() : Cell(summary.findings.front().id)};
+}
+
+/// A line each, the longest mean step first.
+std::string lines_of(const std::vector<TraceSummary>& summaries) {
+  std::vector<const TraceSummary*> order;
+  order.reserve(summaries.size());
+  for (const TraceSummary& summary : summaries) order.push_back(&summary);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const TraceSummary* one, const TraceSummary* two) {
+                     return one->steps.mean_duration_ns() > two->steps.mean_duration_ns();
+                   });
+  Table table;
+  table.columns = {"trace",
+                   "steps",
+                   "mean_step_ns",
+                   "gpu_busy_share",
+                   "exposed_communication_share",
+                   "idle_host_wait_share",
+                   "memory_peak_bytes",
+                   "first finding"};
+  for (std::size_t at = 0; at < std::min(order.size(), kMostRanks); ++at) {
+    table.rows.push_back(line_of(*order[at]));
+  }
+  return writers::report_table(table, table.columns, order.size() - table.rows.size());
+}
+
+}  // namespace
+
+std::string summary_text(const std::vector<TraceSummary>& summaries) {
+  if (summaries.empty()) return {};
+  const TraceSummary& summary = summaries[writers::slowest(summaries)];
+  std::string page;
+  if (summaries.size() > 1) {
+    page += lines_of(summaries) + "\nThe slowest of them:\n\n";
+  }
+  page += heading(summary.run);
+  add_part(page, steps_part(summary.steps));
+  add_part(page, gpu_part(summary));
+  add_part(page, operators_part(summary));
+  add_part(page, kernels_part(summary.kernels));
+  add_part(page, modules_part(summary));
+  add_part(page, memory_part(summary.memory));
+  return page + findings_part(summaries);
+}
+
+}  // namespace tbtrace

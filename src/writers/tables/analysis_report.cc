@@ -1,0 +1,243 @@
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <numeric>
+#include <optional>
+#include <string_view>
+
+#include <tbtrace/analysis_report.h>
+#include <tbtrace/writers.h>
+
+#include "base/bounded_sum.h"
+#include "base/natural_order.h"
+#include "base/saturating.h"
+#include "report/source_report.h"
+#include "report/table_columns.h"
+#include "report/totals.h"
+#include "wire/json_emitter.h"
+#include "writers/tables/cell_json.h"
+#include "writers/tables/json_members.h"
+#include "writers/tables/report_table.h"
+
+namespace tbtrace {
+namespace {
+
+/// A cell's place in a sorted column.
+struct SortKey {
+  bool has_value = false;
+  bool is_number = false;
+  long double number = 0;  // holds any 64-bit integer
+  std::string text;
+};
+
+SortKey sort_key(const Cell& cell) {
+  SortKey key;
+  if (std::holds_alternative<std::monostate>(cell)) return key;
+  key.has_value = true;
+  key.is_number = true;
+  if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
+    key.number = static_cast<long double>(*whole);
+  } else if (const auto* count = std::get_if<std::uint64_t>(&cell)) {
+    key.number = static_cast<long double>(*count);
+  } else if (const auto* real = std::get_if<double>(&cell)) {
+    key.number = static_cast<long double>(*real);
+  } else if (const auto* flag = std::get_if<bool>(&cell)) {
+    key.number = *flag ? 1 : 0;
+  } else {
+    key.is_number = false;
+    if (const auto* text = std::get_if<std::string>(&cell)) key.text = *text;
+    if (const auto* json = std::get_if<Json>(&cell)) key.text = json->text;
+  }
+  return key;
+}
+
+bool comes_before(const SortKey& one, const SortKey& two) {
+  if (one.has_value != two.has_value) return one.has_value;
+  if (one.is_number != two.is_number) return one.is_number;
+  return one.is_number ? one.number > two.number : one.text < two.text;
+}
+
+Result<std::vector<std::size_t>> row_order(const Table& table, const std::string& sort_by) {
+  std::vector<std::size_t> order(table.rows.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (sort_by.empty()) return order;
+  const std::optional<std::size_t> column = report::column_named(table, sort_by);
+  if (!column) {
+    std::string known;
+    for (const std::string& name : table.columns) known += (known.empty() ? "" : ", ") + name;
+    return Status(StatusCode::invalid_argument,
+                  "unknown column '" + sort_by + "' to sort by; use one of " + known);
+  }
+  std::vector<SortKey> keys;
+  keys.reserve(table.rows.size());
+  for (const std::vector<Cell>& row : table.rows) keys.push_back(sort_key(row[*column]));
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t one, std::size_t two) {
+    return comes_before(keys[one], keys[two]);
+  });
+  return order;
+}
+
+std::string totals_json(const AnalysisReport& report) {
+  std::string text;
+  wire::JsonEmitter json(text);
+  json.begin_object();
+  for (const auto& [name, cell] : report.totals) {
+    json.key(name);
+    writers::emit_cell(json, cell);
+  }
+  json.end_object();
+  return text;
+}
+
+/// The sum of two numbers; no value if one is missing or none.
+Cell sum_of(const Cell& one, const Cell& two) {
+  if (const auto* a = std::get_if<std::int64_t>(&one)) {
+    const auto* b = std::get_if<std::int64_t>(&two);
+    return b != nullptr ? Cell(bounded_sum(*a, *b)) : Cell();
+  }
+  if (const auto* a = std::get_if<std::uint64_t>(&one)) {
+    const auto* b = std::get_if<std::uint64_t>(&two);
+    return b != nullptr ? Cell(saturating_sum(*a, *b)) : Cell();
+  }
+  return {};
+}
+
+void add_totals(AnalysisReport::Totals& sums, const AnalysisReport::Totals& more) {
+  for (auto& sum : sums) {
+    const Cell* const same = report::total_named(more, sum.first);
+    sum.second = same != nullptr ? sum_of(sum.second, *same) : Cell();
+  }
+}
+
+/// Indents the names of a tree's rows.
+Table indented(const AnalysisReport::Tree& tree, Table rows) {
+  const std::optional<std::size_t> name = report::column_named(rows, tree.name);
+  const std::optional<std::size_t> depth = report::column_named(rows, tree.depth);
+  if (!name || !depth) return rows;
+  constexpr std::uint64_t kMostLevels = 20;
+  for (std::vector<Cell>& row : rows.rows) {
+    const auto* const level = std::get_if<std::uint64_t>(&row[*depth]);
+    auto* const text = std::get_if<std::string>(&row[*name]);
+    if (level == nullptr || text == nullptr) continue;
+    text->insert(0, 2 * static_cast<std::size_t>(std::min(*level, kMostLevels)), ' ');
+  }
+  return rows;
+}
+
+/// Adds columns that only some reports show, each after the one that it follows there.
+void add_shown(std::vector<std::string>& shown, const std::vector<std::string>& more) {
+  auto place = shown.begin();
+  for (const std::string& column : more) {
+    const auto known = std::find(shown.begin(), shown.end(), column);
+    place = known != shown.end() ? known + 1 : shown.insert(place, column) + 1;
+  }
+}
+
+std::string text_for_people(const AnalysisReport& report, const Table& rows, bool is_sorted) {
+  if (report.tree) {
+    AnalysisReport shown = report;
+    shown.tree.reset();
+    if (is_sorted) {
+      std::ranges::replace(shown.shown, report.tree->name, report.tree->path);
+      return text_for_people(shown, rows, true);
+    }
+    return text_for_people(shown, indented(*report.tree, rows), false);
+  }
+  writers::TotalsLine line = {.label = report.totals_label, .cells = {}};
+  AnalysisReport::Totals others;
+  for (const auto& total : report.totals) {
+    (report::column_named(report.table, total.first) ? line.cells : others).push_back(total);
+  }
+  // The totals of a single row would say the same again.
+  const bool has_totals = report.table.rows.size() > 1;
+  const std::size_t hidden = report.table.rows.size() - rows.rows.size();
+  std::string text = writers::report_table(rows, report.shown, hidden,
+                                           has_totals && !line.cells.empty() ? &line : nullptr);
+  if (has_totals && !others.empty()) text += "\n" + writers::report_totals(others);
+  if (!report.notes.empty()) text += "\n" + writers::report_notes(report.notes);
+  return text;
+}
+
+std::string text_of(const AnalysisReport& report, const Table& rows, TableFormat format,
+                    bool is_sorted) {
+  switch (format) {
+    case TableFormat::csv:
+      return table_csv(rows);
+    case TableFormat::markdown:
+      return table_markdown(rows);
+    case TableFormat::json:
+      return table_json(report.schema, rows,
+                        {{"totals", totals_json(report)},
+                         {"issues", writers::issues_json(report.source)},
+                         {"links", writers::links_json(report.source)}});
+    case TableFormat::text:
+      break;
+  }
+  return text_for_people(report, rows, is_sorted);
+}
+
+void add_input_column(AnalysisReport& report, const std::string& input) {
+  constexpr const char* kName = "input";
+  if (!report.table.columns.empty() && report.table.columns.front() == kName) return;
+  report.table.columns.insert(report.table.columns.begin(), kName);
+  report.shown.insert(report.shown.begin(), kName);
+  for (std::vector<Cell>& row : report.table.rows) row.insert(row.begin(), Cell(input));
+}
+
+}  // namespace
+
+AnalysisReport join_reports(std::vector<AnalysisReport> reports) {
+  if (reports.empty()) return {};
+  AnalysisReport all = std::move(reports.front());
+  if (reports.size() == 1) return all;
+  for (auto other = std::next(reports.begin()); other != reports.end(); ++other) {
+    std::ranges::move(other->table.rows, std::back_inserter(all.table.rows));
+    report::add_source(all.source, other->source);
+    add_totals(all.totals, other->totals);
+    add_shown(all.shown, other->shown);
+    for (std::string& note : other->notes) {
+      if (std::ranges::find(all.notes, note) == all.notes.end())
+        all.notes.push_back(std::move(note));
+    }
+  }
+  if (all.joined_totals != nullptr) all.totals = all.joined_totals(all.totals, all.table);
+  return all;
+}
+
+AnalysisReport join_inputs(std::vector<ReportOfInput> inputs, bool with_paths) {
+  std::ranges::stable_sort(inputs, [](const ReportOfInput& one, const ReportOfInput& two) {
+    if (one.rank != two.rank) return one.rank && (!two.rank || *one.rank < *two.rank);
+    return in_natural_order(one.path, two.path);
+  });
+  std::vector<AnalysisReport> reports;
+  for (ReportOfInput& input : inputs) {
+    if (with_paths) add_input_column(input.report, input.path);
+    reports.push_back(std::move(input.report));
+  }
+  return join_reports(std::move(reports));
+}
+
+Result<Table> report_rows(const AnalysisReport& report, const ReportOptions& options) {
+  const Result<std::vector<std::size_t>> order = row_order(report.table, options.sort_by);
+  if (!order.ok()) return order.status();
+  Table rows;
+  rows.columns = report.table.columns;
+  for (const std::size_t row : *order) {
+    if (options.row_limit >= 0 && std::cmp_equal(rows.rows.size(), options.row_limit)) break;
+    rows.rows.push_back(report.table.rows[row]);
+  }
+  return rows;
+}
+
+Result<std::string> report_text(const AnalysisReport& report, const ReportOptions& options) {
+  const bool is_whole =
+      options.row_limit < 0 || std::cmp_less_equal(report.table.rows.size(), options.row_limit);
+  if (is_whole && options.sort_by.empty()) {
+    return text_of(report, report.table, options.format, false);
+  }
+  const Result<Table> rows = report_rows(report, options);
+  if (!rows.ok()) return rows.status();
+  return text_of(report, *rows, options.format, !options.sort_by.empty());
+}
+
+}  // namespace tbtrace

@@ -1,0 +1,143 @@
+#include "analyses/kernels/families.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "analyses/compat/plugin/tensor_cores.h"
+
+namespace tbtrace::analyses {
+namespace {
+
+using Names = std::vector<std::pair<std::string_view, KernelFamily>>;
+
+TEST(KernelFamily, IsKnownForKernelsOfEachLibrary) {
+  const Names names = {
+      {"ampere_sgemm_128x64_nn", KernelFamily::gemm},
+      {"volta_fp16_s884gemm_fp16_128x64_ldg8_f2f_nn", KernelFamily::gemm},
+      {"nvjet_tst_128x152_64x6_2x1_v_bz_TNT", KernelFamily::gemm},
+      {"void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_32x3_tn_align8>"
+       "(cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_32x3_tn_align8::Params)",
+       KernelFamily::gemm},
+      {"void gemv2T_kernel_val<int, int, float, float>(float)", KernelFamily::gemm},
+      {"std::enable_if<!(false), void>::type internal::gemvx::kernel<int, int>(float)",
+       KernelFamily::gemm},
+      {"void splitKreduce_kernel<float, float>(cublasSplitKParams<float>)", KernelFamily::gemm},
+      {"Cijk_Ailk_Bjlk_SB_Bias_MT64x16x16_MI16x16x1_SN", KernelFamily::gemm},
+      {"sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc_nhwc_tilesize64x128x32",
+       KernelFamily::convolution},
+      {"void cutlass_cudnn_infer::Kernel<cutlass_tensorop_s1688dgrad_optimized_tf32_64x128>(int)",
+       KernelFamily::convolution},
+      {"volta_scudnn_winograd_128x128_ldg1_ldg4_relu_tile148t_nt_v1", KernelFamily::convolution},
+      {"void implicit_convolve_sgemm<float, float, 128, 5, 5, 3>(int)", KernelFamily::convolution},
+      {"void wgrad_alg0_engine<float, 128, 6, 7, 3>(int)", KernelFamily::convolution},
+      {"void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128>>(Flash_fwd_params)",
+       KernelFamily::attention},
+      {"fmha_cutlassF_f16_aligned_64x64_rf_sm80(AttentionKernel::Params)", KernelFamily::attention},
+      {"cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7",
+       KernelFamily::attention},
+      {"void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>, "
+       "std::array<char*, 3ul> >(int)",
+       KernelFamily::elementwise},
+      {"void (anonymous namespace)::elementwise_kernel_with_index<int, at::native::"
+       "arange_cuda_out(c10::Scalar const&)::{lambda()#1}>(int)",
+       KernelFamily::elementwise},
+      {"void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, "
+       "at::native::NormTwoOps<float>, unsigned int, float, 4> >(int)",
+       KernelFamily::reduction},
+      {"void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float, float>(int)",
+       KernelFamily::normalization},
+      {"void cudnn::bn_fw_tr_1C11_kernel_NCHW<float, float, 512, true, 1, true>(int)",
+       KernelFamily::normalization},
+      {"void flashinfer::norm::RMSNormKernel<8u, __half>(int)", KernelFamily::normalization},
+      {"void (anonymous namespace)::softmax_warp_forward<float, float, float, 10>(int)",
+       KernelFamily::softmax},
+      {"void at::native::(anonymous namespace)::cunn_SoftMaxForward<4, float>(int)",
+       KernelFamily::softmax},
+      {"void at::native::(anonymous namespace)::indexSelectLargeIndex<float, int>(int)",
+       KernelFamily::embedding},
+      {"void permute_pooled_embs_kernel<float>(int)", KernelFamily::embedding},
+      {"void at::native::_scatter_gather_elementwise_kernel<128, 4, float>(int)",
+       KernelFamily::embedding},
+      {"void at::native::(anonymous namespace)::max_pool_forward_nchw<float, float>(int)",
+       KernelFamily::pooling},
+      {"void at::native::(anonymous namespace)::adaptive_average_pool<float>(int)",
+       KernelFamily::pooling},
+      {"void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl<at::native::"
+       "direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#2}>(int)::{lambda(int)#1}>("
+       "int)",
+       KernelFamily::copy},
+      {"void at::native::(anonymous namespace)::CatArrayBatchedCopy<float, unsigned int>(int)",
+       KernelFamily::copy},
+      {"void nchwToNhwcKernel<float, float, float, true, false, (cudnnKernelDataType_t)0>(int)",
+       KernelFamily::copy},
+      {"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous "
+       "namespace)::TensorListMetadata<2>, std::plus<float>, float>(int)",
+       KernelFamily::optimizer},
+      {"ncclDevKernel_AllReduce_Sum_f32_RING_LL", KernelFamily::collective},
+      {"void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>(int)", KernelFamily::collective},
+      {"triton_red_fused_native_layer_norm_3", KernelFamily::triton},
+      {"void at::native::radixSortKVInPlace<-2, -1, 32, 4>(int)", KernelFamily::sort},
+      {"void at::native::sbtopk::gatherTopK<float, unsigned int, 2, false>(int)",
+       KernelFamily::sort},
+      {"void at::native::(anonymous namespace)::fused_dropout_kernel_vec<float, float>(int)",
+       KernelFamily::random},
+      {"kernel_no_tc", KernelFamily::other},
+      {"", KernelFamily::other},
+  };
+  std::set<KernelFamily> seen;
+  for (const auto& [name, family] : names) {
+    EXPECT_EQ(kernel_family_name(kernel_family(name)), kernel_family_name(family)) << name;
+    seen.insert(family);
+  }
+  EXPECT_EQ(seen.size(), kKernelFamilies);
+}
+
+TEST(KernelFamily, EachHasItsOwnName) {
+  std::set<std::string_view> names;
+  for (std::size_t family = 0; family < kKernelFamilies; ++family) {
+    names.insert(kernel_family_name(static_cast<KernelFamily>(family)));
+  }
+  EXPECT_EQ(names.size(), kKernelFamilies);
+}
+
+TEST(TensorCores, AreKnownByName) {
+  for (const std::string_view name :
+       {"volta_fp16_s884cudnn_fp16_128x128_ldg8_splitK_relu_f2f_exp_small_nhwc_tn_v1",
+        "ampere_fp16_s16816gemm_fp16_64x64_nn", "turing_fp16_s1688gemm_fp16_128x128_ldg8_f2f_tn",
+        "sm80_xmma_fprop_implicit_gemm_tf32f32_nhwc_tilesize64x128x32_stage5_tensor16x8x8_execute",
+        "nvjet_tst_128x152_64x6_2x1_v_bz_TNT", "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n",
+        "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7",
+        "void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64>>(Flash_fwd_params)",
+        "fmha_cutlassF_f16_aligned_64x64_rf_sm80(AttentionKernel::Params)",
+        "void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_64x64_32x6_tn_align4>(int)",
+        "Cijk_Ailk_Bjlk_SB_Bias_MT64x16x16_MI16x16x1_SN"}) {
+    EXPECT_TRUE(uses_tensor_cores(name)) << name;
+  }
+  for (const std::string_view name :
+       {"ampere_sgemm_128x64_nn", "volta_scudnn_128x64_relu_small_nn_v1",
+        "void cutlass::Kernel<cutlass_80_simt_sgemm_128x64_8x5_nn_align1>(int)",
+        "sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize32x32x8_stage3_warpsize1x2x1_ffma_aligna4",
+        "void flash_fwd_splitkv_combine_kernel<Traits>(Flash_fwd_params)",
+        "void cutlass_cudnn_train::Kernel<cutlass_cudnn_train::reduction::kernel::ReduceSplitK<"
+        "cutlass_cudnn_train::MatrixShape<4, 128>, cutlass::arch::OpClassTensorOp>>(int)",
+        "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>>(int)",
+        "triton_poi_fused_add_0", ""}) {
+    EXPECT_FALSE(uses_tensor_cores(name)) << name;
+  }
+}
+
+TEST(TensorCores, OfThePluginEndWithAmpere) {
+  EXPECT_TRUE(uses_tensor_cores_in_plugin("ampere_fp16_s16816gemm_fp16_64x64_nn"));
+  EXPECT_TRUE(uses_tensor_cores_in_plugin("xmma_gemm_ffma"));
+  EXPECT_FALSE(uses_tensor_cores_in_plugin("nvjet_tst_128x152_64x6_2x1_v_bz_TNT"));
+  EXPECT_FALSE(uses_tensor_cores_in_plugin("HMMA"));  // it compares letters as they are
+}
+
+}  // namespace
+}  // namespace tbtrace::analyses

@@ -1,0 +1,356 @@
+// Kernel summaries of random recordings against their definition, group by group.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tbtrace/analysis_context.h>
+#include <tbtrace/compat.h>
+#include <tbtrace/kernels.h>
+
+#include "analyses/compat/hta/kernels.h"
+#include "analyses/compat/plugin/kernels.h"
+#include "analyses/kernels/families.h"
+#include "fixtures/random_choices.h"
+#include "fixtures/random_rounds.h"
+#include "fixtures/trace_rows.h"
+
+namespace tbtrace {
+namespace {
+
+/// Small, and full of ties: two devices with two streams each, CUDA graphs, missing launches.
+class RandomKernels : private fixtures::RandomChoices {
+ public:
+  explicit RandomKernels(unsigned seed) : RandomChoices(seed) {}
+
+  Trace make() {
+    for (auto count = below(6); count > 0; --count) add_operator();
+    for (auto count = below(8); count > 0; --count) add_launch();
+    for (auto count = below(24); count > 0; --count) add_device_row();
+    return fixtures::finished(builder_);
+  }
+
+ private:
+  void add_operator() {
+    constexpr std::array<std::string_view, 4> kNames = {"aten::mm", "aten::add", "step", "a"};
+    const std::string_view category = below(4) == 0 ? "user_annotation" : "cpu_op";
+    const std::string_view name = one_of(kNames);
+    const std::int64_t start = below(40);
+    const std::int64_t duration = below(20);
+    const std::int64_t thread = below(2);
+    fixtures::add(builder_, {.category = category,
+                             .name = name,
+                             .start = start,
+                             .duration = duration,
+                             .thread = thread,
+                             .external_id = below(5)});
+  }
+
+  void add_launch() {
+    constexpr std::array<std::string_view, 3> kNames = {"cudaLaunchKernel", "cudaGraphLaunch",
+                                                        "cuLaunchKernelEx"};
+    const std::string_view name = one_of(kNames);
+    const std::int64_t start = below(40);
+    const std::int64_t duration = below(6);
+    const std::int64_t thread = below(2);
+    const std::int64_t id = below(5);
+    fixtures::add(builder_, {.category = below(3) == 0 ? "cuda_driver" : "cuda_runtime",
+                             .name = name,
+                             .start = start,
+                             .duration = duration,
+                             .thread = thread,
+                             .external_id = id,
+                             .correlation = 1 + below(8)});
+  }
+
+  void add_device_row() {
+    constexpr std::array<std::string_view, 6> kCategories = {
+        "kernel", "kernel", "kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation"};
+    constexpr std::array<std::string_view, 5> kNames = {
+        "ampere_fp16_s16816gemm_fp16_64x64_nn", "ampere_sgemm_64x64_nn",
+        "void softmax_warp_forward<float, 1>(int)", "void softmax_warp_forward<float, 2>(int)",
+        "ncclDevKernel_AllReduce_Sum_f32_RING_LL"};
+    const std::string_view category = one_of(kCategories);
+    const std::string_view name = one_of(kNames);
+    const std::int64_t start = below(60);
+    const std::int64_t duration = below(4) == 0 ? 0 : below(12);
+    const std::int64_t stream = 7 + below(2);
+    const std::int64_t device = below(2);
+    const std::int64_t id = below(5);
+    const EventId event = fixtures::add(builder_, {.category = category,
+                                                   .name = name,
+                                                   .start = start,
+                                                   .duration = duration,
+                                                   .thread = stream,
+                                                   .process = device,
+                                                   .external_id = id,
+                                                   .correlation = below(10)});
+    add_configuration(event);
+  }
+
+  void add_configuration(EventId event) {
+    const auto size = [&] { return static_cast<std::uint32_t>(1 + below(2)); };
+    if (below(4) != 0) builder_.add_argument(event, Argument::grid, Dim3{size(), 1, 1});
+    if (below(4) != 0) builder_.add_argument(event, Argument::block, Dim3{128, size(), 1});
+    if (below(4) != 0) {
+      builder_.add_argument(event, Argument::registers_per_thread, 16 * below(2));
+    }
+    if (below(4) != 0) builder_.add_argument(event, Argument::shared_memory, 1024 * below(2));
+    if (below(4) != 0) {
+      builder_.add_argument(event, Argument::blocks_per_sm, static_cast<double>(below(9)) / 4);
+    }
+    if (below(4) != 0) {
+      builder_.add_argument(event, Argument::occupancy, static_cast<double>(below(101)));
+    }
+  }
+
+  TraceBuilder builder_;
+};
+
+std::string text_of(const std::optional<Dim3>& sizes) {
+  if (!sizes) return "none";
+  return std::to_string(sizes->x) + "," + std::to_string(sizes->y) + "," + std::to_string(sizes->z);
+}
+std::string text_of(const std::optional<std::int64_t>& value) {
+  return value ? std::to_string(*value) : "none";
+}
+
+/// All that tells a group from others, as one text.
+std::string key_of(const KernelGroup& group, const KernelsOptions& options) {
+  std::string key;
+  switch (options.group_by) {
+    case KernelGrouping::name:
+      key = group.name;
+      break;
+    case KernelGrouping::op:
+      key = group.op;
+      break;
+    case KernelGrouping::family:
+      key = kernel_family_name(group.family);
+      break;
+    case KernelGrouping::launch:
+      key = group.name + "|" + group.op + "|" + text_of(group.grid) + "|" + text_of(group.block) +
+            "|" + text_of(group.registers) + "|" + text_of(group.shared_memory_bytes);
+      break;
+  }
+  if (options.by_device || options.by_stream) key += "|" + std::to_string(group.device);
+  if (options.by_stream) key += "|" + group.stream;
+  return key;
+}
+
+class KernelsByDefinition {
+ public:
+  explicit KernelsByDefinition(const Trace& trace)
+      : trace_(trace), events_(trace.events()), context_(trace) {}
+
+  std::map<std::string, std::vector<EventId>> groups(const KernelsOptions& options) const {
+    std::map<std::string, std::vector<EventId>> groups;
+    for (std::size_t row = 0; row < events_.size(); ++row) {
+      const auto event = static_cast<EventId>(row);
+      if (trace_.string(trace_.category(event).name) != "kernel") continue;
+      KernelGroup like;
+      like.name = trace_.name(event);
+      like.family = analyses::kernel_family(like.name);
+      const EventId op = context_.device_link(event)->op;
+      like.op = op == EventId::none ? "[unattributed]" : std::string(trace_.name(op));
+      like.grid = trace_.argument(Argument::grid).dim3(event);
+      like.block = trace_.argument(Argument::block).dim3(event);
+      like.registers = trace_.argument(Argument::registers_per_thread).integer(event);
+      like.shared_memory_bytes = trace_.argument(Argument::shared_memory).integer(event);
+      const Track& track = trace_.track(events_.track(event));
+      like.device = track.process.number;
+      like.stream = std::to_string(track.thread.number);
+      groups[key_of(like, options)].push_back(event);
+    }
+    return groups;
+  }
+
+  void expect_group(const KernelGroup& found, const std::vector<EventId>& kernels) const {
+    std::vector<std::int64_t> durations;
+    std::int64_t total = 0;
+    std::int64_t tensor_cores = 0;
+    for (const EventId kernel : kernels) {
+      durations.push_back(events_.duration_ns(kernel));
+      total += durations.back();
+      if (trace_.name(kernel).find("16816") != std::string_view::npos) {
+        tensor_cores += durations.back();
+      }
+    }
+    ASSERT_EQ(found.count, kernels.size());
+    ASSERT_EQ(found.total_ns, total);
+    ASSERT_EQ(found.tensor_core_ns, tensor_cores);
+    if (!durations.empty()) {
+      ASSERT_EQ(found.min_ns, *std::min_element(durations.begin(), durations.end()));
+      ASSERT_EQ(found.max_ns, *std::max_element(durations.begin(), durations.end()));
+      const double mean = static_cast<double>(total) / static_cast<double>(kernels.size());
+      ASSERT_DOUBLE_EQ(found.mean_ns, mean);
+      double squares = 0;
+      for (const std::int64_t ns : durations)
+        squares += std::pow(static_cast<double>(ns) - mean, 2);
+      const double count = static_cast<double>(kernels.size());
+      ASSERT_NEAR(found.stddev_ns, count < 2 ? 0 : std::sqrt(squares / (count - 1)), 1e-9);
+    }
+    expect_mean(found.blocks_per_sm, Argument::blocks_per_sm, kernels);
+    expect_mean(found.occupancy_percent, Argument::occupancy, kernels);
+    expect_launches(found, kernels);
+  }
+
+ private:
+  void expect_mean(const std::optional<double>& found, Argument argument,
+                   const std::vector<EventId>& kernels) const {
+    double weighted = 0;
+    double weight = 0;
+    double sum = 0;
+    int count = 0;
+    for (const EventId kernel : kernels) {
+      const std::optional<double> value = trace_.argument(argument).real(kernel);
+      if (!value) continue;
+      ++count;
+      sum += *value;
+      weighted += *value * static_cast<double>(events_.duration_ns(kernel));
+      weight += static_cast<double>(events_.duration_ns(kernel));
+    }
+    ASSERT_EQ(found.has_value(), count > 0);
+    if (count > 0) {
+      ASSERT_NEAR(*found, weight > 0 ? weighted / weight : sum / count, 1e-9);
+    }
+  }
+
+  std::size_t activities_of(EventId launch) const {
+    std::size_t count = 0;
+    for (const DeviceLink& link : context_.device_links()) count += link.launch == launch;
+    return count;
+  }
+
+  void expect_launches(const KernelGroup& found, const std::vector<EventId>& kernels) const {
+    std::set<EventId> launches;
+    std::uint64_t without = 0;
+    std::uint64_t is_short = 0;
+    std::int64_t delays = 0;
+    std::int64_t longest = 0;
+    for (const EventId kernel : kernels) {
+      const EventId launch = context_.device_link(kernel)->launch;
+      if (launch == EventId::none) {
+        ++without;
+        continue;
+      }
+      launches.insert(launch);
+      const std::int64_t delay =
+          std::max<std::int64_t>(0, events_.start_ns(kernel) - events_.end_ns(launch));
+      delays += delay;
+      longest = std::max(longest, delay);
+      is_short +=
+          activities_of(launch) == 1 && events_.duration_ns(kernel) < events_.duration_ns(launch);
+    }
+    std::int64_t calls = 0;
+    for (const EventId launch : launches) calls += events_.duration_ns(launch);
+    ASSERT_EQ(found.launches, launches.size());
+    ASSERT_EQ(found.without_launch, without);
+    ASSERT_EQ(found.launch_call_ns, calls);
+    ASSERT_EQ(found.launch_delay_total_ns, delays);
+    ASSERT_EQ(found.launch_delay_max_ns, longest);
+    ASSERT_EQ(found.short_kernels, is_short);
+    ASSERT_EQ(found.launch_delay_mean_ns.has_value(), kernels.size() > without);
+    if (found.launch_delay_mean_ns) {
+      ASSERT_DOUBLE_EQ(*found.launch_delay_mean_ns,
+                       static_cast<double>(delays) / static_cast<double>(kernels.size() - without));
+    }
+  }
+
+  const Trace& trace_;
+  const Events& events_;
+  AnalysisContext context_;
+};
+
+std::vector<KernelsOptions> groupings() {
+  std::vector<KernelsOptions> all;
+  for (const KernelGrouping group_by :
+       {KernelGrouping::name, KernelGrouping::launch, KernelGrouping::op, KernelGrouping::family}) {
+    all.push_back({.group_by = group_by});
+    all.push_back({.group_by = group_by, .by_device = true});
+    all.push_back({.group_by = group_by, .by_stream = true});
+  }
+  return all;
+}
+
+void expect_by_definition(const Trace& trace) {
+  const KernelsByDefinition expected(trace);
+  std::vector<EventId> all;
+  for (const auto& [key, kernels] : expected.groups({})) {
+    all.insert(all.end(), kernels.begin(), kernels.end());
+  }
+  for (const KernelsOptions& options : groupings()) {
+    const KernelSummary found = *kernel_summary(trace, options);
+    const auto groups = expected.groups(options);
+    ASSERT_EQ(found.groups.size(), groups.size());
+    std::int64_t sum = 0;
+    std::int64_t before = INT64_MAX;
+    std::map<std::string, std::string> short_names;
+    for (const KernelGroup& group : found.groups) {
+      const auto kernels = groups.find(key_of(group, options));
+      ASSERT_NE(kernels, groups.end()) << key_of(group, options);
+      ASSERT_NO_FATAL_FAILURE(expected.expect_group(group, kernels->second));
+      ASSERT_LE(group.total_ns, before);
+      before = group.total_ns;
+      sum += group.total_ns;
+      ASSERT_EQ(short_names.try_emplace(group.short_name, group.name).first->second, group.name);
+    }
+    ASSERT_EQ(sum, found.all.total_ns);
+    ASSERT_NO_FATAL_FAILURE(expected.expect_group(found.all, all));
+  }
+}
+
+TEST(KernelSummary, MatchesItsDefinitionOnRandomTraces) {
+  int launched = 0;
+  int unattributed = 0;
+  int graphs = 0;
+  int is_short = 0;
+  const unsigned count = fixtures::random_traces(500);
+  for (unsigned seed = 0; seed < count; ++seed) {
+    SCOPED_TRACE(seed);
+    const Trace trace = RandomKernels(seed).make();
+    ASSERT_NO_FATAL_FAILURE(expect_by_definition(trace));
+    const KernelSummary summary = *kernel_summary(trace, {.group_by = KernelGrouping::op});
+    launched += summary.all.launches > 0;
+    is_short += summary.all.short_kernels > 0;
+    graphs += summary.all.launches > 0 &&
+              summary.all.launches < summary.all.count - summary.all.without_launch;
+    for (const KernelGroup& group : summary.groups) unattributed += group.op == "[unattributed]";
+  }
+  const int few = static_cast<int>(count / 10);
+  EXPECT_GT(launched, few);
+  EXPECT_GT(unattributed, few);
+  EXPECT_GT(graphs, few);
+  EXPECT_GT(is_short, few);
+}
+
+/// The peers' figures have no definition of their own here (they are held against the peers), but
+/// they must take any trace.
+TEST(KernelSummary, OfThePeersAddsUpOnRandomTraces) {
+  for (unsigned seed = 0; seed < fixtures::random_traces(500); ++seed) {
+    SCOPED_TRACE(seed);
+    const Trace trace = RandomKernels(seed).make();
+    for (const KernelSummary& summary :
+         {*analyses::plugin_kernel_summary(trace),
+          *analyses::plugin_kernel_summary(trace, {.group_by = KernelGrouping::launch}),
+          *analyses::hta_kernel_summary(trace)}) {
+      std::uint64_t count = 0;
+      for (const KernelGroup& group : summary.groups) count += group.count;
+      ASSERT_EQ(count, summary.all.count);
+    }
+    const std::uint64_t all = (*kernel_summary(trace)).all.count;
+    ASSERT_EQ((*analyses::plugin_kernel_summary(trace)).all.count, all);
+  }
+}
+
+}  // namespace
+}  // namespace tbtrace

@@ -1,0 +1,194 @@
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tbtrace/compat.h>
+#include <tbtrace/kernels.h>
+
+#include "analyses/compat/plugin/kernels.h"
+#include "fixtures/trace_rows.h"
+
+namespace tbtrace {
+namespace {
+
+using fixtures::add;
+using fixtures::finished;
+using testing::DoubleEq;
+using testing::IsEmpty;
+using testing::Optional;
+using testing::SizeIs;
+
+EventId kernel(TraceBuilder& builder, std::string_view name, std::int64_t start,
+               std::int64_t duration, std::int64_t correlation = 0) {
+  return add(builder, {.category = "kernel",
+                       .name = name,
+                       .start = start,
+                       .duration = duration,
+                       .thread = 7,
+                       .process = 0,
+                       .correlation = correlation});
+}
+
+void launch(TraceBuilder& builder, std::string_view name, std::int64_t start, std::int64_t duration,
+            std::int64_t correlation) {
+  add(builder, {.category = "cuda_runtime",
+                .name = name,
+                .start = start,
+                .duration = duration,
+                .correlation = correlation});
+}
+
+TEST(KernelSummary, CountsKernelsOnlyAndSumsUpCopies) {
+  TraceBuilder builder;
+  add(builder, {.name = "aten::mm", .start = 0, .duration = 10});
+  add(builder, {.category = "gpu_memcpy", .name = "Memcpy", .start = 0, .duration = 10});
+  add(builder, {.category = "gpu_memset", .name = "Memset", .start = 0, .duration = 3});
+  kernel(builder, "gemm", 5, 4);
+  const KernelSummary summary = *kernel_summary(finished(builder));
+  ASSERT_THAT(summary.groups, SizeIs(1));
+  EXPECT_EQ(summary.groups[0].name, "gemm");
+  EXPECT_EQ(summary.all.total_ns, 4);
+  EXPECT_EQ(summary.memcpys, 1U);
+  EXPECT_EQ(summary.memcpy_ns, 10);
+  EXPECT_EQ(summary.memsets, 1U);
+  EXPECT_EQ(summary.memset_ns, 3);
+  TraceBuilder nothing;
+  EXPECT_THAT((*kernel_summary(finished(nothing))).groups, IsEmpty());
+}
+
+TEST(KernelSummary, OfAGraphCountsItsLaunchOnce) {
+  TraceBuilder builder;
+  launch(builder, "cudaGraphLaunch", 0, 10, 5);
+  launch(builder, "cudaLaunchKernel", 20, 10, 6);
+  kernel(builder, "a", 5, 2, 5);   // started during the call
+  kernel(builder, "a", 14, 2, 5);  // 4 ns after it
+  kernel(builder, "b", 17, 2, 5);
+  kernel(builder, "b", 40, 2, 6);  // 10 ns after the other call, and shorter than it
+  kernel(builder, "b", 50, 2, 99);
+  const KernelSummary summary = *kernel_summary(finished(builder));
+  ASSERT_THAT(summary.groups, SizeIs(2));
+  const KernelGroup& b = summary.groups[0];
+  EXPECT_EQ(b.name, "b");
+  EXPECT_EQ(b.launches, 2U);
+  EXPECT_EQ(b.launch_call_ns, 20);
+  EXPECT_EQ(b.without_launch, 1U);
+  EXPECT_EQ(b.launch_delay_total_ns, 17);
+  EXPECT_EQ(b.launch_delay_max_ns, 10);
+  EXPECT_THAT(b.launch_delay_mean_ns, Optional(DoubleEq(8.5)));
+  EXPECT_EQ(b.short_kernels, 1U);
+  const KernelGroup& a = summary.groups[1];
+  EXPECT_EQ(a.launches, 1U);
+  EXPECT_THAT(a.launch_delay_mean_ns, Optional(DoubleEq(2)));
+  EXPECT_EQ(summary.all.launches, 2U);
+  EXPECT_EQ(summary.all.launch_call_ns, 20);
+}
+
+TEST(KernelSummary, WeighsOccupancyByDuration) {
+  TraceBuilder builder;
+  builder.add_argument(kernel(builder, "k", 0, 30), Argument::occupancy, 100.0);
+  builder.add_argument(kernel(builder, "k", 40, 10), Argument::occupancy, 20.0);
+  kernel(builder, "k", 60, 40);  // has none
+  const Trace trace = finished(builder);
+  EXPECT_THAT((*kernel_summary(trace)).groups[0].occupancy_percent, Optional(DoubleEq(80)));
+  const KernelSummary plugin = *analyses::plugin_kernel_summary(trace);
+  EXPECT_THAT(plugin.groups[0].occupancy_percent, Optional(DoubleEq(40)));
+  EXPECT_EQ(plugin.groups[0].blocks_per_sm, std::nullopt);  // no kernel has one
+}
+
+TEST(KernelSummary, SumsStayWithinTheirNumbers) {
+  constexpr std::int64_t kLong = std::int64_t{1} << 62;
+  TraceBuilder builder;
+  for (int row = 0; row < 3; ++row) kernel(builder, "gemm", -kLong / 2, kLong - 1);
+  const KernelSummary summary = *kernel_summary(finished(builder));
+  ASSERT_THAT(summary.groups, SizeIs(1));
+  EXPECT_EQ(summary.groups[0].total_ns, std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(summary.all.total_ns, std::numeric_limits<std::int64_t>::max());
+}
+
+TEST(KernelSummary, OfThePluginNamesTheRootWithoutALaunch) {
+  TraceBuilder builder;
+  add(builder, {.name = "ProfilerStep#1", .start = 0, .duration = 100, .external_id = 1});
+  add(builder, {.name = "aten::mm", .start = 10, .duration = 20, .external_id = 2});
+  add(builder, {.category = "cuda_runtime",
+                .name = "cudaLaunchKernel",
+                .start = 12,
+                .duration = 2,
+                .external_id = 2,
+                .correlation = 5});
+  kernel(builder, "a", 50, 2, 5);
+  kernel(builder, "b", 60, 3, 99);
+  const KernelSummary summary =
+      *analyses::plugin_kernel_summary(finished(builder), {.group_by = KernelGrouping::launch});
+  ASSERT_THAT(summary.groups, SizeIs(2));
+  EXPECT_EQ(summary.groups[0].name, "b");
+  EXPECT_EQ(summary.groups[0].op, "CallTreeRoot");
+  EXPECT_EQ(summary.groups[1].op, "aten::mm");
+}
+
+TEST(KernelSummary, OfThePluginGivesLaunchesWithTheIdZeroToTheRootOfTheirThread) {
+  TraceBuilder builder;
+  add(builder, {.name = "aten::mm", .start = 10, .duration = 20, .external_id = 2});
+  for (const std::int64_t thread : {1, 2}) {  // the second has no tree
+    EventRow row;
+    row.start_ns = 12;
+    row.duration_ns = 2;
+    row.correlation = 4 + thread;
+    row.flags |= Events::kZeroExternalId;
+    row.name = builder.intern("cudaLaunchKernel");
+    row.track = fixtures::track(builder, 1, thread);
+    row.category = builder.category(builder.intern("cuda_runtime"));
+    builder.add_event(row);
+  }
+  kernel(builder, "reached", 50, 2, 5);
+  kernel(builder, "lost", 60, 3, 6);
+  const KernelSummary summary =
+      *analyses::plugin_kernel_summary(finished(builder), {.group_by = KernelGrouping::launch});
+  ASSERT_THAT(summary.groups, SizeIs(1));
+  EXPECT_EQ(summary.groups[0].name, "reached");
+  EXPECT_EQ(summary.groups[0].op, "CallTreeRoot");
+}
+
+TEST(KernelSummary, OfStepsHasWhatStartedInThem) {
+  TraceBuilder builder;
+  add(builder,
+      {.category = "user_annotation", .name = "ProfilerStep#1", .start = 0, .duration = 50});
+  add(builder,
+      {.category = "user_annotation", .name = "ProfilerStep#2", .start = 50, .duration = 50});
+  add(builder, {.category = "gpu_memcpy", .name = "Memcpy", .start = 20, .duration = 3});
+  add(builder, {.category = "gpu_memset", .name = "Memset", .start = 90, .duration = 5});
+  kernel(builder, "before", 10, 60);  // goes on in the second step
+  kernel(builder, "edge", 50, 1);
+  kernel(builder, "last", 99, 7);
+  kernel(builder, "after", 100, 7);
+  const Trace trace = finished(builder);
+  const KernelSummary second = *kernel_summary(trace, {.steps = StepRange{2, 2}});
+  EXPECT_EQ(second.all.total_ns, 8);
+  EXPECT_EQ(second.memcpys, 0U);
+  EXPECT_EQ(second.memset_ns, 5);
+  const KernelSummary first = *kernel_summary(trace, {.steps = StepRange{1, 1}});
+  EXPECT_EQ(first.all.total_ns, 60);
+  EXPECT_EQ(first.memcpys, 1U);
+  EXPECT_EQ(kernel_summary(trace, {.steps = StepRange{3, 3}}).status().code(),
+            StatusCode::invalid_argument);
+}
+
+TEST(KernelSummary, FailsForGroupingsThatThePeersDoNotHave) {
+  TraceBuilder builder;
+  const Trace trace = finished(builder);
+  for (const Status& status :
+       {kernel_report(trace, Figures::plugin, {.group_by = KernelGrouping::op}).status(),
+        kernel_report(trace, Figures::plugin, {.group_by = KernelGrouping::family}).status(),
+        kernel_report(trace, Figures::hta, {.group_by = KernelGrouping::launch}).status(),
+        kernel_report(trace, Figures::plugin, {.by_device = true}).status(),
+        kernel_report(trace, Figures::hta, {.by_stream = true}).status()}) {
+    EXPECT_EQ(status.code(), StatusCode::invalid_argument);
+  }
+}
+
+}  // namespace
+}  // namespace tbtrace

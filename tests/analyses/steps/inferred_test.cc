@@ -1,0 +1,87 @@
+#include "analyses/steps/inferred.h"
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fixtures/trace_rows.h"
+
+namespace tbtrace::analyses {
+namespace {
+
+using fixtures::add;
+using fixtures::finished;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+
+/// The steps in a trace of annotations, as pairs of row and number.
+std::vector<std::pair<std::size_t, std::int64_t>> steps(
+    const std::vector<std::string_view>& names, std::string_view category = "user_annotation") {
+  TraceBuilder builder;
+  std::int64_t start = 0;
+  for (const std::string_view name : names) {
+    add(builder, {.category = category, .name = name, .start = start += 10, .duration = 5});
+  }
+  const Trace trace = finished(builder);
+  std::vector<std::pair<std::size_t, std::int64_t>> steps;
+  for (const Step& step : inferred_steps(trace)) steps.emplace_back(index(step.event), step.number);
+  return steps;
+}
+
+TEST(InferredSteps, AreAnnotationsThatCount) {
+  for (const std::string_view name : {"Iteration 7", "iter7", "## step 7 ##", "train_batch=7",
+                                      "Step#7", "epoch step: 7", "[ITERATION 7]", "batch_7!"}) {
+    EXPECT_THAT(steps({name}), ElementsAre(Pair(0, 7))) << name;
+  }
+}
+
+TEST(InferredSteps, AreNothingElse) {
+  for (const std::string_view name :
+       {"", "7", "step", "forward 7", "step 7a", "step 7 of ten", "steps 7", "step 1/10",
+        "layer1 step 7", "epoch 7", "step -", "step 99999999999999999999999"}) {
+    EXPECT_THAT(steps({name}), IsEmpty()) << name;
+  }
+  EXPECT_THAT(steps({"Iteration 7"}, "cpu_op"), IsEmpty());
+  EXPECT_THAT(steps({"Iteration 7"}, "gpu_user_annotation"), IsEmpty());
+  EXPECT_THAT(steps({}), IsEmpty());
+}
+
+TEST(InferredSteps, AreThoseOfTheMostFrequentWording) {
+  EXPECT_THAT(steps({"batch 1", "step 5", "step 6", "batch 2", "step 7"}),
+              ElementsAre(Pair(1, 5), Pair(2, 6), Pair(4, 7)));
+  EXPECT_THAT(steps({"## STEP 1 ##", "step: 2", "batch 1"}), ElementsAre(Pair(0, 1), Pair(1, 2)))
+      << "case and marks do not matter";
+}
+
+TEST(InferredSteps, AreNoneWhereTheTraceHasSteps) {
+  EXPECT_THAT(steps({"Iteration 1", "Iteration 2", "ProfilerStep#1"}), IsEmpty());
+}
+
+TEST(InferredSteps, HaveALength) {
+  TraceBuilder builder;
+  add(builder, {.category = "user_annotation", .name = "step 1", .duration = 0});
+  const EventId second =
+      add(builder, {.category = "user_annotation", .name = "step 2", .duration = 3});
+  const std::vector<Step> steps = inferred_steps(finished(builder));
+  ASSERT_EQ(steps.size(), 1u);
+  EXPECT_EQ(steps[0].event, second);
+}
+
+TEST(InferredSteps, AreSortedByEvent) {
+  TraceBuilder builder;
+  add(builder, {.category = "user_annotation", .name = "step 2", .start = 90, .duration = 3});
+  add(builder, {.category = "user_annotation", .name = "step 1", .start = 10, .duration = 3});
+  const std::vector<Step> steps = inferred_steps(finished(builder));
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_EQ(index(steps[0].event), 0u);
+  EXPECT_EQ(steps[0].number, 2);
+  EXPECT_EQ(steps[1].number, 1);
+}
+
+}  // namespace
+}  // namespace tbtrace::analyses

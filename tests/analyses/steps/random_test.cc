@@ -1,0 +1,352 @@
+// Step breakdowns of random recordings against their definition, instant by instant.
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tbtrace/compat.h>
+#include <tbtrace/step_breakdown.h>
+
+#include "fixtures/random_choices.h"
+#include "fixtures/random_rounds.h"
+#include "fixtures/trace_rows.h"
+#include "trace/links.h"
+
+namespace tbtrace {
+namespace {
+
+using fixtures::random_rounds;
+
+/// Small, and full of ties.
+class RandomSteps : private fixtures::RandomChoices {
+ public:
+  explicit RandomSteps(unsigned seed) : RandomChoices(seed) {}
+
+  Trace make() {
+    add_steps();
+    for (auto count = below(14); count > 0; --count) add_range();
+    for (auto count = below(8); count > 0; --count) add_launch();
+    for (auto count = below(10); count > 0; --count) add_device_row();
+    for (auto count = below(6); count > 0; --count) add_memory();
+    return fixtures::finished(builder_);
+  }
+
+ private:
+  void add_steps() {
+    std::int64_t at = below(6);
+    const bool apart = below(4) != 0;  // as a profiler makes them; else any
+    for (std::int64_t number = 0, count = below(5); number < count; ++number) {
+      const std::int64_t duration = below(12);
+      fixtures::add(builder_, {.category = below(3) == 0 ? "cpu_op" : "user_annotation",
+                               .name = "ProfilerStep#" + std::to_string(number),
+                               .start = apart ? at : below(40),
+                               .duration = duration});
+      at += duration + below(3);
+    }
+  }
+
+  void add_range() {
+    constexpr std::array<std::string_view, 6> kCategories = {
+        "cpu_op", "cpu_op", "user_annotation", "python_function", "python", "overhead"};
+    constexpr std::array<std::string_view, 9> kNames = {"a",
+                                                        "b",
+                                                        "c",
+                                                        "enumerate(DataLoader)#x.__next__",
+                                                        "enumerate(DataPipe)#y",
+                                                        "nccl:all_reduce",
+                                                        "gloo:barrier",
+                                                        "record_param_comms",
+                                                        "ProfilerStep#?"};
+    fixtures::add(builder_, {.category = one_of(kCategories),
+                             .name = one_of(kNames),
+                             .start = below(40),
+                             .duration = below(15),
+                             .thread = below(2),
+                             .external_id = below(4)});
+  }
+
+  void add_launch() {
+    constexpr std::array<std::string_view, 3> kCategories = {"cuda_runtime", "cuda_runtime",
+                                                             "cuda_driver"};
+    fixtures::add(builder_, {.category = one_of(kCategories),
+                             .name = "launch",
+                             .start = below(40),
+                             .duration = below(4),
+                             .thread = below(2),
+                             .external_id = below(4),
+                             .correlation = below(9)});
+  }
+
+  void add_device_row() {
+    constexpr std::array<std::string_view, 6> kCategories = {
+        "kernel", "kernel", "kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation"};
+    constexpr std::array<std::string_view, 3> kNames = {"gemm", "nccl:all_reduce",
+                                                        "ProfilerStep#1"};
+    const std::string_view category = one_of(kCategories);
+    fixtures::add(builder_, {.category = category,
+                             .name = category == "gpu_user_annotation" ? one_of(kNames)
+                                     : below(8) == 0                   ? "ncclDevKernel_AllReduce"
+                                                                       : "gemm",
+                             .start = below(60),
+                             .duration = below(12),
+                             .thread = 7 + below(2),
+                             .process = below(3),
+                             .external_id = below(4),
+                             .correlation = below(9)});
+  }
+
+  void add_memory() {
+    MemoryRecord record;
+    record.time_ns = below(60);
+    record.total_allocated_bytes = below(100) - 10;
+    record.device_type = static_cast<DeviceType>(below(2));
+    record.device_id = static_cast<std::int16_t>(below(2) - 1);
+    record.track = fixtures::track(builder_, 1, 1);
+    builder_.add_memory(record);
+  }
+
+  TraceBuilder builder_;
+};
+
+bool starts_with_any(std::string_view name, const std::vector<std::string_view>& starts) {
+  return std::any_of(starts.begin(), starts.end(),
+                     [&](std::string_view start) { return name.starts_with(start); });
+}
+
+/// The exact figures, from their definition.
+class StepsByDefinition {
+ public:
+  struct Window {
+    EventId event;
+    std::int64_t start, end;
+    std::uint64_t launched = 0;
+    std::int64_t first_work = INT64_MAX, last_work = INT64_MIN;
+  };
+
+  explicit StepsByDefinition(const Trace& trace) : trace_(trace), events_(trace.events()) {
+    for (const Step& step : trace.steps()) {
+      windows_.push_back({step.event, events_.start_ns(step.event), events_.end_ns(step.event)});
+    }
+    std::sort(windows_.begin(), windows_.end(), [](const Window& a, const Window& b) {
+      return std::pair(a.start, a.event) < std::pair(b.start, b.event);
+    });
+    if (windows_.empty()) add_all();
+    match();
+    if (!matched_.empty()) widen();
+  }
+
+  const std::vector<Window>& windows() const { return windows_; }
+
+  /// The role of the time right after an instant.
+  StepRole role_at(std::int64_t instant) const {
+    StepRole best = StepRole::other;
+    for (std::size_t row = 0; row < events_.size(); ++row) {
+      const auto event = static_cast<EventId>(row);
+      const bool open = events_.start_ns(event) <= instant && instant < events_.end_ns(event);
+      if (open) best = std::min(best, role_of(event));
+    }
+    return best;
+  }
+
+  bool runs_kernel(std::int64_t device, std::int64_t instant) const {
+    for (const EventId event : trace_.by_start()) {
+      if (trace_.kind(event) != EventKind::kernel) continue;
+      if (trace_.track(events_.track(event)).process.number != device) continue;
+      if (events_.start_ns(event) <= instant && instant < events_.end_ns(event)) return true;
+    }
+    return false;
+  }
+
+  std::optional<std::int64_t> peak(StepMemoryDevice device, const Window& window) const {
+    std::optional<std::int64_t> peak;
+    for (const MemoryRecord& record : trace_.memory()) {
+      const bool same = record.device_type == device.type && record.device_id == device.id;
+      const bool inside = window.start <= record.time_ns && record.time_ns < window.end;
+      if (!same || !inside || record.total_allocated_bytes < 0) continue;
+      peak = std::max(peak, std::optional(record.total_allocated_bytes));
+    }
+    return peak;
+  }
+
+ private:
+  bool is_collective(EventId event) const {
+    return starts_with_any(trace_.name(event), {"nccl:", "gloo:"});
+  }
+
+  bool is_python_node(EventId event) const {
+    return trace_.string(trace_.category(event).name) == "python";
+  }
+
+  bool is_communication(EventId kernel) const {
+    if (trace_.name(kernel).starts_with("ncclDevKernel")) return true;
+    for (const DeviceLink& link : links_of(trace_).device_work()) {
+      if (link.activity != kernel || link.op == EventId::none) continue;
+      if (is_collective(link.op) || trace_.name(link.op) == "record_param_comms") return true;
+    }
+    if (!trace_.links().external_ids_valid || trace_.external_id(kernel) == 0) return false;
+    for (const EventId event : trace_.by_start()) {
+      if (trace_.kind(event) != EventKind::gpu_user_annotation || !is_collective(event)) continue;
+      if (trace_.external_id(event) == trace_.external_id(kernel)) return true;
+    }
+    return false;
+  }
+
+  StepRole role_of(EventId event) const {
+    const std::string_view name = trace_.name(event);
+    const EventKind kind = trace_.kind(event);
+    if (kind == EventKind::kernel) {
+      return is_communication(event) ? StepRole::communication : StepRole::kernel;
+    }
+    if (kind == EventKind::gpu_memcpy) return StepRole::memcpy;
+    if (kind == EventKind::gpu_memset) return StepRole::memset;
+    if (kind == EventKind::runtime) return StepRole::runtime;
+    if (kind == EventKind::gpu_user_annotation) {
+      return is_collective(event) ? StepRole::communication : StepRole::other;
+    }
+    const bool range = kind == EventKind::cpu_op || kind == EventKind::user_annotation;
+    if (!range && !is_python_node(event)) return StepRole::other;
+    if (is_collective(event)) return StepRole::communication;
+    if (range && name.starts_with("ProfilerStep#")) return StepRole::other;
+    if (range && name.starts_with("enumerate(")) return StepRole::data_loader;
+    return StepRole::cpu_op;
+  }
+
+  void add_all() {
+    Window all = {EventId::none, INT64_MAX, INT64_MIN};
+    for (const EventId event : trace_.by_start()) {
+      if (trace_.kind(event) != EventKind::cpu_op && !is_python_node(event)) continue;
+      all.start = std::min(all.start, events_.start_ns(event));
+      all.end = std::max(all.end, events_.end_ns(event));
+    }
+    if (all.start <= all.end) windows_.push_back(all);
+  }
+
+  void match() {
+    for (const DeviceLink& link : links_of(trace_).device_work()) {
+      if (link.launch == EventId::none) continue;
+      const std::int64_t start = events_.start_ns(link.launch);
+      const auto step = std::find_if(windows_.begin(), windows_.end(), [&](const Window& window) {
+        return start < window.end || start < window.start;
+      });
+      if (step == windows_.end()) continue;
+      if (start < step->start || events_.end_ns(link.launch) > step->end) continue;
+      ++step->launched;
+      step->first_work = std::min(step->first_work, events_.start_ns(link.activity));
+      step->last_work = std::max(step->last_work, events_.end_ns(link.activity));
+      matched_.insert(link.activity);
+    }
+  }
+
+  void widen() {
+    std::int64_t previous = windows_[0].start;
+    for (const DeviceLink& link : links_of(trace_).device_work()) {
+      const std::int64_t end = events_.end_ns(link.activity);
+      const bool before = windows_[0].launched > 0 && end < windows_[0].first_work;
+      if (before && !matched_.contains(link.activity)) previous = std::max(previous, end);
+    }
+    for (Window& window : windows_) {
+      window.start = std::max(window.start, previous);
+      window.end = std::max({window.end, window.last_work, window.start});
+      previous = window.end;
+    }
+    while (windows_.back().launched == 0) windows_.pop_back();
+    const std::size_t count = windows_.size();
+    const bool few = count > 1 && static_cast<double>(windows_[count - 2].launched) * 0.8 >
+                                      static_cast<double>(windows_[count - 1].launched);
+    if (few) windows_.pop_back();
+  }
+
+  const Trace& trace_;
+  const Events& events_;
+  std::vector<Window> windows_;
+  std::set<EventId> matched_;
+};
+
+void expect_by_definition(const Trace& trace) {
+  const StepsByDefinition expected(trace);
+  const StepBreakdown found = step_breakdown(trace);
+  ASSERT_EQ(found.steps.size(), expected.windows().size());
+  std::vector<std::int64_t> busy_in_all(found.devices.size(), 0);
+  for (std::size_t row = 0; row < found.steps.size(); ++row) {
+    const StepsByDefinition::Window& window = expected.windows()[row];
+    const StepTime& step = found.steps[row];
+    ASSERT_EQ(step.start_ns, window.start) << "step " << row;
+    ASSERT_EQ(step.end_ns, window.end) << "step " << row;
+    ASSERT_EQ(step.launched, window.launched);
+    std::array<std::int64_t, kStepRoles> parts = {};
+    std::vector<std::int64_t> busy(found.devices.size(), 0);
+    for (std::int64_t instant = window.start; instant < window.end; ++instant) {
+      ++parts[static_cast<std::size_t>(expected.role_at(instant))];
+      for (std::size_t device = 0; device < busy.size(); ++device) {
+        busy[device] += expected.runs_kernel(found.devices[device], instant);
+      }
+    }
+    ASSERT_EQ(step.role_ns, parts) << "step " << row;
+    ASSERT_EQ(step.busy_ns, busy) << "step " << row;
+    for (std::size_t device = 0; device < found.memory_devices.size(); ++device) {
+      ASSERT_EQ(step.peak_memory_bytes[device],
+                expected.peak(found.memory_devices[device], window));
+    }
+  }
+  if (found.steps.empty()) return;
+  const std::int64_t end = found.steps.back().end_ns;
+  for (std::int64_t instant = found.steps.front().start_ns; instant < end; ++instant) {
+    for (std::size_t device = 0; device < busy_in_all.size(); ++device) {
+      busy_in_all[device] += expected.runs_kernel(found.devices[device], instant);
+    }
+  }
+  ASSERT_EQ(found.busy_ns, busy_in_all);
+}
+
+TEST(StepBreakdown, MatchesItsDefinitionOnThousandsOfRandomTraces) {
+  std::map<std::size_t, int> steps;
+  int widened = 0;
+  int dropped = 0;
+  int communication = 0;
+  for (unsigned seed = 0; seed < random_rounds(8000u); ++seed) {
+    SCOPED_TRACE(seed);
+    const Trace trace = RandomSteps(seed).make();
+    ASSERT_NO_FATAL_FAILURE(expect_by_definition(trace));
+    const StepBreakdown breakdown = step_breakdown(trace);
+    ++steps[breakdown.steps.size()];
+    dropped += breakdown.dropped_steps > 0;
+    for (const StepTime& step : breakdown.steps) {
+      widened += step.launched > 0;
+      communication += step.ns(StepRole::communication) > 0;
+    }
+  }
+  EXPECT_GT(steps[0], random_rounds(100));
+  EXPECT_GT(steps[3], random_rounds(100));
+  EXPECT_GT(widened, random_rounds(1000));
+  EXPECT_GT(dropped, random_rounds(500));
+  EXPECT_GT(communication, random_rounds(1000));
+}
+
+TEST(StepBreakdown, OfThePluginNeverGivesAwayMoreThanAStepToOneRole) {
+  for (unsigned seed = 0; seed < random_rounds(8000u); ++seed) {
+    SCOPED_TRACE(seed);
+    const Trace trace = RandomSteps(seed).make();
+    const StepBreakdown breakdown = *step_breakdown(trace, Figures::plugin);
+    for (const StepTime& step : breakdown.steps) {
+      std::int64_t sum = 0;
+      for (const std::int64_t part : step.role_ns) {
+        ASSERT_GE(part, 0);
+        ASSERT_LE(part, step.duration_ns());
+        sum += part;
+      }
+      ASSERT_GE(sum, step.duration_ns());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tbtrace
