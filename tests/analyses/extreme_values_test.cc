@@ -20,7 +20,6 @@
 #include <tbtrace/trace_checks.h>
 #include <tbtrace/writers.h>
 
-#include "analyses/compat/plugin/memory.h"
 #include "fixtures/extreme_trace.h"
 #include "fixtures/random_rounds.h"
 #include "fixtures/trace_rows.h"
@@ -168,23 +167,19 @@ void expect_device_time(const Trace& trace) {
 }
 
 void expect_steps(const Trace& trace) {
-  for (const Figures figures : {Figures::exact, Figures::plugin}) {
-    const StepBreakdown breakdown =
-        *step_breakdown(trace, figures, {.keep_tail_steps = true, .infer_steps = true});
-    for (const StepTime& step : breakdown.steps) {
-      Wide parts = 0;
-      for (const std::int64_t part : step.role_ns) parts += part;
-      if (figures == Figures::exact) {
-        ASSERT_EQ(parts, Wide{step.end_ns} - step.start_ns);
-      }
-      for (const std::int64_t busy : step.busy_ns) {
-        ASSERT_GE(busy, 0);
-        ASSERT_LE(busy, step.duration_ns());
-      }
+  const StepBreakdown breakdown =
+      step_breakdown(trace, {.keep_tail_steps = true, .infer_steps = true});
+  for (const StepTime& step : breakdown.steps) {
+    Wide parts = 0;
+    for (const std::int64_t part : step.role_ns) parts += part;
+    ASSERT_EQ(parts, Wide{step.end_ns} - step.start_ns);
+    for (const std::int64_t busy : step.busy_ns) {
+      ASSERT_GE(busy, 0);
+      ASSERT_LE(busy, step.duration_ns());
     }
-    const Table table = steps_report(trace, breakdown)->table;
-    ASSERT_EQ(table.rows.empty(), breakdown.steps.empty());
   }
+  const Table table = steps_report(trace, breakdown)->table;
+  ASSERT_EQ(table.rows.empty(), breakdown.steps.empty());
 }
 
 void expect_kernels(const Trace& trace) {
@@ -192,13 +187,7 @@ void expect_kernels(const Trace& trace) {
        {KernelGrouping::name, KernelGrouping::launch, KernelGrouping::op, KernelGrouping::family}) {
     ASSERT_TRUE(kernel_report(trace, {.group_by = group_by, .by_stream = true}).ok());
   }
-  for (const Figures figures : {Figures::plugin, Figures::hta}) {
-    ASSERT_TRUE(kernel_report(trace, figures).ok());
-  }
-  ASSERT_TRUE(kernel_report(trace, Figures::plugin, {.group_by = KernelGrouping::launch}).ok());
-  for (const Figures figures : {Figures::exact, Figures::hta}) {
-    ASSERT_TRUE(kernel_launch_report(trace, figures).ok());
-  }
+  ASSERT_TRUE(kernel_launch_report(trace).ok());
 }
 
 /// What is alive at a peak adds up to it, unless a sum did not fit.
@@ -226,7 +215,7 @@ TEST(ExtremeValues, AllAnalysesTakeThem) {
     const Trace trace = ExtremeTrace(seed).make();
     const Trace other = ExtremeTrace(seed + 1).make();
     const std::array<const Trace*, 2> both = {&trace, &other};
-    for (const Figures figures : {Figures::torch, Figures::exact, Figures::plugin}) {
+    for (const Figures figures : {Figures::torch, Figures::exact}) {
       const OperatorSummary summary = *operator_summary(both, figures, {}, SameProcess::known);
       ASSERT_TRUE(summary.report().ok());
       ASSERT_TRUE(summary.table().ok());
@@ -239,15 +228,10 @@ TEST(ExtremeValues, AllAnalysesTakeThem) {
     ASSERT_NO_FATAL_FAILURE(expect_device_time(trace));
     ASSERT_NO_FATAL_FAILURE(expect_steps(trace));
     ASSERT_NO_FATAL_FAILURE(expect_memory_at_peaks(trace));
-    const PluginMemory plugin = plugin_memory(trace);
-    ASSERT_LE(plugin.events.size(), trace.memory().size());
     for (const CheckFinding& finding : trace_checks(trace)) ASSERT_GT(finding.count, 0u);
     for (const bool by_stream : {false, true}) {
-      for (const Figures figures : {Figures::exact, Figures::hta}) {
-        ASSERT_TRUE(gpu_report(trace, figures, {.by_stream = by_stream}).ok());
-      }
+      ASSERT_TRUE(gpu_report(trace, {.by_stream = by_stream}).ok());
     }
-    ASSERT_TRUE(gpu_report(trace, Figures::plugin).ok());
     ASSERT_NO_FATAL_FAILURE(expect_kernels(trace));
     for (const char* weight : {"self_cpu_time_total", "self_device_time_total", "cpu_memory"}) {
       const Result<StackTree> stacks = flame_graph(trace, {.weight = weight});

@@ -58,5 +58,19 @@ TEST(Compat, ThePluginShowsAllModulesOfAWholeRecording) {
   EXPECT_FALSE(module_report(trace, Figures::plugin, options).ok());
 }
 
+TEST(Compat, FailsForGroupingsOfKernelsThatThePeersDoNotHave) {
+  TraceBuilder builder;
+  const Trace trace = fixtures::finished(builder);
+  for (const Status& status :
+       {kernel_report(trace, Figures::plugin, {.group_by = KernelGrouping::op}).status(),
+        kernel_report(trace, Figures::plugin, {.group_by = KernelGrouping::family}).status(),
+        kernel_report(trace, Figures::hta, {.group_by = KernelGrouping::launch}).status(),
+        kernel_report(trace, Figures::plugin, {.by_device = true}).status(),
+        kernel_report(trace, Figures::hta, {.by_stream = true}).status(),
+        kernel_launch_report(trace, Figures::plugin, {}).status()}) {
+    EXPECT_EQ(status.code(), StatusCode::invalid_argument);
+  }
+}
+
 }  // namespace
 }  // namespace tbtrace

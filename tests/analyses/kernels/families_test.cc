@@ -9,8 +9,6 @@
 
 #include <gtest/gtest.h>
 
-#include "analyses/compat/plugin/tensor_cores.h"
-
 namespace tbtrace::analyses {
 namespace {
 
@@ -130,13 +128,6 @@ TEST(TensorCores, AreKnownByName) {
         "triton_poi_fused_add_0", ""}) {
     EXPECT_FALSE(uses_tensor_cores(name)) << name;
   }
-}
-
-TEST(TensorCores, OfThePluginEndWithAmpere) {
-  EXPECT_TRUE(uses_tensor_cores_in_plugin("ampere_fp16_s16816gemm_fp16_64x64_nn"));
-  EXPECT_TRUE(uses_tensor_cores_in_plugin("xmma_gemm_ffma"));
-  EXPECT_FALSE(uses_tensor_cores_in_plugin("nvjet_tst_128x152_64x6_2x1_v_bz_TNT"));
-  EXPECT_FALSE(uses_tensor_cores_in_plugin("HMMA"));  // it compares letters as they are
 }
 
 }  // namespace

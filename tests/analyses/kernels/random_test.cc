@@ -14,107 +14,14 @@
 #include <gtest/gtest.h>
 
 #include <tbtrace/analysis_context.h>
-#include <tbtrace/compat.h>
 #include <tbtrace/kernels.h>
 
-#include "analyses/compat/hta/kernels.h"
-#include "analyses/compat/plugin/kernels.h"
 #include "analyses/kernels/families.h"
-#include "fixtures/random_choices.h"
+#include "analyses/kernels/random_kernels.h"
 #include "fixtures/random_rounds.h"
-#include "fixtures/trace_rows.h"
 
 namespace tbtrace {
 namespace {
-
-/// Small, and full of ties: two devices with two streams each, CUDA graphs, missing launches.
-class RandomKernels : private fixtures::RandomChoices {
- public:
-  explicit RandomKernels(unsigned seed) : RandomChoices(seed) {}
-
-  Trace make() {
-    for (auto count = below(6); count > 0; --count) add_operator();
-    for (auto count = below(8); count > 0; --count) add_launch();
-    for (auto count = below(24); count > 0; --count) add_device_row();
-    return fixtures::finished(builder_);
-  }
-
- private:
-  void add_operator() {
-    constexpr std::array<std::string_view, 4> kNames = {"aten::mm", "aten::add", "step", "a"};
-    const std::string_view category = below(4) == 0 ? "user_annotation" : "cpu_op";
-    const std::string_view name = one_of(kNames);
-    const std::int64_t start = below(40);
-    const std::int64_t duration = below(20);
-    const std::int64_t thread = below(2);
-    fixtures::add(builder_, {.category = category,
-                             .name = name,
-                             .start = start,
-                             .duration = duration,
-                             .thread = thread,
-                             .external_id = below(5)});
-  }
-
-  void add_launch() {
-    constexpr std::array<std::string_view, 3> kNames = {"cudaLaunchKernel", "cudaGraphLaunch",
-                                                        "cuLaunchKernelEx"};
-    const std::string_view name = one_of(kNames);
-    const std::int64_t start = below(40);
-    const std::int64_t duration = below(6);
-    const std::int64_t thread = below(2);
-    const std::int64_t id = below(5);
-    fixtures::add(builder_, {.category = below(3) == 0 ? "cuda_driver" : "cuda_runtime",
-                             .name = name,
-                             .start = start,
-                             .duration = duration,
-                             .thread = thread,
-                             .external_id = id,
-                             .correlation = 1 + below(8)});
-  }
-
-  void add_device_row() {
-    constexpr std::array<std::string_view, 6> kCategories = {
-        "kernel", "kernel", "kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation"};
-    constexpr std::array<std::string_view, 5> kNames = {
-        "ampere_fp16_s16816gemm_fp16_64x64_nn", "ampere_sgemm_64x64_nn",
-        "void softmax_warp_forward<float, 1>(int)", "void softmax_warp_forward<float, 2>(int)",
-        "ncclDevKernel_AllReduce_Sum_f32_RING_LL"};
-    const std::string_view category = one_of(kCategories);
-    const std::string_view name = one_of(kNames);
-    const std::int64_t start = below(60);
-    const std::int64_t duration = below(4) == 0 ? 0 : below(12);
-    const std::int64_t stream = 7 + below(2);
-    const std::int64_t device = below(2);
-    const std::int64_t id = below(5);
-    const EventId event = fixtures::add(builder_, {.category = category,
-                                                   .name = name,
-                                                   .start = start,
-                                                   .duration = duration,
-                                                   .thread = stream,
-                                                   .process = device,
-                                                   .external_id = id,
-                                                   .correlation = below(10)});
-    add_configuration(event);
-  }
-
-  void add_configuration(EventId event) {
-    const auto size = [&] { return static_cast<std::uint32_t>(1 + below(2)); };
-    if (below(4) != 0) builder_.add_argument(event, Argument::grid, Dim3{size(), 1, 1});
-    if (below(4) != 0) builder_.add_argument(event, Argument::block, Dim3{128, size(), 1});
-    if (below(4) != 0) {
-      builder_.add_argument(event, Argument::registers_per_thread, 16 * below(2));
-    }
-    if (below(4) != 0) builder_.add_argument(event, Argument::shared_memory, 1024 * below(2));
-    if (below(4) != 0) {
-      builder_.add_argument(event, Argument::blocks_per_sm, static_cast<double>(below(9)) / 4);
-    }
-    if (below(4) != 0) {
-      builder_.add_argument(event, Argument::occupancy, static_cast<double>(below(101)));
-    }
-  }
-
-  TraceBuilder builder_;
-};
 
 std::string text_of(const std::optional<Dim3>& sizes) {
   if (!sizes) return "none";
@@ -317,7 +224,7 @@ TEST(KernelSummary, MatchesItsDefinitionOnRandomTraces) {
   const unsigned count = fixtures::random_traces(500);
   for (unsigned seed = 0; seed < count; ++seed) {
     SCOPED_TRACE(seed);
-    const Trace trace = RandomKernels(seed).make();
+    const Trace trace = analyses::RandomKernels(seed).make();
     ASSERT_NO_FATAL_FAILURE(expect_by_definition(trace));
     const KernelSummary summary = *kernel_summary(trace, {.group_by = KernelGrouping::op});
     launched += summary.all.launches > 0;
@@ -331,25 +238,6 @@ TEST(KernelSummary, MatchesItsDefinitionOnRandomTraces) {
   EXPECT_GT(unattributed, few);
   EXPECT_GT(graphs, few);
   EXPECT_GT(is_short, few);
-}
-
-/// The peers' figures have no definition of their own here (they are held against the peers), but
-/// they must take any trace.
-TEST(KernelSummary, OfThePeersAddsUpOnRandomTraces) {
-  for (unsigned seed = 0; seed < fixtures::random_traces(500); ++seed) {
-    SCOPED_TRACE(seed);
-    const Trace trace = RandomKernels(seed).make();
-    for (const KernelSummary& summary :
-         {*analyses::plugin_kernel_summary(trace),
-          *analyses::plugin_kernel_summary(trace, {.group_by = KernelGrouping::launch}),
-          *analyses::hta_kernel_summary(trace)}) {
-      std::uint64_t count = 0;
-      for (const KernelGroup& group : summary.groups) count += group.count;
-      ASSERT_EQ(count, summary.all.count);
-    }
-    const std::uint64_t all = (*kernel_summary(trace)).all.count;
-    ASSERT_EQ((*analyses::plugin_kernel_summary(trace)).all.count, all);
-  }
 }
 
 }  // namespace

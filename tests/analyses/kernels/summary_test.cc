@@ -7,10 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <tbtrace/compat.h>
 #include <tbtrace/kernels.h>
 
-#include "analyses/compat/plugin/kernels.h"
 #include "fixtures/trace_rows.h"
 
 namespace tbtrace {
@@ -93,11 +91,8 @@ TEST(KernelSummary, WeighsOccupancyByDuration) {
   builder.add_argument(kernel(builder, "k", 0, 30), Argument::occupancy, 100.0);
   builder.add_argument(kernel(builder, "k", 40, 10), Argument::occupancy, 20.0);
   kernel(builder, "k", 60, 40);  // has none
-  const Trace trace = finished(builder);
-  EXPECT_THAT((*kernel_summary(trace)).groups[0].occupancy_percent, Optional(DoubleEq(80)));
-  const KernelSummary plugin = *analyses::plugin_kernel_summary(trace);
-  EXPECT_THAT(plugin.groups[0].occupancy_percent, Optional(DoubleEq(40)));
-  EXPECT_EQ(plugin.groups[0].blocks_per_sm, std::nullopt);  // no kernel has one
+  const KernelSummary summary = *kernel_summary(finished(builder));
+  EXPECT_THAT(summary.groups[0].occupancy_percent, Optional(DoubleEq(80)));
 }
 
 TEST(KernelSummary, SumsStayWithinTheirNumbers) {
@@ -108,49 +103,6 @@ TEST(KernelSummary, SumsStayWithinTheirNumbers) {
   ASSERT_THAT(summary.groups, SizeIs(1));
   EXPECT_EQ(summary.groups[0].total_ns, std::numeric_limits<std::int64_t>::max());
   EXPECT_EQ(summary.all.total_ns, std::numeric_limits<std::int64_t>::max());
-}
-
-TEST(KernelSummary, OfThePluginNamesTheRootWithoutALaunch) {
-  TraceBuilder builder;
-  add(builder, {.name = "ProfilerStep#1", .start = 0, .duration = 100, .external_id = 1});
-  add(builder, {.name = "aten::mm", .start = 10, .duration = 20, .external_id = 2});
-  add(builder, {.category = "cuda_runtime",
-                .name = "cudaLaunchKernel",
-                .start = 12,
-                .duration = 2,
-                .external_id = 2,
-                .correlation = 5});
-  kernel(builder, "a", 50, 2, 5);
-  kernel(builder, "b", 60, 3, 99);
-  const KernelSummary summary =
-      *analyses::plugin_kernel_summary(finished(builder), {.group_by = KernelGrouping::launch});
-  ASSERT_THAT(summary.groups, SizeIs(2));
-  EXPECT_EQ(summary.groups[0].name, "b");
-  EXPECT_EQ(summary.groups[0].op, "CallTreeRoot");
-  EXPECT_EQ(summary.groups[1].op, "aten::mm");
-}
-
-TEST(KernelSummary, OfThePluginGivesLaunchesWithTheIdZeroToTheRootOfTheirThread) {
-  TraceBuilder builder;
-  add(builder, {.name = "aten::mm", .start = 10, .duration = 20, .external_id = 2});
-  for (const std::int64_t thread : {1, 2}) {  // the second has no tree
-    EventRow row;
-    row.start_ns = 12;
-    row.duration_ns = 2;
-    row.correlation = 4 + thread;
-    row.flags |= Events::kZeroExternalId;
-    row.name = builder.intern("cudaLaunchKernel");
-    row.track = fixtures::track(builder, 1, thread);
-    row.category = builder.category(builder.intern("cuda_runtime"));
-    builder.add_event(row);
-  }
-  kernel(builder, "reached", 50, 2, 5);
-  kernel(builder, "lost", 60, 3, 6);
-  const KernelSummary summary =
-      *analyses::plugin_kernel_summary(finished(builder), {.group_by = KernelGrouping::launch});
-  ASSERT_THAT(summary.groups, SizeIs(1));
-  EXPECT_EQ(summary.groups[0].name, "reached");
-  EXPECT_EQ(summary.groups[0].op, "CallTreeRoot");
 }
 
 TEST(KernelSummary, OfStepsHasWhatStartedInThem) {
@@ -175,19 +127,6 @@ TEST(KernelSummary, OfStepsHasWhatStartedInThem) {
   EXPECT_EQ(first.memcpys, 1U);
   EXPECT_EQ(kernel_summary(trace, {.steps = StepRange{3, 3}}).status().code(),
             StatusCode::invalid_argument);
-}
-
-TEST(KernelSummary, FailsForGroupingsThatThePeersDoNotHave) {
-  TraceBuilder builder;
-  const Trace trace = finished(builder);
-  for (const Status& status :
-       {kernel_report(trace, Figures::plugin, {.group_by = KernelGrouping::op}).status(),
-        kernel_report(trace, Figures::plugin, {.group_by = KernelGrouping::family}).status(),
-        kernel_report(trace, Figures::hta, {.group_by = KernelGrouping::launch}).status(),
-        kernel_report(trace, Figures::plugin, {.by_device = true}).status(),
-        kernel_report(trace, Figures::hta, {.by_stream = true}).status()}) {
-    EXPECT_EQ(status.code(), StatusCode::invalid_argument);
-  }
 }
 
 }  // namespace

@@ -35,9 +35,7 @@ Trace trace() {
   return fixtures::finished(builder);
 }
 
-AnalysisReport report(MemoryView view, bool plugin = false) {
-  return *memory_report(trace(), plugin ? Figures::plugin : Figures::exact, {.view = view});
-}
+AnalysisReport report(MemoryView view) { return *memory_report(trace(), {.view = view}); }
 
 TEST(MemoryReport, AliveIsJsonWhateverTheNames) {
   const AnalysisReport peaks = report(MemoryView::peak);
@@ -59,16 +57,11 @@ TEST(MemoryReport, EachViewHasItsRows) {
   EXPECT_EQ(report(MemoryView::alive).table.rows.size(), 3u);
   EXPECT_EQ(report(MemoryView::curve).table.rows.size(), 3u);
   EXPECT_EQ(report(MemoryView::allocations).table.rows.size(), 2u);
-  EXPECT_EQ(report(MemoryView::alive, true).table.rows.size(), 1u);
-  EXPECT_EQ(report(MemoryView::curve, true).table.rows.size(), 3u);
-  EXPECT_EQ(report(MemoryView::allocations, true).table.rows.size(), 2u);
-  for (const bool plugin : {false, true}) {
-    for (const MemoryView view :
-         {MemoryView::peak, MemoryView::alive, MemoryView::curve, MemoryView::allocations}) {
-      const AnalysisReport found = report(view, plugin);
-      EXPECT_EQ(found.schema, "tbtrace.memory/1");
-      for (const auto& row : found.table.rows) EXPECT_EQ(row.size(), found.table.columns.size());
-    }
+  for (const MemoryView view :
+       {MemoryView::peak, MemoryView::alive, MemoryView::curve, MemoryView::allocations}) {
+    const AnalysisReport found = report(view);
+    EXPECT_EQ(found.schema, "tbtrace.memory/1");
+    for (const auto& row : found.table.rows) EXPECT_EQ(row.size(), found.table.columns.size());
   }
 }
 

@@ -11,7 +11,6 @@
 #include <tbtrace/lines.h>
 #include <tbtrace/modules.h>
 
-#include "analyses/compat/plugin/modules.h"
 #include "analyses/modules/model_rows.h"
 #include "report/table_columns.h"
 #include "report/totals.h"
@@ -108,25 +107,7 @@ TEST(ModuleReport, IsEmptyWithoutModules) {
   const Trace trace = rows.finished();
   EXPECT_FALSE(has_modules(trace));
   EXPECT_TRUE(module_report(trace)->table.rows.empty());
-  EXPECT_TRUE(plugin_module_report(trace).table.rows.empty());
   EXPECT_TRUE(has_modules(model(false)));
-}
-
-TEST(PluginModuleReport, HasThePluginsRows) {
-  ModelRows rows;
-  const EventId module = rows.module("Net_0", 0, 100);
-  rows.number(module, Argument::python_id, 1);
-  rows.number(module, Argument::python_module_id, 0);
-  rows.op("aten::mm", 10, 30);
-  const Trace trace = rows.finished();
-  const std::vector<PluginModule> modules = plugin_modules(trace);
-  const AnalysisReport report = plugin_module_report(trace);
-  ASSERT_EQ(modules.size(), 1U);
-  ASSERT_EQ(report.table.rows.size(), 1U);
-  EXPECT_EQ(cell(report, 0, "name"), Cell(modules[0].name));
-  EXPECT_EQ(cell(report, 0, "calls"), Cell(modules[0].occurrences));
-  EXPECT_EQ(cell(report, 0, "host_duration_us"), Cell(modules[0].host_duration_us));
-  EXPECT_EQ(cell(report, 0, "self_host_duration_us"), Cell(modules[0].self_host_duration_us));
 }
 
 TEST(LineReport, AddsUpAndSaysHowExactItIs) {

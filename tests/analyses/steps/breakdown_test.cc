@@ -9,9 +9,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <tbtrace/compat.h>
 #include <tbtrace/step_breakdown.h>
 
+#include "analyses/steps/step_rows.h"
 #include "fixtures/trace_rows.h"
 
 namespace tbtrace {
@@ -21,70 +21,16 @@ using fixtures::add;
 using fixtures::finished;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using Parts = analyses::StepParts;
+using analyses::windows;
 
-/// Rows with short names; times in ns.
-class StepBreakdownTest : public testing::Test {
+class StepBreakdownTest : public analyses::StepRows {
  protected:
-  void step(int number, std::int64_t start, std::int64_t duration) {
-    add(builder_, {.category = "user_annotation",
-                   .name = "ProfilerStep#" + std::to_string(number),
-                   .start = start,
-                   .duration = duration});
-  }
-  void op(std::int64_t start, std::int64_t duration, std::string_view name = "aten::mm",
-          std::int64_t id = 0, std::int64_t thread = 1) {
-    add(builder_,
-        {.name = name, .start = start, .duration = duration, .thread = thread, .external_id = id});
-  }
-  void launch(std::int64_t start, std::int64_t duration, std::int64_t correlation,
-              std::string_view category = "cuda_runtime") {
-    add(builder_, {.category = category,
-                   .name = "launch",
-                   .start = start,
-                   .duration = duration,
-                   .correlation = correlation});
-  }
-  void work(std::int64_t start, std::int64_t duration, std::int64_t correlation = 0,
-            std::string_view category = "kernel", std::int64_t id = 0, std::int64_t device = 0) {
-    add(builder_, {.category = category,
-                   .name = "gemm",
-                   .start = start,
-                   .duration = duration,
-                   .thread = 7,
-                   .process = device,
-                   .external_id = id,
-                   .correlation = correlation});
-  }
-  void memory(std::int64_t time, std::int64_t total, std::int16_t type = 1, std::int16_t id = 0) {
-    MemoryRecord record;
-    record.time_ns = time;
-    record.bytes = 1;
-    record.total_allocated_bytes = total;
-    record.device_type = DeviceType{type};
-    record.device_id = id;
-    record.track = fixtures::track(builder_, 1, 1);
-    builder_.add_memory(record);
-  }
-
-  StepBreakdown made(Figures figures = Figures::exact, bool keep_tail = false) {
+  StepBreakdown made() {
     const Trace trace = finished(builder_);
-    return *step_breakdown(trace, figures, {.keep_tail_steps = keep_tail});
+    return step_breakdown(trace);
   }
-
-  TraceBuilder builder_;
 };
-
-std::vector<std::string> windows(const StepBreakdown& breakdown) {
-  std::vector<std::string> texts;
-  for (const StepTime& step : breakdown.steps) {
-    texts.push_back(step.name + " " + std::to_string(step.start_ns) + "-" +
-                    std::to_string(step.end_ns));
-  }
-  return texts;
-}
-
-//                       kernel copy fill comm call load  op  other
-using Parts = std::array<std::int64_t, kStepRoles>;
 
 TEST_F(StepBreakdownTest, GivesEachInstantToTheFirstRoleThatApplies) {
   // Roles from the last to the first, each 10 shorter at the front and covering the one before.
@@ -227,26 +173,19 @@ TEST_F(StepBreakdownTest, BearsTheFarthestTimesThatFilesMayHave) {
   for (int number = 0; number < 5; ++number) step(number, -kFarthest, 2 * kFarthest);
   op(-kFarthest, 2 * kFarthest);
   work(-kFarthest, 2 * kFarthest);
-  const Trace trace = finished(builder_);
-  for (const Figures figures : {Figures::exact, Figures::plugin}) {
-    const StepBreakdown breakdown = *step_breakdown(trace, figures);
-    ASSERT_EQ(breakdown.steps.size(), 5u);
-    EXPECT_EQ(breakdown.steps[4].ns(StepRole::kernel), breakdown.steps[4].duration_ns());
-    EXPECT_DOUBLE_EQ(breakdown.mean_duration_ns(), 2.0 * static_cast<double>(kFarthest));
-    EXPECT_DOUBLE_EQ(breakdown.utilization(0), 1);
-  }
+  const StepBreakdown breakdown = made();
+  ASSERT_EQ(breakdown.steps.size(), 5u);
+  EXPECT_EQ(breakdown.steps[4].ns(StepRole::kernel), breakdown.steps[4].duration_ns());
+  EXPECT_DOUBLE_EQ(breakdown.mean_duration_ns(), 2.0 * static_cast<double>(kFarthest));
+  EXPECT_DOUBLE_EQ(breakdown.utilization(0), 1);
 }
 
-TEST_F(StepBreakdownTest, AddsUpWhereAKernelCoversTheStepAndThePluginDoesNot) {
+TEST_F(StepBreakdownTest, AddsUpWhereAKernelCoversTheStep) {
   step(1, 0, 100'000);
   op(5'000, 20'000);
   launch(10'000, 5'000, 1);
   work(0, 100'000, 1);
-  const Trace trace = finished(builder_);
-  EXPECT_EQ(step_breakdown(trace).steps[0].role_ns, (Parts{100'000, 0, 0, 0, 0, 0, 0, 0}));
-  // The flaw: with nothing free, the runtime and then the operators are taken from all again.
-  EXPECT_EQ((*step_breakdown(trace, Figures::plugin)).steps[0].role_ns,
-            (Parts{100'000, 0, 0, 0, 5'000, 0, 15'000, 80'000}));
+  EXPECT_EQ(made().steps[0].role_ns, (Parts{100'000, 0, 0, 0, 0, 0, 0, 0}));
 }
 
 TEST_F(StepBreakdownTest, JoinsKernelsToTheirCollectiveByTheirId) {
@@ -257,11 +196,7 @@ TEST_F(StepBreakdownTest, JoinsKernelsToTheirCollectiveByTheirId) {
   launch(32, 2, 2);
   work(40, 20, 1, "kernel", 5);
   work(50, 20, 2, "kernel", 6);
-  const Trace trace = finished(builder_);
-  for (const Figures figures : {Figures::exact, Figures::plugin}) {
-    EXPECT_EQ((*step_breakdown(trace, figures)).steps[0].role_ns,
-              (Parts{20, 0, 0, 20, 2, 0, 8, 50}));
-  }
+  EXPECT_EQ(made().steps[0].role_ns, (Parts{20, 0, 0, 20, 2, 0, 8, 50}));
 }
 
 TEST_F(StepBreakdownTest, KnowsCollectivesOfTodaysTorch) {
@@ -270,11 +205,7 @@ TEST_F(StepBreakdownTest, KnowsCollectivesOfTodaysTorch) {
   op(12, 6, "nccl:_all_gather_base");
   launch(14, 2, 1);
   work(40, 20, 1, "kernel", 5);
-  const Trace trace = finished(builder_);
-  EXPECT_EQ(step_breakdown(trace).steps[0].role_ns, (Parts{0, 0, 0, 26, 0, 0, 4, 70}));
-  EXPECT_EQ((*step_breakdown(trace, Figures::plugin)).steps[0].role_ns,
-            (Parts{20, 0, 0, 0, 2, 0, 8, 70}))
-      << "the plugin knows five collectives";
+  EXPECT_EQ(made().steps[0].role_ns, (Parts{0, 0, 0, 26, 0, 0, 4, 70}));
 }
 
 TEST_F(StepBreakdownTest, KnowsKernelsOfCollectivesThatNothingLaunched) {
@@ -285,22 +216,16 @@ TEST_F(StepBreakdownTest, KnowsKernelsOfCollectivesThatNothingLaunched) {
                  .duration = 30,
                  .thread = 7,
                  .process = 0});
-  const Trace trace = finished(builder_);
-  EXPECT_EQ(step_breakdown(trace).steps[0].role_ns, (Parts{0, 0, 0, 30, 0, 0, 0, 70}));
-  EXPECT_THAT(step_breakdown(trace).steps[0].busy_ns, ElementsAre(30)) << "it is a kernel";
-  EXPECT_EQ((*step_breakdown(trace, Figures::plugin)).steps[0].role_ns,
-            (Parts{30, 0, 0, 0, 0, 0, 0, 70}));
+  const StepBreakdown breakdown = made();
+  EXPECT_EQ(breakdown.steps[0].role_ns, (Parts{0, 0, 0, 30, 0, 0, 0, 70}));
+  EXPECT_THAT(breakdown.steps[0].busy_ns, ElementsAre(30)) << "it is a kernel";
 }
 
 TEST_F(StepBreakdownTest, TakesDriverCallsForLaunches) {
   step(1, 0, 100);
   launch(10, 10, 1, "cuda_driver");
   work(90, 30, 1);
-  const Trace trace = finished(builder_);
-  EXPECT_THAT(windows(step_breakdown(trace)), ElementsAre("ProfilerStep#1 0-120"));
-  const StepBreakdown plugin = *step_breakdown(trace, Figures::plugin);
-  EXPECT_THAT(windows(plugin), ElementsAre("ProfilerStep#1 0-100"));
-  EXPECT_EQ(plugin.steps[0].role_ns, (Parts{10, 0, 0, 0, 0, 0, 0, 90}));
+  EXPECT_THAT(windows(made()), ElementsAre("ProfilerStep#1 0-120"));
 }
 
 TEST_F(StepBreakdownTest, TakesAnnotationsOnDevicesForNoTimeOfTheHost) {
@@ -318,13 +243,9 @@ TEST_F(StepBreakdownTest, TakesAnnotationsOnDevicesForNoTimeOfTheHost) {
                  .duration = 60,
                  .thread = 7,
                  .process = 0});
-  const Trace trace = finished(builder_);
-  const StepBreakdown exact = step_breakdown(trace);
-  ASSERT_EQ(exact.steps.size(), 1u);
-  EXPECT_EQ(exact.steps[0].role_ns, (Parts{0, 0, 0, 0, 0, 0, 10, 90}));
-  const StepBreakdown plugin = *step_breakdown(trace, Figures::plugin);
-  ASSERT_EQ(plugin.steps.size(), 2u);
-  EXPECT_EQ(plugin.steps[0].role_ns, (Parts{0, 0, 0, 0, 0, 0, 40, 60}));
+  const StepBreakdown breakdown = made();
+  ASSERT_EQ(breakdown.steps.size(), 1u);
+  EXPECT_EQ(breakdown.steps[0].role_ns, (Parts{0, 0, 0, 0, 0, 0, 10, 90}));
 }
 
 TEST_F(StepBreakdownTest, FindsThePeakOfMemoryWithinEachStep) {

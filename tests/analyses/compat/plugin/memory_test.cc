@@ -1,11 +1,15 @@
 // torch-tb-profiler's memory figures; its recorded answers are in tests/reference.
 #include "analyses/compat/plugin/memory.h"
 
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include <tbtrace/compat.h>
 #include <tbtrace/memory_use.h>
 
 #include "fixtures/read_text.h"
@@ -57,6 +61,27 @@ TEST(PluginMemory, OperatorsCountTheirOwnBytesAndThoseInside) {
   EXPECT_EQ(memory.rows[1].self_allocations, 0);
   EXPECT_EQ(memory.rows[1].allocations, 1);
   EXPECT_EQ(memory.events[0].op, "aten::linear (aten::empty)");
+}
+
+TEST(PluginMemory, EachViewHasItsRows) {
+  const Trace trace = trace_of(
+      R"({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 10, "dur": 10},)" +
+      record("5", "1",
+             R"("Bytes": 30, "Addr": 1, "Total Allocated": 130, "Total Reserved": 1000)") +
+      "," +
+      record("15", "1",
+             R"("Bytes": 70, "Addr": 2, "Total Allocated": 200, "Total Reserved": 1000)") +
+      "," +
+      record("25", "1",
+             R"("Bytes": -30, "Addr": 1, "Total Allocated": 170, "Total Reserved": 1000)"));
+  const std::vector<std::pair<MemoryView, std::size_t>> rows_of = {
+      {MemoryView::alive, 1}, {MemoryView::curve, 3}, {MemoryView::allocations, 2}};
+  for (const auto& [view, rows] : rows_of) {
+    const AnalysisReport found = *memory_report(trace, Figures::plugin, {.view = view});
+    EXPECT_EQ(found.schema, "tbtrace.memory/1");
+    EXPECT_EQ(found.table.rows.size(), rows);
+    for (const auto& row : found.table.rows) EXPECT_EQ(row.size(), found.table.columns.size());
+  }
 }
 
 }  // namespace
