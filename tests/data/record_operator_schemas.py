@@ -16,7 +16,7 @@ import sys
 
 FILE = pathlib.Path(__file__).resolve().parent / "operator_schemas.tsv"
 RULES = FILE.parents[2] / "src" / "analyses"
-TABLES = ("flop_rules.cc", "element_rules.cc", "weight_rules.cc")
+TABLES = ("flops/rules.cc", "flops/element_rules.cc", "modules/weight_rules.cc")
 HEADER = """\
 # Arguments of operators, written by record_operator_schemas.py; do not edit.
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Drives the flame graph that `tbtrace flamegraph` draws in headless Chromium.
 
-usage: flame_graph_browser_test.py --tbtrace PATH [--trace FILE] [--screenshot DIR]
+usage: python3 -m e2e.flame_graphs.browser_test --tbtrace PATH [--trace FILE] [--screenshot DIR]
 
 Needs PyPI's `playwright` and a Chromium (--chromium, default /usr/bin/chromium). The pictures are
 opened by file:// addresses, as users do. Fails with an AssertionError that says what is wrong.
@@ -17,11 +17,11 @@ import xml.etree.ElementTree as ElementTree
 
 from playwright.sync_api import sync_playwright
 
-from flame_graph_made import (check_narrow_frames, check_hostile_names, check_tall,
-                              check_many_callers, check_page_around, check_nothing, check_stacks)
-from flame_graph_page import (CHROMIUM_ARGUMENTS, SVG, WINDOW, Browser, Picture, check,
-                              check_drawn, make_svg, matched_share, type_anew, value_of)
-from flame_graph_speed import check_many_frames
+from e2e.flame_graphs.made import (check_narrow_frames, check_hostile_names, check_tall, check_many_callers,
+                                   check_page_around, check_nothing, check_stacks)
+from e2e.flame_graphs.page import (CHROMIUM_ARGUMENTS, SVG, WINDOW, Browser, Picture, check, check_drawn,
+                                   make_svg, matched_share, type_anew, value_of)
+from e2e.flame_graphs.speed import check_many_frames
 
 
 def zoom_target(boxes):

@@ -1,8 +1,7 @@
 """Checks of flame graphs in a browser with traces made for them: hostile names, tall pictures, paper."""
 import re
 
-from flame_graph_page import (Browser, Picture, check, check_drawn, make_svg, type_anew,
-                              write_trace)
+from e2e.flame_graphs.page import (Browser, Picture, check, check_drawn, make_svg, type_anew, write_trace)
 
 HOSTILE_NAMES = [
     "</text><script>alert(1)</script>", "</title></g></svg><script>alert(2)</script>",

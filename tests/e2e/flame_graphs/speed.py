@@ -2,7 +2,7 @@
 import json
 import random
 
-from flame_graph_page import Picture, check, check_drawn, make_svg, write_trace
+from e2e.flame_graphs.page import Picture, check, check_drawn, make_svg, write_trace
 
 # For 100,000 frames, the best of several tries. Several times what docs/performance.md has, because
 # the machine may be busy with something else.

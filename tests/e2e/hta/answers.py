@@ -1,4 +1,4 @@
-"""What HolisticTraceAnalysis says of traces as they are, recorded (recorded_answers.py). See hta_test.py for the figures."""
+"""What HolisticTraceAnalysis says of traces as they are, recorded (recorded_answers.py). See traces_test.py for the figures."""
 import argparse
 import collections
 import json
@@ -6,9 +6,9 @@ import pathlib
 import subprocess
 import tempfile
 
-from consumers import Report, expect_option, run_name
-from hta_test import CANNOT_LOAD, figures, with_known_name
-from recorded_answers import RecordedAnswers
+from e2e.consumers import Report, expect_option, run_name
+from e2e.hta.traces_test import CANNOT_LOAD, figures, with_known_name
+from e2e.recorded_answers import RecordedAnswers
 
 
 def rows_of(program, verb, trace, *options):
@@ -28,7 +28,7 @@ def chosen(table, columns):
 
 def answers(traces, report):
     """Each trace that it can load, with its figures; for others the reason has to be known."""
-    on_file = RecordedAnswers("hta", "requirements.txt", "requirements_hta.txt", "hta_test.py")
+    on_file = RecordedAnswers("hta", "requirements.txt", "requirements_hta.txt", "hta/traces_test.py")
     for trace in traces:
         try:
             expected = on_file.of([trace])

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Compares `tbtrace gpu --compat hta` with HolisticTraceAnalysis's temporal breakdown, overlap, idle time and queues.
 
-    hta_gpu_test.py --tbtrace PATH [--expect WHAT=COUNT]... TRACE...
+    python3 -m e2e.hta.gpu_test --tbtrace PATH [--expect WHAT=COUNT]... TRACE...
 
 It runs without its rounding of times to whole microseconds and with the last step. What it said is recorded
-(recorded_answers.py), together with what hta_test.py compares.
+(recorded_answers.py), together with what traces_test.py compares.
 
 Needs the packages of requirements_hta.txt. Prints a line for each failure and 'N passed, M failed'.
 """
@@ -14,8 +14,8 @@ import json
 import math
 import sys
 
-from consumers import run_name
-from hta_answers import chosen, compare_all, rows_of
+from e2e.consumers import run_name
+from e2e.hta.answers import chosen, compare_all, rows_of
 
 KINDS = ["idle_time(us)", "compute_time(us)", "non_compute_time(us)", "kernel_time(us)",
          "idle_time_pctg", "compute_time_pctg", "non_compute_time_pctg"]

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 """Compares `tbtrace kernels --compat hta` with HolisticTraceAnalysis's kernel breakdown and launch statistics.
 
-    hta_kernels_test.py --tbtrace PATH [--expect WHAT=COUNT]... TRACE...
+    python3 -m e2e.hta.kernels_test --tbtrace PATH [--expect WHAT=COUNT]... TRACE...
 
 Rows and their numbers have to be equal for each trace that it can load. It runs without its rounding of times to whole
 microseconds, with the last step, and without its row `others`. What it said is recorded (recorded_answers.py), together
-with what hta_test.py compares.
+with what traces_test.py compares.
 
 Needs the packages of requirements_hta.txt. Prints a line for each failure and 'N passed, M failed'.
 """
 import collections
 import sys
 
-from consumers import run_name
-from hta_answers import chosen, compare_all, rows_of
-from hta_test import near
+from e2e.consumers import run_name
+from e2e.hta.answers import chosen, compare_all, rows_of
+from e2e.hta.traces_test import near
 
 KERNELS = ["name", "sum (us)", "max (us)", "min (us)", "stddev", "mean (us)", "kernel_type"]
 LAUNCHES = ["correlation", "cpu_duration", "gpu_duration", "launch_delay"]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares HolisticTraceAnalysis on Kineto-dialect files of `tbtrace convert` with itself on the originals.
 
-    hta_test.py --tbtrace PATH [--expect WHAT=COUNT]... TRACE...
+    python3 -m e2e.hta.traces_test --tbtrace PATH [--expect WHAT=COUNT]... TRACE...
 
 Each of its figures of one rank has to be the same for each trace that it can load as it is: time by type of kernel and
 by kernel, steps, idle time and its causes, launches and their delays, overlap, copies, queue lengths. It runs without
@@ -21,8 +21,8 @@ import tempfile
 import time
 import warnings
 
-from consumers import Report, convert, expect_option, run_name
-from recorded_answers import RecordedAnswers
+from e2e.consumers import Report, convert, expect_option, run_name
+from e2e.recorded_answers import RecordedAnswers
 
 os.environ["HTA_DISABLE_NS_ROUNDING"] = "1"
 warnings.filterwarnings("ignore")
@@ -104,7 +104,7 @@ def main():
     report = Report()
     started = time.monotonic()
     compared = collections.Counter()
-    on_file = RecordedAnswers("hta", "requirements.txt", "requirements_hta.txt", "hta_test.py")
+    on_file = RecordedAnswers("hta", "requirements.txt", "requirements_hta.txt", "hta/traces_test.py")
     for trace in options.traces:
         where = run_name(trace)
         with tempfile.TemporaryDirectory() as scratch:

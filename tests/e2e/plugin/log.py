@@ -2,7 +2,7 @@
 import collections
 import re
 
-from trace_reading import RECOGNISED_COLLECTIVES, worker_of
+from e2e.trace_reading import RECOGNISED_COLLECTIVES, worker_of
 
 # A line of TensorBoard's log: level, thread, source, text.
 LOG_LINE = re.compile(r"^([DIWEF])\d{4} \d\d:\d\d:\d\d\.\d+ +(\d+) ([\w.]+:\d+)\] (.*)$")

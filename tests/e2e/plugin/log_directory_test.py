@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Shows log directories that `tbtrace convert` writes to TensorBoard with torch-tb-profiler, and checks its answers.
 
-    log_directory_test.py --tbtrace PATH [--expected DIR] [--expect WHAT=COUNT]... TRACE...
+    python3 -m e2e.plugin.log_directory_test --tbtrace PATH [--expected DIR] [--expect WHAT=COUNT]... TRACE...
 
 TRACE is a file, a folder of one run's files (a file per rank), or files of one run joined by `+`. They are converted
 into log directories, a run each, and read back over HTTP: every route of every view that the trace can fill answers
@@ -26,11 +26,11 @@ import sys
 import tempfile
 import time
 
-from consumers import Report, TensorBoard, convert, expect_option, run_name, strict_json
-from plugin_answers import alike, first_difference, from_first, renamed, without_stacks
-from plugin_log import check_log
-from recorded_answers import RecordedAnswers
-from trace_reading import RECOGNISED_COLLECTIVES, Trace, is_listed, worker_of
+from e2e.consumers import Report, TensorBoard, convert, expect_option, run_name, strict_json
+from e2e.plugin.answers import alike, first_difference, from_first, renamed, without_stacks
+from e2e.plugin.log import check_log
+from e2e.recorded_answers import RecordedAnswers
+from e2e.trace_reading import RECOGNISED_COLLECTIVES, Trace, is_listed, worker_of
 
 PLUGIN_FILES = re.compile(r"\.pt\.trace\.json(\.gz)?$")
 
@@ -363,7 +363,7 @@ def check_group(report, options, runs, folder, compared):
     logdir = folder / "logs"
     logdir.mkdir(parents=True)
     shown, originals, asked = [], {}, set()
-    on_file = RecordedAnswers("torch_tb_profiler", "requirements.txt", "log_directory_test.py", "consumers.py",
+    on_file = RecordedAnswers("torch_tb_profiler", "requirements.txt", "plugin/log_directory_test.py", "consumers.py",
                               "trace_reading.py")
     for run in runs:
         run.folder = str(logdir / run.name)

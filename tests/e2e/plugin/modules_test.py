@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares plugin_modules() with the Module and Lightning views of torch-tb-profiler: every field of every row.
 
-    plugin_modules_test.py --tbtrace PATH --program PRINT_PLUGIN_MODULES [--random-traces N] [TRACE...]
+    python3 -m e2e.plugin.modules_test --tbtrace PATH --program PRINT_PLUGIN_MODULES [--random-traces N] [TRACE...]
 
 Random traces come from module_traces.py; each TRACE is compared as it is and as `tbtrace convert` writes it for the
 plugin. Only as converted are those compared that are not valid JSON, or whose runtime calls have categories such as
@@ -18,9 +18,9 @@ import subprocess
 import sys
 import tempfile
 
-from consumers import Report
-from module_traces import random_trace
-from plugin_modules_answers import in_one_order, parents_are_rows_before, plugin_modules
+from e2e.consumers import Report
+from e2e.plugin.module_traces import random_trace
+from e2e.plugin.modules_answers import in_one_order, parents_are_rows_before, plugin_modules
 
 STEP_OF_LENGTH_0 = "ZeroDivisionError"
 

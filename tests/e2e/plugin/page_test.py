@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Looks at log directories of `tbtrace convert` on torch-tb-profiler's page in TensorBoard, in headless Chromium.
 
-    plugin_page_test.py --tbtrace PATH [--output DIR] [--views NAME,...] TRACE...
+    python3 -m e2e.plugin.page_test --tbtrace PATH [--output DIR] [--views NAME,...] TRACE...
 
 TRACE is a file, a folder of one run's files, or files of one run joined by `+`; each is a run of one log directory.
 Every view that the plugin offers for a run is chosen on the page and has to show what belongs to it without an error of
@@ -20,9 +20,9 @@ import time
 
 from playwright.sync_api import Error, sync_playwright
 
-from consumers import (CHARTS_LOADER, WEB_COMPONENTS, Report, TensorBoard, convert, launch_chromium, run_name,
-                       strict_json, web_components)
-from log_directory_test import inputs_of
+from e2e.consumers import (CHARTS_LOADER, WEB_COMPONENTS, Report, TensorBoard, convert, launch_chromium,
+                           run_name, strict_json, web_components)
+from e2e.plugin.log_directory_test import inputs_of
 
 # As much of the charts library as the page touches.
 CHARTS = """

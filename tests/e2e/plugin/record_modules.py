@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Records what torch-tb-profiler's last source version shows of random traces with modules.
 
-    PYTHONHASHSEED=0 python3 record_plugin_modules.py TB_PLUGIN OUTPUT
+    PYTHONHASHSEED=0 python3 -m e2e.plugin.record_modules TB_PLUGIN OUTPUT
 
 TB_PLUGIN is the folder tb_plugin of github.com/pytorch/kineto at the parent of commit 94979607; this version was never
 released. It runs with the packages of requirements.txt; a fixed hash seed keeps the plugin's order of rows the same.
@@ -12,8 +12,8 @@ import gzip
 import json
 import sys
 
-from module_traces import random_trace
-from plugin_modules_answers import FIELDS, plugin_modules
+from e2e.plugin.module_traces import random_trace
+from e2e.plugin.modules_answers import FIELDS, plugin_modules
 
 TRACES = 100
 
@@ -24,7 +24,7 @@ def row_line(row):
 
 def main():
     if len(sys.argv) != 3:
-        sys.exit("record_plugin_modules: takes the folder of the plugin's source and a file to write")
+        sys.exit("record_modules: takes the folder of the plugin's source and a file to write")
     sys.path.insert(0, sys.argv[1])
     lines = []
     for seed in range(TRACES):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains in two processes that record themselves, and looks at both in the Distributed view of torch-tb-profiler.
 
-    recorded_distributed_test.py --tbtrace PATH --program train_two_processes
+    python3 -m e2e.recorded.distributed_test --tbtrace PATH --program train_two_processes
 
 The files say when collectives began and ended on each rank, which has to be possible: none ends before all ranks have
 begun it. The view's calls and bytes are those of the model's gradients; its times are computed here from the files,
@@ -11,11 +11,11 @@ import math
 import re
 import sys
 
-from consumers import Report
-from distributed_view import Rank, check_overlap, near
-from log_directory_test import Run, check_run
-from recorded_program import files_in, log_directory, on_tensorboard, read_options, recorded
-from trace_reading import is_data_loading
+from e2e.consumers import Report
+from e2e.plugin.log_directory_test import Run, check_run
+from e2e.recorded.distributed_view import Rank, check_overlap, near
+from e2e.recorded.program import files_in, log_directory, on_tensorboard, read_options, recorded
+from e2e.trace_reading import is_data_loading
 
 # Of the program.
 WORKERS = ["node0_0", "node0_1"]

@@ -2,7 +2,7 @@
 """Trains a model whose operators also keep a GPU busy that is not there, and shows the log directory to TensorBoard
 with torch-tb-profiler.
 
-    recorded_gpu_test.py --tbtrace PATH --program libtorch_train_on_fake_gpu
+    python3 -m e2e.recorded.gpu_test --tbtrace PATH --program libtorch_train_on_fake_gpu
 
 The program prints what its GPU did, which is what the file, `tbtrace ops` and the plugin's views have to say. Needs the
 packages of requirements.txt. Prints a line for each failure and 'N passed, M failed'.
@@ -14,10 +14,10 @@ import math
 import subprocess
 import sys
 
-from consumers import Report
-from log_directory_test import check_run
-from recorded_logs_test import Recorded
-from recorded_program import files_in, log_directory, on_tensorboard, read_options, recorded
+from e2e.consumers import Report
+from e2e.plugin.log_directory_test import check_run
+from e2e.recorded.logs_test import Recorded
+from e2e.recorded.program import files_in, log_directory, on_tensorboard, read_options, recorded
 
 DEMANGLED = {"_Z14sgemm_128x128nPfS_": "sgemm_128x128n(float*, float*)", "_Z4reluPf": "relu(float*)",
              "_Z3addPfS_f": "add(float*, float*, float)"}

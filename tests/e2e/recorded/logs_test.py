@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains a model that records itself, and shows its log directory to TensorBoard with torch-tb-profiler.
 
-    recorded_logs_test.py --tbtrace PATH --program train_resnet18
+    python3 -m e2e.recorded.logs_test --tbtrace PATH --program train_resnet18
 
 The directory is served as the program leaves it. Every route of every view that the run can have answers with strict
 JSON, the figures are those of the files as an independent reading finds them, and the plugin logs nothing but what the
@@ -10,9 +10,9 @@ content forces. Needs the packages of requirements.txt. Prints a line for each f
 import collections
 import sys
 
-from consumers import Report
-from log_directory_test import Run, check_run
-from recorded_program import files_in, log_directory, on_tensorboard, read_options, recorded
+from e2e.consumers import Report
+from e2e.plugin.log_directory_test import Run, check_run
+from e2e.recorded.program import files_in, log_directory, on_tensorboard, read_options, recorded
 
 WINDOWS, STEPS = 2, 3  # of the program's schedule
 

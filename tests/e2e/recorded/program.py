@@ -5,8 +5,8 @@ import pathlib
 import subprocess
 import tempfile
 
-from consumers import TensorBoard
-from log_directory_test import check_log
+from e2e.consumers import TensorBoard
+from e2e.plugin.log_directory_test import check_log
 
 
 def read_options(description):

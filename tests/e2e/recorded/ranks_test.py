@@ -2,7 +2,7 @@
 """Records two ranks whose collectives keep GPUs busy that are not there, and looks at both in the Distributed view of
 torch-tb-profiler.
 
-    recorded_ranks_test.py --tbtrace PATH --program libtorch_train_rank_on_fake_gpu
+    python3 -m e2e.recorded.ranks_test --tbtrace PATH --program libtorch_train_rank_on_fake_gpu
 
 The program prints what its GPU did and how many bytes its collectives took, which is what the files and the view have
 to say. The view's times are those of the kernels together with the host's ranges, which nobody scripts: they are
@@ -12,10 +12,10 @@ and 'N passed, M failed'.
 import json
 import sys
 
-from consumers import Report
-from distributed_view import Rank, check_overlap, length, merged, near
-from log_directory_test import Run, check_run
-from recorded_program import files_in, log_directory, on_tensorboard, read_options, recorded
+from e2e.consumers import Report
+from e2e.plugin.log_directory_test import Run, check_run
+from e2e.recorded.distributed_view import Rank, check_overlap, length, merged, near
+from e2e.recorded.program import files_in, log_directory, on_tensorboard, read_options, recorded
 
 # Of the program.
 WORKERS = ["node0_0", "node0_1"]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Shows what tbtrace.tensorboard_trace_handler() wrote in torch.profiler to both TensorBoards, in headless Chromium.
 
-    trace_handler_test.py --tbtrace PATH [--output DIR] plugin|summaries|dashboards LOG_DIR
+    python3 -m e2e.recorded.trace_handler_test --tbtrace PATH [--output DIR] plugin|summaries|dashboards LOG_DIR
 
 LOG_DIR is written by train_with_handler.py; TensorBoard serves it unchanged.
 
@@ -10,7 +10,7 @@ LOG_DIR is written by train_with_handler.py; TensorBoard serves it unchanged.
 - summaries: each worker is a run; both loaders of plain TensorBoard give all values back, at the steps of both cycles.
 - dashboards: those of plain TensorBoard show scalars of both workers, tables of both cycles, charts and pictures.
 
-The pages ask the network for nothing but what plugin_page_test.py has stand-ins for. --output takes screenshots. Prints
+The pages ask the network for nothing but what plugin/page_test.py has stand-ins for. --output takes screenshots. Prints
 a line for each failure and 'N passed, M failed'.
 """
 import argparse
@@ -22,12 +22,11 @@ import tempfile
 
 from playwright.sync_api import sync_playwright
 
-import log_directory_test
-import plugin_page_test
-from consumers import TensorBoard, launch_chromium, strict_json
-from event_answers import take_pictures
-from profile_summaries_test import DASHBOARDS, check, check_both_loaders, trace_rows
-from recorded_program import files_in
+from e2e.consumers import TensorBoard, launch_chromium, strict_json
+from e2e.plugin import log_directory_test, page_test
+from e2e.recorded.program import files_in
+from e2e.tensorboard.event_answers import take_pictures
+from e2e.tensorboard.profile_summaries_test import DASHBOARDS, check, check_both_loaders, trace_rows
 
 WORKERS = ["node_0", "node_1"]
 CYCLES = {"1": [2, 3], "2": [6, 7]}  # spans of the plugin, with their steps
@@ -75,9 +74,9 @@ def check_plugin(options, logdir, log):
         log_directory_test.check_run(check, options.tbtrace, run)
         log_directory_test.check_log(check, log, [run])  # now, because TensorBoard warns of the plugin's page
         browser = launch_chromium(playwright, options.chromium)
-        page = plugin_page_test.Page(browser, server.url)
+        page = page_test.Page(browser, server.url)
         check_selections(page, run.name)
-        plugin_page_test.check_run(check, page, run.name, run.views, options.output)
+        page_test.check_run(check, page, run.name, run.views, options.output)
         browser.close()
 
 

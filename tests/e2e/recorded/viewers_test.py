@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Opens what programs record of themselves in all that such files are made for.
 
-    recorded_viewers_test.py --tbtrace PATH --programs PROGRAM... [--output DIR] [--chromium PATH]
+    python3 -m e2e.recorded.viewers_test --tbtrace PATH --programs PROGRAM... [--output DIR] [--chromium PATH]
 
 Each program is given a folder and writes runs below it, as train_resnet18 and record_dialects do. Perfetto's engine
 and Catapult have to show every row without an error or a dropped slice. HolisticTraceAnalysis has to load each file of
@@ -22,10 +22,10 @@ import threading
 
 from playwright.sync_api import sync_playwright
 
-from consumers import Report, TensorBoard, launch_chromium, strict_json
-from hta_test import TraceAnalysis
-from plugin_page_test import Page, check_run
-from viewers_test import Handler, Viewers, open_file
+from e2e.consumers import Report, TensorBoard, launch_chromium, strict_json
+from e2e.hta.traces_test import TraceAnalysis
+from e2e.plugin.page_test import Page, check_run
+from e2e.viewers.viewers_test import Handler, Viewers, open_file
 
 # What each run has to offer, besides what all have that are without devices.
 VIEWS = {"train_resnet18": {"Memory", "Module"}, "record_dialects/plugin": {"Memory"},

@@ -6,7 +6,7 @@ import time
 
 from PIL import Image
 
-from consumers import TensorBoard, launch_chromium
+from e2e.consumers import TensorBoard, launch_chromium
 
 # With what is in shadow trees.
 TEXT_OF_PAGE = """() => {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Looks at the summaries of many ranks on plain TensorBoard's page, in headless Chromium, at two widths.
 
-    profile_page_test.py --tbtrace PATH [--output DIR] RANKS
+    python3 -m e2e.tensorboard.profile_page_test --tbtrace PATH [--output DIR] RANKS
 
 RANKS is a folder of make_ranks.py --ranks N --long-names. All ranks are one run each.
 
@@ -23,8 +23,8 @@ import tempfile
 
 from playwright.sync_api import sync_playwright
 
-from consumers import Report, TensorBoard, launch_chromium
-from event_answers import Answers
+from e2e.consumers import Report, TensorBoard, launch_chromium
+from e2e.tensorboard.event_answers import Answers
 
 check = Report()
 WIDTHS = (1600, 1000)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Asks plain TensorBoard for the summaries of profiles: of converted traces, and of a program that records itself.
 
-    profile_summaries_test.py --tbtrace PATH [--program train_resnet18] [--output DIR] TRACE...
+    python3 -m e2e.tensorboard.profile_summaries_test --tbtrace PATH [--program train_resnet18] [--output DIR] TRACE...
 
 A TRACE is a file or a folder of ranks.
 
@@ -33,8 +33,8 @@ from tensorboard.plugins.custom_scalar import layout_pb2
 from tensorboard.plugins.hparams import plugin_data_pb2
 from tensorboard.util import tensor_util
 
-from consumers import Report, TensorBoard
-from event_answers import Answers, take_pictures
+from e2e.consumers import Report, TensorBoard
+from e2e.tensorboard.event_answers import Answers, take_pictures
 
 check = Report()
 LAYOUT = "custom_scalars__config__"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Asks TensorBoard for what a SummaryWriter wrote, with both of its loaders, and compares it with what torch's own wrote.
 
-    summary_writer_test.py --program WRITE_SUMMARIES [--torch-python PYTHON] [--output DIR]
+    python3 -m e2e.tensorboard.summary_writer_test --program WRITE_SUMMARIES [--torch-python PYTHON] [--output DIR]
 
 - Every scalar, text, histogram, picture, curve, hyperparameter and layout comes back as it was given, and as torch's
   SummaryWriter's do (where PYTHON has torch; TensorBoard is the running Python's).
@@ -23,9 +23,9 @@ import sys
 import tempfile
 import time
 
-from consumers import Report, TensorBoard, package_folder
-from event_answers import Answers, take_pictures
-from summary_calls import as_float, hexadecimal, make_calls, plain
+from e2e.consumers import Report, TensorBoard, package_folder
+from e2e.tensorboard.event_answers import Answers, take_pictures
+from e2e.tensorboard.summary_calls import as_float, hexadecimal, make_calls, plain
 
 check = Report()
 

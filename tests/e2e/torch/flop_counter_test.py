@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the MACs of tbtrace flops with torch's FlopCounterMode and with products written out, of the same operators.
 
-    flop_counter_test.py --tbtrace PROGRAM
+    python3 -m e2e.torch.flop_counter_test --tbtrace PROGRAM
 
 Run it with a Python that has torch. Each operator runs on the CPU, forward and backward, under torch.profiler with
 record_shapes. FlopCounterMode has no formula for some operators, and counts the gradient of a convolution's weight

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares files of `tbtrace convert --dialect kineto` with their originals, row by row.
 
-    kineto_files_test.py --tbtrace PATH TRACE...
+    python3 -m e2e.viewers.kineto_files_test --tbtrace PATH TRACE...
 
 Both are read with Python's json. A row may differ only in what readers of Kineto's files cannot take, and each kind of
 difference has to be as frequent as the conversion says it is. Times, ids, correlations, streams and unknown members
@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 
-from consumers import Report, run_name, strict_json
+from e2e.consumers import Report, run_name, strict_json
 
 MISSING = object()
 DEVICE_CATEGORIES = {"kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation", "cuda_sync", "cuda_profiler_range", "xpu_sync",

