@@ -2,8 +2,14 @@
 # Installs a build into a temporary prefix, or unpacks a Debian package, moves the prefix, and builds and runs
 # consumers against it: a CMake project, a call of the compiler with what pkg-config says, and CMake projects
 # that ask for components.
-#   tests/package/check_package.sh BUILD|DEB VERSION [CMAKE-OPTION]...   (options for the consumer's build)
+#   tests/package/check_package.sh [--only-torch] BUILD|DEB VERSION [CMAKE-OPTION]...   (options for the consumer's build)
+# --only-torch: the consumer that uses LibTorch, and no other.
 set -euo pipefail
+only_torch=
+if [[ $1 == --only-torch ]]; then
+  only_torch=1
+  shift
+fi
 build=$(realpath -- "$1")
 version=$2
 shift 2
@@ -97,8 +103,20 @@ if [[ $with_torch == ON ]]; then
   prefixes+=";$torch"
 fi
 { cmake -S "$here/consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefixes" -DWITH_TORCH=$with_torch "$@" >"$work/log" 2>&1 &&
-  cmake --build "$work/consumer" >>"$work/log" 2>&1; } || fail "$(tail -n 30 "$work/log")"
+  cmake --build "$work/consumer" ${only_torch:+--target my_training} >>"$work/log" 2>&1; } || fail "$(tail -n 30 "$work/log")"
 grep -q "^tbtrace_DIR:PATH=$prefix/" "$work/consumer/CMakeCache.txt" || fail "another tbtrace was found"
+
+if [[ -n $only_torch && $with_torch == OFF ]]; then fail "there is no tbtrace_torch"; fi
+if [[ $with_torch == ON ]]; then
+  printed=$("$work/consumer/my_training" 2>&1) || fail "the consumer with LibTorch failed: $printed"
+  for words in "forward" "aten::mm" "[[2, 3], [3, 4]]" "Self CPU Mem"; do
+    [[ $printed == *"$words"* ]] || fail "the consumer with LibTorch did not print '$words': $printed"
+  done
+fi
+if [[ -n $only_torch ]]; then
+  echo "check_package: installed, found, linked, run"
+  exit
+fi
 
 # check_program PROGRAM
 check_program() {
@@ -127,13 +145,6 @@ printed=$("$work/consumer/ranks" cancel "$root/tests/data/stacks.json") || fail 
 [[ $printed == "reading was cancelled" ]] || fail "a cancelled reading says '$printed'"
 if printed=$("$work/consumer/ranks" misuse /nowhere.json 2>&1); then fail "a result that failed can be used"; fi
 [[ $printed == *"tbtrace: the value of a failed Result was used: cannot open: No such file"* ]] || fail "a program that uses a failed result ends with '$printed'"
-if [[ $with_torch == ON ]]; then
-  printed=$("$work/consumer/my_training" 2>&1) || fail "the consumer with LibTorch failed: $printed"
-  for words in "forward" "aten::mm" "[[2, 3], [3, 4]]" "Self CPU Mem"; do
-    [[ $printed == *"$words"* ]] || fail "the consumer with LibTorch did not print '$words': $printed"
-  done
-fi
-
 command -v pkg-config >/dev/null || fail "there is no pkg-config; tools/setup.sh --tests installs it"
 compiler=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "$work/consumer/CMakeCache.txt")
 flags=$(sed -n 's/^CMAKE_CXX_FLAGS:[A-Z]*=//p' "$work/consumer/CMakeCache.txt")
