@@ -18,7 +18,6 @@ namespace {
 
 using report::optional_cell;
 using report::text_cell;
-using report::total_named;
 using Totals = AnalysisReport::Totals;
 
 constexpr const char* kSchema = "tbtrace.flops/1";
