@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <deque>
 #include <optional>
 #include <span>
@@ -36,7 +37,13 @@ std::string take_rows(const OptionParser& parser, OpsOptions& ops) {
     if (ops.per_event && parser.given(option))
       return "--per-event and --" + std::string(option) + " exclude each other";
   }
-  if (parser.given("sort-by")) ops.table.sort_by = parser.text("sort-by");
+  // People look for what is expensive; programs, and lists of events, have torch's order.
+  ops.sorts_by_self_time =
+      !parser.given("sort-by") && !ops.per_event &&
+      (ops.output.format == TableFormat::text || ops.output.format == TableFormat::markdown);
+  if (parser.given("sort-by") && parser.text("sort-by") != "none") {
+    ops.table.sort_by = parser.text("sort-by");
+  }
   ops.table.row_limit = ops.output.format == TableFormat::text ? 100 : -1;
   if (parser.given("row-limit")) {
     const auto limit = whole_number(parser.text("row-limit"));
@@ -84,6 +91,11 @@ std::string take_layout(const OptionParser& parser, TableOptions& table) {
 std::string take_figures(const OptionParser& parser, OpsOptions& ops) {
   const std::string& compat = parser.text("compat");
   if (compat == "plugin") ops.figures = Figures::plugin;
+  ops.summary.torch = *torch_version_named(parser.text("torch"));
+  const std::vector<OperatorKind>& kinds = ops.table.kinds;
+  ops.summary.include_python_functions =
+      parser.flag("include-python-functions") ||
+      std::ranges::find(kinds, OperatorKind::frame) != kinds.end();
   if (parser.flag("strict-totals")) {
     if (compat == "plugin") return "--strict-totals and --compat plugin exclude each other";
     ops.figures = Figures::exact;
@@ -91,9 +103,15 @@ std::string take_figures(const OptionParser& parser, OpsOptions& ops) {
   if (compat == "plugin" && ops.table.top_level_events_only) {
     return "--top-level-events-only and --compat plugin exclude each other";
   }
-  if (ops.per_event && ops.figures != Figures::torch) {
+  if (ops.figures == Figures::torch) return {};
+  if (ops.per_event) {
     return "--per-event lists torch's events; it does not go with --strict-totals or --compat "
            "plugin";
+  }
+  for (const char* const option : {"torch", "include-python-functions"}) {
+    if (!parser.given(option)) continue;
+    return "--" + std::string(option) +
+           " is about torch's figures; it does not go with --strict-totals or --compat plugin";
   }
   return {};
 }
@@ -169,7 +187,8 @@ int run_partials(const OpsOptions& ops, const StandardOptions& standard, Console
 
 /// What of torch's figures was asked for by name; nothing if a partial's own are meant.
 std::string asked_of_torch(const OptionParser& parser) {
-  for (const char* const option : {"compat", "per-event", "each", "stack-source"}) {
+  for (const char* const option :
+       {"compat", "torch", "include-python-functions", "per-event", "each", "stack-source"}) {
     if (parser.given(option)) return "--" + std::string(option);
   }
   return {};
@@ -202,8 +221,10 @@ std::vector<Option> row_options() {
   std::vector<Option> others = {
       {.name = "sort-by",
        .value = "KEY",
-       .help = "a column as torch names it, largest first (cuda_ and xpu_ mean device_)",
-       .choices = {"cpu_time", "cpu_time_total", "self_cpu_time_total", "device_time",
+       .help = "a column as torch names it, largest first (cuda_ and xpu_ mean device_); none is "
+               "torch's order (default: self time, on devices if there are any, in text and "
+               "Markdown; none in CSV, JSON and with --per-event)",
+       .choices = {"none", "cpu_time", "cpu_time_total", "self_cpu_time_total", "device_time",
                    "device_time_total", "self_device_time_total", "cpu_memory_usage",
                    "self_cpu_memory_usage", "device_memory_usage", "self_device_memory_usage",
                    "count", "flops", "key"},
@@ -233,44 +254,54 @@ std::vector<Option> row_options() {
 }
 
 std::vector<OptionGroup> own_options() {
-  return {{"Rows", row_options()},
-          {"Figures",
-           {{.name = "compat",
-             .value = "WHO",
-             .help = "whose figures: torch, or plugin for torch-tb-profiler's operator table",
-             .otherwise = "torch",
-             .choices = {"torch", "plugin"}},
-            {.name = "strict-totals",
-             .help = "exact figures that add up, with [idle] and [unattributed]; also over several "
-                     "ranks, hosts and processes"}}},
-          {"Layout",
-           {{.name = "format",
-             .value = "F",
-             .help = "text, csv, json or md (default: by the output's name, else text)",
-             .choices = {"text", "csv", "json", "md"}},
-            {.name = "header", .value = "TEXT", .help = "a title above the table"},
-            {.name = "time-unit",
-             .value = "UNIT",
-             .help = "s, ms or us for all times",
-             .choices = {"s", "ms", "us"}},
-            {.name = "max-name-column-width",
-             .value = "N",
-             .help = "characters, or none",
-             .otherwise = "55",
-             .choices = {"none"},
-             .takes_others = true},
-            {.name = "max-src-column-width",
-             .value = "N",
-             .help = "characters, or none",
-             .otherwise = "75",
-             .choices = {"none"},
-             .takes_others = true},
-            {.name = "max-shapes-column-width",
-             .value = "N",
-             .help = "characters, or none",
-             .otherwise = "80",
-             .choices = {"none"},
-             .takes_others = true}}}};
+  return {
+      {"Rows", row_options()},
+      {"Figures",
+       {{.name = "compat",
+         .value = "WHO",
+         .help = "whose figures: torch, or plugin for torch-tb-profiler's operator table",
+         .otherwise = "torch",
+         .choices = {"torch", "plugin"}},
+        {.name = "torch",
+         .value = "VERSION",
+         .help = "the version of torch whose text and numbers are printed, whatever version "
+                 "made the file",
+         .otherwise = "2.14",
+         .choices = {"2.13", "2.14"}},
+        {.name = "include-python-functions",
+         .help = "rows of Python functions and modules too; so does --kind frames, and torch 2.13 "
+                 "always has them"},
+        {.name = "strict-totals",
+         .help = "exact figures that add up, with [idle] and [unattributed]; also over several "
+                 "ranks, hosts and processes"}}},
+      {"Layout",
+       {{.name = "format",
+         .value = "F",
+         .help = "text, csv, json or md (default: by the output's name, else text)",
+         .choices = {"text", "csv", "json", "md"}},
+        {.name = "header", .value = "TEXT", .help = "a title above the table"},
+        {.name = "time-unit",
+         .value = "UNIT",
+         .help = "s, ms or us for all times",
+         .choices = {"s", "ms", "us"}},
+        {.name = "max-name-column-width",
+         .value = "N",
+         .help = "characters, or none",
+         .otherwise = "55",
+         .choices = {"none"},
+         .takes_others = true},
+        {.name = "max-src-column-width",
+         .value = "N",
+         .help = "characters, or none",
+         .otherwise = "75",
+         .choices = {"none"},
+         .takes_others = true},
+        {.name = "max-shapes-column-width",
+         .value = "N",
+         .help = "characters, or none",
+         .otherwise = "80",
+         .choices = {"none"},
+         .takes_others = true}}}};
 }
 
 }  // namespace

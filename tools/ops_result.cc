@@ -92,12 +92,21 @@ Result<OperatorSummary> OpsResult::summary() {
 
 Result<std::string> OpsResult::text_of(const OperatorSummary& summary) {
   say_if_not_grouped(summary);
-  say_row_counts(ops_.table, summary.count_rows(ops_.table), subject_, console_);
-  if (ops_.output.format == TableFormat::text) return summary.table(ops_.table);
-  if (ops_.output.format == TableFormat::json) return summary.json(ops_.table);
-  const Result<Table> rows = summary.report(ops_.table);
+  const TableOptions table = table_of(summary);
+  say_row_counts(table, summary.count_rows(table), subject_, console_);
+  if (ops_.output.format == TableFormat::text) return summary.table(table);
+  if (ops_.output.format == TableFormat::json) return summary.json(table);
+  const Result<Table> rows = summary.report(table);
   if (!rows.ok()) return rows.status();
   return ops_.output.format == TableFormat::csv ? table_csv(*rows) : table_markdown(*rows);
+}
+
+TableOptions OpsResult::table_of(const OperatorSummary& summary) const {
+  TableOptions table = ops_.table;
+  if (ops_.sorts_by_self_time) {
+    table.sort_by = summary.data().use_device ? "self_device_time_total" : "self_cpu_time_total";
+  }
+  return table;
 }
 
 Status OpsResult::write_list(const std::string& output) {

@@ -25,6 +25,8 @@ struct OpsOptions {
   SummaryOptions summary;
   Figures figures = Figures::torch;
   TableOptions table;
+  /// By self time on devices, or on the host if there are none.
+  bool sorts_by_self_time = false;
   bool per_event = false;
   bool each = false;
 };
@@ -48,6 +50,7 @@ class OpsResult {
   Status check_limits(std::span<const JoinedInput> inputs);
   Result<OperatorSummary> summary();
   Result<std::string> text_of(const OperatorSummary& summary);
+  TableOptions table_of(const OperatorSummary& summary) const;
   Status write_list(const std::string& output);
   void say_if_not_grouped(const OperatorSummary& summary);
 

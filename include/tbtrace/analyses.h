@@ -21,6 +21,7 @@
 #include <tbtrace/report.h>
 #include <tbtrace/status.h>
 #include <tbtrace/step_range.h>
+#include <tbtrace/torch_version.h>
 #include <tbtrace/trace.h>
 
 namespace TBTRACE_EXPORT tbtrace {
@@ -30,6 +31,11 @@ struct SummaryOptions {
   int group_by_stack_n = 0;
   StackSource stack_source = StackSource::call_stack;
   bool group_by_overload_name = false;
+  /// Whose text and numbers torch's figures are; other figures do not depend on it, nor on the
+  /// next.
+  TorchVersion torch = kNewestTorch;
+  /// Rows of Python functions and modules too, which all versions but 2.13 leave out of averages.
+  bool include_python_functions = false;
   /// Number of threads, on which no result depends; 0: one per core. Only torch's figures use
   /// several.
   int threads = 0;

@@ -25,7 +25,7 @@ namespace TBTRACE_EXPORT tbtrace {
 /// which tables there are in which.
 enum class Figures : std::uint8_t {
   exact,   ///< integer nanoseconds that add up; every instant of a thread is counted once
-  torch,   ///< what torch.profiler 2.13 prints, with its tree, its doubles and its order
+  torch,   ///< what torch.profiler prints, with its tree, its doubles and its order
   plugin,  ///< what torch-tb-profiler shows
   hta,     ///< what HolisticTraceAnalysis 0.5.0 computes
 };

@@ -93,19 +93,25 @@ PythonOperators operators(const PythonTrace& self, const std::optional<Names>& g
   return PythonOperators(value_of(operator_summary(*self.trace, chosen, options)));
 }
 
+/// Of torch's key_averages().
 SummaryOptions averages_options(bool group_by_input_shape, int group_by_stack_n,
-                                bool group_by_overload_name) {
+                                bool group_by_overload_name, bool include_python_functions,
+                                const std::string& torch) {
   SummaryOptions options;
   options.group_by_input_shape = group_by_input_shape;
   if (group_by_stack_n < 0) wrong_argument("group_by_stack_n takes a number from 0");
   options.group_by_stack_n = group_by_stack_n;
   options.group_by_overload_name = group_by_overload_name;
+  options.include_python_functions = include_python_functions;
+  choice("torch", torch, {"2.13", "2.14"});
+  options.torch = *torch_version_named(torch);
   return options;
 }
 
 /// Several recordings of one profiler, oldest first.
 PythonOperators joined_averages(const std::vector<PythonTrace>& traces, bool group_by_input_shape,
-                                int group_by_stack_n, bool group_by_overload_name) {
+                                int group_by_stack_n, bool group_by_overload_name,
+                                bool include_python_functions, const std::string& torch) {
   std::vector<const Trace*> joined;
   for (const PythonTrace& trace : traces) {
     need(kOperatorArguments, trace, "key_averages()");
@@ -113,14 +119,17 @@ PythonOperators joined_averages(const std::vector<PythonTrace>& traces, bool gro
   }
   if (joined.empty()) wrong_argument("key_averages() takes at least one trace");
   const SummaryOptions options =
-      averages_options(group_by_input_shape, group_by_stack_n, group_by_overload_name);
+      averages_options(group_by_input_shape, group_by_stack_n, group_by_overload_name,
+                       include_python_functions, torch);
   const nb::gil_scoped_release working;
   return PythonOperators(value_of(operator_summary(joined, options)));
 }
 
 PythonOperators key_averages(const PythonTrace& self, bool group_by_input_shape,
-                             int group_by_stack_n, bool group_by_overload_name) {
-  return joined_averages({self}, group_by_input_shape, group_by_stack_n, group_by_overload_name);
+                             int group_by_stack_n, bool group_by_overload_name,
+                             bool include_python_functions, const std::string& torch) {
+  return joined_averages({self}, group_by_input_shape, group_by_stack_n, group_by_overload_name,
+                         include_python_functions, torch);
 }
 
 PythonTable events(const PythonTrace& self, const std::optional<Names>& columns) {
@@ -277,11 +286,14 @@ void add_facts(nb::class_<PythonTrace>& trace) {
 void add_tables(nb::class_<PythonTrace>& trace) {
   trace
       .def("key_averages", key_averages, "group_by_input_shape"_a = false, "group_by_stack_n"_a = 0,
-           "group_by_overload_name"_a = false,
+           "group_by_overload_name"_a = false, "include_python_functions"_a = false, nb::kw_only(),
+           "torch"_a = "2.14",
            "What `prof.key_averages()` returned in the process that made the trace, with torch's\n"
-           "arguments and torch's figures.",
+           "arguments and torch's figures: those of the version `torch`, '2.13' or '2.14'. 2.13\n"
+           "always includes Python functions.",
            nb::sig("def key_averages(self, group_by_input_shape: bool = False, "
-                   "group_by_stack_n: int = 0, group_by_overload_name: bool = False) -> Operators"))
+                   "group_by_stack_n: int = 0, group_by_overload_name: bool = False, "
+                   "include_python_functions: bool = False, *, torch: str = '2.14') -> Operators"))
       .def("operators", operators, "group_by"_a = nb::none(), nb::kw_only(), "figures"_a = "torch",
            "group_by_stack_n"_a = 5, "stack_source"_a = "auto",
            "A row per operator.\n\n"
@@ -351,11 +363,14 @@ void bind_trace(nb::module_& module) {
 
   module.def("key_averages", joined_averages, "traces"_a, "group_by_input_shape"_a = false,
              "group_by_stack_n"_a = 0, "group_by_overload_name"_a = false,
+             "include_python_functions"_a = false, nb::kw_only(), "torch"_a = "2.14",
              "The same for several recordings of one profiler, oldest first, as torch's\n"
              "`acc_events` joins them.",
              nb::sig("def key_averages(traces: collections.abc.Sequence[Trace], "
                      "group_by_input_shape: bool = False, group_by_stack_n: int = 0, "
-                     "group_by_overload_name: bool = False) -> Operators"));
+                     "group_by_overload_name: bool = False, "
+                     "include_python_functions: bool = False, *, torch: str = '2.14') "
+                     "-> Operators"));
   module.def(
       "read", read, "source"_a, nb::kw_only(), "threads"_a = nb::none(), "strict"_a = false,
       "arguments"_a = nb::none(),

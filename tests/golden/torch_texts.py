@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "examples/traces"
-TABLE = ["--sort-by", "self_cpu_time_total", "--row-limit", "10"]
+TABLE = ["--torch", "2.13", "--sort-by", "self_cpu_time_total", "--row-limit", "10"]
 
 
 def main():

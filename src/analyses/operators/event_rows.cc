@@ -96,7 +96,7 @@ class EventRows::Recording {
     out.step = steps_.of(event);
     out.tid = key_text(trace, thread);
     out.tid_is_number = thread.text == StringId::empty;
-    out.is_python_function = trace.events().is_python_frame(event);
+    out.is_python_function = events_.is_python_function(row);
     out.sequence_nr = sequence_number(trace, event);
   }
 

@@ -6,6 +6,7 @@
 #include "analyses/attribution/operator_kind.h"
 #include "analyses/operators/rows.h"
 #include "analyses/operators/torch_groups.h"
+#include "analyses/torch/versions.h"
 #include "base/threads.h"
 #include "report/duration.h"
 #include "report/source_report.h"
@@ -58,6 +59,8 @@ class Averages {
   explicit Averages(const SummaryOptions& options)
       : options_(options),
         threads_(static_cast<std::size_t>(thread_count(options.threads))),
+        python_functions_(options.include_python_functions ||
+                          torch_rules(options.torch).averages_python_functions),
         groups_(options),
         device_(options),
         memory_(options) {}
@@ -101,9 +104,14 @@ class Averages {
     TorchEvents::Memory self;
   };
 
+  bool is_averaged(const TorchEvents& events, std::size_t number) const {
+    return python_functions_ || !events.is_python_function(number);
+  }
+
   void add_cpu(const TorchEvents& events) {
     groups_.start(events);
     for (std::size_t number = 0; number < events.size(); ++number) {
+      if (!is_averaged(events, number)) continue;
       const std::uint32_t row = groups_.of(number);
       if (row == rows_.size()) start_row(events, number);
       Cpu& sum = cpu_[row];
@@ -120,6 +128,7 @@ class Averages {
       const TorchEvents::Time time = events.device_time(number);
       const std::uint64_t flops = events.flops(number).value_or(0);
       if (time.total_us == 0 && time.self_us == 0 && flops == 0) continue;
+      if (!is_averaged(events, number)) continue;
       Device& sum = device_.of(number);
       sum.total += time.total_us;
       sum.self += time.self_us;
@@ -130,10 +139,12 @@ class Averages {
   void add_memory(const TorchEvents& events) {
     memory_.start(events);
     events.for_each_memory([&](std::size_t number, const TorchEvents::Memory& bytes) {
-      memory_.of(number).total += bytes;
-      events.for_each_part_of_self_memory(
-          number, bytes,
-          [&](std::size_t row, const TorchEvents::Memory& part) { memory_.of(row).self += part; });
+      if (is_averaged(events, number)) memory_.of(number).total += bytes;
+      events.for_each_part_of_self_memory(number, bytes,
+                                          [&](std::size_t row, const TorchEvents::Memory& part) {
+                                            if (is_averaged(events, row))
+                                              memory_.of(row).self += part;
+                                          });
     });
   }
 
@@ -157,6 +168,7 @@ class Averages {
 
   const SummaryOptions& options_;
   std::size_t threads_;
+  bool python_functions_;
   TorchGroups groups_;
   std::vector<OperatorRow> rows_;  // by group
   std::vector<Cpu> cpu_;           // likewise

@@ -54,6 +54,9 @@ class TorchEvents {
   double start_us(std::size_t row) const { return list_.start_us(list_.rows[row]); }
   double end_us(std::size_t row) const { return list_.end_us(list_.rows[row]); }
   std::uint32_t parent(std::size_t row) const { return list_.rows[row].parent; }
+  bool is_python_function(std::size_t row) const {
+    return !is_memory_row(row) && trace().events().is_python_frame(event(row));
+  }
   bool is_async(std::size_t row) const { return has(row, TorchRows::kAsync); }
   bool is_user_annotation(std::size_t row) const { return has(row, TorchRows::kAnnotation); }
   DeviceType device_type(std::size_t row) const { return list_.device_type(list_.rows[row]); }

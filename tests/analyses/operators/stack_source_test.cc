@@ -54,8 +54,9 @@ TEST(StackSource, FramesStandInForStacksThatAreMissing) {
                   op("b", "20", "5").arg("Call stack", in_quotes("f;g;")), op("c", "60", "5")}));
   for (const Figures figures : {Figures::torch, Figures::exact}) {
     const auto summary = [&](StackSource source, int frames) {
-      return *operator_summary(trace, figures,
-                               {.group_by_stack_n = frames, .stack_source = source});
+      return *operator_summary(
+          trace, figures,
+          {.group_by_stack_n = frames, .stack_source = source, .include_python_functions = true});
     };
     const OperatorSummary as_torch = summary(StackSource::call_stack, 5);
     EXPECT_THAT(stack_of(as_torch, "a"), IsEmpty());
@@ -75,8 +76,9 @@ TEST(StackSource, FramesOfTheProfilerAreLeftOutAsInTorch) {
   const Trace trace = read(trace_text({frame("main", "0", "50"),
                                        frame("torch/autograd/__init__.py(1): backward", "1", "40"),
                                        op("a", "10", "5")}));
-  const OperatorSummary summary =
-      operator_summary(trace, {.group_by_stack_n = 5, .stack_source = StackSource::frames});
+  const OperatorSummary summary = operator_summary(trace, {.group_by_stack_n = 5,
+                                                           .stack_source = StackSource::frames,
+                                                           .include_python_functions = true});
   EXPECT_THAT(stack_of(summary, "a"), ElementsAre("main"));
 }
 
@@ -84,7 +86,9 @@ TEST(StackSource, MakesNoDifferenceWithoutFrames) {
   const Trace trace = read(trace_text({op("a", "10", "5"), op("a", "20", "5")}));
   for (const Figures figures : kAllFigures) {
     const auto text = [&](StackSource source) {
-      return *operator_summary(trace, figures, {.group_by_stack_n = 5, .stack_source = source})
+      return *operator_summary(
+                  trace, figures,
+                  {.group_by_stack_n = 5, .stack_source = source, .include_python_functions = true})
                   ->table();
     };
     EXPECT_EQ(text(StackSource::frames), text(StackSource::call_stack));
@@ -161,8 +165,10 @@ TEST(StackSource, FramesAreThoseAroundAnOperatorInRandomTraces) {
     const Trace trace = random.make();
     const int most = 1 + static_cast<int>(seed % 4);
     for (const Figures figures : {Figures::torch, Figures::exact}) {
-      const OperatorSummary summary = *operator_summary(
-          trace, figures, {.group_by_stack_n = most, .stack_source = StackSource::frames});
+      const OperatorSummary summary = *operator_summary(trace, figures,
+                                                        {.group_by_stack_n = most,
+                                                         .stack_source = StackSource::frames,
+                                                         .include_python_functions = true});
       for (const RandomFrames::Range& range : random.ranges()) {
         const Stack expected = random.around(range, static_cast<std::size_t>(most));
         ASSERT_EQ(stack_of(summary, range.name), expected) << range.name;
@@ -197,7 +203,7 @@ TEST(StackSource, FramesGiveWhatTorchRecordsWithVerbose) {
   ASSERT_TRUE(without.argument(Argument::call_stack).empty());
   for (const Figures figures : kAllFigures) {
     for (const int frames : {1, 5, 100}) {
-      SummaryOptions options = {.group_by_stack_n = frames};
+      SummaryOptions options = {.group_by_stack_n = frames, .include_python_functions = true};
       const OperatorSummary expected = *operator_summary(with, figures, options);
       options.stack_source = StackSource::frames;
       EXPECT_EQ(*operator_summary(without, figures, options)->table(), *expected.table());

@@ -57,6 +57,7 @@ OperatorRow& row_for(const FunctionEvent& event, std::vector<OperatorRow>& rows,
 std::vector<OperatorRow> averages(const EventList& list, const SummaryOptions& options) {
   std::vector<OperatorRow> rows;
   for (const FunctionEvent& event : list) {
+    if (event.is_python_function && !options.include_python_functions) continue;
     OperatorRow& row = row_for(event, rows, options);
     ++row.count;
     row.cpu_time_total.us += event.cpu_time_total.us;
@@ -100,12 +101,34 @@ void expect_averages(std::span<const Trace* const> traces, const SummaryOptions&
   }
 }
 
+std::vector<std::string> keys_of(const Trace& trace, const SummaryOptions& options) {
+  std::vector<std::string> keys;
+  const OperatorSummary summary = operator_summary(trace, options);
+  for (const OperatorRow& row : summary.rows()) keys.push_back(row.key);
+  return keys;
+}
+
+TEST(OperatorSummary, PythonFunctionsAreInAveragesOfTorch213OrIfAskedFor) {
+  // `Python GC` has the category of Python functions, but is none.
+  const Trace trace = read(trace_text(
+      {op("train.py(3): step", "0", "100").with("cat", "\"python_function\"").arg("Python id", "1"),
+       op("Python GC", "10", "5").with("cat", "\"python_function\""), op("aten::mm", "20", "50")}));
+  EXPECT_THAT(keys_of(trace, {}), ElementsAre("Python GC", "aten::mm"));
+  const auto all = ElementsAre("train.py(3): step", "Python GC", "aten::mm");
+  EXPECT_THAT(keys_of(trace, {.include_python_functions = true}), all);
+  EXPECT_THAT(keys_of(trace, {.torch = TorchVersion::v2_13}), all);
+  // Self times stay those of the whole tree.
+  EXPECT_EQ(operator_summary(trace).self_cpu_time_total().ns, 55'000);
+  EXPECT_EQ(operator_summary(trace, {.include_python_functions = true}).self_cpu_time_total().ns,
+            100'000);
+}
+
 TEST(OperatorSummary, AddsUpTheEventsOfEachRowOnRandomTraces) {
   constexpr SummaryOptions kGroupings[] = {
       {},
       {.group_by_input_shape = true},
       {.group_by_stack_n = 1},
-      {.group_by_stack_n = 5, .group_by_overload_name = true},
+      {.group_by_stack_n = 5, .group_by_overload_name = true, .include_python_functions = true},
       {.group_by_input_shape = true, .group_by_stack_n = 2, .group_by_overload_name = true}};
   for (unsigned seed = 0; seed < 600; ++seed) {
     SCOPED_TRACE(seed);
