@@ -82,9 +82,10 @@ struct TraceSummaryOptions {
 };
 
 /// The arguments that trace_summary() reads.
-inline constexpr ArgumentSet kSummaryArguments = {ArgumentGroup::autograd, ArgumentGroup::copies,
-                                                  ArgumentGroup::modules,
-                                                  ArgumentGroup::allocations};
+inline constexpr ArgumentSet kSummaryArguments =
+    ArgumentSet{ArgumentGroup::autograd, ArgumentGroup::copies, ArgumentGroup::modules,
+                ArgumentGroup::allocations} |
+    ArgumentSet{Argument::input_types};
 
 /// Takes O(n log n) time.
 TraceSummary trace_summary(const Trace& trace, const std::string& input = {},

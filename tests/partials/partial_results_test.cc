@@ -17,6 +17,7 @@
 #include <tbtrace/step_breakdown.h>
 #include <tbtrace/writers.h>
 
+#include "analyses/attribution/communication.h"
 #include "fixtures/random_rounds.h"
 #include "partials/kernel_tables.h"
 #include "partials/place_tables.h"
@@ -155,17 +156,21 @@ TEST(PartialResults, KernelsAreTheSumsOfThoseOfEachTrace) {
 
 TEST(PartialResults, SpreadOfKernelsIsThatOfAllTheirDurations) {
   for_random_jobs([](const Job& job, unsigned) {
-    std::map<std::string, std::vector<std::int64_t>, std::less<>> durations;
+    // A name has a row of its own for what is communication.
+    std::map<std::pair<std::string, bool>, std::vector<std::int64_t>> durations;
     for (const Trace& trace : job.traces) {
+      const std::vector<bool> is_communication = analyses::communication_kernels(trace);
       for (const EventId event : trace.by_start()) {
         if (trace.kind(event) != EventKind::kernel) continue;
-        durations[std::string(trace.name(event))].push_back(trace.events().duration_ns(event));
+        durations[{std::string(trace.name(event)), is_communication[index(event)]}].push_back(
+            trace.events().duration_ns(event));
       }
     }
     const KernelSummary found = kernels_of(job.partial->content(), KernelGrouping::name);
     ASSERT_EQ(found.groups.size(), durations.size());
     for (const KernelGroup& group : found.groups) {
-      std::vector<std::int64_t>& all = durations[group.name];
+      std::vector<std::int64_t>& all =
+          durations[{group.name, group.family == KernelFamily::collective}];
       std::sort(all.begin(), all.end());
       long double mean = 0;
       for (const std::int64_t ns : all) mean += static_cast<long double>(ns);

@@ -22,7 +22,7 @@ OWNER = {
     "report.h": "report", "analysis_report.h": "report", "step_range.h": "report", "roofline.h": "report",
     "memory_category.h": "report",
     "analysis_context.h": "analyses/attribution", "step_breakdown.h": "analyses/steps", "kernels.h": "analyses/kernels",
-    "analyses.h": "analyses/operators", "gpu_use.h": "analyses/gpu", "memory_use.h": "analyses/memory",
+    "torch_version.h": "analyses/torch", "analyses.h": "analyses/operators", "gpu_use.h": "analyses/gpu", "memory_use.h": "analyses/memory",
     "operator_work.h": "analyses/flops", "modules.h": "analyses/modules", "lines.h": "analyses/modules",
     "trace_checks.h": "analyses/checks", "findings.h": "analyses/findings", "trace_summary.h": "analyses/summary",
     "compat.h": "analyses/compat", "writers.h": "writers/tables", "summary_writer.h": "writers/events",

@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include <tbtrace/findings.h>
@@ -44,7 +46,35 @@ std::vector<const DeviceLink*> activities_of(const Trace& trace, std::int64_t de
 struct KernelName {
   bool is_known = false;
   bool is_matrix = false;
-  bool uses_tensor_cores = false;
+  std::optional<bool> uses_tensor_cores;
+};
+
+/// Whether the inputs of operators are of single precision, and of none that tensor cores are for;
+/// asked once for each list of types.
+class SinglePrecision {
+ public:
+  explicit SinglePrecision(const Trace& trace)
+      : trace_(trace), types_(trace.argument(Argument::input_types)) {}
+
+  bool is_of(EventId op) {
+    if (op == EventId::none) return false;
+    const StringId types = types_.text(op);
+    const auto [found, is_new] = answers_.try_emplace(types, false);
+    if (is_new) found->second = is_single(trace_.string(types));
+    return found->second;
+  }
+
+ private:
+  static bool is_single(std::string_view types) {
+    constexpr std::array<std::string_view, 5> kReduced = {"Half", "BFloat16", "Float8", "Float4",
+                                                          "char"};
+    const auto has = [&](std::string_view type) { return types.find(type) != types.npos; };
+    return has("\"float\"") && std::ranges::none_of(kReduced, has);
+  }
+
+  const Trace& trace_;
+  const ArgumentColumn& types_;
+  std::unordered_map<StringId, bool> answers_;
 };
 
 /// Double precision and products with vectors gain nothing from half precision's tensor cores.
@@ -64,6 +94,7 @@ KernelName named(std::string_view name) {
 MatrixKernels matrix_kernels(const Trace& trace, const std::vector<const DeviceLink*>& activities) {
   MatrixKernels kernels;
   std::vector<KernelName> names;
+  SinglePrecision single_precision(trace);
   for (const DeviceLink* link : activities) {
     if (trace.kind(link->activity) != EventKind::kernel) continue;
     const std::size_t name = index(trace.events().name(link->activity));
@@ -74,12 +105,13 @@ MatrixKernels matrix_kernels(const Trace& trace, const std::vector<const DeviceL
     kernels.under_10_us += duration < kSmallKernel ? 1U : 0U;
     if (!names[name].is_matrix) continue;
     add_bounded(kernels.matrix_ns, duration);
-    if (names[name].uses_tensor_cores) {
-      add_bounded(kernels.tensor_core_ns, duration);
-    } else if (duration > kernels.longest_ns) {
-      kernels.longest_ns = duration;
-      kernels.longest = link->activity;
-    }
+    const std::optional<bool> uses = names[name].uses_tensor_cores;
+    if (uses == true) add_bounded(kernels.tensor_core_ns, duration);
+    if (uses == true || (!uses && !single_precision.is_of(link->op))) continue;
+    add_bounded(kernels.without_ns, duration);
+    if (duration <= kernels.longest_ns) continue;
+    kernels.longest_ns = duration;
+    kernels.longest = link->activity;
   }
   return kernels;
 }

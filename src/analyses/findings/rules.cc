@@ -24,7 +24,7 @@ constexpr double kBusy = 0.50;
 constexpr double kWithoutTensorCores = 0.15;
 constexpr double kTensorCoresUsed = 0.01;          // of the time of matrix kernels
 constexpr std::int64_t kTensorCoreGeneration = 7;  // of the compute capability: Volta
-constexpr std::int64_t kTf32Generation = 8;        // Ampere
+constexpr std::int64_t kAmpere = 8;                // bfloat16 and TF32 from here on
 constexpr double kGrowth = 0.01;
 constexpr std::int64_t kGrowthBytes = std::int64_t{1} << 20;
 constexpr std::size_t kStepsForGrowth = 3;
@@ -167,19 +167,17 @@ std::optional<Finding> no_tensor_cores(const FindingFacts& facts) {
                         has_nvidia_numbers(facts.properties->name);
   if (!facts.device || !has_them) return std::nullopt;
   const MatrixKernels& kernels = facts.kernels;
-  const std::int64_t without = kernels.matrix_ns - kernels.tensor_core_ns;
-  const double part = share(without, facts.device->window_ns);
+  const double part = share(kernels.without_ns, facts.device->window_ns);
   const bool used = share(kernels.tensor_core_ns, kernels.matrix_ns) >= kTensorCoresUsed;
   if (used || part < kWithoutTensorCores) return std::nullopt;
   return Finding{
       .id = "no_tensor_cores",
       .title = "Matrix products and convolutions do not use tensor cores",
-      .remedy = std::string("use autocast with bfloat16 or float16") +
-                (*facts.properties->compute_major >= kTf32Generation
-                     ? ", or allow TF32 (torch.set_float32_matmul_precision(\"high\"))"
-                     : "") +
-                "; keep sizes multiples of 8",
-      .evidence = {{"matrix kernels without tensor cores", without, "ns",
+      .remedy = *facts.properties->compute_major >= kAmpere
+                    ? "use autocast with bfloat16 or float16, or allow TF32 "
+                      "(torch.set_float32_matmul_precision(\"high\")); keep sizes multiples of 8"
+                    : "use autocast with float16; keep sizes multiples of 8",
+      .evidence = {{"matrix kernels without tensor cores", kernels.without_ns, "ns",
                     event_text(facts.trace, kernels.longest)},
                    {"matrix kernels with tensor cores", kernels.tensor_core_ns, "ns", ""}},
       .share = part};

@@ -21,7 +21,10 @@ struct MatrixKernels {
   std::uint64_t under_10_us = 0;    ///< of these
   std::int64_t matrix_ns = 0;       ///< products, convolutions, attention
   std::int64_t tensor_core_ns = 0;  ///< the part on tensor cores
-  std::int64_t longest_ns = 0;      ///< of the kernel that took longest without them
+  /// The part that is not, by its name or because all its inputs are single precision. Whether the
+  /// rest uses tensor cores is unknown.
+  std::int64_t without_ns = 0;
+  std::int64_t longest_ns = 0;  ///< of the kernel that took longest without them
   EventId longest = EventId::none;
 };
 

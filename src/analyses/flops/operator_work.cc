@@ -143,7 +143,9 @@ class Rows {
       sums_[owner].has_device_work = true;
       const StringId name = trace_.events().name(link.activity);
       const auto [found, is_new] = uses_tensor_cores.try_emplace(name);
-      if (is_new) found->second = analyses::uses_tensor_cores(trace_.string(name));
+      if (is_new) {
+        found->second = analyses::uses_tensor_cores(trace_.string(name)).value_or(false);
+      }
       sums_[owner].uses_tensor_cores = sums_[owner].uses_tensor_cores || found->second;
     }
   }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 
+#include "analyses/attribution/communication.h"
 #include "analyses/kernels/names.h"
 #include "symbols/names/function_name.h"
 
@@ -19,18 +20,6 @@ struct FamilyRule {
 /// The first rule whose part is in the short name decides, else the first whose part is in the
 /// name without its parameters.
 constexpr std::array kFamilies = std::to_array<FamilyRule>({
-    // NCCL, RCCL, MSCCL, NVSHMEM, oneCCL; the custom all-reduce of vLLM and SGLang
-    {"nccl", KernelFamily::collective},
-    {"rccl", KernelFamily::collective},
-    {"msccl", KernelFamily::collective},
-    {"nvshmem", KernelFamily::collective},
-    {"oneccl", KernelFamily::collective},
-    {"allreduce", KernelFamily::collective},
-    {"all_reduce", KernelFamily::collective},
-    {"allgather", KernelFamily::collective},
-    {"all_gather", KernelFamily::collective},
-    {"reduce_scatter", KernelFamily::collective},
-    {"cross_device_reduce", KernelFamily::collective},
     // torch.compile (Inductor): pointwise, reduction, persistent reduction, template and others
     {"triton_", KernelFamily::triton},
     // FlashAttention, xFormers and CUTLASS, cuDNN, FlashInfer, vLLM, AITER
@@ -183,7 +172,8 @@ constexpr std::array kTensorCores = std::to_array<CoreRule>({
     {"hmma"},
     {"imma_"},
     {"wmma"},
-    {"tensorop"},
+    {"_tensorop"},
+    {"opclasstensorop"},
     {"tensor16x8x"},
     {"tensor8x8x"},
     // Hopper and Blackwell
@@ -223,7 +213,22 @@ constexpr std::array kTensorCores = std::to_array<CoreRule>({
     {"_mi32x32x"},
     {"_mi4x4x"},
     {"_xdl"},
+    // names of kernels in single and double precision, and of products with vectors
+    {"sgemm", false},
+    {"scudnn", false},
+    {"dgemm", false},
+    {"cgemm", false},
+    {"zgemm", false},
+    {"gemv", false},
+    {"dot_kernel", false},
 });
+
+/// Families whose kernels may use tensor cores, or may be anything.
+bool may_use_tensor_cores(KernelFamily family) {
+  return family == KernelFamily::gemm || family == KernelFamily::convolution ||
+         family == KernelFamily::attention || family == KernelFamily::triton ||
+         family == KernelFamily::other;
+}
 
 std::string lower_case(std::string_view text) {
   std::string result(text);
@@ -243,6 +248,7 @@ auto first_rule(const Rules& rules, std::string_view text) {
 }  // namespace
 
 KernelFamily kernel_family(std::string_view name) {
+  if (is_communication_kernel(name)) return KernelFamily::collective;
   const std::string readable = readable_kernel_name(name);
   for (const std::string& text :
        {lower_case(short_kernel_name(name)), lower_case(without_signature(readable))}) {
@@ -252,9 +258,11 @@ KernelFamily kernel_family(std::string_view name) {
   return KernelFamily::other;
 }
 
-bool uses_tensor_cores(std::string_view name) {
+std::optional<bool> uses_tensor_cores(std::string_view name) {
   const auto rule = first_rule(kTensorCores, lower_case(name));
-  return rule != kTensorCores.end() && rule->uses;
+  if (rule != kTensorCores.end()) return rule->uses;
+  if (may_use_tensor_cores(kernel_family(name))) return std::nullopt;
+  return false;
 }
 
 }  // namespace tbtrace::analyses

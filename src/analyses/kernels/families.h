@@ -3,6 +3,7 @@
 // docs/formats/kernels.md explains them.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include <tbtrace/kernels.h>
@@ -11,7 +12,9 @@ namespace tbtrace::analyses {
 
 KernelFamily kernel_family(std::string_view name);
 
-/// Tensor cores of NVIDIA GPUs or matrix cores of AMD's. False if the name does not show it.
-bool uses_tensor_cores(std::string_view name);
+/// Tensor cores of NVIDIA GPUs or matrix cores of AMD's. nullopt if the name shows neither that the
+/// kernel uses them nor that it does not: names of generated kernels, and of many libraries, only
+/// say what is computed.
+std::optional<bool> uses_tensor_cores(std::string_view name);
 
 }  // namespace tbtrace::analyses

@@ -28,7 +28,7 @@ void KernelGroups::add(const std::vector<KernelRun>& runs) {
 
 void KernelGroups::add_run(KernelSums& sums, const KernelRun& run) {
   sums.add_duration(run.duration_ns);
-  if (keys_.facts(run.event).tensor_cores) sums.tensor_core_ns += run.duration_ns;
+  if (keys_.facts(run.event).tensor_cores.value_or(false)) sums.tensor_core_ns += run.duration_ns;
   if (const auto blocks = blocks_per_sm_.real(run.event)) {
     sums.blocks_per_sm.add(*blocks, run.duration_ns);
   }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 
+#include "analyses/attribution/communication.h"
 #include "analyses/attribution/device_number.h"
 #include "analyses/kernels/families.h"
 #include "analyses/kernels/sums.h"
@@ -13,8 +14,10 @@
 namespace tbtrace::analyses {
 
 const KernelKeyRules& exact_kernel_keys() {
-  static constexpr KernelKeyRules kExact = {
-      .uses_tensor_cores = uses_tensor_cores, .unknown_operator = "[unattributed]", .missing = -1};
+  static constexpr KernelKeyRules kExact = {.uses_tensor_cores = uses_tensor_cores,
+                                            .unknown_operator = "[unattributed]",
+                                            .missing = -1,
+                                            .communication = communication_kernels};
   return kExact;
 }
 
@@ -29,6 +32,8 @@ KernelKeys::KernelKeys(const Trace& trace, const KernelsOptions& options,
     : trace_(trace),
       options_(options),
       rules_(rules),
+      communication_(rules.communication == nullptr ? std::vector<bool>()
+                                                    : rules.communication(trace)),
       grid_(trace.argument(Argument::grid)),
       block_(trace.argument(Argument::block)),
       registers_(trace.argument(Argument::registers_per_thread)),
@@ -43,6 +48,14 @@ const KernelNameFacts& KernelKeys::facts(StringId name) {
   return found->second;
 }
 
+bool KernelKeys::is_communication(EventId kernel) const {
+  return !communication_.empty() && communication_[index(kernel)];
+}
+
+KernelFamily KernelKeys::family(EventId kernel) {
+  return is_communication(kernel) ? KernelFamily::collective : facts(kernel).family;
+}
+
 KernelKeys::Key KernelKeys::key_of(const KernelRun& run) {
   Key key = {};
   const StringId name = trace_.events().name(run.event);
@@ -51,12 +64,13 @@ KernelKeys::Key KernelKeys::key_of(const KernelRun& run) {
   switch (options_.group_by) {
     case KernelGrouping::name:
       key[0] = static_cast<std::int64_t>(name);
+      key[11] = is_communication(run.event) ? 1 : 0;
       break;
     case KernelGrouping::op:
       key[0] = op;
       break;
     case KernelGrouping::family:
-      key[0] = static_cast<std::int64_t>(facts(name).family);
+      key[0] = static_cast<std::int64_t>(family(run.event));
       break;
     case KernelGrouping::launch: {
       key[0] = static_cast<std::int64_t>(name);
@@ -67,6 +81,7 @@ KernelKeys::Key KernelKeys::key_of(const KernelRun& run) {
       std::copy(block.begin(), block.end(), key.begin() + 5);
       key[8] = registers_.integer(run.event).value_or(rules_.missing);
       key[9] = shared_memory_.integer(run.event).value_or(rules_.missing);
+      key[11] = is_communication(run.event) ? 1 : 0;
       break;
     }
   }
@@ -92,7 +107,7 @@ void KernelKeys::describe(KernelGroup& group, const KernelRun& run) {
     group.name = trace_.string(name);
     group.tensor_cores_used = facts(name).tensor_cores;
   }
-  if (options_.group_by != KernelGrouping::op) group.family = facts(name).family;
+  if (options_.group_by != KernelGrouping::op) group.family = family(run.event);
   if (options_.group_by == KernelGrouping::op || by_launch) {
     group.op = run.op == EventId::none ? rules_.unknown_operator : trace_.name(run.op);
   }

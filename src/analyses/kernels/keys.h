@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -19,14 +20,16 @@ namespace tbtrace::analyses {
 /// What depends on the name alone.
 struct KernelNameFacts {
   KernelFamily family = KernelFamily::other;
-  bool tensor_cores = false;
+  std::optional<bool> tensor_cores;
 };
 
 /// In what definitions of the groups differ.
 struct KernelKeyRules {
-  bool (*uses_tensor_cores)(std::string_view name);
+  std::optional<bool> (*uses_tensor_cores)(std::string_view name);  ///< nullopt: unknown
   std::string_view unknown_operator;  ///< the name of the operator of kernels without one
   std::int64_t missing;               ///< stands for a number that was not recorded
+  /// By EventId, the kernels whose family is `collective` whatever their name; null: none.
+  std::vector<bool> (*communication)(const Trace& trace);
 };
 
 /// Unknown operators are `[unattributed]`; a number that was not recorded equals no other.
@@ -45,19 +48,22 @@ class KernelKeys {
   std::vector<KernelGroup> release() && { return std::move(groups_); }
 
  private:
-  static constexpr std::size_t kParts = 11;
+  static constexpr std::size_t kParts = 12;
   using Key = std::array<std::int64_t, kParts>;
   struct KeyHash {
     std::size_t operator()(const Key& key) const;
   };
 
   const KernelNameFacts& facts(StringId name);
+  bool is_communication(EventId kernel) const;
+  KernelFamily family(EventId kernel);
   Key key_of(const KernelRun& run);
   void describe(KernelGroup& group, const KernelRun& run);
 
   const Trace& trace_;
   const KernelsOptions options_;
   const KernelKeyRules& rules_;
+  const std::vector<bool> communication_;  // empty: none
   const ArgumentColumn& grid_;
   const ArgumentColumn& block_;
   const ArgumentColumn& registers_;

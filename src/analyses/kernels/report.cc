@@ -19,7 +19,6 @@ namespace {
 
 using analyses::KernelColumns;
 using report::optional_cell;
-using report::total_named;
 
 constexpr const char* kSchema = "tbtrace.kernels/1";
 

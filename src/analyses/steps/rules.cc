@@ -5,42 +5,13 @@
 #include <utility>
 
 #include "analyses/attribution/collective_names.h"
+#include "analyses/attribution/communication.h"
 #include "analyses/attribution/data_loading.h"
 #include "analyses/attribution/lightning.h"
-#include "base/id_map.h"
-#include "trace/links.h"
 #include "trace/step_names.h"
 
 namespace tbtrace::analyses {
 namespace {
-
-/// NCCL: `ncclKernel_...` until 2023, `ncclDevKernel_...` since.
-bool is_collective_kernel(std::string_view name) {
-  return name.starts_with("ncclKernel") || name.starts_with("ncclDevKernel") ||
-         name.starts_with("rccl");
-}
-
-/// Kernels whose operator is a collective, or whose name is one of NCCL's; and those with the id of
-/// a collective's annotation on the device, if ids are valid.
-std::vector<bool> communication_exactly(const Trace& trace, const StepRules& rules) {
-  std::vector<bool> is_communication(trace.events().size(), false);
-  IdMap shadow_ids;
-  if (trace.links().external_ids_valid) {
-    for (const EventId event : trace.by_start()) {
-      const bool shadow = trace.kind(event) == EventKind::gpu_user_annotation;
-      const std::int64_t id = trace.external_id(event);
-      if (shadow && id != 0 && rules.is_named_collective(event)) shadow_ids.insert(id, 0);
-    }
-  }
-  for (const DeviceLink& link : links_of(trace).device_work()) {
-    const std::int64_t id = trace.external_id(link.activity);
-    is_communication[index(link.activity)] =
-        (link.op != EventId::none && rules.launches_collectives(link.op)) ||
-        rules.is_named_collective_kernel(link.activity) ||
-        (id != 0 && shadow_ids.find(id) != IdMap::kNone);
-  }
-  return is_communication;
-}
 
 /// Each role takes its time from what the previous roles left free.
 RoleRanges divided_exactly(RoleRanges roles, const std::vector<TimeRange>& steps) {
@@ -65,7 +36,8 @@ const StepPolicy& exact_step_policy() {
       .device_annotations_are_host_ranges = false,
       .start_ns = [](const Events& events, EventId event) { return events.start_ns(event); },
       .end_ns = [](const Events& events, EventId event) { return events.end_ns(event); },
-      .communication = communication_exactly,
+      .communication = [](const Trace& trace,
+                          const StepRules&) { return communication_kernels(trace); },
       .divided = divided_exactly};
   return kExact;
 }
@@ -95,8 +67,6 @@ StepRules::Name StepRules::classified(std::string_view name) const {
   if (is_step_name(name)) return Name::step;
   if (is_data_loading(name)) return Name::data_loading;
   if (policy_.is_collective(name)) return Name::collective;
-  if (name == "record_param_comms") return Name::collective_operator;
-  if (is_collective_kernel(name)) return Name::collective_kernel;
   return lightning_ && is_lightning_marker(name) ? Name::lightning : Name::plain;
 }
 

@@ -37,8 +37,8 @@ struct StepPolicy {
   RoleRanges (*divided)(RoleRanges roles, const std::vector<TimeRange>& steps);
 };
 
-/// Times as recorded, each instant once; the collectives of every backend, and the kernels of NCCL
-/// and RCCL.
+/// Times as recorded, each instant once; the collectives of every backend, and the kernels of
+/// communication.h.
 const StepPolicy& exact_step_policy();
 
 class StepRules {
@@ -65,13 +65,6 @@ class StepRules {
 
   /// What an event's name says, for StepPolicy::communication.
   bool is_named_collective(EventId event) const { return name(event) == Name::collective; }
-  /// Also the operator in which current torch launches collectives.
-  bool launches_collectives(EventId event) const {
-    return is_named_collective(event) || name(event) == Name::collective_operator;
-  }
-  bool is_named_collective_kernel(EventId event) const {
-    return name(event) == Name::collective_kernel;
-  }
 
  private:
   enum class Name : std::uint8_t {
@@ -79,9 +72,7 @@ class StepRules {
     step,  ///< begins like a step's name, whatever follows
     data_loading,
     collective,
-    collective_operator,  ///< the operator in which current torch launches collectives
-    collective_kernel,    ///< named like NCCL's or RCCL's
-    lightning,            ///< a PyTorch Lightning marker, not an operator
+    lightning,  ///< a PyTorch Lightning marker, not an operator
   };
 
   Name classified(std::string_view name) const;

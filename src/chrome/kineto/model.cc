@@ -12,8 +12,6 @@ namespace tbtrace::chrome {
 namespace {
 
 using chrome::append_integer;
-using chrome::append_microseconds;
-using chrome::KinetoRepairs;
 
 void append_member(std::string& json, std::string_view key_json, std::int64_t value) {
   json += key_json;

@@ -13,10 +13,6 @@
 namespace tbtrace::chrome {
 namespace {
 
-using chrome::append_integer;
-using chrome::append_microseconds;
-using chrome::KinetoRepairs;
-
 const RowMember* find(std::span<const RowMember> members, EventField field) {
   const RowMember* found = nullptr;
   for (const RowMember& member : members) {

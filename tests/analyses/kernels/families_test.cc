@@ -115,7 +115,7 @@ TEST(TensorCores, AreKnownByName) {
         "fmha_cutlassF_f16_aligned_64x64_rf_sm80(AttentionKernel::Params)",
         "void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_64x64_32x6_tn_align4>(int)",
         "Cijk_Ailk_Bjlk_SB_Bias_MT64x16x16_MI16x16x1_SN"}) {
-    EXPECT_TRUE(uses_tensor_cores(name)) << name;
+    EXPECT_EQ(uses_tensor_cores(name), true) << name;
   }
   for (const std::string_view name :
        {"ampere_sgemm_128x64_nn", "volta_scudnn_128x64_relu_small_nn_v1",
@@ -125,8 +125,20 @@ TEST(TensorCores, AreKnownByName) {
         "void cutlass_cudnn_train::Kernel<cutlass_cudnn_train::reduction::kernel::ReduceSplitK<"
         "cutlass_cudnn_train::MatrixShape<4, 128>, cutlass::arch::OpClassTensorOp>>(int)",
         "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>>(int)",
-        "triton_poi_fused_add_0", ""}) {
-    EXPECT_FALSE(uses_tensor_cores(name)) << name;
+        "void at::native::batch_norm_collect_statistics_kernel<float>(int)",
+        "ampere_dgemm_64x64_nn", "void gemv2T_kernel_val<int, int, float, float, float>(int)",
+        "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgs)"}) {
+    EXPECT_EQ(uses_tensor_cores(name), false) << name;
+  }
+}
+
+TEST(TensorCores, AreUnknownIfTheNameOnlySaysWhatIsComputed) {
+  for (const std::string_view name :
+       {"triton_tem_fused_mm_0", "void marlin::Marlin<__nv_bfloat16, 256, 1, 8, 8, 4>(int4 const*)",
+        "void flashinfer::BatchDecodeWithPagedKVCacheKernel<flashinfer::PosEncodingMode>(int)",
+        "Cijk_Ailk_Bljk_SB_MT64x64x16_SE_K1", "fused_moe_kernel", "my_kernel",
+        "SubTensorOpWithScalar1d", ""}) {
+    EXPECT_EQ(uses_tensor_cores(name), std::nullopt) << name;
   }
 }
 

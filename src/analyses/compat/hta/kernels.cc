@@ -60,7 +60,9 @@ Result<KernelSummary> hta_kernel_summary(const Trace& trace, const KernelsOption
   if (Status can = check(options); !can.ok()) return can;
   const Result<HtaRows> rows = hta_rows(trace);
   if (!rows.ok()) return rows.status();
-  KernelKeys keys(trace, options, exact_kernel_keys());
+  KernelKeyRules rules = exact_kernel_keys();
+  rules.communication = nullptr;
+  KernelKeys keys(trace, options, rules);
   SummedKernels kernels;
   for (const EventId event : rows->device) {
     if (hta_class(trace.name(event)) == HtaClass::other) continue;
@@ -69,7 +71,7 @@ Result<KernelSummary> hta_kernel_summary(const Trace& trace, const KernelsOption
     if (group == kernels.sums.size()) kernels.sums.emplace_back();
     for (KernelSums* const sums : {&kernels.sums[group], &kernels.all}) {
       sums->add_duration(duration_ns);
-      if (keys.facts(event).tensor_cores) sums->tensor_core_ns += duration_ns;
+      if (keys.facts(event).tensor_cores.value_or(false)) sums->tensor_core_ns += duration_ns;
     }
   }
   kernels.groups = std::move(keys).release();

@@ -20,9 +20,12 @@ namespace tbtrace::analyses {
 namespace {
 
 /// It does not tell 0 and no value apart.
-constexpr KernelKeyRules kKeys = {.uses_tensor_cores = uses_tensor_cores_in_plugin,
-                                  .unknown_operator = "CallTreeRoot",
-                                  .missing = 0};
+constexpr KernelKeyRules kKeys = {
+    .uses_tensor_cores =
+        [](std::string_view name) { return std::optional(uses_tensor_cores_in_plugin(name)); },
+    .unknown_operator = "CallTreeRoot",
+    .missing = 0,
+    .communication = nullptr};
 
 struct PluginRun {
   KernelRun run;
@@ -102,7 +105,8 @@ class Groups {
   /// Without a value a kernel counts as 0.
   void add_to(Sums& sums, const PluginRun& run) {
     sums.whole.add_duration(run.run.duration_ns);
-    if (keys_.facts(run.run.event).tensor_cores) sums.whole.tensor_core_ns += run.run.duration_ns;
+    if (keys_.facts(run.run.event).tensor_cores.value_or(false))
+      sums.whole.tensor_core_ns += run.run.duration_ns;
     const std::optional<double> blocks = blocks_per_sm_.real(run.run.event);
     const std::optional<double> occupancy = occupancy_.real(run.run.event);
     any_blocks_ = any_blocks_ || (blocks && *blocks > 0);
