@@ -35,6 +35,9 @@ struct Finding {
   const char* severity() const { return share >= 0.1 ? "warning" : "info"; }
 };
 
+/// What findings() looks for in a trace: all of it, or what needs no device.
+std::vector<std::string> findings_looked_for(bool has_device);
+
 /// All findings above their threshold, the most expensive first. Takes O(n log n) time.
 std::vector<Finding> findings(const Trace& trace);
 /// The same from results that are there already, of the same trace and with default options.

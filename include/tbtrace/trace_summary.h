@@ -18,6 +18,7 @@
 #include <tbtrace/report.h>
 #include <tbtrace/step_breakdown.h>
 #include <tbtrace/trace.h>
+#include <tbtrace/trace_checks.h>
 
 namespace TBTRACE_EXPORT tbtrace {
 
@@ -62,13 +63,18 @@ struct TraceSummary {
   StepBreakdown steps;
   std::vector<OperatorShare> operators;     ///< by device time, if there is any, else by CPU time
   std::int64_t self_cpu_time_total_ns = 0;  ///< of all operators
-  std::int64_t self_device_time_total_ns = 0;
+  std::int64_t self_device_time_total_ns = 0;  ///< of the whole trace
+  std::int64_t unowned_device_time_ns = 0;     ///< the part that no operator launched
   KernelSummary kernels;
   std::vector<ModuleShare> modules;  ///< by their own time, on the device, if there is any
   ModuleCost all_modules;            ///< of the whole trace
   std::vector<GpuUse> gpus;
   std::vector<DevicePeak> memory;
+  /// Errors and warnings of trace_checks(), errors first: what the figures above cannot be trusted
+  /// in.
+  std::vector<CheckFinding> checks;
   std::vector<Finding> findings;
+  std::vector<std::string> looked_for;  ///< what findings() looked for, `exposed communication`
   SourceReport source;
 };
 

@@ -18,6 +18,25 @@ namespace {
 /// that much early.
 constexpr std::int64_t kClockStepNs = 1000;
 
+/// Which launches record a graph instead of running something: those between the beginning and the
+/// end of a stream's capture on their thread. To be asked in the order of time.
+class Captures {
+ public:
+  explicit Captures(const Trace& trace) : trace_(trace), depth_(trace.tracks().size(), 0) {}
+
+  bool is_captured(EventId event) {
+    std::int64_t& depth = depth_[index(trace_.events().track(event))];
+    const std::string_view name = trace_.name(event);
+    if (name.find("StreamBeginCapture") != std::string_view::npos) ++depth;
+    if (name.find("StreamEndCapture") != std::string_view::npos && depth > 0) --depth;
+    return depth > 0;
+  }
+
+ private:
+  const Trace& trace_;
+  std::vector<std::int64_t> depth_;  // by track
+};
+
 bool is_kernel_launch(const Trace& trace, EventId event) {
   if (trace.kind(event) != EventKind::runtime) return false;
   const std::string_view name = trace.name(event);
@@ -75,14 +94,20 @@ void find_launches_without_kernels(const Trace& trace, CheckHits& hits) {
   for (const DeviceLink& link : links_of(trace).device_work()) known.insert(link.launch);
   std::uint64_t launches = 0;
   bool has_graphs = false;
+  Captures captures(trace);
   for (const EventId event : trace.by_start()) {
-    if (!is_kernel_launch(trace, event)) continue;
+    if (trace.kind(event) != EventKind::runtime) continue;
+    if (captures.is_captured(event) || !is_kernel_launch(trace, event)) continue;
     ++launches;
     has_graphs = has_graphs || trace.name(event).find("Graph") != std::string_view::npos;
     if (!known.contains(event)) hits.add(event);
   }
   if (hits.count > 0 && hits.count == launches) {
     hits.severity = CheckSeverity::error;
+    hits.remedy =
+        "the device was to be recorded, or its launches would not be here: look for another "
+        "profiler that holds it (nsys, ncu, DCGM), for a CUPTI that does not fit the driver, and "
+        "for the right to profile; `tbtrace doctor` on that machine says more";
   } else if (!exceeds(hits.count, launches, 1) || has_graphs) {
     // What is launched while a graph is captured runs later, by the graph's own launch.
     hits.severity = CheckSeverity::info;
@@ -94,16 +119,17 @@ void find_kernels_without_launch(const Trace& trace, CheckHits& hits) {
   for (const DeviceLink& link : work) {
     if (link.launch == EventId::none) hits.add(link.activity);
   }
-  if (!exceeds(hits.count, work.size(), 5)) hits.severity = CheckSeverity::info;
-}
-
-void find_unlinked_device_time(const Trace& trace, CheckHits& hits) {
   const LinkReport& report = trace.links();
   const WideInteger all = WideInteger{report.linked_ns} + report.unlinked_ns;
-  for (const DeviceLink& link : links_of(trace).device_work()) {
-    if (link.launch == EventId::none && link.op == EventId::none) hits.add(link.activity);
+  const bool is_much_time = WideInteger{report.unlinked_ns} * 100 > all * 5;
+  if (!exceeds(hits.count, work.size(), 5) && !is_much_time) hits.severity = CheckSeverity::info;
+  const bool has_calls =
+      std::ranges::any_of(trace.by_start(), [&](EventId e) { return is_kernel_launch(trace, e); });
+  if (has_calls) {
+    hits.remedy =
+        "start the recording before the first launch: more warm-up steps in the schedule, or a "
+        "device that is synchronized before the recording starts";
   }
-  if (WideInteger{report.unlinked_ns} * 100 <= all * 5) hits.severity = CheckSeverity::info;
 }
 
 void find_work_before_launch(const Trace& trace, CheckHits& hits) {

@@ -41,6 +41,7 @@ class CheckHits {
   std::optional<std::int64_t> at_ns;  // since the start of the trace's window
   /// Replaces the severity of the check's row.
   std::optional<CheckSeverity> severity;
+  std::string_view remedy;  ///< if not empty, likewise
 
  private:
   const Trace& trace_;
@@ -57,7 +58,6 @@ struct Check {
 // Launches and what they launched (links.cc).
 void find_launches_without_kernels(const Trace& trace, CheckHits& hits);
 void find_kernels_without_launch(const Trace& trace, CheckHits& hits);
-void find_unlinked_device_time(const Trace& trace, CheckHits& hits);
 void find_work_before_launch(const Trace& trace, CheckHits& hits);
 void find_repeated_correlations(const Trace& trace, CheckHits& hits);
 void find_repeated_external_ids(const Trace& trace, CheckHits& hits);

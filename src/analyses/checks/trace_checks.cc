@@ -52,13 +52,9 @@ constexpr std::array kChecks = {
           analyses::find_launches_without_kernels},
     Check{"kernels_without_launch", kWarning,
           "kernels, memcpys or memsets have no launch in the trace, so their operator may be "
-          "unknown",
+          "unknown; what is known of none is [unattributed] in summaries",
           "record CPU activities too, and start the recording before the first launch",
           analyses::find_kernels_without_launch},
-    Check{"unlinked_device_time", kWarning,
-          "device time belongs to no operator and no launch; summaries show it as [unattributed]",
-          "record CPU activities too, and start the recording before the first launch",
-          analyses::find_unlinked_device_time},
     Check{"work_before_launch", kWarning,
           "device activities start before their launch: the device's clock is off",
           "do not trust launch delays and idle times; update the driver or the profiler",
@@ -132,7 +128,7 @@ std::vector<CheckFinding> trace_checks(const Trace& trace) {
     finding.example = std::move(hits.example);
     finding.example_at_ns = hits.at_ns;
     finding.cause = check.cause;
-    finding.remedy = check.remedy;
+    finding.remedy = hits.remedy.empty() ? check.remedy : hits.remedy;
     findings.push_back(std::move(finding));
   }
   sort_by_severity(findings);

@@ -160,12 +160,20 @@ std::vector<Finding> findings(const Trace& trace, const StepBreakdown& steps,
                               const std::vector<GpuUse>& gpus, const MemoryUse& memory) {
   const FindingFacts facts = facts_of(trace, steps, gpus, memory);
   std::vector<Finding> found;
-  for (const analyses::FindingRule rule : analyses::finding_rules()) {
-    if (std::optional<Finding> finding = rule(facts)) found.push_back(*std::move(finding));
+  for (const analyses::FindingRule& rule : analyses::finding_rules()) {
+    if (std::optional<Finding> finding = rule.find(facts)) found.push_back(*std::move(finding));
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const Finding& one, const Finding& two) { return one.share > two.share; });
   return found;
+}
+
+std::vector<std::string> findings_looked_for(bool has_device) {
+  std::vector<std::string> all;
+  for (const analyses::FindingRule& rule : analyses::finding_rules()) {
+    if (has_device || !rule.needs_device) all.emplace_back(rule.looked_for);
+  }
+  return all;
 }
 
 std::vector<Finding> findings(const Trace& trace) {

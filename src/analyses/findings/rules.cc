@@ -217,9 +217,16 @@ std::optional<Finding> low_gpu_utilization(const FindingFacts& facts) {
   return finding;
 }
 
-constexpr std::array<FindingRule, 8> kFindingRules = {
-    data_loader_bound, exposed_communication, blocking_copies, small_kernels,
-    launch_bound,      no_tensor_cores,       memory_growth,   low_gpu_utilization};
+constexpr auto kFindingRules = std::to_array<FindingRule>({
+    {"waits for the data loader", false, data_loader_bound},
+    {"exposed communication", true, exposed_communication},
+    {"blocking copies", true, blocking_copies},
+    {"small kernels", true, small_kernels},
+    {"late launches", true, launch_bound},
+    {"products without tensor cores", true, no_tensor_cores},
+    {"growing memory", false, memory_growth},
+    {"an idle GPU", true, low_gpu_utilization},
+});
 
 }  // namespace
 

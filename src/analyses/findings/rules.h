@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include <tbtrace/findings.h>
 #include <tbtrace/gpu_use.h>
@@ -47,8 +48,12 @@ struct FindingFacts {
   MemoryGrowth memory;
 };
 
-/// A finding if the trace carries it.
-using FindingRule = std::optional<Finding> (*)(const FindingFacts& facts);
+struct FindingRule {
+  std::string_view looked_for;  ///< in few words, for "No findings"
+  bool needs_device;
+  /// A finding if the trace carries it.
+  std::optional<Finding> (*find)(const FindingFacts& facts);
+};
 
 std::span<const FindingRule> finding_rules();
 

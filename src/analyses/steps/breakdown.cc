@@ -1,5 +1,6 @@
 #include "analyses/steps/breakdown.h"
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
 #include <utility>
@@ -32,8 +33,11 @@ RoleRanges role_ranges(const Trace& trace, const StepRules& rules) {
 }
 
 std::vector<TimeRange> time_of_steps(std::span<const StepTime> steps) {
+  std::vector<TimeRange> all;
+  for (const StepTime& step : steps) all.push_back({step.start_ns, step.end_ns});
+  std::ranges::sort(all, {}, &TimeRange::start);
   std::vector<TimeRange> time;
-  for (const StepTime& step : steps) add_range(time, {step.start_ns, step.end_ns});
+  for (const TimeRange& each : all) add_range(time, each);
   return time;
 }
 

@@ -83,6 +83,21 @@ bool is_backward_node(std::string_view name) {
   return name.ends_with("Backward") && name.find(':') == std::string_view::npos;
 }
 
+/// Operators that optimizers consist of: in-place updates, fused and foreach ones. Source:
+/// torch/optim and torch/csrc/api/src/optim. Of what runs after a backward pass with gradients off,
+/// others may be anything: metrics, logging, the next batch.
+bool is_optimizer_operator(std::string_view name) {
+  constexpr auto kNames = std::to_array<std::string_view>(
+      {"aten::add_", "aten::sub_", "aten::mul_", "aten::div_", "aten::addcmul_", "aten::addcdiv_",
+       "aten::lerp_", "aten::sqrt", "aten::sqrt_", "aten::clamp_", "aten::maximum"});
+  constexpr auto kBeginnings =
+      std::to_array<std::string_view>({"aten::_foreach_", "aten::_fused_adam", "aten::_fused_sgd",
+                                       "aten::_fused_adagrad", "aten::_amp_foreach_"});
+  return std::ranges::find(kNames, name) != kNames.end() ||
+         std::ranges::any_of(kBeginnings,
+                             [&](std::string_view begin) { return name.starts_with(begin); });
+}
+
 /// The signs of all names of a trace, found once.
 class Signs {
  public:
@@ -196,14 +211,14 @@ class PhaseSearch {
   std::optional<StepPhase> phase_of(EventId event) {
     const Sign sign = signs_.of(event);
     if (sign == Sign::backward_node) return backward(event);
+    // Hooks run optimizers on the threads of the backward pass.
+    if (sign == Sign::optimizer) return StepPhase::optimizer;
     if (!is_step_thread_[index(events_.track(event))]) return std::nullopt;
     switch (sign) {
       case Sign::forward:
         return StepPhase::forward;
       case Sign::backward:
         return backward(event);
-      case Sign::optimizer:
-        return StepPhase::optimizer;
       case Sign::data:
         return StepPhase::data;
       default:
@@ -224,7 +239,8 @@ class PhaseSearch {
     const bool is_outermost = !is_inside_operator_[index(event)];
     if (!marks_optimizer_ && after_backward && has_forward_with_gradients_ && !has_gradients &&
         is_outermost) {
-      return StepPhase::optimizer;
+      return is_optimizer_operator(trace_.name(event)) ? std::optional(StepPhase::optimizer)
+                                                       : std::nullopt;
     }
     if (has_gradients) has_forward_with_gradients_ = true;
     return is_outermost ? std::optional(StepPhase::forward) : std::nullopt;

@@ -34,6 +34,7 @@ const StepPolicy& exact_step_policy() {
       .is_launch = [](const Trace& trace,
                       EventId event) { return trace.kind(event) == EventKind::runtime; },
       .device_annotations_are_host_ranges = false,
+      .keeps_host_parts = true,
       .start_ns = [](const Events& events, EventId event) { return events.start_ns(event); },
       .end_ns = [](const Events& events, EventId event) { return events.end_ns(event); },
       .communication = [](const Trace& trace,

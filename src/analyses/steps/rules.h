@@ -28,6 +28,9 @@ struct StepPolicy {
   bool (*is_launch)(const Trace& trace, EventId event);  ///< a call that may have launched work
   /// Annotations on devices count as annotations of the host, and may be steps.
   bool device_annotations_are_host_ranges;
+  /// A step is never shorter than its part on the host, even if it then overlaps the one before;
+  /// and activities without a known launch came before the first step only if they began before it.
+  bool keeps_host_parts;
   std::int64_t (*start_ns)(const Events& events, EventId event);
   std::int64_t (*end_ns)(const Events& events, EventId event);
   /// By EventId, the kernels that are communication.

@@ -76,24 +76,36 @@ class Windows {
     }
   }
 
-  /// The first step waits for work that was launched before it and finished before its own work.
+  /// The first step waits for work that was launched before it and finished before its own work;
+  /// of work without a known launch, what began before the step.
   std::int64_t end_before_first() const {
     std::int64_t end = steps_[0].time.start;
     if (steps_[0].launched == 0) return end;
     for (std::size_t row = 0; row < work_.size(); ++row) {
-      if (is_matched_[row]) continue;
+      if (is_matched_[row] || !began_before_first(work_[row])) continue;
       const std::int64_t work_end = rules_.end_ns(work_[row].activity);
       if (work_end < device_times_[0].first_start) end = std::max(end, work_end);
     }
     return end;
   }
 
+  bool began_before_first(const DeviceLink& link) const {
+    if (!rules_.policy().keeps_host_parts) return true;
+    const EventId first_seen = link.launch != EventId::none ? link.launch : link.activity;
+    return rules_.start_ns(first_seen) < steps_[0].time.start;
+  }
+
+  /// From when the step before has ended on the device, to the end of its own work there.
   void widen() {
     std::int64_t previous_end = end_before_first();
     for (std::size_t step = 0; step < steps_.size(); ++step) {
       TimeRange& time = steps_[step].time;
-      time.start = std::max(time.start, previous_end);
-      time.end = std::max({time.end, time.start, device_times_[step].last_end});
+      const TimeRange host = time;
+      time.start = std::max(host.start, previous_end);
+      time.end = std::max({host.end, time.start, device_times_[step].last_end});
+      if (rules_.policy().keeps_host_parts) {
+        time.start = std::min(time.start, time.end - (host.end - host.start));
+      }
       previous_end = time.end;
     }
   }

@@ -65,14 +65,16 @@ bool is_operator(const OperatorRow& row, const std::set<std::string_view>& pytho
 
 void add_operators(TraceSummary& summary, const Trace& trace, std::size_t limit) {
   const OperatorSummary all = exact_operator_summary(trace);
-  summary.self_cpu_time_total_ns = all.self_cpu_time_total().ns;
   summary.self_device_time_total_ns = all.self_device_time_total().ns;
   const std::set<std::string_view> python = python_names(trace);
   for (const OperatorRow& row : all.rows()) {
     if (!is_operator(row, python)) continue;
+    summary.self_cpu_time_total_ns += row.self_cpu_time_total.ns;
+    summary.unowned_device_time_ns -= row.self_device_time_total.ns;
     summary.operators.push_back({row.key, static_cast<std::uint64_t>(row.count),
                                  row.self_cpu_time_total.ns, row.self_device_time_total.ns});
   }
+  summary.unowned_device_time_ns += summary.self_device_time_total_ns;
   const bool by_device = summary.self_device_time_total_ns > 0;
   const auto value = [by_device](const OperatorShare& row) {
     return by_device ? row.self_device_time_total_ns : row.self_cpu_time_total_ns;
@@ -139,6 +141,10 @@ TraceSummary trace_summary(const Trace& trace, const std::string& input,
          if (has_device) summary.gpus = *gpu_use(trace);
        }});
   summary.findings = findings(trace, summary.steps, summary.gpus, memory);
+  summary.looked_for = findings_looked_for(has_device);
+  summary.checks = trace_checks(trace);
+  std::erase_if(summary.checks,
+                [](const CheckFinding& check) { return check.severity == CheckSeverity::info; });
   add_memory(summary, std::move(memory), options.memory_holders);
   summary.source = report::source_report(trace);
   return summary;

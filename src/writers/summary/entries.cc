@@ -149,6 +149,17 @@ void add_communication(const TraceSummary& summary, EntriesOf entries) {
   }
 }
 
+void add_checks(const TraceSummary& summary, EntriesOf entries) {
+  for (const CheckFinding& check : summary.checks) {
+    entries.add(check.id, {{"id", check.id},
+                           {"severity", std::string(check_severity_name(check.severity))},
+                           {"count", check.count},
+                           {"example", text_cell(check.example)},
+                           {"cause", check.cause},
+                           {"remedy", text_cell(check.remedy)}});
+  }
+}
+
 SummaryPart findings_part(const std::vector<TraceSummary>& summaries) {
   SummaryPart part = {"findings", {}};
   for (const SharedFinding& shared : shared_findings(summaries)) {
@@ -180,6 +191,7 @@ struct PartRule {
 // To add a part, add its rule here and describe it in docs/formats/summary.md.
 constexpr PartRule kParts[] = {
     {"run", add_run},
+    {"checks", add_checks},
     {"steps", add_steps},
     {"operators", add_operators},
     {"kernels", add_kernels},

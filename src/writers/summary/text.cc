@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -53,7 +54,14 @@ std::string device_text(const DeviceProperties& device) {
   return text;
 }
 
-std::string heading(const RecordedRun& run) {
+bool lost_all_kernels(const TraceSummary& summary) {
+  return summary.run.device_activities == 0 &&
+         std::ranges::find(summary.checks, "launches_without_kernels", &CheckFinding::id) !=
+             summary.checks.end();
+}
+
+std::string heading(const TraceSummary& summary) {
+  const RecordedRun& run = summary.run;
   std::vector<std::string> facts;
   if (run.identity.rank) {
     std::string rank = "rank " + std::to_string(*run.identity.rank);
@@ -64,7 +72,8 @@ std::string heading(const RecordedRun& run) {
   if (run.device_activities > 0) {
     for (const DeviceProperties& device : run.devices) facts.push_back(device_text(device));
   } else {
-    facts.emplace_back("no GPU activities");
+    facts.emplace_back(lost_all_kernels(summary) ? "GPU activities were lost"
+                                                 : "no GPU activities");
   }
   facts.push_back(cell("window_ns", run.window_ns) + " recorded");
   if (!run.options.empty()) facts.push_back("with " + joined(run.options));
@@ -126,6 +135,12 @@ std::string operators_part(const TraceSummary& summary) {
     const std::int64_t ns = by_device ? row.self_device_time_total_ns : row.self_cpu_time_total_ns;
     part.add({row.name, row.count, ns, share(ns, all)});
   }
+  if (by_device && summary.unowned_device_time_ns > 0) {
+    part.add({std::string("[no operator]"),
+              {},
+              summary.unowned_device_time_ns,
+              share(summary.unowned_device_time_ns, all)});
+  }
   return part.text();
 }
 
@@ -171,6 +186,21 @@ std::string evidence_text(const Evidence& evidence) {
   return text;
 }
 
+bool has_error(const std::vector<TraceSummary>& summaries) {
+  return std::ranges::any_of(summaries, [](const TraceSummary& summary) {
+    return !summary.checks.empty() && summary.checks.front().severity == CheckSeverity::error;
+  });
+}
+
+/// `, in 3 of 8 traces`; empty for one trace.
+std::string in_traces(std::string_view check, const std::vector<TraceSummary>& summaries) {
+  if (summaries.size() == 1) return {};
+  const auto with = std::ranges::count_if(summaries, [&](const TraceSummary& summary) {
+    return std::ranges::find(summary.checks, check, &CheckFinding::id) != summary.checks.end();
+  });
+  return ", in " + std::to_string(with) + " of " + std::to_string(summaries.size()) + " traces";
+}
+
 /// A finding takes three lines: what, evidence, remedy.
 std::string findings_part(const std::vector<TraceSummary>& summaries) {
   std::string text;
@@ -187,7 +217,30 @@ std::string findings_part(const std::vector<TraceSummary>& summaries) {
     for (const Evidence& each : finding.evidence) evidence.push_back(evidence_text(each));
     text += cell("text", "    " + joined(evidence)) + "\n    -> " + finding.remedy + "\n";
   }
-  return text.empty() ? "\nNo findings.\n" : "\nFindings, by their share of the time:\n" + text;
+  if (!text.empty()) return "\nFindings, by their share of the time:\n" + text;
+  // Nothing is what a damaged trace has most of.
+  if (has_error(summaries)) return "\nNo findings, because of the errors above.\n";
+  return "\nNo findings. Looked for: " + joined(summaries.front().looked_for) +
+         " (docs/findings.md has the thresholds).\n";
+}
+
+/// A line for each, and one for what to do. Those of several traces are shown once.
+std::string checks_part(const std::vector<TraceSummary>& summaries) {
+  std::string text;
+  std::set<std::string_view> shown;
+  for (const CheckSeverity severity : {CheckSeverity::error, CheckSeverity::warning}) {
+    for (const TraceSummary& summary : summaries) {
+      for (const CheckFinding& check : summary.checks) {
+        if (check.severity != severity || !shown.insert(check.id).second) continue;
+        std::string line = std::string(check_severity_name(severity)) + ": ";
+        line += check.cause + " [" + check.id + ", " + std::to_string(check.count) + " x" +
+                in_traces(check.id, summaries) + "]";
+        text += cell("text", line) + "\n";
+        if (!check.remedy.empty()) text += cell("text", "    -> " + check.remedy) + "\n";
+      }
+    }
+  }
+  return text;
 }
 
 std::vector<Cell> line_of(const TraceSummary& summary) {
@@ -241,7 +294,8 @@ std::string summary_text(const std::vector<TraceSummary>& summaries) {
   if (summaries.size() > 1) {
     page += lines_of(summaries) + "\nThe slowest of them:\n\n";
   }
-  page += heading(summary.run);
+  page += heading(summary);
+  add_part(page, checks_part(summaries));
   add_part(page, steps_part(summary.steps));
   add_part(page, gpu_part(summary));
   add_part(page, operators_part(summary));

@@ -74,15 +74,15 @@ TEST_F(StepBreakdownTest, WidensAStepToTheWorkThatItLaunched) {
   launch(150, 5, 2);
   work(160, 10, 2);
   const StepBreakdown breakdown = made();
-  EXPECT_THAT(windows(breakdown), ElementsAre("ProfilerStep#1 0-140", "ProfilerStep#2 140-200"));
+  EXPECT_THAT(windows(breakdown), ElementsAre("ProfilerStep#1 0-140", "ProfilerStep#2 100-200"));
   EXPECT_EQ(breakdown.steps[0].role_ns, (Parts{50, 0, 0, 0, 5, 0, 0, 85}));
-  EXPECT_EQ(breakdown.steps[1].role_ns, (Parts{10, 0, 0, 0, 5, 0, 0, 45}));
-  EXPECT_DOUBLE_EQ(breakdown.mean_duration_ns(), 100);
-  EXPECT_DOUBLE_EQ(breakdown.mean_ns(StepRole::kernel), 30);
+  EXPECT_EQ(breakdown.steps[1].role_ns, (Parts{50, 0, 0, 0, 5, 0, 0, 45}));
+  EXPECT_DOUBLE_EQ(breakdown.mean_duration_ns(), 120);
+  EXPECT_DOUBLE_EQ(breakdown.mean_ns(StepRole::kernel), 50);
   EXPECT_DOUBLE_EQ(breakdown.utilization(0), 0.3);
 }
 
-TEST_F(StepBreakdownTest, LeavesNothingOfAStepThatWasOverBeforeTheOneBefore) {
+TEST_F(StepBreakdownTest, LeavesAStepItsPartOnTheHostIfItWasOverBeforeTheOneBefore) {
   step(1, 0, 10);
   step(2, 10, 10);
   step(3, 20, 10);
@@ -92,7 +92,7 @@ TEST_F(StepBreakdownTest, LeavesNothingOfAStepThatWasOverBeforeTheOneBefore) {
   work(16, 14, 2, "kernel", 0, 1);  // on another device
   launch(25, 1, 3);
   work(120, 5, 3);
-  EXPECT_THAT(windows(made()), ElementsAre("ProfilerStep#1 0-100", "ProfilerStep#2 100-100",
+  EXPECT_THAT(windows(made()), ElementsAre("ProfilerStep#1 0-100", "ProfilerStep#2 90-100",
                                            "ProfilerStep#3 100-125"));
 }
 
@@ -101,8 +101,16 @@ TEST_F(StepBreakdownTest, BeginsWhenEarlierWorkIsDone) {
   work(10, 25, 9);  // launched before the first step, runs until 35
   step(1, 20, 80);
   launch(30, 5, 1);
-  work(40, 10, 1);
-  EXPECT_THAT(windows(made()), ElementsAre("ProfilerStep#1 35-100"));
+  work(40, 90, 1);
+  EXPECT_THAT(windows(made()), ElementsAre("ProfilerStep#1 35-130"));
+}
+
+TEST_F(StepBreakdownTest, DoesNotTakeWorkWithoutALaunchForEarlierWork) {
+  step(1, 20, 80);
+  work(30, 60, 9);  // its launch was not recorded
+  launch(30, 5, 1);
+  work(95, 45, 1);
+  EXPECT_THAT(windows(made()), ElementsAre("ProfilerStep#1 20-140"));
 }
 
 TEST_F(StepBreakdownTest, DropsStepsAtTheEndWhoseWorkMayBeMissing) {

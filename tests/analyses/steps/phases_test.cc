@@ -84,6 +84,34 @@ TEST(StepPhases, OfAProgramThatDoesNotMarkItsOptimizer) {
   EXPECT_EQ(step.ns(StepPhase::optimizer), 15);
 }
 
+TEST(StepPhases, OfAProgramWithoutAnOptimizerHaveNone) {
+  TraceBuilder builder;
+  add_step(builder, 1, 0, 100);
+  add_operator(builder, "aten::linear", 10, 10);
+  add_operator(builder, kNode, 30, 20);
+  add_operator(builder, "aten::empty", 60, 5, false);
+  add_operator(builder, "aten::copy_", 80, 5, false);
+  const StepTime step = only_step(builder);
+  EXPECT_EQ(step.ns(StepPhase::optimizer), 0);
+  EXPECT_EQ(step.ns(StepPhase::forward), 10);
+  EXPECT_EQ(step.unphased_ns(), 70);
+}
+
+TEST(StepPhases, OfAnOptimizerInHooksOfTheBackwardPass) {
+  TraceBuilder builder;
+  add_step(builder, 1, 0, 100);
+  add_operator(builder, "aten::linear", 10, 10);
+  add_operator(builder, kNode, 30, 50, true, 9);
+  add(builder, {.category = "user_annotation",
+                .name = "Optimizer.step#AdamW.step",
+                .start = 40,
+                .duration = 15,
+                .thread = 9});
+  const StepTime step = only_step(builder);
+  EXPECT_EQ(step.ns(StepPhase::optimizer), 15);
+  EXPECT_EQ(step.ns(StepPhase::backward), 35);
+}
+
 TEST(StepPhases, OfStepsWhoseKernelsRunLaterAreThoseOfTheHost) {
   TraceBuilder builder;
   for (std::int64_t step = 0; step < 3; ++step) {

@@ -157,12 +157,16 @@ class StepsByDefinition {
     std::int64_t previous = windows_[0].start;
     for (const DeviceLink& link : links_of(trace_).device_work()) {
       const std::int64_t end = events_.end_ns(link.activity);
-      const bool before = windows_[0].launched > 0 && end < windows_[0].first_work;
+      const EventId first_seen = link.launch == EventId::none ? link.activity : link.launch;
+      const bool before = windows_[0].launched > 0 && end < windows_[0].first_work &&
+                          events_.start_ns(first_seen) < windows_[0].start;
       if (before && !matched_.contains(link.activity)) previous = std::max(previous, end);
     }
     for (Window& window : windows_) {
+      const std::int64_t on_host = window.end - window.start;
       window.start = std::max(window.start, previous);
       window.end = std::max({window.end, window.last_work, window.start});
+      if (window.end - window.start < on_host) window.start = window.end - on_host;
       previous = window.end;
     }
     while (windows_.back().launched == 0) windows_.pop_back();

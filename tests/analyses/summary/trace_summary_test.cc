@@ -130,7 +130,10 @@ TEST(TraceSummary, OfNothingIsEmpty) {
   EXPECT_EQ(summary_text({}), "");
   TraceBuilder builder;
   const std::string text = summary_text({trace_summary(fixtures::finished(builder))});
-  EXPECT_EQ(text, "no GPU activities, 0 ns recorded\n\nNo findings.\n");
+  EXPECT_EQ(text,
+            "no GPU activities, 0 ns recorded\n\nerror: the trace has no events [no_events, 1 x]\n"
+            "    -> check that the profiler reached its active steps, and call step() after each "
+            "one\n\nNo findings, because of the errors above.\n");
 }
 
 TEST(TraceSummary, JsonHasEveryMemberOfTheContract) {

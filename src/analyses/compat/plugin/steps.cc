@@ -68,6 +68,7 @@ const StepPolicy& plugin_step_policy() {
       .is_work = is_plugin_work,
       .is_launch = is_plugin_launch,
       .device_annotations_are_host_ranges = true,
+      .keeps_host_parts = false,
       .start_ns = [](const Events& events,
                      EventId event) { return as_ns(plugin_time(events.start_ns(event))); },
       .end_ns =
