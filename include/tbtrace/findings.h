@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,12 @@ struct Finding {
   std::vector<Evidence> evidence;
   /// Share of the time that it costs, 0 to 1; for memory_growth of the peak, per step.
   double share = 0;
+  /// The part of it that no other finding explains; findings are ordered by it.
+  double own_share = 0;
+  /// What mending it would save per step, at most; of the whole recording without steps. nullopt if
+  /// it costs no time.
+  std::optional<std::int64_t> gain_ns = {};
+  std::string gain_how = {};  ///< how that was reckoned
 
   /// `warning`, or `info` for less than a tenth of the time.
   const char* severity() const { return share >= 0.1 ? "warning" : "info"; }

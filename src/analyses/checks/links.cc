@@ -27,8 +27,8 @@ class Captures {
   bool is_captured(EventId event) {
     std::int64_t& depth = depth_[index(trace_.events().track(event))];
     const std::string_view name = trace_.name(event);
-    if (name.find("StreamBeginCapture") != std::string_view::npos) ++depth;
-    if (name.find("StreamEndCapture") != std::string_view::npos && depth > 0) --depth;
+    if (name.find("StreamBeginCapture") != std::string_view::npos) depth += 1;
+    if (name.find("StreamEndCapture") != std::string_view::npos && depth > 0) depth -= 1;
     return depth > 0;
   }
 

@@ -137,16 +137,22 @@ FindingFacts facts_of(const Trace& trace, const StepBreakdown& steps,
                         .device = busiest_device(gpus),
                         .properties = {},
                         .idle = {},
+                        .longest_gaps = {},
                         .kernels = {},
                         .memory = memory_growth(memory)};
   if (!facts.device) return facts;
   const std::vector<const DeviceLink*> activities = activities_of(trace, facts.device->device);
   const std::int64_t start = trace.events().start_ns(activities.front()->activity);
   const analyses::StepRules rules(trace, analyses::exact_step_policy());
-  facts.idle = analyses::idle_causes(
-      trace, rules,
+  const std::vector<analyses::DeviceGap> gaps =
       analyses::device_gaps(trace, activities, {start, start + facts.device->window_ns},
-                            GpuUseOptions().kernel_wait_limit_ns));
+                            GpuUseOptions().kernel_wait_limit_ns);
+  facts.idle = analyses::idle_causes(trace, rules, gaps);
+  if (analyses::is_idle(facts)) {
+    facts.longest_gaps = analyses::longest_gaps(trace, gaps, 5);
+    facts.has_python_frames = std::ranges::any_of(
+        trace.by_start(), [&](EventId event) { return trace.events().is_python_frame(event); });
+  }
   facts.kernels = matrix_kernels(trace, activities);
   for (DeviceProperties& device : trace.device_properties()) {
     if (device.id == facts.device->device) facts.properties = std::move(device);
@@ -163,8 +169,17 @@ std::vector<Finding> findings(const Trace& trace, const StepBreakdown& steps,
   for (const analyses::FindingRule& rule : analyses::finding_rules()) {
     if (std::optional<Finding> finding = rule.find(facts)) found.push_back(*std::move(finding));
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const Finding& one, const Finding& two) { return one.share > two.share; });
+  // What explains idle time comes before all of it.
+  double explained = 0;
+  for (const std::string_view id :
+       {"data_loader_bound", "blocking_copies", "small_kernels", "launch_bound"}) {
+    const auto part = std::ranges::find(found, id, &Finding::id);
+    if (part != found.end()) explained += part->share;
+  }
+  for (Finding& finding : found) {
+    finding.own_share = finding.share - (finding.id == "low_gpu_utilization" ? explained : 0);
+  }
+  std::ranges::stable_sort(found, std::ranges::greater(), &Finding::own_share);
   return found;
 }
 

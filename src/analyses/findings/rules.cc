@@ -19,8 +19,7 @@ constexpr double kDataLoader = 0.05;
 constexpr double kCommunication = 0.10;
 constexpr double kCopies = 0.05;
 constexpr double kLaunches = 0.15;
-constexpr double kUnexplainedIdle = 0.25;
-constexpr double kBusy = 0.50;
+constexpr double kIdle = 0.25;
 constexpr double kWithoutTensorCores = 0.15;
 constexpr double kTensorCoresUsed = 0.01;          // of the time of matrix kernels
 constexpr std::int64_t kTensorCoreGeneration = 7;  // of the compute capability: Volta
@@ -61,6 +60,15 @@ std::vector<Evidence> idle_evidence(const FindingFacts& facts, std::string_view 
           {"longest gap", part.longest_ns, "ns", before(event_text(facts.trace, part.ended_by))}};
 }
 
+/// What a finding would gain at most: `ns` of all recorded steps.
+Finding with_gain(const FindingFacts& facts, Finding finding, std::int64_t ns, const char* how) {
+  const bool has_steps = !facts.steps.steps.empty() && facts.steps.steps.front().name != "[all]";
+  const std::size_t steps = has_steps ? facts.steps.steps.size() : 1;
+  finding.gain_ns = ns / static_cast<std::int64_t>(steps);
+  finding.gain_how = std::string(how) + (has_steps ? ", per step" : ", in the whole recording");
+  return finding;
+}
+
 /// On a CPU the loader's share of the steps counts, on a GPU only what leaves the GPU idle.
 std::optional<Finding> data_loader_bound(const FindingFacts& facts) {
   Finding finding = {.id = "data_loader_bound",
@@ -71,6 +79,7 @@ std::optional<Finding> data_loader_bound(const FindingFacts& facts) {
                      .evidence = {}};
   if (facts.device) {
     finding.share = share(facts.idle.data.ns, facts.device->window_ns);
+    finding = with_gain(facts, std::move(finding), facts.idle.data.ns, "GPU idle meanwhile");
     finding.evidence =
         idle_evidence(facts, "GPU idle while the host waited for data", facts.idle.data);
   } else {
@@ -81,6 +90,7 @@ std::optional<Finding> data_loader_bound(const FindingFacts& facts) {
       all += step.duration_ns();
     }
     finding.share = share(waited, all);
+    finding = with_gain(facts, std::move(finding), waited, "the time of these waits");
     finding.evidence = {{"time in the data loader, in all steps", waited, "ns", ""}};
   }
   return finding.share >= kDataLoader ? std::optional(std::move(finding)) : std::nullopt;
@@ -91,7 +101,7 @@ std::optional<Finding> exposed_communication(const FindingFacts& facts) {
   const GpuUse& device = *facts.device;
   const double part = share(device.exposed_communication_ns, device.window_ns);
   if (part < kCommunication) return std::nullopt;
-  return Finding{
+  Finding finding = {
       .id = "exposed_communication",
       .title = "Communication runs while no computation does",
       .remedy =
@@ -100,6 +110,8 @@ std::optional<Finding> exposed_communication(const FindingFacts& facts) {
       .evidence = {{"communication without computation", device.exposed_communication_ns, "ns", ""},
                    {"all communication", device.communication_ns, "ns", ""}},
       .share = part};
+  return with_gain(facts, std::move(finding), device.exposed_communication_ns,
+                   "if all of it ran beside computation");
 }
 
 /// Also the time of copies for which the host waited, if nothing else ran.
@@ -117,7 +129,7 @@ std::optional<Finding> blocking_copies(const FindingFacts& facts) {
       .share = part};
   finding.evidence.push_back(
       {"copies that the host waited for", facts.idle.blocking_copies, "", ""});
-  return finding;
+  return with_gain(facts, std::move(finding), facts.idle.copies.ns, "GPU idle after the copies");
 }
 
 bool has_small_kernels(const FindingFacts& facts) {
@@ -134,7 +146,7 @@ std::optional<Finding> launches(const FindingFacts& facts, Finding finding) {
       idle_evidence(facts, "GPU idle while the host ran operators", facts.idle.launches);
   finding.evidence.push_back({"kernels", facts.kernels.kernels, "", ""});
   finding.evidence.push_back({"kernels under 10 us", facts.kernels.under_10_us, "", ""});
-  return finding;
+  return with_gain(facts, std::move(finding), idle.ns, "GPU idle meanwhile");
 }
 
 std::optional<Finding> small_kernels(const FindingFacts& facts) {
@@ -170,7 +182,7 @@ std::optional<Finding> no_tensor_cores(const FindingFacts& facts) {
   const double part = share(kernels.without_ns, facts.device->window_ns);
   const bool used = share(kernels.tensor_core_ns, kernels.matrix_ns) >= kTensorCoresUsed;
   if (used || part < kWithoutTensorCores) return std::nullopt;
-  return Finding{
+  Finding finding = {
       .id = "no_tensor_cores",
       .title = "Matrix products and convolutions do not use tensor cores",
       .remedy = *facts.properties->compute_major >= kAmpere
@@ -181,6 +193,7 @@ std::optional<Finding> no_tensor_cores(const FindingFacts& facts) {
                     event_text(facts.trace, kernels.longest)},
                    {"matrix kernels with tensor cores", kernels.tensor_core_ns, "ns", ""}},
       .share = part};
+  return with_gain(facts, std::move(finding), kernels.without_ns, "if these kernels took no time");
 }
 
 std::optional<Finding> memory_growth(const FindingFacts& facts) {
@@ -200,21 +213,39 @@ std::optional<Finding> memory_growth(const FindingFacts& facts) {
                  .share = part};
 }
 
-/// Only idle time that no other rule explains.
+/// What the host did in a gap, and what ended it.
+std::string gap_text(const Trace& trace, const IdleGap& gap) {
+  const std::string host =
+      gap.host.empty() ? "nothing recorded on the host" : "host in " + gap.host;
+  return host + ", " + before(event_text(trace, gap.ended_by));
+}
+
+/// All idle time, whatever the cause; other rules have parts of it.
 std::optional<Finding> low_gpu_utilization(const FindingFacts& facts) {
-  if (!facts.device || facts.device->busy_share() >= kBusy) return std::nullopt;
-  const double part = share(facts.idle.other.ns, facts.device->window_ns);
-  if (part < kUnexplainedIdle) return std::nullopt;
-  Finding finding = {
-      .id = "low_gpu_utilization",
-      .title = "The GPU is idle, and the trace does not show what the host does meanwhile",
-      .remedy =
-          "record with Python stacks (with_stack=True) and look for work between the steps: "
-          "logging, checkpoints, data that is prepared without a DataLoader",
-      .evidence = idle_evidence(facts, "GPU idle for no recorded reason", facts.idle.other),
-      .share = part};
-  finding.evidence.push_back({"GPU busy", facts.device->busy_share(), "share", ""});
-  return finding;
+  if (!is_idle(facts)) return std::nullopt;
+  const GpuUse& device = *facts.device;
+  const IdleCauses& idle = facts.idle;
+  Finding finding = {.id = "low_gpu_utilization",
+                     .title = "The GPU is idle",
+                     .remedy = "look at what the host does in the longest gaps",
+                     .evidence = {{"GPU idle", device.idle_ns, "ns", ""}},
+                     .share = share(device.idle_ns, device.window_ns)};
+  const auto add = [&](const char* what, const IdlePart& part) {
+    if (part.ns > 0) finding.evidence.push_back({what, part.ns, "ns", ""});
+  };
+  add("while the host waited for data", idle.data);
+  add("after copies that the host waited for", idle.copies);
+  add("while the host ran operators or launched", idle.launches);
+  add("waiting for what was launched before", idle.device);
+  add("while nothing recorded ran on the host", idle.other);
+  for (const IdleGap& gap : facts.longest_gaps) {
+    finding.evidence.push_back({"gap", gap.length_ns, "ns", gap_text(facts.trace, gap)});
+  }
+  const bool is_unexplained = idle.other.ns > device.idle_ns / 2;
+  if (is_unexplained && !facts.has_python_frames && !facts.trace.is_set("with_stack")) {
+    finding.remedy += "; record with Python stacks (with_stack=True) to see its functions";
+  }
+  return with_gain(facts, std::move(finding), device.idle_ns, "all idle time of the GPU");
 }
 
 constexpr auto kFindingRules = std::to_array<FindingRule>({
@@ -229,6 +260,10 @@ constexpr auto kFindingRules = std::to_array<FindingRule>({
 });
 
 }  // namespace
+
+bool is_idle(const FindingFacts& facts) {
+  return facts.device && share(facts.device->idle_ns, facts.device->window_ns) >= kIdle;
+}
 
 std::span<const FindingRule> finding_rules() { return kFindingRules; }
 

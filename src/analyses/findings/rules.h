@@ -6,12 +6,14 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include <tbtrace/findings.h>
 #include <tbtrace/gpu_use.h>
 #include <tbtrace/step_breakdown.h>
 #include <tbtrace/trace.h>
 
+#include "analyses/findings/idle_gaps.h"
 #include "analyses/gpu/idle_causes.h"
 
 namespace tbtrace::analyses {
@@ -44,9 +46,14 @@ struct FindingFacts {
   std::optional<GpuUse> device;  ///< nullopt without device activities
   std::optional<DeviceProperties> properties;
   IdleCauses idle;
+  std::vector<IdleGap> longest_gaps;
+  bool has_python_frames = false;
   MatrixKernels kernels;
   MemoryGrowth memory;
 };
+
+/// Whether the device idles so much that it is a finding by itself.
+bool is_idle(const FindingFacts& facts);
 
 struct FindingRule {
   std::string_view looked_for;  ///< in few words, for "No findings"

@@ -176,6 +176,8 @@ SummaryPart findings_part(const std::vector<TraceSummary>& summaries) {
                           {"severity", std::string(finding.severity())},
                           {"title", finding.title},
                           {"share", finding.share},
+                          {"gain_ns", optional_cell(finding.gain_ns)},
+                          {"gain_how", text_cell(finding.gain_how)},
                           {"traces", static_cast<std::uint64_t>(shared.count)},
                           {"evidence", std::move(evidence)},
                           {"remedy", finding.remedy}});

@@ -34,10 +34,8 @@ std::vector<SharedFinding> shared_findings(std::span<const TraceSummary> summari
   std::vector<SharedFinding> findings;
   findings.reserve(by_id.size());
   for (const auto& [id, finding] : by_id) findings.push_back(finding);
-  std::stable_sort(findings.begin(), findings.end(),
-                   [](const SharedFinding& one, const SharedFinding& two) {
-                     return one.worst->share > two.worst->share;
-                   });
+  std::ranges::stable_sort(findings, std::ranges::greater(),
+                           [](const SharedFinding& finding) { return finding.worst->own_share; });
   return findings;
 }
 

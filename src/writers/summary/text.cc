@@ -208,16 +208,29 @@ std::string findings_part(const std::vector<TraceSummary>& summaries) {
     const Finding& finding = *shared.worst;
     text +=
         "\n" + cell("cost_share", finding.share) + "  " + finding.title + " [" + finding.id + "]";
+    if (finding.gain_ns) {
+      text +=
+          ": at most " + cell("gain_ns", *finding.gain_ns) + " to gain (" + finding.gain_how + ")";
+    }
     if (summaries.size() > 1) {
       text += ", " + std::to_string(shared.count) + " of " + std::to_string(summaries.size()) +
               " traces, most on " + cell("text", writers::name_of(summaries[shared.worst_summary]));
     }
     text += "\n";
     std::vector<std::string> evidence;
-    for (const Evidence& each : finding.evidence) evidence.push_back(evidence_text(each));
-    text += cell("text", "    " + joined(evidence)) + "\n    -> " + finding.remedy + "\n";
+    std::string events;
+    for (const Evidence& each : finding.evidence) {
+      if (each.event.empty()) {
+        evidence.push_back(evidence_text(each));
+      } else {
+        events += cell("text", "    " + evidence_text(each)) + "\n";
+      }
+    }
+    if (!evidence.empty()) text += cell("text", "    " + joined(evidence)) + "\n";
+    text += events + "    -> " + finding.remedy + "\n";
   }
-  if (!text.empty()) return "\nFindings, by their share of the time:\n" + text;
+  if (!text.empty())
+    return "\nFindings, the most expensive first, with their share of the time:\n" + text;
   // Nothing is what a damaged trace has most of.
   if (has_error(summaries)) return "\nNo findings, because of the errors above.\n";
   return "\nNo findings. Looked for: " + joined(summaries.front().looked_for) +

@@ -279,9 +279,15 @@ TEST(Findings, IdleTimeThatNothingExplainsIsTheFirst) {
   }
   const Trace busy = with_fault([](Loop& loop, int) {
     loop.synchronize();
-    loop.pause(kStepNs / 2);
+    loop.pause(kStepNs / 5);
   });
-  EXPECT_EQ(ids(busy), std::vector<std::string>()) << "busy for two thirds of the time";
+  EXPECT_EQ(ids(busy), std::vector<std::string>()) << "idle for a sixth of the time";
+}
+
+TEST(Findings, SayWhatTheyLookedFor) {
+  EXPECT_THAT(findings_looked_for(false),
+              testing::ElementsAre("waits for the data loader", "growing memory"));
+  EXPECT_EQ(findings_looked_for(true).size(), 8U);
 }
 
 TEST(Findings, OfSoundTracesAreNone) {
@@ -330,7 +336,7 @@ TEST(Findings, AWaitOfTheDeviceForAnotherRankIsNotTheHosts) {
                   .process = 0,
                   .correlation = number + 1});
   }
-  EXPECT_EQ(ids(fixtures::finished(builder)), std::vector<std::string>());
+  EXPECT_EQ(ids(fixtures::finished(builder)), std::vector<std::string>{"low_gpu_utilization"});
 }
 
 TEST(Findings, ShortCopiesOnTheDeviceDoNotBlockTheHost) {
@@ -360,7 +366,7 @@ TEST(Findings, OneLongGapSuchAsTheLoadingOfALibraryIsNotLaunching) {
   loop.run(100 * kUs, 100 * kUs);
   loop.run(100'000 * kUs, 100 * kUs);
   for (int each = 0; each < 40; ++each) loop.run(20 * kUs, 100 * kUs);
-  EXPECT_EQ(ids(loop.trace()), std::vector<std::string>());
+  EXPECT_EQ(ids(loop.trace()), std::vector<std::string>{"low_gpu_utilization"});
 }
 
 TEST(Findings, DoublePrecisionHasNoUseForTensorCoresOfHalfPrecision) {
@@ -375,7 +381,13 @@ TEST(Findings, HaveEvidenceWithAnEvent) {
     loop.load_data(kStepNs);
   });
   const std::vector<Finding> all = findings(trace);
-  ASSERT_EQ(all.size(), 1U);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[1].id, "low_gpu_utilization") << "what explains its time comes before it";
+  // The largest part, then the five longest gaps with what the host did in them.
+  ASSERT_EQ(all[1].evidence.size(), 8U);
+  EXPECT_EQ(all[1].evidence[1].what, "while the host waited for data");
+  EXPECT_THAT(all[1].evidence[3].event, testing::StartsWith("host in enumerate(DataLoader)#"));
+  EXPECT_GE(all[1].gain_ns, all[0].gain_ns);
   EXPECT_STREQ(all[0].severity(), "warning");
   ASSERT_EQ(all[0].evidence.size(), 2U);
   EXPECT_THAT(all[0].evidence[1].event, testing::StartsWith("before aten::mm at "));

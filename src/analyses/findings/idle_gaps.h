@@ -1,0 +1,29 @@
+// The longest gaps of a device, with what the host did meanwhile.
+// Results own their texts.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <tbtrace/trace.h>
+
+#include "analyses/gpu/gaps.h"
+
+namespace tbtrace::analyses {
+
+struct IdleGap {
+  std::int64_t length_ns = 0;
+  EventId ended_by = EventId::none;  ///< an activity of the device
+  /// Where the thread that launched this activity spent most of the gap: `aten::to` or
+  /// `aten::to in train.py(46): forward`; empty if nothing was recorded there.
+  std::string host;
+};
+
+/// The longest first, at most `most`. Takes O(n) time for each.
+std::vector<IdleGap> longest_gaps(const Trace& trace, std::span<const DeviceGap> gaps,
+                                  std::size_t most);
+
+}  // namespace tbtrace::analyses
