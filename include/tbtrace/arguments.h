@@ -24,7 +24,7 @@ enum class ArgumentType : std::uint8_t {
   integer,  ///< 64 bits; values from 2^63 to 2^64-1 keep their bits
   real,     ///< a double; `"N/A"` and other texts count as absent
   text,     ///< a string
-  json,     ///< JSON text as the file has it, such as `[[32, 28], []]`
+  json,     ///< canonical JSON text, the same for all texts of a value: `[[32, 28], []]`
   dim3,     ///< a list of one to three sizes, such as `[864, 1, 1]`
   mark,     ///< has no column; only sets fields of its row
 };

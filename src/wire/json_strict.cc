@@ -1,6 +1,10 @@
 #include "wire/json_strict.h"
 
+#include <algorithm>
+#include <charconv>
 #include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <string>
 
 #include "base/characters.h"
@@ -13,10 +17,80 @@ namespace {
 
 constexpr std::size_t kDeepest = 900;
 
+bool is_literal(std::string_view word) {
+  return word == "true" || word == "false" || word == "null";
+}
+
+bool is_not_finite(std::string_view word) {
+  return word == "NaN" || word == "Infinity" || word == "-Infinity";
+}
+
+constexpr std::ptrdiff_t kMostDigits = 40;  // of a number without an exponent
+
+/// The one text of a number's value, to its last digit: `1e3` and `1000.0` are `1000`. In `spare`
+/// unless the number is that text.
+std::string_view canonical_number(std::string_view number, std::string& spare) {
+  const std::size_t exponent_at = std::min(number.find_first_of("eE"), number.size());
+  const std::string_view mantissa = number.substr(0, exponent_at);
+  const std::size_t dot = mantissa.find('.');
+  const bool is_integer = exponent_at == number.size() && dot == std::string_view::npos;
+  if (is_integer && std::ssize(number) <= kMostDigits && number != "-0") return number;
+  std::string digits;
+  std::ptrdiff_t point = 0;  // digits before it; negative: zeros after it that are not in `digits`
+  bool is_fraction = false;
+  for (const char c : mantissa) {
+    if (c == '.') is_fraction = true;
+    if (!is_digit(c)) continue;
+    const bool is_leading_zero = c == '0' && digits.empty();
+    if (!is_leading_zero) digits.push_back(c);
+    if (is_fraction && is_leading_zero) --point;
+    if (!is_fraction && !is_leading_zero) ++point;
+  }
+  if (digits.empty()) return "0";
+  if (exponent_at < number.size()) {
+    std::string_view exponent = number.substr(exponent_at + 1);
+    if (exponent.starts_with('+')) exponent.remove_prefix(1);
+    std::int32_t power = 0;
+    const auto read = std::from_chars(exponent.data(), exponent.data() + exponent.size(), power);
+    if (read.ec != std::errc()) return number;
+    point += power;
+  }
+  digits.erase(digits.find_last_not_of('0') + 1);
+  spare.assign(number.starts_with('-') ? "-" : "");
+  const std::ptrdiff_t count = std::ssize(digits);
+  const auto zeros = [&](std::ptrdiff_t some) {
+    spare.append(static_cast<std::size_t>(some), '0');
+  };
+  if (point > kMostDigits || point - count < -kMostDigits) {
+    spare += digits[0];
+    if (count > 1) spare += '.';
+    spare.append(digits, 1);
+    spare += 'e';
+    return spare += std::to_string(point - 1);
+  }
+  if (point <= 0) {
+    spare += "0.";
+    zeros(-point);
+    return spare += digits;
+  }
+  const auto whole = static_cast<std::size_t>(std::min(point, count));
+  spare.append(digits, 0, whole);
+  zeros(point - static_cast<std::ptrdiff_t>(whole));
+  if (count > point) spare += '.';
+  return spare.append(digits, whole);
+}
+
 class Copier {
  public:
-  Copier(std::string& json, std::string_view text, bool spaced)
-      : json_(json), text_(text), spaced_(spaced), start_(json.size()), end_(start_) {
+  enum class Numbers : std::uint8_t { as_written, canonical };
+
+  Copier(std::string& json, std::string_view text, bool spaced, Numbers numbers)
+      : json_(json),
+        text_(text),
+        spaced_(spaced),
+        numbers_(numbers),
+        start_(json.size()),
+        end_(start_) {
     make_room(0);
   }
 
@@ -99,7 +173,18 @@ class Copier {
     const std::size_t start = at_;
     while (at_ < text_.size() && !ends_json_scalar(text_[at_])) ++at_;
     const std::string_view word = text_.substr(start, at_ - start);
-    if (word != "true" && word != "false" && word != "null" && !is_json_number(word)) return false;
+    if (is_literal(word)) {
+      put(word);
+      return true;
+    }
+    const bool is_canonical = numbers_ == Numbers::canonical;
+    if (is_json_number(word)) {
+      const std::string_view number = is_canonical ? canonical_number(word, spare_) : word;
+      make_room(number.size());
+      put(number);
+      return true;
+    }
+    if (!is_canonical || !is_not_finite(word)) return false;
     put(word);
     return true;
   }
@@ -140,10 +225,12 @@ class Copier {
   std::string& json_;
   std::string_view text_;
   bool spaced_;
+  Numbers numbers_;
   std::size_t at_ = 0;
   std::size_t start_;    // of the copy
   std::size_t end_;      // of the copy; json_ is larger
   std::string closing_;  // of the open brackets
+  std::string spare_;    // a number
   bool is_repaired_ = false;
 };
 
@@ -172,18 +259,25 @@ bool is_json_number(std::string_view text) {
 }
 
 bool is_json_scalar(std::string_view text) {
-  return is_json_number(text) || text == "true" || text == "false" || text == "null" ||
-         text == "NaN" || text == "Infinity" || text == "-Infinity";
+  return is_json_number(text) || is_literal(text) || is_not_finite(text);
 }
 
 bool append_strict_json(std::string& json, std::string_view value, bool spaced, bool* is_repaired) {
   const std::size_t before = json.size();
-  Copier copier(json, value, spaced);
+  Copier copier(json, value, spaced, Copier::Numbers::as_written);
   const bool is_json = copier.run();
   json.resize(is_json ? copier.end() : before);
   if (!is_json) return false;
   if (is_repaired != nullptr && copier.is_repaired()) *is_repaired = true;
   return true;
+}
+
+bool append_canonical_json(std::string& json, std::string_view value) {
+  const std::size_t before = json.size();
+  Copier copier(json, value, true, Copier::Numbers::canonical);
+  const bool is_json = copier.run();
+  json.resize(is_json ? copier.end() : before);
+  return is_json;
 }
 
 }  // namespace tbtrace::wire

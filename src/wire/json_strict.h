@@ -22,4 +22,11 @@ bool is_json_scalar(std::string_view text);
 bool append_strict_json(std::string& json, std::string_view value, bool spaced,
                         bool* is_repaired = nullptr);
 
+/// Appends the one text that stands for all texts of the same value: one blank after commas and
+/// colons and no others, strings as written by append_json_string(), numbers to their last digit
+/// without an exponent or trailing zeros (`3.0` and `30e-1` are `3`, `-0` is `0`); above 40 digits
+/// with one, as `1.5e41`. Python's `NaN`, `Infinity` and `-Infinity` are values. Returns false and
+/// appends nothing if it is not JSON.
+bool append_canonical_json(std::string& json, std::string_view value);
+
 }  // namespace tbtrace::wire

@@ -30,6 +30,7 @@ FARTHEST_NS = 1 << 62  # 146 years: times from here on are unreadable, so that d
 INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,19})")
 PLAIN_TIME = re.compile(r"(-?)(0|[1-9][0-9]{0,15})(?:\.([0-9]{1,3}))?")
 DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,4})?")
+UNBOUNDED = decimal.Context(prec=100_000, Emax=99999, Emin=-99999)
 EXACT = decimal.Context(prec=400, Emax=99999, Emin=-99999)
 SIZE = re.compile("[0-9]+")
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -60,17 +61,35 @@ def string(text):
     return quoted(clean(text))
 
 
-def compact(value):
-    """A parsed value as JSON without blanks; numbers as they were written, repeated keys kept."""
+def canonical_number(text):
+    """The one text of a number's value, to its last digit: without an exponent or needless zeros, up to 40 digits."""
+    if not DECIMAL.fullmatch(text):
+        return text
+    sign, digits, exponent = UNBOUNDED.create_decimal(text).normalize(UNBOUNDED).as_tuple()
+    if not any(digits):
+        return "0"
+    digits = "".join(map(str, digits))
+    point = len(digits) + exponent
+    if point > 40 or exponent < -40:
+        text = digits[0] + ("." if digits[1:] else "") + f"{digits[1:]}e{point - 1}"
+    elif point <= 0:
+        text = f"0.{'0' * -point}{digits}"
+    else:
+        text = digits[:point].ljust(point, "0") + ("." if digits[point:] else "") + digits[point:]
+    return "-" * sign + text
+
+
+def compact(value, number=canonical_number):
+    """A parsed value as JSON without blanks; numbers in one form, repeated keys kept."""
     kind = type(value)
     if kind is Number:
-        return str(value)
+        return number(value)
     if kind is str:
         return string(value)
     if kind is list:
-        return "[" + ",".join(map(compact, value)) + "]"
+        return "[" + ",".join(compact(item, number) for item in value) + "]"
     if kind is Object:
-        return "{" + ",".join(f"{string(key)}:{compact(item)}" for key, item in value) + "}"
+        return "{" + ",".join(f"{string(key)}:{compact(item, number)}" for key, item in value) + "}"
     return {None: "null", True: "true", False: "false"}[value]
 
 
@@ -81,7 +100,7 @@ def text_of(value):
     return clean(value) if type(value) is str else compact(value)
 
 
-def json_of(value):
+def json_of(value, number=canonical_number):
     """An argument that is kept as text. Writers give the same list as JSON or as a string that holds JSON, and the
     model keeps the text alone; so a string that is JSON counts as what it says. None if not given or empty."""
     if value is None or value == "":
@@ -89,9 +108,14 @@ def json_of(value):
     if type(value) is not str:
         return compact(value)
     try:
-        return compact(parse(value.encode()))
+        return compact(parse(value.encode()), number)
     except (ValueError, UnicodeEncodeError, RecursionError):
         return string(value)
+
+
+def json_of_text(value):
+    """An argument that is a text: numbers in it stay as they are."""
+    return json_of(value, str)
 
 
 def integer_of(value, absent=None):
@@ -185,13 +209,13 @@ def real_of(value):
     """A number in the range of doubles; Kineto writes "N/A" and "inf" where there is none."""
     if type(value) is not Number:
         return None
-    real = float(value)
+    real = float(value) + 0.0  # -0.0 is 0
     in_range = math.isfinite(real) and (real != 0 or decimal.Decimal(value) == 0)
     return f"{real:.17g}" if in_range else None
 
 
 def dim3_of(value):
-    """One to three sizes, or a string that holds them as JSON; those that are not given are 1."""
+    """One to three whole numbers, or a string that holds them as JSON; those that are not given are 1."""
     if type(value) is str:
         try:
             value = parse(value.encode())
@@ -199,9 +223,10 @@ def dim3_of(value):
             return None
     if type(value) is not list or not 1 <= len(value) <= 3:
         return None
-    if not all(type(size) is Number and SIZE.fullmatch(size) and int(size) < 1 << 32 for size in value):
+    sizes = [canonical_number(size) if type(size) is Number else "" for size in value]
+    if not all(SIZE.fullmatch(size) and int(size) < 1 << 32 for size in sizes):
         return None
-    return "[" + ",".join([str(int(size)) for size in value] + ["1"] * (3 - len(value))) + "]"
+    return "[" + ",".join(sizes + ["1"] * (3 - len(value))) + "]"
 
 
 def integer_json(value):
@@ -210,7 +235,7 @@ def integer_json(value):
 
 
 JSON_OF_TYPE = {"id": integer_json, "integer": integer_json, "json": json_of,
-                "text": json_of, "real": real_of, "dim3": dim3_of}
+                "text": json_of_text, "real": real_of, "dim3": dim3_of}
 
 
 def values_of(arguments, rows):

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -278,6 +279,60 @@ TEST(StrictJson, RefusesWhatAParserRefuses) {
     EXPECT_EQ(strict(value) == "refused", error != simdjson::SUCCESS) << value;
   }
   EXPECT_GT(refused, random_rounds(3000));
+}
+
+std::string canonical(std::string_view value) {
+  std::string json = "before";
+  if (append_canonical_json(json, value)) return json.substr(6);
+  EXPECT_EQ(json, "before") << "something was appended of: " << value;
+  return "refused";
+}
+
+TEST(CanonicalJson, HasOneTextForEachNumber) {
+  const std::vector<std::pair<std::string, std::vector<std::string_view>>> numbers = {
+      {"0", {"0", "-0", "0.0", "-0.00", "0e5", "0E-5", "-0.0e+9"}},
+      {"3", {"3", "3.0", "3e0", "0.3e1", "30e-1", "3.000E+0", "0.003e3"}},
+      {"-1000", {"-1000", "-1e3", "-1000.0", "-0.1e4", "-100000e-2"}},
+      {"0.25", {"0.25", "0.250", "25e-2", "2.5e-1", "0.00025e3"}},
+      {"10.5", {"10.5", "10.50", "1.05e1", "105E-1"}},
+      {"1234567890123456789.123", {"1234567890123456789.123", "1.234567890123456789123e18"}},
+      {"18446744073709551615", {"18446744073709551615", "1.8446744073709551615e19"}},
+      {"0.0000001", {"1e-7", "0.0000001", "0.00001E-2"}},
+      {"1e40", {"1e40", "10e39", "0.1e41", "10000000000000000000000000000000000000000.0"}},
+      {"-1.5e-50", {"-1.5e-50", "-15e-51", "-0.15e-49"}},
+      {"1e999", {"1e999", "10.0e998"}}};
+  for (const auto& [expected, texts] : numbers) {
+    for (const std::string_view text : texts) EXPECT_EQ(canonical(text), expected) << text;
+  }
+}
+
+TEST(CanonicalJson, HasOneTextForEachValue) {
+  for (const std::string_view text :
+       {R"({"a b": [1, [], {}, "\u00e9/\n"], "c": [NaN, -Infinity, null, true]})",
+        "{\"a b\":[1,[],{},\"\xc3\xa9\\/\\u000a\"],\"c\":[NaN,-Infinity,null,true]}",
+        "\t{ \"\\u0061 b\" :[1.0\n,[ ] ,{\r} , \"\xc3\xa9/\\n\"],\"\\u0063\":[ NaN,-Infinity , "
+        "null,true ]\n} "}) {
+    EXPECT_EQ(canonical(text),
+              "{\"a b\": [1, [], {}, \"\xc3\xa9/\\n\"], \"c\": [NaN, -Infinity, null, true]}");
+  }
+}
+
+TEST(CanonicalJson, IsItsOwnCanonicalText) {
+  for (unsigned seed = 0; seed < random_rounds(3000u); ++seed) {
+    fixtures::RandomJson random(seed);
+    const std::string value = random.blanks() + random.value(4);
+    const std::string once = canonical(value);
+    ASSERT_NE(once, "refused") << value;
+    ASSERT_EQ(canonical(once), once) << value;
+    ASSERT_EQ(strict(once, true), once) << value;
+  }
+}
+
+TEST(CanonicalJson, RefusesWhatIsNotJson) {
+  for (const std::string_view text :
+       {"", "[1,]", "[01]", "[+1]", "[1 2]", "{1: 2}", "[nan]", "\"\t\"", "[-NaN]"}) {
+    EXPECT_EQ(canonical(text), "refused") << text;
+  }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -48,6 +49,12 @@ std::string_view bare_args(std::span<const RowMember> members,
     if (member.field == EventField::arguments) found = member.json;
   }
   return found;
+}
+
+/// A member is as the file has it.
+std::string canonical(std::string_view json) {
+  std::string text;
+  return wire::append_canonical_json(text, json) ? text : std::string(json);
 }
 
 /// The types whose element sizes the plugin knows.
@@ -242,8 +249,8 @@ void PluginRows::add_collective_inputs(Members arguments) {
   const RowMember* const listed_dims = find(arguments, Argument::input_dims);
   const RowMember* const listed_types = find(arguments, Argument::input_types);
   if (listed_dims == nullptr || listed_types == nullptr) return;
-  const std::vector<InputDims> dims = parse_dims(listed_dims->json);
-  const std::vector<std::string> types = parse_texts(listed_types->json);
+  const std::vector<InputDims> dims = parse_dims(canonical(listed_dims->json));
+  const std::vector<std::string> types = parse_texts(canonical(listed_types->json));
   std::string dims_json;
   std::string types_json;
   for (std::size_t at = 0; at < std::min(dims.size(), types.size()); ++at) {

@@ -52,9 +52,15 @@ std::optional<IssueId> issue_of_value(std::string_view value) {
   return is_utf8(value) ? IssueId::unescaped_text : IssueId::invalid_utf8;
 }
 
-/// The text of a member's value as proper JSON: strings are written anew.
+/// The text of a member's value as proper JSON: in its canonical form, strings written anew.
 std::string clean_value(std::string_view value, Quoting quoting) {
-  if (!is_string(value)) return std::string(value);
+  if (!is_string(value)) {
+    std::string json;
+    // Kineto's writer leaves backslashes as they are, so what is an escape cannot be told.
+    const bool may_be_escaped = quoting == Quoting::escaped;
+    const bool is_clear = may_be_escaped || value.find('\\') == std::string_view::npos;
+    return is_clear && wire::append_canonical_json(json, value) ? json : std::string(value);
+  }
   const std::string_view content = value.substr(1, value.size() - 2);
   std::string json;
   wire::append_json_string(json,

@@ -39,6 +39,7 @@ void RowTables::limit() {
 void RowTables::renew() {
   ++batch_.generation;
   batch_.texts = StringPool();
+  canonical_.clear();
   batch_.tracks.clear();
   batch_.categories.clear();
   track_ids_.clear();
@@ -57,6 +58,39 @@ std::string_view RowTables::unescaped(const Token& token) {
 }
 
 StringId RowTables::text(const Token& token, std::uint64_t offset) {
+  const StringId text = decoded(token, offset);
+  return token.is_string() ? text : canonical(text);
+}
+
+StringId RowTables::json(const Token& token, std::uint64_t offset) {
+  return canonical(decoded(token, offset));
+}
+
+std::string_view RowTables::canonical(std::string_view json) {
+  canonical_text_.clear();
+  wire::append_canonical_json(canonical_text_, json);
+  return canonical_text_;
+}
+
+/// The canonical form of a text of the batch, which is made once.
+StringId RowTables::canonical(StringId text) {
+  constexpr auto kUnknown = static_cast<StringId>(std::numeric_limits<std::uint32_t>::max());
+  const auto number = static_cast<std::size_t>(text);
+  if (number < canonical_.size() && canonical_[number] != kUnknown) return canonical_[number];
+  const std::string_view json = batch_.texts[static_cast<std::uint32_t>(text)];
+  StringId form = text;
+  // Older writers left backslashes as they were, so what is an escape cannot be told.
+  const bool may_be_escaped = rules_.quoting == wire::Quoting::escaped;
+  if (may_be_escaped || json.find('\\') == std::string_view::npos) {
+    const std::string_view made = canonical(json);
+    if (!made.empty()) form = static_cast<StringId>(batch_.texts.intern(made));
+  }
+  if (number >= canonical_.size()) canonical_.resize(batch_.texts.size(), kUnknown);
+  canonical_[number] = form;
+  return form;
+}
+
+StringId RowTables::decoded(const Token& token, std::uint64_t offset) {
   const DecodedText decoded = decode(token, rules_, scratch_);
   if (decoded.unescaped) issues_.add(IssueId::unescaped_text, offset);
   if (decoded.invalid_utf8) issues_.add(IssueId::invalid_utf8, offset);
@@ -108,8 +142,9 @@ TrackKey RowTables::key(const RawEvent& event, EventField field, std::uint64_t o
   std::int64_t number;
   if (parse_padded_id(content, number)) return {number, StringId::empty};
   check_scalar(token, offset);
-  if (is_utf8(content)) return {0, static_cast<StringId>(batch_.texts.intern(content))};
-  return {0, static_cast<StringId>(batch_.texts.intern(to_utf8(content)))};
+  const auto text = static_cast<StringId>(is_utf8(content) ? batch_.texts.intern(content)
+                                                           : batch_.texts.intern(to_utf8(content)));
+  return {0, token.is_string() ? text : canonical(text)};
 }
 
 TrackId RowTables::track(const RawEvent& event, std::uint64_t offset) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "readers/chrome/event_text.h"
 #include "readers/chrome/tokenizer.h"
@@ -26,7 +27,12 @@ class RowTables {
   void begin(const TextRules& rules) { rules_ = rules; }
   const TextRules& rules() const { return rules_; }
 
+  /// The content of a string; of any other value its canonical JSON.
   StringId text(const Token& token, std::uint64_t offset);
+  /// A value as its canonical JSON. A string that holds JSON means that JSON; another one stays.
+  StringId json(const Token& token, std::uint64_t offset);
+  /// The canonical form of a JSON text, empty if it is not JSON. Valid until the next call.
+  std::string_view canonical(std::string_view json);
   CategoryId category(const RawEvent& event, std::uint64_t offset);
   TrackId track(const RawEvent& event, std::uint64_t offset);
   TrackKey process(const RawEvent& event, std::uint64_t offset) {
@@ -72,6 +78,8 @@ class RowTables {
 
  private:
   std::string_view unescaped(const Token& token);
+  StringId decoded(const Token& token, std::uint64_t offset);
+  StringId canonical(StringId text);
   CategoryId category_number(StringId text, std::uint64_t offset);
   TrackKey key(const RawEvent& event, EventField field, std::uint64_t offset);
   TrackId parse_track(const RawEvent& event, std::uint64_t offset);
@@ -93,6 +101,8 @@ class RowTables {
   IssueLog& issues_;
   TextRules rules_;
   std::string scratch_;
+  std::vector<StringId> canonical_;  // by text; equal texts of arguments come again and again
+  std::string canonical_text_;
   std::unordered_map<EventBatch::Track, TrackId, EventBatch::TrackHash> track_ids_;
   std::unordered_map<StringId, CategoryId> category_ids_;
   std::array<KnownTrack, 64> known_tracks_;  // most events are on a track that was met just now

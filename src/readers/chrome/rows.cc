@@ -402,14 +402,17 @@ ChromeRows::Reading ChromeRows::read_value(const Token& token, ArgumentType type
       const std::string_view text = token.text();
       const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value.real);
       const bool is_number = error == std::errc() && end == text.data() + text.size();
+      value.real += 0.0;  // -0.0 is 0
       return is_number && std::isfinite(value.real) ? Reading::taken : Reading::unreadable;
     }
     case ArgumentType::text:
     case ArgumentType::json:
-      value.text = tables_.text(token, offset);
+      value.text =
+          type == ArgumentType::text ? tables_.text(token, offset) : tables_.json(token, offset);
       return value.text == StringId::empty ? Reading::absent : Reading::taken;
     case ArgumentType::dim3: {
-      const auto dims = dim3_of(tables_.meaning(token));
+      auto dims = dim3_of(tables_.meaning(token));
+      if (!dims) dims = dim3_of(tables_.canonical(tables_.meaning(token)));
       if (!dims) return Reading::unreadable;
       value.dims = static_cast<std::uint32_t>(batch_.dims.size());
       batch_.dims.push_back(*dims);
@@ -460,7 +463,8 @@ std::int64_t ChromeRows::flow_id(const Token& token, std::uint64_t offset) {
   std::int64_t number;
   if (parse_padded_id(text, number)) return number;
   tables_.check_scalar(token, offset);
-  return static_cast<std::int64_t>(hash_bytes(text, 0));
+  const std::string_view one = token.is_string() ? text : tables_.canonical(text);
+  return static_cast<std::int64_t>(hash_bytes(one.empty() ? text : one, 0));
 }
 
 }  // namespace tbtrace::readers

@@ -1,4 +1,5 @@
 // Arguments of events as typed columns of the model.
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -117,12 +118,48 @@ TEST(ChromeArguments, OfTextsAreTheirMeaning) {
   }
 }
 
-TEST(ChromeArguments, OfJsonAreTheTextOfTheFile) {
+TEST(ChromeArguments, OfJsonHaveOneTextForAllTextsOfAValue) {
   for (const Argument argument : columns_of(ArgumentType::json)) {
-    const std::string_view json = R"([[2, 3],  [], ["\"x\"", null]])";
-    const Trace trace = with(argument, json);
-    EXPECT_EQ(trace.argument_text(kOnlyEvent, argument), json) << key_of(argument);
-    EXPECT_EQ(issue_counts(trace), "");
+    for (const std::string_view json :
+         {R"([[2, 3], [], ["\"x\"", null, 0.5]])", R"([[2,3],[],["\"x\"",null,0.5]])",
+          "[\n  [\n    2,\n    3\n  ],\n  [],\n  [\"\\\"x\\\"\", null, 0.5]\n]",
+          "[\t[2,\t3],[\r\n],[\"\\u0022\\u0078\\\"\", null ,0.50 ]]",
+          R"([[2.0, 3e0], [], ["\"x\"", null, 5E-1]])",
+          R"([[0.2e1, 30e-1], [], ["\"x\"", null, 50e-2]])",
+          R"("[[2,3], [], [\"\\\"x\\\"\", null, 0.5]]")"}) {
+      const Trace trace = with(argument, json);
+      EXPECT_EQ(trace.argument_text(kOnlyEvent, argument), R"([[2, 3], [], ["\"x\"", null, 0.5]])")
+          << key_of(argument) << json;
+      EXPECT_EQ(issue_counts(trace), "");
+    }
+  }
+}
+
+TEST(ChromeArguments, OfJsonThatIsNotJsonStay) {
+  for (const std::string_view text : {"[1,2", "[ 01 ]", "[[2 , 3]], []", "relu", "\t"}) {
+    const Trace trace = read_all(
+        {op("a").arg("Input Dims", "\"" + std::string(text == "\t" ? "\\t" : text) + "\"")});
+    EXPECT_EQ(trace.argument_text(kOnlyEvent, Argument::input_dims), text);
+  }
+}
+
+TEST(ChromeArguments, OfTextsThatAreOtherValuesHaveOneText) {
+  for (const std::string_view json : {"[0, 1]", "[0,1]", "[\n0.0,\t1e0]", "[-0, 10e-1]"}) {
+    const Trace trace = with(Argument::group_ranks, json);
+    EXPECT_EQ(trace.argument_text(kOnlyEvent, Argument::group_ranks), "[0, 1]") << json;
+  }
+  EXPECT_EQ(
+      with(Argument::group_ranks, "\"[0,1]\"").argument_text(kOnlyEvent, Argument::group_ranks),
+      "[0,1]")
+      << "a text stays as it is";
+}
+
+TEST(ChromeArguments, OfRealNumbersHaveNoNegativeZero) {
+  for (const std::string_view json : {"0", "-0", "-0.0", "-0e5"}) {
+    const std::optional<double> value =
+        with(Argument::occupancy, json).argument(Argument::occupancy).real(kOnlyEvent);
+    ASSERT_TRUE(value) << json;
+    EXPECT_FALSE(std::signbit(*value)) << json;
   }
 }
 
@@ -133,6 +170,10 @@ TEST(ChromeArguments, OfThreeSizesMayNameFewer) {
       {"[7]", {7, 1, 1}},
       {"[7, 8]", {7, 8, 1}},
       {" [ 7 , 8 ] ", {7, 8, 1}},
+      {"[864.0, 1e3, 20e-1]", {864, 1000, 2}},
+      {"\"[864.0,1.0]\"", {864, 1, 1}},
+      {"[\n\t7,\r\n8\n]", {7, 8, 1}},
+      {"[-0, 1, 1]", {0, 1, 1}},
       {"[0, 0, 0]", {0, 0, 0}},
       {"[4294967295, 1, 1]", {4'294'967'295, 1, 1}}};
   for (const Argument argument : columns_of(ArgumentType::dim3)) {

@@ -263,12 +263,20 @@ TEST(ChromeDocument, KeepsValuesOfMembersAsTheirJson) {
       R"({"object": {"a": [1, {"b": "}]"}], "c": null} , "list":[ ],"number":-1.5e3 ,"yes":true,)"
       R"("text":"tab\t\u00e9\/","empty":"","traceEvents":[]})");
   EXPECT_EQ(trace.metadata().at("object"), R"({"a": [1, {"b": "}]"}], "c": null})");
-  EXPECT_EQ(trace.metadata().at("list"), "[ ]");
-  EXPECT_EQ(trace.metadata().at("number"), "-1.5e3");
+  EXPECT_EQ(trace.metadata().at("list"), "[]");
+  EXPECT_EQ(trace.metadata().at("number"), "-1500");
   EXPECT_EQ(trace.metadata().at("yes"), "true");
   EXPECT_EQ(trace.metadata().at("text"), "\"tab\\t\xc3\xa9/\"") << "strings are written anew";
   EXPECT_EQ(trace.metadata().at("empty"), "\"\"");
   EXPECT_EQ(issue_counts(trace), "");
+}
+
+TEST(ChromeDocument, ReadsTheRankFromEveryTextOfTheSameNumber) {
+  for (const std::string_view rank : {"3", "3.0", "3e0", "0.3E+1", "30e-1"}) {
+    const Trace trace = read("{\"distributedInfo\": {\n\t\"rank\": " + std::string(rank) +
+                             ",\"world_size\":8.0},\"traceEvents\":[]}");
+    EXPECT_EQ(trace.identity().rank, 3) << rank;
+  }
 }
 
 TEST(ChromeDocument, TakesTheLastOfARepeatedMember) {
