@@ -114,7 +114,7 @@ REPEATED = r'''{"traceEvents": [{"ph": "X", "name": "earlier", "ts": 1}], "base\
 null, 5, [{"ph": "X", "name": "inside", "ts": 1}], {},
 {"ph": "X", "name": "args without an object", "pid": 1, "tid": 1, "ts": 2, "args": {"External id": 5}, "args": null}]}'''
 REPEATED_ROWS = r'''["base",5]
-["member","a",[NaN,-Infinity,1E5]]
+["member","a",[NaN,-Infinity,100000]]
 ["member","baseTimeNanoseconds",5]
 ["range","a😀�",null,1,1,1000000,5,{"external_id":7}]
 ["range","args without an object",null,1,1,2000,0,{}]'''

@@ -89,8 +89,8 @@ def with_numbers(value, change):
 
 
 def as_double(value):
-    """A whole number as a program writes it that holds all numbers as doubles."""
-    return float(value) if type(value) is int and int(float(value)) == value else value
+    """A whole number as a program writes it that holds all numbers as doubles; beyond 2^53 it would be another."""
+    return float(value) if type(value) is int and abs(value) < 1 << 53 else value
 
 
 def with_exponent(value):
