@@ -9,6 +9,7 @@
 #include "analyses/flops/cast_operators.h"
 #include "analyses/flops/convolution_gradients.h"
 #include "analyses/flops/formulas.h"
+#include "analyses/flops/wrapper_operators.h"
 #include "base/hash.h"
 #include "trace/call_tree.h"
 #include "trace/input_lists.h"
@@ -142,6 +143,7 @@ class Counting {
     EventId op;
     Rule rule;
     std::optional<Work> work;
+    bool is_wrapper = false;  // what it computes is counted inside it
   };
 
   std::uint8_t& state(EventId event) { return state_[index(event)]; }
@@ -152,20 +154,47 @@ class Counting {
 
   /// Operators with a rule that are not inside one that is sure to count.
   void find_candidates() {
-    Rules rules;
-    WorkOfOperators work(trace_);
+    const std::vector<Candidate> all = operators_with_rules();
+    std::size_t next = 0;
     for (const EventId event : tree_.ranges()) {
+      const bool has_rule = next < all.size() && all[next].op == event;
+      const std::size_t at = has_rule ? next++ : 0;
       if ((state_above(event) & (kCovers | kCovered)) != 0) {
         state(event) |= kCovered;
         continue;
       }
+      if (!has_rule) continue;
+      const Candidate& candidate = candidates_.emplace_back(all[at]);
+      const bool covers = candidate.work && !candidate.is_wrapper &&
+                          !candidate.rule.is_fallback() && !candidate.rule.is_open();
+      if (covers) state(event) |= kCovers;
+    }
+  }
+
+  std::vector<Candidate> operators_with_rules() {
+    Rules rules;
+    WorkOfOperators work(trace_);
+    std::vector<Candidate> found;
+    std::vector<NestedOperator> nested;
+    std::vector<std::uint32_t> innermost(trace_.events().size(), NestedOperator::kNone);
+    for (const EventId event : tree_.ranges()) {
+      const EventId parent = tree_.parent(event);
+      std::uint32_t& own = innermost[index(event)];
+      if (parent != EventId::none) own = innermost[index(parent)];
       if (trace_.kind(event) != EventKind::cpu_op) continue;
       const Rule rule = rules.of(trace_, trace_.events().name(event));
       if (!rule.is_given()) continue;
-      candidates_.push_back({event, rule, work.of(event, rule)});
-      const bool is_known = candidates_.back().work.has_value();
-      if (is_known && !rule.is_fallback() && !rule.is_open()) state(event) |= kCovers;
+      found.push_back({event, rule, work.of(event, rule)});
+      nested.push_back({.around = own,
+                        .name = trace_.name(event),
+                        .product = rule.product,
+                        .elements = rule.elements,
+                        .work = found.back().work});
+      own = static_cast<std::uint32_t>(found.size() - 1);
     }
+    const std::vector<bool> wrappers = wrapper_operators(nested);
+    for (std::size_t at = 0; at < found.size(); ++at) found[at].is_wrapper = wrappers[at];
+    return found;
   }
 
   /// From the innermost ranges to the roots.
@@ -192,7 +221,7 @@ class Counting {
       known |= kCounts;
       return;
     }
-    if (candidate.rule.is_fallback() && is_inside) return;
+    if (candidate.is_wrapper || (candidate.rule.is_fallback() && is_inside)) return;
     known |= kCounts | kCovers;
     if (is_product) known |= kProduct;
     // What only moves data is not what an operator of unknown sizes around it computes.

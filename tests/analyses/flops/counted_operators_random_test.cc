@@ -33,10 +33,12 @@ constexpr std::array kKinds = std::to_array<Kind>({
     {"aten::mm", "[[2, 3], [3, 5]]", Kind::product, true, 30, 60},
     {"aten::mm", "[[2, 3], [4, 5]]", Kind::product, false},
     {"aten::mm", "[[0, 3], [3, 5]]", Kind::product, true, 0, 0},
+    {"aten::bmm", "[[4, 2, 3], [4, 3, 5]]", Kind::product, true, 120, 240},
     {"aten::linear", "[[2, 3], [7, 3]]", Kind::fallback, true, 42, 84},
     {"aten::matmul", "[[9], [9]]", Kind::fallback, true, 9, 18},
     {"aten::matmul", "", Kind::fallback, false},
     {"aten::relu", "[[4]]", Kind::elements, true, 0, 4},
+    {"aten::relu", "[[6]]", Kind::elements, true, 0, 6},
     {"aten::relu", "", Kind::elements, false},
     {"aten::view", "[[4]]", Kind::open, true, 0, 0},
     {"aten::fill_", "[[4]]", Kind::moves, true, 0, 0},
@@ -71,10 +73,46 @@ class Definition {
     const auto& number = kinds_[index(event)];
     return number ? &kKinds[*number] : nullptr;
   }
-  static bool always_counts(const Kind* known) {
-    return known != nullptr && known->is_known &&
-           (known->rule == Kind::product || known->rule == Kind::elements ||
-            known->rule == Kind::moves);
+  static bool is_sure(const Kind* known) {
+    return known != nullptr && (known->rule == Kind::product || known->rule == Kind::elements ||
+                                known->rule == Kind::moves);
+  }
+  bool always_counts(EventId event) {
+    const Kind* known = kind(event);
+    return is_sure(known) && known->is_known && !is_wrapper(event);
+  }
+
+  /// What the same operators inside a range compute; nullopt if there are none or one is unknown.
+  std::optional<std::uint64_t> flops_inside(EventId event) {
+    std::uint64_t flops = 0;
+    bool is_known = true;
+    const std::size_t count = add_same(event, event, flops, is_known);
+    return count > 0 && is_known ? std::optional(flops) : std::nullopt;
+  }
+  std::size_t add_same(EventId outer, EventId event, std::uint64_t& flops, bool& is_known) {
+    const Kind& wanted = *kind(outer);
+    std::size_t count = 0;
+    for (const EventId child : children_[index(event)]) {
+      const Kind* known = kind(child);
+      if (!is_sure(known)) {
+        count += add_same(outer, child, flops, is_known);
+        continue;
+      }
+      const bool is_same =
+          known->rule == Kind::product ? wanted.rule == Kind::product : known->name == wanted.name;
+      if (!is_same) continue;
+      ++count;
+      is_known = is_known && known->is_known;
+      flops += is_wrapper(child) ? *flops_inside(child) : known->flops;
+    }
+    return count;
+  }
+  /// Contains the same operator with other sizes.
+  bool is_wrapper(EventId event) {
+    const Kind* known = kind(event);
+    if (!is_sure(known) || !known->is_known) return false;
+    const std::optional<std::uint64_t> flops = flops_inside(event);
+    return flops && *flops != known->flops;
   }
 
   /// Whether a range is inside one that covers it.
@@ -89,7 +127,7 @@ class Definition {
   bool counts(EventId event) {
     const Kind* known = kind(event);
     if (known == nullptr || !known->is_known || known->rule == Kind::none) return false;
-    if (is_covered(event)) return false;
+    if (is_covered(event) || is_wrapper(event)) return false;
     return known->rule != Kind::fallback || !has_product(event);
   }
 
@@ -97,7 +135,7 @@ class Definition {
   bool has_product(EventId event) {
     for (const EventId child : children_[index(event)]) {
       const Kind* known = kind(child);
-      if (always_counts(known)) {
+      if (always_counts(child)) {
         if (known->rule == Kind::product) return true;
         continue;  // covers what is inside
       }
@@ -109,7 +147,7 @@ class Definition {
   bool has_anything(EventId event) {
     for (const EventId child : children_[index(event)]) {
       const Kind* known = kind(child);
-      if (always_counts(known)) {
+      if (always_counts(child)) {
         if (known->rule != Kind::moves) return true;
         continue;
       }

@@ -164,6 +164,73 @@ TEST(CountedOperators, DoNotCountAnAttentionInsideAnother) {
   EXPECT_THAT(counted_operators(trace), ElementsAre(counted(1, 2ULL * 8 * 10 * 10 * 128)));
 }
 
+// DTensor calls the operator of the whole tensor, which calls that of the shard.
+TEST(CountedOperators, CountTheShardInsideAnOperatorOfAWholeTensor) {
+  const Trace trace = trace_of({{"aten::linear", 0, 100, "[[64, 128], [512, 128], []]"},
+                                {"aten::matmul", 5, 95, "[[64, 128], [128, 512]]"},
+                                {"aten::mm", 10, 90, "[[64, 128], [128, 512]]"},
+                                {"aten::mm", 20, 80, "[[64, 128], [128, 256]]"}});
+  EXPECT_THAT(counted_operators(trace), ElementsAre(counted(3, 64 * 128 * 256)));
+}
+
+TEST(CountedOperators, CountAnEmptyShard) {
+  const Trace trace = trace_of({{"aten::mm", 10, 90, "[[64, 128], [128, 512]]"},
+                                {"aten::mm", 20, 80, "[[64, 128], [128, 0]]"}});
+  EXPECT_THAT(counted_operators(trace), ElementsAre(counted(1, 0)));
+}
+
+TEST(CountedOperators, CountAShardWhoseCallerHasAnotherName) {
+  const std::string_view values = R"(["", "", "", "[1, 1]", "[0, 0]", "[1, 1]", "1"])";
+  const std::string_view all =
+      R"(["", "", "", "[1, 1]", "[0, 0]", "[1, 1]", "False", "[0, 0]", "1"])";
+  const std::string_view whole = "[[8, 4, 9, 9], [6, 4, 3, 3], [], [], [], [], []]";
+  const std::string_view whole_inside = "[[8, 4, 9, 9], [6, 4, 3, 3], [], [], [], [], [], [], []]";
+  const std::string_view shard = "[[2, 4, 9, 9], [6, 4, 3, 3], [], [], [], [], [], [], []]";
+  EXPECT_THAT(counted_operators(trace_of({{"aten::conv2d", 0, 100, whole, values},
+                                          {"aten::convolution", 10, 90, whole_inside, all},
+                                          {"aten::convolution", 20, 80, shard, all},
+                                          {"aten::_convolution", 30, 70, shard, all}})),
+              ElementsAre(counted(2, 2 * 7 * 7 * 6 * 4 * 9)));
+}
+
+// vmap hides the batch from the operators that the program calls.
+TEST(CountedOperators, CountTheBatchInsideAnOperatorOfVmap) {
+  const Trace trace = trace_of({{"aten::mm", 0, 100, "[[2, 3], [3, 5]]"},
+                                {"aten::unsqueeze", 5, 8, "[[2, 3]]"},
+                                {"aten::bmm", 10, 90, "[[16, 2, 3], [16, 3, 5]]"}});
+  EXPECT_THAT(counted_operators(trace),
+              ElementsAre(CountedOperator{EventId{1}, 0, 0, 0, true}, counted(2, 16 * 30)));
+}
+
+TEST(CountedOperators, CountTheBatchInsideNestedVmap) {
+  const Trace trace = trace_of({{"aten::dot", 0, 100, "[[3], [3]]"},
+                                {"aten::mv", 10, 90, "[[4, 3], [3]]"},
+                                {"aten::matmul", 20, 80, "[[5, 4, 3], [5, 3, 1]]"},
+                                {"aten::bmm", 30, 70, "[[5, 4, 3], [5, 3, 1]]"}});
+  EXPECT_THAT(counted_operators(trace), ElementsAre(counted(3, 60)));
+}
+
+TEST(CountedOperators, CountElementsOfTheShard) {
+  const Trace trace = trace_of({{"aten::relu", 0, 100, "[[64, 512]]"},
+                                {"aten::relu", 10, 90, "[[64, 256]]"},
+                                {"aten::mm", 200, 300, "[[2, 3], [3, 5]]"},
+                                {"aten::relu", 210, 220, "[[9]]"}});
+  EXPECT_THAT(counted_operators(trace),
+              ElementsAre(CountedOperator{EventId{1}, 0, 64 * 256, 0}, counted(2, 30)));
+}
+
+TEST(CountedOperators, CountTheOuterOperatorIfTheInnerOnesComputeTheSame) {
+  EXPECT_THAT(counted_operators(trace_of({{"aten::mm", 0, 100, "[[4, 3], [3, 5]]"},
+                                          {"aten::mm", 10, 40, "[[2, 3], [3, 5]]"},
+                                          {"aten::mm", 50, 90, "[[2, 3], [3, 5]]"}})),
+              ElementsAre(counted(0, 60)))
+      << "divided";
+  EXPECT_THAT(counted_operators(
+                  trace_of({{"aten::mm", 0, 100, "[[4, 3], [3, 5]]"}, {"aten::mm", 10, 40, ""}})),
+              ElementsAre(counted(0, 60)))
+      << "unknown sizes inside";
+}
+
 TEST(CountedOperators, CountOnlyOperators) {
   TraceBuilder builder;
   const EventId event =
