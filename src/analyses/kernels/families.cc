@@ -22,6 +22,24 @@ struct FamilyRule {
 constexpr std::array kFamilies = std::to_array<FamilyRule>({
     // torch.compile (Inductor): pointwise, reduction, persistent reduction, template and others
     {"triton_", KernelFamily::triton},
+    // what serving engines do around attention: vLLM, SGLang, FlashInfer
+    {"reshape_and_cache", KernelFamily::copy},
+    {"concat_and_cache", KernelFamily::copy},
+    {"concat_mla", KernelFamily::copy},
+    {"appendpagedkv", KernelFamily::copy},
+    {"store_kv", KernelFamily::copy},
+    {"kv_buffer", KernelFamily::copy},
+    {"kv_indices", KernelFamily::embedding},
+    // rotary embeddings compute, they look up nothing: vLLM, FlashInfer, Transformer Engine
+    {"rotary", KernelFamily::elementwise},
+    {"fused_rope", KernelFamily::elementwise},
+    // FlashInfer and AITER, whose names do not say attention
+    {"prefillwith", KernelFamily::attention},
+    {"decodewith", KernelFamily::attention},
+    {"mergestate", KernelFamily::attention},
+    {"mla_dec", KernelFamily::attention},
+    {"mla_prefill", KernelFamily::attention},
+    {"mla_metadata", KernelFamily::attention},
     // FlashAttention, xFormers and CUTLASS, cuDNN, FlashInfer, vLLM, AITER
     {"flash", KernelFamily::attention},
     {"fmha", KernelFamily::attention},
@@ -33,6 +51,19 @@ constexpr std::array kFamilies = std::to_array<FamilyRule>({
     {"adam", KernelFamily::optimizer},
     {"lamb_", KernelFamily::optimizer},
     {"fusedsgd", KernelFamily::optimizer},
+    // FlashInfer's sampling; experts of tokens: vLLM, SGLang, TensorRT-LLM's generated kernels
+    {"samplingfrom", KernelFamily::random},
+    {"speculativesampling", KernelFamily::random},
+    {"topprenorm", KernelFamily::sort},
+    {"moe_align", KernelFamily::sort},
+    {"moe_fused_gate", KernelFamily::sort},
+    {"moe::dev::routing", KernelFamily::sort},
+    {"moe::dev::permute", KernelFamily::embedding},
+    {"moe::dev::finalize", KernelFamily::reduction},
+    {"moe::dev::activation", KernelFamily::elementwise},
+    {"expandinputrows", KernelFamily::embedding},
+    {"finalizemoerouting", KernelFamily::reduction},
+    {"moe_sum", KernelFamily::reduction},
     {"topk", KernelFamily::sort},
     {"top_k", KernelFamily::sort},
     // ATen's and FBGEMM's indexing and embedding tables
@@ -102,6 +133,21 @@ constexpr std::array kFamilies = std::to_array<FamilyRule>({
     {"offsetskernel", KernelFamily::convolution},
     {"igemm_", KernelFamily::convolution},
     {"miopen", KernelFamily::convolution},
+    // weights in the layout of Marlin and Machete (vLLM)
+    {"repack", KernelFamily::copy},
+    {"prepack", KernelFamily::copy},
+    // losses: Liger, Quack, Apex
+    {"cross_entropy", KernelFamily::reduction},
+    {"crossentropy", KernelFamily::reduction},
+    {"kldiv", KernelFamily::reduction},
+    // products for experts: vLLM and SGLang, AITER; of Mamba's chunks
+    {"fused_moe_kernel", KernelFamily::gemm},
+    {"fmoe_bf16", KernelFamily::gemm},
+    {"fmoe_fp16", KernelFamily::gemm},
+    {"fmoe_fp8", KernelFamily::gemm},
+    {"fmoe_int8", KernelFamily::gemm},
+    {"bmm_chunk", KernelFamily::gemm},
+    {"machete", KernelFamily::gemm},
     // cuBLAS, cuBLASLt (nvjet), CUTLASS, Tensile, MAGMA, Marlin
     {"gemm", KernelFamily::gemm},
     {"gemv", KernelFamily::gemm},
@@ -140,7 +186,25 @@ constexpr std::array kFamilies = std::to_array<FamilyRule>({
     {"gelu", KernelFamily::elementwise},
     {"silu", KernelFamily::elementwise},
     {"act_and_mul", KernelFamily::elementwise},
+    {"swiglu", KernelFamily::elementwise},
+    {"geglu", KernelFamily::elementwise},
+    // quantization of activations: vLLM, SGLang, DeepSeek
+    {"fp8_quant", KernelFamily::elementwise},
+    {"int8_quant", KernelFamily::elementwise},
+    {"fp4_quant", KernelFamily::elementwise},
+    {"group_quant", KernelFamily::elementwise},
+    {"act_quant", KernelFamily::elementwise},
+    {"repetition_penalt", KernelFamily::elementwise},
 });
+
+/// The same for how a name starts. TensorRT-LLM's generated kernels: `bmm_E4m3_E4m3E4m3_Fp32_...`.
+constexpr std::array kFamiliesByStart = std::to_array<FamilyRule>({
+    {"bmm_", KernelFamily::gemm},
+});
+
+/// Parts that name a library, not what the kernel computes: FlashInfer's namespace, and how CuTe's
+/// Python functions begin (`kernel_cutlass_kernel_quackrmsnorm...`).
+constexpr std::array<std::string_view, 2> kLibraryNames = {"flashinfer::", "kernel_cutlass_"};
 
 struct CoreRule {
   std::string_view part;  ///< in lower case
@@ -245,13 +309,27 @@ auto first_rule(const Rules& rules, std::string_view text) {
   });
 }
 
+/// In lower case, without names of libraries.
+std::string family_text(std::string_view name) {
+  std::string text = lower_case(name);
+  for (const std::string_view library : kLibraryNames) {
+    for (std::size_t at = 0; (at = text.find(library, at)) != std::string::npos;) {
+      text.erase(at, library.size());
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 KernelFamily kernel_family(std::string_view name) {
   if (is_communication_kernel(name)) return KernelFamily::collective;
   const std::string readable = readable_kernel_name(name);
   for (const std::string& text :
-       {lower_case(short_kernel_name(name)), lower_case(without_signature(readable))}) {
+       {family_text(short_kernel_name(name)), family_text(without_signature(readable))}) {
+    for (const FamilyRule& rule : kFamiliesByStart) {
+      if (text.starts_with(rule.part)) return rule.family;
+    }
     const auto rule = first_rule(kFamilies, text);
     if (rule != kFamilies.end()) return rule->family;
   }

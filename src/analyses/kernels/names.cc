@@ -20,8 +20,9 @@ constexpr std::size_t kLongestReadable = std::size_t{1} << 16;  // bytes
 constexpr std::size_t kLongestShort = 100;                      // characters
 
 /// Functions whose own name says nothing: what they run is a template argument, or their namespace.
-constexpr std::array<std::string_view, 6> kGenericFunctions = {
-    "Kernel", "Kernel2", "kernel", "device_kernel", "globalKernel", "cutlass_kernel"};
+/// Source: CUTLASS (device_kernel.h), Composable Kernel (ck_tile/host/kernel_launch.hpp), cuBLAS.
+constexpr std::array<std::string_view, 7> kGenericFunctions = {
+    "Kernel", "Kernel2", "kernel", "device_kernel", "globalKernel", "cutlass_kernel", "kentry"};
 
 /// Template arguments that do not say what a kernel computes. Source: ATen/native/cuda (Loops.cuh,
 /// Reduce.cuh, MultiTensorApply.cuh, ForeachFunctors.cuh, IndexKernel.cu), CUTLASS, cuBLAS.
@@ -99,8 +100,18 @@ bool contains(const List& list, std::string_view text) {
   return std::find(list.begin(), list.end(), text) != list.end();
 }
 
+/// Compiles a kernel for some architectures only, and is empty for others: `enable_sm90_or_later`,
+/// `enable_sm80_to_sm89`, `enable_3x_kernel_for_sm9x`. Source: FlashAttention 3, vLLM, SGLang,
+/// ATen.
+bool is_architecture_guard(std::string_view identifier) {
+  if (!identifier.starts_with("enable_")) return false;
+  const std::size_t architecture = identifier.find("_sm");
+  return architecture != std::string_view::npos && architecture + 3 < identifier.size() &&
+         is_digit(identifier[architecture + 3]);
+}
+
 bool is_plumbing(std::string_view identifier) {
-  return contains(kPlumbing, identifier) ||
+  return contains(kPlumbing, identifier) || is_architecture_guard(identifier) ||
          std::any_of(kPlumbingEnds.begin(), kPlumbingEnds.end(),
                      [&](std::string_view end) { return identifier.ends_with(end); });
 }

@@ -96,6 +96,72 @@ TEST(KernelFamily, IsKnownForKernelsOfEachLibrary) {
   EXPECT_EQ(seen.size(), kKernelFamilies);
 }
 
+TEST(KernelFamily, IsKnownForKernelsOfServingEngines) {
+  const Names names = {
+      {"void cutlass::device_kernel<flash::enable_sm90_or_later<flash::FlashAttnFwdSm90<"
+       "flash::CollectiveMainloopFwdSm90<2, cute::tuple<cute::C<1>>>>>>(int)",
+       KernelFamily::attention},
+      {"void "
+       "cutlass::device_kernel<vllm::enable_sm90_or_later<cutlass::gemm::kernel::GemmUniversal<"
+       "cute::tuple<int, int, int, int>, float>>>(int)",
+       KernelFamily::gemm},
+      {"fused_moe_kernel", KernelFamily::gemm},
+      {"fused_moe_kernel_gptq_awq", KernelFamily::gemm},
+      {"bmm_E4m3_E4m3E4m3_Fp32_t128x8x128_s6_et64x8_m64x8x32_c1x1x1_rM_TN_transOut_sm100f",
+       KernelFamily::gemm},
+      {"void aiter::fmoe_bf16_blockscaleFp8_g1u1_vs_silu_1tg_32x256(int)", KernelFamily::gemm},
+      {"void deep_gemm::sm90_fp8_gemm_1d2d_impl<0u, 7168u, 4096u>(int)", KernelFamily::gemm},
+      {"_bmm_chunk_fwd_kernel", KernelFamily::gemm},
+      {"void machete::prepack_B_kernel<cute::tuple<int>>(int)", KernelFamily::copy},
+      {"void marlin::gptq_marlin_repack_kernel<256, 4, true>(int)", KernelFamily::copy},
+      {"fmhaSm100fKernel_QkvE4m3OBfloat16H128PagedKvCausalP64VarSeqQ128Kv128Persistent",
+       KernelFamily::attention},
+      {"void flashinfer::BatchDecodeWithPagedKVCacheKernel<(flashinfer::PosEncodingMode)0, "
+       "2u>(int)",
+       KernelFamily::attention},
+      {"void flashinfer::PersistentVariableLengthMergeStatesKernel<8u, 16u>(int)",
+       KernelFamily::attention},
+      {"void flashinfer::sampling::TopPSamplingFromProbKernel<1024u, true>(float*)",
+       KernelFamily::random},
+      {"void flashinfer::sampling::TopKRenormProbKernel<1024u>(float*)", KernelFamily::sort},
+      {"void flashinfer::BatchQKApplyRotaryPosIdsCosSinCacheKernel<true, 128u>(int)",
+       KernelFamily::elementwise},
+      {"void flashinfer::AppendPagedKVCacheKernel<128u, 8u>(int)", KernelFamily::copy},
+      {"void vllm::rotary_embedding_kernel<c10::BFloat16, true>(long const*)",
+       KernelFamily::elementwise},
+      {"void vllm::reshape_and_cache_flash_kernel<__nv_bfloat16, unsigned char>(int)",
+       KernelFamily::copy},
+      {"void vllm::moe::moe_align_block_size_kernel<int>(int*)", KernelFamily::sort},
+      {"void vllm::moe::topkGating<8, 128, 4, 16, 32, int>(float*)", KernelFamily::sort},
+      {"void vllm::moe::moe_sum_kernel<c10::BFloat16, 4>(float*)", KernelFamily::reduction},
+      {"void per_token_group_quant_8bit_kernel<c10::BFloat16, c10::Float8_e4m3fn>(void*)",
+       KernelFamily::elementwise},
+      {"void tensorrt_llm::kernels::cutlass_kernels::finalizeMoeRoutingKernel<float, float>(int)",
+       KernelFamily::reduction},
+      {"kernel_cutlass_kernel_quackrmsnormRMSNorm_object_at__tensorptrbf16gmem",
+       KernelFamily::normalization},
+      {"kernel_cutlass_kernel_quackcross_entropyCrossEntropy_object_at__tensorptrf32gmem",
+       KernelFamily::reduction},
+      {"liger_cross_entropy_kernel", KernelFamily::reduction},
+      {"_swiglu_forward_kernel", KernelFamily::elementwise},
+      {"void causal_conv1d_fwd_kernel<Causal_conv1d_fwd_kernel_traits<128, 4, true>>(int)",
+       KernelFamily::convolution},
+      {"void paged_attention_v2_kernel<float, 128>(int)", KernelFamily::attention},
+  };
+  for (const auto& [name, family] : names) {
+    EXPECT_EQ(kernel_family_name(kernel_family(name)), kernel_family_name(family)) << name;
+  }
+}
+
+TEST(KernelFamily, IsNotThatOfTheLibrary) {
+  for (const std::string_view name :
+       {"void flashinfer::activation::something_kernel<float>(int)",
+        "void flashinfer::PackBitsKernel(bool*)", "kernel_cutlass_kernel_mine_object_at__tensor",
+        "my_bmm_like_kernel", "submachine_kernel"}) {
+    EXPECT_EQ(kernel_family_name(kernel_family(name)), "other") << name;
+  }
+}
+
 TEST(KernelFamily, EachHasItsOwnName) {
   std::set<std::string_view> names;
   for (std::size_t family = 0; family < kKernelFamilies; ++family) {

@@ -64,6 +64,32 @@ TEST(ShortKernelName, OfAGenericFunctionIsWhatItRuns) {
             "impl::globalKernel");
 }
 
+TEST(ShortKernelName, LooksThroughGuardsOfArchitectures) {
+  EXPECT_EQ(short_kernel_name(
+                "void cutlass::device_kernel<flash::enable_sm90_or_later<flash::FlashAttnFwdSm90<"
+                "flash::CollectiveMainloopFwdSm90<2, cute::tuple<cute::C<1>>>>>>"
+                "(flash::FlashAttnFwdSm90<int>::Params)"),
+            "FlashAttnFwdSm90");
+  EXPECT_EQ(short_kernel_name("void cutlass::device_kernel<flash::enable_sm80_to_sm89<"
+                              "flash::FlashAttnBwdSm80<float>>>(int)"),
+            "FlashAttnBwdSm80");
+  EXPECT_EQ(short_kernel_name("void cutlass::device_kernel<at::cuda::detail::"
+                              "enable_3x_kernel_for_sm9x<cutlass::gemm::kernel::GemmUniversal<"
+                              "cute::tuple<int, int>, float>>>(int)"),
+            "GemmUniversal");
+  EXPECT_EQ(short_kernel_name("void cutlass::Kernel<vllm::enable_sm89_to_sm90<cutlass::gemm::"
+                              "kernel::GemmWithVisitor<float>>>(int)"),
+            "GemmWithVisitor");
+  EXPECT_EQ(short_kernel_name("void cutlass::device_kernel<vllm::enable_sm100f_only<"
+                              "cutlass::fmha::kernel::Sm100FmhaMlaKernel<int>>>(int)"),
+            "Sm100FmhaMlaKernel");
+  EXPECT_EQ(
+      short_kernel_name("void ck_tile::kentry<256, 2, ck_tile::FmhaFwdKernel<int, int>>(int)"),
+      "FmhaFwdKernel");
+  EXPECT_EQ(short_kernel_name("void cutlass::device_kernel<mine::enable_small<Gemm>>(int)"),
+            "enable_small");
+}
+
 TEST(ShortKernelName, WithoutAnOperationIsTheFunction) {
   EXPECT_EQ(short_kernel_name("void (anonymous namespace)::softmax_warp_forward<float, float, "
                               "float, 10, true>(float*, float const*, int)"),
