@@ -68,7 +68,9 @@ class SinglePrecision {
   static bool is_single(std::string_view types) {
     constexpr std::array<std::string_view, 5> kReduced = {"Half", "BFloat16", "Float8", "Float4",
                                                           "char"};
-    const auto has = [&](std::string_view type) { return types.find(type) != types.npos; };
+    const auto has = [&](std::string_view type) {
+      return types.find(type) != std::string_view::npos;
+    };
     return has("\"float\"") && std::ranges::none_of(kReduced, has);
   }
 
