@@ -13,6 +13,7 @@
 #include "recorder/window/text.h"
 #include "recorder/window/window.h"
 #include "trace/trace_builder.h"
+#include "wire/json_strict.h"
 
 namespace tbtrace::live {
 
@@ -45,7 +46,9 @@ Result<Trace> read_recording(std::shared_ptr<const recorder::Recording> recordin
     const recorder::Window window(std::move(recording));
     TraceBuilder builder;
     for (const auto& [key, json] : recorder::trace_members(window)) {
-      builder.set_metadata(is_utf8(key) ? key : to_utf8(key), json);
+      std::string value;  // as readers make it
+      if (!wire::append_canonical_json(value, json)) value = json;
+      builder.set_metadata(is_utf8(key) ? key : to_utf8(key), value);
     }
     recorder::pass_rows(window, builder);
     return std::move(builder).finish();

@@ -180,7 +180,7 @@ class Handler(unittest.TestCase):
         found = by_name(trace.operators().to_dicts())
         self.assertEqual({name: calls for name, (calls, _) in found.items()},
                          {name: calls for name, (calls, _) in recorded.items()})
-        self.assertLess({"aten::conv2d", "aten::addmm", "ProfilerStep*", "Optimizer.step#SGD.step", "nn.Module: Conv2d_0"},
+        self.assertLess({"aten::conv2d", "aten::addmm", "ProfilerStep*", "Optimizer.step#SGD.step"},
                         found.keys())
         # With stacks, ranges of record_function() cross Python functions. torch's self times of those are meaningless,
         # even negative; the written trace has such ranges on threads of their own.

@@ -25,6 +25,7 @@
 #include "recorder/window/head.h"
 #include "recorder/window/read_window.h"
 #include "trace/trace_builder.h"
+#include "wire/json_strict.h"
 
 namespace tbtrace::recorder {
 namespace {
@@ -221,7 +222,9 @@ class RandomWindow {
 Trace of_rows(const Window& window) {
   TraceBuilder builder;
   for (const auto& [key, json] : trace_members(window)) {
-    builder.set_metadata(is_utf8(key) ? key : to_utf8(key), json);
+    std::string value;
+    EXPECT_TRUE(wire::append_canonical_json(value, json));
+    builder.set_metadata(is_utf8(key) ? key : to_utf8(key), value);
   }
   pass_rows(window, builder);
   return std::move(builder).finish();
@@ -310,7 +313,12 @@ TEST(WindowRows, AreThoseThatAReaderMakesOfTheText) {
     const WindowPointer window = RandomWindow(seed).window();
     with_work += window->device_trace() != nullptr ? 1 : 0;
     with_modules += window->modules().frames.empty() ? 0 : 1;
-    ASSERT_EQ(lines_of(of_rows(*window)), lines_of(of_text(window))) << "seed " << seed;
+    const auto rows = lines_of(of_rows(*window));
+    const auto of_reader = lines_of(of_text(window));
+    ASSERT_EQ(rows.size(), of_reader.size()) << "seed " << seed;
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      ASSERT_EQ(rows[row], of_reader[row]) << "seed " << seed;
+    }
   }
   EXPECT_GT(with_work, 20);
   EXPECT_GT(with_modules, 20);
