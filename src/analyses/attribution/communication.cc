@@ -6,6 +6,7 @@
 #include <string>
 
 #include "analyses/attribution/collective_names.h"
+#include "base/characters.h"
 #include "base/id_map.h"
 #include "symbols/names/demangle.h"
 #include "symbols/names/function_name.h"
@@ -58,14 +59,6 @@ constexpr auto kComputing = std::to_array<std::string_view>({
     "triton_for_",
     "get_dispatch_layout",
 });
-
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return result;
-}
 
 template <typename Parts>
 bool has_any(std::string_view text, const Parts& parts) {

@@ -168,18 +168,15 @@ std::vector<Finding> findings(const Trace& trace, const StepBreakdown& steps,
                               const std::vector<GpuUse>& gpus, const MemoryUse& memory) {
   const FindingFacts facts = facts_of(trace, steps, gpus, memory);
   std::vector<Finding> found;
+  double explained = 0;  // of the idle time
+  // The rule of all idle time is the last one.
   for (const analyses::FindingRule& rule : analyses::finding_rules()) {
-    if (std::optional<Finding> finding = rule.find(facts)) found.push_back(*std::move(finding));
-  }
-  // What explains idle time comes before all of it.
-  double explained = 0;
-  for (const std::string_view id :
-       {"data_loader_bound", "blocking_copies", "small_kernels", "launch_bound"}) {
-    const auto part = std::ranges::find(found, id, &Finding::id);
-    if (part != found.end()) explained += part->share;
-  }
-  for (Finding& finding : found) {
-    finding.own_share = finding.share - (finding.id == "low_gpu_utilization" ? explained : 0);
+    std::optional<Finding> finding = rule.find(facts);
+    if (!finding) continue;
+    if (rule.idle_time == analyses::IdleTime::part) explained += finding->share;
+    finding->own_share =
+        finding->share - (rule.idle_time == analyses::IdleTime::all ? explained : 0);
+    found.push_back(*std::move(finding));
   }
   std::ranges::stable_sort(found, std::ranges::greater(), &Finding::own_share);
   return found;

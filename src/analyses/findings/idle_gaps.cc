@@ -3,19 +3,12 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "base/utf8.h"
+#include "analyses/findings/event_text.h"
 #include "trace/call_tree.h"
 #include "trace/links.h"
 
 namespace tbtrace::analyses {
 namespace {
-
-/// Names can be of any length.
-std::string cut(std::string_view name) {
-  constexpr std::size_t kLongest = 80;
-  if (utf8_length(name) <= kLongest) return std::string(name);
-  return std::string(utf8_prefix(name, kLongest)) + "...";
-}
 
 /// The thread that launched an activity; without a launch, the one of the first operator.
 TrackId launching_thread(const Trace& trace, EventId activity) {
@@ -57,11 +50,11 @@ EventId busiest_range(const Trace& trace, TrackId thread, TimeRange time) {
 /// The range and, if it is none itself, the Python function around it.
 std::string described(const Trace& trace, EventId range) {
   if (range == EventId::none) return {};
-  std::string text = cut(trace.name(range));
+  std::string text = name_text(trace.name(range));
   const CallTree& tree = call_tree_of(trace);
   for (EventId around = range; around != EventId::none; around = tree.parent(around)) {
     if (!trace.events().is_python_frame(around) || trace.events().is_module(around)) continue;
-    if (around != range) text += " in " + cut(trace.name(around));
+    if (around != range) text += " in " + name_text(trace.name(around));
     break;
   }
   return text;

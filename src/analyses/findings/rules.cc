@@ -6,10 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "analyses/kernels/names.h"
+#include "analyses/findings/event_text.h"
 #include "base/share.h"
-#include "base/utf8.h"
-#include "trace/links.h"
 
 namespace tbtrace::analyses {
 namespace {
@@ -27,29 +25,6 @@ constexpr std::int64_t kAmpere = 8;                // bfloat16 and TF32 from her
 constexpr double kGrowth = 0.01;
 constexpr std::int64_t kGrowthBytes = std::int64_t{1} << 20;
 constexpr std::size_t kStepsForGrowth = 3;
-
-/// Names can be of any length.
-std::string cut(std::string name) {
-  constexpr std::size_t kLongest = 80;
-  if (utf8_length(name) > kLongest) name = std::string(utf8_prefix(name, kLongest)) + "...";
-  return name;
-}
-
-/// `aten::mm at 12.345 ms`, from the start of the window; of a device activity the operator that
-/// launched it, else its short name.
-std::string event_text(const Trace& trace, EventId event) {
-  if (event == EventId::none) return {};
-  const std::span<const DeviceLink> links = links_of(trace).device_work();
-  const auto link = std::find_if(links.begin(), links.end(), [event](const DeviceLink& each) {
-    return each.activity == event;
-  });
-  const std::string name = link != links.end() && link->op != EventId::none
-                               ? std::string(trace.name(link->op))
-                               : short_kernel_name(trace.name(event));
-  const std::int64_t us = (trace.events().start_ns(event) - trace.window_start_ns()) / 1000;
-  return cut(name) + " at " + std::to_string(us / 1000) + "." +
-         std::to_string(1000 + us % 1000).substr(1) + " ms";
-}
 
 std::string before(const std::string& event) { return event.empty() ? "" : "before " + event; }
 
@@ -249,14 +224,14 @@ std::optional<Finding> low_gpu_utilization(const FindingFacts& facts) {
 }
 
 constexpr auto kFindingRules = std::to_array<FindingRule>({
-    {"waits for the data loader", false, data_loader_bound},
-    {"exposed communication", true, exposed_communication},
-    {"blocking copies", true, blocking_copies},
-    {"small kernels", true, small_kernels},
-    {"late launches", true, launch_bound},
-    {"products without tensor cores", true, no_tensor_cores},
-    {"growing memory", false, memory_growth},
-    {"an idle GPU", true, low_gpu_utilization},
+    {"waits for the data loader", false, IdleTime::part, data_loader_bound},
+    {"exposed communication", true, IdleTime::none, exposed_communication},
+    {"blocking copies", true, IdleTime::part, blocking_copies},
+    {"small kernels", true, IdleTime::part, small_kernels},
+    {"late launches", true, IdleTime::part, launch_bound},
+    {"products without tensor cores", true, IdleTime::none, no_tensor_cores},
+    {"growing memory", false, IdleTime::none, memory_growth},
+    {"an idle GPU", true, IdleTime::all, low_gpu_utilization},
 });
 
 }  // namespace

@@ -55,9 +55,13 @@ struct FindingFacts {
 /// Whether the device idles so much that it is a finding by itself.
 bool is_idle(const FindingFacts& facts);
 
+/// What a finding has of the time in which the device idles.
+enum class IdleTime : std::uint8_t { none, part, all };
+
 struct FindingRule {
   std::string_view looked_for;  ///< in few words, for "No findings"
   bool needs_device;
+  IdleTime idle_time;
   /// A finding if the trace carries it.
   std::optional<Finding> (*find)(const FindingFacts& facts);
 };

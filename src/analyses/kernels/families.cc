@@ -7,6 +7,7 @@
 
 #include "analyses/attribution/communication.h"
 #include "analyses/kernels/names.h"
+#include "base/characters.h"
 #include "symbols/names/function_name.h"
 
 namespace tbtrace::analyses {
@@ -292,14 +293,6 @@ bool may_use_tensor_cores(KernelFamily family) {
   return family == KernelFamily::gemm || family == KernelFamily::convolution ||
          family == KernelFamily::attention || family == KernelFamily::triton ||
          family == KernelFamily::other;
-}
-
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
 }
 
 template <typename Rules>

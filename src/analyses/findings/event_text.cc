@@ -1,0 +1,32 @@
+#include "analyses/findings/event_text.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "analyses/kernels/names.h"
+#include "base/utf8.h"
+#include "trace/links.h"
+
+namespace tbtrace::analyses {
+
+std::string name_text(std::string_view name) {
+  constexpr std::size_t kLongest = 80;
+  if (utf8_length(name) <= kLongest) return std::string(name);
+  return std::string(utf8_prefix(name, kLongest)) + "...";
+}
+
+std::string event_text(const Trace& trace, EventId event) {
+  if (event == EventId::none) return {};
+  const std::span<const DeviceLink> links = links_of(trace).device_work();
+  const auto link = std::ranges::find(links, event, &DeviceLink::activity);
+  const std::string name = link != links.end() && link->op != EventId::none
+                               ? std::string(trace.name(link->op))
+                               : short_kernel_name(trace.name(event));
+  const std::int64_t us = (trace.events().start_ns(event) - trace.window_start_ns()) / 1000;
+  return name_text(name) + " at " + std::to_string(us / 1000) + "." +
+         std::to_string(1000 + us % 1000).substr(1) + " ms";
+}
+
+}  // namespace tbtrace::analyses
