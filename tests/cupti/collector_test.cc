@@ -165,6 +165,7 @@ TEST(CuptiCollector, SessionsShareWhatTheyTraceAndEachHasItsWindow) {
   ASSERT_TRUE(first.ok() && second.ok());
   (*first)->begin_window();
   gpu.cupti().launch({.name = "both not yet"});
+  gpu.cupti().sync({});  // it starts 2 us after its launch
   (*second)->begin_window();
   gpu.cupti().launch({.name = "both"});
   const auto of_first = (*first)->end_window().get();
