@@ -15,7 +15,7 @@ using T = ElementTraffic;
 
 // Source of the numbers: deepspeed/profiling/flops_profiler/profiler.py (2026), which has add, mul,
 // activations, softmax, pooling and normalization; the others are counted in the same way. Names
-// and positions: torch's schemas from 1.8 to 2.13, which a test compares them with
+// and positions: torch's schemas from 1.8 to 2.14, which a test compares them with
 // (tests/data/operator_schemas.tsv).
 constexpr std::array kElementRules = std::to_array<ElementRule>({
     // Arithmetic: one per output element, as DeepSpeed has add and mul.

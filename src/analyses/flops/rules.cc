@@ -13,7 +13,7 @@ using F = FlopFormula;
 constexpr bool kFallback = true;
 constexpr bool kMayAdd = true;
 
-// The positions are those of torch's schemas from 1.8 to 2.13, which a test compares them with
+// The positions are those of torch's schemas from 1.8 to 2.14, which a test compares them with
 // (tests/data/operator_schemas.tsv). flash_attn: flash_attn/flash_attn_interface.py of 2.7.
 // Formulas: torch/utils/flop_counter.py counts products, convolutions and attention the same way.
 constexpr std::array kFlopRules = std::to_array<FlopRule>({

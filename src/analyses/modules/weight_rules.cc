@@ -5,7 +5,7 @@
 namespace tbtrace::analyses {
 namespace {
 
-// The arguments are those of torch's schemas from 1.8 to 2.13, which a test compares them with
+// The arguments are those of torch's schemas from 1.8 to 2.14, which a test compares them with
 // (tests/data/operator_schemas.tsv).
 constexpr std::array kWeightRules = std::to_array<WeightRule>({
     {"aten::linear", {1, 2}},
