@@ -56,6 +56,7 @@ namespace internal {
 /// Prints the message of a failure that nobody checked to stderr and ends the program.
 [[noreturn]] void end_unchecked(const Status& failure) noexcept;
 std::ostream& write(std::ostream& stream, const std::string& text);
+std::ostream& write(std::ostream& stream, const Status& failure);
 }  // namespace internal
 
 /// A T, or the Status that explains why there is no T. Using the value of a failed Result ends the
@@ -100,12 +101,13 @@ class [[nodiscard]] Result {
   std::optional<T> value_;
 };
 
-/// Writes the text: `std::cout << profiler.key_averages().table()`. A failure ends the program, as
-/// with any other use of a failed Result. (A template, so that a Status is not taken for a Result.)
+/// Writes the text: `std::cout << profiler.key_averages().table()`. Of a failure it writes the
+/// message, in a line of its own: a wrong option of a table does not end a training. (A template,
+/// so that a Status is not taken for a Result.)
 template <typename Text>
 requires std::same_as<Text, Result<std::string>> std::ostream& operator<<(std::ostream& stream,
                                                                           const Text& text) {
-  return internal::write(stream, *text);
+  return text.ok() ? internal::write(stream, *text) : internal::write(stream, text.status());
 }
 
 }  // namespace tbtrace

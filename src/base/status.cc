@@ -31,5 +31,9 @@ void end_unchecked(const Status& failure) noexcept {
 
 std::ostream& write(std::ostream& stream, const std::string& text) { return stream << text; }
 
+std::ostream& write(std::ostream& stream, const Status& failure) {
+  return stream << "tbtrace: " << failure.message() << '\n';
+}
+
 }  // namespace internal
 }  // namespace tbtrace
