@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,20 @@ double percent(std::int64_t part, double whole) {
 }
 double sum(std::int64_t one, std::int64_t two) {
   return static_cast<double>(one) + static_cast<double>(two);
+}
+
+/// Whether a row is a Python function of torch's profiler itself, whose start and end are in each
+/// recorded window, or one that only these call.
+/// Source: torch/profiler/profiler.py, torch/autograd/profiler.py (2.14).
+bool is_of_profiler(const OperatorRow& row) {
+  const std::string_view name = row.key;
+  if (name.find("torch/profiler/profiler.py(") != std::string_view::npos) return true;
+  if (name.find("torch/autograd/profiler.py(") != std::string_view::npos) {
+    return name.ends_with(": _start_trace") || name.ends_with(": _prepare_trace");
+  }
+  return name.starts_with("<built-in method _disable_profiler of ") ||
+         name.starts_with("<built-in method _enable_profiler of ") ||
+         name.starts_with("<built-in method _add_metadata_json of ");
 }
 
 /// Empty for `[idle]` and `[unattributed]`, which have no calls.
@@ -60,7 +75,10 @@ std::vector<const OperatorRow*> largest(const OperatorSummary& summary,
 }  // namespace
 
 std::string operator_card(const OperatorSummary& operators, const CardOptions& options) {
-  const auto cpu = static_cast<double>(operators.self_cpu_time_total().ns);
+  auto cpu = static_cast<double>(operators.self_cpu_time_total().ns);
+  for (const OperatorRow& row : operators.rows()) {
+    if (is_of_profiler(row)) cpu -= static_cast<double>(row.self_cpu_time_total.ns);
+  }
   const auto device = static_cast<double>(operators.self_device_time_total().ns);
   Table table;
   table.columns = {"Name", "Calls", "Self\nCPU ms", "Self\nCPU %", "CPU\ntotal ms"};
@@ -68,6 +86,7 @@ std::string operator_card(const OperatorSummary& operators, const CardOptions& o
     table.columns.insert(table.columns.end(), {"Self\ndevice ms", "Self\ndevice %"});
   }
   const auto all = largest(operators, [](const OperatorRow& row) {
+    if (is_of_profiler(row)) return 0.0;
     return sum(row.self_cpu_time_total.ns, row.self_device_time_total.ns);
   });
   const std::size_t shown = std::min(options.rows, all.size());

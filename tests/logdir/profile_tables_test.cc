@@ -4,6 +4,7 @@
 #include <limits>
 #include <regex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -44,6 +45,24 @@ std::vector<std::vector<std::string>> rows_of(const std::string& card) {
   }
   rows.pop_back();
   return rows;
+}
+
+TEST(ProfileTables, LeaveOutTorchsProfilerItself) {
+  TraceBuilder builder;
+  const auto frame = [&](std::string_view name, std::int64_t start, std::int64_t duration) {
+    add(builder,
+        {.category = "python_function", .name = name, .start = start, .duration = duration});
+  };
+  frame("train.py(1): main", 0, 1'000'000);
+  frame("torch/profiler/profiler.py(1204): __enter__", 0, 500'000);
+  frame("torch/autograd/profiler.py(422): _start_trace", 100'000, 300'000);
+  frame("torch/autograd/profiler.py(921): __enter__", 600'000, 100'000);
+  frame("/usr/torch/profiler/profiler.py(1207): __exit__", 900'000, 100'000);
+  const auto rows = rows_of(operators_of(finished(builder)));
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0][0], "train.py(1): main");
+  EXPECT_EQ(rows[0][3], "75") << "of the time without the profiler";
+  EXPECT_EQ(rows[1][0], "torch/autograd/profiler.py(921): __enter__") << "a record_function";
 }
 
 TEST(ProfileTables, AreEmptyWithoutAnythingForThem) {
