@@ -7,6 +7,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <tbtrace/profiler.h>
@@ -21,6 +22,14 @@
 #include "wire/json_text.h"
 
 namespace tbtrace {
+namespace {
+
+/// A failure with the path of the file that it is about.
+Status of_file(const std::string& path, const Status& status) {
+  return status.ok() ? status : Status(status.code(), path + ": " + status.message());
+}
+
+}  // namespace
 
 /// Which calls do something, and when. All rules are here:
 /// - One call at a time; other threads wait. Calls from callbacks are nested in the call that made
@@ -276,7 +285,7 @@ Status Profiler::export_chrome_trace(const std::string& path) {
   const State::Call call(*state_);
   const auto recording = call->results().last();
   if (!recording.ok()) return recording.status();
-  return live::write_recording(*recording, path, Dialect::kineto, true);
+  return of_file(path, live::write_recording(*recording, path, Dialect::kineto, true));
 }
 
 Status Profiler::export_stacks(const std::string& path, std::string_view metric) {
@@ -289,11 +298,11 @@ Status Profiler::export_stacks(const std::string& path, std::string_view metric)
   if (written.code() == StatusCode::invalid_argument) {
     throw std::invalid_argument(written.message());
   }
-  return written;
+  return of_file(path, written);
 }
 
 Status Profiler::export_memory_timeline(const std::string& path, std::string_view device) {
-  return State::Call(*state_)->export_memory_timeline(path, device);
+  return of_file(path, State::Call(*state_)->export_memory_timeline(path, device));
 }
 
 Status Profiler::wait_for_exports() { return state_->wait_for_exports(); }

@@ -1,4 +1,5 @@
 #include <array>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -21,6 +22,7 @@ using ::testing::ElementsAre;
 using testing::Folder;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 class ProfilerTest : public ::testing::Test {
  protected:
@@ -200,6 +202,26 @@ TEST_F(ProfilerTest, RefusesWrongArguments) {
   profiler.stop();
   EXPECT_EQ(count(profiler, "aten::mul_"), 1);
   EXPECT_THROW((void)profiler.export_stacks("stacks.txt"), std::invalid_argument);
+}
+
+TEST_F(ProfilerTest, AWrongColumnIsPrintedAndTheProgramGoesOn) {
+  Profiler profiler(options());
+  profiler.start();
+  work();
+  profiler.stop();
+  std::ostringstream printed;
+  printed << profiler.key_averages().table({.sort_by = "wrong"}) << "next";
+  EXPECT_THAT(printed.str(), HasSubstr("wrong"));
+  EXPECT_TRUE(printed.str().ends_with("\nnext"));
+}
+
+TEST_F(ProfilerTest, FailuresOfExportsNameTheFile) {
+  Profiler profiler(options());
+  profiler.start();
+  work();
+  profiler.stop();
+  EXPECT_THAT(profiler.export_chrome_trace("/nonexistent/x.json").message(),
+              StartsWith("/nonexistent/x.json: "));
 }
 
 TEST_F(ProfilerTest, MetadataIsInTheFile) {
