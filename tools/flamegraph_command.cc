@@ -267,7 +267,8 @@ int run(const OptionParser& parser) {
   }
   StandardOptions standard = parser.standard();
   ReadOptions reading = standard.reading;
-  reading.arguments = reading.arguments - ArgumentSet{ArgumentGroup::inputs};
+  reading.arguments =
+      (reading.arguments - ArgumentSet{ArgumentGroup::inputs}) | ArgumentSet{ArgumentGroup::graphs};
   Console console(standard.console);
   if (graph.format == "png") {
     const Status png = within_memory(check_png);

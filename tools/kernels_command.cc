@@ -13,12 +13,13 @@ namespace tbtrace::tools {
 namespace {
 
 constexpr const char* kAbout =
-    "Kernels by name, launch configuration, operator or family: how many ran, for how long, and "
-    "how\n"
-    "long after the call that launched them. Rows add up to the time of all kernels. Memcpys and\n"
-    "memsets are not kernels; the totals have their time.\n";
+    "Kernels by name, launch configuration, operator, family or label: how many ran, for how "
+    "long,\n"
+    "and how long after the call that launched them. Rows add up to the time of all kernels.\n"
+    "Memcpys and memsets are not kernels; the totals have their time. A label is what the program\n"
+    "called a part of a CUDA graph (torch.cuda.graph_annotations.mark_kernels).\n";
 
-/// `name`, or a list such as `family,device`. nullopt if a part is unknown or two of the first four
+/// `name`, or a list such as `family,device`. nullopt if a part is unknown or two of the first five
 /// are given.
 std::optional<KernelsOptions> grouping(std::string_view text) {
   KernelsOptions options;
@@ -38,6 +39,8 @@ std::optional<KernelsOptions> grouping(std::string_view text) {
         options.group_by = KernelGrouping::op;
       } else if (part == "family") {
         options.group_by = KernelGrouping::family;
+      } else if (part == "label") {
+        options.group_by = KernelGrouping::label;
       } else if (part != "name") {
         return std::nullopt;
       }
@@ -52,7 +55,8 @@ int run(const OptionParser& parser) {
   std::optional<KernelsOptions> options = grouping(parser.text("group-by"));
   if (!options) {
     return parser.wrong(
-        "--group-by takes name, launch, operator or family, and after a comma device or stream");
+        "--group-by takes name, launch, operator, family or label, and after a comma device or "
+        "stream");
   }
   const Result<std::optional<StepRange>> steps = chosen_steps(parser);
   if (!steps.ok()) return parser.wrong(steps.status().message());
@@ -70,7 +74,7 @@ int run(const OptionParser& parser) {
   }
   return run_analysis(
       {.name = "kernels",
-       .arguments = {ArgumentGroup::launches, ArgumentGroup::placement},
+       .arguments = {ArgumentGroup::launches, ArgumentGroup::placement, ArgumentGroup::graphs},
        .nothing = per_event ? "the trace has no kernels with a launch"
                             : "the trace has no kernels; record CUDA activities too",
        .analyse =
@@ -98,7 +102,7 @@ Command kernels_command() {
        .value = "WHAT",
        .help = "what a row is of; `,device` or `,stream` after it splits rows further",
        .otherwise = "name",
-       .choices = {"name", "launch", "operator", "family"},
+       .choices = {"name", "launch", "operator", "family", "label"},
        .takes_others = true},
       {.name = "per-event", .help = "one row per kernel, with the call that launched it"},
       sum_option(),

@@ -41,7 +41,7 @@ enum class ArgumentGroup : std::uint8_t {
   placement,    ///< stream, device and context of device activities
   launches,     ///< kernel launch configuration and occupancy
   copies,       ///< size and bandwidth of memcpys and memsets
-  graphs,       ///< CUDA graphs and their nodes
+  graphs,       ///< CUDA graphs, their nodes, and the labels that the program gave these
   collectives,  ///< what c10d records about a collective
   synchronization,  ///< what a synchronization waited for
   allocations,      ///< addresses and totals of memory records
@@ -49,14 +49,15 @@ enum class ArgumentGroup : std::uint8_t {
 
 // NAME, TYPE, GROUP, UNIT, and the one or two keys in `args` that writers have used for it. A key
 // is in one row only. Source of the keys: libkineto/src (output_json.cpp, CuptiActivity.cpp, ...)
-// and torch/csrc/profiler, 2020 to 2026.
+// and torch/csrc/profiler, 2020 to 2026. Labels of CUDA graphs: torch/profiler/
+// _chrome_trace_export.py (2.15), _cupti/monitor_trace.py and
+// torch/cuda/_annotate_cuda_graph_trace.py (2.14); `module_fqn`: torchtitan.
 #define TBTRACE_ARGUMENTS(ROW)                                               \
   ROW(external_id, integer, row, "", "External id", "external id")           \
   ROW(correlation, integer, row, "", "correlation")                          \
   ROW(event_index, mark, row, "", "Ev Idx", "Profiler Event Index")          \
   ROW(finished, mark, row, "", "finished")                                   \
   ROW(asynchronous, mark, row, "", "asynchronous")                           \
-  ROW(label, mark, row, "", "name")                                          \
   ROW(allocated_bytes, mark, row, "bytes", "Bytes")                          \
   ROW(allocation_device_type, mark, row, "", "Device Type")                  \
   ROW(allocation_device_id, mark, row, "", "Device Id")                      \
@@ -90,6 +91,11 @@ enum class ArgumentGroup : std::uint8_t {
   ROW(bandwidth, real, copies, "GB/s", "memory bandwidth (GB/s)")            \
   ROW(graph_id, integer, graphs, "", "graph id")                             \
   ROW(graph_node_id, integer, graphs, "", "graph node id")                   \
+  ROW(label, text, graphs, "", "name")                                       \
+  ROW(module_label, text, graphs, "", "module_fqn")                          \
+  ROW(annotation, text, graphs, "", "annotation")                            \
+  ROW(annotated_stream, integer, graphs, "", "annotated_stream")             \
+  ROW(original_stream, integer, graphs, "", "original_stream")               \
   ROW(collective_name, text, collectives, "", "Collective name")             \
   ROW(collective_type, text, collectives, "", "dtype")                       \
   ROW(collective_sequence, integer, collectives, "", "Seq")                  \

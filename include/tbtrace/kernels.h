@@ -49,6 +49,7 @@ enum class KernelGrouping : std::uint8_t {
   launch,  ///< name, grid, block, registers, shared memory and operator
   op,      ///< the operator that launched it, by the rules of LinkReport
   family,
+  label,  ///< what the program called a node of a CUDA graph; needs ArgumentGroup::graphs
 };
 
 struct KernelsOptions {
@@ -63,9 +64,10 @@ struct KernelsOptions {
 struct KernelGroup {
   std::string name;        ///< by name or launch: the whole name
   std::string short_name;  ///< as people write it; different names have different short names
-  KernelFamily family = KernelFamily::other;  ///< unless grouped by operator
+  KernelFamily family = KernelFamily::other;  ///< unless grouped by operator or label
   /// By launch or operator; `[unattributed]` if no operator is known.
   std::string op;
+  std::string label;         ///< by label; `[unlabelled]` for kernels without one
   std::optional<Dim3> grid;  ///< this and the next three by launch, as far as recorded
   std::optional<Dim3> block;
   std::optional<std::int64_t> registers;
@@ -122,6 +124,7 @@ struct KernelLaunch {
   std::string name;
   std::string launch;  ///< name of the call, such as `cudaLaunchKernel`
   std::string op;      ///< `[unattributed]` if it is not known
+  std::string label;   ///< of its node in a CUDA graph; needs ArgumentGroup::graphs
   std::int64_t device = 0;
   std::string stream;
   std::int64_t correlation = 0;

@@ -82,11 +82,12 @@ struct ModulesOptions {
 
 /// The arguments that module_tree() reads.
 inline constexpr ArgumentSet kModuleArguments = {ArgumentGroup::autograd, ArgumentGroup::inputs,
-                                                 ArgumentGroup::modules};
+                                                 ArgumentGroup::modules, ArgumentGroup::graphs};
 
 /// Modules are `nn.Module` frames, TorchScript's module hierarchies, and the modules that Lightning
-/// marks. Modules of several processes with the same path are one. Without modules the result has
-/// none. Fails if `steps` names no step of the trace. Takes O(n log n) time and O(n) memory.
+/// marks; a label of kernels in a CUDA graph is the module of those that have no other. Modules of
+/// several processes with the same path are one. Without modules the result has none. Fails if
+/// `steps` names no step of the trace. Takes O(n log n) time and O(n) memory.
 Result<ModuleTree> module_tree(const Trace& trace, const ModulesOptions& options = {});
 
 /// Whether module_tree() finds any module. Takes O(n) time.

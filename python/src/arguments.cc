@@ -118,9 +118,10 @@ Figures figures_named(std::string_view table, std::string_view chosen) {
 }
 
 ArgumentSet table_arguments() {
-  return kOperatorArguments | ArgumentSet{ArgumentGroup::modules,   ArgumentGroup::python,
-                                          ArgumentGroup::placement, ArgumentGroup::launches,
-                                          ArgumentGroup::copies,    ArgumentGroup::allocations};
+  return kOperatorArguments | ArgumentSet{ArgumentGroup::modules,    ArgumentGroup::python,
+                                          ArgumentGroup::placement,  ArgumentGroup::launches,
+                                          ArgumentGroup::copies,     ArgumentGroup::graphs,
+                                          ArgumentGroup::allocations};
 }
 
 std::vector<std::string> argument_groups() {

@@ -20,12 +20,13 @@ void need(ArgumentSet needed, ArgumentSet read, const char* table) {
 
 KernelsOptions kernels_options(const Names& group_by, const std::optional<Steps>& steps) {
   constexpr KernelGrouping kGroupings[] = {KernelGrouping::name, KernelGrouping::launch,
-                                           KernelGrouping::op, KernelGrouping::family};
+                                           KernelGrouping::op, KernelGrouping::family,
+                                           KernelGrouping::label};
   KernelsOptions options;
   int kinds = 0;
   for (const std::string& name : listed(group_by)) {
-    const std::size_t place =
-        choice("group_by", name, {"name", "launch", "operator", "family", "device", "stream"});
+    const std::size_t place = choice(
+        "group_by", name, {"name", "launch", "operator", "family", "label", "device", "stream"});
     if (place < std::size(kGroupings)) {
       options.group_by = kGroupings[place];
       ++kinds;
@@ -34,7 +35,7 @@ KernelsOptions kernels_options(const Names& group_by, const std::optional<Steps>
     }
   }
   if (kinds > 1) {
-    wrong_argument("group_by takes one of 'name', 'launch', 'operator' and 'family'");
+    wrong_argument("group_by takes one of 'name', 'launch', 'operator', 'family' and 'label'");
   }
   options.steps = step_range(steps);
   return options;

@@ -111,7 +111,7 @@ void add_report_methods(nanobind::class_<Owner>& owner) {
           need({ArgumentGroup::python}, self, "modules()");
           return table_of(self, PluginModulesTable());
         }
-        need(kModuleArguments, self, "modules()");
+        need(kModuleArguments - ArgumentSet{ArgumentGroup::graphs}, self, "modules()");
         const ModuleReportOptions options = modules_options(group_by, depth, steps);
         return table_of(self, [&](const auto& source) { return module_report(source, options); });
       },

@@ -47,7 +47,8 @@ Result<std::string> CycleLog::add(const std::string& path) {
   // The same as `tbtrace convert` needs for its summaries.
   Result<std::unique_ptr<chrome::TraceConverter>> converter = chrome::TraceConverter::open(
       path, {.threads = thread_count(0),
-             .arguments = kOperatorArguments - ArgumentSet{ArgumentGroup::inputs}});
+             .arguments = (kOperatorArguments - ArgumentSet{ArgumentGroup::inputs}) |
+                          ArgumentSet{ArgumentGroup::graphs}});
   if (!converter.ok()) {
     return Status(converter.status().code(), path + ": " + converter.status().message());
   }

@@ -74,7 +74,8 @@ class SummaryLogs::Output final : public LogOutput {
 
 // The same as `tbtrace flamegraph` needs for its pictures.
 ArgumentSet SummaryLogs::arguments() const {
-  return kOperatorArguments - ArgumentSet{ArgumentGroup::inputs};
+  return (kOperatorArguments - ArgumentSet{ArgumentGroup::inputs}) |
+         ArgumentSet{ArgumentGroup::graphs};
 }
 
 std::unique_ptr<LogOutput> SummaryLogs::output(const std::string& path, const Trace& trace,

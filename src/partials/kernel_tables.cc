@@ -21,7 +21,8 @@ constexpr std::pair<KernelGrouping, TableId> kGroupings[] = {
     {KernelGrouping::name, TableId::kernels_name},
     {KernelGrouping::launch, TableId::kernels_launch},
     {KernelGrouping::op, TableId::kernels_operator},
-    {KernelGrouping::family, TableId::kernels_family}};
+    {KernelGrouping::family, TableId::kernels_family},
+    {KernelGrouping::label, TableId::kernels_label}};
 
 struct CopyFact {
   const char* name;
@@ -113,8 +114,10 @@ void add_groups(Content& content, TableId table, const SummedKernels& kernels) {
     const KernelGroup& group = kernels.groups[row];
     content.add(
         table,
-        {group.name, group.op, std::to_string(static_cast<int>(group.family)), text_of(group.grid),
-         text_of(group.block), text_of(group.registers), text_of(group.shared_memory_bytes)},
+        // A label has the operator's place; no table has both.
+        {group.name, group.label.empty() ? group.op : group.label,
+         std::to_string(static_cast<int>(group.family)), text_of(group.grid), text_of(group.block),
+         text_of(group.registers), text_of(group.shared_memory_bytes)},
         figures_of(kernels.sums[row]), kernels.sums[row].durations);
   }
 }
@@ -123,7 +126,7 @@ KernelGroup group_of(const Content& content, std::span<const std::uint32_t> key,
                      KernelGrouping group_by) {
   KernelGroup group;
   group.name = content.text(key[0]);
-  group.op = content.text(key[1]);
+  (group_by == KernelGrouping::label ? group.label : group.op) = content.text(key[1]);
   const int family = key_number<int>(content.texts[key[2]]).value_or(0);
   group.family =
       static_cast<KernelFamily>(std::clamp(family, 0, static_cast<int>(kKernelFamilies) - 1));

@@ -34,12 +34,14 @@ ArgumentSet partial_arguments(const PartialParts& parts) {
   ArgumentSet arguments = {ArgumentGroup::autograd};
   if (parts.operators) arguments = arguments | kOperatorArguments;
   if (parts.kernels) {
-    arguments = arguments | ArgumentSet{ArgumentGroup::launches, ArgumentGroup::placement};
+    arguments = arguments | ArgumentSet{ArgumentGroup::launches, ArgumentGroup::placement,
+                                        ArgumentGroup::graphs};
   }
   if (parts.modules) arguments = arguments | kModuleArguments;
   if (parts.lines) arguments = arguments | kLineArguments;
   if (parts.stacks) {
-    arguments = arguments | ArgumentSet{ArgumentGroup::call_stacks, ArgumentGroup::python};
+    arguments = arguments | ArgumentSet{ArgumentGroup::call_stacks, ArgumentGroup::python,
+                                        ArgumentGroup::graphs};
   }
   if (parts.reports) {
     arguments = arguments | ArgumentSet{ArgumentGroup::allocations, ArgumentGroup::copies,

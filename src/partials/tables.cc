@@ -93,6 +93,7 @@ constexpr TableShape kShapes[] = {
     {"kernels.launch", kKernelKeys, kKernels, true},
     {"kernels.operator", kKernelKeys, kKernels, true},
     {"kernels.family", kKernelKeys, kKernels, true},
+    {"kernels.label", kKernelKeys, kKernels, true},
     {"kernels.all", kKernelKeys, kKernels, true},
     {"modules", kModuleKeys, kModules},
     {"lines", kLineKeys, kLines},

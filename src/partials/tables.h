@@ -29,13 +29,14 @@ enum class TableId : std::uint8_t {
   kernels_launch,
   kernels_operator,
   kernels_family,
+  kernels_label,
   kernels_all,
   modules,
   lines,
   own_lines,
   costs,  ///< of all modules and lines together, and what none of them did
 };
-inline constexpr std::size_t kTables = 19;
+inline constexpr std::size_t kTables = 20;
 
 constexpr std::size_t index(TableId table) { return static_cast<std::size_t>(table); }
 

@@ -207,6 +207,47 @@ HOSTILE = ("<script>alert(1)</script>", "=HYPERLINK(1)", "a|b `c` **d**", "two w
            "&amp; <b>", "", "-" * 120)
 
 
+def cuda_graph(name):
+    """Two replays of a CUDA graph whose kernels bear the labels of the program, as torch 2.15 writes them: one stays on
+    its stream and one is moved; one has a module's name; the text of torch 2.14; one kernel has none. A kernel that an
+    operator launched, whose `name` is no label. Python frames as of torch 2.14, and rows with `External id` 0."""
+    trace = Kineto({"deviceProperties": [{"id": 0, "name": "Example GPU", "totalGlobalMem": 85899345920}]})
+    trace.label("process_name", PROCESS, 0, "name", "python")
+    trace.label("thread_name", 0, 7, "name", "stream 7")
+    trace.label("thread_name", 0, 61, "name", "attention")
+    frame = {"Python id": 1, "Python thread": 0}
+    trace.range("python_function", "serve.py(10): <module>", PROCESS, PROCESS, 500, 850_000, {**frame, "Ev Idx": 90})
+    trace.range("python_function", "serve.py(30): decode", PROCESS, PROCESS, 2_000, 700_000,
+                {"Python parent id": 1, "Python id": 2, "Python thread": 0, "CallFrom": "serve.py:14", "Ev Idx": 91})
+    trace.op("ProfilerStep#1", 1_000, 800_000, category="user_annotation")
+    trace.range("user_annotation", "request", PROCESS, PROCESS, 3_000, 650_000, {"External id": 0, "Ev Idx": 92})
+    trace.range("gpu_user_annotation", "request", 0, 7, 100_000, 600_000, {"External id": 0})
+    eager = trace.op("aten::relu", 10_000, 60_000)
+    node = {"device": 0, "context": 1}
+    common = {"External id": eager, "correlation": 101}
+    trace.range("cuda_runtime", "cudaLaunchKernel", PROCESS, PROCESS, 20_000, 30_000, common)
+    trace.range("kernel", "relu_kernel", 0, 7, 40_000, 50_000, {**common, **node, "stream": 7, "name": "eager"})
+    for correlation, start in ((102, 100_000), (103, 300_000)):
+        trace.range("cuda_runtime", "cudaGraphLaunch", PROCESS, PROCESS, start, start + 20_000,
+                    {"External id": 0, "cbid": 311, "correlation": correlation})
+        replayed = (("flash_fwd", 7, 30_000, {"stream": 61, "original_stream": 7, "name": "attention"}),
+                    ("gemm", 7, 20_000, {"stream": 7, "name": "mlp", "annotated_stream": 62}),
+                    ("gemm", 7, 25_000, {"stream": 7, "module_fqn": "layers.0.ffn"}),
+                    ("gemm", 7, 5_000, {"stream": 7, "annotation": r'[{\"name\": \"layer\"}, {\"name\": \"mlp\"}]'}),
+                    ("norm", 7, 10_000, {"stream": 7}))
+        at = start + 50_000
+        for number, (kernel, _, length, more) in enumerate(replayed, 1):
+            trace.range("kernel", kernel, 0, more["stream"], at, at + length,
+                        {"External id": 0, **node, **more, "correlation": correlation, "graph id": 2,
+                         "graph node id": (2 << 32) + number})
+            at += length
+        trace.range("gpu_memset", "Memset (Device)", 0, 7, at, at + 1_000,
+                    {"External id": 0, **node, "stream": 7, "correlation": correlation, "bytes": 64, "graph id": 2,
+                     "graph node id": (2 << 32) + 9, "name": "attention"})
+        trace.arrow("ac2g", correlation, (PROCESS, PROCESS, start), (0, 61, start + 50_000))
+    return trace.document(name)
+
+
 def hostile_names(name):
     """Names as users and templates make them, unescaped as Kineto writes them."""
     trace = Kineto({"host_name": "node-a"})
@@ -274,6 +315,7 @@ def files():
         "cpu_steps.json": cpu_steps("cpu_steps.json"),
         "stacks.json": small,
         "stacks.json.gz": gzipped(small),
+        "cuda_graph.json": cuda_graph("cuda_graph.json"),
         "hostile_names.json": hostile_names("hostile_names.json"),
         "old_dialect.json": old_dialect(),
         "bare_array.json": bare_array(),

@@ -30,7 +30,8 @@ void make_tables(const Partial& partial) {
     if (summary.ok()) static_cast<void>(summary->json());
   }
   for (const KernelGrouping group_by :
-       {KernelGrouping::name, KernelGrouping::launch, KernelGrouping::op, KernelGrouping::family}) {
+       {KernelGrouping::name, KernelGrouping::launch, KernelGrouping::op, KernelGrouping::family,
+        KernelGrouping::label}) {
     make_text(kernel_report(partial, {.group_by = group_by}));
   }
   for (const ModuleGrouping group_by :

@@ -8,6 +8,7 @@ INTEGER_ARGUMENTS = ("External id", "external id", "correlation", "Sequence numb
                      "Profiler Event Index", "Bytes", "Device Type", "Device Id", "Total Allocated", "Total Reserved",
                      "Addr", "Python id", "Python parent id", "Python module id", "Python thread", "stream", "device",
                      "context", "registers per thread", "shared memory", "bytes", "graph id", "graph node id", "Seq",
+                     "annotated_stream", "original_stream",
                      "Comms Id", "In msg nelems", "Out msg nelems", "Group size", "wait_on_stream",
                      "wait_on_cuda_event_id", "Module parameters")
 OTHER_ARGUMENTS = ("Input Dims", "Input dims", "Input type", "Concrete Inputs", "Input Strides", "Call stack",
@@ -15,7 +16,7 @@ OTHER_ARGUMENTS = ("Input Dims", "Input dims", "Input type", "Concrete Inputs", 
                    "warps per SM", "est. achieved occupancy %", "memory bandwidth (GB/s)", "Collective name", "dtype",
                    "In split size", "Out split size",
                    "Process Group Name", "Process Group Description", "Process Group Ranks", "cuda_sync_kind",
-                   "finished", "asynchronous", "name")
+                   "finished", "asynchronous", "name", "module_fqn", "annotation")
 MOST = 20_000  # events of one document that are changed
 
 

@@ -23,7 +23,8 @@ GROUPS = ["autograd", "inputs", "strides", "call_stacks", "modules", "python", "
 KEPT = {"External id", "correlation", "stream", "device", "context", "grid", "block", "registers per thread",
         "shared memory", "blocks per SM", "warps per SM", "est. achieved occupancy %", "bytes", "memory bandwidth (GB/s)",
         "Python id", "Python parent id", "Python module id", "Sequence number", "Fwd thread id", "Input Dims", "Input type",
-        "Concrete Inputs", "Input Strides", "Call stack", "Module Hierarchy", "graph id", "graph node id",
+        "Concrete Inputs", "Input Strides", "Call stack", "Module Hierarchy", "graph id", "graph node id", "module_fqn", "annotation", "annotated_stream",
+        "original_stream",
         "Collective name", "dtype", "In msg nelems", "Out msg nelems", "Group size", "Process Group Name"}
 OLD_CATEGORIES = {"Operator", "Runtime", "Kernel", "Memcpy", "Memset"}
 DEVICE = {"kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation", "cuda_sync", "Kernel", "Memcpy", "Memset"}

@@ -164,6 +164,15 @@ TEST(Links, FindsTheOperatorByTheExternalIdOfTheLaunch) {
   EXPECT_EQ(trace.links().operator_by_external_id, 1u);
 }
 
+TEST(Links, GivesNoWorkToRowsWithTheExternalId0) {
+  TraceBuilder builder;
+  add(builder, {.category = "user_annotation", .name = "request", .start = 0, .duration = 50});
+  add(builder, {.name = "aten::relu", .start = 60, .duration = 9, .external_id = 3});
+  add(builder, {.category = "kernel", .name = "lost", .start = 5, .duration = 3, .thread = 7});
+  const Trace trace = finished(builder);
+  EXPECT_EQ(only_link(trace).op, EventId::none);
+}
+
 TEST(Links, LetsAnExternalIdNameAnAnnotationButNoOtherRange) {
   for (const std::string_view category : {"cpu_op", "user_annotation", "python_function"}) {
     TraceBuilder builder;

@@ -37,7 +37,8 @@ KernelKeys::KernelKeys(const Trace& trace, const KernelsOptions& options,
       grid_(trace.argument(Argument::grid)),
       block_(trace.argument(Argument::block)),
       registers_(trace.argument(Argument::registers_per_thread)),
-      shared_memory_(trace.argument(Argument::shared_memory)) {}
+      shared_memory_(trace.argument(Argument::shared_memory)),
+      labels_(trace) {}
 
 const KernelNameFacts& KernelKeys::facts(StringId name) {
   const auto [found, is_new] = facts_.try_emplace(name);
@@ -71,6 +72,12 @@ KernelKeys::Key KernelKeys::key_of(const KernelRun& run) {
       break;
     case KernelGrouping::family:
       key[0] = static_cast<std::int64_t>(family(run.event));
+      break;
+    case KernelGrouping::label:
+      key[0] =
+          label_numbers_
+              .try_emplace(labels_.of(run.event), static_cast<std::int64_t>(label_numbers_.size()))
+              .first->second;
       break;
     case KernelGrouping::launch: {
       key[0] = static_cast<std::int64_t>(name);
@@ -107,7 +114,12 @@ void KernelKeys::describe(KernelGroup& group, const KernelRun& run) {
     group.name = trace_.string(name);
     group.tensor_cores_used = facts(name).tensor_cores;
   }
-  if (options_.group_by != KernelGrouping::op) group.family = family(run.event);
+  if (options_.group_by == KernelGrouping::label) {
+    const std::string_view label = labels_.of(run.event);
+    group.label = label.empty() ? "[unlabelled]" : label;
+  } else if (options_.group_by != KernelGrouping::op) {
+    group.family = family(run.event);
+  }
   if (options_.group_by == KernelGrouping::op || by_launch) {
     group.op = run.op == EventId::none ? rules_.unknown_operator : trace_.name(run.op);
   }

@@ -13,6 +13,7 @@
 #include <tbtrace/kernels.h>
 #include <tbtrace/trace.h>
 
+#include "analyses/attribution/graph_labels.h"
 #include "analyses/kernels/runs.h"
 
 namespace tbtrace::analyses {
@@ -68,8 +69,10 @@ class KernelKeys {
   const ArgumentColumn& block_;
   const ArgumentColumn& registers_;
   const ArgumentColumn& shared_memory_;
+  const GraphLabels labels_;
 
   std::unordered_map<StringId, KernelNameFacts> facts_;
+  std::unordered_map<std::string_view, std::int64_t> label_numbers_;
   std::unordered_map<Key, std::size_t, KeyHash> numbers_;
   std::vector<KernelGroup> groups_;
 };

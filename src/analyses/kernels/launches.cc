@@ -5,6 +5,7 @@
 #include <tbtrace/analysis_context.h>
 
 #include "analyses/attribution/device_number.h"
+#include "analyses/attribution/graph_labels.h"
 #include "analyses/kernels/launched_activities.h"
 #include "analyses/kernels/runs.h"
 #include "analyses/steps/selection.h"
@@ -34,12 +35,14 @@ Result<std::vector<KernelLaunch>> kernel_launches(const Trace& trace,
   const auto window = analyses::window_of_steps(trace, options.steps);
   if (!window.ok()) return window.status();
   const AnalysisContext context(trace);
+  const analyses::GraphLabels labels(trace);
   std::vector<KernelLaunch> rows;
   for (const analyses::KernelRun& run : analyses::kernel_runs(trace, *window)) {
     if (run.launch == EventId::none) continue;
     KernelLaunch row = analyses::launch_row(trace, run.event, run.launch);
     if (const Step* step = context.step_of(run.launch)) row.step = step->number;
     row.op = run.op == EventId::none ? "[unattributed]" : trace.name(run.op);
+    row.label = labels.of(run.event);
     rows.push_back(std::move(row));
   }
   return rows;

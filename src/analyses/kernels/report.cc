@@ -64,7 +64,9 @@ void analyses::add_keys(KernelColumns& columns, std::optional<std::int64_t> rank
     columns.add("short_name", true,
                 [](const KernelGroup& group) { return Cell(group.short_name); });
   }
-  if (by != KernelGrouping::op) {
+  if (by == KernelGrouping::label) {
+    columns.add("label", true, [](const KernelGroup& group) { return Cell(group.label); });
+  } else if (by != KernelGrouping::op) {
     columns.add("family", true, [](const KernelGroup& group) {
       return Cell(std::string(kernel_family_name(group.family)));
     });
@@ -201,17 +203,21 @@ AnalysisReport analyses::launch_report_of(const Trace& trace,
                                           std::span<const KernelLaunch> launches) {
   AnalysisReport report;
   report.schema = kSchema;
-  report.table.columns = {"rank",     "name",           "launch",      "operator",
-                          "device",   "stream",         "correlation", "step",
-                          "start_ns", "launch_call_ns", "duration_ns", "launch_delay_ns"};
+  report.table.columns = {"rank",           "name",        "launch",         "operator", "label",
+                          "device",         "stream",      "correlation",    "step",     "start_ns",
+                          "launch_call_ns", "duration_ns", "launch_delay_ns"};
   report.shown = {"rank",   "name", "launch",         "operator",    "device",
                   "stream", "step", "launch_call_ns", "duration_ns", "launch_delay_ns"};
+  const bool has_labels =
+      std::ranges::any_of(launches, [](const KernelLaunch& row) { return !row.label.empty(); });
+  if (has_labels) report.shown.insert(report.shown.begin() + 4, "label");
   WideInteger duration = 0;
   WideInteger delay = 0;
   const Cell rank = optional_cell(trace.identity().rank);
   for (const KernelLaunch& row : launches) {
-    report.table.rows.push_back({rank, row.name, row.launch, report::text_cell(row.op), row.device,
-                                 row.stream, row.correlation, optional_cell(row.step),
+    report.table.rows.push_back({rank, row.name, row.launch, report::text_cell(row.op),
+                                 report::text_cell(row.label), row.device, row.stream,
+                                 row.correlation, optional_cell(row.step),
                                  since_start(trace, row.start_ns), row.launch_call_ns,
                                  row.duration_ns, row.launch_delay_ns});
     duration += row.duration_ns;

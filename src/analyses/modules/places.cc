@@ -8,6 +8,10 @@ namespace tbtrace::analyses {
 namespace {
 
 constexpr std::string_view kFrame = "nn.Module: ";
+constexpr std::string_view kGraphLabel = "CUDA graph";  // in place of a class
+// Source: torch/csrc/jit/ir/scope.cpp.
+constexpr std::string_view kTop = "TOP";
+constexpr std::string_view kOwn = "SELF";
 
 /// `Conv2d` of `Conv2d_5`.
 std::string_view class_of(std::string_view name) {
@@ -138,12 +142,19 @@ Place ModulePlaces::of_hierarchy(Place around, std::string_view text) {
     const std::size_t end = end_of_level(text);
     const Level level = level_of(text.substr(0, end));
     text.remove_prefix(end < text.size() ? end + 1 : end);
+    if (level.attribute == kOwn && !outermost) continue;  // a method that a module calls itself
+    // `TOP()` is the model where its class has no name; what follows is one of its parts.
+    if (level.attribute == kTop && level.type.empty()) outermost = false;
     if (level.type.empty()) continue;  // a function
     const std::string_view name = outermost ? level.type : level.attribute;
     around = child(around, number_of({std::string(name), false, true}), level.type);
     outermost = false;
   }
   return around;
+}
+
+Place ModulePlaces::of_label(std::string_view label) {
+  return child(StackTree::kRoot, number_of({std::string(label), false, false}), kGraphLabel);
 }
 
 Place ModulePlaces::place_in(Place around, EventId range, bool is_backward) {

@@ -18,11 +18,12 @@
 
 namespace tbtrace::analyses {
 
-/// Modules come from three sources, which may be mixed in a file:
+/// Modules come from four sources, which may be mixed in a file:
 ///
 ///   - frames `nn.Module: Conv2d_5`, with `Module path` in recordings of C++ programs
 ///   - an operator's `Module Hierarchy`, `TOP(Net)::forward.conv(Conv2d)::forward`, of TorchScript
 ///   - ranges `[pl][module]torch.nn.modules.conv.Conv2d: net.conv` of Lightning
+///   - labels of kernels in CUDA graphs, of which each is a module of its own
 ///
 /// A module is identified by its name and the module around it, so the same module called in two
 /// others is two. What is nested more than kMostLevels deep belongs to the module there.
@@ -38,6 +39,9 @@ class ModulePlaces {
 
   /// The place of a range, by the place around it.
   Place place_in(Place around, EventId range, bool is_backward);
+
+  /// The place of a label of a CUDA graph's kernels.
+  Place of_label(std::string_view label);
 
   /// Places are numbered from 0, the root, parents first.
   std::size_t size() const { return modules_.size(); }

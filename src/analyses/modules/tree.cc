@@ -6,6 +6,7 @@
 #include <tbtrace/modules.h>
 
 #include "analyses/attribution/forward_operators.h"
+#include "analyses/attribution/graph_labels.h"
 #include "analyses/modules/parameters.h"
 #include "analyses/modules/place_costs.h"
 #include "analyses/modules/place_totals.h"
@@ -34,6 +35,7 @@ class TreeOfModules {
       : trace_(trace),
         with_operations_(with_operations),
         counts_(std::move(counts)),
+        labels_(trace),
         places_(trace),
         where_(analyses::find_places(trace, analyses::ForwardOperators(trace),
                                      [this](Place around, EventId range, bool is_backward) {
@@ -41,7 +43,9 @@ class TreeOfModules {
                                      })) {}
 
   ModuleTree build() {
-    std::vector<PlaceWork> work = analyses::work_by_place(trace_, where_, places_.size(), counts_);
+    std::vector<PlaceWork> work =
+        analyses::work_by_place(trace_, where_, places_.size(), counts_,
+                                [this](EventId activity) { return place_of_label(activity); });
     add_calls(work);
     if (with_operations_) analyses::add_operations(work, trace_, where_, counts_);
     std::vector<Place> parents;
@@ -81,6 +85,11 @@ class TreeOfModules {
   }
 
  private:
+  Place place_of_label(EventId activity) {
+    const std::string_view label = labels_.of(activity);
+    return label.empty() ? StackTree::kRoot : places_.of_label(label);
+  }
+
   void add_calls(std::vector<PlaceWork>& work) const {
     for (const EventId range : call_tree_of(trace_).ranges()) {
       if (!places_.is_call(range) || (counts_ && !counts_(range))) continue;
@@ -100,6 +109,7 @@ class TreeOfModules {
   const Trace& trace_;
   bool with_operations_;
   analyses::CountsRange counts_;
+  analyses::GraphLabels labels_;
   ModulePlaces places_;
   analyses::WorkPlaces where_;
 };
@@ -113,6 +123,7 @@ const char* parameter_source_name(ParameterSource source) {
 
 bool has_modules(const Trace& trace) {
   if (!trace.argument(Argument::module_hierarchy).empty()) return true;
+  if (!analyses::GraphLabels(trace).empty()) return true;
   const ModulePlaces places(trace);
   return std::ranges::any_of(call_tree_of(trace).ranges(),
                              [&](EventId range) { return places.is_call(range); });

@@ -56,7 +56,8 @@ PlaceWork& PlaceWork::operator+=(const PlaceWork& other) {
 }
 
 std::vector<PlaceWork> work_by_place(const Trace& trace, const WorkPlaces& where,
-                                     std::size_t places, const CountsRange& counts) {
+                                     std::size_t places, const CountsRange& counts,
+                                     const PlaceOfActivity& place_of_activity) {
   const CallTree& tree = call_tree_of(trace);
   const SelfTimes& self_times = self_times_of(trace);
   std::vector<PlaceWork> work(places);
@@ -76,7 +77,10 @@ std::vector<PlaceWork> work_by_place(const Trace& trace, const WorkPlaces& where
   for (const DeviceLink& link : links_of(trace).device_work()) {
     const EventId owner = owner_of_work(tree, link);
     if (!counts_at(link.launch != EventId::none ? link.launch : owner)) continue;
-    PlaceWork& here = work[place_of(owner)];
+    Place place = place_of(owner);
+    if (place == StackTree::kRoot && place_of_activity) place = place_of_activity(link.activity);
+    if (place >= work.size()) work.resize(place + 1);
+    PlaceWork& here = work[place];
     const std::int64_t ns = trace.events().duration_ns(link.activity);
     here.device_ns += ns;
     if (owner != EventId::none && where.is_backward[index(owner)] != 0) {

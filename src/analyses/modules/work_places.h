@@ -59,9 +59,15 @@ struct PlaceWork {
 /// Which ranges count: all, or those that started in chosen steps.
 using CountsRange = std::function<bool(EventId range)>;
 
-/// By place, `places` of them. A device activity counts if its launch does, memory if the range in
-/// which it was allocated or freed does; without steps all count, also those without a range.
+/// The place of a device activity that no range with a place launched, which may be a new one; the
+/// root if it has none.
+using PlaceOfActivity = std::function<Place(EventId activity)>;
+
+/// By place, `places` of them and the new ones. A device activity counts if its launch does, memory
+/// if the range in which it was allocated or freed does; without steps all count, also those
+/// without a range.
 std::vector<PlaceWork> work_by_place(const Trace& trace, const WorkPlaces& where,
-                                     std::size_t places, const CountsRange& counts);
+                                     std::size_t places, const CountsRange& counts,
+                                     const PlaceOfActivity& place_of_activity = {});
 
 }  // namespace tbtrace::analyses

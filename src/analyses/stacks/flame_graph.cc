@@ -1,5 +1,6 @@
 // Stacks of host ranges from the exact tree, each weighted by its own time or memory. Device work
-// that no range owns has a frame of its own, so the device stacks add up to all device work.
+// that no range owns has a frame of its own, so the device stacks add up to all device work. Above
+// kernels of a CUDA graph that have a label is a frame for it.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -13,6 +14,7 @@
 
 #include <tbtrace/analyses.h>
 
+#include "analyses/attribution/graph_labels.h"
 #include "analyses/attribution/owners.h"
 #include "analyses/attribution/thread_choice.h"
 #include "analyses/stacks/frame_noise.h"
@@ -56,6 +58,7 @@ class FlameGraph {
         options_(options),
         selection_(std::move(selection)),
         tree_(call_tree_of(trace)),
+        labels_(trace),
         names_(trace),
         stacks_(std::move(unit)),
         is_shown_(trace.events().size()) {}
@@ -178,7 +181,9 @@ class FlameGraph {
   }
 
   void add_work(const Work& work) {
-    const Node below = work.owner == EventId::none ? unattributed() : node_of_[index(work.owner)];
+    Node below = work.owner == EventId::none ? unattributed() : node_of_[index(work.owner)];
+    const std::string_view label = labels_.of(work.activity);
+    if (!label.empty()) below = function_on(below, frame_number(label, false));
     stacks_.add(node_on(below, frame_of(work.activity)), work.time_ns);
   }
 
@@ -263,6 +268,7 @@ class FlameGraph {
   const FlameGraphOptions& options_;
   Selection selection_;
   const CallTree& tree_;
+  analyses::GraphLabels labels_;
   TorchNames names_;
   StackTree stacks_;
   std::vector<bool> is_shown_;  // by event

@@ -18,7 +18,8 @@ namespace {
 
 /// Arguments that a row itself holds, whatever was asked for.
 constexpr ArgumentSet kRowArguments =
-    ArgumentSet{ArgumentGroup::row} | ArgumentSet{Argument::python_id, Argument::python_module_id};
+    ArgumentSet{ArgumentGroup::row} |
+    ArgumentSet{Argument::python_id, Argument::python_module_id, Argument::label};
 
 constexpr ArgumentSet kIds = {Argument::external_id, Argument::correlation};
 

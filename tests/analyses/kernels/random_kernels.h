@@ -83,6 +83,13 @@ class RandomKernels : private fixtures::RandomChoices {
   }
 
   void add_configuration(EventId event) {
+    if (below(2) != 0) {
+      constexpr std::array<std::string_view, 3> kLabels = {"attention", "mlp", "layer 0"};
+      builder_.add_argument(event, Argument::graph_node_id, below(3));
+      if (below(3) != 0) {
+        builder_.add_argument(event, Argument::label, builder_.intern(one_of(kLabels)));
+      }
+    }
     const auto size = [&] { return static_cast<std::uint32_t>(1 + below(2)); };
     if (below(4) != 0) builder_.add_argument(event, Argument::grid, Dim3{size(), 1, 1});
     if (below(4) != 0) builder_.add_argument(event, Argument::block, Dim3{128, size(), 1});

@@ -44,6 +44,9 @@ std::string key_of(const KernelGroup& group, const KernelsOptions& options) {
     case KernelGrouping::family:
       key = kernel_family_name(group.family);
       break;
+    case KernelGrouping::label:
+      key = group.label;
+      break;
     case KernelGrouping::launch:
       key = group.name + "|" + group.op + "|" + text_of(group.grid) + "|" + text_of(group.block) +
             "|" + text_of(group.registers) + "|" + text_of(group.shared_memory_bytes);
@@ -73,6 +76,9 @@ class KernelsByDefinition {
       like.block = trace_.argument(Argument::block).dim3(event);
       like.registers = trace_.argument(Argument::registers_per_thread).integer(event);
       like.shared_memory_bytes = trace_.argument(Argument::shared_memory).integer(event);
+      const std::string_view label = trace_.argument_text(event, Argument::label);
+      const bool is_node = trace_.argument(Argument::graph_node_id).integer(event).value_or(0) != 0;
+      like.label = is_node && !label.empty() ? label : "[unlabelled]";
       const Track& track = trace_.track(events_.track(event));
       like.device = track.process.number;
       like.stream = std::to_string(track.thread.number);
@@ -181,7 +187,8 @@ class KernelsByDefinition {
 std::vector<KernelsOptions> groupings() {
   std::vector<KernelsOptions> all;
   for (const KernelGrouping group_by :
-       {KernelGrouping::name, KernelGrouping::launch, KernelGrouping::op, KernelGrouping::family}) {
+       {KernelGrouping::name, KernelGrouping::launch, KernelGrouping::op, KernelGrouping::family,
+        KernelGrouping::label}) {
     all.push_back({.group_by = group_by});
     all.push_back({.group_by = group_by, .by_device = true});
     all.push_back({.group_by = group_by, .by_stream = true});

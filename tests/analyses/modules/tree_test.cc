@@ -9,6 +9,7 @@
 #include <tbtrace/modules.h>
 
 #include "analyses/modules/model_rows.h"
+#include "fixtures/trace_rows.h"
 
 namespace tbtrace::analyses {
 namespace {
@@ -56,6 +57,53 @@ TEST(ModuleTree, HasForwardAndBackwardOfEachModule) {
   EXPECT_EQ(tree.total.cpu_time_total_ns, 100 + 10 + 105);
 }
 
+EventId add_replayed(TraceBuilder& builder, std::string_view label, std::int64_t start,
+                     std::int64_t correlation) {
+  const EventId kernel = fixtures::add(builder, {.category = "kernel",
+                                                 .name = "gemm",
+                                                 .start = start,
+                                                 .duration = 5,
+                                                 .thread = 7,
+                                                 .process = 0,
+                                                 .correlation = correlation});
+  builder.add_argument(kernel, Argument::graph_node_id, std::int64_t{3});
+  builder.add_argument(kernel, Argument::label, builder.intern(label));
+  return kernel;
+}
+
+TEST(ModuleTree, HasLabelsOfCudaGraphsForKernelsWithoutAModule) {
+  TraceBuilder builder;
+  fixtures::add(builder, {.category = "python_function",
+                          .name = "nn.Module: Net_0",
+                          .start = 0,
+                          .duration = 20,
+                          .is_module = true});
+  const auto replay = [&](std::int64_t start, std::int64_t correlation) {
+    fixtures::add(builder, {.category = "cuda_runtime",
+                            .name = "cudaGraphLaunch",
+                            .start = start,
+                            .duration = 2,
+                            .correlation = correlation});
+  };
+  replay(10, 1);
+  replay(50, 2);
+  add_replayed(builder, "attention", 60, 2);
+  add_replayed(builder, "mlp", 70, 2);
+  add_replayed(builder, "attention", 80, 3);  // its launch is not in the file
+  add_replayed(builder, "of the module", 30, 1);
+  const Trace trace = fixtures::finished(builder);
+  EXPECT_TRUE(has_modules(trace));
+  const ModuleTree tree = *module_tree(trace);
+  ASSERT_THAT(paths_of(tree), ElementsAre("Net_0", "attention", "mlp"));
+  EXPECT_EQ(tree.modules[0].self_device_time_ns, 5);
+  EXPECT_EQ(tree.modules[1].self_device_time_ns, 10);
+  EXPECT_EQ(tree.modules[1].type, "CUDA graph");
+  EXPECT_EQ(tree.modules[1].calls, std::nullopt);
+  EXPECT_EQ(tree.modules[2].self_device_time_ns, 5);
+  EXPECT_EQ(tree.unattributed.self_device_time_ns, 0);
+  EXPECT_EQ(tree.total.device_time_total_ns, 20);
+}
+
 TEST(ModuleTree, TakesPathsWhereTheTraceHasThem) {
   ModelRows rows;
   rows.module("Net_0", 0, 100, "net");
@@ -79,6 +127,18 @@ TEST(ModuleTree, ReadsTheHierarchiesOfTorchScript) {
   EXPECT_EQ(tree.modules[0].self_cpu_time_ns, 6);
   EXPECT_EQ(tree.modules[2].self_cpu_time_ns, 4);
   EXPECT_EQ(tree.modules[2].calls, std::nullopt) << "the trace does not say";
+}
+
+TEST(ModuleTree, MethodsThatAScriptedModuleCallsItselfAreTheModules) {
+  ModelRows rows;
+  rows.text(rows.op("aten::conv2d", 0, 10), Argument::module_hierarchy,
+            "TOP(Net)::forward.conv(Conv2d)::forward.SELF(Conv2d)::_conv_forward");
+  rows.text(rows.op("aten::linear", 20, 10), Argument::module_hierarchy,
+            "TOP()::<forward op>.fc(Linear)::forward");
+  const ModuleTree tree = *module_tree(rows.finished());
+  ASSERT_THAT(paths_of(tree), ElementsAre("Net", "Net.conv", "fc"));
+  EXPECT_EQ(tree.modules[1].self_cpu_time_ns, 10);
+  EXPECT_EQ(tree.modules[2].type, "Linear");
 }
 
 TEST(ModuleTree, ReadsLightningsMarks) {

@@ -55,6 +55,37 @@ TEST(FlameGraph, HasNoIdleTime) {
   EXPECT_EQ(folded(finished(builder)), "f 10\n");
 }
 
+TEST(FlameGraph, LabelsOfCudaGraphsAreFramesAboveTheirKernels) {
+  TraceBuilder builder;
+  add(builder, {.category = "user_annotation", .name = "decode", .start = 0, .duration = 90});
+  add(builder, {.category = "cuda_runtime", .start = 10, .duration = 5, .correlation = 1});
+  const auto replayed = [&](std::string_view label, std::int64_t start, std::int64_t correlation) {
+    const EventId kernel = add(builder, {.category = "kernel",
+                                         .name = "gemm",
+                                         .start = start,
+                                         .duration = 10,
+                                         .thread = 7,
+                                         .process = 0,
+                                         .correlation = correlation});
+    builder.add_argument(kernel, Argument::graph_node_id, std::int64_t{3});
+    if (!label.empty()) builder.add_argument(kernel, Argument::label, builder.intern(label));
+  };
+  replayed("mlp", 20, 1);
+  replayed("mlp", 30, 1);
+  replayed("attention", 40, 1);
+  replayed("", 50, 1);
+  replayed("mlp", 60, 2);
+  const Trace trace = finished(builder);
+  EXPECT_EQ(folded(trace, "self_device_time_total"),
+            "[unattributed];mlp;gemm 10\n"
+            "decode;attention;gemm 10\n"
+            "decode;gemm 10\n"
+            "decode;mlp;gemm 20\n");
+  const StackTree in_order =
+      *flame_graph(trace, {.weight = "self_device_time_total", .in_time_order = true});
+  EXPECT_EQ(in_order.total(), 50);
+}
+
 TEST(FlameGraph, UnlinkedDeviceTimeIsUnattributed) {
   TraceBuilder builder;
   add(builder, {.name = "aten::mm", .start = 0, .duration = 100});
