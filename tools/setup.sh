@@ -4,6 +4,7 @@
 #   tools/setup.sh --tests   and for its tests: compilers' tools, Chromium, pinned Python packages as .venv,
 #                            what the Python package is built and tested with as .venv-python, and the newer
 #                            LibTorch as .venv-torch
+#   tools/setup.sh --torch213   only LibTorch 2.13, as .venv-torch213, for a part of tools/test.sh --all
 #   tools/setup.sh --clear-caches   removes what this and tools/test.sh keep for all clones: Python packages, what was
 #                            compiled, what clang-tidy found clean, what consumers said of originals
 # Does nothing, and needs no network, when all of it is there.
@@ -28,6 +29,7 @@ build_packages=(
   libpng-dev        # PNG files
   libcairo2-dev     # pictures as PNG; a font comes with what it depends on
   libtorch-dev      # programs that record themselves
+  libgloo-dev       # headers of the Gloo in LibTorch, for an example of two processes
   dpkg-dev file     # tools/package.sh
   python3-dev python3-venv   # the Python package
 )
@@ -38,7 +40,6 @@ test_packages=(
   clang libclang-rt-dev      # fuzz targets, and a second compiler
   llvm                       # names in what its sanitizers report
   clang-format clang-tidy
-  libgloo-dev                # headers of the Gloo in LibTorch, for an example of two processes
   openjdk-17-jre-headless    # Spark, one of the engines that jobs run on
   chromium                   # looks at pages and pictures
   groff-base zsh fish        # take the man page and the completions
@@ -46,15 +47,17 @@ test_packages=(
 
 cache=${XDG_CACHE_HOME:-${HOME:-$PWD}/.cache}/tbtrace
 with_tests=false
+with_torch213=false
 case "$#,${1-}" in
   0,) ;;
   1,--tests) with_tests=true ;;
+  1,--torch213) with_torch213=true ;;
   1,--clear-caches)
     say "removing $cache/"
     rm -rf "$cache"
     exit
     ;;
-  *) fail "takes --tests, --clear-caches or nothing" ;;
+  *) fail "takes --tests, --torch213, --clear-caches or nothing" ;;
 esac
 
 log=.cache/setup.log
@@ -144,6 +147,7 @@ venv() {
   ) 9>"$kind/lock"
 }
 
+if $with_torch213; then venv .venv-torch213 tests/libtorch/torch_2_13.txt; fi
 if $with_tests; then
   # One downloads while the other one unpacks.
   venv .venv-torch tests/libtorch/requirements.txt &

@@ -6,8 +6,8 @@
 #   tools/test.sh --quick        what to run before a commit: no LibTorch, no browsers, no sanitizers
 #   tools/test.sh --all          everything: CI's, the long tests, the thread sanitizer, a build without what is
 #                                optional, the Python package under the address sanitizer and as a wheel, clang-tidy in
-#                                full, five minutes of each fuzz target, the demo
-#   tools/test.sh --all PART...  some of these parts: release torch2 asan tsan minimal wheel fuzz demo
+#                                full, LibTorch's tests with 2.13, five minutes of each fuzz target, the demo
+#   tools/test.sh --all PART...  some of these parts: release torch2 torch213 asan tsan minimal wheel fuzz demo
 #   tools/test.sh --asan         the library and the command line under one of these sanitizers
 #   tools/test.sh --tsan
 #   tools/test.sh --only REGEX   only tests whose name matches (also with --asan and --tsan); with GTEST_FILTER=PATTERN
@@ -38,7 +38,7 @@ while (($# > 0)); do
       only=(--tests-regex "$2")
       shift
       ;;
-    release | torch2 | asan | tsan | minimal | wheel | fuzz | demo)
+    release | torch2 | torch213 | asan | tsan | minimal | wheel | fuzz | demo)
       [[ $level == all ]] || fail "takes parts after --all only"
       parts+=("$1")
       ;;
@@ -155,6 +155,12 @@ newer_torch() {
   built torch2 build-torch2 "${complete[@]}" -DTBTRACE_E2E=ON --target "${1-libtorch_checks}"
   tested torch2 build-torch2 --label-regex '^libtorch$' "${long[@]}"
 }
+torch213() {
+  begin "setting up torch213"
+  tools/setup.sh --torch213
+  built torch213 build-torch213 "${complete[@]}" -DTBTRACE_E2E=ON --target libtorch_checks
+  tested torch213 build-torch213 --label-regex '^libtorch$' --label-exclude '^all$'
+}
 sanitized() {
   local preset=$1
   shift
@@ -201,7 +207,7 @@ case $level in
   all)
     long=()
     export TBTRACE_ASK_AGAIN=1  # consumers, for what they said of originals (tests/e2e/recorded_answers.py)
-    ((${#parts[@]} > 0)) || parts=(release torch2 asan tsan minimal wheel fuzz demo)
+    ((${#parts[@]} > 0)) || parts=(release torch2 torch213 asan tsan minimal wheel fuzz demo)
     for part in "${parts[@]}"; do
       case $part in
         release) release -DTBTRACE_BENCHMARKS=ON ;;

@@ -55,7 +55,7 @@ class Levels(unittest.TestCase):
                     self.assertEqual({key: settings.get(key) for key in OPTIONAL}, OPTIONAL, (arguments, preset))
                 if preset == "release":
                     self.assertEqual(settings.get("TBTRACE_TORCH"), "ON", arguments)
-                if preset in ("release", "torch2") and arguments != ["--quick"]:
+                if preset in ("release", "torch2", "torch213") and arguments != ["--quick"]:
                     self.assertEqual(settings.get("TBTRACE_E2E"), "ON", (arguments, preset))
 
     def test_settings_of_longer_levels_do_not_stay(self):
@@ -68,7 +68,7 @@ class Levels(unittest.TestCase):
         self.assertEqual(ci["asan"].get("TBTRACE_PYTHON"), "OFF")
 
     def test_parts_of_everything_run_alone(self):
-        self.assertEqual(list(self.configured("--all")), ["release", "torch2", "asan", "tsan", "minimal", "fuzz"])
+        self.assertEqual(list(self.configured("--all")), ["release", "torch2", "torch213", "asan", "tsan", "minimal", "fuzz"])
         self.assertEqual(list(self.configured("--all", "minimal", "tsan")), ["minimal", "tsan"])
         self.assertEqual(self.configured("--all", "release")["release"]["TBTRACE_BENCHMARKS"], "ON")
         self.assertEqual(self.configured("minimal"), {})

@@ -4,8 +4,9 @@
     memory_timelines.py PROGRAM
 
 Trains a small model under torch.profiler, has PROGRAM (train_mlp.cc) train the same with and without telling its
-profiler of the model, and compares the raw timelines: action, bytes and category of each row, in order. Needs torch
-2.13 (.venv-torch). Prints 'N rows, M made of numbers, K differences', with 'N rows' those that were compared.
+profiler of the model, and compares the raw timelines: action, bytes and category of each row, in order. Runs in the
+torch that PROGRAM was built with (.venv-torch). Prints 'N rows, M made of numbers, K differences', with 'N rows' those
+that were compared.
 
 Two things are not the same, and are not compared:
 - Rows of what was there before have no time; their order is that of first use, and Python's profiler looks at a

@@ -5,7 +5,7 @@
 
 Scripts a model, records an inference and a training step of it with torch.profiler, has PROGRAM (run_script.cc) record
 the same of the saved model, and compares: operators with their calls, shapes, memory and FLOPs, and every record of
-memory. Needs torch 2.13 (.venv-torch). Prints 'N rows, M records of memory, K differences'.
+memory. Runs in the torch that PROGRAM was built with (.venv-torch). Prints 'N rows, M records of memory, K differences'.
 """
 import json
 import pathlib
