@@ -11,6 +11,8 @@
 #include <c10/util/hash.h>
 #include <torch/csrc/distributed/c10d/ParamCommsUtils.hpp>
 
+#include "libtorch/record/torch_version.h"
+
 namespace tbtrace::libtorch {
 
 namespace {
@@ -39,6 +41,7 @@ void add_message(const Info& info, Collective& collective) {
   collective.rank = info.getRank();
   if constexpr (requires { info.isAsynchronizedOp(); }) {
     collective.is_async = info.isAsynchronizedOp();
+    collective.has_words = TBTRACE_TORCH_WRITES_WORDS;
   }
 }
 

@@ -33,6 +33,7 @@ struct Collective {
   std::optional<std::int64_t> sequence = {};
   std::optional<std::uint64_t> id = {};  ///< the same on all ranks
   std::optional<bool> is_async = {};
+  bool has_words = false;  ///< truth is `true`, as torch writes it since 2.14, and not 1
 };
 
 /// `[0, 1, 2]`; of more than 30 numbers the first 29 and the last one, as torch shows them.

@@ -46,7 +46,13 @@ void append_collective(EventLines& lines, const Collective& collective) {
   add_known(lines, "Dst Rank", collective.receiver);
   add_known(lines, "Src Rank", collective.sender);
   add_identity(lines, collective);
-  if (collective.is_async) add_number(lines, "Is asynchronized op", *collective.is_async ? 1 : 0);
+  if (!collective.is_async) return;
+  const bool is_async = *collective.is_async;
+  if (collective.has_words) {
+    lines.add(", \"Is asynchronized op\": {}", is_async);
+  } else {
+    add_number(lines, "Is asynchronized op", is_async ? 1 : 0);
+  }
 }
 
 void append_collective_of_kernel(EventLines& lines, const Collective& collective) {

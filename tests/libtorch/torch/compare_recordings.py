@@ -9,7 +9,8 @@ forward to the backward; what c10d says of collectives; bytes and addresses of m
 
 torch notes down modules and stacks of all ranges but the runs of a backward's nodes, and then hands them to all ranges
 in that order, so that after the first backward each is some rows too early. What was noted down is compared. It has no
-frames of C++, so those behind TorchScript's are left out. Python 3, nothing besides.
+frames of C++, so those behind TorchScript's are left out. Since 2.14 it writes `"` in names as `'`, so these count as
+equal. Python 3, nothing besides.
 """
 
 import itertools
@@ -32,7 +33,7 @@ def load(path):
     try:
         return json.loads(text)["traceEvents"]
     except json.JSONDecodeError:
-        # torch writes quotes in names as they are: the rest of the line is the name.
+        # Until 2.13 torch writes quotes in names as they are: the rest of the line is the name.
         text = re.sub(r'^(\s*"name": ")(.*)(",)$', lambda m: m[1] + m[2].replace('"', '\\"') + m[3], text, flags=re.M)
         return json.loads(text)["traceEvents"]
 
@@ -47,7 +48,7 @@ class Recording:
         rows = [e for e in events if e["ph"] == "X" and e["cat"] in ("cpu_op", "user_annotation")]
         rows.sort(key=lambda e: e["ts"])
         self.rows = [
-            (e["name"], e["cat"], *(json.dumps(e["args"].get(a)) for a in ARGUMENTS), e["args"].get("finished"))
+            (e["name"].replace('"', "'"), e["cat"], *(json.dumps(e["args"].get(a)) for a in ARGUMENTS), e["args"].get("finished"))
             for e in rows
         ]
         # What stands with a range that c10d describes, but for what stands with every range.

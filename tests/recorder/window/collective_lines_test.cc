@@ -17,6 +17,7 @@
 namespace tbtrace::recorder {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 
 Collective all_reduce() {
@@ -60,6 +61,14 @@ TEST(Collective, ARangeHasAllThatIsKnown) {
             R"(, "Process Group Name": "7", "Process Group Description": "default_pg")"
             R"(, "Process Group Ranks": "[4, 6]", "Rank": 1, "Seq": 12)"
             R"(, "Comms Id": 18446744073709551615, "Is asynchronized op": 1)");
+}
+
+TEST(Collective, TruthIsAWordWhereTorchWritesOne) {
+  Collective collective = all_reduce();
+  collective.has_words = true;
+  EXPECT_THAT(of_range(collective), EndsWith(R"(, "Is asynchronized op": true)"));
+  collective.is_async = false;
+  EXPECT_THAT(of_range(collective), EndsWith(R"(, "Is asynchronized op": false)"));
 }
 
 TEST(Collective, AKernelHasItInKinetosOrder) {
