@@ -84,6 +84,7 @@ class AnalysisRun {
     if (!is_chosen(*trace)) return kDone;
     const Status made = within_memory([&] {
       Result<AnalysisReport> report = verb_.analyse(*trace);
+      look_into(*trace, report);
       if (!report.ok()) return report.status();
       reports_.push_back({trace->identity().rank, path, *std::move(report)});
       return Status();
@@ -154,7 +155,14 @@ class AnalysisRun {
   }
 
   void say_if_empty(const AnalysisReport& report, const std::string& subject) {
-    if (report.table.rows.empty()) console_.warning(subject, verb_.nothing);
+    if (!report.table.rows.empty()) return;
+    console_.warning(subject, why_.empty() ? verb_.nothing : verb_.nothing + "; " + why_);
+  }
+
+  /// Keeps why a trace has no rows, for say_if_empty().
+  void look_into(const Trace& trace, const Result<AnalysisReport>& report) {
+    const bool is_empty = report.ok() && report->table.rows.empty();
+    if (is_empty && why_.empty() && verb_.why_nothing) why_ = verb_.why_nothing(trace);
   }
 
   int write_sum() {
@@ -169,7 +177,10 @@ class AnalysisRun {
   }
 
   Status write_one(const Trace& trace, const std::string& input, const std::string& output) {
-    return write_report(verb_.analyse(trace), input, output);
+    const Result<AnalysisReport> report = verb_.analyse(trace);
+    why_.clear();
+    look_into(trace, report);
+    return write_report(report, input, output);
   }
 
   Status write_report(const Result<AnalysisReport>& report, const std::string& input,
@@ -187,6 +198,7 @@ class AnalysisRun {
   Console console_;
   ReadOptions reading_;
   std::vector<ReportOfInput> reports_;
+  std::string why_;  // why a trace has no rows
   bool has_several_ = false;
   bool any_chosen_ = false;
   bool has_rank_among_others_ = false;

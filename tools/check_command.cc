@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include <tbtrace/recorded_options.h>
 #include <tbtrace/trace_checks.h>
 #include <tbtrace/writers.h>
 
@@ -117,7 +118,7 @@ class CheckRun {
   /// Problems of the input are findings, not warnings.
   void check(const std::string& path) {
     ReadOptions reading = standard_.reading;
-    reading.arguments = ArgumentSet();
+    reading.arguments = kRecordedOptionArguments;
     const std::string subject = subject_of(path);
     reading.on_progress = [&](std::uint64_t done, std::uint64_t total) {
       console_.progress(subject, done, total);

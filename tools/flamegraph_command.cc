@@ -93,6 +93,7 @@ std::string take_stack_options(const OptionParser& parser, GraphOptions& graph) 
   FlameGraphOptions& stacks = graph.stacks;
   stacks.all_frames = parser.flag("all-frames");
   stacks.merge_recursion = parser.flag("merge-recursion");
+  stacks.by_thread = parser.flag("by-thread");
   stacks.in_time_order = parser.text("order") == "time";
   if (parser.given("thread")) stacks.thread = parser.text("thread");
   if (parser.given("thread") && stacks.thread.empty()) return "--thread takes an id or a name";
@@ -104,7 +105,7 @@ std::string take_stack_options(const OptionParser& parser, GraphOptions& graph) 
   graph.rank = *rank;
   if (graph.exported_stacks) {
     for (const char* const option :
-         {"all-frames", "merge-recursion", "order", "thread", "steps", "rank"}) {
+         {"all-frames", "merge-recursion", "by-thread", "order", "thread", "steps", "rank"}) {
       if (parser.given(option))
         return "--" + std::string(option) + " does not go with --compat torch";
     }
@@ -317,6 +318,7 @@ std::vector<OptionGroup> own_options() {
          .choices = {"torch"}},
         steps_option(),
         {.name = "thread", .value = "T", .help = "only the host thread of this id or name"},
+        {.name = "by-thread", .help = "a frame for each host thread around its stacks"},
         RankChoice::option(),
         {.name = "sum-inputs", .help = "the stacks of all inputs together"},
         {.name = "all-frames",

@@ -1,7 +1,9 @@
 #include <optional>
+#include <string>
 #include <utility>
 
 #include <tbtrace/lines.h>
+#include <tbtrace/recorded_options.h>
 
 #include "analysis_command.h"
 #include "command.h"
@@ -18,6 +20,13 @@ constexpr const char* kAbout =
     "to\n"
     "the total.\n";
 
+std::string why_nothing(const Trace& trace, const LinesOptions& options) {
+  if (!options.libraries && recorded_option(trace, RecordedOption::with_stack).has_data) {
+    return "all its files are those of libraries. Leave --own-code out";
+  }
+  return missing_data_text(trace, RecordedOption::with_stack);
+}
+
 int run(const OptionParser& parser) {
   LinesOptions options;
   const Result<std::optional<StepRange>> steps = chosen_steps(parser);
@@ -27,8 +36,10 @@ int run(const OptionParser& parser) {
   return run_analysis(
       {.name = "lines",
        .arguments = kLineArguments,
-       .nothing = "the trace has no lines of source; record with with_stack=True",
+       .nothing = options.libraries ? "the trace has no lines of source"
+                                    : "the trace has no lines of the program's own",
        .analyse = [&](const Trace& trace) { return line_report(trace, options); },
+       .why_nothing = [&](const Trace& trace) { return why_nothing(trace, options); },
        .of_partial = [&](const Partial& partial) { return line_report(partial, options); },
        .sums = &PartialParts::lines,
        .steps = *steps},

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include <tbtrace/compat.h>
+#include <tbtrace/recorded_options.h>
 
 #include "analysis_command.h"
 #include "command.h"
@@ -40,8 +41,12 @@ int run(const OptionParser& parser) {
   return run_analysis(
       {.name = "memory",
        .arguments = {ArgumentGroup::allocations, ArgumentGroup::call_stacks},
-       .nothing = "the trace has no allocations; record it with profile_memory",
+       .nothing = "the trace has no allocations",
        .analyse = [&](const Trace& trace) { return memory_report(trace, figures, options); },
+       .why_nothing =
+           [](const Trace& trace) {
+             return missing_data_text(trace, RecordedOption::profile_memory);
+           },
        .of_partial = in_figures(
            figures, [&](const Partial& partial) { return memory_report(partial, options); }),
        .steps = *steps},

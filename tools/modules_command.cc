@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <tbtrace/compat.h>
+#include <tbtrace/recorded_options.h>
 
 #include "analysis_command.h"
 #include "command.h"
@@ -47,9 +48,10 @@ int run(const OptionParser& parser) {
   }
   return run_analysis(
       {.name = "modules",
-       .arguments = kModuleArguments,
-       .nothing = "the trace has no modules; record with with_stack=True, or in C++ with attach()",
+       .arguments = kModuleArguments | kRecordedOptionArguments,
+       .nothing = "the trace has no modules",
        .analyse = [&](const Trace& trace) { return module_report(trace, options); },
+       .why_nothing = missing_modules_text,
        .of_partial = [&](const Partial& partial) { return module_report(partial, options); },
        .sums = &PartialParts::modules,
        .steps = *steps},

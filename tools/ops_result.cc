@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <tbtrace/compat.h>
+#include <tbtrace/recorded_options.h>
 #include <tbtrace/writers.h>
 
 #include "row_choice.h"
@@ -44,7 +45,14 @@ OpsResult::OpsResult(const OpsOptions& ops, const StandardOptions& standard, Con
 }
 
 void OpsResult::add(const Trace& trace) {
-  any_frames_ = any_frames_ || (ops_.summary.group_by_stack_n > 0 && has_frames(trace));
+  if (ops_.summary.group_by_stack_n > 0) {
+    const bool has = has_frames(trace);
+    any_frames_ = any_frames_ || has;
+    if (!has && missing_stacks_.empty()) {
+      missing_stacks_ = missing_data_text(trace, RecordedOption::with_stack);
+      lost_stacks_ = recorded_option(trace, RecordedOption::with_stack).is_lost();
+    }
+  }
   if (exact_) {
     exact_->add(trace);
   } else {
@@ -125,13 +133,15 @@ void OpsResult::say_if_not_grouped(const OperatorSummary& summary) {
     return;
   }
   std::string text;
-  std::string remedy = any_frames_ ? "" : "; record with with_stack=True";
+  std::string remedy = any_frames_ || missing_stacks_.empty() ? "" : "; " + missing_stacks_;
   switch (ops_.summary.stack_source) {
     case StackSource::call_stack:
       text = "no operator has a call stack";
-      remedy += any_frames_ ? "; --stack-source frames takes the stacks from the Python frames in "
-                              "the file"
-                            : " and use --stack-source frames";
+      if (any_frames_) {
+        remedy += "; --stack-source frames takes the stacks from the Python frames in the file";
+      } else if (!lost_stacks_) {
+        remedy += " and use --stack-source frames";
+      }
       break;
     case StackSource::frames:
       text = "no operator is inside a Python frame";

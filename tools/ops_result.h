@@ -61,6 +61,8 @@ class OpsResult {
   std::vector<const Trace*> traces_;          // otherwise
   std::string subject_;
   bool any_frames_ = false;
+  std::string missing_stacks_;  // how to get them, by the first trace without
+  bool lost_stacks_ = false;    // they were recorded
 };
 
 }  // namespace tbtrace::tools

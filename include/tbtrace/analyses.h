@@ -219,15 +219,17 @@ struct FlameGraphOptions {
   /// caller, and addresses (` at 0x7f..`) are left out of names of Python functions, so that equal
   /// calls share a frame. A frame without a caller stays.
   bool all_frames = false;
-  /// Only what lies in the time from the start of the first to the end of the last of these steps,
-  /// on all threads and devices (as step_breakdown() widens them). A range, kernel, memcpy or
-  /// memset that crosses an edge counts with the part inside; an allocation counts if it was made
-  /// inside. Fails if the trace does not have these steps.
+  /// Only the time from the start of the first to the end of the last of these steps on the host,
+  /// on all threads. A range that crosses an edge counts with the part inside; an allocation counts
+  /// if it was made inside; a kernel, memcpy or memset counts as a whole if it was launched inside,
+  /// whenever it ran. Fails if the trace does not have these steps.
   std::optional<StepRange> steps = {};
   /// Only host threads of this id or name, with the device work of their ranges; a part of the name
   /// if no thread has it as a whole. Empty: all threads, and device work that no range owns. Fails
   /// if there is no such thread.
   std::string thread = {};
+  /// A frame for each host thread around its stacks, such as `thread 12 (main)`.
+  bool by_thread = false;
   /// A function that runs inside itself counts once: the inner call, and what it calls, belong to
   /// the outer one.
   bool merge_recursion = false;

@@ -42,6 +42,8 @@ struct LineTable {
   /// What no line did. Together with the `self_` figures of all lines it is `total`.
   ModuleCost unattributed;
   ModuleCost total;
+  /// CPU time in which threads that do not do the steps waited; in no row and not in `total`.
+  std::int64_t waiting_ns = 0;
   bool has_shapes = false;  ///< the sizes of operators were recorded; without, `macs` is unknown
 };
 
@@ -49,7 +51,8 @@ struct LinesOptions {
   /// Only what started in these steps, and was launched in them.
   std::optional<StepRange> steps = {};
   /// Whether the files of libraries have rows: torch, Python's own, installed packages. Without,
-  /// what they did is done by the lines that called them.
+  /// what they did is done by the lines that called them. The package that the program was started
+  /// as (`python -m vllm...`) is not a library.
   bool libraries = true;
 };
 

@@ -67,6 +67,8 @@ struct ModuleTree {
   /// What no module did. Together with the `self_` figures of all modules it is `total`.
   ModuleCost unattributed;
   ModuleCost total;
+  /// CPU time in which threads that do not do the steps waited; in no row and not in `total`.
+  std::int64_t waiting_ns = 0;
   bool has_shapes = false;  ///< the sizes of operators were recorded; without, `macs` is unknown
   std::optional<std::uint64_t> unattributed_parameters;  ///< of no module
   std::optional<std::uint64_t> parameters;               ///< of the whole trace

@@ -283,6 +283,8 @@ class Trace {
 
   /// Top-level members other than the events, as JSON text.
   const std::map<std::string, std::string, std::less<>>& metadata() const;
+  /// Whether the trace was read with an argument, so that it has those that are in the file.
+  bool has_read(Argument argument) const;
   /// Whether the top-level member exists and is not 0, false or null.
   bool is_set(std::string_view metadata_key) const;
 

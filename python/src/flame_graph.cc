@@ -75,7 +75,7 @@ void save(const PythonFlameGraph& graph, nb::handle path, const std::optional<st
 
 FlameGraphOptions flame_graph_options(const std::string& weight, const std::optional<Steps>& steps,
                                       const std::string& thread, bool all_frames,
-                                      bool merge_recursion, bool in_time_order) {
+                                      bool merge_recursion, bool in_time_order, bool by_thread) {
   FlameGraphOptions options;
   options.weight = weight;
   options.steps = step_range(steps);
@@ -83,6 +83,7 @@ FlameGraphOptions flame_graph_options(const std::string& weight, const std::opti
   options.all_frames = all_frames;
   options.merge_recursion = merge_recursion;
   options.in_time_order = in_time_order;
+  options.by_thread = by_thread;
   check(check_flame_graph_options(options));
   return options;
 }

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::string_view kHasShapes = "has_shapes";
 constexpr std::string_view kHasMemory = "has_memory";
+constexpr std::string_view kWaiting = "waiting_cpu_time_ns";
 constexpr std::string_view kParameters = "parameters";
 constexpr std::string_view kNoModule = "parameters_of_no_module";
 constexpr std::string_view kParameterSource = "parameter_source";
@@ -84,6 +85,16 @@ ModuleCost costs_of(const Content& content, std::string_view table, std::string_
     }
   }
   return {};
+}
+
+/// CPU time in which threads that do not do the steps waited. 0 in partials of older versions.
+void add_waiting(Content& content, std::string_view table, std::int64_t waiting_ns) {
+  content.add_fact(std::string(table) + "." + std::string(kWaiting), kFactSum,
+                   WideInteger{waiting_ns});
+}
+
+std::int64_t waiting_of(const Content& content, std::string_view table) {
+  return content.fact(std::string(table) + "." + std::string(kWaiting), kFactSum).whole();
 }
 
 void add_flag(Content& content, std::string_view fact, bool value) {
@@ -255,6 +266,7 @@ void add_modules(Content& content, const Trace& trace) {
   }
   add_costs(content, "modules", "[unattributed]", tree.unattributed);
   add_costs(content, "modules", "[total]", tree.total);
+  add_waiting(content, "modules", tree.waiting_ns);
   add_flag(content, kHasShapes, tree.has_shapes);
   add_flag(content, kHasMemory, !trace.memory().empty());
   add_agreed(content, kParameters, tree.parameters);
@@ -266,6 +278,7 @@ void add_lines(Content& content, const Trace& trace) {
   const LineTable all = *line_table(trace);
   add_lines_to(content, TableId::lines, "lines", all);
   add_lines_to(content, TableId::own_lines, "lines.own", *line_table(trace, {.libraries = false}));
+  add_waiting(content, "lines", all.waiting_ns);
   add_flag(content, kHasShapes, all.has_shapes);
   add_flag(content, kHasMemory, !trace.memory().empty());
 }
@@ -287,6 +300,7 @@ ModuleTree modules_of(const Content& content) {
   tree.modules = TreeOfPartial(content).build();
   tree.unattributed = costs_of(content, "modules", "[unattributed]");
   tree.total = costs_of(content, "modules", "[total]");
+  tree.waiting_ns = waiting_of(content, "modules");
   tree.has_shapes = flag(content, kHasShapes);
   tree.parameters = agreed(content, kParameters);
   tree.unattributed_parameters = agreed(content, kNoModule);
@@ -315,6 +329,7 @@ LineTable lines_of(const Content& content, bool libraries) {
   analyses::sort_lines(table.lines);
   table.unattributed = costs_of(content, name, "[unattributed]");
   table.total = costs_of(content, name, "[total]");
+  table.waiting_ns = waiting_of(content, "lines");
   table.has_shapes = flag(content, kHasShapes);
   return table;
 }

@@ -110,7 +110,8 @@ Result<StackTree> flame_graph(const Partial& partial, const FlameGraphOptions& o
   Status can = check_part(content, &PartialParts::stacks, "stacks");
   if (can.ok()) can = check_steps(options.steps);
   if (can.ok()) can = check_flame_graph_options(options);
-  if (can.ok() && (options.all_frames || options.in_time_order || !options.thread.empty())) {
+  if (can.ok() && (options.all_frames || options.in_time_order || options.by_thread ||
+                   !options.thread.empty())) {
     can = cannot(
         "has the stacks of all threads together, without the frames that only pass a call on and "
         "without an order in time; use the traces");

@@ -101,6 +101,8 @@ const std::map<std::string, std::string, std::less<>>& Trace::metadata() const {
   return data_->metadata;
 }
 
+bool Trace::has_read(Argument argument) const { return data_->arguments_read.contains(argument); }
+
 bool Trace::is_set(std::string_view metadata_key) const {
   const auto found = data_->metadata.find(metadata_key);
   if (found == data_->metadata.end()) return false;

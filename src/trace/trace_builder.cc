@@ -149,6 +149,8 @@ void TraceBuilder::set_metadata(std::string_view key, std::string_view json) {
   data_->metadata.insert_or_assign(std::string(key), std::string(json));
 }
 
+void TraceBuilder::set_arguments_read(ArgumentSet arguments) { data_->arguments_read = arguments; }
+
 TraceBuilder::Translation& TraceBuilder::translation_of(const EventBatch& rows) {
   std::vector<Translation>& translations = lookup_->translations;
   if (translations.size() <= rows.reader) translations.resize(std::size_t{rows.reader} + 1);

@@ -67,6 +67,9 @@ class TraceBuilder final : public EventSink {
   /// `json` replaces an earlier value with the same key.
   void set_metadata(std::string_view key, std::string_view json);
 
+  /// Those that events may have; all if this is not called.
+  void set_arguments_read(ArgumentSet arguments);
+
   std::size_t event_count() const;
 
   IssueLog& issues() { return issues_; }

@@ -40,6 +40,8 @@ struct TraceData {
   std::array<ArgumentValues, kArgumentCount> arguments;         // by event
   std::array<ArgumentValues, kArgumentCount> memory_arguments;  // by record
 
+  ArgumentSet arguments_read = ArgumentSet::all();
+
   std::vector<Track> tracks;
   std::vector<Category> categories;
   std::vector<Step> steps;

@@ -14,7 +14,9 @@ bool is_number(std::string_view text) {
 
 std::optional<SourceLine> line_of_frame(std::string_view frame) {
   const CodePlace place = code_place(frame);
-  const bool is_file = !place.file.empty() && !place.file.starts_with('<');
+  const bool is_typed_in =
+      place.file.starts_with("<ipython-input-") || place.file == "<stdin>";  // in a notebook
+  const bool is_file = !place.file.empty() && (is_typed_in || !place.file.starts_with('<'));
   const std::optional<std::int64_t> line = is_file ? parse_integer(place.line) : std::nullopt;
   if (!line) return std::nullopt;
   return SourceLine{place.file, *line, place.function};
@@ -27,19 +29,6 @@ std::optional<SourceLine> line_of_place(std::string_view place) {
   const std::optional<std::int64_t> line = is_number(number) ? parse_integer(number) : std::nullopt;
   if (!line) return std::nullopt;
   return SourceLine{place.substr(0, colon), *line, {}};
-}
-
-bool is_library(std::string_view file) {
-  // torch leaves out what the path of an installed package begins with.
-  constexpr std::string_view kStarts[] = {"torch/", "torchvision/", "<frozen ", "<string>"};
-  constexpr std::string_view kFolders[] = {"/site-packages/", "/dist-packages/", "/lib/python3"};
-  for (const std::string_view start : kStarts) {
-    if (file.starts_with(start)) return true;
-  }
-  for (const std::string_view folder : kFolders) {
-    if (file.find(folder) != std::string_view::npos) return true;
-  }
-  return false;
 }
 
 }  // namespace tbtrace::analyses

@@ -14,15 +14,11 @@ struct SourceLine {
   std::string_view function;  ///< may be empty
 };
 
-/// Of a frame such as `model.py(12): forward`; nullopt for others, such as `<built-in method
-/// relu>`.
+/// Of a frame such as `model.py(12): forward`, also of what was typed into a notebook or a prompt;
+/// nullopt for others, such as `<built-in method relu>`.
 std::optional<SourceLine> line_of_frame(std::string_view frame);
 
 /// Of a place such as `model.py:12`.
 std::optional<SourceLine> line_of_place(std::string_view place);
-
-/// Whether a file is a part of torch, of Python or of a package that was installed, as far as its
-/// path shows.
-bool is_library(std::string_view file);
 
 }  // namespace tbtrace::analyses

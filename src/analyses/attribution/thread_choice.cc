@@ -13,7 +13,14 @@ std::string id_of(const Trace& trace, const Track& track) {
                                               : std::string(trace.string(track.thread.text));
 }
 
-/// `12 (main), 13`; Kineto's names, such as `thread 12 (main)`, have the id already.
+/// `12 (main)`; Kineto's names, such as `thread 12 (main)`, have the id already.
+std::string id_and_name(const Trace& trace, const Track& thread) {
+  std::string id = id_of(trace, thread);
+  const std::string_view name = trace.string(thread.thread_name);
+  if (name.find(id) != std::string_view::npos) return std::string(name);
+  return name.empty() ? id : id + " (" + std::string(name) + ")";
+}
+
 std::string listed(const Trace& trace, const std::vector<bool>& has_ranges) {
   constexpr std::size_t kMost = 10;
   std::string list;
@@ -21,15 +28,8 @@ std::string listed(const Trace& trace, const std::vector<bool>& has_ranges) {
   for (std::size_t track = 0; track < has_ranges.size(); ++track) {
     if (!has_ranges[track]) continue;
     if (++count > kMost) continue;
-    const Track& thread = trace.tracks()[track];
     if (count > 1) list += ", ";
-    const std::string id = id_of(trace, thread);
-    const std::string_view name = trace.string(thread.thread_name);
-    if (name.find(id) != std::string_view::npos) {
-      list += name;
-    } else {
-      list += name.empty() ? id : id + " (" + std::string(name) + ")";
-    }
+    list += id_and_name(trace, trace.tracks()[track]);
   }
   return count <= kMost ? list : list + " and " + std::to_string(count - kMost) + " more";
 }
@@ -59,6 +59,21 @@ Result<std::vector<bool>> chosen_threads(const Trace& trace, const CallTree& tre
   return Status(StatusCode::invalid_argument,
                 "cannot select thread '" + std::string(wanted) + "': the trace has " +
                     (threads.empty() ? "no threads with ranges" : threads));
+}
+
+std::string thread_label(const Trace& trace, TrackId thread) {
+  const Track& track = trace.track(thread);
+  std::string label = id_and_name(trace, track);
+  if (!label.starts_with("thread ")) label.insert(0, "thread ");
+  const auto is_same = [&](const Track& other) {
+    return other.thread == track.thread && other.thread_name == track.thread_name &&
+           other.process != track.process;
+  };
+  if (std::ranges::none_of(trace.tracks(), is_same)) return label;
+  const std::string process = track.process.text == StringId::empty
+                                  ? std::to_string(track.process.number)
+                                  : std::string(trace.string(track.process.text));
+  return "process " + process + ", " + label;
 }
 
 }  // namespace tbtrace::analyses

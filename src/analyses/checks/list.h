@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <tbtrace/trace.h>
 #include <tbtrace/trace_checks.h>
@@ -46,6 +47,9 @@ class CheckHits {
  private:
   const Trace& trace_;
 };
+
+/// Findings of options that were on and left no data, one per option (recorded_options.cc).
+void add_lost_options(const Trace& trace, std::vector<CheckFinding>& findings);
 
 struct Check {
   std::string_view id;

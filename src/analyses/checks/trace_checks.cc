@@ -131,6 +131,7 @@ std::vector<CheckFinding> trace_checks(const Trace& trace) {
     finding.remedy = hits.remedy.empty() ? check.remedy : hits.remedy;
     findings.push_back(std::move(finding));
   }
+  analyses::add_lost_options(trace, findings);
   sort_by_severity(findings);
   return findings;
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <tbtrace/operator_work.h>
+#include <tbtrace/recorded_options.h>
 
 #include "base/bounded_sum.h"
 #include "base/share.h"
@@ -140,12 +141,12 @@ Totals joined_totals(const Totals& sums, const Table&) {
   return totals;
 }
 
-std::vector<std::string> notes_of(const OperatorWorkSummary& summary,
+std::vector<std::string> notes_of(const Trace& trace, const OperatorWorkSummary& summary,
                                   const OperatorWorkOptions& options) {
   std::vector<std::string> notes;
   if (!summary.has_shapes && !summary.rows.empty()) {
-    notes.emplace_back(
-        "The file has no shapes, so nothing can be counted. Record it with record_shapes=True.");
+    notes.push_back("The file has no shapes, so nothing can be counted: " +
+                    missing_data_text(trace, RecordedOption::record_shapes) + ".");
   }
   const std::int64_t counted_ns = sums_of(summary, WorkState::counted).device_time_ns;
   const std::int64_t all_ns = summary.all.device_time_ns;
@@ -214,7 +215,7 @@ Result<AnalysisReport> operator_work_report(const Trace& trace,
   }
   report.totals = totals_of(*summary);
   report.joined_totals = joined_totals;
-  report.notes = notes_of(*summary, options);
+  report.notes = notes_of(trace, *summary, options);
   report.source = report::source_report(trace);
   return report;
 }

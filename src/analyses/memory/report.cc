@@ -1,4 +1,5 @@
 // Memory use as the rows of `tbtrace.memory/1`.
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -190,6 +191,20 @@ void add_totals(const MemoryUse& use, AnalysisReport& report) {
                    {"without_address", use.without_address}};
 }
 
+/// Why `[unknown]` is a holder.
+void add_notes(const MemoryUse& use, AnalysisReport& report) {
+  const bool has_unknown = std::ranges::any_of(use.devices, [](const DeviceMemory& device) {
+    return std::ranges::any_of(device.alive, [](const MemoryHolder& holder) {
+      return holder.source.op == DeviceMemory::kUnknown && holder.bytes > 0;
+    });
+  });
+  if (!has_unknown || use.without_address == 0) return;
+  report.notes.push_back(
+      "[unknown]: " + std::to_string(use.without_address) +
+      " memory records have no address (torch did not write it in 2021), so which allocation was "
+      "freed is not known. Record with a newer torch.");
+}
+
 }  // namespace
 
 Result<AnalysisReport> memory_report(const Trace& trace, const MemoryReportOptions& options) {
@@ -202,9 +217,11 @@ Result<AnalysisReport> memory_report(const Trace& trace, const MemoryReportOptio
   switch (options.view) {
     case MemoryView::peak:
       show_peaks(trace, use, report);
+      add_notes(use, report);
       break;
     case MemoryView::alive:
       show_alive(use, report);
+      add_notes(use, report);
       break;
     case MemoryView::curve:
       show_curve(trace, use, report);

@@ -92,4 +92,13 @@ AnalysisReport::Totals CostColumns::totals(const ModuleCost& total) const {
   return totals;
 }
 
+void add_waiting(AnalysisReport& report, std::int64_t waiting_ns) {
+  report.totals.emplace_back("waiting_cpu_time_ns", waiting_ns);
+  if (waiting_ns == 0) return;
+  report.notes.emplace_back(
+      "CPU times are those of the threads of the steps and of autograd, and what other threads "
+      "did. "
+      "The time in which other threads waited (waiting cpu time) is in no row and no total.");
+}
+
 }  // namespace tbtrace::analyses

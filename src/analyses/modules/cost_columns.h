@@ -26,4 +26,7 @@ struct CostColumns {
   AnalysisReport::Totals totals(const ModuleCost& total) const;
 };
 
+/// The total `waiting_cpu_time_ns`, and what it is.
+void add_waiting(AnalysisReport& report, std::int64_t waiting_ns);
+
 }  // namespace tbtrace::analyses

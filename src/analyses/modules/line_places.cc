@@ -7,9 +7,9 @@
 namespace tbtrace::analyses {
 
 LinePlaces::LinePlaces(const Trace& trace, bool with_libraries)
-    : trace_(trace),
-      with_libraries_(with_libraries),
-      has_frames_(tracks_with_frames(trace, call_tree_of(trace))) {}
+    : trace_(trace), has_frames_(tracks_with_frames(trace, call_tree_of(trace))) {
+  if (!with_libraries) own_code_.emplace(trace);
+}
 
 Place LinePlaces::place_of_stack(StringId stack) {
   const auto [entry, added] = of_stacks_.try_emplace(stack, StackTree::kRoot);
@@ -29,7 +29,7 @@ Place LinePlaces::place_of_stack(StringId stack) {
 }
 
 LinePlaces::Line LinePlaces::line(const SourceLine& source, LineLevel level) {
-  if (!with_libraries_ && is_library(source.file)) return 0;
+  if (own_code_ && own_code_->is_library(source.file)) return 0;
   const auto [entry, added] = numbers_.try_emplace(
       std::tuple(std::string(source.file), source.line, std::string(source.function), level),
       static_cast<Line>(rows_.size()));
@@ -56,8 +56,8 @@ Place LinePlaces::child(Place around, Line line) {
 
 bool LinePlaces::is_call(EventId range) const {
   if (!trace_.events().is_python_frame(range)) return false;
-  const auto source = line_of_frame(trace_.name(range));
-  return source && (with_libraries_ || !is_library(source->file));
+  const auto known = names_.find(trace_.events().name(range));
+  return known != names_.end() && known->second != 0;
 }
 
 Place LinePlaces::place_in(Place around, EventId range) {

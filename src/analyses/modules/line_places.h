@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -12,6 +13,7 @@
 #include <tbtrace/lines.h>
 #include <tbtrace/trace.h>
 
+#include "analyses/attribution/own_code.h"
 #include "analyses/attribution/source_lines.h"
 #include "analyses/modules/work_places.h"
 #include "base/id_map.h"
@@ -35,6 +37,7 @@ class LinePlaces {
   Place place_in(Place around, EventId range);
 
   /// Whether a range is one call of the function at its place.
+  /// After place_in() of the range.
   bool is_call(EventId range) const;
 
   /// Places are numbered from 0, the root, parents first.
@@ -52,7 +55,7 @@ class LinePlaces {
   Place child(Place around, Line line);
 
   const Trace& trace_;
-  bool with_libraries_;
+  std::optional<OwnCode> own_code_;                // without libraries
   std::vector<bool> has_frames_;                   // by track
   std::unordered_map<StringId, Place> of_stacks_;  // by `Call stack`; the root: not used
   std::unordered_map<StringId, Line> names_;       // of Python frames, by name; 0: not a line

@@ -38,6 +38,7 @@ AnalysisReport analyses::line_report_of(const LineTable& table, const CostColumn
     report.table.rows.push_back(std::move(row));
   }
   report.totals = columns.totals(table.total);
+  add_waiting(report, table.waiting_ns);
   report.source = std::move(source);
   return report;
 }

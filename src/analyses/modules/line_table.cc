@@ -32,7 +32,8 @@ LineTable build(const Trace& trace, bool libraries, const analyses::CountsRange&
                             [&](Place around, EventId range, bool /*is_backward*/) {
                               return places.place_in(around, range);
                             });
-  std::vector<PlaceWork> work = analyses::work_by_place(trace, where, places.size(), counts);
+  analyses::WorkByPlace done = analyses::work_by_place(trace, where, places.size(), counts);
+  std::vector<PlaceWork>& work = done.work;
   analyses::add_operations(work, trace, where, counts);
   for (const EventId range : call_tree_of(trace).ranges()) {
     if (places.is_call(range) && (!counts || counts(range))) {
@@ -48,6 +49,7 @@ LineTable build(const Trace& trace, bool libraries, const analyses::CountsRange&
   table.has_shapes = !trace.argument(Argument::input_dims).empty();
   table.unattributed = analyses::cost_of(own.front(), own.front());
   table.total = analyses::cost_of(totals.front(), totals.front());
+  table.waiting_ns = bounded(done.waiting_ns);
   for (LinePlaces::Line line = 1; line < places.rows().size(); ++line) {
     LineRow& row = table.lines.emplace_back(places.rows()[line]);
     static_cast<ModuleCost&>(row) = analyses::cost_of(own[line], by_line[line]);

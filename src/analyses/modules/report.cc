@@ -98,6 +98,7 @@ AnalysisReport analyses::module_report_of(const ModuleTree& tree,
     report.table.rows.push_back(row_of(rank, outside(tree), options.group_by, columns));
   }
   report.totals = columns.totals(tree.total);
+  add_waiting(report, tree.waiting_ns);
   report.totals.emplace_back("parameters", optional_cell(tree.parameters));
   report.totals.emplace_back("parameter_source",
                              std::string(parameter_source_name(tree.parameter_source)));

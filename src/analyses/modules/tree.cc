@@ -43,9 +43,10 @@ class TreeOfModules {
                                      })) {}
 
   ModuleTree build() {
-    std::vector<PlaceWork> work =
+    analyses::WorkByPlace done =
         analyses::work_by_place(trace_, where_, places_.size(), counts_,
                                 [this](EventId activity) { return place_of_label(activity); });
+    std::vector<PlaceWork>& work = done.work;
     add_calls(work);
     if (with_operations_) analyses::add_operations(work, trace_, where_, counts_);
     std::vector<Place> parents;
@@ -62,6 +63,7 @@ class TreeOfModules {
     tree.parameter_source = parameters.source;
     tree.unattributed = analyses::cost_of(work.front(), work.front());
     tree.total = analyses::cost_of(totals.front(), totals.front());
+    tree.waiting_ns = bounded(done.waiting_ns);
     tree.unattributed_parameters = parameters.by_place.front();
     tree.parameters = parameters.by_place.front();
     std::vector<std::size_t> row_of(places_.size());

@@ -55,12 +55,14 @@ PlaceWork& PlaceWork::operator+=(const PlaceWork& other) {
   return *this;
 }
 
-std::vector<PlaceWork> work_by_place(const Trace& trace, const WorkPlaces& where,
-                                     std::size_t places, const CountsRange& counts,
-                                     const PlaceOfActivity& place_of_activity) {
+WorkByPlace work_by_place(const Trace& trace, const WorkPlaces& where, std::size_t places,
+                          const CountsRange& counts, const PlaceOfActivity& place_of_activity) {
   const CallTree& tree = call_tree_of(trace);
   const SelfTimes& self_times = self_times_of(trace);
-  std::vector<PlaceWork> work(places);
+  const IdleThreads idle(trace);
+  WorkByPlace found;
+  std::vector<PlaceWork>& work = found.work;
+  work.resize(places);
   const auto counts_at = [&](EventId range) {
     return !counts || (range != EventId::none && counts(range));
   };
@@ -69,8 +71,12 @@ std::vector<PlaceWork> work_by_place(const Trace& trace, const WorkPlaces& where
   };
   for (const EventId range : tree.ranges()) {
     if (!counts_at(range)) continue;
-    PlaceWork& here = work[place_of(range)];
     const std::int64_t ns = self_times.ns(range);
+    if (idle.is_idle(range)) {
+      found.waiting_ns += ns;
+      continue;
+    }
+    PlaceWork& here = work[place_of(range)];
     here.cpu_ns += ns;
     if (where.is_backward[index(range)] != 0) here.backward_cpu_ns += ns;
   }
@@ -93,7 +99,7 @@ std::vector<PlaceWork> work_by_place(const Trace& trace, const WorkPlaces& where
     if (is_cpu_memory(record.device_type)) here.cpu_memory_bytes += record.bytes;
     if (is_device_memory(record.device_type)) here.device_memory_bytes += record.bytes;
   });
-  return work;
+  return found;
 }
 
 }  // namespace tbtrace::analyses

@@ -13,6 +13,7 @@
 #include <tbtrace/trace.h>
 
 #include "analyses/attribution/forward_operators.h"
+#include "analyses/attribution/idle_threads.h"
 #include "base/bounded_sum.h"
 #include "base/column.h"
 
@@ -63,11 +64,16 @@ using CountsRange = std::function<bool(EventId range)>;
 /// root if it has none.
 using PlaceOfActivity = std::function<Place(EventId activity)>;
 
-/// By place, `places` of them and the new ones. A device activity counts if its launch does, memory
-/// if the range in which it was allocated or freed does; without steps all count, also those
-/// without a range.
-std::vector<PlaceWork> work_by_place(const Trace& trace, const WorkPlaces& where,
-                                     std::size_t places, const CountsRange& counts,
-                                     const PlaceOfActivity& place_of_activity = {});
+/// What was done, and what was not.
+struct WorkByPlace {
+  std::vector<PlaceWork> work;  // by place
+  WideInteger waiting_ns = 0;   ///< idle time of threads that do not do the steps; not in `work`
+};
+
+/// `places` of them and the new ones. A device activity counts if its launch does, memory if the
+/// range in which it was allocated or freed does; without steps all count, also those without a
+/// range.
+WorkByPlace work_by_place(const Trace& trace, const WorkPlaces& where, std::size_t places,
+                          const CountsRange& counts, const PlaceOfActivity& place_of_activity = {});
 
 }  // namespace tbtrace::analyses

@@ -44,10 +44,6 @@ struct Selection {
   bool takes(TrackId thread) const { return threads.empty() || threads[index(thread)]; }
   bool takes_all_threads() const { return threads.empty(); }
   bool contains(std::int64_t time) const { return window.start <= time && time < window.end; }
-  std::int64_t part_inside(std::int64_t start, std::int64_t end) const {
-    const std::int64_t first = std::max(start, window.start);
-    return std::max(first, std::min(end, window.end)) - first;
-  }
 };
 
 class FlameGraph {
@@ -75,12 +71,12 @@ class FlameGraph {
   StackTree by_device_time() && {
     const Events& events = trace_.events();
     for (const DeviceLink& link : links_of(trace_).device_work()) {
-      const std::int64_t time =
-          selection_.part_inside(events.start_ns(link.activity), events.end_ns(link.activity));
+      const std::int64_t time = events.duration_ns(link.activity);
       const EventId owner = analyses::owner_of_work(tree_, link);
       const bool is_chosen = owner == EventId::none ? selection_.takes_all_threads()
                                                     : selection_.takes(events.track(owner));
-      if (!is_chosen || time == 0) continue;
+      if (!is_chosen || time == 0 || !selection_.contains(events.start_ns(cause_of(link))))
+        continue;
       if (owner != EventId::none) is_shown_[index(owner)] = true;
       work_.push_back({.activity = link.activity, .owner = owner, .time_ns = time});
     }
@@ -104,6 +100,12 @@ class FlameGraph {
   }
 
  private:
+  /// What on the host began the work; the work itself if that is not known.
+  static EventId cause_of(const DeviceLink& link) {
+    if (link.launch != EventId::none) return link.launch;
+    return link.op != EventId::none ? link.op : link.activity;
+  }
+
   /// Device work that counts.
   struct Work {
     EventId activity;
@@ -172,7 +174,8 @@ class FlameGraph {
   void place(EventId range, const analyses::RecordedStacks& recorded,
              std::vector<std::uint32_t>& numbers) {
     const EventId parent = tree_.parent(range);
-    Node node = parent == EventId::none ? StackTree::kRoot : node_of_[index(parent)];
+    Node node =
+        parent == EventId::none ? root_of(trace_.events().track(range)) : node_of_[index(parent)];
     for (const analyses::RecordedStacks::Frame frame : recorded.before(range)) {
       if (numbers[frame] == 0) numbers[frame] = frame_number(recorded.text(frame), true);
       node = function_on(node, numbers[frame]);
@@ -226,13 +229,25 @@ class FlameGraph {
   }
 
   bool is_left_out(Node below, std::uint32_t frame) const {
-    return below != StackTree::kRoot && frame < passes_on_.size() && passes_on_[frame];
+    if (frame >= passes_on_.size() || !passes_on_[frame] || below == StackTree::kRoot) return false;
+    return std::find(roots_.begin(), roots_.end(), below) == roots_.end();
   }
 
   /// The frame for work that no host range owns.
-  Node unattributed() {
+  Node unattributed() { return outermost("[unattributed]"); }
+
+  /// The node that the outermost ranges of a thread are on.
+  Node root_of(TrackId thread) {
+    if (!options_.by_thread) return StackTree::kRoot;
+    if (roots_.empty()) roots_.resize(trace_.tracks().size(), StackTree::kRoot);
+    Node& root = roots_[index(thread)];
+    if (root == StackTree::kRoot) root = outermost(analyses::thread_label(trace_, thread));
+    return root;
+  }
+
+  Node outermost(std::string_view frame) {
     const std::size_t nodes = stacks_.size();
-    const Node node = stacks_.child(StackTree::kRoot, stacks_.frame_number("[unattributed]"));
+    const Node node = stacks_.child(StackTree::kRoot, stacks_.frame_number(frame));
     if (options_.in_time_order && stacks_.size() > nodes) set_last(StackTree::kRoot, node, 0);
     return node;
   }
@@ -277,6 +292,7 @@ class FlameGraph {
   std::vector<std::uint32_t> frame_numbers_;   // by NameId; 0: not looked up yet
   std::vector<std::uint32_t> python_numbers_;  // the same for Python functions
   std::vector<bool> passes_on_;                // by frame
+  std::vector<Node> roots_;                    // by track, of threads with ranges; may be empty
   std::vector<LastNode> last_on_;              // by node, in time order: the newest one on it
 };
 
@@ -313,7 +329,8 @@ Result<StackTree> flame_graph(const Trace& trace, const FlameGraphOptions& optio
   const Weight* const weight = find_weight(options);
   if (weight == nullptr) return check_flame_graph_options(options);
   Selection selection;
-  const Result<std::optional<TimeRange>> window = analyses::window_of_steps(trace, options.steps);
+  const Result<std::optional<TimeRange>> window =
+      analyses::host_time_of_steps(trace, options.steps);
   if (!window.ok()) return window.status();
   if (*window) selection.window = **window;
   if (!options.thread.empty()) {

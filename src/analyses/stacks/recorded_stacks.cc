@@ -74,7 +74,8 @@ RecordedStacks::Frame RecordedStacks::frame_of(std::string_view text) {
   return found->second;
 }
 
-/// Gives each module without a stack one of its own, inner modules first.
+/// Gives each module without a stack one of its own, and leaves annotations what they share with
+/// their parts, inner ones first.
 void RecordedStacks::share(const Trace& trace, const CallTree& tree) {
   std::unordered_map<EventId, Shared> of_parts;
   const auto ranges = tree.ranges();
@@ -85,6 +86,10 @@ void RecordedStacks::share(const Trace& trace, const CallTree& tree) {
     std::optional<Shared> shared;
     if (own != own_.end()) {
       shared = {.outer = own->second};
+      if (parts != of_parts.end() && trace.kind(range) == EventKind::user_annotation) {
+        shared = shared_by(*shared, parts->second);
+        own->second = shared->outer;
+      }
     } else if (parts != of_parts.end()) {
       shared = parts->second;
       if (trace.events().is_module(range)) {

@@ -4,8 +4,10 @@
 //   - Where Python frames are ranges of their own, the stacks of that process are not used.
 //   - An operator's frames are around everything in it. The stack of a range in it either continues
 //     its own or is left out: such is the stack of a forward pass that a backward pass carries.
-//   - An annotation has the stack of the moment when it began. What runs in it may be on another
-//     line of the same function, and helpers that only opened the annotation have returned.
+//   - An annotation has the stack of the moment when it began. What runs in it is on other lines by
+//     then, and helpers that only opened it have returned. So of its frames those count that all
+//     operators in it share; below it they have the rest of their own stacks. Without operators in
+//     it, all its frames count.
 //   - A module without a stack has the frames that all operators in it share, up to the frame of
 //     the module's own forward: that is the first one in it.
 //

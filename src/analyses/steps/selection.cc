@@ -49,4 +49,19 @@ Result<std::optional<TimeRange>> window_of_steps(const Trace& trace,
   return window;
 }
 
+Result<std::optional<TimeRange>> host_time_of_steps(const Trace& trace,
+                                                    const std::optional<StepRange>& steps) {
+  std::optional<TimeRange> time;
+  if (!steps) return time;
+  for (const Step& step : trace.steps()) {
+    if (step.event == EventId::none || !steps->contains(step.number)) continue;
+    const std::int64_t start = trace.events().start_ns(step.event);
+    const std::int64_t end = trace.events().end_ns(step.event);
+    time = time ? TimeRange{std::min(time->start, start), std::max(time->end, end)}
+                : TimeRange{start, end};
+  }
+  if (!time) return no_such_steps(*steps, steps_of(trace));
+  return time;
+}
+
 }  // namespace tbtrace::analyses

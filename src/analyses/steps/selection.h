@@ -20,4 +20,9 @@ Status no_such_steps(const StepRange& wanted, const std::optional<StepRange>& ex
 Result<std::optional<TimeRange>> window_of_steps(const Trace& trace,
                                                  const std::optional<StepRange>& steps);
 
+/// From the start of the first of the steps to the end of the last one on the host, without the
+/// device work that they launched. nullopt if none are chosen. Fails like window_of_steps().
+Result<std::optional<TimeRange>> host_time_of_steps(const Trace& trace,
+                                                    const std::optional<StepRange>& steps);
+
 }  // namespace tbtrace::analyses

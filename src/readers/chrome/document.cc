@@ -265,6 +265,7 @@ ChromeParser& ChromeDocument::parser() {
     if (request_.inputs_for_flops_only && is_kinetos) {
       request_.arguments = request_.arguments - ArgumentSet{ArgumentGroup::inputs};
     }
+    builder_.set_arguments_read(request_.arguments);
     parser_ = std::make_unique<ChromeParser>(request_, readers_++);
   }
   return *parser_;

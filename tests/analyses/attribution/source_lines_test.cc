@@ -28,15 +28,12 @@ TEST(SourceLines, AreInPlacesWithAFileAndANumber) {
   }
 }
 
-TEST(SourceLines, OfLibrariesAreKnownByTheirPath) {
-  for (const char* file : {"torch/nn/functional.py", "/usr/lib/python3.11/typing.py",
-                           "/env/lib/python3.9/site-packages/x/y.py",
-                           "/usr/lib/python3/dist-packages/z.py", "<frozen runpy>"}) {
-    EXPECT_TRUE(is_library(file)) << file;
-  }
-  for (const char* file : {"train.py", "/home/me/torch/train.py", "models/torch.py"}) {
-    EXPECT_FALSE(is_library(file)) << file;
-  }
+TEST(SourceLines, AreInFramesOfWhatWasTypedIn) {
+  const auto cell = line_of_frame("<ipython-input-3-0a1b2c>(7): train");
+  ASSERT_TRUE(cell);
+  EXPECT_EQ(cell->file, "<ipython-input-3-0a1b2c>");
+  EXPECT_TRUE(line_of_frame("<stdin>(1): <module>"));
+  EXPECT_FALSE(line_of_frame("<eval_with_key>.3(5): forward"));
 }
 
 }  // namespace

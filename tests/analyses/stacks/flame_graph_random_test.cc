@@ -206,10 +206,13 @@ class StacksByDefinition {
   StackPaths device() const {
     StackPaths paths;
     for (const DeviceLink& link : links_of(trace_).device_work()) {
-      const std::int64_t part =
-          inside(trace_.events().start_ns(link.activity), trace_.events().end_ns(link.activity));
+      const std::int64_t part = trace_.events().duration_ns(link.activity);
       const EventId owner = exact_.owner_of_work(link);
-      if (part <= 0) continue;
+      const EventId cause = link.launch != EventId::none ? link.launch
+                            : link.op != EventId::none   ? link.op
+                                                         : link.activity;
+      const std::int64_t began = trace_.events().start_ns(cause);
+      if (part <= 0 || began < window_.start || began >= window_.end) continue;
       if (thread_ && (owner == EventId::none || trace_.events().track(owner) != *thread_)) continue;
       StackPath stack = owner == EventId::none ? StackPath{"[unattributed]"} : path(owner);
       stack.push_back(exact_.name(link.activity));
@@ -256,7 +259,7 @@ TEST(FlameGraphOptionsOnRandomTraces, StepsAndThreadsCountWhatIsInside) {
     SCOPED_TRACE(seed);
     const Trace trace = RandomRecording(seed, {}).make();
     const std::optional<StepRange> steps = StepRange{1, 1 + seed % 2};
-    const Result<std::optional<TimeRange>> window = window_of_steps(trace, steps);
+    const Result<std::optional<TimeRange>> window = host_time_of_steps(trace, steps);
     if (!window.ok()) continue;
     ++with_steps;
     std::optional<TrackId> thread;

@@ -397,5 +397,84 @@ TEST(FlameGraph, TakesFramesOfPythonWhereTheFileHasThem) {
   EXPECT_EQ(folded(trace), "main 6000\nmain;a 4000\n");
 }
 
+/// Two steps of 100 ns. The kernel of the first one runs in the second.
+Trace two_steps() {
+  TraceBuilder builder;
+  using fixtures::add;
+  add(builder, {.category = "user_annotation", .name = "ProfilerStep#1", .duration = 100});
+  add(builder, {.name = "aten::mm", .start = 10, .duration = 50, .external_id = 5});
+  add(builder, {.category = "cuda_runtime",
+                .name = "cudaLaunchKernel",
+                .start = 20,
+                .duration = 10,
+                .correlation = 7});
+  add(builder,
+      {.category = "user_annotation", .name = "ProfilerStep#2", .start = 100, .duration = 100});
+  add(builder, {.name = "aten::add", .start = 120, .duration = 20, .external_id = 6});
+  add(builder, {.category = "cuda_runtime",
+                .name = "cudaLaunchKernel",
+                .start = 125,
+                .duration = 5,
+                .correlation = 8});
+  add(builder, {.name = "AddBackward0", .start = 150, .duration = 20, .thread = 2});
+  add(builder, {.category = "kernel",
+                .name = "gemm",
+                .start = 90,
+                .duration = 60,
+                .thread = 7,
+                .process = 0,
+                .correlation = 7});
+  add(builder, {.category = "kernel",
+                .name = "add",
+                .start = 190,
+                .duration = 40,
+                .thread = 7,
+                .process = 0,
+                .correlation = 8});
+  return fixtures::finished(builder);
+}
+
+TEST(FlameGraph, OfAStepIsTheStepOnTheHostAndWhatItLaunched) {
+  const Trace trace = two_steps();
+  const std::string weight = "self_device_time_total";
+  const std::optional<StepRange> first = StepRange{1, 1};
+  EXPECT_EQ(folded_stacks(*flame_graph(trace, {.steps = first})),
+            "ProfilerStep#1 50\n"
+            "ProfilerStep#1;aten::mm 40\n"
+            "ProfilerStep#1;aten::mm;cudaLaunchKernel 10\n");
+  EXPECT_EQ(folded_stacks(*flame_graph(trace, {.weight = weight, .steps = first})),
+            "ProfilerStep#1;aten::mm;gemm 60\n");
+  EXPECT_EQ(folded_stacks(*flame_graph(trace, {.weight = weight, .steps = StepRange{2, 2}})),
+            "ProfilerStep#2;aten::add;add 40\n");
+  EXPECT_EQ(flame_graph(trace, {.steps = StepRange{1, 2}})->total(),
+            flame_graph(trace, {})->total());
+}
+
+TEST(FlameGraph, ByThreadHasAFrameForEachThread) {
+  const Trace trace = two_steps();
+  EXPECT_EQ(folded_stacks(*flame_graph(trace, {.steps = StepRange{2, 2}, .by_thread = true})),
+            "thread 1;ProfilerStep#2 80\n"
+            "thread 1;ProfilerStep#2;aten::add 15\n"
+            "thread 1;ProfilerStep#2;aten::add;cudaLaunchKernel 5\n"
+            "thread 2;AddBackward0 20\n");
+  for (const char* weight : {"self_cpu_time_total", "self_device_time_total"}) {
+    for (const bool in_time_order : {false, true}) {
+      const FlameGraphOptions options = {
+          .weight = weight, .by_thread = true, .in_time_order = in_time_order};
+      EXPECT_EQ(flame_graph(trace, options)->total(),
+                flame_graph(trace, {.weight = weight})->total());
+    }
+  }
+}
+
+TEST(FlameGraph, ByThreadNamesTheProcessWhereThreadsHaveOneName) {
+  TraceBuilder builder;
+  fixtures::add(builder, {.name = "a", .duration = 10});
+  fixtures::add(builder, {.name = "b", .duration = 20, .process = 2});
+  fixtures::add(builder, {.name = "c", .duration = 30, .thread = 3, .process = 2});
+  EXPECT_EQ(folded_stacks(*flame_graph(fixtures::finished(builder), {.by_thread = true})),
+            "process 1, thread 1;a 10\nprocess 2, thread 1;b 20\nthread 3;c 30\n");
+}
+
 }  // namespace
 }  // namespace tbtrace
