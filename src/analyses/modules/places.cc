@@ -9,9 +9,15 @@ namespace {
 
 constexpr std::string_view kFrame = "nn.Module: ";
 constexpr std::string_view kGraphLabel = "CUDA graph";  // in place of a class
-// Source: torch/csrc/jit/ir/scope.cpp.
-constexpr std::string_view kTop = "TOP";
+// Of a module hierarchy. Source: torch/csrc/jit/ir/scope.cpp.
+constexpr std::string_view kOutermost = "TOP";
 constexpr std::string_view kOwn = "SELF";
+
+/// The class of frames that call a scripted model.
+bool is_script(std::string_view type) {
+  return type == "RecursiveScriptModule" || type == "ScriptModule" ||
+         type == "TopLevelTracedModule";
+}
 
 /// `Conv2d` of `Conv2d_5`.
 std::string_view class_of(std::string_view name) {
@@ -137,18 +143,30 @@ Place ModulePlaces::of_mark(Place around, std::string_view mark, bool is_backwar
 
 Place ModulePlaces::of_hierarchy(Place around, std::string_view text) {
   // A hierarchy is that of the operator alone, from the outermost scripted module on.
-  while (names_[modules_[around].name].of_hierarchy) around = modules_[around].parent;
-  for (bool outermost = true; !text.empty();) {
+  Place outermost = StackTree::kRoot;  // that of the hierarchy around it
+  while (names_[modules_[around].name].of_hierarchy) {
+    outermost = around;
+    around = modules_[around].parent;
+  }
+  const bool is_framed = is_script(class_of(names_[modules_[around].name].text));
+  for (bool is_first = true; !text.empty();) {
     const std::size_t end = end_of_level(text);
     const Level level = level_of(text.substr(0, end));
     text.remove_prefix(end < text.size() ? end + 1 : end);
-    if (level.attribute == kOwn && !outermost) continue;  // a method that a module calls itself
-    // `TOP()` is the model where its class has no name; what follows is one of its parts.
-    if (level.attribute == kTop && level.type.empty()) outermost = false;
-    if (level.type.empty()) continue;  // a function
-    const std::string_view name = outermost ? level.type : level.attribute;
-    around = child(around, number_of({std::string(name), false, true}), level.type);
-    outermost = false;
+    const bool is_top = is_first && level.attribute == kOutermost;
+    if (level.attribute == kOwn && !is_first) continue;  // a method that a module calls itself
+    if (level.type.empty() && !is_top) continue;  // a function
+    if (is_top && is_framed) {
+      // The frame around it is the call of the outermost module, and says no class.
+      if (!level.type.empty()) modules_[around].type = level.type;
+    } else if (level.type.empty()) {
+      // A graph that the executor made of a part of the module around it, such as its forward pass.
+      if (outermost != StackTree::kRoot) around = outermost;
+    } else {
+      const std::string_view name = is_first ? level.type : level.attribute;
+      around = child(around, number_of({std::string(name), false, true}), level.type);
+    }
+    is_first = false;
   }
   return around;
 }

@@ -141,6 +141,35 @@ TEST(ModuleTree, MethodsThatAScriptedModuleCallsItselfAreTheModules) {
   EXPECT_EQ(tree.modules[2].type, "Linear");
 }
 
+TEST(ModuleTree, TakesTheFrameAroundAHierarchyForItsOutermostModule) {
+  ModelRows rows;
+  rows.module("RecursiveScriptModule_0", 0, 100);
+  rows.text(rows.op("forward", 10, 80), Argument::module_hierarchy, "TOP(Outer)::forward.");
+  rows.text(rows.op("aten::mm", 20, 10), Argument::module_hierarchy, "TOP()::<forward op>.");
+  rows.text(rows.op("aten::relu", 40, 10), Argument::module_hierarchy,
+            "TOP()::<forward op>.inner(Inner)::forward.");
+  rows.module("RecursiveScriptModule_1", 200, 100);
+  rows.text(rows.op("forward", 210, 80), Argument::module_hierarchy, "TOP(Other)::forward.");
+  const ModuleTree tree = *module_tree(rows.finished());
+  ASSERT_THAT(paths_of(tree),
+              ElementsAre("RecursiveScriptModule_0", "RecursiveScriptModule_0.inner",
+                          "RecursiveScriptModule_1"));
+  EXPECT_EQ(tree.modules[0].type, "Outer");
+  EXPECT_EQ(tree.modules[0].self_cpu_time_ns, 90);
+  EXPECT_EQ(tree.modules[1].type, "Inner");
+  EXPECT_EQ(tree.modules[2].type, "Other");
+}
+
+TEST(ModuleTree, KnowsAGraphOfTorchScriptByTheHierarchyAroundIt) {
+  ModelRows rows;
+  rows.text(rows.op("forward", 0, 80), Argument::module_hierarchy, "TOP(Net)::forward.");
+  rows.text(rows.op("aten::relu", 40, 10), Argument::module_hierarchy,
+            "TOP()::<forward op>.act(ReLU)::forward.");
+  rows.text(rows.op("aten::relu", 100, 10), Argument::module_hierarchy,
+            "TOP()::<forward op>.act(ReLU)::forward.");
+  EXPECT_THAT(paths_of(*module_tree(rows.finished())), ElementsAre("Net", "Net.act", "act"));
+}
+
 TEST(ModuleTree, ReadsLightningsMarks) {
   ModelRows rows;
   rows.builder().set_metadata("Framework", "\"pytorch-lightning\"");
