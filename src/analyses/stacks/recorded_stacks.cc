@@ -86,7 +86,7 @@ void RecordedStacks::share(const Trace& trace, const CallTree& tree) {
     std::optional<Shared> shared;
     if (own != own_.end()) {
       shared = {.outer = own->second};
-      if (parts != of_parts.end() && trace.kind(range) == EventKind::user_annotation) {
+      if (parts != of_parts.end() && is_annotation(trace, range)) {
         shared = shared_by(*shared, parts->second);
         own->second = shared->outer;
       }
@@ -103,6 +103,17 @@ void RecordedStacks::share(const Trace& trace, const CallTree& tree) {
     const auto [others, is_first] = of_parts.try_emplace(parent, *shared);
     if (!is_first) others->second = shared_by(*shared, others->second);
   }
+}
+
+/// Files of 2021 give annotations the category of operators; what a `with` statement opened has the
+/// stack of `__enter__`.
+bool RecordedStacks::is_annotation(const Trace& trace, EventId range) const {
+  if (trace.kind(range) == EventKind::user_annotation) return true;
+  if (trace.kind(range) != EventKind::cpu_op) return false;
+  const auto own = own_.find(range);
+  if (own == own_.end() || own->second.length == 0) return false;
+  const std::vector<Frame>& stack = stacks_[own->second.stack];
+  return frames_[stack.back()].name == "__enter__";
 }
 
 std::uint32_t RecordedStacks::common_length(Outer a, Outer b) const {
@@ -168,7 +179,7 @@ void RecordedStacks::place(const Trace& trace, EventId range, EventId parent) {
   // A module within the frames around says nothing new about them.
   if (is_module && common == own.length) return;
   place.around = own;
-  place.is_moment = is_module || trace.kind(range) == EventKind::user_annotation;
+  place.is_moment = is_module || is_annotation(trace, range);
 }
 
 }  // namespace tbtrace::analyses

@@ -72,6 +72,7 @@ class RecordedStacks {
   std::span<const Frame> frames(Outer outer) const {
     return std::span(stacks_[outer.stack]).first(outer.length);
   }
+  bool is_annotation(const Trace& trace, EventId range) const;
   std::uint32_t common_length(Outer a, Outer b) const;
   Shared shared_by(Shared a, Shared b) const;
   Outer outside_of(Shared shared, std::string_view class_name) const;

@@ -439,13 +439,13 @@ TEST(FlameGraph, OfAStepIsTheStepOnTheHostAndWhatItLaunched) {
   const std::string weight = "self_device_time_total";
   const std::optional<StepRange> first = StepRange{1, 1};
   EXPECT_EQ(folded_stacks(*flame_graph(trace, {.steps = first})),
-            "ProfilerStep#1 50\n"
-            "ProfilerStep#1;aten::mm 40\n"
-            "ProfilerStep#1;aten::mm;cudaLaunchKernel 10\n");
+            "ProfilerStep* 50\n"
+            "ProfilerStep*;aten::mm 40\n"
+            "ProfilerStep*;aten::mm;cudaLaunchKernel 10\n");
   EXPECT_EQ(folded_stacks(*flame_graph(trace, {.weight = weight, .steps = first})),
-            "ProfilerStep#1;aten::mm;gemm 60\n");
+            "ProfilerStep*;aten::mm;gemm 60\n");
   EXPECT_EQ(folded_stacks(*flame_graph(trace, {.weight = weight, .steps = StepRange{2, 2}})),
-            "ProfilerStep#2;aten::add;add 40\n");
+            "ProfilerStep*;aten::add;add 40\n");
   EXPECT_EQ(flame_graph(trace, {.steps = StepRange{1, 2}})->total(),
             flame_graph(trace, {})->total());
 }
@@ -453,9 +453,9 @@ TEST(FlameGraph, OfAStepIsTheStepOnTheHostAndWhatItLaunched) {
 TEST(FlameGraph, ByThreadHasAFrameForEachThread) {
   const Trace trace = two_steps();
   EXPECT_EQ(folded_stacks(*flame_graph(trace, {.steps = StepRange{2, 2}, .by_thread = true})),
-            "thread 1;ProfilerStep#2 80\n"
-            "thread 1;ProfilerStep#2;aten::add 15\n"
-            "thread 1;ProfilerStep#2;aten::add;cudaLaunchKernel 5\n"
+            "thread 1;ProfilerStep* 80\n"
+            "thread 1;ProfilerStep*;aten::add 15\n"
+            "thread 1;ProfilerStep*;aten::add;cudaLaunchKernel 5\n"
             "thread 2;AddBackward0 20\n");
   for (const char* weight : {"self_cpu_time_total", "self_device_time_total"}) {
     for (const bool in_time_order : {false, true}) {

@@ -143,6 +143,15 @@ TEST(RecordedStacks, AnAnnotationIsWithinWhatItsOperatorsShareWithIt) {
             "ProfilerStep*;t.py(51): <module>;aten::add 10\n");
 }
 
+TEST(RecordedStacks, OfFilesOf2021HaveAnnotationsAmongTheOperators) {
+  Rows rows;
+  rows.op("ProfilerStep#7", 0, 30, "p.py(9): __enter__;p.py(5): step;t.py(54): <module>;");
+  rows.op("aten::conv2d", 0, 20, "conv.py(440): _conv_forward;t.py(46): <module>;");
+  EXPECT_EQ(rows.folded(),
+            "ProfilerStep* 10\n"
+            "ProfilerStep*;t.py(46): <module>;conv.py(440): _conv_forward;aten::conv2d 20\n");
+}
+
 TEST(RecordedStacks, FramesOfOperatorsAreWholeOrNotThere) {
   Rows rows;
   rows.op("backward", 0, 20, "m.cc(3): main;");
