@@ -156,7 +156,8 @@ class AnalysisRun {
 
   void say_if_empty(const AnalysisReport& report, const std::string& subject) {
     if (!report.table.rows.empty()) return;
-    console_.warning(subject, why_.empty() ? verb_.nothing : verb_.nothing + "; " + why_);
+    const std::string& more = why_.empty() ? verb_.remedy : why_;
+    console_.warning(subject, more.empty() ? verb_.nothing : verb_.nothing + "; " + more);
   }
 
   /// Keeps why a trace has no rows, for say_if_empty().

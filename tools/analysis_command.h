@@ -28,8 +28,9 @@ struct AnalysisVerb {
   std::string nothing;
   AnalyseTrace analyse;
   /// The rest of that sentence, by the first trace without rows: how to get them, or why they are
-  /// not there. Empty: nothing to add.
+  /// not there. Of a partial only `remedy` is said. Empty: nothing to add.
   std::function<std::string(const Trace& trace)> why_nothing = {};
+  std::string remedy = {};
   /// Makes the same report from a partial; empty if partials do not have this table.
   std::function<Result<AnalysisReport>(const Partial& partial)> of_partial = {};
   /// The part of a partial that adds up over inputs (`--sum-inputs`), if the verb has one.

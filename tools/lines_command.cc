@@ -40,6 +40,7 @@ int run(const OptionParser& parser) {
                                     : "the trace has no lines of the program's own",
        .analyse = [&](const Trace& trace) { return line_report(trace, options); },
        .why_nothing = [&](const Trace& trace) { return why_nothing(trace, options); },
+       .remedy = "record with with_stack=True",
        .of_partial = [&](const Partial& partial) { return line_report(partial, options); },
        .sums = &PartialParts::lines,
        .steps = *steps},

@@ -47,6 +47,7 @@ int run(const OptionParser& parser) {
            [](const Trace& trace) {
              return missing_data_text(trace, RecordedOption::profile_memory);
            },
+       .remedy = "record with profile_memory=True",
        .of_partial = in_figures(
            figures, [&](const Partial& partial) { return memory_report(partial, options); }),
        .steps = *steps},

@@ -52,6 +52,7 @@ int run(const OptionParser& parser) {
        .nothing = "the trace has no modules",
        .analyse = [&](const Trace& trace) { return module_report(trace, options); },
        .why_nothing = missing_modules_text,
+       .remedy = "record with with_stack=True, or in C++ with attach()",
        .of_partial = [&](const Partial& partial) { return module_report(partial, options); },
        .sums = &PartialParts::modules,
        .steps = *steps},

@@ -21,7 +21,7 @@ constexpr std::array<RecordedOptionState, kRecordedOptions> kOptions = {{
      .name = "record_shapes",
      .was_on = {},
      .data = "input shapes",
-     .causes = "tools that shorten traces leave the arguments of events out",
+     .causes = "a tool that shortened the trace left the arguments of events out",
      .remedy = "use the file that the profiler wrote",
      .how_to_record = "record with record_shapes=True",
      .unlocks = kShapeUses},
@@ -30,9 +30,10 @@ constexpr std::array<RecordedOptionState, kRecordedOptions> kOptions = {{
      .was_on = {},
      .data = "allocations",
      .causes =
-         "allocations are [memory] rows, which tools that rewrite traces leave out, and so did "
-         "torch before 1.9",
-     .remedy = "use the file that the profiler wrote, with a newer torch",
+         "torch records no allocations with profile_all_threads=True, and wrote none before 1.9; "
+         "a tool that rewrote the trace left the [memory] rows out",
+     .remedy = "record without profile_all_threads, with a newer torch, and use the file that the "
+               "profiler wrote",
      .how_to_record = "record with profile_memory=True",
      .unlocks = kMemoryUses},
     {.option = RecordedOption::with_stack,
@@ -112,9 +113,10 @@ void set_data(const Trace& trace, const Contents& contents, RecordedOptionState&
 }
 
 std::string lost_text(const RecordedOptionState& state) {
+  const bool is_recorder = state.option == RecordedOption::with_stack;
   return "the file says " + std::string(state.name) + "=1 and has no " + std::string(state.data) +
-         ": the recorder lost them. Known causes: " + std::string(state.causes) + "; " +
-         std::string(state.remedy);
+         (is_recorder ? ": the recorder lost them" : ": they are lost") +
+         ". Known causes: " + std::string(state.causes) + "; " + std::string(state.remedy);
 }
 
 }  // namespace
