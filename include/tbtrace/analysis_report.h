@@ -35,6 +35,8 @@ struct AnalysisReport {
   /// Over all rows. Those with a column's name form the last line of a text, the others follow it.
   Totals totals;
   std::string totals_label = "total";  ///< what that line is called, such as `mean`
+  /// Totals without a column that people see only if they are not 0.
+  std::vector<std::string> totals_if_any = {};
   /// The totals of several reports whose sums are `sums` and whose rows are `rows`. nullptr: the
   /// sums themselves.
   Totals (*joined_totals)(const Totals& sums, const Table& rows) = nullptr;

@@ -37,7 +37,7 @@ struct RecordedOptionState {
   std::string_view causes;         ///< known ones of data that are lost, a sentence or two
   std::string_view remedy;         ///< what to do then
   std::string_view how_to_record;  ///< what to do if it was off: `record with with_stack=True`
-  std::span<const std::string_view> unlocks;  ///< verbs and columns that need the data
+  std::span<const std::string_view> unlocks;  ///< what needs the data: tables, columns, groupings
 
   /// It was on, and nothing came.
   bool is_lost() const { return was_on.value_or(false) && !has_data && could_have_data; }

@@ -23,6 +23,7 @@ OWNER = {
     "memory_category.h": "report",
     "analysis_context.h": "analyses/attribution", "step_breakdown.h": "analyses/steps", "kernels.h": "analyses/kernels",
     "torch_version.h": "analyses/torch", "analyses.h": "analyses/operators", "gpu_use.h": "analyses/gpu", "memory_use.h": "analyses/memory",
+    "recorded_options.h": "analyses/attribution",
     "operator_work.h": "analyses/flops", "modules.h": "analyses/modules", "lines.h": "analyses/modules",
     "trace_checks.h": "analyses/checks", "findings.h": "analyses/findings", "trace_summary.h": "analyses/summary",
     "compat.h": "analyses/compat", "writers.h": "writers/tables", "summary_writer.h": "writers/events",

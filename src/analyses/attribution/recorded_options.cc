@@ -7,12 +7,12 @@
 namespace tbtrace {
 namespace {
 
-constexpr std::string_view kShapeUses[] = {"flops", "ops --group-by-input-shape",
-                                           "macs in modules and lines", "parameters in modules"};
-constexpr std::string_view kMemoryUses[] = {"memory", "flamegraph --weight cpu_memory",
-                                            "memory columns of ops, modules and lines"};
-constexpr std::string_view kStackUses[] = {"lines", "modules", "functions in flamegraph",
-                                           "ops --group-by-stack-n"};
+constexpr std::string_view kShapeUses[] = {
+    "flops", "ops by input shape", "multiply-adds in modules and lines", "parameters in modules"};
+constexpr std::string_view kMemoryUses[] = {"memory", "flame graphs of memory",
+                                            "memory in ops, modules and lines"};
+constexpr std::string_view kStackUses[] = {"lines", "modules", "functions in flame graphs",
+                                           "ops by stack"};
 constexpr std::string_view kModuleUses[] = {"modules"};
 
 /// What is known about an option whatever the trace.

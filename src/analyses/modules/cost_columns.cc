@@ -93,7 +93,9 @@ AnalysisReport::Totals CostColumns::totals(const ModuleCost& total) const {
 }
 
 void add_waiting(AnalysisReport& report, std::int64_t waiting_ns) {
-  report.totals.emplace_back("waiting_cpu_time_ns", waiting_ns);
+  constexpr const char* kName = "waiting_cpu_time_ns";
+  report.totals.emplace_back(kName, waiting_ns);
+  report.totals_if_any.emplace_back(kName);
   if (waiting_ns == 0) return;
   report.notes.emplace_back(
       "CPU times are those of the threads of the steps and of autograd, and what other threads "

@@ -146,6 +146,11 @@ std::string text_for_people(const AnalysisReport& report, const Table& rows, boo
   writers::TotalsLine line = {.label = report.totals_label, .cells = {}};
   AnalysisReport::Totals others;
   for (const auto& total : report.totals) {
+    const bool is_zero = total.second == Cell(std::int64_t{0});
+    if (is_zero &&
+        std::ranges::find(report.totals_if_any, total.first) != report.totals_if_any.end()) {
+      continue;
+    }
     (report::column_named(report.table, total.first) ? line.cells : others).push_back(total);
   }
   // The totals of a single row would say the same again.

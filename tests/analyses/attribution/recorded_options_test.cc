@@ -101,6 +101,7 @@ TEST(RecordedOptions, OfATraceThatWasReadWithoutThemAreNotLost) {
       R"("pid": 1, "tid": 1, "ts": 1, "dur": 2, "args": {"Input Dims": [[2, 3], [3, 4]]}}]})";
   ReadOptions options;
   options.arguments = ArgumentSet();
+  EXPECT_FALSE(fixtures::read(text, options).has_read(Argument::input_dims));
   EXPECT_EQ(lost_options(fixtures::read(text, options)), "");
   options.arguments = kRecordedOptionArguments;
   const Trace trace = fixtures::read(text, options);

@@ -15,6 +15,7 @@ namespace tbtrace {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 AnalysisReport report() {
   AnalysisReport report;
@@ -46,6 +47,17 @@ TEST(AnalysisReport, TextHasUnitsAndTotals) {
             "sum   7.005 us\n"
             "\n"
             "rows  2\n");
+}
+
+TEST(AnalysisReport, TextLeavesOutTotalsThatMatterOnlyIfTheyAreNotZero) {
+  AnalysisReport some = report();
+  some.totals = {{"waiting_ns", std::int64_t{0}}, {"rows", std::int64_t{0}}};
+  some.totals_if_any = {"waiting_ns"};
+  EXPECT_THAT(text(some), HasSubstr("\nrows  0\n"));
+  EXPECT_THAT(text(some), Not(HasSubstr("waiting")));
+  EXPECT_THAT(text(some, {.format = TableFormat::json}), HasSubstr("\"waiting_ns\": 0"));
+  some.totals[0].second = std::int64_t{7};
+  EXPECT_THAT(text(some), HasSubstr("waiting  7 ns"));
 }
 
 TEST(AnalysisReport, CutRowsAreCounted) {
