@@ -13,7 +13,7 @@ namespace tbtrace::analyses {
 /// What the path of a file alone shows: it is in a folder of installed packages or of Python, it
 /// was generated, or it is called like a file of a known library. torch cuts the folders of
 /// sys.path off, site-packages among them, so a library's path begins with the library's name.
-bool is_library_path(std::string_view path);
+bool is_library_path(std::string_view file);
 
 /// The same, but what the program was started with is its own, whatever it is called: the main
 /// script, and its package if it was started as a module (`python -m vllm.entrypoints.cli`).
