@@ -68,6 +68,13 @@ struct Category {
 struct TrackKey {
   std::int64_t number = 0;
   StringId text = StringId::empty;
+  bool is_unsigned = false;  ///< the file's number is from 2^63 to 2^64-1; `number` has its bits
+
+  /// The number as the file has it, in its shortest form.
+  std::string number_text() const {
+    return is_unsigned ? std::to_string(static_cast<std::uint64_t>(number))
+                       : std::to_string(number);
+  }
 
   bool operator==(const TrackKey&) const = default;
 };

@@ -27,7 +27,7 @@ constexpr Pattern kAny = {Text::process, ""};
 // (JAX, TensorFlow 2); tensorflow/python/client/timeline.py (TensorFlow 1); torch_npu's
 // profiler/analysis (Ascend).
 constexpr std::array kTrackRows = std::to_array<TrackRow>({
-    {{{{Text::process_id, "CUDA functions"}, kAny}}, TrackContent::work},
+    {{{{Text::process_id, "CUDA functions"}, kAny}}, TrackContent::nested_work},
     {{{{Text::process, "/device:GPU:"}, {Text::process, "stream:all"}}}, TrackContent::derived},
     {{{{Text::process, "/device:GPU:"}, {Text::thread, "Steps"}}}, TrackContent::derived},
     {{{{Text::process, "/device:GPU:"}, {Text::thread, "XLA "}}}, TrackContent::derived},
@@ -79,6 +79,7 @@ std::string_view category_on(TrackContent content, std::string_view event_name) 
   };
   switch (content) {
     case TrackContent::work:
+    case TrackContent::nested_work:
       if (starts("memcpy")) return "gpu_memcpy";
       if (starts("memset")) return "gpu_memset";
       return "kernel";

@@ -17,6 +17,7 @@ struct TrackNames {
 enum class TrackContent : unsigned char {
   host,
   work,         ///< kernels, memcpys and memsets of a GPU, told apart by their names
+  nested_work,  ///< the same, where rows may lie inside one another (nested_work.h)
   derived,      ///< ranges of a device that repeat or group its work
   tpu_work,     ///< operations of a TPU
   ascend_work,  ///< work of Ascend NPUs

@@ -127,7 +127,7 @@ TraceIdentity Trace::identity() const {
   for (const EventId event : by_start()) {
     if (kind(event) != EventKind::cpu_op) continue;
     const TrackKey& process = track(events_.track(event)).process;
-    identity.process = process.text == StringId::empty ? std::to_string(process.number)
+    identity.process = process.text == StringId::empty ? process.number_text()
                                                        : std::string(string(process.text));
     break;
   }

@@ -102,6 +102,7 @@ class TraceBuilder final : public EventSink {
   void name_tracks();
   void pair_ranges();
   void infer_categories();
+  void leave_out_repeated_work(const std::vector<std::size_t>& events);
   void settle_devices();
   void order_events(int threads);
   void order_memory();

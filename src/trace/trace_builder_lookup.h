@@ -50,7 +50,7 @@ struct TraceBuilder::Translation {
     if (known == kUnset) known = builder->intern(rows->texts[static_cast<std::uint32_t>(own)]);
     return known;
   }
-  TrackKey key(const TrackKey& own) { return {own.number, text(own.text)}; }
+  TrackKey key(const TrackKey& own) { return {own.number, text(own.text), own.is_unsigned}; }
   TrackId track(TrackId own) const { return tracks[index(own)]; }
   CategoryId category(CategoryId own) {
     CategoryId& known = categories[index(own)];

@@ -10,6 +10,7 @@
 #include "base/stable_order.h"
 #include "trace/categories.h"
 #include "trace/device_tracks.h"
+#include "trace/nested_work.h"
 #include "trace/step_names.h"
 #include "trace/trace_builder_lookup.h"
 #include "trace/trace_data.h"
@@ -58,11 +59,31 @@ void TraceBuilder::infer_categories() {
                                   in_ascend_file));
   }
   const CategoryId without = bare->second;
+  std::vector<std::vector<std::size_t>> nested(contents.size());  // events, by track
   for (std::size_t event = 0; event < data_->start_ns.size(); ++event) {
     if (data_->category[event] != without) continue;
-    const TrackContent content = contents[index(data_->track[event])];
+    const TrackId track = data_->track[event];
+    const TrackContent content = contents[index(track)];
     if (content == TrackContent::host) continue;
+    if (content == TrackContent::nested_work) nested[index(track)].push_back(event);
     data_->category[event] = category(intern(category_on(content, string(data_->name[event]))));
+  }
+  for (const std::vector<std::size_t>& events : nested) leave_out_repeated_work(events);
+}
+
+/// Events of one track of a device become rows that are not counted where others are.
+void TraceBuilder::leave_out_repeated_work(const std::vector<std::size_t>& events) {
+  if (events.empty()) return;
+  std::vector<DeviceRow> rows;
+  rows.reserve(events.size());
+  for (const std::size_t event : events) {
+    const std::int64_t start = data_->start_ns[event];
+    rows.push_back({start, start + data_->duration_ns[event]});
+  }
+  const std::vector<bool> repeats = repeats_others(rows);
+  for (std::size_t at = 0; at < events.size(); ++at) {
+    if (!repeats[at]) continue;
+    data_->category[events[at]] = category(intern(category_on(TrackContent::derived, {})));
   }
 }
 

@@ -162,7 +162,9 @@ def id_of(value):
     if value is None or value == "":
         return 0
     number = integer_of(value)
-    return text_of(value) if number is None else number
+    if number is None:
+        return text_of(value)
+    return number + (1 << 64) if number < 0 and not value.startswith("-") else number
 
 
 def id_json(value):
@@ -267,6 +269,7 @@ class Range:
     duration: int
     arguments: dict  # JSON by name
     flags: dict = None
+    is_nested: bool = False  # of a process of torch.autograd.profiler, where rows lie inside one another
 
     def arguments_json(self):
         given = [(name, self.arguments[name]) for name, kind, *_ in ARGUMENTS
@@ -331,6 +334,7 @@ class Rows:
             return
         row = Range(name, self.category(event, name), *self.track(event), start, duration,
                     values_of(arguments, ARGUMENTS))
+        row.is_nested = text_of(event.get("cat")) is None and text_of(event.get("pid")) == "CUDA functions"
         python_frame = arguments.get("Python id") is not None
         # An open range is marked by `false`, which writers of 2025 also gave as a string. Python frames always end:
         # Kineto marks those of no length by mistake and lengthens them to the end of the window.
@@ -381,6 +385,38 @@ class Rows:
             copies = name.startswith("Memcpy")
             return "gpu_memcpy" if copies else "gpu_memset" if name.startswith("Memset") else "kernel"
         return category or None
+
+    def leave_out_repeated_work(self):
+        """A nested row counts once: a row whose contents fill at least half of it groups them; any other counts with
+        all that is inside it. Rows that only overlap count each."""
+        tracks = {}
+        for row in self.ranges:
+            if row.is_nested:
+                tracks.setdefault((row.process, row.thread), []).append(row)
+        for rows in tracks.values():
+            rows.sort(key=lambda row: (row.start, -row.duration))  # equal ones stay in the order of the file
+            inside = {id(row): [] for row in rows}
+            roots, open_rows = [], []
+            for row in rows:
+                end = row.start + row.duration
+                while open_rows and open_rows[-1].start + open_rows[-1].duration < end:
+                    open_rows.pop()
+                outer = open_rows[-1] if open_rows else None
+                is_inside = outer is not None and outer.start + outer.duration > row.start
+                (inside[id(outer)] if is_inside else roots).append(row)
+                open_rows.append(row)
+            waiting = [(row, False) for row in roots]
+            while waiting:
+                row, counts_outside = waiting.pop()
+                filled, until = 0, row.start
+                for child in inside[id(row)]:
+                    end = child.start + child.duration
+                    filled += max(0, end - max(child.start, until))
+                    until = max(until, end)
+                groups = filled > 0 and 2 * filled >= row.duration
+                if counts_outside or groups:
+                    row.category = "device_line"
+                waiting += [(child, counts_outside or not groups) for child in inside[id(row)]]
 
     def add_memory(self, event, name, arguments):
         time = time_of(event.get("ts"))
@@ -442,6 +478,7 @@ class Rows:
         # torch orders its events by time, at equal times by `Ev Idx`; records without one come first.
         memory = [line for _, _, line in sorted(self.memory, key=lambda record: record[:2])]
         self.end_ranges()
+        self.leave_out_repeated_work()
         ranges = [f'["range",{string(row.name)},{self.category_json(row.category, row.process)},'
                   f"{id_json(row.process)},{id_json(row.thread)},{row.start},{row.duration},{row.arguments_json()}]"
                   for row in self.ranges]

@@ -107,6 +107,18 @@ WRITER_ROWS = r'''["base",0]
 ["range","Memcpy HtoD","gpu_memcpy","CUDA functions",0,2000,1000,{}]
 ["range","gemm","kernel","CUDA functions",0,3000,1000,{}]'''
 
+NESTED = r'''[{"ph": "X", "name": "aten::conv2d", "pid": "CUDA functions", "tid": 0, "ts": 10, "dur": 100},
+{"ph": "X", "name": "aten::cudnn_convolution", "pid": "CUDA functions", "tid": 0, "ts": 11, "dur": 98},
+{"ph": "X", "name": "aten::empty", "pid": "CUDA functions", "tid": 0, "ts": 12, "dur": 3},
+{"ph": "X", "name": "aten::add", "pid": "CUDA functions", "tid": 0, "ts": 120, "dur": 5},
+{"ph": "X", "name": "aten::conv2d", "pid": "CUDA functions", "tid": 1, "ts": 11, "dur": 98}]'''
+NESTED_ROWS = r'''["base",0]
+["range","aten::conv2d","device_line","CUDA functions",0,10000,100000,{}]
+["range","aten::cudnn_convolution","kernel","CUDA functions",0,11000,98000,{}]
+["range","aten::empty","device_line","CUDA functions",0,12000,3000,{}]
+["range","aten::add","kernel","CUDA functions",0,120000,5000,{}]
+["range","aten::conv2d","kernel","CUDA functions",1,11000,98000,{}]'''
+
 REPEATED = r'''{"traceEvents": [{"ph": "X", "name": "earlier", "ts": 1}], "base\u0054imeNanoseconds": 5, "a": 1, "a": [NaN, -Infinity, 1E5],
 "trace\u0045vents": [
 {"ph": "M", "\u0070h": "X", "name": "x", "name": "\u0061\ud83d\ude00\ud83d", "pid": 1, "tid": 1, "ts": 0, "ts": 1e3, "dur": 0.5e-2,
@@ -160,6 +172,9 @@ class ExpectedRows(unittest.TestCase):
 
     def test_writers_without_categories(self):
         self.check(WRITERS, WRITER_ROWS)
+
+    def test_nested_rows_of_devices(self):
+        self.check(NESTED, NESTED_ROWS)
 
     def test_repeated_and_escaped_keys(self):
         self.check(REPEATED, REPEATED_ROWS)

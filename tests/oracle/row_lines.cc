@@ -56,7 +56,7 @@ std::string json_of(std::string_view text) {
 
 void add_key(Line& line, const Trace& trace, const TrackKey& key) {
   if (key.text == StringId::empty) {
-    line.number(key.number);
+    line.raw(key.number_text());
   } else {
     line.string(trace.string(key.text));
   }

@@ -26,7 +26,7 @@ TrackNames named(std::string_view process, std::string_view thread = {},
 
 TEST(DeviceTracks, AreKnownByTheNamesOfTheirWriters) {
   const auto content = [](const TrackNames& names) { return content_of(names, false); };
-  EXPECT_EQ(content(named("", "", "CUDA functions")), TrackContent::work)
+  EXPECT_EQ(content(named("", "", "CUDA functions")), TrackContent::nested_work)
       << "torch.autograd.profiler up to torch 1.12";
   EXPECT_EQ(content(named("/device:GPU:0", "Stream #13(Kernel)")), TrackContent::work);
   EXPECT_EQ(content(named("/device:GPU:0")), TrackContent::work);
@@ -102,6 +102,24 @@ constexpr Place kKernel = {EventKind::kernel, DeviceType::cuda};
 TEST(DeviceTracks, OfLegacyAutogradAreRead) {
   EXPECT_EQ(places({on("\"CPU functions\"", "0", "mm"), on("\"CUDA functions\"", "0", "mm")}),
             (std::vector<Place>{kOperator, kKernel}));
+}
+
+ChromeEvent lasting(ChromeEvent event, std::string_view ts, std::string_view dur) {
+  return event.with("ts", ts).with("dur", dur);
+}
+
+TEST(DeviceTracks, OfLegacyAutogradCountNestedRowsOnce) {
+  constexpr Place kDerived = {EventKind::device_other, DeviceType::cuda};
+  const auto row = [](std::string_view tid, std::string_view ts, std::string_view dur) {
+    return lasting(on("\"CUDA functions\"", tid, "aten::f"), ts, dur);
+  };
+  EXPECT_EQ(places({row("0", "10", "100"), row("0", "11", "98"), row("0", "12", "50"),
+                    row("0", "65", "30"), row("1", "12", "50")}),
+            (std::vector<Place>{kDerived, kDerived, kKernel, kKernel, kKernel}))
+      << "those on another device are not inside";
+  EXPECT_EQ(places({row("0", "13", "10"), row("0", "10", "100")}),
+            (std::vector<Place>{kDerived, kKernel}))
+      << "a small part inside";
 }
 
 TEST(DeviceTracks, OfJaxOnGpusAreReadThoughTheirLabelsComeLast) {

@@ -9,7 +9,7 @@ namespace tbtrace::analyses {
 namespace {
 
 std::string id_of(const Trace& trace, const Track& track) {
-  return track.thread.text == StringId::empty ? std::to_string(track.thread.number)
+  return track.thread.text == StringId::empty ? track.thread.number_text()
                                               : std::string(trace.string(track.thread.text));
 }
 

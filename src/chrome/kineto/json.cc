@@ -10,7 +10,7 @@ using chrome::append_microseconds;
 
 void append_id(std::string& json, const Trace& trace, const TrackKey& id) {
   if (id.text == StringId::empty) {
-    append_integer(json, id.number);
+    json += id.number_text();
   } else {
     wire::append_json_string(json, trace.string(id.text));
   }

@@ -81,7 +81,7 @@ void append_member(std::string& json, const RowMember& member, Changes& changes)
 
 std::string id_text(const EventBatch& rows, const TrackKey& key) {
   return key.text == StringId::empty
-             ? std::to_string(key.number)
+             ? key.number_text()
              : std::string(rows.texts[static_cast<std::uint32_t>(key.text)]);
 }
 

@@ -140,7 +140,9 @@ TrackKey RowTables::key(const RawEvent& event, EventField field, std::uint64_t o
   const Token& token = event[field];
   const std::string_view content = meaning(token);
   std::int64_t number;
-  if (parse_padded_id(content, number)) return {number, StringId::empty};
+  if (parse_padded_id(content, number)) {
+    return {number, StringId::empty, number < 0 && !content.starts_with('-')};
+  }
   check_scalar(token, offset);
   const auto text = static_cast<StringId>(is_utf8(content) ? batch_.texts.intern(content)
                                                            : batch_.texts.intern(to_utf8(content)));

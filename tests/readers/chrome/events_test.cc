@@ -142,7 +142,10 @@ TEST(ChromeEvents, HaveThreadsThatAreNumbersOrText) {
   EXPECT_EQ(thread_of("\"\""), "0");
   EXPECT_EQ(thread_of("null"), "1") << "as if it were missing: the process";
   EXPECT_EQ(thread_of("9223372036854775807"), "9223372036854775807");
-  EXPECT_EQ(thread_of("18446744073709551615"), "-1") << "the bits are kept";
+  EXPECT_EQ(thread_of("9223372036854775808"), "9223372036854775808");
+  EXPECT_EQ(thread_of("18446744073709551615"), "18446744073709551615");
+  EXPECT_EQ(thread_of("\"18446744073709551615\""), "18446744073709551615");
+  EXPECT_EQ(thread_of("1.8e19"), "18000000000000000000");
   EXPECT_EQ(thread_of("18446744073709551616"), "'18446744073709551616'") << "too large: a text";
 }
 
@@ -153,6 +156,12 @@ TEST(ChromeEvents, ShareATrackExactlyIfProcessAndThreadAreEqual) {
   const Events& events = trace.events();
   EXPECT_EQ(events.track(kFirst), events.track(kSecond));
   EXPECT_EQ(trace.tracks().size(), 4u);
+  EXPECT_EQ(read(trace_text({op("a").with("tid", "-1"), op("b").with("tid", "18446744073709551615"),
+                             op("c").with("tid", "-1.0")}))
+                .tracks()
+                .size(),
+            2u)
+      << "the same bits";
 }
 
 TEST(ChromeEvents, RunOnTheThreadOfTheProcessWithoutAThread) {
