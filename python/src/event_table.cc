@@ -52,8 +52,7 @@ constexpr std::array<std::string_view, 12> kKindNames = {"cpu_op",
                                                          "trace_span"};
 
 std::string key_text(const Trace& trace, const TrackKey& key) {
-  return key.text == StringId::empty ? key.number_text()
-                                     : std::string(trace.string(key.text));
+  return key.text == StringId::empty ? key.number_text() : std::string(trace.string(key.text));
 }
 
 std::optional<std::int64_t> row_of(EventId event) {

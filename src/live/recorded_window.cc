@@ -13,7 +13,6 @@
 #include "recorder/window/text.h"
 #include "recorder/window/window.h"
 #include "trace/trace_builder.h"
-#include "wire/json_strict.h"
 
 namespace tbtrace::live {
 
@@ -46,9 +45,7 @@ Result<Trace> read_recording(std::shared_ptr<const recorder::Recording> recordin
     const recorder::Window window(std::move(recording));
     TraceBuilder builder;
     for (const auto& [key, json] : recorder::trace_members(window)) {
-      std::string value;  // as readers make it
-      if (!wire::append_canonical_json(value, json)) value = json;
-      builder.set_metadata(is_utf8(key) ? key : to_utf8(key), value);
+      builder.set_metadata(is_utf8(key) ? key : to_utf8(key), json);
     }
     recorder::pass_rows(window, builder);
     return std::move(builder).finish();

@@ -127,8 +127,8 @@ TraceIdentity Trace::identity() const {
   for (const EventId event : by_start()) {
     if (kind(event) != EventKind::cpu_op) continue;
     const TrackKey& process = track(events_.track(event)).process;
-    identity.process = process.text == StringId::empty ? process.number_text()
-                                                       : std::string(string(process.text));
+    identity.process =
+        process.text == StringId::empty ? process.number_text() : std::string(string(process.text));
     break;
   }
   return identity;

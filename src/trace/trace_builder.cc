@@ -12,6 +12,7 @@
 #include "trace/categories.h"
 #include "trace/trace_builder_lookup.h"
 #include "trace/trace_data.h"
+#include "wire/json_strict.h"
 #include "wire/json_values.h"
 
 namespace tbtrace {
@@ -146,7 +147,9 @@ void TraceBuilder::name_thread(TrackId track, StringId name) {
 
 void TraceBuilder::set_metadata(std::string_view key, std::string_view json) {
   if (key == "baseTimeNanoseconds") data_->base_time_ns = whole_number(json).value_or(0);
-  data_->metadata.insert_or_assign(std::string(key), std::string(json));
+  std::string canonical;
+  const bool is_json = wire::append_canonical_json(canonical, json);
+  data_->metadata.insert_or_assign(std::string(key), is_json ? canonical : std::string(json));
 }
 
 void TraceBuilder::set_arguments_read(ArgumentSet arguments) { data_->arguments_read = arguments; }

@@ -64,7 +64,7 @@ class TraceBuilder final : public EventSink {
 
   void name_process(TrackKey process, StringId name);
   void name_thread(TrackId track, StringId name);
-  /// `json` replaces an earlier value with the same key.
+  /// `json`, in its canonical form, replaces an earlier value with the same key.
   void set_metadata(std::string_view key, std::string_view json);
 
   /// Those that events may have; all if this is not called.

@@ -10,7 +10,6 @@
 #include "base/stable_order.h"
 #include "trace/categories.h"
 #include "trace/device_tracks.h"
-#include "trace/nested_work.h"
 #include "trace/step_names.h"
 #include "trace/trace_builder_lookup.h"
 #include "trace/trace_data.h"

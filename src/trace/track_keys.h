@@ -12,8 +12,7 @@ namespace tbtrace {
 
 /// A process or thread id as in the file; numbers in their shortest form.
 inline std::string key_text(const Trace& trace, const TrackKey& key) {
-  return key.text == StringId::empty ? key.number_text()
-                                     : std::string(trace.string(key.text));
+  return key.text == StringId::empty ? key.number_text() : std::string(trace.string(key.text));
 }
 
 /// Two places may share a key, so after a lookup, check that the row is at the place.

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 
 namespace tbtrace::oracle {
 namespace {
@@ -30,7 +31,7 @@ void append_utf8(std::string& text, std::uint32_t code_point) {
 
 class Compactor {
  public:
-  explicit Compactor(std::string_view text) : text_(text) {}
+  Compactor(std::string_view text, Numbers numbers) : text_(text), numbers_(numbers) {}
 
   std::optional<std::string> run() {
     for (;;) {
@@ -197,11 +198,13 @@ class Compactor {
       if (!take('-')) take('+');
       if (!some_digits()) return false;
     }
-    json_ += text_.substr(first, at_ - first);
+    const std::string_view written = text_.substr(first, at_ - first);
+    json_ += numbers_ == Numbers::as_written ? std::string(written) : number_in_one_form(written);
     return true;
   }
 
   std::string_view text_;
+  Numbers numbers_;
   std::size_t at_ = 0;
   std::string open_;  // the brackets that are still to come, the innermost last
   std::string json_;
@@ -209,7 +212,48 @@ class Compactor {
 
 }  // namespace
 
-std::optional<std::string> compact_json(std::string_view text) { return Compactor(text).run(); }
+std::string number_in_one_form(std::string_view number) {
+  constexpr long kMost = 40;
+  const bool is_negative = number.starts_with('-');
+  if (is_negative) number.remove_prefix(1);
+  const std::size_t power_at = number.find_first_of("eE");
+  std::string digits(number.substr(0, power_at));
+  const std::size_t dot = digits.find('.');
+  long decimals = 0;
+  if (dot != std::string::npos) {
+    decimals = static_cast<long>(digits.size() - dot - 1);
+    digits.erase(dot, 1);
+  }
+  digits.erase(0, digits.find_first_not_of('0'));
+  if (digits.empty()) return "0";
+  long power = 0;
+  if (power_at != std::string_view::npos) {
+    const std::string written(number.substr(power_at + 1));
+    if (written.find_first_not_of("+-0") != std::string::npos &&
+        written.size() - written.find_first_not_of("+-0") > 9) {
+      return (is_negative ? "-" : "") + std::string(number);
+    }
+    power = std::strtol(written.c_str(), nullptr, 10);
+  }
+  // The value is 0.DIGITS times ten to the power of `point`.
+  const long point = static_cast<long>(digits.size()) - decimals + power;
+  while (digits.back() == '0') digits.pop_back();
+  const long count = static_cast<long>(digits.size());
+  std::string text = is_negative ? "-" : "";
+  if (point > kMost || count - point > kMost) {
+    text += digits.substr(0, 1) + (count > 1 ? "." : "") + digits.substr(1) + "e";
+    return text + std::to_string(point - 1);
+  }
+  if (point <= 0) return text + "0." + std::string(static_cast<std::size_t>(-point), '0') + digits;
+  if (count <= point)
+    return text + digits + std::string(static_cast<std::size_t>(point - count), '0');
+  digits.insert(static_cast<std::size_t>(point), ".");
+  return text + digits;
+}
+
+std::optional<std::string> compact_json(std::string_view text, Numbers numbers) {
+  return Compactor(text, numbers).run();
+}
 
 void append_quoted(std::string& json, std::string_view text) {
   constexpr std::string_view kHex = "0123456789abcdef";

@@ -146,7 +146,7 @@ NUMBERS = r'''[
 NUMBER_ROWS = r'''["base",0]
 ["range","float ids",null,5,5,1000,0,{"external_id":12,"correlation":7}]
 ["range","text ids",null,5,-5,1000,0,{}]
-["range","large ids",null,-1,-9223372036854775808,1000,0,{}]
+["range","large ids",null,18446744073709551615,-9223372036854775808,1000,0,{}]
 ["range","just not",null,1,1,4611686018427387000,903,{}]
 ["range","rounded",null,1,1,1,0,{}]
 ["range","rounded away",null,1,1,-1,0,{}]'''

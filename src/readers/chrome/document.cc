@@ -45,6 +45,12 @@ bool is_string(std::string_view value) {
   return value.size() >= 2 && value.front() == '"' && value.back() == '"';
 }
 
+/// `1`, or `1.0`.
+bool is_one(std::string_view value) {
+  std::string json;
+  return wire::append_canonical_json(json, value) && json == "1";
+}
+
 /// What is wrong with a member's value.
 std::optional<IssueId> issue_of_value(std::string_view value) {
   std::string json;
@@ -52,15 +58,9 @@ std::optional<IssueId> issue_of_value(std::string_view value) {
   return is_utf8(value) ? IssueId::unescaped_text : IssueId::invalid_utf8;
 }
 
-/// The text of a member's value as proper JSON: in its canonical form, strings written anew.
+/// The text of a member's value as proper JSON: strings are written anew.
 std::string clean_value(std::string_view value, Quoting quoting) {
-  if (!is_string(value)) {
-    std::string json;
-    // Kineto's writer leaves backslashes as they are, so what is an escape cannot be told.
-    const bool may_be_escaped = quoting == Quoting::escaped;
-    const bool is_clear = may_be_escaped || value.find('\\') == std::string_view::npos;
-    return is_clear && wire::append_canonical_json(json, value) ? json : std::string(value);
-  }
+  if (!is_string(value)) return std::string(value);
   const std::string_view content = value.substr(1, value.size() - 2);
   std::string json;
   wire::append_json_string(json,
@@ -235,7 +235,7 @@ std::size_t ChromeDocument::other_member(std::string_view text, std::uint64_t of
   }
   const std::string json = clean_value(value, quoting);
   // Names that the writer lost stand in the stacks, so a file with stacks is read with them.
-  if (key == "with_stack" && json == "1") {
+  if (key == "with_stack" && is_one(json)) {
     request_.arguments = request_.arguments | ArgumentSet{ArgumentGroup::call_stacks};
   }
   if (key == "with_flops") request_.inputs_for_flops_only = false;

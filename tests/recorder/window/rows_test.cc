@@ -25,7 +25,6 @@
 #include "recorder/window/head.h"
 #include "recorder/window/read_window.h"
 #include "trace/trace_builder.h"
-#include "wire/json_strict.h"
 
 namespace tbtrace::recorder {
 namespace {
@@ -222,9 +221,7 @@ class RandomWindow {
 Trace of_rows(const Window& window) {
   TraceBuilder builder;
   for (const auto& [key, json] : trace_members(window)) {
-    std::string value;
-    EXPECT_TRUE(wire::append_canonical_json(value, json));
-    builder.set_metadata(is_utf8(key) ? key : to_utf8(key), value);
+    builder.set_metadata(is_utf8(key) ? key : to_utf8(key), json);
   }
   pass_rows(window, builder);
   return std::move(builder).finish();

@@ -1,6 +1,4 @@
 // Which of nested rows of a device count.
-#include "trace/nested_work.h"
-
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -10,6 +8,7 @@
 
 #include "fixtures/random_choices.h"
 #include "fixtures/random_rounds.h"
+#include "trace/device_tracks.h"
 
 namespace tbtrace {
 namespace {
