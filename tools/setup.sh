@@ -22,6 +22,7 @@ build_packages=(
   libsimdjson-dev   # JSON
   zlib1g-dev        # gzip
   libisal-dev       # gzip, several times as fast
+  libzstd-dev       # zstd
   libcxxopts-dev    # command line
   libre2-dev        # expressions for names
   libfmt-dev        # text
@@ -30,6 +31,7 @@ build_packages=(
   libcairo2-dev     # pictures as PNG; a font comes with what it depends on
   libtorch-dev      # programs that record themselves
   libgloo-dev       # headers of the Gloo in LibTorch, for an example of two processes
+  libarchive13      # zip, tar, xz and bzip2; opened at run time
   dpkg-dev file     # tools/package.sh
   python3-dev python3-venv   # the Python package
 )

@@ -139,7 +139,7 @@ tested() {
 }
 
 # What is optional has to be there, or its tests would be left out.
-complete=("-DTBTRACE_"{CAIRO,ISAL,PNG,PROTOBUF}"=ON" "-DCMAKE_REQUIRE_FIND_PACKAGE_"{GTest,Libbacktrace}"=ON")
+complete=("-DTBTRACE_"{CAIRO,ISAL,PNG,PROTOBUF,ZSTD}"=ON" "-DCMAKE_REQUIRE_FIND_PACKAGE_"{GTest,Libbacktrace}"=ON")
 python=(-DTBTRACE_PYTHON=ON -DPython_EXECUTABLE="$PWD/.venv-python/bin/python")
 
 # The suites. What has the label `all` is too long for CI.

@@ -1,6 +1,5 @@
 // Inflates with ISA-L if available (4-9 GB/s on traces), else with zlib (0.6-2.7 GB/s).
 #include <array>
-#include <string>
 #include <utility>
 
 #include "io/failures.h"
@@ -11,7 +10,6 @@ namespace tbtrace::io {
 namespace {
 
 constexpr std::size_t kCompressedSize = std::size_t{64} << 10;
-constexpr std::size_t kMagicSize = 6;
 
 /// RFC 1952: any number of members, one after the other. Bytes after the last member are an error
 /// unless they are zero padding, as in gzip(1).
@@ -102,25 +100,8 @@ class GzipSource final : public ByteSource {
 
 }  // namespace
 
-Result<std::unique_ptr<ByteSource>> decompressed(std::unique_ptr<ByteSource> source) {
-  Result<std::string> start = peek(source, kMagicSize);
-  if (!start.ok()) return start.status();
-  const std::string_view magic = *start;
-  for (const auto& [sign, name] :
-       {std::pair<std::string_view, const char*>{"\x28\xb5\x2f\xfd", "zstd"},
-        {std::string_view("\xfd"
-                          "7zXZ",
-                          5),
-         "xz"},
-        {"BZh", "bzip2"},
-        {"PK\x03\x04", "zip"}}) {
-    if (magic.starts_with(sign)) {
-      return read_failure(std::string("is ") + name +
-                          " data, which tbtrace does not read; unpack it first");
-    }
-  }
-  if (!magic.starts_with("\x1f\x8b")) return source;
-  return std::unique_ptr<ByteSource>(std::make_unique<GzipSource>(std::move(source)));
+std::unique_ptr<ByteSource> gzip_source(std::unique_ptr<ByteSource> source) {
+  return std::make_unique<GzipSource>(std::move(source));
 }
 
 }  // namespace tbtrace::io

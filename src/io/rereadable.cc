@@ -36,6 +36,10 @@ class PositionedSource final : public ByteSource {
   }
   std::uint64_t position() const override { return position_; }
   std::uint64_t total() const override { return size_; }
+  bool seek(std::uint64_t position) override {
+    position_ = std::min(position, size_);
+    return true;
+  }
 
  private:
   int descriptor_;
@@ -141,12 +145,16 @@ Result<std::unique_ptr<Rereadable>> Rereadable::open(const std::string& path) {
     if (!file.ok()) return file.status();
     once = *std::move(file);
   }
+  return copy_of(*once);
+}
+
+Result<std::unique_ptr<Rereadable>> Rereadable::copy_of(ByteSource& once) {
   const Result<int> descriptor = nameless_file();
   if (!descriptor.ok()) return descriptor.status();
   auto copy = std::make_unique<StoredInput>(*descriptor, 0);
   std::vector<char> buffer(std::size_t{1} << 20);
   for (;;) {
-    const Result<std::size_t> got = once->read(buffer);
+    const Result<std::size_t> got = once.read(buffer);
     if (!got.ok()) return got.status();
     if (*got == 0) return std::unique_ptr<Rereadable>(std::move(copy));
     if (Status kept = write_all(*descriptor, {buffer.data(), *got}); !kept.ok()) return kept;

@@ -15,6 +15,8 @@ class Rereadable {
  public:
   /// A file, or `-` for standard input.
   static Result<std::unique_ptr<Rereadable>> open(const std::string& path);
+  /// The rest of a source, copied to an unlinked temporary file.
+  static Result<std::unique_ptr<Rereadable>> copy_of(ByteSource& once);
 
   Rereadable() = default;
   Rereadable(const Rereadable&) = delete;

@@ -37,6 +37,13 @@ class FileSource final : public ByteSource {
   }
   std::uint64_t position() const override { return position_; }
   std::uint64_t total() const override { return total_; }
+  bool seek(std::uint64_t position) override {
+    // A file without a size may be one of /proc, or a pipe.
+    if (total_ == 0 || ::lseek(descriptor_, static_cast<off_t>(position), SEEK_SET) < 0)
+      return false;
+    position_ = position;
+    return true;
+  }
 
  private:
   int descriptor_;
@@ -57,6 +64,10 @@ class MemorySource final : public ByteSource {
   }
   std::uint64_t position() const override { return position_; }
   std::uint64_t total() const override { return bytes_.size(); }
+  bool seek(std::uint64_t position) override {
+    position_ = std::min<std::uint64_t>(position, bytes_.size());
+    return true;
+  }
 
  private:
   std::string_view bytes_;
@@ -77,6 +88,11 @@ class PrefixedSource final : public ByteSource {
   }
   std::uint64_t position() const override { return rest_->position(); }
   std::uint64_t total() const override { return rest_->total(); }
+  bool seek(std::uint64_t position) override {
+    if (!rest_->seek(position)) return false;
+    given_ = start_.size();
+    return true;
+  }
 
  private:
   std::string start_;

@@ -133,7 +133,7 @@ while read -r name oldest; do
   count=$((count + 1))
 done < <(sed -nE 's/^ *tbtrace_depends_on\(([^ ]+) "[^"]*" "[^"]*" ([0-9.]+) .*/\1 \2/p' "$root/cmake/TbtraceDependencies.cmake")
 ((count > 0)) || exit 1
-for package in ISA-L libpng cairo protobuf LibTorch; do
+for package in ISA-L libzstd libpng cairo protobuf LibTorch; do
   oldest=$(sed -nE "s/^ *tbtrace_may_use\([A-Z]+ .* ([0-9.]+) $package .*/\1/p" "$root/cmake/TbtraceDependencies.cmake" "$root/CMakeLists.txt")
   grep -qF "| $package | ${oldest:?} |" "$root/docs/building.md" || {
     printf 'check_dependencies: docs/building.md does not say that %s is %s or newer\n' "$package" "$oldest" >&2

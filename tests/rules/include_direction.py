@@ -41,7 +41,7 @@ OF_PYTHON = {"base/utf8.h"}
 # Library: the rooms that may name it. Everything else outside the project is the system's or std's.
 LIBRARIES = {
     "simdjson": {"base", "wire"},
-    "zlib": {"io"}, "isa-l": {"io"},
+    "zlib": {"io"}, "isa-l": {"io"}, "zstd": {"io"}, "zstd_errors": {"io"},
     "fmt": {"base", "wire", "report", "writers", "inputs", "logdir", "symbols", "recorder", "live"},
     "backtrace": {"symbols"},
     "cairo": {"writers"}, "png": {"writers"},

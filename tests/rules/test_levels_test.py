@@ -21,7 +21,7 @@ while (($# > 0)); do
   shift
 done
 """
-OPTIONAL = {f"TBTRACE_{name}": "ON" for name in ("CAIRO", "ISAL", "PNG", "PROTOBUF")}
+OPTIONAL = {f"TBTRACE_{name}": "ON" for name in ("CAIRO", "ISAL", "PNG", "PROTOBUF", "ZSTD")}
 OPTIONAL |= {f"CMAKE_REQUIRE_FIND_PACKAGE_{name}": "ON" for name in ("GTest", "Libbacktrace")}
 
 
