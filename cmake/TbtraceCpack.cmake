@@ -13,8 +13,10 @@ set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "Prints the operator tables of saved traces
 log directories for TensorBoard. With the C++ library that does it.")
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/src)
+# Opened at run time, so dpkg-shlibdeps does not find them.
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS libarchive13)
 if(TBTRACE_WITH_CAIRO)
-  set(CPACK_DEBIAN_PACKAGE_RECOMMENDS libcairo2)  # opened at run time, so dpkg-shlibdeps does not find it
+  string(APPEND CPACK_DEBIAN_PACKAGE_RECOMMENDS ", libcairo2")
 endif()
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)  # and with it the call of ldconfig
 include(CPack)

@@ -6,6 +6,7 @@
 
 #include "base/characters.h"
 #include "base/utf8.h"
+#include "inputs/trace_names.h"
 
 namespace tbtrace::inputs {
 namespace {
@@ -51,11 +52,10 @@ std::optional<PluginName> parse_plugin_name(std::string_view base_name) {
 }
 
 std::string trace_stem(std::string_view base_name) {
-  std::string_view stem = base_name;
-  strip(stem, kGzipEnding);
-  strip(stem, ".json");
-  if (!strip(stem, ".pt.trace")) strip(stem, ".trace");
-  return stem.empty() ? "trace" : std::string(stem);
+  std::string_view stem = without_packing(base_name);
+  strip_ending(stem, ".json");
+  if (!strip_ending(stem, ".pt.trace")) strip_ending(stem, ".trace");
+  return std::string(stem.empty() ? "trace" : stem);
 }
 
 std::string safe_name(std::string_view text) {

@@ -20,7 +20,8 @@ struct PluginName {
 /// file or finds no worker in it.
 std::optional<PluginName> parse_plugin_name(std::string_view base_name);
 
-/// The name without `.gz`, `.json`, `.pt.trace` and `.trace` at its end; `trace` if that is all.
+/// The name without the endings of compressions and archives, `.json`, `.pt.trace` and `.trace` at
+/// its end; `trace` if that is all.
 std::string trace_stem(std::string_view base_name);
 
 /// A single path component: control characters, slashes, leading dots and bytes that are not UTF-8

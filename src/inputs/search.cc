@@ -1,7 +1,6 @@
 #include "inputs/search.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <deque>
@@ -17,16 +16,17 @@
 
 #include "base/natural_order.h"
 #include "inputs/log_file_name.h"
+#include "inputs/look.h"
 #include "inputs/staging_names.h"
+#include "inputs/trace_names.h"
+#include "io/archives/archive.h"
 #include "io/folder.h"
-#include "io/source.h"
 
 namespace tbtrace::inputs {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kLookedAt = std::size_t{64} << 10;
 constexpr const char* kUnnamedRun = "traces";
 
 fs::path absolute_path(const fs::path& path) {
@@ -56,52 +56,6 @@ std::string run_of_folder(const fs::path& folder) {
   const fs::path normal = absolute_path(folder);
   const fs::path name = normal.has_filename() ? normal.filename() : normal.parent_path().filename();
   return name.empty() ? kUnnamedRun : inputs::safe_name(name.string());
-}
-
-bool has_traces_name(std::string_view name) {
-  return name.ends_with(".json") || name.ends_with(".json.gz");
-}
-
-/// Has a name as given by the profiler's handlers.
-bool says_trace(std::string_view name) {
-  return name.ends_with(".pt.trace.json") || name.ends_with(".pt.trace.json.gz");
-}
-
-/// First impression of a file that is named like a trace.
-enum class Look : std::uint8_t {
-  trace,
-  other_json,
-  unreadable,  ///< empty, truncated, not JSON: a damaged trace, judging by its name
-};
-
-Look look_at_file(const std::string& path) {
-  Result<std::unique_ptr<io::ByteSource>> file = io::open_file(path);
-  if (!file.ok()) return Look::unreadable;
-  Result<std::unique_ptr<io::ByteSource>> source = io::decompressed(*std::move(file));
-  if (!source.ok()) return Look::unreadable;
-  const Result<std::string> start = io::peek(*source, kLookedAt);
-  if (!start.ok()) return Look::unreadable;
-  std::string_view text = *start;
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return Look::unreadable;
-  constexpr std::string_view kScalarStarts = "\"-0123456789tfn";
-  if (kScalarStarts.find(text[first]) != std::string_view::npos) {
-    // A text that only begins like `true` or `null`, such as a log, is not JSON.
-    const bool is_word = text[first] >= 'a';
-    const std::string_view rest = text.substr(first);
-    const bool is_json = !is_word || rest.starts_with("true") || rest.starts_with("false") ||
-                         rest.starts_with("null");
-    return is_json ? Look::other_json : Look::unreadable;
-  }
-  if (text[first] != '{' && text[first] != '[') return Look::unreadable;
-  // With thousands of ranks, Kineto writes a long `distributedInfo` before the events.
-  constexpr std::array<std::string_view, 3> kSigns = {"\"traceEvents\"", "\"ph\"",
-                                                      "\"distributedInfo\""};
-  const bool is_trace = std::any_of(kSigns.begin(), kSigns.end(), [&](std::string_view sign) {
-    return text.find(sign) != std::string_view::npos;
-  });
-  return is_trace ? Look::trace : Look::other_json;
 }
 
 /// The matches of a pattern, in natural order.
@@ -159,8 +113,83 @@ class InputSearch {
     std::error_code error;
     if (fs::is_directory(path, error)) {
       search(path);
-    } else {
-      take(path, real_path(path).string(), run_of_folder(absolute_path(path).parent_path()));
+      return;
+    }
+    const std::string real = real_path(path).string();
+    const std::string run = run_of_folder(absolute_path(path).parent_path());
+    if (wanted_ == Wanted::traces && !is_taken_.contains(real) &&
+        fs::is_regular_file(path, error) && look_at_file(path) == Look::archive &&
+        take_archive(path, real, run_of_archive(path))) {
+      return;
+    }
+    take(path, real, run);
+  }
+
+  /// As a folder of that name.
+  static std::string run_of_archive(const fs::path& path) {
+    return inputs::safe_name(without_packing(path.filename().native()));
+  }
+
+  /// The run of a file in an archive or folder of the run `run`.
+  static std::string run_of_member(std::string run, const std::string& name) {
+    for (const fs::path& part : fs::path(name).parent_path()) run = run_in(run, part);
+    return run;
+  }
+
+  /// Takes the traces in an archive. False if there are none.
+  bool take_archive(const std::string& path, const std::string& real, const std::string& run) {
+    Result<io::Unpacked> archive = content_of(path);
+    if (!archive.ok()) return false;
+    bool any = false;
+    const io::MemberVisitor visitor = {
+        .wants =
+            [](std::string_view name) {
+              const NameSays says = what_name_says(name.substr(name.rfind('/') + 1));
+              return says.trace || says.archive || says.unfinished;
+            },
+        .take =
+            [&](const std::string& name, Result<std::unique_ptr<io::ByteSource>> content) {
+              const std::string base_name = fs::path(name).filename().native();
+              const bool is_readable = content.ok();
+              const Look look = is_readable ? look_at(*std::move(content)) : Look::unreadable;
+              const std::string member_path = path + "/" + name;
+              // An archive in the archive that cannot be read, whose traces would be overlooked.
+              const bool is_archive = !is_readable && what_name_says(base_name).archive;
+              if (is_archive || is_taken(base_name, look)) {
+                any = true;
+                take_named(base_name, member_path, real + "/" + name, run_of_member(run, name));
+              } else if (what_name_says(base_name).trace) {
+                inputs_.passed_over.push_back(member_path);
+              }
+            }};
+    const Status visited = io::visit_members(*std::move(archive), visitor);
+    // If none was found, who reads the archive itself says why.
+    if (any && !visited.ok()) inputs_.files.push_back({path, run, visited});
+    if (any) is_taken_[real] = true;
+    return any;
+  }
+
+  /// Whether a file in a folder or an archive is one of the traces there, which are read or fail.
+  static bool is_taken(std::string_view base_name, Look look) {
+    const NameSays says = what_name_says(base_name);
+    if (!says.trace && !says.unfinished) return false;
+    // The reader reports damaged files. Unreadable hidden files are not taken for traces.
+    const bool fails = look == Look::unreadable || look == Look::archive;
+    return look == Look::trace || (fails && !base_name.starts_with('.')) ||
+           (look == Look::other_json && is_name_of_handler(base_name));
+  }
+
+  void take_named(std::string_view base_name, const std::string& path, const std::string& real,
+                  const std::string& run) {
+    if (!what_name_says(base_name).unfinished) {
+      take(path, real, run);
+    } else if (!std::exchange(is_taken_[real], true)) {
+      inputs_.files.push_back({path,
+                               run,
+                               {StatusCode::unreadable_input,
+                                "has the name of a trace that is not finished; wait for the "
+                                "program that writes it, or delete the file if that program was "
+                                "stopped; it is read if you name it itself"}});
     }
   }
 
@@ -228,7 +257,7 @@ class InputSearch {
       } else if (entry.type == fs::file_type::directory) {
         to_do.push_back({entry.path, folder.real / name, run_in(folder.run, name)});
       } else if (entry.type == fs::file_type::regular) {
-        look_at(entry.path, folder.real / name, folder.run);
+        examine(entry.path, folder.real / name, folder.run);
       }
     }
     std::reverse(to_do.begin() + static_cast<std::ptrdiff_t>(first), to_do.end());
@@ -239,7 +268,7 @@ class InputSearch {
     std::error_code error;
     const fs::path real = real_path(link.path);
     if (fs::is_regular_file(link.path, error)) {
-      look_at(link.path, real, link.run);
+      examine(link.path, real, link.run);
     } else if (fs::is_directory(link.path, error) && !is_within(link.real, real)) {
       to_do.push_back({link.path, real, run_in(link.run, link.path.filename())});
     }
@@ -249,7 +278,7 @@ class InputSearch {
     return run + "/" + inputs::safe_name(name.string());
   }
 
-  void look_at(const fs::path& path, const fs::path& real, const std::string& run) {
+  void examine(const fs::path& path, const fs::path& real, const std::string& run) {
     const std::string name = path.filename().string();
     if (wanted_ == Wanted::partials) {
       if (!name.ends_with(".tbp")) return;
@@ -257,19 +286,20 @@ class InputSearch {
       take(path.string(), real.string(), run);
       return;
     }
-    if (!has_traces_name(name)) return;
-    const auto known = is_taken_.find(real.string());
-    bool takes = known != is_taken_.end() && known->second;
-    if (known == is_taken_.end()) {
-      const Look look = look_at_file(path.string());
-      // The reader reports damaged files. Unreadable hidden files are not taken for traces.
-      takes = look == Look::trace || (look == Look::unreadable && !name.starts_with('.')) ||
-              (look == Look::other_json && says_trace(name));
+    const NameSays says = what_name_says(name);
+    if (!says.trace && !says.archive && !says.unfinished) return;
+    if (const auto known = is_taken_.find(real.string()); known != is_taken_.end()) {
+      any_found_ = any_found_ || known->second;
+      return;
     }
-    if (takes) {
+    const Look look = look_at_file(path.string());
+    const std::string run_within = run_in(run, fs::path(without_packing(name)));
+    if (look == Look::archive && take_archive(path.string(), real.string(), run_within)) {
       any_found_ = true;
-      take(path.string(), real.string(), run);
-    } else if (known == is_taken_.end()) {
+    } else if (is_taken(name, look)) {
+      any_found_ = true;
+      take_named(name, path.string(), real.string(), run);
+    } else {
       is_taken_[real.string()] = false;
       inputs_.passed_over.push_back(path.string());
     }

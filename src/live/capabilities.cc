@@ -5,7 +5,9 @@
 #include <tbtrace/version.h>
 
 #include "cupti/collector.h"
+#include "io/archives/library.h"
 #include "io/deflater.h"
+#include "io/zstd.h"
 #include "symbols/addresses/code_places.h"
 #include "wire/json_emitter.h"
 #include "writers/events/messages.h"
@@ -17,8 +19,12 @@ namespace tbtrace {
 Capabilities capabilities() {
   const Status drawing = writers::can_draw();
   if (drawing.code() == StatusCode::out_of_memory) throw std::bad_alloc();
+  const Status archives = io::libarchive().status();
   return {.version = version(),
           .gzip_library = io::gzip_library(),
+          .zstd = io::knows_zstd(),
+          .archives = archives.ok(),
+          .archives_problem = archives.message(),
           .stack_lines = symbols::knows_lines(),
           .pictures = drawing.ok(),
           .pictures_problem = writers::knows_cairo() ? drawing.message() : std::string(),
@@ -52,13 +58,16 @@ std::string capabilities_json(const Capabilities& capabilities, const DeviceTrac
   member("schema", "tbtrace.doctor/1");
   member("version", capabilities.version);
   member("gzip_library", capabilities.gzip_library);
-  for (const auto& [key, is_there] : {std::pair{"stack_lines", capabilities.stack_lines},
+  for (const auto& [key, is_there] : {std::pair{"zstd", capabilities.zstd},
+                                      {"archives", capabilities.archives},
+                                      {"stack_lines", capabilities.stack_lines},
                                       {"pictures", capabilities.pictures},
                                       {"png_files", capabilities.png_files},
                                       {"event_files", capabilities.event_files}}) {
     json.key(key);
     json.boolean(is_there);
   }
+  member("archives_problem", capabilities.archives_problem);
   member("pictures_problem", capabilities.pictures_problem);
   json.key("device_tracing");
   json.begin_object();

@@ -6,6 +6,7 @@
 
 #include "chrome/convert/dialects.h"
 #include "chrome/rows/row_document.h"
+#include "io/archives/input.h"
 #include "readers/formats/format.h"
 #include "trace/issues.h"
 
@@ -26,7 +27,7 @@ TraceConverter::TraceConverter(std::unique_ptr<io::Rereadable> input, readers::R
 
 Result<std::unique_ptr<TraceConverter>> TraceConverter::open(const std::string& path,
                                                              const Options& options) {
-  Result<std::unique_ptr<io::Rereadable>> input = io::Rereadable::open(path);
+  Result<std::unique_ptr<io::Rereadable>> input = io::open_rereadable(path);
   if (!input.ok()) return input.status();
   return open(*std::move(input), options);
 }
