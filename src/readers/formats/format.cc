@@ -6,6 +6,7 @@
 
 #include "readers/chrome/reader.h"
 #include "readers/chrome/replay.h"
+#include "readers/formats/other_files.h"
 #include "wire/partial_frame.h"
 
 namespace tbtrace::readers {
@@ -51,6 +52,8 @@ constexpr std::array kFormats = std::to_array<Format>({
 }  // namespace
 
 Result<const Format*> find_format(std::string_view start) {
+  if (const std::string_view other = other_file(start); !other.empty())
+    return Status(StatusCode::unreadable_input, std::string(other));
   for (const Format& format : kFormats) {
     if (format.sniff(start) == Sniff::yes) return &format;
   }
@@ -59,7 +62,7 @@ Result<const Format*> find_format(std::string_view start) {
     return Status(StatusCode::unreadable_input, "is empty; the recording may have been stopped");
   return Status(StatusCode::unreadable_input,
                 "is not a trace: it does not start like JSON; expected a Chrome trace as "
-                "prof.export_chrome_trace() writes it, plain or gzip");
+                "prof.export_chrome_trace() writes it, plain or compressed");
 }
 
 }  // namespace tbtrace::readers

