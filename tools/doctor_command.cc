@@ -31,7 +31,8 @@ std::string text_of(const Capabilities& can, const DeviceTracing& gpus) {
   std::string text = row("tbtrace", std::string(can.version));
   text += row("gzip", std::string(can.gzip_library));
   text += row("zstd", can.zstd ? "yes" : "no: built without libzstd");
-  text += row("archives", can.archives ? "yes" : "no: " + printable(can.archives_problem));
+  const std::string archives = Capabilities::archives_problem();
+  text += row("archives", archives.empty() ? "yes" : "no: " + printable(archives));
   text += row("stack lines", can.stack_lines ? "yes" : "no: built without libbacktrace");
   const std::string lacks =
       can.pictures_problem.empty() ? "built without cairo" : printable(can.pictures_problem);

@@ -27,11 +27,6 @@ struct Capabilities {
   std::string_view gzip_library;  ///< `isa-l`, which is faster, or `zlib`
   /// Traces compressed with zstd (`.json.zst`) are read: built with libzstd.
   bool zstd = false;
-  /// Traces in zip and tar archives, and those compressed with xz and bzip2, are read:
-  /// libarchive.so.13, which is opened at run time, is on this machine.
-  bool archives = false;
-  /// Why not, and what to do about it, in one line; empty if they are read.
-  std::string archives_problem = {};
   /// Recorded C++ stack frames have file, line and non-exported functions if the program was
   /// compiled with `-g`. True if built with libbacktrace.
   bool stack_lines = false;
@@ -52,6 +47,11 @@ struct Capabilities {
   /// takes hardly any time. Leaves no thread and no setting behind, and does not disturb another
   /// profiler.
   static DeviceTracing device_tracing();
+
+  /// Why traces in zip and tar archives, and those compressed with xz and bzip2, are not read on
+  /// this machine, and what to do about it, in one line; empty if they are. Opens libarchive.so.13,
+  /// which is also opened for the first such input.
+  static std::string archives_problem();
 };
 
 Capabilities capabilities();

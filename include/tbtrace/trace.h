@@ -85,6 +85,8 @@ struct Track {
   TrackKey thread;
   StringId process_name = StringId::empty;
   StringId thread_name = StringId::empty;
+  /// Of a device's track: the device's number, if only a name says it (`GPU0`); otherwise -1.
+  std::int64_t device = -1;
 };
 
 /// A memory allocation or deallocation, from a `[memory]` or `[OutOfMemory]` row.

@@ -17,5 +17,6 @@ inline std::string lower_case(std::string_view text) {
   }
   return result;
 }
+constexpr char lower_case(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
 
 }  // namespace tbtrace

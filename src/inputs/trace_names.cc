@@ -21,8 +21,6 @@ constexpr std::array<string_view, 9> kUnfinished = {".part",     ".partial",    
                                                     ".download", ".incomplete", ".unfinished",
                                                     ".filepart", ".inprogress", ".temp"};
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
-
 template <std::size_t N>
 bool strip_one_of(string_view& name, const std::array<string_view, N>& endings) {
   return std::any_of(endings.begin(), endings.end(),
@@ -41,7 +39,7 @@ bool strip_temporary(string_view& name) {
   constexpr string_view kTemporary = ".tmp";
   string_view start = ending.substr(0, kTemporary.size());
   if (!std::equal(start.begin(), start.end(), kTemporary.begin(), kTemporary.end(),
-                  [](char a, char b) { return lower(a) == b; })) {
+                  [](char a, char b) { return lower_case(a) == b; })) {
     return false;
   }
   const string_view after = ending.substr(kTemporary.size());
@@ -57,7 +55,7 @@ bool strip_ending(string_view& name, string_view ending) {
   if (name.size() < ending.size()) return false;
   const string_view end = name.substr(name.size() - ending.size());
   if (!std::equal(end.begin(), end.end(), ending.begin(),
-                  [](char a, char b) { return lower(a) == b; })) {
+                  [](char a, char b) { return lower_case(a) == b; })) {
     return false;
   }
   name.remove_suffix(ending.size());

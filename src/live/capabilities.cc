@@ -19,12 +19,9 @@ namespace tbtrace {
 Capabilities capabilities() {
   const Status drawing = writers::can_draw();
   if (drawing.code() == StatusCode::out_of_memory) throw std::bad_alloc();
-  const Status archives = io::libarchive().status();
   return {.version = version(),
           .gzip_library = io::gzip_library(),
           .zstd = io::knows_zstd(),
-          .archives = archives.ok(),
-          .archives_problem = archives.message(),
           .stack_lines = symbols::knows_lines(),
           .pictures = drawing.ok(),
           .pictures_problem = writers::knows_cairo() ? drawing.message() : std::string(),
@@ -47,7 +44,14 @@ DeviceTracing Capabilities::device_tracing() {
   return found;
 }
 
+std::string Capabilities::archives_problem() {
+  const Status archives = io::libarchive().status();
+  if (archives.code() == StatusCode::out_of_memory) throw std::bad_alloc();
+  return archives.message();
+}
+
 std::string capabilities_json(const Capabilities& capabilities, const DeviceTracing& tracing) {
+  const std::string archives_problem = Capabilities::archives_problem();
   std::string text;
   wire::JsonEmitter json(text);
   const auto member = [&](std::string_view key, std::string_view value) {
@@ -59,7 +63,7 @@ std::string capabilities_json(const Capabilities& capabilities, const DeviceTrac
   member("version", capabilities.version);
   member("gzip_library", capabilities.gzip_library);
   for (const auto& [key, is_there] : {std::pair{"zstd", capabilities.zstd},
-                                      {"archives", capabilities.archives},
+                                      {"archives", archives_problem.empty()},
                                       {"stack_lines", capabilities.stack_lines},
                                       {"pictures", capabilities.pictures},
                                       {"png_files", capabilities.png_files},
@@ -67,7 +71,7 @@ std::string capabilities_json(const Capabilities& capabilities, const DeviceTrac
     json.key(key);
     json.boolean(is_there);
   }
-  member("archives_problem", capabilities.archives_problem);
+  member("archives_problem", archives_problem);
   member("pictures_problem", capabilities.pictures_problem);
   json.key("device_tracing");
   json.begin_object();

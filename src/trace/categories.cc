@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/characters.h"
+
 namespace tbtrace {
 namespace {
 
@@ -53,11 +55,9 @@ constexpr std::array kRows = std::to_array<Row>({
     {"trace", {EventKind::trace_span, kCpu, kCpu}},
 });
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 bool same_letters(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return lower(x) == lower(y); });
+                    [](char x, char y) { return lower_case(x) == lower_case(y); });
 }
 
 }  // namespace
@@ -67,6 +67,11 @@ CategoryMeaning meaning_of_category(std::string_view name) {
     if (same_letters(row.name, name)) return row.meaning;
   }
   return {EventKind::other, DeviceType::cpu, DeviceType::cpu};
+}
+
+bool is_known_category(std::string_view name) {
+  return !name.empty() && std::any_of(kRows.begin(), kRows.end(),
+                                      [&](const Row& row) { return same_letters(row.name, name); });
 }
 
 }  // namespace tbtrace

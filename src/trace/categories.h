@@ -20,4 +20,7 @@ struct CategoryMeaning {
 /// deviceTypeFromActivity for the devices.
 CategoryMeaning meaning_of_category(std::string_view name);
 
+/// Whether a category has a meaning of its own. An empty one has none.
+bool is_known_category(std::string_view name);
+
 }  // namespace tbtrace

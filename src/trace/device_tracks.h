@@ -1,5 +1,7 @@
-// Where ranges ran if their writer gives them no category, from the names of processes and threads.
-// To support another writer, add a row to the table in device_tracks.cc.
+// Where ranges ran if their writer gives them no category that torch knows, from the names of
+// processes and threads.
+// To support another writer, add a row to each of the two tables in device_tracks.cc: how its files
+// are known, and what its tracks hold.
 #pragma once
 
 #include <cstdint>
@@ -16,25 +18,44 @@ struct TrackNames {
   std::string_view thread;
 };
 
-/// What a track without categories contains.
+/// Programs that write Chrome traces, besides those that give categories as torch does.
+enum class Writer : unsigned char {
+  unknown,
+  autograd_profiler,   ///< torch.autograd.profiler until torch 1.12
+  ascend,              ///< torch_npu, which only gives categories to torch's own rows
+  xla,                 ///< JAX, TensorFlow 2
+  tensorflow,          ///< TensorFlow 1's timeline
+  tensorflow_streams,  ///< the same, which also lists the work of each stream
+  rocm,                ///< rocprof, rpd2tracing
+  nsys2json,
+  nvprof2json,
+  onnx_runtime,
+};
+
+/// Who wrote a file with these tracks and categories.
+Writer writer_of(std::span<const TrackNames> tracks, std::span<const std::string_view> categories);
+
+/// What a track without known categories contains.
 enum class TrackContent : unsigned char {
   host,
+  annotations,  ///< ranges that the program named
   work,         ///< kernels, memcpys and memsets of a GPU, told apart by their names
   nested_work,  ///< the same, where rows may lie inside one another (see repeats_others())
+  copies,       ///< memcpys of a GPU
   derived,      ///< ranges of a device that repeat or group its work
   tpu_work,     ///< operations of a TPU
   ascend_work,  ///< work of Ascend NPUs
   ascend_host,  ///< CANN and other layers below torch
 };
 
-/// Whether this process shows that the file is from Ascend's profiler, which only gives categories
-/// to torch's own rows.
-bool is_of_ascend(std::string_view process_name);
+struct TrackPlace {
+  TrackContent content = TrackContent::host;
+  std::int64_t device = -1;  ///< the number in its name; -1: none
+};
 
-/// `in_ascend_file`: is_of_ascend() is true for a process in the file.
-TrackContent content_of(const TrackNames& track, bool in_ascend_file);
+TrackPlace place_of(const TrackNames& track, Writer writer);
 
-/// The category to assign to a range on such a track; empty: a host operator.
+/// The category to assign to a range on such a track; empty: it keeps its own.
 std::string_view category_on(TrackContent content, std::string_view event_name);
 
 struct DeviceRow {

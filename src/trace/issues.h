@@ -37,6 +37,7 @@ enum class IssueId : std::uint8_t {
   range_end_unmatched,
   events_replaced,
   comma_misplaced,
+  writer_unknown,
   count,
 };
 
@@ -105,6 +106,10 @@ inline constexpr std::array<IssueRow, static_cast<std::size_t>(IssueId::count)> 
     {"comma_misplaced", Severity::info,
      "commas between events or members are missing or doubled; everything was read, but other "
      "programs may reject the file"},
+    {"writer_unknown", Severity::info,
+     "the writer of this trace is not known; all its rows were taken for host ranges, so work of a "
+     "GPU in it would count as CPU time; record with torch.profiler, or see docs/formats/"
+     "chrome_json.md for the writers that are known"},
 }};
 
 class IssueLog {

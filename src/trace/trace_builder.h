@@ -103,6 +103,7 @@ class TraceBuilder final : public EventSink {
   void pair_ranges();
   void infer_categories();
   void leave_out_repeated_work(const std::vector<std::size_t>& events);
+  bool is_of_torch() const;
   void settle_devices();
   void order_events(int threads);
   void order_memory();

@@ -1,9 +1,11 @@
 // TraceBuilder::finish(): sorts the rows, resolves what the file leaves open, and finds the steps
 // and the window.
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <limits>
 #include <numeric>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -42,32 +44,67 @@ void TraceBuilder::name_tracks() {
   }
 }
 
-/// Ranges without a category get the category of their track.
+/// Ranges whose category says nothing get one of their track, if its names say what it holds.
 void TraceBuilder::infer_categories() {
-  const auto bare = lookup_->categories.find(StringId::empty);
-  if (bare == lookup_->categories.end()) return;
-  const bool in_ascend_file =
-      std::any_of(data_->tracks.begin(), data_->tracks.end(),
-                  [&](const Track& track) { return is_of_ascend(string(track.process_name)); });
-  std::vector<TrackContent> contents;
-  contents.reserve(data_->tracks.size());
-  for (const Track& track : data_->tracks) {
-    contents.push_back(content_of({.process_id = string(track.process.text),
-                                   .process = string(track.process_name),
-                                   .thread = string(track.thread_name)},
-                                  in_ascend_file));
+  std::vector<std::string_view> categories;
+  std::vector<bool> is_open;  // by category
+  for (const Category& each : data_->categories) {
+    categories.push_back(string(each.name));
+    is_open.push_back(!is_known_category(categories.back()));
   }
-  const CategoryId without = bare->second;
+  std::vector<TrackNames> names;
+  for (const Track& track : data_->tracks) {
+    names.push_back({.process_id = string(track.process.text),
+                     .process = string(track.process_name),
+                     .thread = string(track.thread_name)});
+    // nsys2json and nvprof2json have names in place of ids.
+    if (names.back().thread.empty()) names.back().thread = string(track.thread.text);
+  }
+  const Writer writer = writer_of(names, categories);
+  if (writer == Writer::onnx_runtime) {
+    for (std::size_t category = 0; category < is_open.size(); ++category) {
+      if (categories[category] == "Kernel") is_open[category] = true;  // copies, too
+    }
+  }
+  if (std::find(is_open.begin(), is_open.end(), true) == is_open.end()) return;
+  std::vector<TrackContent> contents;
+  for (std::size_t track = 0; track < names.size(); ++track) {
+    const TrackPlace place = place_of(names[track], writer);
+    contents.push_back(place.content);
+    data_->tracks[track].device = place.device;
+  }
   std::vector<std::vector<std::size_t>> nested(contents.size());  // events, by track
+  std::uint64_t on_host = 0;
+  bool any_known = false;
   for (std::size_t event = 0; event < data_->start_ns.size(); ++event) {
-    if (data_->category[event] != without) continue;
-    const TrackId track = data_->track[event];
-    const TrackContent content = contents[index(track)];
+    const std::size_t own = index(data_->category[event]);
+    if (!is_open[own]) {
+      any_known = true;
+      continue;
+    }
+    TrackContent content = contents[index(data_->track[event])];
+    if (data_->categories[own].kind == EventKind::kernel) content = TrackContent::work;
+    on_host += content == TrackContent::host ? 1 : 0;
     if (content == TrackContent::host) continue;
     if (content == TrackContent::nested_work) nested[index(track)].push_back(event);
     data_->category[event] = category(intern(category_on(content, string(data_->name[event]))));
   }
   for (const std::vector<std::size_t>& events : nested) leave_out_repeated_work(events);
+  if (writer == Writer::unknown && !any_known && on_host > 0 && !is_of_torch()) {
+    issues_.add_anywhere(IssueId::writer_unknown, on_host);
+  }
+}
+
+/// Whether the file has what only torch's profilers and tbtrace write.
+bool TraceBuilder::is_of_torch() const {
+  constexpr std::array<std::string_view, 10> kMembers = {
+      "schemaVersion", "deviceProperties", "distributedInfo", "baseTimeNanoseconds",
+      "traceName",     "record_shapes",    "profile_memory",  "with_stack",
+      "with_flops",    "with_modules"};
+  return !data_->memory.empty() || !data_->external_id.empty() ||
+         std::any_of(kMembers.begin(), kMembers.end(), [&](std::string_view member) {
+           return data_->metadata.find(member) != data_->metadata.end();
+         });
 }
 
 /// Events of one track of a device become rows that are not counted where others are.

@@ -24,8 +24,11 @@ TrackNames named(std::string_view process, std::string_view thread = {},
   return {process_id, process, thread};
 }
 
+TrackContent content(const TrackNames& names, Writer writer = Writer::unknown) {
+  return place_of(names, writer).content;
+}
+
 TEST(DeviceTracks, AreKnownByTheNamesOfTheirWriters) {
-  const auto content = [](const TrackNames& names) { return content_of(names, false); };
   EXPECT_EQ(content(named("", "", "CUDA functions")), TrackContent::nested_work)
       << "torch.autograd.profiler up to torch 1.12";
   EXPECT_EQ(content(named("/device:GPU:0", "Stream #13(Kernel)")), TrackContent::work);
@@ -35,28 +38,82 @@ TEST(DeviceTracks, AreKnownByTheNamesOfTheirWriters) {
         "TensorFlow Ops", "Launch Stats", "Source code"}) {
     EXPECT_EQ(content(named("/device:GPU:1", line)), TrackContent::derived) << line;
   }
-  EXPECT_EQ(content(named("/job:localhost/replica:0/task:0/device:GPU:0 stream:all Compute")),
-            TrackContent::derived)
-      << "TensorFlow 1 lists each kernel under its stream, too";
   EXPECT_EQ(content(named("/device:TPU:0", "XLA Ops")), TrackContent::tpu_work);
   EXPECT_EQ(content(named("/device:TPU:0", "XLA Modules")), TrackContent::derived);
-  EXPECT_EQ(content(named("Ascend Hardware")), TrackContent::ascend_work);
 }
 
 TEST(DeviceTracks, AreOfTheHostOtherwise) {
   for (const TrackNames& names :
        {TrackNames(), named("python", "thread 1"), named("/host:CPU", "python"),
-        named("CUDA functions"), named("", "/device:GPU:0", "0"), named("CANN", "Thread 1")}) {
-    EXPECT_EQ(content_of(names, false), TrackContent::host) << names.process;
+        named("CUDA functions"), named("", "/device:GPU:0", "0"), named("CANN", "Thread 1"),
+        named("GPU0"), named("COPY"), named("", "Stream 7", "Device 0")}) {
+    EXPECT_EQ(content(names), TrackContent::host) << names.process;
   }
 }
 
 TEST(DeviceTracks, OfAscendsFilesAreOfTheHostUnlessTheyAreHardware) {
-  EXPECT_TRUE(is_of_ascend("Ascend Hardware"));
-  EXPECT_FALSE(is_of_ascend("Ascend"));
-  EXPECT_EQ(content_of(named("Ascend Hardware"), true), TrackContent::ascend_work);
-  EXPECT_EQ(content_of(named("CANN"), true), TrackContent::ascend_host);
-  EXPECT_EQ(content_of(named("Python"), true), TrackContent::host) << "torch's own operators";
+  const std::vector<TrackNames> tracks = {named("CANN"), named("Ascend Hardware")};
+  EXPECT_EQ(writer_of(tracks, {}), Writer::ascend);
+  EXPECT_EQ(writer_of(std::vector{named("Ascend")}, {}), Writer::unknown);
+  EXPECT_EQ(content(named("Ascend Hardware"), Writer::ascend), TrackContent::ascend_work);
+  EXPECT_EQ(content(named("CANN"), Writer::ascend), TrackContent::ascend_host);
+  EXPECT_EQ(content(named("Python"), Writer::ascend), TrackContent::host) << "torch's operators";
+}
+
+TEST(DeviceTracks, OfTensorFlow1CountOnce) {
+  const TrackNames launches = named("/job:localhost/replica:0/task:0/device:GPU:0 Compute");
+  const TrackNames all = named("/device:GPU:1/stream:all Compute");
+  const TrackNames copies = named("/device:GPU:1/memcpy Compute");
+  const TrackNames stream = named("/device:GPU:1/stream:14 Compute");
+  const Writer once = writer_of(std::vector{launches, all, copies}, {});
+  EXPECT_EQ(once, Writer::tensorflow);
+  EXPECT_EQ(content(launches, once), TrackContent::host);
+  EXPECT_EQ(content(all, once), TrackContent::work);
+  EXPECT_EQ(content(copies, once), TrackContent::work);
+  EXPECT_EQ(place_of(all, once).device, 1);
+  const Writer twice = writer_of(std::vector{launches, all, copies, stream}, {});
+  EXPECT_EQ(twice, Writer::tensorflow_streams);
+  EXPECT_EQ(content(launches, twice), TrackContent::host);
+  EXPECT_EQ(content(all, twice), TrackContent::derived);
+  EXPECT_EQ(content(copies, twice), TrackContent::derived);
+  EXPECT_EQ(content(stream, twice), TrackContent::work);
+  // Names of TensorFlow before 1.3, and on the CPU only.
+  EXPECT_EQ(writer_of(std::vector{named("/gpu:0/stream:all Compute")}, {}), Writer::tensorflow);
+  EXPECT_EQ(writer_of(std::vector{named("/job:w/replica:0/task:0/device:CPU:0 Compute")}, {}),
+            Writer::tensorflow);
+}
+
+TEST(DeviceTracks, OfRocmAreKnown) {
+  for (const TrackNames& names : {named("CPU HIP API"), named("2 CPU HSA API"), named("GPU3"),
+                                  named("1 GPU0"), named("CPU HIP API r3"), named("GPU0 r4")}) {
+    EXPECT_EQ(writer_of(std::vector{names}, {}), Writer::rocm) << names.process;
+  }
+  EXPECT_EQ(content(named("CPU HIP API"), Writer::rocm), TrackContent::host);
+  for (const std::string_view name : {"GPU12", "3 GPU12", "GPU12 r1"}) {
+    EXPECT_EQ(content(named(name), Writer::rocm), TrackContent::work) << name;
+    EXPECT_EQ(place_of(named(name), Writer::rocm).device, 12) << name;
+  }
+  EXPECT_EQ(content(named("0 COPY"), Writer::rocm), TrackContent::copies);
+  EXPECT_EQ(content(named("Markers and Ranges"), Writer::rocm), TrackContent::annotations);
+  for (const std::string_view name : {"GPU", "GPU0x", "my GPU0", "GPU99999999999999999999"}) {
+    EXPECT_EQ(writer_of(std::vector{named(name)}, {}), Writer::unknown) << name;
+  }
+}
+
+TEST(DeviceTracks, OfConvertersFromNsightAreKnown) {
+  const std::vector<TrackNames> nsys = {named("", "NVTX Thread 7", "Device 2"),
+                                        named("", "Stream 7", "Device 2")};
+  EXPECT_EQ(writer_of(nsys, {}), Writer::nsys2json);
+  EXPECT_EQ(content(nsys[0], Writer::nsys2json), TrackContent::annotations);
+  EXPECT_EQ(content(nsys[1], Writer::nsys2json), TrackContent::work);
+  EXPECT_EQ(place_of(nsys[1], Writer::nsys2json).device, 2);
+  const std::vector<TrackNames> nvprof = {named("", "Compute", "[1:1] Overview"),
+                                          named("", "gemm", "[1:1] Compute"),
+                                          named("", "Thread 5: Runtime API", "[77] Process")};
+  EXPECT_EQ(writer_of(nvprof, {}), Writer::nvprof2json);
+  EXPECT_EQ(content(nvprof[0], Writer::nvprof2json), TrackContent::work);
+  EXPECT_EQ(content(nvprof[1], Writer::nvprof2json), TrackContent::derived);
+  EXPECT_EQ(content(nvprof[2], Writer::nvprof2json), TrackContent::host);
 }
 
 TEST(DeviceTracks, GiveRangesACategory) {
@@ -68,6 +125,9 @@ TEST(DeviceTracks, GiveRangesACategory) {
   EXPECT_EQ(category_on(TrackContent::work, "my memcpy"), "kernel");
   EXPECT_EQ(category_on(TrackContent::work, "mem"), "kernel");
   EXPECT_EQ(category_on(TrackContent::host, "gemm"), "");
+  EXPECT_EQ(category_on(TrackContent::work, "CopyHostToDevice"), "gpu_memcpy") << "ROCm";
+  EXPECT_EQ(category_on(TrackContent::work, "FillBufferAligned"), "gpu_memset") << "ROCm";
+  EXPECT_EQ(category_on(TrackContent::copies, "hipMemcpyAsync"), "gpu_memcpy");
 }
 
 ChromeEvent label(std::string_view what, std::string_view pid, std::string_view tid,
@@ -169,6 +229,53 @@ TEST(DeviceTracks, TellWhichDeviceWasRecorded) {
   const Trace trace = fixtures::read(fixtures::trace_text(
       {label("process_name", "1", "0", "/device:GPU:0"), on("1", "10", "gemm").without("cat")}));
   EXPECT_EQ(trace.device(), DeviceType::cuda);
+}
+
+/// The kinds of ranges with categories that torch does not write, and the issues of the file.
+std::string kinds(std::vector<ChromeEvent> events) {
+  const Trace trace = fixtures::read(fixtures::array_text(events, fixtures::Layout::minified));
+  std::string kinds;
+  for (std::size_t row = 0; row < trace.events().size(); ++row) {
+    const EventKind kind = trace.kind(static_cast<EventId>(row));
+    kinds += kind == EventKind::kernel       ? "kernel "
+             : kind == EventKind::gpu_memcpy ? "memcpy "
+             : is_host_range(kind)           ? "host "
+                                             : "other ";
+  }
+  return kinds + fixtures::issue_counts(trace);
+}
+
+TEST(Writers, TheirCategoriesMakeWayForTheirTracks) {
+  EXPECT_EQ(kinds({on("7", "0", "MatMul").with("cat", "\"Op\""),
+                   on("3", "0", "MatMul").with("cat", "\"Op\""),
+                   on("5", "0", "MEMCPYHtoD").with("cat", "\"Op\""),
+                   label("process_name", "7", "0", "/job:w/task:0/device:GPU:0 Compute"),
+                   label("process_name", "3", "0", "/device:GPU:0/stream:all Compute"),
+                   label("process_name", "5", "0", "/device:GPU:0/memcpy Compute")}),
+            "host kernel memcpy ");
+  EXPECT_EQ(kinds({on("\"Device 0\"", "\"Stream 7\"", "gemm").with("cat", "\"cuda\""),
+                   on("\"Device 0\"", "\"NVTX Thread 1\"", "step").with("cat", "\"nvtx\"")}),
+            "kernel host ");
+  EXPECT_EQ(kinds({on("5", "1", "model_run").with("cat", "\"Session\""),
+                   on("5", "1", "MatMul_kernel_time").with("cat", "\"Node\""),
+                   on("5", "2", "ampere_sgemm").with("cat", "\"Kernel\""),
+                   on("5", "2", "MemcpyHostToDevice").with("cat", "\"Kernel\"")}),
+            "host host kernel memcpy ");
+}
+
+TEST(Writers, ThatAreNotKnownAreSaid) {
+  EXPECT_EQ(kinds({on("1", "1", "f").with("cat", "\"FEE\""), on("1", "1", "g").without("cat")}),
+            "host host writer_unknown 2")
+      << "VizTracer";
+  EXPECT_EQ(kinds({on("1", "1", "RunTask").with("cat", "\"disabled-by-default-devtools\"")}),
+            "host writer_unknown 1");
+  // One row of torch is enough, as for files that were joined.
+  EXPECT_EQ(kinds({on("1", "1", "f").with("cat", "\"FEE\""), on("1", "1", "aten::add")}),
+            "host host ");
+  EXPECT_EQ(kinds({on("1", "1", "f").without("cat"), label("process_name", "1", "0", "/host:CPU")}),
+            "host ")
+      << "JAX on a CPU";
+  EXPECT_EQ(kinds({label("process_name", "1", "0", "python")}), "") << "no ranges";
 }
 
 }  // namespace

@@ -7,9 +7,10 @@
 
 namespace tbtrace::analyses {
 
-/// The process id of the track. torch.autograd.profiler wrote a single process whose id is text,
-/// and the device in place of the stream.
+/// The number in the names of the track, else its process id. torch.autograd.profiler wrote a
+/// single process whose id is text, and the device in place of the stream.
 inline std::int64_t device_number(const Track& track) {
+  if (track.device >= 0) return track.device;
   return track.process.text == StringId::empty ? track.process.number : track.thread.number;
 }
 

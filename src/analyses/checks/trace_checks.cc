@@ -92,14 +92,18 @@ void add_issues(const Trace& trace, std::vector<CheckFinding>& findings) {
     CheckFinding finding;
     finding.id = issue.id;
     finding.count = issue.count;
-    finding.severity = issue.severity == Severity::info ? kInfo
-                       : issue.id == "input_truncated"  ? kError
-                       : issue.id == "input_damaged"    ? kError
-                                                        : kWarning;
+    // Nothing of the text was lost, but what was made of it may be wrong.
+    const bool is_doubtful = issue.id == "writer_unknown";
+    finding.severity = is_doubtful                        ? kWarning
+                       : issue.severity == Severity::info ? kInfo
+                       : issue.id == "input_truncated"    ? kError
+                       : issue.id == "input_damaged"      ? kError
+                                                          : kWarning;
     if (!issue.offsets.empty()) finding.example_offset = issue.offsets[0];
     // The last part of a sentence is what to do, unless nothing was lost.
-    const std::size_t last =
-        issue.severity == Severity::info ? std::string_view::npos : issue.sentence.rfind("; ");
+    const std::size_t last = issue.severity == Severity::info && !is_doubtful
+                                 ? std::string_view::npos
+                                 : issue.sentence.rfind("; ");
     finding.cause = issue.sentence.substr(0, last);
     if (last != std::string_view::npos) finding.remedy = issue.sentence.substr(last + 2);
     findings.push_back(std::move(finding));

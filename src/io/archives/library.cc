@@ -6,12 +6,14 @@
 
 #include <dlfcn.h>
 
+#include "base/available_memory.h"
 #include "io/failures.h"
 
 namespace tbtrace::io {
 namespace {
 
 constexpr const char* kName = "libarchive.so.13";
+constexpr std::size_t kMemory = std::size_t{64} << 20;  // more than its libraries take
 
 Status missing(const std::string& problem) {
   return read_failure(problem + "; install libarchive (on Debian `apt-get install libarchive13`)");
@@ -20,10 +22,13 @@ Status missing(const std::string& problem) {
 }  // namespace
 
 Result<ArchiveLibrary> open_libarchive(const std::string& name) {
+  if (!is_there_memory(kMemory)) return out_of_memory();
   void* const handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* const error = ::dlerror();
     const std::string why = error == nullptr ? "unknown error" : error;
+    // Other threads may have taken the memory.
+    if (!is_there_memory(kMemory)) return out_of_memory();
     // Errors begin with the path of the file that has them, with a bare name if no folder has it.
     if (why.starts_with(name + ":")) return missing(name + " is not on this machine");
     return missing(name + " cannot be loaded (" + why + ")");

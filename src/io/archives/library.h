@@ -48,7 +48,8 @@ struct ArchiveLibrary {
   int (*is_data_encrypted)(void* entry) = nullptr;
 };
 
-/// Opens a library by its file name. Fails with a sentence that says how to install it.
+/// Opens a library by its file name. Fails with the code out_of_memory, or with a sentence that
+/// says how to install it.
 Result<ArchiveLibrary> open_libarchive(const std::string& name);
 
 /// libarchive.so.13, opened by the first call that succeeds.

@@ -59,6 +59,7 @@ Status InflationLimit::add(std::uint64_t bytes, const ByteSource& source) {
 Result<std::unique_ptr<ArchiveStream>> ArchiveStream::open(std::unique_ptr<ByteSource> source,
                                                            PackedKind kind) {
   const Result<const ArchiveLibrary*> library = libarchive();
+  if (library.status().code() == StatusCode::out_of_memory) return library.status();
   if (!library.ok()) {
     return read_failure("is " + std::string(described(kind)) + ", but " +
                         library.status().message() + ", or unpack it with `" +

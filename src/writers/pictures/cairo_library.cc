@@ -1,11 +1,13 @@
 #include "writers/pictures/cairo_library.h"
 
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <type_traits>
 
 #include <dlfcn.h>
-#include <sys/mman.h>
+
+#include "base/available_memory.h"
 
 namespace tbtrace::writers {
 namespace {
@@ -88,14 +90,6 @@ Result<const CairoLibrary*> cairo_library() {
   const CairoLibrary* first = nullptr;  // of another thread
   if (opened.compare_exchange_strong(first, made.get())) first = made.release();
   return first;
-}
-
-bool is_there_memory(std::size_t bytes) {
-  void* const memory =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return false;
-  ::munmap(memory, bytes);
-  return true;
 }
 
 }  // namespace tbtrace::writers

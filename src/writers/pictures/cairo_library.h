@@ -4,7 +4,6 @@
 // thread may use it.
 #pragma once
 
-#include <cstddef>
 #include <string>
 
 #include <cairo.h>
@@ -59,8 +58,5 @@ Result<CairoLibrary> open_cairo(const std::string& name);
 /// libcairo.so.2, opened by the first call that succeeds. Takes no lock of its own, so a child of a
 /// fork can call it.
 Result<const CairoLibrary*> cairo_library();
-
-/// Whether this much memory is available. Without memory, cairo's libraries crash or find no font.
-bool is_there_memory(std::size_t bytes);
 
 }  // namespace tbtrace::writers

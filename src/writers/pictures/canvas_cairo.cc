@@ -12,6 +12,7 @@
 #include <cairo.h>
 #include <fmt/format.h>
 
+#include "base/available_memory.h"
 #include "writers/pictures/cairo_library.h"
 #include "writers/pictures/canvas.h"
 #include "writers/pictures/picture_text.h"
