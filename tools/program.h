@@ -11,8 +11,8 @@ namespace tbtrace::tools {
 inline constexpr std::string_view kProgramSummary = "PyTorch profiler traces without Python";
 
 inline constexpr std::string_view kInputText =
-    "An input is a trace as prof.export_chrome_trace() writes it, plain or gzip; - is\n"
-    "standard input.\n";
+    "An input is a trace as prof.export_chrome_trace() writes it, plain, compressed or in a\n"
+    "zip or tar archive; - is standard input.\n";
 
 /// Options that are used in place of a verb.
 std::vector<Option> program_options();

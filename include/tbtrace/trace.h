@@ -340,7 +340,8 @@ struct ReadOptions {
   std::function<bool(std::uint64_t done, std::uint64_t total)> on_progress = {};
 };
 
-/// Reads a trace from a file, plain or gzip, recognised by its content; `-` is standard input.
+/// Reads a trace from a file, plain or compressed, recognised by its content; `-` is standard
+/// input, `ranks.tar.gz/rank0.json` a file in an archive. An archive is read if it holds one trace.
 Result<Trace> read_trace(const std::string& path, const ReadOptions& options = {});
 
 /// Reads a trace from a stream, which is read to its end.

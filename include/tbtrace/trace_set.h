@@ -56,14 +56,16 @@ class TraceSet {
 
 /// The traces that inputs name, without reading them.
 struct FoundTraces {
-  std::vector<std::string> paths;        ///< `-` is standard input
-  std::vector<UnreadInput> unread;       ///< directories and patterns without any trace
+  std::vector<std::string> paths;  ///< `-` is standard input
+  /// Directories and patterns without any trace, and files that have the name of an unfinished one.
+  std::vector<UnreadInput> unread;
   std::vector<std::string> passed_over;  ///< as TraceSet::passed_over()
 };
 
-/// Finds files, all traces in directories, and the matches of glob patterns, in the order of the
-/// inputs and in natural order within each. The same file is found once. Named files are not looked
-/// at.
+/// Finds files, all traces in directories and archives, and the matches of glob patterns, in the
+/// order of the inputs and in natural order within each. The same file is found once. Of named
+/// files only archives are looked into: `ranks.tar.gz/rank0.json` is a path that read_trace()
+/// takes.
 FoundTraces find_traces(const std::vector<std::string>& inputs);
 
 /// The same for partials: in directories the files whose name ends in `.tbp`.

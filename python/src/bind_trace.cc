@@ -374,7 +374,7 @@ void bind_trace(nb::module_& module) {
   module.def(
       "read", read, "source"_a, nb::kw_only(), "threads"_a = nb::none(), "strict"_a = false,
       "arguments"_a = nb::none(),
-      "Reads a trace: Chrome or Kineto JSON, plain or gzip, also damaged.\n\n"
+      "Reads a trace: Chrome or Kineto JSON, plain or compressed, also damaged.\n\n"
       "`source`: a path, bytes or a buffer of them, or a file object in binary mode. `threads`: "
       "None for one per "
       "core.\n"

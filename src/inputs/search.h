@@ -27,11 +27,12 @@ struct Inputs {
   std::vector<std::string> passed_over;
 };
 
-/// Named files are taken whatever they contain. Folders are searched for traces: files with the
-/// name of one (`.json`, `.json.gz`) that look like one, or that cannot be read, which is then a
-/// failure of its own. Patterns are expanded with glob(3) if no file has that name. The same file
-/// is taken once. A file in the log directory is taken only if it is named itself. Partials are the
-/// files in folders whose name ends in `.tbp`.
+/// Named files are taken whatever they contain; of an archive, the traces in it. Folders and
+/// archives are searched for traces: files with the name of one (trace_names.h) that look like one,
+/// or that cannot be read, which is then a failure of its own, as is an unfinished trace. Patterns
+/// are expanded with glob(3) if no file has that name. The same file is taken once. A file in the
+/// log directory is taken only if it is named itself. Partials are the files in folders whose name
+/// ends in `.tbp`.
 Inputs find_inputs(const std::vector<std::string>& named, const std::string& log_directory,
                    Wanted wanted = Wanted::traces);
 

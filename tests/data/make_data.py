@@ -9,9 +9,12 @@ lines, nothing escaped), that of 2021, and the one of trace tools that write a b
 """
 
 import gzip
+import io
 import json
 import pathlib
+import pickle
 import sys
+import tarfile
 import zlib
 
 FOLDER = pathlib.Path(__file__).resolve().parent
@@ -295,12 +298,98 @@ def damaged(whole):
 
 def gzipped(content):
     """The same bytes from every zlib: stored blocks depend on no compression."""
+    data = content if isinstance(content, bytes) else content.encode()
     packer = zlib.compressobj(0, zlib.DEFLATED, -15)
-    body = packer.compress(content.encode()) + packer.flush()
-    tail = zlib.crc32(content.encode()).to_bytes(4, "little") + len(content.encode()).to_bytes(4, "little")
+    body = packer.compress(data) + packer.flush()
+    tail = zlib.crc32(data).to_bytes(4, "little") + len(data).to_bytes(4, "little")
     packed = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff" + body + tail
-    assert gzip.decompress(packed) == content.encode()
+    assert gzip.decompress(packed) == data
     return packed
+
+
+def zstandard(content):
+    """A frame of RFC 8878 whose blocks are stored, so that the same bytes need no library; 1,000 bytes each."""
+    data = content.encode()
+    frame = b"\x28\xb5\x2f\xfd\xa0" + len(data).to_bytes(4, "little")
+    for start in range(0, len(data), 1000):
+        block = data[start:start + 1000]
+        last = start + 1000 >= len(data)
+        frame += (last | len(block) << 3).to_bytes(3, "little") + block
+    return frame
+
+
+def archive(members):
+    """A tar.gz as people attach it: members, a link, and a name that leads out of the folder."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        for name, content in members.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content.encode())
+            tar.addfile(entry, io.BytesIO(content.encode()))
+        link = tarfile.TarInfo("ranks/latest.json")
+        link.type = tarfile.SYMTYPE
+        link.linkname = "/etc/passwd"
+        tar.addfile(link)
+    return gzipped(packed.getvalue())
+
+
+def of_process(pid, name):
+    return {"ph": "M", "name": "process_name", "pid": pid, "args": {"name": name}}
+
+
+def rocprof():
+    """rocprof --hip-trace: times as text, no categories, work in processes GPU0 and COPY."""
+    events = [of_process(2, "0 CPU HIP API"), of_process(6, "1 GPU0"), of_process(1, "2 COPY"), of_process(0, "3 Markers and Ranges")]
+    rows = [(0, 7, "train", 1000, 900), (2, 7, "hipMemcpyAsync", 1010, 5), (1, 0, "CopyHostToDevice", 1020, 100)]
+    rows += [row for step in range(3) for row in ((2, 7, "hipLaunchKernel", 1100 + 200 * step, 10),
+                                                  (6, 0, "Cijk_Ailk_Bljk_SB.kd", 1120 + 200 * step, 150))]
+    events += [{"ph": "X", "name": name, "pid": pid, "tid": tid, "ts": str(start), "dur": str(length),
+                "args": {"DurationNs": str(length * 1000)}} for pid, tid, name, start, length in rows]
+    return json.dumps({"traceEvents": events, "otherData": {}}) + "\n"
+
+
+def tensorflow1(streams):
+    """TensorFlow 1's timeline: the same work under `all`, and under its stream if it lists streams."""
+    device = "/job:localhost/replica:0/task:0/device:GPU:0"
+    names = [device + " Compute", "/device:GPU:0/stream:all Compute", "/device:GPU:0/memcpy Compute"]
+    rows = [(1, "MatMul", 1000, 40), (2, "MatMul", 1020, 100), (3, "MEMCPYHtoD", 1130, 30)]
+    if streams:
+        names.append("/device:GPU:0/stream:14 Compute")
+        rows += [(4, "MatMul", 1020, 100), (4, "MEMCPYHtoD", 1130, 30)]
+    events = [of_process(pid, name) for pid, name in enumerate(names, 1)]
+    events += [{"ph": "X", "cat": "Op", "name": name, "pid": pid, "tid": 0, "ts": start, "dur": length,
+                "args": {"name": "tower/" + name, "op": name}} for pid, name, start, length in rows]
+    return json.dumps({"traceEvents": events}) + "\n"
+
+
+def converted_from_nsys():
+    """nsys2json.py: names in place of ids; ranges of NVTX beside the streams."""
+    rows = [("nvtx", "NVTX Thread 7", "step 1", 1000, 500), ("cuda", "Stream 7", "sgemm_128x64", 1010.5, 300.25),
+            ("cuda", "Stream 13", "relu", 1320, 20)]
+    return json.dumps([{"name": name, "ph": "X", "cat": category, "ts": start, "dur": length, "tid": thread,
+                        "pid": "Device 1", "args": {}} for category, thread, name, start, length in rows]) + "\n"
+
+
+def onnx_runtime():
+    """ONNX Runtime with the CUDA provider: kernels and copies have the category Kernel."""
+    rows = [("Session", "model_run", 10, 900, {}), ("Node", "MatMul_1_kernel_time", 20, 300, {"provider": "CUDAExecutionProvider"}),
+            ("Kernel", "MemcpyHostToDevice", 30, 50, {"stream": "7"}), ("Kernel", "ampere_sgemm_128x64", 90, 200, {"stream": "7"})]
+    return json.dumps([{"cat": category, "pid": 300, "tid": 300, "dur": length, "ts": start, "ph": "X", "name": name,
+                        "args": args} for category, name, start, length, args in rows]) + "\n"
+
+
+def devtools():
+    """The Performance panel of Chrome's developer tools."""
+    rows = [("devtools.timeline", "RunTask", 100, 60), ("v8,devtools.timeline", "FunctionCall", 110, 40),
+            ("blink.user_timing", "measure", 120, 5)]
+    return json.dumps({"traceEvents": [{"args": {}, "cat": category, "dur": length, "name": name, "ph": "X", "pid": 11,
+                                        "tid": 1, "ts": start} for category, name, start, length in rows]}) + "\n"
+
+
+def memory_snapshot():
+    """The start of what torch.cuda.memory._dump_snapshot() writes."""
+    segment = {"device": 0, "address": 139637976727552, "total_size": 2097152, "allocated_size": 512, "blocks": []}
+    return pickle.dumps({"segments": [segment], "device_traces": [[]]}, protocol=2)
 
 
 def files():
@@ -316,6 +405,19 @@ def files():
         "stacks.json": small,
         "stacks.json.gz": gzipped(small),
         "cuda_graph.json": cuda_graph("cuda_graph.json"),
+        "stacks.json.zst": zstandard(small),
+        "cut.json.zst": zstandard(small)[:len(small) // 2],
+        "two_ranks.tar.gz": archive({"ranks/rank0.json": step, "../ranks/rank1.json": gpu_step("gpu_step_rank1.json", rank=1),
+                                     "ranks/README.md": "two ranks"}),
+        "rocprof.json": rocprof(),
+        "tensorflow1.json": tensorflow1(False),
+        "tensorflow1_streams.json": tensorflow1(True),
+        "nsys2json.json": converted_from_nsys(),
+        "onnx_runtime.json": onnx_runtime(),
+        "devtools.json": devtools(),
+        "memory_snapshot.pickle": memory_snapshot(),
+        "execution_trace.json": '{"schema": "1.1.1-chakra.0.0.4", "pid": 1, "time": "now", "start_ts": 0, "nodes": []}\n',
+        "page.html": "<!DOCTYPE html>\n<html><body>Please sign in</body></html>\n",
         "hostile_names.json": hostile_names("hostile_names.json"),
         "old_dialect.json": old_dialect(),
         "bare_array.json": bare_array(),

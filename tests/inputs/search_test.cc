@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fixtures/archive_bytes.h"
 #include "fixtures/gzip_member.h"
 #include "fixtures/scratch_folder.h"
 #include "fixtures/whole_file.h"
@@ -295,6 +296,67 @@ TEST_F(InputSearchTest, APatternWithoutMatchIsAFailureThatNamesIt) {
   EXPECT_THAT(refusal({"no/*.json"}), StartsWith("no/*.json: "));
   EXPECT_THAT(refusal({"ru*"}), StartsWith("runs: contains no traces; "));
   EXPECT_THAT(refusal({"ru*"}, "runs"), StartsWith("ru*: "));
+}
+
+TEST_F(InputSearchTest, ArchivesAreLikeFolders) {
+  const std::string tar = fixtures::tar_archive({{"r1.json", std::string(kTrace)},
+                                                 {"host/r2.json.gz", gzip_member(kTrace)},
+                                                 {"config.json", "{}"},
+                                                 {"README", "text"},
+                                                 {"._r1.json", "by another system"}});
+  put("ranks.tar.gz", gzip_member(tar));
+  EXPECT_THAT(found({"ranks.tar.gz", "./ranks.tar.gz"}),
+              ElementsAre("ranks.tar.gz/r1.json ranks", "ranks.tar.gz/host/r2.json.gz ranks/host"));
+  EXPECT_THAT(passed_over({"ranks.tar.gz"}),
+              ElementsAre("ranks.tar.gz/config.json", "ranks.tar.gz/._r1.json"));
+  put("job/code.zip", fixtures::zip_archive({{"train.py", "import torch"}}));
+  put("job/r.json.zip", fixtures::zip_archive({{"../r.json", std::string(kTrace)}}));
+  put("job/text.zip", "not an archive");
+  EXPECT_THAT(found({"job"}), ElementsAre("job/r.json.zip/__/r.json job/r.json/__"));
+  EXPECT_THAT(passed_over({"job"}), ElementsAre("job/code.zip", "job/text.zip"));
+  EXPECT_THAT(found({"job/code.zip"}), ElementsAre("job/code.zip job")) << "its reader says why";
+}
+
+TEST_F(InputSearchTest, ArchivesThatAreCutFailAndGiveTheirBeginning) {
+  const std::string tar = fixtures::tar_archive({{"r1.json", std::string(kTrace)},
+                                                 {"r2.json", std::string(kTrace)},
+                                                 {"r3.json", std::string(kTrace)}});
+  put("ranks.tar", tar.substr(0, 2300));
+  std::vector<std::string> paths;
+  for (const FoundInput& input : find_inputs({"ranks.tar"}, "").files) {
+    paths.push_back(input.path + (input.problem.ok() ? "" : ": " + input.problem.message()));
+  }
+  ASSERT_EQ(paths.size(), 3U);
+  EXPECT_EQ(paths[0], "ranks.tar/r1.json");
+  EXPECT_EQ(paths[1], "ranks.tar/r2.json");
+  EXPECT_THAT(paths[2], StartsWith("ranks.tar: is a tar archive that is damaged ("));
+}
+
+// A rank that cannot be read must not vanish.
+TEST_F(InputSearchTest, WhatIsNamedLikeATraceIsTakenOrFails) {
+  put("runs/A.JSON");
+  put("runs/b.json.lz4", "\x04\x22\x4d\x18 and so on");
+  put("runs/c.json.zst", "damaged");
+  put("runs/d.json.tmp", "{\"traceEvents\": [");
+  put("runs/e.json.gz.part", "\x1f\x8b");
+  put("runs/f.json.xz", "damaged");
+  put("runs/config.json.tmp", "{\"lr\": 0.1}");
+  put("runs/notes.txt.part", "text");
+  std::vector<std::string> paths;
+  std::vector<std::string> failed;
+  for (const FoundInput& input : find_inputs({"runs"}, "").files) {
+    (input.problem.ok() ? paths : failed).push_back(input.path);
+    if (!input.problem.ok()) {
+      EXPECT_EQ(input.problem.code(), StatusCode::unreadable_input);
+      EXPECT_THAT(input.problem.message(), HasSubstr("a trace that is not finished; wait"));
+    }
+  }
+  EXPECT_THAT(paths,
+              ElementsAre("runs/A.JSON", "runs/b.json.lz4", "runs/c.json.zst", "runs/f.json.xz"));
+  EXPECT_THAT(failed, ElementsAre("runs/d.json.tmp", "runs/e.json.gz.part"));
+  EXPECT_THAT(passed_over({"runs"}), ElementsAre("runs/config.json.tmp"));
+  EXPECT_THAT(found({"runs/d.json.tmp"}), ElementsAre("runs/d.json.tmp runs"))
+      << "a file that is named is read";
 }
 
 TEST_F(InputSearchTest, RunsAreSafeNames) {

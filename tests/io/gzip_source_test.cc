@@ -25,14 +25,14 @@ using fixtures::gzip_member;
 using fixtures::in_pieces;
 using testing::HasSubstr;
 
-std::unique_ptr<ByteSource> unpacked(std::unique_ptr<ByteSource> raw) {
+std::unique_ptr<ByteSource> inflated_source(std::unique_ptr<ByteSource> raw) {
   Result<std::unique_ptr<ByteSource>> source = decompressed(std::move(raw));
   EXPECT_TRUE(source.ok()) << source.status().message();
   return *std::move(source);
 }
 
 Drained unpack(std::string_view bytes, std::size_t buffer_size = 4096) {
-  return drain(*unpacked(memory_source(bytes)), buffer_size);
+  return drain(*inflated_source(memory_source(bytes)), buffer_size);
 }
 
 std::string words(std::size_t size) {
@@ -82,7 +82,7 @@ TEST(GzipSource, SkipsAllOptionalFieldsOfTheHeader) {
                                                       .comment = which & 4 ? "a comment" : "",
                                                       .header_crc = (which & 8) != 0});
     for (const std::size_t piece : {1, 4096}) {
-      const Drained drained = drain(*unpacked(in_pieces(file, piece)));
+      const Drained drained = drain(*inflated_source(in_pieces(file, piece)));
       EXPECT_TRUE(drained.end.ok()) << which << ' ' << piece << ' ' << drained.end.message();
       EXPECT_EQ(drained.text, "the text") << which;
     }
@@ -96,7 +96,7 @@ TEST(GzipSource, JoinsMembers) {
                            gzip_member(second, {.level = 0, .name = "n"}) + gzip_member("end");
   for (const std::size_t piece : {1, 7, 64, 4096}) {
     for (const std::size_t size : {1, 5, 4096}) {
-      const Drained drained = drain(*unpacked(in_pieces(file, piece)), size);
+      const Drained drained = drain(*inflated_source(in_pieces(file, piece)), size);
       EXPECT_TRUE(drained.end.ok()) << drained.end.message();
       EXPECT_EQ(drained.text, first + second + "end") << piece << ' ' << size;
     }
@@ -129,7 +129,8 @@ TEST(GzipSource, PaddingOfZerosIsNoDamage) {
   const std::string file = gzip_member("text");
   for (const std::size_t padding : {1, 7, 512, 200000}) {
     for (const std::size_t piece : {1000, 4096}) {
-      const Drained drained = drain(*unpacked(in_pieces(file + std::string(padding, '\0'), piece)));
+      const Drained drained =
+          drain(*inflated_source(in_pieces(file + std::string(padding, '\0'), piece)));
       EXPECT_TRUE(drained.end.ok()) << padding;
       EXPECT_EQ(drained.text, "text");
     }
@@ -149,7 +150,8 @@ TEST(GzipSource, OtherBytesAfterAMemberAreAFailure) {
 }
 
 TEST(GzipSource, AFailureIsGivenAgain) {
-  const std::unique_ptr<ByteSource> source = unpacked(in_pieces(gzip_member("text") + "x", 5));
+  const std::unique_ptr<ByteSource> source =
+      inflated_source(in_pieces(gzip_member("text") + "x", 5));
   EXPECT_EQ(drain(*source).text, "text");
   const Drained again = drain(*source);
   EXPECT_EQ(again.text, "");
@@ -160,7 +162,8 @@ TEST(GzipSource, AFailureOfTheFileComesAfterItsText) {
   const std::string text = words(20000);
   const std::string file = gzip_member(text, {.level = 0});
   for (const std::size_t good : {std::size_t{7}, std::size_t{40}, std::size_t{9000}, file.size()}) {
-    const Drained drained = drain(*unpacked(std::make_unique<FailingSource>(file, good, 1000)));
+    const Drained drained =
+        drain(*inflated_source(std::make_unique<FailingSource>(file, good, 1000)));
     EXPECT_EQ(drained.end.message(), "the cable was pulled");
     EXPECT_EQ(drained.text, text.substr(0, drained.text.size()));
     EXPECT_GE(drained.text.size() + 50, good);
@@ -169,7 +172,7 @@ TEST(GzipSource, AFailureOfTheFileComesAfterItsText) {
 
 TEST(GzipSource, CountsCompressedBytes) {
   const std::string file = gzip_member(std::string(500000, 'x'));
-  const std::unique_ptr<ByteSource> source = unpacked(memory_source(file));
+  const std::unique_ptr<ByteSource> source = inflated_source(memory_source(file));
   EXPECT_EQ(source->total(), file.size());
   EXPECT_EQ(drain(*source).text.size(), 500000U);
   EXPECT_EQ(source->position(), file.size());
@@ -183,7 +186,7 @@ TEST(GzipSource, ABombIsStreamedThroughABuffer) {
   for (std::size_t number = 0; number < kMembers; ++number) file += member;
   rusage before = {};
   ::getrusage(RUSAGE_SELF, &before);
-  const std::unique_ptr<ByteSource> source = unpacked(memory_source(file));
+  const std::unique_ptr<ByteSource> source = inflated_source(memory_source(file));
   std::vector<char> buffer(std::size_t{64} << 10);
   std::size_t total = 0;
   for (;;) {

@@ -10,6 +10,7 @@
 
 #include <tbtrace/trace.h>
 
+#include "fixtures/archive_bytes.h"
 #include "fixtures/chrome_text.h"
 #include "fixtures/gzip_member.h"
 #include "fixtures/read_text.h"
@@ -83,6 +84,33 @@ TEST(ReadTrace, FailsOnFilesThatCannotBeOpened) {
   const fixtures::ScratchFolder folder;
   expect_unreadable(read_trace(folder.path("absent.json")), "cannot open", "No such file");
   expect_unreadable(read_trace(folder.root().string()), "is a directory", "name the trace files");
+}
+
+TEST(ReadTrace, ReadsTheOnlyTraceOfAnArchive) {
+  const std::string expected = describe(fixtures::read(small_text()));
+  const std::string tar = fixtures::tar_archive({{"README", "text"}, {"t.json", small_text()}});
+  const std::string zip = fixtures::zip_archive({{"a/t.json.gz", gzip_member(small_text())}});
+  const fixtures::ScratchFolder folder;
+  for (const std::string& archive :
+       {tar, gzip_member(tar), zip, fixtures::zip_archive({{"x", tar}})}) {
+    const Result<Trace> streamed = read_stream(archive);
+    ASSERT_TRUE(streamed.ok()) << streamed.status().message();
+    EXPECT_EQ(describe(*streamed), expected);
+    std::ofstream(folder.path("t.bin"), std::ios::binary) << archive;
+    const Result<Trace> trace = read_trace(folder.path("t.bin"));
+    ASSERT_TRUE(trace.ok()) << trace.status().message();
+    EXPECT_EQ(describe(*trace), expected);
+  }
+  std::ofstream(folder.path("t.tar"), std::ios::binary) << tar;
+  const Result<Trace> member = read_trace(folder.path("t.tar") + "/t.json");
+  ASSERT_TRUE(member.ok()) << member.status().message();
+  EXPECT_EQ(describe(*member), expected);
+  expect_unreadable(read_stream(fixtures::tar_archive({{"README", "text"}})),
+                    "is a tar archive without a trace", "name the file");
+  expect_unreadable(
+      read_stream(fixtures::zip_archive({{"a.json", small_text()}, {"b.json", small_text()}})),
+      "is a zip archive of 2 files that may be traces",
+      "name one, after the archive's path: .../a");
 }
 
 TEST(ReadTrace, KeepsWhatComesBeforeDamageInsideGzip) {
