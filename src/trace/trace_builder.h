@@ -16,6 +16,7 @@
 #include "base/column.h"
 #include "base/id_column.h"
 #include "trace/argument_values.h"
+#include "trace/device_tracks.h"
 #include "trace/event_batch.h"
 #include "trace/event_sink.h"
 #include "trace/issues.h"
@@ -103,6 +104,8 @@ class TraceBuilder final : public EventSink {
   void pair_ranges();
   void infer_categories();
   void leave_out_repeated_work(const std::vector<std::size_t>& events);
+  std::uint64_t infer_categories(const std::vector<bool>& is_open,
+                                 const std::vector<TrackContent>& contents);
   bool is_of_torch() const;
   void settle_devices();
   void order_events(int threads);

@@ -44,7 +44,8 @@ void TraceBuilder::name_tracks() {
   }
 }
 
-/// Ranges whose category says nothing get one of their track, if its names say what it holds.
+/// Ranges without a category get one of their track, if its names say what it holds. So do those of
+/// categories that torch does not have, unless others show that the file gives torch's.
 void TraceBuilder::infer_categories() {
   std::vector<std::string_view> categories;
   std::vector<bool> is_open;  // by category
@@ -52,6 +53,7 @@ void TraceBuilder::infer_categories() {
     categories.push_back(string(each.name));
     is_open.push_back(!is_known_category(categories.back()));
   }
+  if (std::find(is_open.begin(), is_open.end(), true) == is_open.end()) return;
   std::vector<TrackNames> names;
   for (const Track& track : data_->tracks) {
     names.push_back({.process_id = string(track.process.text),
@@ -61,38 +63,63 @@ void TraceBuilder::infer_categories() {
     if (names.back().thread.empty()) names.back().thread = string(track.thread.text);
   }
   const Writer writer = writer_of(names, categories);
+  // Its copies have the category of kernels.
   if (writer == Writer::onnx_runtime) {
-    for (std::size_t category = 0; category < is_open.size(); ++category) {
-      if (categories[category] == "Kernel") is_open[category] = true;  // copies, too
+    const auto kernel = std::find(categories.begin(), categories.end(), "Kernel");
+    if (kernel != categories.end()) {
+      is_open[static_cast<std::size_t>(kernel - categories.begin())] = true;
     }
   }
-  if (std::find(is_open.begin(), is_open.end(), true) == is_open.end()) return;
+  const bool any_known =
+      std::any_of(data_->category.begin(), data_->category.end(),
+                  [&](CategoryId category) { return !is_open[index(category)]; });
+  if (any_known) {
+    for (std::size_t category = 0; category < is_open.size(); ++category) {
+      is_open[category] = is_open[category] && categories[category].empty();
+    }
+  }
   std::vector<TrackContent> contents;
+  std::int64_t any_device = -1;
+  bool one_device = true;
   for (std::size_t track = 0; track < names.size(); ++track) {
     const TrackPlace place = place_of(names[track], writer);
     contents.push_back(place.content);
     data_->tracks[track].device = place.device;
+    if (place.device < 0) continue;
+    one_device = one_device && (any_device < 0 || any_device == place.device);
+    any_device = place.device;
   }
-  std::vector<std::vector<std::size_t>> nested(contents.size());  // events, by track
-  std::uint64_t on_host = 0;
-  bool any_known = false;
-  for (std::size_t event = 0; event < data_->start_ns.size(); ++event) {
-    const std::size_t own = index(data_->category[event]);
-    if (!is_open[own]) {
-      any_known = true;
-      continue;
+  // Tracks whose process says nothing of a device: of the only one, or of the one that is the
+  // default.
+  for (std::size_t track = 0; track < names.size(); ++track) {
+    if (writer == Writer::onnx_runtime || contents[track] == TrackContent::copies) {
+      data_->tracks[track].device = one_device && any_device >= 0 ? any_device : 0;
     }
-    TrackContent content = contents[index(data_->track[event])];
-    if (data_->categories[own].kind == EventKind::kernel) content = TrackContent::work;
-    on_host += content == TrackContent::host ? 1 : 0;
-    if (content == TrackContent::host) continue;
-    if (content == TrackContent::nested_work) nested[index(track)].push_back(event);
-    data_->category[event] = category(intern(category_on(content, string(data_->name[event]))));
   }
-  for (const std::vector<std::size_t>& events : nested) leave_out_repeated_work(events);
+  const std::uint64_t on_host = infer_categories(is_open, contents);
   if (writer == Writer::unknown && !any_known && on_host > 0 && !is_of_torch()) {
     issues_.add_anywhere(IssueId::writer_unknown, on_host);
   }
+}
+
+/// Of the ranges with these categories, by track. Returns how many stay as they are, on the host.
+std::uint64_t TraceBuilder::infer_categories(const std::vector<bool>& is_open,
+                                             const std::vector<TrackContent>& contents) {
+  std::vector<std::vector<std::size_t>> nested(contents.size());  // events, by track
+  std::uint64_t on_host = 0;
+  for (std::size_t event = 0; event < data_->start_ns.size(); ++event) {
+    const std::size_t own = index(data_->category[event]);
+    if (own >= is_open.size() || !is_open[own]) continue;
+    const std::size_t track = index(data_->track[event]);
+    TrackContent content = contents[track];
+    if (data_->categories[own].kind == EventKind::kernel) content = TrackContent::work;
+    on_host += content == TrackContent::host ? 1 : 0;
+    if (content == TrackContent::host) continue;
+    if (content == TrackContent::nested_work) nested[track].push_back(event);
+    data_->category[event] = category(intern(category_on(content, string(data_->name[event]))));
+  }
+  for (const std::vector<std::size_t>& events : nested) leave_out_repeated_work(events);
+  return on_host;
 }
 
 /// Whether the file has what only torch's profilers and tbtrace write.

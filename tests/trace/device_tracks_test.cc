@@ -242,7 +242,10 @@ std::string kinds(std::vector<ChromeEvent> events) {
              : is_host_range(kind)           ? "host "
                                              : "other ";
   }
-  return kinds + fixtures::issue_counts(trace);
+  for (const Issue& issue : trace.issues()) {
+    kinds += std::string(issue.id) + ' ' + std::to_string(issue.count);
+  }
+  return kinds;
 }
 
 TEST(Writers, TheirCategoriesMakeWayForTheirTracks) {
@@ -261,6 +264,32 @@ TEST(Writers, TheirCategoriesMakeWayForTheirTracks) {
                    on("5", "2", "ampere_sgemm").with("cat", "\"Kernel\""),
                    on("5", "2", "MemcpyHostToDevice").with("cat", "\"Kernel\"")}),
             "host host kernel memcpy ");
+}
+
+TEST(Writers, DevicesAreThoseOfTheNames) {
+  const auto devices = [](std::vector<ChromeEvent> events) {
+    const Trace trace = fixtures::read(fixtures::array_text(events, fixtures::Layout::minified));
+    std::vector<std::int64_t> found;
+    for (std::size_t row = 0; row < trace.events().size(); ++row) {
+      found.push_back(trace.track(trace.events().track(static_cast<EventId>(row))).device);
+    }
+    return found;
+  };
+  const std::vector<ChromeEvent> one = {on("6", "0", "gemm").without("cat"),
+                                        on("1", "0", "CopyHostToDevice").without("cat"),
+                                        on("2", "7", "hipLaunchKernel").without("cat"),
+                                        label("process_name", "6", "0", "GPU3"),
+                                        label("process_name", "1", "0", "COPY"),
+                                        label("process_name", "2", "0", "CPU HIP API")};
+  EXPECT_EQ(devices(one), (std::vector<std::int64_t>{3, 3, -1})) << "rocprof";
+  std::vector<ChromeEvent> two = one;
+  two.push_back(label("process_name", "7", "0", "GPU4"));
+  two.push_back(on("7", "0", "gemm").without("cat"));
+  EXPECT_EQ(devices(two), (std::vector<std::int64_t>{3, 0, -1, 4})) << "nothing says whose copy";
+  EXPECT_EQ(devices({on("300", "1", "MatMul").with("cat", "\"Node\""),
+                     on("300", "1", "ampere_sgemm").with("cat", "\"Kernel\"")}),
+            (std::vector<std::int64_t>{0, 0}))
+      << "ONNX Runtime";
 }
 
 TEST(Writers, ThatAreNotKnownAreSaid) {

@@ -97,7 +97,8 @@ bool is_nsys_report(const Content& c) {
 }
 /// The first record of TensorBoard's files says which version they are of.
 bool is_event_file(const Content& c) {
-  return is_binary(c) && c.start.substr(12, 64).find("brain.Event:") != std::string_view::npos;
+  constexpr std::size_t kMost = 80;
+  return is_binary(c) && c.start.substr(0, kMost).find("brain.Event:") != std::string_view::npos;
 }
 /// XSpace: its planes have names such as `/host:CPU`.
 bool is_xplane(const Content& c) {

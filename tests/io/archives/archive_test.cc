@@ -30,7 +30,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-Unpacked opened(std::string_view bytes) {
+Unpacked archive_in(std::string_view bytes) {
   Result<Unpacked> content = unpacked(memory_source(bytes));
   EXPECT_TRUE(content.ok()) << content.status().message();
   return *std::move(content);
@@ -55,7 +55,7 @@ Visited visited(std::string_view bytes) {
             visited.members.push_back(
                 name + (drained.end.ok() ? "=" + drained.text : ": " + drained.end.message()));
           }};
-  visited.status = visit_members(opened(bytes), visitor);
+  visited.status = visit_members(archive_in(bytes), visitor);
   return visited;
 }
 

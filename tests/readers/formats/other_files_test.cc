@@ -91,6 +91,17 @@ TEST(OtherFiles, TracesAndTextAreNotAmongThem) {
   }
 }
 
+TEST(OtherFiles, MayBeCutAnywhere) {
+  for (const std::string& whole :
+       {fixtures::zip_archive({{"x.npy", "x"}}), sqlite("rocpd_op"), std::string(40, '\0'),
+        std::string("\x80\x04}", 3), field(1, field(2, "/host:CPU")), std::string("{\"a\\\": 1}"),
+        std::string("{\"schema\": \"tbtrace.ops/1\"}")}) {
+    for (std::size_t size = 0; size <= whole.size(); ++size) {
+      EXPECT_LT(other_file(std::string_view(whole).substr(0, size)).size(), 300U);
+    }
+  }
+}
+
 TEST(JsonMembers, AreThoseOfTheFirstLevel) {
   EXPECT_THAT(member_names(R"( {"a" : {"b": 1}, "c":["d", {"e": 2}], "f\"g": "h:", "i")"),
               ElementsAre("a", "c", R"(f\"g)"));
