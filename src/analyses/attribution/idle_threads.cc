@@ -198,7 +198,8 @@ void IdleThreads::find_stuck(const CallTree& tree) {
     span.last_ns = std::max(span.last_ns, events.end_ns(range));
     if (tree.parent(range) != EventId::none) has_inner[index(tree.parent(range))] = true;
     const bool is_idle = !is_busy_[index(events.track(range))];
-    if (is_idle && events.is_python_frame(range)) leaves.push_back(range);
+    const bool is_function = events.is_python_frame(range) && !events.is_module(range);
+    if (is_idle && is_function) leaves.push_back(range);
   }
   for (const EventId range : leaves) {
     if (has_inner[index(range)]) continue;
