@@ -187,8 +187,8 @@ int run_partials(const OpsOptions& ops, const StandardOptions& standard, Console
 
 /// What of torch's figures was asked for by name; nothing if a partial's own are meant.
 std::string asked_of_torch(const OptionParser& parser) {
-  for (const char* const option : {"compat", "torch", "include-python-functions", "per-event",
-                                   "each", "stack-source"}) {
+  for (const char* const option :
+       {"compat", "torch", "include-python-functions", "per-event", "each", "stack-source"}) {
     if (parser.given(option)) return "--" + std::string(option);
   }
   return {};

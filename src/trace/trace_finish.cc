@@ -102,7 +102,7 @@ void TraceBuilder::infer_categories() {
   }
 }
 
-/// Of the ranges with these categories, by track. Returns how many stay as they are, on the host.
+/// Of the ranges with these categories, by track. Returns how many are unchanged, on the host.
 std::uint64_t TraceBuilder::infer_categories(const std::vector<bool>& is_open,
                                              const std::vector<TrackContent>& contents) {
   std::vector<std::vector<std::size_t>> nested(contents.size());  // events, by track

@@ -487,7 +487,7 @@ print("trained")
                               timeout=120)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue(done.stdout.endswith("trained\n"), done.stdout)
-        others = ("USDT:", "[W", "the summaries will have no flame graphs")  # from torch, or without cairo
+        others = ("USDT:", "ERROR:", "[W", "the summaries will have no flame graphs")  # from torch, or without cairo
         warnings = [line for line in done.stderr.splitlines() if not line.startswith(others)]
         self.assertEqual(len(warnings), 2, done.stderr)
         for line in warnings:

@@ -117,7 +117,8 @@ bool is_file(std::string_view path, std::string_view file) {
   path.remove_suffix(1);
   // `lib/python3.11`, `Python311\Lib`
   const std::string_view folder = path.substr(path.rfind('/') + 1);
-  return folder.starts_with("python3") || folder == "Lib" || file.find('/') != std::string_view::npos;
+  return folder.starts_with("python3") || folder == "Lib" ||
+         file.find('/') != std::string_view::npos;
 }
 
 bool names_script(std::string_view frame) { return code_place(frame).function == "<module>"; }

@@ -155,7 +155,7 @@ Place ModulePlaces::of_hierarchy(Place around, std::string_view text) {
     text.remove_prefix(end < text.size() ? end + 1 : end);
     const bool is_top = is_first && level.attribute == kOutermost;
     if (level.attribute == kOwn && !is_first) continue;  // a method that a module calls itself
-    if (level.type.empty() && !is_top) continue;  // a function
+    if (level.type.empty() && !is_top) continue;         // a function
     if (is_top && is_framed) {
       // The frame around it is the call of the outermost module, and says no class.
       if (!level.type.empty()) modules_[around].type = level.type;

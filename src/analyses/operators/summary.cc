@@ -140,10 +140,11 @@ class Averages {
     memory_.start(events);
     events.for_each_memory([&](std::size_t number, const TorchEvents::Memory& bytes) {
       if (is_averaged(events, number)) memory_.of(number).total += bytes;
-      events.for_each_part_of_self_memory(
-          number, bytes, [&](std::size_t row, const TorchEvents::Memory& part) {
-            if (is_averaged(events, row)) memory_.of(row).self += part;
-          });
+      events.for_each_part_of_self_memory(number, bytes,
+                                          [&](std::size_t row, const TorchEvents::Memory& part) {
+                                            if (is_averaged(events, row))
+                                              memory_.of(row).self += part;
+                                          });
     });
   }
 

@@ -225,8 +225,9 @@ std::size_t ChromeDocument::other_member(std::string_view text, std::uint64_t of
     builder_.issues().add(issue, offset + start);
     return after_broken_member(text, start, last);
   }
-  std::string_view key = text.substr(start + 1, position[1] - start - 1);
-  key = key.substr(0, key.rfind('"'));
+  std::string_view written = text.substr(start + 1, position[1] - start - 1);
+  written = written.substr(0, written.rfind('"'));
+  const std::string key = is_json ? unescaped(written) : std::string(written);
   std::string_view value = text.substr(position[2], end - position[2]);
   while (!value.empty() && wire::is_json_blank(value.back())) value.remove_suffix(1);
   // Of what the strict scanner took, only strings may still be wrong: in their escapes.
@@ -239,7 +240,7 @@ std::size_t ChromeDocument::other_member(std::string_view text, std::uint64_t of
     request_.arguments = request_.arguments | ArgumentSet{ArgumentGroup::call_stacks};
   }
   if (key == "with_flops") request_.inputs_for_flops_only = false;
-  builder_.set_metadata(is_json ? unescaped(key) : std::string(key), json);
+  builder_.set_metadata(key, json);
   return end;
 }
 
