@@ -24,7 +24,7 @@ constexpr const char* kAbout =
     "slow,\n"
     "with the evidence and what to do. Several traces, such as the ranks of a job, have a line "
     "each,\n"
-    "and the page of the slowest.\n";
+    "and the page of the first.\n";
 
 class SummaryRun {
  public:
@@ -112,7 +112,7 @@ Command summary_command() {
                   {"Layout",
                    {format_option(), {.name = "json", .help = "the same as --format json"}}}},
       .examples = {{"tbtrace summary trace.json.gz", "where to begin with a slow program"},
-                   {"tbtrace summary traces/", "all ranks of a job, the slowest in detail"},
+                   {"tbtrace summary traces/", "all ranks of a job, the first in detail"},
                    {"tbtrace summary trace.json.gz --json -o summary.json", "for scripts"}},
       .run = run,
   };

@@ -135,6 +135,25 @@ struct StepBreakdown {
 /// steps this is.
 StepBreakdown step_breakdown(const Trace& trace, const StepBreakdownOptions& options = {});
 
+/// The step that took longest on the host, and what took longer in it than in the others. Durations
+/// on the host are compared, because the end of a step on its devices depends on when they began.
+struct SlowestStep {
+  std::string name;         ///< `ProfilerStep#5`
+  std::int64_t number = 0;  ///< 5
+  std::int64_t host_duration_ns = 0;
+  std::int64_t median_ns = 0;  ///< of all steps on the host
+  /// The part of the step that is longest above its own median: a phase, or `other`; empty if none
+  /// is.
+  std::string part;
+  std::int64_t part_more_ns = 0;  ///< above the median
+  /// The same of self times on the host by name, of the ranges that began in a step: `aten::copy_`.
+  std::string range;
+  std::int64_t range_more_ns = 0;
+};
+
+/// nullopt with fewer than three steps. Takes O(n log n) time.
+std::optional<SlowestStep> slowest_step(const Trace& trace, const StepBreakdown& breakdown);
+
 /// The steps of a breakdown of `trace` as rows of `tbtrace.steps/1`; only those of `steps`, if
 /// given; fails if there are none of these. `start_ns` counts from the start of the window. A step
 /// is an outlier if it is longer than the median by more than 10 % and by more than four times the

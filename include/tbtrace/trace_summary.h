@@ -2,6 +2,7 @@
 // what to do about it. Results own their texts; plain values.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -15,6 +16,7 @@
 #include <tbtrace/kernels.h>
 #include <tbtrace/memory_use.h>
 #include <tbtrace/modules.h>
+#include <tbtrace/recorded_options.h>
 #include <tbtrace/report.h>
 #include <tbtrace/step_breakdown.h>
 #include <tbtrace/trace.h>
@@ -29,6 +31,8 @@ struct RecordedRun {
   std::vector<DeviceProperties>
       devices;                       ///< those with activities; all that are listed without any
   std::vector<std::string> options;  ///< `record_shapes`, `profile_memory`, ... that were on
+  /// Whether the data came, and what they are good for.
+  std::array<RecordedOptionState, kRecordedOptions> recorded;
   std::int64_t window_ns = 0;
   std::uint64_t ranges = 0;
   std::uint64_t device_activities = 0;
@@ -40,6 +44,16 @@ struct OperatorShare {
   std::uint64_t count = 0;
   std::int64_t self_cpu_time_total_ns = 0;
   std::int64_t self_device_time_total_ns = 0;
+};
+
+/// What most of the time of a kernel came from: one operator with its inputs, called in one place.
+struct KernelOrigin {
+  std::string op;            ///< empty: none is known
+  std::string input_shapes;  ///< as recorded, `[[32, 64], [64, 10]]`; empty if not
+  std::string line;    ///< of the user's own code, `train.py(46): forward`; empty without stacks
+  std::string module;  ///< a path, with `*` for repeated layers; empty without modules
+  std::uint64_t count = 0;    ///< kernels of it
+  std::int64_t total_ns = 0;  ///< of these
 };
 
 /// The most that a device had allocated, and the sources of the largest part of it.
@@ -61,13 +75,15 @@ struct ModuleShare : ModuleCost {
 struct TraceSummary {
   RecordedRun run;
   StepBreakdown steps;
+  std::optional<SlowestStep> slowest_step;
   std::vector<OperatorShare> operators;     ///< by device time, if there is any, else by CPU time
   std::int64_t self_cpu_time_total_ns = 0;  ///< of all operators
   std::int64_t self_device_time_total_ns = 0;  ///< of the whole trace
   std::int64_t unowned_device_time_ns = 0;     ///< the part that no operator launched
   KernelSummary kernels;
-  std::vector<ModuleShare> modules;  ///< by their own time, on the device, if there is any
-  ModuleCost all_modules;            ///< of the whole trace
+  std::vector<KernelOrigin> kernel_origins;  ///< of each of kernels.groups
+  std::vector<ModuleShare> modules;          ///< by their own time, on the device, if there is any
+  ModuleCost all_modules;                    ///< of the whole trace
   std::vector<GpuUse> gpus;
   std::vector<DevicePeak> memory;
   /// Errors and warnings of trace_checks(), errors first: what the figures above cannot be trusted
@@ -91,14 +107,14 @@ struct TraceSummaryOptions {
 inline constexpr ArgumentSet kSummaryArguments =
     ArgumentSet{ArgumentGroup::autograd, ArgumentGroup::copies, ArgumentGroup::modules,
                 ArgumentGroup::allocations} |
-    ArgumentSet{Argument::input_types};
+    ArgumentSet{Argument::input_types} | kRecordedOptionArguments;
 
 /// Takes O(n log n) time.
 TraceSummary trace_summary(const Trace& trace, const std::string& input = {},
                            const TraceSummaryOptions& options = {});
 
 /// One or several traces as the first page for people: of several a line each, their findings, and
-/// the page of the one with the longest mean step. Empty without traces.
+/// the page of the first. Empty without traces.
 std::string summary_text(const std::vector<TraceSummary>& summaries);
 
 /// The same as one JSON object, `tbtrace.summary/1`.

@@ -12,6 +12,7 @@
 
 #include "analyses/steps/selection.h"
 #include "base/bounded_sum.h"
+#include "base/median.h"
 #include "report/optional_cell.h"
 #include "report/source_report.h"
 #include "report/table_columns.h"
@@ -45,12 +46,6 @@ struct Spread {
 
   bool is_outlier(std::int64_t duration_ns) const { return duration_ns > outlier_ns; }
 };
-
-std::int64_t median_of(std::vector<std::int64_t> values) {
-  const auto middle = values.begin() + (std::ssize(values) - 1) / 2;
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 Spread spread_of(const std::vector<std::int64_t>& durations) {
   if (durations.empty()) return {};

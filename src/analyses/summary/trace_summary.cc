@@ -10,6 +10,7 @@
 
 #include "analyses/attribution/device_number.h"
 #include "analyses/modules/groups.h"
+#include "analyses/summary/kernel_origins.h"
 #include "base/threads.h"
 #include "report/source_report.h"
 #include "trace/links.h"
@@ -32,6 +33,7 @@ RecordedRun recorded_run(const Trace& trace, const std::string& input) {
   for (const std::string_view option : kOptions) {
     if (trace.is_set(option)) run.options.emplace_back(option);
   }
+  run.recorded = recorded_options(trace);
   std::set<std::int64_t> used;
   for (const DeviceLink& link : links_of(trace).device_work()) {
     used.insert(analyses::device_number(trace.track(trace.events().track(link.activity))));
@@ -89,6 +91,7 @@ void add_operators(TraceSummary& summary, const Trace& trace, std::size_t limit)
 void add_kernels(TraceSummary& summary, const Trace& trace, std::size_t limit) {
   summary.kernels = *kernel_summary(trace);
   if (summary.kernels.groups.size() > limit) summary.kernels.groups.resize(limit);
+  summary.kernel_origins = analyses::kernel_origins(trace, summary.kernels.groups);
 }
 
 void add_modules(TraceSummary& summary, const Trace& trace, std::size_t limit) {
@@ -129,17 +132,20 @@ TraceSummary trace_summary(const Trace& trace, const std::string& input,
   const bool has_device = summary.run.device_activities > 0;
   MemoryUse memory;
   // The longest first.
-  run_side_by_side(
-      static_cast<std::size_t>(thread_count(options.threads)),
-      {[&] { add_operators(summary, trace, options.operators); },
-       [&] { add_modules(summary, trace, options.modules); },
-       [&] { summary.steps = step_breakdown(trace); }, [&] { memory = *memory_use(trace); },
-       [&] {
-         if (has_device) add_kernels(summary, trace, options.kernels);
-       },
-       [&] {
-         if (has_device) summary.gpus = *gpu_use(trace);
-       }});
+  run_side_by_side(static_cast<std::size_t>(thread_count(options.threads)),
+                   {[&] { add_operators(summary, trace, options.operators); },
+                    [&] { add_modules(summary, trace, options.modules); },
+                    [&] {
+                      summary.steps = step_breakdown(trace);
+                      summary.slowest_step = slowest_step(trace, summary.steps);
+                    },
+                    [&] { memory = *memory_use(trace); },
+                    [&] {
+                      if (has_device) add_kernels(summary, trace, options.kernels);
+                    },
+                    [&] {
+                      if (has_device) summary.gpus = *gpu_use(trace);
+                    }});
   summary.findings = findings(trace, summary.steps, summary.gpus, memory);
   summary.looked_for = findings_looked_for(has_device);
   summary.checks = trace_checks(trace);

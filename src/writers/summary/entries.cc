@@ -40,6 +40,19 @@ InnerList device_list(const RecordedRun& run) {
   return list;
 }
 
+InnerList recorded_list(const RecordedRun& run) {
+  InnerList list;
+  for (const RecordedOptionState& state : run.recorded) {
+    std::vector<std::string> unlocks(state.unlocks.begin(), state.unlocks.end());
+    list.push_back({{"option", std::string(state.name)},
+                    {"data", std::string(state.data)},
+                    {"was_on", state.was_on ? Cell(*state.was_on) : Cell()},
+                    {"has_data", state.has_data},
+                    {"unlocks", std::move(unlocks)}});
+  }
+  return list;
+}
+
 void add_run(const TraceSummary& summary, EntriesOf entries) {
   const RecordedRun& run = summary.run;
   entries.add({}, {{"input", run.input},
@@ -50,6 +63,7 @@ void add_run(const TraceSummary& summary, EntriesOf entries) {
                    {"ranges", run.ranges},
                    {"device_activities", run.device_activities},
                    {"options", run.options},
+                   {"recorded", recorded_list(run)},
                    {"devices", device_list(run)}});
 }
 
@@ -73,6 +87,19 @@ void add_steps(const TraceSummary& summary, EntriesOf entries) {
   entries.add({}, std::move(members));
 }
 
+void add_slowest_step(const TraceSummary& summary, EntriesOf entries) {
+  if (!summary.slowest_step) return;
+  const SlowestStep& step = *summary.slowest_step;
+  entries.add(step.name, {{"name", step.name},
+                          {"number", step.number},
+                          {"host_duration_ns", step.host_duration_ns},
+                          {"median_ns", step.median_ns},
+                          {"part", text_cell(step.part)},
+                          {"part_more_ns", step.part_more_ns},
+                          {"range", text_cell(step.range)},
+                          {"range_more_ns", step.range_more_ns}});
+}
+
 void add_operators(const TraceSummary& summary, EntriesOf entries) {
   for (const OperatorShare& row : summary.operators) {
     entries.add(row.name, {{"key", row.name},
@@ -83,13 +110,21 @@ void add_operators(const TraceSummary& summary, EntriesOf entries) {
 }
 
 void add_kernels(const TraceSummary& summary, EntriesOf entries) {
-  for (const KernelGroup& row : summary.kernels.groups) {
+  for (std::size_t at = 0; at < summary.kernels.groups.size(); ++at) {
+    const KernelGroup& row = summary.kernels.groups[at];
+    const KernelOrigin& origin = summary.kernel_origins[at];
     entries.add(row.short_name, {{"name", row.name},
                                  {"short_name", row.short_name},
                                  {"family", std::string(kernel_family_name(row.family))},
                                  {"count", row.count},
                                  {"total_ns", row.total_ns},
-                                 {"mean_ns", row.mean_ns}});
+                                 {"mean_ns", row.mean_ns},
+                                 {"operator", text_cell(origin.op)},
+                                 {"input_shapes", text_cell(origin.input_shapes)},
+                                 {"line", text_cell(origin.line)},
+                                 {"module", text_cell(origin.module)},
+                                 {"origin_count", origin.count},
+                                 {"origin_ns", origin.total_ns}});
   }
 }
 
@@ -195,6 +230,7 @@ constexpr PartRule kParts[] = {
     {"run", add_run},
     {"checks", add_checks},
     {"steps", add_steps},
+    {"slowest_step", add_slowest_step},
     {"operators", add_operators},
     {"kernels", add_kernels},
     {"modules", add_modules},

@@ -7,19 +7,6 @@
 
 namespace tbtrace::writers {
 
-std::size_t slowest(std::span<const TraceSummary> summaries) {
-  std::size_t most = 0;
-  for (std::size_t at = 1; at < summaries.size(); ++at) {
-    const double mean = summaries[at].steps.mean_duration_ns();
-    const double most_mean = summaries[most].steps.mean_duration_ns();
-    const bool longer = mean != most_mean
-                            ? mean > most_mean
-                            : summaries[at].run.window_ns > summaries[most].run.window_ns;
-    if (longer) most = at;
-  }
-  return most;
-}
-
 std::vector<SharedFinding> shared_findings(std::span<const TraceSummary> summaries) {
   std::map<std::string_view, SharedFinding> by_id;
   for (std::size_t at = 0; at < summaries.size(); ++at) {

@@ -11,10 +11,6 @@
 
 namespace tbtrace::writers {
 
-/// The summary whose page stands for all: the one with the longest mean step; without steps, with
-/// the longest window.
-std::size_t slowest(std::span<const TraceSummary> summaries);
-
 /// A finding with the summaries that have it.
 struct SharedFinding {
   const Finding* worst = nullptr;  ///< the one with the largest share

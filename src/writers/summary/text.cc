@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +13,7 @@
 #include <tbtrace/trace_summary.h>
 
 #include "base/share.h"
+#include "base/utf8.h"
 #include "writers/summary/pages.h"
 #include "writers/tables/report_table.h"
 
@@ -81,6 +83,25 @@ std::string heading(const TraceSummary& summary) {
   return cell("text", input + joined(facts)) + "\n";
 }
 
+std::string joined(std::span<const std::string_view> texts) {
+  return joined(std::vector<std::string>(texts.begin(), texts.end()));
+}
+
+/// What came, and what did not, with what it would be good for. What was asked for and is lost is a
+/// warning of its own.
+std::string recorded_part(const RecordedRun& run) {
+  std::vector<std::string> came;
+  std::string missing;
+  for (const RecordedOptionState& state : run.recorded) {
+    if (state.has_data) came.emplace_back(state.data);
+    if (state.has_data || state.is_lost() || !state.could_have_data) continue;
+    if (state.option == RecordedOption::with_modules) continue;  // they come with stacks
+    missing += "not recorded: " + std::string(state.data) + "; " +
+               std::string(state.how_to_record) + " for " + joined(state.unlocks) + "\n";
+  }
+  return (came.empty() ? "" : "recorded: " + joined(came) + "\n") + missing;
+}
+
 /// The mean step by phase, with the part of each.
 std::string steps_part(const StepBreakdown& steps) {
   if (steps.steps.empty()) return {};
@@ -102,6 +123,25 @@ std::string steps_part(const StepBreakdown& steps) {
   }
   if (unphased >= 1) part.add({std::string("other"), unphased, unphased / whole});
   return part.text();
+}
+
+std::string slowest_step_part(const TraceSummary& summary) {
+  if (!summary.slowest_step) return {};
+  const SlowestStep& step = *summary.slowest_step;
+  const double more =
+      share(step.host_duration_ns - step.median_ns, std::max<std::int64_t>(step.median_ns, 1));
+  std::string text = "slowest step on the host: " + std::to_string(step.number) + ", " +
+                     cell("time_ns", step.host_duration_ns) + ", " + cell("share", more) +
+                     " above the median of " + cell("time_ns", step.median_ns);
+  // Less is what steps differ by anyhow.
+  constexpr double kNotable = 0.05;
+  if (more >= kNotable && !step.part.empty()) {
+    text += "; of that " + step.part + " " + cell("time_ns", step.part_more_ns);
+    if (!step.range.empty()) {
+      text += ", most of all in " + step.range + ": " + cell("time_ns", step.range_more_ns);
+    }
+  }
+  return cell("text", text) + "\n";
 }
 
 std::string gpu_part(const TraceSummary& summary) {
@@ -144,13 +184,43 @@ std::string operators_part(const TraceSummary& summary) {
   return part.text();
 }
 
-std::string kernels_part(const KernelSummary& kernels) {
+/// `aten::mm [[32, 64], [64, 10]], train.py(46): forward, in net.fc`; empty if nothing is known.
+std::string origin_text(const KernelOrigin& origin, std::int64_t total_ns) {
+  constexpr std::size_t kMostShapes = 60;
+  if (origin.op.empty() && origin.line.empty() && origin.module.empty()) return {};
+  std::string text = cell("share", share(origin.total_ns, total_ns)) + " from " +
+                     (origin.op.empty() ? "no known operator" : origin.op);
+  if (!origin.input_shapes.empty()) {
+    text += " " + std::string(utf8_prefix(origin.input_shapes, kMostShapes));
+    if (origin.input_shapes.size() > kMostShapes) text += "...";
+  }
+  if (!origin.line.empty()) text += ", " + origin.line;
+  if (!origin.module.empty()) text += ", in " + origin.module;
+  return cell("text", "    " + text) + "\n";
+}
+
+/// A row for each kernel, and below it a line for where most of its time came from.
+std::string kernels_part(const TraceSummary& summary) {
+  const KernelSummary& kernels = summary.kernels;
   Part part({"kernels", "count", "total_ns", "share", "mean_ns"});
   for (const KernelGroup& group : kernels.groups) {
     part.add({group.short_name, group.count, group.total_ns,
               share(group.total_ns, kernels.all.total_ns), group.mean_ns});
   }
-  return part.text();
+  const std::string table = part.text();
+  std::string text;
+  std::size_t line = 0;
+  constexpr std::size_t kHead = 2;
+  for (std::size_t from = 0; from < table.size(); ++line) {
+    const std::size_t end = table.find('\n', from) + 1;
+    text += table.substr(from, end - from);
+    if (line >= kHead) {
+      text +=
+          origin_text(summary.kernel_origins[line - kHead], kernels.groups[line - kHead].total_ns);
+    }
+    from = end;
+  }
+  return text;
 }
 
 std::string modules_part(const TraceSummary& summary) {
@@ -274,15 +344,9 @@ std::vector<Cell> line_of(const TraceSummary& summary) {
           summary.findings.empty() ? Cell() : Cell(summary.findings.front().id)};
 }
 
-/// A line each, the longest mean step first.
+/// A line each, in the order of the inputs: who is slow in a job whose steps wait for each other,
+/// the mean step does not say.
 std::string lines_of(const std::vector<TraceSummary>& summaries) {
-  std::vector<const TraceSummary*> order;
-  order.reserve(summaries.size());
-  for (const TraceSummary& summary : summaries) order.push_back(&summary);
-  std::stable_sort(order.begin(), order.end(),
-                   [](const TraceSummary* one, const TraceSummary* two) {
-                     return one->steps.mean_duration_ns() > two->steps.mean_duration_ns();
-                   });
   Table table;
   table.columns = {"trace",
                    "steps",
@@ -292,27 +356,28 @@ std::string lines_of(const std::vector<TraceSummary>& summaries) {
                    "idle_host_wait_share",
                    "memory_peak_bytes",
                    "first finding"};
-  for (std::size_t at = 0; at < std::min(order.size(), kMostRanks); ++at) {
-    table.rows.push_back(line_of(*order[at]));
+  for (std::size_t at = 0; at < std::min(summaries.size(), kMostRanks); ++at) {
+    table.rows.push_back(line_of(summaries[at]));
   }
-  return writers::report_table(table, table.columns, order.size() - table.rows.size());
+  return writers::report_table(table, table.columns, summaries.size() - table.rows.size());
 }
 
 }  // namespace
 
 std::string summary_text(const std::vector<TraceSummary>& summaries) {
   if (summaries.empty()) return {};
-  const TraceSummary& summary = summaries[writers::slowest(summaries)];
+  const TraceSummary& summary = summaries.front();
   std::string page;
   if (summaries.size() > 1) {
-    page += lines_of(summaries) + "\nThe slowest of them:\n\n";
+    page += lines_of(summaries) + "\nThe first of them:\n\n";
   }
-  page += heading(summary);
+  page += heading(summary) + recorded_part(summary.run);
   add_part(page, checks_part(summaries));
   add_part(page, steps_part(summary.steps));
+  add_part(page, slowest_step_part(summary));
   add_part(page, gpu_part(summary));
   add_part(page, operators_part(summary));
-  add_part(page, kernels_part(summary.kernels));
+  add_part(page, kernels_part(summary));
   add_part(page, modules_part(summary));
   add_part(page, memory_part(summary.memory));
   return page + findings_part(summaries);

@@ -116,14 +116,16 @@ TEST(TraceSummary, TextOfOneTraceIsItsPage) {
   EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 45) << "a screen";
 }
 
-TEST(TraceSummary, OfSeveralTracesShowsTheSlowestInDetail) {
+/// In a job whose steps wait for each other, the longest mean step is not that of the slow rank.
+TEST(TraceSummary, OfSeveralTracesNamesNoRankByItsMeanStep) {
   std::vector<TraceSummary> summaries;
   summaries.push_back(trace_summary(trace_of_rank(0), "a.json"));
   summaries.push_back(trace_summary(trace_of_rank(1, 1'200'000), "b.json"));
   const std::string text = summary_text(summaries);
-  EXPECT_LT(text.find("rank 1 "), text.find("rank 0 ")) << "the longest step first";
-  EXPECT_THAT(text, HasSubstr("\nb.json: rank 1 of 2"));
-  EXPECT_THAT(text, Not(HasSubstr("\na.json: ")));
+  EXPECT_LT(text.find("rank 0 "), text.find("rank 1 ")) << "in the order of the inputs";
+  EXPECT_THAT(text, HasSubstr("\na.json: rank 0 of 2"));
+  EXPECT_THAT(text, Not(HasSubstr("\nb.json: ")));
+  EXPECT_THAT(text, Not(HasSubstr("slowest")));
 }
 
 TEST(TraceSummary, OfNothingIsEmpty) {

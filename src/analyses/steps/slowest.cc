@@ -1,0 +1,86 @@
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <tbtrace/step_breakdown.h>
+
+#include "analyses/attribution/idle_threads.h"
+#include "base/bounded_sum.h"
+#include "base/median.h"
+#include "trace/call_tree.h"
+#include "trace/self_times.h"
+#include "trace/step_names.h"
+
+namespace tbtrace {
+namespace {
+
+constexpr std::size_t kFewestSteps = 3;  // of fewer, none is usual
+
+/// What the host did in a step, by phase, the rest last. They add up to its time on the host.
+constexpr std::size_t kParts = kStepPhases + 1;
+
+std::int64_t part_ns(const StepTime& step, std::size_t part) {
+  return part < kStepPhases ? step.phase_ns[part] : step.unphased_ns();
+}
+
+std::string_view part_name(std::size_t part) {
+  return part < kStepPhases ? step_phase_name(static_cast<StepPhase>(part)) : "other";
+}
+
+/// By name: self time in each step, of the ranges that began in it.
+using TimesByName = std::map<std::string_view, std::vector<std::int64_t>>;
+
+TimesByName times_by_name(const Trace& trace, const std::vector<StepTime>& steps) {
+  TimesByName times;
+  const SelfTimes& self_times = self_times_of(trace);
+  const analyses::IdleThreads idle(trace);
+  for (const EventId range : call_tree_of(trace).ranges()) {
+    const std::int64_t start = trace.events().start_ns(range);
+    const auto after = std::ranges::upper_bound(steps, start, {}, &StepTime::host_start_ns);
+    if (after == steps.begin() || start >= std::prev(after)->host_end_ns) continue;
+    const std::int64_t ns = self_times.ns(range);
+    if (ns == 0 || idle.is_idle(range) || is_step_name(trace.name(range))) continue;
+    std::vector<std::int64_t>& of_name = times[trace.name(range)];
+    of_name.resize(steps.size());
+    add_bounded(of_name[static_cast<std::size_t>(std::prev(after) - steps.begin())], ns);
+  }
+  return times;
+}
+
+}  // namespace
+
+std::optional<SlowestStep> slowest_step(const Trace& trace, const StepBreakdown& breakdown) {
+  const std::vector<StepTime>& steps = breakdown.steps;
+  if (steps.size() < kFewestSteps) return std::nullopt;
+  const auto median = [&](auto&& value_of) {
+    std::vector<std::int64_t> values;
+    values.reserve(steps.size());
+    for (const StepTime& step : steps) values.push_back(value_of(step));
+    return median_of(std::move(values));
+  };
+  const auto slowest = std::ranges::max_element(steps, {}, &StepTime::host_duration_ns);
+  SlowestStep found;
+  found.name = slowest->name;
+  found.number = slowest->number;
+  found.host_duration_ns = slowest->host_duration_ns();
+  found.median_ns = median([](const StepTime& step) { return step.host_duration_ns(); });
+  for (std::size_t part = 0; part < kParts; ++part) {
+    const std::int64_t more =
+        part_ns(*slowest, part) - median([&](const StepTime& step) { return part_ns(step, part); });
+    if (more <= found.part_more_ns) continue;
+    found.part = part_name(part);
+    found.part_more_ns = more;
+  }
+  const auto at = static_cast<std::size_t>(slowest - steps.begin());
+  for (const auto& [name, times] : times_by_name(trace, steps)) {
+    const std::int64_t more = times[at] - median_of(times);
+    if (more <= found.range_more_ns) continue;
+    found.range = name;
+    found.range_more_ns = more;
+  }
+  return found;
+}
+
+}  // namespace tbtrace

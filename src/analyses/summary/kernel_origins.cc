@@ -1,0 +1,140 @@
+#include "analyses/summary/kernel_origins.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+
+#include <tbtrace/lines.h>
+#include <tbtrace/modules.h>
+
+#include "analyses/attribution/owners.h"
+#include "analyses/kernels/runs.h"
+#include "analyses/modules/groups.h"
+#include "analyses/modules/line_places.h"
+#include "analyses/modules/places.h"
+#include "analyses/modules/work_places.h"
+#include "base/bounded_sum.h"
+
+namespace tbtrace::analyses {
+namespace {
+
+/// The module of each range, with `*` for what differs between repeated layers.
+class ModulesOfRanges {
+ public:
+  ModulesOfRanges(const Trace& trace, const ForwardOperators& forward) {
+    if (!has_modules(trace)) return;
+    ModulePlaces places(trace);
+    where_ = find_places(trace, forward, [&](Place around, EventId range, bool is_backward) {
+      return places.place_in(around, range, is_backward);
+    });
+    std::vector<ModuleRow> rows;
+    for (Place place = 1; place < places.size(); ++place) {
+      ModuleRow& row = rows.emplace_back();
+      row.path = places.path(place);
+      row.type = places.type(place);
+      if (places.parent(place) != StackTree::kRoot) row.parent = places.parent(place) - 1;
+    }
+    patterns_ = layer_patterns(rows);
+  }
+
+  std::string_view of(EventId range) const {
+    if (patterns_.empty() || range == EventId::none) return {};
+    const Place place = where_.place[index(range)];
+    return place == StackTree::kRoot ? std::string_view() : patterns_[place - 1];
+  }
+
+ private:
+  WorkPlaces where_;
+  std::vector<std::string> patterns_;  // by place - 1
+};
+
+/// The innermost line of the user's own code around each range.
+class LinesOfRanges {
+ public:
+  LinesOfRanges(const Trace& trace, const ForwardOperators& forward) : places_(trace, false) {
+    where_ = find_places(trace, forward, [&](Place around, EventId range, bool /*is_backward*/) {
+      return places_.place_in(around, range);
+    });
+  }
+
+  /// 0: none.
+  LinePlaces::Line of(EventId range) const {
+    return range == EventId::none ? 0 : places_.lines()[where_.place[index(range)]];
+  }
+
+  std::string text(LinePlaces::Line line) const {
+    if (line == 0) return {};
+    const LineRow& row = places_.rows()[line];
+    std::string text = row.file + "(" + std::to_string(row.line) + ")";
+    return row.function.empty() ? text : text + ": " + row.function;
+  }
+
+ private:
+  LinePlaces places_;
+  WorkPlaces where_;
+};
+
+struct Sum {
+  std::uint64_t count = 0;
+  WideInteger total_ns = 0;
+};
+
+}  // namespace
+
+std::vector<KernelOrigin> kernel_origins(const Trace& trace, std::span<const KernelGroup> groups) {
+  std::vector<KernelOrigin> origins(groups.size());
+  if (groups.empty()) return origins;
+  std::map<std::string_view, std::size_t> by_name;
+  for (std::size_t group = 0; group < groups.size(); ++group) by_name[groups[group].name] = group;
+  std::unordered_map<StringId, std::size_t> by_id;  // the same, by the name's number
+  const auto group_of = [&](EventId kernel) {
+    const StringId name = trace.events().name(kernel);
+    const auto [entry, added] = by_id.try_emplace(name, groups.size());
+    if (added) {
+      const auto found = by_name.find(trace.string(name));
+      if (found != by_name.end()) entry->second = found->second;
+    }
+    return entry->second;
+  };
+
+  const CallTree& tree = call_tree_of(trace);
+  const ForwardOperators forward(trace);
+  const ModulesOfRanges modules(trace, forward);
+  const LinesOfRanges lines(trace, forward);
+  using Key = std::tuple<std::string_view, std::string_view, LinePlaces::Line, std::string_view>;
+  std::vector<std::map<Key, Sum>> sums(groups.size());
+  for (const KernelRun& run : kernel_runs(trace, std::nullopt)) {
+    const std::size_t group = group_of(run.event);
+    if (group == groups.size()) continue;
+    const EventId owner =
+        owner_of_work(tree, {.activity = run.event, .launch = run.launch, .op = run.op});
+    const bool has_operator = run.op != EventId::none;
+    Sum& sum = sums[group][{
+        has_operator ? trace.name(run.op) : std::string_view(),
+        has_operator ? trace.argument_text(run.op, Argument::input_dims) : std::string_view(),
+        lines.of(owner), modules.of(owner)}];
+    ++sum.count;
+    sum.total_ns += run.duration_ns;
+  }
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    WideInteger most = -1;
+    for (const auto& [key, sum] : sums[group]) {
+      if (sum.total_ns <= most) continue;
+      most = sum.total_ns;
+      const auto& [op, shapes, line, module] = key;
+      origins[group] = {.op = std::string(op),
+                        .input_shapes = std::string(shapes),
+                        .line = lines.text(line),
+                        .module = std::string(module),
+                        .count = sum.count,
+                        .total_ns = bounded(sum.total_ns)};
+    }
+  }
+  return origins;
+}
+
+}  // namespace tbtrace::analyses

@@ -1,0 +1,18 @@
+// Where the largest kernels came from.
+// Pure function; results own their texts.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include <tbtrace/kernels.h>
+#include <tbtrace/trace.h>
+#include <tbtrace/trace_summary.h>
+
+namespace tbtrace::analyses {
+
+/// For each group of kernels of one name: the operator, input shapes, line of the user's own code
+/// and module that most of its time came from together. Takes O(n log n) time.
+std::vector<KernelOrigin> kernel_origins(const Trace& trace, std::span<const KernelGroup> groups);
+
+}  // namespace tbtrace::analyses
