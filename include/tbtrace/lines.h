@@ -39,8 +39,11 @@ struct LineRow : ModuleCost {
 struct LineTable {
   /// Those with the most device time first, then by CPU time, both without what they called.
   std::vector<LineRow> lines;
-  /// What no line did. Together with the `self_` figures of all lines it is `total`.
+  /// What no line did. With `communication` and the `self_` figures of all lines it is `total`.
   ModuleCost unattributed;
+  /// Collectives that hooks began when gradients were ready, such as those of
+  /// DistributedDataParallel: they are of no row.
+  ModuleCost communication;
   ModuleCost total;
   /// CPU time in which threads that do not do the steps waited; in no row and not in `total`.
   std::int64_t waiting_ns = 0;

@@ -64,8 +64,11 @@ const char* parameter_source_name(ParameterSource source);
 
 struct ModuleTree {
   std::vector<ModuleRow> modules;  ///< parents first, in the order of their first calls
-  /// What no module did. Together with the `self_` figures of all modules it is `total`.
+  /// What no module did. With `communication` and the `self_` figures of all modules: `total`.
   ModuleCost unattributed;
+  /// Collectives that hooks began when gradients were ready, such as those of
+  /// DistributedDataParallel: they are of no row.
+  ModuleCost communication;
   ModuleCost total;
   /// CPU time in which threads that do not do the steps waited; in no row and not in `total`.
   std::int64_t waiting_ns = 0;

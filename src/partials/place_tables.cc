@@ -244,6 +244,7 @@ void add_lines_to(Content& content, TableId id, const std::string& name, const L
                 figures);
   }
   add_costs(content, name, "[unattributed]", table.unattributed);
+  add_costs(content, name, "[communication]", table.communication);
   add_costs(content, name, "[total]", table.total);
 }
 
@@ -265,6 +266,7 @@ void add_modules(Content& content, const Trace& trace) {
     content.add(TableId::modules, {chains[row]}, figures);
   }
   add_costs(content, "modules", "[unattributed]", tree.unattributed);
+  add_costs(content, "modules", "[communication]", tree.communication);
   add_costs(content, "modules", "[total]", tree.total);
   add_waiting(content, "modules", tree.waiting_ns);
   add_flag(content, kHasShapes, tree.has_shapes);
@@ -299,6 +301,7 @@ ModuleTree modules_of(const Content& content) {
   ModuleTree tree;
   tree.modules = TreeOfPartial(content).build();
   tree.unattributed = costs_of(content, "modules", "[unattributed]");
+  tree.communication = costs_of(content, "modules", "[communication]");
   tree.total = costs_of(content, "modules", "[total]");
   tree.waiting_ns = waiting_of(content, "modules");
   tree.has_shapes = flag(content, kHasShapes);
@@ -328,6 +331,7 @@ LineTable lines_of(const Content& content, bool libraries) {
   }
   analyses::sort_lines(table.lines);
   table.unattributed = costs_of(content, name, "[unattributed]");
+  table.communication = costs_of(content, name, "[communication]");
   table.total = costs_of(content, name, "[total]");
   table.waiting_ns = waiting_of(content, "lines");
   table.has_shapes = flag(content, kHasShapes);

@@ -32,10 +32,16 @@ AnalysisReport analyses::line_report_of(const LineTable& table, const CostColumn
     columns.add_cells(row, line);
     report.table.rows.push_back(std::move(row));
   }
-  if (!table.lines.empty()) {
-    std::vector<Cell> row = {of_rank, std::string("[unattributed]"), {}, {}, {}, {}};
-    columns.add_cells(row, table.unattributed);
+  const auto add_rest = [&](std::string name, const ModuleCost& cost) {
+    std::vector<Cell> row = {of_rank, std::move(name), {}, {}, {}, {}};
+    columns.add_cells(row, cost);
     report.table.rows.push_back(std::move(row));
+  };
+  if (!table.lines.empty()) {
+    if (table.communication.device_time_total_ns > 0) {
+      add_rest("[communication]", table.communication);
+    }
+    add_rest("[unattributed]", table.unattributed);
   }
   report.totals = columns.totals(table.total);
   add_waiting(report, table.waiting_ns);

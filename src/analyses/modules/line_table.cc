@@ -48,7 +48,10 @@ LineTable build(const Trace& trace, bool libraries, const analyses::CountsRange&
   LineTable table;
   table.has_shapes = !trace.argument(Argument::input_dims).empty();
   table.unattributed = analyses::cost_of(own.front(), own.front());
-  table.total = analyses::cost_of(totals.front(), totals.front());
+  table.communication = analyses::cost_of(done.communication, done.communication);
+  PlaceWork every = totals.front();
+  every += done.communication;
+  table.total = analyses::cost_of(every, every);
   table.waiting_ns = bounded(done.waiting_ns);
   for (LinePlaces::Line line = 1; line < places.rows().size(); ++line) {
     LineRow& row = table.lines.emplace_back(places.rows()[line]);

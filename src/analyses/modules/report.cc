@@ -22,6 +22,13 @@ using report::text_cell;
 /// The last part of a path. (A dot in the name of a class makes it shorter; `path` has all.)
 std::string name_of(const std::string& path) { return path.substr(path.rfind('.') + 1); }
 
+ModuleGroup communication(const ModuleTree& tree) {
+  ModuleGroup group;
+  static_cast<ModuleCost&>(group.sum) = tree.communication;
+  group.sum.path = "[communication]";
+  return group;
+}
+
 /// What was done outside of all modules.
 ModuleGroup outside(const ModuleTree& tree) {
   ModuleGroup group;
@@ -95,6 +102,9 @@ AnalysisReport analyses::module_report_of(const ModuleTree& tree,
     report.table.rows.push_back(row_of(rank, group, options.group_by, columns));
   }
   if (!tree.modules.empty()) {
+    if (tree.communication.device_time_total_ns > 0) {
+      report.table.rows.push_back(row_of(rank, communication(tree), options.group_by, columns));
+    }
     report.table.rows.push_back(row_of(rank, outside(tree), options.group_by, columns));
   }
   report.totals = columns.totals(tree.total);

@@ -62,7 +62,10 @@ class TreeOfModules {
     tree.has_shapes = with_operations_ && !trace_.argument(Argument::input_dims).empty();
     tree.parameter_source = parameters.source;
     tree.unattributed = analyses::cost_of(work.front(), work.front());
-    tree.total = analyses::cost_of(totals.front(), totals.front());
+    tree.communication = analyses::cost_of(done.communication, done.communication);
+    PlaceWork all = totals.front();
+    all += done.communication;
+    tree.total = analyses::cost_of(all, all);
     tree.waiting_ns = bounded(done.waiting_ns);
     tree.unattributed_parameters = parameters.by_place.front();
     tree.parameters = parameters.by_place.front();

@@ -1,7 +1,10 @@
 #include "analyses/modules/work_places.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <vector>
 
+#include "analyses/attribution/communication.h"
 #include "analyses/attribution/owners.h"
 #include "trace/call_tree.h"
 #include "trace/links.h"
@@ -14,17 +17,19 @@ WorkPlaces find_places(const Trace& trace, const ForwardOperators& forward,
   WorkPlaces found;
   found.place.resize(trace.events().size(), StackTree::kRoot);
   found.is_backward.resize(trace.events().size(), 0);
+  found.accumulates.resize(trace.events().size(), 0);
   std::vector<Place> last_node(trace.tracks().size(), StackTree::kRoot);  // by thread
   for (const EventId range : tree.ranges()) {
     const EventId parent = tree.parent(range);
     Place around = StackTree::kRoot;
     bool backward = false;
+    bool accumulates = accumulates_gradient(trace, range);
     if (parent != EventId::none) {
       around = found.place[index(parent)];
       backward = found.is_backward[index(parent)] != 0;
     }
     Place& last = last_node[index(trace.events().track(range))];
-    if (accumulates_gradient(trace, range)) {
+    if (accumulates) {
       around = last;
       backward = true;
     } else if (is_backward(trace, range)) {
@@ -36,6 +41,8 @@ WorkPlaces find_places(const Trace& trace, const ForwardOperators& forward,
     }
     found.place[index(range)] = place_in(around, range, backward);
     found.is_backward[index(range)] = backward ? 1 : 0;
+    accumulates = accumulates || (parent != EventId::none && found.accumulates[index(parent)] != 0);
+    found.accumulates[index(range)] = accumulates ? 1 : 0;
   }
   return found;
 }
@@ -60,6 +67,10 @@ WorkByPlace work_by_place(const Trace& trace, const WorkPlaces& where, std::size
   const CallTree& tree = call_tree_of(trace);
   const SelfTimes& self_times = self_times_of(trace);
   const IdleThreads idle(trace);
+  const bool has_hooks =
+      std::find(where.accumulates.begin(), where.accumulates.end(), 1) != where.accumulates.end();
+  const std::vector<bool> communicates =
+      has_hooks ? communication_kernels(trace) : std::vector<bool>();
   WorkByPlace found;
   std::vector<PlaceWork>& work = found.work;
   work.resize(places);
@@ -83,11 +94,17 @@ WorkByPlace work_by_place(const Trace& trace, const WorkPlaces& where, std::size
   for (const DeviceLink& link : links_of(trace).device_work()) {
     const EventId owner = owner_of_work(tree, link);
     if (!counts_at(link.launch != EventId::none ? link.launch : owner)) continue;
+    const std::int64_t ns = trace.events().duration_ns(link.activity);
+    if (has_hooks && owner != EventId::none && where.accumulates[index(owner)] != 0 &&
+        communicates[index(link.activity)]) {
+      found.communication.device_ns += ns;
+      found.communication.backward_device_ns += ns;
+      continue;
+    }
     Place place = place_of(owner);
     if (place == StackTree::kRoot && place_of_activity) place = place_of_activity(link.activity);
     if (place >= work.size()) work.resize(place + 1);
     PlaceWork& here = work[place];
-    const std::int64_t ns = trace.events().duration_ns(link.activity);
     here.device_ns += ns;
     if (owner != EventId::none && where.is_backward[index(owner)] != 0) {
       here.backward_device_ns += ns;

@@ -34,6 +34,9 @@ using PlaceIn = std::function<Place(Place around, EventId range, bool is_backwar
 struct WorkPlaces {
   Column<Place> place;               // by event
   Column<std::uint8_t> is_backward;  // by event: it is in a backward pass
+  /// By event: it is in a range that adds a gradient to a parameter, where hooks run, such as those
+  /// of DistributedDataParallel that reduce gradients.
+  Column<std::uint8_t> accumulates;
 };
 
 /// `place_in` is called once for each range, in the order of the call tree.
@@ -67,7 +70,10 @@ using PlaceOfActivity = std::function<Place(EventId activity)>;
 /// What was done, and what was not.
 struct WorkByPlace {
   std::vector<PlaceWork> work;  // by place
-  WideInteger waiting_ns = 0;   ///< idle time of threads that do not do the steps; not in `work`
+  /// Communication that hooks of parameters began when their gradients were ready. It sends
+  /// gradients of many operators, so it is of no place, and not in `work`.
+  PlaceWork communication;
+  WideInteger waiting_ns = 0;  ///< idle time of threads that do not do the steps; not in `work`
 };
 
 /// `places` of them and the new ones. A device activity counts if its launch does, memory if the

@@ -66,6 +66,8 @@ class LinesOfRanges {
     return range == EventId::none ? 0 : places_.lines()[where_.place[index(range)]];
   }
 
+  bool accumulates(EventId range) const { return where_.accumulates[index(range)] != 0; }
+
   std::string text(LinePlaces::Line line) const {
     if (line == 0) return {};
     const LineRow& row = places_.rows()[line];
@@ -110,8 +112,10 @@ std::vector<KernelOrigin> kernel_origins(const Trace& trace, std::span<const Ker
   for (const KernelRun& run : kernel_runs(trace, std::nullopt)) {
     const std::size_t group = group_of(run.event);
     if (group == groups.size()) continue;
-    const EventId owner =
+    EventId owner =
         owner_of_work(tree, {.activity = run.event, .launch = run.launch, .op = run.op});
+    // What hooks of parameters send is of no place.
+    if (owner != EventId::none && lines.accumulates(owner)) owner = EventId::none;
     const bool has_operator = run.op != EventId::none;
     Sum& sum = sums[group][{
         has_operator ? trace.name(run.op) : std::string_view(),

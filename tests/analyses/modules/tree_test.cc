@@ -170,6 +170,44 @@ TEST(ModuleTree, KnowsAGraphOfTorchScriptByTheHierarchyAroundIt) {
   EXPECT_THAT(paths_of(*module_tree(rows.finished())), ElementsAre("Net", "Net.act", "act"));
 }
 
+/// Hooks of DistributedDataParallel run in the node that adds a gradient to its parameter.
+TEST(ModuleTree, GradientsThatAreSentAreOfNoModule) {
+  ModelRows rows;
+  rows.module("Linear_0", 0, 100);
+  rows.op("aten::linear", 10, 50, 7);
+  rows.node("AddmmBackward0", 200, 20, 7);
+  rows.gradient("[4, 3]", 230);
+  rows.op("autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", 240, 50, -1, {},
+          2);
+  const auto launched = [&](std::int64_t start, std::string_view kernel, std::int64_t correlation,
+                            std::int64_t duration) {
+    fixtures::add(rows.builder(), {.category = "cuda_runtime",
+                                   .name = "cudaLaunchKernel",
+                                   .start = start,
+                                   .duration = 2,
+                                   .thread = 2,
+                                   .correlation = correlation});
+    fixtures::add(rows.builder(), {.category = "kernel",
+                                   .name = kernel,
+                                   .start = start + 10,
+                                   .duration = duration,
+                                   .thread = 7,
+                                   .process = 0,
+                                   .correlation = correlation});
+  };
+  launched(205, "gemm", 1, 30);
+  launched(250, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 2, 70);
+  launched(260, "add_kernel", 3, 5);
+  const Trace trace = rows.finished();
+  const ModuleTree tree = *module_tree(trace);
+  ASSERT_THAT(paths_of(tree), ElementsAre("Linear_0"));
+  EXPECT_EQ(tree.modules[0].device_time_total_ns, 30 + 5) << "the copy of the gradient stays";
+  EXPECT_EQ(tree.communication.device_time_total_ns, 70);
+  EXPECT_EQ(tree.communication.backward_device_time_ns, 70);
+  EXPECT_EQ(tree.unattributed.device_time_total_ns, 0);
+  EXPECT_EQ(tree.total.device_time_total_ns, 105);
+}
+
 TEST(ModuleTree, ReadsLightningsMarks) {
   ModelRows rows;
   rows.builder().set_metadata("Framework", "\"pytorch-lightning\"");
