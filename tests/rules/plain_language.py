@@ -27,7 +27,7 @@ PATTERNS = {
     r"\bcopies and fills\b|\bwork of (?:a |the )?devices?\b": "write `memcpy`, `memset`, `kernels` or `device activity`",
 }
 # A program that is not ours prints the library's messages too.
-OPTION = re.compile(r'"[^"]*(?:(?<![\w-])--(?!output-format|gpus all|cap-add)[a-z]|\(-[a-z]\)|\bulimit\b)')
+OPTION = re.compile(r'"[^"]*(?:(?<![\w-])--(?!output-format|gpus all|cap-add|long=|logdir)[a-z]|\(-[a-z]\)|\bulimit\b)')
 LATER = {"readers", "recorder", "cupti", "libtorch"}  # rooms that are rebuilt as a whole
 
 
