@@ -31,7 +31,8 @@ enum class StepRole : std::uint8_t {
   communication,  ///< a collective, on the host or as a kernel
   runtime,        ///< a call of the device runtime or driver
   data_loader,    ///< an operator, or in current torch an annotation, named
-                  ///< `enumerate(DataLoader)#...__next__` or `enumerate(DataPipe)#...`
+                  ///< `enumerate(DataLoader)#...__next__` or `enumerate(DataPipe)#...`, on a
+                  ///< thread of the steps (the plugin: any thread)
   cpu_op,         ///< any other operator or annotation of the host
   other,          ///< none of these
 };

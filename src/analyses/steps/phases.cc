@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analyses/attribution/data_loading.h"
+#include "analyses/steps/step_threads.h"
 #include "base/time_ranges.h"
 #include "trace/call_tree.h"
 
@@ -133,26 +134,6 @@ class Signs {
   std::vector<Known> annotations_;
 };
 
-/// The threads on which steps run; without steps, the thread of the first operator that is not
-/// autograd's.
-std::vector<bool> step_threads(const Trace& trace, std::span<const EventId> step_events,
-                               Signs& signs) {
-  std::vector<bool> is_step_thread(trace.tracks().size(), false);
-  bool any = false;
-  for (const EventId step : step_events) {
-    if (step == EventId::none) continue;
-    is_step_thread[index(trace.events().track(step))] = true;
-    any = true;
-  }
-  for (const EventId event : trace.by_start()) {
-    if (any) break;
-    if (trace.kind(event) != EventKind::cpu_op || signs.of(event) == Sign::backward_node) continue;
-    is_step_thread[index(trace.events().track(event))] = true;
-    any = true;
-  }
-  return is_step_thread;
-}
-
 /// Whether a host range is inside an operator.
 std::vector<bool> ranges_in_operators(const Trace& trace) {
   const CallTree& tree = call_tree_of(trace);
@@ -181,7 +162,7 @@ class PhaseSearch {
         sequence_numbers_(trace.argument(Argument::sequence_number)),
         signs_(trace),
         is_inside_operator_(ranges_in_operators(trace)),
-        is_step_thread_(step_threads(trace, step_events, signs_)),
+        is_step_thread_(step_threads(trace, step_events)),
         steps_(steps) {
     for (const EventId event : trace.by_start()) {
       if (signs_.of(event) == Sign::optimizer) marks_optimizer_ = true;

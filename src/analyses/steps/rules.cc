@@ -8,6 +8,7 @@
 #include "analyses/attribution/communication.h"
 #include "analyses/attribution/data_loading.h"
 #include "analyses/attribution/lightning.h"
+#include "analyses/steps/step_threads.h"
 #include "trace/step_names.h"
 
 namespace tbtrace::analyses {
@@ -35,6 +36,7 @@ const StepPolicy& exact_step_policy() {
                       EventId event) { return trace.kind(event) == EventKind::runtime; },
       .device_annotations_are_host_ranges = false,
       .keeps_host_parts = true,
+      .only_step_threads_wait = true,
       .start_ns = [](const Events& events, EventId event) { return events.start_ns(event); },
       .end_ns = [](const Events& events, EventId event) { return events.end_ns(event); },
       .communication = [](const Trace& trace,
@@ -59,6 +61,12 @@ StepRules::StepRules(const Trace& trace, const StepPolicy& policy, std::vector<S
   for (const Step& step : other_steps_) {
     names_[index(trace.events().name(step.event))] = Name::step;
   }
+  if (policy.only_step_threads_wait &&
+      std::ranges::find(names_, Name::data_loading) != names_.end()) {
+    std::vector<EventId> step_events;
+    for (const Step& step : steps()) step_events.push_back(step.event);
+    waits_for_data_ = step_threads(trace, step_events);
+  }
   if (!any_work) return;
   is_communication_.resize(trace.events().size(), false);  // role() is asked meanwhile
   is_communication_ = policy.communication(trace, *this);
@@ -78,10 +86,14 @@ bool StepRules::is_python_node(EventId event) const {
   return category == "python" || category == "Python";
 }
 
-StepRole StepRules::range_role(EventId event) const {
+std::optional<StepRole> StepRules::range_role(EventId event) const {
   switch (name(event)) {
     case Name::data_loading:
-      return is_python_node(event) ? StepRole::cpu_op : StepRole::data_loader;
+      if (is_python_node(event)) return StepRole::cpu_op;
+      if (!waits_for_data_.empty() && !waits_for_data_[index(trace_.events().track(event))]) {
+        return std::nullopt;
+      }
+      return StepRole::data_loader;
     case Name::collective:
       return StepRole::communication;
     default:
@@ -113,7 +125,7 @@ std::optional<StepRole> StepRules::role(EventId event) const {
       return name(event) == Name::collective ? std::optional(StepRole::communication)
                                              : std::nullopt;
     case EventKind::python_function:
-      return is_python_node(event) ? std::optional(range_role(event)) : std::nullopt;
+      return is_python_node(event) ? range_role(event) : std::nullopt;
     default:
       return std::nullopt;
   }

@@ -31,6 +31,8 @@ struct StepPolicy {
   /// A step is never shorter than its part on the host, even if it then overlaps the one before;
   /// and activities without a known launch came before the first step only if they began before it.
   bool keeps_host_parts;
+  /// Data loading on a thread without steps, such as a prefetcher's, has no role: nothing waits.
+  bool only_step_threads_wait;
   std::int64_t (*start_ns)(const Events& events, EventId event);
   std::int64_t (*end_ns)(const Events& events, EventId event);
   /// By EventId, the kernels that are communication.
@@ -81,7 +83,7 @@ class StepRules {
   Name classified(std::string_view name) const;
   Name name(EventId event) const { return names_[index(trace_.events().name(event))]; }
   bool is_python_node(EventId event) const;
-  StepRole range_role(EventId event) const;
+  std::optional<StepRole> range_role(EventId event) const;
   bool may_be_step(EventId event) const;
 
   const Trace& trace_;
@@ -89,6 +91,7 @@ class StepRules {
   bool lightning_ = false;
   std::vector<Step> other_steps_;
   std::vector<Name> names_;             // by StringId
+  std::vector<bool> waits_for_data_;    // by track; empty: all
   std::vector<bool> is_communication_;  // kernels, by EventId
 };
 

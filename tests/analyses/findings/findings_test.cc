@@ -87,6 +87,15 @@ class Loop {
     add(builder_, {.name = "aten::_local_scalar_dense", .start = start, .duration = host_ - start});
   }
 
+  /// A prefetcher loads while the host goes on.
+  void prefetch_data(std::int64_t ns) {
+    add(builder_, {.category = "user_annotation",
+                   .name = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
+                   .start = host_,
+                   .duration = ns,
+                   .thread = 2});
+  }
+
   void load_data(std::int64_t ns) {
     add(builder_, {.category = "user_annotation",
                    .name = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
@@ -298,6 +307,14 @@ TEST(Findings, OfSoundTracesAreNone) {
               std::vector<std::string>())
         << kernel_us;
   }
+}
+
+TEST(Findings, APrefetchersLoadingIsNotAWaitOfTheProgram) {
+  const Trace trace = with_fault([](Loop& loop, int) {
+    loop.prefetch_data(kStepNs / 2);
+    loop.pause(kStepNs / 2);
+  });
+  EXPECT_THAT(ids(trace), testing::Not(testing::Contains("data_loader_bound")));
 }
 
 TEST(Findings, OnACpuTheLoadersShareOfTheStepsCounts) {

@@ -52,6 +52,26 @@ TEST_F(StepBreakdownTest, GivesEachInstantToTheFirstRoleThatApplies) {
   EXPECT_EQ(breakdown.dropped_steps, 0u);
 }
 
+TEST_F(StepBreakdownTest, DataLoadingOnAThreadWithoutStepsIsNotAWait) {
+  step(1, 0, 100);
+  op(10, 50);
+  op(0, 100, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", 0, 2);
+  EXPECT_EQ(made().steps.at(0).role_ns, (Parts{0, 0, 0, 0, 0, 0, 50, 50}));
+}
+
+TEST_F(StepBreakdownTest, WithoutStepsTheThreadOfTheFirstForwardOperatorWaitsForData) {
+  op(0, 100, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", 0, 2);
+  op(10, 20, "AddmmBackward0", 0, 3);
+  op(20, 30);
+  op(60, 10, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__");
+  EXPECT_EQ(made().steps.at(0).role_ns, (Parts{0, 0, 0, 0, 0, 10, 40, 50}));
+}
+
+TEST_F(StepBreakdownTest, WithoutOperatorsEachLoaderIsAWait) {
+  op(0, 100, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", 0, 2);
+  EXPECT_EQ(made().steps.at(0).role_ns, (Parts{0, 0, 0, 0, 0, 100, 0, 0}));
+}
+
 TEST_F(StepBreakdownTest, CountsTimeOnceWhateverOverlaps) {
   step(1, 0, 100);
   op(10, 50);

@@ -107,6 +107,21 @@ class StepsByDefinition {
     return false;
   }
 
+  bool is_step_thread(TrackId track) const {
+    bool any = false;
+    for (const Step& step : trace_.steps()) {
+      any = true;
+      if (events_.track(step.event) == track) return true;
+    }
+    if (any) return false;
+    for (const EventId event : trace_.by_start()) {
+      if (trace_.kind(event) != EventKind::cpu_op) continue;
+      if (trace_.name(event).starts_with("enumerate(")) continue;
+      return events_.track(event) == track;
+    }
+    return true;
+  }
+
   StepRole role_of(EventId event) const {
     const std::string_view name = trace_.name(event);
     const EventKind kind = trace_.kind(event);
@@ -123,7 +138,9 @@ class StepsByDefinition {
     if (!range && !is_python_node(event)) return StepRole::other;
     if (is_collective(event)) return StepRole::communication;
     if (range && name.starts_with("ProfilerStep#")) return StepRole::other;
-    if (range && name.starts_with("enumerate(")) return StepRole::data_loader;
+    if (range && name.starts_with("enumerate(")) {
+      return is_step_thread(events_.track(event)) ? StepRole::data_loader : StepRole::other;
+    }
     return StepRole::cpu_op;
   }
 
