@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include <tbtrace/compat.h>
+#include <tbtrace/trace_checks.h>
 #include <tbtrace/writers.h>
 
 #include "console.h"
@@ -156,14 +159,14 @@ class AnalysisRun {
 
   void say_if_empty(const AnalysisReport& report, const std::string& subject) {
     if (!report.table.rows.empty()) return;
-    const std::string& more = why_.empty() ? verb_.remedy : why_;
+    const std::string& more = why_ ? *why_ : verb_.remedy;
     console_.warning(subject, more.empty() ? verb_.nothing : verb_.nothing + "; " + more);
   }
 
   /// Keeps why a trace has no rows, for say_if_empty().
   void look_into(const Trace& trace, const Result<AnalysisReport>& report) {
     const bool is_empty = report.ok() && report->table.rows.empty();
-    if (is_empty && why_.empty() && verb_.why_nothing) why_ = verb_.why_nothing(trace);
+    if (is_empty && !why_ && verb_.why_nothing) why_ = verb_.why_nothing(trace);
   }
 
   int write_sum() {
@@ -179,7 +182,7 @@ class AnalysisRun {
 
   Status write_one(const Trace& trace, const std::string& input, const std::string& output) {
     const Result<AnalysisReport> report = verb_.analyse(trace);
-    why_.clear();
+    why_.reset();
     look_into(trace, report);
     return write_report(report, input, output);
   }
@@ -199,7 +202,7 @@ class AnalysisRun {
   Console console_;
   ReadOptions reading_;
   std::vector<ReportOfInput> reports_;
-  std::string why_;  // why a trace has no rows
+  std::optional<std::string> why_;  // why a trace has no rows
   bool has_several_ = false;
   bool any_chosen_ = false;
   bool has_rank_among_others_ = false;
@@ -208,6 +211,20 @@ class AnalysisRun {
 };
 
 }  // namespace
+
+std::string missing_device_text(const Trace& trace) {
+  const bool has_some = std::ranges::any_of(
+      trace.by_start(), [&](EventId event) { return is_device_work(trace.kind(event)); });
+  for (const CheckFinding& check : trace_checks(trace)) {
+    const bool lost_all = check.severity == CheckSeverity::error;
+    if (check.id != "launches_without_kernels" || !lost_all) continue;
+    return std::to_string(check.count) +
+           (check.count == 1 ? " launch was recorded, but its kernel is missing: "
+                             : " launches were recorded, but their kernels are missing: ") +
+           check.remedy;
+  }
+  return has_some ? "" : kRecordDevices;
+}
 
 Result<TableChoice> TableChoice::of(const OptionParser& parser, bool has_folder) {
   TableChoice choice;

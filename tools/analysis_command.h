@@ -38,6 +38,12 @@ struct AnalysisVerb {
   std::optional<StepRange> steps = {};  ///< that `analyse` selects
 };
 
+inline constexpr const char* kRecordDevices = "record CUDA activities too";
+
+/// For `why_nothing` of tables of device activities: how to get them, or, if launches show that
+/// they were recorded and lost, what may have taken them. Empty if the trace has some.
+std::string missing_device_text(const Trace& trace);
+
 /// What was asked for with the options of tables.
 struct TableChoice {
   OutputFormat output;

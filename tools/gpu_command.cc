@@ -30,8 +30,10 @@ int run(const OptionParser& parser) {
   return run_analysis(
       {.name = "gpu",
        .arguments = {ArgumentGroup::copies, ArgumentGroup::launches, ArgumentGroup::placement},
-       .nothing = "the trace has no kernels, memcpys or memsets; record CUDA activities too",
+       .nothing = "the trace has no kernels, memcpys or memsets",
        .analyse = [&](const Trace& trace) { return gpu_report(trace, figures, options); },
+       .why_nothing = missing_device_text,
+       .remedy = kRecordDevices,
        .of_partial = in_figures(
            figures, [&](const Partial& partial) { return gpu_report(partial, options); }),
        .steps = *steps},

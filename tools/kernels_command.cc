@@ -75,13 +75,14 @@ int run(const OptionParser& parser) {
   return run_analysis(
       {.name = "kernels",
        .arguments = {ArgumentGroup::launches, ArgumentGroup::placement, ArgumentGroup::graphs},
-       .nothing = per_event ? "the trace has no kernels with a launch"
-                            : "the trace has no kernels; record CUDA activities too",
+       .nothing = per_event ? "the trace has no kernels with a launch" : "the trace has no kernels",
        .analyse =
            [&](const Trace& trace) {
              return per_event ? kernel_launch_report(trace, figures, *options)
                               : kernel_report(trace, figures, *options);
            },
+       .why_nothing = missing_device_text,
+       .remedy = kRecordDevices,
        .of_partial =
            [&](const Partial& partial) {
              if (per_event) return Result<AnalysisReport>(no_events_in_partial());

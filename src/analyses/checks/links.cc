@@ -105,9 +105,9 @@ void find_launches_without_kernels(const Trace& trace, CheckHits& hits) {
   if (hits.count > 0 && hits.count == launches) {
     hits.severity = CheckSeverity::error;
     hits.remedy =
-        "the device was to be recorded, or its launches would not be here: look for another "
-        "profiler that holds it (nsys, ncu, DCGM), for a CUPTI that does not fit the driver, and "
-        "for the right to profile; `tbtrace doctor` on that machine says more";
+        "look for another profiler that uses the device (nsys, ncu, DCGM), for a CUPTI or "
+        "roctracer that does not fit the driver, and for missing permissions; `tbtrace doctor` on "
+        "that machine says more";
   } else if (!exceeds(hits.count, launches, 1) || has_graphs) {
     // What is launched while a graph is captured runs later, by the graph's own launch.
     hits.severity = CheckSeverity::info;
