@@ -318,19 +318,25 @@ def zstandard(content):
     return frame
 
 
-def archive(members):
-    """A tar.gz as people attach it: members, a link, and a name that leads out of the folder."""
+def tar_archive(members, links=()):
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         for name, content in members.items():
+            data = content if isinstance(content, bytes) else content.encode()
             entry = tarfile.TarInfo(name)
-            entry.size = len(content.encode())
-            tar.addfile(entry, io.BytesIO(content.encode()))
-        link = tarfile.TarInfo("ranks/latest.json")
-        link.type = tarfile.SYMTYPE
-        link.linkname = "/etc/passwd"
-        tar.addfile(link)
-    return gzipped(packed.getvalue())
+            entry.size = len(data)
+            tar.addfile(entry, io.BytesIO(data))
+        for name, target in links:
+            link = tarfile.TarInfo(name)
+            link.type = tarfile.SYMTYPE
+            link.linkname = target
+            tar.addfile(link)
+    return packed.getvalue()
+
+
+def archive(members):
+    """A tar.gz as people attach it: members, a link, and a name that leads out of the folder."""
+    return gzipped(tar_archive(members, [("ranks/latest.json", "/etc/passwd")]))
 
 
 def of_process(pid, name):
@@ -395,11 +401,12 @@ def memory_snapshot():
 def files():
     step = gpu_step("gpu_step.json")
     small = stacks("stacks.json")
+    rank1 = gpu_step("gpu_step_rank1.json", rank=1)
     return {
         "gpu_step.json": step,
         "gpu_step_later.json": gpu_step("gpu_step_later.json", start_ns=START_NS + 2_000_000, number=2,
                                         slower=5_000),
-        "gpu_step_rank1.json": gpu_step("gpu_step_rank1.json", rank=1),
+        "gpu_step_rank1.json": rank1,
         "gpu_step_other_host.json": gpu_step("gpu_step_other_host.json", host="node-b"),
         "cpu_steps.json": cpu_steps("cpu_steps.json"),
         "stacks.json": small,
@@ -407,7 +414,12 @@ def files():
         "cuda_graph.json": cuda_graph("cuda_graph.json"),
         "stacks.json.zst": zstandard(small),
         "cut.json.zst": zstandard(small)[:len(small) // 2],
-        "two_ranks.tar.gz": archive({"ranks/rank0.json": step, "../ranks/rank1.json": gpu_step("gpu_step_rank1.json", rank=1),
+        "twice.json.gz": gzipped(gzipped(small)),
+        "mixed_ranks/rank0.json": step,
+        "mixed_ranks/rank1.json.zst": zstandard(rank1),
+        "mixed_ranks/notes.txt": "Recorded on node-a.\n",
+        "mixed_ranks.tar": tar_archive({"host0/rank0.json.gz": gzipped(step), "host1/rank1.json": rank1}),
+        "two_ranks.tar.gz": archive({"ranks/rank0.json": step, "../ranks/rank1.json": rank1,
                                      "ranks/README.md": "two ranks"}),
         "rocprof.json": rocprof(),
         "tensorflow1.json": tensorflow1(False),
@@ -438,6 +450,7 @@ def main():
         data = content if isinstance(content, bytes) else content.encode()
         path = FOLDER / name
         if not checking:
+            path.parent.mkdir(exist_ok=True)
             path.write_bytes(data)
         elif not path.exists() or path.read_bytes() != data:
             different.append(name)
