@@ -1,0 +1,303 @@
+#!/usr/bin/env python3
+"""Runs tbtrace on traces that it once read wrongly, and compares what it says with what is right.
+
+    check_cases.py --tbtrace PATH CASES-FOLDER [NAME...]
+
+A case is a folder with a README.md, which has the command and what it should print. Each function below has the name of
+its folder. Cases of the same kind with inputs of our own are in tests/golden/. The last line is 'N passed, N failed'.
+Python 3, nothing besides.
+"""
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+# Folders that have no function here yet.
+OPEN = {"first_kernels_on_other_clock", "iterations_folder", "kernel_overruns_stream", "mangled_name_of_5000_characters",
+        "vllm_iterations"}
+CASES = {}
+
+
+def case(function):
+    CASES[function.__name__] = function
+    return function
+
+
+class Output:
+    def __init__(self, code, out, err):
+        self.code, self.out, self.err = code, out, err
+
+    @property
+    def text(self):
+        return self.out + self.err
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+    @property
+    def rows(self):
+        return self.json["rows"]
+
+
+class Program:
+    """The program, in the folder of a case."""
+
+    def __init__(self, path, folder):
+        self.path, self.folder = path, folder
+
+    def __call__(self, *arguments):
+        done = subprocess.run([self.path, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=120,
+                              stdin=subprocess.DEVNULL)
+        return Output(done.returncode, done.stdout, done.stderr)
+
+    def rows(self, *arguments):
+        return self(*arguments, "--format", "json").rows
+
+    def only_row(self, *arguments):
+        rows = self.rows(*arguments)
+        check(len(rows) == 1, "one row", rows)
+        return rows[0]
+
+    def summary(self, *arguments):
+        return self("summary", *arguments, "--format", "json").json
+
+    def findings(self, *arguments):
+        return {finding["id"] for finding in self.summary(*arguments)["findings"]}
+
+
+def check(holds, what, got):
+    if not holds:
+        raise AssertionError(f"expected {what}; got {got}")
+
+
+def check_equal(got, expected, what):
+    check(got == expected, f"{what} {expected!r}", repr(got))
+
+
+def check_has(text, *parts):
+    for part in parts:
+        check(part in text, f"a text with {part!r}", text)
+
+
+def check_lacks(text, *parts):
+    for part in parts:
+        check(part not in text, f"a text without {part!r}", text)
+
+
+def ids(rows):
+    return {row["id"] for row in rows}
+
+
+@case
+def all_kernels_lost(tbtrace):
+    lost = [row for row in tbtrace.rows("check", "trace.json") if row["id"] == "launches_without_kernels"]
+    check_equal([(row["severity"], row["count"]) for row in lost], [("error", 39)], "in check")
+    summary = tbtrace("summary", "trace.json").text
+    check_has(summary, "launches_without_kernels, 39 x", "device records are missing", "CUPTI", "permissions",
+              "another profiler")
+    check_lacks(summary, "no GPU activities")
+    check(not re.search(r"^No findings\. Looked for", summary, re.MULTILINE), "no all-clear", summary)
+    for verb in ("gpu", "kernels"):
+        check_lacks(tbtrace(verb, "trace.json").text, "record CUDA", "CUDA activities too")
+        check_has(tbtrace(verb, "trace.json").text, "39 launches were recorded, but their kernels are missing", "CUPTI",
+                  "permissions", "another profiler")
+
+
+@case
+def communication_of_custom_all_reduce(tbtrace):
+    gpu = tbtrace.only_row("gpu", "trace.json")
+    check_equal((gpu["communication_ns"], gpu["computation_ns"]), (10_000, 0), "communication and computation")
+    check_equal(tbtrace.only_row("kernels", "trace.json", "--group-by", "family")["family"], "collective", "family")
+
+
+@case
+def custom_all_reduce_serving(tbtrace):
+    gpu = tbtrace.only_row("gpu", "trace.json")
+    parts = ("communication_ns", "exposed_communication_ns", "computation_ns")
+    check_equal([gpu[part] for part in parts], [600_000, 600_000, 1_000_000], "gpu")
+    step = tbtrace.only_row("steps", "trace.json")
+    check_equal((step["communication_ns"], step["kernel_ns"]), (600_000, 1_000_000), "steps")
+    summary = tbtrace.summary("trace.json")
+    check_equal((summary["gpu"][0]["exposed_communication_ns"], summary["gpu"][0]["computation_ns"]),
+                (600_000, 1_000_000), "summary")
+    check("exposed_communication" in ids(summary["findings"]), "exposed_communication", summary["findings"])
+    families = {row["family"]: row["total_ns"] for row in tbtrace.rows("kernels", "trace.json", "--group-by", "family")}
+    check_equal(families.get("collective"), 600_000, "family collective")
+    with tempfile.TemporaryDirectory() as folder:
+        check_equal(tbtrace("convert", "trace.json", "-o", folder + "/logs", "--to", "tensorboard").code, 0, "exit code")
+        events = b"".join(path.read_bytes() for path in pathlib.Path(folder).rglob("*tfevents*"))
+        check(b"profile/step_part/communication_ms" in events, "communication in the event file", "none")
+
+
+@case
+def flash_attention_3_names(tbtrace):
+    names = {row["short_name"] for row in tbtrace.rows("kernels", "trace.json")}
+    check_equal(names, {"FlashAttnFwdSm90", "FlashAttnBwdSm90"}, "short names")
+    check_equal({row["short_name"] for row in tbtrace.summary("trace.json")["kernels"]}, names, "short names")
+    for verb in ("kernels", "summary"):
+        check_has(tbtrace(verb, "trace.json").out, *names)
+        check_lacks(tbtrace(verb, "trace.json").out, "enable_sm90_or_later")
+
+
+@case
+def folder_with_zstd_rank(tbtrace):
+    for options in ((), ("--strict",)):
+        with tempfile.TemporaryDirectory() as folder:
+            done = tbtrace("convert", "ranks", "-o", folder + "/logs", "--format", "json", *options)
+            states = {pathlib.Path(row["input"]).name: row["state"] for row in done.json["inputs"]}
+            check_equal(states, {"rank0.pt.trace.json": "written", "rank1.pt.trace.json.zst": "written"}, "inputs")
+            check_equal(done.code, 0, "exit code")
+    check_equal([run["rank"] for run in tbtrace.summary("ranks")["run"]], [0, 1], "ranks of the summary")
+    missing = [row for row in tbtrace.rows("check", "ranks") if row["id"] == "missing_ranks"]
+    check_equal([row["count"] for row in missing], [6], "missing ranks of 8")
+
+
+@case
+def legacy_autograd_cuda_functions(tbtrace):
+    kernels = tbtrace("kernels", "trace.json", "--format", "json").json
+    check_equal([(row["name"], row["total_ns"]) for row in kernels["rows"]], [("aten::cudnn_convolution", 996_000)],
+                "the innermost row")
+    check_equal(kernels["totals"]["total_ns"], 996_000, "kernel time")
+    gpu = tbtrace.summary("trace.json")["gpu"][0]
+    check_equal((gpu["busy_ns"], gpu["window_ns"]), (996_000, 996_000), "busy time and window")
+
+
+@case
+def loader_on_background_thread(tbtrace):
+    check_lacks(str(tbtrace.findings("trace.json")), "data_loader_bound")
+    check_lacks(tbtrace("summary", "trace.json").text, "data loader", "waited for data")
+    for step in tbtrace.rows("steps", "trace.json"):
+        check_equal((step["data_ns"], step["data_loader_ns"]), (0, 0), "time of data in a step")
+
+
+@case
+def optimizer_time_invented(tbtrace):
+    step = tbtrace.only_row("steps", "trace.json")
+    phases = ("forward_ns", "backward_ns", "optimizer_ns", "unphased_ns")
+    check_equal([step[phase] for phase in phases], [90_000, 100_000, 0, 810_000], "phases")
+
+
+@case
+def own_code_transformers(tbtrace):
+    lines = tbtrace.rows("lines", "trace.json", "--own-code")
+    check_equal({row["file"] for row in lines}, {"train_hf.py", "[unattributed]"}, "files")
+    first = lines[0]
+    check_equal(first["function"], "train_step", "the most expensive line is that of")
+    own = sum(row["self_cpu_time_ns"] for row in lines if row["file"] == "train_hf.py")
+    check(own > 20_000_000, "what libraries did in the lines that called them (20 ms)", own)
+    waiting = [row for row in lines if row["function"] == "monitor"]
+    check(all(row["self_cpu_time_ns"] < 100_000 for row in waiting), "idle threads without cost", waiting)
+
+
+@case
+def pretty_printed_json(tbtrace):
+    for command in (("flops",), ("modules",), ("lines",), ("flops", "--format", "json"),
+                    ("modules", "--format", "json"), ("lines", "--format", "json"),
+                    ("ops", "--group-by-input-shape", "--format", "json")):
+        pretty, compact = (tbtrace(command[0], name, *command[1:]) for name in ("trace.json", "same_compact.json"))
+        check_equal((pretty.out, pretty.err, pretty.code),
+                    (compact.out, compact.err.replace("same_compact.json", "trace.json"), compact.code), command[0])
+    macs = {row["name"]: row["macs"] for row in tbtrace.rows("flops", "trace.json") if row["state"] == "counted"}
+    check_equal(macs, {"aten::addmm": 1_572_864, "aten::mm": 1_572_864}, "MACs")
+
+
+@case
+def rocprof_json(tbtrace):
+    summary = tbtrace.summary("results.json")
+    check_equal([(kernel["short_name"], kernel["total_ns"]) for kernel in summary["kernels"]],
+                [("Cijk_Ailk_Bljk.kd", 1_000_000)], "kernels")
+    check_lacks(str([row["key"] for row in summary["operators"]]), "Cijk")
+    check_equal([(gpu["device"], gpu["busy_ns"]) for gpu in summary["gpu"]], [(0, 1_000_000)], "GPU")
+    on_host = [row["key"] for row in tbtrace.rows("ops", "results.json") if row["self_cpu_time_total_ns"] > 0]
+    check_lacks(str(on_host), "Cijk")
+    check("kernels_without_launch" in ids(tbtrace.rows("check", "results.json")), "a warning of check", "none")
+
+
+@case
+def tensor_cores_quantized_serving(tbtrace):
+    check_lacks(str(tbtrace.findings("trace.json")), "no_tensor_cores")
+    check_lacks(tbtrace("summary", "trace.json").out, "autocast", "do not use tensor cores")
+    states = {row["short_name"]: row["tensor_cores_used"] for row in tbtrace.rows("kernels", "trace.json")}
+    check(states and not any(state is False for state in states.values()), "no claim of missing tensor cores", states)
+
+
+@case
+def tensor_parallel_flops(tbtrace):
+    totals = tbtrace("flops", "rank0.json", "--format", "json").json
+    counted = sum(row["macs"] for row in totals["rows"] if row["state"] == "counted")
+    check_equal(counted, 10_485_760, "macs")
+    check_equal(totals["totals"]["forward_macs"], 4_194_304, "forward_macs")
+
+
+@case
+def tensorflow1_timeline(tbtrace):
+    matmul = {row["device_type"]: row for row in tbtrace.rows("ops", "timeline.json") if row["key"] == "MatMul"}
+    check_equal(matmul["CPU"]["count"], 5, "MatMul on the host")
+    check_equal(matmul["CUDA"]["self_device_time_total_ns"], 500_000, "MatMul on the GPU")
+    gpu = tbtrace.summary("timeline.json")["gpu"][0]
+    check_equal((gpu["device"], gpu["computation_ns"], gpu["exposed_memory_ns"]), (0, 500_000, 150_000), "GPU 0")
+    kernels = tbtrace("kernels", "timeline.json", "--format", "json")
+    check_equal([(row["name"], row["count"], row["total_ns"]) for row in kernels.rows], [("MatMul", 5, 500_000)],
+                "kernels")
+    check_lacks(tbtrace("summary", "timeline.json").text, "no GPU activities")
+
+
+@case
+def trace_without_events(tbtrace):
+    text = tbtrace("summary", "trace.json").text
+    check_has(text, "the trace has no events", "call step()", "active steps")
+    check_lacks(text, "No findings. Looked for")
+    check_equal(ids(tbtrace.rows("check", "trace.json")), {"no_events"}, "in check")
+
+
+@case
+def traces_tar_gz(tbtrace):
+    summary = tbtrace.summary("traces.tar.gz")
+    check_equal([(run["rank"], run["input"]) for run in summary["run"]],
+                [(rank, f"traces.tar.gz/traces/rank{rank}.pt.trace.json") for rank in (0, 1)], "members")
+    check_equal([step["steps"] for step in summary["steps"]], [2, 2], "steps")
+
+
+@case
+def with_stack_but_no_frames(tbtrace):
+    for verb in ("lines", "modules"):
+        text = tbtrace(verb, "trace.json").text
+        check_has(text, "the file says with_stack=1 and has no Python frames: the recorder lost them",
+                  "Python 3.12.0 to 3.12.4", "record with Python 3.12.5 or newer")
+        check_lacks(text, "record with with_stack")
+    found = {row["id"]: row["example"] for row in tbtrace.rows("check", "trace.json")}
+    check_equal(found.get("option_without_data"), "with_stack", "in check")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tbtrace", required=True)
+    parser.add_argument("cases", type=pathlib.Path)
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
+    program = str(pathlib.Path(options.tbtrace).resolve())
+    there = {path.parent.name for path in options.cases.glob("*/README.md")}
+    problems = {name: "has no function in check_cases.py" for name in there - CASES.keys() - OPEN}
+    problems |= {name: "is both open and tested" for name in CASES.keys() & OPEN}
+    passed = 0
+    for name, function in CASES.items():
+        if options.names and name not in options.names:
+            continue
+        try:
+            check(name in there, f"a folder {name}", sorted(there))
+            function(Program(program, options.cases / name))
+            passed += 1
+        except (AssertionError, KeyError, IndexError, ValueError, subprocess.TimeoutExpired) as error:
+            problems[name] = f"{type(error).__name__}: {error}"
+    for name, problem in sorted(problems.items()):
+        print(f"{name}: {problem}")
+    print(f"{passed} passed, {len(problems)} failed")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
