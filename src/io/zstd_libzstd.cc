@@ -82,8 +82,8 @@ class ZstdSource final : public ByteSource {
         throw std::bad_alloc();
       case ZSTD_error_frameParameter_windowTooLarge:
         return read_failure(
-            "the zstd data needs a window of more than 128 MiB; unpack it with the program zstd, "
-            "which takes a larger window if told so");
+            "the zstd data needs a window of more than 128 MiB to unpack it; unpack it with `zstd "
+            "-d --long=31`");
       case ZSTD_error_dictionary_wrong:
         return read_failure(
             "the zstd data needs a dictionary; unpack it with `zstd -d -D DICTIONARY`");

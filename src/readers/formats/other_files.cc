@@ -186,7 +186,7 @@ constexpr std::array kRows = std::to_array<Row>({
     {begins_with<'N', 'V', 'R', '\0'>,
      "is an Nsight Compute report, not a trace; open it in Nsight Compute"},
     {is_event_file,
-     "is an event file of TensorBoard, not a trace; open its folder in TensorBoard, and give "
+     "is an event file of TensorBoard, not a trace; open it with `tensorboard --logdir`, and give "
      "tbtrace the .pt.trace.json of the run"},
     {is_nsys_report,
      "is an Nsight Systems report, not a Chrome trace; open it in Nsight Systems, or record with "

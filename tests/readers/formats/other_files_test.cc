@@ -60,7 +60,7 @@ TEST(OtherFiles, AreNamed) {
       {sqlite("CREATE TABLE users"), "SQLite database"},
       {std::string("NVR\0....", 8), "Nsight Compute"},
       {std::string("\0\0QuadDCommon", 13), "Nsight Systems report"},
-      {event, "open its folder in TensorBoard"},
+      {event, "tensorboard --logdir"},
       {plane + plane, "xplane.pb"},
       {field(1, field(2, "Task Environment")), "xplane.pb"},
       {packet + packet, "ui.perfetto.dev"},
