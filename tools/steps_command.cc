@@ -49,7 +49,9 @@ Command steps_command() {
   std::vector<Option> rows = {
       steps_option(),
       {.name = "infer-steps",
-       .help = "take annotations such as `Iteration 7` for steps if there are no others"},
+       .help =
+           "take annotations such as `Iteration 7` and the iterations of vLLM, SGLang and other "
+           "engines for steps if there are no others"},
       {.name = "keep-tail-steps", .help = "keep steps at the end whose kernels may be missing"},
       compat_option("steps", "WHO", "count as torch-tb-profiler (plugin)")};
   return {

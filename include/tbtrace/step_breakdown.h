@@ -58,13 +58,14 @@ struct StepBreakdownOptions {
   /// steps after the last one that launched device activity, and that one too if it launched less
   /// than 0.8 times as much as the one before.
   bool keep_tail_steps = false;
-  /// If a trace has no `ProfilerStep#N`, annotations such as `Iteration 7` are the steps.
+  /// If a trace has no `ProfilerStep#N`, annotations such as `Iteration 7` are the steps; if there
+  /// are none either, the iterations of serving engines (docs/formats/steps.md lists the names).
   bool infer_steps = false;
 };
 
 struct StepTime {
   std::string name;         ///< `ProfilerStep#5`; `[all]` where the trace has no steps
-  std::int64_t number = 0;  ///< 5
+  std::int64_t number = 0;  ///< 5; 0 where the trace has no steps
   /// The step's range on the host, widened: it starts no earlier than the previous step ends, and
   /// ends no earlier than the device activity that was launched in it. If no step launched any, it
   /// is the range on the host, unchanged.
@@ -82,6 +83,8 @@ struct StepTime {
   /// order of StepBreakdown::memory_devices; nullopt if there is no such record.
   std::vector<std::optional<std::int64_t>> peak_memory_bytes;
 
+  /// Whether it stands for a whole trace without steps, and so has no number.
+  bool is_whole_trace() const { return name == "[all]"; }
   std::int64_t duration_ns() const { return end_ns - start_ns; }
   std::int64_t ns(StepRole role) const { return role_ns[static_cast<std::size_t>(role)]; }
   std::int64_t ns(StepPhase phase) const { return phase_ns[static_cast<std::size_t>(phase)]; }
@@ -102,7 +105,9 @@ struct StepMemoryDevice {
 };
 
 struct StepBreakdown {
-  std::vector<StepTime> steps;    ///< by start
+  std::vector<StepTime> steps;  ///< by start
+  /// Why there are no steps, or how to get them: a sentence for people. Empty if there are steps.
+  std::string why_no_steps;
   std::size_t dropped_steps = 0;  ///< cut at the end: see StepBreakdownOptions::keep_tail_steps
 
   /// How many of the devices that ran kernels, and of those with memory records, a breakdown shows.

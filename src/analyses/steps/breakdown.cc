@@ -64,6 +64,16 @@ StepTime named_step(const Trace& trace, const StepWindow& window) {
   return step;
 }
 
+/// Why a trace without ProfilerStep#N has no steps.
+std::string why_no_steps(const Trace& trace, bool inferred) {
+  if (inferred) return analyses::nothing_inferred(trace);
+  const std::vector<Step> steps = analyses::inferred_steps(trace);
+  if (steps.empty()) return {};
+  return "With inferred steps (--infer-steps) there " +
+         (steps.size() == 1 ? std::string("is 1") : "are " + std::to_string(steps.size())) +
+         ", such as `" + std::string(trace.name(steps.front().event)) + "`.";
+}
+
 /// A sum of many long steps could overflow: adds the quotients, and the remainders separately.
 template <typename Value>
 double mean(std::span<const StepTime> steps, Value value) {
@@ -120,6 +130,11 @@ StepBreakdown analyses::breakdown_by(const Trace& trace, const StepPolicy& polic
   breakdown.steps.reserve(windows.steps.size());
   for (const StepWindow& window : windows.steps) {
     breakdown.steps.push_back(named_step(trace, window));
+  }
+  const bool has_steps =
+      !breakdown.steps.empty() && windows.steps.front().step.event != EventId::none;
+  if (!has_steps && trace.steps().empty()) {
+    breakdown.why_no_steps = why_no_steps(trace, options.infer_steps);
   }
   share_time(breakdown.steps, trace, rules);
   add_busy_times(breakdown, trace, rules, work);

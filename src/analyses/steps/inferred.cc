@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "analyses/steps/iteration_names.h"
 #include "base/characters.h"
 #include "base/decimal.h"
 
@@ -37,13 +38,17 @@ std::optional<std::pair<std::string, std::int64_t>> counted(std::string_view nam
   return std::pair(std::move(letters), *number);
 }
 
-}  // namespace
+/// JAX's annotations (`StepTraceAnnotation("train", step_num=7)`) are ranges without a category.
+bool is_annotation(const Trace& trace, EventId event) {
+  const EventKind kind = trace.kind(event);
+  if (kind == EventKind::user_annotation) return true;
+  return kind == EventKind::cpu_op && trace.string(trace.category(event).name).empty();
+}
 
-std::vector<Step> inferred_steps(const Trace& trace) {
-  if (!trace.steps().empty()) return {};
+std::vector<Step> counted_annotations(const Trace& trace) {
   std::map<std::string, std::vector<Step>> wordings;
   for (const EventId event : trace.by_start()) {
-    if (trace.kind(event) != EventKind::user_annotation) continue;
+    if (!is_annotation(trace, event)) continue;
     if (trace.events().duration_ns(event) == 0) continue;
     auto found = counted(trace.name(event));
     if (found) wordings[std::move(found->first)].push_back({found->second, event});
@@ -52,9 +57,135 @@ std::vector<Step> inferred_steps(const Trace& trace) {
   for (auto& [wording, steps] : wordings) {
     if (steps.size() > best.size()) best = std::move(steps);
   }
-  std::sort(best.begin(), best.end(),
-            [](const Step& a, const Step& b) { return index(a.event) < index(b.event); });
   return best;
+}
+
+bool is_at(const Trace& trace, IterationPlace place, EventId event) {
+  return place == IterationPlace::annotation ? is_annotation(trace, event)
+                                             : trace.kind(event) == EventKind::python_function;
+}
+
+/// The number of the iteration in a name, if it has one.
+std::optional<std::int64_t> iteration_number(const IterationName& iteration,
+                                             std::string_view name) {
+  const std::string_view before = iteration.number_after;
+  if (before.empty() || !name.starts_with(before)) return std::nullopt;
+  const std::string_view rest = name.substr(before.size());
+  std::size_t digits = 0;
+  while (digits < rest.size() && is_digit(rest[digits])) ++digits;
+  return parse_integer(rest.substr(0, digits));
+}
+
+/// The iterations of a trace, by each row of iteration_names().
+class Iterations {
+ public:
+  explicit Iterations(const Trace& trace) : trace_(trace) {}
+
+  /// By start; empty if there are none.
+  std::vector<Step> of(const IterationName& iteration) {
+    named_.clear();
+    std::map<TrackId, std::int64_t> open_until;
+    std::vector<Step> steps;
+    bool all_numbered = true;
+    for (const EventId event : trace_.by_start()) {
+      if (!is_at(trace_, iteration.place, event) || !is_named(iteration, event)) continue;
+      const Events& events = trace_.events();
+      if (events.duration_ns(event) == 0) continue;
+      std::int64_t& open = open_until.try_emplace(events.track(event), INT64_MIN).first->second;
+      if (events.start_ns(event) < open) continue;  // inside another one
+      open = events.end_ns(event);
+      const auto number = iteration_number(iteration, trace_.name(event));
+      all_numbered = all_numbered && number;
+      steps.push_back({number.value_or(0), event});
+    }
+    if (iteration.is_common_word && steps.size() < 2) return {};
+    for (std::size_t step = 0; !all_numbered && step < steps.size(); ++step) {
+      steps[step].number = static_cast<std::int64_t>(step);
+    }
+    return steps;
+  }
+
+ private:
+  bool is_named(const IterationName& iteration, EventId event) {
+    const StringId name = trace_.events().name(event);
+    const auto [known, is_new] = named_.try_emplace(name, false);
+    if (is_new) known->second = is_iteration(iteration, trace_.string(name));
+    return known->second;
+  }
+
+  const Trace& trace_;
+  std::map<StringId, bool> named_;  // names of ranges, for the current row
+};
+
+std::vector<Step> found_steps(const Trace& trace, bool with_frames) {
+  if (!trace.steps().empty()) return {};
+  std::vector<Step> steps = counted_annotations(trace);
+  Iterations iterations(trace);
+  for (const IterationName& iteration : iteration_names()) {
+    if (!steps.empty()) break;
+    if (!with_frames && iteration.place == IterationPlace::python_frame) continue;
+    steps = iterations.of(iteration);
+  }
+  std::sort(steps.begin(), steps.end(),
+            [](const Step& a, const Step& b) { return index(a.event) < index(b.event); });
+  return steps;
+}
+
+/// `vLLM (execute_context_#*, execute_model()), ...`, with `()` behind functions.
+std::string looked_for() {
+  std::vector<std::pair<std::string_view, std::string>> engines;
+  for (const IterationName& iteration : iteration_names()) {
+    const std::string_view engine = iteration.engine.empty() ? "other loops" : iteration.engine;
+    auto found = std::ranges::find(engines, engine, [](const auto& known) { return known.first; });
+    if (found == engines.end()) found = engines.insert(found, {engine, ""});
+    for (const std::string_view pattern : iteration.patterns) {
+      if (pattern.empty()) continue;
+      std::string text = "`" + std::string(pattern);
+      text += iteration.place == IterationPlace::python_frame ? "()`" : "`";
+      if (!found->second.empty()) found->second += ", ";
+      found->second += text;
+    }
+  }
+  std::string all;
+  for (const auto& [engine, names] : engines) {
+    all += (all.empty() ? "" : ", ") + std::string(engine) + " (" + names + ")";
+  }
+  return all;
+}
+
+/// The annotations that occur most often, at most three.
+std::string most_frequent_annotations(const Trace& trace) {
+  std::map<std::string_view, std::size_t> counts;
+  for (const EventId event : trace.by_start()) {
+    if (is_annotation(trace, event)) ++counts[trace.name(event)];
+  }
+  std::vector<std::pair<std::string_view, std::size_t>> names(counts.begin(), counts.end());
+  std::stable_sort(names.begin(), names.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  if (names.size() > 3) names.resize(3);
+  std::string text;
+  for (const auto& [name, count] : names) {
+    text += (text.empty() ? "`" : ", `") + std::string(name) + "` (" + std::to_string(count) + ")";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<Step> inferred_steps(const Trace& trace) { return found_steps(trace, true); }
+
+std::vector<Step> inferred_annotation_steps(const Trace& trace) {
+  return found_steps(trace, false);
+}
+
+std::string nothing_inferred(const Trace& trace) {
+  const std::string there = most_frequent_annotations(trace);
+  return "None of these ranges is in the trace: annotations with a number (`Iteration 7`, `step "
+         "7`, `batch=7`); iterations of " +
+         looked_for() + ". " +
+         (there.empty() ? "The trace has no annotations: call the profiler's step(), or mark each "
+                          "iteration with record_function(\"step 7\") and its number."
+                        : "The most frequent annotations of the trace are " + there + ".");
 }
 
 }  // namespace tbtrace::analyses

@@ -17,6 +17,7 @@
 #include "report/source_report.h"
 #include "report/table_columns.h"
 #include "report/totals.h"
+#include "trace/step_names.h"
 #include "trace/times.h"
 
 namespace tbtrace {
@@ -110,7 +111,8 @@ std::vector<std::string> columns_of() {
 
 std::vector<Cell> row_of(const Trace& trace, const Cell& rank, const StepBreakdown& breakdown,
                          const StepTime& step, const Spread& spread) {
-  std::vector<Cell> row = {step.name, step.number, rank, since_start(trace, step.start_ns),
+  const Cell number = step.is_whole_trace() ? Cell() : Cell(step.number);
+  std::vector<Cell> row = {step.name, number, rank, since_start(trace, step.start_ns),
                            step.duration_ns()};
   row.insert(row.end(), step.role_ns.begin(), step.role_ns.end());
   row.emplace_back(step.host_duration_ns());
@@ -176,9 +178,18 @@ bool is_zero(const Table& table, std::size_t column) {
   });
 }
 
+/// Whether names say more than the numbers do, as those of prefill and decode steps.
+bool has_telling_names(const Table& table) {
+  return std::any_of(table.rows.begin(), table.rows.end(), [](const std::vector<Cell>& row) {
+    const auto* const name = std::get_if<std::string>(&row.front());
+    return name != nullptr && !is_step_name(*name);
+  });
+}
+
 /// What people see: the phases, then the parts that are not zero in every step.
 std::vector<std::string> shown_columns(const Table& table) {
   std::vector<std::string> shown = {"number", "rank", "duration_ns"};
+  if (has_telling_names(table)) shown.insert(shown.begin() + 1, "name");
   constexpr std::array<std::string_view, 9> kAnyway = {
       "forward_ns", "backward_ns",      "optimizer_ns",    "data_ns",          "unphased_ns",
       "kernel_ns",  "communication_ns", "gpu_utilization", "peak_memory_bytes"};
@@ -192,6 +203,7 @@ std::vector<std::string> shown_columns(const Table& table) {
 std::optional<StepRange> steps_of(const StepBreakdown& breakdown) {
   std::optional<StepRange> range;
   for (const StepTime& step : breakdown.steps) {
+    if (step.is_whole_trace()) continue;
     if (!range) range = {step.number, step.number};
     range->first = std::min(range->first, step.number);
     range->last = std::max(range->last, step.number);
@@ -219,9 +231,12 @@ Result<AnalysisReport> steps_report(const Trace& trace, const StepBreakdown& bre
                                     const std::optional<StepRange>& steps) {
   std::vector<const StepTime*> chosen;
   for (const StepTime& step : breakdown.steps) {
-    if (!steps || steps->contains(step.number)) chosen.push_back(&step);
+    const bool is_chosen = !steps || (!step.is_whole_trace() && steps->contains(step.number));
+    if (is_chosen) chosen.push_back(&step);
   }
-  if (steps && chosen.empty()) return analyses::no_such_steps(*steps, steps_of(breakdown));
+  if (steps && chosen.empty()) {
+    return analyses::no_such_steps(*steps, steps_of(breakdown), breakdown.why_no_steps);
+  }
   std::vector<std::int64_t> durations;
   durations.reserve(chosen.size());
   for (const StepTime* step : chosen) durations.push_back(step->duration_ns());
@@ -237,6 +252,7 @@ Result<AnalysisReport> steps_report(const Trace& trace, const StepBreakdown& bre
   report.joined_totals = analyses::joined_step_totals;
   report.totals_label = "mean";
   report.shown = shown_columns(report.table);
+  if (!breakdown.why_no_steps.empty()) report.notes.push_back(breakdown.why_no_steps);
   report.source = report::source_report(trace);
   return report;
 }

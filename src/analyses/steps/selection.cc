@@ -27,9 +27,12 @@ std::optional<StepRange> steps_of(const Trace& trace) {
 
 }  // namespace
 
-Status no_such_steps(const StepRange& wanted, const std::optional<StepRange>& existing) {
+Status no_such_steps(const StepRange& wanted, const std::optional<StepRange>& existing,
+                     const std::string& why_none) {
   return {StatusCode::invalid_argument, "cannot select " + text_of(wanted) + ": the trace has " +
-                                            (existing ? text_of(*existing) : "no steps")};
+                                            (existing           ? text_of(*existing)
+                                             : why_none.empty() ? "no steps"
+                                                                : "no steps. " + why_none)};
 }
 
 Result<std::optional<TimeRange>> window_of_steps(const Trace& trace,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include <tbtrace/status.h>
 #include <tbtrace/step_range.h>
@@ -11,8 +12,10 @@
 
 namespace tbtrace::analyses {
 
-/// Why `wanted` selects nothing; `existing` are the steps that there are.
-Status no_such_steps(const StepRange& wanted, const std::optional<StepRange>& existing);
+/// Why `wanted` selects nothing; `existing` are the steps that there are. `why_none`: a sentence
+/// that follows if there are none.
+Status no_such_steps(const StepRange& wanted, const std::optional<StepRange>& existing,
+                     const std::string& why_none = {});
 
 /// From the start of the first of the steps to the end of the last one, both widened as in
 /// step_breakdown(); steps at the end of the trace are kept. nullopt if none are chosen. Fails if

@@ -110,7 +110,7 @@ KinetoRepairs::KinetoRepairs(const Trace& trace, bool infer_steps)
   place_lanes();
   repair_external_ids();
   add_flows();
-  if (infer_steps) inferred_steps_ = analyses::inferred_steps(trace);
+  if (infer_steps) inferred_steps_ = analyses::inferred_annotation_steps(trace);
 }
 
 void KinetoRepairs::place_lanes() {

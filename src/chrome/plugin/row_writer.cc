@@ -122,7 +122,7 @@ RowWriter::RowWriter(const Trace& trace, bool infer_steps, int threads)
       arrows_(make_arrows(trace, crossings_, origin_ns_)),
       python_frames_(nearest_python_frames(trace)),
       numbers_(numbers_ahead_.get()) {
-  if (infer_steps) inferred_steps_ = analyses::inferred_steps(trace);
+  if (infer_steps) inferred_steps_ = analyses::inferred_annotation_steps(trace);
   bool any_work = false;
   bool any_host = false;
   for (std::size_t row = 0; row < trace.events().size(); ++row) {

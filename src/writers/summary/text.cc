@@ -106,7 +106,7 @@ std::string recorded_part(const RecordedRun& run) {
 std::string steps_part(const StepBreakdown& steps) {
   if (steps.steps.empty()) return {};
   const double whole = steps.mean_host_duration_ns();
-  const std::string first = steps.steps.front().name == "[all]"
+  const std::string first = steps.steps.front().is_whole_trace()
                                 ? "no steps: all of it"
                                 : "mean of " + std::to_string(steps.steps.size()) +
                                       (steps.steps.size() == 1 ? " step" : " steps");

@@ -1,6 +1,7 @@
 #include "analyses/steps/inferred.h"
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -81,6 +82,76 @@ TEST(InferredSteps, AreSortedByEvent) {
   EXPECT_EQ(index(steps[0].event), 0u);
   EXPECT_EQ(steps[0].number, 2);
   EXPECT_EQ(steps[1].number, 1);
+}
+
+TEST(InferredSteps, AreIterationsOfServingEngines) {
+  EXPECT_THAT(steps({"execute_context_1(512)_generation_0(0)", "aten::mm",
+                     "execute_context_0(0)_generation_4(4)"}),
+              ElementsAre(Pair(0, 0), Pair(2, 1)));
+  EXPECT_THAT(steps({"execute_new_1_cached_3"}), ElementsAre(Pair(0, 0)));
+  EXPECT_THAT(steps({"step[EXTEND bs=1 toks=1025]", "step[DECODE bs=64]"}),
+              ElementsAre(Pair(0, 0), Pair(1, 1)));
+  EXPECT_THAT(steps({"prefill[bs=2 tok=16]", "dummy_decode[bs=1]", "decode[bs=1]"}),
+              ElementsAre(Pair(0, 0), Pair(2, 1)));
+}
+
+TEST(InferredSteps, HaveTheNumberOfTheIteration) {
+  EXPECT_THAT(steps({"[Executor] _forward_step 60000: 0 ctx reqs, 4 gen reqs",
+                     "[Executor] _forward_step 60001: 1 ctx reqs, 4 gen reqs"}),
+              ElementsAre(Pair(0, 60000), Pair(1, 60001)));
+  EXPECT_THAT(steps({"[Executor] _forward_step: 1 ctx reqs, 0 gen reqs"}), ElementsAre(Pair(0, 0)));
+}
+
+TEST(InferredSteps, AreCommonWordsThatRepeat) {
+  EXPECT_THAT(steps({"train"}), IsEmpty());
+  EXPECT_THAT(steps({"train", "train"}), ElementsAre(Pair(0, 0), Pair(1, 1)));
+  EXPECT_THAT(steps({"train", "train"}, ""), ElementsAre(Pair(0, 0), Pair(1, 1)))
+      << "ranges without a category, such as JAX's";
+  EXPECT_THAT(steps({"train_step", "train", "train_step"}), ElementsAre(Pair(0, 0), Pair(2, 1)));
+}
+
+TEST(InferredSteps, AreCountedAnnotationsRatherThanIterations) {
+  EXPECT_THAT(steps({"step 4", "execute_new_1_cached_3"}), ElementsAre(Pair(0, 4)));
+}
+
+TEST(InferredSteps, ArePythonFrames) {
+  const std::string_view frames = "python_function";
+  EXPECT_THAT(steps({"vllm/v1/worker/gpu_worker.py(368): execute_model", "a.py(1): f"}, frames),
+              ElementsAre(Pair(0, 0)));
+  EXPECT_THAT(steps({"/opt/sglang/srt/managers/scheduler.py(9): run_batch"}, frames),
+              ElementsAre(Pair(0, 0)));
+  EXPECT_THAT(steps({"notvllm/worker.py(368): execute_model"}, frames), IsEmpty());
+  EXPECT_THAT(steps({"main.py(3): train_step", "main.py(3): train_step"}, frames),
+              ElementsAre(Pair(0, 0), Pair(1, 1)));
+}
+
+TEST(InferredSteps, OfARewrittenTraceAreAnnotations) {
+  TraceBuilder builder;
+  add(builder, {.category = "python_function",
+                .name = "vllm/v1/worker/gpu_worker.py(368): execute_model",
+                .duration = 9});
+  const Trace trace = finished(builder);
+  EXPECT_EQ(inferred_steps(trace).size(), 1u);
+  EXPECT_THAT(inferred_annotation_steps(trace), IsEmpty());
+}
+
+TEST(InferredSteps, AreTheOutermostOfAThread) {
+  TraceBuilder builder;
+  const std::string_view frame = "vllm/a.py(1): execute_model";
+  add(builder, {.category = "python_function", .name = frame, .start = 10, .duration = 20});
+  add(builder, {.category = "python_function", .name = frame, .start = 12, .duration = 5});
+  add(builder, {.category = "python_function", .name = frame, .start = 30, .duration = 5});
+  const std::vector<Step> steps = inferred_steps(finished(builder));
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_EQ(index(steps[1].event), 2u);
+}
+
+TEST(NothingInferred, SaysWhatWasLookedFor) {
+  TraceBuilder builder;
+  add(builder, {.category = "user_annotation", .name = "forward", .duration = 1});
+  const std::string text = nothing_inferred(finished(builder));
+  EXPECT_THAT(text, testing::HasSubstr("SGLang (`step[*]`, `run_batch()`"));
+  EXPECT_THAT(text, testing::HasSubstr("annotations of the trace are `forward` (1)"));
 }
 
 }  // namespace

@@ -119,6 +119,21 @@ TEST(StepReport, NoneOfAFewStepsIsAnOutlier) {
   for (const std::vector<Cell>& row : report.table.rows) EXPECT_FALSE(std::get<bool>(row.back()));
 }
 
+TEST(StepReport, AWholeTraceHasNoNumber) {
+  StepBreakdown breakdown;
+  StepTime step;
+  step.name = "[all]";
+  breakdown.steps.push_back(step);
+  breakdown.why_no_steps = "Why.";
+  const Trace trace = trace_of_rank();
+  const AnalysisReport report = *steps_report(trace, breakdown);
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(report.table.rows[0][1]));
+  EXPECT_THAT(report.notes, ElementsAre("Why."));
+  const Result<AnalysisReport> chosen = steps_report(trace, breakdown, StepRange{0, 0});
+  ASSERT_FALSE(chosen.ok());
+  EXPECT_EQ(chosen.status().message(), "cannot select step 0: the trace has no steps. Why.");
+}
+
 TEST(StepReport, HasNoRowsWithoutSteps) {
   const Trace trace = trace_of_rank();
   const AnalysisReport report = *steps_report(trace, StepBreakdown());
