@@ -1,6 +1,8 @@
 #include "trace/links.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -8,6 +10,7 @@
 #include "base/id_map.h"
 #include "trace/launch_search.h"
 #include "trace/nearest_range.h"
+#include "trace/recording_reach.h"
 #include "trace/scoped_ids.h"
 #include "trace/track_keys.h"
 
@@ -65,7 +68,40 @@ Links::Links(const Trace& trace, const CallTree& tree) : scopes_(trace) {
     for (const DeviceLink& link : work_) launch_[index(link.activity)] = link.launch;
   }
   find_operators(trace, tree);
+  find_misplaced(trace);
   count(trace);
+}
+
+void Links::find_misplaced(const Trace& trace) {
+  const Events& events = trace.events();
+  std::optional<TimeRange> host;
+  for (const EventId event : trace.by_start()) {
+    if (!is_host_range(trace.kind(event))) continue;
+    if (!host) host = {events.start_ns(event), events.end_ns(event)};
+    host->end = std::max(host->end, events.end_ns(event));
+  }
+  if (!host) return;
+  std::vector<TimeRange> times;
+  times.reserve(work_.size());
+  for (const DeviceLink& link : work_) {
+    times.push_back({events.start_ns(link.activity), events.end_ns(link.activity)});
+  }
+  const std::optional<TimeRange> reach = recording_reach(*host, times);
+  for (std::size_t row = 0; row < work_.size(); ++row) {
+    const DeviceLink& link = work_[row];
+    const bool is_before_launch =
+        link.launch != EventId::none &&
+        WideInteger{events.start_ns(link.launch)} - times[row].start > kFarBeforeLaunchNs;
+    if (is_before_launch || (reach && is_outside(*reach, times[row]))) {
+      misplaced_.push_back(link.activity);
+    }
+  }
+  if (misplaced_.size() * 2 >= work_.size()) misplaced_.clear();
+  if (misplaced_.empty()) return;
+  is_misplaced_.insert(misplaced_.begin(), misplaced_.end());
+  for (const DeviceLink& link : work_) {
+    if (!is_misplaced_.contains(link.activity)) placed_.push_back(link);
+  }
 }
 
 std::uint32_t Links::scope_of_several(const Trace& trace, EventId event) const {

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <unordered_set>
+#include <vector>
 
 #include <tbtrace/trace.h>
 
@@ -24,6 +26,17 @@ class Links {
 
   /// All device work, by start.
   std::span<const DeviceLink> device_work() const { return work_.view(); }
+  /// The same without misplaced work: for windows, idle time, shares of time and steps.
+  std::span<const DeviceLink> placed_work() const {
+    return misplaced_.empty() ? work_.view() : placed_.view();
+  }
+  /// Work whose times cannot be, by start: it begins far before its own launch, or lies far outside
+  /// of the recording (recording_reach.h). None if that is half of the work or more: then the
+  /// device's clock is off as a whole, and its times fit each other.
+  std::span<const EventId> misplaced() const { return misplaced_; }
+  bool is_misplaced(EventId event) const {
+    return !misplaced_.empty() && is_misplaced_.contains(event);
+  }
 
   const LinkReport& report() const { return report_; }
 
@@ -42,9 +55,13 @@ class Links {
   void find_launches_of_processes(const Trace& trace, std::span<const EventId> calls);
   void find_launches_by_flow(const Trace& trace, std::span<const EventId> calls);
   void find_operators(const Trace& trace, const CallTree& tree);
+  void find_misplaced(const Trace& trace);
   void count(const Trace& trace);
 
   Column<DeviceLink> work_;
+  Column<DeviceLink> placed_;  // if there is misplaced work
+  std::vector<EventId> misplaced_;
+  std::unordered_set<EventId> is_misplaced_;
   ProcessScopes scopes_;
   Column<EventId> launch_;  // by event, if the file holds several processes
   LinkReport report_;

@@ -15,6 +15,7 @@
 
 #include "base/column.h"
 #include "base/id_column.h"
+#include "base/time_ranges.h"
 #include "trace/argument_values.h"
 #include "trace/device_tracks.h"
 #include "trace/event_batch.h"
@@ -112,6 +113,8 @@ class TraceBuilder final : public EventSink {
   void order_memory();
   void find_steps();
   void find_window();
+  /// Where device work belongs to the recording; nullopt if all of it does.
+  std::optional<TimeRange> find_reach() const;
   void find_first_time();
 
   std::unique_ptr<TraceData> data_;

@@ -12,6 +12,7 @@
 #include "base/stable_order.h"
 #include "trace/categories.h"
 #include "trace/device_tracks.h"
+#include "trace/recording_reach.h"
 #include "trace/step_names.h"
 #include "trace/trace_builder_lookup.h"
 #include "trace/trace_data.h"
@@ -235,6 +236,7 @@ void TraceBuilder::find_steps() {
 }
 
 void TraceBuilder::find_window() {
+  const std::optional<TimeRange> reach = find_reach();
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
   std::int64_t last = std::numeric_limits<std::int64_t>::min();
   for (std::size_t event = 0; event < data_->start_ns.size(); ++event) {
@@ -248,12 +250,31 @@ void TraceBuilder::find_window() {
       data_->window_end_ns = end;
       continue;
     }
+    if (reach && !is_host_range(kind) && is_outside(*reach, {start, end})) continue;
     first = std::min(first, start);
     last = std::max(last, end);
   }
   if (data_->has_window || first > last) return;
   data_->window_start_ns = first;
   data_->window_end_ns = last;
+}
+
+std::optional<TimeRange> TraceBuilder::find_reach() const {
+  std::optional<TimeRange> host;
+  std::vector<TimeRange> work;
+  for (const EventId event : data_->by_start) {
+    const std::size_t row = index(event);
+    const EventKind kind = data_->categories[index(data_->category[row])].kind;
+    const std::int64_t start = data_->start_ns[row];
+    const TimeRange time = {start, start + data_->duration_ns[row]};
+    if (is_host_range(kind)) {
+      if (!host) host = time;
+      host->end = std::max(host->end, time.end);
+    } else if (is_device_work(kind)) {
+      work.push_back(time);
+    }
+  }
+  return host ? recording_reach(*host, work) : std::nullopt;
 }
 
 void TraceBuilder::find_first_time() {

@@ -136,7 +136,7 @@ void find_work_before_launch(const Trace& trace, CheckHits& hits) {
   const Events& events = trace.events();
   std::uint64_t linked = 0;
   for (const DeviceLink& link : links_of(trace).device_work()) {
-    if (link.launch == EventId::none) continue;
+    if (link.launch == EventId::none || links_of(trace).is_misplaced(link.activity)) continue;
     ++linked;
     const WideInteger lead =
         WideInteger{events.start_ns(link.launch)} - events.start_ns(link.activity);

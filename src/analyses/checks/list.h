@@ -43,6 +43,7 @@ class CheckHits {
   /// Replaces the severity of the check's row.
   std::optional<CheckSeverity> severity;
   std::string_view remedy;  ///< if not empty, likewise
+  std::string cause;        ///< likewise
 
  private:
   const Trace& trace_;
@@ -68,6 +69,8 @@ void find_repeated_external_ids(const Trace& trace, CheckHits& hits);
 void find_invalid_external_ids(const Trace& trace, CheckHits& hits);
 
 // Times and steps (times.cc).
+void find_misplaced_work(const Trace& trace, CheckHits& hits);
+void find_stream_overruns(const Trace& trace, CheckHits& hits);
 void find_zero_durations(const Trace& trace, CheckHits& hits);
 void find_clock_jumps(const Trace& trace, CheckHits& hits);
 void find_times_of_zero(const Trace& trace, CheckHits& hits);

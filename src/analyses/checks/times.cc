@@ -10,8 +10,10 @@
 
 #include <tbtrace/step_breakdown.h>
 
+#include "analyses/attribution/work_times.h"
 #include "analyses/checks/list.h"
 #include "base/bounded_sum.h"
+#include "trace/links.h"
 #include "trace/step_names.h"
 
 namespace tbtrace::analyses {
@@ -19,15 +21,6 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kJump = 600 * kSecond;
-
-/// Recordings before 2024 have whole microseconds; in these, short activities last 0.
-bool has_whole_microseconds(const Trace& trace) {
-  const Events& events = trace.events();
-  const std::span<const EventId> all = trace.by_start();
-  return std::all_of(all.begin(), all.end(), [&](EventId event) {
-    return events.start_ns(event) % 1000 == 0 && events.duration_ns(event) % 1000 == 0;
-  });
-}
 
 using Process = std::pair<std::int64_t, StringId>;
 
@@ -59,12 +52,34 @@ std::map<Process, std::vector<std::int64_t>> starts_by_process(const Trace& trac
 
 }  // namespace
 
+void find_misplaced_work(const Trace& trace, CheckHits& hits) {
+  for (const EventId event : links_of(trace).misplaced()) hits.add(event);
+}
+
+void find_stream_overruns(const Trace& trace, CheckHits& hits) {
+  WideInteger ns = 0;
+  for (const Overrun& overrun : stream_overruns(trace)) {
+    hits.add(overrun.activity);
+    ns += overrun.ns;
+  }
+  hits.cause = "activities run on while later ones of the same stream begin and end (" +
+               std::to_string(bounded(ns / 1000)) +
+               " us in all), but work on one stream is serial: durations are wrong, and so are the "
+               "figures made of them";
+}
+
 void find_zero_durations(const Trace& trace, CheckHits& hits) {
   std::uint64_t work = 0;
   for (const EventId event : trace.by_start()) {
     if (!is_device_work(trace.kind(event))) continue;
     ++work;
     if (trace.events().duration_ns(event) == 0) hits.add(event);
+  }
+  if (lacks_durations(trace)) {
+    hits.cause =
+        "many device activities have no duration, so it is not known how busy the device was; "
+        "findings about it are left out";
+    return;
   }
   if (!exceeds(hits.count, work, 1) || has_whole_microseconds(trace))
     hits.severity = CheckSeverity::info;
@@ -75,6 +90,7 @@ void find_clock_jumps(const Trace& trace, CheckHits& hits) {
   std::optional<std::int64_t> end;  // of all events so far
   for (const EventId event : trace.by_start()) {
     if (trace.kind(event) == EventKind::trace_span) continue;
+    if (links_of(trace).is_misplaced(event)) continue;
     if (end && WideInteger{events.start_ns(event)} - *end >= kJump) hits.add(event);
     end = std::max(end.value_or(events.end_ns(event)), events.end_ns(event));
   }

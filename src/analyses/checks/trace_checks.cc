@@ -70,6 +70,13 @@ constexpr std::array kChecks = {
           "operators by time",
           "nothing to do; torch 2.5 and later writes valid ids",
           analyses::find_invalid_external_ids},
+    Check{"misplaced_device_work", kWarning,
+          "device activities lie far outside the recording or before their launch; windows, idle "
+          "time, shares and steps are without them",
+          "update the driver or the profiler; durations of these activities may still be right",
+          analyses::find_misplaced_work},
+    Check{"stream_overruns", kWarning, "", "do not trust the durations of these activities",
+          analyses::find_stream_overruns},
     Check{"zero_durations", kWarning, "device activities have no duration",
           "update the driver or the profiler", analyses::find_zero_durations},
     Check{"clock_jumps", kWarning,
@@ -131,7 +138,7 @@ std::vector<CheckFinding> trace_checks(const Trace& trace) {
     finding.count = hits.count;
     finding.example = std::move(hits.example);
     finding.example_at_ns = hits.at_ns;
-    finding.cause = check.cause;
+    finding.cause = hits.cause.empty() ? check.cause : hits.cause;
     finding.remedy = hits.remedy.empty() ? check.remedy : hits.remedy;
     findings.push_back(std::move(finding));
   }

@@ -10,6 +10,7 @@
 #include <tbtrace/findings.h>
 
 #include "analyses/attribution/device_number.h"
+#include "analyses/attribution/work_times.h"
 #include "analyses/findings/rules.h"
 #include "analyses/gpu/gaps.h"
 #include "analyses/kernels/families.h"
@@ -35,7 +36,7 @@ std::optional<GpuUse> busiest_device(const std::vector<GpuUse>& devices) {
 
 std::vector<const DeviceLink*> activities_of(const Trace& trace, std::int64_t device) {
   std::vector<const DeviceLink*> activities;
-  for (const DeviceLink& link : links_of(trace).device_work()) {
+  for (const DeviceLink& link : links_of(trace).placed_work()) {
     const Track& track = trace.track(trace.events().track(link.activity));
     if (analyses::device_number(track) == device) activities.push_back(&link);
   }
@@ -134,14 +135,15 @@ MemoryGrowth memory_growth(const MemoryUse& memory) {
 
 FindingFacts facts_of(const Trace& trace, const StepBreakdown& steps,
                       const std::vector<GpuUse>& gpus, const MemoryUse& memory) {
-  FindingFacts facts = {.trace = trace,
-                        .steps = steps,
-                        .device = busiest_device(gpus),
-                        .properties = {},
-                        .idle = {},
-                        .longest_gaps = {},
-                        .kernels = {},
-                        .memory = memory_growth(memory)};
+  FindingFacts facts = {
+      .trace = trace,
+      .steps = steps,
+      .device = analyses::lacks_durations(trace) ? std::nullopt : busiest_device(gpus),
+      .properties = {},
+      .idle = {},
+      .longest_gaps = {},
+      .kernels = {},
+      .memory = memory_growth(memory)};
   if (!facts.device) return facts;
   const std::vector<const DeviceLink*> activities = activities_of(trace, facts.device->device);
   const std::int64_t start = trace.events().start_ns(activities.front()->activity);

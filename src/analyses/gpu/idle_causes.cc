@@ -68,7 +68,7 @@ class IdleSearch {
   void find_copies() {
     IdMap copying_operators;
     std::vector<TimeRange> waits;
-    for (const DeviceLink& link : links_of(trace_).device_work()) {
+    for (const DeviceLink& link : links_of(trace_).placed_work()) {
       if (link.launch == EventId::none) continue;
       launched_.insert(static_cast<std::int64_t>(index(link.activity)), 0);
       if (trace_.kind(link.activity) != EventKind::gpu_memcpy) continue;

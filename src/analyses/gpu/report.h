@@ -8,6 +8,7 @@
 #include <tbtrace/gpu_use.h>
 #include <tbtrace/trace.h>
 
+#include "analyses/attribution/work_times.h"
 #include "base/bounded_sum.h"
 #include "base/share.h"
 #include "report/optional_cell.h"
@@ -60,6 +61,7 @@ AnalysisReport gpu_report_of(const Trace& trace, std::span<const Use> use,
                    {"idle_ns", bounded(idle)},
                    {"busy_share", share(bounded(busy), bounded(window))}};
   report.joined_totals = joined_gpu_totals;
+  report.notes = work_time_notes(trace);
   report.source = report::source_report(trace);
   return report;
 }

@@ -158,7 +158,7 @@ Result<std::vector<GpuUse>> gpu_use(const Trace& trace, const GpuUseOptions& opt
   const Result<std::optional<TimeRange>> chosen = analyses::window_of_steps(trace, options.steps);
   if (!chosen.ok()) return chosen.status();
   const std::optional<TimeRange>& window = *chosen;
-  const std::span<const DeviceLink> links = links_of(trace).device_work();
+  const std::span<const DeviceLink> links = links_of(trace).placed_work();
   std::map<std::int64_t, Activities> devices;
   std::map<Place, Activities> streams;
   std::vector<std::size_t> number_of_track(trace.tracks().size(), 0);

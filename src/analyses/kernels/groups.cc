@@ -43,7 +43,9 @@ void KernelGroups::add_launch(KernelSums& sums, const KernelRun& run) {
     ++sums.without_launch;
     return;
   }
-  const WideInteger delay = launch_delay(trace_.events(), run.event, run.launch);
+  const WideInteger delay = links_of(trace_).is_misplaced(run.event)
+                                ? 0
+                                : launch_delay(trace_.events(), run.event, run.launch);
   sums.launch_delay_total_ns += delay;
   sums.launch_delay_max_ns = std::max(sums.launch_delay_max_ns, bounded(delay));
   if (launched_activities_.is_short(run.event, run.launch)) ++sums.short_kernels;

@@ -26,7 +26,9 @@ KernelLaunch analyses::launch_row(const Trace& trace, EventId kernel, EventId ca
   row.start_ns = events.start_ns(kernel);
   row.launch_call_ns = events.duration_ns(call);
   row.duration_ns = events.duration_ns(kernel);
-  row.launch_delay_ns = bounded(launch_delay(events, kernel, call));
+  if (!links_of(trace).is_misplaced(kernel)) {
+    row.launch_delay_ns = bounded(launch_delay(events, kernel, call));
+  }
   return row;
 }
 

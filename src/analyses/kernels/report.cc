@@ -6,6 +6,7 @@
 
 #include <tbtrace/kernels.h>
 
+#include "analyses/attribution/work_times.h"
 #include "analyses/kernels/launches.h"
 #include "base/bounded_sum.h"
 #include "report/optional_cell.h"
@@ -195,8 +196,10 @@ AnalysisReport analyses::kernel_report_of(const KernelSummary& summary,
 Result<AnalysisReport> kernel_report(const Trace& trace, const KernelsOptions& options) {
   const Result<KernelSummary> summary = kernel_summary(trace, options);
   if (!summary.ok()) return summary.status();
-  return analyses::kernel_report_of(*summary, options, trace.identity().rank,
-                                    report::source_report(trace));
+  AnalysisReport report = analyses::kernel_report_of(*summary, options, trace.identity().rank,
+                                                     report::source_report(trace));
+  report.notes = analyses::work_time_notes(trace);
+  return report;
 }
 
 AnalysisReport analyses::launch_report_of(const Trace& trace,

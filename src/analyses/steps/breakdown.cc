@@ -146,7 +146,7 @@ StepBreakdown analyses::breakdown_by(const Trace& trace, const StepPolicy& polic
 }
 
 StepBreakdown step_breakdown(const Trace& trace, const StepBreakdownOptions& options) {
-  return analyses::breakdown_by(trace, analyses::exact_step_policy(), links_of(trace).device_work(),
+  return analyses::breakdown_by(trace, analyses::exact_step_policy(), links_of(trace).placed_work(),
                                 options);
 }
 

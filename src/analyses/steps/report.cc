@@ -10,6 +10,7 @@
 
 #include <tbtrace/step_breakdown.h>
 
+#include "analyses/attribution/work_times.h"
 #include "analyses/steps/selection.h"
 #include "base/bounded_sum.h"
 #include "base/median.h"
@@ -252,6 +253,7 @@ Result<AnalysisReport> steps_report(const Trace& trace, const StepBreakdown& bre
   report.joined_totals = analyses::joined_step_totals;
   report.totals_label = "mean";
   report.shown = shown_columns(report.table);
+  report.notes = analyses::work_time_notes(trace);
   if (!breakdown.why_no_steps.empty()) report.notes.push_back(breakdown.why_no_steps);
   report.source = report::source_report(trace);
   return report;

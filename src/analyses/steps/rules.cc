@@ -9,6 +9,7 @@
 #include "analyses/attribution/data_loading.h"
 #include "analyses/attribution/lightning.h"
 #include "analyses/steps/step_threads.h"
+#include "trace/links.h"
 #include "trace/step_names.h"
 
 namespace tbtrace::analyses {
@@ -34,6 +35,7 @@ const StepPolicy& exact_step_policy() {
       .is_work = [](const Category& category) { return is_device_work(category.kind); },
       .is_launch = [](const Trace& trace,
                       EventId event) { return trace.kind(event) == EventKind::runtime; },
+      .leaves_out_misplaced = true,
       .device_annotations_are_host_ranges = false,
       .keeps_host_parts = true,
       .only_step_threads_wait = true,
@@ -102,6 +104,7 @@ std::optional<StepRole> StepRules::range_role(EventId event) const {
 }
 
 std::optional<StepRole> StepRules::role(EventId event) const {
+  if (is_left_out(event)) return std::nullopt;
   switch (trace_.kind(event)) {
     case EventKind::kernel:
       if (!is_work(event)) return std::nullopt;
@@ -129,6 +132,11 @@ std::optional<StepRole> StepRules::role(EventId event) const {
     default:
       return std::nullopt;
   }
+}
+
+bool StepRules::is_left_out(EventId event) const {
+  return policy_.leaves_out_misplaced && is_device_work(trace_.kind(event)) &&
+         links_of(trace_).is_misplaced(event);
 }
 
 bool StepRules::is_work(EventId event) const { return policy_.is_work(trace_.category(event)); }

@@ -26,6 +26,8 @@ struct StepPolicy {
   bool (*is_collective)(std::string_view name);          ///< the name of a range
   bool (*is_work)(const Category& category);             ///< a kernel, memcpy or memset
   bool (*is_launch)(const Trace& trace, EventId event);  ///< a call that may have launched work
+  /// Device work whose times cannot be has no role (Links::misplaced()).
+  bool leaves_out_misplaced;
   /// Annotations on devices count as annotations of the host, and may be steps.
   bool device_annotations_are_host_ranges;
   /// A step is never shorter than its part on the host, even if it then overlaps the one before;
@@ -84,6 +86,7 @@ class StepRules {
   Name name(EventId event) const { return names_[index(trace_.events().name(event))]; }
   bool is_python_node(EventId event) const;
   std::optional<StepRole> range_role(EventId event) const;
+  bool is_left_out(EventId event) const;
   bool may_be_step(EventId event) const;
 
   const Trace& trace_;

@@ -233,8 +233,33 @@ TEST(TraceChecks, ZeroDurations) {
   EXPECT_EQ(described(below.trace(), "zero_durations"), "info 1 gemm");
   TraceBuilder whole;
   add(whole, {.category = "kernel", .name = "gemm", .start = 3000, .duration = 0});
+  add(whole, {.category = "kernel", .name = "gemm", .start = 4000, .duration = 1000});
   EXPECT_EQ(described(finished(whole), "zero_durations"), "info 1 gemm")
       << "times in whole microseconds";
+  TraceBuilder none;
+  add(none, {.category = "kernel", .name = "gemm", .start = 3000, .duration = 0});
+  EXPECT_EQ(described(finished(none), "zero_durations"), "warning 1 gemm");
+}
+
+TEST(TraceChecks, MisplacedDeviceWork) {
+  Launches made;
+  made.launch(5);
+  made.kernels(1, 3);
+  made.kernel(4, -2 * kSecond);
+  EXPECT_EQ(described(made.trace(), "misplaced_device_work"), "warning 1 gemm");
+  Launches clock;
+  clock.launch(5);
+  for (std::int64_t of = 1; of <= 5; ++of) clock.kernel(of, -2 * kSecond);
+  const Trace off = clock.trace();
+  EXPECT_EQ(described(off, "misplaced_device_work"), "") << "the clock is off as a whole";
+}
+
+TEST(TraceChecks, StreamOverruns) {
+  Launches made;
+  made.launch(3);
+  made.kernel(1, 20, 2'000'000);
+  made.kernels(2, 3);
+  EXPECT_EQ(described(made.trace(), "stream_overruns"), "warning 1 gemm");
 }
 
 TEST(TraceChecks, ClockJumps) {

@@ -67,6 +67,7 @@ const StepPolicy& plugin_step_policy() {
       .is_collective = is_plugin_collective,
       .is_work = is_plugin_work,
       .is_launch = is_plugin_launch,
+      .leaves_out_misplaced = false,
       .device_annotations_are_host_ranges = true,
       .keeps_host_parts = false,
       .only_step_threads_wait = false,

@@ -1,0 +1,112 @@
+#include "analyses/attribution/work_times.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "base/bounded_sum.h"
+#include "trace/links.h"
+
+namespace tbtrace::analyses {
+namespace {
+
+constexpr std::int64_t kFarNs = 1'000'000;
+constexpr std::int64_t kVeryFarNs = 10 * kFarNs;
+
+/// The activity of a stream that ends last so far.
+struct Open {
+  EventId activity = EventId::none;
+  std::int64_t end = INT64_MIN;
+  std::int64_t first_later_start = INT64_MAX;  ///< of those that begin and end in it
+  std::size_t later = 0;
+};
+
+bool is_of_graph(const Trace& trace, const DeviceLink& link) {
+  return link.launch != EventId::none &&
+         trace.name(link.launch).find("Graph") != std::string_view::npos;
+}
+
+std::string activities(std::size_t count) {
+  return std::to_string(count) + (count == 1 ? " device activity" : " device activities");
+}
+
+}  // namespace
+
+std::vector<Overrun> stream_overruns(const Trace& trace) {
+  const Events& events = trace.events();
+  std::map<TrackId, Open> streams;
+  std::vector<Overrun> overruns;
+  const auto close = [&](const Open& open) {
+    if (open.later == 0) return;
+    const std::int64_t ns = open.end - open.first_later_start;
+    if (ns > (open.later > 1 ? kFarNs : kVeryFarNs)) overruns.push_back({open.activity, ns});
+  };
+  for (const DeviceLink& link : links_of(trace).placed_work()) {
+    if (is_of_graph(trace, link)) continue;
+    Open& open = streams[events.track(link.activity)];
+    const std::int64_t start = events.start_ns(link.activity);
+    const std::int64_t end = events.end_ns(link.activity);
+    if (end > open.end) {
+      close(open);
+      open = {.activity = link.activity, .end = end};
+    } else if (end < open.end && start > events.start_ns(open.activity)) {
+      open.first_later_start = std::min(open.first_later_start, start);
+      ++open.later;
+    }
+  }
+  for (const auto& [stream, open] : streams) close(open);
+  std::ranges::sort(overruns, {}, [&](const Overrun& overrun) {
+    return std::pair(events.start_ns(overrun.activity), index(overrun.activity));
+  });
+  return overruns;
+}
+
+bool has_whole_microseconds(const Trace& trace) {
+  const Events& events = trace.events();
+  const std::span<const EventId> all = trace.by_start();
+  return std::all_of(all.begin(), all.end(), [&](EventId event) {
+    return events.start_ns(event) % 1000 == 0 && events.duration_ns(event) % 1000 == 0;
+  });
+}
+
+bool lacks_durations(const Trace& trace) {
+  const std::span<const DeviceLink> work = links_of(trace).device_work();
+  const auto without =
+      static_cast<std::size_t>(std::ranges::count_if(work, [&](const DeviceLink& link) {
+        return trace.events().duration_ns(link.activity) == 0;
+      }));
+  if (without * 10 <= work.size()) return false;
+  return without * 2 > work.size() || !has_whole_microseconds(trace);
+}
+
+std::vector<std::string> work_time_notes(const Trace& trace) {
+  std::vector<std::string> notes;
+  const std::size_t misplaced = links_of(trace).misplaced().size();
+  if (misplaced > 0) {
+    std::string note = "The times of ";
+    note += activities(misplaced);
+    note +=
+        " lie far outside the recording or before their launch. Windows, idle time and steps are "
+        "without them (misplaced_device_work).";
+    notes.push_back(std::move(note));
+  }
+  const std::vector<Overrun> overruns = stream_overruns(trace);
+  if (!overruns.empty()) {
+    WideInteger ns = 0;
+    for (const Overrun& overrun : overruns) ns += overrun.ns;
+    notes.push_back(activities(overruns.size()) + (overruns.size() == 1 ? " runs" : " run") +
+                    " on while later ones of the same stream begin and end, " +
+                    std::to_string(bounded(ns / 1000)) +
+                    " us in all. Their durations may be wrong (stream_overruns).");
+  }
+  if (lacks_durations(trace)) {
+    notes.emplace_back(
+        "Many device activities have no duration, so the device was busier than these figures say "
+        "(zero_durations).");
+  }
+  return notes;
+}
+
+}  // namespace tbtrace::analyses
