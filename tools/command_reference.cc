@@ -56,8 +56,10 @@ std::string verb(const Command& command) {
 std::string command_reference(std::span<const Command> commands) {
   std::string text =
       "# Commands\n\n"
-      "`tbtrace VERB --help` prints the same. This page is generated from the program; "
-      "`man tbtrace` has it, too.\n\n";
+      "`tbtrace VERB --help` prints the same. This page is generated from the program. If tbtrace "
+      "is "
+      "installed, `man tbtrace` has it, too; a build without installation has the page as "
+      "`man build/tools/documents/tbtrace.1`.\n\n";
   text += std::string(kInputText) + "\n| verb | |\n| --- | --- |\n";
   for (const Command& command : commands) {
     text += "| [" + std::string(command.name) + "](#tbtrace-" + std::string(command.name) + ") | " +
