@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Sets up, builds, trains a ResNet-18 with LibTorch that records itself, and shows what tbtrace does with a saved
 # PyTorch trace.
-#   tools/demo.sh [TRACE]   (TRACE: .json or .json.gz; a ResNet-18 training step if none is named)
+#   tools/demo.sh [TRACE]   (TRACE: .json or .json.gz; without one, a training step of ResNet-18 on a CPU, and the
+#                            summary of two steps of a perceptron on a GPU)
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -13,8 +14,10 @@ fail() {
 (($# <= 1)) || fail "takes one trace or none"
 if (($# == 1)); then
   trace=$(realpath -- "$1")
+  first_page=$trace
 else
   trace=examples/traces/resnet18_training.json.gz
+  first_page=tests/data/h200/perceptron.json.gz
 fi
 cd "$root"
 [[ -r $trace && ! -d $trace ]] || fail "cannot read $trace; name a trace that is there"
@@ -30,21 +33,26 @@ logged() {
   fail "'$*' failed (all of its output is in $PWD/$log); if build/ was made by something else, remove it and run this again"
 }
 
-echo "[1/4] setting up (the first time a minute or two)"
+echo "[1/5] setting up (the first time a minute or two)"
 tools/setup.sh
 
-echo "[2/4] building (the first time two or three minutes)"
+echo "[2/5] building (the first time two or three minutes)"
 logged cmake --preset release -DBUILD_TESTING=OFF -DTBTRACE_TORCH=ON
 logged cmake --build --preset release --target tbtrace_program example_train_resnet18
 
-echo "[3/4] training with LibTorch, and recording (examples/train_resnet18.cc)"
+echo "[3/5] training with LibTorch, and recording (examples/train_resnet18.cc)"
 rm -rf logs demo-output/flame.svg demo-output/operators.csv
 echo
 build/examples/example_train_resnet18 logs/resnet18 2>>"$log" || fail "the training failed; see $PWD/$log"
 
 echo
-echo "[4/4] summarising $trace"
 tbtrace=build/tools/tbtrace
+echo "[4/5] what the time went to, and what to do about it: tbtrace summary $first_page"
+echo
+"$tbtrace" summary "$first_page"
+
+echo
+echo "[5/5] operators, a flame graph and logs of $trace"
 mkdir -p demo-output
 echo
 "$tbtrace" ops "$trace" --sort-by self_cpu_time_total --row-limit 10
@@ -55,7 +63,7 @@ echo
 cat <<END
 
 Above: the ten operators with the most CPU time of their own, of the training and of the saved trace, as torch.profiler
-prints them. Written:
+prints them. Between the two: the first page about a trace, with its findings (docs/findings.md). Written:
   logs/resnet18              what the training recorded, two windows of three steps: traces and their summaries
   logs/converted             the same of the saved trace (docs/tensorboard.md has pictures of all views)
   demo-output/flame.svg      where the CPU time went: open it in a browser, click to zoom, Ctrl+F to search
