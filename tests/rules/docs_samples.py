@@ -6,7 +6,7 @@
 - A ```cpp block with `int main(` is a whole program and must compile. Other blocks are pieces; tests/libtorch compiles
   those that record.
 - A ```console block of README.md and docs/questions.md whose first line starts with `$ tbtrace` is run, command by command, in a folder
-  that has examples/. What a command prints (both streams) must be what stands under it; a line `...` stands for
+  that has examples/ and tests/. What a command prints (both streams) must be what stands under it; a line `...` stands for
   any number of lines, and trailing blanks do not count. A flame graph that they write is the one in docs/pictures/. In
   other console blocks nothing is run.
 - Each line of a ```cmake block stands in a CMakeLists.txt of tests/package/, whose projects are built.
@@ -61,7 +61,8 @@ def commands_of(block):
 
 def run_problem(block, program, root):
     with tempfile.TemporaryDirectory() as folder:
-        (pathlib.Path(folder) / "examples").symlink_to(root / "examples")
+        for name in ("examples", "tests"):
+            (pathlib.Path(folder) / name).symlink_to(root / name)
         path = str(pathlib.Path(program).resolve().parent) + os.pathsep + os.environ["PATH"]
         for command, shown in commands_of(block):
             result = subprocess.run(["bash", "-c", command], cwd=folder, env={**os.environ, "PATH": path},
