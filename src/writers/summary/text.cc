@@ -300,7 +300,9 @@ std::string findings_part(const std::vector<TraceSummary>& summaries) {
     text += events + "    -> " + finding.remedy + "\n";
   }
   if (!text.empty())
-    return "\nFindings, the most expensive first; time that two share counts for the more specific one:\n" + text;
+    return "\nFindings, the most expensive first; time that two share counts for the more specific "
+           "one:\n" +
+           text;
   // Nothing is what a damaged trace has most of.
   if (has_error(summaries)) return "\nNo findings, because of the errors above.\n";
   return "\nNo findings. Looked for: " + joined(summaries.front().looked_for) +
