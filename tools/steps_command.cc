@@ -28,7 +28,10 @@ int run(const OptionParser& parser) {
        .arguments = {ArgumentGroup::autograd},
        .nothing = "the trace has neither steps nor operators",
        .analyse = [&](const Trace& trace) -> Result<AnalysisReport> {
-         return steps_report(trace, *step_breakdown(trace, figures, options), *steps);
+         StepBreakdown breakdown = *step_breakdown(trace, figures, options);
+         const bool has_hint = !options.infer_steps && !breakdown.why_no_steps.empty();
+         if (has_hint) breakdown.why_no_steps += " Add --infer-steps.";
+         return steps_report(trace, breakdown, *steps);
        },
        .of_partial = [&](const Partial& partial) -> Result<AnalysisReport> {
          for (const char* const option : {"steps", "infer-steps", "keep-tail-steps", "compat"}) {

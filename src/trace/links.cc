@@ -10,8 +10,8 @@
 #include "base/id_map.h"
 #include "trace/launch_search.h"
 #include "trace/nearest_range.h"
-#include "trace/recording_reach.h"
 #include "trace/scoped_ids.h"
+#include "trace/times.h"
 #include "trace/track_keys.h"
 
 namespace tbtrace {

@@ -12,8 +12,8 @@
 #include "base/stable_order.h"
 #include "trace/categories.h"
 #include "trace/device_tracks.h"
-#include "trace/recording_reach.h"
 #include "trace/step_names.h"
+#include "trace/times.h"
 #include "trace/trace_builder_lookup.h"
 #include "trace/trace_data.h"
 

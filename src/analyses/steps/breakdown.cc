@@ -69,7 +69,7 @@ std::string why_no_steps(const Trace& trace, bool inferred) {
   if (inferred) return analyses::nothing_inferred(trace);
   const std::vector<Step> steps = analyses::inferred_steps(trace);
   if (steps.empty()) return {};
-  return "With inferred steps (infer_steps) there " +
+  return "Steps can be inferred: there " +
          (steps.size() == 1 ? std::string("is 1") : "are " + std::to_string(steps.size())) +
          ", such as `" + std::string(trace.name(steps.front().event)) + "`.";
 }

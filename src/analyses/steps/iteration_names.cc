@@ -15,8 +15,8 @@ constexpr auto kFrame = IterationPlace::python_frame;
 // vLLM: annotate_profile() in vllm/v1/worker/gpu_worker.py, execute_new_ before 0.12; the form with
 //   a number in front is that of TraceLens' patches (AMD-AGI/TraceLens).
 // SGLang: build_step_span_name() in sglang/srt/utils/profile_utils.py.
-// ATOM: build_run_label() in atom/model_engine/run_labels.py; a dummy_ label is not of a real
-// batch. TensorRT-LLM: _forward_step() in tensorrt_llm/_torch/pyexecutor/py_executor.py.
+// ATOM: build_run_label() in atom/model_engine/run_labels.py; labels with dummy_ have no requests.
+// TensorRT-LLM: _forward_step() in tensorrt_llm/_torch/pyexecutor/py_executor.py.
 // text-generation-inference: Prefill() and Decode() in text_generation_server/server.py.
 constexpr std::array kIterations = {
     IterationName{

@@ -123,6 +123,7 @@ TEST(StepReport, AWholeTraceHasNoNumber) {
   StepBreakdown breakdown;
   StepTime step;
   step.name = "[all]";
+  EXPECT_TRUE(step.is_whole_trace());
   breakdown.steps.push_back(step);
   breakdown.why_no_steps = "Why.";
   const Trace trace = trace_of_rank();

@@ -1,4 +1,4 @@
-#include "trace/recording_reach.h"
+#include "trace/times.h"
 
 #include <algorithm>
 #include <cstddef>
