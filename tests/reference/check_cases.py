@@ -16,8 +16,7 @@ import sys
 import tempfile
 
 # Folders that have no function here yet.
-OPEN = {"first_kernels_on_other_clock", "iterations_folder", "kernel_overruns_stream", "mangled_name_of_5000_characters",
-        "vllm_iterations"}
+OPEN = {"iterations_folder", "mangled_name_of_5000_characters"}
 CASES = {}
 
 
@@ -90,6 +89,24 @@ def check_lacks(text, *parts):
 
 def ids(rows):
     return {row["id"] for row in rows}
+
+
+@case
+def first_kernels_on_other_clock(tbtrace):
+    gpu = tbtrace.only_row("gpu", "trace.json")
+    check(27_000_000 < gpu["window_ns"] < 30_000_000, "a window without the outliers", gpu["window_ns"])
+    check(0.75 < gpu["busy_ns"] / gpu["window_ns"] < 0.79, "busy about 77 %", gpu["busy_ns"])
+    summary = tbtrace.summary("trace.json")
+    check_equal([(row["id"], row["count"]) for row in summary["checks"]], [("misplaced_device_work", 2)], "checks")
+    check_has(tbtrace("gpu", "trace.json").text, "2 device activities lie far outside the recording")
+
+
+@case
+def kernel_overruns_stream(tbtrace):
+    found = tbtrace.rows("check", "trace.json")
+    check_equal([(row["id"], row["count"]) for row in found], [("stream_overruns", 1)], "checks")
+    for verb in ("gpu", "kernels", "summary"):
+        check_has(tbtrace(verb, "trace.json").text, "of the same stream begin and end")
 
 
 @case
@@ -260,6 +277,16 @@ def traces_tar_gz(tbtrace):
     check_equal([(run["rank"], run["input"]) for run in summary["run"]],
                 [(rank, f"traces.tar.gz/traces/rank{rank}.pt.trace.json") for rank in (0, 1)], "members")
     check_equal([step["steps"] for step in summary["steps"]], [2, 2], "steps")
+
+
+@case
+def vllm_iterations(tbtrace):
+    rows = tbtrace.rows("steps", "trace.json", "--infer-steps")
+    check_equal([row["number"] for row in rows], list(range(10)), "steps")
+    check_equal(rows[0]["name"], "execute_context_1(512)_generation_0(0)", "prefill")
+    check_equal(rows[1]["name"], "execute_context_0(0)_generation_1(1)", "decode")
+    chosen = tbtrace.rows("steps", "trace.json", "--infer-steps", "--steps", "3-5")
+    check_equal([row["number"] for row in chosen], [3, 4, 5], "chosen steps")
 
 
 @case

@@ -128,6 +128,7 @@ std::string steps_part(const StepBreakdown& steps) {
 std::string slowest_step_part(const TraceSummary& summary) {
   if (!summary.slowest_step) return {};
   const SlowestStep& step = *summary.slowest_step;
+  if (step.host_duration_ns == step.median_ns) return {};  // all are alike
   const double more =
       share(step.host_duration_ns - step.median_ns, std::max<std::int64_t>(step.median_ns, 1));
   std::string text = "slowest step on the host: " + std::to_string(step.number) + ", " +
