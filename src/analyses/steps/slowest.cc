@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <map>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -29,11 +28,15 @@ std::string_view part_name(std::size_t part) {
   return part < kStepPhases ? step_phase_name(static_cast<StepPhase>(part)) : "other";
 }
 
-/// By name: self time in each step, of the ranges that began in it.
-using TimesByName = std::map<std::string_view, std::vector<std::int64_t>>;
+struct TimeInStep {
+  StringId name = StringId::empty;
+  std::size_t step = 0;
+  std::int64_t ns = 0;
+};
 
-TimesByName times_by_name(const Trace& trace, const std::vector<StepTime>& steps) {
-  TimesByName times;
+/// Self times of the ranges that began in a step, by name and step.
+std::vector<TimeInStep> times_in_steps(const Trace& trace, const std::vector<StepTime>& steps) {
+  std::vector<TimeInStep> times;
   const SelfTimes& self_times = self_times_of(trace);
   const analyses::IdleThreads idle(trace);
   for (const EventId range : call_tree_of(trace).ranges()) {
@@ -42,11 +45,39 @@ TimesByName times_by_name(const Trace& trace, const std::vector<StepTime>& steps
     if (after == steps.begin() || start >= std::prev(after)->host_end_ns) continue;
     const std::int64_t ns = self_times.ns(range);
     if (ns == 0 || idle.is_idle(range) || is_step_name(trace.name(range))) continue;
-    std::vector<std::int64_t>& of_name = times[trace.name(range)];
-    of_name.resize(steps.size());
-    add_bounded(of_name[static_cast<std::size_t>(std::prev(after) - steps.begin())], ns);
+    times.push_back({trace.events().name(range),
+                     static_cast<std::size_t>(std::prev(after) - steps.begin()), ns});
   }
+  std::ranges::sort(times, {},
+                    [](const TimeInStep& time) { return std::pair(time.name, time.step); });
   return times;
+}
+
+/// The name whose time in a step is longest above its median over all steps.
+void find_range(SlowestStep& found, const Trace& trace, const std::vector<StepTime>& steps,
+                std::size_t slowest) {
+  const std::vector<TimeInStep> times = times_in_steps(trace, steps);
+  std::vector<std::int64_t> by_step(steps.size());
+  for (auto first = times.begin(); first != times.end();) {
+    const auto end = std::find_if(first, times.end(),
+                                  [&](const TimeInStep& time) { return time.name != first->name; });
+    std::int64_t in_slowest = 0;
+    for (auto time = first; time != end; ++time) {
+      if (time->step == slowest) add_bounded(in_slowest, time->ns);
+    }
+    if (in_slowest > found.range_more_ns) {
+      std::ranges::fill(by_step, 0);
+      for (auto time = first; time != end; ++time) add_bounded(by_step[time->step], time->ns);
+      const std::int64_t more = in_slowest - median_of(by_step);
+      const std::string_view name = trace.string(first->name);
+      const bool is_first_of_equals = more == found.range_more_ns && name < found.range;
+      if (more > found.range_more_ns || is_first_of_equals) {
+        found.range = name;
+        found.range_more_ns = more;
+      }
+    }
+    first = end;
+  }
 }
 
 }  // namespace
@@ -73,13 +104,7 @@ std::optional<SlowestStep> slowest_step(const Trace& trace, const StepBreakdown&
     found.part = part_name(part);
     found.part_more_ns = more;
   }
-  const auto at = static_cast<std::size_t>(slowest - steps.begin());
-  for (const auto& [name, times] : times_by_name(trace, steps)) {
-    const std::int64_t more = times[at] - median_of(times);
-    if (more <= found.range_more_ns) continue;
-    found.range = name;
-    found.range_more_ns = more;
-  }
+  find_range(found, trace, steps, static_cast<std::size_t>(slowest - steps.begin()));
   return found;
 }
 

@@ -33,8 +33,10 @@ class Part {
 
   void add(std::vector<Cell> row) { table_.rows.push_back(std::move(row)); }
 
-  /// Empty without rows.
-  std::string text() const { return writers::report_table(table_, table_.columns, 0); }
+  /// Empty without rows. `below`: by row, lines that follow it.
+  std::string text(std::span<const std::string> below = {}) const {
+    return writers::report_table(table_, table_.columns, 0, nullptr, below);
+  }
 
  private:
   Table table_;
@@ -137,9 +139,9 @@ std::string slowest_step_part(const TraceSummary& summary) {
   // Less is what steps differ by anyhow.
   constexpr double kNotable = 0.05;
   if (more >= kNotable && !step.part.empty()) {
-    text += "; of that " + step.part + " " + cell("time_ns", step.part_more_ns);
+    text += "; above their own medians: " + step.part + " by " + cell("time_ns", step.part_more_ns);
     if (!step.range.empty()) {
-      text += ", most of all in " + step.range + ": " + cell("time_ns", step.range_more_ns);
+      text += ", the self time of " + step.range + " by " + cell("time_ns", step.range_more_ns);
     }
   }
   return cell("text", text) + "\n";
@@ -204,24 +206,14 @@ std::string origin_text(const KernelOrigin& origin, std::int64_t total_ns) {
 std::string kernels_part(const TraceSummary& summary) {
   const KernelSummary& kernels = summary.kernels;
   Part part({"kernels", "count", "total_ns", "share", "mean_ns"});
-  for (const KernelGroup& group : kernels.groups) {
+  std::vector<std::string> origins;
+  for (std::size_t at = 0; at < kernels.groups.size(); ++at) {
+    const KernelGroup& group = kernels.groups[at];
     part.add({group.short_name, group.count, group.total_ns,
               share(group.total_ns, kernels.all.total_ns), group.mean_ns});
+    origins.push_back(origin_text(summary.kernel_origins[at], group.total_ns));
   }
-  const std::string table = part.text();
-  std::string text;
-  std::size_t line = 0;
-  constexpr std::size_t kHead = 2;
-  for (std::size_t from = 0; from < table.size(); ++line) {
-    const std::size_t end = table.find('\n', from) + 1;
-    text += table.substr(from, end - from);
-    if (line >= kHead) {
-      text +=
-          origin_text(summary.kernel_origins[line - kHead], kernels.groups[line - kHead].total_ns);
-    }
-    from = end;
-  }
-  return text;
+  return part.text(origins);
 }
 
 std::string modules_part(const TraceSummary& summary) {

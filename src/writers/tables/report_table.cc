@@ -192,7 +192,8 @@ void add_line(std::string& text, std::string line) {
   text += line + "\n";
 }
 
-std::string lying(const std::vector<Column>& columns, std::size_t rows) {
+std::string lying(const std::vector<Column>& columns, std::size_t rows,
+                  std::span<const std::string> below) {
   std::string text;
   std::string headings;
   std::string rule;
@@ -213,6 +214,7 @@ std::string lying(const std::vector<Column>& columns, std::size_t rows) {
       add_padded(line, column.cells[row], column);
     }
     add_line(text, line);
+    if (row < below.size()) text += below[row];
   }
   return text;
 }
@@ -272,7 +274,8 @@ std::string shown_cell(std::string_view column, const Cell& cell) {
 }
 
 std::string report_table(const Table& table, std::span<const std::string> shown,
-                         std::size_t hidden_rows, const TotalsLine* totals) {
+                         std::size_t hidden_rows, const TotalsLine* totals,
+                         std::span<const std::string> below) {
   std::vector<Column> columns;
   for (const std::string& name : shown) {
     auto column = column_of(table, name);
@@ -286,9 +289,9 @@ std::string report_table(const Table& table, std::span<const std::string> shown,
     return hidden_rows == 0 ? "" : fmt::format("... and {} more rows\n", hidden_rows);
   }
   const std::size_t lines = columns.front().cells.size();
-  std::string text = lines <= kMostUpright && line_width(columns) > kWidestLine
-                         ? upright(columns, lines)
-                         : lying(columns, lines);
+  const bool is_upright =
+      below.empty() && lines <= kMostUpright && line_width(columns) > kWidestLine;
+  std::string text = is_upright ? upright(columns, lines) : lying(columns, lines, below);
   if (hidden_rows > 0) text += fmt::format("... and {} more rows\n", hidden_rows);
   return text;
 }

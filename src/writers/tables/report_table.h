@@ -22,9 +22,11 @@ struct TotalsLine {
 /// The columns named in `shown` that have a value in some row. A heading is the column's name
 /// without its unit and with blanks for underscores; a text of more than 60 characters loses its
 /// middle. A few rows that are too wide for a screen stand beside each other instead, with a line
-/// per column. `hidden_rows`: how many more rows there are, said below the table.
+/// per column. `hidden_rows`: how many more rows there are, said below the table. `below`: by row,
+/// whole lines that follow it; rows that have them never stand beside each other.
 std::string report_table(const Table& table, std::span<const std::string> shown,
-                         std::size_t hidden_rows, const TotalsLine* totals = nullptr);
+                         std::size_t hidden_rows, const TotalsLine* totals = nullptr,
+                         std::span<const std::string> below = {});
 
 /// A line each, such as `window  1.234 s`.
 std::string report_totals(std::span<const std::pair<std::string, Cell>> totals);

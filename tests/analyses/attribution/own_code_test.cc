@@ -26,7 +26,7 @@ TEST(LibraryPath, IsInAFolderOfPackagesOrOfPython) {
   }
   for (const char* file :
        {"/home/me/torch/train.py", "/home/me/lib/python3_tools/a.py", "/home/me/Lib/a.py",
-        "/home/me/miniconda3/train.py", "/work/transformers/train.py", "/srv/threading.py",
+        "/home/me/miniconda3/train.py", "/srv/transformers/train.py", "/srv/threading.py",
         R"(D:\work\train.py)", "/home/me/include/model.h"}) {
     EXPECT_FALSE(is_library_path(file)) << file;
   }

@@ -116,6 +116,26 @@ TEST(TraceSummary, TextOfOneTraceIsItsPage) {
   EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 45) << "a screen";
 }
 
+/// A table with so few rows and so wide would stand upright, where no line could follow a row.
+TEST(TraceSummary, TextOfAWideTableWithOneKernelSaysWhereItCameFrom) {
+  TraceBuilder builder;
+  add(builder, {.name = "aten::mm", .start = 0, .duration = 100});
+  add(builder, {.category = "cuda_runtime",
+                .name = "cudaLaunchKernel",
+                .start = 10,
+                .duration = 5,
+                .correlation = 1});
+  add(builder, {.category = "kernel",
+                .name = "a_kernel_" + std::string(100, 'x'),
+                .start = 20,
+                .duration = 3'600'000'000'000,
+                .thread = 7,
+                .process = 0,
+                .correlation = 1});
+  const std::string text = summary_text({trace_summary(fixtures::finished(builder))});
+  EXPECT_THAT(text, testing::ContainsRegex("\na_kernel_[^\n]*\n    100.0 % from aten::mm\n"));
+}
+
 /// In a job whose steps wait for each other, the longest mean step is not that of the slow rank.
 TEST(TraceSummary, OfSeveralTracesNamesNoRankByItsMeanStep) {
   std::vector<TraceSummary> summaries;
