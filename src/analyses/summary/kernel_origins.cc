@@ -114,8 +114,9 @@ std::vector<KernelOrigin> kernel_origins(const Trace& trace, std::span<const Ker
     if (group == groups.size()) continue;
     EventId owner =
         owner_of_work(tree, {.activity = run.event, .launch = run.launch, .op = run.op});
-    // What hooks of parameters send is of no place.
-    if (owner != EventId::none && lines.accumulates(owner)) owner = EventId::none;
+    // Communication that hooks of parameters began is of no place.
+    const bool is_sent = groups[group].family == KernelFamily::collective;
+    if (is_sent && owner != EventId::none && lines.accumulates(owner)) owner = EventId::none;
     const bool has_operator = run.op != EventId::none;
     Sum& sum = sums[group][{
         has_operator ? trace.name(run.op) : std::string_view(),

@@ -98,6 +98,28 @@ TEST_F(KernelOriginsOf, RepeatedLayersIsOne) {
   EXPECT_EQ(found[0].total_ns, 60);
 }
 
+TEST_F(KernelOriginsOf, GradientsThatAreSentIsNoLineAndNoModule) {
+  frame("train.py(7): <module>", 0, 1000);
+  frame("nn.Module: Linear_0", 100, 800);
+  const EventId forward = add(builder_, {.name = "aten::linear", .start = 200, .duration = 50});
+  builder_.add_argument(forward, Argument::sequence_number, std::int64_t{7});
+  const EventId node = add(builder_, {.name = "AddmmBackward0", .start = 2000, .duration = 50});
+  builder_.add_argument(node, Argument::sequence_number, std::int64_t{7});
+  builder_.add_argument(node, Argument::forward_thread, std::int64_t{1});
+  add(builder_, {.name = "torch::autograd::AccumulateGrad", .start = 3000, .duration = 600});
+  kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 3100, 70,
+         "nccl:all_reduce", "");
+  kernel("add", 3300, 20, "aten::add_", "");
+  const auto found = origins();
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].op, "nccl:all_reduce");
+  EXPECT_EQ(found[0].line, "");
+  EXPECT_EQ(found[0].module, "");
+  EXPECT_EQ(found[1].op, "aten::add_");
+  EXPECT_EQ(found[1].line, "train.py(7): <module>") << "that of the node before it";
+  EXPECT_EQ(found[1].module, "Linear");
+}
+
 TEST_F(KernelOriginsOf, KernelsThatNobodyIsKnownToHaveLaunchedIsEmpty) {
   add(builder_, {.category = "kernel",
                  .name = "alone",
