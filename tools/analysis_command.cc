@@ -16,6 +16,7 @@
 #include "out_of_memory.h"
 #include "partial_inputs.h"
 #include "rank_choice.h"
+#include "terminal.h"
 
 namespace tbtrace::tools {
 namespace {
@@ -282,7 +283,7 @@ std::vector<OptionGroup> analysis_options(std::vector<Option> rows,
   rows.push_back(row_limit_option());
   rows.push_back({.name = "each", .help = "a table per input instead of one of all"});
   rows.push_back(RankChoice::option());
-  return {{"Rows", std::move(rows)}, {"Layout", {format_option()}}};
+  return {{"Rows", std::move(rows)}, {"Layout", {format_option(), wide_option()}}};
 }
 
 Option steps_option() {
@@ -327,8 +328,11 @@ Result<std::optional<StepRange>> chosen_steps(const OptionParser& parser) {
 
 int run_analysis(const AnalysisVerb& verb, const OptionParser& parser) {
   const bool each = parser.flag("each");
-  const Result<TableChoice> choice = TableChoice::of(parser, each);
+  Result<TableChoice> choice = TableChoice::of(parser, each);
   if (!choice.ok()) return parser.wrong(choice.status().message());
+  choice->report.wide = parser.flag("wide");
+  choice->report.width = terminal_width(parser.standard());
+  choice->report.how_to_show_all_columns = "--wide shows all";
   if (verb.sums != nullptr && parser.flag("sum-inputs")) {
     for (const char* const option : {"each", "rank", "steps"}) {
       if (parser.given(option))

@@ -16,6 +16,7 @@
 #include "inputs.h"
 #include "options.h"
 #include "rank_choice.h"
+#include "terminal.h"
 
 namespace tbtrace::tools {
 namespace {
@@ -128,7 +129,8 @@ Command flops_command() {
        .value = "F",
        .help = "text, csv, json, md, or svg for a picture (default: by the output's name, else "
                "text)",
-       .choices = {"text", "csv", "json", "md", "svg"}}};
+       .choices = {"text", "csv", "json", "md", "svg"}},
+      wide_option()};
   return {
       .name = "flops",
       .summary = "FLOPs, MACs and how much of the device's peak operators reach",

@@ -2,10 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <set>
-#include <tuple>
 #include <utility>
+#include <vector>
 
 #include <tbtrace/analyses.h>
 #include <tbtrace/writers.h>
@@ -25,31 +24,34 @@ std::string counted(std::size_t count, const std::string& what) {
 }  // namespace
 
 Status check_same_process(std::span<const JoinedInput> inputs, std::string_view remedy) {
-  const JoinedInput& first = inputs.front();
-  const JoinedInput& other = inputs.back();
-  const std::string_view what = what_differs(first.from, other.from);
-  if (what.empty()) return {};
-  return {StatusCode::invalid_argument,
-          first.path + " and " + other.path + " are of different " + std::string(what) +
-              ", so they cannot be summarised together; " + std::string(remedy)};
+  const JoinedInput& last = inputs.back();
+  for (const JoinedInput& input : inputs.first(inputs.size() - 1)) {
+    const std::string_view what = what_differs(input.from, last.from);
+    if (what.empty()) continue;
+    return {StatusCode::invalid_argument,
+            input.path + " and " + last.path + " are of different " + std::string(what) +
+                ", so they cannot be summarised together; " + std::string(remedy)};
+  }
+  return {};
 }
 
 std::string described_recordings(std::span<const JoinedInput> inputs) {
   std::set<std::int64_t> ranks;
   std::set<std::string> hosts;
-  std::set<std::tuple<std::optional<std::int64_t>, std::string, std::string>> processes;
+  std::vector<TraceIdentity> identities;
   for (const auto& [path, from] : inputs) {
     if (from.rank) ranks.insert(*from.rank);
     if (!from.host.empty()) hosts.insert(from.host);
-    processes.emplace(from.rank, from.host, from.process);
+    identities.push_back(from);
   }
+  const std::size_t processes = count_processes(identities);
   const std::string recordings = std::to_string(inputs.size()) + " recordings of ";
-  if (processes.size() == 1) return recordings + "one process";
+  if (processes == 1) return recordings + "one process";
   std::string where = counted(ranks.size(), "rank");
   if (!where.empty() && !hosts.empty()) where += ", ";
   where += counted(hosts.size(), "host");
   if (!where.empty()) where = " (" + where + ")";
-  return recordings + std::to_string(processes.size()) + " processes" + where;
+  return recordings + std::to_string(processes) + " processes" + where;
 }
 
 int run_joined(const std::string& verb, const StandardOptions& standard, const ReadOptions& reading,

@@ -13,6 +13,7 @@
 #include "options.h"
 #include "out_of_memory.h"
 #include "rank_choice.h"
+#include "terminal.h"
 
 namespace tbtrace::tools {
 namespace {
@@ -66,7 +67,8 @@ class SummaryRun {
       case TableFormat::text:
         break;
     }
-    return summary_text(summaries_);
+    return summary_text(summaries_, {.width = terminal_width(standard_),
+                                     .how_to_show_all_columns = "--format csv has all"});
   }
 
   /// Keeps a summary of the trace, which is small.

@@ -96,8 +96,12 @@ class OperatorSummary {
 };
 
 /// `ranks`, `hosts` or `processes`: the first of these in which two recordings differ; empty if
-/// they are of one process.
+/// they are of one process. Recordings of the same time are of different processes, even if these
+/// have the same id.
 std::string_view what_differs(const TraceIdentity& one, const TraceIdentity& other);
+
+/// How many processes the recordings are of.
+std::size_t count_processes(std::span<const TraceIdentity> recordings);
 
 /// Fails if the recordings are not of one process.
 Status check_same_process(std::span<const Trace* const> traces);

@@ -3,6 +3,7 @@
 // A report is of one schema (`tbtrace.gpu/1`); docs/formats/ has a page for each.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -48,7 +49,8 @@ struct AnalysisReport {
     std::string depth;
   };
   std::optional<Tree> tree;
-  /// The columns that people see, in this order; a column without any value is left out.
+  /// The columns that people see, in this order: where a line is too short the last ones are left
+  /// out. A column without any value is left out as well.
   std::vector<std::string> shown;
   /// Sentences for people, below the table: what is missing, and how to get it.
   std::vector<std::string> notes;
@@ -77,6 +79,15 @@ struct ReportOptions {
   std::string sort_by = {};
   /// Rows to show; -1: all.
   std::int64_t row_limit = -1;
+
+  // Of a text; the other formats have all columns and full names.
+
+  /// Characters of a line: texts are cut and the last columns left out to fit. 0: no limit.
+  std::size_t width = 0;
+  /// All columns that have a value, whatever the width.
+  bool wide = false;
+  /// Follows the number of columns that are left out, such as `--wide shows all`.
+  std::string how_to_show_all_columns = {};
 };
 
 /// Makes a report, such as `gpu_report(trace, options)`.

@@ -124,6 +124,9 @@ struct TraceIdentity {
   std::optional<std::int64_t> world_size;  ///< from `distributedInfo`
   std::string host;                        ///< from `host_name`, without quotes and escapes
   std::string process;                     ///< of the first range on the host
+  /// The window in nanoseconds since 1970, if the file's clock counts from there.
+  std::optional<std::int64_t> start_ns = {};
+  std::optional<std::int64_t> end_ns = {};
 };
 
 /// A device that the file lists in `deviceProperties`.

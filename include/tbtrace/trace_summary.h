@@ -113,9 +113,17 @@ inline constexpr ArgumentSet kSummaryArguments =
 TraceSummary trace_summary(const Trace& trace, const std::string& input = {},
                            const TraceSummaryOptions& options = {});
 
+struct SummaryTextOptions {
+  /// Characters of a line, which tables are cut to. 0: no limit.
+  std::size_t width = 0;
+  /// Follows the number of columns that are left out for that.
+  std::string how_to_show_all_columns = {};
+};
+
 /// One or several traces as the first page for people: of several a line each, their findings, and
 /// the page of the first. Empty without traces.
-std::string summary_text(const std::vector<TraceSummary>& summaries);
+std::string summary_text(const std::vector<TraceSummary>& summaries,
+                         const SummaryTextOptions& options = {});
 
 /// The same as one JSON object, `tbtrace.summary/1`.
 std::string summary_json(const std::vector<TraceSummary>& summaries);

@@ -2,6 +2,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include <tbtrace/trace.h>
 
+#include "base/bounded_sum.h"
 #include "trace/call_tree.h"
 #include "trace/links.h"
 #include "trace/self_times.h"
@@ -130,6 +132,13 @@ TraceIdentity Trace::identity() const {
     identity.process =
         process.text == StringId::empty ? process.number_text() : std::string(string(process.text));
     break;
+  }
+  constexpr std::int64_t kYear2001 = 1'000'000'000'000'000'000;
+  const std::int64_t base = base_time_ns();
+  const std::int64_t start = bounded_sum(base, window_start_ns());
+  if (start >= kYear2001) {
+    identity.start_ns = start;
+    identity.end_ns = bounded_sum(base, window_end_ns());
   }
   return identity;
 }

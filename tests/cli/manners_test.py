@@ -7,6 +7,7 @@ Each method is a CTest test cli.NAME. Python's standard library has what it take
 """
 
 import concurrent.futures
+import fcntl
 import gzip
 import json
 import os
@@ -15,9 +16,11 @@ import pty
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 
@@ -25,16 +28,18 @@ from terminals import drained, have_terminals
 
 PROGRAM = ""
 DATA = pathlib.Path(__file__).resolve().parents[1] / "data"
+GPU, GPU_LATER = str(DATA / "gpu_step.json"), str(DATA / "gpu_step_later.json")
 SOUND, DAMAGED = str(DATA / "stacks.json"), str(DATA / "damaged.json")
 YELLOW, RED, CLEAR = b"\x1b[33m", b"\x1b[31m", b"\r\x1b[K"
 ENVIRONMENT = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "TERM")} | {"LC_ALL": "C"}
 
 
-def run(*words, terminal="", stdin=b"", environment=(), **more):
+def run(*words, terminal="", stdin=b"", environment=(), columns=0, **more):
     """Exit code, standard output and standard error; `terminal` names the one that is a terminal."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     if terminal:
         ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
         pipes[terminal] = theirs
     process = subprocess.Popen([PROGRAM, *words], stdin=subprocess.PIPE, env=ENVIRONMENT | dict(environment),
                                **pipes, **more)
@@ -110,6 +115,23 @@ class Manners(unittest.TestCase):
         named = self.folder / "\x1b[2J.json"
         named.write_bytes(pathlib.Path(SOUND).read_bytes())
         self.assertNotIn(b"\x1b", run("ops", str(named), "--each", terminal="stdout")[1])
+
+    def test_tables_fit_the_terminal(self):
+        for verb in ("kernels", "gpu", "flops", "summary"):
+            for columns in (80, 120, 200):
+                shown = run(verb, GPU, GPU_LATER, terminal="stdout", columns=columns)[1].decode().splitlines() + [""]
+                start = next(number for number, line in enumerate(shown) if line.startswith("--"))
+                for line in shown[start - 1:shown.index("", start)]:
+                    self.assertLessEqual(len(line), columns, line)
+        wide = run("kernels", GPU, "--wide", terminal="stdout", columns=80)[1].decode().splitlines()
+        self.assertGreater(len(wide[0]), 200)
+        self.assertIn("launch delay total", wide[0])
+
+    def test_other_formats_have_all_columns_on_a_terminal(self):
+        for form in ("csv", "json", "md"):
+            words = ("kernels", GPU, "--format", form)
+            shown = run(*words, terminal="stdout", columns=80)[1].replace(b"\r", b"")
+            self.assertEqual(shown, run(*words)[1].replace(b"\r", b""))
 
     def test_no_picture_to_a_terminal(self):
         code, printed, shown = run("flamegraph", SOUND, terminal="stdout")

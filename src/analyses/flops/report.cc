@@ -192,23 +192,12 @@ Result<AnalysisReport> operator_work_report(const Trace& trace,
                            "flops_per_byte", "bound", "roof_flops_per_s", "roof_share"}) {
     columns.emplace_back(name);
   }
-  report.shown = {"rank",
-                  "name",
-                  "input_shapes",
-                  "state",
-                  "runs_on",
-                  "precision",
-                  "count",
-                  "macs",
-                  "flops",
-                  "device_time_total_ns",
-                  "cpu_time_total_ns",
-                  "flops_per_s",
-                  "peak_share",
-                  "flops_per_byte",
-                  "bound",
-                  "roof_share"};
-  if (!summary->has_device_work) std::erase(report.shown, "device_time_total_ns");
+  report.shown = {
+      "rank",         "name",
+      "input_shapes", "count",
+      "flops",        summary->has_device_work ? "device_time_total_ns" : "cpu_time_total_ns",
+      "flops_per_s",  "peak_share",
+      "bound",        "state"};
   const Cell rank = optional_cell(trace.identity().rank);
   for (const OperatorWork& row : summary->rows) {
     report.table.rows.push_back(cells_of(rank, row, options.by_input_shape));

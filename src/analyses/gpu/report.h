@@ -1,6 +1,7 @@
 // Device use as the rows of `tbtrace.gpu/1`, in any definition.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -22,7 +23,7 @@ AnalysisReport::Totals joined_gpu_totals(const AnalysisReport::Totals& sums, con
 template <typename Use>
 struct GpuColumn {
   const char* name;
-  bool is_shown;              ///< in the text for people
+  int place;                  ///< among the columns that people see; 0: not one of them
   Cell (*value)(const Use&);  ///< nullptr: no row has a value
 };
 
@@ -43,11 +44,14 @@ AnalysisReport gpu_report_of(const Trace& trace, std::span<const Use> use,
   report.table.rows.resize(use.size(), {report::optional_cell(trace.identity().rank)});
   for (const GpuColumn<Use>& column : columns) {
     report.table.columns.emplace_back(column.name);
-    if (column.is_shown) report.shown.emplace_back(column.name);
     for (std::size_t row = 0; row < use.size(); ++row) {
       report.table.rows[row].push_back(column.value == nullptr ? Cell() : column.value(use[row]));
     }
   }
+  std::vector<GpuColumn<Use>> shown(columns.begin(), columns.end());
+  std::erase_if(shown, [](const GpuColumn<Use>& column) { return column.place == 0; });
+  std::ranges::stable_sort(shown, {}, &GpuColumn<Use>::place);
+  for (const GpuColumn<Use>& column : shown) report.shown.emplace_back(column.name);
   WideInteger window = 0;
   WideInteger busy = 0;
   WideInteger idle = 0;

@@ -51,6 +51,10 @@ AnalysisReport analyses::KernelColumns::report(const std::vector<KernelGroup>& g
   }
   report.table.columns = std::move(names_);
   report.shown = std::move(shown_);
+  // Of a launch configuration its cost is read before its operator.
+  const auto op = std::ranges::find(report.shown, "operator");
+  const bool has_name = std::ranges::find(report.shown, "short_name") != report.shown.end();
+  if (has_name && op != report.shown.end()) std::rotate(op, op + 1, report.shown.end());
   return report;
 }
 
@@ -68,7 +72,7 @@ void analyses::add_keys(KernelColumns& columns, std::optional<std::int64_t> rank
   if (by == KernelGrouping::label) {
     columns.add("label", true, [](const KernelGroup& group) { return Cell(group.label); });
   } else if (by != KernelGrouping::op) {
-    columns.add("family", true, [](const KernelGroup& group) {
+    columns.add("family", by == KernelGrouping::family, [](const KernelGroup& group) {
       return Cell(std::string(kernel_family_name(group.family)));
     });
   }
@@ -78,9 +82,9 @@ void analyses::add_keys(KernelColumns& columns, std::optional<std::int64_t> rank
   if (by_launch) {
     columns.add("grid", true, [](const KernelGroup& group) { return sizes_cell(group.grid); });
     columns.add("block", true, [](const KernelGroup& group) { return sizes_cell(group.block); });
-    columns.add("registers", true,
+    columns.add("registers", false,
                 [](const KernelGroup& group) { return optional_cell(group.registers); });
-    columns.add("shared_memory_bytes", true,
+    columns.add("shared_memory_bytes", false,
                 [](const KernelGroup& group) { return optional_cell(group.shared_memory_bytes); });
   }
   if (options.by_device || options.by_stream) {
@@ -97,7 +101,7 @@ void analyses::add_times(KernelColumns& columns, std::int64_t all_ns) {
   columns.add("share_percent", true,
               [all_ns](const KernelGroup& group) { return percent(group.total_ns, all_ns); });
   columns.add("mean_ns", true, [](const KernelGroup& group) { return Cell(group.mean_ns); });
-  columns.add("min_ns", true, [](const KernelGroup& group) { return Cell(group.min_ns); });
+  columns.add("min_ns", false, [](const KernelGroup& group) { return Cell(group.min_ns); });
   columns.add("max_ns", true, [](const KernelGroup& group) { return Cell(group.max_ns); });
   columns.add("stddev_ns", false, [](const KernelGroup& group) { return Cell(group.stddev_ns); });
 }
@@ -117,7 +121,7 @@ void add_use_of_device(KernelColumns& columns, bool has_name) {
   }
   columns.add("tensor_core_ns", !has_name,
               [](const KernelGroup& group) { return Cell(group.tensor_core_ns); });
-  columns.add("blocks_per_sm", true,
+  columns.add("blocks_per_sm", false,
               [](const KernelGroup& group) { return optional_cell(group.blocks_per_sm); });
   columns.add("occupancy_percent", true,
               [](const KernelGroup& group) { return optional_cell(group.occupancy_percent); });
@@ -209,11 +213,10 @@ AnalysisReport analyses::launch_report_of(const Trace& trace,
   report.table.columns = {"rank",           "name",        "launch",         "operator", "label",
                           "device",         "stream",      "correlation",    "step",     "start_ns",
                           "launch_call_ns", "duration_ns", "launch_delay_ns"};
-  report.shown = {"rank",   "name", "launch",         "operator",    "device",
-                  "stream", "step", "launch_call_ns", "duration_ns", "launch_delay_ns"};
+  report.shown = {"rank", "name", "duration_ns", "launch_delay_ns", "operator", "step", "stream"};
   const bool has_labels =
       std::ranges::any_of(launches, [](const KernelLaunch& row) { return !row.label.empty(); });
-  if (has_labels) report.shown.insert(report.shown.begin() + 4, "label");
+  if (has_labels) report.shown.insert(report.shown.begin() + 5, "label");
   WideInteger duration = 0;
   WideInteger delay = 0;
   const Cell rank = optional_cell(trace.identity().rank);

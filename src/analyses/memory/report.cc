@@ -99,14 +99,13 @@ void show_peaks(const Trace& trace, const MemoryUse& use, AnalysisReport& report
   report.shown = {"rank",
                   "device",
                   "peak_bytes",
-                  "peak_at_ns",
                   "peak_reserved_bytes",
-                  "fragmentation_bytes",
                   "growth_per_step_bytes",
                   "largest_operator",
                   "largest_bytes",
-                  "out_of_memory",
-                  "totals"};
+                  "peak_at_ns"};
+  const auto ran_out = [](const DeviceMemory& device) { return device.out_of_memory > 0; };
+  if (std::ranges::any_of(use.devices, ran_out)) report.shown.emplace_back("out_of_memory");
   for (const DeviceMemory& device : use.devices) {
     const bool held = !device.alive.empty() && device.alive[0].bytes > 0;
     report.table.rows.push_back({Cell(), device.process, device.device,
@@ -125,8 +124,7 @@ void show_alive(const MemoryUse& use, AnalysisReport& report) {
   report.table.columns = {"rank",   "process",    "device",   "operator",
                           "module", "line",       "category", "category_estimated",
                           "bytes",  "allocations"};
-  report.shown = {"rank", "device",   "operator", "module",
-                  "line", "category", "bytes",    "allocations"};
+  report.shown = {"rank", "device", "operator", "bytes", "category", "module", "line"};
   for (const DeviceMemory& device : use.devices) {
     for (const MemoryHolder& holder : device.alive) {
       report.table.rows.push_back(

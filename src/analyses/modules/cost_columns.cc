@@ -5,28 +5,34 @@
 namespace tbtrace::analyses {
 namespace {
 
-enum class Needs : std::uint8_t { nothing, device, memory, device_memory };
+/// What a trace has to have for people to see a column.
+enum class ShownIf : std::uint8_t {
+  anything,
+  device,
+  no_device,
+  memory_without_device,
+  memory_of_device,
+  never,
+};
 
 struct SizeColumn {
   const char* name;
-  bool is_shown;  ///< in the text for people
+  ShownIf shown_if;
   bool is_total;  ///< is a total of the report
-  Needs needs;
   std::int64_t ModuleCost::*value;
 };
 
 constexpr SizeColumn kSizes[] = {
-    {"device_time_total_ns", true, true, Needs::device, &ModuleCost::device_time_total_ns},
-    {"self_device_time_ns", true, false, Needs::device, &ModuleCost::self_device_time_ns},
-    {"backward_device_time_ns", true, true, Needs::device, &ModuleCost::backward_device_time_ns},
-    {"cpu_time_total_ns", true, true, Needs::nothing, &ModuleCost::cpu_time_total_ns},
-    {"self_cpu_time_ns", true, false, Needs::nothing, &ModuleCost::self_cpu_time_ns},
-    {"backward_cpu_time_ns", true, true, Needs::nothing, &ModuleCost::backward_cpu_time_ns},
-    {"cpu_memory_bytes", true, true, Needs::memory, &ModuleCost::cpu_memory_bytes},
-    {"device_memory_bytes", true, true, Needs::device_memory, &ModuleCost::device_memory_bytes},
-    {"self_cpu_memory_bytes", false, false, Needs::memory, &ModuleCost::self_cpu_memory_bytes},
-    {"self_device_memory_bytes", false, false, Needs::device_memory,
-     &ModuleCost::self_device_memory_bytes}};
+    {"device_time_total_ns", ShownIf::device, true, &ModuleCost::device_time_total_ns},
+    {"self_device_time_ns", ShownIf::device, false, &ModuleCost::self_device_time_ns},
+    {"backward_device_time_ns", ShownIf::device, true, &ModuleCost::backward_device_time_ns},
+    {"cpu_time_total_ns", ShownIf::anything, true, &ModuleCost::cpu_time_total_ns},
+    {"self_cpu_time_ns", ShownIf::no_device, false, &ModuleCost::self_cpu_time_ns},
+    {"backward_cpu_time_ns", ShownIf::no_device, true, &ModuleCost::backward_cpu_time_ns},
+    {"cpu_memory_bytes", ShownIf::memory_without_device, true, &ModuleCost::cpu_memory_bytes},
+    {"device_memory_bytes", ShownIf::memory_of_device, true, &ModuleCost::device_memory_bytes},
+    {"self_cpu_memory_bytes", ShownIf::never, false, &ModuleCost::self_cpu_memory_bytes},
+    {"self_device_memory_bytes", ShownIf::never, false, &ModuleCost::self_device_memory_bytes}};
 
 struct CountColumn {
   const char* name;
@@ -39,16 +45,20 @@ constexpr CountColumn kCounts[] = {{"macs", true, &ModuleCost::macs},
                                    {"backward_macs", false, &ModuleCost::backward_macs},
                                    {"backward_flops", false, &ModuleCost::backward_flops}};
 
-bool is_there(Needs needs, const CostColumns& columns) {
-  switch (needs) {
-    case Needs::device:
-      return columns.has_device;
-    case Needs::memory:
-      return columns.has_memory;
-    case Needs::device_memory:
-      return columns.has_device && columns.has_memory;
-    case Needs::nothing:
+bool is_there(ShownIf condition, const CostColumns& columns) {
+  switch (condition) {
+    case ShownIf::anything:
       break;
+    case ShownIf::device:
+      return columns.has_device;
+    case ShownIf::no_device:
+      return !columns.has_device;
+    case ShownIf::memory_without_device:
+      return columns.has_memory && !columns.has_device;
+    case ShownIf::memory_of_device:
+      return columns.has_memory && columns.has_device;
+    case ShownIf::never:
+      return false;
   }
   return true;
 }
@@ -64,7 +74,7 @@ CostColumns CostColumns::of(const Trace& trace, bool has_shapes, const ModuleCos
 void CostColumns::add_to(AnalysisReport& report) const {
   for (const SizeColumn& column : kSizes) {
     report.table.columns.emplace_back(column.name);
-    if (column.is_shown && is_there(column.needs, *this)) report.shown.emplace_back(column.name);
+    if (is_there(column.shown_if, *this)) report.shown.emplace_back(column.name);
   }
   for (const CountColumn& column : kCounts) {
     report.table.columns.emplace_back(column.name);

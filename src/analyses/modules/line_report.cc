@@ -19,7 +19,7 @@ AnalysisReport analyses::line_report_of(const LineTable& table, const CostColumn
   AnalysisReport report;
   report.schema = "tbtrace.lines/1";
   report.table.columns = {"rank", "file", "line", "function", "level", "calls"};
-  report.shown = {"rank", "file", "line", "function", "level", "calls"};
+  report.shown = {"rank", "file", "line", "function", "calls"};
   columns.add_to(report);
   const Cell of_rank = report::optional_cell(rank);
   for (const LineRow& line : table.lines) {

@@ -187,14 +187,14 @@ bool has_telling_names(const Table& table) {
   });
 }
 
-/// What people see: the phases, then the parts that are not zero in every step.
+/// What people see: how long each step was and why, without parts that are zero in every step.
 std::vector<std::string> shown_columns(const Table& table) {
   std::vector<std::string> shown = {"number", "rank", "duration_ns"};
   if (has_telling_names(table)) shown.insert(shown.begin() + 1, "name");
-  constexpr std::array<std::string_view, 9> kAnyway = {
-      "forward_ns", "backward_ns",      "optimizer_ns",    "data_ns",          "unphased_ns",
-      "kernel_ns",  "communication_ns", "gpu_utilization", "peak_memory_bytes"};
-  for (const std::string_view name : kAnyway) {
+  constexpr std::array<std::string_view, 9> kParts = {
+      "gpu_utilization", "forward_ns", "backward_ns",      "optimizer_ns",     "data_ns",
+      "unphased_ns",     "kernel_ns",  "communication_ns", "peak_memory_bytes"};
+  for (const std::string_view name : kParts) {
     if (!is_zero(table, *column_named(table, name))) shown.emplace_back(name);
   }
   shown.emplace_back("outlier");

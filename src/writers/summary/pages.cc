@@ -1,9 +1,15 @@
 #include "writers/summary/pages.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "base/bounded_sum.h"
+#include "writers/tables/input_labels.h"
 
 namespace tbtrace::writers {
 
@@ -26,10 +32,26 @@ std::vector<SharedFinding> shared_findings(std::span<const TraceSummary> summari
   return findings;
 }
 
-std::string name_of(const TraceSummary& summary) {
-  const auto& rank = summary.run.identity.rank;
-  if (rank) return "rank " + std::to_string(*rank);
-  return summary.run.input.empty() ? "the trace" : summary.run.input;
+std::vector<std::string> names_of(std::span<const TraceSummary> summaries) {
+  std::vector<std::string> inputs;
+  std::map<std::int64_t, std::size_t> of_rank;
+  for (const TraceSummary& summary : summaries) {
+    inputs.push_back(summary.run.input);
+    if (summary.run.identity.rank) ++of_rank[*summary.run.identity.rank];
+  }
+  const std::vector<std::string> labels = input_labels(inputs);
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < summaries.size(); ++at) {
+    const std::optional<std::int64_t>& rank = summaries[at].run.identity.rank;
+    const std::string number = std::to_string(at + 1);
+    if (!rank) {
+      names.push_back(labels[at].empty() ? "trace " + number : labels[at]);
+    } else {
+      names.push_back("rank " + std::to_string(*rank));
+      if (of_rank[*rank] > 1) names.back() += ", " + (labels[at].empty() ? number : labels[at]);
+    }
+  }
+  return names;
 }
 
 GpuUse all_devices(const TraceSummary& summary) {

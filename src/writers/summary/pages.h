@@ -21,8 +21,9 @@ struct SharedFinding {
 /// One per id, the largest share first.
 std::vector<SharedFinding> shared_findings(std::span<const TraceSummary> summaries);
 
-/// `rank 3`, or the input if the rank is not known.
-std::string name_of(const TraceSummary& summary);
+/// One per summary, all different: `rank 3`, or what tells its input apart from the others if the
+/// rank is not known; `rank 3, iteration_10/rank3` if several are of that rank.
+std::vector<std::string> names_of(std::span<const TraceSummary> summaries);
 
 /// Sums over the devices of a trace.
 GpuUse all_devices(const TraceSummary& summary);

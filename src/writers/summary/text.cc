@@ -29,16 +29,19 @@ std::string cell(std::string_view column, const Cell& value) {
 /// Rows of a part of a page: a name, then values. The columns are aligned.
 class Part {
  public:
-  explicit Part(std::vector<std::string> columns) { table_.columns = std::move(columns); }
+  Part(std::size_t width, std::vector<std::string> columns) : width_(width) {
+    table_.columns = std::move(columns);
+  }
 
   void add(std::vector<Cell> row) { table_.rows.push_back(std::move(row)); }
 
   /// Empty without rows. `below`: by row, lines that follow it.
   std::string text(std::span<const std::string> below = {}) const {
-    return writers::report_table(table_, table_.columns, 0, nullptr, below);
+    return writers::report_table(table_, table_.columns, {.width = width_}, nullptr, below);
   }
 
  private:
+  std::size_t width_;
   Table table_;
 };
 
@@ -105,14 +108,14 @@ std::string recorded_part(const RecordedRun& run) {
 }
 
 /// The mean step by phase, with the part of each.
-std::string steps_part(const StepBreakdown& steps) {
+std::string steps_part(const StepBreakdown& steps, std::size_t width) {
   if (steps.steps.empty()) return {};
   const double whole = steps.mean_host_duration_ns();
   const std::string first = steps.steps.front().is_whole_trace()
                                 ? "no steps: all of it"
                                 : "mean of " + std::to_string(steps.steps.size()) +
                                       (steps.steps.size() == 1 ? " step" : " steps");
-  Part part({first, "time_ns", "share"});
+  Part part(width, {first, "time_ns", "share"});
   part.add({std::string("on the host"), whole, {}});
   const double with_gpu = steps.mean_duration_ns();
   if (with_gpu != whole) part.add({std::string("with its GPU activities"), with_gpu, {}});
@@ -147,13 +150,13 @@ std::string slowest_step_part(const TraceSummary& summary) {
   return cell("text", text) + "\n";
 }
 
-std::string gpu_part(const TraceSummary& summary) {
+std::string gpu_part(const TraceSummary& summary, std::size_t width) {
   if (summary.gpus.empty()) return {};
   const GpuUse all = writers::all_devices(summary);
   const std::string first = summary.gpus.size() == 1
                                 ? "GPU " + std::to_string(summary.gpus.front().device)
                                 : std::to_string(summary.gpus.size()) + " GPUs";
-  Part part({first, "time_ns", "share"});
+  Part part(width, {first, "time_ns", "share"});
   const auto add = [&](const char* name, std::int64_t ns, bool always) {
     if (always || ns > 0) {
       part.add({std::string(name), ns, share(ns, all.window_ns)});
@@ -168,12 +171,12 @@ std::string gpu_part(const TraceSummary& summary) {
   return part.text();
 }
 
-std::string operators_part(const TraceSummary& summary) {
+std::string operators_part(const TraceSummary& summary, std::size_t width) {
   const bool by_device = summary.self_device_time_total_ns > 0;
   const std::int64_t all =
       by_device ? summary.self_device_time_total_ns : summary.self_cpu_time_total_ns;
-  Part part({by_device ? "operators by GPU time" : "operators by self CPU time", "count",
-             by_device ? "self_device_ns" : "self_cpu_ns", "share"});
+  Part part(width, {by_device ? "operators by GPU time" : "operators by self CPU time", "count",
+                    by_device ? "self_device_ns" : "self_cpu_ns", "share"});
   for (const OperatorShare& row : summary.operators) {
     const std::int64_t ns = by_device ? row.self_device_time_total_ns : row.self_cpu_time_total_ns;
     part.add({row.name, row.count, ns, share(ns, all)});
@@ -203,9 +206,9 @@ std::string origin_text(const KernelOrigin& origin, std::int64_t total_ns) {
 }
 
 /// A row for each kernel, and below it a line for where most of its time came from.
-std::string kernels_part(const TraceSummary& summary) {
+std::string kernels_part(const TraceSummary& summary, std::size_t width) {
   const KernelSummary& kernels = summary.kernels;
-  Part part({"kernels", "count", "total_ns", "share", "mean_ns"});
+  Part part(width, {"kernels", "count", "total_ns", "share", "mean_ns"});
   std::vector<std::string> origins;
   for (std::size_t at = 0; at < kernels.groups.size(); ++at) {
     const KernelGroup& group = kernels.groups[at];
@@ -216,11 +219,11 @@ std::string kernels_part(const TraceSummary& summary) {
   return part.text(origins);
 }
 
-std::string modules_part(const TraceSummary& summary) {
+std::string modules_part(const TraceSummary& summary, std::size_t width) {
   const ModuleCost& all = summary.all_modules;
   const bool by_device = all.device_time_total_ns > 0;
-  Part part({by_device ? "modules by their own GPU time" : "modules by their own CPU time",
-             "modules", by_device ? "self_device_ns" : "self_cpu_ns", "share"});
+  Part part(width, {by_device ? "modules by their own GPU time" : "modules by their own CPU time",
+                    "modules", by_device ? "self_device_ns" : "self_cpu_ns", "share"});
   for (const ModuleShare& row : summary.modules) {
     const std::int64_t ns = by_device ? row.self_device_time_ns : row.self_cpu_time_ns;
     part.add({row.path, row.modules, ns,
@@ -229,8 +232,8 @@ std::string modules_part(const TraceSummary& summary) {
   return part.text();
 }
 
-std::string memory_part(const std::vector<DevicePeak>& memory) {
-  Part part({"memory peak, and who held it", "size_bytes", "share"});
+std::string memory_part(const std::vector<DevicePeak>& memory, std::size_t width) {
+  Part part(width, {"memory peak, and who held it", "size_bytes", "share"});
   for (const DevicePeak& device : memory) {
     part.add({device.device, device.peak_bytes, {}});
     for (const MemoryHolder& holder : device.alive) {
@@ -267,6 +270,7 @@ std::string in_traces(std::string_view check, const std::vector<TraceSummary>& s
 /// A finding takes three lines: what, evidence, remedy.
 std::string findings_part(const std::vector<TraceSummary>& summaries) {
   std::string text;
+  const std::vector<std::string> names = writers::names_of(summaries);
   for (const writers::SharedFinding& shared : writers::shared_findings(summaries)) {
     const Finding& finding = *shared.worst;
     text +=
@@ -277,7 +281,7 @@ std::string findings_part(const std::vector<TraceSummary>& summaries) {
     }
     if (summaries.size() > 1) {
       text += ", " + std::to_string(shared.count) + " of " + std::to_string(summaries.size()) +
-              " traces, most on " + cell("text", writers::name_of(summaries[shared.worst_summary]));
+              " traces, most on " + cell("text", names[shared.worst_summary]);
     }
     text += "\n";
     std::vector<std::string> evidence;
@@ -321,7 +325,7 @@ std::string checks_part(const std::vector<TraceSummary>& summaries) {
   return text;
 }
 
-std::vector<Cell> line_of(const TraceSummary& summary) {
+std::vector<Cell> line_of(const TraceSummary& summary, const std::string& name) {
   const GpuUse gpu = writers::all_devices(summary);
   const auto of_window = [&](std::int64_t ns) {
     return summary.gpus.empty() ? Cell() : Cell(share(ns, gpu.window_ns));
@@ -329,52 +333,59 @@ std::vector<Cell> line_of(const TraceSummary& summary) {
   std::int64_t peak = 0;
   for (const DevicePeak& device : summary.memory) peak = std::max(peak, device.peak_bytes);
   const Cell mean = summary.steps.steps.empty() ? Cell() : Cell(summary.steps.mean_duration_ns());
-  return {writers::name_of(summary),
+  return {name,
           static_cast<std::uint64_t>(summary.steps.steps.size()),
           mean,
           of_window(gpu.busy_ns),
-          of_window(gpu.exposed_communication_ns),
-          of_window(gpu.idle_host_wait_ns),
           peak == 0 ? Cell() : Cell(peak),
-          summary.findings.empty() ? Cell() : Cell(summary.findings.front().id)};
+          summary.findings.empty() ? Cell() : Cell(summary.findings.front().id),
+          of_window(gpu.idle_host_wait_ns),
+          of_window(gpu.exposed_communication_ns)};
 }
 
 /// A line each, in the order of the inputs: who is slow in a job whose steps wait for each other,
 /// the mean step does not say.
-std::string lines_of(const std::vector<TraceSummary>& summaries) {
+std::string lines_of(const std::vector<TraceSummary>& summaries,
+                     const SummaryTextOptions& options) {
+  const std::vector<std::string> names = writers::names_of(summaries);
   Table table;
   table.columns = {"trace",
                    "steps",
                    "mean_step_ns",
                    "gpu_busy_share",
-                   "exposed_communication_share",
-                   "idle_host_wait_share",
                    "memory_peak_bytes",
-                   "first finding"};
+                   "first finding",
+                   "idle_host_wait_share",
+                   "exposed_communication_share"};
   for (std::size_t at = 0; at < std::min(summaries.size(), kMostRanks); ++at) {
-    table.rows.push_back(line_of(summaries[at]));
+    table.rows.push_back(line_of(summaries[at], names[at]));
   }
-  return writers::report_table(table, table.columns, summaries.size() - table.rows.size());
+  return writers::report_table(table, table.columns,
+                               {.width = options.width,
+                                .hidden_rows = summaries.size() - table.rows.size(),
+                                .column_hint = options.how_to_show_all_columns});
 }
 
 }  // namespace
 
-std::string summary_text(const std::vector<TraceSummary>& summaries) {
+std::string summary_text(const std::vector<TraceSummary>& summaries,
+                         const SummaryTextOptions& options) {
   if (summaries.empty()) return {};
   const TraceSummary& summary = summaries.front();
+  const std::size_t width = options.width;
   std::string page;
   if (summaries.size() > 1) {
-    page += lines_of(summaries) + "\nThe first of them:\n\n";
+    page += lines_of(summaries, options) + "\nThe first of them:\n\n";
   }
   page += heading(summary) + recorded_part(summary.run);
   add_part(page, checks_part(summaries));
-  add_part(page, steps_part(summary.steps));
+  add_part(page, steps_part(summary.steps, width));
   add_part(page, slowest_step_part(summary));
-  add_part(page, gpu_part(summary));
-  add_part(page, operators_part(summary));
-  add_part(page, kernels_part(summary));
-  add_part(page, modules_part(summary));
-  add_part(page, memory_part(summary.memory));
+  add_part(page, gpu_part(summary, width));
+  add_part(page, operators_part(summary, width));
+  add_part(page, kernels_part(summary, width));
+  add_part(page, modules_part(summary, width));
+  add_part(page, memory_part(summary.memory, width));
   return page + findings_part(summaries);
 }
 

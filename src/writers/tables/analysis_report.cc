@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <string_view>
@@ -16,11 +17,14 @@
 #include "report/totals.h"
 #include "wire/json_emitter.h"
 #include "writers/tables/cell_json.h"
+#include "writers/tables/input_labels.h"
 #include "writers/tables/json_members.h"
 #include "writers/tables/report_table.h"
 
 namespace tbtrace {
 namespace {
+
+constexpr const char* kInputColumn = "input";
 
 /// A cell's place in a sorted column.
 struct SortKey {
@@ -133,16 +137,62 @@ void add_shown(std::vector<std::string>& shown, const std::vector<std::string>& 
   }
 }
 
-std::string text_for_people(const AnalysisReport& report, const Table& rows, bool is_sorted) {
-  if (report.tree) {
-    AnalysisReport shown = report;
-    shown.tree.reset();
-    if (is_sorted) {
-      std::ranges::replace(shown.shown, report.tree->name, report.tree->path);
-      return text_for_people(shown, rows, true);
-    }
-    return text_for_people(shown, indented(*report.tree, rows), false);
+/// The columns to print: those for people, or all, those for people first.
+std::vector<std::string> columns_of(const AnalysisReport& report, const ReportOptions& options) {
+  std::vector<std::string> columns = report.shown;
+  const auto is_listed = [&](const std::string& name) {
+    return std::ranges::find(columns, name) != columns.end();
+  };
+  if (!options.sort_by.empty() && !is_listed(options.sort_by)) {
+    // Behind the columns that say what a row is.
+    const bool has_input = is_listed(kInputColumn);
+    const std::size_t place = std::min<std::size_t>(columns.size(), has_input ? 3 : 2);
+    columns.insert(columns.begin() + static_cast<std::ptrdiff_t>(place), options.sort_by);
   }
+  if (!options.wide) return columns;
+  for (const std::string& name : report.table.columns) {
+    if (!is_listed(name)) columns.push_back(name);
+  }
+  return columns;
+}
+
+std::size_t count_hidden(const AnalysisReport& report, const std::vector<std::string>& columns) {
+  std::size_t hidden = 0;
+  for (std::size_t column = 0; column < report.table.columns.size(); ++column) {
+    const bool is_shown = std::ranges::find(columns, report.table.columns[column]) != columns.end();
+    if (!is_shown && writers::has_values(report.table, column)) ++hidden;
+  }
+  return hidden;
+}
+
+/// Replaces paths by what tells them apart. `all` has the rows that are not shown, too.
+void shorten_inputs(const Table& all, Table& rows) {
+  const std::optional<std::size_t> input = report::column_named(all, kInputColumn);
+  if (!input) return;
+  std::vector<std::string> paths;
+  for (const std::vector<Cell>& row : all.rows) {
+    const auto* const path = std::get_if<std::string>(&row[*input]);
+    if (path != nullptr && (paths.empty() || paths.back() != *path)) paths.push_back(*path);
+  }
+  const std::vector<std::string> labels = writers::input_labels(paths);
+  std::map<std::string_view, std::string_view> label_of;
+  for (std::size_t at = 0; at < paths.size(); ++at) label_of[paths[at]] = labels[at];
+  for (std::vector<Cell>& row : rows.rows) {
+    auto* const path = std::get_if<std::string>(&row[*input]);
+    if (path != nullptr) *path = label_of[*path];
+  }
+}
+
+std::string text_for_people(const AnalysisReport& report, Table rows,
+                            const ReportOptions& options) {
+  std::vector<std::string> columns = columns_of(report, options);
+  const std::size_t hidden_columns = count_hidden(report, columns);
+  if (report.tree && options.sort_by.empty()) rows = indented(*report.tree, std::move(rows));
+  if (report.tree && !options.sort_by.empty()) {
+    std::erase(columns, report.tree->path);
+    std::ranges::replace(columns, report.tree->name, report.tree->path);
+  }
+  shorten_inputs(report.table, rows);
   writers::TotalsLine line = {.label = report.totals_label, .cells = {}};
   AnalysisReport::Totals others;
   for (const auto& total : report.totals) {
@@ -155,17 +205,19 @@ std::string text_for_people(const AnalysisReport& report, const Table& rows, boo
   }
   // The totals of a single row would say the same again.
   const bool has_totals = report.table.rows.size() > 1;
-  const std::size_t hidden = report.table.rows.size() - rows.rows.size();
-  std::string text = writers::report_table(rows, report.shown, hidden,
+  const writers::TextLayout layout = {.width = options.wide ? 0 : options.width,
+                                      .hidden_rows = report.table.rows.size() - rows.rows.size(),
+                                      .hidden_columns = hidden_columns,
+                                      .column_hint = options.how_to_show_all_columns};
+  std::string text = writers::report_table(rows, columns, layout,
                                            has_totals && !line.cells.empty() ? &line : nullptr);
   if (has_totals && !others.empty()) text += "\n" + writers::report_totals(others);
   if (!report.notes.empty()) text += "\n" + writers::report_notes(report.notes);
   return text;
 }
 
-std::string text_of(const AnalysisReport& report, const Table& rows, TableFormat format,
-                    bool is_sorted) {
-  switch (format) {
+std::string text_of(const AnalysisReport& report, const Table& rows, const ReportOptions& options) {
+  switch (options.format) {
     case TableFormat::csv:
       return table_csv(rows);
     case TableFormat::markdown:
@@ -178,14 +230,13 @@ std::string text_of(const AnalysisReport& report, const Table& rows, TableFormat
     case TableFormat::text:
       break;
   }
-  return text_for_people(report, rows, is_sorted);
+  return text_for_people(report, rows, options);
 }
 
 void add_input_column(AnalysisReport& report, const std::string& input) {
-  constexpr const char* kName = "input";
-  if (!report.table.columns.empty() && report.table.columns.front() == kName) return;
-  report.table.columns.insert(report.table.columns.begin(), kName);
-  report.shown.insert(report.shown.begin(), kName);
+  if (!report.table.columns.empty() && report.table.columns.front() == kInputColumn) return;
+  report.table.columns.insert(report.table.columns.begin(), kInputColumn);
+  report.shown.insert(report.shown.begin(), kInputColumn);
   for (std::vector<Cell>& row : report.table.rows) row.insert(row.begin(), Cell(input));
 }
 
@@ -238,11 +289,11 @@ Result<std::string> report_text(const AnalysisReport& report, const ReportOption
   const bool is_whole =
       options.row_limit < 0 || std::cmp_less_equal(report.table.rows.size(), options.row_limit);
   if (is_whole && options.sort_by.empty()) {
-    return text_of(report, report.table, options.format, false);
+    return text_of(report, report.table, options);
   }
   const Result<Table> rows = report_rows(report, options);
   if (!rows.ok()) return rows.status();
-  return text_of(report, *rows, options.format, !options.sort_by.empty());
+  return text_of(report, *rows, options);
 }
 
 }  // namespace tbtrace

@@ -11,6 +11,8 @@
 
 #include <tbtrace/report.h>
 
+#include "writers/tables/shown_cell.h"
+
 namespace tbtrace::writers {
 
 /// A last line of a table.
@@ -19,25 +21,29 @@ struct TotalsLine {
   std::vector<std::pair<std::string, Cell>> cells;  ///< by column
 };
 
+/// How much of a table is shown.
+struct TextLayout {
+  std::size_t width = 0;              ///< characters of a line; 0: no limit
+  std::size_t hidden_rows = 0;        ///< that are not in the table, said below it
+  std::size_t hidden_columns = 0;     ///< that are not in `shown`, said as well
+  std::string_view column_hint = {};  ///< follows `9 more columns`, such as `--wide shows all`
+};
+
 /// The columns named in `shown` that have a value in some row. A heading is the column's name
 /// without its unit and with blanks for underscores; a text of more than 60 characters loses its
-/// middle. A few rows that are too wide for a screen stand beside each other instead, with a line
-/// per column. `hidden_rows`: how many more rows there are, said below the table. `below`: by row,
-/// whole lines that follow it; rows that have them never stand beside each other.
+/// middle. If a line is too short, texts are cut to 24 characters, then the last columns are left
+/// out and counted below the table. `below`: by row, whole lines that follow it.
 std::string report_table(const Table& table, std::span<const std::string> shown,
-                         std::size_t hidden_rows, const TotalsLine* totals = nullptr,
+                         const TextLayout& layout, const TotalsLine* totals = nullptr,
                          std::span<const std::string> below = {});
+
+/// Whether any row has a value in this column.
+bool has_values(const Table& table, std::size_t column);
 
 /// A line each, such as `window  1.234 s`.
 std::string report_totals(std::span<const std::pair<std::string, Cell>> totals);
 
 /// A line each, printable.
 std::string report_notes(std::span<const std::string> notes);
-
-/// A column's name for people.
-std::string heading_of(std::string_view column);
-
-/// A cell for people, by the unit in the column's name.
-std::string shown_cell(std::string_view column, const Cell& cell);
 
 }  // namespace tbtrace::writers

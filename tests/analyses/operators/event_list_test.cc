@@ -141,5 +141,28 @@ TEST(JoinedRecordings, SayWhatDiffers) {
   EXPECT_EQ(what_differs(host, host), "");
 }
 
+TraceIdentity of_time(std::int64_t start_ns, std::int64_t end_ns) {
+  return {.rank = {},
+          .world_size = {},
+          .host = {},
+          .process = "1",
+          .start_ns = start_ns,
+          .end_ns = end_ns};
+}
+
+TEST(JoinedRecordings, OfTheSameTimeAreOfDifferentProcesses) {
+  const TraceIdentity first = of_time(0, 100);
+  EXPECT_EQ(what_differs(first, of_time(10, 60)),
+            "processes (they were recorded at the same time)");
+  EXPECT_EQ(what_differs(first, of_time(100, 200)), "");
+  EXPECT_EQ(what_differs(first, of_time(95, 200)), "") << "a kernel that ended late";
+  TraceIdentity unknown = of_time(0, 0);
+  unknown.start_ns.reset();
+  EXPECT_EQ(what_differs(first, unknown), "");
+  EXPECT_EQ(count_processes(std::vector<TraceIdentity>{of_time(100, 200), first, of_time(5, 95),
+                                                       of_time(110, 190)}),
+            2u);
+}
+
 }  // namespace
 }  // namespace tbtrace

@@ -148,6 +148,22 @@ TEST(TraceSummary, OfSeveralTracesNamesNoRankByItsMeanStep) {
   EXPECT_THAT(text, Not(HasSubstr("slowest")));
 }
 
+TEST(TraceSummary, TracesOfOneRankAreToldApartByTheirPaths) {
+  std::vector<TraceSummary> summaries;
+  for (const char* const step : {"10", "20"}) {
+    for (const int rank : {0, 1}) {
+      summaries.push_back(trace_summary(
+          trace_of_rank(rank),
+          "/logs/iteration_" + std::string(step) + "/rank" + std::to_string(rank) + "_trace.json"));
+    }
+  }
+  summaries.push_back(trace_summary(trace_of_rank(2), "/logs/iteration_20/rank2_trace.json"));
+  const std::string text = summary_text(summaries);
+  EXPECT_THAT(text, HasSubstr("\nrank 0, iteration_10/rank0  "));
+  EXPECT_THAT(text, HasSubstr("\nrank 0, iteration_20/rank0  "));
+  EXPECT_THAT(text, HasSubstr("\nrank 2   ")) << "the only one";
+}
+
 TEST(TraceSummary, OfNothingIsEmpty) {
   EXPECT_EQ(summary_text({}), "");
   TraceBuilder builder;

@@ -64,6 +64,45 @@ TEST(AnalysisReport, CutRowsAreCounted) {
   EXPECT_THAT(text(report(), {.row_limit = 1}), HasSubstr("\n... and 2 more rows\n"));
 }
 
+AnalysisReport report_with_hidden_columns() {
+  AnalysisReport some = report();
+  some.shown = {"name", "total_ns"};
+  return some;
+}
+
+TEST(AnalysisReport, ColumnsThatAreNotShownAreCounted) {
+  EXPECT_THAT(text(report_with_hidden_columns()), HasSubstr("\n... and 2 more columns\n"));
+  EXPECT_THAT(text(report_with_hidden_columns(),
+                   {.row_limit = 1, .how_to_show_all_columns = "read the code"}),
+              HasSubstr("\n... and 2 more rows, 2 more columns; read the code\n"));
+}
+
+TEST(AnalysisReport, WideTextsHaveAllColumnsWhateverTheWidth) {
+  EXPECT_EQ(text(report_with_hidden_columns(), {.width = 10, .wide = true}), text(report()));
+}
+
+TEST(AnalysisReport, NarrowTextsHaveTheFirstColumnsThatFit) {
+  const std::string narrow = text(report(), {.width = 24});
+  EXPECT_THAT(narrow, testing::StartsWith("name             total\n"));
+  EXPECT_THAT(narrow, HasSubstr("... and 2 more columns\n"));
+}
+
+TEST(AnalysisReport, TheColumnToSortByIsShown) {
+  EXPECT_THAT(text(report_with_hidden_columns(), {.sort_by = "share"}),
+              testing::StartsWith("name             total   share\n"));
+}
+
+TEST(AnalysisReport, InputsAreNamedByWhatTellsThemApartButOnlyForPeople) {
+  const std::vector<std::string> paths = {"/logs/iteration_10/rank0_trace.json",
+                                          "/logs/iteration_20/rank0_trace.json"};
+  std::vector<ReportOfInput> inputs;
+  for (const std::string& path : paths) inputs.push_back({0, path, report()});
+  const AnalysisReport all = join_inputs(std::move(inputs), true);
+  EXPECT_THAT(text(all, {.row_limit = 1}), HasSubstr("\niteration_10  b "));
+  EXPECT_THAT(text(all), HasSubstr("\niteration_20  b "));
+  EXPECT_THAT(text(all, {.format = TableFormat::csv}), HasSubstr(paths[1]));
+}
+
 TEST(AnalysisReport, SortsByAnyColumnWithMissingValuesLast) {
   const std::string by_count = text(report(), {.format = TableFormat::csv, .sort_by = "count"});
   EXPECT_EQ(by_count,
