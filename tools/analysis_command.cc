@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -229,14 +230,16 @@ std::string missing_device_text(const Trace& trace) {
 
 Result<TableChoice> TableChoice::of(const OptionParser& parser, bool has_folder) {
   TableChoice choice;
-  choice.output = output_format(parser, has_folder);
+  const Result<OutputFormat> output = output_format(parser, has_folder);
+  if (!output.ok()) return output.status();
+  choice.output = *output;
   choice.report.format = choice.output.format;
   choice.report.sort_by = parser.text("sort-by");
   choice.report.row_limit = choice.output.format == TableFormat::text ? kScreen : -1;
   if (parser.given("row-limit")) {
     const auto limit = whole_number(parser.text("row-limit"));
     if (!limit || *limit < -1) {
-      return Status(StatusCode::invalid_argument, "--row-limit takes a number, -1 for all");
+      return Status(StatusCode::invalid_argument, row_limit_range());
     }
     choice.report.row_limit = *limit;
   }
@@ -262,6 +265,11 @@ Option sum_option() {
 
 Status no_events_in_partial() {
   return {StatusCode::invalid_argument, "a partial has sums, not single events; use the trace"};
+}
+
+std::string row_limit_range() {
+  return "--row-limit takes a number from 0 to " +
+         std::to_string(std::numeric_limits<std::int64_t>::max()) + ", or -1 for all rows";
 }
 
 Option row_limit_option() {

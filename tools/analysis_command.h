@@ -57,6 +57,8 @@ struct TableChoice {
 /// `--sort-by`, `--row-limit` and `--format`.
 Option sort_option(std::vector<std::string_view> sort_keys);
 Option row_limit_option();
+/// What is said of a wrong row limit.
+std::string row_limit_range();
 Option format_option();
 
 /// These, `--each` and `--rank`; `rows`: the verb's own options

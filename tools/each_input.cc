@@ -41,18 +41,28 @@ void print_heading(TableFormat format, const std::string& input, bool first) {
 
 }  // namespace
 
-OutputFormat output_format(const OptionParser& parser, bool has_folder) {
+Result<OutputFormat> output_format(const OptionParser& parser, bool has_folder) {
   std::string format = parser.text("format");
   if (format.empty() && !has_folder) {
-    format = format_of_suffix(parser.standard().output,
-                              {{".csv", "csv"}, {".json", "json"}, {".md", "md"}});
+    const std::string& output = parser.standard().output;
+    format = format_of_suffix(output, {{".csv", "csv"},
+                                       {".json", "json"},
+                                       {".md", "md"},
+                                       {".txt", "text"},
+                                       {".text", "text"},
+                                       {".log", "text"}});
+    if (format.empty() && std::filesystem::path(output).has_extension()) {
+      return Status(StatusCode::invalid_argument,
+                    "cannot tell the format of '" + output +
+                        "' from its suffix; use .txt, .csv, .json or .md, or --format");
+    }
   }
   if (format.empty()) format = "text";
   const std::map<std::string, TableFormat> formats = {{"text", TableFormat::text},
                                                       {"csv", TableFormat::csv},
                                                       {"json", TableFormat::json},
                                                       {"md", TableFormat::markdown}};
-  return {formats.at(format), format};
+  return OutputFormat{formats.at(format), format};
 }
 
 int run_each(const std::string& verb, const OutputFormat& format,

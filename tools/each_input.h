@@ -20,7 +20,7 @@ struct OutputFormat {
 
 /// The format that was asked for with `--format`, else by the suffix of the output, else text.
 /// `has_folder`: the output is a directory.
-OutputFormat output_format(const OptionParser& parser, bool has_folder);
+Result<OutputFormat> output_format(const OptionParser& parser, bool has_folder);
 
 /// Writes the result of one trace to `output`, `-` for standard output.
 using WriteOne =

@@ -6,10 +6,12 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <unistd.h>
 
+#include <tbtrace/suggestion.h>
 #include <tbtrace/version.h>
 
 #include "command.h"
@@ -38,12 +40,28 @@ void print_help() {
   }
 }
 
+int run_verb(const std::vector<tbtrace::tools::Command>& commands, const std::string& verb,
+             const std::vector<std::string>& arguments, tbtrace::tools::Console& console) {
+  std::vector<std::string_view> names = {"help"};
+  for (const tbtrace::tools::Command& command : commands) {
+    names.push_back(command.name);
+    if (command.name != verb) continue;
+    tbtrace::tools::OptionParser parser(command);
+    const std::optional<int> code = parser.parse(arguments);
+    return code ? *code : command.run(parser);
+  }
+  console.error(verb, "is not a verb" + tbtrace::suggestion(verb, names) + "; see tbtrace --help");
+  return tbtrace::tools::kWrongUsage;
+}
+
 int run(const std::vector<std::string>& words, tbtrace::tools::Console& console) {
   if (words.empty()) {
     console.error("", "no verb was named; see tbtrace --help");
     return tbtrace::tools::kWrongUsage;
   }
+  const std::vector<tbtrace::tools::Command> commands = tbtrace::tools::commands();
   if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+    if (words.size() > 1) return run_verb(commands, words[1], {"--help"}, console);
     print_help();
     return tbtrace::tools::kDone;
   }
@@ -51,14 +69,7 @@ int run(const std::vector<std::string>& words, tbtrace::tools::Console& console)
     std::cout << "tbtrace " << tbtrace::version() << "\n";
     return tbtrace::tools::kDone;
   }
-  for (const tbtrace::tools::Command& command : tbtrace::tools::commands()) {
-    if (command.name != words[0]) continue;
-    tbtrace::tools::OptionParser parser(command);
-    const std::optional<int> code = parser.parse({words.begin() + 1, words.end()});
-    return code ? *code : command.run(parser);
-  }
-  console.error(words[0], "is not a verb; see tbtrace --help");
-  return tbtrace::tools::kWrongUsage;
+  return run_verb(commands, words[0], {words.begin() + 1, words.end()}, console);
 }
 
 /// Used if there is not even enough memory to name the input; allocates nothing.

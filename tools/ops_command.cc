@@ -10,6 +10,7 @@
 #include <tbtrace/trace.h>
 #include <tbtrace/writers.h>
 
+#include "analysis_command.h"
 #include "command.h"
 #include "each_input.h"
 #include "inputs.h"
@@ -47,7 +48,7 @@ std::string take_rows(const OptionParser& parser, OpsOptions& ops) {
   ops.table.row_limit = ops.output.format == TableFormat::text ? 100 : -1;
   if (parser.given("row-limit")) {
     const auto limit = whole_number(parser.text("row-limit"));
-    if (!limit || *limit < -1) return "--row-limit takes a number, -1 for all";
+    if (!limit || *limit < -1) return row_limit_range();
     ops.table.row_limit = *limit;
   }
   ops.summary.group_by_input_shape = parser.flag("group-by-input-shape");
@@ -117,7 +118,9 @@ std::string take_figures(const OptionParser& parser, OpsOptions& ops) {
 }
 
 std::string take_options(const OptionParser& parser, OpsOptions& ops) {
-  ops.output = output_format(parser, parser.flag("each"));
+  const Result<OutputFormat> output = output_format(parser, parser.flag("each"));
+  if (!output.ok()) return output.status().message();
+  ops.output = *output;
   std::string problem = take_rows(parser, ops);
   if (problem.empty()) problem = take_layout(parser, ops.table);
   if (problem.empty()) problem = take_figures(parser, ops);

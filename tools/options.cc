@@ -10,6 +10,8 @@
 #define CXXOPTS_VECTOR_DELIMITER '\0'
 #include <cxxopts.hpp>
 
+#include <tbtrace/suggestion.h>
+
 namespace tbtrace::tools {
 namespace {
 
@@ -39,7 +41,7 @@ std::string check_choice(const Option& option, const std::string& text) {
     if (&choice != &choices.front()) message += &choice == &choices.back() ? " or " : ", ";
     message += choice;
   }
-  return message + ", not '" + text + "'";
+  return message + ", not '" + text + "'" + suggestion(text, choices);
 }
 
 cxxopts::Options cxxopts_for(const Command& command) {
@@ -99,6 +101,22 @@ std::string plain_quotes(std::string text) {
     }
   }
   return text;
+}
+
+/// The option that an unknown one may stand for.
+std::string suggestion_for(const cxxopts::exceptions::exception& error, const Command& command) {
+  if (dynamic_cast<const cxxopts::exceptions::no_such_option*>(&error) == nullptr) return {};
+  const std::string text = plain_quotes(error.what());
+  const std::size_t start = text.find('\'');
+  const std::size_t end = text.rfind('\'');
+  if (start == std::string::npos || start == end) return {};
+  std::vector<std::string_view> names;
+  const std::vector<OptionGroup> groups = all_options(command);
+  for (const OptionGroup& group : groups) {
+    for (const Option& option : group.options) names.push_back(option.name);
+  }
+  const std::string_view nearest = nearest_name(text.substr(start + 1, end - start - 1), names);
+  return nearest.empty() ? "" : " (did you mean --" + std::string(nearest) + "?)";
 }
 
 }  // namespace
@@ -200,7 +218,7 @@ std::optional<int> OptionParser::parse(const std::vector<std::string>& arguments
       }
     }
   } catch (const cxxopts::exceptions::exception& error) {
-    return wrong(plain_quotes(error.what()));
+    return wrong(plain_quotes(error.what()) + suggestion_for(error, command_));
   }
   if (flag("help")) {
     std::cout << help(command_, options);

@@ -29,9 +29,9 @@ constexpr const char* kAbout =
 
 class SummaryRun {
  public:
-  SummaryRun(const OptionParser& parser, RankChoice rank)
+  SummaryRun(const OptionParser& parser, TableFormat format, RankChoice rank)
       : standard_(parser.standard()),
-        format_(parser.flag("json") ? TableFormat::json : output_format(parser, false).format),
+        format_(parser.flag("json") ? TableFormat::json : format),
         rank_(rank),
         console_(standard_.console) {
     reading_ = standard_.reading;
@@ -99,7 +99,9 @@ class SummaryRun {
 int run(const OptionParser& parser) {
   const Result<RankChoice> rank = RankChoice::of(parser);
   if (!rank.ok()) return parser.wrong(rank.status().message());
-  return SummaryRun(parser, *rank).run();
+  const Result<OutputFormat> output = output_format(parser, parser.flag("json"));
+  if (!output.ok()) return parser.wrong(output.status().message());
+  return SummaryRun(parser, output->format, *rank).run();
 }
 
 }  // namespace

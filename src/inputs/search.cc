@@ -72,9 +72,10 @@ std::vector<std::string> matches_of(const std::string& pattern) {
 
 class InputSearch {
  public:
-  InputSearch(const std::string& log_directory, Wanted wanted)
+  InputSearch(const std::string& log_directory, Wanted wanted, std::size_t most_folders)
       : log_directory_(log_directory.empty() ? fs::path() : real_path(log_directory)),
-        wanted_(wanted) {}
+        wanted_(wanted),
+        most_folders_(most_folders) {}
 
   void add(const std::string& named) {
     std::error_code error;
@@ -223,6 +224,7 @@ class InputSearch {
     searched_.clear();
     links_.clear();
     any_found_ = false;
+    const std::size_t found_before = inputs_.files.size();
     std::vector<Folder> to_do = {top};
     // Links come last, so that a file found both ways gets the run of its own folder.
     while (!to_do.empty() || !links_.empty()) {
@@ -234,6 +236,13 @@ class InputSearch {
       const Folder folder = std::move(to_do.back());
       to_do.pop_back();
       search_folder(folder, to_do);
+      if (searched_.size() > most_folders_) {
+        inputs_.files.resize(found_before);
+        refuse(named, "has more than " + std::to_string(most_folders_) +
+                          " directories in it, too many to search; name the directory that has "
+                          "the traces");
+        return;
+      }
     }
     if (!any_found_) {
       const std::string what = wanted_ == Wanted::traces ? "traces" : "partials (`.tbp`)";
@@ -307,6 +316,7 @@ class InputSearch {
 
   const fs::path log_directory_;
   const Wanted wanted_;
+  const std::size_t most_folders_;
   Inputs inputs_;
   std::map<std::string, bool> is_taken_;  // by real path, for files examined so far
   // For the folder that is being searched:
@@ -318,8 +328,8 @@ class InputSearch {
 }  // namespace
 
 Inputs find_inputs(const std::vector<std::string>& named, const std::string& log_directory,
-                   Wanted wanted) {
-  InputSearch search(log_directory, wanted);
+                   Wanted wanted, std::size_t most_folders) {
+  InputSearch search(log_directory, wanted, most_folders);
   for (const std::string& name : named) search.add(name);
   return std::move(search).inputs();
 }

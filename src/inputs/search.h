@@ -4,6 +4,7 @@
 // entry, so that it does not stop the others.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -32,8 +33,8 @@ struct Inputs {
 /// or that cannot be read, which is then a failure of its own, as is an unfinished trace. Patterns
 /// are expanded with glob(3) if no file has that name. The same file is taken once. A file in the
 /// log directory is taken only if it is named itself. Partials are the files in folders whose name
-/// ends in `.tbp`.
+/// ends in `.tbp`. A folder with more than `most_folders` in it is refused: somebody named `/`.
 Inputs find_inputs(const std::vector<std::string>& named, const std::string& log_directory,
-                   Wanted wanted = Wanted::traces);
+                   Wanted wanted = Wanted::traces, std::size_t most_folders = 50'000);
 
 }  // namespace tbtrace::inputs

@@ -6,6 +6,9 @@
 #include <numeric>
 #include <string>
 #include <utility>
+#include <vector>
+
+#include <tbtrace/suggestion.h>
 
 namespace tbtrace::report {
 namespace {
@@ -70,9 +73,15 @@ std::string canonical_key(std::string_view key) {
 Status check_sort_key(std::string_view sort_by) {
   const std::string wanted = canonical_key(sort_by);
   if (sort_by.empty() || wanted == kName || find_key(wanted) != kSortKeys.end()) return {};
-  std::string message = "cannot sort by '" + std::string(sort_by) + "'; use one of";
-  for (const SortKey& known : kSortKeys) message += " " + std::string(known.name);
-  return {StatusCode::invalid_argument, message + " key (cuda_, xpu_ mean device_)"};
+  std::string all;
+  std::vector<std::string_view> names = {kName};
+  for (const SortKey& known : kSortKeys) {
+    all += " " + std::string(known.name);
+    names.push_back(known.name);
+  }
+  return {StatusCode::invalid_argument, "cannot sort by '" + std::string(sort_by) + "'" +
+                                            suggestion(wanted, names) + "; use one of" + all +
+                                            " key (cuda_, xpu_ mean device_)"};
 }
 
 Result<RowOrder> sorted_rows(RowSource& rows, std::string_view sort_by) {

@@ -366,5 +366,16 @@ TEST_F(InputSearchTest, RunsAreSafeNames) {
               ElementsAre("my\\runs/.hidden/a\nb/x.json a_b"));
 }
 
+TEST_F(InputSearchTest, TooManyDirectoriesAreRefused) {
+  for (const char* const folder : {"1", "2", "3"}) put("many/" + std::string(folder) + "/a.json");
+  const auto found_among = [](std::size_t most) {
+    return find_inputs({"many"}, "the_logs", Wanted::traces, most).files;
+  };
+  EXPECT_EQ(found_among(4).size(), 3u);
+  const std::vector<FoundInput> refused = found_among(3);
+  ASSERT_EQ(refused.size(), 1u);
+  EXPECT_THAT(refused[0].problem.message(), HasSubstr("has more than 3 directories in it"));
+}
+
 }  // namespace
 }  // namespace tbtrace::inputs

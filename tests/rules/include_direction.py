@@ -17,7 +17,7 @@ import sys
 
 # Public header: the folder whose contract it is; to include it is to include that folder.
 OWNER = {
-    "status.h": "base", "version.h": "base", "device.h": "base", "export.h": "base",
+    "status.h": "base", "version.h": "base", "device.h": "base", "export.h": "base", "suggestion.h": "base",
     "trace.h": "trace", "arguments.h": "trace",
     "report.h": "report", "analysis_report.h": "report", "step_range.h": "report", "roofline.h": "report",
     "memory_category.h": "report",

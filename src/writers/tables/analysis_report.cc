@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <tbtrace/analysis_report.h>
+#include <tbtrace/suggestion.h>
 #include <tbtrace/writers.h>
 
 #include "base/bounded_sum.h"
@@ -69,8 +70,10 @@ Result<std::vector<std::size_t>> row_order(const Table& table, const std::string
   if (!column) {
     std::string known;
     for (const std::string& name : table.columns) known += (known.empty() ? "" : ", ") + name;
-    return Status(StatusCode::invalid_argument,
-                  "unknown column '" + sort_by + "' to sort by; use one of " + known);
+    const std::vector<std::string_view> names(table.columns.begin(), table.columns.end());
+    return Status(StatusCode::invalid_argument, "unknown column '" + sort_by + "' to sort by" +
+                                                    suggestion(sort_by, names) + "; use one of " +
+                                                    known);
   }
   std::vector<SortKey> keys;
   keys.reserve(table.rows.size());
