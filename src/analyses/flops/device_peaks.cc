@@ -12,17 +12,25 @@ namespace {
 // FP16 and FP8 with sums in FP32, as torch asks for. A figure is here only if two sources have it:
 // the one named in the row, and another one (the table in Lightning's
 // fabric/utilities/throughput.py, torchtitan's tools/utils.py, a reseller's or reviewer's table, or
-// cores times clock). MI250X: one of its two dies, each of which is a device. MI300X: TF32 only if
-// asked for in an environment variable of hipBLASLt, so matrices of `float` count as FP32.
+// cores times clock). A10G: sources differ by a factor of two in the rates of tensor cores. H800
+// and H20: FP64 is limited, with tensor cores too. GH200: its memory comes in two kinds. V100-DGXS:
+// a DGX Station has four, with 500 TFLOP/s. RTX 5090: FP16 and FP8 with sums in FP32 have half the
+// rate of those with sums in FP16. MI250X: one of its two dies, each of which is a device. MI300X:
+// TF32 only if asked for in an environment variable of hipBLASLt, so matrices of `float` count as
+// FP32.
 constexpr std::array kDevices = std::to_array<DevicePeaks>({
     // name, not after, FP64, matrix, FP32, matrix, TF32, FP16, BF16, FP8, INT8, GB/s, source
     {"V100S-PCIE", "", 8.2, 0, 16.4, 0, 0, 130, 0, 0, 0, 1134, "NVIDIA V100 data sheet"},
     {"V100-PCIE", "", 7, 0, 14, 0, 0, 112, 0, 0, 0, 900, "NVIDIA V100 data sheet"},
     {"V100-SXM2", "", 7.8, 0, 15.7, 0, 0, 125, 0, 0, 0, 900, "NVIDIA V100 data sheet"},
+    {"V100-DGXS", "", 7.8, 0, 15.7, 0, 0, 125, 0, 0, 0, 900, "NVIDIA DGX Station data sheet"},
     {"T4", "", 0, 0, 8.1, 0, 0, 65, 0, 0, 130, 320, "NVIDIA T4 product brief"},
     {"A10", "", 0, 0, 31.2, 0, 62.5, 125, 125, 0, 250, 600, "NVIDIA A10 data sheet"},
+    {"A10G", "", 0, 0, 31.5, 0, 0, 0, 0, 0, 0, 600, "NVIDIA A10G data sheet"},
     {"A30", "", 5.2, 10.3, 10.3, 0, 82, 165, 165, 0, 330, 933, "NVIDIA A30 data sheet"},
     {"A40", "", 0, 0, 37.4, 0, 74.8, 149.7, 149.7, 0, 299.3, 696, "NVIDIA A40 data sheet"},
+    {"RTX A6000", "", 0, 0, 38.7, 0, 77.4, 154.8, 154.8, 0, 309.7, 768,
+     "NVIDIA GA102 architecture white paper"},
     {"A100-SXM4-80GB", "", 9.7, 19.5, 19.5, 0, 156, 312, 312, 0, 624, 2039,
      "NVIDIA A100 data sheet"},
     {"A100 80GB PCIe", "", 9.7, 19.5, 19.5, 0, 156, 312, 312, 0, 624, 1935,
@@ -33,6 +41,10 @@ constexpr std::array kDevices = std::to_array<DevicePeaks>({
      "NVIDIA A100 data sheet"},
     {"A100-PG509-200", "", 9.7, 19.5, 19.5, 0, 156, 312, 312, 0, 624, 1555,
      "NVIDIA A100 data sheet (SXM, 40 GB)"},
+    {"A800-SXM4-80GB", "", 9.7, 19.5, 19.5, 0, 156, 312, 312, 0, 624, 2039,
+     "NVIDIA A800 data sheet"},
+    {"A800 80GB PCIe", "", 9.7, 19.5, 19.5, 0, 156, 312, 312, 0, 624, 1935,
+     "NVIDIA A800 data sheet"},
     {"L4", "", 0, 0, 30.3, 0, 60, 121, 121, 242.5, 242.5, 300, "NVIDIA L4 data sheet"},
     {"L40", "", 0, 0, 90.5, 0, 90.5, 181, 181, 362, 362, 864, "NVIDIA L40 data sheet"},
     {"L40S", "", 0, 0, 91.6, 0, 183, 362, 362, 733, 733, 864, "NVIDIA L40S data sheet"},
@@ -42,18 +54,35 @@ constexpr std::array kDevices = std::to_array<DevicePeaks>({
      "NVIDIA H100 data sheet (PCIe)"},
     {"H100 NVL", "", 30, 60, 60, 0, 417.5, 835.5, 835.5, 1670.5, 1670.5, 3900,
      "NVIDIA H100 data sheet (NVL)"},
+    {"H800", " PCIe", 1, 0, 66.9, 0, 494.7, 989.4, 989.4, 1978.9, 1978.9, 3350,
+     "NVIDIA H800 data sheet (SXM)"},
+    {"H20", "-3e", 1, 0, 44, 0, 74, 148, 148, 296, 296, 4000, "NVIDIA H20 data sheet (96 GB)"},
+    {"GH200 144G", "", 33.5, 66.9, 66.9, 0, 494.7, 989.4, 989.4, 1978.9, 1978.9, 4900,
+     "NVIDIA GH200 data sheet (HBM3e)"},
+    {"GH200", "", 33.5, 66.9, 66.9, 0, 494.7, 989.4, 989.4, 1978.9, 1978.9, 4000,
+     "NVIDIA GH200 data sheet (HBM3)"},
+    {"H200 NVL", "", 30, 60, 60, 0, 417.5, 835.5, 835.5, 1670.5, 1670.5, 4800,
+     "NVIDIA H200 data sheet (NVL)"},
     {"H200", " NVL", 33.5, 66.9, 66.9, 0, 494.7, 989.4, 989.4, 1978.9, 1978.9, 4800,
      "NVIDIA H200 data sheet (SXM)"},
     {"B200", "", 37, 37, 75, 0, 1100, 2250, 2250, 4500, 4500, 7700, "NVIDIA HGX B200 data sheet"},
+    {"GB200", "", 40, 40, 80, 0, 1250, 2500, 2500, 5000, 5000, 8000,
+     "NVIDIA GB200 NVL72 data sheet, a GPU of 72"},
     {"RTX 3090", " Ti", 0, 0, 35.6, 0, 35.6, 71, 71, 0, 284, 936,
      "NVIDIA GA102 architecture white paper"},
     {"RTX 4090", " D", 0, 0, 82.6, 0, 82.6, 165.2, 165.2, 330.3, 660.6, 1008,
      "NVIDIA Ada architecture white paper"},
+    {"RTX 5090", " D", 0, 0, 104.8, 0, 104.8, 209.5, 209.5, 419, 838, 1792,
+     "NVIDIA RTX Blackwell architecture white paper"},
     {"MI210", "", 22.6, 45.3, 22.6, 45.3, 0, 181, 181, 0, 181, 1638, "AMD MI210 data sheet"},
     {"MI250X", "", 23.9, 47.9, 23.9, 47.9, 0, 191.5, 191.5, 0, 191.5, 1638,
      "AMD MI250X data sheet, per die"},
     {"MI300X", "", 81.7, 163.4, 163.4, 163.4, 0, 1307.4, 1307.4, 2614.9, 2614.9, 5300,
      "AMD MI300X data sheet"},
+    {"MI325X", "", 81.7, 163.4, 163.4, 163.4, 0, 1307.4, 1307.4, 2614.9, 2614.9, 6000,
+     "AMD MI325X data sheet"},
+    {"MI355X", "", 78.6, 78.6, 157.3, 157.3, 0, 2516.6, 2516.6, 5033.2, 5033.2, 8000,
+     "AMD MI355X data sheet"},
 });
 
 bool is_of_word(char c) { return is_digit(c) || is_letter(c); }
