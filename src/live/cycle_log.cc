@@ -48,7 +48,8 @@ Result<std::string> CycleLog::add(const std::string& path) {
   Result<std::unique_ptr<chrome::TraceConverter>> converter = chrome::TraceConverter::open(
       path, {.threads = thread_count(0),
              .arguments = (kOperatorArguments - ArgumentSet{ArgumentGroup::inputs}) |
-                          ArgumentSet{ArgumentGroup::graphs}});
+                          ArgumentSet{ArgumentGroup::graphs, ArgumentGroup::copies} |
+                          ArgumentSet{Argument::input_types}});
   if (!converter.ok()) {
     return Status(converter.status().code(), path + ": " + converter.status().message());
   }

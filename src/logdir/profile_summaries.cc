@@ -12,9 +12,11 @@
 #include <fmt/format.h>
 
 #include <tbtrace/analyses.h>
+#include <tbtrace/trace_summary.h>
 #include <tbtrace/writers.h>
 
 #include "chrome/plugin/row_writer.h"
+#include "logdir/findings_card.h"
 #include "logdir/profile_tables.h"
 #include "trace/step_names.h"
 #include "writers/events/records.h"
@@ -56,9 +58,15 @@ std::vector<CustomCategory> layout(const StepBreakdown& breakdown) {
   const auto chart = [](const char* title, const char* tags) {
     return CustomChart{title, CustomChart::Kind::multiline, {tags}};
   };
-  CustomCategory category = {"Profile",
-                             {chart("Step time (ms)", R"(profile/step_time_ms$)"),
-                              chart("Parts of a step (ms)", R"(profile/step_part/.*)")}};
+  CustomCategory category = {"Profile", {chart("Step time (ms)", R"(profile/step_time_ms$)")}};
+  // Several runs have their lines in one chart, so each has few parts.
+  if (!breakdown.devices.empty()) {
+    category.charts.push_back(
+        chart("Parts of a step on the GPU (ms)",
+              R"(profile/step_part/(kernel|memcpy|memset|communication)_ms$)"));
+  }
+  category.charts.push_back(chart("Parts of a step on the host (ms)",
+                                  R"(profile/step_part/(runtime|data_loader|cpu_op|other)_ms$)"));
   if (!breakdown.devices.empty()) {
     category.charts.push_back(chart("GPU busy (%)", R"(profile/gpu(-?\d+)?/busy_pct$)"));
   }
@@ -71,8 +79,9 @@ std::vector<CustomCategory> layout(const StepBreakdown& breakdown) {
 void add_hparams(SummaryRecords& text, SummaryMoment moment, const Trace& trace) {
   SummaryWriter::HParams hparams;
   const TraceIdentity identity = trace.identity();
-  if (identity.rank) hparams.emplace_back("rank", *identity.rank);
-  if (identity.world_size) hparams.emplace_back("world_size", *identity.world_size);
+  // As texts: TensorBoard shows a number as 3.0000.
+  if (identity.rank) hparams.emplace_back("rank", std::to_string(*identity.rank));
+  if (identity.world_size) hparams.emplace_back("world_size", std::to_string(*identity.world_size));
   if (!identity.host.empty()) hparams.emplace_back("host", identity.host);
   for (const char* const key : {"record_shapes", "profile_memory", "with_stack", "with_flops"}) {
     if (trace.metadata().contains(key)) hparams.emplace_back(key, trace.is_set(key));
@@ -205,7 +214,9 @@ ProfileDetails ProfileSummaries::details() const {
   const OperatorSummary operators = exact_operator_summary(trace_);
   const std::string covered = covered_steps();
   const CardOptions card = {.heading = covered, .rows = kRows};
+  // TensorBoard sorts the cards by their tags, so that findings come first.
   const std::pair<const char*, std::string> cards[] = {
+      {"profile/findings", findings_card(trace_summary(trace_, {}, {.threads = 1}), covered)},
       {"profile/steps", step_card(breakdown_, card)},
       {"profile/operators", operator_card(operators, card)},
       {"profile/kernels", kernel_card(trace_, card)},

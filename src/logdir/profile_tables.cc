@@ -85,9 +85,13 @@ std::string operator_card(const OperatorSummary& operators, const CardOptions& o
   if (device > 0) {
     table.columns.insert(table.columns.end(), {"Self\ndevice ms", "Self\ndevice %"});
   }
-  const auto all = largest(operators, [](const OperatorRow& row) {
+  auto all = largest(operators, [](const OperatorRow& row) {
     if (is_of_profiler(row)) return 0.0;
     return sum(row.self_cpu_time_total.ns, row.self_device_time_total.ns);
+  });
+  // One column is in order: that of devices, if there are any. The others follow by CPU time.
+  std::ranges::stable_sort(all, std::ranges::greater(), [](const OperatorRow* row) {
+    return std::pair(row->self_device_time_total.ns, row->self_cpu_time_total.ns);
   });
   const std::size_t shown = std::min(options.rows, all.size());
   for (const OperatorRow* const row : std::span(all).first(shown)) {
@@ -141,14 +145,18 @@ std::string memory_card(const OperatorSummary& operators, const CardOptions& opt
     return mib(row->self_device_memory_usage_bytes) != 0;
   });
   Table table;
-  table.columns = {"Name", "Calls", "Self\nCPU MiB"};
-  if (has_device) table.columns.emplace_back("Self\ndevice MiB");
+  table.columns = {"Name", "Calls", "Sum of\nCPU MiB"};
+  if (has_device) table.columns.emplace_back("Sum of\ndevice MiB");
   for (const OperatorRow* const row : all) {
     std::vector<Cell> cells = {row->key, calls(*row), mib(row->self_cpu_memory_usage_bytes)};
     if (has_device) cells.emplace_back(mib(row->self_device_memory_usage_bytes));
     table.rows.push_back(std::move(cells));
   }
-  return writers::text_card({options.heading, std::move(table), left_out});
+  return writers::text_card(
+      {options.heading +
+           ". What all calls allocated, less what they freed: cumulative, not a peak. Peaks are in "
+           "Custom Scalars.",
+       std::move(table), left_out});
 }
 
 std::vector<StepRole> shown_roles(const StepBreakdown& steps) {

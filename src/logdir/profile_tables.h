@@ -16,10 +16,12 @@ struct CardOptions {
   std::size_t rows = 50;  ///< at most; a line says how many are not shown
 };
 
-/// Each is empty if the trace has no data for it.
+/// Each is empty if the trace has no data for it. Operators are sorted by self time on devices, or
+/// on the CPU if there is none.
 std::string operator_card(const OperatorSummary& operators, const CardOptions& options);
 std::string kernel_card(const Trace& trace, const CardOptions& options);
-/// Self memory of operators, allocated minus freed: the 50 largest by magnitude, sorted by value.
+/// Self memory of operators, allocated minus freed, cumulative over all calls: the 50 largest by
+/// magnitude, sorted by value.
 std::string memory_card(const OperatorSummary& operators, const CardOptions& options);
 std::string step_card(const StepBreakdown& steps, const CardOptions& options);
 

@@ -72,10 +72,11 @@ class SummaryLogs::Output final : public LogOutput {
   bool lacks_details_ = false;  // the file exists, but its details file does not
 };
 
-// The same as `tbtrace flamegraph` needs for its pictures.
+// The same as `tbtrace flamegraph` needs for its pictures and `tbtrace summary` for its findings.
 ArgumentSet SummaryLogs::arguments() const {
   return (kOperatorArguments - ArgumentSet{ArgumentGroup::inputs}) |
-         ArgumentSet{ArgumentGroup::graphs};
+         ArgumentSet{ArgumentGroup::graphs, ArgumentGroup::copies} |
+         ArgumentSet{Argument::input_types};
 }
 
 std::unique_ptr<LogOutput> SummaryLogs::output(const std::string& path, const Trace& trace,
