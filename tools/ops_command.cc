@@ -20,6 +20,7 @@
 #include "out_of_memory.h"
 #include "partial_inputs.h"
 #include "row_choice.h"
+#include "terminal.h"
 
 namespace tbtrace::tools {
 namespace {
@@ -70,7 +71,16 @@ std::string take_rows(const OptionParser& parser, OpsOptions& ops) {
   return take_row_choice(parser, ops.table).message();
 }
 
+/// Where torch's own text is asked for, it stays whole.
+bool is_cut_to_fit(const OptionParser& parser) {
+  return !parser.flag("wide") && !parser.given("torch") && parser.text("sort-by") != "none";
+}
+
 std::string take_layout(const OptionParser& parser, TableOptions& table) {
+  if (is_cut_to_fit(parser)) {
+    table.width = terminal_width(parser.standard());
+    table.how_to_show_all_columns = "--wide shows all";
+  }
   if (parser.given("header")) table.header = parser.text("header");
   if (parser.given("time-unit")) table.time_unit = parser.text("time-unit");
   for (const auto& [name, width] :
@@ -304,7 +314,10 @@ std::vector<OptionGroup> own_options() {
          .help = "characters, or none",
          .otherwise = "80",
          .choices = {"none"},
-         .takes_others = true}}}};
+         .takes_others = true},
+        {.name = "wide",
+         .help = "torch's whole table; on a terminal, columns are left out otherwise, unless "
+                 "--torch or --sort-by none is given"}}}};
 }
 
 }  // namespace

@@ -94,6 +94,11 @@ struct TableOptions {
   bool top_level_events_only = false;
   /// `s`, `ms` or `us` for all times; empty: chosen for each value.
   std::string time_unit = {};
+  /// Characters of a line: names are cut and columns left out to fit, those that are read last. 0:
+  /// no limit, as in torch.
+  std::size_t width = 0;
+  /// Follows the number of columns that are left out for that.
+  std::string how_to_show_all_columns = {};
 
   // Which rows are selected. Totals, percentages and column widths stay those of all rows.
 

@@ -127,6 +127,19 @@ class Manners(unittest.TestCase):
         self.assertGreater(len(wide[0]), 200)
         self.assertIn("launch delay total", wide[0])
 
+    def test_torchs_table_fits_the_terminal_unless_it_is_asked_for(self):
+        whole = run("ops", GPU)[1].decode()
+        for columns in (80, 120):
+            shown = run("ops", GPU, terminal="stdout", columns=columns)[1].decode().splitlines()
+            self.assertLessEqual(max(map(len, shown)), columns)
+            self.assertTrue(shown[-1].endswith("; --wide shows all"), shown[-1])
+            self.assertIn("Self CUDA", shown[1])
+        for words in (["--wide"], ["--torch", "2.14"]):
+            shown = run("ops", GPU, *words, terminal="stdout", columns=80)[1].decode().replace("\r", "")
+            self.assertEqual(shown, whole)
+        torchs = run("ops", GPU, "--sort-by", "none", terminal="stdout", columns=80)[1].replace(b"\r", b"")
+        self.assertEqual(torchs, run("ops", GPU, "--sort-by", "none")[1])
+
     def test_other_formats_have_all_columns_on_a_terminal(self):
         for form in ("csv", "json", "md"):
             words = ("kernels", GPU, "--format", form)

@@ -1,9 +1,11 @@
 #include "writers/tables/torch_table.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -80,7 +82,24 @@ struct TorchColumn {
   std::string title;
   std::size_t width;
   bool left = false;
+  bool is_shown = true;
 };
+
+constexpr std::size_t kLeastName = 24;  // on a line that is too short
+
+/// Ends of titles, those of columns that are read first before others. Columns that are not listed,
+/// which tell rows of a grouped table apart, come before all.
+constexpr std::array kReadLast = std::to_array<std::string_view>(
+    {"# of Calls", "Self CPU", " total", "Self CPU %", " %", " time avg", "CPU total %", " Mem"});
+
+std::size_t reading_order(const std::string& title, const std::string& device) {
+  if (title == "Self " + device) return 0;
+  if (title.ends_with("FLOPs")) return kReadLast.size() + 1;
+  for (std::size_t place = 0; place < kReadLast.size(); ++place) {
+    if (title.ends_with(kReadLast[place])) return place + 1;
+  }
+  return 0;
+}
 
 class TorchTable {
  public:
@@ -93,6 +112,7 @@ class TorchTable {
       add_to_totals(rows.numbers(order[place]));
     }
     lay_out();
+    if (options_.width > 0) fit();
   }
 
   void print() {
@@ -109,6 +129,7 @@ class TorchTable {
   void print_head() {
     std::size_t length = 0;
     for (const TorchColumn& column : columns_) {
+      if (!column.is_shown) continue;
       separator_.append(column.width, '-').append(kSpacing, ' ');
       length += column.width + kSpacing;
     }
@@ -132,6 +153,10 @@ class TorchTable {
       text_ += "Self " + device_ +
                " time total: " + time_text(self_device_us_, options_.time_unit) + "\n";
     }
+    if (hidden_columns_ == 0) return;
+    const std::string& how = options_.how_to_show_all_columns;
+    text_ += fmt::format("... and {} more column{}{}{}\n", hidden_columns_,
+                         hidden_columns_ == 1 ? "" : "s", how.empty() ? "" : "; ", how);
   }
 
   void add_to_totals(const OperatorRow& row) {
@@ -181,6 +206,31 @@ class TorchTable {
     lay_out_flops();
   }
 
+  /// Leaves out columns that do not fit, and gives the name what is left.
+  void fit() {
+    const std::size_t widest_name = columns_[0].width;
+    const std::size_t least_name = std::min(widest_name, kLeastName);
+    std::vector<std::size_t> order(columns_.size() - 1);
+    std::iota(order.begin(), order.end(), std::size_t{1});
+    std::ranges::stable_sort(order, {}, [&](std::size_t column) {
+      return reading_order(columns_[column].title, device_);
+    });
+    std::size_t used = least_name + kSpacing;
+    for (const std::size_t column : order) {
+      const std::size_t wider = used + columns_[column].width + kSpacing;
+      columns_[column].is_shown = hidden_columns_ == 0 && wider <= options_.width;
+      if (columns_[column].is_shown) {
+        used = wider;
+      } else {
+        ++hidden_columns_;
+      }
+    }
+    const std::size_t left = options_.width > used ? options_.width - used : 0;
+    columns_[0].width = std::min(widest_name, least_name + left);
+    // Names end three characters before their limit.
+    if (columns_[0].width < widest_name) name_limit_ = static_cast<int>(columns_[0].width);
+  }
+
   void lay_out_flops() {
     constexpr std::string_view kPrefixes = " KMGTP";
     if (!facts_.with_flops || least_flops_ == 0) return;
@@ -210,7 +260,8 @@ class TorchTable {
   }
 
   void print_row(const OperatorRow& row) {
-    std::vector<std::string> cells = {name_text(row.key, options_.max_name_column_width)};
+    std::vector<std::string> cells = {
+        name_text(row.key, name_limit_ ? name_limit_ : options_.max_name_column_width)};
     if (has_overloads_) {
       cells.push_back(name_text(row.overload_name, options_.max_name_column_width));
     }
@@ -257,6 +308,7 @@ class TorchTable {
   void print_cells(const std::vector<std::string>& cells) {
     for (std::size_t number = 0; number < cells.size(); ++number) {
       const TorchColumn& column = columns_[number];
+      if (!column.is_shown) continue;
       const std::size_t length = utf8_length(cells[number]);
       const std::size_t blanks = column.width > length ? column.width - length : 0;
       if (!column.left) text_.append(blanks, ' ');
@@ -289,6 +341,8 @@ class TorchTable {
   std::size_t shapes_width_ = 0;
   std::size_t source_width_ = 0;
   double flops_scale_ = 1;
+  std::size_t hidden_columns_ = 0;
+  std::optional<int> name_limit_;  // of a name that is cut to fit
   double self_cpu_us_ = 0;
   double self_device_us_ = 0;
 };

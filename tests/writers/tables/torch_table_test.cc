@@ -71,6 +71,18 @@ TEST(TorchTable, HasTorchsLayout) {
             "Self CPU time total: 4.000us\n");
 }
 
+TEST(TorchTable, LeavesOutWhatIsReadLastIfALineIsTooShort) {
+  OperatorRows rows;
+  rows.rows = {row_of(std::string(40, 'a'), 2, 10, 20)};
+  const auto whole = lines(table_of(rows));
+  EXPECT_EQ(lines(table_of(rows, {.width = 1000})), whole);
+  const auto shown = lines(table_of(rows, {.width = 66, .how_to_show_all_columns = "ask"}));
+  EXPECT_EQ(shown[1], "                                Name      Self CPU    # of Calls  ");
+  EXPECT_EQ(shown[3], "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...      10.000us             2  ");
+  EXPECT_EQ(shown.back(), "... and 4 more columns; ask");
+  for (const std::string& line : shown) EXPECT_LE(line.size(), 66u);
+}
+
 TEST(TorchTable, OfNoRowsIsEmpty) { EXPECT_EQ(table_of({}), ""); }
 
 TEST(TorchTable, ChoosesAUnitForEachTime) {
