@@ -21,6 +21,22 @@ std::string as_code(std::string_view name) {
   return "`" + text + "`";
 }
 
+/// A sentence, which may have names of the file in it: nothing in it is Markdown or HTML.
+std::string as_sentence(std::string_view sentence) {
+  std::string text;
+  for (const char letter : writers::printable(sentence)) {
+    if (letter == '<') {
+      text += "&lt;";
+    } else if (letter == '&') {
+      text += "&amp;";
+    } else {
+      if (std::string_view("\\`*_[]").find(letter) != std::string_view::npos) text += '\\';
+      text += letter;
+    }
+  }
+  return text;
+}
+
 std::string joined(const std::vector<std::string>& texts) {
   std::string all;
   for (const std::string& text : texts) all += (all.empty() ? "" : ", ") + text;
@@ -38,7 +54,7 @@ std::string facts(const TraceSummary& summary) {
   if (summary.run.device_activities == 0) facts.emplace_back("no GPU activities");
   facts.push_back(shown_cell("window_ns", summary.run.window_ns) + " recorded");
   const std::vector<StepTime>& steps = summary.steps.steps;
-  if (!steps.empty() && steps.front().name != "[all]") {
+  if (!steps.empty() && !steps.front().is_whole_trace()) {
     facts.push_back("mean step " + shown_cell("mean_ns", summary.steps.mean_duration_ns()));
   }
   WideInteger busy = 0;
@@ -55,21 +71,21 @@ std::string facts(const TraceSummary& summary) {
 
 std::string evidence_text(const Evidence& evidence) {
   const std::string column = evidence.unit.empty() ? "value" : "value_" + evidence.unit;
-  std::string text = evidence.what + " " + shown_cell(column, evidence.value);
+  std::string text = as_sentence(evidence.what) + " " + shown_cell(column, evidence.value);
   if (!evidence.event.empty()) text += " (" + as_code(evidence.event) + ")";
   return text;
 }
 
 std::string finding_text(const Finding& finding) {
-  std::string text = "- **" + shown_cell("cost_share", finding.share) + ": " + finding.title + "**";
+  std::string text = "- **" + shown_cell("cost_share", finding.share) + ": " + as_sentence(finding.title) + "**";
   if (finding.gain_ns) {
     text += ", at most " + shown_cell("gain_ns", *finding.gain_ns) + " to gain (" +
-            finding.gain_how + ")";
+            as_sentence(finding.gain_how) + ")";
   }
   text += "\n";
   for (const Evidence& evidence : finding.evidence)
     text += "    - " + evidence_text(evidence) + "\n";
-  return text + "    - What to do: " + finding.remedy + "\n";
+  return text + "    - What to do: " + as_sentence(finding.remedy) + "\n";
 }
 
 }  // namespace
@@ -77,8 +93,8 @@ std::string finding_text(const Finding& finding) {
 std::string findings_card(const TraceSummary& summary, const std::string& heading) {
   std::string text = heading + ": " + facts(summary) + "\n\n";
   for (const CheckFinding& check : summary.checks) {
-    text += "- **" + std::string(check_severity_name(check.severity)) + "**: " + check.cause;
-    if (!check.remedy.empty()) text += ". What to do: " + check.remedy;
+    text += "- **" + std::string(check_severity_name(check.severity)) + "**: " + as_sentence(check.cause);
+    if (!check.remedy.empty()) text += ". What to do: " + as_sentence(check.remedy);
     text += "\n";
   }
   if (!summary.checks.empty()) text += "\n";

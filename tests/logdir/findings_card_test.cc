@@ -44,6 +44,15 @@ TEST(FindingsCard, HasEvidenceAndRemedyOfEachFinding) {
                         "    - What to do: look at the gaps\n"));
 }
 
+TEST(FindingsCard, NamesInSentencesAreNoMarkup) {
+  TraceSummary some = summary();
+  Finding finding;
+  finding.title = "*_add_* of <b> [x](y) & `z` \\ is slow";
+  some.findings = {finding};
+  EXPECT_THAT(findings_card(some, "Step 1"),
+              HasSubstr(R"(\*\_add\_\* of &lt;b> \[x\](y) &amp; \`z\` \\ is slow)"));
+}
+
 TEST(FindingsCard, HasErrorsOfTheRecordingFirst) {
   TraceSummary some = summary();
   CheckFinding check;
