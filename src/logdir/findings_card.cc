@@ -77,7 +77,8 @@ std::string evidence_text(const Evidence& evidence) {
 }
 
 std::string finding_text(const Finding& finding) {
-  std::string text = "- **" + shown_cell("cost_share", finding.share) + ": " + as_sentence(finding.title) + "**";
+  std::string text =
+      "- **" + shown_cell("cost_share", finding.share) + ": " + as_sentence(finding.title) + "**";
   if (finding.gain_ns) {
     text += ", at most " + shown_cell("gain_ns", *finding.gain_ns) + " to gain (" +
             as_sentence(finding.gain_how) + ")";
@@ -93,7 +94,8 @@ std::string finding_text(const Finding& finding) {
 std::string findings_card(const TraceSummary& summary, const std::string& heading) {
   std::string text = heading + ": " + facts(summary) + "\n\n";
   for (const CheckFinding& check : summary.checks) {
-    text += "- **" + std::string(check_severity_name(check.severity)) + "**: " + as_sentence(check.cause);
+    text += "- **" + std::string(check_severity_name(check.severity)) +
+            "**: " + as_sentence(check.cause);
     if (!check.remedy.empty()) text += ". What to do: " + as_sentence(check.remedy);
     text += "\n";
   }

@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 # Folders that have no function here yet.
-OPEN = {"iterations_folder", "mangled_name_of_5000_characters"}
+OPEN = {"mangled_name_of_5000_characters"}
 CASES = {}
 
 
@@ -99,6 +99,14 @@ def first_kernels_on_other_clock(tbtrace):
     summary = tbtrace.summary("trace.json")
     check_equal([(row["id"], row["count"]) for row in summary["checks"]], [("misplaced_device_work", 2)], "checks")
     check_has(tbtrace("gpu", "trace.json").text, "2 device activities lie far outside the recording")
+
+
+@case
+def iterations_folder(tbtrace):
+    lines = tbtrace("summary", ".").out.splitlines()
+    labels = [re.split(r"  +", line)[0] for line in lines[2:6]]
+    check_equal(labels, [f"rank {rank}, iteration_{step}/rank{rank}" for step in (10, 20) for rank in (0, 1)],
+                "labels")
 
 
 @case

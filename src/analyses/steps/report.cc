@@ -187,10 +187,20 @@ bool has_telling_names(const Table& table) {
   });
 }
 
+/// Whether GPU activities end after the step that launched them, in any of the steps: phases add up
+/// to the part on the host.
+bool is_widened(const Table& table) {
+  const std::size_t whole = *column_named(table, kDuration);
+  const std::size_t host = *column_named(table, "host_duration_ns");
+  return std::ranges::any_of(
+      table.rows, [&](const std::vector<Cell>& row) { return row[whole] != row[host]; });
+}
+
 /// What people see: how long each step was and why, without parts that are zero in every step.
 std::vector<std::string> shown_columns(const Table& table) {
   std::vector<std::string> shown = {"number", "rank", "duration_ns"};
   if (has_telling_names(table)) shown.insert(shown.begin() + 1, "name");
+  if (is_widened(table)) shown.emplace_back("host_duration_ns");
   constexpr std::array<std::string_view, 9> kParts = {
       "gpu_utilization", "forward_ns", "backward_ns",      "optimizer_ns",     "data_ns",
       "unphased_ns",     "kernel_ns",  "communication_ns", "peak_memory_bytes"};
