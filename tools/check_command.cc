@@ -1,8 +1,6 @@
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <tbtrace/recorded_options.h>
@@ -10,6 +8,7 @@
 #include <tbtrace/writers.h>
 
 #include "analysis_command.h"
+#include "check_text.h"
 #include "command.h"
 #include "console.h"
 #include "inputs.h"
@@ -21,60 +20,11 @@ namespace tbtrace::tools {
 namespace {
 
 constexpr const char* kAbout =
-    "Looks for what is missing or contradictory in traces: damaged files, lost records, launches\n"
-    "without kernels, clocks that are off, missing steps and ranks. Each finding has its cause "
-    "and\n"
-    "what to do about it. The exit code is 1 if there is an error or a warning.\n";
-
-/// The text of a cell, empty without a value.
-std::string text_in(const Cell& cell) {
-  const auto* const text = std::get_if<std::string>(&cell);
-  return text != nullptr ? *text : "";
-}
-
-/// `  first: cudaLaunchKernel, at 1250 ns`: a line with what is known of the first one.
-std::string first_of(const Cell& example, const Cell& at_ns, const Cell& offset) {
-  std::string first;
-  const auto add = [&](const std::string& text) { first += (first.empty() ? "" : ", ") + text; };
-  if (const std::string name = text_in(example); !name.empty()) add(printable(name));
-  if (const auto* at = std::get_if<std::int64_t>(&at_ns)) {
-    add("at " + std::to_string(*at) + " ns");
-  }
-  if (const auto* byte = std::get_if<std::uint64_t>(&offset)) {
-    add("at byte " + std::to_string(*byte));
-  }
-  return first.empty() ? "" : "  first: " + first + "\n";
-}
-
-/// A row of `tbtrace.check/1` as a paragraph.
-std::string paragraph_of(const std::vector<Cell>& row) {
-  enum Column : std::size_t { input, severity, id, count, example, at_ns, offset, cause, remedy };
-  const std::string path = text_in(row[input]);
-  std::string text = text_in(row[severity]) + " " + text_in(row[id]) + ", " +
-                     std::to_string(std::get<std::uint64_t>(row[count])) + " x, in " +
-                     printable(path.empty() ? "all inputs" : subject_of(path)) + "\n";
-  text += first_of(row[example], row[at_ns], row[offset]) + "  " + text_in(row[cause]) + "\n";
-  if (const std::string advice = text_in(row[remedy]); !advice.empty()) {
-    text += "  remedy: " + advice + "\n";
-  }
-  return text + "\n";
-}
-
-Result<std::string> text_for_people(const AnalysisReport& report, const ReportOptions& options) {
-  const Result<Table> shown = report_rows(report, options);
-  if (!shown.ok()) return shown.status();
-  std::string text;
-  for (const std::vector<Cell>& row : shown->rows) text += paragraph_of(row);
-  if (const std::size_t hidden = report.table.rows.size() - shown->rows.size(); hidden > 0) {
-    text += "... and " + std::to_string(hidden) + " more findings\n\n";
-  }
-  std::string totals;
-  for (const auto& [name, number] : report.totals) {
-    totals += (totals.empty() ? "" : ", ") + name + ": " +
-              std::to_string(std::get<std::uint64_t>(number));
-  }
-  return text + totals + "\n";
-}
+    "What was recorded, and what is missing or contradictory in traces: damaged files, lost\n"
+    "records, launches without kernels, clocks that are off, missing steps and ranks. Each "
+    "finding\n"
+    "has its cause and what to do about it. The exit code is 1 if there is an error or a "
+    "warning.\n";
 
 class CheckRun {
  public:
@@ -100,7 +50,7 @@ class CheckRun {
     const Status written = within_memory([&] {
       const AnalysisReport report = check_report(inputs_);
       const Result<std::string> text = table_.report.format == TableFormat::text
-                                           ? text_for_people(report, table_.report)
+                                           ? check_text(report, recorded_, table_.report)
                                            : report_text(report, table_.report);
       return text.ok() ? write_text(*text, subjects.output, standard_.overwrite) : text.status();
     });
@@ -130,6 +80,7 @@ class CheckRun {
       if (!table_.rank.takes(*trace)) return Status();
       inputs_.push_back(checked_input(path, *trace));
       traces_.push_back(checked_trace(path, *trace));
+      recorded_.push_back({path, recorded_lines(recorded_options(*trace))});
       return Status();
     });
     if (!checked.ok()) fail(path, checked);
@@ -140,6 +91,7 @@ class CheckRun {
   Console console_;
   std::vector<CheckedInput> inputs_;
   std::vector<CheckedTrace> traces_;
+  std::vector<RecordedInput> recorded_;
   int last_failure_ = kDone;
 };
 

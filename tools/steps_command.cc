@@ -13,7 +13,8 @@ namespace {
 constexpr const char* kAbout =
     "What each step's time was spent on: by device (kernel, memcpy, communication, ...) and by "
     "phase\n"
-    "of the host (forward, backward, optimizer, data). The parts by device add up to the step, which\n"
+    "of the host (forward, backward, optimizer, data). The parts by device add up to the step, "
+    "which\n"
     "lasts until what it launched is done; the phases add up to its duration on the host.\n"
     "Steps are the ProfilerStep#N ranges of the recording; JSON and CSV have all parts.\n";
 

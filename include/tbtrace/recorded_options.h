@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <tbtrace/arguments.h>
 #include <tbtrace/export.h>
@@ -50,6 +51,10 @@ inline constexpr ArgumentSet kRecordedOptionArguments = {Argument::input_dims, A
 /// One per RecordedOption, in its order.
 std::array<RecordedOptionState, kRecordedOptions> recorded_options(const Trace& trace);
 RecordedOptionState recorded_option(const Trace& trace, RecordedOption option);
+
+/// For people, a line each: what came, and what did not, with what it would be good for. What was
+/// on and is lost is not among them: `check` has it as a warning.
+std::vector<std::string> recorded_lines(std::span<const RecordedOptionState> states);
 
 /// What to say where the data of an option are needed and the trace has none of them: how to record
 /// them, or, if they were recorded, that they were lost, the known causes, and the remedy. For one

@@ -119,6 +119,15 @@ std::string lost_text(const RecordedOptionState& state) {
          ". Known causes: " + std::string(state.causes) + "; " + std::string(state.remedy);
 }
 
+std::string joined(std::span<const std::string_view> texts) {
+  std::string all;
+  for (const std::string_view text : texts) {
+    if (!all.empty()) all += ", ";
+    all += text;
+  }
+  return all;
+}
+
 }  // namespace
 
 std::array<RecordedOptionState, kRecordedOptions> recorded_options(const Trace& trace) {
@@ -135,6 +144,20 @@ RecordedOptionState recorded_option(const Trace& trace, RecordedOption option) {
   return recorded_options(trace)[static_cast<std::size_t>(option)];
 }
 
+std::vector<std::string> recorded_lines(std::span<const RecordedOptionState> states) {
+  std::vector<std::string_view> came;
+  std::vector<std::string> lines;
+  for (const RecordedOptionState& state : states) {
+    if (state.has_data) came.push_back(state.data);
+    if (state.has_data || state.is_lost() || !state.could_have_data) continue;
+    if (state.option == RecordedOption::with_modules) continue;  // they come with stacks
+    lines.push_back("not recorded: " + std::string(state.data) + "; " +
+                    std::string(state.how_to_record) + " for " + joined(state.unlocks));
+  }
+  if (!came.empty()) lines.insert(lines.begin(), "recorded: " + joined(came));
+  return lines;
+}
+
 std::string missing_data_text(const Trace& trace, RecordedOption option) {
   const RecordedOptionState state = recorded_option(trace, option);
   if (state.is_lost()) return lost_text(state);
@@ -149,8 +172,7 @@ std::string missing_modules_text(const Trace& trace) {
   if (stacks.is_lost()) return lost_text(stacks);
   if (has(trace, Argument::call_stack) && !contents_of(trace).has_frame) {
     return "its call stacks are of a torch that did not record modules (before 1.12); record with "
-           "a "
-           "newer torch and with_stack=True. `tbtrace lines` shows what each line cost";
+           "a newer torch and with_stack=True. `tbtrace lines` shows what each line cost";
   }
   if (stacks.has_data) {
     return "it has Python frames, and no nn.Module was called while it was recorded";

@@ -92,7 +92,7 @@ std::optional<Finding> exposed_communication(const FindingFacts& facts) {
 /// Also the time of copies for which the host waited, if nothing else ran.
 std::optional<Finding> blocking_copies(const FindingFacts& facts) {
   if (!facts.device || facts.idle.blocking_copies == 0) return std::nullopt;
-  const double part = share(facts.idle.copies.ns, facts.device->window_ns);
+  const double part = share(facts.idle.copies.pattern_ns(), facts.device->window_ns);
   if (part < kCopies) return std::nullopt;
   Finding finding = {
       .id = "blocking_copies",
@@ -104,7 +104,8 @@ std::optional<Finding> blocking_copies(const FindingFacts& facts) {
       .share = part};
   finding.evidence.push_back(
       {"copies that the host waited for", facts.idle.blocking_copies, "", ""});
-  return with_gain(facts, std::move(finding), facts.idle.copies.ns, "GPU idle after the copies");
+  return with_gain(facts, std::move(finding), facts.idle.copies.pattern_ns(),
+                   "GPU idle after the copies");
 }
 
 bool has_small_kernels(const FindingFacts& facts) {
@@ -209,6 +210,7 @@ std::optional<Finding> low_gpu_utilization(const FindingFacts& facts) {
     if (part.ns > 0) finding.evidence.push_back({what, part.ns, "ns", ""});
   };
   add("while the host waited for data", idle.data);
+  add("while the host made streams or loaded code", idle.setup);
   add("after copies that the host waited for", idle.copies);
   add("while the host ran operators or launched", idle.launches);
   add("waiting for what was launched before", idle.device);

@@ -19,6 +19,17 @@ constexpr std::array<std::string_view, 6> kWaits = {"cudaStreamSynchronize", "cu
                                                     "hipStreamSynchronize",  "cudaEventSynchronize",
                                                     "cuEventSynchronize",    "hipEventSynchronize"};
 
+/// What a program or a library does once: streams and handles are made, code is loaded. Parts of
+/// the names of calls of CUDA and HIP.
+constexpr std::array<std::string_view, 9> kSetup = {"StreamCreate", "ModuleLoad",   "LibraryLoad",
+                                                    "LinkCreate",   "LinkComplete", "LinkAddData",
+                                                    "CtxCreate",    "CtxRetain",    "cuInit"};
+
+bool is_setup(std::string_view call) {
+  return std::ranges::any_of(
+      kSetup, [&](std::string_view part) { return call.find(part) != std::string_view::npos; });
+}
+
 class IdleSearch {
  public:
   IdleSearch(const Trace& trace, const StepRules& rules)
@@ -28,18 +39,21 @@ class IdleSearch {
     find_copies();
     find_host_ranges();
     const RangeLengths data(data_);
+    const RangeLengths setup(setup_);
     const RangeLengths busy(busy_);
     for (const DeviceGap& gap : gaps) {
       const std::int64_t length = gap.time.end - gap.time.start;
       const std::int64_t with_data = data.within(gap.time);
       add(causes_.data, with_data, gap);
-      const std::int64_t rest = length - with_data;
+      const std::int64_t with_setup = setup.within(gap.time);  // without data
+      add(causes_.setup, with_setup, gap);
+      const std::int64_t rest = length - with_data - with_setup;
       if (began_in_wait(gap.time)) {
         add(causes_.copies, rest, gap);
       } else if (was_launched_before(gap)) {
         add(causes_.device, rest, gap);
       } else if (gap.cause == GapCause::host_wait) {
-        const std::int64_t launching = busy.within(gap.time);  // without data
+        const std::int64_t launching = busy.within(gap.time);  // without the two
         add(causes_.launches, launching, gap);
         add(causes_.other, rest - launching, gap);
       } else {
@@ -51,7 +65,9 @@ class IdleSearch {
 
  private:
   static void add(IdlePart& part, std::int64_t ns, const DeviceGap& gap) {
+    if (ns == 0) return;
     part.ns += ns;
+    ++part.gaps;
     if (ns <= part.longest_ns) return;
     part.longest_ns = ns;
     part.ended_by = gap.ended_by;
@@ -100,17 +116,21 @@ class IdleSearch {
 
   void find_host_ranges() {
     std::vector<TimeRange> busy;
+    std::vector<TimeRange> setup;
     for (const EventId event : trace_.by_start()) {
       if (!is_host_range(trace_.kind(event))) continue;
       const TimeRange time = {events_.start_ns(event), events_.end_ns(event)};
       const EventKind kind = trace_.kind(event);
       if (rules_.role(event) == StepRole::data_loader) {
         add_range(data_, time);
+      } else if (kind == EventKind::runtime && is_setup(trace_.name(event))) {
+        add_range(setup, time);
       } else if (kind == EventKind::cpu_op || kind == EventKind::runtime) {
         add_range(busy, time);
       }
     }
-    busy_ = difference(busy, data_);
+    setup_ = difference(setup, data_);
+    busy_ = difference(difference(busy, data_), setup_);
   }
 
   /// Whether the host was in a wait when the gap began, and went on in the gap.
@@ -129,6 +149,7 @@ class IdleSearch {
   IdMap launched_;  // activities whose launch is known
   std::vector<TimeRange> waits_;
   std::vector<TimeRange> data_;
+  std::vector<TimeRange> setup_;
   std::vector<TimeRange> busy_;
   IdleCauses causes_;
 };

@@ -16,12 +16,21 @@ namespace tbtrace::analyses {
 struct IdlePart {
   std::int64_t ns = 0;
   std::int64_t longest_ns = 0;
+  std::uint64_t gaps = 0;
   EventId ended_by = EventId::none;
+
+  /// Without the longest gap if that is longer than the others together and there are three others:
+  /// it is a single event, such as what a library does once.
+  std::int64_t pattern_ns() const {
+    const bool is_one_event = gaps >= 4 && longest_ns > ns - longest_ns;
+    return is_one_event ? ns - longest_ns : ns;
+  }
 };
 
 /// The parts add up to the length of all gaps.
 struct IdleCauses {
   IdlePart data;      ///< the host waited for its data loader
+  IdlePart setup;     ///< the host made a stream or loaded code, which it does once
   IdlePart copies;    ///< the device ran dry while the host waited for a copy
   IdlePart launches;  ///< the host ran operators or launched, too slowly
   /// The activity after the gap was launched before it: the device waited for its own delay, for

@@ -192,8 +192,8 @@ bool has_telling_names(const Table& table) {
 bool is_widened(const Table& table) {
   const std::size_t whole = *column_named(table, kDuration);
   const std::size_t host = *column_named(table, "host_duration_ns");
-  return std::ranges::any_of(
-      table.rows, [&](const std::vector<Cell>& row) { return row[whole] != row[host]; });
+  return std::ranges::any_of(table.rows,
+                             [&](const std::vector<Cell>& row) { return row[whole] != row[host]; });
 }
 
 /// What people see: how long each step was and why, without parts that are zero in every step.

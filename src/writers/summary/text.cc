@@ -88,23 +88,10 @@ std::string heading(const TraceSummary& summary) {
   return cell("text", input + joined(facts)) + "\n";
 }
 
-std::string joined(std::span<const std::string_view> texts) {
-  return joined(std::vector<std::string>(texts.begin(), texts.end()));
-}
-
-/// What came, and what did not, with what it would be good for. What was asked for and is lost is a
-/// warning of its own.
 std::string recorded_part(const RecordedRun& run) {
-  std::vector<std::string> came;
-  std::string missing;
-  for (const RecordedOptionState& state : run.recorded) {
-    if (state.has_data) came.emplace_back(state.data);
-    if (state.has_data || state.is_lost() || !state.could_have_data) continue;
-    if (state.option == RecordedOption::with_modules) continue;  // they come with stacks
-    missing += "not recorded: " + std::string(state.data) + "; " +
-               std::string(state.how_to_record) + " for " + joined(state.unlocks) + "\n";
-  }
-  return (came.empty() ? "" : "recorded: " + joined(came) + "\n") + missing;
+  std::string text;
+  for (const std::string& line : recorded_lines(run.recorded)) text += line + "\n";
+  return text;
 }
 
 /// The mean step by phase, with the part of each.

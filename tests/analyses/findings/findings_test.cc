@@ -96,6 +96,12 @@ class Loop {
                    .thread = 2});
   }
 
+  /// A call of the driver that launches nothing.
+  void call(std::string_view name, std::int64_t ns) {
+    add(builder_, {.category = "cuda_runtime", .name = name, .start = host_, .duration = ns});
+    host_ += ns;
+  }
+
   void load_data(std::int64_t ns) {
     add(builder_, {.category = "user_annotation",
                    .name = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
@@ -198,6 +204,41 @@ TEST(Findings, CopiesThatTheHostWaitsForAreTheFirst) {
     }
     EXPECT_EQ(first(loop.trace()), "blocking_copies") << copies;
   }
+}
+
+TEST(Findings, WhatALibraryDoesOnceAfterACopyIsNoPattern) {
+  for (const char* const call :
+       {"cudaStreamCreateWithFlags", "cuModuleLoadData", "hipModuleLoad"}) {
+    Loop loop;
+    for (int each = 0; each < kOperators; ++each) {
+      loop.run(100 * kUs, 100 * kUs);
+      if (each % 10 == 0) loop.copy_and_wait();
+      if (each == 20) loop.call(call, 50'000 * kUs);
+    }
+    EXPECT_EQ(ids(loop.trace()), std::vector<std::string>{"low_gpu_utilization"}) << call;
+  }
+}
+
+TEST(Findings, OneLongGapAfterManyShortCopiesIsNoPattern) {
+  Loop loop;
+  for (int each = 0; each < kOperators; ++each) {
+    loop.run(100 * kUs, 100 * kUs);
+    if (each % 10 == 0) loop.copy_and_wait();
+    if (each == 20) loop.pause(50'000 * kUs);
+  }
+  EXPECT_EQ(ids(loop.trace()), std::vector<std::string>{"low_gpu_utilization"});
+}
+
+TEST(Findings, TwoLongGapsAfterCopiesAreAPattern) {
+  Loop loop;
+  for (int each = 0; each < kOperators; ++each) {
+    loop.run(100 * kUs, 100 * kUs);
+    if (each % 10 == 0) {
+      loop.copy_and_wait();
+      loop.pause(each % 20 == 0 ? 50'000 * kUs : 0);
+    }
+  }
+  EXPECT_EQ(first(loop.trace()), "blocking_copies");
 }
 
 TEST(Findings, AHostThatLaunchesTooLateIsTheFirst) {
@@ -415,12 +456,13 @@ TEST(Findings, PartsOfIdleTimeAddUp) {
   for (unsigned seed = 0; seed < 50; ++seed) {
     Loop loop;
     for (int each = 0; each < 60; ++each) {
-      const unsigned what = (seed * 7919 + static_cast<unsigned>(each) * 104729) % 11;
+      const unsigned what = (seed * 7919 + static_cast<unsigned>(each) * 104729) % 12;
       if (what < 6) loop.run((10 + 20 * what) * kUs, 30 * kUs);
       if (what == 6) loop.copy_and_wait();
       if (what == 7) loop.load_data(50 * kUs);
       if (what == 8) loop.pause(40 * kUs);
       if (what == 9) loop.synchronize();
+      if (what == 11) loop.call("cudaStreamCreateWithFlags", 35 * kUs);
     }
     const Trace trace = loop.trace();
     std::vector<const DeviceLink*> activities;
@@ -436,9 +478,9 @@ TEST(Findings, PartsOfIdleTimeAddUp) {
     for (const analyses::DeviceGap& gap : gaps) all += gap.time.end - gap.time.start;
     const analyses::IdleCauses causes = analyses::idle_causes(
         trace, analyses::StepRules(trace, analyses::exact_step_policy()), gaps);
-    EXPECT_EQ(
-        causes.data.ns + causes.copies.ns + causes.launches.ns + causes.device.ns + causes.other.ns,
-        all);
+    EXPECT_EQ(causes.data.ns + causes.setup.ns + causes.copies.ns + causes.launches.ns +
+                  causes.device.ns + causes.other.ns,
+              all);
   }
 }
 
