@@ -86,6 +86,7 @@ struct TraceSummary {
   ModuleCost all_modules;                    ///< of the whole trace
   std::vector<GpuUse> gpus;
   std::vector<DevicePeak> memory;
+  std::string unknown_memory;  ///< unknown_memory_text()
   /// Errors and warnings of trace_checks(), errors first: what the figures above cannot be trusted
   /// in.
   std::vector<CheckFinding> checks;

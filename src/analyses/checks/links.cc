@@ -124,6 +124,7 @@ void find_kernels_without_launch(const Trace& trace, CheckHits& hits) {
   const bool is_much_time = WideInteger{report.unlinked_ns} * 100 > all * 5;
   if (!exceeds(hits.count, work.size(), 5) && !is_much_time) hits.severity = CheckSeverity::info;
   const bool has_calls =
+      hits.count < work.size() ||
       std::ranges::any_of(trace.by_start(), [&](EventId e) { return is_kernel_launch(trace, e); });
   if (has_calls) {
     hits.remedy =

@@ -189,21 +189,25 @@ void add_totals(const MemoryUse& use, AnalysisReport& report) {
                    {"without_address", use.without_address}};
 }
 
-/// Why `[unknown]` is a holder.
 void add_notes(const MemoryUse& use, AnalysisReport& report) {
+  if (std::string text = unknown_memory_text(use); !text.empty()) {
+    report.notes.push_back(std::move(text));
+  }
+}
+
+}  // namespace
+
+std::string unknown_memory_text(const MemoryUse& use) {
   const bool has_unknown = std::ranges::any_of(use.devices, [](const DeviceMemory& device) {
     return std::ranges::any_of(device.alive, [](const MemoryHolder& holder) {
       return holder.source.op == DeviceMemory::kUnknown && holder.bytes > 0;
     });
   });
-  if (!has_unknown || use.without_address == 0) return;
-  report.notes.push_back(
-      "[unknown]: " + std::to_string(use.without_address) +
-      " memory records have no address (torch did not write it in 2021), so which allocation was "
-      "freed is not known. Record with a newer torch.");
+  if (!has_unknown || use.without_address == 0) return {};
+  return "[unknown]: " + std::to_string(use.without_address) +
+         " memory records have no address (torch did not write it in 2021), so which allocation "
+         "was freed is not known. Record with a newer torch.";
 }
-
-}  // namespace
 
 Result<AnalysisReport> memory_report(const Trace& trace, const MemoryReportOptions& options) {
   AnalysisReport report;

@@ -116,6 +116,7 @@ void add_modules(TraceSummary& summary, const Trace& trace, std::size_t limit) {
 }
 
 void add_memory(TraceSummary& summary, MemoryUse memory, std::size_t limit) {
+  summary.unknown_memory = unknown_memory_text(memory);
   for (DeviceMemory& device : memory.devices) {
     if (!device.peak_at_ns) continue;
     if (device.alive.size() > limit) device.alive.resize(limit);

@@ -219,16 +219,17 @@ std::string modules_part(const TraceSummary& summary, std::size_t width) {
   return part.text();
 }
 
-std::string memory_part(const std::vector<DevicePeak>& memory, std::size_t width) {
+std::string memory_part(const TraceSummary& summary, std::size_t width) {
   Part part(width, {"memory peak, and who held it", "size_bytes", "share"});
-  for (const DevicePeak& device : memory) {
+  for (const DevicePeak& device : summary.memory) {
     part.add({device.device, device.peak_bytes, {}});
     for (const MemoryHolder& holder : device.alive) {
       if (holder.bytes == 0) continue;
       part.add({"  " + holder.source.op, holder.bytes, share(holder.bytes, device.peak_bytes)});
     }
   }
-  return part.text();
+  const std::string& why = summary.unknown_memory;
+  return part.text() + (why.empty() ? "" : cell("text", why) + "\n");
 }
 
 std::string evidence_text(const Evidence& evidence) {
@@ -372,7 +373,7 @@ std::string summary_text(const std::vector<TraceSummary>& summaries,
   add_part(page, operators_part(summary, width));
   add_part(page, kernels_part(summary, width));
   add_part(page, modules_part(summary, width));
-  add_part(page, memory_part(summary.memory, width));
+  add_part(page, memory_part(summary, width));
   return page + findings_part(summaries);
 }
 
