@@ -15,6 +15,7 @@
 #include "options.h"
 #include "out_of_memory.h"
 #include "rank_choice.h"
+#include "terminal.h"
 
 namespace tbtrace::tools {
 namespace {
@@ -52,7 +53,11 @@ class CheckRun {
       const Result<std::string> text = table_.report.format == TableFormat::text
                                            ? check_text(report, recorded_, table_.report)
                                            : report_text(report, table_.report);
-      return text.ok() ? write_text(*text, subjects.output, standard_.overwrite) : text.status();
+      const std::size_t width =
+          table_.report.format == TableFormat::text ? terminal_width(standard_) : 0;
+      return text.ok()
+                 ? write_text(wrapped_text(*text, width), subjects.output, standard_.overwrite)
+                 : text.status();
     });
     if (!written.ok()) return finish(written, subjects, console_);
     if (last_failure_ != kDone) return kSomeInputsFailed;

@@ -122,7 +122,8 @@ Result<std::string> check_text(const AnalysisReport& report,
   std::string text = recorded_text(inputs);
   for (std::size_t at = 0; at < shown; ++at) text += paragraphs[at].text();
   if (const std::size_t hidden = paragraphs.size() - shown; hidden > 0) {
-    text += "... and " + std::to_string(hidden) + " more findings\n\n";
+    text += "... and " + std::to_string(hidden) +
+            (hidden == 1 ? " more finding\n\n" : " more findings\n\n");
   }
   std::string totals;
   for (const auto& [name, number] : report.totals) {

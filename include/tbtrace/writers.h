@@ -99,6 +99,11 @@ struct RooflineSvgOptions {
 /// memory. Names are whole in the tooltips. Fails for a size out of range.
 Result<std::string> roofline_svg(const Roofline& roofline, const RooflineSvgOptions& options = {});
 
+/// Sentences for a terminal: breaks lines of more than `width` characters at blanks; what follows
+/// is indented by four blanks more than the line. Words that are too long stay whole. 0: `text` as
+/// it is.
+std::string wrapped_text(std::string_view text, std::size_t width);
+
 Status write_text(std::string_view text, const std::string& path, bool overwrite = false);
 
 /// Reports what these would refuse anyway (the file exists, it is a directory), so that no long

@@ -1,6 +1,7 @@
 // Lines of source as the rows of `tbtrace.lines/1`.
 #include "analyses/modules/line_report.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -21,6 +22,11 @@ AnalysisReport analyses::line_report_of(const LineTable& table, const CostColumn
   report.table.columns = {"rank", "file", "line", "function", "level", "calls"};
   report.shown = {"rank", "file", "line", "function", "calls"};
   columns.add_to(report);
+  // The lines are sorted by their own time, so it comes before the other times.
+  const auto own = std::ranges::find_if(
+      report.shown, [](std::string_view column) { return column.starts_with("self_"); });
+  const auto calls = std::ranges::find(report.shown, "calls");
+  if (own != report.shown.end()) std::rotate(calls + 1, own, own + 1);
   const Cell of_rank = report::optional_cell(rank);
   for (const LineRow& line : table.lines) {
     std::vector<Cell> row = {of_rank,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <tbtrace/trace_summary.h>
+#include <tbtrace/writers.h>
 
 #include "base/share.h"
 #include "base/utf8.h"
@@ -374,7 +375,7 @@ std::string summary_text(const std::vector<TraceSummary>& summaries,
   add_part(page, kernels_part(summary, width));
   add_part(page, modules_part(summary, width));
   add_part(page, memory_part(summary, width));
-  return page + findings_part(summaries);
+  return wrapped_text(page + findings_part(summaries), width);
 }
 
 }  // namespace tbtrace

@@ -146,11 +146,17 @@ std::vector<std::string> columns_of(const AnalysisReport& report, const ReportOp
   const auto is_listed = [&](const std::string& name) {
     return std::ranges::find(columns, name) != columns.end();
   };
-  if (!options.sort_by.empty() && !is_listed(options.sort_by)) {
-    // Behind the columns that say what a row is.
+  if (!options.sort_by.empty()) {
+    // Behind the columns that say what a row is, where the line is never too short for it.
     const bool has_input = is_listed(kInputColumn);
-    const std::size_t place = std::min<std::size_t>(columns.size(), has_input ? 3 : 2);
-    columns.insert(columns.begin() + static_cast<std::ptrdiff_t>(place), options.sort_by);
+    const auto place = columns.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(
+                                             columns.size(), has_input ? 3 : 2));
+    const auto listed = std::ranges::find(columns, options.sort_by);
+    if (listed == columns.end()) {
+      columns.insert(place, options.sort_by);
+    } else if (listed > place) {
+      std::rotate(place, listed, listed + 1);
+    }
   }
   if (!options.wide) return columns;
   for (const std::string& name : report.table.columns) {
@@ -215,7 +221,9 @@ std::string text_for_people(const AnalysisReport& report, Table rows,
   std::string text = writers::report_table(rows, columns, layout,
                                            has_totals && !line.cells.empty() ? &line : nullptr);
   if (has_totals && !others.empty()) text += "\n" + writers::report_totals(others);
-  if (!report.notes.empty()) text += "\n" + writers::report_notes(report.notes);
+  if (!report.notes.empty()) {
+    text += "\n" + wrapped_text(writers::report_notes(report.notes), options.width);
+  }
   return text;
 }
 

@@ -4,6 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -60,6 +63,23 @@ std::optional<Column> column_of(const Table& table, const std::string& name) {
   return any ? std::optional(std::move(column)) : std::nullopt;
 }
 
+/// A row with the totals' label in the first column.
+void add_totals(std::vector<Column>& columns, const std::vector<const std::string*>& names,
+                const TotalsLine& totals) {
+  for (std::size_t column = 0; column < columns.size(); ++column) {
+    add_cell(columns[column], column == 0 ? totals.label : total_of(totals, *names[column]));
+  }
+}
+
+/// Without their row if no column that is left has a total.
+void remove_empty_totals(std::vector<Column>& columns) {
+  const bool has_any = std::any_of(columns.begin() + 1, columns.end(), [](const Column& column) {
+    return !column.cells.back().empty();
+  });
+  if (has_any) return;
+  for (Column& column : columns) column.cells.pop_back();
+}
+
 void add_padded(std::string& line, const std::string& text, const Column& column) {
   const std::string blanks(column.width - utf8_length(text), ' ');
   line += column.is_right_aligned ? blanks + text : text + blanks;
@@ -98,13 +118,24 @@ std::string text_of(const std::vector<Column>& columns, std::size_t rows,
   return text;
 }
 
+/// The fewest characters in which texts that differ still do, at least kLeastText.
+std::size_t least_width(const Column& column) {
+  const std::set<std::string_view> texts(column.cells.begin(), column.cells.end());
+  std::size_t width = std::min(column.width, std::max(kLeastText, utf8_length(column.heading)));
+  for (; width < column.width; ++width) {
+    std::set<std::string> cut;
+    for (const std::string_view text : texts) cut.insert(cut_middle(std::string(text), width));
+    if (cut.size() == texts.size()) break;
+  }
+  return width;
+}
+
 /// Cuts texts and removes the last columns, so that the others fit on a line.
 void fit(std::vector<Column>& columns, std::size_t line) {
   std::vector<ColumnWidth> limits;
   for (const Column& column : columns) {
-    const std::size_t least =
-        std::min(column.width, std::max(kLeastText, utf8_length(column.heading)));
-    limits.push_back({column.width, column.is_right_aligned ? column.width : least});
+    const bool is_whole = column.is_right_aligned || line == 0;
+    limits.push_back({column.width, is_whole ? column.width : least_width(column)});
   }
   const std::vector<std::size_t> widths = fit_columns(limits, line);
   columns.resize(widths.size());
@@ -117,7 +148,9 @@ void fit(std::vector<Column>& columns, std::size_t line) {
 
 std::string more_text(const TextLayout& layout, std::size_t hidden_columns) {
   std::string text;
-  if (layout.hidden_rows > 0) text += fmt::format("{} more rows", layout.hidden_rows);
+  if (layout.hidden_rows > 0) {
+    text += fmt::format("{} more row{}", layout.hidden_rows, layout.hidden_rows == 1 ? "" : "s");
+  }
   if (hidden_columns > 0) {
     text += fmt::format("{}{} more column{}{}{}", text.empty() ? "" : ", ", hidden_columns,
                         hidden_columns == 1 ? "" : "s", layout.column_hint.empty() ? "" : "; ",
@@ -138,17 +171,18 @@ std::string report_table(const Table& table, std::span<const std::string> shown,
                          const TextLayout& layout, const TotalsLine* totals,
                          std::span<const std::string> below) {
   std::vector<Column> columns;
+  std::vector<const std::string*> names;
   for (const std::string& name : shown) {
     auto column = column_of(table, name);
     if (!column) continue;
-    if (totals != nullptr) {
-      add_cell(*column, columns.empty() ? totals->label : total_of(*totals, name));
-    }
     columns.push_back(*std::move(column));
+    names.push_back(&name);
   }
+  if (totals != nullptr) add_totals(columns, names, *totals);
   const std::size_t all = columns.size() + layout.hidden_columns;
   if (columns.empty()) return more_text(layout, 0);
   fit(columns, layout.width);
+  if (totals != nullptr) remove_empty_totals(columns);
   return text_of(columns, columns.front().cells.size(), below) +
          more_text(layout, all - columns.size());
 }

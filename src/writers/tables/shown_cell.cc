@@ -42,6 +42,8 @@ const Suffix* suffix_of(std::string_view column) {
   for (const Suffix& suffix : kSuffixes) {
     if (column.ends_with(suffix.text)) return &suffix;
   }
+  constexpr static Suffix kBytes = {"bytes", Unit::bytes, true};
+  if (column == "bytes") return &kBytes;
   return column == "share" ? &kSuffixes[3] : nullptr;
 }
 

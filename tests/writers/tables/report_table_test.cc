@@ -5,12 +5,16 @@
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "fixtures/hostile_names.h"
 
 namespace tbtrace::writers {
 namespace {
+
+using testing::HasSubstr;
+using testing::Not;
 
 TEST(ReportTable, HostileNamesStayOnTheirLine) {
   Table table;
@@ -73,6 +77,28 @@ TEST(ReportTable, FitsALineByCuttingTextsThenByLeavingOutTheLastColumns) {
             "----------------------------  -----\n"
             "aaaaaaaaaaaaaaaa...zzzzzzzzz      1\n"
             "... and 1 more column; --wide shows all\n");
+}
+
+TEST(ReportTable, TextsThatDifferInTheMiddleStayApart) {
+  Table table;
+  table.columns = {"name", "count", "calls"};
+  const std::string end(12, 'z');
+  table.rows = {{std::string(30, 'a') + "1" + end, std::int64_t{1}, std::int64_t{1}},
+                {std::string(30, 'a') + "2" + end, std::int64_t{2}, std::int64_t{2}}};
+  const std::string text = report_table(table, table.columns, {.width = 50});
+  EXPECT_THAT(text, HasSubstr("1" + end + "  ")) << text;
+  EXPECT_THAT(text, HasSubstr("2" + end + "  ")) << text;
+  EXPECT_THAT(text, HasSubstr("... and 1 more column\n"));
+}
+
+TEST(ReportTable, TotalsOfColumnsThatAreLeftOutHaveNoRow) {
+  Table table;
+  table.columns = {"name", "count", "a_long_column_ns"};
+  table.rows = {{std::string("a"), std::int64_t{1}, std::int64_t{5}},
+                {std::string("b"), std::int64_t{1}, std::int64_t{6}}};
+  const TotalsLine totals = {.label = "total", .cells = {{"a_long_column_ns", std::int64_t{11}}}};
+  EXPECT_THAT(report_table(table, table.columns, {}, &totals), HasSubstr("total"));
+  EXPECT_THAT(report_table(table, table.columns, {.width = 15}, &totals), Not(HasSubstr("total")));
 }
 
 TEST(ReportTable, IsNeverTurnedOnItsSide) {
