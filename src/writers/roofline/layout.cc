@@ -10,8 +10,9 @@
 #include <fmt/format.h>
 
 #include "base/utf8.h"
-#include "writers/pictures/picture_text.h"
+#include "writers/tables/column_fit.h"
 #include "writers/tables/prefixed_number.h"
+#include "writers/tables/shown_cell.h"
 
 namespace tbtrace::writers {
 namespace {
@@ -19,7 +20,8 @@ namespace {
 constexpr double kLargestRadius = 26;
 constexpr double kSmallestRadius = 3;
 constexpr std::size_t kMostLabels = 16;
-constexpr double kLongestLabel = 32;  // characters
+constexpr std::size_t kLongestLabel = 32;  // characters
+constexpr double kLabelled = 0.01;         // of the time of all dots; what takes less has no label
 constexpr int kMostTicks = 12;
 
 /// A logarithmic axis from one power of ten to another.
@@ -133,8 +135,7 @@ class PointLabels {
 };
 
 std::string label_of(const RooflinePoint& point) {
-  const auto one_each = [](std::string_view) { return 1.0; };
-  return fitted_text(point.name, kLongestLabel, one_each);
+  return cut_middle(printable(point.name), kLongestLabel);
 }
 
 std::string text_of(const RooflinePeak& peak) {
@@ -164,12 +165,14 @@ RooflineLayout roofline_layout(const Roofline& roofline, const RooflineSize& siz
     most = std::max(most.value_or(value), value);
   };
   std::int64_t longest = 0;
+  double all_time = 0;
   for (const RooflinePoint& point : roofline.points) {
     if (point.time_ns <= 0 || point.flops_per_s <= 0 || point.flops_per_byte <= 0) continue;
     RooflineDot& dot = layout.dots.emplace_back();
     dot.point = &point;
     dot.label = label_of(point);
     longest = std::max(longest, point.time_ns);
+    all_time += static_cast<double>(point.time_ns);
     least_x = std::min(least_x, point.flops_per_byte);
     most_x = std::max(most_x, point.flops_per_byte);
     widen(least_y, most_y, point.flops_per_s);
@@ -229,7 +232,8 @@ RooflineLayout roofline_layout(const Roofline& roofline, const RooflineSize& siz
   PointLabels labels(size, std::move(taken));
   for (std::size_t at = 0; at < layout.dots.size(); ++at) {
     RooflineDot& dot = layout.dots[at];
-    if (at < kMostLabels) {
+    const auto time = static_cast<double>(dot.point->time_ns);
+    if (at < kMostLabels && time >= kLabelled * all_time) {
       labels.place(dot, layout.dots);
     } else {
       dot.label.clear();

@@ -46,6 +46,7 @@ TEST(RecordedOptions, ThatWereOnAndLeftNothingAreLost) {
               StartsWith("the file says with_stack=1 and has no Python frames: the recorder lost "
                          "them. Known causes: Python 3.12.0 to 3.12.4"));
   EXPECT_THAT(missing_modules_text(trace), StartsWith("the file says with_stack=1"));
+  EXPECT_EQ(recorded_lines(recorded_options(trace)).size(), 0U) << "lost ones are check's";
 }
 
 TEST(RecordedOptions, ThatWereOffAreToBeRecorded) {
@@ -56,6 +57,10 @@ TEST(RecordedOptions, ThatWereOffAreToBeRecorded) {
   EXPECT_EQ(recorded_option(trace, RecordedOption::with_stack).was_on, false);
   EXPECT_EQ(recorded_option(trace, RecordedOption::record_shapes).was_on, std::nullopt);
   EXPECT_EQ(lost_options(trace), "");
+  const std::vector<std::string> lines = recorded_lines(recorded_options(trace));
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_THAT(lines[0],
+              StartsWith("not recorded: input shapes; record with record_shapes=True for flops, "));
   EXPECT_EQ(missing_data_text(trace, RecordedOption::with_stack), "record with with_stack=True");
   EXPECT_EQ(missing_data_text(trace, RecordedOption::profile_memory),
             "record with profile_memory=True");

@@ -35,6 +35,18 @@ Trace trace() {
   return fixtures::finished(builder);
 }
 
+TEST(UnknownMemory, SaysWhyIfRecordsHaveNoAddress) {
+  MemoryUse use;
+  EXPECT_EQ(unknown_memory_text(use), "");
+  use.without_address = 3;
+  EXPECT_EQ(unknown_memory_text(use), "") << "nothing is held by it";
+  use.devices.emplace_back().alive.push_back(
+      {.source = {.op = DeviceMemory::kUnknown}, .bytes = 5});
+  EXPECT_TRUE(unknown_memory_text(use).starts_with("[unknown]: 3 memory records have no address"));
+  use.without_address = 0;
+  EXPECT_EQ(unknown_memory_text(use), "");
+}
+
 AnalysisReport report(MemoryView view) { return *memory_report(trace(), {.view = view}); }
 
 TEST(MemoryReport, AliveIsJsonWhateverTheNames) {
