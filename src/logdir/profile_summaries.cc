@@ -37,10 +37,10 @@ constexpr int kCardNames = 10;
 
 /// With one GPU per rank the tag has no number, so that all ranks share it: a TensorBoard chart
 /// shows one tag for all runs.
-std::string busy_tag(const StepBreakdown& breakdown, std::size_t device) {
+std::string utilization_tag(const StepBreakdown& breakdown, std::size_t device) {
   return breakdown.devices.size() == 1
-             ? "profile/gpu/busy_pct"
-             : fmt::format("profile/gpu{}/busy_pct", breakdown.devices[device]);
+             ? "profile/gpu/utilization_pct"
+             : fmt::format("profile/gpu{}/utilization_pct", breakdown.devices[device]);
 }
 
 /// The same for memory, by device type.
@@ -68,7 +68,8 @@ std::vector<CustomCategory> layout(const StepBreakdown& breakdown) {
   category.charts.push_back(chart("Parts of a step on the host (ms)",
                                   R"(profile/step_part/(runtime|data_loader|cpu_op|other)_ms$)"));
   if (!breakdown.devices.empty()) {
-    category.charts.push_back(chart("GPU busy (%)", R"(profile/gpu(-?\d+)?/busy_pct$)"));
+    category.charts.push_back(
+        chart("GPU utilization (%)", R"(profile/gpu(-?\d+)?/utilization_pct$)"));
   }
   if (!breakdown.memory_devices.empty()) {
     category.charts.push_back(chart("Memory peaks (MiB)", R"(profile/memory/.*/peak_mib$)"));
@@ -98,7 +99,7 @@ void add_step(SummaryRecords& text, SummaryMoment moment, const StepBreakdown& b
                     static_cast<double>(step.ns(role)) / kNsOfMs);
   }
   for (std::size_t device = 0; device < breakdown.devices.size(); ++device) {
-    text.add_scalar(moment, busy_tag(breakdown, device), 100 * step.utilization(device));
+    text.add_scalar(moment, utilization_tag(breakdown, device), 100 * step.utilization(device));
   }
   for (std::size_t device = 0; device < breakdown.memory_devices.size(); ++device) {
     if (!step.peak_memory_bytes[device]) continue;

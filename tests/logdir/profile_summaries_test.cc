@@ -70,7 +70,7 @@ TEST(ProfileSummaries, HaveTheBreakdownOfEachStep) {
     }
     EXPECT_NEAR(sum, static_cast<double>(step.duration_ns()) / 1e6, 1e-3);
   }
-  EXPECT_EQ(tags.count("profile/gpu/busy_pct"), 1);
+  EXPECT_EQ(tags.count("profile/gpu/utilization_pct"), 1);
 }
 
 TEST(ProfileSummaries, HaveTablesDurationsAndPictures) {
@@ -97,7 +97,7 @@ TEST(ProfileSummaries, ShowChartsOfWhatThereIs) {
         .tensor()
         .string_val(0);
   };
-  EXPECT_THAT(charts(trace("gpu_step.json")), HasSubstr("GPU busy"));
+  EXPECT_THAT(charts(trace("gpu_step.json")), HasSubstr("GPU utilization"));
   TraceBuilder builder;
   fixtures::add(builder, {.start = 0, .duration = 10});
   const std::string host_only = charts(fixtures::finished(builder));

@@ -140,7 +140,7 @@ def main():
             check("alone" in runs and len(runs) == count + 1, f"no run says its name twice: {runs}")
             tags = answers.json("plugin/scalars/tags")
             quantities = {tag for run in tags for tag in tags[run] if run != "alone"}
-            check("profile/gpu/busy_pct" in quantities and len(quantities) > 8, f"quantities {sorted(quantities)}")
+            check("profile/gpu/utilization_pct" in quantities and len(quantities) > 8, f"quantities {sorted(quantities)}")
             for tag in sorted(quantities):
                 check(sum(tag in tags[run] for run in runs if run != "alone") == count, f"all ranks have {tag}")
             browser = launch_chromium(playwright, os.environ.get("CHROMIUM", "/usr/bin/chromium"))
