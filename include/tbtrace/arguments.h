@@ -43,6 +43,7 @@ enum class ArgumentGroup : std::uint8_t {
   copies,       ///< size and bandwidth of memcpys and memsets
   graphs,       ///< CUDA graphs, their nodes, and the labels that the program gave these
   collectives,  ///< what c10d records about a collective
+  steps,        ///< the numbers that JAX and TensorFlow give steps; always read
   synchronization,  ///< what a synchronization waited for
   allocations,      ///< addresses and totals of memory records
 };
@@ -108,6 +109,7 @@ enum class ArgumentGroup : std::uint8_t {
   ROW(group_description, text, collectives, "", "Process Group Description") \
   ROW(group_ranks, text, collectives, "", "Process Group Ranks")             \
   ROW(group_size, integer, collectives, "ranks", "Group size")               \
+  ROW(step_number, integer, steps, "", "step_num")                           \
   ROW(synchronization_kind, text, synchronization, "", "cuda_sync_kind")     \
   ROW(waited_stream, integer, synchronization, "", "wait_on_stream")         \
   ROW(waited_event, integer, synchronization, "", "wait_on_cuda_event_id")   \

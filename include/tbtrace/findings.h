@@ -42,13 +42,16 @@ struct Finding {
   const char* severity() const { return share >= 0.1 ? "warning" : "info"; }
 };
 
-/// What findings() looks for in a trace: all of it, or what needs no device.
-std::vector<std::string> findings_looked_for(bool has_device);
-
 /// All findings above their threshold, the most expensive first. Takes O(n log n) time.
 std::vector<Finding> findings(const Trace& trace);
 /// The same from results that are there already, of the same trace and with default options.
 std::vector<Finding> findings(const Trace& trace, const StepBreakdown& steps,
                               const std::vector<GpuUse>& gpus, const MemoryUse& memory);
+
+/// What findings() can look for in the trace, in few words: nothing about a GPU without its
+/// activities, or about memory without three steps that record it.
+std::vector<std::string> findings_looked_for(const Trace& trace, const StepBreakdown& steps,
+                                             const std::vector<GpuUse>& gpus,
+                                             const MemoryUse& memory);
 
 }  // namespace tbtrace

@@ -29,6 +29,7 @@ constexpr std::array<NamedGroup, 13> kGroups = {{
     {"copies", ArgumentGroup::copies},
     {"graphs", ArgumentGroup::graphs},
     {"collectives", ArgumentGroup::collectives},
+    {"steps", ArgumentGroup::steps},
     {"synchronization", ArgumentGroup::synchronization},
     {"allocations", ArgumentGroup::allocations},
 }};

@@ -27,7 +27,8 @@ struct WriterRow {
 // device_tracer.cc (TensorFlow 1); rocprofiler's tblextr.py and merge_traces.sh, rocmProfileData's
 // rpd2tracing.py (ROCm); nsys2json.py, nvprof2json.py; onnxruntime/core/common/profiler_common.h;
 // XLA's xla/tsl/profiler/convert/trace_events_to_json.cc and
-// xla/tsl/profiler/utils/xplane_schema.cc (JAX, TensorFlow 2).
+// xla/tsl/profiler/utils/xplane_schema.cc (JAX, TensorFlow 2); tools/unitrace/src/chromelogger.h of
+// PTI for GPU (unitrace).
 constexpr std::array kWriterRows = std::to_array<WriterRow>({
     {Writer::ascend, "", "Ascend Hardware", ""},
     {Writer::autograd_profiler, "*CUDA functions*", "", ""},
@@ -44,6 +45,8 @@ constexpr std::array kWriterRows = std::to_array<WriterRow>({
     {Writer::rocm, "", "GPU# r#", ""},
     {Writer::nsys2json, "Device #", "", "Stream #"},
     {Writer::nvprof2json, "[#:#] Overview", "", ""},
+    {Writer::unitrace, "", "DEVICE<*>*", ""},
+    {Writer::unitrace, "", "RANK # DEVICE<*>*", ""},
     {Writer::xla, "", "/host:*", ""},
     {Writer::xla, "", "*/device:*", ""},
     {Writer::onnx_runtime, "", "", "", "Node"},
@@ -84,6 +87,10 @@ constexpr std::array kTrackRows = std::to_array<TrackRow>({
     {Writer::nsys2json, "Device @", "", "NVTX*", TrackContent::annotations},
     {Writer::nvprof2json, "[@:#] Overview", "", "", TrackContent::work},
     {Writer::nvprof2json, "[@:#] Compute", "", "", TrackContent::derived},
+    // `DEVICE<node7>0:3a:0:0 #1`, `... #1.0` for a tile of it; without a number for OpenCL.
+    {Writer::unitrace, "", "*DEVICE<*>* ?@", "", TrackContent::work},
+    {Writer::unitrace, "", "*DEVICE<*>* ?@.#", "", TrackContent::work},
+    {Writer::unitrace, "", "*DEVICE<*>*", "", TrackContent::work},
     {kAny, "", "*/device:GPU:*", "*Steps*", TrackContent::derived},
     {kAny, "", "*/device:GPU:*", "*XLA *", TrackContent::derived},
     {kAny, "", "*/device:GPU:*", "*Framework *", TrackContent::derived},
@@ -197,8 +204,13 @@ std::string_view category_on(TrackContent content, std::string_view event_name) 
       return "user_annotation";
     case TrackContent::work:
     case TrackContent::nested_work:
-      if (starts("memcpy") || starts("copyhostto") || starts("copydeviceto")) return "gpu_memcpy";
-      if (starts("memset") || starts("fillbuffer")) return "gpu_memset";
+      if (starts("memcpy") || starts("copyhostto") || starts("copydeviceto") ||
+          starts("zecommandlistappendmemorycopy")) {
+        return "gpu_memcpy";
+      }
+      if (starts("memset") || starts("fillbuffer") || starts("zecommandlistappendmemoryfill")) {
+        return "gpu_memset";
+      }
       return "kernel";
     case TrackContent::copies:
       return "gpu_memcpy";

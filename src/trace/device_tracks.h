@@ -30,6 +30,7 @@ enum class Writer : unsigned char {
   nsys2json,
   nvprof2json,
   onnx_runtime,
+  unitrace,  ///< Intel's, for Level Zero and OpenCL
 };
 
 /// Who wrote a file with these tracks and categories.

@@ -11,6 +11,7 @@
 #include <tbtrace/trace.h>
 
 #include "base/bounded_sum.h"
+#include "base/characters.h"
 #include "trace/call_tree.h"
 #include "trace/links.h"
 #include "trace/self_times.h"
@@ -108,7 +109,13 @@ bool Trace::has_read(Argument argument) const { return data_->arguments_read.con
 bool Trace::is_set(std::string_view metadata_key) const {
   const auto found = data_->metadata.find(metadata_key);
   if (found == data_->metadata.end()) return false;
-  return found->second != "0" && found->second != "false" && found->second != "null";
+  // Tools that rewrite traces make texts of values, also Python's: "False".
+  std::string_view value = found->second;
+  if (value.size() >= 2 && value.starts_with('"') && value.ends_with('"')) {
+    value = value.substr(1, value.size() - 2);
+  }
+  constexpr std::array<std::string_view, 6> kOff = {"0", "false", "null", "none", "no", "off"};
+  return std::ranges::find(kOff, lower_case(value)) == kOff.end();
 }
 
 TraceIdentity Trace::identity() const {

@@ -76,7 +76,9 @@ void TraceBuilder::infer_categories() {
                   [&](CategoryId category) { return !is_open[index(category)]; });
   if (any_known) {
     for (std::size_t category = 0; category < is_open.size(); ++category) {
-      is_open[category] = is_open[category] && categories[category].empty();
+      // Its rows of the host have a category of torch's, its rows of devices have not.
+      const bool is_of_device = writer == Writer::unitrace && categories[category] == "gpu_op";
+      is_open[category] = is_open[category] && (categories[category].empty() || is_of_device);
     }
   }
   std::vector<TrackContent> contents;

@@ -90,6 +90,9 @@ TEST(Trace, SaysWhichMetadataAreSet) {
   builder.set_metadata("false", "false");
   builder.set_metadata("null", "null");
   builder.set_metadata("text", "\"\"");
+  builder.set_metadata("quoted one", "\"1\"");
+  builder.set_metadata("quoted zero", "\"0\"");
+  builder.set_metadata("Python's", "\"False\"");
   const Trace trace = finished(builder);
   EXPECT_TRUE(trace.is_set("one"));
   EXPECT_TRUE(trace.is_set("true"));
@@ -97,6 +100,9 @@ TEST(Trace, SaysWhichMetadataAreSet) {
   EXPECT_FALSE(trace.is_set("zero"));
   EXPECT_FALSE(trace.is_set("false"));
   EXPECT_FALSE(trace.is_set("null"));
+  EXPECT_TRUE(trace.is_set("quoted one"));
+  EXPECT_FALSE(trace.is_set("quoted zero"));
+  EXPECT_FALSE(trace.is_set("Python's"));
   EXPECT_FALSE(trace.is_set("absent"));
 }
 

@@ -21,7 +21,10 @@ constexpr std::size_t kLongestReadable = std::size_t{1} << 16;  // bytes
 /// (`ncclDevKernel_`, `ncclSymkDevKernel_`), MSCCL and MSCCL++, NVSHMEM, oneCCL; the custom
 /// all-reduce of vLLM, SGLang and AITER (`cross_device_reduce`, `quickreduce`), TensorRT-LLM's and
 /// FlashInfer's fused ones (`allreduce_fusion_kernel_oneshot_lamport`); PyTorch's symmetric memory
-/// (torch/csrc/distributed/c10d/cuda); TransformerEngine's userbuffers; DeepEP and pplx.
+/// (torch/csrc/distributed/c10d/cuda); TransformerEngine's userbuffers; what sends tokens to
+/// experts and back: DeepEP, pplx, MoRI (`EpDispatchIntraNodeKernel_bf16`), TensorRT-LLM
+/// (`moeA2ACombineKernel`); Ascend's HCCL (`hcom_broadcast__293_0_1`); XLA's operations
+/// (`all-reduce-start.3`).
 constexpr auto kParts = std::to_array<std::string_view>({
     "nccl",
     "rccl",
@@ -29,6 +32,7 @@ constexpr auto kParts = std::to_array<std::string_view>({
     "nvshmem",
     "oneccl",
     "hccl",
+    "hcom_",
     "allreduce",
     "all_reduce",
     "allgather",
@@ -38,6 +42,12 @@ constexpr auto kParts = std::to_array<std::string_view>({
     "alltoall",
     "all_to_all",
     "all2all",
+    "all-reduce",
+    "all-gather",
+    "reduce-scatter",
+    "all-to-all",
+    "collective-permute",
+    "collective-broadcast",
     "cross_device_reduce",
     "quickreduce",
     "multimem_",
@@ -47,6 +57,10 @@ constexpr auto kParts = std::to_array<std::string_view>({
     "wait_signal_kernel",
     "deep_ep::",
     "pplx::",
+    "epdispatch",
+    "epcombine",
+    "moea2adispatch",
+    "moea2acombine",
 });
 
 /// Parts of names that one of kParts is in, but that compute: torch.compile names its kernels after

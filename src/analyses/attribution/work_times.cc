@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::int64_t kFarNs = 1'000'000;
 constexpr std::int64_t kVeryFarNs = 10 * kFarNs;
+constexpr std::int64_t kJumpNs = 600'000'000'000;
 
 /// The activity of a stream that ends last so far.
 struct Open {
@@ -61,6 +63,20 @@ std::vector<Overrun> stream_overruns(const Trace& trace) {
     return std::pair(events.start_ns(overrun.activity), index(overrun.activity));
   });
   return overruns;
+}
+
+std::vector<ClockJump> clock_jumps(const Trace& trace) {
+  const Events& events = trace.events();
+  std::vector<ClockJump> jumps;
+  std::optional<std::int64_t> end;  // of all events so far
+  for (const EventId event : trace.by_start()) {
+    if (trace.kind(event) == EventKind::trace_span) continue;
+    if (links_of(trace).is_misplaced(event)) continue;
+    const std::int64_t start = events.start_ns(event);
+    if (end && WideInteger{start} - *end >= kJumpNs) jumps.push_back({{*end, start}, event});
+    end = std::max(end.value_or(events.end_ns(event)), events.end_ns(event));
+  }
+  return jumps;
 }
 
 bool has_whole_microseconds(const Trace& trace) {

@@ -8,6 +8,8 @@
 
 #include <tbtrace/trace.h>
 
+#include "base/time_ranges.h"
+
 namespace tbtrace::analyses {
 
 /// An activity that goes on after a later one of its stream has begun and ended.
@@ -20,6 +22,16 @@ struct Overrun {
 /// activities or more, and of more than ten with one. None of CUDA graphs, whose branches run side
 /// by side on the stream of their launch.
 std::vector<Overrun> stream_overruns(const Trace& trace);
+
+/// A time in which the recording has nothing.
+struct ClockJump {
+  TimeRange time;
+  EventId ended_by = EventId::none;
+};
+
+/// Those of ten minutes or more, by start: a clock jumped, the machine slept, or events have wrong
+/// times. Misplaced work does not end one.
+std::vector<ClockJump> clock_jumps(const Trace& trace);
 
 /// Recordings before 2024 have whole microseconds; in these, short activities last 0.
 bool has_whole_microseconds(const Trace& trace);

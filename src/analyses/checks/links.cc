@@ -41,9 +41,12 @@ bool is_kernel_launch(const Trace& trace, EventId event) {
   if (trace.kind(event) != EventKind::runtime) return false;
   const std::string_view name = trace.name(event);
   if (name.find("HostFunc") != std::string_view::npos) return false;  // runs on the host
-  constexpr std::array<std::string_view, 9> kLaunches = {
-      "cudaLaunch",         "cuLaunch",        "cudaGraphLaunch", "cuGraphLaunch", "hipLaunch",
-      "hipExtModuleLaunch", "hipModuleLaunch", "hipExtLaunch",    "hipGraphLaunch"};
+  // CUDA, HIP, and for Intel's GPUs SYCL's Unified Runtime and Level Zero.
+  constexpr auto kLaunches = std::to_array<std::string_view>(
+      {"cudaLaunch", "cuLaunch", "cudaGraphLaunch", "cuGraphLaunch", "hipLaunch",
+       "hipExtModuleLaunch", "hipModuleLaunch", "hipExtLaunch", "hipGraphLaunch",
+       "urEnqueueKernelLaunch", "urEnqueueCooperativeKernelLaunch",
+       "zeCommandListAppendLaunchKernel", "zeCommandListAppendLaunchCooperativeKernel"});
   return std::any_of(kLaunches.begin(), kLaunches.end(),
                      [&](std::string_view launch) { return name.starts_with(launch); });
 }
@@ -105,12 +108,14 @@ void find_launches_without_kernels(const Trace& trace, CheckHits& hits) {
   if (hits.count > 0 && hits.count == launches) {
     hits.severity = CheckSeverity::error;
     hits.remedy =
-        "look for another profiler that uses the device (nsys, ncu, DCGM), for a CUPTI or "
-        "roctracer that does not fit the driver, and for missing permissions; `tbtrace doctor` on "
+        "look for another profiler that uses the device (nsys, ncu, DCGM), for a CUPTI, roctracer "
+        "or XPUPTI that does not fit the driver, and for missing permissions; `tbtrace doctor` on "
         "that machine says more";
   } else if (!exceeds(hits.count, launches, 1) || has_graphs) {
     // What is launched while a graph is captured runs later, by the graph's own launch.
     hits.severity = CheckSeverity::info;
+  } else if (exceeds(hits.count, launches, 50)) {
+    hits.severity = CheckSeverity::error;
   }
 }
 

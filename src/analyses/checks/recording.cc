@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "analyses/checks/list.h"
+#include "base/characters.h"
 #include "trace/links.h"
 
 namespace tbtrace::analyses {
@@ -94,6 +95,11 @@ void find_stopped_early(const Trace& trace, CheckHits& hits) {
 
 void find_profiler_errors(const Trace& trace, CheckHits& hits) {
   const std::string_view list = metadata(trace, "ERROR");
+  // What records devices failed; other messages may be about anything.
+  const std::string lower = lower_case(list);
+  for (const std::string_view tracer : {"cupti", "roctracer", "rocprofiler", "xpupti"}) {
+    if (lower.find(tracer) != std::string::npos) hits.severity = CheckSeverity::warning;
+  }
   constexpr std::size_t kMost = 200;
   for (std::size_t at = 0; at < list.size(); ++at) {
     if (list[at] != '"') continue;

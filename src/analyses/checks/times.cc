@@ -20,7 +20,6 @@ namespace tbtrace::analyses {
 namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
-constexpr std::int64_t kJump = 600 * kSecond;
 
 using Process = std::pair<std::int64_t, StringId>;
 
@@ -86,14 +85,7 @@ void find_zero_durations(const Trace& trace, CheckHits& hits) {
 }
 
 void find_clock_jumps(const Trace& trace, CheckHits& hits) {
-  const Events& events = trace.events();
-  std::optional<std::int64_t> end;  // of all events so far
-  for (const EventId event : trace.by_start()) {
-    if (trace.kind(event) == EventKind::trace_span) continue;
-    if (links_of(trace).is_misplaced(event)) continue;
-    if (end && WideInteger{events.start_ns(event)} - *end >= kJump) hits.add(event);
-    end = std::max(end.value_or(events.end_ns(event)), events.end_ns(event));
-  }
+  for (const ClockJump& jump : clock_jumps(trace)) hits.add(jump.ended_by);
 }
 
 void find_times_of_zero(const Trace& trace, CheckHits& hits) {

@@ -48,7 +48,7 @@ constexpr std::array kChecks = {
           "read them in the member ERROR of the file", analyses::find_profiler_errors},
     Check{"launches_without_kernels", kWarning,
           "kernel launches have no kernel in the trace: device records are missing",
-          "record device activities, and synchronize the device before the recording stops",
+          "synchronize the device before the recording stops, and record fewer steps",
           analyses::find_launches_without_kernels},
     Check{"kernels_without_launch", kWarning,
           "kernels, memcpys or memsets have no launch in the trace, so their operator may be "

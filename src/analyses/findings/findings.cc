@@ -80,18 +80,8 @@ class SinglePrecision {
   std::unordered_map<StringId, bool> answers_;
 };
 
-/// Double precision and products with vectors gain nothing from half precision's tensor cores.
-bool is_for_tensor_cores(std::string_view name) {
-  for (const std::string_view part : {"dgemm", "zgemm", "f64", "gemv", "dot_kernel"}) {
-    if (name.find(part) != std::string_view::npos) return false;
-  }
-  const KernelFamily family = analyses::kernel_family(name);
-  return family == KernelFamily::gemm || family == KernelFamily::convolution ||
-         family == KernelFamily::attention;
-}
-
 KernelName named(std::string_view name) {
-  return {true, is_for_tensor_cores(name), analyses::uses_tensor_cores(name)};
+  return {true, analyses::gains_from_tensor_cores(name), analyses::uses_tensor_cores(name)};
 }
 
 MatrixKernels matrix_kernels(const Trace& trace, const std::vector<const DeviceLink*>& activities) {
@@ -122,19 +112,23 @@ MatrixKernels matrix_kernels(const Trace& trace, const std::vector<const DeviceL
 /// The device whose memory grew most per step, of those where it grew in every step.
 MemoryGrowth memory_growth(const MemoryUse& memory) {
   MemoryGrowth most;
+  std::size_t recorded_steps = 0;
   for (const DeviceMemory& device : memory.devices) {
     const std::vector<std::int64_t>& ends = device.step_end_bytes;
+    recorded_steps = std::max(recorded_steps, ends.size());
     const bool always =
         std::adjacent_find(ends.begin(), ends.end(), std::greater_equal<>()) == ends.end();
     const std::int64_t growth = device.growth_per_step_bytes.value_or(0);
     if (!always || growth <= most.per_step_bytes) continue;
     most = {growth, device.peak_bytes, ends.size()};
   }
+  most.recorded_steps = recorded_steps;
   return most;
 }
 
-FindingFacts facts_of(const Trace& trace, const StepBreakdown& steps,
-                      const std::vector<GpuUse>& gpus, const MemoryUse& memory) {
+/// What rules need to know whether they can tell anything.
+FindingFacts basic_facts(const Trace& trace, const StepBreakdown& steps,
+                         const std::vector<GpuUse>& gpus, const MemoryUse& memory) {
   FindingFacts facts = {
       .trace = trace,
       .steps = steps,
@@ -145,12 +139,41 @@ FindingFacts facts_of(const Trace& trace, const StepBreakdown& steps,
       .kernels = {},
       .memory = memory_growth(memory)};
   if (!facts.device) return facts;
+  for (DeviceProperties& device : trace.device_properties()) {
+    if (device.id == facts.device->device) facts.properties = std::move(device);
+  }
+  return facts;
+}
+
+/// Nobody can use the time that a clock jumped, so no finding is about it.
+void leave_out_clock_jumps(const Trace& trace, std::vector<analyses::DeviceGap>& gaps,
+                           GpuUse& device) {
+  const std::vector<analyses::ClockJump> jumps = analyses::clock_jumps(trace);
+  if (jumps.empty()) return;
+  std::erase_if(gaps, [&](const analyses::DeviceGap& gap) {
+    const bool is_jump = std::ranges::any_of(jumps, [&](const analyses::ClockJump& jump) {
+      return gap.time.start <= jump.time.start && jump.time.end <= gap.time.end;
+    });
+    if (is_jump) {
+      const std::int64_t length = gap.time.end - gap.time.start;
+      device.idle_ns -= length;
+      device.window_ns -= length;
+    }
+    return is_jump;
+  });
+}
+
+FindingFacts facts_of(const Trace& trace, const StepBreakdown& steps,
+                      const std::vector<GpuUse>& gpus, const MemoryUse& memory) {
+  FindingFacts facts = basic_facts(trace, steps, gpus, memory);
+  if (!facts.device) return facts;
   const std::vector<const DeviceLink*> activities = activities_of(trace, facts.device->device);
   const std::int64_t start = trace.events().start_ns(activities.front()->activity);
   const analyses::StepRules rules(trace, analyses::exact_step_policy());
-  const std::vector<analyses::DeviceGap> gaps =
+  std::vector<analyses::DeviceGap> gaps =
       analyses::device_gaps(trace, activities, {start, start + facts.device->window_ns},
                             GpuUseOptions().kernel_wait_limit_ns);
+  leave_out_clock_jumps(trace, gaps, *facts.device);
   facts.idle = analyses::idle_causes(trace, rules, gaps);
   if (analyses::is_idle(facts)) {
     facts.longest_gaps = analyses::longest_gaps(trace, gaps, 5);
@@ -158,9 +181,6 @@ FindingFacts facts_of(const Trace& trace, const StepBreakdown& steps,
         trace.by_start(), [&](EventId event) { return trace.events().is_python_frame(event); });
   }
   facts.kernels = matrix_kernels(trace, activities);
-  for (DeviceProperties& device : trace.device_properties()) {
-    if (device.id == facts.device->device) facts.properties = std::move(device);
-  }
   return facts;
 }
 
@@ -184,10 +204,13 @@ std::vector<Finding> findings(const Trace& trace, const StepBreakdown& steps,
   return found;
 }
 
-std::vector<std::string> findings_looked_for(bool has_device) {
+std::vector<std::string> findings_looked_for(const Trace& trace, const StepBreakdown& steps,
+                                             const std::vector<GpuUse>& gpus,
+                                             const MemoryUse& memory) {
+  const FindingFacts facts = basic_facts(trace, steps, gpus, memory);
   std::vector<std::string> all;
   for (const analyses::FindingRule& rule : analyses::finding_rules()) {
-    if (has_device || !rule.needs_device) all.emplace_back(rule.looked_for);
+    if (rule.can_tell(facts)) all.emplace_back(rule.looked_for);
   }
   return all;
 }

@@ -149,11 +149,15 @@ bool has_nvidia_numbers(std::string_view name) {
          name.find("GTX 16") == std::string_view::npos;
 }
 
+/// Whether the device is known to have tensor cores.
+bool has_tensor_cores(const FindingFacts& facts) {
+  return facts.device && facts.properties && facts.properties->compute_major &&
+         *facts.properties->compute_major >= kTensorCoreGeneration &&
+         has_nvidia_numbers(facts.properties->name);
+}
+
 std::optional<Finding> no_tensor_cores(const FindingFacts& facts) {
-  const bool has_them = facts.properties && facts.properties->compute_major &&
-                        *facts.properties->compute_major >= kTensorCoreGeneration &&
-                        has_nvidia_numbers(facts.properties->name);
-  if (!facts.device || !has_them) return std::nullopt;
+  if (!has_tensor_cores(facts)) return std::nullopt;
   const MatrixKernels& kernels = facts.kernels;
   const double part = share(kernels.without_ns, facts.device->window_ns);
   const bool used = share(kernels.tensor_core_ns, kernels.matrix_ns) >= kTensorCoresUsed;
@@ -225,15 +229,21 @@ std::optional<Finding> low_gpu_utilization(const FindingFacts& facts) {
   return with_gain(facts, std::move(finding), device.idle_ns, "all idle time of the GPU");
 }
 
+bool always(const FindingFacts& /*facts*/) { return true; }
+bool has_device(const FindingFacts& facts) { return facts.device.has_value(); }
+bool has_memory_of_steps(const FindingFacts& facts) {
+  return facts.memory.recorded_steps >= kStepsForGrowth;
+}
+
 constexpr auto kFindingRules = std::to_array<FindingRule>({
-    {"waits for the data loader", false, IdleTime::part, data_loader_bound},
-    {"exposed communication", true, IdleTime::none, exposed_communication},
-    {"blocking copies", true, IdleTime::part, blocking_copies},
-    {"small kernels", true, IdleTime::part, small_kernels},
-    {"late launches", true, IdleTime::part, launch_bound},
-    {"products without tensor cores", true, IdleTime::none, no_tensor_cores},
-    {"growing memory", false, IdleTime::none, memory_growth},
-    {"an idle GPU", true, IdleTime::all, low_gpu_utilization},
+    {"waits for the data loader", always, IdleTime::part, data_loader_bound},
+    {"exposed communication", has_device, IdleTime::none, exposed_communication},
+    {"blocking copies", has_device, IdleTime::part, blocking_copies},
+    {"small kernels", has_device, IdleTime::part, small_kernels},
+    {"late launches", has_device, IdleTime::part, launch_bound},
+    {"products without tensor cores", has_tensor_cores, IdleTime::none, no_tensor_cores},
+    {"growing memory", has_memory_of_steps, IdleTime::none, memory_growth},
+    {"an idle GPU", has_device, IdleTime::all, low_gpu_utilization},
 });
 
 }  // namespace

@@ -37,6 +37,7 @@ struct MemoryGrowth {
   std::int64_t per_step_bytes = 0;  ///< median
   std::int64_t peak_bytes = 0;
   std::size_t steps = 0;
+  std::size_t recorded_steps = 0;  ///< those with records of memory, whether it grew or not
 };
 
 /// What the rules look at, computed once. The device is the one that was busy longest.
@@ -60,7 +61,9 @@ enum class IdleTime : std::uint8_t { none, part, all };
 
 struct FindingRule {
   std::string_view looked_for;  ///< in few words, for "No findings"
-  bool needs_device;
+  /// Whether the trace has what the rule looks at. Only needs the first members of the facts, up to
+  /// the properties, and the memory.
+  bool (*can_tell)(const FindingFacts& facts);
   IdleTime idle_time;
   /// A finding if the trace carries it.
   std::optional<Finding> (*find)(const FindingFacts& facts);

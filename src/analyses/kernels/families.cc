@@ -210,6 +210,7 @@ constexpr std::array<std::string_view, 2> kLibraryNames = {"flashinfer::", "kern
 struct CoreRule {
   std::string_view part;  ///< in lower case
   bool uses = true;
+  bool starts_word = false;  ///< `sgemm` of `cublasSgemm`, not of `fusedGemm`
 };
 
 /// The first rule whose part is in the name decides.
@@ -279,11 +280,20 @@ constexpr std::array kTensorCores = std::to_array<CoreRule>({
     {"_mi4x4x"},
     {"_xdl"},
     // names of kernels in single and double precision, and of products with vectors
-    {"sgemm", false},
-    {"scudnn", false},
-    {"dgemm", false},
-    {"cgemm", false},
-    {"zgemm", false},
+    {"sgemm", false, true},
+    {"scudnn", false, true},
+    {"dgemm", false, true},
+    {"cgemm", false, true},
+    {"zgemm", false, true},
+    {"gemv", false},
+    {"dot_kernel", false},
+});
+
+/// Double precision and products with vectors gain nothing from half precision's tensor cores.
+constexpr std::array kWithoutGain = std::to_array<CoreRule>({
+    {"dgemm", false, true},
+    {"zgemm", false, true},
+    {"f64", false},
     {"gemv", false},
     {"dot_kernel", false},
 });
@@ -300,6 +310,28 @@ auto first_rule(const Rules& rules, std::string_view text) {
   return std::find_if(rules.begin(), rules.end(), [&](const auto& rule) {
     return text.find(rule.part) != std::string_view::npos;
   });
+}
+
+bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
+
+bool starts_word(std::string_view text, std::size_t at) {
+  if (at == 0 || !is_letter(text[at - 1])) return true;
+  const bool goes_on_small = at + 1 < text.size() && !is_capital(text[at + 1]);
+  return is_capital(text[at]) && (goes_on_small || !is_capital(text[at - 1]));
+}
+
+bool fits(const CoreRule& rule, std::string_view name, std::string_view lower) {
+  for (std::size_t at = lower.find(rule.part); at != std::string_view::npos;
+       at = lower.find(rule.part, at + 1)) {
+    if (!rule.starts_word || starts_word(name, at)) return true;
+  }
+  return false;
+}
+
+template <typename Rules>
+auto first_core_rule(const Rules& rules, std::string_view name) {
+  const std::string lower = lower_case(name);
+  return std::ranges::find_if(rules, [&](const CoreRule& rule) { return fits(rule, name, lower); });
 }
 
 /// In lower case, without names of libraries.
@@ -330,10 +362,17 @@ KernelFamily kernel_family(std::string_view name) {
 }
 
 std::optional<bool> uses_tensor_cores(std::string_view name) {
-  const auto rule = first_rule(kTensorCores, lower_case(name));
+  const auto* const rule = first_core_rule(kTensorCores, name);
   if (rule != kTensorCores.end()) return rule->uses;
   if (may_use_tensor_cores(kernel_family(name))) return std::nullopt;
   return false;
+}
+
+bool gains_from_tensor_cores(std::string_view name) {
+  if (first_core_rule(kWithoutGain, name) != kWithoutGain.end()) return false;
+  const KernelFamily family = kernel_family(name);
+  return family == KernelFamily::gemm || family == KernelFamily::convolution ||
+         family == KernelFamily::attention;
 }
 
 }  // namespace tbtrace::analyses

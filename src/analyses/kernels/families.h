@@ -17,4 +17,7 @@ KernelFamily kernel_family(std::string_view name);
 /// say what is computed.
 std::optional<bool> uses_tensor_cores(std::string_view name);
 
+/// Products, convolutions and attention, but not in double precision or with vectors.
+bool gains_from_tensor_cores(std::string_view name);
+
 }  // namespace tbtrace::analyses

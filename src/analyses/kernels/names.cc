@@ -20,12 +20,16 @@ constexpr std::size_t kLongestReadable = std::size_t{1} << 16;  // bytes
 constexpr std::size_t kLongestShort = 100;                      // characters
 
 /// Functions whose own name says nothing: what they run is a template argument, or their namespace.
-/// Source: CUTLASS (device_kernel.h), Composable Kernel (ck_tile/host/kernel_launch.hpp), cuBLAS.
-constexpr std::array<std::string_view, 7> kGenericFunctions = {
-    "Kernel", "Kernel2", "kernel", "device_kernel", "globalKernel", "cutlass_kernel", "kentry"};
+/// Source: CUTLASS (device_kernel.h), Composable Kernel (ck_tile/host/kernel_launch.hpp), cuBLAS,
+/// rocPRIM (trampoline_kernel), Thrust and CUB (_kernel_agent, static_kernel).
+constexpr std::array<std::string_view, 10> kGenericFunctions = {
+    "Kernel",        "Kernel2",        "kernel", "device_kernel",
+    "globalKernel",  "cutlass_kernel", "kentry", "trampoline_kernel",
+    "_kernel_agent", "static_kernel"};
 
 /// Template arguments that do not say what a kernel computes. Source: ATen/native/cuda (Loops.cuh,
-/// Reduce.cuh, MultiTensorApply.cuh, ForeachFunctors.cuh, IndexKernel.cu), CUTLASS, cuBLAS.
+/// Reduce.cuh, MultiTensorApply.cuh, ForeachFunctors.cuh, IndexKernel.cu), CUTLASS, cuBLAS,
+/// rocPRIM.
 constexpr auto kPlumbing = std::to_array<std::string_view>({
     "AUnaryFunctor",
     "Array",
@@ -67,6 +71,7 @@ constexpr auto kPlumbing = std::to_array<std::string_view>({
     "complex",
     "const",
     "decltype",
+    "default_config",
     "double",
     "false",
     "float",
@@ -110,8 +115,16 @@ bool is_architecture_guard(std::string_view identifier) {
          is_digit(identifier[architecture + 3]);
 }
 
+/// How a library tunes a kernel: `wrapped_radix_sort_block_sort_config` of rocPRIM,
+/// `policy_hub_t` and `policy_500_t` of CUB.
+bool is_tuning(std::string_view identifier) {
+  return (identifier.starts_with("wrapped_") && identifier.ends_with("_config")) ||
+         (identifier.starts_with("policy_") && identifier.ends_with("_t"));
+}
+
 bool is_plumbing(std::string_view identifier) {
   return contains(kPlumbing, identifier) || is_architecture_guard(identifier) ||
+         is_tuning(identifier) ||
          std::any_of(kPlumbingEnds.begin(), kPlumbingEnds.end(),
                      [&](std::string_view end) { return identifier.ends_with(end); });
 }
@@ -182,6 +195,18 @@ std::string_view without_tuning(std::string_view name) {
   return name.substr(0, after_sizes(name, tile + kTile.size()));
 }
 
+/// Without what stands in brackets after the function: ` [clone .kd]` of AMD's compiler, sizes such
+/// as
+/// `[SIMD16 {256; 1; 1}]` of unitrace.
+std::string_view without_suffixes(std::string_view name) {
+  for (;;) {
+    const std::size_t bracket = name.ends_with(']') ? name.rfind('[') : 0;
+    if (bracket == 0 || bracket == std::string_view::npos) return name;
+    name = name.substr(0, bracket);
+    while (name.ends_with(' ')) name.remove_suffix(1);
+  }
+}
+
 /// The function with its template arguments, but without result type, namespaces and parameters.
 std::string_view function_of(std::string_view readable) {
   return without_namespaces(without_result(without_signature(readable)));
@@ -197,7 +222,8 @@ std::string_view with_last_namespace(std::string_view readable) {
   return before == std::string_view::npos ? whole : whole.substr(before + 2);
 }
 
-std::string short_form(std::string_view readable) {
+std::string short_form(std::string_view whole_name) {
+  const std::string_view readable = without_suffixes(whole_name);
   if (readable.starts_with("Cijk_")) return tensile_name(readable);
   // `Memcpy HtoD (Pageable -> Device)` is not a function.
   if (without_signature(readable).ends_with(' ')) return std::string(readable);
@@ -232,7 +258,7 @@ std::string_view types_after(std::string_view operation, std::string_view argume
 
 /// The short form with the operation's types; empty if that adds nothing.
 std::string with_types(std::string_view readable) {
-  const std::string_view whole = function_of(readable);
+  const std::string_view whole = function_of(without_suffixes(readable));
   const std::string_view arguments = template_arguments(whole);
   const std::string_view operation = operation_in(arguments);
   if (operation.empty()) return {};
@@ -244,7 +270,7 @@ std::string with_types(std::string_view readable) {
 
 /// The function with all its template arguments; empty if that is too long.
 std::string with_arguments(std::string_view readable) {
-  const std::string_view whole = function_of(readable);
+  const std::string_view whole = function_of(without_suffixes(readable));
   return utf8_length(whole) <= kLongestShort ? std::string(whole) : std::string();
 }
 

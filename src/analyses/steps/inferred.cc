@@ -16,7 +16,10 @@
 namespace tbtrace::analyses {
 namespace {
 
-/// The letters before the number, in lower case, and the number, if they end in a counting word.
+constexpr char kEpochNumber = '#';
+
+/// The letters before the last number, in lower case, and that number, if they end in a counting
+/// word: `epoch#step` and 7 of `epoch 2 step 7`.
 std::optional<std::pair<std::string, std::int64_t>> counted(std::string_view name) {
   constexpr std::array<std::string_view, 4> kWords = {"iteration", "iter", "step", "batch"};
   std::size_t end = name.size();
@@ -28,7 +31,10 @@ std::optional<std::pair<std::string, std::int64_t>> counted(std::string_view nam
   if (start == end || letters_after) return std::nullopt;
   std::string letters;
   for (const char c : name.substr(0, start)) {
-    if (is_digit(c)) return std::nullopt;
+    if (is_digit(c) && !letters.ends_with(kEpochNumber)) {
+      if (!letters.ends_with("epoch")) return std::nullopt;  // of a layer, a device, a request
+      letters += kEpochNumber;
+    }
     if (is_letter(c)) letters += static_cast<char>(c | 0x20);
   }
   const bool counts = std::any_of(kWords.begin(), kWords.end(),
@@ -45,6 +51,17 @@ bool is_annotation(const Trace& trace, EventId event) {
   return kind == EventKind::cpu_op && trace.string(trace.category(event).name).empty();
 }
 
+/// Each epoch may begin with 0.
+void number_in_order_if_repeated(std::vector<Step>& steps) {
+  std::vector<std::int64_t> numbers;
+  for (const Step& step : steps) numbers.push_back(step.number);
+  std::ranges::sort(numbers);
+  if (std::ranges::adjacent_find(numbers) == numbers.end()) return;
+  for (std::size_t step = 0; step < steps.size(); ++step) {
+    steps[step].number = static_cast<std::int64_t>(step);
+  }
+}
+
 std::vector<Step> counted_annotations(const Trace& trace) {
   std::map<std::string, std::vector<Step>> wordings;
   for (const EventId event : trace.by_start()) {
@@ -54,7 +71,34 @@ std::vector<Step> counted_annotations(const Trace& trace) {
     if (found) wordings[std::move(found->first)].push_back({found->second, event});
   }
   std::vector<Step> best;
+  bool has_epochs = false;
   for (auto& [wording, steps] : wordings) {
+    if (steps.size() <= best.size()) continue;
+    best = std::move(steps);
+    has_epochs = wording.find(kEpochNumber) != std::string::npos;
+  }
+  if (has_epochs) number_in_order_if_repeated(best);
+  return best;
+}
+
+/// Those with a number of their own: StepTraceAnnotation("train", step_num=7) of JAX and
+/// TensorFlow. Of several names, the most frequent; of nested ones, the outermost.
+std::vector<Step> annotations_with_step_number(const Trace& trace) {
+  const ArgumentColumn& numbers = trace.argument(Argument::step_number);
+  if (numbers.empty()) return {};
+  const Events& events = trace.events();
+  std::map<TrackId, std::int64_t> open_until;
+  std::map<StringId, std::vector<Step>> names;
+  for (const EventId event : trace.by_start()) {
+    const auto number = numbers.integer(event);
+    if (!number || !is_annotation(trace, event) || events.duration_ns(event) == 0) continue;
+    std::int64_t& open = open_until.try_emplace(events.track(event), INT64_MIN).first->second;
+    if (events.start_ns(event) < open) continue;
+    open = events.end_ns(event);
+    names[events.name(event)].push_back({*number, event});
+  }
+  std::vector<Step> best;
+  for (auto& [name, steps] : names) {
     if (steps.size() > best.size()) best = std::move(steps);
   }
   return best;
@@ -119,7 +163,8 @@ class Iterations {
 
 std::vector<Step> found_steps(const Trace& trace, bool with_frames) {
   if (!trace.steps().empty()) return {};
-  std::vector<Step> steps = counted_annotations(trace);
+  std::vector<Step> steps = annotations_with_step_number(trace);
+  if (steps.empty()) steps = counted_annotations(trace);
   Iterations iterations(trace);
   for (const IterationName& iteration : iteration_names()) {
     if (!steps.empty()) break;
@@ -181,7 +226,7 @@ std::vector<Step> inferred_annotation_steps(const Trace& trace) {
 std::string nothing_inferred(const Trace& trace) {
   const std::string there = most_frequent_annotations(trace);
   return "None of these ranges is in the trace: annotations with a number (`Iteration 7`, `step "
-         "7`, `batch=7`); iterations of " +
+         "7`, `batch=7`, JAX's `step_num`); iterations of " +
          looked_for() + ". " +
          (there.empty() ? "The trace has no annotations: call the profiler's step(), or mark each "
                           "iteration with record_function(\"step 7\") and its number."

@@ -134,14 +134,24 @@ class Signs {
   std::vector<Known> annotations_;
 };
 
+/// By event, whether it is a step; until torch 1.8, and in traces of JAX, steps are operators.
+std::vector<bool> steps_among(const Trace& trace, std::span<const EventId> step_events) {
+  std::vector<bool> is_step(trace.events().size(), false);
+  for (const EventId event : step_events) {
+    if (event != EventId::none) is_step[index(event)] = true;
+  }
+  return is_step;
+}
+
 /// Whether a host range is inside an operator.
-std::vector<bool> ranges_in_operators(const Trace& trace) {
+std::vector<bool> ranges_in_operators(const Trace& trace, const std::vector<bool>& is_step) {
   const CallTree& tree = call_tree_of(trace);
   std::vector<bool> is_inside(trace.events().size(), false);
   for (const EventId event : tree.ranges()) {  // parents first
     const EventId around = tree.parent(event);
     if (around == EventId::none) continue;
-    is_inside[index(event)] = trace.kind(around) == EventKind::cpu_op || is_inside[index(around)];
+    const bool is_operator = trace.kind(around) == EventKind::cpu_op && !is_step[index(around)];
+    is_inside[index(event)] = is_operator || is_inside[index(around)];
   }
   return is_inside;
 }
@@ -161,7 +171,8 @@ class PhaseSearch {
         events_(trace.events()),
         sequence_numbers_(trace.argument(Argument::sequence_number)),
         signs_(trace),
-        is_inside_operator_(ranges_in_operators(trace)),
+        is_step_(steps_among(trace, step_events)),
+        is_inside_operator_(ranges_in_operators(trace, is_step_)),
         is_step_thread_(step_threads(trace, step_events)),
         steps_(steps) {
     for (const EventId event : trace.by_start()) {
@@ -190,6 +201,7 @@ class PhaseSearch {
   }
 
   std::optional<StepPhase> phase_of(EventId event) {
+    if (is_step_[index(event)]) return std::nullopt;
     const Sign sign = signs_.of(event);
     if (sign == Sign::backward_node) return backward(event);
     // Hooks run optimizers on the threads of the backward pass.
@@ -231,6 +243,7 @@ class PhaseSearch {
   const Events& events_;
   const ArgumentColumn& sequence_numbers_;
   Signs signs_;
+  std::vector<bool> is_step_;
   std::vector<bool> is_inside_operator_;
   std::vector<bool> is_step_thread_;
   std::span<const StepTime> steps_;

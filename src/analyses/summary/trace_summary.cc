@@ -9,7 +9,6 @@
 #include <tbtrace/trace_summary.h>
 
 #include "analyses/attribution/device_number.h"
-#include "analyses/attribution/work_times.h"
 #include "analyses/modules/groups.h"
 #include "analyses/summary/kernel_origins.h"
 #include "base/threads.h"
@@ -149,7 +148,7 @@ TraceSummary trace_summary(const Trace& trace, const std::string& input,
                       if (has_device) summary.gpus = *gpu_use(trace);
                     }});
   summary.findings = findings(trace, summary.steps, summary.gpus, memory);
-  summary.looked_for = findings_looked_for(has_device && !analyses::lacks_durations(trace));
+  summary.looked_for = findings_looked_for(trace, summary.steps, summary.gpus, memory);
   summary.checks = trace_checks(trace);
   std::erase_if(summary.checks,
                 [](const CheckFinding& check) { return check.severity == CheckSeverity::info; });

@@ -266,6 +266,8 @@ ChromeParser& ChromeDocument::parser() {
     if (request_.inputs_for_flops_only && is_kinetos) {
       request_.arguments = request_.arguments - ArgumentSet{ArgumentGroup::inputs};
     }
+    // Steps are found in every analysis.
+    request_.arguments = request_.arguments | ArgumentSet{ArgumentGroup::steps};
     builder_.set_arguments_read(request_.arguments);
     parser_ = std::make_unique<ChromeParser>(request_, readers_++);
   }

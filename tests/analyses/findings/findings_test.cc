@@ -335,9 +335,13 @@ TEST(Findings, IdleTimeThatNothingExplainsIsTheFirst) {
 }
 
 TEST(Findings, SayWhatTheyLookedFor) {
-  EXPECT_THAT(findings_looked_for(false),
-              testing::ElementsAre("waits for the data loader", "growing memory"));
-  EXPECT_EQ(findings_looked_for(true).size(), 8U);
+  const auto looked_for = [](const Trace& trace) {
+    return findings_looked_for(trace, step_breakdown(trace), *gpu_use(trace), *memory_use(trace));
+  };
+  EXPECT_THAT(looked_for(Loop().trace()), testing::ElementsAre("waits for the data loader"));
+  const Trace sound = with_fault([](Loop&, int) {});
+  EXPECT_THAT(looked_for(sound), testing::Contains("an idle GPU"));
+  EXPECT_THAT(looked_for(sound), testing::Contains("products without tensor cores"));
 }
 
 TEST(Findings, OfSoundTracesAreNone) {

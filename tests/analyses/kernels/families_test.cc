@@ -192,7 +192,8 @@ TEST(TensorCores, AreKnownByName) {
         "cutlass_cudnn_train::MatrixShape<4, 128>, cutlass::arch::OpClassTensorOp>>(int)",
         "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>>(int)",
         "void at::native::batch_norm_collect_statistics_kernel<float>(int)",
-        "ampere_dgemm_64x64_nn", "void gemv2T_kernel_val<int, int, float, float, float>(int)",
+        "ampere_dgemm_64x64_nn", "cublasSgemm_v2",
+        "void gemv2T_kernel_val<int, int, float, float, float>(int)",
         "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgs)"}) {
     EXPECT_EQ(uses_tensor_cores(name), false) << name;
   }
@@ -203,7 +204,8 @@ TEST(TensorCores, AreUnknownIfTheNameOnlySaysWhatIsComputed) {
        {"triton_tem_fused_mm_0", "void marlin::Marlin<__nv_bfloat16, 256, 1, 8, 8, 4>(int4 const*)",
         "void flashinfer::BatchDecodeWithPagedKVCacheKernel<flashinfer::PosEncodingMode>(int)",
         "Cijk_Ailk_Bljk_SB_MT64x64x16_SE_K1", "fused_moe_kernel", "my_kernel",
-        "SubTensorOpWithScalar1d", ""}) {
+        "void fusedGemm<__nv_bfloat16>(int)", "kernel_GroupedGemmKernel_object_at",
+        "void trtllm::batchedGemmKernel<int>(int)", "SubTensorOpWithScalar1d", ""}) {
     EXPECT_EQ(uses_tensor_cores(name), std::nullopt) << name;
   }
 }

@@ -41,6 +41,12 @@ TEST(InferredSteps, AreAnnotationsThatCount) {
   }
 }
 
+TEST(InferredSteps, OfSeveralEpochsAreNumberedInOrder) {
+  EXPECT_THAT(steps({"epoch 1 step 7", "epoch 1 step 8"}), ElementsAre(Pair(0, 7), Pair(1, 8)));
+  EXPECT_THAT(steps({"epoch 0 step 0", "epoch 0 step 1", "epoch 1 step 0"}),
+              ElementsAre(Pair(0, 0), Pair(1, 1), Pair(2, 2)));
+}
+
 TEST(InferredSteps, AreNothingElse) {
   for (const std::string_view name :
        {"", "7", "step", "forward 7", "step 7a", "step 7 of ten", "steps 7", "step 1/10",
