@@ -71,6 +71,8 @@ constexpr auto kComputing = std::to_array<std::string_view>({
     "triton_per_",
     "triton_tem_",
     "triton_for_",
+    "triton_spl_",
+    "triton_unk_",
     "get_dispatch_layout",
 });
 
