@@ -17,7 +17,7 @@ struct NamedGroup {
   ArgumentGroup group;
 };
 
-constexpr std::array<NamedGroup, 13> kGroups = {{
+constexpr std::array<NamedGroup, 14> kGroups = {{
     {"autograd", ArgumentGroup::autograd},
     {"inputs", ArgumentGroup::inputs},
     {"strides", ArgumentGroup::strides},
