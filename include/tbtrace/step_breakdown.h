@@ -127,6 +127,7 @@ struct StepBreakdown {
   double mean_ns(StepPhase phase) const;
   double mean_duration_ns() const;
   double mean_host_duration_ns() const;
+  double mean_unphased_ns() const;
   /// The plugin's `GPU Utilization`: busy_ns as a share of the time from the first step's start to
   /// the last one's end, 0 to 1.
   double utilization(std::size_t device) const;

@@ -107,7 +107,7 @@ struct TraceSummaryOptions {
 /// The arguments that trace_summary() reads.
 inline constexpr ArgumentSet kSummaryArguments =
     ArgumentSet{ArgumentGroup::autograd, ArgumentGroup::copies, ArgumentGroup::modules,
-                ArgumentGroup::allocations} |
+                ArgumentGroup::allocations, ArgumentGroup::graphs} |
     ArgumentSet{Argument::input_types} | kRecordedOptionArguments;
 
 /// Takes O(n log n) time.

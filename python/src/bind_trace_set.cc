@@ -75,7 +75,8 @@ PythonOperators operators(const PythonTraceSet& self, const std::optional<Names>
 }
 
 PythonSummary summary(const PythonTraceSet& self) {
-  need(kSummaryArguments | kOperatorArguments, self, "summary()");
+  need((kSummaryArguments | kOperatorArguments) - ArgumentSet{ArgumentGroup::graphs}, self,
+       "summary()");
   const nb::gil_scoped_release working;
   const TraceSet& traces = *self.traces;
   std::vector<TraceSummary> made(traces.size());

@@ -19,14 +19,15 @@ PROGRAM = ""
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OWN = sorted((ROOT / "examples/traces").glob("*.json.gz")) + [
     ROOT / "tests/data" / name for name in ("gpu_step.json", "gpu_step_rank1.json", "cpu_steps.json", "stacks.json",
-                                            "hostile_names.json", "old_dialect.json")]
+                                            "hostile_names.json", "old_dialect.json", "cuda_graph.json")]
 FOLDER = None
 MOST_BYTES = 8 << 20  # of a trace below FOLDER
 
 # What a partial has of each source, and what it has of all together.
 OF_EACH = ["steps", "gpu", "gpu --group-by stream", "memory", "memory --view alive"]
-OF_ALL = ["kernels", "kernels --group-by launch", "kernels --group-by operator", "kernels --group-by family", "modules",
-          "modules --group-by layer", "modules --group-by type", "lines", "lines --own-code"]
+OF_ALL = ["kernels", "kernels --group-by launch", "kernels --group-by operator", "kernels --group-by family",
+          "kernels --group-by label", "modules", "modules --group-by layer", "modules --group-by type",
+          "lines", "lines --own-code"]
 GROUPINGS = ["", "--group-by-input-shape", "--group-by-overload-name --group-by-input-shape", "--group-by-stack-n 5",
              "--group-by-stack-n 5 --group-by-input-shape"]
 WEIGHTS = ["self_cpu_time_total", "self_device_time_total", "cpu_memory"]

@@ -110,9 +110,9 @@ void name_and_sort(std::vector<KernelGroup>& groups) {
   }
   const auto order = [](const KernelGroup& group) {
     return std::tuple(-group.total_ns, std::string_view(group.name), std::string_view(group.op),
-                      group.family, group.device, std::string_view(group.stream),
-                      parts_of(group.grid), parts_of(group.block), group.registers,
-                      group.shared_memory_bytes);
+                      std::string_view(group.label), group.family, group.device,
+                      std::string_view(group.stream), parts_of(group.grid), parts_of(group.block),
+                      group.registers, group.shared_memory_bytes);
   };
   std::ranges::stable_sort(groups, {}, order);
 }

@@ -10,6 +10,7 @@
 #include "analyses/steps/phases.h"
 #include "analyses/steps/rules.h"
 #include "analyses/steps/windows.h"
+#include "base/bounded_sum.h"
 #include "base/share.h"
 #include "base/time_ranges.h"
 #include "trace/links.h"
@@ -74,18 +75,11 @@ std::string why_no_steps(const Trace& trace, bool inferred) {
          ", such as `" + std::string(trace.name(steps.front().event)) + "`.";
 }
 
-/// A sum of many long steps could overflow: adds the quotients, and the remainders separately.
 template <typename Value>
 double mean(std::span<const StepTime> steps, Value value) {
-  if (steps.empty()) return 0;
-  const auto count = static_cast<std::int64_t>(steps.size());
-  std::int64_t whole = 0;
-  std::int64_t left = 0;
-  for (const StepTime& step : steps) {
-    whole += value(step) / count;
-    left += value(step) % count;
-  }
-  return static_cast<double>(whole) + static_cast<double>(left) / static_cast<double>(count);
+  WideInteger sum = 0;
+  for (const StepTime& step : steps) sum += value(step);
+  return mean_of_sum(sum, steps.size());
 }
 
 }  // namespace
@@ -112,6 +106,10 @@ double StepBreakdown::mean_duration_ns() const {
 
 double StepBreakdown::mean_host_duration_ns() const {
   return mean(steps, [](const StepTime& step) { return step.host_duration_ns(); });
+}
+
+double StepBreakdown::mean_unphased_ns() const {
+  return mean(steps, [](const StepTime& step) { return step.unphased_ns(); });
 }
 
 double StepBreakdown::utilization(std::size_t device) const {

@@ -14,6 +14,7 @@
 #include "analyses/steps/selection.h"
 #include "base/bounded_sum.h"
 #include "base/median.h"
+#include "base/share.h"
 #include "report/optional_cell.h"
 #include "report/source_report.h"
 #include "report/table_columns.h"
@@ -128,22 +129,24 @@ std::vector<Cell> row_of(const Trace& trace, const Cell& rank, const StepBreakdo
 
 /// The mean of a column over its rows that have a value.
 Cell mean_of(const Table& table, std::size_t column) {
-  long double sum = 0;
+  WideInteger sum = 0;
+  long double shares = 0;
   std::size_t count = 0;
   for (const std::vector<Cell>& row : table.rows) {
     if (const auto* whole = std::get_if<std::int64_t>(&row[column])) {
-      sum += static_cast<long double>(*whole);
+      sum += *whole;
     } else if (const auto* launched = std::get_if<std::uint64_t>(&row[column])) {
-      sum += static_cast<long double>(*launched);
+      sum += *launched;
     } else if (const auto* share = std::get_if<double>(&row[column])) {
-      sum += static_cast<long double>(*share);
+      shares += static_cast<long double>(*share);
     } else {
       continue;
     }
     ++count;
   }
   if (count == 0) return {};
-  return static_cast<double>(sum / static_cast<long double>(count));
+  if (shares == 0) return mean_of_sum(sum, count);
+  return static_cast<double>(shares / static_cast<long double>(count));
 }
 
 AnalysisReport::Totals totals_of(const Table& table, const Cell& dropped_steps) {

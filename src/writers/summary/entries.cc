@@ -77,13 +77,11 @@ void add_steps(const TraceSummary& summary, EntriesOf entries) {
     members.push_back({std::string(step_role_name(which)) + "_ns", steps.mean_ns(which)});
   }
   members.push_back({"host_duration_ns", steps.mean_host_duration_ns()});
-  double unphased = steps.mean_host_duration_ns();
   for (std::size_t phase = 0; phase < kStepPhases; ++phase) {
     const auto which = static_cast<StepPhase>(phase);
-    unphased -= steps.mean_ns(which);
     members.push_back({std::string(step_phase_name(which)) + "_ns", steps.mean_ns(which)});
   }
-  members.push_back({"unphased_ns", unphased});
+  members.push_back({"unphased_ns", steps.mean_unphased_ns()});
   entries.add({}, std::move(members));
 }
 

@@ -107,13 +107,12 @@ std::string steps_part(const StepBreakdown& steps, std::size_t width) {
   part.add({std::string("on the host"), whole, {}});
   const double with_gpu = steps.mean_duration_ns();
   if (with_gpu != whole) part.add({std::string("with its GPU activities"), with_gpu, {}});
-  double unphased = whole;
   for (std::size_t phase = 0; phase < kStepPhases; ++phase) {
     const double mean = steps.mean_ns(static_cast<StepPhase>(phase));
-    unphased -= mean;
     if (mean == 0) continue;
     part.add({std::string(step_phase_name(static_cast<StepPhase>(phase))), mean, mean / whole});
   }
+  const double unphased = steps.mean_unphased_ns();
   if (unphased >= 1) part.add({std::string("other"), unphased, unphased / whole});
   return part.text();
 }

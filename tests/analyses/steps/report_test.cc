@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -75,6 +76,28 @@ TEST(StepReport, HasARowPerStepAndTheirMeans) {
   EXPECT_EQ(std::get<std::int64_t>(totals.at("duration_min_ns")), 100);
   EXPECT_EQ(std::get<std::int64_t>(totals.at("duration_max_ns")), 101);
   EXPECT_NEAR(std::get<double>(totals.at("duration_std_ns")), 0.7071, 0.0001);
+}
+
+TEST(StepReport, HasTheMeansOfTheBreakdownToTheLastDigit) {
+  StepBreakdown breakdown;
+  breakdown.steps.resize(19);
+  StepTime& step = breakdown.steps.front();
+  step.end_ns = 915;
+  step.host_end_ns = 915;
+  step.phase_ns = {100, 17, 3, 0};
+  step.role_ns = {0, 0, 0, 0, 0, 0, 915, 0};
+  const Trace trace = trace_of_rank();
+  const AnalysisReport report = *steps_report(trace, breakdown);
+  const std::map<std::string, Cell> totals(report.totals.begin(), report.totals.end());
+  for (const auto& [key, mean, sum] : std::vector<std::tuple<std::string, double, double>>{
+           {"duration_ns", breakdown.mean_duration_ns(), 915},
+           {"host_duration_ns", breakdown.mean_host_duration_ns(), 915},
+           {"cpu_op_ns", breakdown.mean_ns(StepRole::cpu_op), 915},
+           {"forward_ns", breakdown.mean_ns(StepPhase::forward), 100},
+           {"unphased_ns", breakdown.mean_unphased_ns(), 795}}) {
+    EXPECT_EQ(mean, sum / 19) << key;
+    EXPECT_EQ(std::get<double>(totals.at(key)), sum / 19) << key;
+  }
 }
 
 TEST(StepReport, HasOnlyTheChosenSteps) {
