@@ -17,8 +17,8 @@ TEST(MeanOfSum, IsTheNearestDouble) {
 TEST(MeanOfSum, OfNothingIsZero) { EXPECT_EQ(mean_of_sum(0, 0), 0); }
 
 TEST(MeanOfSum, DoesNotOverflow) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-  EXPECT_EQ(mean_of_sum(WideInteger{kMost} * 4, 4), static_cast<double>(kMost));
+  constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(mean_of_sum(WideInteger{kLargest} * 4, 4), static_cast<double>(kLargest));
 }
 
 }  // namespace
