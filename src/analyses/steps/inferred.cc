@@ -54,6 +54,7 @@ bool is_annotation(const Trace& trace, EventId event) {
 /// Each epoch may begin with 0.
 void number_in_order_if_repeated(std::vector<Step>& steps) {
   std::vector<std::int64_t> numbers;
+  numbers.reserve(steps.size());
   for (const Step& step : steps) numbers.push_back(step.number);
   std::ranges::sort(numbers);
   if (std::ranges::adjacent_find(numbers) == numbers.end()) return;
