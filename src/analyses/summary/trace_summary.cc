@@ -11,6 +11,7 @@
 #include "analyses/attribution/device_number.h"
 #include "analyses/modules/groups.h"
 #include "analyses/summary/kernel_origins.h"
+#include "base/bounded_sum.h"
 #include "base/threads.h"
 #include "report/source_report.h"
 #include "trace/links.h"
@@ -69,14 +70,17 @@ void add_operators(TraceSummary& summary, const Trace& trace, std::size_t limit)
   const OperatorSummary all = exact_operator_summary(trace);
   summary.self_device_time_total_ns = all.self_device_time_total().ns;
   const std::set<std::string_view> python = python_names(trace);
+  WideInteger self_cpu = 0;
+  WideInteger unowned = summary.self_device_time_total_ns;
   for (const OperatorRow& row : all.rows()) {
     if (!is_operator(row, python)) continue;
-    summary.self_cpu_time_total_ns += row.self_cpu_time_total.ns;
-    summary.unowned_device_time_ns -= row.self_device_time_total.ns;
+    self_cpu += row.self_cpu_time_total.ns;
+    unowned -= row.self_device_time_total.ns;
     summary.operators.push_back({row.key, static_cast<std::uint64_t>(row.count),
                                  row.self_cpu_time_total.ns, row.self_device_time_total.ns});
   }
-  summary.unowned_device_time_ns += summary.self_device_time_total_ns;
+  summary.self_cpu_time_total_ns = bounded(self_cpu);
+  summary.unowned_device_time_ns = bounded(unowned);
   const bool by_device = summary.self_device_time_total_ns > 0;
   const auto value = [by_device](const OperatorShare& row) {
     return by_device ? row.self_device_time_total_ns : row.self_cpu_time_total_ns;
