@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyses/findings/event_text.h"
+#include "base/bounded_sum.h"
 #include "base/share.h"
 
 namespace tbtrace::analyses {
@@ -61,8 +62,8 @@ std::optional<Finding> data_loader_bound(const FindingFacts& facts) {
     std::int64_t waited = 0;
     std::int64_t all = 0;
     for (const StepTime& step : facts.steps.steps) {
-      waited += step.ns(StepRole::data_loader);
-      all += step.duration_ns();
+      add_bounded(waited, step.ns(StepRole::data_loader));
+      add_bounded(all, step.duration_ns());
     }
     finding.share = share(waited, all);
     finding = with_gain(facts, std::move(finding), waited, "the time of these waits");
