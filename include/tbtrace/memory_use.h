@@ -117,8 +117,8 @@ struct MemoryUseOptions {
 /// ArgumentGroup::call_stacks where the trace has no frames.
 Result<MemoryUse> memory_use(const Trace& trace, const MemoryUseOptions& options = {});
 
-/// Why `[unknown]` holds memory at a peak, a sentence or two. Empty if it holds none, or if that
-/// does not say why.
+/// Why `[unknown]` holds memory at a peak, a sentence or two. Empty if it holds none, or if `use`
+/// does not tell why.
 std::string unknown_memory_text(const MemoryUse& use);
 
 enum class MemoryView : std::uint8_t {

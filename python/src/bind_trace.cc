@@ -159,8 +159,7 @@ PythonTable checks(const PythonTrace& self) {
 }
 
 PythonSummary summary(const PythonTrace& self) {
-  need((kSummaryArguments | kOperatorArguments) - ArgumentSet{ArgumentGroup::graphs}, self,
-       "summary()");
+  need(kSummaryNeeds, self, "summary()");
   const nb::gil_scoped_release working;
   std::vector<TraceSummary> traces;
   traces.push_back(trace_summary(*self.trace, self.name));

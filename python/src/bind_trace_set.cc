@@ -75,8 +75,7 @@ PythonOperators operators(const PythonTraceSet& self, const std::optional<Names>
 }
 
 PythonSummary summary(const PythonTraceSet& self) {
-  need((kSummaryArguments | kOperatorArguments) - ArgumentSet{ArgumentGroup::graphs}, self,
-       "summary()");
+  need(kSummaryNeeds, self, "summary()");
   const nb::gil_scoped_release working;
   const TraceSet& traces = *self.traces;
   std::vector<TraceSummary> made(traces.size());

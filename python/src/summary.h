@@ -4,9 +4,14 @@
 #include <memory>
 #include <vector>
 
+#include <tbtrace/arguments.h>
 #include <tbtrace/trace_summary.h>
 
 namespace tbtrace::python {
+
+/// The arguments that summary() cannot do without. Labels of graphs only name more modules.
+inline constexpr ArgumentSet kSummaryNeeds =
+    (kSummaryArguments | kOperatorArguments) - ArgumentSet{ArgumentGroup::graphs};
 
 struct PythonSummary {
   std::shared_ptr<const std::vector<TraceSummary>> traces;

@@ -19,8 +19,8 @@ constexpr std::array<std::string_view, 6> kWaits = {"cudaStreamSynchronize", "cu
                                                     "hipStreamSynchronize",  "cudaEventSynchronize",
                                                     "cuEventSynchronize",    "hipEventSynchronize"};
 
-/// What a program or a library does once: streams and handles are made, code is loaded. Parts of
-/// the names of calls of CUDA and HIP.
+/// Parts of the names of CUDA's and HIP's calls that a program or a library makes once: they create
+/// streams and contexts, and load code.
 constexpr std::array<std::string_view, 9> kSetup = {"StreamCreate", "ModuleLoad",   "LibraryLoad",
                                                     "LinkCreate",   "LinkComplete", "LinkAddData",
                                                     "CtxCreate",    "CtxRetain",    "cuInit"};

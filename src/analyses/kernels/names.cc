@@ -195,9 +195,8 @@ std::string_view without_tuning(std::string_view name) {
   return name.substr(0, after_sizes(name, tile + kTile.size()));
 }
 
-/// Without what stands in brackets after the function: ` [clone .kd]` of AMD's compiler, sizes such
-/// as
-/// `[SIMD16 {256; 1; 1}]` of unitrace.
+/// Without what stands in brackets after the function: ` [clone .kd]` of AMD's compiler, or
+/// unitrace's sizes, `[SIMD16 {256; 1; 1}]`.
 std::string_view without_suffixes(std::string_view name) {
   for (;;) {
     const std::size_t bracket = name.ends_with(']') ? name.rfind('[') : 0;

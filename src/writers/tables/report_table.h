@@ -31,8 +31,9 @@ struct TextLayout {
 
 /// The columns named in `shown` that have a value in some row. A heading is the column's name
 /// without its unit and with blanks for underscores; a text of more than 60 characters loses its
-/// middle. If a line is too short, texts are cut to 24 characters, then the last columns are left
-/// out and counted below the table. `below`: by row, whole lines that follow it.
+/// middle. If a line is too short, texts are cut to 24 characters, or to as many as tell them
+/// apart, then the last columns are left out and counted below the table. `below`: by row, whole
+/// lines that follow it.
 std::string report_table(const Table& table, std::span<const std::string> shown,
                          const TextLayout& layout, const TotalsLine* totals = nullptr,
                          std::span<const std::string> below = {});

@@ -38,13 +38,16 @@ constexpr std::array kSuffixes = std::to_array<Suffix>({
     {"parameters", Unit::amount, true},
 });
 
+/// `share`, `bytes`
+bool is_only_the_unit(std::string_view column, const Suffix& suffix) {
+  return suffix.text.starts_with('_') && column == suffix.text.substr(1);
+}
+
 const Suffix* suffix_of(std::string_view column) {
   for (const Suffix& suffix : kSuffixes) {
-    if (column.ends_with(suffix.text)) return &suffix;
+    if (column.ends_with(suffix.text) || is_only_the_unit(column, suffix)) return &suffix;
   }
-  constexpr static Suffix kBytes = {"bytes", Unit::bytes, true};
-  if (column == "bytes") return &kBytes;
-  return column == "share" ? &kSuffixes[3] : nullptr;
+  return nullptr;
 }
 
 /// The sign is separate, because 2^63 has no positive counterpart.
@@ -129,7 +132,8 @@ std::string printable(std::string_view text) {
 
 std::string heading_of(std::string_view column) {
   const Suffix* suffix = suffix_of(column);
-  if (suffix != nullptr && !suffix->in_heading) column.remove_suffix(suffix->text.size());
+  if (suffix != nullptr && !suffix->in_heading && !is_only_the_unit(column, *suffix))
+    column.remove_suffix(suffix->text.size());
   std::string heading(column);
   std::replace(heading.begin(), heading.end(), '_', ' ');
   return heading;
