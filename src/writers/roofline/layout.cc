@@ -21,7 +21,7 @@ constexpr double kLargestRadius = 26;
 constexpr double kSmallestRadius = 3;
 constexpr std::size_t kMostLabels = 16;
 constexpr std::size_t kLongestLabel = 32;  // characters
-constexpr double kLabelled = 0.01;         // of the time of all dots; what takes less has no label
+constexpr double kLabelled = 0.01;         // of all time; what takes less has no label
 constexpr int kMostTicks = 12;
 
 /// A logarithmic axis from one power of ten to another.
@@ -165,14 +165,12 @@ RooflineLayout roofline_layout(const Roofline& roofline, const RooflineSize& siz
     most = std::max(most.value_or(value), value);
   };
   std::int64_t longest = 0;
-  double all_time = 0;
   for (const RooflinePoint& point : roofline.points) {
     if (point.time_ns <= 0 || point.flops_per_s <= 0 || point.flops_per_byte <= 0) continue;
     RooflineDot& dot = layout.dots.emplace_back();
     dot.point = &point;
     dot.label = label_of(point);
     longest = std::max(longest, point.time_ns);
-    all_time += static_cast<double>(point.time_ns);
     least_x = std::min(least_x, point.flops_per_byte);
     most_x = std::max(most_x, point.flops_per_byte);
     widen(least_y, most_y, point.flops_per_s);
@@ -233,7 +231,7 @@ RooflineLayout roofline_layout(const Roofline& roofline, const RooflineSize& siz
   for (std::size_t at = 0; at < layout.dots.size(); ++at) {
     RooflineDot& dot = layout.dots[at];
     const auto time = static_cast<double>(dot.point->time_ns);
-    if (at < kMostLabels && time >= kLabelled * all_time) {
+    if (at < kMostLabels && time >= kLabelled * static_cast<double>(roofline.total_time_ns)) {
       labels.place(dot, layout.dots);
     } else {
       dot.label.clear();

@@ -1,4 +1,5 @@
 // A step breakdown as a report, and that real recordings add up.
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -76,6 +77,18 @@ TEST(StepReport, HasARowPerStepAndTheirMeans) {
   EXPECT_EQ(std::get<std::int64_t>(totals.at("duration_min_ns")), 100);
   EXPECT_EQ(std::get<std::int64_t>(totals.at("duration_max_ns")), 101);
   EXPECT_NEAR(std::get<double>(totals.at("duration_std_ns")), 0.7071, 0.0001);
+}
+
+TEST(StepReport, PeopleSeeTheDurationOnTheHostIfPhasesAddUpToAnotherOne) {
+  const Trace trace = trace_of_rank();
+  const std::vector<std::string> shown = steps_report(trace, two_steps())->shown;
+  EXPECT_EQ(std::ranges::count(shown, "host_duration_ns"), 1);
+  StepBreakdown same = two_steps();
+  for (StepTime& step : same.steps) {
+    step.host_start_ns = step.start_ns;
+    step.host_end_ns = step.end_ns;
+  }
+  EXPECT_EQ(std::ranges::count(steps_report(trace, same)->shown, "host_duration_ns"), 0);
 }
 
 TEST(StepReport, HasTheMeansOfTheBreakdownToTheLastDigit) {

@@ -53,6 +53,17 @@ Roofline roofline_of(std::vector<RooflinePoint> points) {
 
 constexpr RooflineSize kSize = {.left = 100, .top = 100, .right = 700, .bottom = 500};
 
+TEST(RooflineLayout, LabelsWhatTakesTimeByBothEndsOfItsName) {
+  const std::string long_name = "aten::cudnn_convolution_" + std::string(30, 'x') + "_weight";
+  const Roofline roofline =
+      roofline_of({point(long_name, 10, 1e13, 9'900), point("small", 0.1, 1e10, 99)});
+  const RooflineLayout layout = writers::roofline_layout(roofline, kSize);
+  ASSERT_THAT(layout.dots, SizeIs(2));
+  EXPECT_THAT(layout.dots[0].label, testing::StartsWith("aten::cudnn_conv"));
+  EXPECT_THAT(layout.dots[0].label, testing::EndsWith("_weight"));
+  EXPECT_EQ(layout.dots[1].label, "") << "less than a hundredth of the time";
+}
+
 TEST(RooflineLayout, PutsDecadesAtEqualDistances) {
   // From 0.1 to 1000 operations per byte, from 1e10 to 1e15 operations per second.
   const Roofline roofline = roofline_of({point("a", 0.1, 1e10, 400), point("b", 100, 1e14, 100)});
