@@ -217,7 +217,9 @@ class TorchTable {
     });
     std::size_t used = least_name + kSpacing;
     for (const std::size_t column : order) {
-      const std::size_t wider = used + columns_[column].width + kSpacing;
+      // As in torch, `CUDA time avg` is one character longer than its column.
+      const std::size_t title = columns_[column].title.size();
+      const std::size_t wider = used + std::max(columns_[column].width, title) + kSpacing;
       columns_[column].is_shown = hidden_columns_ == 0 && wider <= options_.width;
       if (columns_[column].is_shown) {
         used = wider;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/utf8.h"
@@ -168,6 +169,20 @@ TEST(TorchTable, ScalesFlopsByTheSmallest) {
   EXPECT_EQ(cells(text[5])[7], "--");
   rows.rows[1].flops = 999;
   EXPECT_EQ(cells(lines(table_of(rows))[1])[7], "Total FLOPs");
+}
+
+TEST(TorchTable, NoLineIsLongerThanTheTerminal) {
+  OperatorRows rows;
+  rows.rows = {row_of(std::string(40, 'a'), 2, 10, 20)};
+  rows.use_device = DeviceType::cuda;
+  rows.rows[0].self_device_time_total = us(5);
+  rows.rows[0].device_time_total = us(5);
+  ASSERT_THAT(table_of(rows), testing::HasSubstr("CUDA time avg"));
+  for (std::size_t width = 60; width < 250; ++width) {
+    for (const std::string& line : lines(table_of(rows, {.width = width}))) {
+      EXPECT_LE(line.size(), width);
+    }
+  }
 }
 
 TEST(TorchTable, PrintsAFrameALineAndABlankLine) {
