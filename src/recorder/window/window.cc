@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/hash.h"
 #include "recorder/window/device_links.h"
@@ -18,6 +19,15 @@ bool evaluates(const ThreadLog& log, const BeginRecord& around, const BeginRecor
   const Name& name = log.name(around.name);
   if (!is_of_backward(around, name)) return false;
   return std::string_view(name.text).substr(kEvaluatesNode.size()) == log.name(node.name).text;
+}
+
+/// The system may give a thread the number of one that ended, whose ranges may have stayed open.
+bool may_share_thread(const Recording& recording) {
+  std::unordered_set<std::int64_t> threads;
+  for (const auto& log : recording.logs()) {
+    if (!threads.insert(log->identity().system_id).second) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -47,11 +57,13 @@ Window::Window(std::shared_ptr<const Recording> recording)
     sort_memory();
   }
   if (!late.empty()) end_late(late);
+  ranges_may_cross_ = ranges_may_cross_ || !late.empty() || may_share_thread(*recording_);
   find_arrows();
   name_stacks();
   if (recording_->options().wants_modules()) modules_ = find_module_frames(*this);
   device_trace_ = recording_->device_trace();
   if (device_trace_ != nullptr) {
+    ranges_may_cross_ = true;  // drivers have clocks of their own
     device_links_ = std::make_unique<const DeviceLinks>(link_device_trace(*this, *device_trace_));
   }
 }
@@ -64,6 +76,7 @@ void Window::read_log(std::uint32_t log, std::vector<LateEnd>& late) {
     std::uint32_t log;
     std::vector<LateEnd>& late;
     OpenRanges open = {};
+    std::uint64_t last_ticks = 0;
 
     void operator()(const BeginRecord& record, const std::uint64_t* first) {
       if (const auto row = open.innermost(); row && record.scope == Scope::backward_function) {
@@ -71,6 +84,8 @@ void Window::read_log(std::uint32_t log, std::vector<LateEnd>& late) {
         const ThreadLog& own = *window.recording_->logs()[log];
         if (evaluates(own, begin_record(around.record), record)) around.numbers = first;
       }
+      if (record.ticks < last_ticks) window.ranges_may_cross_ = true;
+      last_ticks = record.ticks;
       open.begin(record.key, window.ranges_.size());
       window.ranges_.push_back({.record = first,
                                 .numbers = first,
@@ -83,12 +98,16 @@ void Window::read_log(std::uint32_t log, std::vector<LateEnd>& late) {
                                 .ends_elsewhere = false});
     }
     void operator()(const EndRecord& record) {
+      const auto innermost = open.innermost();
       const auto row = open.end(record.key);
       // Another thread may have ended an asynchronous one and used its key again.
       if (!row || record.is_async) {
         late.push_back({record, log});
         return;
       }
+      if (row != innermost) window.ranges_may_cross_ = true;
+      if (record.ticks < last_ticks) window.ranges_may_cross_ = true;
+      last_ticks = record.ticks;
       window.ranges_[*row].end_ticks = record.ticks;
       window.ranges_[*row].is_open = false;
     }

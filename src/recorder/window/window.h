@@ -74,6 +74,8 @@ class Window {
   std::int64_t start_ns() const { return start_ns_; }                 ///< since 1970, as all times
   std::int64_t end_ns() const { return end_ns_; }
   std::int64_t unix_ns(std::uint64_t ticks) const { return scale_.unix_ns(ticks); }
+  /// False: of two ranges of a thread, one is inside the other or after it. True: perhaps not.
+  bool ranges_may_cross() const { return ranges_may_cross_; }
   /// Parts of logs that something has written over: their records are missing.
   std::size_t unreadable_chunks() const { return unreadable_chunks_; }
 
@@ -94,6 +96,7 @@ class Window {
   std::int64_t start_ns_;
   std::int64_t end_ns_;
   std::size_t unreadable_chunks_ = 0;
+  bool ranges_may_cross_ = false;
   std::vector<Range> ranges_;
   std::vector<Memory> memory_;
   std::vector<Arrow> arrows_;
