@@ -101,16 +101,19 @@ int main(int argc, char** argv) {
   };
   const std::array<Way, 4> ways = {{
       {"nothing", [] {}},
-      {"trace", [&] {
+      {"trace",
+       [&] {
          const Result<Trace> trace = live::read_recording(recording);
          expect(trace.ok() && trace->events().size() == operators + 1);
        }},
-      {"Kineto's JSON", [&] {
+      {"Kineto's JSON",
+       [&] {
          const std::string path = folder + "/recorded_window.json";
          expect(live::write_recording(recording, path, Dialect::kineto, true).ok());
          std::filesystem::remove(path);
        }},
-      {"log directory", [&] {
+      {"log directory",
+       [&] {
          live::RecordedSummaries summaries(folder, "recorded_window");
          const auto written = live::write_log_file(recording, name, Dialect::plugin, &summaries);
          expect(written.ok() && written->summaries.ok());
@@ -132,8 +135,9 @@ int main(int argc, char** argv) {
               window * 1048576 / static_cast<double>(operators));
   for (std::size_t way = 1; way < ways.size(); ++way) {
     std::sort(seconds[way].begin(), seconds[way].end());
-    std::printf("%s: %.3f us of processor time an operator, %.0f MiB at the peak, %.2f times the window\n",
-                ways[way].name, seconds[way][2] * 1e6 / static_cast<double>(operators),
-                mebibytes[way] - without, (mebibytes[way] - without) / window);
+    std::printf(
+        "%s: %.3f us of processor time an operator, %.0f MiB at the peak, %.2f times the window\n",
+        ways[way].name, seconds[way][2] * 1e6 / static_cast<double>(operators),
+        mebibytes[way] - without, (mebibytes[way] - without) / window);
   }
 }

@@ -10,8 +10,7 @@
 
 namespace tbtrace::live {
 
-Status write_file(const WriteTrace& write, const std::string& path, bool use_gzip,
-                  bool overwrite) {
+Status write_file(const WriteTrace& write, const std::string& path, bool use_gzip, bool overwrite) {
   Result<std::unique_ptr<io::ByteSink>> sink = io::create_file(path, {.overwrite = overwrite});
   if (!sink.ok()) return sink.status();
   std::unique_ptr<io::ByteSink> out = use_gzip ? io::gzip_sink(*std::move(sink)) : *std::move(sink);

@@ -27,7 +27,6 @@ struct LogFileName {
 Result<std::string> write_log_file(const WriteTrace& write, const LogFileName& name);
 
 /// One file of this name.
-Status write_file(const WriteTrace& write, const std::string& path, bool use_gzip,
-                  bool overwrite);
+Status write_file(const WriteTrace& write, const std::string& path, bool use_gzip, bool overwrite);
 
 }  // namespace tbtrace::live

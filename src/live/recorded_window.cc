@@ -103,9 +103,9 @@ class Export {
 
   Status open() {
     if (converter_ != nullptr) return {};
-    Result<std::unique_ptr<chrome::TraceConverter>> converter = chrome::TraceConverter::open(
-        std::make_unique<WindowRows>(window_),
-        {.dialect = dialect_, .arguments = logdir::kSummaryArguments});
+    Result<std::unique_ptr<chrome::TraceConverter>> converter =
+        chrome::TraceConverter::open(std::make_unique<WindowRows>(window_),
+                                     {.dialect = dialect_, .arguments = logdir::kSummaryArguments});
     if (!converter.ok()) return converter.status();
     converter_ = *std::move(converter);
     return {};

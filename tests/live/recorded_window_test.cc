@@ -43,8 +43,7 @@ LogFileName name_in(const ScratchFolder& folder) {
 
 /// What the repairs of Kineto's dialect, which a model is needed for, leave of a window's file.
 std::string with_model(const std::shared_ptr<const recorder::Recording>& recording) {
-  const Result<Trace> trace =
-      read_recording(recording, {.arguments = {}, .overloads = false});
+  const Result<Trace> trace = read_recording(recording, {.arguments = {}, .overloads = false});
   std::string text;
   const auto sink = io::memory_sink(text);
   const auto document = chrome::new_document(*trace, Dialect::kineto, false, 1, *sink);

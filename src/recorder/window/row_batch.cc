@@ -225,8 +225,8 @@ void RowBatch::place(TrackId track, std::int64_t time_ns) {
 }
 
 void RowBatch::end_members(RowKind kind, std::size_t number) {
-  rows_.rows.push_back({kind, static_cast<std::uint32_t>(number), rows_.members.size(),
-                        rows_.arguments.size()});
+  rows_.rows.push_back(
+      {kind, static_cast<std::uint32_t>(number), rows_.members.size(), rows_.arguments.size()});
 }
 
 void RowBatch::add_range(EventRow row, std::int64_t unix_start_ns, std::int64_t unix_end_ns) {
@@ -327,8 +327,8 @@ void RowBatch::add_label(std::string_view what, const EventBatch::Track& of, std
   add_other(RowKind::label, "M", name, at, labels_ns_);
 }
 
-void RowBatch::add_instant(std::string_view name, std::string_view process,
-                           std::string_view thread, std::int64_t unix_ns) {
+void RowBatch::add_instant(std::string_view name, std::string_view process, std::string_view thread,
+                           std::int64_t unix_ns) {
   const std::int64_t at = time(unix_ns);
   rows_.first_other_time_ns = std::min(rows_.first_other_time_ns.value_or(at), at);
   if (!has_members()) return;
@@ -348,11 +348,8 @@ void RowBatch::add_instant(std::string_view name, std::string_view process,
 
 void RowBatch::add_other(RowKind kind, std::string_view phase, StringId name, TrackId track,
                          std::int64_t time_ns) {
-  rows_.others.push_back({.phase = text(phase),
-                          .name = name,
-                          .track = track,
-                          .has_thread = true,
-                          .time_ns = time_ns});
+  rows_.others.push_back(
+      {.phase = text(phase), .name = name, .track = track, .has_thread = true, .time_ns = time_ns});
   end_members(kind, rows_.others.size() - 1);
 }
 

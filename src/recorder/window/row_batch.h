@@ -20,9 +20,9 @@ namespace tbtrace::recorder {
 /// What a sink needs of the rows.
 struct RowRequest {
   ArgumentSet arguments = kOperatorArguments;  ///< those that become values
-  bool overloads = true;  ///< operators are named `aten::add.Tensor`; files have `aten::add`
-  bool members = false;   ///< all members of all rows, also of rows that are not in the model
-  bool flow_members = true;      ///< with members: flow events too, else these make no rows
+  bool overloads = true;     ///< operators are named `aten::add.Tensor`; files have `aten::add`
+  bool members = false;      ///< all members of all rows, also of rows that are not in the model
+  bool flow_members = true;  ///< with members: flow events too, else these make no rows
   LeftOutMembers left_out = {};  ///< are not among the members
 };
 

@@ -90,7 +90,7 @@ class WindowRows {
       }
     };
     for (std::size_t row = 0; row < window_.ranges().size(); ++row) {
-      add_until(window_.ranges()[row].start_ticks, false);
+      add_until(window_.ranges().start_ticks(row), false);
       add_range(row);
     }
     add_until(0, true);

@@ -121,11 +121,10 @@ TEST_F(DeviceRowsOf, AKernelHasWhatKinetoSays) {
   const std::string json = text();
   const std::vector<std::string> calls = lines_with(json, "cudaLaunchKernel");
   ASSERT_EQ(calls.size(), 1U);
-  EXPECT_EQ(calls[0],
-            fmt::format(R"({{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel",)"
-                        R"("pid":{},"tid":42,{},"args":{{"External id":1001,)"
-                        R"("cbid":211,"correlation":1000}}}},)",
-                        ::getpid(), times(20, 25)));
+  EXPECT_EQ(calls[0], fmt::format(R"({{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel",)"
+                                  R"("pid":{},"tid":42,{},"args":{{"External id":1001,)"
+                                  R"("cbid":211,"correlation":1000}}}},)",
+                                  ::getpid(), times(20, 25)));
   const std::vector<std::string> kernels = lines_with(json, R"("cat":"kernel")");
   ASSERT_EQ(kernels.size(), 1U);
   // 528 blocks on 132 multiprocessors; 128 registers let 2 blocks of 8 warps run at a time, and
@@ -240,8 +239,7 @@ TEST_F(DeviceRowsOf, WaitsOverheadMarkersAndAnnotationsHaveTheirRows) {
                      .name = name("load\nbatch"),
                      .domain = name("data")}};
   const std::string json = text();
-  EXPECT_THAT(json,
-              HasSubstr(R"("cat":"cuda_sync","name":"Stream Sync","pid":0,"tid":1000007)"));
+  EXPECT_THAT(json, HasSubstr(R"("cat":"cuda_sync","name":"Stream Sync","pid":0,"tid":1000007)"));
   EXPECT_THAT(json, HasSubstr(R"("cuda_sync_kind":"Stream Wait Event","wait_on_stream":7,)"
                               R"("wait_on_cuda_event_record_corr_id":77,)"
                               R"("wait_on_cuda_event_id":55,"stream":8,"correlation":3)"));

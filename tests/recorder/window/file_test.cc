@@ -1,5 +1,3 @@
-#include "recorder/window/rows.h"
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +13,7 @@
 #include "recorder/log/inputs.h"
 #include "recorder/window/hand_written.h"
 #include "recorder/window/read_window.h"
+#include "recorder/window/rows.h"
 
 namespace tbtrace::recorder {
 namespace {

@@ -126,10 +126,11 @@ class RandomWindow {
       } else if (kind < 4 && !open.empty()) {
         const std::size_t which =
             crosses_ && rarely() ? static_cast<std::size_t>(below(static_cast<int>(open.size())))
-                     : open.size() - 1;
+                                 : open.size() - 1;
         HandWritten::Thread& at =
-            crosses_ && rarely() ? threads_[static_cast<std::size_t>(below(static_cast<int>(threads_.size())))]
-                     : thread;
+            crosses_ && rarely()
+                ? threads_[static_cast<std::size_t>(below(static_cast<int>(threads_.size())))]
+                : thread;
         at.end(now, open[which], crosses_ && rarely());
         open.erase(open.begin() + static_cast<std::ptrdiff_t>(which));
       } else {

@@ -69,7 +69,8 @@ std::vector<std::string> lines_of(const Trace& trace) {
       const auto argument = static_cast<Argument>(number);
       const ArgumentColumn& column = trace.argument(argument);
       if (!column.has(event)) continue;
-      line += fmt::format(" {}={}", argument_row(argument).name, value_text(trace, event, argument));
+      line +=
+          fmt::format(" {}={}", argument_row(argument).name, value_text(trace, event, argument));
     }
     lines.push_back(line);
   }
