@@ -18,6 +18,7 @@
 #include <gtest/gtest.h>
 
 #include "base/utf8.h"
+#include "fixtures/random_rounds.h"
 #include "recorder/log/device_memory.h"
 #include "recorder/log/inputs.h"
 #include "recorder/log/module_map.h"
@@ -306,7 +307,7 @@ std::vector<std::string> lines_of(const Trace& trace) {
 TEST(WindowRows, AreThoseThatAReaderMakesOfTheText) {
   std::size_t with_work = 0;
   std::size_t with_modules = 0;
-  for (unsigned seed = 0; seed < 150; ++seed) {
+  for (unsigned seed = 0; seed < fixtures::random_rounds(150u); ++seed) {
     const WindowPointer window = RandomWindow(seed).window();
     with_work += window->device_trace() != nullptr ? 1 : 0;
     with_modules += window->modules().frames.empty() ? 0 : 1;
@@ -317,8 +318,8 @@ TEST(WindowRows, AreThoseThatAReaderMakesOfTheText) {
       ASSERT_EQ(rows[row], of_reader[row]) << "seed " << seed;
     }
   }
-  EXPECT_GT(with_work, 20);
-  EXPECT_GT(with_modules, 20);
+  EXPECT_GT(with_work, fixtures::random_rounds(20));
+  EXPECT_GT(with_modules, fixtures::random_rounds(20));
 }
 
 TEST(WindowRows, ManyArePassedOnInSeveralParts) {
