@@ -36,7 +36,7 @@ import expected
 import originals
 from reader import Reader
 from rewriting import ALL, DAMAGE, REWRITINGS, ROWS
-from support.commit_seed import commit_seed
+from support.sampling import commit_seed
 
 BLOCKS = (64, 100, 257, 1 << 10, 4 << 10, 64 << 10, 256 << 10)
 THREADS = (1, 2, 3, 8)

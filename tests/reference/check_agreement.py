@@ -31,7 +31,7 @@ import package
 import steps
 import tables
 from answers import UNREADABLE, Answers, Refused
-from support.commit_seed import commit_seed
+from support.sampling import commit_seed
 
 ENDINGS = (".json", ".json.gz", ".json.zst", ".json.xz", ".zip", ".tar", ".tar.gz")
 # Beside traces lie what other programs said about them.
