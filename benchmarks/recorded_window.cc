@@ -1,13 +1,13 @@
-// How long it takes, and how much memory, to make a trace of a recorded window: from its rows, and
-// by writing and reading its text. Both in one run, in processes of their own.
+// How long it takes, and how much memory, to make a trace of a recorded window, and to write it as
+// a file and into a log directory with its summaries. All in one run, in processes of their own.
 #include "live/recorded_window.h"
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -17,12 +17,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "readers/formats/format.h"
 #include "recorder/log/inputs.h"
 #include "recorder/log/record.h"
 #include "recorder/log/recording.h"
-#include "recorder/window/text.h"
-#include "recorder/window/window.h"
 
 namespace {
 
@@ -65,65 +62,82 @@ std::shared_ptr<const recorder::Recording> record(std::uint64_t operators) {
 }
 
 struct Cost {
-  double seconds = 0;
+  double seconds = 0;    // of the processor
   double mebibytes = 0;  // at its peak, with the recording
 };
 
-/// Of `work` in a child, whose times come back through a pipe.
+/// Of `work` in a child.
 Cost cost(const std::function<void()>& work) {
-  std::array<int, 2> ends = {};
-  if (::pipe(ends.data()) != 0) std::abort();
   const pid_t child = ::fork();
   if (child == 0) {
-    const auto start = std::chrono::steady_clock::now();
     work();
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    const double seconds = took.count();
-    ::_exit(::write(ends[1], &seconds, sizeof seconds) == sizeof seconds ? 0 : 1);
+    ::_exit(0);
   }
-  Cost cost;
   int status = 0;
   rusage usage = {};
-  if (::read(ends[0], &cost.seconds, sizeof cost.seconds) != sizeof cost.seconds) std::abort();
   if (::wait4(child, &status, 0, &usage) != child || status != 0) std::abort();
-  ::close(ends[0]);
-  ::close(ends[1]);
-  cost.mebibytes = static_cast<double>(usage.ru_maxrss) / 1024;
-  return cost;
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return {.seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime),
+          .mebibytes = static_cast<double>(usage.ru_maxrss) / 1024};
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::uint64_t operators = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1'000'000;
+  const std::string folder = argc > 2 ? argv[2] : "/tmp";
+  // The recording alone first: what a process of its own holds besides.
+  const double without = cost([] {}).mebibytes;
   const auto recording = record(operators);
-  const auto expect = [&](const Result<Trace>& trace) {
-    if (!trace.ok() || trace->events().size() != operators + 1) std::abort();
+  const auto expect = [](bool is_right) {
+    if (!is_right) std::abort();
   };
-  const std::array<std::function<void()>, 3> ways = {
-      [] {}, [&] { expect(live::read_recording(recording)); },
-      [&] {
-        const auto window = std::make_shared<const recorder::Window>(recording);
-        Result<readers::Reading> reading = readers::read_source(
-            std::make_unique<recorder::WindowText>(window, true), {.threads = 1});
-        if (!reading.ok() || reading->trace.events().size() != operators + 1) std::abort();
-      }};
-  std::array<std::vector<double>, 3> seconds;
-  std::array<double, 3> mebibytes = {};
+  const live::LogFileName name{.directory = folder, .worker = "recorded_window", .time_ns = 1};
+  struct Way {
+    const char* name;
+    std::function<void()> run;
+  };
+  const std::array<Way, 4> ways = {{
+      {"nothing", [] {}},
+      {"trace",
+       [&] {
+         const Result<Trace> trace = live::read_recording(recording);
+         expect(trace.ok() && trace->events().size() == operators + 1);
+       }},
+      {"Kineto's JSON",
+       [&] {
+         const std::string path = folder + "/recorded_window.json";
+         expect(live::write_recording(recording, path, Dialect::kineto, true).ok());
+         std::filesystem::remove(path);
+       }},
+      {"log directory",
+       [&] {
+         live::RecordedSummaries summaries(folder, "recorded_window");
+         const auto written = live::write_log_file(recording, name, Dialect::plugin, &summaries);
+         expect(written.ok() && written->summaries.ok());
+         std::filesystem::remove(written->path);
+         std::filesystem::remove_all(folder + "/recorded_window");
+       }},
+  }};
+  std::array<std::vector<double>, ways.size()> seconds;
+  std::array<double, ways.size()> mebibytes = {};
   for (int round = 0; round < 5; ++round) {
     for (std::size_t way = 0; way < ways.size(); ++way) {
-      const Cost one = cost(ways[way]);
+      const Cost one = cost(ways[way].run);
       seconds[way].push_back(one.seconds);
       mebibytes[way] = std::max(mebibytes[way], one.mebibytes);
     }
   }
-  for (std::vector<double>& of_way : seconds) std::sort(of_way.begin(), of_way.end());
-  for (const auto& [name, way] : {std::pair("rows", 1), std::pair("text", 2)}) {
-    const auto at = static_cast<std::size_t>(way);
-    std::printf("%s: %.3f s, %.0f MiB besides the recording's %.0f\n", name, seconds[at][2],
-                mebibytes[at] - mebibytes[0], mebibytes[0]);
+  const double window = mebibytes[0] - without;
+  std::printf("window: %.0f MiB, %.1f bytes an operator\n", window,
+              window * 1048576 / static_cast<double>(operators));
+  for (std::size_t way = 1; way < ways.size(); ++way) {
+    std::sort(seconds[way].begin(), seconds[way].end());
+    std::printf(
+        "%s: %.3f us of processor time an operator, %.0f MiB at the peak, %.2f times the window\n",
+        ways[way].name, seconds[way][2] * 1e6 / static_cast<double>(operators),
+        mebibytes[way] - without, (mebibytes[way] - without) / window);
   }
-  std::printf("text / rows: %.2f times the time, %.2f times the memory\n",
-              seconds[2][2] / seconds[1][2],
-              (mebibytes[2] - mebibytes[0]) / (mebibytes[1] - mebibytes[0]));
 }

@@ -2,7 +2,6 @@
 #include <system_error>
 #include <utility>
 
-#include <tbtrace/arguments.h>
 #include <tbtrace/cycle_log.h>
 
 #include "base/threads.h"
@@ -44,18 +43,15 @@ Result<std::string> CycleLog::add(const std::string& path) {
                                                      error.message() + "; " +
                                                      std::string(io::kChooseWritablePlace));
   }
-  // The same as `tbtrace convert` needs for its summaries.
   Result<std::unique_ptr<chrome::TraceConverter>> converter = chrome::TraceConverter::open(
-      path, {.threads = thread_count(0),
-             .arguments = (kOperatorArguments - ArgumentSet{ArgumentGroup::inputs}) |
-                          ArgumentSet{ArgumentGroup::graphs, ArgumentGroup::copies} |
-                          ArgumentSet{Argument::input_types}});
+      path, {.threads = thread_count(0), .arguments = logdir::kSummaryArguments});
   if (!converter.ok()) {
     return Status(converter.status().code(), path + ": " + converter.status().message());
   }
   const Trace& cycle = (*converter)->trace();
   Result<std::string> written = live::write_log_file(
-      **converter, {parts_->directory, parts_->worker, chrome::span_ns(cycle), parts_->use_gzip});
+      [&](io::ByteSink& sink) { return (*converter)->write(sink).status(); },
+      {parts_->directory, parts_->worker, chrome::span_ns(cycle), parts_->use_gzip});
   const Status summed_up = parts_->sum_up(cycle);
   return written.ok() && !summed_up.ok() ? Result<std::string>(summed_up) : written;
 }

@@ -10,22 +10,21 @@
 
 namespace tbtrace::live {
 
-Status write_converted(chrome::TraceConverter& converter, const std::string& path, bool use_gzip,
-                       bool overwrite) {
+Status write_file(const WriteTrace& write, const std::string& path, bool use_gzip, bool overwrite) {
   Result<std::unique_ptr<io::ByteSink>> sink = io::create_file(path, {.overwrite = overwrite});
   if (!sink.ok()) return sink.status();
   std::unique_ptr<io::ByteSink> out = use_gzip ? io::gzip_sink(*std::move(sink)) : *std::move(sink);
-  return converter.write(*out).status();
+  return write(*out);
 }
 
-Result<std::string> write_log_file(chrome::TraceConverter& converter, const LogFileName& name) {
+Result<std::string> write_log_file(const WriteTrace& write, const LogFileName& name) {
   // Another process may take a name between the check and the rename; then try the next name.
   for (std::int64_t attempt = 0;; ++attempt) {
     const std::string path =
         (std::filesystem::path(name.directory) /
          inputs::log_file_name(name.worker, name.time_ns + attempt, name.use_gzip))
             .string();
-    const Status written = write_converted(converter, path, name.use_gzip, false);
+    const Status written = write_file(write, path, name.use_gzip, false);
     if (written.ok()) return path;
     std::error_code error;
     if (!std::filesystem::exists(path, error)) {

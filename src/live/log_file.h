@@ -2,13 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include <tbtrace/status.h>
 
-#include "chrome/convert/convert_trace.h"
+#include "io/sink.h"
 
 namespace tbtrace::live {
+
+/// Writes a trace and closes the sink; called again if another name is to be tried.
+using WriteTrace = std::function<Status(io::ByteSink& sink)>;
 
 /// `<directory>/<worker>.<time_ns>.pt.trace.json[.gz]`; if such a file exists, the next free time
 /// is used.
@@ -20,10 +24,9 @@ struct LogFileName {
 };
 
 /// Returns the path. No name is used twice, even if other processes write there.
-Result<std::string> write_log_file(chrome::TraceConverter& converter, const LogFileName& name);
+Result<std::string> write_log_file(const WriteTrace& write, const LogFileName& name);
 
 /// One file of this name.
-Status write_converted(chrome::TraceConverter& converter, const std::string& path, bool use_gzip,
-                       bool overwrite);
+Status write_file(const WriteTrace& write, const std::string& path, bool use_gzip, bool overwrite);
 
 }  // namespace tbtrace::live

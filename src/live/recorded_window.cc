@@ -5,12 +5,12 @@
 
 #include "base/utf8.h"
 #include "chrome/convert/convert_trace.h"
-#include "io/rereadable.h"
+#include "chrome/kineto/rows.h"
 #include "io/sink.h"
-#include "readers/formats/format.h"
+#include "logdir/profile_summaries.h"
+#include "readers/chrome/replay.h"
 #include "recorder/window/head.h"
 #include "recorder/window/rows.h"
-#include "recorder/window/text.h"
 #include "recorder/window/window.h"
 #include "trace/trace_builder.h"
 
@@ -18,74 +18,135 @@ namespace tbtrace::live {
 
 namespace {
 
-class RecordedText final : public io::Rereadable {
+template <typename Answer>
+Answer within_memory(auto&& work) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    return out_of_memory(1);
+  }
+}
+
+TraceBuilder builder_of(const recorder::Window& window) {
+  TraceBuilder builder;
+  for (const auto& [key, json] : recorder::trace_members(window)) {
+    builder.set_metadata(is_utf8(key) ? key : to_utf8(key), json);
+  }
+  return builder;
+}
+
+Trace trace_of(const recorder::Window& window, const recorder::RowRequest& request) {
+  TraceBuilder builder = builder_of(window);
+  builder.set_arguments_read(request.arguments | ArgumentSet{ArgumentGroup::steps});
+  recorder::pass_rows(window, request, builder);
+  return std::move(builder).finish();
+}
+
+/// All rows with their members, as files have them.
+Status replay(const recorder::Window& window, readers::BlockSinks& sinks) {
+  readers::WholeReplay rows(sinks);
+  recorder::pass_rows(window,
+                      {.arguments = {},
+                       .overloads = false,
+                       .members = true,
+                       .flow_members = sinks.takes_flows(),
+                       .left_out = sinks.left_out()},
+                      rows);
+  return rows.failure();
+}
+
+class WindowRows final : public chrome::RowInput {
  public:
-  explicit RecordedText(std::shared_ptr<const recorder::Window> window)
+  explicit WindowRows(std::shared_ptr<const recorder::Window> window)
       : window_(std::move(window)) {}
 
-  std::unique_ptr<io::ByteSource> source() const override {
-    return std::make_unique<recorder::WindowText>(window_);
+  Result<Trace> read(const ReadOptions& options) override {
+    return trace_of(*window_, {.arguments = options.arguments, .overloads = false});
   }
-  bool has_changed() const override { return false; }
+  Status replay(readers::BlockSinks& sinks, int /*threads*/) override {
+    return live::replay(*window_, sinks);
+  }
 
  private:
   std::shared_ptr<const recorder::Window> window_;
 };
 
-std::unique_ptr<io::Rereadable> recorded_text(
-    std::shared_ptr<const recorder::Recording> recording) {
-  return std::make_unique<RecordedText>(
-      std::make_shared<const recorder::Window>(std::move(recording)));
-}
+/// A window on its way into a file and summaries: what both need is made once.
+class Export {
+ public:
+  Export(std::shared_ptr<const recorder::Recording> recording, Dialect dialect)
+      : window_(std::make_shared<const recorder::Window>(std::move(recording))),
+        is_plain_(dialect == Dialect::kineto && !window_->ranges_may_cross()),
+        dialect_(dialect) {}
+
+  Status write(io::ByteSink& sink) {
+    if (is_plain_) return write_plain(sink);
+    if (Status opened = open(); !opened.ok()) return opened;
+    return converter_->write(sink).status();
+  }
+
+  Status add_to(RecordedSummaries& summaries) {
+    if (Status opened = open(); !opened.ok()) return opened;
+    return summaries.add(converter_->trace());
+  }
+
+ private:
+  /// Rows that need no repair are written without a model, which takes more memory than they do.
+  Status write_plain(io::ByteSink& sink) const {
+    const Trace head = builder_of(*window_).finish();
+    chrome::KinetoDocument document(head, sink);
+    if (Status begun = document.begin(); !begun.ok()) return begun;
+    if (Status written = live::replay(*window_, document); !written.ok()) return written;
+    if (Status ended = document.end(); !ended.ok()) return ended;
+    return sink.close();
+  }
+
+  Status open() {
+    if (converter_ != nullptr) return {};
+    Result<std::unique_ptr<chrome::TraceConverter>> converter =
+        chrome::TraceConverter::open(std::make_unique<WindowRows>(window_),
+                                     {.dialect = dialect_, .arguments = logdir::kSummaryArguments});
+    if (!converter.ok()) return converter.status();
+    converter_ = *std::move(converter);
+    return {};
+  }
+
+  std::shared_ptr<const recorder::Window> window_;
+  bool is_plain_;
+  Dialect dialect_;
+  std::unique_ptr<chrome::TraceConverter> converter_;
+};
 
 }  // namespace
 
-Result<Trace> read_recording(std::shared_ptr<const recorder::Recording> recording) {
-  try {
-    const recorder::Window window(std::move(recording));
-    TraceBuilder builder;
-    for (const auto& [key, json] : recorder::trace_members(window)) {
-      builder.set_metadata(is_utf8(key) ? key : to_utf8(key), json);
-    }
-    recorder::pass_rows(window, builder);
-    return std::move(builder).finish();
-  } catch (const std::bad_alloc&) {
-    return out_of_memory(1);
-  }
-}
-
-Result<Trace> read_recorded_text(std::shared_ptr<const recorder::Recording> recording,
-                                 const ReadOptions& options) {
-  try {
-    Result<readers::Reading> reading =
-        readers::read_source(recorded_text(std::move(recording))->source(), options);
-    if (!reading.ok()) return reading.status();
-    return std::move(reading->trace);
-  } catch (const std::bad_alloc&) {
-    return out_of_memory(1);
-  }
+Result<Trace> read_recording(std::shared_ptr<const recorder::Recording> recording,
+                             const recorder::RowRequest& request) {
+  return within_memory<Result<Trace>>(
+      [&] { return trace_of(recorder::Window(std::move(recording)), request); });
 }
 
 Status write_recording(std::shared_ptr<const recorder::Recording> recording,
                        const std::string& path, Dialect dialect, bool overwrite) {
   if (Status place = io::check_place(path, overwrite); !place.ok()) return place;
-  Result<std::unique_ptr<chrome::TraceConverter>> converter =
-      chrome::TraceConverter::open(recorded_text(std::move(recording)), {.dialect = dialect});
-  if (!converter.ok()) return converter.status();
-  return write_converted(**converter, path, path.ends_with(".gz"), overwrite);
+  return within_memory<Status>([&] {
+    Export window(std::move(recording), dialect);
+    return write_file([&](io::ByteSink& sink) { return window.write(sink); }, path,
+                      path.ends_with(".gz"), overwrite);
+  });
 }
 
 Result<WrittenWindow> write_log_file(std::shared_ptr<const recorder::Recording> recording,
                                      const LogFileName& name, Dialect dialect,
                                      RecordedSummaries* summaries) {
-  Result<std::unique_ptr<chrome::TraceConverter>> converter =
-      chrome::TraceConverter::open(recorded_text(std::move(recording)), {.dialect = dialect});
-  if (!converter.ok()) return converter.status();
-  Result<std::string> path = write_log_file(**converter, name);
-  if (!path.ok()) return path.status();
-  WrittenWindow written{.path = *std::move(path), .summaries = {}};
-  if (summaries != nullptr) written.summaries = summaries->add((*converter)->trace());
-  return written;
+  return within_memory<Result<WrittenWindow>>([&]() -> Result<WrittenWindow> {
+    Export window(std::move(recording), dialect);
+    Result<std::string> path =
+        write_log_file([&](io::ByteSink& sink) { return window.write(sink); }, name);
+    if (!path.ok()) return path.status();
+    WrittenWindow written{.path = *std::move(path), .summaries = {}};
+    if (summaries != nullptr) written.summaries = window.add_to(*summaries);
+    return written;
+  });
 }
 
 }  // namespace tbtrace::live

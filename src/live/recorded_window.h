@@ -1,6 +1,5 @@
-// A recorded window as a trace in memory and as files. For files, the window's text goes through
-// the same readers and writers as files do. Any thread; a failure is a Status, and no partial file
-// appears.
+// A recorded window as a trace in memory and as files: its rows go where those of a reader go. Any
+// thread; a failure is a Status, and no partial file appears.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +12,13 @@
 #include "live/log_file.h"
 #include "live/recorded_summaries.h"
 #include "recorder/log/recording.h"
+#include "recorder/window/row_batch.h"
 
 namespace tbtrace::live {
 
-/// Recordings must be closed. With what operator tables, event lists and stacks need.
-Result<Trace> read_recording(std::shared_ptr<const recorder::Recording> recording);
-
-/// The same by way of the window's text, with the arguments of events that are asked for.
-Result<Trace> read_recorded_text(std::shared_ptr<const recorder::Recording> recording,
-                                 const ReadOptions& options);
+/// Recordings must be closed. The model of its rows, without their members.
+Result<Trace> read_recording(std::shared_ptr<const recorder::Recording> recording,
+                             const recorder::RowRequest& request = {});
 
 /// One file, gzip if its name ends in `.gz`.
 Status write_recording(std::shared_ptr<const recorder::Recording> recording,

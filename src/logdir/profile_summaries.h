@@ -20,6 +20,12 @@ namespace tbtrace::logdir {
 /// Prefix of all tags of a profile whose steps increase.
 inline constexpr std::string_view kProfileTags = "profile";
 
+/// What summaries need of a trace: as `tbtrace flamegraph` for its pictures and `tbtrace summary`
+/// for its findings.
+inline constexpr ArgumentSet kSummaryArguments =
+    (kOperatorArguments - ArgumentSet{ArgumentGroup::inputs}) |
+    ArgumentSet{ArgumentGroup::graphs, ArgumentGroup::copies} | ArgumentSet{Argument::input_types};
+
 /// Whether to keep the details of a run's window (the first is 1). TensorBoard's Python loader
 /// keeps ten values per tag; of more, a random choice and the last. These are ten in a thousand
 /// windows: the first five, the 10th, 30th, 100th, 300th and so on.

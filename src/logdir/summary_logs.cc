@@ -72,12 +72,7 @@ class SummaryLogs::Output final : public LogOutput {
   bool lacks_details_ = false;  // the file exists, but its details file does not
 };
 
-// The same as `tbtrace flamegraph` needs for its pictures and `tbtrace summary` for its findings.
-ArgumentSet SummaryLogs::arguments() const {
-  return (kOperatorArguments - ArgumentSet{ArgumentGroup::inputs}) |
-         ArgumentSet{ArgumentGroup::graphs, ArgumentGroup::copies} |
-         ArgumentSet{Argument::input_types};
-}
+ArgumentSet SummaryLogs::arguments() const { return kSummaryArguments; }
 
 std::unique_ptr<LogOutput> SummaryLogs::output(const std::string& path, const Trace& trace,
                                                chrome::TraceConverter* /*converter*/) {

@@ -58,6 +58,18 @@ enum class EventField : std::uint8_t {
   none,
 };
 
+/// Members of rows that whoever takes the rows writes anew, so that they need not be listed.
+struct LeftOutMembers {
+  /// One bit for each EventField.
+  static constexpr std::uint32_t bit(EventField field) {
+    return std::uint32_t{1} << static_cast<std::uint32_t>(field);
+  }
+
+  std::uint32_t fields = 0;          ///< of all rows
+  std::uint32_t range_fields = 0;    ///< of ranges
+  ArgumentSet range_arguments = {};  ///< of ranges
+};
+
 /// A member of a row, or of its arguments.
 struct RowMember {
   std::string_view key;  ///< unescaped, UTF-8
@@ -68,6 +80,7 @@ struct RowMember {
   Argument argument = Argument::none;   ///< which argument it is
   bool is_plain = true;                 ///< the key needs no escape in JSON
   bool is_repaired = false;  ///< U+FFFD stands in for half a surrogate pair or wrong UTF-8
+  bool is_strict = false;    ///< the value is known to be strict JSON
 };
 
 struct EventBatch {

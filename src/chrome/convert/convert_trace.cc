@@ -7,17 +7,41 @@
 #include "chrome/convert/dialects.h"
 #include "chrome/rows/row_document.h"
 #include "io/archives/input.h"
+#include "io/rereadable.h"
 #include "readers/formats/format.h"
 #include "trace/issues.h"
 
 namespace tbtrace::chrome {
 
-TraceConverter::TraceConverter(std::unique_ptr<io::Rereadable> input, readers::Reading reading,
-                               const Options& options)
-    : input_(std::move(input)),
-      trace_(std::move(reading.trace)),
-      blocks_(std::move(reading.blocks)),
-      options_(options) {
+namespace {
+
+/// A file, or what was kept of a pipe.
+class FileRows final : public RowInput {
+ public:
+  explicit FileRows(std::unique_ptr<io::Rereadable> file) : file_(std::move(file)) {}
+
+  Result<Trace> read(const ReadOptions& options) override {
+    Result<readers::Reading> reading = readers::read_source(file_->source(), options);
+    if (!reading.ok()) return reading.status();
+    blocks_ = std::move(reading->blocks);
+    return std::move(reading->trace);
+  }
+
+  Status replay(readers::BlockSinks& sinks, int threads) override {
+    Status read = readers::replay_source(file_->source(), blocks_, sinks, threads);
+    if (read.ok() && file_->has_changed()) return readers::changed_while_read();
+    return read;
+  }
+
+ private:
+  std::unique_ptr<io::Rereadable> file_;
+  readers::BlockDirectory blocks_;
+};
+
+}  // namespace
+
+TraceConverter::TraceConverter(std::unique_ptr<RowInput> input, Trace trace, const Options& options)
+    : input_(std::move(input)), trace_(std::move(trace)), options_(options) {
   constexpr std::string_view kOtherPhases =
       kIssueTable[static_cast<std::size_t>(IssueId::phase_unsupported)].id;
   for (const Issue& issue : trace_.issues()) {
@@ -29,17 +53,16 @@ Result<std::unique_ptr<TraceConverter>> TraceConverter::open(const std::string& 
                                                              const Options& options) {
   Result<std::unique_ptr<io::Rereadable>> input = io::open_rereadable(path);
   if (!input.ok()) return input.status();
-  return open(*std::move(input), options);
+  return open(std::make_unique<FileRows>(*std::move(input)), options);
 }
 
-Result<std::unique_ptr<TraceConverter>> TraceConverter::open(std::unique_ptr<io::Rereadable> input,
+Result<std::unique_ptr<TraceConverter>> TraceConverter::open(std::unique_ptr<RowInput> input,
                                                              const Options& options) {
   // The second pass copies what the model does not keep.
-  Result<readers::Reading> reading = readers::read_source(
-      input->source(), {.threads = options.threads, .arguments = options.arguments});
-  if (!reading.ok()) return reading.status();
+  Result<Trace> trace = input->read({.threads = options.threads, .arguments = options.arguments});
+  if (!trace.ok()) return trace.status();
   std::unique_ptr<TraceConverter> converter(
-      new TraceConverter(std::move(input), *std::move(reading), options));
+      new TraceConverter(std::move(input), *std::move(trace), options));
   if (options.strict && !converter->issues_.empty()) {
     return readers::strict_failure(converter->issues_.front());
   }
@@ -50,9 +73,7 @@ Result<Changes> TraceConverter::write(io::ByteSink& sink) {
   const std::unique_ptr<RowDocument> document =
       new_document(trace_, options_.dialect, options_.infer_steps, options_.threads, sink);
   if (Status begun = document->begin(); !begun.ok()) return begun;
-  Status read = readers::replay_source(input_->source(), blocks_, *document, options_.threads);
-  if (!read.ok()) return read;
-  if (input_->has_changed()) return readers::changed_while_read();
+  if (Status read = input_->replay(*document, options_.threads); !read.ok()) return read;
   if (Status ended = document->end(); !ended.ok()) return ended;
   if (Status closed = sink.close(); !closed.ok()) return closed;
   return document->changes();

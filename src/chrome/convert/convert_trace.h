@@ -1,5 +1,5 @@
-// Converts one trace from its bytes into a sink, in two passes: the first builds the model, the
-// second reads the bytes again and rewrites the rows.
+// Converts one trace into a sink, in two passes: the first builds the model, the second takes the
+// rows again and rewrites them.
 // A named file is opened twice; an input that can be read only once is kept in an unlinked
 // temporary file. Memory is that of the model, whatever else the rows hold. One thread per object;
 // it uses others to help.
@@ -13,11 +13,21 @@
 #include <tbtrace/convert.h>
 #include <tbtrace/trace.h>
 
-#include "io/rereadable.h"
 #include "io/sink.h"
-#include "readers/formats/format.h"
+#include "readers/chrome/replay.h"
 
 namespace tbtrace::chrome {
+
+/// An input whose rows can be had twice. To convert another kind of input, implement it.
+class RowInput {
+ public:
+  virtual ~RowInput() = default;
+
+  /// The first pass, called once.
+  virtual Result<Trace> read(const ReadOptions& options) = 0;
+  /// The second one: the same rows, with all their members.
+  virtual Status replay(readers::BlockSinks& sinks, int threads) = 0;
+};
 
 class TraceConverter {
  public:
@@ -32,7 +42,7 @@ class TraceConverter {
   /// The first pass. `path` may be `-`.
   static Result<std::unique_ptr<TraceConverter>> open(const std::string& path,
                                                       const Options& options);
-  static Result<std::unique_ptr<TraceConverter>> open(std::unique_ptr<io::Rereadable> input,
+  static Result<std::unique_ptr<TraceConverter>> open(std::unique_ptr<RowInput> input,
                                                       const Options& options);
 
   const Trace& trace() const { return trace_; }
@@ -45,12 +55,10 @@ class TraceConverter {
   Result<Changes> write(io::ByteSink& sink);
 
  private:
-  TraceConverter(std::unique_ptr<io::Rereadable> input, readers::Reading reading,
-                 const Options& options);
+  TraceConverter(std::unique_ptr<RowInput> input, Trace trace, const Options& options);
 
-  std::unique_ptr<io::Rereadable> input_;
+  std::unique_ptr<RowInput> input_;
   Trace trace_;
-  readers::BlockDirectory blocks_;
   std::vector<Issue> issues_;
   Options options_;
 };

@@ -42,11 +42,12 @@ void append_metadata(std::string& json, std::string_view key, std::string_view v
 }  // namespace
 
 std::unique_ptr<readers::BlockSink> KinetoDocument::make() {
-  return std::make_unique<KinetoRows>(trace(), repairs_, *this);
+  if (!repairs_) return std::make_unique<PlainRows>(*this);
+  return std::make_unique<KinetoRows>(trace(), *repairs_, *this);
 }
 
 std::unique_ptr<ModelRows> KinetoDocument::model_rows() const {
-  return std::make_unique<KinetoModelRows>(trace(), repairs_);
+  return std::make_unique<KinetoModelRows>(trace(), *repairs_);
 }
 
 void KinetoDocument::write_start(std::string& json) {
@@ -62,12 +63,45 @@ void KinetoDocument::write_start(std::string& json) {
 }
 
 void KinetoDocument::write_end(std::string& json) {
-  for (const KinetoRepairs::LaneName& lane : repairs_.lane_names()) {
-    append_label(json, trace(), "thread_name", lane.process, {.number = lane.thread}, lane.name);
+  if (repairs_) {
+    for (const KinetoRepairs::LaneName& lane : repairs_->lane_names()) {
+      append_label(json, trace(), "thread_name", lane.process, {.number = lane.thread}, lane.name);
+    }
+    count(repairs_->changes());
   }
   if (json.ends_with(",\n")) json.resize(json.size() - 2);
   json += "\n]}\n";
-  count(repairs_.changes());
+}
+
+void PlainRows::add(const EventBatch& rows) {
+  take_ranges(rows.ranges.size());
+  std::string& json = text();
+  const auto put = [&json](const RowMember& member) {
+    json += '"';
+    json += member.key;
+    json += "\":";
+    json += member.json;
+    json += ',';
+  };
+  std::size_t members = 0;
+  std::size_t arguments = 0;
+  for (const EventBatch::Row& row : rows.rows) {
+    json += '{';
+    for (; members < row.members_end; ++members) {
+      const RowMember& member = rows.members[members];
+      if (member.field != EventField::arguments) {
+        put(member);
+        continue;
+      }
+      json += "\"args\":{";
+      const std::size_t start = json.size();
+      for (; arguments < row.arguments_end; ++arguments) put(rows.arguments[arguments]);
+      if (json.size() > start) json.pop_back();
+      json += "},";
+    }
+    json.back() = '}';
+    json += ",\n";
+  }
 }
 
 void KinetoRows::add(const EventBatch& rows) {

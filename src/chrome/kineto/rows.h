@@ -22,17 +22,28 @@ namespace tbtrace::chrome {
 class KinetoDocument final : public RowDocument {
  public:
   KinetoDocument(const Trace& trace, bool infer_steps, io::ByteSink& sink)
-      : RowDocument(trace, sink), repairs_(trace, infer_steps) {}
+      : RowDocument(trace, sink), repairs_(std::in_place, trace, infer_steps) {}
+  /// Of rows that are strict and need no repair. `head` has the members of the trace, no rows.
+  KinetoDocument(const Trace& head, io::ByteSink& sink) : RowDocument(head, sink, false) {}
 
   std::unique_ptr<readers::BlockSink> make() override;
   bool takes_flows() const override { return true; }
+  /// Of a document with a model.
   std::unique_ptr<ModelRows> model_rows() const override;
 
  private:
   void write_start(std::string& json) override;
   void write_end(std::string& json) override;
 
-  chrome::KinetoRepairs repairs_;
+  std::optional<KinetoRepairs> repairs_;
+};
+
+/// Rows as they are.
+class PlainRows final : public RowBlock {
+ public:
+  explicit PlainRows(RowDocument& document) : RowBlock(document) {}
+
+  void add(const EventBatch& rows) override;
 };
 
 class KinetoRows final : public RowBlock {

@@ -15,7 +15,7 @@
 namespace tbtrace::chrome {
 namespace {
 
-constexpr std::uint32_t bit(EventField field) { return readers::LeftOutMembers::bit(field); }
+constexpr std::uint32_t bit(EventField field) { return LeftOutMembers::bit(field); }
 
 // The members that RowWriter writes: of any row, of rows with `args`, and of ranges.
 constexpr std::uint32_t kRowMembers = bit(EventField::phase) | bit(EventField::name) |
@@ -71,7 +71,7 @@ std::unique_ptr<readers::BlockSink> PluginDocument::make() {
 }
 
 /// `args` that are not an object are looked at.
-readers::LeftOutMembers PluginDocument::left_out() const {
+LeftOutMembers PluginDocument::left_out() const {
   return {.fields = kRowMembers,
           .range_fields = kRangeMembers & ~bit(EventField::arguments),
           .range_arguments = kIds};

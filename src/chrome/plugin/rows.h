@@ -27,7 +27,7 @@ class PluginDocument final : public RowDocument {
 
   std::unique_ptr<readers::BlockSink> make() override;
   bool takes_flows() const override { return false; }  // they are made anew
-  readers::LeftOutMembers left_out() const override;
+  LeftOutMembers left_out() const override;
   std::unique_ptr<ModelRows> model_rows() const override;
 
  private:

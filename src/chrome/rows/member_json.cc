@@ -71,7 +71,7 @@ void append_value(std::string& json, std::string_view value, Changes& changes) {
 
 void append_member(std::string& json, const RowMember& member, Changes& changes) {
   if (member.is_repaired) ++changes["texts_repaired"];
-  if (is_copied(member.json)) {
+  if (member.is_strict || is_copied(member.json)) {
     append_copied(json, member, member.json);
     return;
   }

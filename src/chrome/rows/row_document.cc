@@ -16,9 +16,8 @@ Status RowDocument::begin() {
 /// The comma after the last row is written only before the next row, if there is one.
 Status RowDocument::add(std::string_view rows, std::size_t first_range, std::size_t ranges,
                         const Changes& changes) {
-  if (first_range != ranges_ || first_range + ranges > trace_.events().size()) {
-    return readers::changed_while_read();
-  }
+  const bool are_too_many = trace_has_rows_ && first_range + ranges > trace_.events().size();
+  if (first_range != ranges_ || are_too_many) return readers::changed_while_read();
   ranges_ += ranges;
   count(changes);
   if (rows.empty()) return {};
@@ -30,7 +29,7 @@ Status RowDocument::add(std::string_view rows, std::size_t first_range, std::siz
 }
 
 Status RowDocument::end() {
-  if (ranges_ != trace_.events().size()) return readers::changed_while_read();
+  if (trace_has_rows_ && ranges_ != trace_.events().size()) return readers::changed_while_read();
   std::string text(has_rows_ ? kRowEnd : std::string_view());
   write_end(text);
   return sink_.write(text);
@@ -48,7 +47,7 @@ void RowBlock::begin(EventId first_range) {
 }
 
 bool RowBlock::take_ranges(const Trace& trace, std::size_t ranges) {
-  ranges_ = ranges;
+  take_ranges(ranges);
   return first_range_ + ranges_ <= trace.events().size();
 }
 

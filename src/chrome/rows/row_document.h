@@ -42,7 +42,9 @@ class RowDocument : public readers::BlockSinks {
   const Changes& changes() const { return changes_; }
 
  protected:
-  RowDocument(const Trace& trace, io::ByteSink& sink) : trace_(trace), sink_(sink) {}
+  /// `has_rows`: the trace has those of the document; else only its members count.
+  RowDocument(const Trace& trace, io::ByteSink& sink, bool has_rows = true)
+      : trace_(trace), sink_(sink), trace_has_rows_(has_rows) {}
 
   const Trace& trace() const { return trace_; }
   void count(const Changes& changes);
@@ -54,6 +56,7 @@ class RowDocument : public readers::BlockSinks {
 
   const Trace& trace_;
   io::ByteSink& sink_;
+  bool trace_has_rows_;
   bool has_rows_ = false;
   std::size_t ranges_ = 0;
   Changes changes_;
@@ -70,6 +73,8 @@ class RowBlock : public readers::BlockSink {
 
   /// Notes how many ranges there are; false if they are more than the model's: finish() reports it.
   bool take_ranges(const Trace& trace, std::size_t ranges);
+  /// The same without a model.
+  void take_ranges(std::size_t ranges) { ranges_ = ranges; }
 
   EventId range_id(std::size_t number) const { return static_cast<EventId>(first_range_ + number); }
   std::string& text() { return text_; }

@@ -138,8 +138,9 @@ std::shared_ptr<const Trace> Results::last_trace() {
   if (last_trace_ != nullptr) return last_trace_;
   const Result<Recording> recording = last();
   Result<Trace> trace =
-      recording.ok() ? live::read_recorded_text(*recording, {.arguments = ArgumentSet::all()})
-                     : Result<Trace>(recording.status());
+      recording.ok()
+          ? live::read_recording(*recording, {.arguments = ArgumentSet::all(), .overloads = false})
+          : Result<Trace>(recording.status());
   if (!trace.ok()) {
     warn_(trace.status().message());
     return nullptr;

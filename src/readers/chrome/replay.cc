@@ -128,32 +128,15 @@ class BlockReplay {
   Status failure_;       // of finishing
 };
 
-/// Takes the rows of a file that is read as a whole once more. Those of the arrays that the last
-/// one replaced do not count.
-class WholeReplay final : public EventSink {
- public:
-  WholeReplay(BlockSinks& sinks, int replaced_arrays)
-      : sink_(sinks.make()), arrays_left_(replaced_arrays) {}
-
-  void add(const EventBatch& rows) override {
-    if (!failure_.ok() || arrays_left_ > 0) return;
-    sink_->begin(static_cast<EventId>(ranges_));
-    sink_->add(rows);
-    failure_ = sink_->finish();
-    ranges_ += rows.ranges.size();
-  }
-  void restart() override { --arrays_left_; }
-
-  const Status& failure() const { return failure_; }
-
- private:
-  std::unique_ptr<BlockSink> sink_;
-  int arrays_left_;
-  std::size_t ranges_ = 0;
-  Status failure_;
-};
-
 }  // namespace
+
+void WholeReplay::add(const EventBatch& rows) {
+  if (!failure_.ok() || arrays_left_ > 0) return;
+  sink_->begin(static_cast<EventId>(ranges_));
+  sink_->add(rows);
+  failure_ = sink_->finish();
+  ranges_ += rows.ranges.size();
+}
 
 Status changed_while_read() {
   return {StatusCode::unreadable_input,

@@ -3,6 +3,7 @@
 // the first pass, so the numbers of ranges agree; it was counted there.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 
 #include <tbtrace/status.h>
@@ -10,7 +11,6 @@
 
 #include "io/source.h"
 #include "readers/blocks/directory.h"
-#include "readers/chrome/left_out_members.h"
 #include "trace/event_sink.h"
 
 namespace tbtrace::readers {
@@ -39,6 +39,25 @@ class BlockSinks {
   virtual bool takes_flows() const = 0;
   /// What its sinks do without in EventBatch::members and EventBatch::arguments.
   virtual LeftOutMembers left_out() const { return {}; }
+};
+
+/// Takes the rows of an input as a whole, on one thread, for one sink.
+class WholeReplay final : public EventSink {
+ public:
+  /// Rows of the arrays that the last one replaced do not count.
+  explicit WholeReplay(BlockSinks& sinks, int replaced_arrays = 0)
+      : sink_(sinks.make()), arrays_left_(replaced_arrays) {}
+
+  void add(const EventBatch& rows) override;
+  void restart() override { --arrays_left_; }
+
+  const Status& failure() const { return failure_; }
+
+ private:
+  std::unique_ptr<BlockSink> sink_;
+  int arrays_left_;
+  std::size_t ranges_ = 0;
+  Status failure_;
 };
 
 /// The source must give the bytes that the directory was made of; if it does not, that is a

@@ -14,7 +14,6 @@
 #include <tbtrace/arguments.h>
 
 #include "readers/chrome/event_text.h"
-#include "readers/chrome/left_out_members.h"
 #include "readers/chrome/row_tables.h"
 #include "readers/chrome/row_times.h"
 #include "readers/chrome/tokenizer.h"

@@ -8,7 +8,6 @@
 #include <string>
 #include <type_traits>
 
-#include "readers/chrome/left_out_members.h"
 #include "wire/json_text.h"
 
 namespace tbtrace::readers {

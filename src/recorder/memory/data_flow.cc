@@ -41,14 +41,14 @@ class FactFinder {
   /// Everything in the order of time.
   void find() {
     constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
-    const auto ranges = window_.ranges();
+    const Ranges& ranges = window_.ranges();
     const auto memory = window_.memory();
     const auto& known = window_.recording().known_tensors();
     std::size_t range = 0;
     std::size_t block = 0;
     std::size_t tensor = 0;
     for (;;) {
-      const std::uint64_t range_at = range < ranges.size() ? ranges[range].start_ticks : kNever;
+      const std::uint64_t range_at = range < ranges.size() ? ranges.start_ticks(range) : kNever;
       const std::uint64_t block_at = block < memory.size() ? memory[block].event.ticks : kNever;
       const std::uint64_t known_at = tensor < known.size() ? known[tensor].ticks : kNever;
       if (std::min({range_at, block_at, known_at}) == kNever) return;

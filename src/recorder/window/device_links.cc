@@ -16,7 +16,7 @@ namespace {
 /// Ranges that are open at a time, of those that are handed in by start. They need not nest.
 class Innermost {
  public:
-  explicit Innermost(std::span<const Window::Range> ranges) : ranges_(ranges) {}
+  explicit Innermost(const Ranges& ranges) : ranges_(ranges) {}
 
   void begin(std::uint32_t row) { open_.push_back(row); }
   /// The latest started one that has not ended before `ticks`, which may not go back.
@@ -26,7 +26,7 @@ class Innermost {
   }
 
  private:
-  std::span<const Window::Range> ranges_;
+  const Ranges& ranges_;
   std::vector<std::uint32_t> open_;
 };
 
@@ -45,7 +45,7 @@ std::unordered_map<std::uint32_t, OfThread> by_thread(const Window& window,
     threads[trace.calls[row].thread].calls.push_back(row);
   }
   const auto& logs = window.recording().logs();
-  const auto ranges = window.ranges();
+  const Ranges& ranges = window.ranges();
   for (std::uint32_t row = 0; row < ranges.size(); ++row) {
     // Its end says nothing of the thread on which it began. Those of NCCL end where they began.
     if (ranges[row].ends_elsewhere) continue;

@@ -1,13 +1,19 @@
-// Passes the device activity of a window to an EventSink: the same rows as device_text.h.
+// Passes the device activity of a window on, in the form that Kineto gives it.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "recorder/log/device_trace.h"
 #include "recorder/window/row_batch.h"
 #include "recorder/window/window.h"
 
 namespace tbtrace::recorder {
+
+/// `[{"id": 0, ...}]`, for the head of a trace.
+std::string device_properties_json(const std::vector<DeviceProperties>& devices);
 
 // The window must have device activity.
 

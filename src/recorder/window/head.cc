@@ -7,7 +7,7 @@
 
 #include "base/host_name.h"
 #include "recorder/window/device_links.h"
-#include "recorder/window/device_text.h"
+#include "recorder/window/device_rows.h"
 #include "wire/json_strict.h"
 #include "wire/json_text.h"
 

@@ -1,17 +1,91 @@
 #include "recorder/window/row_batch.h"
 
 #include <algorithm>
-#include <cstddef>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <string>
 
 #include "base/utf8.h"
+#include "wire/json_text.h"
 
 namespace tbtrace::recorder {
 
 namespace {
 
-constexpr std::size_t kRowsAtOnce = 4096;
+/// Those that become columns.
+constexpr ArgumentSet values_of(ArgumentSet wanted) {
+  ArgumentSet marks = {Argument::external_id, Argument::correlation};
+  for (std::size_t row = 0; row < kArgumentCount; ++row) {
+    if (kArgumentRows[row].type == ArgumentType::mark) {
+      marks = marks | ArgumentSet{static_cast<Argument>(row)};
+    }
+  }
+  return wanted - marks;
+}
+
+constexpr ArgumentSet kOfMemory = {ArgumentGroup::allocations};
 
 }  // namespace
+
+char* TextArena::room(std::size_t size) {
+  if (size > kBlock) {
+    return long_ones_.emplace_back(std::make_unique_for_overwrite<char[]>(size)).get();
+  }
+  if (blocks_.empty() || used_ + size > kBlock) {
+    if (!blocks_.empty()) ++block_;
+    used_ = 0;
+    if (block_ == blocks_.size()) {
+      blocks_.push_back(std::make_unique_for_overwrite<char[]>(kBlock));
+    }
+  }
+  char* const at = blocks_[block_].get() + used_;
+  used_ += size;
+  return at;
+}
+
+std::string_view TextArena::put(std::string_view text) {
+  char* const at = room(text.size());
+  std::memcpy(at, text.data(), text.size());
+  return {at, text.size()};
+}
+
+std::string_view TextArena::put(std::int64_t number) {
+  std::array<char, 24> digits;
+  const char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+  return put(std::string_view(digits.data(), end));
+}
+
+std::string_view TextArena::put(std::uint64_t number) {
+  std::array<char, 24> digits;
+  const char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+  return put(std::string_view(digits.data(), end));
+}
+
+std::string_view TextArena::put_microseconds(std::int64_t ns) {
+  std::array<char, 28> digits;
+  char* end = std::to_chars(digits.data(), digits.data() + digits.size(), ns / 1000).ptr;
+  const std::int64_t rest = ns % 1000;
+  *end++ = '.';
+  *end++ = static_cast<char>('0' + rest / 100);
+  *end++ = static_cast<char>('0' + rest / 10 % 10);
+  *end++ = static_cast<char>('0' + rest % 10);
+  return put(std::string_view(digits.data(), end));
+}
+
+void TextArena::clear() {
+  long_ones_.clear();
+  block_ = 0;
+  used_ = 0;
+}
+
+RowBatch::RowBatch(EventSink& sink, std::int64_t base_ns, std::int64_t labels_ns,
+                   const RowRequest& request)
+    : sink_(sink),
+      base_ns_(base_ns),
+      labels_ns_(time(labels_ns)),
+      request_(request),
+      values_(values_of(request.arguments)) {}
 
 StringId RowBatch::text(std::string_view bytes) {
   return static_cast<StringId>(is_utf8(bytes) ? rows_.texts.intern(bytes)
@@ -21,8 +95,15 @@ StringId RowBatch::text(std::string_view bytes) {
 TrackId RowBatch::track(const EventBatch::Track& track) {
   const auto [found, is_new] =
       tracks_.try_emplace(track, static_cast<TrackId>(rows_.tracks.size()));
-  if (is_new) rows_.tracks.push_back(track);
+  if (is_new) {
+    rows_.tracks.push_back(track);
+    if (has_members()) json_of_tracks_.emplace_back(json_of(track.process), json_of(track.thread));
+  }
   return found->second;
+}
+
+EventBatch::Track RowBatch::text_track(std::string_view process, std::string_view thread) {
+  return {.process = {0, text(process)}, .thread = {0, text(thread)}};
 }
 
 CategoryId RowBatch::category(std::string_view name) {
@@ -33,48 +114,256 @@ CategoryId RowBatch::category(std::string_view name) {
   return id;
 }
 
+std::string_view RowBatch::json_of(StringId text) {
+  const auto number = static_cast<std::size_t>(text);
+  if (number >= json_of_texts_.size()) json_of_texts_.resize(rows_.texts.size());
+  std::string_view& json = json_of_texts_[number];
+  if (json.empty()) {
+    std::string quoted;
+    wire::append_json_string(quoted, rows_.texts[static_cast<std::uint32_t>(text)]);
+    json = texts_.put(quoted);
+  }
+  return json;
+}
+
+std::string_view RowBatch::json_of(const TrackKey& key) {
+  return key.text == StringId::empty ? texts_.put(key.number) : json_of(key.text);
+}
+
+EventBatch::Value& RowBatch::value(Argument argument) {
+  const bool is_of_memory = kOfMemory.contains(argument);
+  auto& values = is_of_memory ? rows_.memory_values : rows_.range_values;
+  EventBatch::Value& value = values.emplace_back();
+  value.row = static_cast<std::uint32_t>(is_of_memory ? rows_.memory.size() : rows_.ranges.size());
+  value.argument = argument;
+  return value;
+}
+
+void RowBatch::member(Argument argument, std::string_view json) {
+  rows_.arguments.push_back({.key = argument_row(argument).keys[0],
+                             .json = json,
+                             .argument = argument,
+                             .is_strict = true});
+}
+
+void RowBatch::member(std::string_view key, std::string_view json) {
+  rows_.arguments.push_back({.key = key, .json = json, .is_strict = true});
+}
+
+void RowBatch::argument(Argument argument, double number, std::string_view json) {
+  if (wants_value(argument)) value(argument).real = number;
+  if (wants_member(argument)) member(argument, numbers_.put(json));
+}
+
+void RowBatch::argument(Argument argument, StringId text) {
+  if (wants_value(argument) && text != StringId::empty) value(argument).text = text;
+  if (!wants_member(argument)) return;
+  const bool is_json = argument_row(argument).type == ArgumentType::json;
+  member(argument, is_json ? rows_.texts[static_cast<std::uint32_t>(text)] : json_of(text));
+}
+
+void RowBatch::argument(Argument argument, const Dim3& sizes) {
+  if (wants_value(argument)) {
+    value(argument).dims = static_cast<std::uint32_t>(rows_.dims.size());
+    rows_.dims.push_back(sizes);
+  }
+  if (!wants_member(argument)) return;
+  member(argument, numbers_.put("[" + std::to_string(sizes.x) + ", " + std::to_string(sizes.y) +
+                                ", " + std::to_string(sizes.z) + "]"));
+}
+
+void RowBatch::argument_text(std::string_view key, std::string_view bytes) {
+  if (has_members()) member(key, json_of(text(bytes)));
+}
+
+void RowBatch::argument_json(std::string_view key, std::string_view json) {
+  if (has_members()) member(key, numbers_.put(json));
+}
+
+RowBatch::SavedArguments RowBatch::take_arguments() {
+  SavedArguments saved;
+  const std::size_t first = rows_.rows.empty() ? 0 : rows_.rows.back().arguments_end;
+  for (std::size_t at = first; at < rows_.arguments.size(); ++at) {
+    saved.members.push_back(rows_.arguments[at]);
+    saved.members.back().json = texts_.put(rows_.arguments[at].json);
+  }
+  rows_.arguments.resize(first);
+  auto& values = rows_.range_values;
+  auto own = values.end();
+  while (own != values.begin() && std::prev(own)->row == rows_.ranges.size()) --own;
+  for (auto value = own; value != values.end(); ++value) {
+    const bool has_dims = argument_row(value->argument).type == ArgumentType::dim3;
+    saved.values.emplace_back(*value, has_dims ? rows_.dims[value->dims] : Dim3());
+  }
+  values.erase(own, values.end());
+  return saved;
+}
+
+void RowBatch::arguments(const SavedArguments& saved) {
+  rows_.arguments.insert(rows_.arguments.end(), saved.members.begin(), saved.members.end());
+  for (const auto& [one, sizes] : saved.values) {
+    EventBatch::Value& own = rows_.range_values.emplace_back(one);
+    own.row = static_cast<std::uint32_t>(rows_.ranges.size());
+    if (argument_row(one.argument).type != ArgumentType::dim3) continue;
+    own.dims = static_cast<std::uint32_t>(rows_.dims.size());
+    rows_.dims.push_back(sizes);
+  }
+}
+
+void RowBatch::field(EventField field, std::string_view key, std::string_view json) {
+  if (!lists(field)) return;
+  rows_.members.push_back({.key = key, .json = json, .field = field, .is_strict = true});
+}
+
+void RowBatch::place(TrackId track, std::int64_t time_ns) {
+  const auto& [process, thread] = json_of_tracks_[index(track)];
+  field(EventField::process, "pid", process);
+  field(EventField::thread, "tid", thread);
+  if (lists(EventField::timestamp)) {
+    field(EventField::timestamp, "ts", numbers_.put_microseconds(time_ns));
+  }
+}
+
+void RowBatch::end_members(RowKind kind, std::size_t number) {
+  rows_.rows.push_back(
+      {kind, static_cast<std::uint32_t>(number), rows_.members.size(), rows_.arguments.size()});
+}
+
 void RowBatch::add_range(EventRow row, std::int64_t unix_start_ns, std::int64_t unix_end_ns) {
   row.start_ns = time(unix_start_ns);
   row.duration_ns = std::max<std::int64_t>(unix_end_ns - unix_start_ns, 0);
   rows_.first_ns = std::min(rows_.first_ns, row.start_ns);
   rows_.last_ns = std::max(rows_.last_ns, row.start_ns + row.duration_ns);
   rows_.ranges.push_back(row);
-  const std::size_t rows = rows_.ranges.size() + rows_.memory.size() + rows_.flows.size();
-  if (rows >= kRowsAtOnce) pass_on();
+  if (has_members()) {
+    begin_members(request_.left_out.range_fields);
+    field(EventField::phase, "ph", "\"X\"");
+    if (lists(EventField::category)) {
+      field(EventField::category, "cat", json_of(rows_.categories[index(row.category)]));
+    }
+    if (lists(EventField::name)) field(EventField::name, "name", json_of(row.name));
+    place(row.track, row.start_ns);
+    if (lists(EventField::duration)) {
+      field(EventField::duration, "dur", numbers_.put_microseconds(row.duration_ns));
+    }
+    field(EventField::arguments, "args", "");
+    end_members(RowKind::range, rows_.ranges.size() - 1);
+  }
+  pass_on_if_full();
 }
 
-EventBatch::Value& RowBatch::next_value(Argument argument) {
-  EventBatch::Value& value = rows_.range_values.emplace_back();
-  value.row = static_cast<std::uint32_t>(rows_.ranges.size());
-  value.argument = argument;
-  return value;
+void RowBatch::add_memory(const MemoryRecord& record) {
+  rows_.memory.push_back(record);
+  if (has_members()) {
+    begin_members(0);
+    field(EventField::phase, "ph", "\"i\"");
+    field(EventField::category, "cat", "\"cpu_instant_event\"");
+    field(EventField::none, "s", "\"t\"");
+    field(EventField::name, "name", record.out_of_memory ? "\"[OutOfMemory]\"" : "\"[memory]\"");
+    place(record.track, record.time_ns);
+    field(EventField::arguments, "args", "");
+    end_members(RowKind::memory, rows_.memory.size() - 1);
+  }
+  pass_on_if_full();
 }
 
-void RowBatch::add_argument(Argument argument, std::int64_t integer) {
-  next_value(argument).integer = integer;
+void RowBatch::add_flow(const FlowEnd& end, std::string_view name) {
+  if (has_members() && !request_.flow_members) return;
+  rows_.flows.push_back(end);
+  if (has_members()) {
+    const std::string_view quoted = json_of(text(name));
+    begin_members(0);
+    field(EventField::phase, "ph", end.start ? "\"s\"" : "\"f\"");
+    field(EventField::flow_id, "id", json_of(end.id));
+    place(end.track, end.time_ns);
+    field(EventField::category, "cat", quoted);
+    field(EventField::name, "name", quoted);
+    if (!end.start) field(EventField::none, "bp", "\"e\"");
+    end_members(RowKind::flow, rows_.flows.size() - 1);
+  }
+  pass_on_if_full();
 }
 
-void RowBatch::add_argument(Argument argument, StringId text) {
-  if (text != StringId::empty) next_value(argument).text = text;
-}
-
-void RowBatch::name_process(std::int64_t process, std::string_view name) {
+void RowBatch::name_process(std::int64_t process, std::string_view name, std::string_view label,
+                            std::int64_t sort_index) {
+  const StringId named = text(name);
   rows_.labels.push_back(
-      {.process = {process, StringId::empty}, .name = text(name), .is_process = true});
+      {.process = {process, StringId::empty}, .name = named, .is_process = true});
+  if (!has_members()) return;
+  const EventBatch::Track at = {.process = {process}, .thread = {0}};
+  add_label("process_name", at, "name", json_of(named));
+  add_label("process_labels", at, "labels", json_of(text(label)));
+  add_label("process_sort_index", at, "sort_index", json_of(sort_index));
 }
 
 void RowBatch::name_thread(std::int64_t process, std::int64_t thread, std::string_view name) {
-  rows_.labels.push_back({.process = {}, .track = track(process, thread), .name = text(name)});
+  const StringId named = text(name);
+  rows_.labels.push_back({.process = {}, .track = track(process, thread), .name = named});
+  if (!has_members()) return;
+  const EventBatch::Track at = {.process = {process}, .thread = {thread}};
+  add_label("thread_name", at, "name", json_of(named));
+  add_label("thread_sort_index", at, "sort_index", json_of(thread));
 }
 
-void RowBatch::note_time(std::int64_t unix_ns) {
+void RowBatch::add_label(std::string_view what, const EventBatch::Track& of, std::string_view key,
+                         std::string_view json) {
+  if (!has_members()) return;
+  const StringId name = text(what);
+  const TrackId at = track(of);
+  begin_members(0);
+  field(EventField::phase, "ph", "\"M\"");
+  field(EventField::name, "name", json_of(name));
+  if (lists(EventField::timestamp)) {
+    field(EventField::timestamp, "ts", numbers_.put_microseconds(labels_ns_));
+  }
+  field(EventField::process, "pid", json_of_tracks_[index(at)].first);
+  field(EventField::thread, "tid", json_of_tracks_[index(at)].second);
+  field(EventField::arguments, "args", "");
+  if (key == "name") {
+    member(Argument::label, json);
+  } else {
+    member(key, numbers_.put(json));
+  }
+  add_other(RowKind::label, "M", name, at, labels_ns_);
+}
+
+void RowBatch::add_instant(std::string_view name, std::string_view process, std::string_view thread,
+                           std::int64_t unix_ns) {
   const std::int64_t at = time(unix_ns);
   rows_.first_other_time_ns = std::min(rows_.first_other_time_ns.value_or(at), at);
+  if (!has_members()) return;
+  const StringId named = text(name);
+  begin_members(0);
+  field(EventField::phase, "ph", "\"i\"");
+  field(EventField::none, "s", "\"g\"");
+  field(EventField::name, "name", json_of(named));
+  // A text also if it is empty, as a number of a track would not be.
+  field(EventField::process, "pid", json_of(text(process)));
+  field(EventField::thread, "tid", json_of(text(thread)));
+  if (lists(EventField::timestamp)) {
+    field(EventField::timestamp, "ts", numbers_.put_microseconds(at));
+  }
+  add_other(RowKind::instant, "i", named, track(text_track(process, thread)), at);
+}
+
+void RowBatch::add_other(RowKind kind, std::string_view phase, StringId name, TrackId track,
+                         std::int64_t time_ns) {
+  rows_.others.push_back(
+      {.phase = text(phase), .name = name, .track = track, .has_thread = true, .time_ns = time_ns});
+  end_members(kind, rows_.others.size() - 1);
+}
+
+void RowBatch::pass_on_if_full() {
+  // With members they take much more memory, which should stay in the processor's cache.
+  const std::size_t most = has_members() ? 1024 : 4096;
+  const std::size_t rows = rows_.ranges.size() + rows_.memory.size() + rows_.flows.size();
+  if (rows >= most) pass_on();
 }
 
 void RowBatch::pass_on() {
   sink_.add(rows_);
   rows_.clear();
+  numbers_.clear();
 }
 
 }  // namespace tbtrace::recorder

@@ -1,7 +1,6 @@
 #include "recorder/window/rows.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -14,6 +13,8 @@
 
 #include "recorder/log/inputs.h"
 #include "recorder/log/record.h"
+#include "recorder/log/storage_key.h"
+#include "recorder/window/collective_arguments.h"
 #include "recorder/window/device_rows.h"
 #include "recorder/window/head.h"
 #include "recorder/window/row_batch.h"
@@ -24,12 +25,13 @@ namespace {
 
 class WindowRows {
  public:
-  WindowRows(const Window& window, EventSink& sink)
+  WindowRows(const Window& window, const RowRequest& request, EventSink& sink)
       : window_(window),
         options_(window.recording().options()),
+        has_overloads_(request.overloads),
         process_(::getpid()),
         first_id_(first_external_id(window)),
-        batch_(sink, base_time_ns(window)),
+        batch_(sink, base_time_ns(window), window.start_ns(), request),
         operators_(batch_.category("cpu_op")),
         annotations_(batch_.category("user_annotation")),
         frames_(batch_.category("python_function")) {
@@ -40,7 +42,7 @@ class WindowRows {
 
   void pass() {
     const std::string program = program_name(window_, process_);
-    batch_.name_process(process_, program);
+    batch_.name_process(process_, program, "CPU", process_);
     for (const auto& log : window_.recording().logs()) {
       const ThreadIdentity& thread = log->identity();
       batch_.name_thread(process_, thread.system_id,
@@ -57,7 +59,12 @@ class WindowRows {
   }
 
  private:
-  using InputIds = std::array<StringId, 3>;
+  struct InputIds {
+    StringId concrete;
+    StringId types;
+    StringId strides;
+    StringId dims;
+  };
 
   /// Module frames, ranges and memory records by time; of two that begin at once, in this order.
   void add_events() {
@@ -73,7 +80,7 @@ class WindowRows {
             has_frame &&
             (!has_memory || frames[next_frame].start_ticks <= memory[next_memory].event.ticks);
         if (frame_is_next && (is_end || frames[next_frame].start_ticks <= ticks)) {
-          add_module(frames[next_frame++]);
+          add_module(next_frame++);
         } else if (!frame_is_next && has_memory &&
                    (is_end || memory[next_memory].event.ticks < ticks)) {
           add_memory(memory[next_memory++]);
@@ -83,7 +90,7 @@ class WindowRows {
       }
     };
     for (std::size_t row = 0; row < window_.ranges().size(); ++row) {
-      add_until(window_.ranges()[row].start_ticks, false);
+      add_until(window_.ranges().start_ticks(row), false);
       add_range(row);
     }
     add_until(0, true);
@@ -96,22 +103,32 @@ class WindowRows {
     EventRow row;
     row.external_id = static_cast<std::int64_t>(first_id_ + number);
     row.rank = ++events_;
-    row.name = name_of(window_.name(range));
+    const Name& name = window_.name(range);
+    row.name = name_of(name);
     row.track = tracks_[range.log];
     row.category = record.scope == Scope::user ? annotations_ : operators_;
     if (range.is_open) row.flags |= Events::kUnfinished;
     if (range.is_async) row.flags |= Events::kAsynchronous;
+    batch_.argument(Argument::external_id, row.external_id);
+    batch_.argument("Record function id", 0);
     const BeginRecord numbers =
         range.numbers == range.record ? record : begin_record(range.numbers);
     if (numbers.sequence_number >= 0) {
-      batch_.add_argument(Argument::sequence_number, numbers.sequence_number);
-      batch_.add_argument(Argument::forward_thread,
-                          static_cast<std::int64_t>(numbers.forward_thread));
+      batch_.argument(Argument::sequence_number, numbers.sequence_number);
+      batch_.argument(Argument::forward_thread, numbers.forward_thread);
     }
     if (record.inputs != nullptr && record.inputs_size > 0) {
       add_inputs({record.inputs, record.inputs_size});
     }
-    if (range.stack != 0) batch_.add_argument(Argument::call_stack, stack_of(range));
+    if (record.script_modules != NameNumber::none) {
+      batch_.argument(Argument::module_hierarchy,
+                      batch_.text(window_.text(range, record.script_modules).text));
+    }
+    if (name.collective != nullptr) add_collective(batch_, *name.collective);
+    if (range.stack != 0) batch_.argument(Argument::call_stack, stack_of(range));
+    if (range.is_open) batch_.argument_json(Argument::finished, "\"false\"");
+    if (range.is_async) batch_.argument_json(Argument::asynchronous, "\"true\"");
+    batch_.argument(Argument::event_index, row.rank - 1);
     batch_.add_range(row, window_.unix_ns(range.start_ticks), window_.unix_ns(range.end_ticks));
   }
 
@@ -121,16 +138,19 @@ class WindowRows {
     if (is_new) {
       InputTexts texts;
       append_input_texts(bytes, options_.element_types, texts);
-      known->second = {batch_.text(texts.dims), batch_.text(texts.types),
-                       batch_.text(texts.concrete)};
+      known->second = {.concrete = batch_.text(texts.concrete),
+                       .types = batch_.text(texts.types),
+                       .strides = batch_.text(texts.strides),
+                       .dims = batch_.text(texts.dims)};
     }
-    const auto [dims, types, concrete] = known->second;
-    batch_.add_argument(Argument::input_dims, dims);
-    batch_.add_argument(Argument::input_types, types);
-    batch_.add_argument(Argument::concrete_inputs, concrete);
+    batch_.argument(Argument::concrete_inputs, known->second.concrete);
+    batch_.argument(Argument::input_types, known->second.types);
+    batch_.argument(Argument::input_strides, known->second.strides);
+    batch_.argument(Argument::input_dims, known->second.dims);
   }
 
-  void add_module(const ModuleFrame& frame) {
+  void add_module(std::size_t number) {
+    const ModuleFrame& frame = window_.modules().frames[number];
     const Module& module = window_.modules().modules[frame.module];
     EventRow row;
     row.rank = ++events_;
@@ -138,6 +158,16 @@ class WindowRows {
     row.track = tracks_[frame.log];
     row.category = frames_;
     row.flags = Events::kPythonFrame | Events::kModule;
+    batch_.argument(Argument::python_id, number + 1);
+    if (frame.parent < 0) {
+      batch_.argument_json(Argument::python_parent_id, "null");
+    } else {
+      batch_.argument(Argument::python_parent_id, frame.parent + 1);
+    }
+    batch_.argument(Argument::python_module_id, module.number);
+    if (!module.path.empty()) batch_.argument(Argument::module_path, batch_.text(module.path));
+    if (module.parameters >= 0) batch_.argument(Argument::module_parameters, module.parameters);
+    batch_.argument(Argument::event_index, row.rank - 1);
     batch_.add_range(row, window_.unix_ns(frame.start_ticks), window_.unix_ns(frame.end_ticks));
   }
 
@@ -151,6 +181,16 @@ class WindowRows {
     record.device_type = memory.device.is_cuda() ? DeviceType::cuda : DeviceType::cpu;
     record.device_id = static_cast<std::int16_t>(memory.device.index());
     record.out_of_memory = memory.is_out_of_memory;
+    batch_.argument(Argument::allocation_device_type,
+                    static_cast<std::int64_t>(record.device_type));
+    batch_.argument(Argument::allocation_device_id, memory.device.index());
+    if (!memory.is_out_of_memory) {
+      batch_.argument(Argument::address, address_of(memory.event.address));
+    }
+    batch_.argument(Argument::allocated_bytes, memory.event.bytes);
+    batch_.argument(Argument::total_allocated, memory.total_allocated);
+    batch_.argument(Argument::total_reserved, memory.total_reserved);
+    batch_.argument(Argument::event_index, record.event_rank - 1);
     batch_.add_memory(record);
   }
 
@@ -164,26 +204,31 @@ class WindowRows {
       end.time_ns = batch_.time(window_.unix_ns(range.start_ticks));
       end.track = tracks_[range.log];
       end.start = row == arrow.forward;
-      batch_.add_flow(end);
+      batch_.add_flow(end, "fwdbwd");
     }
   }
 
-  /// Kineto's range of the whole recording.
+  /// Kineto's range of the whole recording, and what stands at its ends.
   void add_window() {
     EventRow row;
     row.name = batch_.text("PyTorch Profiler (0)");
-    row.track = batch_.track(
-        {.process = {0, batch_.text("Spans")}, .thread = {0, batch_.text("PyTorch Profiler")}});
+    const EventBatch::Track spans = batch_.text_track("Spans", "PyTorch Profiler");
+    row.track = batch_.track(spans);
     row.category = batch_.category("Trace");
+    batch_.argument("Op count", window_.ranges().size());
     batch_.add_range(row, window_.start_ns(), window_.end_ns());
-    batch_.note_time(window_.start_ns());
+    batch_.add_label("process_sort_index", {.process = spans.process, .thread = {}}, "sort_index",
+                     "536870912");
+    batch_.add_instant("Iteration Start: PyTorch Profiler", "Traces", "Trace PyTorch Profiler",
+                       window_.start_ns());
+    batch_.add_instant("Record Window End", "", "", window_.end_ns());
   }
 
   StringId name_of(const Name& name) {
     const auto [known, is_new] = names_.try_emplace(&name, StringId::empty);
     if (is_new) {
-      known->second =
-          batch_.text(name.overload.empty() ? name.text : name.text + "." + name.overload);
+      const bool has_overload = has_overloads_ && !name.overload.empty();
+      known->second = batch_.text(has_overload ? name.text + "." + name.overload : name.text);
     }
     return known->second;
   }
@@ -197,6 +242,7 @@ class WindowRows {
 
   const Window& window_;
   const RecordingOptions& options_;
+  bool has_overloads_;
   std::int64_t process_;
   std::uint64_t first_id_;
   RowBatch batch_;
@@ -206,12 +252,14 @@ class WindowRows {
   std::uint32_t events_ = 0;      // number of those with an `Ev Idx`, which is one less than a rank
   std::vector<TrackId> tracks_;   // by log
   std::vector<StringId> stacks_;  // by number; empty: not looked up yet
-  std::unordered_map<const Name*, StringId> names_;        // with overloads
+  std::unordered_map<const Name*, StringId> names_;
   std::unordered_map<std::string_view, InputIds> inputs_;  // by the bytes in the log
 };
 
 }  // namespace
 
-void pass_rows(const Window& window, EventSink& sink) { WindowRows(window, sink).pass(); }
+void pass_rows(const Window& window, const RowRequest& request, EventSink& sink) {
+  WindowRows(window, request, sink).pass();
+}
 
 }  // namespace tbtrace::recorder

@@ -1,13 +1,14 @@
-// Passes a window to an EventSink without writing JSON: the rows that a reader gets from the file
-// (text.h), with the arguments in kOperatorArguments.
+// Passes a window to an EventSink, as the rows of the trace that torch.profiler would have written
+// of it: for a model, or, with their members, for who writes a file.
 #pragma once
 
+#include "recorder/window/row_batch.h"
 #include "recorder/window/window.h"
 #include "trace/event_sink.h"
 
 namespace tbtrace::recorder {
 
-/// Operator names include overloads.
-void pass_rows(const Window& window, EventSink& sink);
+/// In the order of files. The top-level members of the trace are head.h's.
+void pass_rows(const Window& window, const RowRequest& request, EventSink& sink);
 
 }  // namespace tbtrace::recorder

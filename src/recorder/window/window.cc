@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/hash.h"
 #include "recorder/window/device_links.h"
@@ -20,20 +21,26 @@ bool evaluates(const ThreadLog& log, const BeginRecord& around, const BeginRecor
   return std::string_view(name.text).substr(kEvaluatesNode.size()) == log.name(node.name).text;
 }
 
+/// The system may give a thread the number of one that ended, whose ranges may have stayed open.
+bool may_share_thread(const Recording& recording) {
+  std::unordered_set<std::int64_t> threads;
+  for (const auto& log : recording.logs()) {
+    if (!threads.insert(log->identity().system_id).second) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Window::Window(std::shared_ptr<const Recording> recording)
-    : recording_(std::move(recording)), scale_(recording_->started(), recording_->ended()) {
+    : recording_(std::move(recording)),
+      scale_(recording_->started(), recording_->ended()),
+      ranges_(recording_->started().ticks, recording_->ended().ticks) {
   start_ns_ = unix_ns(recording_->started().ticks);
   end_ns_ = unix_ns(recording_->ended().ticks);
   std::vector<LateEnd> late;
   for (std::uint32_t log = 0; log < recording_->logs().size(); ++log) read_log(log, late);
-  const auto by_start = [](const Range& a, const Range& b) {
-    return a.start_ticks < b.start_ticks;
-  };
-  if (!std::is_sorted(ranges_.begin(), ranges_.end(), by_start)) {
-    std::stable_sort(ranges_.begin(), ranges_.end(), by_start);
-  }
+  ranges_.sort_by_start();
   const auto sort_memory = [this] {
     std::stable_sort(memory_.begin(), memory_.end(), [](const Memory& a, const Memory& b) {
       return a.event.ticks < b.event.ticks;
@@ -47,11 +54,13 @@ Window::Window(std::shared_ptr<const Recording> recording)
     sort_memory();
   }
   if (!late.empty()) end_late(late);
+  ranges_may_cross_ = ranges_may_cross_ || !late.empty() || may_share_thread(*recording_);
   find_arrows();
   name_stacks();
   if (recording_->options().wants_modules()) modules_ = find_module_frames(*this);
   device_trace_ = recording_->device_trace();
   if (device_trace_ != nullptr) {
+    ranges_may_cross_ = true;  // drivers have clocks of their own
     device_links_ = std::make_unique<const DeviceLinks>(link_device_trace(*this, *device_trace_));
   }
 }
@@ -64,33 +73,32 @@ void Window::read_log(std::uint32_t log, std::vector<LateEnd>& late) {
     std::uint32_t log;
     std::vector<LateEnd>& late;
     OpenRanges open = {};
+    std::uint64_t last_ticks = 0;
 
     void operator()(const BeginRecord& record, const std::uint64_t* first) {
       if (const auto row = open.innermost(); row && record.scope == Scope::backward_function) {
-        Range& around = window.ranges_[*row];
+        const Range around = window.ranges_[*row];
         const ThreadLog& own = *window.recording_->logs()[log];
-        if (evaluates(own, begin_record(around.record), record)) around.numbers = first;
+        if (evaluates(own, begin_record(around.record), record))
+          window.ranges_.set_numbers(*row, first);
       }
+      if (record.ticks < last_ticks) window.ranges_may_cross_ = true;
+      last_ticks = record.ticks;
       open.begin(record.key, window.ranges_.size());
-      window.ranges_.push_back({.record = first,
-                                .numbers = first,
-                                .start_ticks = record.ticks,
-                                .end_ticks = window.recording_->ended().ticks,
-                                .log = log,
-                                .stack = 0,
-                                .is_open = true,
-                                .is_async = false,
-                                .ends_elsewhere = false});
+      window.ranges_.add(first, log);
     }
     void operator()(const EndRecord& record) {
+      const auto innermost = open.innermost();
       const auto row = open.end(record.key);
       // Another thread may have ended an asynchronous one and used its key again.
       if (!row || record.is_async) {
         late.push_back({record, log});
         return;
       }
-      window.ranges_[*row].end_ticks = record.ticks;
-      window.ranges_[*row].is_open = false;
+      if (row != innermost) window.ranges_may_cross_ = true;
+      if (record.ticks < last_ticks) window.ranges_may_cross_ = true;
+      last_ticks = record.ticks;
+      window.ranges_.set_end(*row, record.ticks);
     }
     void operator()(const MemoryEvent& event) {
       window.memory_.push_back(
@@ -136,29 +144,18 @@ void Window::end_late(std::vector<LateEnd>& late) {
     const auto found = open.find(end.key);
     if (found == open.end()) continue;
     auto& [rows, later, begun] = found->second;
-    while (later < rows.size() && ranges_[rows[later]].start_ticks <= end.ticks) {
+    while (later < rows.size() && ranges_.start_ticks(rows[later]) <= end.ticks) {
       begun.push_back(rows[later++]);
     }
     if (begun.empty()) continue;
-    Range& range = ranges_[begun.back()];
+    ranges_.set_late_end(begun.back(), end.ticks, log != ranges_[begun.back()].log);
     begun.pop_back();
-    range.end_ticks = end.ticks;
-    range.is_open = false;
-    range.is_async = true;
-    range.ends_elsewhere = log != range.log;
   }
 }
 
 /// As torch pairs them: in the order of ends, a backward operator takes the forward one of its
 /// thread and number that began last.
 void Window::find_arrows() {
-  std::vector<std::uint32_t> by_end;
-  for (std::uint32_t row = 0; row < ranges_.size(); ++row) {
-    if (begin_record(ranges_[row].numbers).sequence_number >= 0) by_end.push_back(row);
-  }
-  std::stable_sort(by_end.begin(), by_end.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return ranges_[a].end_ticks < ranges_[b].end_ticks;
-  });
   struct Key {
     std::uint64_t thread;
     std::int64_t number;
@@ -169,31 +166,55 @@ void Window::find_arrows() {
       return hash_integer(static_cast<std::uint64_t>(key.number), key.thread);
     }
   };
+  constexpr std::uint32_t kNone = 0xffffffff;
+  // Those that a backward operator looks for: a window may be an inference, or one of its parts.
   std::unordered_map<Key, std::uint32_t, HashKey> forward;
-  for (const std::uint32_t row : by_end) {
+  const auto for_each = [&](auto&& visit) {
+    for (std::uint32_t row = 0; row < ranges_.size(); ++row) {
+      const BeginRecord record = begin_record(ranges_[row].numbers);
+      if (record.sequence_number >= 0) visit(row, record);
+    }
+  };
+  for_each([&](std::uint32_t /*row*/, const BeginRecord& record) {
+    if (record.forward_thread == 0) return;
+    forward.try_emplace({record.forward_thread, record.sequence_number}, kNone);
+  });
+  if (forward.empty()) return;
+  const auto key_of = [&](std::uint32_t row, const BeginRecord& record) -> Key {
+    if (record.forward_thread != 0) return {record.forward_thread, record.sequence_number};
+    return {recording_->logs()[ranges_[row].log]->identity().logical_id, record.sequence_number};
+  };
+  struct Ended {
+    std::uint64_t ticks;
+    std::uint32_t row;
+  };
+  std::vector<Ended> by_end;
+  for_each([&](std::uint32_t row, const BeginRecord& record) {
+    if (forward.contains(key_of(row, record))) by_end.push_back({ranges_[row].end_ticks, row});
+  });
+  std::stable_sort(by_end.begin(), by_end.end(),
+                   [](const Ended& a, const Ended& b) { return a.ticks < b.ticks; });
+  for (const auto& [ticks, row] : by_end) {
     const BeginRecord record = begin_record(ranges_[row].numbers);
-    if (record.forward_thread != 0) {
-      const auto found = forward.find({record.forward_thread, record.sequence_number});
-      if (found == forward.end()) continue;
-      arrows_.push_back({.forward = found->second, .backward = row});
-      forward.erase(found);
-    } else {
-      const std::uint64_t thread = recording_->logs()[ranges_[row].log]->identity().logical_id;
-      const auto [found, is_new] = forward.try_emplace({thread, record.sequence_number}, row);
-      if (!is_new && ranges_[row].start_ticks >= ranges_[found->second].start_ticks) {
-        found->second = row;
-      }
+    std::uint32_t& found = forward.at(key_of(row, record));
+    if (record.forward_thread == 0) {
+      const bool is_later =
+          found == kNone || ranges_.start_ticks(row) >= ranges_.start_ticks(found);
+      if (is_later) found = row;
+    } else if (found != kNone) {
+      arrows_.push_back({.forward = found, .backward = row});
+      found = kNone;
     }
   }
 }
 
 void Window::name_stacks() {
   if (!recording_->options().with_stack) return;
-  for (Range& range : ranges_) {
+  for (const Range& range : ranges_) {
     const BeginRecord record = begin_record(range.record);
     const bool has_script = record.script_stack != NameNumber::none;
-    range.stack = stacks_.add(
-        has_script ? std::string_view(text(range, record.script_stack).text) : "", record.stack);
+    ranges_.add_stack(stacks_.add(
+        has_script ? std::string_view(text(range, record.script_stack).text) : "", record.stack));
   }
 }
 

@@ -18,6 +18,7 @@
 #include "recorder/log/storage_key.h"
 #include "recorder/window/call_stacks.h"
 #include "recorder/window/module_frames.h"
+#include "recorder/window/ranges.h"
 
 namespace tbtrace::recorder {
 
@@ -25,17 +26,7 @@ struct DeviceLinks;
 
 class Window {
  public:
-  struct Range {
-    const std::uint64_t* record;   ///< of its begin; begin_record() reads it
-    const std::uint64_t* numbers;  ///< the record that has its sequence number and forward thread
-    std::uint64_t start_ticks;
-    std::uint64_t end_ticks;  ///< the recording's end where it was open then
-    std::uint32_t log;        ///< the thread that it began on
-    std::uint32_t stack;      ///< for call_stack()
-    bool is_open;
-    bool is_async;
-    bool ends_elsewhere;  ///< on another thread
-  };
+  using Range = recorder::Range;
   struct Memory {
     MemoryEvent event;
     std::int64_t total_allocated;  ///< bytes on its device, after the event
@@ -55,7 +46,7 @@ class Window {
   ~Window();
 
   const Recording& recording() const { return *recording_; }
-  std::span<const Range> ranges() const { return ranges_; }   ///< by start
+  const Ranges& ranges() const { return ranges_; }            ///< by start
   std::span<const Memory> memory() const { return memory_; }  ///< by time
   std::span<const Arrow> arrows() const { return arrows_; }   ///< by the end of the backward
   const Name& name(const Range& range) const {
@@ -74,6 +65,8 @@ class Window {
   std::int64_t start_ns() const { return start_ns_; }                 ///< since 1970, as all times
   std::int64_t end_ns() const { return end_ns_; }
   std::int64_t unix_ns(std::uint64_t ticks) const { return scale_.unix_ns(ticks); }
+  /// False: of two ranges of a thread, one is inside the other or after it. True: perhaps not.
+  bool ranges_may_cross() const { return ranges_may_cross_; }
   /// Parts of logs that something has written over: their records are missing.
   std::size_t unreadable_chunks() const { return unreadable_chunks_; }
 
@@ -94,7 +87,8 @@ class Window {
   std::int64_t start_ns_;
   std::int64_t end_ns_;
   std::size_t unreadable_chunks_ = 0;
-  std::vector<Range> ranges_;
+  bool ranges_may_cross_ = false;
+  Ranges ranges_;
   std::vector<Memory> memory_;
   std::vector<Arrow> arrows_;
   CallStacks stacks_;

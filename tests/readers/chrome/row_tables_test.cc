@@ -8,7 +8,6 @@
 
 #include "fixtures/read_text.h"
 #include "fixtures/reading_ways.h"
-#include "readers/chrome/left_out_members.h"
 
 namespace tbtrace::readers {
 namespace {

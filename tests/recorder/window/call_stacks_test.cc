@@ -73,8 +73,8 @@ TEST(CallStacks, ComeBackFromTheFile) {
   thread.range(30, 40, "aten::add");
   const auto window = recording.window();
   const std::string text = text_of(window);
-  EXPECT_THAT(text, HasSubstr(R"("Module Hierarchy": "TOP(Net)::forward.inner(Inner)::forward.")"));
-  EXPECT_THAT(text, HasSubstr(R"("Call stack": "a\"b.py(3): forward;c.py(9): main;")"));
+  EXPECT_THAT(text, HasSubstr(R"("Module Hierarchy":"TOP(Net)::forward.inner(Inner)::forward.")"));
+  EXPECT_THAT(text, HasSubstr(R"("Call stack":"a\"b.py(3): forward;c.py(9): main;")"));
   EXPECT_EQ(text.find("Call stack"), text.rfind("Call stack"));
   const Trace trace = read(window);
   EXPECT_EQ(events(trace)[0].stack.size(), 2);

@@ -261,12 +261,12 @@ TEST(ModuleFrames, AreThoseOfPythonInTheFile) {
   thread.range(10, 20, "aten::linear", takes(layer));
   const auto window = recording.window();
   const std::string text = text_of(window);
-  EXPECT_THAT(text, HasSubstr(R"("cat": "python_function", "name": "nn.Module: Net_0")"));
-  EXPECT_THAT(text, HasSubstr(R"("Python id": 1, "Python parent id": null, "Python module id": 0)"
-                              R"(, "Module path": "net")"));
-  EXPECT_THAT(text, HasSubstr(R"("name": "nn.Module: Linear_0")"));
-  EXPECT_THAT(text, HasSubstr(R"("Python id": 2, "Python parent id": 1, "Python module id": 0)"
-                              R"(, "Module path": "net.\"0\"")"));
+  EXPECT_THAT(text, HasSubstr(R"("cat":"python_function","name":"nn.Module: Net_0")"));
+  EXPECT_THAT(text, HasSubstr(R"("Python id":1,"Python parent id":null,"Python module id":0)"
+                              R"(,"Module path":"net")"));
+  EXPECT_THAT(text, HasSubstr(R"("name":"nn.Module: Linear_0")"));
+  EXPECT_THAT(text, HasSubstr(R"("Python id":2,"Python parent id":1,"Python module id":0)"
+                              R"(,"Module path":"net.\"0\"")"));
   // The operator comes behind the frames that begin with it, and is in them.
   EXPECT_LT(text.find("nn.Module: Linear_0"), text.find("aten::linear"));
   const Trace trace = read(window, {Argument::module_path});

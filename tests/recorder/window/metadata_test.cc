@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-TEST(WindowText, MetadataAreMembersWhateverTheirNames) {
+TEST(WindowMetadata, MetadataAreMembersWhateverTheirNames) {
   const std::vector<std::string> keys = {"",
                                          "plain",
                                          "a\"b\\",
@@ -38,7 +38,7 @@ TEST(WindowText, MetadataAreMembersWhateverTheirNames) {
   EXPECT_EQ(id->second, "\"" + written.recording->trace_id() + "\"");
 }
 
-TEST(WindowText, MetadataThatAreNoJsonAreTexts) {
+TEST(WindowMetadata, MetadataThatAreNoJsonAreTexts) {
   HandWritten written;
   written.thread().range(1, 2, "op");
   EXPECT_TRUE(written.recording->add_metadata("a", "not json").ok());
@@ -50,7 +50,7 @@ TEST(WindowText, MetadataThatAreNoJsonAreTexts) {
   EXPECT_EQ(trace.metadata().find("b")->second, R"("1}, \"traceEvents\": [")");
 }
 
-TEST(WindowText, MetadataReplaceWhatTheRecordingSaysByItself) {
+TEST(WindowMetadata, MetadataReplaceWhatTheRecordingSaysByItself) {
   const std::vector<std::string> keys = {"host_name",     "trace_id",   "profile_memory",
                                          "record_shapes", "with_flops", "with_modules",
                                          "with_stack"};
@@ -73,7 +73,7 @@ TEST(WindowText, MetadataReplaceWhatTheRecordingSaysByItself) {
   }
 }
 
-TEST(WindowText, SaysThatChunksWereWrittenOver) {
+TEST(WindowMetadata, SaysThatChunksWereWrittenOver) {
   HandWritten written;
   auto thread = written.thread();
   thread.range(10, 20, "aten::mm");
@@ -90,7 +90,7 @@ TEST(WindowText, SaysThatChunksWereWrittenOver) {
 }
 
 #ifndef TBTRACE_SANITIZED
-TEST(WindowText, TellsHowManyRecordsWereLost) {
+TEST(WindowMetadata, TellsHowManyRecordsWereLost) {
   HandWritten written;
   written.thread();
   const auto log = written.recording->add_thread({});

@@ -1,5 +1,3 @@
-#include "recorder/window/text.h"
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -12,17 +10,16 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "fixtures/drained.h"
 #include "recorder/log/inputs.h"
 #include "recorder/window/hand_written.h"
 #include "recorder/window/read_window.h"
+#include "recorder/window/rows.h"
 
 namespace tbtrace::recorder {
 namespace {
 
 using namespace std::string_view_literals;
 
-using fixtures::drain;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -47,7 +44,7 @@ std::string line_with(const std::string& text, std::string_view part) {
   return text.substr(start, text.find('\n', at) - start);
 }
 
-TEST(WindowText, OfAnEmptyWindowIsATraceWithoutRanges) {
+TEST(WindowFile, OfAnEmptyWindowIsATraceWithoutRanges) {
   const WindowPointer window = HandWritten().window();
   const Trace trace = read(window);
   EXPECT_THAT(names_of(trace), IsEmpty());
@@ -58,7 +55,7 @@ TEST(WindowText, OfAnEmptyWindowIsATraceWithoutRanges) {
   EXPECT_EQ(trace.base_time_ns() + trace.window_end_ns(), window->end_ns());
 }
 
-TEST(WindowText, TimesAreExactToTheNanosecond) {
+TEST(WindowFile, TimesAreExactToTheNanosecond) {
   HandWritten written;
   auto thread = written.thread();
   for (std::uint64_t at = 0; at < 3000; ++at) thread.range(7 * at, 7 * at + at % 5, "op");
@@ -75,7 +72,7 @@ TEST(WindowText, TimesAreExactToTheNanosecond) {
   }
 }
 
-TEST(WindowText, NamesOfHostileBytesAreKept) {
+TEST(WindowFile, NamesOfHostileBytesAreKept) {
   const std::vector<std::string> names = {std::string("\0zero\0"sv),
                                           R"("quotes", "pid": 7, "ts": 8)",
                                           "\\",
@@ -99,7 +96,7 @@ TEST(WindowText, NamesOfHostileBytesAreKept) {
   EXPECT_EQ(trace.kind(EventId{1}), EventKind::cpu_op);
 }
 
-TEST(WindowText, BytesThatAreNoUtf8AreReplaced) {
+TEST(WindowFile, BytesThatAreNoUtf8AreReplaced) {
   HandWritten written;
   auto thread = written.thread(5, 0, "\xff\"");
   thread.range(1, 2, "a\xff\xfe z\xc3");
@@ -112,7 +109,7 @@ TEST(WindowText, BytesThatAreNoUtf8AreReplaced) {
             "thread 5 (\ufffd\")");
 }
 
-TEST(WindowText, ThreadsHaveTheirNumbersAndNames) {
+TEST(WindowFile, ThreadsHaveTheirNumbersAndNames) {
   HandWritten written;
   auto main = written.thread(::getpid(), 1, "trainer");
   auto loader = written.thread(4242, 2, "loader");
@@ -128,7 +125,7 @@ TEST(WindowText, ThreadsHaveTheirNumbersAndNames) {
   EXPECT_EQ(trace.string(second.thread_name), "thread 4242 (loader)");
 }
 
-TEST(WindowText, InputsAreWrittenAsTorchWritesThem) {
+TEST(WindowFile, InputsAreWrittenAsTorchWritesThem) {
   InputsWriter inputs;
   inputs.tensor(1, std::array<std::int64_t, 2>{32, 28}, std::array<std::int64_t, 2>{28, 1});
   inputs.real(0.1);
@@ -146,10 +143,10 @@ TEST(WindowText, InputsAreWrittenAsTorchWritesThem) {
   EXPECT_EQ(trace.argument_text(EventId{1}, Argument::concrete_inputs),
             R"(["", "0.10000000000000001"])");
   EXPECT_THAT(line_with(text_of(window), "\"with\""),
-              HasSubstr(R"("Input Strides": [[28, 1], []])"));
+              HasSubstr(R"("Input Strides":[[28, 1], []])"));
 }
 
-TEST(WindowText, OpenAndAsynchronousRangesAreMarked) {
+TEST(WindowFile, OpenAndAsynchronousRangesAreMarked) {
   HandWritten written;
   auto one = written.thread(1);
   auto other = written.thread(2);
@@ -171,7 +168,7 @@ TEST(WindowText, OpenAndAsynchronousRangesAreMarked) {
   }
 }
 
-TEST(WindowText, AutogradsNumbersAndArrowsAreThere) {
+TEST(WindowFile, AutogradsNumbersAndArrowsAreThere) {
   HandWritten written;
   auto main = written.thread(1, 1);
   auto autograd = written.thread(2, 2);
@@ -193,7 +190,7 @@ TEST(WindowText, AutogradsNumbersAndArrowsAreThere) {
   }
 }
 
-TEST(WindowText, MemoryStandsBetweenTheRanges) {
+TEST(WindowFile, MemoryStandsBetweenTheRanges) {
   HandWritten written({.profile_memory = true});
   auto thread = written.thread();
   thread.range(1, 2, "before");
@@ -213,7 +210,7 @@ TEST(WindowText, MemoryStandsBetweenTheRanges) {
   EXPECT_FALSE(trace.is_set("record_shapes"));
 }
 
-TEST(WindowText, MemoryOfDevicesStandsWhereItsThreadAskedForIt) {
+TEST(WindowFile, MemoryOfDevicesStandsWhereItsThreadAskedForIt) {
   HandWritten written({.profile_memory = true});
   auto thread = written.thread(11);
   auto other = written.thread(12);
@@ -236,47 +233,26 @@ TEST(WindowText, MemoryOfDevicesStandsWhereItsThreadAskedForIt) {
   written.recording->add_device_memory(std::move(memory));
   const WindowPointer window = written.window();
   const std::string text = text_of(window);
-  EXPECT_THAT(line_with(text, R"("Device Type": 0)"),
-              HasSubstr(R"("Device Id": -1, "Addr": 28672, "Bytes": 4096, )"
-                        R"("Total Allocated": 4096, "Total Reserved": 0)"));
-  EXPECT_THAT(line_with(text, R"("Device Id": 0)"),
-              HasSubstr(R"("Device Type": 1, "Device Id": 0, "Addr": 28672, "Bytes": 1024, )"
-                        R"("Total Allocated": 11024, "Total Reserved": 2097152)"));
-  EXPECT_THAT(line_with(text, R"("Device Id": 1)"),
-              HasSubstr(R"("Device Type": 1, "Device Id": 1, "Addr": 28672, "Bytes": -512, )"
-                        R"("Total Allocated": 10000, "Total Reserved": 2097152)"));
-  EXPECT_THAT(line_with(text, R"("Device Id": 1)"), HasSubstr(R"("tid": 12)"));
+  EXPECT_THAT(line_with(text, R"("Device Type":0)"),
+              HasSubstr(R"("Device Id":-1,"Addr":28672,"Bytes":4096,)"
+                        R"("Total Allocated":4096,"Total Reserved":0)"));
+  EXPECT_THAT(line_with(text, R"("Device Id":0)"),
+              HasSubstr(R"("Device Type":1,"Device Id":0,"Addr":28672,"Bytes":1024,)"
+                        R"("Total Allocated":11024,"Total Reserved":2097152)"));
+  EXPECT_THAT(line_with(text, R"("Device Id":1)"),
+              HasSubstr(R"("Device Type":1,"Device Id":1,"Addr":28672,"Bytes":-512,)"
+                        R"("Total Allocated":10000,"Total Reserved":2097152)"));
+  EXPECT_THAT(line_with(text, R"("Device Id":1)"), HasSubstr(R"("tid":12)"));
   const Trace trace = read(window);
   ASSERT_THAT(trace.memory(), SizeIs(4));
   EXPECT_EQ(trace.memory()[0].device_id, 0) << "by time";
   EXPECT_THAT(line_with(text, "[OutOfMemory]"),
-              HasSubstr(R"("args": {"Device Type": 1, "Device Id": 0, "Bytes": 1073741824, )"
-                        R"("Total Allocated": 11024, "Total Reserved": 2097152)"));
+              HasSubstr(R"("args":{"Device Type":1,"Device Id":0,"Bytes":1073741824,)"
+                        R"("Total Allocated":11024,"Total Reserved":2097152)"));
   EXPECT_TRUE(trace.memory()[3].out_of_memory);
 }
 
-TEST(WindowText, IsTheSameInPiecesOfAnySize) {
-  HandWritten written;
-  auto thread = written.thread();
-  for (std::uint64_t at = 0; at < 2000; ++at) {
-    thread.range(2 * at, 2 * at + 1, at == 1000 ? std::string(200'000, 'x') : "op");
-    thread.memory(2 * at, 8);
-  }
-  const WindowPointer window = written.window();
-  const std::string whole = text_of(window);
-  EXPECT_GT(whole.size(), 500'000U);
-  for (const std::size_t size : {1, 7, 4096, 65536}) {
-    WindowText text(window);
-    const fixtures::Drained drained = drain(text, size);
-    EXPECT_TRUE(drained.end.ok());
-    EXPECT_TRUE(drained.text == whole) << size;
-    EXPECT_EQ(text.position(), whole.size());
-    std::array<char, 4> more;
-    EXPECT_EQ(*text.read(more), 0U);
-  }
-}
-
-TEST(WindowText, OperatorsAreNamedWithTheirOverloadIfAskedFor) {
+TEST(WindowFile, OperatorsAreNamedWithTheirOverloadIfAskedFor) {
   HandWritten written;
   auto thread = written.thread();
   ThreadLog& log = *thread.log();
@@ -287,18 +263,13 @@ TEST(WindowText, OperatorsAreNamedWithTheirOverloadIfAskedFor) {
     write(log, EndRecord{.ticks = written.start() + 2, .key = 8});
   }
   const WindowPointer window = written.window();
-  const auto names_of = [](WindowText text) {
-    std::string all;
-    std::vector<char> buffer(1 << 16);
-    for (std::size_t size = 1; size > 0;) {
-      size = *text.read(buffer);
-      all.append(buffer.data(), size);
-    }
-    return std::pair(all.find(R"("name": "aten::add.Tensor")") != all.npos,
-                     all.find(R"("name": "aten::add",)") != all.npos);
+  const auto names_of = [&](bool with_overloads) {
+    const std::string all = text_of(window, with_overloads);
+    return std::pair(all.find(R"("name":"aten::add.Tensor")") != all.npos,
+                     all.find(R"("name":"aten::add",)") != all.npos);
   };
-  EXPECT_EQ(names_of(WindowText(window)), std::pair(false, true));
-  EXPECT_EQ(names_of(WindowText(window, true)), std::pair(true, true));
+  EXPECT_EQ(names_of(false), std::pair(false, true));
+  EXPECT_EQ(names_of(true), std::pair(true, true));
 }
 
 }  // namespace

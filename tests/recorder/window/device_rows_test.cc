@@ -1,4 +1,4 @@
-#include "recorder/window/device_text.h"
+#include "recorder/window/device_rows.h"
 
 #include <algorithm>
 #include <climits>
@@ -50,9 +50,9 @@ DeviceProperties h200() {
           .multiprocessors = 132};
 }
 
-class DeviceTextOf : public testing::Test {
+class DeviceRowsOf : public testing::Test {
  protected:
-  DeviceTextOf() {
+  DeviceRowsOf() {
     trace_.devices = {h200()};
     trace_.interface_version = 130001;
     trace_.driver_version = 13000;
@@ -98,7 +98,7 @@ class DeviceTextOf : public testing::Test {
     const std::int64_t base = window_->start_ns() / kPeriod * kPeriod;
     const std::int64_t start = window_->unix_ns(written_.start() + from);
     const std::int64_t length = window_->unix_ns(written_.start() + to) - start;
-    return fmt::format(R"("ts": {}.{:03}, "dur": {}.{:03})", (start - base) / 1000,
+    return fmt::format(R"("ts":{}.{:03},"dur":{}.{:03})", (start - base) / 1000,
                        (start - base) % 1000, length / 1000, length % 1000);
   }
 
@@ -108,7 +108,7 @@ class DeviceTextOf : public testing::Test {
   WindowPointer window_;
 };
 
-TEST_F(DeviceTextOf, AKernelHasWhatKinetoSays) {
+TEST_F(DeviceRowsOf, AKernelHasWhatKinetoSays) {
   thread_.range(10, 90, "aten::mm");
   call(20, 1000, "cudaLaunchKernel");
   kernel(30'000, 40'000, 1000,
@@ -121,27 +121,26 @@ TEST_F(DeviceTextOf, AKernelHasWhatKinetoSays) {
   const std::string json = text();
   const std::vector<std::string> calls = lines_with(json, "cudaLaunchKernel");
   ASSERT_EQ(calls.size(), 1U);
-  EXPECT_EQ(calls[0],
-            fmt::format(R"({{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", )"
-                        R"("pid": {}, "tid": 42, {}, "args": {{"External id": 1001, )"
-                        R"("cbid": 211, "correlation": 1000}}}},)",
-                        ::getpid(), times(20, 25)));
-  const std::vector<std::string> kernels = lines_with(json, R"("cat": "kernel")");
+  EXPECT_EQ(calls[0], fmt::format(R"({{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel",)"
+                                  R"("pid":{},"tid":42,{},"args":{{"External id":1001,)"
+                                  R"("cbid":211,"correlation":1000}}}},)",
+                                  ::getpid(), times(20, 25)));
+  const std::vector<std::string> kernels = lines_with(json, R"("cat":"kernel")");
   ASSERT_EQ(kernels.size(), 1U);
   // 528 blocks on 132 multiprocessors; 128 registers let 2 blocks of 8 warps run at a time, and
   // 67,584 bytes with 1,024 reserved would let 3; without the opt-in none.
   EXPECT_EQ(
       kernels[0],
       fmt::format(
-          R"json({{"ph": "X", "cat": "kernel", "name": "gemm(float*, float*)", "pid": 0, "tid": 7, {}, )json"
-          R"("args": {{"External id": 1001, "queued": 0, "device": 0, "context": 1, "stream": 7, )"
-          R"("correlation": 1000, "registers per thread": 128, "shared memory": 66560, )"
-          R"("blocks per SM": 4, "warps per SM": 32, "grid": [264, 2, 1], "block": [128, 2, 1], )"
-          R"("est. achieved occupancy %": 0, "occupancy": {{"activeBlocksPerMultiprocessor": 0, )"
+          R"json({{"ph":"X","cat":"kernel","name":"gemm(float*, float*)","pid":0,"tid":7,{},)json"
+          R"("args":{{"External id":1001,"queued":0,"device":0,"context":1,"stream":7,)"
+          R"("correlation":1000,"registers per thread":128,"shared memory":66560,)"
+          R"("blocks per SM":4,"warps per SM":32,"grid":[264, 2, 1],"block":[128, 2, 1],)"
+          R"("est. achieved occupancy %":0,"occupancy":{{"activeBlocksPerMultiprocessor": 0, )"
           R"("limitingFactors": "SMEM", "blockLimitRegs": 2, "blockLimitSharedMem": 0, )"
           R"("blockLimitWarps": 8, "blockLimitBlocks": 32, "blockLimitBarriers": {}, )"
-          R"("allocatedRegistersPerBlock": 32768, "allocatedSharedMemPerBlock": 67584}}, )"
-          R"("corrected occupancy %": 25, "channel": 0, "channel_type": 0}}}},)",
+          R"("allocatedRegistersPerBlock": 32768, "allocatedSharedMemPerBlock": 67584}},)"
+          R"("corrected occupancy %":25,"channel":0,"channel_type":0}}}},)",
           times(30'000, 40'000), INT_MAX));
   EXPECT_THAT(json, HasSubstr(R"("name": "NVIDIA \"H200\"", "totalGlobalMem": 150121545728, )"));
   EXPECT_THAT(json, HasSubstr(R"("cupti_version": 130001,)"));
@@ -149,7 +148,7 @@ TEST_F(DeviceTextOf, AKernelHasWhatKinetoSays) {
   EXPECT_THAT(json, Not(HasSubstr("cuda_runtime_version")));
 }
 
-TEST_F(DeviceTextOf, KernelsOfCollectivesSayWhatIsSaidOfThose) {
+TEST_F(DeviceRowsOf, KernelsOfCollectivesSayWhatIsSaidOfThose) {
   thread_.collective(10, 90, {.name = "allreduce", .element_type = "Float", .in_elements = 5});
   thread_.range(100, 190, "aten::mm");
   call(20, 1000, "cudaLaunchKernelExC");
@@ -159,15 +158,15 @@ TEST_F(DeviceTextOf, KernelsOfCollectivesSayWhatIsSaidOfThose) {
   call(120, 1002, "cudaLaunchKernel");
   kernel(50'000, 60'000, 1002, {.name = name("gemm")});
   const std::string json = text();
-  const std::vector<std::string> rows = lines_with(json, R"("Collective name": "allreduce")");
+  const std::vector<std::string> rows = lines_with(json, R"("Collective name":"allreduce")");
   ASSERT_EQ(rows.size(), 2U);
-  EXPECT_THAT(rows[0], HasSubstr(R"("cat": "cpu_op", "name": "record_param_comms")"));
-  EXPECT_THAT(rows[1], HasSubstr(R"("name": "ncclDevKernel_AllReduce_Sum_f32_RING_LL")"));
-  EXPECT_THAT(rows[1], HasSubstr(R"("channel_type": 0, "Collective name": "allreduce", )"
-                                 R"("In msg nelems": 5, )"));
+  EXPECT_THAT(rows[0], HasSubstr(R"("cat":"cpu_op","name":"record_param_comms")"));
+  EXPECT_THAT(rows[1], HasSubstr(R"("name":"ncclDevKernel_AllReduce_Sum_f32_RING_LL")"));
+  EXPECT_THAT(rows[1], HasSubstr(R"("channel_type":0,"Collective name":"allreduce",)"
+                                 R"("In msg nelems":5,)"));
 }
 
-TEST_F(DeviceTextOf, CopiesAndSettingsAreNamedAsKinetoNamesThem) {
+TEST_F(DeviceRowsOf, CopiesAndSettingsAreNamedAsKinetoNamesThem) {
   DeviceActivity copy = activity(DeviceActivityKind::memcpy, 0, 10'000, 1);
   copy.transfer = {.bytes = 4096, .copy_kind = 1, .from_memory = 1, .to_memory = 3};
   trace_.activities.push_back(copy);
@@ -186,27 +185,27 @@ TEST_F(DeviceTextOf, CopiesAndSettingsAreNamedAsKinetoNamesThem) {
     return lines.size() == 1 ? lines[0] : fmt::format("{} lines", lines.size());
   };
   EXPECT_THAT(line("Memcpy HtoD (Pageable -> Device)"),
-              HasSubstr(R"json("correlation": 1, "bytes": 4096, "memory bandwidth (GB/s)": )json"));
+              HasSubstr(R"json("correlation":1,"bytes":4096,"memory bandwidth (GB/s)":)json"));
   const std::string between = line("Memcpy PtoP (Device -> Device)");
   EXPECT_THAT(between, Not(HasSubstr("bandwidth")));
-  EXPECT_THAT(between, HasSubstr(R"("fromDevice": 1, "inDevice": 0, "toDevice": 3, )"
-                                 R"("fromContext": 2, "inContext": 1, "toContext": 4)"));
-  EXPECT_THAT(line("Memset (Unknown)"), HasSubstr(R"("graph id": 6, "graph node id": 12)"));
+  EXPECT_THAT(between, HasSubstr(R"("fromDevice":1,"inDevice":0,"toDevice":3,)"
+                                 R"("fromContext":2,"inContext":1,"toContext":4)"));
+  EXPECT_THAT(line("Memset (Unknown)"), HasSubstr(R"("graph id":6,"graph node id":12)"));
   EXPECT_THAT(json, Not(HasSubstr("ac2g")));  // nobody knows who began them
 }
 
-TEST_F(DeviceTextOf, ArrowsLeadFromACallToAllItsWorkAndOnlyWhereThereIsSome) {
+TEST_F(DeviceRowsOf, ArrowsLeadFromACallToAllItsWorkAndOnlyWhereThereIsSome) {
   call(10, 5, "cudaGraphLaunch", 311);
   call(20, 6, "cudaStreamSynchronize", 131);
   kernel(100, 200, 5, {});
   kernel(200, 300, 5, {});
   const std::string json = text();
-  EXPECT_EQ(lines_with(json, R"("ph": "s", "id": 5)").size(), 1U);
-  EXPECT_EQ(lines_with(json, R"("ph": "f", "id": 5)").size(), 2U);
-  EXPECT_EQ(lines_with(json, R"("id": 6)").size(), 0U);
+  EXPECT_EQ(lines_with(json, R"("ph":"s","id":5)").size(), 1U);
+  EXPECT_EQ(lines_with(json, R"("ph":"f","id":5)").size(), 2U);
+  EXPECT_EQ(lines_with(json, R"("id":6)").size(), 0U);
 }
 
-TEST_F(DeviceTextOf, WaitsOverheadMarkersAndAnnotationsHaveTheirRows) {
+TEST_F(DeviceRowsOf, WaitsOverheadMarkersAndAnnotationsHaveTheirRows) {
   thread_.range(0, 500, "step \"1\"", {.scope = Scope::user});
   call(10, 1, "cudaLaunchKernel");
   kernel(1000, 2000, 1, {});
@@ -240,24 +239,23 @@ TEST_F(DeviceTextOf, WaitsOverheadMarkersAndAnnotationsHaveTheirRows) {
                      .name = name("load\nbatch"),
                      .domain = name("data")}};
   const std::string json = text();
-  EXPECT_THAT(json,
-              HasSubstr(R"("cat": "cuda_sync", "name": "Stream Sync", "pid": 0, "tid": 1000007)"));
-  EXPECT_THAT(json, HasSubstr(R"("cuda_sync_kind": "Stream Wait Event", "wait_on_stream": 7, )"
-                              R"("wait_on_cuda_event_record_corr_id": 77, )"
-                              R"("wait_on_cuda_event_id": 55, "stream": 8, "correlation": 3)"));
-  EXPECT_THAT(json, HasSubstr(R"("name": "Context Sync", "pid": 0, "tid": -1)"));
-  EXPECT_THAT(json, HasSubstr(R"json("name": "stream 7 (sync)")json"));
-  EXPECT_THAT(json, HasSubstr(R"("cat": "overhead", "name": "Buffer Flush", "pid": -1)"));
-  EXPECT_THAT(json, HasSubstr(R"("cat": "user_annotation", "name": "load\nbatch")"));
-  EXPECT_THAT(json, HasSubstr(R"("args": {"NVTX domain": "data"})"));
+  EXPECT_THAT(json, HasSubstr(R"("cat":"cuda_sync","name":"Stream Sync","pid":0,"tid":1000007)"));
+  EXPECT_THAT(json, HasSubstr(R"("cuda_sync_kind":"Stream Wait Event","wait_on_stream":7,)"
+                              R"("wait_on_cuda_event_record_corr_id":77,)"
+                              R"("wait_on_cuda_event_id":55,"stream":8,"correlation":3)"));
+  EXPECT_THAT(json, HasSubstr(R"("name":"Context Sync","pid":0,"tid":-1)"));
+  EXPECT_THAT(json, HasSubstr(R"json("name":"stream 7 (sync)")json"));
+  EXPECT_THAT(json, HasSubstr(R"("cat":"overhead","name":"Buffer Flush","pid":-1)"));
+  EXPECT_THAT(json, HasSubstr(R"("cat":"user_annotation","name":"load\nbatch")"));
+  EXPECT_THAT(json, HasSubstr(R"("args":{"NVTX domain":"data"})"));
   const auto annotations = lines_with(json, "gpu_user_annotation");
   ASSERT_EQ(annotations.size(), 1U);
-  EXPECT_THAT(annotations[0], HasSubstr(R"("name": "step \"1\"", "pid": 0, "tid": 7)"));
-  EXPECT_THAT(json, HasSubstr(R"("labels": "GPU 0")"));
-  EXPECT_THAT(json, HasSubstr(R"("name": "stream 7 ")"));
+  EXPECT_THAT(annotations[0], HasSubstr(R"("name":"step \"1\"","pid":0,"tid":7)"));
+  EXPECT_THAT(json, HasSubstr(R"("labels":"GPU 0")"));
+  EXPECT_THAT(json, HasSubstr(R"("name":"stream 7 ")"));
 }
 
-TEST_F(DeviceTextOf, ReadersLinkEachKernelToItsOperator) {
+TEST_F(DeviceRowsOf, ReadersLinkEachKernelToItsOperator) {
   // Ids as they are in a program's first steps: operators and correlations both count from 1.
   for (std::uint32_t i = 1; i <= 20; ++i) {
     thread_.range(10 * i, 10 * i + 8, "op" + std::to_string(i));
@@ -272,7 +270,7 @@ TEST_F(DeviceTextOf, ReadersLinkEachKernelToItsOperator) {
   EXPECT_EQ(trace.links().unlinked_ns, 0);
 }
 
-TEST_F(DeviceTextOf, WhatIsMissingIsSaid) {
+TEST_F(DeviceRowsOf, WhatIsMissingIsSaid) {
   trace_.lost = 3;
   trace_.untimed = 4;
   trace_.problem = "another \"profiler\"";
@@ -286,7 +284,7 @@ TEST_F(DeviceTextOf, WhatIsMissingIsSaid) {
   EXPECT_THAT(json, HasSubstr(R"("tbtrace_launch_check": {"calls": 1, "different": 0},)"));
 }
 
-TEST_F(DeviceTextOf, HostileNamesAndNumbersAreHarmless) {
+TEST_F(DeviceRowsOf, HostileNamesAndNumbersAreHarmless) {
   trace_.devices[0].name = "</script>\n\"";
   call(10, 0xffffffff, "cuda\"\\\n");
   KernelLaunch launch;

@@ -1,4 +1,4 @@
-#include "recorder/window/collective_lines.h"
+#include "recorder/window/collective_arguments.h"
 
 #include <cstdint>
 #include <limits>
@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "recorder/window/event_lines.h"
 #include "recorder/window/hand_written.h"
 #include "recorder/window/read_window.h"
 #include "wire/json_strict.h"
@@ -39,18 +39,29 @@ Collective all_reduce() {
           .is_async = true};
 }
 
+/// The arguments of a row with what `add` adds.
+std::string arguments_of(void (*add)(RowBatch&, const Collective&), const Collective& collective) {
+  struct Members final : EventSink {
+    std::string text;
+    void add(const EventBatch& rows) override {
+      for (const RowMember& member : rows.arguments) {
+        text += fmt::format(", \"{}\": {}", member.key, member.json);
+      }
+    }
+    void restart() override {}
+  } members;
+  RowBatch batch(members, 0, 0, {.members = true});
+  add(batch, collective);
+  batch.pass_on();
+  return members.text;
+}
+
 std::string of_range(const Collective& collective) {
-  std::string text;
-  EventLines lines(text, 0);
-  append_collective(lines, collective);
-  return text;
+  return arguments_of(add_collective, collective);
 }
 
 std::string of_kernel(const Collective& collective) {
-  std::string text;
-  EventLines lines(text, 0);
-  append_collective_of_kernel(lines, collective);
-  return text;
+  return arguments_of(add_collective_of_kernel, collective);
 }
 
 TEST(Collective, ARangeHasAllThatIsKnown) {
@@ -148,12 +159,12 @@ TEST(Collective, EachRangeHasItsOwn) {
   }
   thread.range(40, 45, kCollectiveRange);  // that nobody described
   const std::string text = text_of(written.window());
-  const std::size_t first = text.find(R"("Seq": 0)");
-  const std::size_t second = text.find(R"("Seq": 1)", first);
-  const std::size_t third = text.find(R"("Seq": 2)", second);
+  const std::size_t first = text.find(R"("Seq":0)");
+  const std::size_t second = text.find(R"("Seq":1)", first);
+  const std::size_t third = text.find(R"("Seq":2)", second);
   ASSERT_NE(third, std::string::npos);
   EXPECT_EQ(text.find(R"("Collective name")", third), std::string::npos);
-  EXPECT_NE(text.find(R"("name": "record_param_comms")", third), std::string::npos);
+  EXPECT_NE(text.find(R"("name":"record_param_comms")", third), std::string::npos);
 }
 
 }  // namespace
