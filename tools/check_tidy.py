@@ -3,7 +3,10 @@
 
     check_tidy.py [BUILD]             BUILD: a built folder, build/ if none is named
                   [--only REGEX]      only sources whose path below the repository matches
+                  [--changed]         only sources that this branch has changed, or a header that they include: since it left
+                                      main, on main since the commit before; with what is not committed. All if .clang-tidy has changed
                   [--most N]          at most N files that were not checked before, the latest changed first
+                  [--jobs N]          N at a time; by default as many as there are processors
                   [--built]           only sources that BUILD has compiled: what others depend on is not known, so they would
                                       be checked each time
                   [--shallow]         follows shorter paths through functions, in half the time
@@ -27,7 +30,8 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+from changed_files import ROOT, changed_files, git
+
 TIDY = "clang-tidy-14"
 SHALLOW = ["--extra-arg=-Xclang", "--extra-arg=-analyzer-config", "--extra-arg=-Xclang", "--extra-arg=mode=shallow"]
 MOST_STAMPS = 20_000
@@ -81,25 +85,32 @@ def hash_of(path):
     return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
 
 
-def keys(build, entries, options):
+def files_read(path, entry, build, files_of):
+    """The source and all that it includes, as ninja remembers it; None where that is not known."""
+    files = files_of.get(entry["output"])
+    if files is None:
+        return None
+    # Of sources that are compiled together each depends on the headers of all, but not on the others.
+    return [file for file in (os.path.join(build, file) for file in files)
+            if os.path.realpath(file) == str(ROOT / path) or not file.endswith((".cc", ".cxx"))]
+
+
+def keys(build, entries, files_of, options):
     """Of each source a hash of all that its answer depends on; nothing where that is not known."""
     version = subprocess.run([TIDY, "--version"], capture_output=True, text=True, check=True).stdout
     common = [version, hash_of(ROOT / ".clang-tidy"), *options]
-    files_of = dependencies(build)
 
     def everywhere(text):
         return text.replace(str(build), "BUILD").replace(str(ROOT), "ROOT")
 
     found = {}
     for path, entry in entries.items():
-        files = files_of.get(entry["output"])
+        files = files_read(path, entry, build, files_of)
         if files is None:
             continue
         parts = [*common, everywhere(re.sub(r" -(o|MF|MT) \S+", "", entry["command"]))]
-        for file in (os.path.join(build, file) for file in files):
-            # Of sources that are compiled together each depends on the headers of all, but not on the others.
-            if os.path.realpath(file) == str(ROOT / path) or not file.endswith((".cc", ".cxx")):
-                parts += [everywhere(file), hash_of(file)]
+        for file in files:
+            parts += [everywhere(file), hash_of(file)]
         found[path] = hashlib.sha256("\0".join(parts).encode()).hexdigest()
     return found
 
@@ -135,10 +146,8 @@ class Stamps:
 
 def latest_first(paths):
     """By their last commit; what is not committed comes first."""
-    log = subprocess.run(["git", "-C", ROOT, "log", "--format=", "--name-only"], capture_output=True, text=True)
-    changed = subprocess.run(["git", "-C", ROOT, "diff", "HEAD", "--name-only"], capture_output=True, text=True)
     order = {}
-    for path in changed.stdout.splitlines() + log.stdout.splitlines():
+    for path in git("diff", "HEAD", "--name-only") + git("log", "--format=", "--name-only"):
         order.setdefault(path, len(order))
     return sorted(paths, key=lambda path: (order.get(path, -1), path))
 
@@ -153,7 +162,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", nargs="?", default=ROOT / "build", type=pathlib.Path)
     parser.add_argument("--only", default="", metavar="REGEX")
+    parser.add_argument("--changed", action="store_true")
     parser.add_argument("--most", type=int, metavar="N")
+    parser.add_argument("--jobs", type=int, metavar="N", default=os.cpu_count())
     parser.add_argument("--built", action="store_true")
     parser.add_argument("--shallow", action="store_true")
     arguments = parser.parse_args()
@@ -162,18 +173,24 @@ def main():
     build = arguments.build.resolve()
     options = SHALLOW if arguments.shallow else []
     entries = sources(build, arguments.only)
-    key_of = keys(build, entries, options)
+    files_of = dependencies(build)
+    key_of = keys(build, entries, files_of, options)
     not_built = entries.keys() - key_of.keys() if arguments.built else set()
     entries = {path: entry for path, entry in entries.items() if path not in not_built}
     if not entries:
         fail(f"{build} has compiled nothing that could be checked")
+    changed = changed_files() if arguments.changed else None
+    if changed is not None and ".clang-tidy" not in changed:
+        changed = {str(ROOT / path) for path in changed}
+        entries = {path: entry for path, entry in entries.items()
+                   if not changed.isdisjoint(map(os.path.realpath, files_read(path, entry, build, files_of) or [ROOT / path]))}
     stamps = Stamps()
     new = latest_first(path for path in entries if path not in key_of or not stamps.has(key_of[path]))
     now = new[:arguments.most]
 
     found_any = False
     with (tempfile.TemporaryDirectory() as database,
-          concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool):
+          concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool):
         (pathlib.Path(database) / "compile_commands.json").write_text(json.dumps([entries[path] for path in now]))
         for path, code, report in pool.map(lambda path: check(path, database, options), now):
             if code == 0 and path in key_of:
@@ -182,7 +199,7 @@ def main():
                 found_any = True
                 print(report, flush=True)
     stamps.remove_oldest()
-    left = f", {len(new) - len(now)} left for the next run" if len(now) < len(new) else ""
+    left = f", {len(new) - len(now)} left out" if len(now) < len(new) else ""
     left += f", {len(not_built)} not built" if not_built else ""
     print(f"check_tidy: {len(entries)} files, {len(entries) - len(new)} known to be clean, {len(now)} checked{left}")
     if found_any:

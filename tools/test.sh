@@ -3,18 +3,22 @@
 #   tools/test.sh                what CI runs: all tests (Release, with the system's LibTorch), those of LibTorch with
 #                                the newer one, then the library and the command line under address and undefined
 #                                sanitizers
-#   tools/test.sh --quick        what to run before a commit: no LibTorch, no browsers, no sanitizers
+#   tools/test.sh --quick        what to run before a commit: no LibTorch, no browsers, no sanitizers, and only tests that
+#                                this branch can have touched (tools/touched_tests.py)
 #   tools/test.sh --all          everything: CI's, the long tests, the thread sanitizer, a build without what is
 #                                optional, the Python package under the address sanitizer and as a wheel, clang-tidy in
-#                                full, LibTorch's tests with 2.13, five minutes of each fuzz target, the demo
+#                                full, LibTorch's tests with 2.13, a minute of each fuzz target, the demo
 #   tools/test.sh --all PART...  some of these parts: release torch2 torch213 asan tsan minimal wheel fuzz demo
 #   tools/test.sh --asan         the library and the command line under one of these sanitizers
 #   tools/test.sh --tsan
 #   tools/test.sh --only REGEX   only tests whose name matches (also with --asan and --tsan); with GTEST_FILTER=PATTERN
 #                                in the environment only such cases of GoogleTest
-# CTEST_PARALLEL_LEVEL=N runs N tests at a time (default 2).
+# CTEST_PARALLEL_LEVEL=N runs N tests at a time (default 2, and 3 where browsers are among them, which wait more than they
+# compute). TBTRACE_RANDOM_PERCENT, how many random inputs tests take, is 20 for --quick, 100 for CI, and for --all 1000 in
+# the release build; the presets of the sanitizers say 10.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+slots_with_browsers=${CTEST_PARALLEL_LEVEL:-3}
 export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-2}
 # Packages of the tests are compiled to bytecode when they are first used; without that each Python does it again.
 unset PYTHONDONTWRITEBYTECODE
@@ -145,11 +149,12 @@ python=(-DTBTRACE_PYTHON=ON -DPython_EXECUTABLE="$PWD/.venv-python/bin/python")
 # The suites. What has the label `all` is too long for CI.
 quick() {
   built release build "${complete[@]}" -DTBTRACE_TORCH=ON --target quick_checks
-  tested release build --label-regex '^(unit|cli|rules|oracle|reference)$' --label-exclude '^(slow|all)$'
+  TBTRACE_RANDOM_PERCENT=20 tested release build --tests-regex "$(tools/touched_tests.py)" \
+    --label-regex '^(unit|cli|rules|oracle|reference)$' --label-exclude '^(slow|all)$'
 }
 release() {
   built release build "${complete[@]}" -DTBTRACE_TORCH=ON -DTBTRACE_E2E=ON "${python[@]}" "$@"
-  tested release build "${long[@]}"
+  CTEST_PARALLEL_LEVEL=$slots_with_browsers TBTRACE_RANDOM_PERCENT=$random_percent tested release build "${long[@]}"
 }
 newer_torch() {
   built torch2 build-torch2 "${complete[@]}" -DTBTRACE_E2E=ON --target "${1-libtorch_checks}"
@@ -194,6 +199,7 @@ demo() {
 begin "setting up"
 tools/setup.sh --tests
 long=(--label-exclude '^all$')
+random_percent=100
 case $level in
   quick) quick ;;
   asan | tsan) sanitized "$level" ;;
@@ -206,6 +212,7 @@ case $level in
     ;;
   all)
     long=()
+    random_percent=1000
     export TBTRACE_ASK_AGAIN=1  # consumers, for what they said of originals (tests/e2e/recorded_answers.py)
     ((${#parts[@]} > 0)) || parts=(release torch2 torch213 asan tsan minimal wheel fuzz demo)
     for part in "${parts[@]}"; do

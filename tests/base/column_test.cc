@@ -12,6 +12,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fixtures/random_rounds.h"
+
 namespace tbtrace {
 namespace {
 
@@ -125,7 +127,7 @@ TEST(Column, AgreesWithAVector) {
   std::mt19937 random(1);
   Column<std::uint32_t> column;
   std::vector<std::uint32_t> expected;
-  for (int round = 0; round < 20000; ++round) {
+  for (int round = 0; round < fixtures::random_rounds(20000); ++round) {
     const std::uint32_t value = random();
     switch (random() % 8) {
       case 0: {

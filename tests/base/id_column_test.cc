@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "fixtures/random_rounds.h"
+
 namespace tbtrace {
 namespace {
 
@@ -56,7 +58,7 @@ TEST(IdColumn, TheFirstValueMayBeWide) {
 }
 
 TEST(IdColumn, AgreesWithAMap) {
-  for (unsigned seed = 0; seed < 50; ++seed) {
+  for (unsigned seed = 0; seed < fixtures::random_rounds(50u); ++seed) {
     std::mt19937_64 random(seed);
     IdColumn column;
     std::map<std::size_t, std::int64_t> expected;

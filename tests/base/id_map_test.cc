@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "fixtures/random_rounds.h"
+
 namespace tbtrace {
 namespace {
 
@@ -49,7 +51,7 @@ TEST(IdMap, TakesAnyId) {
 }
 
 TEST(IdMap, AgreesWithAMap) {
-  for (unsigned seed = 0; seed < 20; ++seed) {
+  for (unsigned seed = 0; seed < fixtures::random_rounds(20u); ++seed) {
     std::mt19937_64 random(seed);
     const int shift = static_cast<int>(random() % 60);
     const std::size_t range = 1 + random() % 20000;

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "fixtures/random_rounds.h"
+
 namespace tbtrace {
 namespace {
 
@@ -29,7 +31,7 @@ TEST(SparseColumn, StartsWithDefaultValues) {
 }
 
 TEST(SparseColumn, AgreesWithAMap) {
-  for (unsigned seed = 0; seed < 50; ++seed) {
+  for (unsigned seed = 0; seed < fixtures::random_rounds(50u); ++seed) {
     std::mt19937_64 random(seed);
     const std::size_t rows = 1 + random() % 1000;
     SparseColumn<std::uint64_t> column(rows);

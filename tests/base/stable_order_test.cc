@@ -12,6 +12,8 @@
 
 #include <gtest/gtest.h>
 
+#include "fixtures/random_rounds.h"
+
 namespace tbtrace {
 namespace {
 
@@ -66,7 +68,10 @@ std::vector<Pattern> patterns() {
 TEST(StableOrder, MatchesStableSortForAllSizesAndPatternsOfKeys) {
   std::vector<std::size_t> sizes(130);
   std::iota(sizes.begin(), sizes.end(), 0);
-  sizes.insert(sizes.end(), {255, 256, 257, 1000, 2047, 2048, 2049, 4096, 65535, 65536, 100'000});
+  sizes.insert(sizes.end(), {255, 256, 257, 1000, 2047, 2048, 2049, 4096});
+  sizes.insert(sizes.end(),
+               {fixtures::many_rows<std::size_t>(65535), fixtures::many_rows<std::size_t>(65536),
+                fixtures::many_rows<std::size_t>(100'000)});
   for (const Pattern& pattern : patterns()) {
     SCOPED_TRACE(pattern.name);
     std::mt19937_64 random(1);

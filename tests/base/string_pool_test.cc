@@ -11,6 +11,8 @@
 
 #include <gtest/gtest.h>
 
+#include "fixtures/random_rounds.h"
+
 namespace tbtrace {
 namespace {
 
@@ -82,7 +84,7 @@ TEST(StringPool, AgreesWithAMap) {
   std::mt19937 random(1);
   StringPool pool;
   std::map<std::string, std::uint32_t> expected = {{"", 0}};
-  for (int round = 0; round < 100000; ++round) {
+  for (int round = 0; round < fixtures::random_rounds(100000); ++round) {
     std::string text(random() % (round % 1000 == 0 ? 30000 : 4), '\0');
     for (char& c : text) c = static_cast<char>(random() % 40);
     const auto number = static_cast<std::uint32_t>(expected.size());

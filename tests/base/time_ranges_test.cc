@@ -11,6 +11,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fixtures/random_rounds.h"
+
 namespace tbtrace {
 namespace {
 
@@ -78,7 +80,7 @@ TEST(TimeRanges, LengthsFitWhereTimesAreFarApart) {
 
 TEST(TimeRanges, MatchSetsOfInstants) {
   std::mt19937 random(7);
-  for (int round = 0; round < 20'000; ++round) {
+  for (int round = 0; round < fixtures::random_rounds(20'000); ++round) {
     const Ranges first = random_ranges(random);
     const Ranges second = random_ranges(random);
     const Ranges a = united(first);

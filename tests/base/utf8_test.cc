@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fixtures/random_rounds.h"
 #include "fixtures/utf8_table.h"
 
 namespace tbtrace {
@@ -118,7 +119,7 @@ TEST(Utf8, ReplacesOnlyBadBytes) {
 
 TEST(Utf8, RandomBytesBecomeUtf8OfTheSameLength) {
   std::mt19937 random(1);
-  for (int round = 0; round < 100000; ++round) {
+  for (int round = 0; round < fixtures::random_rounds(100000); ++round) {
     std::string text;
     for (std::size_t size = random() % 12; text.size() < size;) {
       if (random() % 3 == 0) {

@@ -4,7 +4,8 @@
     partials_test.py PROGRAM [NAME...]
     partials_test.py PROGRAM FOLDER
 
-Each method is a CTest test cli.NAME, with the project's own traces; with FOLDER the traces below it are taken instead.
+Each method is a CTest test cli.NAME, with the project's own traces (under sanitizers some of them one by one); with
+FOLDER the traces below it are taken instead.
 Needs a build with protobuf.
 """
 
@@ -15,8 +16,11 @@ import sys
 import tempfile
 import unittest
 
-PROGRAM = ""
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests"))
+from support.sampling import share_of
+
+PROGRAM = ""
 OWN = sorted((ROOT / "examples/traces").glob("*.json.gz")) + [
     ROOT / "tests/data" / name for name in ("gpu_step.json", "gpu_step_rank1.json", "cpu_steps.json", "stacks.json",
                                             "hostile_names.json", "old_dialect.json", "cuda_graph.json")]
@@ -90,7 +94,7 @@ class Partials(unittest.TestCase):
                              run(["flamegraph", *traces, "--sum-inputs", *options]))
 
     def test_partial_of_each_own_trace_gives_its_tables(self):
-        for trace in OWN:
+        for trace in share_of(OWN):
             with self.subTest(trace.name):
                 self.check([trace])
 

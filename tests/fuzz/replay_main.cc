@@ -22,9 +22,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace {
 
-constexpr std::size_t kMostCuts = tbtrace::fixtures::random_rounds(200);  // of one file
-constexpr std::size_t kChanges = tbtrace::fixtures::random_rounds(200);
-
 std::array<char, 512> now_running = {};
 
 extern "C" void say_what_ran(int signal) {
@@ -52,12 +49,13 @@ std::size_t replay(const std::string& file) {
   }
   run(input, file, "as it is");
   std::size_t runs = 1;
-  const std::size_t step = 1 + input.size() / kMostCuts;
+  const std::size_t step = 1 + input.size() / tbtrace::fixtures::random_rounds(200);
   for (std::size_t size = 0; size < input.size(); size += step, ++runs) {
     run(input.substr(0, size), file, "cut to " + std::to_string(size));
   }
   std::mt19937 random(static_cast<unsigned>(input.size()));
-  for (std::size_t number = 0; number < kChanges && !input.empty(); ++number, ++runs) {
+  const std::size_t changes = tbtrace::fixtures::random_rounds(200);
+  for (std::size_t number = 0; number < changes && !input.empty(); ++number, ++runs) {
     std::string changed = input;
     for (std::size_t count = 1 + random() % 3; count > 0; --count) {
       char& byte = changed[random() % changed.size()];

@@ -31,10 +31,12 @@ import sys
 import tempfile
 import time
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 import expected
 import originals
 from reader import Reader
 from rewriting import ALL, DAMAGE, REWRITINGS, ROWS
+from support.sampling import commit_seed
 
 BLOCKS = (64, 100, 257, 1 << 10, 4 << 10, 64 << 10, 256 << 10)
 THREADS = (1, 2, 3, 8)
@@ -256,7 +258,7 @@ def main():
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--full", action="store_true")
     mode.add_argument("--sample", type=float, default=90, metavar="SECONDS")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=commit_seed(), help="another one for each commit, if none is named")
     parser.add_argument("--traces", nargs="+", help="folders of originals (default: ../shared, else the repository's)")
     parser.add_argument("--originals", default="", metavar="REGEX", help="only originals whose name matches")
     parser.add_argument("--rewritings", default="", metavar="REGEX", help="only rewritings whose name matches")

@@ -117,7 +117,7 @@ done
 
 does_without "There are no unit tests without GoogleTest 1.12 or newer: tools/setup.sh --tests installs it" \
   -DBUILD_TESTING=ON -DTBTRACE_TORCH=AUTO -DTBTRACE_TORCH_ROOT= -DCMAKE_DISABLE_FIND_PACKAGE_{GTest=ON,Torch=OFF}
-[[ $(ctest --test-dir "$work/build" --show-only) == *" golden.ops_csv"* ]] || {
+[[ $(ctest --test-dir "$work/build" --show-only) == *" golden.refusals"* ]] || {
   echo "check_dependencies: without GoogleTest there are no golden cases" >&2
   exit 1
 }

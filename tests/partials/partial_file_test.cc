@@ -29,7 +29,7 @@ TEST(PartialFile, BytesAreTheSameAfterReading) {
 
 TEST(PartialFile, CutAnywhereIsAnError) {
   const std::string bytes = example();
-  for (std::size_t size = 0; size < bytes.size(); size += fixtures::kPlaceStep) {
+  for (std::size_t size = 0; size < bytes.size(); size += fixtures::place_step()) {
     ASSERT_EQ(parse_partial(bytes.substr(0, size)).status().code(), StatusCode::unreadable_input)
         << size;
   }
@@ -37,7 +37,7 @@ TEST(PartialFile, CutAnywhereIsAnError) {
 
 TEST(PartialFile, EveryChangedByteIsAnError) {
   const std::string bytes = example();
-  for (std::size_t place = 0; place < bytes.size(); place += fixtures::kPlaceStep) {
+  for (std::size_t place = 0; place < bytes.size(); place += fixtures::place_step()) {
     std::string changed = bytes;
     changed[place] = static_cast<char>(changed[place] ^ 0x10);
     ASSERT_FALSE(parse_partial(changed).ok()) << place;

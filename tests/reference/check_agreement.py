@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Do all verbs, formats, partials and the Python package say the same of a trace?
 
-    check_agreement.py --tbtrace PROGRAM [--sample SECONDS] [--seed TEXT] [--only REGEX] FOLDER...
+    check_agreement.py --tbtrace PROGRAM [--sample SECONDS] [--seed N] [--only REGEX] FOLDER...
 
 Every figure that is in more than one answer has to be the same in all of them, to the nanosecond and byte. Where two
 figures differ by their definitions, the difference is a row, a total or a column of the output, and they have to be
@@ -18,12 +18,11 @@ import collections
 import pathlib
 import random
 import re
-import subprocess
 import sys
 import tempfile
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "agreement"))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent / "agreement"), str(pathlib.Path(__file__).resolve().parents[1])]
 import archives
 import device
 import host
@@ -32,6 +31,7 @@ import package
 import steps
 import tables
 from answers import UNREADABLE, Answers, Refused
+from support.sampling import commit_seed
 
 ENDINGS = (".json", ".json.gz", ".json.zst", ".json.xz", ".zip", ".tar", ".tar.gz")
 # Beside traces lie what other programs said about them.
@@ -59,12 +59,6 @@ def sampled(found, seed):
     rng.shuffle(found)
     large = [path for path in found if path.stat().st_size > LARGE]
     return large[:1] + [path for path in found if path.stat().st_size <= LARGE]
-
-
-def commit():
-    done = subprocess.run(["git", "rev-parse", "HEAD"], cwd=pathlib.Path(__file__).parent, capture_output=True,
-                          text=True, check=False)
-    return done.stdout.strip() or "1"
 
 
 def differences(program, path):
@@ -109,7 +103,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tbtrace", required=True)
     parser.add_argument("--sample", type=float, metavar="SECONDS")
-    parser.add_argument("--seed", metavar="TEXT")
+    parser.add_argument("--seed", type=int, metavar="N")
     parser.add_argument("--only", default="", metavar="REGEX", help="only paths that match")
     parser.add_argument("folders", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
@@ -117,7 +111,7 @@ def main():
     program = str(pathlib.Path(options.tbtrace).resolve())
     found = [path for path in inputs(options.folders) if re.search(options.only, str(path))]
     everything = len(found)
-    seed = options.seed or commit()
+    seed = options.seed if options.seed is not None else commit_seed()
     if options.sample:
         found = sampled(found, seed)
     started, counts, figures = time.monotonic(), collections.Counter(), 0

@@ -10,6 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include "fixtures/random_rounds.h"
+
 namespace tbtrace::report {
 namespace {
 
@@ -51,7 +53,7 @@ TEST(DurationSketch, NegativeDurationsAndNoneAreInTheFirstBucket) {
 
 TEST(DurationSketch, PercentilesAreThoseOfTheSortedDurations) {
   std::mt19937_64 random(7);
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < fixtures::random_rounds(300); ++round) {
     std::vector<std::int64_t> durations;
     DurationSketch sketch;
     const std::size_t count = 1 + random() % 200;
@@ -72,7 +74,7 @@ TEST(DurationSketch, PercentilesAreThoseOfTheSortedDurations) {
 
 TEST(DurationSketch, SketchOfPartsIsThatOfTheWholeInAnyOrder) {
   std::mt19937_64 random(11);
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < fixtures::random_rounds(200); ++round) {
     DurationSketch whole;
     std::vector<DurationSketch> parts(1 + random() % 5);
     for (std::size_t number = 0; number < random() % 60; ++number) {

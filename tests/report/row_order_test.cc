@@ -13,6 +13,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fixtures/random_rounds.h"
+
 namespace tbtrace::report {
 namespace {
 
@@ -106,7 +108,7 @@ TEST(RowOrder, KeepsEqualRowsAsTheyWere) {
 
 TEST(RowOrder, EqualsAStableSortOnRandomRows) {
   std::mt19937 random(5);
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < fixtures::random_rounds(200); ++round) {
     std::vector<OperatorRow> rows(random() % 300);
     for (OperatorRow& row : rows) {
       row.count = static_cast<std::int64_t>(random() % 9);

@@ -10,6 +10,8 @@
 
 #include <tbtrace/report.h>
 
+#include "fixtures/random_rounds.h"
+
 namespace tbtrace {
 namespace {
 
@@ -59,7 +61,7 @@ TEST(StackTree, AddsUpWhatItIsGiven) {
 /// Against a map from whole paths to their weights.
 TEST(StackTree, HoldsThePathsThatItWasGiven) {
   std::mt19937 random(1);
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < fixtures::random_rounds(200); ++round) {
     StackTree stacks("ns");
     std::map<std::vector<std::string>, std::int64_t> expected;
     for (int path = 0; path < 40; ++path) {

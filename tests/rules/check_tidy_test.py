@@ -15,7 +15,7 @@ import sys
 import tempfile
 import unittest
 
-PROGRAM = pathlib.Path(__file__).resolve().parents[2] / "tools/check_tidy.py"
+TOOLS = pathlib.Path(__file__).resolve().parents[2] / "tools"
 COMPILER = sys.argv.pop()
 NINJA = """rule compile
   command = $compiler -MD -MF $out.d -c $in -o $out
@@ -38,7 +38,8 @@ class CheckTidy(unittest.TestCase):
         root = self.scratch / name
         for folder in ("src", "tools", "build"):
             (root / folder).mkdir(parents=True)
-        shutil.copy(PROGRAM, root / "tools")
+        for name in ("check_tidy.py", "changed_files.py"):
+            shutil.copy(TOOLS / name, root / "tools")
         (root / ".clang-tidy").write_text("Checks: '-*,modernize-use-nullptr'\nWarningsAsErrors: '*'\n"
                                           "HeaderFilterRegex: '.*'\n")
         (root / "src/one.h").write_text("inline int* one() { return nullptr; }\n")
@@ -137,8 +138,40 @@ class CheckTidy(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("has compiled nothing that could be checked", done.stderr)
 
+    def git(self, *arguments):
+        subprocess.run(["git", "-C", self.root, "-c", "user.name=a", "-c", "user.email=a@b", *arguments], check=True,
+                       capture_output=True)
+
+    def commit(self, file, text):
+        (self.root / file).write_text(text)
+        self.git("add", "src", "tools", ".clang-tidy")
+        self.git("commit", "-m", "a")
+
+    def expect_changed(self, count):
+        code, text = self.run_it("--changed")
+        self.assertEqual(code, 0, text)
+        self.assertIn(f"check_tidy: {count} files, ", text)
+
+    def test_what_a_branch_has_not_changed_can_be_left_out(self):
+        self.git("init", "-b", "main")
+        self.commit("src/two.cc", "int* two() { return nullptr; }\n")
+        self.expect_changed(2)  # there is nothing before
+        self.commit("src/two.cc", "int* two() { return nullptr; }  // on main\n")
+        self.expect_changed(1)
+        self.git("checkout", "-b", "branch")
+        self.expect_changed(1)
+        self.commit("src/one.cc", '#include "one.h"\nint main() { return one() != nullptr; }  // on a branch\n')
+        self.commit("src/readme", "")
+        self.expect_changed(1)
+        (self.root / "src/one.h").write_text("inline int* one() { return nullptr; }  // not committed\n")
+        (self.root / "src/two.cc").write_text("int* two() { return nullptr; }  // not committed\n")
+        self.expect_changed(2)
+        self.git("checkout", "src")
+        self.commit(".clang-tidy", "Checks: '-*,modernize-use-using'\n")
+        self.expect_changed(2)
+
     def test_at_most_some_are_checked_at_once(self):
-        self.assertIn("1 checked, 1 left for the next run", self.run_it("--most", "1")[1])
+        self.assertIn("1 checked, 1 left out", self.run_it("--most", "1")[1])
         self.expect_checked(1)
 
 

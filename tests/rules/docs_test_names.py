@@ -29,13 +29,13 @@ def main():
     lists["reference"] += lists["e2e"]
     sources = "\n".join(file.read_text(encoding="utf-8") for file in (root / "tests").rglob("*.cc"))
     suites = set(re.findall(r"^(?:TYPED_)?TEST(?:_F|_P)?\((\w+)", sources, re.MULTILINE))
-    cases = {folder.name for folder in (root / "tests/golden").iterdir() if folder.is_dir()}
+    groups = {file.parent.name.split("_")[0] for file in (root / "tests/golden").glob("*/command")}
 
     found, wrong = 0, []
     for page in [*sorted(root.glob("*.md")), *sorted((root / "docs").rglob("*.md"))]:
         for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
             names = [(match[0], bool(re.search(rf"\b{match[2]}\b", lists[match[1]]))
-                      or match[1] == "golden" and match[2] in cases)
+                      or match[1] == "golden" and match[2] in groups)
                      for match in NAME.finditer(line) if not NOT_TESTS.search(match[0])]
             names += [(match[0], match[1] in suites) for match in SUITE.finditer(line)]
             names += [(match[0], any(root.glob(match[1].rstrip("/")))) for match in PATH.finditer(line)]

@@ -13,6 +13,8 @@
 
 #include <tbtrace/trace.h>
 
+#include "fixtures/random_rounds.h"
+
 namespace tbtrace {
 namespace {
 
@@ -118,7 +120,7 @@ TEST(ArgumentValues, CopyWhatAnotherRowHas) {
 }
 
 TEST(ArgumentValues, AgreeWithAMap) {
-  for (unsigned seed = 0; seed < 300; ++seed) {
+  for (unsigned seed = 0; seed < fixtures::random_rounds(300u); ++seed) {
     std::mt19937_64 random(seed);
     ArgumentValues values;
     std::map<std::size_t, std::int64_t> expected;

@@ -160,7 +160,7 @@ TEST(CallTree, MatchesItsDefinitionOnThousandsOfSmallRandomTraces) {
 }
 
 TEST(CallTree, MatchesItsDefinitionOnLargerRandomTraces) {
-  for (unsigned seed = 0; seed < 20; ++seed) {
+  for (unsigned seed = 0; seed < random_rounds(20u); ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
     ASSERT_NO_FATAL_FAILURE(expect_definition(random_trace(random, 400, 500)));

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fixtures/random_rounds.h"
 #include "fixtures/trace_rows.h"
 #include "trace/links.h"
 
@@ -139,7 +140,7 @@ TEST(LaunchSearch, GivesACallOfTheCorrelationIfThereIsOneWhateverTheOrderOfRows)
   const auto below = [&](std::int64_t limit) {
     return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(limit));
   };
-  for (int run = 0; run < 3000; ++run) {
+  for (int run = 0; run < fixtures::random_rounds(3000); ++run) {
     TraceBuilder builder;
     for (std::int64_t left = 2 + below(30); left > 0; --left) {
       const bool is_call = below(2) == 0;

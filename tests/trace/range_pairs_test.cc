@@ -14,6 +14,7 @@
 
 #include <tbtrace/trace.h>
 
+#include "fixtures/random_rounds.h"
 #include "fixtures/read_text.h"
 #include "fixtures/reading_ways.h"
 
@@ -245,7 +246,7 @@ std::vector<Row> random_rows(unsigned seed) {
 }
 
 TEST(RangePairs, AgreeWithTheirDefinition) {
-  for (unsigned seed = 0; seed < 3000; ++seed) {
+  for (unsigned seed = 0; seed < fixtures::random_rounds(3000u); ++seed) {
     const std::vector<Row> rows = random_rows(seed);
     const std::string text = text_of(rows);
     const Trace trace = read(text);
@@ -274,7 +275,7 @@ TEST(RangePairs, AreFoundFastHoweverManyAreOpen) {
 }
 
 TEST(RangePairs, AreFoundTheSameInEveryWay) {
-  for (unsigned seed = 0; seed < 300; ++seed) {
+  for (unsigned seed = 0; seed < fixtures::random_rounds(300u); ++seed) {
     const std::string text = text_of(random_rows(seed));
     ASSERT_EQ(fixtures::difference_between(text, fixtures::some_reading_ways(seed)), "") << text;
   }

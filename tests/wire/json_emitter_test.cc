@@ -12,6 +12,8 @@
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
+#include "fixtures/random_rounds.h"
+
 namespace tbtrace::wire {
 namespace {
 
@@ -171,7 +173,7 @@ class RandomDocument {
 
 TEST(JsonEmitter, AParserReadsWhatWasWritten) {
   simdjson::dom::parser parser;
-  for (unsigned seed = 0; seed < 2000; ++seed) {
+  for (unsigned seed = 0; seed < fixtures::random_rounds(2000u); ++seed) {
     std::string text;
     JsonEmitter json(text);
     const std::string expected = RandomDocument(seed, json).value(5);

@@ -12,6 +12,7 @@
 
 #include "fixtures/json_positions.h"
 #include "fixtures/random_json.h"
+#include "fixtures/random_rounds.h"
 #include "wire/json_index.h"
 
 namespace tbtrace::wire {
@@ -83,7 +84,7 @@ TEST(JsonScanner, StartsWhereItIsTold) {
 }
 
 TEST(JsonScanner, ValidValuesHaveThePositionsOfTheIndex) {
-  for (unsigned seed = 0; seed < 20000; ++seed) {
+  for (unsigned seed = 0; seed < fixtures::random_rounds(20000u); ++seed) {
     const std::string text = RandomJson(seed).value(4);
     const Scan scan = scan_element(text);
     ASSERT_EQ(scan.end, ScanEnd::complete) << text;
@@ -93,7 +94,7 @@ TEST(JsonScanner, ValidValuesHaveThePositionsOfTheIndex) {
 }
 
 TEST(JsonScanner, ValidEventsInAnArrayAreToldApart) {
-  for (unsigned seed = 0; seed < 5000; ++seed) {
+  for (unsigned seed = 0; seed < fixtures::random_rounds(5000u); ++seed) {
     RandomJson random(seed);
     std::vector<std::string> events;
     std::string text;
@@ -117,7 +118,7 @@ TEST(JsonScanner, ValidEventsInAnArrayAreToldApart) {
 
 // Otherwise a reader would give up an event for good because it has not read far enough.
 TEST(JsonScanner, AValidEventThatIsCutIsIncomplete) {
-  for (unsigned seed = 0; seed < 2000; ++seed) {
+  for (unsigned seed = 0; seed < fixtures::random_rounds(2000u); ++seed) {
     const std::string text = RandomJson(seed).object(3);
     for (std::size_t size = 0; size < text.size(); ++size) {
       ASSERT_EQ(scan_element(std::string_view(text).substr(0, size), false).end,

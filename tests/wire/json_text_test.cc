@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "base/utf8.h"
+#include "fixtures/random_rounds.h"
 
 namespace tbtrace::wire {
 namespace {
@@ -130,7 +131,7 @@ TEST(JsonText, EveryUnitOfUtf16IsReadAsStdHasIt) {
 
 TEST(JsonText, RandomTextsSurviveTheRoundTrip) {
   std::mt19937 random(1);
-  for (int round = 0; round < 20000; ++round) {
+  for (int round = 0; round < fixtures::random_rounds(20000); ++round) {
     std::string text;
     for (std::size_t count = random() % 20; count > 0; --count) {
       const std::uint32_t end = random() % 2 == 0 ? 0x80 : 0x110000;

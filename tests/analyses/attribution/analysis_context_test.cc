@@ -10,6 +10,7 @@
 
 #include <tbtrace/analysis_context.h>
 
+#include "fixtures/random_rounds.h"
 #include "fixtures/trace_rows.h"
 
 namespace tbtrace {
@@ -200,7 +201,7 @@ TEST(AnalysisContextRandom, FollowsTheDefinitions) {
   std::size_t in_steps = 0;
   std::size_t in_modules = 0;
   std::size_t kernels = 0;
-  for (int round = 0; round < 4000; ++round) {
+  for (int round = 0; round < fixtures::random_rounds(4000); ++round) {
     const Trace trace = random_trace(random);
     const AnalysisContext context(trace);
     const ContextByDefinition expected(trace, context);
@@ -225,9 +226,9 @@ TEST(AnalysisContextRandom, FollowsTheDefinitions) {
     }
     ASSERT_EQ(context.device_links().size(), links);
   }
-  EXPECT_GT(in_steps, 5000U);
-  EXPECT_GT(in_modules, 5000U);
-  EXPECT_GT(kernels, 1000U);
+  EXPECT_GT(in_steps, fixtures::random_rounds(5000U));
+  EXPECT_GT(in_modules, fixtures::random_rounds(5000U));
+  EXPECT_GT(kernels, fixtures::random_rounds(1000U));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace {
 /// The peers' figures have no definition of their own here (they are held against the peers), but
 /// they must take any trace.
 TEST(PeerKernels, AddUpOnRandomTraces) {
-  for (unsigned seed = 0; seed < fixtures::random_traces(500); ++seed) {
+  for (unsigned seed = 0; seed < fixtures::random_rounds(500u); ++seed) {
     SCOPED_TRACE(seed);
     const Trace trace = RandomKernels(seed).make();
     for (const KernelSummary& summary :

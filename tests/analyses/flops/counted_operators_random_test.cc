@@ -214,7 +214,7 @@ class RandomTree : private fixtures::RandomChoices {
 };
 
 TEST(CountedOperators, OfRandomTreesAreThoseOfTheDefinition) {
-  const unsigned traces = fixtures::random_traces(fixtures::random_rounds(3000U));
+  const unsigned traces = fixtures::random_rounds(3000u);
   for (unsigned seed = 0; seed < traces; ++seed) {
     SCOPED_TRACE(seed);
     std::vector<std::optional<std::size_t>> kinds;

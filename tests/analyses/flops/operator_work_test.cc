@@ -240,7 +240,7 @@ TEST(OperatorWork, OfSeveralKindsOfDevicesHasNoPeak) {
 }
 
 TEST(OperatorWork, OfRandomRecordingsAddsUpToAllTime) {
-  const unsigned traces = fixtures::random_traces(fixtures::random_rounds(1500U));
+  const unsigned traces = fixtures::random_rounds(1500u);
   for (unsigned seed = 0; seed < traces; ++seed) {
     SCOPED_TRACE(seed);
     const Trace trace = analyses::RandomRecording(seed, {.ranges = 20, .arguments = true}).make();

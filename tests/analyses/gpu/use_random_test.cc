@@ -271,7 +271,7 @@ void check_use(unsigned seed, Seen& seen) {
 }
 
 TEST(GpuUse, MatchesItsDefinitionOnRandomTraces) {
-  const unsigned traces = fixtures::random_traces(1500);
+  const unsigned traces = fixtures::random_rounds(1500u);
   Seen seen;
   for (unsigned seed = 0; seed < traces; ++seed) {
     SCOPED_TRACE(seed);

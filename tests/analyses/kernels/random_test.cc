@@ -228,7 +228,7 @@ TEST(KernelSummary, MatchesItsDefinitionOnRandomTraces) {
   int unattributed = 0;
   int graphs = 0;
   int is_short = 0;
-  const unsigned count = fixtures::random_traces(500);
+  const unsigned count = fixtures::random_rounds(500u);
   for (unsigned seed = 0; seed < count; ++seed) {
     SCOPED_TRACE(seed);
     const Trace trace = analyses::RandomKernels(seed).make();

@@ -136,7 +136,7 @@ void compare(const Trace& trace, bool libraries) {
 }
 
 TEST(LineTable, OfRandomRecordingsIsThatOfTheDefinition) {
-  const unsigned traces = fixtures::random_traces(fixtures::random_rounds(800U));
+  const unsigned traces = fixtures::random_rounds(800u);
   std::size_t lines = 0;
   std::size_t functions = 0;
   for (unsigned seed = 0; seed < traces; ++seed) {
@@ -151,7 +151,7 @@ TEST(LineTable, OfRandomRecordingsIsThatOfTheDefinition) {
     if (::testing::Test::HasFailure()) return;
   }
   EXPECT_GT(lines, traces);
-  EXPECT_GT(functions, traces);
+  EXPECT_GT(functions, traces / 2);
 }
 
 }  // namespace

@@ -146,7 +146,7 @@ void compare(const Trace& trace, std::optional<StepRange> steps) {
 }
 
 TEST(ModuleTree, OfRandomRecordingsIsThatOfTheDefinition) {
-  const unsigned traces = fixtures::random_traces(fixtures::random_rounds(800U));
+  const unsigned traces = fixtures::random_rounds(800u);
   std::size_t modules = 0;
   std::size_t backward = 0;
   std::size_t chosen = 0;

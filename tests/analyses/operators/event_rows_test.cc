@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "analyses/random_recording.h"
+#include "fixtures/random_rounds.h"
 
 namespace tbtrace::analyses {
 namespace {
@@ -48,7 +49,7 @@ TEST(EventRows, AreTheListsInAnyOrder) {
   std::size_t with_kernels = 0;
   std::size_t with_memory = 0;
   std::size_t with_stacks = 0;
-  for (unsigned seed = 0; seed < 300; ++seed) {
+  for (unsigned seed = 0; seed < fixtures::random_rounds(300u); ++seed) {
     SCOPED_TRACE(seed);
     const Trace older = RandomRecording(seed, {.arguments = true}).make();
     const Trace newer = RandomRecording(seed + 1000, {.arguments = true}).make();
@@ -79,9 +80,9 @@ TEST(EventRows, AreTheListsInAnyOrder) {
     }
   }
   // The recordings are worth nothing if they hardly have what a row can leave to the next.
-  EXPECT_GT(with_kernels, 500u);
-  EXPECT_GT(with_memory, 500u);
-  EXPECT_GT(with_stacks, 500u);
+  EXPECT_GT(with_kernels, fixtures::random_rounds(500u));
+  EXPECT_GT(with_memory, fixtures::random_rounds(500u));
+  EXPECT_GT(with_stacks, fixtures::random_rounds(500u));
 }
 
 TEST(EventRows, OfNoTraceAreNone) { EXPECT_EQ(EventRows({}).size(), 0u); }

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "fixtures/random_rounds.h"
+
 namespace tbtrace::analyses {
 namespace {
 
@@ -23,7 +25,7 @@ TEST(RowIndex, FindsNothingWhereThereIsNothing) {
 
 TEST(RowIndex, FindsWhatAScanFinds) {
   std::mt19937 random(3);
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < fixtures::random_rounds(300); ++round) {
     const std::size_t rows = 1 + random() % 400;
     std::vector<Entry> entries;
     for (std::uint32_t row = 0; row < rows; ++row) {

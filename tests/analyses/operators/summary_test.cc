@@ -14,6 +14,7 @@
 
 #include "analyses/random_recording.h"
 #include "fixtures/chrome_text.h"
+#include "fixtures/random_rounds.h"
 #include "fixtures/read_text.h"
 
 namespace tbtrace {
@@ -130,7 +131,7 @@ TEST(OperatorSummary, AddsUpTheEventsOfEachRowOnRandomTraces) {
       {.group_by_stack_n = 1},
       {.group_by_stack_n = 5, .group_by_overload_name = true, .include_python_functions = true},
       {.group_by_input_shape = true, .group_by_stack_n = 2, .group_by_overload_name = true}};
-  for (unsigned seed = 0; seed < 600; ++seed) {
+  for (unsigned seed = 0; seed < fixtures::random_rounds(600u); ++seed) {
     SCOPED_TRACE(seed);
     const Trace older = RandomRecording(seed, {.arguments = true}).make();
     const Trace newer = RandomRecording(seed + 100'000, {.arguments = true}).make();

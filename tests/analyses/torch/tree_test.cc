@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "analyses/random_recording.h"
+#include "fixtures/random_rounds.h"
 #include "fixtures/trace_rows.h"
 
 namespace tbtrace::analyses {
@@ -72,7 +73,7 @@ struct Expected {
 
 TEST(TorchTree, IsWhatAStackMakesOnThousandsOfRandomTraces) {
   std::size_t inherited = 0;
-  for (unsigned seed = 0; seed < 4000; ++seed) {
+  for (unsigned seed = 0; seed < fixtures::random_rounds(4000u); ++seed) {
     SCOPED_TRACE(seed);
     const Trace trace = RandomRecording(seed, {.devices = false, .unfinished = true}).make();
     const TorchTree tree(trace, ForwardThreads(trace));
@@ -86,7 +87,7 @@ TEST(TorchTree, IsWhatAStackMakesOnThousandsOfRandomTraces) {
       inherited += unfinished && tree.end_ns(event) != trace.window_end_ns();
     }
   }
-  EXPECT_GT(inherited, 200u);
+  EXPECT_GT(inherited, fixtures::random_rounds(200u));
 }
 
 EventId add_unfinished(TraceBuilder& builder, std::int64_t start, std::int64_t duration,

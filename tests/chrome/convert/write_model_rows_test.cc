@@ -15,6 +15,7 @@
 
 #include "analyses/random_recording.h"
 #include "fixtures/failing_sink.h"
+#include "fixtures/random_rounds.h"
 #include "fixtures/read_text.h"
 #include "fixtures/scratch_folder.h"
 #include "fixtures/trace_rows.h"
@@ -42,7 +43,8 @@ std::string document(const Trace& trace, Dialect dialect = Dialect::kineto) {
 }
 
 TEST(ModelRows, FramesInADeepNestFindTheirParentsInOneStep) {
-  constexpr std::int64_t kDeep = 400'000;  // going up from every frame takes minutes
+  // Going up from every frame takes minutes.
+  const auto deep = fixtures::many_rows<std::int64_t>(400'000);
   TraceBuilder builder;
   const auto add_frame = [&](std::int64_t start, std::int64_t duration) {
     EventRow row;
@@ -54,11 +56,11 @@ TEST(ModelRows, FramesInADeepNestFindTheirParentsInOneStep) {
     row.flags = Events::kPythonFrame;
     builder.add_event(row);
   };
-  add_frame(0, 5 * kDeep);
-  for (std::int64_t depth = 1; depth <= kDeep; ++depth) {
-    add(builder, {.start = depth, .duration = 5 * kDeep - 2 * depth});
+  add_frame(0, 5 * deep);
+  for (std::int64_t depth = 1; depth <= deep; ++depth) {
+    add(builder, {.start = depth, .duration = 5 * deep - 2 * depth});
   }
-  for (std::int64_t number = 0; number < 2 * kDeep; ++number) add_frame(kDeep + 1 + number, 1);
+  for (std::int64_t number = 0; number < 2 * deep; ++number) add_frame(deep + 1 + number, 1);
   const Trace trace = finished(builder);
   std::string text;
   ASSERT_TRUE(write_model_rows(trace, Dialect::kineto, false, *io::memory_sink(text)).ok());
@@ -68,7 +70,7 @@ TEST(ModelRows, FramesInADeepNestFindTheirParentsInOneStep) {
        at = text.find(kParent, at + 1)) {
     ++frames;
   }
-  EXPECT_EQ(frames, 2 * static_cast<std::size_t>(kDeep));
+  EXPECT_EQ(frames, 2 * static_cast<std::size_t>(deep));
 }
 
 TEST(ModelRows, HoldWhatTheModelHolds) {
@@ -153,7 +155,7 @@ std::vector<RangeOfKind> ranges(const Trace& trace) {
 }
 
 TEST(ModelRows, OfRandomRecordingsReadAgain) {
-  for (unsigned seed = 0; seed < 300; ++seed) {
+  for (unsigned seed = 0; seed < fixtures::random_rounds(300u); ++seed) {
     const Trace trace =
         RandomRecording(seed, {.shadows = true, .unfinished = true, .arguments = true}).make();
     const Trace again = fixtures::read(document(trace));

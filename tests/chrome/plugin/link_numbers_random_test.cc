@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "chrome/plugin/link_numbers.h"
+#include "fixtures/random_rounds.h"
 #include "fixtures/trace_rows.h"
 #include "trace/call_tree.h"
 #include "trace/links.h"
@@ -179,7 +180,7 @@ void check(const Trace& trace) {
 }
 
 TEST(LinkNumbersRandom, NameTheOperatorThatTheModelKnows) {
-  for (unsigned seed = 0; seed < 3000; ++seed) {
+  for (unsigned seed = 0; seed < fixtures::random_rounds(3000u); ++seed) {
     SCOPED_TRACE(seed);
     const Trace trace = RandomLaunches(seed).make();
     check(trace);
@@ -188,7 +189,7 @@ TEST(LinkNumbersRandom, NameTheOperatorThatTheModelKnows) {
 }
 
 TEST(LinkNumbersRandom, AreTheSameWhenTheyAreMadeAgain) {
-  for (unsigned seed = 0; seed < 100; ++seed) {
+  for (unsigned seed = 0; seed < fixtures::random_rounds(100u); ++seed) {
     const Trace trace = RandomLaunches(seed).make();
     const Roles roles(trace, Dialect::plugin);
     const LinkNumbers first(trace, roles);

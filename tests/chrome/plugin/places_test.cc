@@ -13,6 +13,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fixtures/random_rounds.h"
 #include "fixtures/trace_rows.h"
 
 namespace tbtrace::chrome {
@@ -212,7 +213,7 @@ TEST(Places, OfRandomTracksAreSoundAndDifferWhereTracksDo) {
   constexpr std::string_view kTexts[] = {"a", "stream 7", "stream 1", "stream 1000000000", "gpu"};
   constexpr std::string_view kCategories[] = {"cpu_op", "kernel", "gpu_memcpy", "overhead",
                                               "user_annotation"};
-  for (unsigned seed = 0; seed < 2000; ++seed) {
+  for (unsigned seed = 0; seed < fixtures::random_rounds(2000u); ++seed) {
     std::mt19937 random(seed);
     TraceBuilder builder;
     const auto key = [&] {

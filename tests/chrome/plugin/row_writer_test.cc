@@ -14,6 +14,7 @@
 
 #include "fixtures/document_rows.h"
 #include "fixtures/hostile_names.h"
+#include "fixtures/random_rounds.h"
 #include "fixtures/read_text.h"
 #include "fixtures/trace_rows.h"
 #include "wire/json_strict.h"
@@ -343,7 +344,7 @@ TEST(RowWriter, KeepsTimesToTheNanosecond) {
                                                   4'350'000'000'000'000'123,
                                                   -4'350'000'000'000'000'123};
   constexpr std::array<std::int64_t, 4> kBases = {0, 1'790'857'026'000'000'000, -7, 1};
-  for (unsigned seed = 0; seed < 200; ++seed) {
+  for (unsigned seed = 0; seed < fixtures::random_rounds(200u); ++seed) {
     std::mt19937_64 random(seed);
     TraceBuilder builder;
     const std::int64_t first = kFirst[seed % kFirst.size()];

@@ -16,6 +16,7 @@
 #include "fixtures/document_rows.h"
 #include "fixtures/failing_sink.h"
 #include "fixtures/random_json.h"
+#include "fixtures/random_rounds.h"
 #include "fixtures/read_text.h"
 
 namespace tbtrace::chrome {
@@ -368,7 +369,7 @@ TEST(PluginRows, ShortensShadowsOfAnnotationsOnce) {
 }
 
 TEST(PluginRows, TakesWhateverStandsInARow) {
-  for (unsigned seed = 0; seed < 500; ++seed) {
+  for (unsigned seed = 0; seed < fixtures::random_rounds(500u); ++seed) {
     fixtures::RandomJson random(seed);
     std::string text = "{\"own\":" + random.value(3) + ",\"traceEvents\":[";
     for (int row = 0; row < 8; ++row) {

@@ -337,7 +337,7 @@ TEST(CrossingsRandom, AreThoseOfStepsWithPlainLists) {
 }
 
 // Comparing all that are open takes many minutes here.
-constexpr std::int64_t kDeep = 400'000;
+const std::int64_t kDeep = fixtures::many_rows<std::int64_t>(400'000);
 
 TEST(Crossings, MuchWorkInADeepNestIsFoundInOnePass) {
   TraceBuilder builder;

@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "fixtures/random_rounds.h"
+
 namespace tbtrace::chrome {
 namespace {
 
@@ -33,7 +35,7 @@ double parsed_us(std::int64_t ns) {
 
 TEST(ReaderTimes, AreThoseOfTheText) {
   RandomTimes times;
-  for (int round = 0; round < 300'000; ++round) {
+  for (int round = 0; round < fixtures::random_rounds(300'000); ++round) {
     const std::int64_t ns = times.any();
     ASSERT_EQ(read_us(ns), parsed_us(ns)) << ns;
   }
@@ -60,7 +62,7 @@ TEST(ReaderTimes, OfEndsAreRoundedSums) {
 TEST(ReaderTimes, LastEndIsTheLastOneThatFits) {
   RandomTimes times;
   constexpr std::int64_t kBases[] = {0, 5'000'000'001, 1'790'857'026'123'456'789};
-  for (int round = 0; round < 30'000; ++round) {
+  for (int round = 0; round < fixtures::random_rounds(30'000); ++round) {
     const std::int64_t start_ns = kBases[round % 3] + times.below(1000);
     const std::int64_t end_ns = start_ns + times.below(2000);
     const std::int64_t other_ns = start_ns + times.below(3000) - 500;

@@ -1,7 +1,5 @@
 // Random calls of a profiler, held against a model of a few lines that says what each of them does.
-// TBTRACE_MODEL_SEQUENCES: how many sequences (default 1,500).
 #include <cstdint>
-#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -17,6 +15,7 @@
 
 #include <tbtrace/profiler.h>
 
+#include "fixtures/random_rounds.h"
 #include "libtorch/record/recorded.h"
 
 namespace tbtrace {
@@ -297,10 +296,7 @@ void run_sequence(std::uint32_t seed) {
 }
 
 TEST(ProfilerModel, RandomCallsDoWhatTheModelSays) {
-  const char* const asked = std::getenv("TBTRACE_MODEL_SEQUENCES");
-  const std::uint32_t sequences =
-      asked == nullptr ? 1500 : static_cast<std::uint32_t>(std::strtoul(asked, nullptr, 10));
-  ASSERT_GT(sequences, 0U);
+  const std::uint32_t sequences = fixtures::random_rounds(1500U);
   for (std::uint32_t seed = 1; seed <= sequences; ++seed) {
     run_sequence(seed);
     if (HasFailure()) return;

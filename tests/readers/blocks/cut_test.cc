@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "fixtures/chrome_text.h"
+#include "fixtures/random_rounds.h"
 
 namespace tbtrace::readers {
 namespace {
@@ -91,7 +92,7 @@ TEST(FindCut, GivesAPlaceAfterACommaInAnyText) {
   constexpr std::string_view kParts[] = {"{\"ph\":", "\"X\"", "},",     "{",      "}", ",",
                                          "[",        "]",     "\"",     "\\",     " ", "\n",
                                          ":",        "1",     "\"ph\"", "{\"a\":"};
-  for (unsigned seed = 0; seed < 20'000; ++seed) {
+  for (unsigned seed = 0; seed < fixtures::random_rounds(20'000u); ++seed) {
     std::mt19937 random(seed);
     std::string text;
     for (auto count = random() % 30; count > 0; --count)

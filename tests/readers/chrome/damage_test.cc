@@ -22,11 +22,11 @@ using fixtures::ChromeText;
 using fixtures::difference_between;
 using fixtures::difference_between_threads;
 using fixtures::issue_counts;
-using fixtures::kPlaceStep;
 using fixtures::Layout;
 using fixtures::names;
 using fixtures::numbers_of_threads;
 using fixtures::op;
+using fixtures::place_step;
 using fixtures::random_rounds;
 using fixtures::read;
 using fixtures::read_in_ways;
@@ -76,7 +76,7 @@ TEST(ChromeDamage, OfACutKeepsEveryEventBeforeIt) {
     const std::size_t array = text.find('[', text.find("\"traceEvents\""));
     const std::size_t end = text.rfind('}') + 1;
     const std::vector<std::size_t> ends = ends_of_events(trace.events, layout, text);
-    for (std::size_t cut = 0; cut <= text.size(); cut += kPlaceStep) {
+    for (std::size_t cut = 0; cut <= text.size(); cut += place_step()) {
       const std::string part = text.substr(0, cut);
       ASSERT_EQ(difference_between(part, some_reading_ways(cut)), "") << part;
       const Result<Trace> result = try_read(part);
@@ -97,7 +97,7 @@ TEST(ChromeDamage, OfACutOfABareArrayIsNoneBetweenEvents) {
   for (const Layout layout : fixtures::kAllLayouts) {
     const std::string text = fixtures::array_text(events, layout);
     const std::vector<std::size_t> ends = ends_of_events(events, layout, text);
-    for (std::size_t cut = 1; cut <= text.size(); cut += kPlaceStep) {
+    for (std::size_t cut = 1; cut <= text.size(); cut += place_step()) {
       const std::string part = text.substr(0, cut);
       const std::size_t whole = whole_events(ends, cut);
       const std::size_t last_end = whole == 0 ? 1 : ends[whole - 1];
@@ -138,7 +138,7 @@ void expect_small_losses(Layout layout, std::size_t most_lost) {
   const std::vector<std::size_t> ends = ends_of_events(trace.events, layout, text);
   std::size_t total = 0;
   std::size_t cases = 0;
-  for (std::size_t at = 0; at < text.size(); at += kPlaceStep) {
+  for (std::size_t at = 0; at < text.size(); at += place_step()) {
     std::size_t kind = at;
     for (const char byte :
          {'"', '{', '}', '[', ']', ',', '\\', '\0', static_cast<char>(text[at] ^ 1)}) {
@@ -200,7 +200,7 @@ TEST(ChromeDamage, OfAnEventCutShortBeforeTheNextLosesFewEvents) {
     const std::string text = trace.text(layout);
     const std::vector<std::size_t> ends = ends_of_events(trace.events, layout, text);
     const std::size_t start = ends[2] - fixtures::event_text(trace.events[2], layout).size();
-    for (std::size_t kept = 1; start + kept < ends[2]; kept += kPlaceStep) {
+    for (std::size_t kept = 1; start + kept < ends[2]; kept += place_step()) {
       // As when a process dies while it writes, and another goes on.
       const std::string damaged = text.substr(0, start + kept) + text.substr(ends[2]);
       ASSERT_EQ(difference_between_threads(damaged), "") << damaged;

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "fixtures/chrome_text.h"
+#include "fixtures/random_rounds.h"
 #include "fixtures/read_text.h"
 
 namespace tbtrace::readers {
@@ -143,7 +144,7 @@ TEST(ChromeLayouts, MayHoldBlanksAnywhere) {
     });
   }
   const std::string expected = describe(read(plain.text()));
-  for (unsigned seed = 0; seed < 200; ++seed) {
+  for (unsigned seed = 0; seed < fixtures::random_rounds(200u); ++seed) {
     std::mt19937 random(seed);
     const std::string blank = with_blanks(plain.text(), random);
     const Trace other = read(blank);
@@ -155,7 +156,7 @@ TEST(ChromeLayouts, MayHoldBlanksAnywhere) {
 TEST(ChromeLayouts, MayHaveTheirKeysInAnyOrder) {
   const ChromeText trace = rich_trace();
   const std::string expected = describe(read(trace.text()));
-  for (unsigned seed = 0; seed < 300; ++seed) {
+  for (unsigned seed = 0; seed < fixtures::random_rounds(300u); ++seed) {
     std::mt19937 random(seed);
     ChromeText shuffled = trace;
     for (ChromeEvent& event : shuffled.events) {
@@ -186,7 +187,7 @@ TEST(ChromeLayouts, MayHoldKeysThatNobodyKnows) {
                                            "{}",
                                            "[[1, {\"a\": \"]}\"}], \"\\\"\"]",
                                            "{\"ph\": \"X\", \"args\": {\"name\": 5}}"};
-  for (unsigned seed = 0; seed < 200; ++seed) {
+  for (unsigned seed = 0; seed < fixtures::random_rounds(200u); ++seed) {
     std::mt19937 random(seed);
     ChromeText more = trace;
     for (ChromeEvent& event : more.events) {

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "fixtures/random_json.h"
+#include "fixtures/random_rounds.h"
 #include "fixtures/read_text.h"
 #include "fixtures/reading_ways.h"
 
@@ -116,7 +117,7 @@ TEST(ChromeStructure, OfMembersThatHoldEventsIsKept) {
 }
 
 TEST(ChromeStructure, OfRandomEventsIsKept) {
-  for (unsigned seed = 0; seed < 400; ++seed) {
+  for (unsigned seed = 0; seed < fixtures::random_rounds(400u); ++seed) {
     RandomJson random(seed);
     Events events;
     events.text = "{" + random.blanks();

@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "fixtures/random_rounds.h"
 #include "recorder/log/started.h"
 
 namespace tbtrace::recorder {
@@ -248,18 +249,18 @@ double resident_bytes() {
 }
 
 TEST(Active, ShortThreadsTakeLittleMemoryAndAlwaysTheSame) {
-  constexpr std::size_t kThreads = 10'000;
+  const std::size_t threads = fixtures::many_rows<std::size_t>(10'000);
   std::vector<double> resident;
   for (int window = 0; window < 4; ++window) {
     Started started;
-    for (std::size_t thread = 0; thread < kThreads; ++thread) {
+    for (std::size_t thread = 0; thread < threads; ++thread) {
       std::jthread([&] { note(started.slot, 1); }).join();
     }
     started.stop();
     std::size_t bytes = 0;
     for (const auto& log : started.recording->logs()) bytes += log->bytes() + sizeof(Chunk);
-    EXPECT_EQ(started.recording->logs().size(), kThreads);
-    EXPECT_EQ(bytes, kThreads * kSmallestChunkBytes);
+    EXPECT_EQ(started.recording->logs().size(), threads);
+    EXPECT_EQ(bytes, threads * kSmallestChunkBytes);
     resident.push_back(resident_bytes());
   }
 #ifndef TBTRACE_SANITIZED

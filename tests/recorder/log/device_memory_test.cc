@@ -12,6 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fixtures/random_rounds.h"
 #include "recorder/log/storage_key.h"
 
 namespace tbtrace::recorder {
@@ -241,7 +242,7 @@ TEST_F(DeviceMemoryTest, WhatIsLostIsCountedAndNothingIsTakenForIt) {
 
 TEST_F(DeviceMemoryTest, IsTheTruthOfRandomPrograms) {
   std::mt19937 random(7);
-  for (int program = 0; program < 200; ++program) {
+  for (int program = 0; program < fixtures::random_rounds(200); ++program) {
     Allocator allocator;
     std::map<std::uint64_t, int> alive;  // device by address
     std::uint64_t next = 0x7f00'0000'0000;

@@ -19,6 +19,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fixtures/random_rounds.h"
+
 namespace tbtrace::recorder {
 namespace {
 
@@ -154,7 +156,7 @@ TEST(ExportThread, TheDestructorFinishesAllJobs) {
 TEST(ExportThread, WhatAJobOwnsIsFreedBeforeWaitingEnds) {
   Sentences sentences;
   ExportThread exports(sentences.listener());
-  for (int round = 0; round < 50; ++round) {
+  for (int round = 0; round < fixtures::random_rounds(50); ++round) {
     auto owned = std::make_shared<int>(round);
     const std::weak_ptr<int> watched = owned;
     exports.add([owned = std::move(owned)] { return Status(); });

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fixtures/random_rounds.h"
 #include "recorder/window/hand_written.h"
 
 namespace tbtrace::recorder {
@@ -268,7 +269,7 @@ class Program {
 TEST(DeviceLinksRandom, AreTheGroundTruthAlways) {
   std::size_t linked = 0;
   std::size_t spans = 0;
-  for (unsigned seed = 1; seed <= 300; ++seed) {
+  for (unsigned seed = 1; seed <= fixtures::random_rounds(300u); ++seed) {
     std::mt19937 random(seed);
     HandWritten written;
     DeviceTrace trace;
@@ -309,8 +310,8 @@ TEST(DeviceLinksRandom, AreTheGroundTruthAlways) {
       ++spans;
     }
   }
-  EXPECT_GT(linked, 10'000U);
-  EXPECT_GT(spans, 1000U);
+  EXPECT_GT(linked, fixtures::random_rounds(10'000U));
+  EXPECT_GT(spans, fixtures::random_rounds(1000U));
 }
 
 }  // namespace

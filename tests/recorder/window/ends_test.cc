@@ -7,12 +7,13 @@
 
 #include <gtest/gtest.h>
 
+#include "fixtures/random_rounds.h"
 #include "recorder/window/hand_written.h"
 
 namespace tbtrace::recorder {
 namespace {
 
-constexpr std::uint64_t kManyEnds = 500'000;
+const std::uint64_t kManyEnds = fixtures::many_rows<std::uint64_t>(500'000);
 
 /// Ranges that are not as long as `length` ticks, or have no end.
 std::size_t wrong_lengths(const Window& window, std::uint64_t length) {

@@ -13,6 +13,7 @@
 
 #include <tbtrace/analyses.h>
 
+#include "fixtures/random_rounds.h"
 #include "recorder/window/hand_written.h"
 #include "recorder/window/read_window.h"
 
@@ -354,7 +355,7 @@ class Simulation {
 };
 
 TEST(ModuleFrames, AreThoseOfAnyTreeThatCallsEachPartOnce) {
-  for (unsigned seed = 0; seed < 50; ++seed) {
+  for (unsigned seed = 0; seed < fixtures::random_rounds(50u); ++seed) {
     Simulation simulation(seed);
     HandWritten recording(simulation.options());
     auto thread = recording.thread();

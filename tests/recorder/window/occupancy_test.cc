@@ -14,6 +14,8 @@
 
 #include <gtest/gtest.h>
 
+#include "fixtures/random_rounds.h"
+
 // NVIDIA's own calculator comes with the CUDA toolkit and needs nothing of it.
 #if __has_include(<cuda_occupancy.h>)
 #define TBTRACE_HAS_NVIDIA_CALCULATOR
@@ -325,7 +327,7 @@ TEST(Occupancy, AnyNumbersAreSurvived) {
   std::mt19937 random(17);
   constexpr int kOdd[] = {INT_MIN, -1, 0, 1, 2, 3, 31, 32, 1024, 65536, INT_MAX - 1, INT_MAX};
   const auto odd = [&random, &kOdd] { return kOdd[random() % std::size(kOdd)]; };
-  for (int i = 0; i < 300'000; ++i) {
+  for (int i = 0; i < fixtures::random_rounds(300'000); ++i) {
     DeviceProperties properties = device(kModels[random() % std::size(kModels)]);
     for (int* number :
          {&properties.compute_major, &properties.compute_minor, &properties.max_threads_per_block,
@@ -467,7 +469,7 @@ TEST_P(OccupancyOf, IsNvidias) {
   DeviceProperties silent = properties;
   silent.max_blocks_per_multiprocessor = 0;
   std::mt19937 random(4711);
-  for (int i = 0; i < 10'000; ++i) {
+  for (int i = 0; i < fixtures::random_rounds(10'000); ++i) {
     const KernelLaunch kernel = random_launch(properties, random);
     for (const SharedMemoryRule rule : {SharedMemoryRule::kineto, SharedMemoryRule::opt_in}) {
       const Occupancy expected = nvidia_occupancy(properties, kernel, rule);

@@ -130,8 +130,8 @@ TEST(WindowRows, AreThoseThatAReaderMakesOfTheFile) {
     expect_same(window, seed % 2 == 0 ? kOperatorArguments : ArgumentSet::all());
     if (HasFatalFailure()) return;
   }
-  EXPECT_GT(with_work, 5);
-  EXPECT_GT(with_modules, 5);
+  EXPECT_GT(with_work, fixtures::random_rounds(20));
+  EXPECT_GT(with_modules, fixtures::random_rounds(20));
 }
 
 TEST(WindowRows, ManyArePassedOnInSeveralParts) {

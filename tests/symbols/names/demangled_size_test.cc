@@ -14,6 +14,8 @@
 #include <cxxabi.h>
 #include <gtest/gtest.h>
 
+#include "fixtures/random_rounds.h"
+
 namespace tbtrace {
 namespace {
 
@@ -180,14 +182,10 @@ class RandomEncoding {
 
 TEST(DemangledSize, IsNeverBelowTheLibrarysText) {
   constexpr double kSizeLimit = 1 << 20;
-#ifdef TBTRACE_SANITIZED
-  constexpr unsigned kNames = 40'000;  // twenty times as slow there
-#else
-  constexpr unsigned kNames = 400'000;
-#endif
+  const unsigned names = fixtures::random_rounds(400'000u);
   std::size_t demangled = 0;
   std::size_t long_ones = 0;
-  for (unsigned seed = 0; seed < kNames; ++seed) {
+  for (unsigned seed = 0; seed < names; ++seed) {
     const std::string name = RandomEncoding(seed).make();
     if (name.size() > 1024) continue;  // the library takes no more
     const double bound = demangled_size_bound(name, kSizeLimit);
@@ -201,8 +199,8 @@ TEST(DemangledSize, IsNeverBelowTheLibrarysText) {
     long_ones += size > 3 * name.size() ? 1 : 0;
     ASSERT_LE(static_cast<double>(size), bound) << name;
   }
-  EXPECT_GT(demangled, kNames / 80);
-  EXPECT_GT(long_ones, kNames / 8000);
+  EXPECT_GT(demangled, names / 80);
+  EXPECT_GT(long_ones, names / 8000);
 }
 
 TEST(DemangledSize, OfKernelsIsFarBelowTheLimit) {

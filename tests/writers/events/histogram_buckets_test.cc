@@ -8,6 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fixtures/random_rounds.h"
+
 namespace tbtrace::writers {
 namespace {
 
@@ -60,7 +62,7 @@ TEST(HistogramBuckets, AreJoinedIfThereAreTooMany) {
 TEST(HistogramBuckets, HoldEveryValueOnceOnRandomValues) {
   std::mt19937_64 random(7);
   std::lognormal_distribution<double> size(0, 6);
-  for (int round = 0; round < 50; ++round) {
+  for (int round = 0; round < fixtures::random_rounds(50); ++round) {
     std::vector<double> values(1 + random() % 2000);
     for (double& value : values) value = random() % 3 == 0 ? -size(random) : size(random);
     const auto found = histogram_buckets<double>(values, tensorflow_edges(), round % 2 * 30);

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "fixtures/random_rounds.h"
+
 namespace tbtrace::writers {
 namespace {
 
@@ -27,7 +29,7 @@ TEST(PrCurve, LeavesOutPredictionsThatAreNoProbabilities) {
 TEST(PrCurve, MatchesItsDefinitionOnRandomPredictions) {
   std::mt19937 random(3);
   std::uniform_real_distribution<float> uniform(0, 1);
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < fixtures::random_rounds(200); ++round) {
     const std::size_t thresholds = 2 + random() % 20;
     const std::size_t count = random() % 40;
     std::vector<std::uint8_t> labels(count);

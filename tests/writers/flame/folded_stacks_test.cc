@@ -13,6 +13,7 @@
 #include <tbtrace/writers.h>
 
 #include "fixtures/hostile_names.h"
+#include "fixtures/random_rounds.h"
 #include "fixtures/stack_path.h"
 
 namespace tbtrace {
@@ -133,7 +134,7 @@ TEST(FoldedStacks, AreSortedAsTheirWholeTextsOnRandomTrees) {
       14);
   std::mt19937 random(13);
   std::size_t lines = 0;
-  for (int round = 0; round < 3000; ++round) {
+  for (int round = 0; round < fixtures::random_rounds(3000); ++round) {
     StackTree stacks("ns");
     const std::size_t nodes = 1 + random() % 60;
     const std::size_t letters = 1 + random() % kCharacters.size();
@@ -151,7 +152,7 @@ TEST(FoldedStacks, AreSortedAsTheirWholeTextsOnRandomTrees) {
     ASSERT_EQ(folded_stacks(stacks), expected);
     lines += static_cast<std::size_t>(std::count(expected.begin(), expected.end(), '\n'));
   }
-  EXPECT_GT(lines, 40'000u);
+  EXPECT_GT(lines, fixtures::random_rounds(40'000u));
 }
 
 }  // namespace

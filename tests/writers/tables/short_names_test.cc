@@ -10,6 +10,7 @@
 
 #include "base/utf8.h"
 #include "fixtures/hostile_names.h"
+#include "fixtures/random_rounds.h"
 
 namespace tbtrace::writers {
 namespace {
@@ -72,7 +73,7 @@ void expect_labels(const std::set<std::string>& names, std::size_t length) {
 
 TEST(ShortNames, AreDistinctForAllNames) {
   std::mt19937_64 random(20261123);
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < fixtures::random_rounds(300); ++round) {
     std::set<std::string> names;
     // Few letters and long repetitions, so that many share their beginnings and ends.
     for (int name = 0; name < 40; ++name) {

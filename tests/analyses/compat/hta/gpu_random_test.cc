@@ -261,7 +261,7 @@ void check_hta(unsigned seed, SeenByHta& seen) {
 }
 
 TEST(HtaGpuUse, MatchesItsStepsOnRandomTraces) {
-  const unsigned traces = fixtures::random_traces(1500);
+  const unsigned traces = fixtures::random_rounds(1500u);
   SeenByHta seen;
   for (unsigned seed = 0; seed < traces; ++seed) {
     SCOPED_TRACE(seed);

@@ -11,6 +11,7 @@
 
 #include "analyses/compat/plugin/backward_by_steps.h"
 #include "analyses/compat/plugin/tree.h"
+#include "fixtures/random_rounds.h"
 #include "fixtures/trace_rows.h"
 
 namespace tbtrace::analyses {
@@ -88,7 +89,7 @@ Trace random_trace(unsigned seed, bool arrows) {
 
 TEST(PluginBackward, MatchesThePluginsStepsOnThousandsOfRandomTraces) {
   int rehung = 0;
-  for (unsigned seed = 0; seed < 20000; ++seed) {
+  for (unsigned seed = 0; seed < fixtures::random_rounds(20000u); ++seed) {
     SCOPED_TRACE(seed);
     const Trace without = random_trace(seed, false);
     const Trace trace = random_trace(seed, true);
@@ -105,11 +106,11 @@ TEST(PluginBackward, MatchesThePluginsStepsOnThousandsOfRandomTraces) {
     }
     rehung += expected.rehung();
   }
-  EXPECT_GT(rehung, 1500);
+  EXPECT_GT(rehung, fixtures::random_rounds(1500));
 }
 
 // Searching a list for every pass takes minutes here, walking up from every arrow hours.
-constexpr std::int64_t kMany = 400'000;
+const std::int64_t kMany = fixtures::many_rows<std::int64_t>(400'000);
 
 TEST(PluginBackward, TakesAsManyStepsAsPasses) {
   TraceBuilder builder;

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "analyses/random_recording.h"
+#include "fixtures/random_rounds.h"
 #include "fixtures/trace_rows.h"
 
 namespace tbtrace::analyses {
@@ -80,7 +81,7 @@ TEST(PluginLaunches, AreNeverCallsOfADriver) {
 
 TEST(PluginLaunches, MatchTheirDefinitionOnThousandsOfRandomTraces) {
   std::size_t launched = 0;
-  for (unsigned seed = 0; seed < 3000; ++seed) {
+  for (unsigned seed = 0; seed < fixtures::random_rounds(3000u); ++seed) {
     SCOPED_TRACE(seed);
     const Trace trace = RandomRecording(seed, {}).make();
     const std::vector<EventId> order = plugin_order(trace);
@@ -102,7 +103,7 @@ TEST(PluginLaunches, MatchTheirDefinitionOnThousandsOfRandomTraces) {
     }
     ASSERT_EQ(row, rows.end());
   }
-  EXPECT_GT(launched, 1000u);
+  EXPECT_GT(launched, fixtures::random_rounds(1000u));
 }
 
 }  // namespace
