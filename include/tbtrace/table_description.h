@@ -34,6 +34,9 @@ struct ColumnDescription {
   std::string_view unit() const;
 };
 
+/// The columns in a text with a line `name | type | meaning` for each. Views into the text.
+std::vector<ColumnDescription> columns_in(std::string_view text);
+
 /// Columns that rows or totals have with some options.
 struct ColumnsWithOptions {
   std::string_view of;       ///< `rows`, `totals`, or `adds to rows` of the columns without options
@@ -56,7 +59,9 @@ struct OptionDescription {
   std::string_view name;      ///< `group_by`
   std::string_view spelling;  ///< on the command line: `group-by`
   OptionType type = OptionType::flag;
-  std::string_view help;            ///< one sentence without a full stop
+  std::string_view help;  ///< one sentence without a full stop
+  /// The same for C++ and Python, if their values are others.
+  std::string_view help_in_code = {};
   std::string_view value = {};      ///< the value's name in the help of the command line
   std::string_view otherwise = {};  ///< its default; empty: none
   std::vector<std::string_view> choices = {};

@@ -6,9 +6,28 @@ namespace tbtrace {
 
 std::string_view ColumnDescription::unit() const {
   for (const std::string_view unit : {"ns", "us", "bytes", "percent", "share", "per_s"}) {
-    if (name.ends_with(unit) && name[name.size() - unit.size() - 1] == '_') return unit;
+    const std::size_t before = name.size() - std::min(name.size(), unit.size() + 1);
+    if (name.ends_with(unit) && name.substr(before).starts_with('_')) return unit;
   }
   return {};
+}
+
+std::vector<ColumnDescription> columns_in(std::string_view text) {
+  constexpr std::string_view kBetween = " | ";
+  const auto take = [](std::string_view& rest, std::string_view end) {
+    const std::string_view part = rest.substr(0, rest.find(end));
+    rest.remove_prefix(std::min(rest.size(), part.size() + end.size()));
+    return part;
+  };
+  std::vector<ColumnDescription> columns;
+  while (!text.empty()) {
+    std::string_view line = take(text, "\n");
+    if (line.empty()) continue;
+    const std::string_view name = take(line, kBetween);
+    const std::string_view type = take(line, kBetween);
+    columns.push_back({name, type, line});
+  }
+  return columns;
 }
 
 const OptionValue* OptionValues::find(std::string_view name) const {
@@ -35,6 +54,7 @@ OptionDescription steps_option() {
           .spelling = "steps",
           .type = OptionType::steps,
           .help = "only steps A-B, or the step A",
+          .help_in_code = "only this step, or these from the first to the last one",
           .value = "RANGE"};
 }
 

@@ -23,74 +23,56 @@ const TableDescription& analyses::modules_table() {
       .schema = "tbtrace.modules/1",
       .summary = "what each module of the model cost, forward and backward",
       .about =
-          "What the modules of a model cost, as a tree: calls, time on CPU and GPU, memory, "
-          "multiply-adds and\n"
-          "parameters. Backward passes count for the modules whose gradients they compute, and "
-          "have\n"
-          "columns of their own. Rows without the modules inside (self), and the row "
-          "[unattributed], add up\n"
-          "to the total.\n",
-      .columns = {{"rank", "integer or null", "from `distributedInfo`"},
-                  {"name", "text", "the last part of the path; the class with `--group-by type`"},
-                  {"path", "text or null",
-                   "names from the outermost module on, joined by dots; null with `--group-by "
-                   "type`, but for `[unattributed]`"},
-                  {"type", "text or null", "the class"},
-                  {"depth", "integer or null",
-                   "0 for the outermost modules; null with `--group-by type`"},
-                  {"calls", "integer or null",
-                   "calls of its forward, also those that a checkpoint repeats in a backward pass; "
-                   "null if the trace does not say"},
-                  {"device_time_total_ns", "integer",
-                   "durations of the kernels, memcpys and memsets that it and the modules inside "
-                   "launched, forward and backward"},
-                  {"self_device_time_ns", "integer", "the same without the modules inside"},
-                  {"backward_device_time_ns", "integer",
-                   "the part of `device_time_total_ns` in backward passes"},
-                  {"cpu_time_total_ns", "integer",
-                   "time of its ranges on host threads, each instant once, forward and backward"},
-                  {"self_cpu_time_ns", "integer", "the same without the modules inside"},
-                  {"backward_cpu_time_ns", "integer",
-                   "the part of `cpu_time_total_ns` in backward passes"},
-                  {"cpu_memory_bytes", "integer", "host memory allocated less freed"},
-                  {"device_memory_bytes", "integer", "device memory allocated less freed"},
-                  {"self_cpu_memory_bytes", "integer", "the same without the modules inside"},
-                  {"self_device_memory_bytes", "integer", "the same without the modules inside"},
-                  {"macs", "integer or null",
-                   "multiply-adds; null if no shapes were recorded ([flops](flops.md))"},
-                  {"flops", "integer or null", "operations, two per multiply-add"},
-                  {"backward_macs", "integer or null", "the part of `macs` in backward passes"},
-                  {"backward_flops", "integer or null", "the part of `flops` in backward passes"},
-                  {"parameters", "integer or null",
-                   "elements of its parameters and of those inside it (below)"},
-                  {"self_parameters", "integer or null", "elements of its own parameters"}},
-      .totals = {{"device_time_total_ns", "integer", "all kernels, memcpys and memsets"},
-                 {"backward_device_time_ns", "integer", "the part in backward passes"},
-                 {"cpu_time_total_ns", "integer",
-                  "busy time of all host threads, without `waiting_cpu_time_ns`"},
-                 {"backward_cpu_time_ns", "integer", "the part in backward passes"},
-                 {"cpu_memory_bytes", "integer", "host memory allocated less freed"},
-                 {"device_memory_bytes", "integer", "device memory allocated less freed"},
-                 {"macs", "integer or null", "multiply-adds"},
-                 {"flops", "integer or null", "operations"},
-                 {"backward_macs", "integer or null", "the part in backward passes"},
-                 {"backward_flops", "integer or null", "the part in backward passes"},
-                 {"parameters", "integer or null",
-                  "all parameters; null for several inputs, whose models may be copies of one"},
-                 {"waiting_cpu_time_ns", "integer",
-                  "time in which threads waited that do not do the steps; in no row and no other "
-                  "total ([lines](lines.md#waiting-threads))"},
-                 {"parameter_source", "text or null",
-                  "`recorded`, `gradients`, `weights` or `none` (below); null for several inputs"}},
-      .more_columns = {{"adds to rows",
-                        "--group-by type | --group-by layer",
-                        {{"modules", "integer",
-                          "how many modules are in the row; 0 for `[unattributed]`"},
-                         {"least_ns", "integer or null",
-                          "the time of the fastest of them: on the device if the trace has any, "
-                          "else on the host"},
-                         {"most_ns", "integer or null", "the time of the slowest"},
-                         {"slowest", "text or null", "its path"}}}},
+          R"(What the modules of a model cost, as a tree: calls, time on CPU and GPU, memory, multiply-adds and
+parameters. Backward passes count for the modules whose gradients they compute, and have
+columns of their own. Rows without the modules inside (self), and the row [unattributed], add up
+to the total.
+)",
+      .columns = columns_in(R"(
+rank | integer or null | from `distributedInfo`
+name | text | the last part of the path; the class with `--group-by type`
+path | text or null | names from the outermost module on, joined by dots; null with `--group-by type`, but for `[unattributed]`
+type | text or null | the class
+depth | integer or null | 0 for the outermost modules; null with `--group-by type`
+calls | integer or null | calls of its forward, also those that a checkpoint repeats in a backward pass; null if the trace does not say
+device_time_total_ns | integer | durations of the kernels, memcpys and memsets that it and the modules inside launched, forward and backward
+self_device_time_ns | integer | the same without the modules inside
+backward_device_time_ns | integer | the part of `device_time_total_ns` in backward passes
+cpu_time_total_ns | integer | time of its ranges on host threads, each instant once, forward and backward
+self_cpu_time_ns | integer | the same without the modules inside
+backward_cpu_time_ns | integer | the part of `cpu_time_total_ns` in backward passes
+cpu_memory_bytes | integer | host memory allocated less freed
+device_memory_bytes | integer | device memory allocated less freed
+self_cpu_memory_bytes | integer | the same without the modules inside
+self_device_memory_bytes | integer | the same without the modules inside
+macs | integer or null | multiply-adds; null if no shapes were recorded ([flops](flops.md))
+flops | integer or null | operations, two per multiply-add
+backward_macs | integer or null | the part of `macs` in backward passes
+backward_flops | integer or null | the part of `flops` in backward passes
+parameters | integer or null | elements of its parameters and of those inside it (below)
+self_parameters | integer or null | elements of its own parameters
+)"),
+      .totals = columns_in(R"(
+device_time_total_ns | integer | all kernels, memcpys and memsets
+backward_device_time_ns | integer | the part in backward passes
+cpu_time_total_ns | integer | busy time of all host threads, without `waiting_cpu_time_ns`
+backward_cpu_time_ns | integer | the part in backward passes
+cpu_memory_bytes | integer | host memory allocated less freed
+device_memory_bytes | integer | device memory allocated less freed
+macs | integer or null | multiply-adds
+flops | integer or null | operations
+backward_macs | integer or null | the part in backward passes
+backward_flops | integer or null | the part in backward passes
+waiting_cpu_time_ns | integer | time in which threads waited that do not do the steps; in no row and no other total ([lines](lines.md#waiting-threads))
+parameters | integer or null | all parameters; null for several inputs, whose models may be copies of one
+parameter_source | text or null | `recorded`, `gradients`, `weights` or `none` (below); null for several inputs
+)"),
+      .more_columns = {{"adds to rows", "--group-by type | --group-by layer", columns_in(R"(
+modules | integer | how many modules are in the row; 0 for `[unattributed]`
+least_ns | integer or null | the time of the fastest of them: on the device if the trace has any, else on the host
+most_ns | integer or null | the time of the slowest
+slowest | text or null | its path
+)")}},
       .arguments = kModuleArguments - ArgumentSet{ArgumentGroup::graphs},
       .more_arguments = kModuleArguments | kRecordedOptionArguments,
       .options = {{.name = "group_by",

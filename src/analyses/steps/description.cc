@@ -27,67 +27,63 @@ const TableDescription& analyses::steps_table() {
       .schema = "tbtrace.steps/1",
       .summary = "what each step's time was spent on",
       .about =
-          "What each step's time was spent on: by device (kernel, memcpy, communication, ...) and "
-          "by phase\n"
-          "of the host (forward, backward, optimizer, data). The parts by device add up to the "
-          "step, which\n"
-          "lasts until what it launched is done; the phases add up to its duration on the host.\n"
-          "Steps are the ProfilerStep#N ranges of the recording; JSON and CSV have all parts.\n",
-      .columns =
-          {{"name", "text", "`ProfilerStep#5`, or `[all]`"},
-           {"number", "integer or null", "5; null for `[all]`"},
-           {"rank", "integer or null", "from `distributedInfo`"},
-           {"start_ns", "integer", "since the start of the recording's window"},
-           {"duration_ns", "integer", "of the widened step"},
-           {"kernel_ns", "integer", "a kernel ran that does not communicate"},
-           {"memcpy_ns", "integer", "a memcpy ran"},
-           {"memset_ns", "integer", "a memset ran"},
-           {"communication_ns", "integer", "a collective ran, on the host or on a device"},
-           {"runtime_ns", "integer", "a call of the device's runtime or driver"},
-           {"data_loader_ns", "integer", "the data loader"},
-           {"cpu_op_ns", "integer", "any other operator or annotation"},
-           {"other_ns", "integer", "nothing of these"},
-           {"host_duration_ns", "integer", "of the range on the host, not widened"},
-           {"forward_ns", "integer", "phase"},
-           {"backward_ns", "integer", "phase"},
-           {"optimizer_ns", "integer", "phase"},
-           {"data_ns", "integer", "phase"},
-           {"unphased_ns", "integer", "no phase"},
-           {"gpu_utilization", "number or null",
-            "share of the step in which a kernel ran, 0 to 1; with several devices their mean"},
-           {"peak_memory_bytes", "integer or null",
-            "the highest total that the allocator recorded in the step, of any GPU; if none was "
-            "recorded, of the CPU"},
-           {"launched", "integer", "kernels, memcpys and memsets that were launched in it"},
-           {"outlier", "boolean",
-            "longer than the median step by more than 10 % and by more than four times the median "
-            "deviation from it; of less than five steps none is"}},
-      .totals = {{"steps", "integer", "rows"},
-                 {"dropped_steps", "integer", "left out at the end"},
-                 {"outliers", "integer", ""},
-                 {"duration_min_ns", "integer", ""},
-                 {"duration_median_ns", "integer",
-                  "of an even number of steps, the lower one of the two in the middle"},
-                 {"duration_max_ns", "integer", ""},
-                 {"duration_std_ns", "number", "standard deviation of a sample; 0 for one step"},
-                 {"duration_ns", "number or null", ""},
-                 {"kernel_ns", "number or null", ""},
-                 {"memcpy_ns", "number or null", ""},
-                 {"memset_ns", "number or null", ""},
-                 {"communication_ns", "number or null", ""},
-                 {"runtime_ns", "number or null", ""},
-                 {"data_loader_ns", "number or null", ""},
-                 {"cpu_op_ns", "number or null", ""},
-                 {"other_ns", "number or null", ""},
-                 {"host_duration_ns", "number or null", ""},
-                 {"forward_ns", "number or null", ""},
-                 {"backward_ns", "number or null", ""},
-                 {"optimizer_ns", "number or null", ""},
-                 {"data_ns", "number or null", ""},
-                 {"unphased_ns", "number or null", ""},
-                 {"gpu_utilization", "number or null", ""},
-                 {"peak_memory_bytes", "number or null", ""},
-                 {"launched", "number or null", ""}},
+          R"(What each step's time was spent on: by device (kernel, memcpy, communication, ...) and by phase
+of the host (forward, backward, optimizer, data). The parts by device add up to the step, which
+lasts until what it launched is done; the phases add up to its duration on the host.
+Steps are the ProfilerStep#N ranges of the recording; JSON and CSV have all parts.
+)",
+      .columns = columns_in(R"(
+name | text | `ProfilerStep#5`, or `[all]`
+number | integer or null | 5; null for `[all]`
+rank | integer or null | from `distributedInfo`
+start_ns | integer | since the start of the recording's window
+duration_ns | integer | of the widened step
+kernel_ns | integer | a kernel ran that does not communicate
+memcpy_ns | integer | a memcpy ran
+memset_ns | integer | a memset ran
+communication_ns | integer | a collective ran, on the host or on a device
+runtime_ns | integer | a call of the device's runtime or driver
+data_loader_ns | integer | the data loader
+cpu_op_ns | integer | any other operator or annotation
+other_ns | integer | nothing of these
+host_duration_ns | integer | of the range on the host, not widened
+forward_ns | integer | phase
+backward_ns | integer | phase
+optimizer_ns | integer | phase
+data_ns | integer | phase
+unphased_ns | integer | no phase
+gpu_utilization | number or null | share of the step in which a kernel ran, 0 to 1; with several devices their mean
+peak_memory_bytes | integer or null | the highest total that the allocator recorded in the step, of any GPU; if none was recorded, of the CPU
+launched | integer | kernels, memcpys and memsets that were launched in it
+outlier | boolean | longer than the median step by more than 10 % and by more than four times the median deviation from it; of less than five steps none is
+)"),
+      .totals = columns_in(R"(
+steps | integer | rows
+dropped_steps | integer | left out at the end
+outliers | integer
+duration_min_ns | integer
+duration_median_ns | integer | of an even number of steps, the lower one of the two in the middle
+duration_max_ns | integer
+duration_std_ns | number | standard deviation of a sample; 0 for one step
+duration_ns | number or null
+kernel_ns | number or null
+memcpy_ns | number or null
+memset_ns | number or null
+communication_ns | number or null
+runtime_ns | number or null
+data_loader_ns | number or null
+cpu_op_ns | number or null
+other_ns | number or null
+host_duration_ns | number or null
+forward_ns | number or null
+backward_ns | number or null
+optimizer_ns | number or null
+data_ns | number or null
+unphased_ns | number or null
+gpu_utilization | number or null
+peak_memory_bytes | number or null
+launched | number or null
+)"),
       .arguments = {ArgumentGroup::autograd},
       .options = {steps_option(),
                   {.name = "infer_steps",
