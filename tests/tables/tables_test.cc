@@ -123,7 +123,8 @@ TEST(Tables, FailIfTheirArgumentsWereNotRead) {
   for (const TableDescription* const table : tables()) {
     if (table->make == nullptr) continue;
     EXPECT_TRUE(make_table(*table, gpu_step(table->arguments)).ok()) << table->name;
-    EXPECT_FALSE(make_table(*table, gpu_step({})).ok()) << table->name;
+    EXPECT_EQ(make_table(*table, gpu_step({})).ok(), table->arguments == ArgumentSet())
+        << table->name;
   }
 }
 
