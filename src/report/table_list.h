@@ -14,6 +14,7 @@
   TABLE(memory)               \
   TABLE(modules)              \
   TABLE(lines)                \
+  TABLE(threads)              \
   TABLE(check)
 // clang-format on
 
