@@ -251,14 +251,23 @@ void add_facts(nb::class_<PythonTrace>& trace) {
                    "Where it was recorded: `rank`, `world_size`, `host`, `process`.",
                    nb::sig("def identity(self) -> dict[str, typing.Any]"))
       .def_prop_ro(
-          "base_time_ns", [](const PythonTrace& self) { return self.trace->base_time_ns(); },
-          "Unix time of time 0 in ns; 0 if times are absolute.")
+          "base_time_ns",
+          [](const PythonTrace& self) {
+            const std::int64_t base = self.trace->base_time_ns();
+            std::int64_t start = 0;
+            // Of a file with absurd times.
+            if (__builtin_add_overflow(base, self.trace->window_start_ns(), &start)) return base;
+            return start;
+          },
+          "The start of the recording's window, from which the times of all tables count: Unix "
+          "time\n"
+          "in ns, or what the file counts from if it does not say when that was.")
       .def_prop_ro(
           "window_ns",
           [](const PythonTrace& self) {
-            return std::pair(self.trace->window_start_ns(), self.trace->window_end_ns());
+            return self.trace->window_end_ns() - self.trace->window_start_ns();
           },
-          "Start and end of the recording.")
+          "The length of the recording's window.")
       .def(
           "__len__", [](const PythonTrace& self) { return self.trace->events().size(); },
           "How many events it has.")
@@ -293,8 +302,8 @@ void add_tables(nb::class_<PythonTrace>& trace) {
            "A row per event, in the file's order. `columns`: which, all if None; those from\n"
            "`self_time_ns` to `step` take time to find. Times in ns since `base_time_ns`; "
            "`parent`,\n"
-           "`operator` and `launch` are values of `event`, the row's number. Starts and durations\n"
-           "go to Arrow without a copy, and keep the trace alive.",
+           "`operator` and `launch` are values of `event`, the row's number. Durations go to\n"
+           "Arrow without a copy, and keep the trace alive.",
            nb::sig("def events(self, columns: str | collections.abc.Sequence[str] | None = None) "
                    "-> Table"))
       .def("checks", checks,

@@ -127,9 +127,8 @@ Values thread_name(const Source& source) {
 }
 
 Values start_ns(const Source& source) {
-  const Events& events = source.events();
-  return Numbers{[&events](EventId event) { return std::optional(events.start_ns(event)); },
-                 events.starts_ns()};
+  return Numbers{[&events = source.events(), window = source.trace->window_start_ns()](
+                     EventId event) { return std::optional(events.start_ns(event) - window); }};
 }
 
 Values duration_ns(const Source& source) {

@@ -1,5 +1,5 @@
 // The events of a trace as a table: what each is, where and when it ran, and which events it
-// belongs to. Starts and durations are those of the trace itself, without a copy. Immutable: any
+// belongs to. Durations are those of the trace itself, without a copy. Immutable: any
 // thread may read one.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Sums of times and sizes from files, where any number may occur. Any thread.
+// Sums and products of times, sizes and counts from files, where any number may occur. Any thread.
 #pragma once
 
 #include <algorithm>
@@ -23,5 +23,18 @@ inline std::int64_t bounded_sum(std::int64_t one, std::int64_t two) {
 }
 
 inline void add_bounded(std::int64_t& sum, std::int64_t more) { sum = bounded_sum(sum, more); }
+
+// A result that does not fit is the largest number.
+
+inline std::uint64_t saturating_product(std::uint64_t one, std::uint64_t two) {
+  std::uint64_t product = 0;
+  return __builtin_mul_overflow(one, two, &product) ? std::numeric_limits<std::uint64_t>::max()
+                                                    : product;
+}
+
+inline std::uint64_t saturating_sum(std::uint64_t one, std::uint64_t two) {
+  std::uint64_t sum = 0;
+  return __builtin_add_overflow(one, two, &sum) ? std::numeric_limits<std::uint64_t>::max() : sum;
+}
 
 }  // namespace tbtrace

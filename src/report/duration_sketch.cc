@@ -7,7 +7,6 @@
 
 #include "base/bounded_sum.h"
 #include "base/nearest_integer.h"
-#include "base/saturating.h"
 
 namespace tbtrace::report {
 namespace {

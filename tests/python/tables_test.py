@@ -210,6 +210,22 @@ class Tables(unittest.TestCase):
         self.assertEqual(set(events["duration_ns"].to_pylist()), {1000})
         del others
 
+    def test_times_of_all_tables_have_one_origin(self):
+        for path in TRACES:
+            trace = tbtrace.read(path)
+            starts = {row["start_ns"] for row in trace.events("start_ns").to_dicts()}
+            for step in trace.steps().to_dicts():
+                self.assertIn(step["start_ns"], starts, path)
+
+    def test_times_and_the_base_give_unix_time(self):
+        rows = [{"ph": "X", "cat": "cpu_op", "name": "op", "pid": 1, "tid": 1, "ts": ts, "dur": 3} for ts in (50, 70)]
+        for base in (None, 1_700_000_000_000_000_000):
+            document = {"traceEvents": rows} | ({} if base is None else {"baseTimeNanoseconds": base})
+            trace = tbtrace.read(json.dumps(document).encode())
+            self.assertEqual(trace.base_time_ns, (base or 0) + 50_000)
+            self.assertEqual(trace.window_ns, 23_000)
+            self.assertEqual([row["start_ns"] for row in trace.events("start_ns").to_dicts()], [0, 20_000])
+
     def test_events_are_those_of_the_file(self):
         for path in TRACES:
             data = path.read_bytes()

@@ -4,7 +4,6 @@
 
 #include "analyses/flops/formulas.h"
 #include "base/bounded_sum.h"
-#include "base/saturating.h"
 
 namespace tbtrace::analyses {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/saturating.h"
+#include "base/bounded_sum.h"
 
 namespace tbtrace::analyses {
 namespace {

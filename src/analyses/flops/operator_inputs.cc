@@ -4,9 +4,9 @@
 #include <array>
 #include <utility>
 
+#include "base/bounded_sum.h"
 #include "base/characters.h"
 #include "base/decimal.h"
-#include "base/saturating.h"
 #include "trace/input_lists.h"
 
 namespace tbtrace::analyses {

@@ -22,7 +22,6 @@
 #include "analyses/steps/selection.h"
 #include "analyses/torch/event_flops.h"
 #include "base/bounded_sum.h"
-#include "base/saturating.h"
 #include "trace/call_tree.h"
 #include "trace/input_lists.h"
 #include "trace/links.h"

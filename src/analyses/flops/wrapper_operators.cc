@@ -3,7 +3,7 @@
 #include <cstddef>
 
 #include "analyses/attribution/operator_names.h"
-#include "base/saturating.h"
+#include "base/bounded_sum.h"
 
 namespace tbtrace::analyses {
 namespace {

@@ -38,7 +38,7 @@ class KinetoDocument final : public RowDocument {
   std::optional<KinetoRepairs> repairs_;
 };
 
-/// Rows as they are.
+/// Writes the members of rows unchanged.
 class PlainRows final : public RowBlock {
  public:
   explicit PlainRows(RowDocument& document) : RowBlock(document) {}

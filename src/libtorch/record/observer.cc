@@ -72,7 +72,7 @@ void describe_user_range(const at::RecordFunction& function, ThreadLog& log,
   record.module = reinterpret_cast<std::uintptr_t>(next_module);
 }
 
-/// All but what is asked for by options.
+/// Everything except what options ask for.
 recorder::BeginRecord begin_record(const at::RecordFunction& function, ThreadLog& log) {
   recorder::BeginRecord record;
   record.scope = static_cast<Scope>(function.scope());
@@ -100,7 +100,7 @@ recorder::NameNumber text_name(ThreadLog& log, const std::string& text) {
   return text.empty() ? recorder::NameNumber::none : log.names().find(text);
 }
 
-/// All that the recording's options ask for. Returns when it began.
+/// Everything that the recording's options ask for. Returns the ticks of the begin.
 std::uint64_t record_with_context(const at::RecordFunction& function, ThreadLog& log) {
   const recorder::RecordingOptions& options = log.options();
   recorder::BeginRecord record = begin_record(function, log);

@@ -31,8 +31,8 @@ struct Active {
 
 Active& active();
 
-/// Of a forked child nobody knows what the recordings' mutexes are like and who would export:
-/// nothing is recorded there that was not begun there, and the parent's are never destroyed.
+/// In a forked child, the mutexes of the parent's recordings may be locked, and nobody exports
+/// them. So a child records only what it began itself, and never destroys its parent's recordings.
 void forget_after_fork() {
   for (std::atomic<std::uint64_t>& number : current) number.store(0);
   for (std::shared_ptr<Recording>& recording : active().recordings) {

@@ -1,6 +1,6 @@
-// Which recordings are going on, and where the calling thread writes for each of them.
-// A recording that is active is owned here, too. All functions may be called from any thread.
-// A slot is a number that callbacks without state of their own can carry.
+// Which recordings are running, and where the calling thread writes for each of them. Shares the
+// ownership of active recordings. All functions may be called from any thread. A slot is a number
+// that callbacks without state of their own can carry.
 #pragma once
 
 #include <atomic>
@@ -14,11 +14,11 @@
 
 namespace tbtrace::recorder {
 
-/// Which threads a recording is of. The two have slots of their own: a callback that was left
-/// behind on one thread never writes into a recording of all of them.
+/// Whether a recording is of one thread or of all. Each kind has its own slots, so that a callback
+/// that stayed on one thread never writes into a recording of all threads.
 enum class Reach : std::uint8_t { some_threads, all_threads };
 
-/// Recordings of either reach that can go on at a time in one process.
+/// How many recordings of each kind can run at a time in one process.
 inline constexpr std::size_t kSlotsOfReach = 16;
 inline constexpr std::size_t kSlots = 2 * kSlotsOfReach;
 
@@ -32,8 +32,8 @@ void deactivate(std::size_t slot);
 /// Bytes of the blocks that are watched and alive, whichever recording counted them.
 std::int64_t alive_bytes();
 
-/// The slot gets no recording, also when its own has ended, until it is released: something that
-/// writes into it is still there. Takes no lock; a forked child has what its parent had.
+/// Keeps the slot from being used again, even after its recording has ended, until it is released:
+/// a callback may still write into it. Takes no lock. A forked child keeps what its parent kept.
 void set_slot_aside(std::size_t slot);
 void release_slot(std::size_t slot);
 

@@ -13,7 +13,7 @@ thread_local constinit Places* this_thread = nullptr;
 
 namespace {
 
-/// Threads beyond so many have no places of their own.
+/// How many threads have places of their own.
 constexpr std::size_t kMostThreads = 256;
 
 struct Table {

@@ -72,7 +72,7 @@ inline bool add_block(std::uintptr_t address, const WatchedBlock& block) noexcep
   return add_elsewhere(address, block);
 }
 
-/// Removes the block; `address` is not 0.
+/// Removes the block. `address` is not 0.
 inline std::optional<WatchedBlock> take_block(std::uintptr_t address) noexcept {
   using namespace block_detail;
   if (this_thread != nullptr) [[likely]] {

@@ -34,7 +34,8 @@ Chunk* take_chunk(std::size_t words = 0, std::size_t bytes = kChunkBytes);
 Chunk* take_spare_chunk();
 void give_chunk(Chunk* chunk);
 
-/// Has so many chunks of each size ready whose pages are there, for a start that costs little.
+/// Gets this many chunks of each size ready, with their pages in memory, so that a start costs
+/// little.
 void reserve_chunks(std::size_t count);
 
 }  // namespace tbtrace::recorder

@@ -17,7 +17,7 @@
 
 namespace tbtrace::recorder {
 
-/// Of a device, as the driver tells them; names of members are those of CUDA's attributes.
+/// Properties of a device, as the driver tells them. Members are named after CUDA's attributes.
 struct DeviceProperties {
   std::uint32_t id = 0;
   std::string name;
@@ -113,7 +113,7 @@ struct DeviceMarker {
   std::uint32_t domain = 0;  ///< likewise; 0: the default one
 };
 
-/// The driver's own word for a call's operator, as a check of what the times say.
+/// The operator of a call as the driver was told it, to check what the times say.
 struct DeviceCheck {
   std::uint32_t correlation = 0;
   std::uint64_t begin_ticks = 0;  ///< of the innermost range of the calling thread
@@ -141,7 +141,7 @@ struct DeviceTrace {
   std::string problem = {};
 };
 
-/// What will be known once the device has done what it was told within the recording.
+/// What is known once the device has finished the work of the recording.
 using PendingDeviceTrace = std::shared_future<std::shared_ptr<const DeviceTrace>>;
 
 }  // namespace tbtrace::recorder

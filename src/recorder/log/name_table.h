@@ -34,7 +34,7 @@ class NameTable {
   NameTable& operator=(const NameTable&) = delete;
   ~NameTable();
 
-  /// The name of these bytes; a new one allocates, one that is there does not.
+  /// The number of the name with these bytes. Allocates only for a new name.
   NameNumber find(std::string_view text, std::string_view overload = {});
   /// A new name, which find() does not know.
   NameNumber add(std::string_view text, Collective collective);

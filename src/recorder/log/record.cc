@@ -20,7 +20,7 @@ BeginRecord begin_record(const std::uint64_t* at, std::size_t words, const std::
   at += 3;
   const std::size_t input_words = (std::size_t{inputs_size} + 7) / 8;
   if (left() < 4 + input_words) {
-    // Only near the end must each part be looked at by itself.
+    // Only near the end does each part have to be looked at by itself.
     std::size_t needed = input_words;
     for (const std::uint64_t flag : {kHasSequence, kHasForwardThread, kHasModule, kHasScript}) {
       if ((flags & flag) != 0) ++needed;

@@ -24,11 +24,12 @@
 
 namespace tbtrace::recorder {
 
-/// Bytes of the blocks that are watched and alive, but for what recordings that go on have counted.
+/// Bytes of the blocks that are watched and alive, without those that running recordings have
+/// counted.
 extern std::atomic<std::int64_t> watched_bytes;
 
-/// Records of threads that had no log, since there was no memory for one. They count as lost in all
-/// recordings that are going on then.
+/// Records of threads that had no log because there was no memory for one. They count as lost in
+/// all recordings that are running then.
 extern std::atomic<std::uint64_t> lost_without_log;
 
 class Recording {
@@ -43,10 +44,10 @@ class Recording {
   const std::string& trace_id() const { return trace_id_; }
 
   void start();
-  /// Ends it. Cheap, whatever was recorded; a second call does nothing.
+  /// Ends the recording. Cheap, however much was recorded; a second call does nothing.
   void close();
   bool is_closed() const;
-  /// What its threads allocated and did not free, until it is closed: then it is in watched_bytes.
+  /// What its threads allocated and did not free. Once it is closed, watched_bytes includes it.
   std::int64_t memory_bytes() const;
 
   /// A log for the calling thread; null once the recording is closed.
@@ -57,13 +58,13 @@ class Recording {
   /// which the file cannot be read, and all that come after close().
   Status add_metadata(const std::string& key, std::string value_json);
 
-  /// What the program's tensors are, now.
+  /// Says what the program's tensors are at this moment.
   void add_known_tensors(std::vector<KnownTensor> tensors);
 
-  /// What devices do in its time; before close().
+  /// Sets what devices did during the recording. Call it before close().
   void set_device_trace(PendingDeviceTrace trace);
 
-  /// What a device's allocator did in a part of its time; before close().
+  /// Adds what a device's allocator did during a part of the recording. Call it before close().
   void add_device_memory(DeviceMemory memory);
 
   // Of a closed recording.

@@ -47,20 +47,21 @@ class ThreadLog {
 
   // For the recorded thread.
 
-  /// Room for a record of so many words, or null. The record is part of the log from commit() on.
+  /// Room for a record of this many words; null if there is no memory. The record belongs to the
+  /// log once commit() is called.
   [[gnu::always_inline]] std::uint64_t* room(std::size_t words) {
     std::uint64_t* const at = at_.load(std::memory_order_relaxed);
     if (words <= static_cast<std::size_t>(end_ - at)) [[likely]]
       return at;
     return more_room(words);
   }
-  /// Whether room() is there without more memory.
+  /// Whether room() would give it without allocating.
   [[gnu::always_inline]] bool has_room(std::size_t words) const {
     return words <= static_cast<std::size_t>(end_ - at_.load(std::memory_order_relaxed));
   }
   /// Where the next record begins, unless its room is elsewhere.
   std::uint64_t* next() const { return at_.load(std::memory_order_relaxed); }
-  /// Where the room ends that next() is in.
+  /// The end of the room that next() is in.
   const std::uint64_t* end_of_room() const { return end_; }
   /// `end` is behind the record's last word.
   void commit(std::uint64_t* end) { at_.store(end, std::memory_order_release); }
@@ -97,7 +98,8 @@ class ThreadLog {
 
   // For whoever ends the recording.
 
-  /// No more chunks from now on. A record that is being written is in the log or not.
+  /// From now on the log gets no more chunks. A record that is being written meanwhile may be in
+  /// the log or not.
   void close();
 
   /// Calls `visit(words, count)` for each chunk, in the order of writing. Requires close().

@@ -44,8 +44,8 @@ bool is_counter_trusted(bool is_invariant, const char* clocksource);
   return system_ns() - kOrigin.counter;
 }
 
-/// Of all instants with these low bits, the nearest to another one: right if they are less than
-/// 2^55 ticks apart, 139 days at 3 GHz.
+/// The instant with these low bits that is nearest to `near`. Correct if the two are less than 2^55
+/// ticks apart, which is 139 days at 3 GHz.
 inline std::uint64_t nearest_ticks(std::uint64_t low_bits, std::uint64_t near) {
   constexpr int kUpper = 64 - kTickBits;
   const auto difference = static_cast<std::int64_t>((low_bits - near) << kUpper) >> kUpper;
@@ -59,7 +59,7 @@ struct ClockSample {
   std::int64_t unix_ns = 0;    ///< CLOCK_REALTIME
 };
 
-/// The tightest of several looks, a few tens of nanoseconds wide.
+/// The best of several samples: all clocks were read within a few tens of nanoseconds.
 ClockSample sample_clocks();
 
 /// Ticks as nanoseconds since 1970, from the samples at both ends of a window.

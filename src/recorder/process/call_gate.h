@@ -41,7 +41,7 @@ class CallGate {
 
   /// Waits until nobody else is inside.
   Pass enter();
-  /// Nothing if somebody still is at that time.
+  /// Nothing if another thread is still inside at that time.
   std::optional<Pass> enter_until(Clock::time_point time);
 
   /// In a forked child, which has one thread.

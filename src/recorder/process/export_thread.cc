@@ -74,7 +74,7 @@ bool ExportThread::add(std::function<Status()> job, BytesOf bytes) {
       waiting.run.swap(job);
       is_waiting = true;
     } catch (const std::exception&) {
-      // No further thread may be started, or there is no memory: better late than never.
+      // No thread can be started, or there is no memory: the job runs here instead.
     }
   }
   if (is_waiting) {
@@ -138,7 +138,7 @@ void ExportThread::finish(Job& job) noexcept {
     status = run_job(job.run);
     failed = !status.ok();
   } catch (const std::bad_alloc&) {
-    // Told without a sentence of its own.
+    // on_failure_ gets kNoMemory.
   }
   job.run = nullptr;  // what it owns may be large: nobody waits for the lock meanwhile
   try {

@@ -47,7 +47,7 @@ class ExportThread {
   Status wait();
   /// Likewise; failures stay for wait().
   void wait_until_done();
-  /// Waits no longer than to this time. Whether no job is left.
+  /// Waits until this time at most. Returns whether no job is left.
   bool wait_until(Clock::time_point time);
 
   /// Of the jobs that are not done.

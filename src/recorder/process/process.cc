@@ -41,8 +41,8 @@ void after_fork_in_child() {
   after_fork();
 }
 
-/// Whatever has this code, unless it is the program itself: LibTorch, c10 and CUPTI keep pointers
-/// to it, also when nothing is recorded any more.
+/// Keeps the library that holds this code loaded: LibTorch, c10 and CUPTI keep pointers to it even
+/// after recording. Does nothing if the program itself holds the code.
 void keep_loaded() {
   Dl_info info;
   void* found = nullptr;

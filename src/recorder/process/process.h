@@ -80,8 +80,8 @@ std::mutex& process_mutex() {
 /// hold something, with the lock of its part.
 void stay_until_the_end();
 
-/// Has the program's end come before that of everything that was made until now, such as what
-/// LibTorch makes when it is first used. For the beginning of a recording.
+/// Makes end_process() run before the destructors of everything that exists now, such as what
+/// LibTorch creates on first use. To be called when a recording begins.
 void end_before_all_that_was_made();
 
 /// Whether the program's end has begun: nothing new is recorded.
@@ -91,7 +91,7 @@ bool is_ending();
 void end_process();
 
 /// Why nothing can be recorded here, as a sentence: another copy of this library in this process
-/// records, or the process is ending. Empty if nothing speaks against it.
+/// records, or the process is ending. Empty if recording is possible.
 std::string_view why_nothing_is_recorded();
 
 }  // namespace tbtrace::recorder

@@ -28,7 +28,7 @@ std::uint64_t now_ns() {
          static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-/// Null where the system does not let us.
+/// Null if the system refuses.
 const Mark* make_mark() {
   const int file = ::memfd_create(kName, MFD_CLOEXEC);
   if (file < 0) return nullptr;
@@ -41,7 +41,7 @@ const Mark* make_mark() {
   return memory == MAP_FAILED ? nullptr : static_cast<const Mark*>(memory);
 }
 
-/// The earlier one, and of two of the same time the one at the lower address.
+/// The earlier one; of two with the same time, the one at the lower address.
 bool is_before(const Mark* a, const Mark* b) {
   return a->made_ns != b->made_ns ? a->made_ns < b->made_ns : a < b;
 }

@@ -74,7 +74,7 @@ void close_profilers(Deadline deadline) noexcept {
   const std::lock_guard closing(here.closing);
   std::unique_lock lock(here.mutex);
   here.closer = std::this_thread::get_id();
-  // By place, and not by a copy: whoever left meanwhile is not closed.
+  // By index, not from a copy of the list: a profiler that left it meanwhile must not be closed.
   for (std::size_t left = here.all.size(); left > 0; left = std::min(left - 1, here.all.size())) {
     here.being_closed = here.all[left - 1];
     lock.unlock();

@@ -12,7 +12,6 @@
 
 #include "base/bounded_sum.h"
 #include "base/natural_order.h"
-#include "base/saturating.h"
 #include "report/source_report.h"
 #include "report/table_columns.h"
 #include "report/totals.h"
