@@ -4,10 +4,10 @@
 #include <vector>
 
 #include <tbtrace/recorded_options.h>
+#include <tbtrace/tables.h>
 #include <tbtrace/trace_checks.h>
 #include <tbtrace/writers.h>
 
-#include "analysis_command.h"
 #include "check_text.h"
 #include "command.h"
 #include "console.h"
@@ -15,17 +15,12 @@
 #include "options.h"
 #include "out_of_memory.h"
 #include "rank_choice.h"
+#include "table_command.h"
+#include "table_options.h"
 #include "terminal.h"
 
 namespace tbtrace::tools {
 namespace {
-
-constexpr const char* kAbout =
-    "What was recorded, and what is missing or contradictory in traces: damaged files, lost\n"
-    "records, launches without kernels, clocks that are off, missing steps and ranks. Each "
-    "finding\n"
-    "has its cause and what to do about it. The exit code is 1 if there is an error or a "
-    "warning.\n";
 
 class CheckRun {
  public:
@@ -73,7 +68,7 @@ class CheckRun {
   /// Problems of the input are findings, not warnings.
   void check(const std::string& path) {
     ReadOptions reading = standard_.reading;
-    reading.arguments = kRecordedOptionArguments;
+    reading.arguments = table_named("check")->all_arguments();
     const std::string subject = subject_of(path);
     reading.on_progress = [&](std::uint64_t done, std::uint64_t total) {
       console_.progress(subject, done, total);
@@ -109,20 +104,13 @@ int run(const OptionParser& parser) {
 }  // namespace
 
 Command check_command() {
-  return {
-      .name = "check",
-      .summary = "what is missing or contradictory in traces, and what to do about it",
-      .usage = "[OPTIONS] INPUT...",
-      .about = kAbout,
-      .options = {{"Rows",
-                   {sort_option({"input", "id", "count"}), row_limit_option(),
-                    RankChoice::option()}},
-                  {"Layout", {format_option()}}},
-      .examples = {{"tbtrace check trace.json.gz", "can this trace be trusted?"},
-                   {"tbtrace check traces/", "all ranks of a job, and whether any is missing"},
-                   {"tbtrace check trace.json.gz --format json", "for scripts"}},
-      .run = run,
-  };
+  Command command = table_command(*table_named("check"));
+  command.options = {
+      {"Rows",
+       {sort_option(table_named("check")->sort_keys), row_limit_option(), RankChoice::option()}},
+      {"Layout", {format_option()}}};
+  command.run = run;
+  return command;
 }
 
 }  // namespace tbtrace::tools

@@ -1,6 +1,6 @@
-// The verbs of the program. To add one, add a file <verb>_command.cc with the function that
-// describes it, and its row in commands.cc. The help, the man page and the completions are
-// generated from that.
+// The verbs of the program. Those of tables are made from their descriptions. To add another, add a
+// file <verb>_command.cc with the function that describes it, and its row in commands.cc. The help,
+// the man page and the completions are generated from that.
 // A command gets parsed options, calls the library and prints; it returns the exit code.
 // One thread. No state is kept between calls.
 #pragma once
@@ -42,13 +42,7 @@ std::vector<Command> commands();
 Command summary_command();
 Command ops_command();
 Command flamegraph_command();
-Command gpu_command();
-Command steps_command();
-Command kernels_command();
 Command flops_command();
-Command memory_command();
-Command modules_command();
-Command lines_command();
 Command partial_command();
 Command merge_partials_command();
 Command check_command();

@@ -1,12 +1,21 @@
+#include <tbtrace/tables.h>
+
 #include "command.h"
+#include "table_command.h"
 
 namespace tbtrace::tools {
 
 std::vector<Command> commands() {
-  return {summary_command(), ops_command(),     flamegraph_command(), steps_command(),
-          kernels_command(), flops_command(),   gpu_command(),        memory_command(),
-          modules_command(), lines_command(),   partial_command(),    merge_partials_command(),
-          check_command(),   convert_command(), doctor_command()};
+  std::vector<Command> all = {summary_command(), ops_command(), flamegraph_command()};
+  for (const TableDescription* const table : tables()) {
+    if (table->make == nullptr) continue;
+    all.push_back(table->name == "flops" ? flops_command() : table_command(*table));
+  }
+  for (const auto& command :
+       {partial_command, merge_partials_command, check_command, convert_command, doctor_command}) {
+    all.push_back(command());
+  }
+  return all;
 }
 
 }  // namespace tbtrace::tools

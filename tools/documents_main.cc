@@ -1,4 +1,5 @@
-// Writes the man page, the command reference and the completions into a folder.
+// Writes the man page, the command reference, the columns of tables and the completions into a
+// folder.
 //   tbtrace_documents FOLDER
 #include <exception>
 #include <fstream>
@@ -7,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <tbtrace/tables.h>
 #include <tbtrace/version.h>
 
 #include "command.h"
@@ -14,12 +16,36 @@
 
 namespace {
 
+/// The columns of all tables, as docs/formats/ has them. Above each a line says of what they are:
+/// `tbtrace.gpu/1 rows`, `tbtrace.memory/1 rows: --view alive`.
+std::string column_tables() {
+  std::string text;
+  const auto add = [&](const std::string& of,
+                       const std::vector<tbtrace::ColumnDescription>& columns) {
+    text += of + "\n| key | type | meaning |\n| --- | --- | --- |\n";
+    for (const tbtrace::ColumnDescription& column : columns) {
+      text += "| `" + std::string(column.name) + "` | " + std::string(column.type) + " | " +
+              std::string(column.meaning) + (column.meaning.empty() ? "|\n" : " |\n");
+    }
+  };
+  for (const tbtrace::TableDescription* const table : tbtrace::tables()) {
+    const std::string schema(table->schema);
+    add(schema + " rows", table->columns);
+    add(schema + " totals", table->totals);
+    for (const tbtrace::ColumnsWithOptions& more : table->more_columns) {
+      add(schema + " " + std::string(more.of) + ": " + std::string(more.options), more.columns);
+    }
+  }
+  return text;
+}
+
 int write_documents(const std::string& folder) {
   using namespace tbtrace::tools;
   const std::vector<Command> verbs = commands();
   const std::pair<const char*, std::string> documents[] = {
       {"tbtrace.1", man_page(verbs, tbtrace::version())},
       {"commands.md", command_reference(verbs)},
+      {"columns.md", column_tables()},
       {"tbtrace.bash", bash_completion(verbs)},
       {"_tbtrace", zsh_completion(verbs)},
       {"tbtrace.fish", fish_completion(verbs)}};

@@ -14,13 +14,13 @@
 #include <tbtrace/trace.h>
 #include <tbtrace/writers.h>
 
-#include "analysis_command.h"
 #include "command.h"
 #include "inputs.h"
 #include "options.h"
 #include "out_of_memory.h"
 #include "partial_inputs.h"
 #include "rank_choice.h"
+#include "table_options.h"
 
 namespace tbtrace::tools {
 namespace {
@@ -316,7 +316,7 @@ std::vector<OptionGroup> own_options() {
          .value = "WHO",
          .help = "torch: the lines that prof.export_stacks() writes (folded only)",
          .choices = {"torch"}},
-        steps_option(),
+        steps_range_option(),
         {.name = "thread", .value = "T", .help = "only the host thread of this id or name"},
         {.name = "by-thread", .help = "a frame for each host thread around its stacks"},
         RankChoice::option(),

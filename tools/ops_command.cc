@@ -10,7 +10,6 @@
 #include <tbtrace/trace.h>
 #include <tbtrace/writers.h>
 
-#include "analysis_command.h"
 #include "command.h"
 #include "each_input.h"
 #include "inputs.h"
@@ -20,6 +19,7 @@
 #include "out_of_memory.h"
 #include "partial_inputs.h"
 #include "row_choice.h"
+#include "table_options.h"
 #include "terminal.h"
 
 namespace tbtrace::tools {

@@ -27,21 +27,15 @@ When when(const std::string& text) {
 std::string check_choice(const Option& option, const std::string& text) {
   const std::vector<std::string_view>& choices = option.choices;
   if (choices.empty() || option.takes_others) return {};
-  const auto is_choice = [&](std::string_view value) {
-    return std::find(choices.begin(), choices.end(), value) != choices.end();
-  };
+  const auto is_choice = [&](std::string_view value) { return contains(choices, value); };
   if (option.is_list) {
     const std::vector<std::string_view> values = list_of(text);
     if (!values.empty() && std::all_of(values.begin(), values.end(), is_choice)) return {};
   } else if (is_choice(text)) {
     return {};
   }
-  std::string message = "--" + std::string(option.name) + " takes ";
-  for (const std::string_view& choice : choices) {
-    if (&choice != &choices.front()) message += &choice == &choices.back() ? " or " : ", ";
-    message += choice;
-  }
-  return message + ", not '" + text + "'" + suggestion(text, choices);
+  return "--" + std::string(option.name) + " takes " + listed(choices) + ", not '" + text + "'" +
+         suggestion(text, choices);
 }
 
 cxxopts::Options cxxopts_for(const Command& command) {
@@ -169,6 +163,19 @@ std::vector<std::string_view> unnamed_choices(const Option& option) {
       option.choices.begin(), option.choices.end(),
       [&](std::string_view choice) { return text.find(choice) == std::string::npos; });
   return unnamed > 1 ? option.choices : std::vector<std::string_view>();
+}
+
+bool contains(const std::vector<std::string_view>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::string listed(const std::vector<std::string_view>& choices) {
+  std::string text;
+  for (const std::string_view& choice : choices) {
+    if (&choice != &choices.front()) text += &choice == &choices.back() ? " or " : ", ";
+    text += choice;
+  }
+  return text;
 }
 
 std::vector<std::string_view> list_of(std::string_view text) {

@@ -40,6 +40,11 @@ std::string description(const Option& option);
 /// The option's choices, if its description leaves several of them out.
 std::vector<std::string_view> unnamed_choices(const Option& option);
 
+bool contains(const std::vector<std::string_view>& names, std::string_view name);
+
+/// `csv, json or md`.
+std::string listed(const std::vector<std::string_view>& choices);
+
 /// The values of an option that is a list, in views into `text`.
 std::vector<std::string_view> list_of(std::string_view text);
 
@@ -52,10 +57,13 @@ class OptionParser {
   std::optional<int> parse(const std::vector<std::string>& arguments);
 
   const StandardOptions& standard() const { return standard_; }
+  const Command& command() const { return command_; }
 
   // The following take the name of an option of the verb.
 
   bool given(const std::string& name) const;
+  /// Whether the verb has the option.
+  bool has(const std::string& name) const { return values_.contains(name); }
   /// Whether an option without a value was given, and not as `--option=false`.
   bool flag(const std::string& name) const;
   /// The option's value, or its default if it was not given. The last one if it was given more than

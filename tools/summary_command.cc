@@ -5,7 +5,6 @@
 #include <tbtrace/trace_summary.h>
 #include <tbtrace/writers.h>
 
-#include "analysis_command.h"
 #include "command.h"
 #include "console.h"
 #include "each_input.h"
@@ -13,6 +12,7 @@
 #include "options.h"
 #include "out_of_memory.h"
 #include "rank_choice.h"
+#include "table_options.h"
 #include "terminal.h"
 
 namespace tbtrace::tools {

@@ -48,6 +48,17 @@ enum class ArgumentGroup : std::uint8_t {
   allocations,      ///< addresses and totals of memory records
 };
 
+/// Those that can be requested.
+inline constexpr std::array kArgumentGroups = {
+    ArgumentGroup::autograd,        ArgumentGroup::inputs,      ArgumentGroup::strides,
+    ArgumentGroup::call_stacks,     ArgumentGroup::modules,     ArgumentGroup::python,
+    ArgumentGroup::placement,       ArgumentGroup::launches,    ArgumentGroup::copies,
+    ArgumentGroup::graphs,          ArgumentGroup::collectives, ArgumentGroup::steps,
+    ArgumentGroup::synchronization, ArgumentGroup::allocations};
+
+/// `autograd`, `inputs`, ...
+std::string_view argument_group_name(ArgumentGroup group);
+
 // NAME, TYPE, GROUP, UNIT, and the one or two keys in `args` that writers have used for it. A key
 // is in one row only. Source of the keys: libkineto/src (output_json.cpp, CuptiActivity.cpp, ...)
 // and torch/csrc/profiler, 2020 to 2026. Labels of CUDA graphs: torch/profiler/

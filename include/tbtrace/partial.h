@@ -25,6 +25,7 @@
 #include <tbtrace/modules.h>
 #include <tbtrace/report.h>
 #include <tbtrace/status.h>
+#include <tbtrace/table_description.h>
 #include <tbtrace/trace.h>
 
 namespace TBTRACE_EXPORT tbtrace {
@@ -65,12 +66,16 @@ struct PartialSource {
   std::string process;
 };
 
+/// Only what a table is made from that partials have.
+PartialParts parts_for(const TableDescription& table);
+
 /// The arguments that a partial of these parts is made from.
 ArgumentSet partial_arguments(const PartialParts& parts = {});
 
 class Partial {
  public:
-  /// `name`: of the source. Takes O(n log n) time.
+  /// `name`: of the source. Fails if the trace was read without partial_arguments(). Takes O(n log
+  /// n) time.
   static Result<Partial> of(const Trace& trace, std::string name,
                             const PartialOptions& options = {});
 
@@ -125,6 +130,10 @@ Result<AnalysisReport> module_report(const Partial& partial,
                                      const ModuleReportOptions& options = {});
 Result<AnalysisReport> line_report(const Partial& partial, const LinesOptions& options = {});
 Result<StackTree> flame_graph(const Partial& partial, const FlameGraphOptions& options = {});
+
+/// Any of them. Fails also for a table that partials do not have.
+Result<AnalysisReport> make_table(const TableDescription& table, const Partial& partial,
+                                  const OptionValues& options = {});
 
 // The rows of each source, by rank and name; of several sources with a first column `input`.
 

@@ -297,6 +297,9 @@ class Trace {
   const std::map<std::string, std::string, std::less<>>& metadata() const;
   /// Whether the trace was read with an argument, so that it has those that are in the file.
   bool has_read(Argument argument) const;
+  /// Fails, with the groups and what to do, if it was read without some of the arguments that the
+  /// table `what` needs.
+  Status check_read(ArgumentSet needed, std::string_view what) const;
   /// Whether the top-level member exists and is not 0, false or null.
   bool is_set(std::string_view metadata_key) const;
 

@@ -1,9 +1,9 @@
 #include "arguments.h"
 
-#include <array>
 #include <span>
 
 #include <tbtrace/compat.h>
+#include <tbtrace/tables.h>
 
 #include "failures.h"
 
@@ -11,28 +11,6 @@ namespace nb = nanobind;
 
 namespace tbtrace::python {
 namespace {
-
-struct NamedGroup {
-  std::string_view name;
-  ArgumentGroup group;
-};
-
-constexpr std::array<NamedGroup, 14> kGroups = {{
-    {"autograd", ArgumentGroup::autograd},
-    {"inputs", ArgumentGroup::inputs},
-    {"strides", ArgumentGroup::strides},
-    {"call_stacks", ArgumentGroup::call_stacks},
-    {"modules", ArgumentGroup::modules},
-    {"python", ArgumentGroup::python},
-    {"placement", ArgumentGroup::placement},
-    {"launches", ArgumentGroup::launches},
-    {"copies", ArgumentGroup::copies},
-    {"graphs", ArgumentGroup::graphs},
-    {"collectives", ArgumentGroup::collectives},
-    {"steps", ArgumentGroup::steps},
-    {"synchronization", ArgumentGroup::synchronization},
-    {"allocations", ArgumentGroup::allocations},
-}};
 
 std::string joined(const std::vector<std::string_view>& names) {
   std::string text;
@@ -45,9 +23,9 @@ std::string joined(const std::vector<std::string_view>& names) {
 
 ArgumentGroup group_named(const std::string& name) {
   std::string all;
-  for (const NamedGroup& group : kGroups) {
-    if (group.name == name) return group.group;
-    all += (all.empty() ? "'" : ", '") + std::string(group.name) + "'";
+  for (const ArgumentGroup group : kArgumentGroups) {
+    if (argument_group_name(group) == name) return group;
+    all += (all.empty() ? "'" : ", '") + std::string(argument_group_name(group)) + "'";
   }
   wrong_argument("arguments has the unknown group '" + name + "'; there are " + all);
 }
@@ -119,16 +97,15 @@ Figures figures_named(std::string_view table, std::string_view chosen) {
 }
 
 ArgumentSet table_arguments() {
-  return kOperatorArguments | ArgumentSet{ArgumentGroup::modules,    ArgumentGroup::python,
-                                          ArgumentGroup::placement,  ArgumentGroup::launches,
-                                          ArgumentGroup::copies,     ArgumentGroup::graphs,
-                                          ArgumentGroup::allocations};
+  ArgumentSet arguments = kOperatorArguments;
+  for (const TableDescription* const table : tables())
+    arguments = arguments | table->all_arguments();
+  return arguments;
 }
 
 std::vector<std::string> argument_groups() {
   std::vector<std::string> names;
-  names.reserve(kGroups.size());
-  for (const NamedGroup& group : kGroups) names.emplace_back(group.name);
+  for (const ArgumentGroup group : kArgumentGroups) names.emplace_back(argument_group_name(group));
   return names;
 }
 

@@ -15,7 +15,7 @@
 #include "flame_graph.h"
 #include "module.h"
 #include "operators.h"
-#include "report_methods.h"
+#include "table_methods.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -128,7 +128,7 @@ void bind_partial(nb::module_& module) {
            "`[unattributed]`.",
            nb::sig("def operators(self, group_by: str | collections.abc.Sequence[str] | None = "
                    "None, *, figures: str = 'exact') -> Operators"));
-  add_report_methods(partial);
+  add_table_methods(partial);
   add_flame_graph_method(partial, [](const PythonPartial& self, const FlameGraphOptions& options) {
     return flame_graph(*self.partial, options);
   });

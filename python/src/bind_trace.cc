@@ -16,7 +16,6 @@
 #include <tbtrace/analyses.h>
 #include <tbtrace/compat.h>
 #include <tbtrace/convert.h>
-#include <tbtrace/operator_work.h>
 #include <tbtrace/trace.h>
 #include <tbtrace/trace_checks.h>
 
@@ -25,8 +24,8 @@
 #include "flame_graph.h"
 #include "module.h"
 #include "operators.h"
-#include "report_methods.h"
 #include "summary.h"
+#include "table_methods.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -49,9 +48,8 @@ Result<Trace> read_bytes(std::string_view bytes, const ReadOptions& options) {
   return read_trace(stream, options);
 }
 
-PythonTrace finish(Result<Trace> trace, std::string name, ArgumentSet arguments) {
-  return {std::make_shared<const Trace>(value_of(std::move(trace), name)), std::move(name),
-          arguments};
+PythonTrace finish(Result<Trace> trace, std::string name) {
+  return {std::make_shared<const Trace>(value_of(std::move(trace), name)), std::move(name)};
 }
 
 PythonTrace read(nb::handle source, std::optional<int> threads, bool strict,
@@ -76,17 +74,17 @@ PythonTrace read(nb::handle source, std::optional<int> threads, bool strict,
     const auto bytes = nb::borrow<nb::bytes>(source);
     const std::string_view content(bytes.c_str(), bytes.size());
     const nb::gil_scoped_release working;
-    return finish(read_bytes(content, options), "<bytes>", options.arguments);
+    return finish(read_bytes(content, options), "<bytes>");
   }
   const std::string path = path_of(source);
   const nb::gil_scoped_release working;
-  return finish(read_trace(path, options), path, options.arguments);
+  return finish(read_trace(path, options), path);
 }
 
 PythonOperators operators(const PythonTrace& self, const std::optional<Names>& group_by,
                           const std::string& figures, int group_by_stack_n,
                           const std::string& stack_source) {
-  need(kOperatorArguments, self, "operators()");
+  need(kOperatorArguments, self, "operators");
   const SummaryOptions options = summary_options(group_by, group_by_stack_n, stack_source);
   const Figures chosen = figures_named("ops", figures);
   const nb::gil_scoped_release working;
@@ -114,7 +112,7 @@ PythonOperators joined_averages(const std::vector<PythonTrace>& traces, bool gro
                                 bool include_python_functions, const std::string& torch) {
   std::vector<const Trace*> joined;
   for (const PythonTrace& trace : traces) {
-    need(kOperatorArguments, trace, "key_averages()");
+    need(kOperatorArguments, trace, "key_averages");
     joined.push_back(trace.trace.get());
   }
   if (joined.empty()) wrong_argument("key_averages() takes at least one trace");
@@ -139,19 +137,6 @@ PythonTable events(const PythonTrace& self, const std::optional<Names>& columns)
   return {value_of(event_table(self.trace, names))};
 }
 
-PythonTable flops(const PythonTrace& self, bool by_input_shape, std::optional<double> peak_flops,
-                  std::optional<double> peak_bytes, const std::optional<Steps>& steps) {
-  need({ArgumentGroup::inputs, ArgumentGroup::autograd}, self, "flops()");
-  OperatorWorkOptions options;
-  options.by_input_shape = by_input_shape;
-  options.peak_flops_per_s = peak_flops;
-  options.peak_bytes_per_s = peak_bytes;
-  options.steps = step_range(steps);
-  options.how_to_set_peaks = "Set peak_flops_per_s and peak_bytes_per_s to see shares of them.";
-  const nb::gil_scoped_release working;
-  return python_table(value_of(operator_work_report(*self.trace, options)));
-}
-
 PythonTable checks(const PythonTrace& self) {
   const nb::gil_scoped_release working;
   const CheckedInput input = checked_input(self.name, *self.trace);
@@ -159,7 +144,7 @@ PythonTable checks(const PythonTrace& self) {
 }
 
 PythonSummary summary(const PythonTrace& self) {
-  need(kSummaryNeeds, self, "summary()");
+  need(kSummaryNeeds, self, "summary");
   const nb::gil_scoped_release working;
   std::vector<TraceSummary> traces;
   traces.push_back(trace_summary(*self.trace, self.name));
@@ -168,7 +153,6 @@ PythonSummary summary(const PythonTrace& self) {
 
 PythonPartial partial(const PythonTrace& self, std::optional<std::string> name,
                       int group_by_stack_n, const std::string& stack_source) {
-  need(partial_arguments(), self, "partial()");
   const PartialOptions options = partial_options(group_by_stack_n, stack_source);
   const nb::gil_scoped_release working;
   return {std::make_shared<const Partial>(
@@ -241,7 +225,7 @@ void export_chrome_trace(const PythonTrace& self, nb::handle path, const std::st
 
 void export_stacks(const PythonTrace& self, nb::handle path, const std::string& metric,
                    bool overwrite) {
-  need(kOperatorArguments, self, "export_stacks()");
+  need(kOperatorArguments, self, "export_stacks");
   const std::string place = path_of(path);
   const Trace* const trace = self.trace.get();
   const nb::gil_scoped_release working;
@@ -313,14 +297,6 @@ void add_tables(nb::class_<PythonTrace>& trace) {
            "go to Arrow without a copy, and keep the trace alive.",
            nb::sig("def events(self, columns: str | collections.abc.Sequence[str] | None = None) "
                    "-> Table"))
-      .def("flops", flops, nb::kw_only(), "by_input_shape"_a = false,
-           "peak_flops_per_s"_a = nb::none(), "peak_bytes_per_s"_a = nb::none(),
-           "steps"_a = nb::none(),
-           "What operators computed: multiply-adds, floating point operations, bytes, and rates.\n"
-           "Needs a trace recorded with record_shapes.",
-           nb::sig("def flops(self, *, by_input_shape: bool = False, "
-                   "peak_flops_per_s: float | None = None, peak_bytes_per_s: float | None = None, "
-                   "steps: int | tuple[int, int] | None = None) -> Table"))
       .def("checks", checks,
            "What is missing or contradictory in the trace, with cause and remedy; a row per "
            "finding.")
@@ -356,7 +332,7 @@ void bind_trace(nb::module_& module) {
       "its methods run beside other threads of Python. Made by read().");
   add_facts(trace);
   add_tables(trace);
-  add_report_methods(trace);
+  add_table_methods(trace);
   add_flame_graph_method(trace, [](const PythonTrace& self, const FlameGraphOptions& options) {
     return flame_graph(*self.trace, options);
   });

@@ -17,8 +17,8 @@
 #include "arguments.h"
 #include "module.h"
 #include "operators.h"
-#include "report_methods.h"
 #include "summary.h"
+#include "table_methods.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -36,7 +36,7 @@ PythonTraceSet open(nb::handle inputs, std::optional<int> workers, bool strict,
   const std::vector<std::string> paths = paths_of(inputs);
   const nb::gil_scoped_release working;
   return {std::make_shared<const TraceSet>(value_of(read_trace_set(paths, options))),
-          options.threads, options.arguments};
+          options.threads};
 }
 
 /// A trace of the set, which keeps the set alive.
@@ -45,7 +45,7 @@ PythonTrace trace_at(const PythonTraceSet& self, std::ptrdiff_t number) {
   if (number < 0) number += size;
   if (number < 0 || number >= size) throw nb::index_error("the set has fewer traces");
   const TraceOfSet& trace = (*self.traces)[static_cast<std::size_t>(number)];
-  return {std::shared_ptr<const Trace>(self.traces, &trace.trace), trace.path, self.arguments};
+  return {std::shared_ptr<const Trace>(self.traces, &trace.trace), trace.path};
 }
 
 nb::list unread(const PythonTraceSet& self) {
@@ -65,7 +65,7 @@ nb::list ranks(const PythonTraceSet& self) {
 PythonOperators operators(const PythonTraceSet& self, const std::optional<Names>& group_by,
                           const std::string& figures, int group_by_stack_n,
                           const std::string& stack_source) {
-  need(kOperatorArguments, self, "operators()");
+  need(kOperatorArguments, self, "operators");
   choice("figures", figures, {"exact"});
   const SummaryOptions options = summary_options(group_by, group_by_stack_n, stack_source);
   const nb::gil_scoped_release working;
@@ -75,7 +75,7 @@ PythonOperators operators(const PythonTraceSet& self, const std::optional<Names>
 }
 
 PythonSummary summary(const PythonTraceSet& self) {
-  need(kSummaryNeeds, self, "summary()");
+  need(kSummaryNeeds, self, "summary");
   const nb::gil_scoped_release working;
   const TraceSet& traces = *self.traces;
   std::vector<TraceSummary> made(traces.size());
@@ -90,7 +90,6 @@ PythonSummary summary(const PythonTraceSet& self) {
 /// The sum of the traces' partials.
 PythonPartial partial(const PythonTraceSet& self, int group_by_stack_n,
                       const std::string& stack_source) {
-  need(partial_arguments(), self, "partial()");
   const PartialOptions options = partial_options(group_by_stack_n, stack_source);
   const nb::gil_scoped_release working;
   const TraceSet& traces = *self.traces;
@@ -159,7 +158,7 @@ void bind_trace_set(nb::module_& module) {
       .def("__repr__", [](const PythonTraceSet& self) {
         return "<tbtrace.TraceSet: " + std::to_string(self.traces->size()) + " traces>";
       });
-  add_report_methods(set);
+  add_table_methods(set);
 }
 
 }  // namespace tbtrace::python

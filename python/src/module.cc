@@ -5,6 +5,7 @@
 #include <tbtrace/version.h>
 
 #include "failures.h"
+#include "table_methods.h"
 
 NB_MODULE(_tbtrace, module) {
   namespace python = tbtrace::python;
@@ -19,4 +20,5 @@ NB_MODULE(_tbtrace, module) {
   python::bind_trace(module);
   python::bind_trace_set(module);
   python::bind_convert(module);
+  python::bind_table_list(module);
 }

@@ -26,13 +26,11 @@ namespace tbtrace::python {
 struct PythonTrace {
   std::shared_ptr<const Trace> trace;
   std::string name;
-  ArgumentSet arguments;  ///< that were read
 };
 
 struct PythonTraceSet {
   std::shared_ptr<const TraceSet> traces;
   int workers = 0;
-  ArgumentSet arguments;
 };
 
 struct PythonPartial {
@@ -40,15 +38,12 @@ struct PythonPartial {
 };
 
 /// A ValueError if a table needs arguments that were not read.
-void need(ArgumentSet needed, ArgumentSet read, const char* table);
-
 inline void need(ArgumentSet needed, const PythonTrace& trace, const char* table) {
-  need(needed, trace.arguments, table);
+  check(trace.trace->check_read(needed, table));
 }
 inline void need(ArgumentSet needed, const PythonTraceSet& set, const char* table) {
-  need(needed, set.arguments, table);
+  for (const TraceOfSet& trace : *set.traces) check(trace.trace.check_read(needed, table));
 }
-inline void need(ArgumentSet /*needed*/, const PythonPartial& /*partial*/, const char* /*table*/) {}
 
 // The table that `make` makes of a Trace or of a Partial. Without the GIL.
 

@@ -30,6 +30,7 @@ from tbtrace._tbtrace import (
     key_averages,
     merge,
     read,
+    tables,
 )
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ __all__ = [
     "local",
     "merge",
     "read",
+    "tables",
     "tensorboard_trace_handler",
 ]
 

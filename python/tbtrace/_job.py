@@ -213,16 +213,18 @@ def _write_parquet(job: Job, directory: str, run: str) -> None:
 
     if not run or "/" in run or run.startswith("."):
         raise ValueError("run takes a name without a slash that does not begin with a dot")
-    summed = {"operators": job.operators(), "kernels": job.kernels(), "modules": job.modules(), "lines": job.lines()}
-    by_rank = {"steps": job.steps(), "gpu": job.gpu(), "memory": job.memory()}
-    places = {name: os.path.join(directory, name, f"run={run}") for name in [*summed, *by_rank]}
+    tables = _tbtrace.tables()
+    made = {table["name"]: getattr(job.partial, table["name"])() for table in tables if table["in_partials"]}
+    by_rank = {table["name"] for table in tables if table["in_partials"] == "by_source"}
+    made["operators"] = job.operators()
+    places = {name: os.path.join(directory, name, f"run={run}") for name in made}
     for place in places.values():
         if os.path.exists(place):
             raise FileExistsError(f"{place}: exists already; name another run, or remove it")
     os.makedirs(directory, exist_ok=True)
     waiting = tempfile.mkdtemp(prefix=".tbtrace-", dir=directory)
     try:
-        for name, table in [*summed.items(), *by_rank.items()]:
+        for name, table in made.items():
             rows = pyarrow.table(table)
             folder = os.path.join(waiting, name)
             parts = ["rank"] if name in by_rank else None

@@ -6,8 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include <unistd.h>
-
+#include "base/forks.h"
 #include "recorder/log/ticks.h"
 
 namespace tbtrace::cupti {
@@ -59,7 +58,7 @@ Collector::Collector(CuptiLibrary cupti, DriverLibrary driver, CollectorSettings
     : cupti_(std::move(cupti)),
       driver_(std::move(driver)),
       settings_(std::move(settings)),
-      process_(::getpid()),
+      forks_(fork_count()),
       calls_(cupti_),
       stream_(cupti_, settings_.buffers,
               [this] {
@@ -72,13 +71,13 @@ Collector::Collector(CuptiLibrary cupti, DriverLibrary driver, CollectorSettings
 
 Collector::~Collector() {
   shut_down();
-  if (::getpid() != process_) return;
+  if (fork_count() != forks_) return;
   const std::lock_guard control(control_);
   tracing_.stop();
 }
 
 void Collector::shut_down() {
-  if (::getpid() != process_) return;  // the thread is the parent's
+  if (fork_count() != forks_) return;  // the thread is the parent's
   std::thread thread;
   {
     const std::lock_guard lock(mutex_);
@@ -92,7 +91,7 @@ void Collector::shut_down() {
 // Sessions.
 
 Result<std::unique_ptr<Collector::Session>> Collector::begin(const SessionOptions& options) {
-  if (::getpid() != process_) return Status(StatusCode::check_failed, kForked);
+  if (fork_count() != forks_) return Status(StatusCode::check_failed, kForked);
   std::unique_ptr<Session> session(new Session(*this, options));
   const std::lock_guard control(control_);
   session->is_begun_ = false;
@@ -124,7 +123,7 @@ Result<std::unique_ptr<Collector::Session>> Collector::begin(const SessionOption
 }
 
 Status Collector::check() {
-  if (::getpid() != process_) return {StatusCode::check_failed, kForked};
+  if (fork_count() != forks_) return {StatusCode::check_failed, kForked};
   const std::lock_guard control(control_);
   return tracing_.check();
 }
@@ -200,7 +199,7 @@ recorder::PendingDeviceTrace Collector::Session::end_window() {
 }
 
 void Collector::end(const Session& session) {
-  if (::getpid() != process_) return;
+  if (fork_count() != forks_) return;
   if (session.window_ != nullptr) stream_.close(session.window_);
   const std::lock_guard control(control_);
   std::erase(sessions_, &session);
@@ -218,7 +217,7 @@ recorder::PendingDeviceTrace Collector::end_window(Session& session) {
   window.rows = std::exchange(session.window_, nullptr);
   recorder::PendingDeviceTrace result = window.result.get_future().share();
   session.problem_ = window.problem.get_future().share();
-  if (::getpid() != process_) {
+  if (fork_count() != forks_) {
     window.problem.set_value(kForked);
     return ready({.problem = kForked});
   }

@@ -151,7 +151,7 @@ class Collector {
   const CuptiLibrary cupti_;
   const DriverLibrary driver_;
   const CollectorSettings settings_;
-  const pid_t process_;
+  const std::uint64_t forks_;  // fork_count() of the process it belongs to
   const Calls calls_;
   RecordStream stream_;
 

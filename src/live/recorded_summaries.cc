@@ -7,8 +7,7 @@
 #include <string>
 #include <utility>
 
-#include <unistd.h>
-
+#include "base/forks.h"
 #include "inputs/log_file_name.h"
 #include "io/append_file.h"
 #include "recorder/process/process.h"
@@ -38,13 +37,13 @@ std::mutex& drawing() { return recorder::process_mutex<recorder::PartOrder::pict
 }  // namespace
 
 RecordedSummaries::RecordedSummaries(std::string directory, std::string_view worker)
-    : directory_(std::move(directory)), worker_(inputs::safe_name(worker)), process_(::getpid()) {}
+    : directory_(std::move(directory)), worker_(inputs::safe_name(worker)), forks_(fork_count()) {}
 
 RecordedSummaries::~RecordedSummaries() {
   if (is_forked()) static_cast<void>(file_.release());  // the file and its lock are the parent's
 }
 
-bool RecordedSummaries::is_forked() const { return process_ != ::getpid(); }
+bool RecordedSummaries::is_forked() const { return forks_ != fork_count(); }
 
 Status RecordedSummaries::open() {
   if (file_ != nullptr && file_->is_there()) return {};

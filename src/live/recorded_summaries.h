@@ -46,7 +46,7 @@ class RecordedSummaries {
 
   std::string directory_;
   std::string worker_;
-  int process_;
+  std::uint64_t forks_;  // fork_count() in the process that created it
   std::unique_ptr<writers::EventFile> file_;
   double wall_time_ = 0;  // for the file that is created next
   std::string about_run_;

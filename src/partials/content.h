@@ -2,7 +2,6 @@
 // Owns everything. Not synchronised; what only reads may run on any number of threads.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -15,7 +14,6 @@
 #include <tbtrace/partial.h>
 
 #include "base/string_pool.h"
-#include "partials/source_reports.h"
 #include "partials/stack_sums.h"
 #include "partials/sum_table.h"
 #include "partials/tables.h"
@@ -25,7 +23,9 @@ namespace tbtrace::partials {
 /// A trace, and the reports that are of it alone.
 struct SourceContent {
   SourceReport report;
-  std::array<AnalysisReport, kReports> reports;  ///< empty without PartialParts::reports
+  /// In the order of source_tables(); those at its end may be missing if the partial is from an
+  /// older version. Empty without PartialParts::reports.
+  std::vector<AnalysisReport> reports;
 };
 
 /// Declared in a header whose names libtbtrace.so exports; its own are not for programs.

@@ -137,7 +137,7 @@ void put_links(proto::PartialLinks& message, const LinkReport& links) {
 }
 
 void put_source(proto::PartialSource& message, const PartialSource& source,
-                const SourceContent& content, bool with_reports) {
+                const SourceContent& content) {
   message.set_digest(source.digest);
   message.set_name(source.name);
   if (source.rank) message.set_rank(*source.rank);
@@ -149,7 +149,6 @@ void put_source(proto::PartialSource& message, const PartialSource& source,
     issue.set_count(count);
   }
   put_links(*message.mutable_links(), content.report.links);
-  if (!with_reports) return;
   for (const AnalysisReport& report : content.reports) put_report(*message.add_reports(), report);
 }
 
@@ -170,8 +169,7 @@ std::string message_of(const Content& content) {
   message.set_operator_groupings(content.operator_groupings);
   for (const std::uint32_t text : order.texts) message.add_texts(std::string(content.texts[text]));
   for (std::size_t source = 0; source < content.sources.size(); ++source) {
-    put_source(*message.add_sources(), content.sources[source], content.of_sources[source],
-               content.options.parts.reports);
+    put_source(*message.add_sources(), content.sources[source], content.of_sources[source]);
   }
   for (std::size_t table = 0; table < kTables; ++table) {
     if (content.tables[table].size() == 0) continue;

@@ -11,6 +11,7 @@
 #include "partials/message.h"
 #include "partials/message_parts.h"
 #include "partials/place_tables.h"
+#include "partials/source_reports.h"
 
 namespace tbtrace::partials {
 namespace {
@@ -192,15 +193,16 @@ bool take_cells(const proto::PartialRow& message, std::vector<Cell>& cells) {
   return true;
 }
 
-bool take_report(const proto::PartialReport& message, ReportId id, AnalysisReport& report) {
-  const std::vector<std::string>& columns = report_columns(id);
+bool take_report(const proto::PartialReport& message, const AnalysisReport& empty,
+                 AnalysisReport& report) {
+  const std::vector<std::string>& columns = empty.table.columns;
   report.schema = message.schema();
   report.table.columns.assign(message.columns().begin(), message.columns().end());
   if (report.table.columns != columns) return false;
   report.shown.assign(message.shown().begin(), message.shown().end());
   report.notes.assign(message.notes().begin(), message.notes().end());
   report.totals_label = message.totals_label();
-  report.joined_totals = report_row(id).joined_totals;
+  report.joined_totals = empty.joined_totals;
   for (const proto::PartialRow& row : message.rows()) {
     std::vector<Cell>& cells = report.table.rows.emplace_back();
     if (!take_cells(row, cells) || cells.size() != columns.size()) return false;
@@ -244,13 +246,11 @@ bool take_source(const proto::PartialSource& message, Content& content) {
     if (!of_source.report.issues.try_emplace(issue.id(), issue.count()).second) return false;
   }
   of_source.report.links = links_in(message.links());
-  const std::size_t reports = content.options.parts.reports ? kReports : 0;
-  if (std::cmp_not_equal(message.reports_size(), reports)) return false;
-  for (std::size_t report = 0; report < reports; ++report) {
-    if (!take_report(message.reports(static_cast<int>(report)), static_cast<ReportId>(report),
-                     of_source.reports[report])) {
-      return false;
-    }
+  const std::size_t most = content.options.parts.reports ? source_tables().size() : 0;
+  if (std::cmp_greater(message.reports_size(), most)) return false;
+  for (const proto::PartialReport& report : message.reports()) {
+    const AnalysisReport& empty = source_tables()[of_source.reports.size()].empty;
+    if (!take_report(report, empty, of_source.reports.emplace_back())) return false;
   }
   return true;
 }

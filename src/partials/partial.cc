@@ -1,7 +1,7 @@
-#include <array>
 #include <utility>
 
 #include <tbtrace/partial.h>
+#include <tbtrace/tables.h>
 
 #include "partials/content.h"
 #include "partials/digest.h"
@@ -9,6 +9,7 @@
 #include "partials/merge.h"
 #include "partials/operator_tables.h"
 #include "partials/place_tables.h"
+#include "partials/source_reports.h"
 #include "partials/stack_tables.h"
 #include "report/source_report.h"
 
@@ -18,12 +19,11 @@ namespace {
 using partials::Content;
 
 Status add_reports(partials::SourceContent& source, const Trace& trace) {
-  for (std::size_t number = 0; number < partials::kReports; ++number) {
-    const partials::ReportRow& row = partials::report_row(static_cast<partials::ReportId>(number));
-    Result<AnalysisReport> report = row.make(trace);
+  for (const partials::SourceTable& table : partials::source_tables()) {
+    Result<AnalysisReport> report = table.table->make(trace, table.options);
     if (!report.ok()) return report.status();
-    source.reports[number] = *std::move(report);
-    source.reports[number].source = {};  // the source's own
+    source.reports.push_back(*std::move(report));
+    source.reports.back().source = {};  // the source's own
   }
   return {};
 }
@@ -33,10 +33,7 @@ Status add_reports(partials::SourceContent& source, const Trace& trace) {
 ArgumentSet partial_arguments(const PartialParts& parts) {
   ArgumentSet arguments = {ArgumentGroup::autograd};
   if (parts.operators) arguments = arguments | kOperatorArguments;
-  if (parts.kernels) {
-    arguments = arguments | ArgumentSet{ArgumentGroup::launches, ArgumentGroup::placement,
-                                        ArgumentGroup::graphs};
-  }
+  if (parts.kernels) arguments = arguments | table_named("kernels")->all_arguments();
   if (parts.modules) arguments = arguments | kModuleArguments;
   if (parts.lines) arguments = arguments | kLineArguments;
   if (parts.stacks) {
@@ -44,8 +41,9 @@ ArgumentSet partial_arguments(const PartialParts& parts) {
                                         ArgumentGroup::graphs};
   }
   if (parts.reports) {
-    arguments = arguments | ArgumentSet{ArgumentGroup::allocations, ArgumentGroup::copies,
-                                        ArgumentGroup::call_stacks};
+    for (const partials::SourceTable& table : partials::source_tables()) {
+      arguments = arguments | table.table->arguments;
+    }
   }
   return arguments;
 }
@@ -60,6 +58,9 @@ const PartialOptions& Partial::options() const { return content_->options; }
 std::span<const PartialSource> Partial::sources() const { return content_->sources; }
 
 Result<Partial> Partial::of(const Trace& trace, std::string name, const PartialOptions& options) {
+  if (Status read = trace.check_read(partial_arguments(options.parts), "partial"); !read.ok()) {
+    return read;
+  }
   auto content = std::make_unique<Content>(options);
   const TraceIdentity identity = trace.identity();
   const std::string digest = partials::digest_of(trace);

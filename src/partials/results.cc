@@ -6,8 +6,11 @@
 #include <vector>
 
 #include <tbtrace/partial.h>
+#include <tbtrace/tables.h>
 
+#include "analyses/gpu/report.h"
 #include "analyses/kernels/report.h"
+#include "analyses/memory/report.h"
 #include "analyses/modules/line_report.h"
 #include "analyses/modules/report.h"
 #include "analyses/stacks/merged_recursion.h"
@@ -15,6 +18,7 @@
 #include "partials/kernel_tables.h"
 #include "partials/operator_tables.h"
 #include "partials/place_tables.h"
+#include "partials/source_reports.h"
 #include "partials/stack_tables.h"
 #include "report/row_order.h"
 
@@ -22,7 +26,6 @@ namespace tbtrace {
 namespace {
 
 using partials::Content;
-using partials::ReportId;
 
 Status cannot(const std::string& what) {
   return {StatusCode::invalid_argument, "a partial " + what};
@@ -39,17 +42,77 @@ Status check_steps(const std::optional<StepRange>& steps) {
   return cannot("has the sums of whole recordings, not of single steps; use the traces");
 }
 
-Result<AnalysisReport> reports_of(const Content& content, ReportId id) {
+/// The rows of each source.
+Result<AnalysisReport> rows_of(const Content& content, std::string_view name) {
   Status has = check_part(content, &PartialParts::reports, "steps, GPU use and memory");
   if (!has.ok()) return has;
+  const std::size_t table = partials::source_table_named(name);
   std::vector<ReportOfInput> reports;
   for (std::size_t source = 0; source < content.sources.size(); ++source) {
     const PartialSource& from = content.sources[source];
-    AnalysisReport report = content.of_sources[source].reports[static_cast<std::size_t>(id)];
-    report.source = content.of_sources[source].report;
+    const partials::SourceContent& of_source = content.of_sources[source];
+    if (table >= of_source.reports.size()) {
+      return cannot("of an older version of tbtrace does not have this table; make it again from " +
+                    from.name);
+    }
+    AnalysisReport report = of_source.reports[table];
+    report.source = of_source.report;
     reports.push_back({from.rank, from.name, std::move(report)});
   }
   return join_inputs(std::move(reports), content.sources.size() > 1);
+}
+
+/// How the tables that need more than their rows of each source are made.
+struct OwnMaker {
+  std::string_view table;
+  bool PartialParts::*part;  ///< whose rows are added up; nullptr: none
+  Result<AnalysisReport> (*make)(const Partial& partial, const OptionValues& values);
+};
+constexpr OwnMaker kOwnMakers[] = {
+    {"kernels", &PartialParts::kernels,
+     [](const Partial& partial, const OptionValues& values) {
+       if (values.flag("per_event")) {
+         return Result<AnalysisReport>(cannot("has sums, not single events; use the trace"));
+       }
+       return kernel_report(partial, analyses::kernels_options(values));
+     }},
+    {"modules", &PartialParts::modules,
+     [](const Partial& partial, const OptionValues& values) {
+       return module_report(partial, analyses::modules_options(values));
+     }},
+    {"lines", &PartialParts::lines,
+     [](const Partial& partial, const OptionValues& values) {
+       return line_report(partial, analyses::lines_options(values));
+     }},
+    {"gpu", nullptr,
+     [](const Partial& partial, const OptionValues& values) {
+       return gpu_report(partial, analyses::gpu_options(values));
+     }},
+    {"memory", nullptr,
+     [](const Partial& partial, const OptionValues& values) {
+       return memory_report(partial, analyses::memory_options(values));
+     }},
+};
+
+/// The rows of each source that were made with these options.
+Result<AnalysisReport> rows_with(const TableDescription& table, const Partial& partial,
+                                 const OptionValues& values) {
+  for (const partials::SourceTable& rows : partials::source_tables()) {
+    if (rows.table == &table && rows.options.all() == values.all()) {
+      return rows_of(partial.content(), rows.name);
+    }
+  }
+  const OptionValues usual = *complete_options(table, {});
+  std::string given;
+  for (const OptionDescription& option : table.options) {
+    const OptionValue* const value = values.find(option.name);
+    const OptionValue* const without = usual.find(option.name);
+    if (value == nullptr || (without != nullptr && *without == *value)) continue;
+    given = values.of_command_line ? "--" + std::string(option.spelling) : std::string(option.name);
+    break;
+  }
+  return cannot("has all " + std::string(table.name) + " of whole recordings; " + given +
+                " goes with traces");
 }
 
 }  // namespace
@@ -125,7 +188,7 @@ Result<StackTree> flame_graph(const Partial& partial, const FlameGraphOptions& o
 }
 
 Result<AnalysisReport> steps_report(const Partial& partial) {
-  return reports_of(partial.content(), ReportId::steps);
+  return rows_of(partial.content(), "steps");
 }
 
 Result<AnalysisReport> gpu_report(const Partial& partial, const GpuUseOptions& options) {
@@ -134,8 +197,7 @@ Result<AnalysisReport> gpu_report(const Partial& partial, const GpuUseOptions& o
     can = cannot("has idle time by the usual limit of kernel waits; use the traces");
   }
   if (!can.ok()) return can;
-  return reports_of(partial.content(),
-                    options.by_stream ? ReportId::gpu_streams : ReportId::gpu_devices);
+  return rows_of(partial.content(), options.by_stream ? "gpu.streams" : "gpu.devices");
 }
 
 Result<AnalysisReport> memory_report(const Partial& partial, const MemoryReportOptions& options) {
@@ -145,8 +207,29 @@ Result<AnalysisReport> memory_report(const Partial& partial, const MemoryReportO
     can = cannot("has the peaks of memory, not its curve and its allocations; use the traces");
   }
   if (!can.ok()) return can;
-  return reports_of(partial.content(), options.view == MemoryView::peak ? ReportId::memory_peak
-                                                                        : ReportId::memory_alive);
+  return rows_of(partial.content(),
+                 options.view == MemoryView::peak ? "memory.peak" : "memory.alive");
+}
+
+PartialParts parts_for(const TableDescription& table) {
+  PartialParts parts = {false, false, false, false, false, false};
+  const auto* const own = std::ranges::find(kOwnMakers, table.name, &OwnMaker::table);
+  const bool is_summed = own != std::end(kOwnMakers) && own->part != nullptr;
+  parts.*(is_summed ? own->part : &PartialParts::reports) = true;
+  return parts;
+}
+
+Result<AnalysisReport> make_table(const TableDescription& table, const Partial& partial,
+                                  const OptionValues& options) {
+  if (table.in_partials == InPartials::no) {
+    return cannot("does not have this table; use the trace");
+  }
+  const Result<OptionValues> complete = complete_options(table, options);
+  if (!complete.ok()) return complete.status();
+  if (Status has = check_partial_figures(chosen_figures(table, *complete)); !has.ok()) return has;
+  const auto* const own = std::ranges::find(kOwnMakers, table.name, &OwnMaker::table);
+  return own != std::end(kOwnMakers) ? own->make(partial, *complete)
+                                     : rows_with(table, partial, *complete);
 }
 
 }  // namespace tbtrace

@@ -104,7 +104,28 @@ const std::map<std::string, std::string, std::less<>>& Trace::metadata() const {
   return data_->metadata;
 }
 
+std::string_view argument_group_name(ArgumentGroup group) {
+  constexpr std::array<std::string_view, kArgumentGroups.size() + 1> kNames = {
+      "row",     "autograd",    "inputs",    "strides",         "call_stacks",
+      "modules", "python",      "placement", "launches",        "copies",
+      "graphs",  "collectives", "steps",     "synchronization", "allocations"};
+  return kNames[static_cast<std::size_t>(group)];
+}
+
 bool Trace::has_read(Argument argument) const { return data_->arguments_read.contains(argument); }
+
+Status Trace::check_read(ArgumentSet needed, std::string_view what) const {
+  const ArgumentSet missing = needed - data_->arguments_read;
+  std::string groups;
+  for (const ArgumentGroup group : kArgumentGroups) {
+    if (!missing.contains_any({group})) continue;
+    groups += (groups.empty() ? "" : ", ") + std::string(argument_group_name(group));
+  }
+  if (groups.empty()) return {};
+  return {StatusCode::invalid_argument, std::string(what) +
+                                            "() needs arguments that were not read (" + groups +
+                                            "); read the trace with these groups in `arguments`"};
+}
 
 bool Trace::is_set(std::string_view metadata_key) const {
   const auto found = data_->metadata.find(metadata_key);

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Do the pages of docs/formats/ describe the JSON that the verbs write?
 
-    schema_pages_test.py PROGRAM [NAME...]
+    schema_pages_test.py PROGRAM COLUMNS [NAME...]
 
-A page whose title names `tbtrace.VERB/N` has tables of keys under "## Rows" and "## Totals"; every row and the totals
+COLUMNS is a file that the build makes from the descriptions of tables (tbtrace/tables.h): the pages have the same columns
+with the same words. With TBTRACE_BLESS=1 in the environment the pages are rewritten. A page whose title names `tbtrace.VERB/N` has tables of keys under "## Rows" and "## Totals"; every row and the totals
 of the verb's output have exactly these keys, with values of the stated type. A comment before a table says with which
 options a verb writes others, several separated by `|`: `<!-- rows: --per-event -->` and `<!-- totals: --per-event -->`
 have all keys, `<!-- adds to rows: --group-by launch -->` those that "## Rows" does not have. Each method is a CTest
@@ -12,13 +13,17 @@ test cli.NAME.
 
 import itertools
 import json
+import os
 import pathlib
 import re
 import subprocess
 import sys
 import unittest
 
+import described
+
 PROGRAM = ""
+COLUMNS = pathlib.Path()
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TRACES = sorted((ROOT / "examples/traces").glob("*.json.gz")) + [
     ROOT / "tests/data" / name for name in ("gpu_step.json", "cpu_steps.json", "hostile_names.json")]
@@ -55,7 +60,38 @@ def has_type(value, types):
     return any(isinstance(value, TYPES[name]) and (name == "boolean" or not isinstance(value, bool)) for name in types)
 
 
+def described_tables():
+    """Tables of columns as the descriptions have them, by schema and by what they are of."""
+    tables = {}
+    text = COLUMNS.read_text(encoding="utf-8")
+    for schema, what, table in re.findall(r"^(tbtrace\S+) (.*)\n((?:\|.*\n)+)", text, re.MULTILINE):
+        tables.setdefault(schema, {})[what] = table
+    return tables
+
+
+def with_table(page, what, table):
+    """The page with this table in its place."""
+    place = rf"^<!-- {re.escape(what)} -->\n" if ":" in what else rf"^## {what.capitalize()}\n(?:(?!\||## |<!--).*\n)*"
+    found = re.search(place + r"((?:\|.*\n)+)", page, re.MULTILINE)
+    return page[:found.start(1)] + table + page[found.end(1):] if found else None
+
+
 class SchemaPages(unittest.TestCase):
+    def test_schema_pages_have_the_columns_of_the_descriptions(self):
+        for schema, tables in described_tables().items():
+            verb = schema.removeprefix("tbtrace.").split("/")[0]
+            path = ROOT / f"docs/formats/{verb}.md"
+            page = path.read_text(encoding="utf-8") if path.exists() else ""
+            made = page or f"# `{schema}`: {described.verbs(PROGRAM)[verb]}\n\nWritten by `tbtrace {verb} --format json`. " \
+                "CSV has the same columns.\n\n## Rows\n\n|\n\n## Totals\n\n|\n"
+            for what, table in tables.items():
+                made = with_table(made, what, table)
+                self.assertIsNotNone(made, f"{path.name} has no table of {what}")
+            if os.environ.get("TBTRACE_BLESS") == "1":
+                path.write_text(made, encoding="utf-8")
+            elif made != page:
+                self.fail(f"run `TBTRACE_BLESS=1 ctest -R schema_pages_have` to rewrite docs/formats/{path.name}")
+
     def check(self, values, described, where):
         self.assertEqual(sorted(values), sorted(described), where)
         for key, value in values.items():
@@ -101,4 +137,5 @@ class SchemaPages(unittest.TestCase):
 
 if __name__ == "__main__":
     PROGRAM = sys.argv[1]
-    unittest.main(argv=[sys.argv[0], *(f"SchemaPages.test_{name}" for name in sys.argv[2:])])
+    COLUMNS = pathlib.Path(sys.argv[2])
+    unittest.main(argv=[sys.argv[0], *(f"SchemaPages.test_{name}" for name in sys.argv[3:])])

@@ -8,6 +8,7 @@ Each method is a CTest test python.NAME, with the project's own traces; with FOL
 oracle is the program's JSON, read by Python's own json.
 """
 
+import contextlib
 import gzip
 import json
 import math
@@ -147,6 +148,34 @@ class Tables(unittest.TestCase):
         self.assertEqual([row["stack"] for row in arrow], [row["stack"] for row in rows])
         self.assertEqual([json.loads(row["input_shapes"]) for row in arrow], [row["input_shapes"] for row in rows])
         self.assertEqual(pyarrow.table(table).schema.metadata, {b"tbtrace.schema": b"tbtrace.ops/1"})
+
+    def test_the_list_of_tables_is_that_of_the_methods(self):
+        trace = tbtrace.read(ROOT / "tests/data/gpu_step.json")
+        partial = trace.partial()
+        for described in tbtrace.tables():
+            name = {"check": "checks"}.get(described["name"], described["name"])
+            table = getattr(trace, name)()
+            self.assertEqual(table.schema, described["schema"])
+            self.assertEqual(table.columns, [column["name"] for column in described["columns"]])
+            self.assertEqual(list(table.totals), [total["name"] for total in described["totals"]])
+            self.assertEqual(hasattr(partial, name), described["in_partials"] is not None)
+            for option in described["options"]:
+                if option["choices"]:
+                    for choice in option["choices"]:
+                        with contextlib.suppress(ValueError):  # device and stream go with another choice too
+                            getattr(trace, name)(**{option["name"]: choice})
+                    self.assertRaisesRegex(ValueError, "not 'wrong'", getattr(trace, name), **{option["name"]: "wrong"})
+        units = {column["name"]: column["unit"] for column in next(
+            table for table in tbtrace.tables() if table["name"] == "gpu")["columns"]}
+        self.assertEqual((units["busy_ns"], units["copied_bytes"], units["device"]), ("ns", "bytes", ""))
+
+    def test_methods_of_tables_take_their_arguments_only(self):
+        trace = tbtrace.read(ROOT / "tests/data/gpu_step.json")
+        for call in (lambda: trace.gpu("device", "stream"), lambda: trace.gpu(depth=1), lambda: trace.gpu(group_by=None),
+                     lambda: trace.steps("exact"), lambda: trace.steps(infer_steps=1.5), lambda: trace.lines(libraries="no"),
+                     lambda: trace.kernels("name", group_by="name"), lambda: trace.modules(depth="1")):
+            self.assertRaisesRegex(TypeError, "incompatible function arguments", call)
+        self.assertEqual(trace.modules(depth=None).to_dicts(), trace.modules().to_dicts())
 
     def test_html_escapes_hostile_names(self):
         trace = tbtrace.read(ROOT / "tests/data/hostile_names.json")

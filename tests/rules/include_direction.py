@@ -20,7 +20,7 @@ OWNER = {
     "status.h": "base", "version.h": "base", "device.h": "base", "export.h": "base", "suggestion.h": "base",
     "trace.h": "trace", "arguments.h": "trace",
     "report.h": "report", "analysis_report.h": "report", "step_range.h": "report", "roofline.h": "report",
-    "memory_category.h": "report",
+    "memory_category.h": "report", "table_description.h": "report", "tables.h": "tables",
     "analysis_context.h": "analyses/attribution", "step_breakdown.h": "analyses/steps", "kernels.h": "analyses/kernels",
     "torch_version.h": "analyses/torch", "analyses.h": "analyses/operators", "gpu_use.h": "analyses/gpu", "memory_use.h": "analyses/memory",
     "recorded_options.h": "analyses/attribution",

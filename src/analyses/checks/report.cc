@@ -8,6 +8,7 @@
 
 #include "report/optional_cell.h"
 #include "report/source_report.h"
+#include "report/table_list.h"
 
 namespace tbtrace {
 namespace {
@@ -42,9 +43,8 @@ CheckedInput checked_input(const std::string& input, const Trace& trace) {
 
 AnalysisReport check_report(std::span<const CheckedInput> inputs) {
   AnalysisReport report;
-  report.schema = "tbtrace.check/1";
-  report.table.columns = {"input",         "severity",       "id",    "count", "example",
-                          "example_at_ns", "example_offset", "cause", "remedy"};
+  report.schema = analyses::check_table().schema;
+  report.table.columns = analyses::check_table().column_names();
   report.shown = {"severity", "id", "count", "example", "cause", "remedy"};
   if (inputs.size() > 1) report.shown.insert(report.shown.begin(), "input");
   std::array<std::uint64_t, kSeverities> counts = {};

@@ -1,4 +1,6 @@
 // Who offers which figures, and which function makes them.
+#include "analyses/compat/compat.h"
+
 #include <algorithm>
 #include <array>
 #include <string>
@@ -14,6 +16,11 @@
 #include "analyses/compat/plugin/modules.h"
 #include "analyses/compat/plugin/operators.h"
 #include "analyses/compat/plugin/steps.h"
+#include "analyses/gpu/report.h"
+#include "analyses/kernels/report.h"
+#include "analyses/memory/report.h"
+#include "analyses/modules/report.h"
+#include "analyses/steps/report.h"
 
 namespace tbtrace {
 namespace {
@@ -21,6 +28,10 @@ namespace {
 struct Offer {
   std::string_view table;
   std::vector<Figures> figures;  ///< the table's own first
+  ArgumentSet arguments = {};    ///< that the others are made from
+  /// Makes the others; nullptr: of a result that tables.h does not have.
+  Result<AnalysisReport> (*make)(const Trace& trace, Figures figures,
+                                 const OptionValues& values) = nullptr;
 };
 
 /// To add figures, add them here and to the table's function.
@@ -28,13 +39,53 @@ const std::array<Offer, 7>& offers() {
   static const std::array<Offer, 7> kOffers = {{
       {"ops", {Figures::torch, Figures::exact, Figures::plugin}},
       {"flamegraph", {Figures::exact, Figures::torch}},
-      {"steps", {Figures::exact, Figures::plugin}},
-      {"kernels", {Figures::exact, Figures::plugin, Figures::hta}},
-      {"gpu", {Figures::exact, Figures::plugin, Figures::hta}},
-      {"memory", {Figures::exact, Figures::plugin}},
-      {"modules", {Figures::exact, Figures::plugin}},
+      {"steps",
+       {Figures::exact, Figures::plugin},
+       {ArgumentGroup::autograd},
+       [](const Trace& trace, Figures figures, const OptionValues& values) {
+         const auto breakdown = step_breakdown(trace, figures, analyses::steps_options(values));
+         if (!breakdown.ok()) return Result<AnalysisReport>(breakdown.status());
+         return analyses::steps_report_of(trace, *breakdown, values);
+       }},
+      {"kernels",
+       {Figures::exact, Figures::plugin, Figures::hta},
+       {ArgumentGroup::launches, ArgumentGroup::placement},
+       [](const Trace& trace, Figures figures, const OptionValues& values) {
+         const KernelsOptions options = analyses::kernels_options(values);
+         return values.flag("per_event") ? kernel_launch_report(trace, figures, options)
+                                         : kernel_report(trace, figures, options);
+       }},
+      {"gpu",
+       {Figures::exact, Figures::plugin, Figures::hta},
+       {ArgumentGroup::launches, ArgumentGroup::placement},
+       [](const Trace& trace, Figures figures, const OptionValues& values) {
+         return gpu_report(trace, figures, analyses::gpu_options(values));
+       }},
+      {"memory",
+       {Figures::exact, Figures::plugin},
+       {ArgumentGroup::allocations},
+       [](const Trace& trace, Figures figures, const OptionValues& values) {
+         return memory_report(trace, figures, analyses::memory_options(values));
+       }},
+      {"modules",
+       {Figures::exact, Figures::plugin},
+       {ArgumentGroup::python},
+       [](const Trace& trace, Figures figures, const OptionValues& values) {
+         return module_report(trace, figures, analyses::modules_options(values));
+       }},
   }};
   return kOffers;
+}
+
+const Offer* offer_of(std::string_view table) {
+  const auto* const found = std::ranges::find(offers(), table, &Offer::table);
+  return found == offers().end() ? nullptr : &*found;
+}
+
+/// Fails if the trace was read without what figures of a table are made from.
+Status check_read(const Trace& trace, Figures figures, std::string_view table) {
+  if (figures == Figures::exact) return {};
+  return trace.check_read(offer_of(table)->arguments, table);
 }
 
 Status no_such_figures(std::string_view table, Figures figures) {
@@ -45,8 +96,17 @@ Status no_such_figures(std::string_view table, Figures figures) {
 }  // namespace
 
 std::span<const Figures> figures_of(std::string_view table) {
-  const auto* const found = std::ranges::find(offers(), table, &Offer::table);
-  return found == offers().end() ? std::span<const Figures>() : found->figures;
+  const Offer* const offer = offer_of(table);
+  return offer == nullptr ? std::span<const Figures>() : offer->figures;
+}
+
+ArgumentSet analyses::arguments_of_figures(std::string_view table) {
+  return offer_of(table)->arguments;
+}
+
+Result<AnalysisReport> analyses::table_in_figures(std::string_view table, const Trace& trace,
+                                                  Figures figures, const OptionValues& values) {
+  return offer_of(table)->make(trace, figures, values);
 }
 
 Result<OperatorSummary> operator_summary(std::span<const Trace* const> traces, Figures figures,
@@ -82,6 +142,7 @@ Result<StepBreakdown> step_breakdown(const Trace& trace, Figures figures,
 
 Result<AnalysisReport> kernel_report(const Trace& trace, Figures figures,
                                      const KernelsOptions& options) {
+  if (Status read = check_read(trace, figures, "kernels"); !read.ok()) return read;
   if (figures == Figures::exact) return kernel_report(trace, options);
   if (figures == Figures::plugin) return analyses::plugin_kernel_report(trace, options);
   if (figures == Figures::hta) return analyses::hta_kernel_report(trace, options);
@@ -90,6 +151,7 @@ Result<AnalysisReport> kernel_report(const Trace& trace, Figures figures,
 
 Result<AnalysisReport> kernel_launch_report(const Trace& trace, Figures figures,
                                             const KernelsOptions& options) {
+  if (Status read = check_read(trace, figures, "kernels"); !read.ok()) return read;
   if (figures == Figures::exact) return kernel_launch_report(trace, options);
   if (figures == Figures::hta) return analyses::hta_kernel_launch_report(trace, options);
   return no_such_figures("launches", figures);
@@ -97,6 +159,7 @@ Result<AnalysisReport> kernel_launch_report(const Trace& trace, Figures figures,
 
 Result<AnalysisReport> gpu_report(const Trace& trace, Figures figures,
                                   const GpuUseOptions& options) {
+  if (Status read = check_read(trace, figures, "gpu"); !read.ok()) return read;
   if (figures == Figures::exact) return gpu_report(trace, options);
   if (figures == Figures::plugin) return analyses::plugin_gpu_report(trace, options);
   if (figures == Figures::hta) return analyses::hta_gpu_report(trace, options);
@@ -105,6 +168,7 @@ Result<AnalysisReport> gpu_report(const Trace& trace, Figures figures,
 
 Result<AnalysisReport> memory_report(const Trace& trace, Figures figures,
                                      const MemoryReportOptions& options) {
+  if (Status read = check_read(trace, figures, "memory"); !read.ok()) return read;
   if (figures == Figures::exact) return memory_report(trace, options);
   if (figures == Figures::plugin) return analyses::plugin_memory_report(trace, options);
   return no_such_figures("memory tables", figures);
@@ -112,6 +176,7 @@ Result<AnalysisReport> memory_report(const Trace& trace, Figures figures,
 
 Result<AnalysisReport> module_report(const Trace& trace, Figures figures,
                                      const ModuleReportOptions& options) {
+  if (Status read = check_read(trace, figures, "modules"); !read.ok()) return read;
   if (figures == Figures::exact) return module_report(trace, options);
   if (figures != Figures::plugin) return no_such_figures("modules", figures);
   if (options.group_by != ModuleGrouping::module || options.depth || options.steps) {

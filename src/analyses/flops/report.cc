@@ -12,6 +12,7 @@
 #include "report/optional_cell.h"
 #include "report/source_report.h"
 #include "report/table_columns.h"
+#include "report/table_list.h"
 #include "report/totals.h"
 
 namespace tbtrace {
@@ -20,8 +21,6 @@ namespace {
 using report::optional_cell;
 using report::text_cell;
 using Totals = AnalysisReport::Totals;
-
-constexpr const char* kSchema = "tbtrace.flops/1";
 
 std::optional<double> ratio(const std::optional<double>& part, const std::optional<double>& whole) {
   return part && whole && *whole > 0 ? std::optional(*part / *whole) : std::nullopt;
@@ -179,19 +178,16 @@ std::vector<std::string> notes_of(const Trace& trace, const OperatorWorkSummary&
 
 Result<AnalysisReport> operator_work_report(const Trace& trace,
                                             const OperatorWorkOptions& options) {
+  if (Status read = trace.check_read(analyses::flops_table().arguments, "flops"); !read.ok()) {
+    return read;
+  }
   const Result<OperatorWorkSummary> summary = operator_work(trace, options);
   if (!summary.ok()) return summary.status();
   AnalysisReport report;
-  report.schema = kSchema;
+  report.schema = analyses::flops_table().schema;
   std::vector<std::string>& columns = report.table.columns;
-  columns = {"rank", "name"};
-  if (options.by_input_shape) columns.emplace_back("input_shapes");
-  for (const char* name : {"state", "runs_on", "precision", "count", "macs", "flops", "torch_flops",
-                           "traffic_bytes", "device_time_total_ns", "cpu_time_total_ns",
-                           "flops_per_s", "bytes_per_s", "peak_flops_per_s", "peak_share",
-                           "flops_per_byte", "bound", "roof_flops_per_s", "roof_share"}) {
-    columns.emplace_back(name);
-  }
+  columns = analyses::flops_table().column_names();
+  if (options.by_input_shape) columns.insert(columns.begin() + 2, "input_shapes");
   report.shown = {
       "rank",         "name",
       "input_shapes", "count",

@@ -4,6 +4,7 @@
 
 #include "base/bounded_sum.h"
 #include "base/share.h"
+#include "report/table_list.h"
 #include "report/totals.h"
 
 namespace tbtrace {
@@ -55,6 +56,9 @@ AnalysisReport::Totals analyses::joined_gpu_totals(const AnalysisReport::Totals&
 }
 
 Result<AnalysisReport> gpu_report(const Trace& trace, const GpuUseOptions& options) {
+  if (Status read = trace.check_read(analyses::gpu_table().arguments, "gpu"); !read.ok()) {
+    return read;
+  }
   const Result<std::vector<GpuUse>> use = gpu_use(trace, options);
   if (!use.ok()) return use.status();
   return analyses::gpu_report_of<GpuUse>(trace, *use, kColumns);

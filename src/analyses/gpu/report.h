@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <tbtrace/gpu_use.h>
+#include <tbtrace/table_description.h>
 #include <tbtrace/trace.h>
 
 #include "analyses/attribution/work_times.h"
@@ -19,6 +20,8 @@ namespace tbtrace::analyses {
 
 /// The share of busy time is that of all windows together.
 AnalysisReport::Totals joined_gpu_totals(const AnalysisReport::Totals& sums, const Table& rows);
+
+GpuUseOptions gpu_options(const OptionValues& values);
 
 template <typename Use>
 struct GpuColumn {

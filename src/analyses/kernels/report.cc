@@ -12,6 +12,7 @@
 #include "report/optional_cell.h"
 #include "report/source_report.h"
 #include "report/table_columns.h"
+#include "report/table_list.h"
 #include "report/totals.h"
 #include "trace/times.h"
 
@@ -20,8 +21,6 @@ namespace {
 
 using analyses::KernelColumns;
 using report::optional_cell;
-
-constexpr const char* kSchema = "tbtrace.kernels/1";
 
 Cell sizes_cell(const std::optional<Dim3>& sizes) {
   if (!sizes) return {};
@@ -44,7 +43,7 @@ void analyses::KernelColumns::add(const std::string& name, bool is_shown, Value 
 
 AnalysisReport analyses::KernelColumns::report(const std::vector<KernelGroup>& groups) && {
   AnalysisReport report;
-  report.schema = kSchema;
+  report.schema = kernels_table().schema;
   for (const KernelGroup& group : groups) {
     std::vector<Cell>& row = report.table.rows.emplace_back();
     for (const Value& value : values_) row.push_back(value(group));
@@ -197,7 +196,19 @@ AnalysisReport analyses::kernel_report_of(const KernelSummary& summary,
   return report;
 }
 
+namespace {
+
+/// Labels need the labels of graphs.
+Status check_read(const Trace& trace, bool with_labels) {
+  const TableDescription& table = analyses::kernels_table();
+  return trace.check_read(with_labels ? table.all_arguments() : table.arguments, "kernels");
+}
+
+}  // namespace
+
 Result<AnalysisReport> kernel_report(const Trace& trace, const KernelsOptions& options) {
+  if (Status read = check_read(trace, options.group_by == KernelGrouping::label); !read.ok())
+    return read;
   const Result<KernelSummary> summary = kernel_summary(trace, options);
   if (!summary.ok()) return summary.status();
   AnalysisReport report = analyses::kernel_report_of(*summary, options, trace.identity().rank,
@@ -209,10 +220,8 @@ Result<AnalysisReport> kernel_report(const Trace& trace, const KernelsOptions& o
 AnalysisReport analyses::launch_report_of(const Trace& trace,
                                           std::span<const KernelLaunch> launches) {
   AnalysisReport report;
-  report.schema = kSchema;
-  report.table.columns = {"rank",           "name",        "launch",         "operator", "label",
-                          "device",         "stream",      "correlation",    "step",     "start_ns",
-                          "launch_call_ns", "duration_ns", "launch_delay_ns"};
+  report.schema = kernels_table().schema;
+  report.table.columns = kernels_table().column_names("--per-event | --per-event --compat hta");
   report.shown = {"rank", "name", "duration_ns", "launch_delay_ns", "operator", "step", "stream"};
   const bool has_labels =
       std::ranges::any_of(launches, [](const KernelLaunch& row) { return !row.label.empty(); });
@@ -237,6 +246,7 @@ AnalysisReport analyses::launch_report_of(const Trace& trace,
 }
 
 Result<AnalysisReport> kernel_launch_report(const Trace& trace, const KernelsOptions& options) {
+  if (Status read = check_read(trace, true); !read.ok()) return read;
   const Result<std::vector<KernelLaunch>> launches = kernel_launches(trace, options);
   if (!launches.ok()) return launches.status();
   return analyses::launch_report_of(trace, *launches);

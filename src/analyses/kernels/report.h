@@ -10,8 +10,11 @@
 
 #include <tbtrace/analysis_report.h>
 #include <tbtrace/kernels.h>
+#include <tbtrace/table_description.h>
 
 namespace tbtrace::analyses {
+
+KernelsOptions kernels_options(const OptionValues& values);
 
 /// The columns of a table of kernels, each with what it shows of a group.
 class KernelColumns {

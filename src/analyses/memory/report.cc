@@ -9,6 +9,7 @@
 #include "base/bounded_sum.h"
 #include "report/optional_cell.h"
 #include "report/source_report.h"
+#include "report/table_list.h"
 #include "wire/json_emitter.h"
 
 namespace tbtrace {
@@ -51,6 +52,21 @@ std::string_view end_name(AllocationEnd end) {
   return "";
 }
 
+/// Those of the command line that the columns of a view belong to.
+std::string_view options_of(MemoryView view) {
+  switch (view) {
+    case MemoryView::peak:
+      break;
+    case MemoryView::alive:
+      return "--view alive";
+    case MemoryView::curve:
+      return "--view curve";
+    case MemoryView::allocations:
+      return "--view allocations";
+  }
+  return "";
+}
+
 /// Whether the category follows from where the memory was allocated and freed; `[before the
 /// recording]` and `[unknown]` have none.
 bool has_estimated_category(const MemoryHolder& holder) { return holder.allocations > 0; }
@@ -83,19 +99,6 @@ Json alive_json(const DeviceMemory& device) {
 }
 
 void show_peaks(const Trace& trace, const MemoryUse& use, AnalysisReport& report) {
-  report.table.columns = {"rank",
-                          "process",
-                          "device",
-                          "peak_bytes",
-                          "peak_at_ns",
-                          "peak_reserved_bytes",
-                          "fragmentation_bytes",
-                          "growth_per_step_bytes",
-                          "largest_operator",
-                          "largest_bytes",
-                          "out_of_memory",
-                          "totals",
-                          "alive"};
   report.shown = {"rank",
                   "device",
                   "peak_bytes",
@@ -121,9 +124,6 @@ void show_peaks(const Trace& trace, const MemoryUse& use, AnalysisReport& report
 }
 
 void show_alive(const MemoryUse& use, AnalysisReport& report) {
-  report.table.columns = {"rank",   "process",    "device",   "operator",
-                          "module", "line",       "category", "category_estimated",
-                          "bytes",  "allocations"};
   report.shown = {"rank", "device", "operator", "bytes", "category", "module", "line"};
   for (const DeviceMemory& device : use.devices) {
     for (const MemoryHolder& holder : device.alive) {
@@ -136,8 +136,6 @@ void show_alive(const MemoryUse& use, AnalysisReport& report) {
 }
 
 void show_curve(const Trace& trace, const MemoryUse& use, AnalysisReport& report) {
-  report.table.columns = {"rank",           "process", "device", "at_ns", "allocated_bytes",
-                          "reserved_bytes", "totals"};
   report.shown = {"rank", "device", "at_ns", "allocated_bytes", "reserved_bytes"};
   for (const DeviceMemory& device : use.devices) {
     for (const MemoryPoint& point : device.curve) {
@@ -150,13 +148,6 @@ void show_curve(const Trace& trace, const MemoryUse& use, AnalysisReport& report
 }
 
 void show_allocations(const Trace& trace, const MemoryUse& use, AnalysisReport& report) {
-  report.table.columns = {"rank",        "process",
-                          "device",      "operator",
-                          "module",      "line",
-                          "category",    "category_estimated",
-                          "bytes",       "allocated_at_ns",
-                          "freed_at_ns", "held_ns",
-                          "end"};
   report.shown = {"rank",  "device",          "operator",    "category",
                   "bytes", "allocated_at_ns", "freed_at_ns", "end"};
   for (const MemoryAllocation& allocation : use.allocations) {
@@ -210,12 +201,16 @@ std::string unknown_memory_text(const MemoryUse& use) {
 }
 
 Result<AnalysisReport> memory_report(const Trace& trace, const MemoryReportOptions& options) {
+  if (Status read = trace.check_read(analyses::memory_table().arguments, "memory"); !read.ok()) {
+    return read;
+  }
   AnalysisReport report;
-  report.schema = "tbtrace.memory/1";
+  report.schema = analyses::memory_table().schema;
   report.source = report::source_report(trace);
   const Result<MemoryUse> found = memory_use(trace, {.steps = options.steps});
   if (!found.ok()) return found.status();
   const MemoryUse& use = *found;
+  report.table.columns = analyses::memory_table().column_names(options_of(options.view));
   switch (options.view) {
     case MemoryView::peak:
       show_peaks(trace, use, report);

@@ -71,13 +71,11 @@ CostColumns CostColumns::of(const Trace& trace, bool has_shapes, const ModuleCos
           .has_memory = !trace.memory().empty()};
 }
 
-void CostColumns::add_to(AnalysisReport& report) const {
+void CostColumns::show(AnalysisReport& report) const {
   for (const SizeColumn& column : kSizes) {
-    report.table.columns.emplace_back(column.name);
     if (is_there(column.shown_if, *this)) report.shown.emplace_back(column.name);
   }
   for (const CountColumn& column : kCounts) {
-    report.table.columns.emplace_back(column.name);
     if (column.is_shown) report.shown.emplace_back(column.name);
   }
 }

@@ -19,8 +19,8 @@ struct CostColumns {
 
   static CostColumns of(const Trace& trace, bool has_shapes, const ModuleCost& total);
 
-  /// Adds the columns to a report without rows.
-  void add_to(AnalysisReport& report) const;
+  /// Adds those that people see.
+  void show(AnalysisReport& report) const;
   /// The cells of a row, in the order of the columns.
   void add_cells(std::vector<Cell>& row, const ModuleCost& cost) const;
   AnalysisReport::Totals totals(const ModuleCost& total) const;

@@ -12,16 +12,17 @@
 
 #include "report/optional_cell.h"
 #include "report/source_report.h"
+#include "report/table_list.h"
 
 namespace tbtrace {
 
 AnalysisReport analyses::line_report_of(const LineTable& table, const CostColumns& columns,
                                         std::optional<std::int64_t> rank, SourceReport source) {
   AnalysisReport report;
-  report.schema = "tbtrace.lines/1";
-  report.table.columns = {"rank", "file", "line", "function", "level", "calls"};
+  report.schema = lines_table().schema;
+  report.table.columns = lines_table().column_names();
   report.shown = {"rank", "file", "line", "function", "calls"};
-  columns.add_to(report);
+  columns.show(report);
   // The lines are sorted by their own time, so it comes before the other times.
   const auto own = std::ranges::find_if(
       report.shown, [](std::string_view column) { return column.starts_with("self_"); });
@@ -56,6 +57,9 @@ AnalysisReport analyses::line_report_of(const LineTable& table, const CostColumn
 }
 
 Result<AnalysisReport> line_report(const Trace& trace, const LinesOptions& options) {
+  if (Status read = trace.check_read(analyses::lines_table().arguments, "lines"); !read.ok()) {
+    return read;
+  }
   const Result<LineTable> table = line_table(trace, options);
   if (!table.ok()) return table.status();
   return analyses::line_report_of(*table,

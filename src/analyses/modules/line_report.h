@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <tbtrace/lines.h>
+#include <tbtrace/table_description.h>
 
 #include "analyses/modules/cost_columns.h"
 
@@ -14,6 +15,8 @@ namespace tbtrace::analyses {
 /// Those with the most device time first, then by CPU time, both without what they called, then by
 /// place.
 void sort_lines(std::vector<LineRow>& lines);
+
+LinesOptions lines_options(const OptionValues& values);
 
 AnalysisReport line_report_of(const LineTable& table, const CostColumns& columns,
                               std::optional<std::int64_t> rank, SourceReport source);

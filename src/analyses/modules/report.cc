@@ -9,6 +9,7 @@
 #include "analyses/modules/groups.h"
 #include "report/optional_cell.h"
 #include "report/source_report.h"
+#include "report/table_list.h"
 #include "report/totals.h"
 
 namespace tbtrace {
@@ -80,19 +81,19 @@ AnalysisReport analyses::module_report_of(const ModuleTree& tree,
                                           std::optional<std::int64_t> of_rank,
                                           SourceReport source) {
   AnalysisReport report;
-  report.schema = "tbtrace.modules/1";
-  report.table.columns = {"rank", "name", "path", "type", "depth", "calls"};
+  report.schema = modules_table().schema;
+  std::vector<std::string>& names = report.table.columns;
+  names = modules_table().column_names();
   report.shown = {"rank", "name", "calls"};
   if (options.group_by != ModuleGrouping::module) {
-    for (const char* name : {"modules", "least_ns", "most_ns", "slowest"}) {
-      report.table.columns.emplace_back(name);
-      report.shown.emplace_back(name);
-    }
+    const std::vector<std::string> more =
+        modules_table().column_names("--group-by type | --group-by layer");
+    names.insert(std::ranges::find(names, "device_time_total_ns"), more.begin(), more.end());
+    report.shown.insert(report.shown.end(), more.begin(), more.end());
   }
   if (options.group_by == ModuleGrouping::module)
     report.shown.insert(report.shown.begin() + 2, "type");
-  columns.add_to(report);
-  report.table.columns.insert(report.table.columns.end(), {"parameters", "self_parameters"});
+  columns.show(report);
   report.shown.emplace_back("parameters");
   if (options.group_by != ModuleGrouping::type) {
     report.tree = {.name = "name", .path = "path", .depth = "depth"};
@@ -118,6 +119,9 @@ AnalysisReport analyses::module_report_of(const ModuleTree& tree,
 }
 
 Result<AnalysisReport> module_report(const Trace& trace, const ModuleReportOptions& options) {
+  if (Status read = trace.check_read(analyses::modules_table().arguments, "modules"); !read.ok()) {
+    return read;
+  }
   const Result<ModuleTree> tree = module_tree(trace, options);
   if (!tree.ok()) return tree.status();
   return analyses::module_report_of(*tree, options,

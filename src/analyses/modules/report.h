@@ -5,10 +5,13 @@
 #include <optional>
 
 #include <tbtrace/modules.h>
+#include <tbtrace/table_description.h>
 
 #include "analyses/modules/cost_columns.h"
 
 namespace tbtrace::analyses {
+
+ModuleReportOptions modules_options(const OptionValues& values);
 
 AnalysisReport module_report_of(const ModuleTree& tree, const ModuleReportOptions& options,
                                 const CostColumns& columns, std::optional<std::int64_t> rank,

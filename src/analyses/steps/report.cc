@@ -18,6 +18,7 @@
 #include "report/optional_cell.h"
 #include "report/source_report.h"
 #include "report/table_columns.h"
+#include "report/table_list.h"
 #include "report/totals.h"
 #include "trace/step_names.h"
 #include "trace/times.h"
@@ -35,8 +36,6 @@ constexpr std::array<std::string_view, kStepPhases> kPhaseNames = {"forward", "b
 
 constexpr const char* kDuration = "duration_ns";
 constexpr const char* kDroppedSteps = "dropped_steps";
-
-std::string ns_column(std::string_view name) { return std::string(name) + "_ns"; }
 
 /// How the durations of the steps spread.
 struct Spread {
@@ -99,16 +98,6 @@ std::optional<std::int64_t> peak_of(const StepBreakdown& breakdown, const StepTi
     peak = std::max(peak, step.peak_memory_bytes[device]);
   }
   return gpu ? gpu : cpu;
-}
-
-std::vector<std::string> columns_of() {
-  std::vector<std::string> columns = {"name", "number", "rank", "start_ns", kDuration};
-  for (const std::string_view name : kRoleNames) columns.push_back(ns_column(name));
-  columns.emplace_back("host_duration_ns");
-  for (const std::string_view name : kPhaseNames) columns.push_back(ns_column(name));
-  columns.insert(columns.end(),
-                 {"unphased_ns", "gpu_utilization", "peak_memory_bytes", "launched", "outlier"});
-  return columns;
 }
 
 std::vector<Cell> row_of(const Trace& trace, const Cell& rank, const StepBreakdown& breakdown,
@@ -214,6 +203,12 @@ std::vector<std::string> shown_columns(const Table& table) {
   return shown;
 }
 
+/// The means are those of all steps of all traces; which steps are outliers was decided in each.
+AnalysisReport::Totals joined_totals(const AnalysisReport::Totals& sums, const Table& rows) {
+  const Cell* const dropped = report::total_named(sums, kDroppedSteps);
+  return totals_of(rows, dropped != nullptr ? *dropped : Cell());
+}
+
 std::optional<StepRange> steps_of(const StepBreakdown& breakdown) {
   std::optional<StepRange> range;
   for (const StepTime& step : breakdown.steps) {
@@ -235,14 +230,11 @@ std::string_view step_phase_name(StepPhase phase) {
   return kPhaseNames[static_cast<std::size_t>(phase)];
 }
 
-AnalysisReport::Totals analyses::joined_step_totals(const AnalysisReport::Totals& sums,
-                                                    const Table& rows) {
-  const Cell* const dropped = report::total_named(sums, kDroppedSteps);
-  return totals_of(rows, dropped != nullptr ? *dropped : Cell());
-}
-
 Result<AnalysisReport> steps_report(const Trace& trace, const StepBreakdown& breakdown,
                                     const std::optional<StepRange>& steps) {
+  if (Status read = trace.check_read(analyses::steps_table().arguments, "steps"); !read.ok()) {
+    return read;
+  }
   std::vector<const StepTime*> chosen;
   for (const StepTime& step : breakdown.steps) {
     const bool is_chosen = !steps || (!step.is_whole_trace() && steps->contains(step.number));
@@ -256,14 +248,14 @@ Result<AnalysisReport> steps_report(const Trace& trace, const StepBreakdown& bre
   for (const StepTime* step : chosen) durations.push_back(step->duration_ns());
   const Spread spread = spread_of(durations);
   AnalysisReport report;
-  report.schema = "tbtrace.steps/1";
-  report.table.columns = columns_of();
+  report.schema = analyses::steps_table().schema;
+  report.table.columns = analyses::steps_table().column_names();
   const Cell rank = optional_cell(trace.identity().rank);
   for (const StepTime* step : chosen) {
     report.table.rows.push_back(row_of(trace, rank, breakdown, *step, spread));
   }
   report.totals = totals_of(report.table, static_cast<std::uint64_t>(breakdown.dropped_steps));
-  report.joined_totals = analyses::joined_step_totals;
+  report.joined_totals = joined_totals;
   report.totals_label = "mean";
   report.shown = shown_columns(report.table);
   report.notes = analyses::work_time_notes(trace);

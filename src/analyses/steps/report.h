@@ -1,12 +1,15 @@
 // The steps as the rows of `tbtrace.steps/1`.
 #pragma once
 
-#include <tbtrace/analysis_report.h>
+#include <tbtrace/step_breakdown.h>
+#include <tbtrace/table_description.h>
 
 namespace tbtrace::analyses {
 
-/// The totals of several reports: the means are those of all steps of all traces; which steps are
-/// outliers was decided in each.
-AnalysisReport::Totals joined_step_totals(const AnalysisReport::Totals& sums, const Table& rows);
+StepBreakdownOptions steps_options(const OptionValues& values);
+
+/// The steps of a breakdown in any figures that was made with the same options.
+Result<AnalysisReport> steps_report_of(const Trace& trace, StepBreakdown breakdown,
+                                       const OptionValues& values);
 
 }  // namespace tbtrace::analyses

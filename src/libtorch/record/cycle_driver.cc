@@ -9,6 +9,7 @@
 
 #include <tbtrace/writers.h>
 
+#include "base/forks.h"
 #include "libtorch/record/device_memory_watch.h"
 #include "libtorch/record/distributed_info.h"
 #include "libtorch/record/input_encoding.h"
@@ -45,14 +46,14 @@ void check_activities(const std::vector<Activity>& activities) {
 }
 
 void throw_in_child(std::uint64_t before) {
-  if (before != recorder::fork_generation()) throw ReturnedInChild();
+  if (before != fork_count()) throw ReturnedInChild();
 }
 
 /// A schedule may fork, too.
 Schedule parents_schedule(const Schedule& schedule) {
   if (!schedule) return {};
   return [&schedule](std::int64_t step) {
-    const std::uint64_t before = recorder::fork_generation();
+    const std::uint64_t before = fork_count();
     const ProfilerAction action = schedule(step);
     throw_in_child(before);
     return action;
@@ -307,7 +308,7 @@ void CycleDriver::stop() {
 
 void CycleDriver::ready(std::int64_t) {
   if (!options_.on_trace_ready) return;
-  const std::uint64_t before = recorder::fork_generation();
+  const std::uint64_t before = fork_count();
   try {
     options_.on_trace_ready(profiler_);
   } catch (...) {
@@ -325,7 +326,7 @@ void CycleDriver::warn(std::string_view sentence) {
     recorder::warn(sentence);
     return;
   }
-  const std::uint64_t before = recorder::fork_generation();
+  const std::uint64_t before = fork_count();
   const CycleDriver* const outer = std::exchange(warns, this);
   try {
     options_.experimental.on_warning(sentence);

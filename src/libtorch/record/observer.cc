@@ -106,8 +106,8 @@ std::uint64_t record_with_context(const at::RecordFunction& function, ThreadLog&
   recorder::BeginRecord record = begin_record(function, log);
   recorder::InputsWriter inputs;
   if (options.wants_inputs()) record_inputs(function, inputs, record);
-  std::vector<std::uint64_t> storages;
   if (options.has_storages()) {
+    std::vector<std::uint64_t>& storages = log.scratch();
     add_storages(function.inputs(), storages);
     record.storages = storages;
   }

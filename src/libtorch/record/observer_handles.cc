@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/forks.h"
 #include "recorder/log/active.h"
 #include "recorder/process/never_destroyed.h"
 #include "recorder/process/process.h"
@@ -51,7 +52,7 @@ void leave_to_child() {
                 [&](const Installed& one) { return !one.all_threads && one.thread != self; });
   for (Installed& one : handles().installed) {
     if (one.all_threads) continue;  // whoever begins first removes it
-    one.process = recorder::fork_generation();
+    one.process = fork_count();
     one.is_left = true;
     recorder::set_slot_aside(one.slot);
   }
@@ -70,7 +71,7 @@ void remove_from_torch(const Installed& one) {
 
 /// Requires the lock.
 void sweep(Handles& all) {
-  const std::uint64_t process = recorder::fork_generation();
+  const std::uint64_t process = fork_count();
   const auto self = std::this_thread::get_id();
   std::erase_if(all.installed, [&](const Installed& one) {
     const bool is_inherited = one.process != process;
@@ -92,7 +93,7 @@ struct ThreadEnd {
       if (one.all_threads || one.thread != self) continue;
       // Another thread may get this one's number.
       one.thread = {};
-      if (one.is_left && one.process == recorder::fork_generation()) {
+      if (one.is_left && one.process == fork_count()) {
         recorder::release_slot(one.slot);
       }
     }
@@ -122,7 +123,7 @@ ObserverHandle add_callback(std::size_t slot, at::RecordFunctionCallback callbac
   Installed one = {.slot = slot,
                    .all_threads = all_threads,
                    .thread = all_threads ? std::thread::id() : std::this_thread::get_id(),
-                   .process = recorder::fork_generation()};
+                   .process = fork_count()};
   all.installed.reserve(all.installed.size() + 1);  // before torch has it
   one.handle = all_threads ? at::addGlobalCallback(callback) : at::addThreadLocalCallback(callback);
   all.installed.push_back(one);

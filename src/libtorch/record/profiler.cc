@@ -12,6 +12,7 @@
 
 #include <tbtrace/profiler.h>
 
+#include "base/forks.h"
 #include "libtorch/record/cycle_driver.h"
 #include "libtorch/record/distributed_info.h"
 #include "live/recorded_window.h"
@@ -138,7 +139,7 @@ class Profiler::State final : public recorder::ProcessListener {
   void begin_anew() noexcept override { gate_.begin_anew(); }
 
  private:
-  bool is_inherited() const { return process_.load() != recorder::fork_generation(); }
+  bool is_inherited() const { return process_.load() != fork_count(); }
 
   /// So long that nobody waits for the end of it, and short enough to be added to the time of day.
   static ProfilerOptions with_times_in_range(ProfilerOptions options) {
@@ -180,7 +181,7 @@ class Profiler::State final : public recorder::ProcessListener {
     static_cast<void>(driver_.release());
     driver_ = std::move(driver);
     stop_is_due_ = false;
-    process_.store(recorder::fork_generation());
+    process_.store(fork_count());
   }
 
   void run(const Call& call, void (libtorch::CycleDriver::*function)()) {

@@ -9,8 +9,8 @@
 #include <type_traits>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include "base/forks.h"
 #include "base/hash.h"
 #include "recorder/log/active.h"
 
@@ -41,7 +41,7 @@ std::size_t bytes_of(const DeviceTrace& trace) {
 Recording::Recording(RecordingOptions options)
     : options_(std::make_shared<const RecordingOptions>(std::move(options))),
       trace_id_(fmt::format("{:016X}{:016X}", random_seed(), random_seed())),
-      process_(::getpid()) {}
+      forks_(fork_count()) {}
 
 Recording::~Recording() {
   close();
@@ -118,7 +118,7 @@ void Recording::add_device_memory(DeviceMemory memory) {
 }
 
 std::shared_ptr<const DeviceTrace> Recording::device_trace() const {
-  if (!device_trace_.valid() || process_ != ::getpid()) return nullptr;
+  if (!device_trace_.valid() || forks_ != fork_count()) return nullptr;
   try {
     return device_trace_.get();
   } catch (const std::exception&) {

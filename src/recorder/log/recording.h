@@ -95,7 +95,7 @@ class Recording {
   std::uint64_t lost_at_end_ = 0;
   PendingDeviceTrace device_trace_;
   std::vector<DeviceMemory> device_memory_;
-  pid_t process_;  // whose threads the device activity comes from
+  std::uint64_t forks_;  // fork_count() of the process whose threads device activity comes from
 
   mutable std::mutex mutex_;  // what follows
   bool closed_ = false;

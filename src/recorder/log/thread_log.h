@@ -11,6 +11,7 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "recorder/log/chunk.h"
 #include "recorder/log/name_table.h"
@@ -70,6 +71,12 @@ class ThreadLog {
   void set_last_begin(std::uint64_t key) { last_begin_ = key; }
   std::uint64_t take_last_begin() { return std::exchange(last_begin_, kNoKey); }
 
+  /// An empty list, which keeps its memory from one record to the next.
+  std::vector<std::uint64_t>& scratch() {
+    scratch_.clear();
+    return scratch_;
+  }
+
   /// A record that could not be written, for want of memory.
   void count_lost() { lost_.fetch_add(1, std::memory_order_relaxed); }
 
@@ -120,6 +127,7 @@ class ThreadLog {
   std::uint64_t* end_ = nullptr;
   std::uint64_t last_begin_ = kNoKey;
   NameTable names_;
+  std::vector<std::uint64_t> scratch_;
 
   ThreadIdentity identity_;
   std::shared_ptr<const RecordingOptions> options_;

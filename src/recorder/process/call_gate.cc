@@ -3,12 +3,13 @@
 #include <new>
 #include <utility>
 
+#include "base/forks.h"
 #include "recorder/process/process.h"
 
 namespace tbtrace::recorder {
 
 CallGate::Pass::Pass(CallGate& gate, bool is_nested)
-    : gate_(&gate), is_nested_(is_nested), generation_(fork_generation()) {}
+    : gate_(&gate), is_nested_(is_nested), generation_(fork_count()) {}
 
 CallGate::Pass::Pass(Pass&& other) noexcept
     : gate_(std::exchange(other.gate_, nullptr)),
@@ -16,7 +17,7 @@ CallGate::Pass::Pass(Pass&& other) noexcept
       generation_(other.generation_) {}
 
 CallGate::Pass::~Pass() {
-  if (gate_ == nullptr || is_nested_ || generation_ != fork_generation()) return;
+  if (gate_ == nullptr || is_nested_ || generation_ != fork_count()) return;
   State& state = gate_->state_;
   // Told under the lock: whoever enters next may destroy the gate.
   const std::lock_guard lock(state.mutex);

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "base/forks.h"
 #include "recorder/process/process_copies.h"
 
 namespace tbtrace::recorder {
@@ -16,7 +17,6 @@ namespace tbtrace::recorder {
 namespace {
 
 constinit std::array<const ProcessPart*, kPartOrders> parts = {};  // changes before main() only
-constinit std::atomic<std::uint64_t> generation = 0;
 constinit std::atomic<bool> ending = false;
 constinit std::atomic<pid_t> process_id = 0;
 
@@ -34,7 +34,6 @@ void after_fork() {
 }
 
 void after_fork_in_child() {
-  generation.fetch_add(1);
   process_id.store(::getpid());
   for (const ProcessPart* part : parts) {
     if (part != nullptr && part->begin_anew != nullptr) part->begin_anew();
@@ -61,6 +60,7 @@ void keep_loaded() {
 void follow_forks() {
   if (process_id.load() != 0) return;
   process_id.store(::getpid());
+  static_cast<void>(fork_count());  // a child's parts begin anew after it was counted
   static_cast<void>(::pthread_atfork(before_fork, after_fork, after_fork_in_child));
 }
 
@@ -82,8 +82,6 @@ void stay_until_the_end() {
 }
 
 void end_before_all_that_was_made() { static_cast<void>(std::atexit(end_process)); }
-
-std::uint64_t fork_generation() { return generation.load(std::memory_order_relaxed); }
 
 bool is_ending() { return ending.load(); }
 

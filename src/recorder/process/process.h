@@ -84,10 +84,6 @@ void stay_until_the_end();
 /// LibTorch makes when it is first used. For the beginning of a recording.
 void end_before_all_that_was_made();
 
-/// How many forks lie between the first process and this one. What was made at another number is
-/// a parent's.
-std::uint64_t fork_generation();
-
 /// Whether the program's end has begun: nothing new is recorded.
 bool is_ending();
 

@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 
+#include "base/forks.h"
 #include "wire/tfrecord.h"
 
 namespace tbtrace::writers {
@@ -23,15 +24,6 @@ Clock::time_point later(double seconds) {
                             std::clamp(seconds, kShortest, kLongest)));
 }
 
-/// How many forks this process is away from the original one.
-std::atomic<unsigned>& forks() {
-  static std::atomic<unsigned> count = [] {
-    ::pthread_atfork(nullptr, nullptr, [] { ++forks(); });
-    return 0U;
-  }();
-  return count;
-}
-
 Status forked() {
   return {StatusCode::unwritable_output,
           "this process was forked from the one with the writer; make a writer of its own"};
@@ -40,11 +32,11 @@ Status forked() {
 }  // namespace
 
 SummaryQueue::SummaryQueue(SummaryQueueOptions options)
-    : options_(std::move(options)), process_(forks()) {}
+    : options_(std::move(options)), forks_(fork_count()) {}
 
 SummaryQueue::~SummaryQueue() { static_cast<void>(close()); }
 
-bool SummaryQueue::is_forked() const { return forks() != process_; }
+bool SummaryQueue::is_forked() const { return fork_count() != forks_; }
 
 std::size_t SummaryQueue::run(const std::string& directory) {
   if (is_forked()) return 0;

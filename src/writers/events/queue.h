@@ -93,7 +93,7 @@ class SummaryQueue {
   void write_round(Lock& lock);
 
   const SummaryQueueOptions options_;
-  const unsigned process_;  // forks() in the process that created it
+  const std::uint64_t forks_;  // fork_count() in the process that created it
   std::atomic<std::uint64_t> dropped_ = 0;
 
   mutable std::mutex mutex_;  // guards the following members

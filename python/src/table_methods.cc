@@ -1,0 +1,208 @@
+#include "table_methods.h"
+
+#include <cctype>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <nanobind/stl/string_view.h>
+
+#include <tbtrace/compat.h>
+
+#include "failures.h"
+#include "module.h"
+
+namespace nb = nanobind;
+
+namespace tbtrace::python {
+namespace {
+
+std::string_view help_of(const OptionDescription& option) {
+  return option.help_in_code.empty() ? option.help : option.help_in_code;
+}
+
+nb::str text(std::string_view text) { return nb::str(text.data(), text.size()); }
+
+template <typename Value>
+OptionValue cast(nb::handle value) {
+  Value made;
+  if (!nb::try_cast<Value>(value, made)) throw nb::next_overload();
+  return made;
+}
+
+OptionValue value_in(const OptionDescription& option, nb::handle value) {
+  switch (option.type) {
+    case OptionType::flag:
+      return cast<bool>(value);
+    case OptionType::choice:
+    case OptionType::figures:
+      return cast<std::string>(value);
+    case OptionType::choices: {
+      Names names;
+      if (!nb::try_cast<Names>(value, names)) throw nb::next_overload();
+      return listed(names);
+    }
+    case OptionType::whole:
+      return cast<std::int64_t>(value);
+    case OptionType::number:
+      return cast<double>(value);
+    case OptionType::steps:
+      break;
+  }
+  Steps steps;
+  if (!nb::try_cast<Steps>(value, steps)) throw nb::next_overload();
+  return *step_range(steps);
+}
+
+/// Whether it may be None.
+bool is_optional(const OptionDescription& option) {
+  return option.otherwise.empty() && option.type != OptionType::flag &&
+         option.type != OptionType::figures;
+}
+
+std::string_view hint_of(OptionType type) {
+  switch (type) {
+    case OptionType::flag:
+      return "bool";
+    case OptionType::choice:
+    case OptionType::figures:
+      break;
+    case OptionType::choices:
+      return "str | collections.abc.Sequence[str]";
+    case OptionType::whole:
+      return "int";
+    case OptionType::number:
+      return "float";
+    case OptionType::steps:
+      return "int | tuple[int, int]";
+  }
+  return "str";
+}
+
+std::string default_of(const OptionDescription& option) {
+  if (is_optional(option)) return "None";
+  if (option.type == OptionType::flag) return option.is_on ? "True" : "False";
+  if (option.type == OptionType::whole) return std::string(option.otherwise);
+  return option.otherwise.empty() ? "'exact'" : "'" + std::string(option.otherwise) + "'";
+}
+
+std::vector<std::string_view> choices_of(const TableDescription& table,
+                                         const OptionDescription& option) {
+  std::vector<std::string_view> names = option.choices;
+  names.insert(names.end(), option.further_choices.begin(), option.further_choices.end());
+  if (option.type == OptionType::figures) {
+    for (const Figures figures : figures_of(table.name)) names.push_back(figures_name(figures));
+  }
+  return names;
+}
+
+nb::list columns_of(const std::vector<ColumnDescription>& columns) {
+  nb::list list;
+  for (const ColumnDescription& column : columns) {
+    nb::dict row;
+    row["name"] = text(column.name);
+    row["type"] = text(column.type);
+    row["unit"] = text(column.unit());
+    row["meaning"] = text(column.meaning);
+    list.append(row);
+  }
+  return list;
+}
+
+nb::dict option_of(const TableDescription& table, const OptionDescription& option) {
+  nb::dict row;
+  row["name"] = text(option.name);
+  row["type"] = text(hint_of(option.type));
+  row["default"] = default_of(option);
+  row["choices"] = choices_of(table, option);
+  row["help"] = text(help_of(option));
+  return row;
+}
+
+nb::list list_tables() {
+  nb::list list;
+  for (const TableDescription* const table : tables()) {
+    nb::list options;
+    for (const OptionDescription& option : table->options) {
+      options.append(option_of(*table, option));
+    }
+    nb::dict row;
+    row["name"] = text(table->name);
+    row["schema"] = text(table->schema);
+    row["summary"] = text(table->summary);
+    row["in_partials"] = table->in_partials == InPartials::no       ? nb::object(nb::none())
+                         : table->in_partials == InPartials::summed ? nb::object(text("summed"))
+                                                                    : nb::object(text("by_source"));
+    row["columns"] = columns_of(table->columns);
+    row["totals"] = columns_of(table->totals);
+    row["options"] = options;
+    list.append(row);
+  }
+  return list;
+}
+
+}  // namespace
+
+OptionValues given_options(const TableDescription& table, const nb::args& args,
+                           const nb::kwargs& kwargs) {
+  OptionValues values;
+  const auto take = [&](const OptionDescription& option, nb::handle value) {
+    const bool is_new = values.find(option.name) == nullptr;
+    if (!is_new || (value.is_none() && !is_optional(option))) throw nb::next_overload();
+    if (!value.is_none()) values.set(option.name, value_in(option, value));
+  };
+  if (args.size() > 0) {
+    const bool takes_one = !table.options.empty() && table.options.front().is_first;
+    if (args.size() > 1 || !takes_one) throw nb::next_overload();
+    take(table.options.front(), args[0]);
+  }
+  for (const auto& [name, value] : kwargs) {
+    const OptionDescription* const option = table.option(nb::cast<std::string>(name));
+    if (option == nullptr) throw nb::next_overload();
+    take(*option, value);
+  }
+  return values;
+}
+
+std::string signature_of(const TableDescription& table) {
+  std::string signature = "def " + std::string(table.name) + "(self";
+  bool is_named = false;
+  for (const OptionDescription& option : table.options) {
+    if (!option.is_first && !is_named) signature += ", *";
+    is_named = is_named || !option.is_first;
+    signature += ", " + std::string(option.name) + ": " + std::string(hint_of(option.type)) +
+                 (is_optional(option) ? " | None = " : " = ") + default_of(option);
+  }
+  return signature + ") -> Table";
+}
+
+std::string documentation_of(const TableDescription& table) {
+  std::string documentation(table.summary);
+  documentation.front() =
+      static_cast<char>(std::toupper(static_cast<unsigned char>(documentation.front())));
+  documentation += ". tbtrace.tables() has its columns.\n";
+  for (const OptionDescription& option : table.options) {
+    documentation += "\n`" + std::string(option.name) + "`";
+    const char* separator = ": ";
+    for (const std::string_view name : choices_of(table, option)) {
+      documentation += separator + ("'" + std::string(name) + "'");
+      separator = ", ";
+    }
+    documentation += *separator == ':' ? ": " : "; ";
+    documentation += (option.is_on ? "if False, " : "") + std::string(help_of(option)) + ".";
+  }
+  return documentation;
+}
+
+void bind_table_list(nb::module_& module) {
+  module.def("tables", list_tables,
+             "The tables that methods of Trace, TraceSet and Partial make: for each its `name`,\n"
+             "`schema`, `summary`, `columns` and `totals` (`name`, `type`, `unit`, `meaning`) and\n"
+             "`options` (`name`, `type`, `default`, `choices`, `help`). `in_partials`: 'summed' if "
+             "rows of\n"
+             "all sources are added up, 'by_source' if each has its own, None if partials lack it.",
+             nb::sig("def tables() -> list[dict[str, typing.Any]]"));
+}
+
+}  // namespace tbtrace::python

@@ -1,0 +1,47 @@
+// The methods of a trace, a set of traces and a partial that make tables: one for each description
+// in tbtrace/tables.h, with the arguments of its options.
+#pragma once
+
+#include <string>
+
+#include <nanobind/nanobind.h>
+
+#include <tbtrace/partial.h>
+#include <tbtrace/tables.h>
+
+#include "arguments.h"
+#include "python_trace.h"
+
+namespace tbtrace::python {
+
+/// What Python's call gives. Throws what makes Python say that the arguments do not fit.
+OptionValues given_options(const TableDescription& table, const nanobind::args& args,
+                           const nanobind::kwargs& kwargs);
+
+/// `def gpu(self, group_by: str = 'device', *, ...) -> Table`.
+std::string signature_of(const TableDescription& table);
+/// What the method does, and what its arguments are.
+std::string documentation_of(const TableDescription& table);
+
+template <typename Owner>
+void add_table_methods(nanobind::class_<Owner>& owner) {
+  for (const TableDescription* const table : tables()) {
+    const bool has_table =
+        !std::is_same_v<Owner, PythonPartial> || table->in_partials != InPartials::no;
+    if (table->make == nullptr || !has_table) continue;
+    owner.def(
+        std::string(table->name).c_str(),
+        [table](const Owner& self, const nanobind::args& args, const nanobind::kwargs& kwargs) {
+          const OptionValues given = given_options(*table, args, kwargs);
+          value_of(complete_options(*table, given));
+          return table_of(self,
+                          [&](const auto& source) { return make_table(*table, source, given); });
+        },
+        documentation_of(*table).c_str(), nanobind::sig(signature_of(*table).c_str()));
+  }
+}
+
+/// Adds `tables()` to the module.
+void bind_table_list(nanobind::module_& module);
+
+}  // namespace tbtrace::python

@@ -1,0 +1,164 @@
+// What the table `kernels` is.
+#include <algorithm>
+#include <iterator>
+#include <string>
+
+#include <tbtrace/table_description.h>
+
+#include "analyses/kernels/report.h"
+#include "report/table_list.h"
+
+namespace tbtrace {
+
+KernelsOptions analyses::kernels_options(const OptionValues& values) {
+  constexpr std::string_view kGroupings[] = {"name", "launch", "operator", "family", "label"};
+  KernelsOptions options;
+  for (const std::string& part : values.texts("group_by")) {
+    const auto* const grouping = std::ranges::find(kGroupings, part);
+    if (grouping != std::end(kGroupings)) {
+      options.group_by = static_cast<KernelGrouping>(grouping - std::begin(kGroupings));
+    } else {
+      (part == "device" ? options.by_device : options.by_stream) = true;
+    }
+  }
+  options.steps = values.steps();
+  return options;
+}
+
+const TableDescription& analyses::kernels_table() {
+  static const TableDescription kTable = {
+      .name = "kernels",
+      .schema = "tbtrace.kernels/1",
+      .summary = "kernels: how many, how long, how long after their launch",
+      .about =
+          R"(Kernels by name, launch configuration, operator, family or label: how many ran, for how long,
+and how long after the call that launched them. Rows add up to the time of all kernels.
+Memcpys and memsets are not kernels; the totals have their time. A label is what the program
+called a part of a CUDA graph (torch.cuda.graph_annotations.mark_kernels).
+)",
+      .columns = columns_in(R"(
+rank | integer or null | from `distributedInfo`
+name | text | the whole name; not by operator, family or label
+short_name | text | the name as people write it (below); not by operator, family or label
+family | text | what kind of work it does (below); not by operator or label
+count | integer | kernels
+total_ns | integer | sum of their durations
+share_percent | number or null | `total_ns` as a share of all kernels' time, 0 to 100; null if that is 0
+mean_ns | number | mean duration
+min_ns | integer | shortest duration
+max_ns | integer | longest duration
+stddev_ns | number | standard deviation of a sample (divided by `count` - 1), 0 for one kernel
+median_ns | integer | the duration that half of the kernels take at most, within 1 % (the same on every machine: counts by fixed buckets)
+p90_ns | integer | the same of 90 %
+p99_ns | integer | the same of 99 %
+tensor_cores_used | boolean or null | whether they run on tensor cores; null if the name does not show it (below); not by operator, family or label
+tensor_core_ns | integer | time of kernels that do
+blocks_per_sm | number or null | blocks per multiprocessor: mean weighted by duration, over the kernels that have a value
+occupancy_percent | number or null | estimated achieved occupancy, 0 to 100: the same mean
+launches | integer | calls that launched the kernels; the call of a CUDA graph launches many, and counts in each row that has some of them
+without_launch | integer | kernels whose launch is not in the file
+launch_call_ns | integer | time that these calls took on the host
+launch_delay_mean_ns | number or null | from the end of the call to the kernel's start, 0 if it started before; mean over the kernels with a launch
+launch_delay_max_ns | integer | the longest of these delays
+launch_delay_total_ns | integer | their sum
+short_kernels | integer | kernels that were the only activity of their launch call and took less time than the call: the host cannot keep up with them
+)"),
+      .totals = columns_in(R"(
+count | integer | all kernels
+total_ns | integer | sum of their durations
+tensor_core_ns | integer | time of kernels that use tensor cores
+launches | integer | calls that launched kernels, each counted once
+without_launch | integer | kernels whose launch is not in the file
+launch_call_ns | integer | time of the calls on the host
+launch_delay_mean_ns | number or null | mean over all kernels with a launch
+launch_delay_max_ns | integer | longest delay
+launch_delay_total_ns | integer | sum of the delays
+short_kernels | integer | as in the rows
+memcpys | integer | memcpys
+memcpy_ns | integer | sum of their durations
+memsets | integer | memsets
+memset_ns | integer | sum of their durations
+)"),
+      .more_columns = {{"adds to rows",
+                        "--group-by launch,stream | --group-by operator | --group-by family,device "
+                        "| --group-by label | --compat plugin --group-by launch | --compat hta",
+                        columns_in(R"(
+operator | text | the operator that launched the kernels, `[unattributed]` if none is known; by operator or launch
+label | text | what the program called this part of a CUDA graph ([Labels of CUDA graphs](chrome_json.md#labels-of-cuda-graphs)); `[unlabelled]` for kernels without a label; by label
+grid | list or null | by launch, like the next three: blocks in x, y and z
+block | list or null | threads of a block in x, y and z
+registers | integer or null | registers of a thread
+shared_memory_bytes | integer or null | shared memory of a block
+device | integer | the device's number; by device or stream
+stream | text | the stream's row in the file; by stream
+type | text | `computation`, `communication` or `memory`; only with `--compat hta`
+operator_eligible | boolean | whether torch-tb-profiler says that the operator may use tensor cores; only with `--compat plugin`, by launch
+)")},
+                       {"rows", "--per-event | --per-event --compat hta", columns_in(R"(
+rank | integer or null | from `distributedInfo`
+name | text | the kernel's name
+launch | text | the call: `cudaLaunchKernel`, `cudaGraphLaunch`, `cuLaunchKernelEx` and others
+operator | text or null | the operator, `[unattributed]` if none is known; null with `--compat hta`
+label | text or null | what the program called its part of a CUDA graph; null with `--compat hta`
+device | integer | the device's number
+stream | text | the stream's row in the file
+correlation | integer | the number that links the two
+step | integer or null | number of the step that was open when the kernel was launched; null with `--compat hta`
+start_ns | integer | the kernel's start, since the start of the recording's window
+launch_call_ns | integer | duration of the call
+duration_ns | integer | duration of the kernel
+launch_delay_ns | integer | from the end of the call to the kernel's start, 0 if it started before
+)")},
+                       {"totals", "--per-event", columns_in(R"(
+count | integer | rows
+duration_ns | integer | sum of the kernels' durations
+launch_delay_ns | integer | sum of the delays
+)")}},
+      .arguments = {ArgumentGroup::launches, ArgumentGroup::placement},
+      .more_arguments = {ArgumentGroup::graphs},
+      .options = {{.name = "group_by",
+                   .spelling = "group-by",
+                   .type = OptionType::choices,
+                   .help = "what a row is of; `,device` or `,stream` after it splits rows further",
+
+                   .help_in_code =
+                       "what a row is of; 'device' or 'stream' in a list splits rows further",
+                   .value = "WHAT",
+                   .otherwise = "name",
+                   .choices = {"name", "launch", "operator", "family", "label"},
+                   .further_choices = {"device", "stream"},
+                   .is_first = true},
+                  {.name = "per_event",
+                   .spelling = "per-event",
+                   .help = "one row per kernel, with the call that launched it"},
+                  steps_option(),
+                  figures_option(
+                      "TOOL",
+                      "count as torch-tb-profiler (plugin) or HolisticTraceAnalysis (hta)")},
+      .excluded = {{"per_event", "", "figures", "plugin"}, {"per_event", "", "group_by"}},
+      .sort_keys = {"total_ns", "count", "mean_ns", "max_ns", "launch_delay_mean_ns"},
+      .examples = {{"tbtrace kernels trace.json.gz", "the kernels that took longest"},
+                   {"tbtrace kernels trace.json.gz --group-by family", "what kind of work they do"},
+                   {"tbtrace kernels trace.json.gz --group-by launch --steps 3-5",
+                    "by launch configuration and operator, in three steps"},
+                   {"tbtrace kernels trace.json.gz --per-event --sort-by launch_delay_ns",
+                    "the kernels that waited longest after their launch"},
+                   {"tbtrace kernels ranks/ --sum-inputs", "the kernels of all ranks together"},
+                   {"tbtrace kernels trace.json.gz --format csv -o kernels.csv",
+                    "for a spreadsheet, with whole names"}},
+      .no_rows_with = [](const OptionValues& values) -> NoRows {
+        return {values.flag("per_event") ? "the trace has no kernels with a launch"
+                                         : "the trace has no kernels",
+                NeededData::device_activities};
+      },
+      .in_partials = InPartials::summed,
+      .make =
+          [](const Trace& trace, const OptionValues& values) {
+            const KernelsOptions options = kernels_options(values);
+            return values.flag("per_event") ? kernel_launch_report(trace, options)
+                                            : kernel_report(trace, options);
+          }};
+  return kTable;
+}
+
+}  // namespace tbtrace

@@ -1,0 +1,11 @@
+// The options of `tbtrace.memory/1`.
+#pragma once
+
+#include <tbtrace/memory_use.h>
+#include <tbtrace/table_description.h>
+
+namespace tbtrace::analyses {
+
+MemoryReportOptions memory_options(const OptionValues& values);
+
+}  // namespace tbtrace::analyses

@@ -1,0 +1,71 @@
+#include <algorithm>
+
+#include <tbtrace/table_description.h>
+
+namespace tbtrace {
+
+std::string_view ColumnDescription::unit() const {
+  for (const std::string_view unit : {"ns", "us", "bytes", "percent", "share", "per_s"}) {
+    const std::size_t before = name.size() - std::min(name.size(), unit.size() + 1);
+    if (name.ends_with(unit) && name.substr(before).starts_with('_')) return unit;
+  }
+  return {};
+}
+
+std::vector<ColumnDescription> columns_in(std::string_view text) {
+  constexpr std::string_view kBetween = " | ";
+  const auto take = [](std::string_view& rest, std::string_view end) {
+    const std::string_view part = rest.substr(0, rest.find(end));
+    rest.remove_prefix(std::min(rest.size(), part.size() + end.size()));
+    return part;
+  };
+  std::vector<ColumnDescription> columns;
+  while (!text.empty()) {
+    std::string_view line = take(text, "\n");
+    if (line.empty()) continue;
+    const std::string_view name = take(line, kBetween);
+    const std::string_view type = take(line, kBetween);
+    columns.push_back({name, type, line});
+  }
+  return columns;
+}
+
+const OptionValue* OptionValues::find(std::string_view name) const {
+  const auto found = values_.find(name);
+  return found == values_.end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> TableDescription::column_names(std::string_view with_options) const {
+  const auto more = std::ranges::find(more_columns, with_options, &ColumnsWithOptions::options);
+  std::vector<std::string> names;
+  for (const ColumnDescription& column : more == more_columns.end() ? columns : more->columns) {
+    names.emplace_back(column.name);
+  }
+  return names;
+}
+
+const OptionDescription* TableDescription::option(std::string_view option_name) const {
+  const auto found = std::ranges::find(options, option_name, &OptionDescription::name);
+  return found == options.end() ? nullptr : &*found;
+}
+
+OptionDescription steps_option() {
+  return {.name = "steps",
+          .spelling = "steps",
+          .type = OptionType::steps,
+          .help = "only steps A-B, or the step A",
+          .help_in_code = "only this step, or these from the first to the last one",
+          .value = "RANGE"};
+}
+
+OptionDescription figures_option(std::string_view value, std::string_view help,
+                                 std::string_view otherwise) {
+  return {.name = "figures",
+          .spelling = "compat",
+          .type = OptionType::figures,
+          .help = help,
+          .value = value,
+          .otherwise = otherwise};
+}
+
+}  // namespace tbtrace

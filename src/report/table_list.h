@@ -1,0 +1,27 @@
+// The list of tables: one row each. A table's description stands beside its maker, in the wing that
+// makes it.
+#pragma once
+
+#include <tbtrace/table_description.h>
+
+// The name of the table, in the order in which people see them.
+// clang-format off
+#define TBTRACE_TABLES(TABLE) \
+  TABLE(steps)                \
+  TABLE(kernels)              \
+  TABLE(flops)                \
+  TABLE(gpu)                  \
+  TABLE(memory)               \
+  TABLE(modules)              \
+  TABLE(lines)                \
+  TABLE(threads)              \
+  TABLE(check)
+// clang-format on
+
+namespace tbtrace::analyses {
+
+#define TBTRACE_TABLE(name) const TableDescription& name##_table();
+TBTRACE_TABLES(TBTRACE_TABLE)
+#undef TBTRACE_TABLE
+
+}  // namespace tbtrace::analyses

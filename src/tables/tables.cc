@@ -1,0 +1,53 @@
+#include <algorithm>
+#include <string>
+
+#include <tbtrace/tables.h>
+
+#include "analyses/compat/compat.h"
+#include "report/table_list.h"
+
+namespace tbtrace {
+
+std::span<const TableDescription* const> tables() {
+#define TBTRACE_TABLE(name) &analyses::name##_table(),
+  static const TableDescription* const kTables[] = {TBTRACE_TABLES(TBTRACE_TABLE)};
+#undef TBTRACE_TABLE
+  return kTables;
+}
+
+const TableDescription* table_named(std::string_view name) {
+  const auto found = std::ranges::find(tables(), name, &TableDescription::name);
+  return found == tables().end() ? nullptr : *found;
+}
+
+ArgumentSet arguments_for(const TableDescription& table, const OptionValues& options) {
+  return chosen_figures(table, options) == Figures::exact
+             ? table.all_arguments()
+             : analyses::arguments_of_figures(table.name);
+}
+
+Result<AnalysisReport> make_table(const TableDescription& table, const Trace& trace,
+                                  const OptionValues& options) {
+  if (table.make == nullptr) {
+    return Status(StatusCode::invalid_argument,
+                  "the table " + std::string(table.name) + " is made by a function of its own");
+  }
+  const Result<OptionValues> complete = complete_options(table, options);
+  if (!complete.ok()) return complete.status();
+  const Figures figures = chosen_figures(table, *complete);
+  if (figures != Figures::exact) {
+    return analyses::table_in_figures(table.name, trace, figures, *complete);
+  }
+  if (Status read = trace.check_read(table.arguments, table.name); !read.ok()) return read;
+  return table.make(trace, *complete);
+}
+
+Result<AnalysisReport> make_table(std::string_view name, const Trace& trace,
+                                  const OptionValues& options) {
+  if (const TableDescription* const table = table_named(name)) {
+    return make_table(*table, trace, options);
+  }
+  return Status(StatusCode::invalid_argument, "there is no table '" + std::string(name) + "'");
+}
+
+}  // namespace tbtrace
