@@ -37,7 +37,7 @@ echo "[1/5] setting up (the first time a minute or two)"
 tools/setup.sh
 
 echo "[2/5] building (the first time two or three minutes)"
-logged cmake --preset release -DBUILD_TESTING=OFF -DTBTRACE_TORCH=ON
+logged cmake --preset release -DBUILD_TESTING=OFF -DTBTRACE_TORCH=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=25
 logged cmake --build --preset release --target tbtrace_program example_train_resnet18
 
 echo "[3/5] training with LibTorch, and recording (examples/train_resnet18.cc)"

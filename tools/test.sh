@@ -102,8 +102,8 @@ logged() {
   fail "'$*' failed (all of its output is in $PWD/$log); if ${log%/*}/ was made by something else, remove it"
 }
 
-# built PRESET FOLDER [OPTION...]: configures and builds; of --target, one of the options, only that. What a longer run left
-# in the folder's settings is off unless an option says otherwise.
+# built PRESET FOLDER [OPTION...]: configures and builds; of --target, one of the options, only that. What a longer run or
+# the demo left in the folder's settings is off unless an option says otherwise.
 built() {
   local preset=$1 folder=$2
   shift 2
@@ -124,7 +124,7 @@ built() {
   echo "== $preset: building in $folder/"
   logged "$log" cmake --preset "$preset" -DBUILD_TESTING=ON \
     -DCMAKE_CXX_COMPILER_LAUNCHER="$PWD/tools/compiler_cache.sh" \
-    -DTBTRACE_BENCHMARKS=OFF -DTBTRACE_PYTHON=OFF "${options[@]}"
+    -DTBTRACE_BENCHMARKS=OFF -DTBTRACE_PYTHON=OFF -UCMAKE_UNITY_BUILD_BATCH_SIZE "${options[@]}"
   logged "$log" cmake --build --preset "$preset" "${target[@]}"
 }
 

@@ -17,8 +17,8 @@
 namespace tbtrace::io {
 namespace {
 
-constexpr std::size_t kCompressedSize = std::size_t{64} << 10;
-constexpr std::size_t kMagicSize = 4;
+constexpr std::size_t kZstdInputSize = std::size_t{64} << 10;
+constexpr std::size_t kZstdMagicSize = 4;
 constexpr std::size_t kBlockHeader = 3;  // RFC 8878, section 3.1.1.2
 /// 128 MiB, which `zstd --long` uses and zstd(1) reads without being asked to.
 constexpr int kLargestWindow = 27;
@@ -107,7 +107,7 @@ class ZstdSource final : public ByteSource {
   /// False if no other frame follows.
   bool start_frame() {
     while (any_frame_ && !unread_.empty() && unread_.front() == 0) unread_ = unread_.subspan(1);
-    while (unread_.size() < kMagicSize && !input_ended_) {
+    while (unread_.size() < kZstdMagicSize && !input_ended_) {
       fill();
       while (any_frame_ && !unread_.empty() && unread_.front() == 0) unread_ = unread_.subspan(1);
     }
@@ -117,7 +117,7 @@ class ZstdSource final : public ByteSource {
       return false;
     }
     if (any_frame_ && !begins_as_zstd({unread_.data(), unread_.size()})) {
-      const bool is_cut = unread_.size() < kMagicSize &&
+      const bool is_cut = unread_.size() < kZstdMagicSize &&
                           std::string_view("\x28\xb5\x2f\xfd")
                               .starts_with(std::string_view(unread_.data(), unread_.size()));
       end_ = is_cut ? ended_too_early()
@@ -128,7 +128,7 @@ class ZstdSource final : public ByteSource {
     }
     any_frame_ = true;
     between_frames_ = false;
-    wanted_ = kMagicSize + 1;
+    wanted_ = kZstdMagicSize + 1;
     return true;
   }
 
@@ -144,7 +144,7 @@ class ZstdSource final : public ByteSource {
 
   std::unique_ptr<ByteSource> source_;
   std::unique_ptr<ZSTD_DCtx, Free> context_;
-  std::array<char, kCompressedSize> input_;
+  std::array<char, kZstdInputSize> input_;
   std::span<const char> unread_;
   std::size_t wanted_ = 0;  // how much of it the library takes at most
   Status source_failure_;

@@ -365,7 +365,7 @@ constexpr std::array kElementRules = std::to_array<ElementRule>({
 });
 
 /// The rules by name.
-const std::vector<const ElementRule*>& sorted_rules() {
+const std::vector<const ElementRule*>& sorted_element_rules() {
   static const std::vector<const ElementRule*> sorted = [] {
     std::vector<const ElementRule*> rules;
     rules.reserve(kElementRules.size());
@@ -383,7 +383,7 @@ std::span<const ElementRule> element_rules() { return kElementRules; }
 
 const ElementRule* element_rule(std::string_view name) {
   name = without_overload(name);
-  const std::vector<const ElementRule*>& rules = sorted_rules();
+  const std::vector<const ElementRule*>& rules = sorted_element_rules();
   const auto found = std::lower_bound(
       rules.begin(), rules.end(), name,
       [](const ElementRule* rule, std::string_view key) { return rule->name < key; });

@@ -10,7 +10,7 @@
 namespace tbtrace::analyses {
 namespace {
 
-constexpr std::string_view kUnknown = "unknown";
+constexpr std::string_view kUnknownCaller = "unknown";
 
 /// A frame that contains both words of a pair belongs to the profiler or to autograd.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kHiddenFrames = {{
@@ -57,7 +57,7 @@ StringId TorchStacks::text_of(EventId event) const {
 void TorchStacks::recover_names() {
   trace_.argument(Argument::call_stack).for_each([&](EventId event) {
     const EventId caller = tree_.python_parent(event);
-    if (caller == EventId::none || trace_.name(caller) != kUnknown) return;
+    if (caller == EventId::none || trace_.name(caller) != kUnknownCaller) return;
     std::string_view text = trace_.string(text_of(event));
     const std::string_view rest = trace_.string(text_of(caller));
     if (text.size() <= rest.size() || !text.ends_with(rest)) return;

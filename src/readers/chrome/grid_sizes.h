@@ -11,6 +11,8 @@
 
 #include <tbtrace/arguments.h>
 
+#include "base/characters.h"
+
 namespace tbtrace::readers {
 
 /// `[1, 2, 3]`: one to three sizes.
@@ -28,6 +30,7 @@ inline std::optional<Dim3> dim3_of(std::string_view json) {
   if (!take('[')) return std::nullopt;
   for (std::size_t at = 0; at < sizes.size(); ++at) {
     skip();
+    if (json.size() > 1 && json[0] == '0' && is_digit(json[1])) return std::nullopt;  // is not JSON
     const auto [end, error] = std::from_chars(json.data(), json.data() + json.size(), sizes[at]);
     if (error != std::errc()) return std::nullopt;
     json.remove_prefix(static_cast<std::size_t>(end - json.data()));

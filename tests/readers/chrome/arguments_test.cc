@@ -187,7 +187,7 @@ TEST(ChromeArguments, OfThreeSizesMayNameFewer) {
 
 TEST(ChromeArguments, OfThreeSizesThatAreUnreadableAreCountedAndLeftOut) {
   for (const std::string_view json : {"[]", "[1,2,3,4]", "[-1]", "[1.5]", "[4294967296]", "7",
-                                      "[1,]", "[\"1\"]", "{}", "[[1]]", "[1 2]"}) {
+                                      "[1,]", "[\"1\"]", "{}", "[[1]]", "[1 2]", "\"[1,02]\""}) {
     const Trace trace = with(Argument::grid, json);
     EXPECT_TRUE(trace.argument(Argument::grid).empty()) << json;
     EXPECT_EQ(issue_counts(trace), "argument_unreadable 1") << json;
