@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <tbtrace/analyses.h>
+#include <tbtrace/tables.h>
 #include <tbtrace/trace.h>
 #include <tbtrace/writers.h>
 
@@ -21,10 +22,6 @@
 
 namespace tbtrace::tools {
 namespace {
-
-constexpr const char* kAbout =
-    "Operator summary of a saved trace: by default the very text that torch.profiler's\n"
-    "key_averages().table() would have printed in the process that made it.\n";
 
 // Each of these takes some options and returns what is wrong with them, empty if nothing is.
 
@@ -337,9 +334,9 @@ std::vector<OptionGroup> own_options() {
 Command ops_command() {
   return {
       .name = "ops",
-      .summary = "operator summary: what key_averages().table() would have printed",
+      .summary = table_named("ops")->summary,
       .usage = "[OPTIONS] INPUT...",
-      .about = kAbout,
+      .about = table_named("ops")->about,
       .options = own_options(),
       .examples = {{"tbtrace ops trace.json.gz --sort-by self_cuda_time_total --row-limit 20",
                     "the most expensive operators on the GPU"},
