@@ -366,6 +366,14 @@ TEST(PartialResults, WhatAPartialCannotAnswerIsAnError) {
   }
 }
 
+TEST(PartialResults, ATableNeedsItsOwnPartOnly) {
+  for (const TableDescription* const table : tables()) {
+    if (table->in_partials == InPartials::no) continue;
+    const Partial partial = *Partial::of(random_trace(3), "trace", {.parts = parts_for(*table)});
+    EXPECT_TRUE(tbtrace::make_table(*table, partial).ok()) << table->name;
+  }
+}
+
 TEST(PartialResults, PartsThatWereLeftOutAreAnError) {
   const Partial partial =
       *Partial::of(random_trace(3), "trace", {.parts = {false, false, false, false, false, false}});
