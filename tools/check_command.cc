@@ -1,4 +1,3 @@
-#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,7 +12,6 @@
 #include "console.h"
 #include "inputs.h"
 #include "options.h"
-#include "out_of_memory.h"
 #include "rank_choice.h"
 #include "table_command.h"
 #include "table_options.h"
@@ -28,62 +26,51 @@ class CheckRun {
       : standard_(parser.standard()), table_(table), console_(standard_.console) {}
 
   int run() {
-    const Subjects subjects = subjects_of("check", standard_);
-    if (const Status place = check_output(subjects.output, standard_.overwrite); !place.ok()) {
-      return finish(place, subjects, console_);
-    }
     if (const Result<Table> known = report_rows(check_report({}), table_.report); !known.ok()) {
-      return finish(known.status(), subjects, console_);
+      return finish(known.status(), subjects_of("check", standard_), console_);
     }
-    const InputPaths found = find_inputs(standard_, console_);
-    last_failure_ = found.last_failure;
-    for (const std::string& path : found.paths) check(path);
-    if (inputs_.empty()) {
-      return last_failure_ != kDone ? last_failure_ : table_.rank.say_none("check", console_);
-    }
-    std::vector<CheckFinding> of_job = job_checks(traces_);
-    if (!of_job.empty()) inputs_.push_back({"", std::move(of_job)});
-    const Status written = within_memory([&] {
-      const AnalysisReport report = check_report(inputs_);
-      const Result<std::string> text = table_.report.format == TableFormat::text
-                                           ? check_text(report, recorded_, table_.report)
-                                           : report_text(report, table_.report);
-      const std::size_t width =
-          table_.report.format == TableFormat::text ? terminal_width(standard_) : 0;
-      return text.ok()
-                 ? write_text(wrapped_text(*text, width), subjects.output, standard_.overwrite)
-                 : text.status();
-    });
-    if (!written.ok()) return finish(written, subjects, console_);
-    if (last_failure_ != kDone) return kSomeInputsFailed;
-    return has_error_or_warning(inputs_) ? kCheckFailed : kDone;
+    ReadOptions reading = standard_.reading;
+    reading.arguments = table_named("check")->all_arguments();
+    InputLoop loop("check", standard_, reading, console_,
+                   {.issues_are_results = true, .rank = table_.rank});
+    return loop.run(
+        [&](const Trace& trace, const std::string& path) {
+          const auto work = [&] {
+            check(trace, path);
+            return Status();
+          };
+          return finish_work(work, subjects_of_input(path, standard_), console_);
+        },
+        {},
+        [&] {
+          const int code = write();
+          return code == kCheckFailed && loop.has_failed() ? kSomeInputsFailed : code;
+        });
   }
 
  private:
-  void fail(const std::string& path, const Status& status) {
-    console_.error(subject_of(path), status.message());
-    last_failure_ = exit_code(status);
+  /// Problems of the input are findings, not warnings.
+  void check(const Trace& trace, const std::string& path) {
+    inputs_.push_back(checked_input(path, trace));
+    traces_.push_back(checked_trace(path, trace));
+    recorded_.push_back({path, recorded_lines(recorded_options(trace))});
   }
 
-  /// Problems of the input are findings, not warnings.
-  void check(const std::string& path) {
-    ReadOptions reading = standard_.reading;
-    reading.arguments = table_named("check")->all_arguments();
-    const std::string subject = subject_of(path);
-    reading.on_progress = [&](std::uint64_t done, std::uint64_t total) {
-      console_.progress(subject, done, total);
-      return true;
+  int write() {
+    const Subjects subjects = subjects_of("check", standard_);
+    std::vector<CheckFinding> of_job = job_checks(traces_);
+    if (!of_job.empty()) inputs_.push_back({"", std::move(of_job)});
+    const auto work = [&] {
+      const AnalysisReport report = check_report(inputs_);
+      const bool is_text = table_.report.format == TableFormat::text;
+      const Result<std::string> text = is_text ? check_text(report, recorded_, table_.report)
+                                               : report_text(report, table_.report);
+      if (!text.ok()) return text.status();
+      return write_text(wrapped_text(*text, is_text ? terminal_width(standard_) : 0),
+                        subjects.output, standard_.overwrite);
     };
-    const Status checked = within_memory([&] {
-      const Result<Trace> trace = read_trace(path, reading);
-      if (!trace.ok()) return trace.status();
-      if (!table_.rank.takes(*trace)) return Status();
-      inputs_.push_back(checked_input(path, *trace));
-      traces_.push_back(checked_trace(path, *trace));
-      recorded_.push_back({path, recorded_lines(recorded_options(*trace))});
-      return Status();
-    });
-    if (!checked.ok()) fail(path, checked);
+    const int written = finish_work(work, subjects, console_);
+    return written == kDone && has_error_or_warning(inputs_) ? kCheckFailed : written;
   }
 
   const StandardOptions& standard_;
@@ -92,7 +79,6 @@ class CheckRun {
   std::vector<CheckedInput> inputs_;
   std::vector<CheckedTrace> traces_;
   std::vector<RecordedInput> recorded_;
-  int last_failure_ = kDone;
 };
 
 int run(const OptionParser& parser) {

@@ -3,25 +3,13 @@
 #include <filesystem>
 #include <iostream>
 #include <map>
-#include <set>
 #include <system_error>
+#include <utility>
 
 #include "inputs.h"
-#include "out_of_memory.h"
-#include "partial_inputs.h"
 
 namespace tbtrace::tools {
 namespace {
-
-std::string output_in(const std::string& directory, const std::string& input,
-                      const std::string& suffix, std::set<std::string>& taken) {
-  const std::string stem =
-      input == "-" ? "stdin" : std::filesystem::path(input).filename().string();
-  for (int number = 1;; ++number) {
-    const std::string name = stem + (number == 1 ? "" : "." + std::to_string(number)) + suffix;
-    if (taken.insert(name).second) return (std::filesystem::path(directory) / name).string();
-  }
-}
 
 /// Quotes in more backticks than the text has in a row.
 std::string code_span(const std::string& text) {
@@ -29,14 +17,6 @@ std::string code_span(const std::string& text) {
   while (text.find(ticks) != std::string::npos) ticks += '`';
   const std::string blank = ticks.size() > 1 ? " " : "";
   return ticks + blank + text + blank + ticks;
-}
-
-void print_heading(TableFormat format, const std::string& input, bool first) {
-  const std::string name = printable(subject_of(input));
-  if (format == TableFormat::text) std::cout << name << ":\n" << std::flush;
-  if (format == TableFormat::markdown) {
-    std::cout << (first ? "" : "\n") << "## " << code_span(name) << "\n\n" << std::flush;
-  }
 }
 
 }  // namespace
@@ -65,55 +45,49 @@ Result<OutputFormat> output_format(const OptionParser& parser, bool has_folder) 
   return OutputFormat{formats.at(format), format};
 }
 
-int run_each(const std::string& verb, const OutputFormat& format,
-             const std::vector<std::string>& inputs, const StandardOptions& standard,
-             const ReadOptions& reading, Console& console, const WriteOne& write,
-             const ChooseTrace& choose, const EachPartial& partials) {
-  const bool to_files = !standard.output.empty() && standard.output != "-";
-  if (to_files) {
-    std::error_code error;
-    std::filesystem::create_directories(standard.output, error);
-    if (error) {
-      console.error(standard.output,
-                    "cannot make the directory: " + error.message() + "; name another with -o");
-      return kUnwritableOutput;
-    }
+EachOutput::EachOutput(std::string_view verb, OutputFormat format, const StandardOptions& standard,
+                       Console& console)
+    : verb_(verb),
+      format_(std::move(format)),
+      standard_(standard),
+      console_(console),
+      to_files_(output_of(standard) != "-") {}
+
+int EachOutput::prepare() {
+  if (!to_files_) return kDone;
+  std::error_code error;
+  std::filesystem::create_directories(standard_.output, error);
+  if (!error) return kDone;
+  console_.error(standard_.output,
+                 "cannot make the directory: " + error.message() + "; name another with -o");
+  return kUnwritableOutput;
+}
+
+int EachOutput::write(const std::string& input,
+                      const std::function<Status(const std::string& output)>& write) {
+  const std::string output = to_files_ ? place_of(input) : "-";
+  if (!to_files_) print_heading(input);
+  return finish_work([&] { return write(output); }, {verb_, subject_of(input), output}, console_);
+}
+
+std::string EachOutput::place_of(const std::string& input) {
+  const std::string stem =
+      input == "-" ? "stdin" : std::filesystem::path(input).filename().string();
+  for (int number = 1;; ++number) {
+    const std::string name =
+        stem + (number == 1 ? "" : "." + std::to_string(number)) + "." + verb_ + "." + format_.name;
+    if (taken_.insert(name).second)
+      return (std::filesystem::path(standard_.output) / name).string();
   }
-  std::set<std::string> taken;
-  bool any_shown = false;
-  std::size_t failed = 0;
-  int last_failure = kDone;
-  for (const std::string& input : inputs) {
-    int code = kDone;
-    const auto make = [&](const std::function<Status(const std::string& output)>& write_one) {
-      const std::string output =
-          to_files ? output_in(standard.output, input, "." + verb + "." + format.name, taken) : "-";
-      if (!to_files) print_heading(format.format, input, !any_shown);
-      any_shown = true;
-      const Status made = within_memory([&] { return write_one(output); });
-      code = finish(made, {verb, subject_of(input), output}, console);
-    };
-    if (partials.write && is_partial(input)) {
-      const Result<Partial> partial = read_partial_input(input, console);
-      if (partial.ok() && !partials.choose(*partial)) continue;
-      code = exit_code(partial.status());
-      if (partial.ok()) {
-        make([&](const std::string& output) { return partials.write(*partial, input, output); });
-      }
-    } else {
-      const Result<Trace> trace = read_input(input, reading, console);
-      if (trace.ok() && choose && !choose(*trace)) continue;
-      code = exit_code(trace.status());
-      if (trace.ok()) {
-        make([&](const std::string& output) { return write(*trace, input, output); });
-      }
-    }
-    if (code == kDone) continue;
-    ++failed;
-    last_failure = code;
+}
+
+void EachOutput::print_heading(const std::string& input) {
+  const std::string name = printable(subject_of(input));
+  if (format_.format == TableFormat::text) std::cout << name << ":\n" << std::flush;
+  if (format_.format == TableFormat::markdown) {
+    std::cout << (any_shown_ ? "\n" : "") << "## " << code_span(name) << "\n\n" << std::flush;
   }
-  if (failed == 0) return kDone;
-  return failed == inputs.size() ? last_failure : kSomeInputsFailed;
+  any_shown_ = true;
 }
 
 }  // namespace tbtrace::tools

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
+#include <string_view>
 
-#include <tbtrace/partial.h>
 #include <tbtrace/report.h>
-#include <tbtrace/trace.h>
+#include <tbtrace/status.h>
 
 #include "console.h"
 #include "options.h"
@@ -22,26 +23,31 @@ struct OutputFormat {
 /// `has_folder`: the output is a directory.
 Result<OutputFormat> output_format(const OptionParser& parser, bool has_folder);
 
-/// Writes the result of one trace to `output`, `-` for standard output.
-using WriteOne =
-    std::function<Status(const Trace& trace, const std::string& input, const std::string& output)>;
+/// Where the results of inputs go, one by one: into files `<input>.<verb>.<format>` of a directory,
+/// numbered if several inputs have the same name, or to standard output, with headings.
+class EachOutput {
+ public:
+  EachOutput(std::string_view verb, OutputFormat format, const StandardOptions& standard,
+             Console& console);
 
-/// Whether a trace is one of those that were asked for.
-using ChooseTrace = std::function<bool(const Trace& trace)>;
+  /// Makes the directory. Returns an exit code.
+  int prepare();
 
-/// The same for partials. Without `write` they are read as traces, which says that they are none.
-struct EachPartial {
-  std::function<bool(const Partial& partial)> choose = {};
-  std::function<Status(const Partial& partial, const std::string& input, const std::string& output)>
-      write = {};
+  /// Calls `write` with the place for the result of an input. Returns an exit code.
+  int write(const std::string& input,
+            const std::function<Status(const std::string& output)>& write);
+
+ private:
+  std::string place_of(const std::string& input);
+  void print_heading(const std::string& input);
+
+  const std::string verb_;
+  const OutputFormat format_;
+  const StandardOptions& standard_;
+  Console& console_;
+  const bool to_files_;
+  std::set<std::string> taken_;
+  bool any_shown_ = false;
 };
-
-/// Calls `write` for each of the inputs that `choose` takes, all if it is empty; if one fails, the
-/// others are still written. With an output, that is a directory and gets files
-/// `<input>.<verb>.<format>`, numbered if several inputs have the same name. Returns the exit code.
-int run_each(const std::string& verb, const OutputFormat& format,
-             const std::vector<std::string>& inputs, const StandardOptions& standard,
-             const ReadOptions& reading, Console& console, const WriteOne& write,
-             const ChooseTrace& choose = {}, const EachPartial& partials = {});
 
 }  // namespace tbtrace::tools

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -16,9 +17,9 @@
 
 #include "command.h"
 #include "inputs.h"
+#include "joined_inputs.h"
 #include "options.h"
 #include "out_of_memory.h"
-#include "partial_inputs.h"
 #include "rank_choice.h"
 #include "table_options.h"
 
@@ -211,54 +212,86 @@ Status write_exported(std::span<const Trace* const> traces, const GraphOptions& 
                                standard.overwrite);
 }
 
-/// Reads all inputs, and draws the only one that is of the rank. Returns the exit code.
-int run_of_rank(const OptionParser& parser, GraphOptions& graph, const ReadOptions& reading,
-                const InputPaths& inputs, Console& console) {
+/// Draws the only input, or the only one that is of the rank. Returns the exit code.
+int run_of_one(const OptionParser& parser, GraphOptions& graph, const ReadOptions& reading,
+               Console& console) {
   const StandardOptions& standard = parser.standard();
-  int failure = inputs.last_failure;
+  const bool by_rank = parser.given("rank");
   std::string chosen;
   std::optional<Trace> trace;
-  for (const std::string& path : inputs.paths) {
-    Result<Trace> read = read_input(path, reading, console);
-    if (!read.ok()) {
-      failure = exit_code(read.status());
-    } else if (graph.rank.takes(*read)) {
-      if (trace) {
-        return parser.wrong("a flame graph is of one input; " + chosen + " and " + path +
-                            " are both of rank " + parser.text("rank"));
-      }
-      chosen = path;
-      trace = *std::move(read);
-    }
+  InputLoop loop("flamegraph", standard, reading, console,
+                 {.needs_all = !by_rank, .rank = graph.rank});
+  if (const int code = loop.find(); code != kDone) return code;
+  if (!by_rank && loop.size() > 1) {
+    return parser.wrong("a flame graph is of one input; " + standard.inputs.front() + " has " +
+                        std::to_string(loop.size()) +
+                        " traces: name one of them, choose one with --rank, or add them up with "
+                        "--sum-inputs");
   }
-  if (!trace) return failure != kDone ? failure : graph.rank.say_none("flamegraph", console);
-  graph.picture.subtitle = subtitle_of(chosen, parser);
-  const Status made = within_memory([&] {
-    return write_graph(flame_graph(*trace, graph.stacks), chosen, graph, standard, console);
-  });
-  const int code = finish(made, {"flamegraph", subject_of(chosen), output_of(standard)}, console);
-  return code == kDone && failure != kDone ? kSomeInputsFailed : code;
+  return loop.run(
+      [&](Trace read, const std::string& path) {
+        if (trace) {
+          loop.stop();
+          return parser.wrong("a flame graph is of one input; " + chosen + " and " + path +
+                              " are both of rank " + parser.text("rank"));
+        }
+        chosen = path;
+        trace = std::move(read);
+        return kDone;
+      },
+      {},
+      [&] {
+        graph.picture.subtitle = subtitle_of(chosen, parser);
+        const auto draw = [&] {
+          return write_graph(flame_graph(*trace, graph.stacks), chosen, graph, standard, console);
+        };
+        return finish_work(draw, {"flamegraph", subject_of(chosen), output_of(standard)}, console);
+      });
+}
+
+/// Writes the lines of prof.export_stacks() for all inputs. Returns the exit code.
+int run_exported(const GraphOptions& graph, const StandardOptions& standard,
+                 const ReadOptions& reading, Console& console) {
+  const Subjects subjects = subjects_of("flamegraph", standard);
+  std::deque<Trace> traces;
+  std::vector<JoinedInput> inputs;
+  InputLoop loop("flamegraph", standard, reading, console, {.needs_all = true});
+  return loop.run(
+      [&](Trace trace, const std::string& path) {
+        inputs.push_back({path, trace.identity()});
+        traces.push_back(std::move(trace));
+        return finish(check_same_process(inputs, "name recordings of one process"), subjects,
+                      console);
+      },
+      {},
+      [&] {
+        const auto write = [&] {
+          std::vector<const Trace*> pointers;
+          for (const Trace& trace : traces) pointers.push_back(&trace);
+          return write_exported(pointers, graph, standard, console);
+        };
+        return finish_work(write, subjects, console);
+      });
 }
 
 /// Draws the stacks of all inputs together, or of a partial.
-int run_sum(const OptionParser& parser, GraphOptions& graph, const InputPaths& inputs,
-            Console& console) {
+int run_added_up(const OptionParser& parser, GraphOptions& graph, Console& console) {
   const StandardOptions& standard = parser.standard();
   if (graph.exported_stacks || parser.given("rank")) {
     return parser.wrong("sums of inputs go without --compat torch and --rank");
   }
-  if (inputs.failed > 0) return inputs.last_failure;
   PartialOptions made;
   if (!any_partial(standard.inputs)) made.parts = {false, false, false, false, true, false};
-  PartialSum sum(made, standard.reading, console);
-  if (const int failure = sum.add_all(inputs); failure != kDone) return failure;
-  const Subjects subjects = subjects_of("flamegraph", standard);
-  graph.picture.subtitle = subtitle_of(subjects.input, parser);
-  const Status made_graph = within_memory([&] {
-    return write_graph(flame_graph(*sum.sum(), graph.stacks), standard.inputs.front(), graph,
-                       standard, console);
-  });
-  return finish(made_graph, subjects, console);
+  return run_sum("flamegraph", standard, console, made, {.needs_all = true},
+                 [&](const Partial& sum) {
+                   const Subjects subjects = subjects_of("flamegraph", standard);
+                   graph.picture.subtitle = subtitle_of(subjects.input, parser);
+                   const auto draw = [&] {
+                     return write_graph(flame_graph(sum, graph.stacks), standard.inputs.front(),
+                                        graph, standard, console);
+                   };
+                   return finish_work(draw, subjects, console);
+                 });
 }
 
 int run(const OptionParser& parser) {
@@ -266,7 +299,7 @@ int run(const OptionParser& parser) {
   if (const std::string problem = take_options(parser, graph); !problem.empty()) {
     return parser.wrong(problem);
   }
-  StandardOptions standard = parser.standard();
+  const StandardOptions& standard = parser.standard();
   ReadOptions reading = standard.reading;
   reading.arguments =
       (reading.arguments - ArgumentSet{ArgumentGroup::inputs}) | ArgumentSet{ArgumentGroup::graphs};
@@ -276,30 +309,11 @@ int run(const OptionParser& parser) {
     if (png.code() == StatusCode::invalid_argument) return parser.wrong(png.message());
     if (!png.ok()) return finish(png, subjects_of("flamegraph", standard), console);
   }
-  if (const Status place = check_output(output_of(standard), standard.overwrite); !place.ok()) {
-    return finish(place, subjects_of("flamegraph", standard), console);
-  }
-  const InputPaths inputs = find_inputs(standard, console);
   if (parser.flag("sum-inputs") || any_partial(standard.inputs)) {
-    return run_sum(parser, graph, inputs, console);
+    return run_added_up(parser, graph, console);
   }
-  if (parser.given("rank")) return run_of_rank(parser, graph, reading, inputs, console);
-  if (inputs.failed > 0) return inputs.last_failure;
-  if (!graph.exported_stacks && inputs.paths.size() > 1) {
-    return parser.wrong("a flame graph is of one input; " + standard.inputs.front() + " has " +
-                        std::to_string(inputs.paths.size()) +
-                        " traces: name one of them, choose one with --rank, or add them up with "
-                        "--sum-inputs");
-  }
-  standard.inputs = inputs.paths;
-  const std::string& input = standard.inputs.front();
-  graph.picture.subtitle = subtitle_of(input, parser);
-  return run_together(
-      "flamegraph", standard, reading, console, [&](std::span<const Trace* const> traces) {
-        return graph.exported_stacks ? write_exported(traces, graph, standard, console)
-                                     : write_graph(flame_graph(*traces.front(), graph.stacks),
-                                                   input, graph, standard, console);
-      });
+  return graph.exported_stacks ? run_exported(graph, standard, reading, console)
+                               : run_of_one(parser, graph, reading, console);
 }
 
 std::vector<OptionGroup> own_options() {

@@ -1,4 +1,3 @@
-#include <span>
 #include <string>
 
 #include <unistd.h>
@@ -39,21 +38,22 @@ int run_picture(const OperatorWorkOptions& options, const OptionParser& parser) 
   ReadOptions reading = standard.reading;
   reading.arguments = table_named("flops")->arguments;
   Console console(standard.console);
-  bool is_chosen = true;
-  const int code =
-      run_together("flops", standard, reading, console, [&](std::span<const Trace* const> traces) {
-        const Trace& trace = *traces.front();
-        is_chosen = rank->takes(trace);
-        if (!is_chosen) return Status();
-        const Result<OperatorWorkSummary> summary = operator_work(trace, options);
-        if (!summary.ok()) return summary.status();
-        const std::string& input = standard.inputs.front();
-        const Result<std::string> picture =
-            roofline_svg(roofline(*summary), {.subtitle = input == "-" ? "" : input});
-        if (!picture.ok()) return picture.status();
-        return write_text(*picture, output_of(standard), standard.overwrite);
-      });
-  return is_chosen ? code : rank->say_none("flops", console);
+  InputLoop loop("flops", standard, reading, console, {.needs_all = true, .rank = *rank});
+  if (const int code = loop.find(); code != kDone) return code;
+  if (loop.size() > 1) return parser.wrong("a roofline picture is of one input");
+  return loop.run(
+      [&](const Trace& trace, const std::string& path) {
+        const auto draw = [&] {
+          const Result<OperatorWorkSummary> summary = operator_work(trace, options);
+          if (!summary.ok()) return summary.status();
+          const Result<std::string> picture =
+              roofline_svg(roofline(*summary), {.subtitle = path == "-" ? "" : path});
+          if (!picture.ok()) return picture.status();
+          return write_text(*picture, output_of(standard), standard.overwrite);
+        };
+        return finish_work(draw, subjects_of("flops", standard), console);
+      },
+      {});
 }
 
 int run(const OptionParser& parser) {

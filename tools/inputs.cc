@@ -1,17 +1,24 @@
 #include "inputs.h"
 
+#include <algorithm>
 #include <chrono>
-#include <string_view>
-#include <utility>
+#include <cstdint>
+#include <filesystem>
+#include <system_error>
 
-#include <tbtrace/trace_set.h>
 #include <tbtrace/writers.h>
 
-#include "joined_inputs.h"
-#include "out_of_memory.h"
-
 namespace tbtrace::tools {
-std::string subject_of(const std::string& path) { return path == "-" ? "standard input" : path; }
+namespace {
+
+/// Whether a file is a partial. A file that cannot be read is not; who reads it says why.
+bool is_partial(const std::string& path) {
+  if (path == "-") return false;
+  const Result<bool> is = is_partial_file(path);
+  return is.ok() && *is;
+}
+
+}  // namespace
 
 void warn_of_issues(const std::string& subject, const std::vector<Issue>& issues,
                     Console& console) {
@@ -26,60 +33,20 @@ void warn_of_issues(const std::string& subject, const std::vector<Issue>& issues
   }
 }
 
-namespace {
+std::string subject_of(const std::string& path) { return path == "-" ? "standard input" : path; }
 
-InputPaths paths_of(FoundTraces found, Console& console) {
-  InputPaths inputs = {.paths = std::move(found.paths)};
-  for (const UnreadInput& input : found.unread) {
-    console.error(subject_of(input.path), input.status.message());
-    ++inputs.failed;
-    inputs.last_failure = exit_code(input.status);
-  }
-  for (const std::string& path : found.passed_over) {
-    console.note(path, "is not a trace and was passed over");
-  }
-  return inputs;
-}
-
-}  // namespace
-
-InputPaths find_inputs(const StandardOptions& standard, Console& console) {
-  return paths_of(find_traces(standard.inputs), console);
-}
-
-InputPaths find_partial_inputs(const StandardOptions& standard, Console& console) {
-  return paths_of(find_partials(standard.inputs), console);
-}
-
-Result<Trace> read_input(const std::string& path, const ReadOptions& options, Console& console) {
-  const std::string subject = subject_of(path);
-  ReadOptions reading = options;
-  reading.on_progress = [&](std::uint64_t done, std::uint64_t total) {
-    console.progress(subject, done, total);
-    return true;
-  };
-  const auto start = std::chrono::steady_clock::now();
-  Result<Trace> trace = within_memory([&] { return read_trace(path, reading); }, reading.threads);
-  const auto elapsed = std::chrono::steady_clock::now() - start;
-  console.progress(subject, 1, 1);
-  if (!trace.ok()) {
-    console.error(subject, trace.status().message());
-    return trace;
-  }
-  warn_of_issues(subject, trace->issues(), console);
-  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(elapsed).count();
-  console.note(subject, "read " + std::to_string(trace->events().size()) + " ranges in " +
-                            std::to_string(milliseconds) + " ms");
-  return trace;
-}
-
-Subjects subjects_of(const std::string& verb, const StandardOptions& standard) {
-  Subjects subjects = {.verb = verb, .input = verb, .output = output_of(standard)};
+Subjects subjects_of(std::string_view verb, const StandardOptions& standard) {
+  Subjects subjects = {
+      .verb = std::string(verb), .input = std::string(verb), .output = output_of(standard)};
   if (!standard.inputs.empty()) subjects.input = subject_of(standard.inputs.front());
   if (standard.inputs.size() > 1) {
     subjects.input += " and " + std::to_string(standard.inputs.size() - 1) + " more";
   }
   return subjects;
+}
+
+Subjects subjects_of_input(const std::string& path, const StandardOptions& standard) {
+  return {subject_of(path), subject_of(path), output_of(standard)};
 }
 
 int finish(const Status& status, const Subjects& subjects, Console& console) {
@@ -95,29 +62,141 @@ int finish(const Status& status, const Subjects& subjects, Console& console) {
   return exit_code(status);
 }
 
-int run_together(const std::string& verb, const StandardOptions& standard,
-                 const ReadOptions& reading, Console& console, const MakeResult& make) {
-  const Subjects subjects = subjects_of(verb, standard);
-  if (const Status place = check_output(subjects.output, standard.overwrite); !place.ok()) {
-    return finish(place, subjects, console);
-  }
-  std::vector<Trace> traces;
-  std::vector<JoinedInput> inputs;
-  for (const std::string& input : standard.inputs) {
-    Result<Trace> trace = read_input(input, reading, console);
-    if (!trace.ok()) return exit_code(trace.status());
-    inputs.push_back({input, trace->identity()});
-    const Status same = check_same_process(inputs, "name recordings of one process");
-    if (!same.ok()) return finish(same, subjects, console);
-    traces.push_back(*std::move(trace));
-  }
-  const Status made = within_memory([&] {
-    std::vector<const Trace*> pointers;
-    pointers.reserve(traces.size());
-    for (const Trace& trace : traces) pointers.push_back(&trace);
-    return make(pointers);
+bool any_partial(const std::vector<std::string>& inputs) {
+  return std::ranges::any_of(inputs, [](const std::string& input) {
+    std::error_code error;
+    if (std::filesystem::is_directory(input, error)) return false;
+    if (std::filesystem::exists(input, error)) return is_partial(input);
+    return std::ranges::any_of(find_traces({input}).paths, is_partial);
   });
-  return finish(made, subjects, console);
+}
+
+InputLoop::InputLoop(std::string_view verb, const StandardOptions& standard, ReadOptions reading,
+                     Console& console, InputRules rules)
+    : verb_(verb),
+      standard_(standard),
+      reading_(std::move(reading)),
+      console_(console),
+      rules_(std::move(rules)) {}
+
+int InputLoop::run(const TakeTrace& take_trace, const TakePartial& take_partial,
+                   const std::function<int()>& finish_all) {
+  if (!found_) {
+    if (const int code = find(); code != kDone) return code;
+  }
+  for (std::size_t input = 0; input < found_->paths.size(); ++input) {
+    const int code = take(found_->paths[input], take_trace, take_partial);
+    if (code != kDone) fail(code);
+    if (code != kDone && rules_.needs_all) return code;
+    if (!rules_.counted.empty()) console_.count(rules_.counted, input + 1, found_->paths.size());
+  }
+  if (taken_ == 0) return has_failed_ ? last_failure_ : say_none_chosen();
+  const int code = finish_all ? finish_all() : kDone;
+  return code == kDone && has_failed_ ? kSomeInputsFailed : code;
+}
+
+int InputLoop::find() {
+  if (!rules_.writes_files_each) {
+    const Status place = check_output(output_of(standard_), standard_.overwrite);
+    if (!place.ok()) return finish(place, subjects_of(verb_, standard_), console_);
+  }
+  found_ = rules_.only_partials ? find_partials(standard_.inputs) : find_traces(standard_.inputs);
+  for (const UnreadInput& input : found_->unread) {
+    console_.error(subject_of(input.path), input.status.message());
+    fail(exit_code(input.status));
+  }
+  for (const std::string& path : found_->passed_over) {
+    console_.note(path, "is not a trace and was passed over");
+  }
+  return has_failed_ && rules_.needs_all ? last_failure_ : kDone;
+}
+
+int InputLoop::take(const std::string& path, const TakeTrace& take_trace,
+                    const TakePartial& take_partial) {
+  int code = kDone;
+  if (rules_.only_partials || (take_partial && is_partial(path))) {
+    Result<Partial> partial = within_memory([&] { return read_partial(path); });
+    if (!partial.ok()) {
+      console_.error(subject_of(path), partial.status().message());
+      return exit_code(partial.status());
+    }
+    if (!is_chosen(*partial)) return kDone;
+    code = take_partial(*std::move(partial), path);
+  } else {
+    Result<Trace> trace = read(path);
+    if (!trace.ok()) return exit_code(trace.status());
+    if (!rules_.rank.takes(*trace)) return kDone;
+    code = take_trace(*std::move(trace), path);
+  }
+  taken_ += code == kDone ? 1 : 0;
+  return code;
+}
+
+Result<Trace> InputLoop::read(const std::string& path) {
+  const std::string subject = subject_of(path);
+  reading_.on_progress = [&](std::uint64_t done, std::uint64_t total) {
+    console_.progress(subject, done, total);
+    return true;
+  };
+  const auto start = std::chrono::steady_clock::now();
+  Result<Trace> trace = within_memory([&] { return read_trace(path, reading_); }, reading_.threads);
+  const auto elapsed = std::chrono::steady_clock::now() - start;
+  console_.progress(subject, 1, 1);
+  if (!trace.ok()) {
+    console_.error(subject, trace.status().message());
+    return trace;
+  }
+  if (rules_.issues_are_results) return trace;
+  warn_of_issues(subject, trace->issues(), console_);
+  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(elapsed).count();
+  console_.note(subject, "read " + std::to_string(trace->events().size()) + " ranges in " +
+                             std::to_string(milliseconds) + " ms");
+  return trace;
+}
+
+/// A partial has several ranks together, so it is taken or not as a whole.
+bool InputLoop::is_chosen(const Partial& partial) {
+  const auto takes = [this](const PartialSource& source) { return rules_.rank.takes(source.rank); };
+  const bool chosen = std::ranges::all_of(partial.sources(), takes);
+  has_rank_among_others_ =
+      has_rank_among_others_ || (!chosen && std::ranges::any_of(partial.sources(), takes));
+  return chosen;
+}
+
+void InputLoop::fail(int code) {
+  has_failed_ = true;
+  last_failure_ = code;
+}
+
+int InputLoop::say_none_chosen() {
+  if (!has_rank_among_others_) return rules_.rank.say_none(verb_, console_);
+  console_.error(verb_,
+                 "the partial has the rank together with others; use the traces, or a partial of "
+                 "this rank alone");
+  return kWrongUsage;
+}
+
+int run_sum(std::string_view verb, const StandardOptions& standard, Console& console,
+            const PartialOptions& options, InputRules rules,
+            const std::function<int(const Partial& sum)>& finish_sum) {
+  ReadOptions reading = standard.reading;
+  reading.arguments = partial_arguments(options.parts);
+  if (rules.counted.empty()) rules.counted = "added";
+  std::optional<Partial> sum;
+  const auto add = [&](Result<Partial> partial, const std::string& path) {
+    const Subjects subjects = subjects_of_input(path, standard);
+    if (!partial.ok()) return finish(partial.status(), subjects, console);
+    if (sum) return finish_work([&] { return sum->merge(*partial); }, subjects, console);
+    sum = *std::move(partial);
+    return kDone;
+  };
+  InputLoop loop(verb, standard, reading, console, std::move(rules));
+  return loop.run(
+      [&](const Trace& trace, const std::string& path) {
+        return add(within_memory([&] { return Partial::of(trace, path, options); }), path);
+      },
+      [&](Partial partial, const std::string& path) { return add(std::move(partial), path); },
+      [&] { return finish_sum(*sum); });
 }
 
 }  // namespace tbtrace::tools

@@ -1,17 +1,25 @@
-// Reads inputs and reports problems with them.
-// One thread. Failures and issues are printed on the console; a Status or an exit code tells the
-// caller how to continue.
+// The one way in which verbs read inputs: finds them, reads one at a time, chooses ranks, reports
+// problems, counts failures.
+// One thread. Failures and issues are printed on the console; exit codes tell the caller how to
+// continue.
 #pragma once
 
+#include <cstddef>
 #include <functional>
-#include <span>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include <tbtrace/partial.h>
 #include <tbtrace/trace.h>
+#include <tbtrace/trace_set.h>
 
 #include "console.h"
 #include "options.h"
+#include "out_of_memory.h"
+#include "rank_choice.h"
 
 namespace tbtrace::tools {
 
@@ -21,36 +29,86 @@ std::string subject_of(const std::string& path);
 /// Warns of problems of an input that did not prevent reading it.
 void warn_of_issues(const std::string& subject, const std::vector<Issue>& issues, Console& console);
 
-/// The traces that the inputs name: files, those in directories, the matches of patterns.
-struct InputPaths {
-  std::vector<std::string> paths;
-  std::size_t failed = 0;  ///< directories and patterns without any trace; they were reported
-  int last_failure = 0;    ///< the exit code for the last of them
-};
-InputPaths find_inputs(const StandardOptions& standard, Console& console);
-/// The same for partials.
-InputPaths find_partial_inputs(const StandardOptions& standard, Console& console);
-
-/// Reads a trace, showing progress, and reports problems of the input.
-Result<Trace> read_input(const std::string& path, const ReadOptions& options, Console& console);
-
-/// Computes and writes a result from the recordings of one profiler.
-using MakeResult = std::function<Status(std::span<const Trace* const> traces)>;
-
-/// Reads all inputs, which must be recordings of one profiler, and calls `make`. Returns the exit
-/// code.
-int run_together(const std::string& verb, const StandardOptions& standard,
-                 const ReadOptions& reading, Console& console, const MakeResult& make);
-
 /// The names in messages about a result.
 struct Subjects {
   std::string verb;
   std::string input;   ///< what it is computed from
   std::string output;  ///< `-`: standard output
 };
-Subjects subjects_of(const std::string& verb, const StandardOptions& standard);
+Subjects subjects_of(std::string_view verb, const StandardOptions& standard);
+/// Of the result of one of several inputs.
+Subjects subjects_of_input(const std::string& path, const StandardOptions& standard);
 
 /// Prints why a result failed, if it did. Returns the exit code.
 int finish(const Status& status, const Subjects& subjects, Console& console);
+
+/// The same of `work`, which may run out of memory.
+template <typename Work>
+int finish_work(const Work& work, const Subjects& subjects, Console& console) {
+  return finish(within_memory(work), subjects, console);
+}
+
+/// Whether inputs name a partial, as a file or by a pattern.
+bool any_partial(const std::vector<std::string>& inputs);
+
+struct InputRules {
+  /// A result that lacks an input would be wrong: the first failure ends the verb.
+  bool needs_all = false;
+  bool only_partials = false;       ///< inputs name partials
+  bool writes_files_each = false;   ///< the output is not one file
+  bool issues_are_results = false;  ///< and so no warnings
+  std::string_view counted = {};    ///< progress: how many are `added`
+  RankChoice rank = {};
+};
+
+class InputLoop {
+ public:
+  using TakeTrace = std::function<int(Trace trace, const std::string& path)>;
+  using TakePartial = std::function<int(Partial partial, const std::string& path)>;
+
+  InputLoop(std::string_view verb, const StandardOptions& standard, ReadOptions reading,
+            Console& console, InputRules rules = {});
+
+  /// Checks the output and finds the inputs, as run() does without. Returns the exit code if the
+  /// verb should end here.
+  int find();
+
+  /// What is done with each trace and each partial; returns an exit code. Without `take_partial` a
+  /// partial is an input that cannot be read.
+  int run(const TakeTrace& take, const TakePartial& take_partial,
+          const std::function<int()>& finish_all = {});
+
+  /// How many inputs find() found.
+  std::size_t size() const { return found_->paths.size(); }
+
+  bool has_failed() const { return has_failed_; }
+
+  /// After the input that is taken now no other is read.
+  void stop() { rules_.needs_all = true; }
+
+ private:
+  int take(const std::string& path, const TakeTrace& take, const TakePartial& take_partial);
+  Result<Trace> read(const std::string& path);
+  bool is_chosen(const Partial& partial);
+  void fail(int code);
+  int say_none_chosen();
+
+  const std::string verb_;
+  const StandardOptions& standard_;
+  ReadOptions reading_;
+  Console& console_;
+  InputRules rules_;
+  std::optional<FoundTraces> found_;
+  std::size_t taken_ = 0;
+  bool has_failed_ = false;
+  bool has_rank_among_others_ = false;
+  int last_failure_ = kDone;
+};
+
+/// Adds up all inputs, traces as partials with `options`, and calls `finish_sum`. Returns the exit
+/// code.
+int run_sum(std::string_view verb, const StandardOptions& standard, Console& console,
+            const PartialOptions& options, InputRules rules,
+            const std::function<int(const Partial& sum)>& finish_sum);
 
 }  // namespace tbtrace::tools

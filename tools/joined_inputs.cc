@@ -3,14 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <set>
-#include <utility>
 #include <vector>
 
 #include <tbtrace/analyses.h>
-#include <tbtrace/writers.h>
-
-#include "inputs.h"
-#include "out_of_memory.h"
 
 namespace tbtrace::tools {
 namespace {
@@ -52,40 +47,6 @@ std::string described_recordings(std::span<const JoinedInput> inputs) {
   where += counted(hosts.size(), "host");
   if (!where.empty()) where = " (" + where + ")";
   return recordings + std::to_string(processes) + " processes" + where;
-}
-
-int run_joined(const std::string& verb, const StandardOptions& standard, const ReadOptions& reading,
-               const Joining& joining, Console& console, const TakeTrace& take,
-               const MakeJoined& make) {
-  const Subjects subjects = subjects_of(verb, standard);
-  if (const Status place = check_output(subjects.output, standard.overwrite); !place.ok()) {
-    return finish(place, subjects, console);
-  }
-  const InputPaths found = find_inputs(standard, console);
-  if (found.failed > 0) return found.last_failure;
-  std::vector<JoinedInput> inputs;
-  for (const std::string& path : found.paths) {
-    Result<Trace> trace = read_input(path, reading, console);
-    if (!trace.ok()) return exit_code(trace.status());
-    const Status taken = within_memory([&] {
-      inputs.push_back({path, trace->identity()});
-      if (!joining.takes_several_processes) {
-        Status same = check_same_process(inputs, joining.remedy);
-        if (!same.ok()) return same;
-      }
-      take(*std::move(trace));
-      return Status();
-    });
-    if (!taken.ok()) return finish(taken, subjects, console);
-  }
-  const Status made = within_memory([&] {
-    if (inputs.size() > 1) {
-      console.message(verb, std::to_string(inputs.size()) +
-                                " inputs added up: " + described_recordings(inputs));
-    }
-    return make(inputs);
-  });
-  return finish(made, subjects, console);
 }
 
 }  // namespace tbtrace::tools

@@ -1,18 +1,12 @@
-#include <cstddef>
-#include <optional>
 #include <string>
-#include <utility>
 
 #include <unistd.h>
 
 #include <tbtrace/partial.h>
-#include <tbtrace/writers.h>
 
 #include "command.h"
 #include "inputs.h"
 #include "options.h"
-#include "out_of_memory.h"
-#include "partial_inputs.h"
 
 namespace tbtrace::tools {
 namespace {
@@ -30,31 +24,11 @@ int run(const OptionParser& parser) {
     return parser.wrong("a partial does not go to a terminal; name a file with -o");
   }
   Console console(standard.console);
-  const Subjects subjects = subjects_of("merge-partials", standard);
-  if (const Status place = check_output(output, standard.overwrite); !place.ok()) {
-    return finish(place, subjects, console);
-  }
-  const InputPaths inputs = find_partial_inputs(standard, console);
-  if (inputs.failed > 0) return inputs.last_failure;
-  std::optional<Partial> sum;
-  for (std::size_t input = 0; input < inputs.paths.size(); ++input) {
-    const std::string& path = inputs.paths[input];
-    Result<Partial> partial = read_partial_input(path, console);
-    if (!partial.ok()) return exit_code(partial.status());
-    if (!sum) {
-      sum = *std::move(partial);
-    } else {
-      const Status merged = within_memory([&] { return sum->merge(*partial); });
-      if (!merged.ok()) {
-        console.error(subject_of(path), merged.message());
-        return exit_code(merged);
-      }
-    }
-    console.count("merged", input + 1, inputs.paths.size());
-  }
-  const Status written =
-      within_memory([&] { return write_partial(*sum, output, standard.overwrite); });
-  return finish(written, subjects, console);
+  const InputRules rules = {.needs_all = true, .only_partials = true, .counted = "merged"};
+  return run_sum("merge-partials", standard, console, {}, rules, [&](const Partial& sum) {
+    return finish_work([&] { return write_partial(sum, output, standard.overwrite); },
+                       subjects_of("merge-partials", standard), console);
+  });
 }
 
 }  // namespace

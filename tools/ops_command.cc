@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <deque>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <tbtrace/analyses.h>
+#include <tbtrace/tables.h>
 #include <tbtrace/trace.h>
 #include <tbtrace/writers.h>
 
@@ -16,18 +16,12 @@
 #include "joined_inputs.h"
 #include "ops_result.h"
 #include "options.h"
-#include "out_of_memory.h"
-#include "partial_inputs.h"
 #include "row_choice.h"
 #include "table_options.h"
 #include "terminal.h"
 
 namespace tbtrace::tools {
 namespace {
-
-constexpr const char* kAbout =
-    "Operator summary of a saved trace: by default the very text that torch.profiler's\n"
-    "key_averages().table() would have printed in the process that made it.\n";
 
 // Each of these takes some options and returns what is wrong with them, empty if nothing is.
 
@@ -145,57 +139,72 @@ ReadOptions reading_for(const OpsOptions& ops, ReadOptions reading) {
   return reading;
 }
 
-int run_each_of(const OpsOptions& ops, const StandardOptions& standard, const ReadOptions& reading,
-                Console& console) {
-  const InputPaths inputs = find_inputs(standard, console);
-  const int code =
-      run_each("ops", ops.output, inputs.paths, standard, reading, console,
-               [&](const Trace& trace, const std::string& path, const std::string& output) {
-                 const JoinedInput input = {path, trace.identity()};
-                 OpsResult result(ops, standard, console);
-                 result.add(trace);
-                 return result.write({&input, 1}, output);
-               });
-  if (inputs.failed == 0) return code;
-  return inputs.paths.empty() ? inputs.last_failure : kSomeInputsFailed;
+int run_each(const OpsOptions& ops, const StandardOptions& standard, const ReadOptions& reading,
+             Console& console) {
+  EachOutput each("ops", ops.output, standard, console);
+  if (const int code = each.prepare(); code != kDone) return code;
+  InputLoop loop("ops", standard, reading, console, {.writes_files_each = true});
+  return loop.run(
+      [&](const Trace& trace, const std::string& path) {
+        return each.write(path, [&](const std::string& output) {
+          const JoinedInput input = {path, trace.identity()};
+          OpsResult result(ops, standard, console);
+          result.add(trace);
+          return result.write({&input, 1}, output);
+        });
+      },
+      {});
 }
 
 int run_all(const OpsOptions& ops, const StandardOptions& standard, const ReadOptions& reading,
             Console& console) {
-  const Joining joining = {
-      .takes_several_processes = !OpsResult::keeps_traces(ops),
-      .remedy = ops.per_event ? "--each lists the events of each input by itself"
-                              : "--each summarises each input by itself, and --strict-totals adds "
-                                "up exact figures of all"};
+  const Subjects subjects = subjects_of("ops", standard);
+  const bool is_exact = !OpsResult::keeps_traces(ops);
+  const std::string_view remedy =
+      ops.per_event ? "--each lists the events of each input by itself"
+                    : "--each summarises each input by itself, and --strict-totals adds up exact "
+                      "figures of all";
   OpsResult result(ops, standard, console);
   std::deque<Trace> traces;
-  return run_joined(
-      "ops", standard, reading, joining, console,
-      [&](Trace trace) {
-        if (!OpsResult::keeps_traces(ops)) return result.add(trace);
-        traces.push_back(std::move(trace));
-        result.add(traces.back());
+  std::vector<JoinedInput> inputs;
+  InputLoop loop("ops", standard, reading, console, {.needs_all = true});
+  return loop.run(
+      [&](Trace trace, const std::string& path) {
+        const auto add = [&] {
+          inputs.push_back({path, trace.identity()});
+          if (is_exact) {
+            result.add(trace);
+            return Status();
+          }
+          if (Status same = check_same_process(inputs, remedy); !same.ok()) return same;
+          traces.push_back(std::move(trace));
+          result.add(traces.back());
+          return Status();
+        };
+        return finish_work(add, subjects, console);
       },
-      [&](std::span<const JoinedInput> inputs) {
-        return result.write(inputs, output_of(standard));
+      {},
+      [&] {
+        const auto write = [&] {
+          if (inputs.size() > 1) {
+            console.message("ops", std::to_string(inputs.size()) +
+                                       " inputs added up: " + described_recordings(inputs));
+          }
+          return result.write(inputs, output_of(standard));
+        };
+        return finish_work(write, subjects, console);
       });
 }
 
 /// Adds up partials, and traces with them.
 int run_partials(const OpsOptions& ops, const StandardOptions& standard, Console& console) {
-  const Subjects subjects = subjects_of("ops", standard);
-  if (const Status place = check_output(subjects.output, standard.overwrite); !place.ok()) {
-    return finish(place, subjects, console);
-  }
-  const InputPaths inputs = find_inputs(standard, console);
   PartialOptions made;
   if (ops.summary.group_by_stack_n > 0) made.group_by_stack_n = ops.summary.group_by_stack_n;
-  PartialSum sum(made, standard.reading, console);
-  // A sum that lacks an input would be wrong.
-  if (const int failure = sum.add_all(inputs); failure != kDone) return failure;
-  OpsResult result(ops, standard, console);
-  const Status written = within_memory([&] { return result.write(*sum.sum(), subjects); });
-  return finish(written, subjects, console);
+  return run_sum("ops", standard, console, made, {.needs_all = true}, [&](const Partial& sum) {
+    const Subjects subjects = subjects_of("ops", standard);
+    OpsResult result(ops, standard, console);
+    return finish_work([&] { return result.write(sum, subjects); }, subjects, console);
+  });
 }
 
 /// What of torch's figures was asked for by name; nothing if a partial's own are meant.
@@ -225,7 +234,7 @@ int run(const OptionParser& parser) {
     return run_partials(ops, standard, console);
   }
   const ReadOptions reading = reading_for(ops, standard.reading);
-  return ops.each ? run_each_of(ops, standard, reading, console)
+  return ops.each ? run_each(ops, standard, reading, console)
                   : run_all(ops, standard, reading, console);
 }
 
@@ -325,9 +334,9 @@ std::vector<OptionGroup> own_options() {
 Command ops_command() {
   return {
       .name = "ops",
-      .summary = "operator summary: what key_averages().table() would have printed",
+      .summary = table_named("ops")->summary,
       .usage = "[OPTIONS] INPUT...",
-      .about = kAbout,
+      .about = table_named("ops")->about,
       .options = own_options(),
       .examples = {{"tbtrace ops trace.json.gz --sort-by self_cuda_time_total --row-limit 20",
                     "the most expensive operators on the GPU"},

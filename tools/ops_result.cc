@@ -103,10 +103,9 @@ Result<std::string> OpsResult::text_of(const OperatorSummary& summary) {
   const TableOptions table = table_of(summary);
   say_row_counts(table, summary.count_rows(table), subject_, console_);
   if (ops_.output.format == TableFormat::text) return summary.table(table);
-  if (ops_.output.format == TableFormat::json) return summary.json(table);
-  const Result<Table> rows = summary.report(table);
-  if (!rows.ok()) return rows.status();
-  return ops_.output.format == TableFormat::csv ? table_csv(*rows) : table_markdown(*rows);
+  const Result<AnalysisReport> report = summary.report(table);
+  if (!report.ok()) return report.status();
+  return report_text(*report, {.format = ops_.output.format});
 }
 
 TableOptions OpsResult::table_of(const OperatorSummary& summary) const {

@@ -4,13 +4,10 @@
 
 #include <tbtrace/capabilities.h>
 #include <tbtrace/partial.h>
-#include <tbtrace/writers.h>
 
 #include "command.h"
 #include "inputs.h"
 #include "options.h"
-#include "out_of_memory.h"
-#include "partial_inputs.h"
 
 namespace tbtrace::tools {
 namespace {
@@ -42,18 +39,10 @@ int run(const OptionParser& parser) {
     return parser.wrong("a partial does not go to a terminal; name a file with -o");
   }
   Console console(standard.console);
-  const Subjects subjects = subjects_of("partial", standard);
-  if (const Status place = check_output(output, standard.overwrite); !place.ok()) {
-    return finish(place, subjects, console);
-  }
-  const InputPaths inputs = find_inputs(standard, console);
-  PartialSum sum(options, standard.reading, console);
-  const int failure = sum.add_all(inputs);
-  if (!sum.sum()) return failure;
-  const Status written =
-      within_memory([&] { return write_partial(*sum.sum(), output, standard.overwrite); });
-  const int code = finish(written, subjects, console);
-  return code == kDone && failure != kDone ? kSomeInputsFailed : code;
+  return run_sum("partial", standard, console, options, {}, [&](const Partial& sum) {
+    return finish_work([&] { return write_partial(sum, output, standard.overwrite); },
+                       subjects_of("partial", standard), console);
+  });
 }
 
 }  // namespace

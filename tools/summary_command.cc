@@ -1,5 +1,4 @@
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <tbtrace/trace_summary.h>
@@ -10,7 +9,6 @@
 #include "each_input.h"
 #include "inputs.h"
 #include "options.h"
-#include "out_of_memory.h"
 #include "rank_choice.h"
 #include "table_options.h"
 #include "terminal.h"
@@ -27,81 +25,51 @@ constexpr const char* kAbout =
     "each,\n"
     "and the page of the first.\n";
 
-class SummaryRun {
- public:
-  SummaryRun(const OptionParser& parser, TableFormat format, RankChoice rank)
-      : standard_(parser.standard()),
-        format_(parser.flag("json") ? TableFormat::json : format),
-        rank_(rank),
-        console_(standard_.console) {
-    reading_ = standard_.reading;
-    reading_.arguments = kSummaryArguments;
+std::string text_of(const std::vector<TraceSummary>& summaries, TableFormat format,
+                    const StandardOptions& standard) {
+  switch (format) {
+    case TableFormat::json:
+      return summary_json(summaries);
+    case TableFormat::csv:
+      return table_csv(summary_table(summaries));
+    case TableFormat::markdown:
+      return table_markdown(summary_table(summaries));
+    case TableFormat::text:
+      break;
   }
-
-  int run() {
-    const Subjects subjects = subjects_of("summary", standard_);
-    if (const Status place = check_output(subjects.output, standard_.overwrite); !place.ok()) {
-      return finish(place, subjects, console_);
-    }
-    const InputPaths inputs = find_inputs(standard_, console_);
-    last_failure_ = inputs.last_failure;
-    for (const std::string& path : inputs.paths) add(path);
-    if (summaries_.empty()) {
-      return last_failure_ != kDone ? last_failure_ : rank_.say_none("summary", console_);
-    }
-    const Status written =
-        within_memory([&] { return write_text(text(), subjects.output, standard_.overwrite); });
-    const int code = finish(written, subjects, console_);
-    return code == kDone && last_failure_ != kDone ? kSomeInputsFailed : code;
-  }
-
- private:
-  std::string text() const {
-    switch (format_) {
-      case TableFormat::json:
-        return summary_json(summaries_);
-      case TableFormat::csv:
-        return table_csv(summary_table(summaries_));
-      case TableFormat::markdown:
-        return table_markdown(summary_table(summaries_));
-      case TableFormat::text:
-        break;
-    }
-    return summary_text(summaries_, {.width = terminal_width(standard_),
-                                     .how_to_show_all_columns = "--format csv has all"});
-  }
-
-  /// Keeps a summary of the trace, which is small.
-  void add(const std::string& path) {
-    const Result<Trace> trace = read_input(path, reading_, console_);
-    if (!trace.ok()) {
-      last_failure_ = exit_code(trace.status());
-      return;
-    }
-    if (!rank_.takes(*trace)) return;
-    const Status made = within_memory([&] {
-      summaries_.push_back(trace_summary(*trace, path, {.threads = reading_.threads}));
-      return Status();
-    });
-    const int code = finish(made, {"summary", subject_of(path), output_of(standard_)}, console_);
-    if (code != kDone) last_failure_ = code;
-  }
-
-  const StandardOptions& standard_;
-  TableFormat format_;
-  RankChoice rank_;
-  Console console_;
-  ReadOptions reading_;
-  std::vector<TraceSummary> summaries_;
-  int last_failure_ = kDone;
-};
+  return summary_text(summaries, {.width = terminal_width(standard),
+                                  .how_to_show_all_columns = "--format csv has all"});
+}
 
 int run(const OptionParser& parser) {
   const Result<RankChoice> rank = RankChoice::of(parser);
   if (!rank.ok()) return parser.wrong(rank.status().message());
   const Result<OutputFormat> output = output_format(parser, parser.flag("json"));
   if (!output.ok()) return parser.wrong(output.status().message());
-  return SummaryRun(parser, output->format, *rank).run();
+  const TableFormat format = parser.flag("json") ? TableFormat::json : output->format;
+  const StandardOptions& standard = parser.standard();
+  ReadOptions reading = standard.reading;
+  reading.arguments = kSummaryArguments;
+  Console console(standard.console);
+  std::vector<TraceSummary> summaries;  // which are small
+  InputLoop loop("summary", standard, reading, console, {.rank = *rank});
+  return loop.run(
+      [&](const Trace& trace, const std::string& path) {
+        const auto add = [&] {
+          summaries.push_back(trace_summary(trace, path, {.threads = reading.threads}));
+          return Status();
+        };
+        return finish_work(add, subjects_of_input(path, standard), console);
+      },
+      {},
+      [&] {
+        const Subjects subjects = subjects_of("summary", standard);
+        const auto write = [&] {
+          return write_text(text_of(summaries, format, standard), subjects.output,
+                            standard.overwrite);
+        };
+        return finish_work(write, subjects, console);
+      });
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "table_command.h"
 
-#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,8 +13,6 @@
 #include "console.h"
 #include "each_input.h"
 #include "inputs.h"
-#include "out_of_memory.h"
-#include "partial_inputs.h"
 #include "rank_choice.h"
 #include "table_options.h"
 #include "terminal.h"
@@ -30,194 +28,117 @@ class TableRun {
   TableRun(const TableDescription& table, const OptionValues& given, const OptionParser& parser,
            const TableChoice& options)
       : table_(table),
-        name_(table.name),
         given_(given),
         standard_(parser.standard()),
         options_(options),
-        sums_(has_sums(table) && parser.flag("sum-inputs")),
-        console_(standard_.console) {
-    reading_ = standard_.reading;
-    reading_.arguments = arguments_for(table, given);
-  }
+        console_(standard_.console) {}
 
-  int run(bool each) {
-    const Status known = check_report_options(
-        [this](const Trace& trace) { return report_of(trace); }, options_.report, given_.steps());
-    if (!known.ok()) return finish(known, subjects_of(name_, standard_), console_);
-    if (!each) {
-      const Status place = check_output(output_of(standard_), standard_.overwrite);
-      if (!place.ok()) return finish(place, subjects_of(name_, standard_), console_);
-    }
-    const InputPaths inputs = find_inputs(standard_, console_);
-    const std::vector<std::string>& paths = inputs.paths;
-    failed_ = inputs.failed;
-    last_failure_ = inputs.last_failure;
-    if (each) {
-      const int code = run_each(
-          name_, options_.output, paths, standard_, reading_, console_,
-          [this](const Trace& trace, const std::string& input, const std::string& output) {
-            return write_one(trace, input, output);
+  /// One table of the rows of all inputs.
+  int run_joined() {
+    InputLoop loop(table_.name, standard_, reading(), console_, {.rank = options_.rank});
+    const auto take = [&](const auto& source, std::optional<std::int64_t> rank,
+                          const std::string& path) {
+      // A trace may lack what was asked for, such as steps; the message has to say which trace.
+      return finish_work(
+          [&] {
+            Result<AnalysisReport> report = report_of(source);
+            if (!report.ok()) return report.status();
+            reports_.push_back({rank, path, *std::move(report)});
+            return Status();
           },
-          [this](const Trace& trace) { return is_chosen(trace); },
-          {.choose = [this](const Partial& partial) { return is_chosen(partial); },
-           .write =
-               [this](const Partial& partial, const std::string& input, const std::string& output) {
-                 return write_report(report_of(partial), input, output);
-               }});
-      if (code == kDone && !any_chosen_ && failed_ == 0) return none_chosen();
-      return failed_ > 0 && !paths.empty() ? kSomeInputsFailed : failed_ > 0 ? last_failure_ : code;
-    }
-    if (sums_) return run_sum(inputs);
-    has_several_ = paths.size() > 1;
-    for (const std::string& path : paths) {
-      const int code = is_partial(path) ? add_partial(path) : add(path);
-      if (code == kDone) continue;
-      ++failed_;
-      last_failure_ = code;
-    }
-    if (reports_.empty()) return failed_ > 0 ? last_failure_ : none_chosen();
-    const int written = write_sum();
-    return written == kDone && failed_ > 0 ? kSomeInputsFailed : written;
-  }
-
- private:
-  bool is_chosen(const Trace& trace) {
-    const bool chosen = options_.rank.takes(trace);
-    any_chosen_ = any_chosen_ || chosen;
-    return chosen;
-  }
-
-  /// Returns an exit code.
-  int add(const std::string& path) {
-    Result<Trace> trace = read_input(path, reading_, console_);
-    if (!trace.ok()) return exit_code(trace.status());
-    if (!is_chosen(*trace)) return kDone;
-    const Status made = within_memory([&] {
-      Result<AnalysisReport> report = report_of(*trace);
-      look_into(*trace, report);
-      if (!report.ok()) return report.status();
-      reports_.push_back({trace->identity().rank, path, *std::move(report)});
-      return Status();
-    });
-    // A trace may lack what was asked for, such as steps; the message has to say which trace.
-    return finish(made, {subject_of(path), subject_of(path), output_of(standard_)}, console_);
-  }
-
-  /// A partial has several ranks together, so it is taken or not as a whole.
-  bool is_chosen(const Partial& partial) {
-    const auto takes = [this](const PartialSource& source) {
-      return options_.rank.takes(source.rank);
+          subjects_of_input(path, standard_), console_);
     };
-    const bool chosen = std::ranges::all_of(partial.sources(), takes);
-    any_chosen_ = any_chosen_ || chosen;
-    has_rank_among_others_ =
-        has_rank_among_others_ || (!chosen && std::ranges::any_of(partial.sources(), takes));
-    return chosen;
+    return loop.run(
+        [&](const Trace& trace, const std::string& path) {
+          return take(trace, trace.identity().rank, path);
+        },
+        [&](const Partial& partial, const std::string& path) {
+          return take(partial, partial.sources().front().rank, path);
+        },
+        [&] { return write_all(loop.size() > 1); });
   }
 
-  template <typename Source>  // a Trace or a Partial
-  Result<AnalysisReport> report_of(const Source& source) const {
-    return make_table(table_, source, given_);
-  }
-
-  /// Returns an exit code.
-  int add_partial(const std::string& path) {
-    const Result<Partial> partial = read_partial_input(path, console_);
-    if (!partial.ok()) return exit_code(partial.status());
-    if (!is_chosen(*partial)) return kDone;
-    const Status made = within_memory([&] {
-      Result<AnalysisReport> report = report_of(*partial);
-      if (!report.ok()) return report.status();
-      reports_.push_back({partial->sources().front().rank, path, *std::move(report)});
-      return Status();
-    });
-    return finish(made, {subject_of(path), subject_of(path), output_of(standard_)}, console_);
+  /// A table per input.
+  int run_each() {
+    EachOutput each(table_.name, options_.output, standard_, console_);
+    if (const int code = each.prepare(); code != kDone) return code;
+    InputLoop loop(table_.name, standard_, reading(), console_,
+                   {.writes_files_each = true, .rank = options_.rank});
+    const auto take = [&](const auto& source, const std::string& path) {
+      return each.write(path, [&](const std::string& output) {
+        why_.reset();
+        const Result<AnalysisReport> report = report_of(source);
+        return report.ok() ? write(*report, subject_of(path), output) : report.status();
+      });
+    };
+    return loop.run(take, take);
   }
 
   /// One table in which the rows of all inputs are added up.
-  int run_sum(const InputPaths& inputs) {
+  int run_summed() {
     PartialOptions made;
-    if (!any_partial(standard_.inputs)) {
-      made.parts = parts_for(table_);
-    }
-    PartialSum sum(made, standard_.reading, console_);
-    const int failure = sum.add_all(inputs);
-    if (!sum.sum()) return failure;
-    const Status summed = within_memory([&] {
-      Result<AnalysisReport> report = report_of(*sum.sum());
-      if (!report.ok()) return report.status();
-      reports_.push_back({{}, {}, *std::move(report)});
-      return Status();
+    if (!any_partial(standard_.inputs)) made.parts = parts_for(table_);
+    return run_sum(table_.name, standard_, console_, made, {}, [&](const Partial& sum) {
+      const Subjects subjects = subjects_of(table_.name, standard_);
+      const auto work = [&] {
+        const Result<AnalysisReport> report = report_of(sum);
+        return report.ok() ? write(*report, subjects.input, subjects.output) : report.status();
+      };
+      return finish_work(work, subjects, console_);
     });
-    if (!summed.ok()) return finish(summed, subjects_of(name_, standard_), console_);
-    const int written = write_sum();
-    return written == kDone && failure != kDone ? kSomeInputsFailed : written;
   }
 
-  int none_chosen() {
-    if (!has_rank_among_others_) return options_.rank.say_none(name_, console_);
-    console_.error(name_,
-                   "the partial has the rank together with others; use the traces, or a partial of "
-                   "this rank alone");
-    return kWrongUsage;
+  int run(bool each, bool sums) {
+    const Status known = check_report_options(
+        [this](const Trace& trace) { return make_table(table_, trace, given_); }, options_.report,
+        given_.steps());
+    if (!known.ok()) return finish(known, subjects_of(table_.name, standard_), console_);
+    return each ? run_each() : sums ? run_summed() : run_joined();
   }
 
-  void say_if_empty(const AnalysisReport& report, const std::string& subject) {
-    if (!report.table.rows.empty()) return;
-    console_.warning(subject, why_ ? *why_ : why_none(nullptr));
+ private:
+  ReadOptions reading() const {
+    ReadOptions reading = standard_.reading;
+    reading.arguments = arguments_for(table_, given_);
+    return reading;
+  }
+
+  /// Keeps why the first trace without rows has none.
+  Result<AnalysisReport> report_of(const Trace& trace) {
+    Result<AnalysisReport> report = make_table(table_, trace, given_);
+    if (report.ok() && report->table.rows.empty() && !why_) why_ = why_none(&trace);
+    return report;
+  }
+  Result<AnalysisReport> report_of(const Partial& partial) {
+    return make_table(table_, partial, given_);
   }
 
   std::string why_none(const Trace* trace) const {
     return why_no_rows(table_, *complete_options(table_, given_), trace);
   }
 
-  /// Keeps why a trace has no rows, for say_if_empty().
-  void look_into(const Trace& trace, const Result<AnalysisReport>& report) {
-    const bool is_empty = report.ok() && report->table.rows.empty();
-    if (is_empty && !why_) why_ = why_none(&trace);
+  int write_all(bool with_paths) {
+    const Subjects subjects = subjects_of(table_.name, standard_);
+    const auto work = [&] {
+      return write(join_inputs(std::move(reports_), with_paths), subjects.input, subjects.output);
+    };
+    return finish_work(work, subjects, console_);
   }
 
-  int write_sum() {
-    const Subjects subjects = subjects_of(name_, standard_);
-    const Status written = within_memory([&] {
-      const AnalysisReport sum = join_inputs(std::move(reports_), has_several_);
-      say_if_empty(sum, subjects.input);
-      const Result<std::string> text = report_text(sum, options_.report);
-      return text.ok() ? write_text(*text, subjects.output, standard_.overwrite) : text.status();
-    });
-    return finish(written, subjects, console_);
-  }
-
-  Status write_one(const Trace& trace, const std::string& input, const std::string& output) {
-    const Result<AnalysisReport> report = report_of(trace);
-    why_.reset();
-    look_into(trace, report);
-    return write_report(report, input, output);
-  }
-
-  Status write_report(const Result<AnalysisReport>& report, const std::string& input,
-                      const std::string& output) {
-    if (!report.ok()) return report.status();
-    say_if_empty(*report, subject_of(input));
-    const Result<std::string> text = report_text(*report, options_.report);
+  Status write(const AnalysisReport& report, const std::string& subject,
+               const std::string& output) {
+    if (report.table.rows.empty()) console_.warning(subject, why_ ? *why_ : why_none(nullptr));
+    const Result<std::string> text = report_text(report, options_.report);
     return text.ok() ? write_text(*text, output, standard_.overwrite) : text.status();
   }
 
   const TableDescription& table_;
-  const std::string name_;
   const OptionValues& given_;
   const StandardOptions& standard_;
   const TableChoice& options_;
-  const bool sums_;
   Console console_;
-  ReadOptions reading_;
   std::vector<ReportOfInput> reports_;
-  std::optional<std::string> why_;  // why a trace has no rows
-  bool has_several_ = false;
-  bool any_chosen_ = false;
-  bool has_rank_among_others_ = false;
-  std::size_t failed_ = 0;
-  int last_failure_ = kDone;
+  std::optional<std::string> why_;
 };
 
 }  // namespace
@@ -258,14 +179,15 @@ int run_table(const OptionParser& parser) {
   choice->report.wide = parser.flag("wide");
   choice->report.width = terminal_width(parser.standard());
   choice->report.how_to_show_all_columns = "--wide shows all";
-  if (has_sums(table) && parser.flag("sum-inputs")) {
+  const bool sums = has_sums(table) && parser.flag("sum-inputs");
+  if (sums) {
     for (const char* const option : {"each", "rank", "steps", "compat", "per-event"}) {
       if (parser.has(option) && parser.given(option)) {
         return parser.wrong("--sum-inputs and --" + std::string(option) + " exclude each other");
       }
     }
   }
-  return TableRun(table, *given, parser, *choice).run(each);
+  return TableRun(table, *given, parser, *choice).run(each, sums);
 }
 
 }  // namespace tbtrace::tools

@@ -70,11 +70,11 @@ class OperatorSummary {
   /// that does not exist.
   Result<std::string> table(const TableOptions& options = {}) const;
 
-  /// The rows as a neutral table, sorted and cut as `options` say, for the writers.
-  Result<Table> report(const TableOptions& options = {.row_limit = -1}) const;
+  /// The rows that `options` select, sorted as they say, with the totals over all rows
+  /// (`tbtrace.ops/1`).
+  Result<AnalysisReport> report(const TableOptions& options = {.row_limit = -1}) const;
 
-  /// One JSON object (`tbtrace.ops/1`): the rows that `options` select, totals over all rows, and
-  /// source().
+  /// The same as one JSON object.
   Result<std::string> json(const TableOptions& options = {.row_limit = -1}) const;
 
   /// Sums over all rows, as in the footer of the table.

@@ -189,8 +189,9 @@ struct TableDescription {
 
   /// What to read a trace with for it.
   ArgumentSet all_arguments() const { return arguments | more_arguments; }
-  /// The names of the columns of rows without options, or with these: `--view alive`.
-  std::vector<std::string> column_names(std::string_view with_options = {}) const;
+  /// The names of the columns of rows without options, or of `more_columns` with an option or a
+  /// value of this name: `alive`.
+  std::vector<std::string> column_names(std::string_view with = {}) const;
   /// nullptr if there is none.
   const OptionDescription* option(std::string_view option_name) const;
 };

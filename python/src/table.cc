@@ -46,30 +46,13 @@ Result<std::string> ReportTable::text(const ReportOptions& options) const {
 
 ArrowTable ReportTable::arrow() const { return arrow_table(report_.schema, report_.table); }
 
-SummaryTable::SummaryTable(OperatorSummary summary) : summary_(std::move(summary)) {
-  Result<Table> rows = summary_.report();  // fails for options only, and there are none
-  table_ = *std::move(rows);
-}
-
-Table SummaryTable::rows(std::size_t first, std::size_t count) const {
-  return part_of(table_, first, count);
-}
-
-AnalysisReport::Totals SummaryTable::totals() const {
-  return {{"self_cpu_time_total_ns", summary_.self_cpu_time_total().ns},
-          {"self_device_time_total_ns", summary_.self_device_time_total().ns}};
-}
-
 Result<std::string> SummaryTable::text(const ReportOptions& options) const {
   const TableOptions table = {.sort_by = torch_key(options.sort_by),
                               .row_limit = options.row_limit};
   if (options.format == TableFormat::text) return summary_.table(table);
-  if (options.format == TableFormat::json) return summary_.json(table);
-  const Result<Table> rows = summary_.report(table);
-  if (!rows.ok()) return rows.status();
-  return options.format == TableFormat::csv ? table_csv(*rows) : table_markdown(*rows);
+  const Result<AnalysisReport> report = summary_.report(table);
+  if (!report.ok()) return report.status();
+  return report_text(*report, {.format = options.format});
 }
-
-ArrowTable SummaryTable::arrow() const { return arrow_table(schema_, table_); }
 
 }  // namespace tbtrace::python

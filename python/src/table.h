@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tbtrace/analyses.h>
@@ -43,7 +44,7 @@ class TableData {
 };
 
 /// The table of an analysis.
-class ReportTable final : public TableData {
+class ReportTable : public TableData {
  public:
   explicit ReportTable(AnalysisReport report) : report_(std::move(report)) {}
 
@@ -62,26 +63,19 @@ class ReportTable final : public TableData {
   AnalysisReport report_;
 };
 
-/// An operator summary.
-class SummaryTable final : public TableData {
+/// An operator summary, which prints itself as torch does.
+class SummaryTable final : public ReportTable {
  public:
-  explicit SummaryTable(OperatorSummary summary);
+  // report() fails for options only, and there are none.
+  explicit SummaryTable(OperatorSummary summary)
+      : ReportTable(*summary.report()), summary_(std::move(summary)) {}
 
   const OperatorSummary& summary() const { return summary_; }
 
-  const std::string& schema() const override { return schema_; }
-  std::vector<std::string> columns() const override { return table_.columns; }
-  std::size_t size() const override { return table_.rows.size(); }
-  Table rows(std::size_t first, std::size_t count) const override;
-  AnalysisReport::Totals totals() const override;
-  SourceReport source() const override { return summary_.source(); }
   Result<std::string> text(const ReportOptions& options) const override;
-  ArrowTable arrow() const override;
 
  private:
-  const std::string schema_ = "tbtrace.ops/1";
   OperatorSummary summary_;
-  Table table_;
 };
 
 /// A table for a notebook: the first rows, as many as `most`. Texts are escaped.

@@ -214,9 +214,9 @@ def _write_parquet(job: Job, directory: str, run: str) -> None:
     if not run or "/" in run or run.startswith("."):
         raise ValueError("run takes a name without a slash that does not begin with a dot")
     tables = _tbtrace.tables()
-    made = {table["name"]: getattr(job.partial, table["name"])() for table in tables if table["in_partials"]}
+    methods = {table["name"]: "operators" if table["name"] == "ops" else table["name"] for table in tables}
+    made = {methods[table["name"]]: getattr(job.partial, methods[table["name"]])() for table in tables if table["in_partials"]}
     by_rank = {table["name"] for table in tables if table["in_partials"] == "by_source"}
-    made["operators"] = job.operators()
     places = {name: os.path.join(directory, name, f"run={run}") for name in made}
     for place in places.values():
         if os.path.exists(place):

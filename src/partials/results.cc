@@ -69,6 +69,11 @@ struct OwnMaker {
   Result<AnalysisReport> (*make)(const Partial& partial, const OptionValues& values);
 };
 constexpr OwnMaker kOwnMakers[] = {
+    {"ops", &PartialParts::operators,
+     [](const Partial& partial, const OptionValues& /*values*/) -> Result<AnalysisReport> {
+       const Result<OperatorSummary> summary = operator_summary(partial);
+       return summary.ok() ? summary->report() : summary.status();
+     }},
     {"kernels", &PartialParts::kernels,
      [](const Partial& partial, const OptionValues& values) {
        if (values.flag("per_event")) {

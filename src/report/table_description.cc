@@ -35,8 +35,10 @@ const OptionValue* OptionValues::find(std::string_view name) const {
   return found == values_.end() ? nullptr : &found->second;
 }
 
-std::vector<std::string> TableDescription::column_names(std::string_view with_options) const {
-  const auto more = std::ranges::find(more_columns, with_options, &ColumnsWithOptions::options);
+std::vector<std::string> TableDescription::column_names(std::string_view with) const {
+  const auto more = std::ranges::find_if(more_columns, [&](const ColumnsWithOptions& columns_with) {
+    return !with.empty() && columns_with.options.find(with) != std::string_view::npos;
+  });
   std::vector<std::string> names;
   for (const ColumnDescription& column : more == more_columns.end() ? columns : more->columns) {
     names.emplace_back(column.name);

@@ -7,6 +7,7 @@
 // The name of the table, in the order in which people see them.
 // clang-format off
 #define TBTRACE_TABLES(TABLE) \
+  TABLE(ops)                  \
   TABLE(steps)                \
   TABLE(kernels)              \
   TABLE(flops)                \

@@ -153,7 +153,7 @@ class Tables(unittest.TestCase):
         trace = tbtrace.read(ROOT / "tests/data/gpu_step.json")
         partial = trace.partial()
         for described in tbtrace.tables():
-            name = {"check": "checks"}.get(described["name"], described["name"])
+            name = {"check": "checks", "ops": "operators"}.get(described["name"], described["name"])
             table = getattr(trace, name)()
             self.assertEqual(table.schema, described["schema"])
             self.assertEqual(table.columns, [column["name"] for column in described["columns"]])

@@ -52,7 +52,10 @@ def main():
                     failed += 1
                     print(f"plain_language: {file.relative_to(root)}:{number}: `{found[0]}`: {advice}: {line.strip()[:150]}")
     for file in sorted((root / "src").rglob("*.[ch]*")):
-        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        text = file.read_text(encoding="utf-8")
+        if "const TableDescription kTable = {" in text:
+            continue  # it describes the options of the command line, too
+        for number, line in enumerate(text.splitlines(), 1):
             if OPTION.search(line.split(" // ")[0]):
                 failed += 1
                 print(f"plain_language: {file.relative_to(root)}:{number}: an option of a command line in the library: {line.strip()[:150]}")

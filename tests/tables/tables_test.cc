@@ -136,6 +136,41 @@ TEST(Tables, LabelsOfKernelsNeedTheArgumentsOfGraphs) {
   EXPECT_THAT(kernel_launch_report(trace).status().message(), HasSubstr("(graphs)"));
 }
 
+TEST(Tables, SayWhatATraceHasToBeReadWith) {
+  const TableDescription& kernels = *table_named("kernels");
+  const auto arguments = [&](const OptionValues& options) {
+    return arguments_for(kernels, *complete_options(kernels, options));
+  };
+  EXPECT_EQ(arguments({}), kernels.all_arguments());
+  EXPECT_FALSE(arguments({{"figures", std::string("hta")}}).contains(Argument::label));
+  EXPECT_EQ(chosen_figures(kernels, {{"figures", std::string("plugin")}}), Figures::plugin);
+  EXPECT_EQ(chosen_figures(kernels, {}), Figures::exact);
+  const Trace trace = gpu_step({ArgumentGroup::copies});
+  EXPECT_TRUE(trace.check_read({ArgumentGroup::copies}, "copies").ok());
+  for (const ArgumentGroup group : kArgumentGroups) {
+    const std::string named = "(" + std::string(argument_group_name(group)) + ")";
+    const Status read = trace.check_read(ArgumentSet{group}, "all");
+    if (!read.ok()) EXPECT_THAT(read.message(), HasSubstr(named));
+  }
+}
+
+TEST(Tables, OptionsHaveTheirDefaults) {
+  const TableDescription& gpu = *table_named("gpu");
+  OptionValues given;
+  given.set("steps", StepRange{3, 5});
+  const OptionValues gpu_values = *complete_options(gpu, given);
+  EXPECT_EQ(gpu_values.text("group_by"), "device");
+  EXPECT_EQ(gpu_values.whole("kernel_wait_limit_ns"), 30000);
+  EXPECT_EQ(gpu_values.steps(), (StepRange{3, 5}));
+  EXPECT_EQ(gpu_values.number("peak_flops_per_s"), std::nullopt);
+  EXPECT_EQ(gpu.option("steps")->help, steps_option().help);
+  EXPECT_EQ(gpu.option("figures")->type, figures_option("", "").type);
+  EXPECT_EQ(gpu.option("depth"), nullptr);
+  EXPECT_TRUE(complete_options(*table_named("lines"), {})->flag("libraries"));
+  EXPECT_THAT(complete_options(*table_named("kernels"), {})->texts("group_by"),
+              testing::ElementsAre("name"));
+}
+
 TEST(Tables, SayWhyTheyHaveNoRows) {
   const Trace trace = without_events();
   const auto why = [&](std::string_view name, const OptionValues& options, const Trace* of) {

@@ -221,7 +221,7 @@ AnalysisReport analyses::launch_report_of(const Trace& trace,
                                           std::span<const KernelLaunch> launches) {
   AnalysisReport report;
   report.schema = kernels_table().schema;
-  report.table.columns = kernels_table().column_names("--per-event | --per-event --compat hta");
+  report.table.columns = kernels_table().column_names("per-event");
   report.shown = {"rank", "name", "duration_ns", "launch_delay_ns", "operator", "step", "stream"};
   const bool has_labels =
       std::ranges::any_of(launches, [](const KernelLaunch& row) { return !row.label.empty(); });

@@ -52,17 +52,16 @@ std::string_view end_name(AllocationEnd end) {
   return "";
 }
 
-/// Those of the command line that the columns of a view belong to.
-std::string_view options_of(MemoryView view) {
+std::string_view name_of(MemoryView view) {
   switch (view) {
     case MemoryView::peak:
       break;
     case MemoryView::alive:
-      return "--view alive";
+      return "alive";
     case MemoryView::curve:
-      return "--view curve";
+      return "curve";
     case MemoryView::allocations:
-      return "--view allocations";
+      return "allocations";
   }
   return "";
 }
@@ -210,7 +209,7 @@ Result<AnalysisReport> memory_report(const Trace& trace, const MemoryReportOptio
   const Result<MemoryUse> found = memory_use(trace, {.steps = options.steps});
   if (!found.ok()) return found.status();
   const MemoryUse& use = *found;
-  report.table.columns = analyses::memory_table().column_names(options_of(options.view));
+  report.table.columns = analyses::memory_table().column_names(name_of(options.view));
   switch (options.view) {
     case MemoryView::peak:
       show_peaks(trace, use, report);

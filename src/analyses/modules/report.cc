@@ -86,8 +86,7 @@ AnalysisReport analyses::module_report_of(const ModuleTree& tree,
   names = modules_table().column_names();
   report.shown = {"rank", "name", "calls"};
   if (options.group_by != ModuleGrouping::module) {
-    const std::vector<std::string> more =
-        modules_table().column_names("--group-by type | --group-by layer");
+    const std::vector<std::string> more = modules_table().column_names("layer");
     names.insert(std::ranges::find(names, "device_time_total_ns"), more.begin(), more.end());
     report.shown.insert(report.shown.end(), more.begin(), more.end());
   }

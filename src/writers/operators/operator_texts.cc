@@ -1,13 +1,63 @@
 // Members of the public result classes that use writers.
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
 #include <tbtrace/analyses.h>
 
 #include "base/bounded_sum.h"
 #include "io/text_sink.h"
-#include "report/operator_report.h"
 #include "report/row_order.h"
+#include "report/table_list.h"
+#include "wire/json_emitter.h"
 #include "writers/tables/torch_table.h"
 
 namespace tbtrace {
+namespace {
+
+Json threads_json(std::span<const ThreadTotal> threads) {
+  Json made;
+  wire::JsonEmitter json(made.text);
+  json.begin_array();
+  for (const ThreadTotal& thread : threads) {
+    json.begin_object();
+    json.key("process");
+    json.text(thread.process);
+    json.key("thread");
+    json.text(thread.thread);
+    json.key("name");
+    json.text(thread.name);
+    json.key("self_cpu_time_total_ns");
+    json.integer(thread.self_cpu_time_total_ns);
+    json.key("idle_ns");
+    json.integer(thread.idle_ns);
+    json.end_object();
+  }
+  json.end_array();
+  return made;
+}
+
+std::vector<Cell> cells_of(const OperatorRow& row) {
+  return {row.key,
+          row.overload_name,
+          row.count,
+          row.is_user_annotation,
+          std::string(device_type_name(row.device_type)),
+          row.cpu_time_total.ns,
+          row.self_cpu_time_total.ns,
+          row.device_time_total.ns,
+          row.self_device_time_total.ns,
+          row.cpu_memory_usage_bytes,
+          row.self_cpu_memory_usage_bytes,
+          row.device_memory_usage_bytes,
+          row.self_device_memory_usage_bytes,
+          row.flops,
+          Json{row.input_shapes.empty() ? "[]" : row.input_shapes},
+          row.stack};
+}
+
+}  // namespace
 
 Result<std::string> OperatorSummary::table(const TableOptions& options) const {
   if (Status known = check_table_options(options, TableFormat::text); !known.ok()) return known;
@@ -18,11 +68,31 @@ Result<std::string> OperatorSummary::table(const TableOptions& options) const {
       [&](io::TextSink& out) { writers::write_torch_table(rows, *order, options, out); });
 }
 
-Result<Table> OperatorSummary::report(const TableOptions& options) const {
+Result<AnalysisReport> OperatorSummary::report(const TableOptions& options) const {
   report::StoredRows rows(rows_);
   const Result<report::RowOrder> order = report::sorted_rows(rows, options.sort_by);
   if (!order.ok()) return order.status();
-  return report::operator_table(rows, *order, options);
+  AnalysisReport report;
+  report.schema = analyses::ops_table().schema;
+  report.table.columns = analyses::ops_table().column_names();
+  report::ShownRows shown(rows, *order, options);
+  while (const std::optional<std::size_t> number = shown.next()) {
+    report.table.rows.push_back(cells_of(rows.row(*number)));
+  }
+  report.totals = {{"self_cpu_time_total_ns", self_cpu_time_total().ns},
+                   {"self_device_time_total_ns", self_device_time_total().ns}};
+  report.facts = {{"figures", std::string(figures_name(figures_))}};
+  if (figures_ == Figures::exact) {
+    report.facts.emplace_back("window_ns", window_ns_);
+    report.facts.emplace_back("threads", threads_json(threads_));
+  }
+  report.source = source_;
+  return report;
+}
+
+Result<std::string> OperatorSummary::json(const TableOptions& options) const {
+  const Result<AnalysisReport> made = report(options);
+  return made.ok() ? report_text(*made, {.format = TableFormat::json}) : made.status();
 }
 
 RowCounts OperatorSummary::count_rows(const TableOptions& options) const {

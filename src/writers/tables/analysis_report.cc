@@ -83,16 +83,27 @@ Result<std::vector<std::size_t>> row_order(const Table& table, const std::string
   return order;
 }
 
-std::string totals_json(const AnalysisReport& report) {
+std::string json_of(const Cell& cell) {
   std::string text;
   wire::JsonEmitter json(text);
+  writers::emit_cell(json, cell);
+  return text;
+}
+
+std::vector<std::pair<std::string, std::string>> json_members(const AnalysisReport& report) {
+  std::string totals;
+  wire::JsonEmitter json(totals);
   json.begin_object();
   for (const auto& [name, cell] : report.totals) {
     json.key(name);
     writers::emit_cell(json, cell);
   }
   json.end_object();
-  return text;
+  std::vector<std::pair<std::string, std::string>> members = {{"totals", std::move(totals)}};
+  for (const auto& [name, cell] : report.facts) members.emplace_back(name, json_of(cell));
+  members.emplace_back("issues", writers::issues_json(report.source));
+  members.emplace_back("links", writers::links_json(report.source));
+  return members;
 }
 
 /// The sum of two numbers; no value if one is missing or none.
@@ -233,10 +244,7 @@ std::string text_of(const AnalysisReport& report, const Table& rows, const Repor
     case TableFormat::markdown:
       return table_markdown(rows);
     case TableFormat::json:
-      return table_json(report.schema, rows,
-                        {{"totals", totals_json(report)},
-                         {"issues", writers::issues_json(report.source)},
-                         {"links", writers::links_json(report.source)}});
+      return table_json(report.schema, rows, json_members(report));
     case TableFormat::text:
       break;
   }

@@ -272,7 +272,7 @@ TEST(OperatorSummary, TotalsAreThoseOfAllRowsWhateverIsSelected) {
   EXPECT_NE(text.find("Self CPU time total: 10.000us"), std::string::npos) << text;
   EXPECT_NE(text.find("40.00%"), std::string::npos) << text;
   EXPECT_EQ(text.find(" b "), std::string::npos) << text;
-  EXPECT_EQ(summary.report(only_a)->rows.size(), 1U);
+  EXPECT_EQ(summary.report(only_a)->table.rows.size(), 1U);
   EXPECT_EQ(summary.count_rows(only_a).selected, 1U);
   EXPECT_EQ(summary.count_rows(only_a).all, 2U);
 }

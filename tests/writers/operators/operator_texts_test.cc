@@ -36,6 +36,10 @@ std::vector<std::string> first_column(const Result<Table>& table) {
   return texts;
 }
 
+std::vector<std::string> first_column(const Result<AnalysisReport>& report) {
+  return first_column(Result<Table>(report->table));
+}
+
 TEST(SummaryTotals, AreBoundedAtTheirEndOnly) {
   OperatorRows rows;
   for (const std::int64_t ns : {INT64_MAX, INT64_MAX, -INT64_MAX}) {
@@ -47,6 +51,36 @@ TEST(SummaryTotals, AreBoundedAtTheirEndOnly) {
   const OperatorSummary summary(std::move(rows), Figures::torch);
   EXPECT_EQ(summary.self_cpu_time_total().ns, INT64_MAX);
   EXPECT_EQ(summary.self_device_time_total().ns, INT64_MAX);
+}
+
+TEST(SummaryTable, HasEachFieldUnderItsName) {
+  OperatorRows rows;
+  rows.rows = {{.key = "aten::mm",
+                .overload_name = "out",
+                .count = 1,
+                .is_user_annotation = true,
+                .device_type = DeviceType::privateuse1,
+                .cpu_time_total = {0.5, 2},
+                .self_cpu_time_total = {0.5, 3},
+                .device_time_total = {0.5, 4},
+                .self_device_time_total = {0.5, 5},
+                .cpu_memory_usage_bytes = -6,
+                .self_cpu_memory_usage_bytes = 7,
+                .device_memory_usage_bytes = 8,
+                .self_device_memory_usage_bytes = 9,
+                .flops = 10,
+                .input_shapes = "",
+                .stack = {"f", "g"}}};
+  const Result<std::string> json = OperatorSummary(std::move(rows), Figures::torch).json();
+  ASSERT_TRUE(json.ok());
+  EXPECT_THAT(*json,
+              HasSubstr(R"({"key": "aten::mm", "overload_name": "out", "count": 1, )"
+                        R"("is_user_annotation": true, "device_type": "PrivateUse1", )"
+                        R"("cpu_time_total_ns": 2, "self_cpu_time_total_ns": 3, )"
+                        R"("device_time_total_ns": 4, "self_device_time_total_ns": 5, )"
+                        R"("cpu_memory_usage_bytes": -6, "self_cpu_memory_usage_bytes": 7, )"
+                        R"("device_memory_usage_bytes": 8, "self_device_memory_usage_bytes": 9, )"
+                        R"("flops": 10, "input_shapes": [], "stack": ["f", "g"]})"));
 }
 
 TEST(SummaryTable, IsSortedAndCutAsAsked) {

@@ -1,0 +1,65 @@
+// What the table `ops` is. Its verb and its methods are its own: torch's text, and sums in several
+// figures.
+#include <tbtrace/table_description.h>
+
+#include "report/table_list.h"
+
+namespace tbtrace {
+
+const TableDescription& analyses::ops_table() {
+  static const TableDescription kTable = {
+      .name = "ops",
+      .schema = "tbtrace.ops/1",
+      .summary = "operator summary: what key_averages().table() would have printed",
+      .about = R"(Operator summary of a saved trace: by default the very text that torch.profiler's
+key_averages().table() would have printed in the process that made it.
+)",
+      .columns = columns_in(R"(
+key | text | the name
+overload_name | text | `Tensor` of `aten::add.Tensor`; empty if not grouped by it
+count | integer | events
+is_user_annotation | boolean
+device_type | text | where the events ran: `CPU`, `CUDA` and others
+cpu_time_total_ns | integer
+self_cpu_time_total_ns | integer | without what ran inside
+device_time_total_ns | integer | of the kernels, memcpys and memsets that were launched inside; of a device row, its own
+self_device_time_total_ns | integer | without those that were launched by operators inside
+cpu_memory_usage_bytes | integer | allocated minus freed
+self_cpu_memory_usage_bytes | integer
+device_memory_usage_bytes | integer
+self_device_memory_usage_bytes | integer
+flops | integer | if recorded with `with_flops=True`
+input_shapes | list
+stack | list | frames, innermost first
+)"),
+      .totals = columns_in(R"(
+self_cpu_time_total_ns | integer
+self_device_time_total_ns | integer | of device rows without annotations
+)"),
+      .more_columns = {{"rows", "--per-event", columns_in(R"(
+name | text
+overload_name | text
+tid | integer or text or null | the thread, or a device's stream, from the file; null for memory records
+start_ns | integer | from the trace's start
+end_ns | integer
+parent | integer or null | a row of the whole list, from 0, even if not all rows are shown
+step | integer or null | N of the `ProfilerStep#N` of the same process that was open when the event started; of a kernel, memcpy or memset, when it was launched. If several were open, of the one that started last. Null if none was, if the launch is unknown, and for memory records and annotations on devices
+self_cpu_time_ns | integer
+cpu_memory_usage_bytes | integer
+self_cpu_memory_usage_bytes | integer
+device_memory_bytes | integer
+self_device_memory_bytes | integer
+flops | integer or null | null for memory records
+input_shapes | list
+stack | list | the argument `Call stack`
+sequence_nr | integer or null | autograd's number, if it is not 0
+is_user_annotation | boolean
+is_python_function | boolean
+kernels | list | `[name, device index, duration in us]` of each kernel, memcpy and memset that it launched
+)")}},
+      .arguments = kOperatorArguments,
+      .in_partials = InPartials::summed};
+  return kTable;
+}
+
+}  // namespace tbtrace
