@@ -267,6 +267,7 @@ int run_exported(const GraphOptions& graph, const StandardOptions& standard,
       [&] {
         const auto write = [&] {
           std::vector<const Trace*> pointers;
+          pointers.reserve(traces.size());
           for (const Trace& trace : traces) pointers.push_back(&trace);
           return write_exported(pointers, graph, standard, console);
         };

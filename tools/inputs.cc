@@ -77,7 +77,7 @@ InputLoop::InputLoop(std::string_view verb, const StandardOptions& standard, Rea
       standard_(standard),
       reading_(std::move(reading)),
       console_(console),
-      rules_(std::move(rules)) {}
+      rules_(rules) {}
 
 int InputLoop::run(const TakeTrace& take_trace, const TakePartial& take_partial,
                    const std::function<int()>& finish_all) {
@@ -190,7 +190,7 @@ int run_sum(std::string_view verb, const StandardOptions& standard, Console& con
     sum = *std::move(partial);
     return kDone;
   };
-  InputLoop loop(verb, standard, reading, console, std::move(rules));
+  InputLoop loop(verb, standard, reading, console, rules);
   return loop.run(
       [&](const Trace& trace, const std::string& path) {
         return add(within_memory([&] { return Partial::of(trace, path, options); }), path);

@@ -150,7 +150,9 @@ TEST(Tables, SayWhatATraceHasToBeReadWith) {
   for (const ArgumentGroup group : kArgumentGroups) {
     const std::string named = "(" + std::string(argument_group_name(group)) + ")";
     const Status read = trace.check_read(ArgumentSet{group}, "all");
-    if (!read.ok()) EXPECT_THAT(read.message(), HasSubstr(named));
+    if (!read.ok()) {
+      EXPECT_THAT(read.message(), HasSubstr(named));
+    }
   }
 }
 
