@@ -87,7 +87,7 @@ class Traces(unittest.TestCase):
             (lambda: tbtrace.read("x", threads=0), "threads and workers take a number from 1, or None"),
             (lambda: tbtrace.read("x", arguments=["shapes"]), "unknown group 'shapes'; there are 'autograd'"),
             (lambda: tbtrace.read("a\0b"), "null"),
-            (lambda: trace.operators(), "read the trace with these groups in `arguments`"),
+            (lambda: trace.operators(), "\\(autograd, inputs, call_stacks\\); read the trace with these groups"),
             (lambda: trace.kernels(), "kernels\\(\\) needs arguments"),
             (lambda: trace.events(["name", "colour"]), "no column 'colour'; they have event, name"),
             (lambda: trace.events([]), "columns is empty"),
