@@ -177,6 +177,8 @@ void check(const std::string& text, Dialect dialect) {
   const auto linked = operators_of_work(before, roles, dialect);
   const auto linked_after = operators_of_work(after, roles_after, dialect);
   for (const auto& [key, names] : linked) {
+    // A step that was shortened to nothing is no node any more, though it keeps its id.
+    if (shortened > 0 && names.begin()->starts_with("ProfilerStep#")) continue;
     const auto found = linked_after.find(key);
     ASSERT_TRUE(found != linked_after.end()) << std::get<0>(key) << " lost its operator";
     ASSERT_TRUE(
