@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string>
 
-#include <tbtrace/analyses.h>
+#include <tbtrace/operators.h>
 #include <tbtrace/trace.h>
 
 #include "heap.h"

@@ -16,7 +16,8 @@
 
 #include <benchmark/benchmark.h>
 
-#include <tbtrace/analyses.h>
+#include <tbtrace/flame_graph.h>
+#include <tbtrace/operators.h>
 #include <tbtrace/trace.h>
 
 #include "bare_walk.h"

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <string>
 
+#include <tbtrace/summary.h>
 #include <tbtrace/trace.h>
-#include <tbtrace/trace_summary.h>
 
 #include "heap.h"
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <tbtrace/analyses.h>
+#include <tbtrace/operators.h>
 #include <tbtrace/trace.h>
 
 namespace {

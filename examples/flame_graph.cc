@@ -3,9 +3,8 @@
 #include <iostream>
 #include <string>
 
-#include <tbtrace/analyses.h>
+#include <tbtrace/flame_graph.h>
 #include <tbtrace/trace.h>
-#include <tbtrace/writers.h>
 
 namespace {
 

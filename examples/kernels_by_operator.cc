@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <tbtrace/analyses.h>
+#include <tbtrace/operators.h>
 #include <tbtrace/trace.h>
 
 int main(int argc, char** argv) {

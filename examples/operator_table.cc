@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iostream>
 
-#include <tbtrace/analyses.h>
+#include <tbtrace/operators.h>
 #include <tbtrace/trace.h>
 
 int main(int argc, char** argv) {

@@ -2,10 +2,10 @@
 #include <utility>
 #include <vector>
 
+#include <tbtrace/checks.h>
 #include <tbtrace/recorded_options.h>
+#include <tbtrace/report.h>
 #include <tbtrace/tables.h>
-#include <tbtrace/trace_checks.h>
-#include <tbtrace/writers.h>
 
 #include "check_text.h"
 #include "command.h"
@@ -26,7 +26,7 @@ class CheckRun {
       : standard_(parser.standard()), table_(table), console_(standard_.console) {}
 
   int run() {
-    if (const Result<Table> known = report_rows(check_report({}), table_.report); !known.ok()) {
+    if (const Result<Table> known = report_rows(checks_report({}), table_.report); !known.ok()) {
       return finish(known.status(), subjects_of("check", standard_), console_);
     }
     ReadOptions reading = standard_.reading;
@@ -61,7 +61,7 @@ class CheckRun {
     std::vector<CheckFinding> of_job = job_checks(traces_);
     if (!of_job.empty()) inputs_.push_back({"", std::move(of_job)});
     const auto work = [&] {
-      const AnalysisReport report = check_report(inputs_);
+      const AnalysisReport report = checks_report(inputs_);
       const bool is_text = table_.report.format == TableFormat::text;
       const Result<std::string> text = is_text ? check_text(report, recorded_, table_.report)
                                                : report_text(report, table_.report);

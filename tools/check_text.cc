@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include <tbtrace/writers.h>
+#include <tbtrace/report.h>
 
 #include "console.h"
 #include "inputs.h"

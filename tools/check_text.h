@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <tbtrace/analysis_report.h>
+#include <tbtrace/report.h>
 #include <tbtrace/status.h>
 
 namespace tbtrace::tools {

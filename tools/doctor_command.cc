@@ -3,7 +3,7 @@
 #include <vector>
 
 #include <tbtrace/capabilities.h>
-#include <tbtrace/writers.h>
+#include <tbtrace/report.h>
 
 #include "command.h"
 #include "console.h"

@@ -10,10 +10,10 @@
 
 #include <unistd.h>
 
-#include <tbtrace/analyses.h>
 #include <tbtrace/capabilities.h>
+#include <tbtrace/flame_graph.h>
+#include <tbtrace/operators.h>
 #include <tbtrace/trace.h>
-#include <tbtrace/writers.h>
 
 #include "command.h"
 #include "inputs.h"

@@ -2,9 +2,10 @@
 
 #include <unistd.h>
 
-#include <tbtrace/operator_work.h>
+#include <tbtrace/flops.h>
+#include <tbtrace/report.h>
+#include <tbtrace/roofline.h>
 #include <tbtrace/tables.h>
-#include <tbtrace/writers.h>
 
 #include "command.h"
 #include "inputs.h"
@@ -22,7 +23,7 @@ bool is_picture(const OptionParser& parser) {
   return format == "svg" || (format.empty() && parser.standard().output.ends_with(".svg"));
 }
 
-int run_picture(const OperatorWorkOptions& options, const OptionParser& parser) {
+int run_picture(const FlopsOptions& options, const OptionParser& parser) {
   const StandardOptions& standard = parser.standard();
   if (standard.inputs.size() > 1 || parser.flag("each")) {
     return parser.wrong("a roofline picture is of one input");

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include <tbtrace/writers.h>
+#include <tbtrace/report.h>
 
 namespace tbtrace::tools {
 namespace {

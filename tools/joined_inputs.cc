@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include <tbtrace/analyses.h>
+#include <tbtrace/operators.h>
 
 namespace tbtrace::tools {
 namespace {

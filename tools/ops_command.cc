@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include <tbtrace/analyses.h>
+#include <tbtrace/operators.h>
+#include <tbtrace/report.h>
 #include <tbtrace/tables.h>
 #include <tbtrace/trace.h>
-#include <tbtrace/writers.h>
 
 #include "command.h"
 #include "each_input.h"

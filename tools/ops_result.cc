@@ -7,7 +7,7 @@
 
 #include <tbtrace/compat.h>
 #include <tbtrace/recorded_options.h>
-#include <tbtrace/writers.h>
+#include <tbtrace/report.h>
 
 #include "row_choice.h"
 

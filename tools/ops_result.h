@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <tbtrace/analyses.h>
+#include <tbtrace/operators.h>
 #include <tbtrace/partial.h>
 #include <tbtrace/trace.h>
 

@@ -1,8 +1,8 @@
 #include <string>
 #include <vector>
 
-#include <tbtrace/trace_summary.h>
-#include <tbtrace/writers.h>
+#include <tbtrace/report.h>
+#include <tbtrace/summary.h>
 
 #include "command.h"
 #include "console.h"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include <tbtrace/partial.h>
+#include <tbtrace/report.h>
 #include <tbtrace/tables.h>
-#include <tbtrace/writers.h>
 
 #include "console.h"
 #include "each_input.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include <tbtrace/analysis_report.h>
+#include <tbtrace/report.h>
 #include <tbtrace/step_range.h>
 #include <tbtrace/table_description.h>
 

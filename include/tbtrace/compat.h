@@ -6,16 +6,15 @@
 #include <span>
 #include <string_view>
 
-#include <tbtrace/analyses.h>
-#include <tbtrace/analysis_report.h>
 #include <tbtrace/export.h>
-#include <tbtrace/gpu_use.h>
+#include <tbtrace/gpu.h>
 #include <tbtrace/kernels.h>
-#include <tbtrace/memory_use.h>
+#include <tbtrace/memory.h>
 #include <tbtrace/modules.h>
+#include <tbtrace/operators.h>
 #include <tbtrace/report.h>
 #include <tbtrace/status.h>
-#include <tbtrace/step_breakdown.h>
+#include <tbtrace/steps.h>
 #include <tbtrace/trace.h>
 
 namespace TBTRACE_EXPORT tbtrace {
@@ -35,15 +34,15 @@ Result<OperatorSummary> operator_summary(const Trace& trace, Figures figures,
                                          const SummaryOptions& options = {});
 Result<StepBreakdown> step_breakdown(const Trace& trace, Figures figures,
                                      const StepBreakdownOptions& options = {});
-Result<AnalysisReport> kernel_report(const Trace& trace, Figures figures,
-                                     const KernelsOptions& options = {});
-Result<AnalysisReport> kernel_launch_report(const Trace& trace, Figures figures,
-                                            const KernelsOptions& options = {});
+Result<AnalysisReport> kernels_report(const Trace& trace, Figures figures,
+                                      const KernelsOptions& options = {});
+Result<AnalysisReport> kernel_launches_report(const Trace& trace, Figures figures,
+                                              const KernelsOptions& options = {});
 Result<AnalysisReport> gpu_report(const Trace& trace, Figures figures,
-                                  const GpuUseOptions& options = {});
+                                  const GpuOptions& options = {});
 Result<AnalysisReport> memory_report(const Trace& trace, Figures figures,
                                      const MemoryReportOptions& options = {});
-Result<AnalysisReport> module_report(const Trace& trace, Figures figures,
-                                     const ModuleReportOptions& options = {});
+Result<AnalysisReport> modules_report(const Trace& trace, Figures figures,
+                                      const ModuleReportOptions& options = {});
 
 }  // namespace tbtrace

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include <tbtrace/export.h>
-#include <tbtrace/gpu_use.h>
-#include <tbtrace/memory_use.h>
+#include <tbtrace/gpu.h>
+#include <tbtrace/memory.h>
 #include <tbtrace/report.h>
-#include <tbtrace/step_breakdown.h>
+#include <tbtrace/steps.h>
 #include <tbtrace/trace.h>
 
 namespace TBTRACE_EXPORT tbtrace {

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include <tbtrace/analysis_report.h>
 #include <tbtrace/arguments.h>
 #include <tbtrace/export.h>
+#include <tbtrace/report.h>
 #include <tbtrace/status.h>
 #include <tbtrace/step_range.h>
 #include <tbtrace/trace.h>
@@ -117,7 +117,7 @@ struct KernelSummary {
 Result<KernelSummary> kernel_summary(const Trace& trace, const KernelsOptions& options = {});
 
 /// The same as rows of `tbtrace.kernels/1`. compat.h has those of other tools.
-Result<AnalysisReport> kernel_report(const Trace& trace, const KernelsOptions& options = {});
+Result<AnalysisReport> kernels_report(const Trace& trace, const KernelsOptions& options = {});
 
 /// A kernel with the call that launched it.
 struct KernelLaunch {
@@ -142,6 +142,7 @@ Result<std::vector<KernelLaunch>> kernel_launches(const Trace& trace,
 
 /// The same as rows of `tbtrace.kernels/1`, with times since the start of the
 /// trace's window.
-Result<AnalysisReport> kernel_launch_report(const Trace& trace, const KernelsOptions& options = {});
+Result<AnalysisReport> kernel_launches_report(const Trace& trace,
+                                              const KernelsOptions& options = {});
 
 }  // namespace tbtrace

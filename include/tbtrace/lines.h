@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include <tbtrace/analysis_report.h>
 #include <tbtrace/arguments.h>
 #include <tbtrace/export.h>
 #include <tbtrace/modules.h>
+#include <tbtrace/report.h>
 #include <tbtrace/status.h>
 #include <tbtrace/step_range.h>
 #include <tbtrace/trace.h>
@@ -70,6 +70,6 @@ inline constexpr ArgumentSet kLineArguments = {ArgumentGroup::autograd, Argument
 Result<LineTable> line_table(const Trace& trace, const LinesOptions& options = {});
 
 /// The same as rows of `tbtrace.lines/1`, with a last row `[unattributed]`.
-Result<AnalysisReport> line_report(const Trace& trace, const LinesOptions& options = {});
+Result<AnalysisReport> lines_report(const Trace& trace, const LinesOptions& options = {});
 
 }  // namespace tbtrace

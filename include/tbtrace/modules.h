@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include <tbtrace/analysis_report.h>
 #include <tbtrace/arguments.h>
 #include <tbtrace/export.h>
+#include <tbtrace/report.h>
 #include <tbtrace/status.h>
 #include <tbtrace/step_range.h>
 #include <tbtrace/trace.h>
@@ -112,6 +112,6 @@ struct ModuleReportOptions : ModulesOptions {
 };
 
 /// The same as rows of `tbtrace.modules/1`, with a last row `[unattributed]`.
-Result<AnalysisReport> module_report(const Trace& trace, const ModuleReportOptions& options = {});
+Result<AnalysisReport> modules_report(const Trace& trace, const ModuleReportOptions& options = {});
 
 }  // namespace tbtrace

@@ -14,16 +14,16 @@
 #include <string_view>
 #include <vector>
 
-#include <tbtrace/analyses.h>
-#include <tbtrace/analysis_report.h>
 #include <tbtrace/arguments.h>
 #include <tbtrace/export.h>
-#include <tbtrace/gpu_use.h>
+#include <tbtrace/gpu.h>
 #include <tbtrace/kernels.h>
 #include <tbtrace/lines.h>
-#include <tbtrace/memory_use.h>
+#include <tbtrace/memory.h>
 #include <tbtrace/modules.h>
+#include <tbtrace/operators.h>
 #include <tbtrace/report.h>
+#include <tbtrace/stacks.h>
 #include <tbtrace/status.h>
 #include <tbtrace/table_description.h>
 #include <tbtrace/trace.h>
@@ -125,10 +125,10 @@ Status check_partial_figures(Figures figures);
 Result<OperatorSummary> operator_summary(const Partial& partial,
                                          const SummaryOptions& options = {});
 /// Not by device or stream.
-Result<AnalysisReport> kernel_report(const Partial& partial, const KernelsOptions& options = {});
-Result<AnalysisReport> module_report(const Partial& partial,
-                                     const ModuleReportOptions& options = {});
-Result<AnalysisReport> line_report(const Partial& partial, const LinesOptions& options = {});
+Result<AnalysisReport> kernels_report(const Partial& partial, const KernelsOptions& options = {});
+Result<AnalysisReport> modules_report(const Partial& partial,
+                                      const ModuleReportOptions& options = {});
+Result<AnalysisReport> lines_report(const Partial& partial, const LinesOptions& options = {});
 Result<StackTree> flame_graph(const Partial& partial, const FlameGraphOptions& options = {});
 
 /// Any of them. Fails also for a table that partials do not have.
@@ -138,7 +138,7 @@ Result<AnalysisReport> make_table(const TableDescription& table, const Partial& 
 // The rows of each source, by rank and name; of several sources with a first column `input`.
 
 Result<AnalysisReport> steps_report(const Partial& partial);
-Result<AnalysisReport> gpu_report(const Partial& partial, const GpuUseOptions& options = {});
+Result<AnalysisReport> gpu_report(const Partial& partial, const GpuOptions& options = {});
 /// MemoryView::peak and MemoryView::alive.
 Result<AnalysisReport> memory_report(const Partial& partial,
                                      const MemoryReportOptions& options = {});

@@ -20,9 +20,9 @@
 #include <string_view>
 #include <vector>
 
-#include <tbtrace/analyses.h>
 #include <tbtrace/convert.h>
 #include <tbtrace/export.h>
+#include <tbtrace/operators.h>
 #include <tbtrace/schedule.h>
 #include <tbtrace/status.h>
 #include <tbtrace/trace.h>
@@ -297,8 +297,8 @@ class Profiler {
   EventList events();
 
   /// The last cycle as a trace with all arguments of its events, as if it were read from its file,
-  /// for any analysis: module_tree() of modules.h, memory_use() of memory_use.h, trace_summary() of
-  /// trace_summary.h and so on. Null, with a warning, if there is none. Does not change, and
+  /// for any analysis: module_tree() of modules.h, memory_use() of memory.h, trace_summary() of
+  /// summary.h and so on. Null, with a warning, if there is none. Does not change, and
   /// outlives the profiler if the caller keeps it.
   std::shared_ptr<const Trace> trace();
 

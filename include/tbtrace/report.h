@@ -1,12 +1,16 @@
-// Neutral results: rows of an operator summary, a table, and a tree of weighted stacks.
-// Analyses create them, writers print them, and neither depends on the other. They own their texts.
-// Plain values: any number of threads may read one while none changes it.
+// Neutral results: tables, reports of an analysis, rows of an operator summary, and trees of
+// weighted stacks; and how they are written as text, CSV, JSON and Markdown.
+// Plain values that own their texts: any number of threads may read one while none changes it.
 // Times are in microseconds where torch uses them, in nanoseconds where a name ends in _ns.
+// A report is of one schema (`tbtrace.gpu/1`); docs/formats/ has a page for each. Names come from
+// files and are escaped for the output format. Files appear by rename, complete or not at all; an
+// existing file is a failure unless `overwrite`.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +22,9 @@
 
 #include <tbtrace/device.h>
 #include <tbtrace/export.h>
+#include <tbtrace/status.h>
+#include <tbtrace/step_range.h>
+#include <tbtrace/trace.h>
 
 namespace TBTRACE_EXPORT tbtrace {
 
@@ -189,5 +196,117 @@ class StackTree {
   std::unordered_map<std::uint64_t, Node> children_;  // parent, frame
   std::int64_t total_ = 0;
 };
+
+/// RFC 4180: a header row of column names, then one row per line, ended by CRLF. Lists are joined
+/// by `;`. Cells that a spreadsheet would take for a formula are kept unchanged.
+std::string table_csv(const Table& table);
+
+/// A GitHub table: names in backticks, numbers right-aligned. Columns without any values are left
+/// out.
+std::string table_markdown(const Table& table);
+
+/// One object: `"schema"`, then `"rows"`, one object per row, then `members` unchanged (JSON
+/// texts).
+std::string table_json(std::string_view schema, const Table& table,
+                       const std::vector<std::pair<std::string, std::string>>& members);
+
+/// What is known about the traces that a result was computed from: sums over all of them.
+struct SourceReport {
+  std::map<std::string, std::uint64_t, std::less<>> issues;  ///< how often, by Issue::id
+  LinkReport links;
+};
+
+struct AnalysisReport {
+  using Totals = std::vector<std::pair<std::string, Cell>>;
+
+  std::string schema;
+  /// All rows, in the analysis's own order. Units are part of the column names: `_ns`, `_bytes`,
+  /// `_percent` (0 to 100), `_share` and `utilization` (0 to 1).
+  Table table;
+  /// Over all rows. Those with a column's name form the last line of a text, the others follow it.
+  Totals totals;
+  std::string totals_label = "total";  ///< what that line is called, such as `mean`
+  /// Totals without a column that people see only if they are not 0.
+  std::vector<std::string> totals_if_any = {};
+  /// What else is known of all rows; only JSON has it.
+  Totals facts = {};
+  /// The totals of several reports whose sums are `sums` and whose rows are `rows`. nullptr: the
+  /// sums themselves.
+  Totals (*joined_totals)(const Totals& sums, const Table& rows) = nullptr;
+  /// The columns of rows that form a tree, each below the row around it. People see `name`,
+  /// indented by `depth`, and in sorted rows `path` instead.
+  struct Tree {
+    std::string name;
+    std::string path;
+    std::string depth;
+  };
+  std::optional<Tree> tree;
+  /// The columns that people see, in this order: where a line is too short the last ones are left
+  /// out. A column without any value is left out as well.
+  std::vector<std::string> shown;
+  /// Sentences for people, below the table: what is missing, and how to get it.
+  std::vector<std::string> notes;
+  SourceReport source;
+};
+
+/// The rows of all reports, one after the other, with the totals and sources of all. They are of
+/// one schema and were made with the same options. Without reports an empty one.
+AnalysisReport join_reports(std::vector<AnalysisReport> reports);
+
+/// The report of one of several inputs.
+struct ReportOfInput {
+  std::optional<std::int64_t> rank;
+  std::string path;
+  AnalysisReport report;
+};
+
+/// The same by rank, inputs without one last, then by path in natural order. `with_paths`: reports
+/// get a first column `input` with the path, unless they have it.
+AnalysisReport join_inputs(std::vector<ReportOfInput> inputs, bool with_paths);
+
+struct ReportOptions {
+  TableFormat format = TableFormat::text;
+  /// A column; largest numbers first, texts in the order of their bytes, rows without a value last.
+  /// Empty: the analysis's own order.
+  std::string sort_by = {};
+  /// Rows to show; -1: all.
+  std::int64_t row_limit = -1;
+
+  // Of a text; the other formats have all columns and full names.
+
+  /// Characters of a line: texts are cut and the last columns left out to fit. 0: no limit.
+  std::size_t width = 0;
+  /// All columns that have a value, whatever the width.
+  bool wide = false;
+  /// Follows the number of columns that are left out, such as `--wide shows all`.
+  std::string how_to_show_all_columns = {};
+};
+
+/// Makes a report, such as `gpu_report(trace, options)`.
+using AnalyseTrace = std::function<Result<AnalysisReport>(const Trace& trace)>;
+
+/// Fails if the reports of `analyse` lack the column to sort by, which so is known before any trace
+/// is read: `analyse` makes the report of a trace without events, or with an empty step if it
+/// selects `steps`. If it fails for that trace, nothing is checked. The column `input` passes,
+/// because join_inputs() adds it.
+Status check_report_options(const AnalyseTrace& analyse, const ReportOptions& options,
+                            const std::optional<StepRange>& steps = std::nullopt);
+
+/// The rows that `options` select, in their order. Fails if the column to sort by does not exist.
+Result<Table> report_rows(const AnalysisReport& report, const ReportOptions& options = {});
+
+/// The report in one of the four formats. Fails if the column to sort by does not exist.
+Result<std::string> report_text(const AnalysisReport& report, const ReportOptions& options = {});
+
+/// Sentences for a terminal: breaks lines of more than `width` characters at blanks; what follows
+/// is indented by four blanks more than the line. Words that are too long stay whole. 0: `text` as
+/// it is.
+std::string wrapped_text(std::string_view text, std::size_t width);
+
+Status write_text(std::string_view text, const std::string& path, bool overwrite = false);
+
+/// Reports what these would refuse anyway (the file exists, it is a directory), so that no long
+/// computation is wasted.
+Status check_output(const std::string& path, bool overwrite = false);
 
 }  // namespace tbtrace

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <tbtrace/export.h>
+#include <tbtrace/status.h>
 
 namespace TBTRACE_EXPORT tbtrace {
 
@@ -38,5 +39,16 @@ struct Roofline {
   std::string time = "device time";
   std::string device;  ///< its name and where its peaks are from; may be empty
 };
+
+struct RooflineSvgOptions {
+  std::string title = "Roofline";
+  std::string subtitle = {};  ///< such as the name of the file
+  int width = 1000;           ///< px, from 400 to 20,000
+  int height = 640;           ///< px, from 300 to 20,000
+};
+
+/// An SVG picture: a dot per point, whose area is its time, under the lines of the peaks and of the
+/// memory. Names are whole in the tooltips. Fails for a size out of range.
+Result<std::string> roofline_svg(const Roofline& roofline, const RooflineSvgOptions& options = {});
 
 }  // namespace tbtrace

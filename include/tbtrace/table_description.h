@@ -14,9 +14,9 @@
 #include <variant>
 #include <vector>
 
-#include <tbtrace/analysis_report.h>
 #include <tbtrace/arguments.h>
 #include <tbtrace/export.h>
+#include <tbtrace/report.h>
 #include <tbtrace/status.h>
 #include <tbtrace/step_range.h>
 #include <tbtrace/trace.h>

@@ -13,11 +13,12 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <tbtrace/analyses.h>
+#include <tbtrace/checks.h>
 #include <tbtrace/compat.h>
 #include <tbtrace/convert.h>
+#include <tbtrace/flame_graph.h>
+#include <tbtrace/operators.h>
 #include <tbtrace/trace.h>
-#include <tbtrace/trace_checks.h>
 
 #include "arguments.h"
 #include "event_table.h"
@@ -140,7 +141,7 @@ PythonTable events(const PythonTrace& self, const std::optional<Names>& columns)
 PythonTable checks(const PythonTrace& self) {
   const nb::gil_scoped_release working;
   const CheckedInput input = checked_input(self.name, *self.trace);
-  return python_table(check_report({&input, 1}));
+  return python_table(checks_report({&input, 1}));
 }
 
 PythonSummary summary(const PythonTrace& self) {

@@ -10,8 +10,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <tbtrace/analyses.h>
-#include <tbtrace/trace_checks.h>
+#include <tbtrace/checks.h>
+#include <tbtrace/operators.h>
 #include <tbtrace/trace_set.h>
 
 #include "arguments.h"
@@ -111,7 +111,7 @@ PythonTable checks(const PythonTraceSet& self) {
     checked.push_back(checked_trace(trace.path, trace.trace));
   }
   inputs.push_back({.input = {}, .findings = job_checks(checked)});
-  return python_table(check_report(inputs));
+  return python_table(checks_report(inputs));
 }
 
 }  // namespace

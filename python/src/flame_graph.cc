@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include <tbtrace/writers.h>
+#include <tbtrace/flame_graph.h>
 
 #include "failures.h"
 #include "module.h"

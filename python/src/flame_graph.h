@@ -7,7 +7,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include <tbtrace/analyses.h>
+#include <tbtrace/flame_graph.h>
 #include <tbtrace/report.h>
 
 #include "arguments.h"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include <tbtrace/analyses.h>
+#include <tbtrace/operators.h>
 #include <tbtrace/partial.h>
 
 #include "arguments.h"

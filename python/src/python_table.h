@@ -4,8 +4,8 @@
 #include <memory>
 #include <utility>
 
-#include <tbtrace/analyses.h>
-#include <tbtrace/analysis_report.h>
+#include <tbtrace/operators.h>
+#include <tbtrace/report.h>
 
 #include "table.h"
 

@@ -11,9 +11,9 @@
 
 #include <nanobind/nanobind.h>
 
-#include <tbtrace/analysis_report.h>
 #include <tbtrace/arguments.h>
 #include <tbtrace/partial.h>
+#include <tbtrace/report.h>
 #include <tbtrace/trace.h>
 #include <tbtrace/trace_set.h>
 

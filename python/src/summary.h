@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <tbtrace/arguments.h>
-#include <tbtrace/trace_summary.h>
+#include <tbtrace/summary.h>
 
 namespace tbtrace::python {
 

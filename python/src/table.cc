@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include <tbtrace/writers.h>
+#include <tbtrace/report.h>
 
 #include "cell_columns.h"
 

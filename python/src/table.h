@@ -11,8 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <tbtrace/analyses.h>
-#include <tbtrace/analysis_report.h>
+#include <tbtrace/operators.h>
 #include <tbtrace/report.h>
 #include <tbtrace/status.h>
 

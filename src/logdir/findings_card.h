@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include <tbtrace/trace_summary.h>
+#include <tbtrace/summary.h>
 
 namespace tbtrace::logdir {
 

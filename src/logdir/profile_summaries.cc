@@ -11,9 +11,10 @@
 
 #include <fmt/format.h>
 
-#include <tbtrace/analyses.h>
-#include <tbtrace/trace_summary.h>
-#include <tbtrace/writers.h>
+#include <tbtrace/flame_graph.h>
+#include <tbtrace/operators.h>
+#include <tbtrace/stacks.h>
+#include <tbtrace/summary.h>
 
 #include "chrome/plugin/row_writer.h"
 #include "logdir/findings_card.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <tbtrace/report.h>
-#include <tbtrace/step_breakdown.h>
+#include <tbtrace/steps.h>
 #include <tbtrace/trace.h>
 
 #include "writers/events/messages.h"

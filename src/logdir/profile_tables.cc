@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include <tbtrace/analyses.h>
 #include <tbtrace/kernels.h>
+#include <tbtrace/operators.h>
 
 #include "writers/tables/text_card.h"
 

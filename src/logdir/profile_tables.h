@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <tbtrace/analyses.h>
-#include <tbtrace/step_breakdown.h>
+#include <tbtrace/operators.h>
+#include <tbtrace/steps.h>
 #include <tbtrace/trace.h>
 
 namespace tbtrace::logdir {

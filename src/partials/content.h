@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include <tbtrace/analysis_report.h>
 #include <tbtrace/partial.h>
+#include <tbtrace/report.h>
 
 #include "base/string_pool.h"
 #include "partials/stack_sums.h"

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include <tbtrace/analyses.h>
+#include <tbtrace/operators.h>
 
 #include "partials/content.h"
 

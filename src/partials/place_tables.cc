@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "analyses/modules/line_report.h"
+#include "analyses/modules/lines_report.h"
 #include "partials/key_number.h"
 
 namespace tbtrace::partials {

@@ -11,7 +11,7 @@
 #include "analyses/gpu/report.h"
 #include "analyses/kernels/report.h"
 #include "analyses/memory/report.h"
-#include "analyses/modules/line_report.h"
+#include "analyses/modules/lines_report.h"
 #include "analyses/modules/report.h"
 #include "analyses/stacks/merged_recursion.h"
 #include "partials/content.h"
@@ -79,15 +79,15 @@ constexpr OwnMaker kOwnMakers[] = {
        if (values.flag("per_event")) {
          return Result<AnalysisReport>(cannot("has sums, not single events; use the trace"));
        }
-       return kernel_report(partial, analyses::kernels_options(values));
+       return kernels_report(partial, analyses::kernels_options(values));
      }},
     {"modules", &PartialParts::modules,
      [](const Partial& partial, const OptionValues& values) {
-       return module_report(partial, analyses::modules_options(values));
+       return modules_report(partial, analyses::modules_options(values));
      }},
     {"lines", &PartialParts::lines,
      [](const Partial& partial, const OptionValues& values) {
-       return line_report(partial, analyses::lines_options(values));
+       return lines_report(partial, analyses::lines_options(values));
      }},
     {"gpu", nullptr,
      [](const Partial& partial, const OptionValues& values) {
@@ -139,7 +139,7 @@ Result<OperatorSummary> operator_summary(const Partial& partial, const SummaryOp
   return partials::operators_of(content, options);
 }
 
-Result<AnalysisReport> kernel_report(const Partial& partial, const KernelsOptions& options) {
+Result<AnalysisReport> kernels_report(const Partial& partial, const KernelsOptions& options) {
   const Content& content = partial.content();
   Status can = check_part(content, &PartialParts::kernels, "kernels");
   if (can.ok()) can = check_steps(options.steps);
@@ -151,7 +151,7 @@ Result<AnalysisReport> kernel_report(const Partial& partial, const KernelsOption
                                     content.common_rank(), content.source_report());
 }
 
-Result<AnalysisReport> module_report(const Partial& partial, const ModuleReportOptions& options) {
+Result<AnalysisReport> modules_report(const Partial& partial, const ModuleReportOptions& options) {
   const Content& content = partial.content();
   Status can = check_part(content, &PartialParts::modules, "modules");
   if (can.ok()) can = check_steps(options.steps);
@@ -162,7 +162,7 @@ Result<AnalysisReport> module_report(const Partial& partial, const ModuleReportO
                                     content.common_rank(), content.source_report());
 }
 
-Result<AnalysisReport> line_report(const Partial& partial, const LinesOptions& options) {
+Result<AnalysisReport> lines_report(const Partial& partial, const LinesOptions& options) {
   const Content& content = partial.content();
   Status can = check_part(content, &PartialParts::lines, "lines");
   if (can.ok()) can = check_steps(options.steps);
@@ -196,9 +196,9 @@ Result<AnalysisReport> steps_report(const Partial& partial) {
   return rows_of(partial.content(), "steps");
 }
 
-Result<AnalysisReport> gpu_report(const Partial& partial, const GpuUseOptions& options) {
+Result<AnalysisReport> gpu_report(const Partial& partial, const GpuOptions& options) {
   Status can = check_steps(options.steps);
-  if (can.ok() && options.kernel_wait_limit_ns != GpuUseOptions().kernel_wait_limit_ns) {
+  if (can.ok() && options.kernel_wait_limit_ns != GpuOptions().kernel_wait_limit_ns) {
     can = cannot("has idle time by the usual limit of kernel waits; use the traces");
   }
   if (!can.ok()) return can;

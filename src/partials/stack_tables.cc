@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include <tbtrace/analyses.h>
+#include <tbtrace/stacks.h>
 
 namespace tbtrace::partials {
 

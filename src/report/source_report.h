@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include <tbtrace/analysis_report.h>
+#include <tbtrace/report.h>
 
 namespace tbtrace::report {
 

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <string>
 
+#include <tbtrace/checks.h>
 #include <tbtrace/recorded_options.h>
 #include <tbtrace/tables.h>
-#include <tbtrace/trace_checks.h>
 
 namespace tbtrace {
 namespace {

@@ -11,14 +11,14 @@
 
 #include <gtest/gtest.h>
 
-#include <tbtrace/analyses.h>
+#include <tbtrace/checks.h>
 #include <tbtrace/compat.h>
-#include <tbtrace/gpu_use.h>
+#include <tbtrace/flame_graph.h>
+#include <tbtrace/gpu.h>
 #include <tbtrace/kernels.h>
-#include <tbtrace/memory_use.h>
-#include <tbtrace/step_breakdown.h>
-#include <tbtrace/trace_checks.h>
-#include <tbtrace/writers.h>
+#include <tbtrace/memory.h>
+#include <tbtrace/operators.h>
+#include <tbtrace/steps.h>
 
 #include "fixtures/extreme_trace.h"
 #include "fixtures/random_rounds.h"
@@ -185,9 +185,9 @@ void expect_steps(const Trace& trace) {
 void expect_kernels(const Trace& trace) {
   for (const KernelGrouping group_by :
        {KernelGrouping::name, KernelGrouping::launch, KernelGrouping::op, KernelGrouping::family}) {
-    ASSERT_TRUE(kernel_report(trace, {.group_by = group_by, .by_stream = true}).ok());
+    ASSERT_TRUE(kernels_report(trace, {.group_by = group_by, .by_stream = true}).ok());
   }
-  ASSERT_TRUE(kernel_launch_report(trace).ok());
+  ASSERT_TRUE(kernel_launches_report(trace).ok());
 }
 
 /// What is alive at a peak adds up to it, unless a sum did not fit.

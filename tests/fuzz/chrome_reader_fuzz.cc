@@ -16,10 +16,10 @@
 #include <string_view>
 #include <vector>
 
-#include <tbtrace/analyses.h>
 #include <tbtrace/compat.h>
+#include <tbtrace/flame_graph.h>
+#include <tbtrace/operators.h>
 #include <tbtrace/trace.h>
-#include <tbtrace/writers.h>
 
 #include "fixtures/dom_rows.h"
 #include "fixtures/json_checker.h"

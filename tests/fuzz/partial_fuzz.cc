@@ -32,16 +32,16 @@ void make_tables(const Partial& partial) {
   for (const KernelGrouping group_by :
        {KernelGrouping::name, KernelGrouping::launch, KernelGrouping::op, KernelGrouping::family,
         KernelGrouping::label}) {
-    make_text(kernel_report(partial, {.group_by = group_by}));
+    make_text(kernels_report(partial, {.group_by = group_by}));
   }
   for (const ModuleGrouping group_by :
        {ModuleGrouping::module, ModuleGrouping::type, ModuleGrouping::layer}) {
     ModuleReportOptions options;
     options.group_by = group_by;
-    make_text(module_report(partial, options));
+    make_text(modules_report(partial, options));
   }
-  make_text(line_report(partial));
-  make_text(line_report(partial, {.libraries = false}));
+  make_text(lines_report(partial));
+  make_text(lines_report(partial, {.libraries = false}));
   make_text(steps_report(partial));
   make_text(gpu_report(partial));
   make_text(gpu_report(partial, {.by_stream = true}));

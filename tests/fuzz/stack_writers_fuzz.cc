@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include <tbtrace/flame_graph.h>
 #include <tbtrace/report.h>
-#include <tbtrace/writers.h>
 
 #include "base/utf8.h"
 #include "fuzz/require.h"

@@ -8,7 +8,6 @@
 #include <simdjson.h>
 
 #include <tbtrace/report.h>
-#include <tbtrace/writers.h>
 
 #include "base/utf8.h"
 #include "fuzz/require.h"

@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <tbtrace/capabilities.h>
+#include <tbtrace/flame_graph.h>
 #include <tbtrace/report.h>
 #include <tbtrace/version.h>
-#include <tbtrace/writers.h>
 
 #include "symbols/addresses/code_places.h"
 

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <tbtrace/capabilities.h>
-#include <tbtrace/step_breakdown.h>
+#include <tbtrace/steps.h>
 #include <tbtrace/trace.h>
 
 #include "fixtures/event_reading.h"

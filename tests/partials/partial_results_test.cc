@@ -13,10 +13,10 @@
 
 #include <gtest/gtest.h>
 
+#include <tbtrace/flame_graph.h>
 #include <tbtrace/partial.h>
-#include <tbtrace/step_breakdown.h>
+#include <tbtrace/steps.h>
 #include <tbtrace/tables.h>
-#include <tbtrace/writers.h>
 
 #include "analyses/attribution/communication.h"
 #include "fixtures/random_rounds.h"
@@ -298,7 +298,7 @@ TEST(PartialResults, StepsGpuUseAndMemoryAreThoseOfEachTrace) {
     ASSERT_EQ(*report_text(*steps_report(*job.partial), kJson), joined(job, [](const Trace& trace) {
       return steps_report(trace, step_breakdown(trace));
     }));
-    const GpuUseOptions gpu = {.by_stream = seed % 2 == 0};
+    const GpuOptions gpu = {.by_stream = seed % 2 == 0};
     ASSERT_EQ(*report_text(*gpu_report(*job.partial, gpu), kJson),
               joined(job, [&](const Trace& trace) { return gpu_report(trace, gpu); }));
     const MemoryReportOptions memory = {.view =
@@ -320,14 +320,14 @@ TEST(PartialResults, OfOneTraceAreTheTextsOfTheTrace) {
           << table->name;
     }
     const KernelsOptions kernels = {.group_by = static_cast<KernelGrouping>(seed % 4)};
-    ASSERT_EQ(*report_text(*kernel_report(partial, kernels), kJson),
-              *report_text(*kernel_report(trace, kernels), kJson));
+    ASSERT_EQ(*report_text(*kernels_report(partial, kernels), kJson),
+              *report_text(*kernels_report(trace, kernels), kJson));
     ModuleReportOptions modules;
     modules.group_by = static_cast<ModuleGrouping>(seed % 3);
-    ASSERT_EQ(*report_text(*module_report(partial, modules), kJson),
-              *report_text(*module_report(trace, modules), kJson));
-    ASSERT_EQ(*report_text(*module_report(partial, modules)),
-              *report_text(*module_report(trace, modules)));
+    ASSERT_EQ(*report_text(*modules_report(partial, modules), kJson),
+              *report_text(*modules_report(trace, modules), kJson));
+    ASSERT_EQ(*report_text(*modules_report(partial, modules)),
+              *report_text(*modules_report(trace, modules)));
   }
 }
 
@@ -339,11 +339,11 @@ TEST(PartialResults, WhatAPartialCannotAnswerIsAnError) {
   const std::vector<Status> failures = {
       check_partial_figures(Figures::torch),
       operator_summary(partial, {.group_by_stack_n = 3}).status(),
-      kernel_report(partial, {.by_device = true}).status(),
-      kernel_report(partial, {.by_stream = true}).status(),
-      kernel_report(partial, {.steps = steps}).status(),
-      module_report(partial, module_steps).status(),
-      line_report(partial, {.steps = steps}).status(),
+      kernels_report(partial, {.by_device = true}).status(),
+      kernels_report(partial, {.by_stream = true}).status(),
+      kernels_report(partial, {.steps = steps}).status(),
+      modules_report(partial, module_steps).status(),
+      lines_report(partial, {.steps = steps}).status(),
       flame_graph(partial, {.all_frames = true}).status(),
       flame_graph(partial, {.steps = steps}).status(),
       flame_graph(partial, {.thread = "main"}).status(),
@@ -378,8 +378,8 @@ TEST(PartialResults, PartsThatWereLeftOutAreAnError) {
   const Partial partial =
       *Partial::of(random_trace(3), "trace", {.parts = {false, false, false, false, false, false}});
   const std::vector<Status> failures = {
-      operator_summary(partial).status(), kernel_report(partial).status(),
-      module_report(partial).status(),    line_report(partial).status(),
+      operator_summary(partial).status(), kernels_report(partial).status(),
+      modules_report(partial).status(),   lines_report(partial).status(),
       flame_graph(partial).status(),      steps_report(partial).status(),
       gpu_report(partial).status(),       memory_report(partial).status()};
   for (const Status& failure : failures) {

@@ -10,7 +10,8 @@
 
 #include <gtest/gtest.h>
 
-#include <tbtrace/analyses.h>
+#include <tbtrace/flame_graph.h>
+#include <tbtrace/operators.h>
 
 #include "reference/recorded_traces.h"
 

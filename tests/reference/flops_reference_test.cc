@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <tbtrace/analysis_context.h>
-#include <tbtrace/operator_work.h>
+#include <tbtrace/flops.h>
 #include <tbtrace/trace.h>
 
 #include "analyses/flops/counted_operators.h"

@@ -6,10 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <tbtrace/gpu_use.h>
+#include <tbtrace/gpu.h>
 #include <tbtrace/kernels.h>
+#include <tbtrace/report.h>
 #include <tbtrace/tables.h>
-#include <tbtrace/writers.h>
 
 #include "fixtures/trace_rows.h"
 
@@ -81,10 +81,10 @@ TEST(Tables, AreWhatTheirOwnFunctionsMake) {
       *report_text(*make_table("kernels", trace,
                                {{"group_by", std::vector<std::string>{"family", "device"}}}),
                    kJson),
-      *report_text(*kernel_report(trace, {.group_by = KernelGrouping::family, .by_device = true}),
+      *report_text(*kernels_report(trace, {.group_by = KernelGrouping::family, .by_device = true}),
                    kJson));
   EXPECT_EQ(*report_text(*make_table("kernels", trace, {{"per_event", true}}), kJson),
-            *report_text(*kernel_launch_report(trace), kJson));
+            *report_text(*kernel_launches_report(trace), kJson));
 }
 
 TEST(Tables, FailForWrongOptions) {
@@ -117,7 +117,7 @@ TEST(Tables, FailIfTheirArgumentsWereNotRead) {
       "these groups in `arguments`";
   EXPECT_EQ(message("gpu", {}, trace), sentence);
   EXPECT_EQ(gpu_report(trace).status().message(), sentence);
-  EXPECT_THAT(kernel_report(trace).status().message(), HasSubstr("(placement, launches)"));
+  EXPECT_THAT(kernels_report(trace).status().message(), HasSubstr("(placement, launches)"));
   EXPECT_THAT(message("kernels", {{"figures", std::string("hta")}}, trace),
               HasSubstr("(placement, launches)"));
   for (const TableDescription* const table : tables()) {
@@ -130,10 +130,10 @@ TEST(Tables, FailIfTheirArgumentsWereNotRead) {
 
 TEST(Tables, LabelsOfKernelsNeedTheArgumentsOfGraphs) {
   const Trace trace = gpu_step(table_named("kernels")->arguments);
-  EXPECT_TRUE(kernel_report(trace).ok());
-  EXPECT_THAT(kernel_report(trace, {.group_by = KernelGrouping::label}).status().message(),
+  EXPECT_TRUE(kernels_report(trace).ok());
+  EXPECT_THAT(kernels_report(trace, {.group_by = KernelGrouping::label}).status().message(),
               HasSubstr("(graphs)"));
-  EXPECT_THAT(kernel_launch_report(trace).status().message(), HasSubstr("(graphs)"));
+  EXPECT_THAT(kernel_launches_report(trace).status().message(), HasSubstr("(graphs)"));
 }
 
 TEST(Tables, SayWhatATraceHasToBeReadWith) {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <tbtrace/trace_checks.h>
+#include <tbtrace/checks.h>
 
 #include "base/bounded_sum.h"
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include <tbtrace/checks.h>
 #include <tbtrace/trace.h>
-#include <tbtrace/trace_checks.h>
 
 #include "base/bounded_sum.h"
 #include "trace/times.h"

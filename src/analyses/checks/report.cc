@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include <tbtrace/trace_checks.h>
+#include <tbtrace/checks.h>
 
 #include "report/optional_cell.h"
 #include "report/source_report.h"
@@ -41,7 +41,7 @@ CheckedInput checked_input(const std::string& input, const Trace& trace) {
   return {input, trace_checks(trace), report::source_report(trace)};
 }
 
-AnalysisReport check_report(std::span<const CheckedInput> inputs) {
+AnalysisReport checks_report(std::span<const CheckedInput> inputs) {
   AnalysisReport report;
   report.schema = analyses::check_table().schema;
   report.table.columns = analyses::check_table().column_names();

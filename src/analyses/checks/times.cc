@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <tbtrace/step_breakdown.h>
+#include <tbtrace/steps.h>
 
 #include "analyses/attribution/work_times.h"
 #include "analyses/checks/list.h"

@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include <tbtrace/trace_checks.h>
+#include <tbtrace/checks.h>
 
 #include "analyses/checks/list.h"
 

@@ -52,8 +52,8 @@ const std::array<Offer, 7>& offers() {
        {ArgumentGroup::launches, ArgumentGroup::placement},
        [](const Trace& trace, Figures figures, const OptionValues& values) {
          const KernelsOptions options = analyses::kernels_options(values);
-         return values.flag("per_event") ? kernel_launch_report(trace, figures, options)
-                                         : kernel_report(trace, figures, options);
+         return values.flag("per_event") ? kernel_launches_report(trace, figures, options)
+                                         : kernels_report(trace, figures, options);
        }},
       {"gpu",
        {Figures::exact, Figures::plugin, Figures::hta},
@@ -71,7 +71,7 @@ const std::array<Offer, 7>& offers() {
        {Figures::exact, Figures::plugin},
        {ArgumentGroup::python},
        [](const Trace& trace, Figures figures, const OptionValues& values) {
-         return module_report(trace, figures, analyses::modules_options(values));
+         return modules_report(trace, figures, analyses::modules_options(values));
        }},
   }};
   return kOffers;
@@ -140,25 +140,24 @@ Result<StepBreakdown> step_breakdown(const Trace& trace, Figures figures,
   return no_such_figures("steps", figures);
 }
 
-Result<AnalysisReport> kernel_report(const Trace& trace, Figures figures,
-                                     const KernelsOptions& options) {
+Result<AnalysisReport> kernels_report(const Trace& trace, Figures figures,
+                                      const KernelsOptions& options) {
   if (Status read = check_read(trace, figures, "kernels"); !read.ok()) return read;
-  if (figures == Figures::exact) return kernel_report(trace, options);
+  if (figures == Figures::exact) return kernels_report(trace, options);
   if (figures == Figures::plugin) return analyses::plugin_kernel_report(trace, options);
   if (figures == Figures::hta) return analyses::hta_kernel_report(trace, options);
   return no_such_figures("kernels", figures);
 }
 
-Result<AnalysisReport> kernel_launch_report(const Trace& trace, Figures figures,
-                                            const KernelsOptions& options) {
+Result<AnalysisReport> kernel_launches_report(const Trace& trace, Figures figures,
+                                              const KernelsOptions& options) {
   if (Status read = check_read(trace, figures, "kernels"); !read.ok()) return read;
-  if (figures == Figures::exact) return kernel_launch_report(trace, options);
+  if (figures == Figures::exact) return kernel_launches_report(trace, options);
   if (figures == Figures::hta) return analyses::hta_kernel_launch_report(trace, options);
   return no_such_figures("launches", figures);
 }
 
-Result<AnalysisReport> gpu_report(const Trace& trace, Figures figures,
-                                  const GpuUseOptions& options) {
+Result<AnalysisReport> gpu_report(const Trace& trace, Figures figures, const GpuOptions& options) {
   if (Status read = check_read(trace, figures, "gpu"); !read.ok()) return read;
   if (figures == Figures::exact) return gpu_report(trace, options);
   if (figures == Figures::plugin) return analyses::plugin_gpu_report(trace, options);
@@ -174,10 +173,10 @@ Result<AnalysisReport> memory_report(const Trace& trace, Figures figures,
   return no_such_figures("memory tables", figures);
 }
 
-Result<AnalysisReport> module_report(const Trace& trace, Figures figures,
-                                     const ModuleReportOptions& options) {
+Result<AnalysisReport> modules_report(const Trace& trace, Figures figures,
+                                      const ModuleReportOptions& options) {
   if (Status read = check_read(trace, figures, "modules"); !read.ok()) return read;
-  if (figures == Figures::exact) return module_report(trace, options);
+  if (figures == Figures::exact) return modules_report(trace, options);
   if (figures != Figures::plugin) return no_such_figures("modules", figures);
   if (options.group_by != ModuleGrouping::module || options.depth || options.steps) {
     return Status(StatusCode::invalid_argument,

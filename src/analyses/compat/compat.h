@@ -3,7 +3,6 @@
 
 #include <string_view>
 
-#include <tbtrace/analysis_report.h>
 #include <tbtrace/report.h>
 #include <tbtrace/table_description.h>
 #include <tbtrace/trace.h>

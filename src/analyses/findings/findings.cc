@@ -172,7 +172,7 @@ FindingFacts facts_of(const Trace& trace, const StepBreakdown& steps,
   const analyses::StepRules rules(trace, analyses::exact_step_policy());
   std::vector<analyses::DeviceGap> gaps =
       analyses::device_gaps(trace, activities, {start, start + facts.device->window_ns},
-                            GpuUseOptions().kernel_wait_limit_ns);
+                            GpuOptions().kernel_wait_limit_ns);
   leave_out_clock_jumps(trace, gaps, *facts.device);
   facts.idle = analyses::idle_causes(trace, rules, gaps);
   if (analyses::is_idle(facts)) {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <tbtrace/findings.h>
-#include <tbtrace/gpu_use.h>
-#include <tbtrace/step_breakdown.h>
+#include <tbtrace/gpu.h>
+#include <tbtrace/steps.h>
 #include <tbtrace/trace.h>
 
 #include "analyses/findings/idle_gaps.h"

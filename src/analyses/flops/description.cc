@@ -1,5 +1,5 @@
 // What the table `flops` is.
-#include <tbtrace/operator_work.h>
+#include <tbtrace/flops.h>
 #include <tbtrace/table_description.h>
 
 #include "report/table_list.h"
@@ -7,7 +7,7 @@
 namespace tbtrace {
 namespace {
 
-OperatorWorkOptions flops_options(const OptionValues& values) {
+FlopsOptions flops_options(const OptionValues& values) {
   return {.by_input_shape = values.flag("by_input_shape"),
           .steps = values.steps(),
           .peak_flops_per_s = values.number("peak_flops_per_s"),
@@ -121,7 +121,7 @@ input_shapes | text or null | sizes of the inputs, as `tbtrace ops` shows them
            {"tbtrace flops trace.json.gz -o roofline.svg", "a roofline picture"}},
       .no_rows = {"the trace has no operators"},
       .make = [](const Trace& trace, const OptionValues& values) {
-        return operator_work_report(trace, flops_options(values));
+        return flops_report(trace, flops_options(values));
       }};
   return kTable;
 }

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include <tbtrace/operator_work.h>
+#include <tbtrace/flops.h>
 
 namespace tbtrace::analyses {
 

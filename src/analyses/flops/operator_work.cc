@@ -9,7 +9,7 @@
 #include <utility>
 
 #include <tbtrace/analysis_context.h>
-#include <tbtrace/operator_work.h>
+#include <tbtrace/flops.h>
 
 #include "analyses/attribution/device_number.h"
 #include "analyses/attribution/owners.h"
@@ -75,7 +75,7 @@ struct Group {
 
 class Rows {
  public:
-  Rows(const Trace& trace, const OperatorWorkOptions& options)
+  Rows(const Trace& trace, const FlopsOptions& options)
       : trace_(trace),
         options_(options),
         context_(trace),
@@ -330,7 +330,7 @@ class Rows {
   }
 
   const Trace& trace_;
-  const OperatorWorkOptions& options_;
+  const FlopsOptions& options_;
   const AnalysisContext context_;
   const WorkOwners owners_;
   const analyses::CastOperators cast_;
@@ -361,7 +361,7 @@ std::string_view precision_name(Precision precision) {
   return kNames[static_cast<std::size_t>(precision)];
 }
 
-Result<OperatorWorkSummary> operator_work(const Trace& trace, const OperatorWorkOptions& options) {
+Result<OperatorWorkSummary> operator_work(const Trace& trace, const FlopsOptions& options) {
   const Result<std::optional<TimeRange>> steps = analyses::window_of_steps(trace, options.steps);
   if (!steps.ok()) return steps.status();
   const std::int64_t start = *steps ? (*steps)->start : trace.window_start_ns();

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include <tbtrace/operator_work.h>
+#include <tbtrace/flops.h>
 #include <tbtrace/recorded_options.h>
 
 #include "base/bounded_sum.h"
@@ -141,7 +141,7 @@ Totals joined_totals(const Totals& sums, const Table&) {
 }
 
 std::vector<std::string> notes_of(const Trace& trace, const OperatorWorkSummary& summary,
-                                  const OperatorWorkOptions& options) {
+                                  const FlopsOptions& options) {
   std::vector<std::string> notes;
   if (!summary.has_shapes && !summary.rows.empty()) {
     notes.push_back("The file has no shapes, so nothing can be counted: " +
@@ -176,8 +176,7 @@ std::vector<std::string> notes_of(const Trace& trace, const OperatorWorkSummary&
 
 }  // namespace
 
-Result<AnalysisReport> operator_work_report(const Trace& trace,
-                                            const OperatorWorkOptions& options) {
+Result<AnalysisReport> flops_report(const Trace& trace, const FlopsOptions& options) {
   if (Status read = trace.check_read(analyses::flops_table().arguments, "flops"); !read.ok()) {
     return read;
   }

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include <tbtrace/operator_work.h>
+#include <tbtrace/flops.h>
 
 namespace tbtrace {
 namespace {

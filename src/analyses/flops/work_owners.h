@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <tbtrace/operator_work.h>
+#include <tbtrace/flops.h>
 #include <tbtrace/trace.h>
 
 #include "analyses/flops/counted_operators.h"

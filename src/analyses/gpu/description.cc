@@ -6,8 +6,8 @@
 
 namespace tbtrace {
 
-GpuUseOptions analyses::gpu_options(const OptionValues& values) {
-  GpuUseOptions options;
+GpuOptions analyses::gpu_options(const OptionValues& values) {
+  GpuOptions options;
   options.by_stream = values.text("group_by") == "stream";
   options.steps = values.steps();
   options.kernel_wait_limit_ns =

@@ -55,7 +55,7 @@ AnalysisReport::Totals analyses::joined_gpu_totals(const AnalysisReport::Totals&
   return totals;
 }
 
-Result<AnalysisReport> gpu_report(const Trace& trace, const GpuUseOptions& options) {
+Result<AnalysisReport> gpu_report(const Trace& trace, const GpuOptions& options) {
   if (Status read = trace.check_read(analyses::gpu_table().arguments, "gpu"); !read.ok()) {
     return read;
   }

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include <tbtrace/gpu_use.h>
+#include <tbtrace/gpu.h>
 #include <tbtrace/table_description.h>
 #include <tbtrace/trace.h>
 
@@ -21,7 +21,7 @@ namespace tbtrace::analyses {
 /// The share of busy time is that of all windows together.
 AnalysisReport::Totals joined_gpu_totals(const AnalysisReport::Totals& sums, const Table& rows);
 
-GpuUseOptions gpu_options(const OptionValues& values);
+GpuOptions gpu_options(const OptionValues& values);
 
 template <typename Use>
 struct GpuColumn {

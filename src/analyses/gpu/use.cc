@@ -4,7 +4,7 @@
 #include <span>
 #include <utility>
 
-#include <tbtrace/gpu_use.h>
+#include <tbtrace/gpu.h>
 
 #include "analyses/attribution/device_number.h"
 #include "analyses/gpu/gaps.h"
@@ -41,7 +41,7 @@ TimeRange time_of(const Activities& activities, const Events& events) {
 class Measure {
  public:
   Measure(const Trace& trace, const analyses::StepRules& rules,
-          const analyses::LaunchedActivities& launched_activities, const GpuUseOptions& options)
+          const analyses::LaunchedActivities& launched_activities, const GpuOptions& options)
       : trace_(trace),
         events_(trace.events()),
         rules_(rules),
@@ -145,7 +145,7 @@ class Measure {
   const Events& events_;
   const analyses::StepRules& rules_;
   const analyses::LaunchedActivities& launched_activities_;
-  const GpuUseOptions& options_;
+  const GpuOptions& options_;
   TimeRange window_;
   GpuUse use_;
 };
@@ -154,7 +154,7 @@ class Measure {
 
 double GpuUse::busy_share() const { return share(busy_ns, window_ns); }
 
-Result<std::vector<GpuUse>> gpu_use(const Trace& trace, const GpuUseOptions& options) {
+Result<std::vector<GpuUse>> gpu_use(const Trace& trace, const GpuOptions& options) {
   const Result<std::optional<TimeRange>> chosen = analyses::window_of_steps(trace, options.steps);
   if (!chosen.ok()) return chosen.status();
   const std::optional<TimeRange>& window = *chosen;

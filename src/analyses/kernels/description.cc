@@ -155,8 +155,8 @@ launch_delay_ns | integer | sum of the delays
       .make =
           [](const Trace& trace, const OptionValues& values) {
             const KernelsOptions options = kernels_options(values);
-            return values.flag("per_event") ? kernel_launch_report(trace, options)
-                                            : kernel_report(trace, options);
+            return values.flag("per_event") ? kernel_launches_report(trace, options)
+                                            : kernels_report(trace, options);
           }};
   return kTable;
 }

@@ -206,7 +206,7 @@ Status check_read(const Trace& trace, bool with_labels) {
 
 }  // namespace
 
-Result<AnalysisReport> kernel_report(const Trace& trace, const KernelsOptions& options) {
+Result<AnalysisReport> kernels_report(const Trace& trace, const KernelsOptions& options) {
   if (Status read = check_read(trace, options.group_by == KernelGrouping::label); !read.ok())
     return read;
   const Result<KernelSummary> summary = kernel_summary(trace, options);
@@ -245,7 +245,7 @@ AnalysisReport analyses::launch_report_of(const Trace& trace,
   return report;
 }
 
-Result<AnalysisReport> kernel_launch_report(const Trace& trace, const KernelsOptions& options) {
+Result<AnalysisReport> kernel_launches_report(const Trace& trace, const KernelsOptions& options) {
   if (Status read = check_read(trace, true); !read.ok()) return read;
   const Result<std::vector<KernelLaunch>> launches = kernel_launches(trace, options);
   if (!launches.ok()) return launches.status();

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include <tbtrace/analysis_report.h>
 #include <tbtrace/kernels.h>
+#include <tbtrace/report.h>
 #include <tbtrace/table_description.h>
 
 namespace tbtrace::analyses {

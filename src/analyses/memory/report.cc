@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include <tbtrace/memory_use.h>
+#include <tbtrace/memory.h>
 
 #include "base/bounded_sum.h"
 #include "report/optional_cell.h"

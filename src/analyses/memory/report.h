@@ -1,7 +1,7 @@
 // The options of `tbtrace.memory/1`.
 #pragma once
 
-#include <tbtrace/memory_use.h>
+#include <tbtrace/memory.h>
 #include <tbtrace/table_description.h>
 
 namespace tbtrace::analyses {

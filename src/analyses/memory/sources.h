@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <tbtrace/analysis_context.h>
-#include <tbtrace/memory_use.h>
+#include <tbtrace/memory.h>
 #include <tbtrace/trace.h>
 
 #include "base/column.h"

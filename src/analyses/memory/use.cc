@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include <tbtrace/memory_use.h>
+#include <tbtrace/memory.h>
 
 #include "analyses/memory/sources.h"
 #include "analyses/steps/selection.h"

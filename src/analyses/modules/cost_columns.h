@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <tbtrace/analysis_report.h>
 #include <tbtrace/modules.h>
+#include <tbtrace/report.h>
 #include <tbtrace/trace.h>
 
 namespace tbtrace::analyses {

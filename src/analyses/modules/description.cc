@@ -115,7 +115,7 @@ slowest | text or null | its path
       .in_partials = InPartials::summed,
       .make =
           [](const Trace& trace, const OptionValues& values) {
-            return module_report(trace, modules_options(values));
+            return modules_report(trace, modules_options(values));
           }};
   return kTable;
 }

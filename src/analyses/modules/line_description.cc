@@ -1,7 +1,7 @@
 // What the table `lines` is.
 #include <tbtrace/table_description.h>
 
-#include "analyses/modules/line_report.h"
+#include "analyses/modules/lines_report.h"
 #include "report/table_list.h"
 
 namespace tbtrace {
@@ -81,8 +81,10 @@ waiting_cpu_time_ns | integer | time in which threads waited that do not do the 
                 "all its files are those of libraries. Leave --own-code out"};
       },
       .in_partials = InPartials::summed,
-      .make = [](const Trace& trace,
-                 const OptionValues& values) { return line_report(trace, lines_options(values)); }};
+      .make =
+          [](const Trace& trace, const OptionValues& values) {
+            return lines_report(trace, lines_options(values));
+          }};
   return kTable;
 }
 

@@ -1,6 +1,4 @@
 // Lines of source as the rows of `tbtrace.lines/1`.
-#include "analyses/modules/line_report.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -10,6 +8,7 @@
 
 #include <tbtrace/lines.h>
 
+#include "analyses/modules/lines_report.h"
 #include "report/optional_cell.h"
 #include "report/source_report.h"
 #include "report/table_list.h"
@@ -56,7 +55,7 @@ AnalysisReport analyses::line_report_of(const LineTable& table, const CostColumn
   return report;
 }
 
-Result<AnalysisReport> line_report(const Trace& trace, const LinesOptions& options) {
+Result<AnalysisReport> lines_report(const Trace& trace, const LinesOptions& options) {
   if (Status read = trace.check_read(analyses::lines_table().arguments, "lines"); !read.ok()) {
     return read;
   }

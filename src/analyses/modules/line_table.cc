@@ -5,7 +5,7 @@
 #include <tbtrace/lines.h>
 
 #include "analyses/modules/line_places.h"
-#include "analyses/modules/line_report.h"
+#include "analyses/modules/lines_report.h"
 #include "analyses/modules/place_costs.h"
 #include "analyses/modules/place_totals.h"
 #include "analyses/modules/work_places.h"

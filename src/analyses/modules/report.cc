@@ -117,7 +117,7 @@ AnalysisReport analyses::module_report_of(const ModuleTree& tree,
   return report;
 }
 
-Result<AnalysisReport> module_report(const Trace& trace, const ModuleReportOptions& options) {
+Result<AnalysisReport> modules_report(const Trace& trace, const ModuleReportOptions& options) {
   if (Status read = trace.check_read(analyses::modules_table().arguments, "modules"); !read.ok()) {
     return read;
   }

@@ -2,7 +2,7 @@
 #include <utility>
 #include <vector>
 
-#include <tbtrace/analyses.h>
+#include <tbtrace/operators.h>
 
 #include "analyses/operators/event_rows.h"
 #include "report/source_report.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <tbtrace/analyses.h>
+#include <tbtrace/operators.h>
 
 #include "report/row_source.h"
 

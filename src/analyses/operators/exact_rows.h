@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <tbtrace/analyses.h>
+#include <tbtrace/operators.h>
 #include <tbtrace/report.h>
 
 namespace tbtrace::analyses {

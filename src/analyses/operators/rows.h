@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include <tbtrace/analyses.h>
+#include <tbtrace/operators.h>
 
 #include "analyses/torch/events.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <tbtrace/analyses.h>
+#include <tbtrace/operators.h>
 
 namespace tbtrace {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <tbtrace/analyses.h>
+#include <tbtrace/operators.h>
 #include <tbtrace/trace.h>
 
 #include "analyses/torch/names.h"

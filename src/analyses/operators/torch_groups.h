@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include <tbtrace/analyses.h>
+#include <tbtrace/operators.h>
 
 #include "analyses/operators/row_groups.h"
 #include "analyses/torch/events.h"

@@ -12,7 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include <tbtrace/analyses.h>
+#include <tbtrace/operators.h>
+#include <tbtrace/stacks.h>
 
 #include "analyses/attribution/graph_labels.h"
 #include "analyses/attribution/owners.h"

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include <tbtrace/step_breakdown.h>
+#include <tbtrace/steps.h>
 #include <tbtrace/trace.h>
 
 #include "analyses/steps/rules.h"

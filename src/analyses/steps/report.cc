@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include <tbtrace/step_breakdown.h>
+#include <tbtrace/steps.h>
 
 #include "analyses/attribution/work_times.h"
 #include "analyses/steps/selection.h"

@@ -1,7 +1,7 @@
 // The steps as the rows of `tbtrace.steps/1`.
 #pragma once
 
-#include <tbtrace/step_breakdown.h>
+#include <tbtrace/steps.h>
 #include <tbtrace/table_description.h>
 
 namespace tbtrace::analyses {

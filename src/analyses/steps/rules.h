@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <tbtrace/step_breakdown.h>
+#include <tbtrace/steps.h>
 #include <tbtrace/trace.h>
 
 #include "base/time_ranges.h"

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include <tbtrace/step_breakdown.h>
+#include <tbtrace/steps.h>
 
 #include "analyses/attribution/idle_threads.h"
 #include "base/bounded_sum.h"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include <tbtrace/kernels.h>
+#include <tbtrace/summary.h>
 #include <tbtrace/trace.h>
-#include <tbtrace/trace_summary.h>
 
 namespace tbtrace::analyses {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include <tbtrace/trace_summary.h>
+#include <tbtrace/summary.h>
 
 #include "analyses/attribution/device_number.h"
 #include "analyses/modules/groups.h"

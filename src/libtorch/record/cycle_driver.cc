@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-#include <tbtrace/writers.h>
+#include <tbtrace/report.h>
 
 #include "base/forks.h"
 #include "libtorch/record/device_memory_watch.h"

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include <tbtrace/writers.h>
+#include <tbtrace/flame_graph.h>
 
 #include "io/text_sink.h"
 #include "report/stack_children.h"

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include <tbtrace/flame_graph.h>
 #include <tbtrace/report.h>
-#include <tbtrace/writers.h>
 
 namespace tbtrace::writers {
 

@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include <tbtrace/writers.h>
+#include <tbtrace/flame_graph.h>
 
 #include "writers/flame/frame_color.h"
 #include "writers/flame/layout.h"

@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include <tbtrace/writers.h>
+#include <tbtrace/flame_graph.h>
 
 #include "base/utf8.h"
 #include "wire/xml.h"

@@ -1,9 +1,9 @@
-// Implements the event list functions of <tbtrace/analyses.h>, in memory and streaming.
+// Implements the event list functions of <tbtrace/operators.h>, in memory and streaming.
 #include <ostream>
 #include <utility>
 
-#include <tbtrace/analyses.h>
-#include <tbtrace/writers.h>
+#include <tbtrace/operators.h>
+#include <tbtrace/report.h>
 
 #include "analyses/operators/event_rows.h"
 #include "io/text_sink.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <tbtrace/analyses.h>
+#include <tbtrace/operators.h>
 
 #include "analyses/operators/event_rows.h"
 #include "io/text_sink.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <tbtrace/analyses.h>
+#include <tbtrace/operators.h>
 
 #include "analyses/torch/events.h"
 #include "base/nearest_integer.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <tbtrace/analyses.h>
+#include <tbtrace/operators.h>
 
 #include "base/bounded_sum.h"
 #include "io/text_sink.h"

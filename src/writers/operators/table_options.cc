@@ -1,4 +1,4 @@
-#include <tbtrace/analyses.h>
+#include <tbtrace/operators.h>
 
 #include "report/row_order.h"
 #include "writers/tables/torch_table.h"

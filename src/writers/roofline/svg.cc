@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <tbtrace/roofline.h>
-#include <tbtrace/writers.h>
 
 #include "wire/xml.h"
 #include "writers/pictures/picture_text.h"

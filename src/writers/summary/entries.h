@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <tbtrace/report.h>
-#include <tbtrace/trace_summary.h>
+#include <tbtrace/summary.h>
 
 namespace tbtrace::writers {
 

@@ -3,7 +3,7 @@
 #include <variant>
 #include <vector>
 
-#include <tbtrace/trace_summary.h>
+#include <tbtrace/summary.h>
 
 #include "report/optional_cell.h"
 #include "report/source_report.h"

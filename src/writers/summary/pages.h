@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include <tbtrace/trace_summary.h>
+#include <tbtrace/summary.h>
 
 namespace tbtrace::writers {
 

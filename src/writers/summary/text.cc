@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include <tbtrace/trace_summary.h>
-#include <tbtrace/writers.h>
+#include <tbtrace/report.h>
+#include <tbtrace/summary.h>
 
 #include "base/share.h"
 #include "base/utf8.h"

@@ -6,9 +6,8 @@
 #include <optional>
 #include <string_view>
 
-#include <tbtrace/analysis_report.h>
+#include <tbtrace/report.h>
 #include <tbtrace/suggestion.h>
-#include <tbtrace/writers.h>
 
 #include "base/bounded_sum.h"
 #include "base/natural_order.h"

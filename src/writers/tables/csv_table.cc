@@ -1,4 +1,4 @@
-#include <tbtrace/writers.h>
+#include <tbtrace/report.h>
 
 #include "writers/tables/cell_text.h"
 #include "writers/tables/table_formats.h"

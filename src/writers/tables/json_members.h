@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include <tbtrace/analysis_report.h>
+#include <tbtrace/report.h>
 
 namespace tbtrace::writers {
 

@@ -1,4 +1,4 @@
-#include <tbtrace/writers.h>
+#include <tbtrace/report.h>
 
 #include "wire/json_emitter.h"
 #include "writers/tables/cell_json.h"

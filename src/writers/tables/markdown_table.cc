@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include <tbtrace/writers.h>
+#include <tbtrace/report.h>
 
 #include "writers/tables/cell_text.h"
 #include "writers/tables/table_formats.h"

@@ -2,7 +2,7 @@
 #include <string>
 #include <utility>
 
-#include <tbtrace/analysis_report.h>
+#include <tbtrace/report.h>
 
 #include "trace/step_names.h"
 #include "trace/trace_builder.h"

@@ -1,4 +1,4 @@
-// Writes tables to a sink, row by row: the same text that the functions of <tbtrace/writers.h>
+// Writes tables to a sink, row by row: the same text that the functions of <tbtrace/report.h>
 // return.
 // A failed write ends them early; the sink keeps the failure.
 #pragma once

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include <tbtrace/writers.h>
+#include <tbtrace/report.h>
 
 #include "base/utf8.h"
 

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include <tbtrace/writers.h>
+#include <tbtrace/report.h>
 
 namespace tbtrace {
 
@@ -21,18 +21,6 @@ Status write_text(std::string_view text, const std::string& path, bool overwrite
 
 Status check_output(const std::string& path, bool overwrite) {
   return path == "-" ? Status() : io::check_place(path, overwrite);
-}
-
-Status write_flame_graph_svg(const StackTree& stacks, const std::string& path,
-                             const FlameGraphSvgOptions& options, bool overwrite) {
-  const Result<std::string> svg = flame_graph_svg(stacks, options);
-  return svg.ok() ? write_text(*svg, path, overwrite) : svg.status();
-}
-
-Status write_flame_graph_png(const StackTree& stacks, const std::string& path,
-                             const FlameGraphPngOptions& options, bool overwrite) {
-  const Result<std::string> png = flame_graph_png(stacks, options);
-  return png.ok() ? write_text(*png, path, overwrite) : png.status();
 }
 
 }  // namespace tbtrace

@@ -7,9 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <tbtrace/gpu_use.h>
+#include <tbtrace/gpu.h>
 #include <tbtrace/kernels.h>
-#include <tbtrace/step_breakdown.h>
+#include <tbtrace/steps.h>
 
 #include "fixtures/chrome_text.h"
 #include "fixtures/read_text.h"

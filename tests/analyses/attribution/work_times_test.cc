@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include <tbtrace/findings.h>
-#include <tbtrace/gpu_use.h>
-#include <tbtrace/step_breakdown.h>
+#include <tbtrace/gpu.h>
+#include <tbtrace/steps.h>
 
 #include "fixtures/trace_rows.h"
 #include "trace/links.h"

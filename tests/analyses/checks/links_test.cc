@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <tbtrace/trace_checks.h>
+#include <tbtrace/checks.h>
 
 #include "analyses/checks/made_checks.h"
 #include "fixtures/trace_rows.h"

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tbtrace/trace_checks.h>
+#include <tbtrace/checks.h>
 
 #include "fixtures/trace_rows.h"
 

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tbtrace/trace_checks.h>
+#include <tbtrace/checks.h>
 
 #include "analyses/checks/made_checks.h"
 #include "fixtures/read_text.h"
@@ -262,7 +262,7 @@ TEST(TraceChecks, AReportHasARowPerFindingAndCountsSeverities) {
   made.builder.set_metadata("tbtrace_lost_records", "1");
   const Trace trace = made.trace();
   const std::vector<CheckedInput> inputs = {checked_input("a.json", trace)};
-  const AnalysisReport report = check_report(inputs);
+  const AnalysisReport report = checks_report(inputs);
   EXPECT_EQ(report.table.rows.size(), 2u);
   EXPECT_EQ(std::get<std::string>(report.table.rows[0][0]), "a.json");
   EXPECT_EQ(std::get<std::uint64_t>(report.totals[0].second), 1u) << report.totals[0].first;

@@ -30,10 +30,10 @@ TEST(Compat, FunctionsMakeTheFiguresThatAreListed) {
   const auto code = [&](std::string_view table, Figures figures) {
     if (table == "ops") return operator_summary(trace, figures).status();
     if (table == "steps") return step_breakdown(trace, figures).status();
-    if (table == "kernels") return kernel_report(trace, figures).status();
+    if (table == "kernels") return kernels_report(trace, figures).status();
     if (table == "gpu") return gpu_report(trace, figures).status();
     if (table == "memory") return memory_report(trace, figures).status();
-    return module_report(trace, figures).status();
+    return modules_report(trace, figures).status();
   };
   for (const std::string_view table : {"ops", "steps", "kernels", "gpu", "memory", "modules"}) {
     for (const Figures figures : {Figures::exact, Figures::torch, Figures::plugin, Figures::hta}) {
@@ -52,22 +52,22 @@ TEST(Compat, ThePluginShowsAllModulesOfAWholeRecording) {
   const Trace trace = fixtures::finished(builder);
   ModuleReportOptions options;
   options.depth = 1;
-  EXPECT_FALSE(module_report(trace, Figures::plugin, options).ok());
+  EXPECT_FALSE(modules_report(trace, Figures::plugin, options).ok());
   options = {};
   options.group_by = ModuleGrouping::type;
-  EXPECT_FALSE(module_report(trace, Figures::plugin, options).ok());
+  EXPECT_FALSE(modules_report(trace, Figures::plugin, options).ok());
 }
 
 TEST(Compat, FailsForGroupingsOfKernelsThatThePeersDoNotHave) {
   TraceBuilder builder;
   const Trace trace = fixtures::finished(builder);
   for (const Status& status :
-       {kernel_report(trace, Figures::plugin, {.group_by = KernelGrouping::op}).status(),
-        kernel_report(trace, Figures::plugin, {.group_by = KernelGrouping::family}).status(),
-        kernel_report(trace, Figures::hta, {.group_by = KernelGrouping::launch}).status(),
-        kernel_report(trace, Figures::plugin, {.by_device = true}).status(),
-        kernel_report(trace, Figures::hta, {.by_stream = true}).status(),
-        kernel_launch_report(trace, Figures::plugin, {}).status()}) {
+       {kernels_report(trace, Figures::plugin, {.group_by = KernelGrouping::op}).status(),
+        kernels_report(trace, Figures::plugin, {.group_by = KernelGrouping::family}).status(),
+        kernels_report(trace, Figures::hta, {.group_by = KernelGrouping::launch}).status(),
+        kernels_report(trace, Figures::plugin, {.by_device = true}).status(),
+        kernels_report(trace, Figures::hta, {.by_stream = true}).status(),
+        kernel_launches_report(trace, Figures::plugin, {}).status()}) {
     EXPECT_EQ(status.code(), StatusCode::invalid_argument);
   }
 }

@@ -39,10 +39,10 @@ TEST(ExtremeValues, FiguresOfOtherToolsTakeThem) {
       ASSERT_TRUE(gpu_report(trace, Figures::hta, {.by_stream = by_stream}).ok());
     }
     for (const Figures figures : {Figures::plugin, Figures::hta}) {
-      ASSERT_TRUE(kernel_report(trace, figures).ok());
+      ASSERT_TRUE(kernels_report(trace, figures).ok());
     }
-    ASSERT_TRUE(kernel_report(trace, Figures::plugin, {.group_by = KernelGrouping::launch}).ok());
-    ASSERT_TRUE(kernel_launch_report(trace, Figures::hta).ok());
+    ASSERT_TRUE(kernels_report(trace, Figures::plugin, {.group_by = KernelGrouping::launch}).ok());
+    ASSERT_TRUE(kernel_launches_report(trace, Figures::hta).ok());
   }
 }
 

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <tbtrace/operator_work.h>
+#include <tbtrace/flops.h>
 
 #include "analyses/flops/device_peaks.h"
 #include "analyses/random_recording.h"
@@ -176,9 +176,8 @@ TEST(OperatorWork, TakesPeaksThatAreGiven) {
   const Trace trace = recording.trace();
   EXPECT_EQ(operator_work(trace)->rows[0].peak_flops_per_s, std::nullopt);
   EXPECT_EQ(operator_work(trace)->model_peak_time_ns, std::nullopt);
-  EXPECT_THAT(operator_work_report(trace)->notes,
-              ElementsAre(HasSubstr("Unheard-of GPU is not known")));
-  const OperatorWorkOptions options = {.peak_flops_per_s = 1e12, .peak_bytes_per_s = 1e12};
+  EXPECT_THAT(flops_report(trace)->notes, ElementsAre(HasSubstr("Unheard-of GPU is not known")));
+  const FlopsOptions options = {.peak_flops_per_s = 1e12, .peak_bytes_per_s = 1e12};
   const OperatorWorkSummary summary = *operator_work(trace, options);
   EXPECT_THAT(summary.rows[0].peak_flops_per_s, Optional(DoubleEq(1e12)));
   EXPECT_THAT(summary.rows[0].is_memory_bound, Optional(false));
@@ -270,7 +269,7 @@ TEST(OperatorWorkReport, JoinsRatesOverAllTime) {
     recording.step(1, 0, 100);
     recording.op("aten::linear", 10, 90, kDims, kFloats);
     recording.kernel(20, duration);
-    reports.push_back(*operator_work_report(recording.trace()));
+    reports.push_back(*flops_report(recording.trace()));
   }
   const AnalysisReport joined = join_reports(std::move(reports));
   const auto total = [&](std::string_view name) {

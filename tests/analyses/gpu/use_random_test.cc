@@ -11,8 +11,8 @@
 #include <gtest/gtest.h>
 
 #include <tbtrace/analysis_context.h>
-#include <tbtrace/gpu_use.h>
-#include <tbtrace/step_breakdown.h>
+#include <tbtrace/gpu.h>
+#include <tbtrace/steps.h>
 
 #include "analyses/gpu/random_device_work.h"
 #include "fixtures/random_rounds.h"

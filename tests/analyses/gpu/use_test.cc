@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tbtrace/gpu_use.h>
+#include <tbtrace/gpu.h>
 
 #include "fixtures/trace_rows.h"
 
@@ -31,7 +31,7 @@ void add_launch(TraceBuilder& builder, std::int64_t start, std::int64_t correlat
                 .correlation = correlation});
 }
 
-GpuUse only_row(const Trace& trace, const GpuUseOptions& options = {}) {
+GpuUse only_row(const Trace& trace, const GpuOptions& options = {}) {
   const auto rows = gpu_use(trace, options);
   EXPECT_EQ(rows->size(), 1U);
   return rows->front();

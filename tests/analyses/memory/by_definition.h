@@ -15,8 +15,8 @@
 #include <vector>
 
 #include <tbtrace/analysis_context.h>
-#include <tbtrace/memory_use.h>
-#include <tbtrace/step_breakdown.h>
+#include <tbtrace/memory.h>
+#include <tbtrace/steps.h>
 
 namespace tbtrace {
 

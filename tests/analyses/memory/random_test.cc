@@ -14,7 +14,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tbtrace/memory_use.h>
+#include <tbtrace/memory.h>
 
 #include "analyses/memory/by_definition.h"
 #include "fixtures/random_rounds.h"

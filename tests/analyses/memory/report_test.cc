@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
-#include <tbtrace/memory_use.h>
+#include <tbtrace/memory.h>
 
 #include "fixtures/trace_rows.h"
 

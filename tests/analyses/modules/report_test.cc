@@ -67,7 +67,7 @@ TEST(ModuleReport, AddsUpHoweverItIsGrouped) {
        {ModuleGrouping::module, ModuleGrouping::type, ModuleGrouping::layer}) {
     for (const std::optional<std::size_t> depth :
          {std::optional<std::size_t>(), std::optional<std::size_t>(1)}) {
-      const AnalysisReport report = *module_report(trace, {{}, group_by, depth});
+      const AnalysisReport report = *modules_report(trace, {{}, group_by, depth});
       EXPECT_EQ(Cell(sum_of(report, "self_cpu_time_ns")),
                 *report::total_named(report.totals, "cpu_time_total_ns"));
       EXPECT_EQ(Cell(sum_of(report, "self_device_time_ns")),
@@ -79,23 +79,23 @@ TEST(ModuleReport, AddsUpHoweverItIsGrouped) {
 }
 
 TEST(ModuleReport, IsATreeForPeople) {
-  const AnalysisReport report = *module_report(model(false));
+  const AnalysisReport report = *modules_report(model(false));
   ASSERT_TRUE(report.tree);
   EXPECT_EQ(cell(report, 2, "name"), Cell(std::string("Linear_0")));
   EXPECT_EQ(cell(report, 2, "path"), Cell(std::string("Net_0.Block_0.Linear_0")));
   EXPECT_EQ(cell(report, 2, "depth"), Cell(std::uint64_t{2}));
   EXPECT_EQ(cell(report, 2, "macs"), Cell(std::uint64_t{8 * 3 * 4}));
   EXPECT_THAT(report.shown, Not(Contains("device_time_total_ns"))) << "there is no device";
-  EXPECT_THAT(module_report(model(true))->shown, Contains("device_time_total_ns"));
+  EXPECT_THAT(modules_report(model(true))->shown, Contains("device_time_total_ns"));
 }
 
 TEST(ModuleReport, OfSeveralInputsHasNoSumOfParameters) {
   std::vector<AnalysisReport> reports;
-  reports.push_back(*module_report(model(false)));
+  reports.push_back(*modules_report(model(false)));
   EXPECT_EQ(*report::total_named(reports[0].totals, "parameters"), Cell(std::uint64_t{2 * 16}));
   EXPECT_EQ(*report::total_named(reports[0].totals, "parameter_source"),
             Cell(std::string(parameter_source_name(ParameterSource::weights))));
-  reports.push_back(*module_report(model(false)));
+  reports.push_back(*modules_report(model(false)));
   const AnalysisReport sum = join_reports(std::move(reports));
   EXPECT_EQ(*report::total_named(sum.totals, "parameters"), Cell());
   EXPECT_EQ(*report::total_named(sum.totals, "cpu_time_total_ns"), Cell(std::int64_t{2 * 105}));
@@ -106,7 +106,7 @@ TEST(ModuleReport, IsEmptyWithoutModules) {
   rows.op("aten::mm", 0, 10);
   const Trace trace = rows.finished();
   EXPECT_FALSE(has_modules(trace));
-  EXPECT_TRUE(module_report(trace)->table.rows.empty());
+  EXPECT_TRUE(modules_report(trace)->table.rows.empty());
   EXPECT_TRUE(has_modules(model(false)));
 }
 
@@ -115,7 +115,7 @@ TEST(LineReport, AddsUpAndSaysHowExactItIs) {
   rows.text(rows.op("aten::mm", 0, 10, -1, "[[2, 3], [3, 4]]"), Argument::call_stack,
             "model.py(3): forward;train.py(9): main");
   rows.op("aten::sum", 20, 5);
-  const AnalysisReport report = *line_report(rows.finished());
+  const AnalysisReport report = *lines_report(rows.finished());
   ASSERT_EQ(report.table.rows.size(), 3U);
   EXPECT_EQ(cell(report, 0, "file"), Cell(std::string("model.py")));
   EXPECT_EQ(cell(report, 0, "line"), Cell(std::int64_t{3}));

@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include <tbtrace/analyses.h>
 #include <tbtrace/compat.h>
+#include <tbtrace/operators.h>
 
 #include "fixtures/chrome_text.h"
 #include "fixtures/read_text.h"

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tbtrace/analyses.h>
+#include <tbtrace/operators.h>
 
 #include "analyses/random_recording.h"
 #include "fixtures/random_rounds.h"

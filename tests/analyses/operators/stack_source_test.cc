@@ -11,8 +11,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <tbtrace/analyses.h>
 #include <tbtrace/compat.h>
+#include <tbtrace/operators.h>
 
 #include "fixtures/chrome_text.h"
 #include "fixtures/drained.h"

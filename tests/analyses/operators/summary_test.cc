@@ -9,8 +9,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <tbtrace/analyses.h>
 #include <tbtrace/compat.h>
+#include <tbtrace/operators.h>
 
 #include "analyses/random_recording.h"
 #include "fixtures/chrome_text.h"

@@ -14,7 +14,8 @@
 
 #include <gtest/gtest.h>
 
-#include <tbtrace/analyses.h>
+#include <tbtrace/flame_graph.h>
+#include <tbtrace/operators.h>
 
 #include "analyses/attribution/owners.h"
 #include "analyses/operators/exact_by_definition.h"

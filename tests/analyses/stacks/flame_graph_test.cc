@@ -7,8 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <tbtrace/analyses.h>
-#include <tbtrace/writers.h>
+#include <tbtrace/flame_graph.h>
 
 #include "fixtures/chrome_text.h"
 #include "fixtures/read_text.h"

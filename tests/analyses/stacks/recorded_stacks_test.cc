@@ -14,8 +14,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tbtrace/analyses.h>
-#include <tbtrace/writers.h>
+#include <tbtrace/flame_graph.h>
 
 #include "fixtures/random_rounds.h"
 #include "fixtures/trace_rows.h"

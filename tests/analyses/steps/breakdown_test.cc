@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <tbtrace/step_breakdown.h>
+#include <tbtrace/steps.h>
 
 #include "analyses/steps/step_rows.h"
 #include "fixtures/trace_rows.h"

@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tbtrace/step_breakdown.h>
+#include <tbtrace/steps.h>
 
 #include "fixtures/random_rounds.h"
 #include "fixtures/trace_rows.h"

@@ -13,7 +13,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tbtrace/step_breakdown.h>
+#include <tbtrace/steps.h>
 
 #include "analyses/steps/random_steps.h"
 #include "fixtures/random_rounds.h"

@@ -10,8 +10,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <tbtrace/step_breakdown.h>
-#include <tbtrace/writers.h>
+#include <tbtrace/report.h>
+#include <tbtrace/steps.h>
 
 #include "fixtures/trace_rows.h"
 

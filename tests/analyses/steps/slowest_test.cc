@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tbtrace/step_breakdown.h>
+#include <tbtrace/steps.h>
 
 #include "analyses/steps/step_rows.h"
 

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tbtrace/step_breakdown.h>
+#include <tbtrace/steps.h>
 #include <tbtrace/trace.h>
 
 #include "fixtures/trace_rows.h"

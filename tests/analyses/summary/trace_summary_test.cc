@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
-#include <tbtrace/trace_summary.h>
-#include <tbtrace/writers.h>
+#include <tbtrace/report.h>
+#include <tbtrace/summary.h>
 
 #include "fixtures/trace_rows.h"
 

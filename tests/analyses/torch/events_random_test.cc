@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tbtrace/analyses.h>
+#include <tbtrace/operators.h>
 
 #include "analyses/random_recording.h"
 #include "analyses/torch/by_the_rules.h"

@@ -15,8 +15,9 @@
 #include <torch/torch.h>
 #include <unistd.h>
 
-#include <tbtrace/analyses.h>
 #include <tbtrace/capabilities.h>
+#include <tbtrace/flame_graph.h>
+#include <tbtrace/operators.h>
 #include <tbtrace/profiler.h>
 
 #include "fixtures/soon.h"

@@ -12,8 +12,8 @@
 #include <torch/script.h>
 #include <torch/torch.h>
 
+#include <tbtrace/flame_graph.h>
 #include <tbtrace/profiler.h>
-#include <tbtrace/writers.h>
 
 #include "libtorch/record/recorded.h"
 

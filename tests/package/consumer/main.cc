@@ -2,12 +2,12 @@
 #include <cstdlib>
 #include <iostream>
 
-#include <tbtrace/analyses.h>
 #include <tbtrace/analysis_context.h>
 #include <tbtrace/capabilities.h>
+#include <tbtrace/flame_graph.h>
+#include <tbtrace/operators.h>
 #include <tbtrace/trace.h>
 #include <tbtrace/version.h>
-#include <tbtrace/writers.h>
 
 int main(int argc, char** argv) {
   if (argc != 2) return EXIT_FAILURE;

@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <tbtrace/analyses.h>
+#include <tbtrace/operators.h>
 
 #include "recorder/window/hand_written.h"
 #include "recorder/window/read_window.h"

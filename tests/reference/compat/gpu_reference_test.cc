@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
-#include <tbtrace/gpu_use.h>
+#include <tbtrace/gpu.h>
 
 #include "analyses/compat/plugin/gpu_use.h"
 #include "reference/compat/plugin_answers.h"

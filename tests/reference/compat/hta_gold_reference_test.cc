@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tbtrace/gpu_use.h>
+#include <tbtrace/gpu.h>
 #include <tbtrace/kernels.h>
 
 #include "analyses/compat/hta/gpu_use.h"

@@ -17,7 +17,7 @@
 #include <simdjson.h>
 
 #include <tbtrace/compat.h>
-#include <tbtrace/step_breakdown.h>
+#include <tbtrace/steps.h>
 
 #include "reference/compat/plugin_answers.h"
 #include "reference/recorded_traces.h"

@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tbtrace/flame_graph.h>
 #include <tbtrace/report.h>
-#include <tbtrace/writers.h>
 
 #include "fixtures/hostile_names.h"
 #include "fixtures/random_rounds.h"

@@ -14,8 +14,8 @@
 #include <gtest/gtest.h>
 #include <png.h>
 
+#include <tbtrace/flame_graph.h>
 #include <tbtrace/report.h>
-#include <tbtrace/writers.h>
 
 #include "fixtures/hostile_names.h"
 #include "fixtures/scratch_folder.h"

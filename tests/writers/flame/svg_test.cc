@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tbtrace/flame_graph.h>
 #include <tbtrace/report.h>
-#include <tbtrace/writers.h>
 
 #include "fixtures/stack_path.h"
 

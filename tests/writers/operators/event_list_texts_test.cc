@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include <tbtrace/analyses.h>
-#include <tbtrace/writers.h>
+#include <tbtrace/operators.h>
+#include <tbtrace/report.h>
 
 #include "fixtures/chrome_text.h"
 #include "fixtures/read_text.h"

@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <tbtrace/analyses.h>
+#include <tbtrace/operators.h>
 
 #include "fixtures/chrome_text.h"
 #include "fixtures/read_text.h"

@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
-#include <tbtrace/analyses.h>
 #include <tbtrace/compat.h>
+#include <tbtrace/operators.h>
 
 #include "fixtures/chrome_text.h"
 #include "fixtures/read_text.h"

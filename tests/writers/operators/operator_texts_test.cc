@@ -10,8 +10,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <tbtrace/analyses.h>
-#include <tbtrace/writers.h>
+#include <tbtrace/operators.h>
+#include <tbtrace/report.h>
 
 #include "fixtures/chrome_text.h"
 #include "fixtures/read_text.h"

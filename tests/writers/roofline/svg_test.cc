@@ -11,7 +11,6 @@
 #include <gtest/gtest.h>
 
 #include <tbtrace/roofline.h>
-#include <tbtrace/writers.h>
 
 #include "base/utf8.h"
 #include "fixtures/random_choices.h"

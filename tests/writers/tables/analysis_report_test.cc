@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
-#include <tbtrace/analysis_report.h>
 #include <tbtrace/compat.h>
-#include <tbtrace/gpu_use.h>
+#include <tbtrace/gpu.h>
+#include <tbtrace/report.h>
 
 namespace tbtrace {
 namespace {
@@ -214,7 +214,7 @@ TEST(AnalysisReport, OfSeveralShowsWhatAnyOfThemShows) {
 }
 
 TEST(ReportOptions, AreCheckedBeforeATraceIsRead) {
-  const auto check = [](const std::string& sort_by, const GpuUseOptions& gpu = {},
+  const auto check = [](const std::string& sort_by, const GpuOptions& gpu = {},
                         Figures figures = Figures::exact) {
     const AnalyseTrace analyse = [&](const Trace& trace) {
       return gpu_report(trace, figures, gpu);

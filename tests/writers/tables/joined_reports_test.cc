@@ -6,11 +6,11 @@
 
 #include <gtest/gtest.h>
 
-#include <tbtrace/analysis_report.h>
 #include <tbtrace/compat.h>
-#include <tbtrace/gpu_use.h>
+#include <tbtrace/gpu.h>
 #include <tbtrace/kernels.h>
-#include <tbtrace/step_breakdown.h>
+#include <tbtrace/report.h>
+#include <tbtrace/steps.h>
 
 #include "fixtures/trace_rows.h"
 
@@ -80,7 +80,7 @@ TEST(JoinedReports, BusyShareOfHtasStreamsIsUnknown) {
 }
 
 TEST(JoinedReports, MeanLaunchDelayIsThatOfAllLaunchedKernels) {
-  const AnalysisReport kernels = of_both([](const Trace& trace) { return *kernel_report(trace); });
+  const AnalysisReport kernels = of_both([](const Trace& trace) { return *kernels_report(trace); });
   EXPECT_EQ(total(kernels, "count"), Cell(std::uint64_t{5}));
   EXPECT_EQ(total(kernels, "without_launch"), Cell(std::uint64_t{2}));
   EXPECT_EQ(total(kernels, "total_ns"), Cell(std::int64_t{32}));

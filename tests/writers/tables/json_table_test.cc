@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
-#include <tbtrace/writers.h>
+#include <tbtrace/report.h>
 
 #include "base/utf8.h"
 #include "fixtures/hostile_names.h"

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tbtrace/writers.h>
+#include <tbtrace/report.h>
 
 #include "fixtures/hostile_names.h"
 

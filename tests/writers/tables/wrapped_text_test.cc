@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tbtrace/writers.h>
+#include <tbtrace/report.h>
 
 namespace tbtrace {
 namespace {

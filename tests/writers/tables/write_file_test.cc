@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <tbtrace/flame_graph.h>
 #include <tbtrace/report.h>
 #include <tbtrace/status.h>
-#include <tbtrace/writers.h>
 
 #include "fixtures/scratch_folder.h"
 #include "fixtures/whole_file.h"

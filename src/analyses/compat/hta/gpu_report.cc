@@ -90,7 +90,7 @@ constexpr Column kColumns[] = {
 
 }  // namespace
 
-Result<AnalysisReport> hta_gpu_report(const Trace& trace, const GpuUseOptions& options) {
+Result<AnalysisReport> hta_gpu_report(const Trace& trace, const GpuOptions& options) {
   if (options.steps) {
     return Status(StatusCode::invalid_argument, "only exact figures can be limited to steps");
   }

@@ -102,7 +102,7 @@ HtaGpuUse idle_of_stream(const Trace& trace, const std::vector<EventId>& rows,
 
 }  // namespace
 
-Result<std::vector<HtaGpuUse>> hta_gpu_use(const Trace& trace, const GpuUseOptions& options) {
+Result<std::vector<HtaGpuUse>> hta_gpu_use(const Trace& trace, const GpuOptions& options) {
   const Result<HtaRows> found = hta_rows(trace);
   if (!found.ok()) return found.status();
   const HtaRows& rows = *found;

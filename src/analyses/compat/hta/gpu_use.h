@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include <tbtrace/gpu_use.h>
+#include <tbtrace/gpu.h>
 #include <tbtrace/trace.h>
 
 #include "analyses/compat/hta/queues.h"
@@ -25,10 +25,10 @@ struct HtaGpuUse : GpuUse {
 /// the names of activities, gaps after the previous row of a stream instead of after the last one
 /// that ended, queues by change points. Empty without device rows. Fails as hta_rows(). Needs
 /// ArgumentGroup::placement.
-Result<std::vector<HtaGpuUse>> hta_gpu_use(const Trace& trace, const GpuUseOptions& options = {});
+Result<std::vector<HtaGpuUse>> hta_gpu_use(const Trace& trace, const GpuOptions& options = {});
 
 /// The same as rows of `tbtrace.gpu/1`, which also have the columns of exact figures. Fails if
 /// steps are chosen.
-Result<AnalysisReport> hta_gpu_report(const Trace& trace, const GpuUseOptions& options = {});
+Result<AnalysisReport> hta_gpu_report(const Trace& trace, const GpuOptions& options = {});
 
 }  // namespace tbtrace::analyses

@@ -45,7 +45,7 @@ constexpr GpuColumn<PluginGpuUse> kColumns[] = {
 
 }  // namespace
 
-Result<AnalysisReport> plugin_gpu_report(const Trace& trace, const GpuUseOptions& options) {
+Result<AnalysisReport> plugin_gpu_report(const Trace& trace, const GpuOptions& options) {
   if (options.steps) {
     return Status(StatusCode::invalid_argument, "only exact figures can be limited to steps");
   }

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include <tbtrace/gpu_use.h>
+#include <tbtrace/gpu.h>
 #include <tbtrace/trace.h>
 
 namespace tbtrace::analyses {
@@ -29,6 +29,6 @@ std::vector<PluginGpuUse> plugin_gpu_use(const Trace& trace);
 
 /// The same as rows of `tbtrace.gpu/1`, which also have the columns of exact figures. Fails if
 /// steps are chosen, and for streams.
-Result<AnalysisReport> plugin_gpu_report(const Trace& trace, const GpuUseOptions& options = {});
+Result<AnalysisReport> plugin_gpu_report(const Trace& trace, const GpuOptions& options = {});
 
 }  // namespace tbtrace::analyses

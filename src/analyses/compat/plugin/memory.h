@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <tbtrace/memory_use.h>
+#include <tbtrace/memory.h>
 #include <tbtrace/trace.h>
 
 namespace tbtrace::analyses {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <tbtrace/analysis_report.h>
+#include <tbtrace/report.h>
 #include <tbtrace/trace.h>
 
 namespace tbtrace::analyses {

@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include <tbtrace/analyses.h>
+#include <tbtrace/operators.h>
 
 namespace tbtrace::analyses {
 

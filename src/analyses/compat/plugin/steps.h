@@ -2,7 +2,7 @@
 // Source: kineto tb_plugin, profiler/{event_parser,overall_parser}.py at 94979607^.
 #pragma once
 
-#include <tbtrace/step_breakdown.h>
+#include <tbtrace/steps.h>
 #include <tbtrace/trace.h>
 
 #include "analyses/steps/rules.h"

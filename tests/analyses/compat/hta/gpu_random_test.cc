@@ -13,7 +13,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tbtrace/gpu_use.h>
+#include <tbtrace/gpu.h>
 
 #include "analyses/compat/hta/gpu_use.h"
 #include "analyses/gpu/random_device_work.h"

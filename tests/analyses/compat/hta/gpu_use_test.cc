@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <tbtrace/compat.h>
-#include <tbtrace/gpu_use.h>
+#include <tbtrace/gpu.h>
 
 #include "fixtures/trace_rows.h"
 

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <tbtrace/compat.h>
-#include <tbtrace/memory_use.h>
+#include <tbtrace/memory.h>
 
 #include "fixtures/read_text.h"
 

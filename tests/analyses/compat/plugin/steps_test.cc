@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <tbtrace/compat.h>
-#include <tbtrace/step_breakdown.h>
+#include <tbtrace/steps.h>
 
 #include "analyses/steps/random_steps.h"
 #include "analyses/steps/step_rows.h"

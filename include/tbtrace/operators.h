@@ -1,8 +1,8 @@
-// Analyses of a trace: operator summaries, event lists, stacks. Results own all their data.
-// Functions are pure and may run on any number of threads at once; results are immutable.
-// Times are in microseconds where torch uses them (its doubles, to the last bit), and in
-// nanoseconds in fields whose name ends in _ns. Bad options are reported as a Status, never thrown;
-// running out of memory is thrown (status.h).
+// Operator summaries and event lists of a trace, as torch.profiler has them, and exact ones.
+// Results own all their data. Functions are pure and may run on any number of threads at once;
+// results are immutable. Times are in microseconds where torch uses them (its doubles, to the last
+// bit), and in nanoseconds in fields whose name ends in _ns. Bad options are reported as a Status,
+// never thrown; running out of memory is thrown (status.h).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,6 @@
 #include <string_view>
 #include <vector>
 
-#include <tbtrace/analysis_report.h>
 #include <tbtrace/export.h>
 #include <tbtrace/report.h>
 #include <tbtrace/status.h>
@@ -213,45 +212,6 @@ Status write_events(std::span<const Trace* const> traces, std::ostream& stream, 
 
 /// Fails if the sort key, or the time unit of a text table, does not exist.
 Status check_table_options(const TableOptions& options, TableFormat format);
-
-struct FlameGraphOptions {
-  /// `self_cpu_time_total`, `self_device_time_total` (or `self_cuda_time_total` and the like),
-  /// `cpu_memory`.
-  std::string weight = "self_cpu_time_total";
-  /// By default a frame that only passes a call on (`_call_impl` and `_wrapped_call_impl` of
-  /// torch's modules, `forward` of its containers) is left out, its own weight counts in its
-  /// caller, and addresses (` at 0x7f..`) are left out of names of Python functions, so that equal
-  /// calls share a frame. A frame without a caller stays.
-  bool all_frames = false;
-  /// Only the time from the start of the first to the end of the last of these steps on the host,
-  /// on all threads. A range that crosses an edge counts with the part inside; an allocation counts
-  /// if it was made inside; a kernel, memcpy or memset counts as a whole if it was launched inside,
-  /// whenever it ran. Fails if the trace does not have these steps.
-  std::optional<StepRange> steps = {};
-  /// Only host threads of this id or name, with the device work of their ranges; a part of the name
-  /// if no thread has it as a whole. Empty: all threads, and device work that no range owns. Fails
-  /// if there is no such thread.
-  std::string thread = {};
-  /// A frame for each host thread around its stacks, such as `thread 12 (main)`.
-  bool by_thread = false;
-  /// A function that runs inside itself counts once: the inner call, and what it calls, belong to
-  /// the outer one.
-  bool merge_recursion = false;
-  /// A node of its own for each range, kernel, memcpy and memset, on each frame by start: host
-  /// ranges by their start on the host, device work by its start on the device, `[unattributed]` by
-  /// that of the first device work under it. Functions that are known from call stacks only are
-  /// joined if nothing that has a weight comes between them. By default all calls of one stack are
-  /// one node.
-  bool in_time_order = false;
-};
-
-/// Fails for a weight that does not exist.
-Status check_flame_graph_options(const FlameGraphOptions& options);
-
-/// Stacks of ranges from the exact tree, weighted by each range's own time or memory. By device
-/// time, kernels, memcpys and memsets that no range owns are under `[unattributed]`, so the stacks
-/// add up to the total device time.
-Result<StackTree> flame_graph(const Trace& trace, const FlameGraphOptions& options = {});
 
 /// Fails for a metric that prof.export_stacks() does not know.
 Status check_stack_metric(std::string_view metric);

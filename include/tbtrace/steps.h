@@ -12,7 +12,6 @@
 #include <string_view>
 #include <vector>
 
-#include <tbtrace/analysis_report.h>
 #include <tbtrace/device.h>
 #include <tbtrace/export.h>
 #include <tbtrace/report.h>

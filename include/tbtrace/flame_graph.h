@@ -1,35 +1,19 @@
-// Writes results: tables as CSV, JSON and Markdown, stacks as folded lines and as pictures.
+// Flame graphs of a trace: its stacks (stacks.h) as folded lines and as pictures.
 // Functions are pure and return or write the whole text; any number of threads may call them.
-// Names come from files and are escaped for the output format.
-// Files appear by rename, complete or not at all; an existing file is a failure unless `overwrite`.
+// Names come from files and are escaped for the output format. Files appear by rename, complete or
+// not at all; an existing file is a failure unless `overwrite`.
 #pragma once
 
 #include <iosfwd>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include <tbtrace/export.h>
 #include <tbtrace/report.h>
-#include <tbtrace/roofline.h>
+#include <tbtrace/stacks.h>
 #include <tbtrace/status.h>
 
 namespace TBTRACE_EXPORT tbtrace {
-
-/// RFC 4180: a header row of column names, then one row per line, ended by CRLF. Lists are joined
-/// by `;`. Cells that a spreadsheet would take for a formula are kept unchanged.
-std::string table_csv(const Table& table);
-
-/// A GitHub table: names in backticks, numbers right-aligned. Columns without any values are left
-/// out.
-std::string table_markdown(const Table& table);
-
-/// One object: `"schema"`, then `"rows"`, one object per row, then `members` unchanged (JSON
-/// texts).
-std::string table_json(std::string_view schema, const Table& table,
-                       const std::vector<std::pair<std::string, std::string>>& members);
 
 /// One `frame;frame;frame WEIGHT` per line, sorted by bytes. In frames, `;` and control characters
 /// are written as `\x3b`, a backslash as two. Stacks without a weight of their own have no line.
@@ -87,27 +71,5 @@ Status write_flame_graph_svg(const StackTree& stacks, const std::string& path,
                              const FlameGraphSvgOptions& options = {}, bool overwrite = false);
 Status write_flame_graph_png(const StackTree& stacks, const std::string& path,
                              const FlameGraphPngOptions& options = {}, bool overwrite = false);
-
-struct RooflineSvgOptions {
-  std::string title = "Roofline";
-  std::string subtitle = {};  ///< such as the name of the file
-  int width = 1000;           ///< px, from 400 to 20,000
-  int height = 640;           ///< px, from 300 to 20,000
-};
-
-/// An SVG picture: a dot per point, whose area is its time, under the lines of the peaks and of the
-/// memory. Names are whole in the tooltips. Fails for a size out of range.
-Result<std::string> roofline_svg(const Roofline& roofline, const RooflineSvgOptions& options = {});
-
-/// Sentences for a terminal: breaks lines of more than `width` characters at blanks; what follows
-/// is indented by four blanks more than the line. Words that are too long stay whole. 0: `text` as
-/// it is.
-std::string wrapped_text(std::string_view text, std::size_t width);
-
-Status write_text(std::string_view text, const std::string& path, bool overwrite = false);
-
-/// Reports what these would refuse anyway (the file exists, it is a directory), so that no long
-/// computation is wasted.
-Status check_output(const std::string& path, bool overwrite = false);
 
 }  // namespace tbtrace

@@ -9,18 +9,18 @@
 #include <string>
 #include <vector>
 
-#include <tbtrace/analyses.h>
+#include <tbtrace/checks.h>
 #include <tbtrace/export.h>
 #include <tbtrace/findings.h>
-#include <tbtrace/gpu_use.h>
+#include <tbtrace/gpu.h>
 #include <tbtrace/kernels.h>
-#include <tbtrace/memory_use.h>
+#include <tbtrace/memory.h>
 #include <tbtrace/modules.h>
+#include <tbtrace/operators.h>
 #include <tbtrace/recorded_options.h>
 #include <tbtrace/report.h>
-#include <tbtrace/step_breakdown.h>
+#include <tbtrace/steps.h>
 #include <tbtrace/trace.h>
-#include <tbtrace/trace_checks.h>
 
 namespace TBTRACE_EXPORT tbtrace {
 

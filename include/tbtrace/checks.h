@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include <tbtrace/analysis_report.h>
 #include <tbtrace/export.h>
+#include <tbtrace/report.h>
 #include <tbtrace/trace.h>
 
 namespace TBTRACE_EXPORT tbtrace {
@@ -60,7 +60,7 @@ struct CheckedInput {
 CheckedInput checked_input(const std::string& input, const Trace& trace);
 
 /// Rows of `tbtrace.check/1`: the errors of all inputs, then the warnings, then the infos.
-AnalysisReport check_report(std::span<const CheckedInput> inputs);
+AnalysisReport checks_report(std::span<const CheckedInput> inputs);
 
 /// Whether any finding is an error or a warning.
 bool has_error_or_warning(std::span<const CheckedInput> inputs);

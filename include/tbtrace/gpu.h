@@ -8,15 +8,15 @@
 #include <string>
 #include <vector>
 
-#include <tbtrace/analysis_report.h>
 #include <tbtrace/export.h>
+#include <tbtrace/report.h>
 #include <tbtrace/status.h>
 #include <tbtrace/step_range.h>
 #include <tbtrace/trace.h>
 
 namespace TBTRACE_EXPORT tbtrace {
 
-struct GpuUseOptions {
+struct GpuOptions {
   bool by_stream = false;  ///< a row per stream instead of per device
   /// The window is the time of these steps, from the start of the first to the end of the last,
   /// both widened as in step_breakdown(). Without it: from the first start of an activity on the
@@ -69,9 +69,9 @@ struct GpuUse {
 /// One row per device, by number, or per stream, by device and first start; empty without device
 /// activities. Fails if `steps` names no step of the trace. Takes O(n log n) time and O(n) memory.
 /// Needs ArgumentGroup::copies for `copied_bytes`.
-Result<std::vector<GpuUse>> gpu_use(const Trace& trace, const GpuUseOptions& options = {});
+Result<std::vector<GpuUse>> gpu_use(const Trace& trace, const GpuOptions& options = {});
 
 /// The same as rows of `tbtrace.gpu/1`. compat.h has those of other tools.
-Result<AnalysisReport> gpu_report(const Trace& trace, const GpuUseOptions& options = {});
+Result<AnalysisReport> gpu_report(const Trace& trace, const GpuOptions& options = {});
 
 }  // namespace tbtrace

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include <tbtrace/analysis_report.h>
 #include <tbtrace/export.h>
+#include <tbtrace/report.h>
 #include <tbtrace/roofline.h>
 #include <tbtrace/status.h>
 #include <tbtrace/step_range.h>
@@ -47,7 +47,7 @@ enum class Precision : std::uint8_t {
 /// `float32`, `tf32`, ...; empty if unknown.
 std::string_view precision_name(Precision precision);
 
-struct OperatorWorkOptions {
+struct FlopsOptions {
   bool by_input_shape = false;
   std::optional<StepRange> steps = {};  ///< only what these steps started
   /// Instead of the table of devices: the peak of all precisions, and of the memory.
@@ -109,12 +109,10 @@ struct OperatorWorkSummary {
 
 /// Fails if `steps` names no step of the trace. Takes O(n log n) time. Needs
 /// ArgumentGroup::inputs and ArgumentGroup::autograd.
-Result<OperatorWorkSummary> operator_work(const Trace& trace,
-                                          const OperatorWorkOptions& options = {});
+Result<OperatorWorkSummary> operator_work(const Trace& trace, const FlopsOptions& options = {});
 
 /// The same as rows of `tbtrace.flops/1`.
-Result<AnalysisReport> operator_work_report(const Trace& trace,
-                                            const OperatorWorkOptions& options = {});
+Result<AnalysisReport> flops_report(const Trace& trace, const FlopsOptions& options = {});
 
 /// The rows that have a rate and an intensity; those on the device, if one worked.
 Roofline roofline(const OperatorWorkSummary& summary);
