@@ -71,7 +71,8 @@ class WindowActivity {
   /// In the recorder's clock; counts what has none.
   Times times(std::uint64_t start_ns, std::uint64_t end_ns);
   bool is_within(std::uint64_t ticks) const;
-  /// Whether a time outside of the window is one that no clock of ours has shown; it is counted.
+  /// Whether a time outside of the window is one that neither of the two clocks has shown; it is
+  /// counted.
   bool is_of_another_clock(std::uint64_t start_ns);
   /// An activity of which `add_rest(activity)` adds what its kind has besides; nothing if it is of
   /// no use here.

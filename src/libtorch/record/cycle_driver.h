@@ -53,7 +53,7 @@ class CycleDriver final : public recorder::CycleTarget {
   void attach(const torch::nn::Module& model, const std::string& name) { models_.add(model, name); }
   void add_metadata(const std::string& key, std::string json);
   void set_distributed_info(std::string json);
-  /// \throws std::invalid_argument if options are missing, or for a device that is none
+  /// \throws std::invalid_argument if options are missing, or for an unknown device
   Status export_memory_timeline(const std::string& path, std::string_view device);
 
   // What the cycle asks for.

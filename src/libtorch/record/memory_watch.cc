@@ -76,7 +76,7 @@ class WatchingAllocator final : public c10::Allocator {
     void* const data = block.get();
     // A context of its own says more than an address: such blocks are let alone.
     if (bytes == 0 || data == nullptr || data != block.get_context()) return block;
-    // The program's allocator, which this one is above, has it from one of ours.
+    // The program's allocator below this one got it from another of these.
     if (block.get_deleter() == free_block) return block;
     const std::uint64_t ticks = recorder::ticks();  // first: it takes its time beside the rest
     const auto address = reinterpret_cast<std::uintptr_t>(data);
@@ -119,7 +119,7 @@ void WatchingAllocator::free_block(void* data) {
     block->free(data);
     return;
   }
-  // The allocator below may hand it on to the first of ours.
+  // The allocator below may hand it on to the first of these.
   static thread_local constinit bool is_handing_on = false;
   if (is_handing_on) {
     first->below()->raw_deleter()(data);

@@ -51,7 +51,7 @@ bool is_collective(const Function& function, const char* text) {
   }
 }
 
-/// Of what is no operator of the dispatcher.
+/// Of ranges that are not operators of the dispatcher.
 recorder::NameNumber range_name(const at::RecordFunction& function, const char* text,
                                 ThreadLog& log) {
   if (is_collective(function, text)) [[unlikely]] {

@@ -1,4 +1,4 @@
-// Callbacks of ours that LibTorch holds, and what becomes of those that cannot be removed at once:
+// The callbacks that LibTorch holds, and what becomes of those that cannot be removed at once:
 // one of a single thread can only be removed by that thread, and a fork's child has its parent's.
 // Any thread. Takes locks; for the beginnings and ends of recordings.
 #pragma once

@@ -9,7 +9,7 @@
 namespace tbtrace {
 namespace {
 
-/// In this memory, one element behind the other.
+/// In this memory, element after element.
 at::Tensor values_of(const at::Tensor& tensor, at::ScalarType type) {
   return tensor.detach().to(at::TensorOptions(at::kCPU).dtype(type)).contiguous();
 }

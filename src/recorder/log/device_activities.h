@@ -1,5 +1,5 @@
 // Activities of devices in little memory: what many of them have in common is kept once.
-// Owns its rows. One writer, or any number of readers. Any numbers are kept as they are.
+// Owns its rows. One writer, or any number of readers. Any numbers are kept unchanged.
 #pragma once
 
 #include <cstddef>

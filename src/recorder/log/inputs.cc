@@ -158,7 +158,7 @@ class InputsReader {
       case InputTag::complex: {
         const double re = double_value();
         const double im = double_value();
-        // As IValue's stream operator: zeros count as positive, what is no number as negative.
+        // As IValue's stream operator: zeros count as positive, NaN as negative.
         real(re, text);
         text += im >= 0 ? '+' : '-';
         real(std::abs(im), text);

@@ -219,7 +219,7 @@ inline void write(ThreadLog& log, const EndRecord& record) {
 }
 
 /// The record of a begin from its first word on, its ticks the low 56 bits of them. `next` is set
-/// to the word behind it, or to null where the record is longer than `words`.
+/// to the word after it, or to null where the record is longer than `words`.
 BeginRecord begin_record(const std::uint64_t* at, std::size_t words, const std::uint64_t*& next);
 /// Of a record that read_records() found.
 BeginRecord begin_record(const std::uint64_t* at);

@@ -162,7 +162,7 @@ std::string limiting_factors_text(std::uint32_t factors) {
 }
 
 // The arithmetic of the following is Kineto's DeviceProperties.cpp, whose floats show in traces;
-// but large grids are no overflow here.
+// but large grids do not overflow here.
 
 float blocks_per_multiprocessor(const DeviceProperties& device, const KernelLaunch& launch) {
   if (device.multiprocessors <= 0) return std::numeric_limits<float>::infinity();

@@ -76,12 +76,11 @@ def events(answers, same):
     same("Python: self times of events in operators = CPU time of flops",
          added([row for row in rows if row["operator"] is not None], "self_time_ns"),
          answers.totals("flops")["cpu_time_total_ns"])
-    start, end = trace.window_ns
-    same("summary: window_ns = the recording", added(answers["summary"]["run"], "window_ns"), end - start)
+    same("summary: window_ns = the recording", added(answers["summary"]["run"], "window_ns"), trace.window_ns)
     # Ranges can stick out of the recording: threads are busy and idle in the time of all of them.
     same("ops --strict-totals: window_ns = the recording with all events", answers["ops --strict-totals"]["window_ns"],
-         max([end, *(row["start_ns"] + row["duration_ns"] for row in rows)])
-         - min([start, *(row["start_ns"] for row in rows)]))
+         max([trace.window_ns, *(row["start_ns"] + row["duration_ns"] for row in rows)])
+         - min([0, *(row["start_ns"] for row in rows)]))
     if answers.found("misplaced_device_work"):
         return
     busy = {}
@@ -91,10 +90,10 @@ def events(answers, same):
         same("Python: time covered by kernels, memcpys and memsets = busy_ns of gpu",
              sorted(covered_ns(ranges) for ranges in busy.values()),
              sorted(row["busy_ns"] for row in answers.rows("gpu")))
-    single_steps(answers, same, rows, work, start)
+    single_steps(answers, same, rows, work)
 
 
-def single_steps(answers, same, rows, work, start):
+def single_steps(answers, same, rows, work):
     """`gpu --steps N` has the work that runs in the step, `kernels --steps N` what starts in it, and `launched` what
     the step launched."""
     steps = [row for row in answers.rows("steps") if row["number"] is not None]
@@ -102,7 +101,7 @@ def single_steps(answers, same, rows, work, start):
     if len(set(numbers)) != len(steps):
         return
     for row in steps[:3]:
-        first, last = start + row["start_ns"], start + row["start_ns"] + row["duration_ns"]
+        first, last = row["start_ns"], row["start_ns"] + row["duration_ns"]
         before = [event for event in work if event["start_ns"] < first < event["start_ns"] + event["duration_ns"]]
         inside = [event for event in work if first <= event["start_ns"] < last]
         of = f"--steps {row['number']}"
