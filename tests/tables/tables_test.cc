@@ -19,7 +19,7 @@ namespace {
 using testing::HasSubstr;
 using testing::SizeIs;
 
-constexpr ReportOptions kJson = {.format = TableFormat::json};
+const ReportOptions kJson = {.format = TableFormat::json};
 
 Trace gpu_step(ArgumentSet arguments = ArgumentSet::all()) {
   return *read_trace(TBTRACE_TEST_DATA "/gpu_step.json", {.arguments = arguments});
