@@ -23,7 +23,7 @@ Range Ranges::operator[](std::size_t number) const {
           .start_ticks = start,
           .end_ticks = end(),
           .log = row.log,
-          .stack = stacks_.empty() ? 0 : stacks_[number],
+          .stack = number < stacks_.size() ? stacks_[number] : 0,
           .is_open = row.is_open != 0,
           .is_async = row.is_async != 0,
           .ends_elsewhere = row.ends_elsewhere != 0};

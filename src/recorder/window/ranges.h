@@ -70,7 +70,7 @@ class Ranges {
   void set_end(std::size_t row, std::uint64_t ticks);
   void set_late_end(std::size_t row, std::uint64_t ticks, bool is_elsewhere);
   void set_numbers(std::size_t row, const std::uint64_t* numbers);
-  /// To be called for all rows in their order, or for none.
+  /// To be called for all rows in their order, or for none. Rows without one yet have 0.
   void add_stack(std::uint32_t stack) { stacks_.push_back(stack); }
   /// Rows change, unless the ranges were in this order. Equal starts keep their order.
   void sort_by_start();
