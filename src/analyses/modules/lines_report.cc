@@ -1,4 +1,6 @@
 // Lines of source as the rows of `tbtrace.lines/1`.
+#include "analyses/modules/lines_report.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -8,7 +10,6 @@
 
 #include <tbtrace/lines.h>
 
-#include "analyses/modules/lines_report.h"
 #include "report/optional_cell.h"
 #include "report/source_report.h"
 #include "report/table_list.h"
