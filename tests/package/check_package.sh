@@ -48,7 +48,7 @@ prefix=$work/prefix
 with_torch=OFF
 [[ -z $(find "$prefix" -name tbtraceTorchTargets.cmake) ]] || with_torch=ON
 
-for file in bin/tbtrace include/tbtrace/{analyses,device,report,status,trace,version,writers}.h share/doc/tbtrace/LICENSE; do
+for file in bin/tbtrace include/tbtrace/{device,flame_graph,operators,report,status,trace,version}.h share/doc/tbtrace/LICENSE; do
   [[ -f $prefix/$file ]] || fail "$file is not installed"
 done
 for file in man/man1/tbtrace.1 bash-completion/completions/tbtrace zsh/$zsh_folder/_tbtrace \

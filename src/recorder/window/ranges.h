@@ -33,9 +33,9 @@ class Ranges {
 
   std::size_t size() const { return rows_.size(); }
   bool empty() const { return rows_.empty(); }
-  Range operator[](std::size_t row) const;
-  /// Of `row` alone, which costs less.
-  std::uint64_t start_ticks(std::size_t row) const { return start_of(rows_[row]); }
+  Range operator[](std::size_t number) const;
+  /// The start alone, which costs less.
+  std::uint64_t start_ticks(std::size_t number) const { return start_of(rows_[number]); }
 
   class Iterator {
    public:
@@ -67,9 +67,9 @@ class Ranges {
 
   /// An open one.
   void add(const std::uint64_t* record, std::uint32_t log);
-  void set_end(std::size_t row, std::uint64_t ticks);
-  void set_late_end(std::size_t row, std::uint64_t ticks, bool is_elsewhere);
-  void set_numbers(std::size_t row, const std::uint64_t* numbers);
+  void set_end(std::size_t number, std::uint64_t ticks);
+  void set_late_end(std::size_t number, std::uint64_t ticks, bool is_elsewhere);
+  void set_numbers(std::size_t number, const std::uint64_t* numbers);
   /// To be called for all rows in their order, or for none. Rows without one yet have 0.
   void add_stack(std::uint32_t stack) { stacks_.push_back(stack); }
   /// Rows change, unless the ranges were in this order. Equal starts keep their order.

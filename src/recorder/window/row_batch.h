@@ -88,7 +88,7 @@ class RowBatch {
   void argument(std::string_view key, Integer number) {
     if (request_.members) member(key, json_of(number));
   }
-  void argument_text(std::string_view key, std::string_view text);
+  void argument_text(std::string_view key, std::string_view bytes);
   /// The JSON is copied.
   void argument_json(std::string_view key, std::string_view json);
 
@@ -112,7 +112,7 @@ class RowBatch {
                     std::int64_t sort_index);
   void name_thread(std::int64_t process, std::int64_t thread, std::string_view name);
   /// A label that files have and the model has not. The JSON is copied.
-  void add_label(std::string_view what, const EventBatch::Track& track, std::string_view key,
+  void add_label(std::string_view what, const EventBatch::Track& of, std::string_view key,
                  std::string_view json);
   EventBatch::Track text_track(std::string_view process, std::string_view thread);
   /// An instant of the whole trace, which the model only takes the time of.
