@@ -3,7 +3,6 @@
 #include <new>
 #include <utility>
 
-#include "base/utf8.h"
 #include "chrome/convert/convert_trace.h"
 #include "chrome/kineto/rows.h"
 #include "io/sink.h"
@@ -29,9 +28,7 @@ Answer within_memory(auto&& work) {
 
 TraceBuilder builder_of(const recorder::Window& window) {
   TraceBuilder builder;
-  for (const auto& [key, json] : recorder::trace_members(window)) {
-    builder.set_metadata(is_utf8(key) ? key : to_utf8(key), json);
-  }
+  for (const auto& [key, json] : recorder::trace_members(window)) builder.set_metadata(key, json);
   return builder;
 }
 

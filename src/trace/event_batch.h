@@ -44,6 +44,18 @@ enum class RowKind : std::uint8_t {
   unsupported,  ///< its phase has no meaning in the model
 };
 
+/// Of arguments that are wanted, those that become values of rows: marks and the two ids are
+/// fields.
+constexpr ArgumentSet values_of(ArgumentSet wanted) {
+  ArgumentSet fields = {Argument::external_id, Argument::correlation};
+  for (std::size_t row = 0; row < kArgumentCount; ++row) {
+    if (kArgumentRows[row].type == ArgumentType::mark) {
+      fields = fields | ArgumentSet{static_cast<Argument>(row)};
+    }
+  }
+  return wanted - fields;
+}
+
 /// The top-level fields of an event; `none` for a member that is not one of them.
 enum class EventField : std::uint8_t {
   phase,

@@ -4,9 +4,10 @@
     schema_pages_test.py PROGRAM COLUMNS [NAME...]
 
 COLUMNS is a file that the build makes from the descriptions of tables (tbtrace/tables.h): the pages have the same columns
-with the same words. With TBTRACE_BLESS=1 in the environment the pages are rewritten. A page whose title names `tbtrace.VERB/N` has tables of keys under "## Rows" and "## Totals"; every row and the totals
-of the verb's output have exactly these keys, with values of the stated type. A comment before a table says with which
-options a verb writes others, several separated by `|`: `<!-- rows: --per-event -->` and `<!-- totals: --per-event -->`
+with the same words. With TBTRACE_BLESS=1 in the environment the pages are rewritten. A page whose title names
+`tbtrace.VERB/N` has tables of keys under "## Rows" and "## Totals"; every row and the totals of the verb's output have
+exactly these keys, with values of the stated type. A comment before a table says with which options a verb writes others,
+several separated by `|`: `<!-- rows: --per-event -->` and `<!-- totals: --per-event -->`
 have all keys, `<!-- adds to rows: --group-by launch -->` those that "## Rows" does not have. Each method is a CTest
 test cli.NAME.
 """

@@ -1,6 +1,7 @@
 // The table `threads`: how busy each thread of the host was.
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,9 @@ Result<AnalysisReport> threads_report(const Trace& trace, const OptionValues& /*
     all.ranges += of.ranges;
     all.operators += of.operators;
   }
+  constexpr std::size_t kBusy = 4;  // its column
+  std::ranges::stable_sort(report.table.rows, std::ranges::greater(),
+                           [](const auto& row) { return std::get<std::int64_t>(row[kBusy]); });
   report.totals = {
       {"busy_ns", bounded(all_busy)}, {"operators", all.operators}, {"ranges", all.ranges}};
   report.source = report::source_report(trace);
@@ -68,13 +72,16 @@ const TableDescription& analyses::threads_table() {
       .schema = "tbtrace.threads/1",
       .summary = "how busy each thread of the host was",
       .about =
-          "The threads of the host: for how long each had a range open, and how many it ran.\n",
+          "The threads of the host, the busiest first: for how long each had a range open, and "
+          "how\n"
+          "many it ran. Waiting in a range is busy as well, and so is an open step or "
+          "annotation.\n",
       .columns = columns_in(R"(
 rank | integer or null | from `distributedInfo`
 process | text | its process id
 thread | text | its id in the file
 name | text or null | what the file calls it
-busy_ns | integer | at least one range was open
+busy_ns | integer | at least one range was open, also one that waits, a step or an annotation
 idle_ns | integer | the rest of the window: of the recording, and of all ranges of the host
 busy_share | number | `busy_ns` as a share of the window, 0 to 1
 operators | integer | operators that it ran

@@ -65,6 +65,23 @@ bool is_there(ShownIf condition, const CostColumns& columns) {
 
 }  // namespace
 
+std::vector<ColumnDescription> with_cost_totals(std::string_view more) {
+  std::vector<ColumnDescription> columns = columns_in(R"(
+device_time_total_ns | integer | all kernels, memcpys and memsets
+backward_device_time_ns | integer | the part in backward passes
+cpu_time_total_ns | integer | busy time of all host threads, without `waiting_cpu_time_ns`
+backward_cpu_time_ns | integer | the part in backward passes
+cpu_memory_bytes | integer | host memory allocated less freed
+device_memory_bytes | integer | device memory allocated less freed
+macs | integer or null | multiply-adds
+flops | integer or null | operations
+backward_macs | integer or null | the part in backward passes
+backward_flops | integer or null | the part in backward passes
+)");
+  for (const ColumnDescription& column : columns_in(more)) columns.push_back(column);
+  return columns;
+}
+
 CostColumns CostColumns::of(const Trace& trace, bool has_shapes, const ModuleCost& total) {
   return {.has_shapes = has_shapes,
           .has_device = total.device_time_total_ns > 0,

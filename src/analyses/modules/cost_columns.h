@@ -3,13 +3,18 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <tbtrace/modules.h>
 #include <tbtrace/report.h>
+#include <tbtrace/table_description.h>
 #include <tbtrace/trace.h>
 
 namespace tbtrace::analyses {
+
+/// The totals that CostColumns::totals() gives, and after them those in a text (columns_in()).
+std::vector<ColumnDescription> with_cost_totals(std::string_view more);
 
 /// What a trace lacks leaves cells without a value, or columns that nobody needs to see.
 struct CostColumns {

@@ -1,6 +1,7 @@
 // What the table `lines` is.
 #include <tbtrace/table_description.h>
 
+#include "analyses/modules/cost_columns.h"
 #include "analyses/modules/lines_report.h"
 #include "report/table_list.h"
 
@@ -43,17 +44,7 @@ flops | integer or null | operations, two per multiply-add
 backward_macs | integer or null | the part of `macs` in backward passes
 backward_flops | integer or null | the part of `flops` in backward passes
 )"),
-      .totals = columns_in(R"(
-device_time_total_ns | integer | all kernels, memcpys and memsets
-backward_device_time_ns | integer | the part in backward passes
-cpu_time_total_ns | integer | busy time of all host threads, without `waiting_cpu_time_ns`
-backward_cpu_time_ns | integer | the part in backward passes
-cpu_memory_bytes | integer | host memory allocated less freed
-device_memory_bytes | integer | device memory allocated less freed
-macs | integer or null | multiply-adds
-flops | integer or null | operations
-backward_macs | integer or null | the part in backward passes
-backward_flops | integer or null | the part in backward passes
+      .totals = with_cost_totals(R"(
 waiting_cpu_time_ns | integer | time in which threads waited that do not do the steps; in no row and no other total ([below](#waiting-threads))
 )"),
       .arguments = kLineArguments,

@@ -23,17 +23,6 @@ constexpr ArgumentSet kRowArguments =
 
 constexpr ArgumentSet kIds = {Argument::external_id, Argument::correlation};
 
-/// Those that become columns.
-constexpr ArgumentSet values_of(ArgumentSet wanted) {
-  ArgumentSet values;
-  for (std::size_t row = 0; row < kArgumentCount; ++row) {
-    const auto argument = static_cast<Argument>(row);
-    const bool is_value = kArgumentRows[row].type != ArgumentType::mark;
-    if (is_value && wanted.contains(argument)) values = values | ArgumentSet{argument};
-  }
-  return values - kIds;
-}
-
 /// What flows of a category mean.
 FlowEnd::Type flow_type(std::string_view category) {
   if (category == "fwdbwd" || category == "forward_backward") {

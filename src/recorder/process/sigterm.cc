@@ -15,7 +15,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "base/forks.h"
 #include "recorder/process/process.h"
 #include "recorder/process/running_profilers.h"
 
@@ -26,7 +25,7 @@ namespace {
 struct Watch {
   int write_end = -1;  // of the pipe that the signal handler writes to
   int read_end = -1;
-  std::uint64_t forks = 0;  // fork_count() of its process
+  pid_t process = 0;  // not fork_count(): a child before exec() may have no handlers for forks
   std::atomic<std::int64_t> timeout_ms = 0;
   struct sigaction before = {};
 
@@ -48,7 +47,7 @@ void on_sigterm(int) {
   const Watch* const watching = watch.load();
   if (watching == nullptr) return;
   const Watch& here = *watching;
-  if (here.forks != fork_count()) {
+  if (here.process != ::getpid()) {
     do_what_it_did_before(here);
   } else {
     const char word = 't';
@@ -103,7 +102,7 @@ Status make_watch(std::chrono::milliseconds timeout) {
   auto* const made = new Watch;
   made->read_end = ends[0];
   made->write_end = ends[1];
-  made->forks = fork_count();
+  made->process = ::getpid();
   made->timeout_ms = timeout.count();
   try {
     std::thread([made] { wait_for_signal(*made); }).detach();
@@ -133,7 +132,7 @@ Status close_on_sigterm(std::chrono::milliseconds timeout) {
   const std::lock_guard lock(process_mutex<PartOrder::signals>());
   stay_until_the_end();
   Watch* const here = watch.load();
-  if (here == nullptr || here->forks != fork_count()) return make_watch(timeout);
+  if (here == nullptr || here->process != ::getpid()) return make_watch(timeout);
   here->timeout_ms = std::max<std::int64_t>(here->timeout_ms, timeout.count());
   return {};
 }

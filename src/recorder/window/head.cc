@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/host_name.h"
+#include "base/utf8.h"
 #include "recorder/window/device_links.h"
 #include "recorder/window/device_rows.h"
 #include "wire/json_strict.h"
@@ -31,7 +32,7 @@ std::vector<std::pair<std::string, std::string>> trace_members(const Window& win
     // string.
     std::string value;
     if (!wire::append_strict_json(value, json, true)) wire::append_json_string(value, json);
-    member(key, std::move(value));
+    member(is_utf8(key) ? key : to_utf8(key), std::move(value));
   }
   for (const auto& [key, is_on] : {std::pair("profile_memory", options.profile_memory),
                                    std::pair("record_shapes", options.record_shapes),

@@ -10,7 +10,7 @@
 
 namespace tbtrace::recorder {
 
-/// The trace's members, each as JSON, in the order of the file.
+/// The trace's members, each as JSON, in the order of the file. Keys are UTF-8.
 std::vector<std::pair<std::string, std::string>> trace_members(const Window& window);
 
 /// `baseTimeNanoseconds`, which times are counted from. Kineto's: the start of a period of a

@@ -7,12 +7,12 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "recorder/window/text_arena.h"
 #include "trace/event_sink.h"
 
 namespace tbtrace::recorder {
@@ -26,31 +26,9 @@ struct RowRequest {
   LeftOutMembers left_out = {};  ///< are not among the members
 };
 
-/// Texts that stay where they are until clear().
-class TextArena {
- public:
-  std::string_view put(std::string_view text);
-  std::string_view put(std::int64_t number);
-  std::string_view put(std::uint64_t number);
-  /// Microseconds with three decimals, so that no nanosecond is lost.
-  std::string_view put_microseconds(std::int64_t ns);
-  void clear();
-
- private:
-  char* room(std::size_t size);
-
-  static constexpr std::size_t kBlock = std::size_t{64} << 10;
-
-  std::vector<std::unique_ptr<char[]>> blocks_;
-  std::vector<std::unique_ptr<char[]>> long_ones_;
-  std::size_t block_ = 0;  // that is written to
-  std::size_t used_ = 0;   // of it
-};
-
 class RowBatch {
  public:
-  /// Times are counted from `base_ns`; earlier ones count as 0.
-  /// Labels are at `labels_ns`.
+  /// Times are counted from `base_ns`; earlier ones count as 0. Labels are at `labels_ns`.
   RowBatch(EventSink& sink, std::int64_t base_ns, std::int64_t labels_ns,
            const RowRequest& request);
 
@@ -68,6 +46,7 @@ class RowBatch {
   CategoryId category(std::string_view name);
 
   // Arguments of the row that is added next, a range or a memory record, in their order in files.
+  // The request leaves some of ranges out, which memory records do not have.
 
   template <std::integral Integer>
   void argument(Argument argument, Integer number) {
@@ -100,8 +79,8 @@ class RowBatch {
   SavedArguments take_arguments();
   void arguments(const SavedArguments& saved);
 
-  /// An end before the start is set to the start. Ranges, memory records and flow events
-  /// are each passed on in the order in which they were added.
+  /// An end before the start is set to the start. Ranges, memory records and flow events are each
+  /// passed on in the order in which they were added.
   void add_range(EventRow row, std::int64_t unix_start_ns, std::int64_t unix_end_ns);
   /// `record` has its time.
   void add_memory(const MemoryRecord& record);

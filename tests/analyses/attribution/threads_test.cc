@@ -13,11 +13,11 @@ namespace {
 using testing::ElementsAre;
 using testing::SizeIs;
 
-TEST(Threads, AreBusyWhileARangeIsOpen) {
+TEST(Threads, AreBusyWhileARangeIsOpenAndTheBusiestComesFirst) {
   TraceBuilder builder;
+  fixtures::add(builder, {.category = "user_annotation", .start = 80, .duration = 20, .thread = 2});
   fixtures::add(builder, {.name = "outer", .start = 0, .duration = 60, .thread = 1});
   fixtures::add(builder, {.name = "inner", .start = 10, .duration = 20, .thread = 1});
-  fixtures::add(builder, {.category = "user_annotation", .start = 80, .duration = 20, .thread = 2});
   fixtures::add(builder, {.category = "kernel", .start = 0, .duration = 100, .thread = 7});
   const AnalysisReport report = *make_table("threads", fixtures::finished(builder));
   ASSERT_THAT(report.table.rows, SizeIs(2));

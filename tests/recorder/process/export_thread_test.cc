@@ -18,6 +18,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "fixtures/random_rounds.h"
 
@@ -55,6 +58,23 @@ Status success() { return {}; }
 
 ExportThread::BytesOf keeping(std::size_t bytes) {
   return [bytes] { return bytes; };
+}
+
+TEST(ExportThread, HasALowerPriorityThanTheCaller) {
+  const auto niceness = [] {
+    return ::getpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)));
+  };
+  const int of_caller = niceness();
+  int of_job = of_caller;
+  Sentences sentences;
+  ExportThread exports(sentences.listener());
+  exports.add([&] {
+    of_job = niceness();
+    return Status();
+  });
+  EXPECT_TRUE(exports.wait().ok());
+  EXPECT_GE(of_job, 10);
+  EXPECT_EQ(niceness(), of_caller);
 }
 
 TEST(ExportThread, RunsJobsInTheirOrderBesideTheCaller) {

@@ -10,7 +10,6 @@
 
 #include <tbtrace/trace.h>
 
-#include "base/utf8.h"
 #include "chrome/kineto/rows.h"
 #include "fixtures/read_text.h"
 #include "io/sink.h"
@@ -29,9 +28,7 @@ using WindowPointer = std::shared_ptr<const Window>;
 /// All rows and members as they are, whatever readers would take.
 inline std::string text_of(const WindowPointer& window, bool with_overloads = false) {
   TraceBuilder head;
-  for (const auto& [key, json] : trace_members(*window)) {
-    head.set_metadata(is_utf8(key) ? key : to_utf8(key), json);
-  }
+  for (const auto& [key, json] : trace_members(*window)) head.set_metadata(key, json);
   const Trace members = std::move(head).finish();
   std::string text;
   const auto sink = io::memory_sink(text);

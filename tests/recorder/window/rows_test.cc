@@ -12,7 +12,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/utf8.h"
 #include "fixtures/random_rounds.h"
 #include "recorder/window/hand_written.h"
 #include "recorder/window/head.h"
@@ -25,9 +24,7 @@ namespace {
 
 Trace of_rows(const Window& window, ArgumentSet arguments) {
   TraceBuilder builder;
-  for (const auto& [key, json] : trace_members(window)) {
-    builder.set_metadata(is_utf8(key) ? key : to_utf8(key), json);
-  }
+  for (const auto& [key, json] : trace_members(window)) builder.set_metadata(key, json);
   pass_rows(window, {.arguments = arguments}, builder);
   return std::move(builder).finish();
 }
