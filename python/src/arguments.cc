@@ -10,13 +10,21 @@
 namespace nb = nanobind;
 
 namespace tbtrace::python {
+
+std::string quoted(std::string_view text) {
+  std::string made(1, '\'');
+  made += text;
+  made += '\'';
+  return made;
+}
+
 namespace {
 
 std::string joined(const std::vector<std::string_view>& names) {
   std::string text;
   for (const std::string_view name : names) {
     if (!text.empty()) text += ", ";
-    text += "'" + std::string(name) + "'";
+    text += quoted(name);
   }
   return text;
 }

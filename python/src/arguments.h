@@ -29,6 +29,9 @@ using Steps = std::variant<std::int64_t, std::pair<std::int64_t, std::int64_t>>;
 
 std::vector<std::string> listed(const Names& names);
 
+/// The text in single quotes, as messages and signatures have it.
+std::string quoted(std::string_view text);
+
 /// A str, bytes or os.PathLike as the file system's bytes.
 std::string path_of(nanobind::handle path);
 /// One such, or a list of them.

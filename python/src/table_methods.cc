@@ -10,6 +10,7 @@
 
 #include <tbtrace/compat.h>
 
+#include "arguments.h"
 #include "failures.h"
 #include "module.h"
 
@@ -84,7 +85,7 @@ std::string default_of(const OptionDescription& option) {
   if (is_optional(option)) return "None";
   if (option.type == OptionType::flag) return option.is_on ? "True" : "False";
   if (option.type == OptionType::whole) return std::string(option.otherwise);
-  return option.otherwise.empty() ? "'exact'" : "'" + std::string(option.otherwise) + "'";
+  return quoted(option.otherwise.empty() ? "exact" : option.otherwise);
 }
 
 std::vector<std::string_view> choices_of(const TableDescription& table,
@@ -186,7 +187,7 @@ std::string documentation_of(const TableDescription& table) {
     documentation += "\n`" + std::string(option.name) + "`";
     const char* separator = ": ";
     for (const std::string_view name : choices_of(table, option)) {
-      documentation += separator + ("'" + std::string(name) + "'");
+      documentation += separator + quoted(name);
       separator = ", ";
     }
     documentation += *separator == ':' ? ": " : "; ";
