@@ -2,8 +2,8 @@
 #include <utility>
 #include <vector>
 
+#include <tbtrace/analysis_context.h>
 #include <tbtrace/checks.h>
-#include <tbtrace/recorded_options.h>
 #include <tbtrace/report.h>
 #include <tbtrace/tables.h>
 

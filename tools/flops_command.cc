@@ -4,7 +4,6 @@
 
 #include <tbtrace/flops.h>
 #include <tbtrace/report.h>
-#include <tbtrace/roofline.h>
 #include <tbtrace/tables.h>
 
 #include "command.h"

@@ -11,7 +11,7 @@
 
 #include <unistd.h>
 
-#include <tbtrace/suggestion.h>
+#include <tbtrace/status.h>
 #include <tbtrace/version.h>
 
 #include "command.h"

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <utility>
 
+#include <tbtrace/analysis_context.h>
 #include <tbtrace/compat.h>
-#include <tbtrace/recorded_options.h>
 #include <tbtrace/report.h>
 
 #include "row_choice.h"

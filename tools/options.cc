@@ -10,7 +10,7 @@
 #define CXXOPTS_VECTOR_DELIMITER '\0'
 #include <cxxopts.hpp>
 
-#include <tbtrace/suggestion.h>
+#include <tbtrace/status.h>
 
 namespace tbtrace::tools {
 namespace {

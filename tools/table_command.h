@@ -2,7 +2,7 @@
 // like.
 #pragma once
 
-#include <tbtrace/table_description.h>
+#include <tbtrace/tables.h>
 
 #include "command.h"
 #include "options.h"

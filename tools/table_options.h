@@ -7,8 +7,7 @@
 #include <vector>
 
 #include <tbtrace/report.h>
-#include <tbtrace/step_range.h>
-#include <tbtrace/table_description.h>
+#include <tbtrace/tables.h>
 
 #include "each_input.h"
 #include "option.h"

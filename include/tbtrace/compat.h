@@ -41,8 +41,8 @@ Result<AnalysisReport> kernel_launches_report(const Trace& trace, Figures figure
 Result<AnalysisReport> gpu_report(const Trace& trace, Figures figures,
                                   const GpuOptions& options = {});
 Result<AnalysisReport> memory_report(const Trace& trace, Figures figures,
-                                     const MemoryReportOptions& options = {});
+                                     const MemoryOptions& options = {});
 Result<AnalysisReport> modules_report(const Trace& trace, Figures figures,
-                                      const ModuleReportOptions& options = {});
+                                      const ModulesOptions& options = {});
 
 }  // namespace tbtrace

@@ -1,5 +1,5 @@
 // What the operators of a trace computed: multiply-adds, operations and bytes, how fast, and how
-// close to what their device can do.
+// close to what their device can do; and the roofline, over how many operations per byte.
 // Results own all their data; plain values that any number of threads may read.
 // Times are whole nanoseconds, rates are per second. docs/formats/flops.md has the rules.
 #pragma once
@@ -12,12 +12,48 @@
 
 #include <tbtrace/export.h>
 #include <tbtrace/report.h>
-#include <tbtrace/roofline.h>
 #include <tbtrace/status.h>
-#include <tbtrace/step_range.h>
 #include <tbtrace/trace.h>
 
 namespace TBTRACE_EXPORT tbtrace {
+
+struct RooflinePoint {
+  std::string name;
+  std::string details;  ///< more lines for a tooltip, such as input shapes; may be empty
+  std::string precision;
+  std::uint64_t count = 0;
+  std::int64_t time_ns = 0;
+  double flops_per_byte = 0;
+  double flops_per_s = 0;
+  std::optional<double> roof_flops_per_s;  ///< what flops_per_byte allows
+  std::optional<bool> is_memory_bound;
+};
+
+/// The peak rate of some precisions.
+struct RooflinePeak {
+  std::string precisions;  ///< `float16, bfloat16`; may be empty
+  double flops_per_s = 0;
+};
+
+struct Roofline {
+  std::vector<RooflinePoint> points;
+  std::vector<RooflinePeak> peaks;  ///< highest first
+  std::optional<double> bytes_per_s;
+  std::int64_t total_time_ns = 0;  ///< also of what is not in `points`
+  std::string time = "device time";
+  std::string device;  ///< its name and where its peaks are from; may be empty
+};
+
+struct RooflineSvgOptions {
+  std::string title = "Roofline";
+  std::string subtitle = {};  ///< such as the name of the file
+  int width = 1000;           ///< px, from 400 to 20,000
+  int height = 640;           ///< px, from 300 to 20,000
+};
+
+/// An SVG picture: a dot per point, whose area is its time, under the lines of the peaks and of the
+/// memory. Names are whole in the tooltips. Fails for a size out of range.
+Result<std::string> roofline_svg(const Roofline& roofline, const RooflineSvgOptions& options = {});
 
 /// Whether the work of an operator is known.
 enum class WorkState : std::uint8_t {

@@ -12,7 +12,6 @@
 #include <tbtrace/modules.h>
 #include <tbtrace/report.h>
 #include <tbtrace/status.h>
-#include <tbtrace/step_range.h>
 #include <tbtrace/trace.h>
 
 namespace TBTRACE_EXPORT tbtrace {

@@ -14,7 +14,6 @@
 #include <tbtrace/memory_category.h>
 #include <tbtrace/report.h>
 #include <tbtrace/status.h>
-#include <tbtrace/step_range.h>
 #include <tbtrace/trace.h>
 
 namespace TBTRACE_EXPORT tbtrace {
@@ -128,13 +127,13 @@ enum class MemoryView : std::uint8_t {
   allocations,  ///< one row per allocation
 };
 
-struct MemoryReportOptions {
+struct MemoryOptions {
   MemoryView view = MemoryView::peak;
   std::optional<StepRange> steps = {};  ///< as in MemoryUseOptions
 };
 
 /// Rows of `tbtrace.memory/1`, with times since the start of the trace's window. Fails as
 /// memory_use(). compat.h has those of other tools.
-Result<AnalysisReport> memory_report(const Trace& trace, const MemoryReportOptions& options = {});
+Result<AnalysisReport> memory_report(const Trace& trace, const MemoryOptions& options = {});
 
 }  // namespace tbtrace

@@ -13,7 +13,6 @@
 #include <tbtrace/export.h>
 #include <tbtrace/report.h>
 #include <tbtrace/status.h>
-#include <tbtrace/step_range.h>
 #include <tbtrace/trace.h>
 
 namespace TBTRACE_EXPORT tbtrace {
@@ -78,7 +77,7 @@ struct ModuleTree {
   ParameterSource parameter_source = ParameterSource::none;
 };
 
-struct ModulesOptions {
+struct ModuleTreeOptions {
   /// Only what started in these steps, and was launched in them.
   std::optional<StepRange> steps = {};
   /// Also multiply-adds and parameters; without, they are 0 and unknown.
@@ -93,7 +92,7 @@ inline constexpr ArgumentSet kModuleArguments = {ArgumentGroup::autograd, Argume
 /// marks; a label of kernels in a CUDA graph is the module of those that have no other. Modules of
 /// several processes with the same path are one. Without modules the result has none. Fails if
 /// `steps` names no step of the trace. Takes O(n log n) time and O(n) memory.
-Result<ModuleTree> module_tree(const Trace& trace, const ModulesOptions& options = {});
+Result<ModuleTree> module_tree(const Trace& trace, const ModuleTreeOptions& options = {});
 
 /// Whether module_tree() finds any module. Takes O(n) time.
 bool has_modules(const Trace& trace);
@@ -105,13 +104,13 @@ enum class ModuleGrouping : std::uint8_t {
   layer,   ///< repeated layers of a parent in one row (`layers.*`), with how much they differ
 };
 
-struct ModuleReportOptions : ModulesOptions {
+struct ModulesOptions : ModuleTreeOptions {
   ModuleGrouping group_by = ModuleGrouping::module;
   /// Modules deeper than this are part of the module around them; nullopt: all.
   std::optional<std::size_t> depth = {};
 };
 
 /// The same as rows of `tbtrace.modules/1`, with a last row `[unattributed]`.
-Result<AnalysisReport> modules_report(const Trace& trace, const ModuleReportOptions& options = {});
+Result<AnalysisReport> modules_report(const Trace& trace, const ModulesOptions& options = {});
 
 }  // namespace tbtrace

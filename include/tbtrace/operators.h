@@ -19,8 +19,6 @@
 #include <tbtrace/export.h>
 #include <tbtrace/report.h>
 #include <tbtrace/status.h>
-#include <tbtrace/step_range.h>
-#include <tbtrace/torch_version.h>
 #include <tbtrace/trace.h>
 
 namespace TBTRACE_EXPORT tbtrace {

@@ -16,6 +16,7 @@
 
 #include <tbtrace/arguments.h>
 #include <tbtrace/export.h>
+#include <tbtrace/flame_graph.h>
 #include <tbtrace/gpu.h>
 #include <tbtrace/kernels.h>
 #include <tbtrace/lines.h>
@@ -23,9 +24,8 @@
 #include <tbtrace/modules.h>
 #include <tbtrace/operators.h>
 #include <tbtrace/report.h>
-#include <tbtrace/stacks.h>
 #include <tbtrace/status.h>
-#include <tbtrace/table_description.h>
+#include <tbtrace/tables.h>
 #include <tbtrace/trace.h>
 
 namespace TBTRACE_EXPORT tbtrace {
@@ -126,8 +126,7 @@ Result<OperatorSummary> operator_summary(const Partial& partial,
                                          const SummaryOptions& options = {});
 /// Not by device or stream.
 Result<AnalysisReport> kernels_report(const Partial& partial, const KernelsOptions& options = {});
-Result<AnalysisReport> modules_report(const Partial& partial,
-                                      const ModuleReportOptions& options = {});
+Result<AnalysisReport> modules_report(const Partial& partial, const ModulesOptions& options = {});
 Result<AnalysisReport> lines_report(const Partial& partial, const LinesOptions& options = {});
 Result<StackTree> flame_graph(const Partial& partial, const FlameGraphOptions& options = {});
 
@@ -140,7 +139,6 @@ Result<AnalysisReport> make_table(const TableDescription& table, const Partial& 
 Result<AnalysisReport> steps_report(const Partial& partial);
 Result<AnalysisReport> gpu_report(const Partial& partial, const GpuOptions& options = {});
 /// MemoryView::peak and MemoryView::alive.
-Result<AnalysisReport> memory_report(const Partial& partial,
-                                     const MemoryReportOptions& options = {});
+Result<AnalysisReport> memory_report(const Partial& partial, const MemoryOptions& options = {});
 
 }  // namespace tbtrace

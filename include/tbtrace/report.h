@@ -1,10 +1,10 @@
 // Neutral results: tables, reports of an analysis, rows of an operator summary, and trees of
-// weighted stacks; and how they are written as text, CSV, JSON and Markdown.
-// Plain values that own their texts: any number of threads may read one while none changes it.
-// Times are in microseconds where torch uses them, in nanoseconds where a name ends in _ns.
-// A report is of one schema (`tbtrace.gpu/1`); docs/formats/ has a page for each. Names come from
-// files and are escaped for the output format. Files appear by rename, complete or not at all; an
-// existing file is a failure unless `overwrite`.
+// weighted stacks; some steps of a trace; versions of torch whose figures there are; and how they
+// are written as text, CSV, JSON and Markdown. Plain values that own their texts: any number of
+// threads may read one while none changes it. Times are in microseconds where torch uses them, in
+// nanoseconds where a name ends in _ns. A report is of one schema (`tbtrace.gpu/1`); docs/formats/
+// has a page for each. Names come from files and are escaped for the output format. Files appear by
+// rename, complete or not at all; an existing file is a failure unless `overwrite`.
 #pragma once
 
 #include <cstddef>
@@ -23,10 +23,30 @@
 #include <tbtrace/device.h>
 #include <tbtrace/export.h>
 #include <tbtrace/status.h>
-#include <tbtrace/step_range.h>
 #include <tbtrace/trace.h>
 
 namespace TBTRACE_EXPORT tbtrace {
+
+/// docs/parity.md says what depends on the version.
+enum class TorchVersion : std::uint8_t {
+  v2_13,
+  v2_14,
+};
+constexpr TorchVersion kNewestTorch = TorchVersion::v2_14;
+
+/// As the command line and Python name it: `2.13`, `2.14`.
+std::string_view torch_version_name(TorchVersion version);
+/// nullopt for a name that there is not.
+std::optional<TorchVersion> torch_version_named(std::string_view name);
+
+/// From the first to the last number, both included.
+struct StepRange {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+
+  bool contains(std::int64_t number) const { return first <= number && number <= last; }
+  bool operator==(const StepRange&) const = default;
+};
 
 /// Whose definition of the numbers a result has. Two definitions are never mixed. compat.h says
 /// which tables there are in which.

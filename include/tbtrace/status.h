@@ -1,4 +1,5 @@
-// Errors as values: Status, and Result<T> for a value or a Status.
+// Errors as values: Status, and Result<T> for a value or a Status; and the name that was meant by a
+// misspelled one.
 // Both own what they hold; views into them live as long as they do.
 // Immutable after construction, so const access is safe from any thread.
 // Functions return one of these for bad input, wrong options and outputs that cannot be written.
@@ -12,12 +13,22 @@
 #include <cstdint>
 #include <iosfwd>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <tbtrace/export.h>
 
 namespace TBTRACE_EXPORT tbtrace {
+
+/// The nearest of `names` if it is near enough that it may be meant, else empty. Hyphens,
+/// underscores and case do not count, and a name that `word` is a part of is near: `sortby` is near
+/// `sort-by`, `duration` near `duration_ns`.
+std::string_view nearest_name(std::string_view word, std::span<const std::string_view> names);
+
+/// ` (did you mean 'summary'?)` for an error message, or empty.
+std::string suggestion(std::string_view word, std::span<const std::string_view> names);
 
 /// The kind of failure. The command line maps each to one exit code.
 enum class StatusCode : std::uint8_t {

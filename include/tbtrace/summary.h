@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include <tbtrace/analysis_context.h>
 #include <tbtrace/checks.h>
 #include <tbtrace/export.h>
 #include <tbtrace/findings.h>
@@ -17,7 +18,6 @@
 #include <tbtrace/memory.h>
 #include <tbtrace/modules.h>
 #include <tbtrace/operators.h>
-#include <tbtrace/recorded_options.h>
 #include <tbtrace/report.h>
 #include <tbtrace/steps.h>
 #include <tbtrace/trace.h>

@@ -18,7 +18,6 @@
 
 #include <tbtrace/arguments.h>
 #include <tbtrace/report.h>
-#include <tbtrace/step_range.h>
 
 namespace tbtrace::python {
 

@@ -9,11 +9,11 @@
 
 #include <tbtrace/capabilities.h>
 #include <tbtrace/convert.h>
-#include <tbtrace/cycle_log.h>
 #include <tbtrace/trace_set.h>
 
 #include "arguments.h"
 #include "failures.h"
+#include "live/cycle_log.h"
 #include "module.h"
 
 namespace nb = nanobind;

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include <tbtrace/suggestion.h>
+#include <tbtrace/status.h>
 
 namespace tbtrace {
 namespace {

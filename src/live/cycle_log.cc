@@ -1,8 +1,8 @@
+#include "live/cycle_log.h"
+
 #include <filesystem>
 #include <system_error>
 #include <utility>
-
-#include <tbtrace/cycle_log.h>
 
 #include "base/threads.h"
 #include "chrome/convert/convert_trace.h"

@@ -32,12 +32,17 @@ std::string outermost(const std::string& run, const std::set<std::string>& runs)
 
 }  // namespace
 
+int threads_per_input(int threads, std::size_t inputs) {
+  const std::size_t at_once = std::min(static_cast<std::size_t>(threads), inputs);
+  return std::max(1, threads / static_cast<int>(std::max<std::size_t>(1, at_once)));
+}
+
 Batch::Batch(const std::vector<inputs::FoundInput>& found, const std::string& directory,
-             RunStaging& staging, LogTarget& target, const ConvertOptions& options)
+             RunStaging& staging, const LogFiles& files, const ConvertOptions& options)
     : found_(found),
       directory_(directory),
       staging_(staging),
-      target_(target),
+      files_(files),
       options_(options),
       is_done_(found.size()),
       waits_for_(found.size()) {
@@ -53,7 +58,7 @@ Batch::Batch(const std::vector<inputs::FoundInput>& found, const std::string& di
     ++group_[groups_.back()].inputs_left;
   }
   for (const std::string& run : runs) {
-    for (std::string& folder : target_.folders_left(run)) {
+    for (std::string& folder : files_.folders_left(run)) {
       group_[outermost(run, runs)].folders.insert(std::move(folder));
     }
   }
@@ -62,8 +67,7 @@ Batch::Batch(const std::vector<inputs::FoundInput>& found, const std::string& di
 Conversion Batch::run(int threads) {
   if (options_.on_progress && !options_.on_progress(0, found_.size())) stopped_ = true;
   const auto most = std::min<std::size_t>(static_cast<std::size_t>(threads), found_.size());
-  // If there are fewer inputs than threads, several threads read each of them.
-  reading_threads_ = std::max(1, threads / static_cast<int>(std::max<std::size_t>(1, most)));
+  reading_threads_ = threads_per_input(threads, found_.size());
   no_memory_.assign(found_.size(),
                     out_of_memory(found_.size() == 1 ? threads : static_cast<int>(most)));
   run_on_threads(most, [this] { work(); });
@@ -155,7 +159,7 @@ class Batch::NamingTurn {
 
 Result<std::unique_ptr<LogInput>> Batch::open(std::size_t input) const {
   if (!found_[input].problem.ok()) return found_[input].problem;
-  return target_.open(found_[input].path, reading_threads_);
+  return files_.open(found_[input].path, reading_threads_);
 }
 
 Status Batch::convert(std::size_t input, ConvertedInput& result) {
@@ -213,10 +217,10 @@ Status Batch::take_names(LogInput& log, std::size_t input, std::vector<Output>& 
   ConvertedInput& result = results_[input];
   result.ranges = log.trace().events().size();
   result.issues = log.issues();
-  for (LogOutput* const output : log.outputs()) {
+  for (const auto& output : log.outputs()) {
     LogFile& file = result.files.emplace_back();
     file.run = result.run;
-    outputs.push_back({.output = output, .place = {}});
+    outputs.push_back({.output = output.get(), .place = {}});
     if (Status taken = take_name(outputs.back(), file); !taken.ok()) return taken;
     const std::string& folder = outputs.back().place.folder;
     group_[groups_[input]].folders.insert(folder);
@@ -287,7 +291,7 @@ void Batch::done(std::size_t input) {
 
 /// Adds the files that are due once all files of a folder are written.
 void Batch::complete(const std::string& folder) {
-  Status completed = target_.finish(folder);
+  Status completed = files_.finish(folder);
   if (completed.ok()) return;
   const std::lock_guard lock(mutex_);
   failed_runs_.emplace_back(folder, std::move(completed));

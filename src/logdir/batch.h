@@ -20,15 +20,18 @@
 #include <tbtrace/convert.h>
 
 #include "inputs/search.h"
-#include "logdir/log_target.h"
+#include "logdir/log_files.h"
 #include "logdir/run_staging.h"
 
 namespace tbtrace::logdir {
 
+/// How many threads read one input: several if there are fewer inputs than threads.
+int threads_per_input(int threads, std::size_t inputs);
+
 class Batch {
  public:
   Batch(const std::vector<inputs::FoundInput>& found, const std::string& directory,
-        RunStaging& staging, LogTarget& target, const ConvertOptions& options);
+        RunStaging& staging, const LogFiles& files, const ConvertOptions& options);
 
   Conversion run(int threads);
 
@@ -76,7 +79,7 @@ class Batch {
   const std::vector<inputs::FoundInput>& found_;
   const std::string& directory_;
   RunStaging& staging_;
-  LogTarget& target_;
+  const LogFiles& files_;
   const ConvertOptions& options_;
   int reading_threads_ = 1;
   std::vector<ConvertedInput> results_;

@@ -18,7 +18,7 @@
 #include "io/folder_lock.h"
 #include "io/sink.h"
 #include "logdir/batch.h"
-#include "logdir/log_target.h"
+#include "logdir/log_files.h"
 #include "logdir/run_staging.h"
 #include "logdir/summary_run.h"
 #include "writers/events/event_file.h"
@@ -154,8 +154,8 @@ Result<Conversion> convert_to_log_directory(const std::vector<std::string>& inpu
   Result<std::unique_ptr<logdir::RunStaging>> staging = logdir::RunStaging::open(
       directory, {.overwrite = options.log.overwrite, .resume = options.skip_existing});
   if (!staging.ok()) return staging.status();
-  const std::unique_ptr<logdir::LogTarget> target = logdir::log_files(**staging, possible);
-  Conversion conversion = logdir::Batch(found.files, directory, **staging, *target, possible)
+  const logdir::LogFiles files(logdir::log_kinds(**staging, possible), possible);
+  Conversion conversion = logdir::Batch(found.files, directory, **staging, files, possible)
                               .run(thread_count(options.threads));
   conversion.directory = directory;
   conversion.passed_over = std::move(found.passed_over);

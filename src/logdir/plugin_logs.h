@@ -9,7 +9,7 @@
 
 #include <tbtrace/convert.h>
 
-#include "logdir/log_target.h"
+#include "logdir/log_files.h"
 
 namespace tbtrace::logdir {
 

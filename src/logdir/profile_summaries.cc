@@ -13,7 +13,6 @@
 
 #include <tbtrace/flame_graph.h>
 #include <tbtrace/operators.h>
-#include <tbtrace/stacks.h>
 #include <tbtrace/summary.h>
 
 #include "chrome/plugin/row_writer.h"

@@ -13,7 +13,7 @@
 
 #include <tbtrace/convert.h>
 
-#include "logdir/log_target.h"
+#include "logdir/log_files.h"
 #include "logdir/summary_run.h"
 
 namespace tbtrace::logdir {

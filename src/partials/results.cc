@@ -151,7 +151,7 @@ Result<AnalysisReport> kernels_report(const Partial& partial, const KernelsOptio
                                     content.common_rank(), content.source_report());
 }
 
-Result<AnalysisReport> modules_report(const Partial& partial, const ModuleReportOptions& options) {
+Result<AnalysisReport> modules_report(const Partial& partial, const ModulesOptions& options) {
   const Content& content = partial.content();
   Status can = check_part(content, &PartialParts::modules, "modules");
   if (can.ok()) can = check_steps(options.steps);
@@ -205,7 +205,7 @@ Result<AnalysisReport> gpu_report(const Partial& partial, const GpuOptions& opti
   return rows_of(partial.content(), options.by_stream ? "gpu.streams" : "gpu.devices");
 }
 
-Result<AnalysisReport> memory_report(const Partial& partial, const MemoryReportOptions& options) {
+Result<AnalysisReport> memory_report(const Partial& partial, const MemoryOptions& options) {
   Status can = check_steps(options.steps);
   const bool is_there = options.view == MemoryView::peak || options.view == MemoryView::alive;
   if (can.ok() && !is_there) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <tbtrace/report.h>
-#include <tbtrace/table_description.h>
+#include <tbtrace/tables.h>
 
 namespace tbtrace::partials {
 

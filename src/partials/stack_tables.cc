@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include <tbtrace/stacks.h>
+#include <tbtrace/flame_graph.h>
 
 namespace tbtrace::partials {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <tbtrace/suggestion.h>
+#include <tbtrace/status.h>
 
 namespace tbtrace::report {
 namespace {

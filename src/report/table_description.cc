@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include <tbtrace/table_description.h>
+#include <tbtrace/tables.h>
 
 namespace tbtrace {
 

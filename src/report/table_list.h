@@ -2,7 +2,7 @@
 // makes it.
 #pragma once
 
-#include <tbtrace/table_description.h>
+#include <tbtrace/tables.h>
 
 // The name of the table, in the order in which people see them.
 // clang-format off

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <string>
 
+#include <tbtrace/analysis_context.h>
 #include <tbtrace/checks.h>
-#include <tbtrace/recorded_options.h>
 #include <tbtrace/tables.h>
 
 namespace tbtrace {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tbtrace/suggestion.h>
+#include <tbtrace/status.h>
 
 namespace tbtrace {
 namespace {

@@ -36,7 +36,7 @@ void make_tables(const Partial& partial) {
   }
   for (const ModuleGrouping group_by :
        {ModuleGrouping::module, ModuleGrouping::type, ModuleGrouping::layer}) {
-    ModuleReportOptions options;
+    ModulesOptions options;
     options.group_by = group_by;
     make_text(modules_report(partial, options));
   }

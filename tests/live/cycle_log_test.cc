@@ -1,3 +1,5 @@
+#include "live/cycle_log.h"
+
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -7,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include <tbtrace/capabilities.h>
-#include <tbtrace/cycle_log.h>
 #include <tbtrace/trace.h>
 
 #include "fixtures/scratch_folder.h"

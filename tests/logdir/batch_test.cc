@@ -1,7 +1,6 @@
 // Many inputs on several threads, some of which fail in ways that no Status tells.
 #include "logdir/batch.h"
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -32,23 +31,21 @@ using testing::HasSubstr;
 /// Where an input runs out of memory.
 enum class Place { nowhere, open, name, write, close };
 
-class FakeInput final : public LogInput, public LogOutput {
+/// A file that consists of its name.
+class FakeOutput final : public LogOutput {
  public:
   /// `directory` is the log directory.
-  FakeInput(std::string path, Place place, std::string directory)
-      : path_(std::move(path)), place_(place), directory_(std::move(directory)) {}
+  FakeOutput(std::string name, Place place, std::string directory)
+      : name_(std::move(name)), place_(place), directory_(std::move(directory)) {}
 
-  const Trace& trace() const override { return trace_; }
-  const std::vector<Issue>& issues() const override { return trace_.issues(); }
-  std::vector<LogOutput*> outputs() override { return {this}; }
   LogPlace name(LogFile& file) override {
     if (place_ == Place::name) throw std::bad_alloc();
-    return taken_ = {.folder = file.run, .name = path_, .twins = {path_ + ".twin"}};
+    return taken_ = {.folder = file.run, .name = name_, .twins = {name_ + ".twin"}};
   }
   Result<LogPlace> take_place() override { return taken_; }
   Result<Changes> write(io::ByteSink& sink) override {
     twin_was_there_ = std::filesystem::exists(twin());
-    if (Status written = sink.write(path_); !written.ok()) return written;
+    if (Status written = sink.write(name_); !written.ok()) return written;
     if (place_ == Place::write) throw std::bad_alloc();
     if (place_ == Place::close) throw std::length_error("too long");
     if (Status closed = sink.close(); !closed.ok()) return closed;
@@ -61,26 +58,35 @@ class FakeInput final : public LogInput, public LogOutput {
     return std::filesystem::path(directory_) / taken_.folder / taken_.twins.front();
   }
 
-  std::string path_;
+  std::string name_;
   Place place_;
   std::string directory_;
   LogPlace taken_;
   bool twin_was_there_ = false;
-  Trace trace_ = fixtures::read(fixtures::trace_text({fixtures::op("a")}));
+};
+
+/// Where two threads that finish folders wait for each other.
+struct Meeting {
+  std::mutex mutex;
+  std::condition_variable changed;
+  int there = 0;
+  bool all_met = false;
 };
 
 /// Inputs are called `3 write`: their number, and where they fail.
-class FakeTarget final : public LogTarget {
+class FakeKind final : public LogKind {
  public:
-  explicit FakeTarget(std::string directory) : directory_(std::move(directory)) {}
-  Result<std::unique_ptr<LogInput>> open(const std::string& path, int threads) override {
-    reading_threads = threads;
+  explicit FakeKind(std::string directory) : directory_(std::move(directory)) {}
+  ArgumentSet arguments() const override { return {}; }
+  bool rewrites() const override { return false; }
+  std::unique_ptr<LogOutput> output(const std::string& path, const Trace& /*trace*/,
+                                    chrome::TraceConverter* /*converter*/) override {
     Place place = Place::nowhere;
     if (path.ends_with("open")) throw std::bad_alloc();
     if (path.ends_with("name")) place = Place::name;
     if (path.ends_with("write")) place = Place::write;
     if (path.ends_with("close")) place = Place::close;
-    return std::unique_ptr<LogInput>(std::make_unique<FakeInput>(path, place, directory_));
+    return std::make_unique<FakeOutput>(std::filesystem::path(path).filename(), place, directory_);
   }
   std::vector<std::string> folders_left(const std::string& /*run*/) override { return {}; }
   Status finish(const std::string& folder) override {
@@ -95,34 +101,33 @@ class FakeTarget final : public LogTarget {
     return {StatusCode::unwritable_output, "cannot be finished"};
   }
 
-  /// Where two threads that finish folders wait for each other.
-  struct Meeting {
-    std::mutex mutex;
-    std::condition_variable changed;
-    int there = 0;
-    bool all_met = false;
-  };
-
   std::string failing;  // a folder
   Meeting* meeting = nullptr;
-  std::atomic<int> reading_threads = 0;  // of the last open()
 
  private:
   std::string directory_;
 };
 
 struct BatchTest : testing::Test {
-  Conversion run(const std::vector<std::string>& paths, int threads,
+  /// Converts inputs of these names.
+  Conversion run(const std::vector<std::string>& names, int threads,
                  const std::vector<std::string>& runs = {"run"}) {
     std::vector<inputs::FoundInput> found;
-    for (const std::string& path : paths) {
-      found.push_back({.path = path, .run = runs[found.size() % runs.size()], .problem = {}});
+    for (const std::string& name : names) {
+      fixtures::write_whole_file(input(name), fixtures::trace_text({fixtures::op("a")}));
+      found.push_back(
+          {.path = input(name), .run = runs[found.size() % runs.size()], .problem = {}});
     }
     Result<std::unique_ptr<RunStaging>> staging =
         RunStaging::open(directory, {.overwrite = options.log.overwrite});
     EXPECT_TRUE(staging.ok());
-    return Batch(found, directory, **staging, target, options).run(threads);
+    std::vector<std::unique_ptr<LogKind>> kinds;
+    kinds.push_back(std::make_unique<FakeKind>(kind));
+    const LogFiles log_files(std::move(kinds), options);
+    return Batch(found, directory, **staging, log_files, options).run(threads);
   }
+
+  std::string input(const std::string& name) const { return inputs.path(name); }
 
   /// All that is below the folder of the test, except for folders and locks.
   std::set<std::string> files() const {
@@ -135,8 +140,9 @@ struct BatchTest : testing::Test {
   }
 
   ScratchFolder folder;
+  ScratchFolder inputs;
   std::string directory = folder.path("logs");
-  FakeTarget target{directory};
+  FakeKind kind{directory};
   ConvertOptions options;
 };
 
@@ -145,12 +151,12 @@ TEST_F(BatchTest, ReportsInputsInTheirOrderOnceTheirFilesAreVisible) {
   for (int number = 0; number < 40; ++number) {
     paths.push_back(std::to_string(number) + (number % 5 == 3 ? " write" : " well"));
   }
-  target.failing = "b";
+  kind.failing = "b";
   for (const int threads : {1, 2, 8}) {
     SCOPED_TRACE(threads);
     std::vector<std::string> told;
     options.on_input = [&](const ConvertedInput& input) {
-      told.push_back(input.input);
+      told.push_back(std::filesystem::path(input.input).filename());
       EXPECT_NE(input.state, ConvertedInput::State::not_tried);
       if (input.state == ConvertedInput::State::written) {
         EXPECT_TRUE(std::filesystem::exists(input.files.at(0).path)) << input.input;
@@ -190,17 +196,16 @@ TEST_F(BatchTest, FilesThatAreReplacedStayUntilTheNewOnesAreVisible) {
 }
 
 TEST_F(BatchTest, FinishesFoldersOnSeveralThreads) {
-  FakeTarget::Meeting meeting;
-  target.meeting = &meeting;
+  Meeting meeting;
+  kind.meeting = &meeting;
   run({"1", "2"}, 2, {"a", "b"});
   EXPECT_TRUE(meeting.all_met) << "one folder was finished after the other";
 }
 
-TEST_F(BatchTest, SharesThreadsAmongFewInputs) {
-  run({"1", "2"}, 8);
-  EXPECT_EQ(target.reading_threads, 4);
-  run({"3", "4", "5", "6"}, 2);
-  EXPECT_EQ(target.reading_threads, 1);
+TEST(ThreadsPerInput, AreSharedAmongFewInputs) {
+  EXPECT_EQ(threads_per_input(8, 2), 4);
+  EXPECT_EQ(threads_per_input(2, 4), 1);
+  EXPECT_EQ(threads_per_input(3, 0), 3);
 }
 
 TEST_F(BatchTest, OnlyTheInputWhoseFileCannotBeMovedFails) {
@@ -210,7 +215,7 @@ TEST_F(BatchTest, OnlyTheInputWhoseFileCannotBeMovedFails) {
     const Conversion conversion = run({"1", "2", "3"}, threads);
     for (const ConvertedInput& input : conversion.inputs) {
       SCOPED_TRACE(input.input);
-      const bool is_written = input.input != "2";
+      const bool is_written = input.input != this->input("2");
       EXPECT_EQ(input.status.ok(), is_written);
       EXPECT_EQ(input.files.at(0).written, is_written);
       EXPECT_EQ(input.files.at(0).bytes, is_written ? 1u : 0u);

@@ -301,8 +301,7 @@ TEST(PartialResults, StepsGpuUseAndMemoryAreThoseOfEachTrace) {
     const GpuOptions gpu = {.by_stream = seed % 2 == 0};
     ASSERT_EQ(*report_text(*gpu_report(*job.partial, gpu), kJson),
               joined(job, [&](const Trace& trace) { return gpu_report(trace, gpu); }));
-    const MemoryReportOptions memory = {.view =
-                                            seed % 2 == 0 ? MemoryView::peak : MemoryView::alive};
+    const MemoryOptions memory = {.view = seed % 2 == 0 ? MemoryView::peak : MemoryView::alive};
     ASSERT_EQ(*report_text(*memory_report(*job.partial, memory), kJson),
               joined(job, [&](const Trace& trace) { return memory_report(trace, memory); }));
   });
@@ -322,7 +321,7 @@ TEST(PartialResults, OfOneTraceAreTheTextsOfTheTrace) {
     const KernelsOptions kernels = {.group_by = static_cast<KernelGrouping>(seed % 4)};
     ASSERT_EQ(*report_text(*kernels_report(partial, kernels), kJson),
               *report_text(*kernels_report(trace, kernels), kJson));
-    ModuleReportOptions modules;
+    ModulesOptions modules;
     modules.group_by = static_cast<ModuleGrouping>(seed % 3);
     ASSERT_EQ(*report_text(*modules_report(partial, modules), kJson),
               *report_text(*modules_report(trace, modules), kJson));
@@ -334,7 +333,7 @@ TEST(PartialResults, OfOneTraceAreTheTextsOfTheTrace) {
 TEST(PartialResults, WhatAPartialCannotAnswerIsAnError) {
   const Partial partial = random_partial(3);
   const StepRange steps = {0, 1};
-  ModuleReportOptions module_steps;
+  ModulesOptions module_steps;
   module_steps.steps = steps;
   const std::vector<Status> failures = {
       check_partial_figures(Figures::torch),

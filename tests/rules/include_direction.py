@@ -17,27 +17,24 @@ import sys
 
 # Public header: the folder whose contract it is; to include it is to include that folder.
 OWNER = {
-    "status.h": "base", "version.h": "base", "device.h": "base", "export.h": "base", "suggestion.h": "base",
+    "status.h": "base", "version.h": "base", "device.h": "base", "export.h": "base",
     "trace.h": "trace", "arguments.h": "trace",
-    "report.h": "report", "step_range.h": "report", "roofline.h": "report",
-    "memory_category.h": "report", "table_description.h": "report", "tables.h": "tables",
+    "report.h": "report", "memory_category.h": "report", "tables.h": "report",
     "analysis_context.h": "analyses/attribution", "steps.h": "analyses/steps", "kernels.h": "analyses/kernels",
-    "torch_version.h": "analyses/torch", "operators.h": "analyses/operators", "stacks.h": "analyses/stacks",
+    "operators.h": "analyses/operators", "flame_graph.h": "analyses/stacks",
     "gpu.h": "analyses/gpu", "memory.h": "analyses/memory",
-    "recorded_options.h": "analyses/attribution",
     "flops.h": "analyses/flops", "modules.h": "analyses/modules", "lines.h": "analyses/modules",
     "checks.h": "analyses/checks", "findings.h": "analyses/findings", "summary.h": "analyses/summary",
-    "compat.h": "analyses/compat", "flame_graph.h": "writers/flame", "summary_writer.h": "writers/events",
+    "compat.h": "analyses/compat", "summary_writer.h": "writers/events",
     "partial.h": "partials", "convert.h": "chrome/rows", "schedule.h": "recorder/schedule", "trace_set.h": "jobs/sets",
-    "cycle_log.h": "live", "capabilities.h": "live", "profiler.h": "libtorch/record", "summary_tensor.h": "libtorch/record",
+    "capabilities.h": "live", "profiler.h": "libtorch/record", "summary_tensor.h": "libtorch/record",
 }
 
 # Who may use the figures of other tools: the list of who offers which.
 COMPATIBILITY = {"analyses/compat/plugin": {"analyses/compat"}, "analyses/compat/hta": {"analyses/compat"}}
 
-# Headers of src/ that the Python module includes besides the public ones: it compiles these again, because
-# libtbtrace.so hides them.
-OF_PYTHON = {"base/utf8.h"}
+# Headers of src/ that the Python module includes besides the public ones.
+OF_PYTHON = {"base/utf8.h", "live/cycle_log.h"}
 
 # Library: the rooms that may name it. Everything else outside the project is the system's or std's.
 LIBRARIES = {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include <tbtrace/recorded_options.h>
+#include <tbtrace/analysis_context.h>
 
 #include "trace/call_tree.h"
 

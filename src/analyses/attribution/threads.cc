@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <tbtrace/table_description.h>
+#include <tbtrace/tables.h>
 
 #include "base/bounded_sum.h"
 #include "base/share.h"

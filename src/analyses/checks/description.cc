@@ -1,6 +1,6 @@
 // What the table `check` is. Its verb and its method take several inputs together.
-#include <tbtrace/recorded_options.h>
-#include <tbtrace/table_description.h>
+#include <tbtrace/analysis_context.h>
+#include <tbtrace/tables.h>
 
 #include "report/table_list.h"
 

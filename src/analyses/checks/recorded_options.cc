@@ -1,6 +1,6 @@
 #include <string>
 
-#include <tbtrace/recorded_options.h>
+#include <tbtrace/analysis_context.h>
 
 #include "analyses/checks/list.h"
 

@@ -166,7 +166,7 @@ Result<AnalysisReport> gpu_report(const Trace& trace, Figures figures, const Gpu
 }
 
 Result<AnalysisReport> memory_report(const Trace& trace, Figures figures,
-                                     const MemoryReportOptions& options) {
+                                     const MemoryOptions& options) {
   if (Status read = check_read(trace, figures, "memory"); !read.ok()) return read;
   if (figures == Figures::exact) return memory_report(trace, options);
   if (figures == Figures::plugin) return analyses::plugin_memory_report(trace, options);
@@ -174,7 +174,7 @@ Result<AnalysisReport> memory_report(const Trace& trace, Figures figures,
 }
 
 Result<AnalysisReport> modules_report(const Trace& trace, Figures figures,
-                                      const ModuleReportOptions& options) {
+                                      const ModulesOptions& options) {
   if (Status read = check_read(trace, figures, "modules"); !read.ok()) return read;
   if (figures == Figures::exact) return modules_report(trace, options);
   if (figures != Figures::plugin) return no_such_figures("modules", figures);

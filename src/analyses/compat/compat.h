@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include <tbtrace/report.h>
-#include <tbtrace/table_description.h>
+#include <tbtrace/tables.h>
 #include <tbtrace/trace.h>
 
 namespace tbtrace::analyses {

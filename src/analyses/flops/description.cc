@@ -1,6 +1,6 @@
 // What the table `flops` is.
 #include <tbtrace/flops.h>
-#include <tbtrace/table_description.h>
+#include <tbtrace/tables.h>
 
 #include "report/table_list.h"
 

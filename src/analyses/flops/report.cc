@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
+#include <tbtrace/analysis_context.h>
 #include <tbtrace/flops.h>
-#include <tbtrace/recorded_options.h>
 
 #include "base/bounded_sum.h"
 #include "base/share.h"

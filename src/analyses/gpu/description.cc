@@ -1,5 +1,5 @@
 // What the table `gpu` is.
-#include <tbtrace/table_description.h>
+#include <tbtrace/tables.h>
 
 #include "analyses/gpu/report.h"
 #include "report/table_list.h"

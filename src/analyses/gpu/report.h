@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <tbtrace/gpu.h>
-#include <tbtrace/table_description.h>
+#include <tbtrace/tables.h>
 #include <tbtrace/trace.h>
 
 #include "analyses/attribution/work_times.h"

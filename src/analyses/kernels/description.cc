@@ -3,7 +3,7 @@
 #include <iterator>
 #include <string>
 
-#include <tbtrace/table_description.h>
+#include <tbtrace/tables.h>
 
 #include "analyses/kernels/report.h"
 #include "report/table_list.h"

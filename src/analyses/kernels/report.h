@@ -10,7 +10,7 @@
 
 #include <tbtrace/kernels.h>
 #include <tbtrace/report.h>
-#include <tbtrace/table_description.h>
+#include <tbtrace/tables.h>
 
 namespace tbtrace::analyses {
 

@@ -2,16 +2,16 @@
 #include <algorithm>
 #include <iterator>
 
-#include <tbtrace/table_description.h>
+#include <tbtrace/tables.h>
 
 #include "analyses/memory/report.h"
 #include "report/table_list.h"
 
 namespace tbtrace {
 
-MemoryReportOptions analyses::memory_options(const OptionValues& values) {
+MemoryOptions analyses::memory_options(const OptionValues& values) {
   constexpr std::string_view kViews[] = {"peak", "alive", "curve", "allocations"};
-  MemoryReportOptions options;
+  MemoryOptions options;
   const auto* const view = std::ranges::find(kViews, values.text("view"));
   if (view != std::end(kViews)) options.view = static_cast<MemoryView>(view - std::begin(kViews));
   options.steps = values.steps();

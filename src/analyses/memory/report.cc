@@ -199,7 +199,7 @@ std::string unknown_memory_text(const MemoryUse& use) {
          "was freed is not known. Record with a newer torch.";
 }
 
-Result<AnalysisReport> memory_report(const Trace& trace, const MemoryReportOptions& options) {
+Result<AnalysisReport> memory_report(const Trace& trace, const MemoryOptions& options) {
   if (Status read = trace.check_read(analyses::memory_table().arguments, "memory"); !read.ok()) {
     return read;
   }

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <tbtrace/memory.h>
-#include <tbtrace/table_description.h>
+#include <tbtrace/tables.h>
 
 namespace tbtrace::analyses {
 
-MemoryReportOptions memory_options(const OptionValues& values);
+MemoryOptions memory_options(const OptionValues& values);
 
 }  // namespace tbtrace::analyses

@@ -8,7 +8,7 @@
 
 #include <tbtrace/modules.h>
 #include <tbtrace/report.h>
-#include <tbtrace/table_description.h>
+#include <tbtrace/tables.h>
 #include <tbtrace/trace.h>
 
 namespace tbtrace::analyses {

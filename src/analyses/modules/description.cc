@@ -1,6 +1,6 @@
 // What the table `modules` is.
-#include <tbtrace/recorded_options.h>
-#include <tbtrace/table_description.h>
+#include <tbtrace/analysis_context.h>
+#include <tbtrace/tables.h>
 
 #include "analyses/modules/cost_columns.h"
 #include "analyses/modules/report.h"
@@ -8,8 +8,8 @@
 
 namespace tbtrace {
 
-ModuleReportOptions analyses::modules_options(const OptionValues& values) {
-  ModuleReportOptions options;
+ModulesOptions analyses::modules_options(const OptionValues& values) {
+  ModulesOptions options;
   const std::string group_by = values.text("group_by");
   if (group_by == "type") options.group_by = ModuleGrouping::type;
   if (group_by == "layer") options.group_by = ModuleGrouping::layer;

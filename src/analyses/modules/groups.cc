@@ -123,7 +123,7 @@ std::vector<std::string> layer_patterns(const std::vector<ModuleRow>& modules) {
   return patterns;
 }
 
-std::vector<ModuleGroup> module_groups(const ModuleTree& tree, const ModuleReportOptions& options) {
+std::vector<ModuleGroup> module_groups(const ModuleTree& tree, const ModulesOptions& options) {
   const std::vector<ModuleRow> modules =
       options.depth ? cut_to_depth(tree.modules, *options.depth) : tree.modules;
   std::vector<std::string> names;  // what rows of a group have in common

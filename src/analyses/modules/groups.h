@@ -25,7 +25,7 @@ struct ModuleGroup {
 
 /// In the order of the tree, classes by their first module. A module inside another one of its
 /// group adds to the sums of that one already.
-std::vector<ModuleGroup> module_groups(const ModuleTree& tree, const ModuleReportOptions& options);
+std::vector<ModuleGroup> module_groups(const ModuleTree& tree, const ModulesOptions& options);
 
 /// The path of each row with `*` for what differs between repeated layers: a number
 /// (`layers.*.fc1`), or the number in the name of a module that is one of several with modules of

@@ -1,5 +1,5 @@
 // What the table `lines` is.
-#include <tbtrace/table_description.h>
+#include <tbtrace/tables.h>
 
 #include "analyses/modules/cost_columns.h"
 #include "analyses/modules/lines_report.h"

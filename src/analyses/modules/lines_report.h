@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <tbtrace/lines.h>
-#include <tbtrace/table_description.h>
+#include <tbtrace/tables.h>
 
 #include "analyses/modules/cost_columns.h"
 

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include <tbtrace/modules.h>
+#include <tbtrace/report.h>
 #include <tbtrace/status.h>
-#include <tbtrace/step_range.h>
 #include <tbtrace/trace.h>
 
 #include "analyses/modules/work_places.h"

@@ -75,8 +75,7 @@ AnalysisReport::Totals joined_totals(const AnalysisReport::Totals& sums, const T
 
 }  // namespace
 
-AnalysisReport analyses::module_report_of(const ModuleTree& tree,
-                                          const ModuleReportOptions& options,
+AnalysisReport analyses::module_report_of(const ModuleTree& tree, const ModulesOptions& options,
                                           const CostColumns& columns,
                                           std::optional<std::int64_t> of_rank,
                                           SourceReport source) {
@@ -117,7 +116,7 @@ AnalysisReport analyses::module_report_of(const ModuleTree& tree,
   return report;
 }
 
-Result<AnalysisReport> modules_report(const Trace& trace, const ModuleReportOptions& options) {
+Result<AnalysisReport> modules_report(const Trace& trace, const ModulesOptions& options) {
   if (Status read = trace.check_read(analyses::modules_table().arguments, "modules"); !read.ok()) {
     return read;
   }

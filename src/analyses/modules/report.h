@@ -5,15 +5,15 @@
 #include <optional>
 
 #include <tbtrace/modules.h>
-#include <tbtrace/table_description.h>
+#include <tbtrace/tables.h>
 
 #include "analyses/modules/cost_columns.h"
 
 namespace tbtrace::analyses {
 
-ModuleReportOptions modules_options(const OptionValues& values);
+ModulesOptions modules_options(const OptionValues& values);
 
-AnalysisReport module_report_of(const ModuleTree& tree, const ModuleReportOptions& options,
+AnalysisReport module_report_of(const ModuleTree& tree, const ModulesOptions& options,
                                 const CostColumns& columns, std::optional<std::int64_t> rank,
                                 SourceReport source);
 

@@ -134,7 +134,7 @@ bool has_modules(const Trace& trace) {
                              [&](EventId range) { return places.is_call(range); });
 }
 
-Result<ModuleTree> module_tree(const Trace& trace, const ModulesOptions& options) {
+Result<ModuleTree> module_tree(const Trace& trace, const ModuleTreeOptions& options) {
   ModuleTree tree;
   const Status chosen =
       analyses::with_steps(trace, options.steps, [&](const analyses::CountsRange& counts) {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <tbtrace/report.h>
-#include <tbtrace/step_range.h>
 #include <tbtrace/trace.h>
 
 #include "analyses/attribution/forward_operators.h"

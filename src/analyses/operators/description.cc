@@ -1,6 +1,6 @@
 // What the table `ops` is. Its verb and its methods are its own: torch's text, and sums in several
 // figures.
-#include <tbtrace/table_description.h>
+#include <tbtrace/tables.h>
 
 #include "report/table_list.h"
 

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include <tbtrace/flame_graph.h>
 #include <tbtrace/operators.h>
-#include <tbtrace/stacks.h>
 
 #include "analyses/attribution/graph_labels.h"
 #include "analyses/attribution/owners.h"

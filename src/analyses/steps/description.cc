@@ -1,7 +1,7 @@
 // What the table `steps` is.
 #include <utility>
 
-#include <tbtrace/table_description.h>
+#include <tbtrace/tables.h>
 
 #include "analyses/steps/report.h"
 #include "report/table_list.h"

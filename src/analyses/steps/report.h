@@ -2,7 +2,7 @@
 #pragma once
 
 #include <tbtrace/steps.h>
-#include <tbtrace/table_description.h>
+#include <tbtrace/tables.h>
 
 namespace tbtrace::analyses {
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include <tbtrace/report.h>
 #include <tbtrace/status.h>
-#include <tbtrace/step_range.h>
 #include <tbtrace/trace.h>
 
 #include "base/time_ranges.h"

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include <tbtrace/torch_version.h>
+#include <tbtrace/report.h>
 
 namespace tbtrace::analyses {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <tbtrace/roofline.h>
+#include <tbtrace/flops.h>
 
 namespace tbtrace::writers {
 

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include <tbtrace/roofline.h>
+#include <tbtrace/flops.h>
 
 #include "wire/xml.h"
 #include "writers/pictures/picture_text.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include <tbtrace/report.h>
-#include <tbtrace/suggestion.h>
+#include <tbtrace/status.h>
 
 #include "base/bounded_sum.h"
 #include "base/natural_order.h"

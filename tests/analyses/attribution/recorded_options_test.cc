@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tbtrace/analysis_context.h>
 #include <tbtrace/checks.h>
-#include <tbtrace/recorded_options.h>
 
 #include "analyses/attribution/frame_rows.h"
 #include "fixtures/read_text.h"

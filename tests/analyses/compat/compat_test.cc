@@ -50,7 +50,7 @@ TEST(Compat, FunctionsMakeTheFiguresThatAreListed) {
 TEST(Compat, ThePluginShowsAllModulesOfAWholeRecording) {
   TraceBuilder builder;
   const Trace trace = fixtures::finished(builder);
-  ModuleReportOptions options;
+  ModulesOptions options;
   options.depth = 1;
   EXPECT_FALSE(modules_report(trace, Figures::plugin, options).ok());
   options = {};

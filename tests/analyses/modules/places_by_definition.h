@@ -13,7 +13,7 @@
 
 #include <tbtrace/analysis_context.h>
 #include <tbtrace/modules.h>
-#include <tbtrace/step_range.h>
+#include <tbtrace/report.h>
 #include <tbtrace/trace.h>
 
 #include "trace/call_tree.h"

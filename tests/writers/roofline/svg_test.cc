@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <tbtrace/roofline.h>
+#include <tbtrace/flops.h>
 
 #include "base/utf8.h"
 #include "fixtures/random_choices.h"

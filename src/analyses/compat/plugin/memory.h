@@ -53,7 +53,6 @@ PluginMemory plugin_memory(const Trace& trace);
 /// Rows of `tbtrace.memory/1`: the events for MemoryView::allocations, the statistics for
 /// MemoryView::alive and peak, and for the curve only the records that the plugin draws. Times are
 /// since the first row of the file. Fails if steps are chosen.
-Result<AnalysisReport> plugin_memory_report(const Trace& trace,
-                                            const MemoryReportOptions& options = {});
+Result<AnalysisReport> plugin_memory_report(const Trace& trace, const MemoryOptions& options = {});
 
 }  // namespace tbtrace::analyses

@@ -56,8 +56,7 @@ void show_curve(const Trace& trace, AnalysisReport& report) {
 
 }  // namespace
 
-Result<AnalysisReport> plugin_memory_report(const Trace& trace,
-                                            const MemoryReportOptions& options) {
+Result<AnalysisReport> plugin_memory_report(const Trace& trace, const MemoryOptions& options) {
   if (options.steps) {
     return Status(StatusCode::invalid_argument,
                   "torch-tb-profiler has no memory figures of chosen steps; choose exact figures "

@@ -1,16 +1,18 @@
 // What the inputs of a batch become: log files of torch-tb-profiler, event files, or both.
-// To add a kind, implement LogKind and LogOutput and add it to log_files().
-// A LogTarget outlives the LogInputs that it opens, a LogInput its outputs. open() may be called
-// from any thread; write() and left_alone() concurrently for different outputs; finish()
-// concurrently for different folders. Of the other functions, only one call per target runs at a
-// time. Read and write failures are Statuses.
+// To add a kind, implement LogKind and LogOutput and add it to log_kinds().
+// LogFiles outlive the LogInputs that they open. open() may be called from any thread; write() and
+// left_alone() concurrently for different outputs; finish() concurrently for different folders. Of
+// the other functions, only one call runs at a time. Read and write failures are Statuses.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tbtrace/convert.h>
+#include <tbtrace/status.h>
 #include <tbtrace/trace.h>
 
 #include "chrome/convert/convert_trace.h"
@@ -47,30 +49,6 @@ class LogOutput {
   virtual Result<Changes> write(io::ByteSink& sink) = 0;
 };
 
-/// One input that was read.
-class LogInput {
- public:
-  virtual ~LogInput() = default;
-
-  virtual const Trace& trace() const = 0;
-  /// Problems of the input.
-  virtual const std::vector<Issue>& issues() const = 0;
-  /// At least one output.
-  virtual std::vector<LogOutput*> outputs() = 0;
-};
-
-/// What a batch needs to know about its outputs.
-class LogTarget {
- public:
-  virtual ~LogTarget() = default;
-
-  virtual Result<std::unique_ptr<LogInput>> open(const std::string& path, int threads) = 0;
-  /// The folders of a run for which a killed call may have left files.
-  virtual std::vector<std::string> folders_left(const std::string& run) = 0;
-  /// Called after all inputs of a folder are written: adds what is due then.
-  virtual Status finish(const std::string& folder) = 0;
-};
-
 /// A kind of log files.
 class LogKind {
  public:
@@ -88,9 +66,52 @@ class LogKind {
   virtual Status finish(const std::string& folder) = 0;
 };
 
-/// The log files that the options ask for. `staging` is the log directory's; both must outlive the
-/// target.
-std::unique_ptr<LogTarget> log_files(RunStaging& staging, const ConvertOptions& options);
+/// One input that was read: its trace, the converter that reads its file a second time if a kind
+/// rewrites it, and its files.
+class LogInput {
+ public:
+  explicit LogInput(std::unique_ptr<chrome::TraceConverter> converter)
+      : converter_(std::move(converter)) {}
+  explicit LogInput(Trace trace) : read_(std::move(trace)) {}
+
+  const Trace& trace() const { return read_ ? *read_ : converter_->trace(); }
+  /// Problems of the input.
+  const std::vector<Issue>& issues() const {
+    return read_ ? read_->issues() : converter_->issues();
+  }
+  chrome::TraceConverter* converter() const { return converter_.get(); }
+  void add(std::unique_ptr<LogOutput> output) { outputs_.push_back(std::move(output)); }
+  /// One per kind.
+  const std::vector<std::unique_ptr<LogOutput>>& outputs() const { return outputs_; }
+
+ private:
+  std::unique_ptr<chrome::TraceConverter> converter_;
+  std::optional<Trace> read_;
+  std::vector<std::unique_ptr<LogOutput>> outputs_;
+};
+
+/// The files of some kinds.
+class LogFiles {
+ public:
+  /// `options` must outlive it.
+  LogFiles(std::vector<std::unique_ptr<LogKind>> kinds, const ConvertOptions& options)
+      : kinds_(std::move(kinds)), options_(options) {}
+
+  Result<std::unique_ptr<LogInput>> open(const std::string& path, int threads) const;
+  /// The folders of a run for which a killed call may have left files.
+  std::vector<std::string> folders_left(const std::string& run) const;
+  /// Called after all inputs of a folder are written: adds what is due then.
+  Status finish(const std::string& folder) const;
+
+ private:
+  Result<std::unique_ptr<LogInput>> read(const std::string& path, int threads) const;
+
+  std::vector<std::unique_ptr<LogKind>> kinds_;
+  const ConvertOptions& options_;
+};
+
+/// The kinds that the options ask for. `staging` is the log directory's; both must outlive them.
+std::vector<std::unique_ptr<LogKind>> log_kinds(RunStaging& staging, const ConvertOptions& options);
 
 /// The worker of an input: from the options, else from the input's name or its identity.
 std::string wanted_worker(const std::string& input, const TraceIdentity& identity,
