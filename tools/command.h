@@ -42,6 +42,7 @@ std::vector<Command> commands();
 Command summary_command();
 Command ops_command();
 Command flamegraph_command();
+Command report_command();
 Command flops_command();
 Command partial_command();
 Command merge_partials_command();

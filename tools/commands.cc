@@ -6,7 +6,8 @@
 namespace tbtrace::tools {
 
 std::vector<Command> commands() {
-  std::vector<Command> all = {summary_command(), ops_command(), flamegraph_command()};
+  std::vector<Command> all = {summary_command(), report_command(), ops_command(),
+                              flamegraph_command()};
   for (const TableDescription* const table : tables()) {
     if (table->make == nullptr) continue;
     all.push_back(table->name == "flops" ? flops_command() : table_command(*table));

@@ -19,12 +19,14 @@
 #include <tbtrace/flame_graph.h>
 #include <tbtrace/operators.h>
 #include <tbtrace/trace.h>
+#include <tbtrace/views.h>
 
 #include "arguments.h"
 #include "event_table.h"
 #include "flame_graph.h"
 #include "module.h"
 #include "operators.h"
+#include "report.h"
 #include "summary.h"
 #include "table_methods.h"
 
@@ -311,6 +313,9 @@ void add_tables(nb::class_<PythonTrace>& trace) {
            "What is missing or contradictory in the trace, with cause and remedy; a row per "
            "finding.")
       .def("summary", summary, "The first page about the trace.")
+      .def("view", view_of, "name"_a,
+           "The JSON of one view of the page, such as 'steps', `tbtrace.view/1`.",
+           nb::sig("def view(self, name: str) -> bytes"))
       .def(
           "partial", partial, "name"_a = nb::none(), nb::kw_only(), "group_by_stack_n"_a = 5,
           "stack_source"_a = "auto",
@@ -343,6 +348,9 @@ void bind_trace(nb::module_& module) {
   add_facts(trace);
   add_tables(trace);
   add_table_methods(trace);
+  add_report_method(trace, [](const PythonTrace& self) {
+    return NamedTraces{{self.trace.get(), self.name}};
+  });
   add_flame_graph_method(trace, [](const PythonTrace& self, const FlameGraphOptions& options) {
     return flame_graph(*self.trace, options);
   });

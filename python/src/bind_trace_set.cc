@@ -17,6 +17,7 @@
 #include "arguments.h"
 #include "module.h"
 #include "operators.h"
+#include "report.h"
 #include "summary.h"
 #include "table_methods.h"
 
@@ -159,6 +160,11 @@ void bind_trace_set(nb::module_& module) {
         return "<tbtrace.TraceSet: " + std::to_string(self.traces->size()) + " traces>";
       });
   add_table_methods(set);
+  add_report_method(set, [](const PythonTraceSet& self) {
+    NamedTraces named;
+    for (const TraceOfSet& trace : *self.traces) named.emplace_back(&trace.trace, trace.path);
+    return named;
+  });
 }
 
 }  // namespace tbtrace::python

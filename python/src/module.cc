@@ -16,6 +16,7 @@ NB_MODULE(_tbtrace, module) {
   python::bind_tables(module);
   python::bind_flame_graph(module);
   python::bind_summary(module);
+  python::bind_report(module);
   python::bind_partial(module);  // a trace makes one
   python::bind_trace(module);
   python::bind_trace_set(module);

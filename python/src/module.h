@@ -8,6 +8,7 @@ namespace tbtrace::python {
 void bind_tables(nanobind::module_& module);
 void bind_flame_graph(nanobind::module_& module);
 void bind_summary(nanobind::module_& module);
+void bind_report(nanobind::module_& module);
 void bind_partial(nanobind::module_& module);
 void bind_trace(nanobind::module_& module);
 void bind_trace_set(nanobind::module_& module);

@@ -20,6 +20,7 @@ OWNER = {
     "status.h": "base", "version.h": "base", "device.h": "base", "export.h": "base",
     "trace.h": "trace", "arguments.h": "trace",
     "report.h": "report", "memory_category.h": "report", "tables.h": "report",
+    "views.h": "pages",
     "analysis_context.h": "analyses/attribution", "steps.h": "analyses/steps", "kernels.h": "analyses/kernels",
     "operators.h": "analyses/operators", "flame_graph.h": "analyses/stacks",
     "gpu.h": "analyses/gpu", "memory.h": "analyses/memory",

@@ -1,0 +1,42 @@
+# tbtrace_join_modules(OUTPUT LIST) joins the ES modules that the file LIST names, a path below its folder on each line,
+# into one script OUTPUT: without imports, and without the word `export`. The modules stand in an order in which none uses
+# a later one while it is loaded, and no two have a name of their own alike (web/tests/modules.test.js checks both).
+function(tbtrace_join_modules output list)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${list}")
+  get_filename_component(folder "${list}" DIRECTORY)
+  file(STRINGS "${list}" modules)
+  set(script "\"use strict\";\n(() => {\n")
+  foreach(module IN LISTS modules)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${folder}/${module}")
+    file(READ "${folder}/${module}" text)
+    string(REGEX REPLACE "(^|\n)import [^;]*;" "\\1" text "${text}")
+    string(REGEX REPLACE "(^|\n)export " "\\1" text "${text}")
+    # Comments that have lines of their own.
+    string(REGEX REPLACE "\n *//[^\n]*" "" text "\n${text}")
+    string(REGEX REPLACE "\n */\\*([^*]|\\*+[^*/])*\\*+/" "" text "${text}")
+    string(APPEND script "${text}")
+  endforeach()
+  string(APPEND script "})();\n")
+  tbtrace_write_if_new("${output}" "${script}")
+endfunction()
+
+# tbtrace_join_styles(OUTPUT INPUT...) writes one style sheet after the other.
+function(tbtrace_join_styles output)
+  set(all "")
+  foreach(style IN LISTS ARGN)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${style}")
+    file(READ "${style}" text)
+    string(APPEND all "${text}")
+  endforeach()
+  tbtrace_write_if_new("${output}" "${all}")
+endfunction()
+
+function(tbtrace_write_if_new output text)
+  set(old "")
+  if(EXISTS "${output}")
+    file(READ "${output}" old)
+  endif()
+  if(NOT text STREQUAL old)
+    file(WRITE "${output}" "${text}")
+  endif()
+endfunction()

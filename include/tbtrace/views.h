@@ -1,0 +1,81 @@
+// What pages show of a trace: views, each with tables and stacks, and the page itself.
+// A view is a JSON document, whose shape docs/formats/views.md describes; its numbers are those of
+// the tables. Constants and pure functions; results own all their data.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tbtrace/arguments.h>
+#include <tbtrace/export.h>
+#include <tbtrace/status.h>
+#include <tbtrace/trace.h>
+
+namespace TBTRACE_EXPORT tbtrace {
+
+struct ViewDescription {
+  std::string_view name;   ///< `kernels`
+  std::string_view title;  ///< `Kernels`
+  std::string_view about;  ///< one sentence, for people
+};
+
+/// In the order in which people see them.
+std::span<const ViewDescription> views();
+
+/// nullptr if there is none of this name.
+const ViewDescription* view_named(std::string_view name);
+
+/// What to read a trace with, so that it has what all views show.
+ArgumentSet view_arguments();
+
+/// How much of a trace a view has at most. What is left out is counted in the view.
+struct ViewLimits {
+  std::size_t rows = 100'000;    ///< of each table
+  std::size_t frames = 300'000;  ///< nodes of each tree of stacks
+  std::size_t characters = 500;  ///< of each text
+};
+
+/// The document `tbtrace.view/1`. Fails if there is no such view, and as the view's tables do, such
+/// as for a trace that was read without view_arguments().
+Result<std::string> view_json(std::string_view name, const Trace& trace,
+                              const ViewLimits& limits = {});
+
+struct ReportPageOptions {
+  std::string title = {};  ///< empty: the names of the traces
+  /// Names of views; empty: all. They keep their own order.
+  std::vector<std::string> views = {};
+  /// Of the page. Rows and frames are left out to keep it, as few as halving the largest view
+  /// again and again leaves out. A page is never smaller than its scripts and a hundred rows of
+  /// each table.
+  std::size_t bytes = 2'000'000;
+};
+
+/// Fails for a view that does not exist.
+Status check_report_page_options(const ReportPageOptions& options);
+
+/// Makes one HTML page of several traces, which is complete in itself: it needs no network, no
+/// other file, and runs from `file://`. Keeps what the views show, not the traces. One thread at a
+/// time.
+class ReportPage {
+ public:
+  explicit ReportPage(ReportPageOptions options = {});
+  ReportPage(ReportPage&&) noexcept;
+  ReportPage& operator=(ReportPage&&) noexcept;
+  ~ReportPage();
+
+  /// `name`: such as the path of the file. Fails as view_json() does.
+  Status add(const Trace& trace, std::string name);
+
+  /// Fails without traces.
+  Result<std::string> html() const;
+
+ private:
+  struct Contents;
+  std::unique_ptr<Contents> contents_;
+};
+
+}  // namespace tbtrace

@@ -1,0 +1,56 @@
+// The page about traces as Python's object.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <tbtrace/trace.h>
+#include <tbtrace/views.h>
+
+#include "arguments.h"
+#include "python_trace.h"
+
+namespace tbtrace::python {
+
+struct PythonReport {
+  std::shared_ptr<const std::string> html;
+};
+
+using NamedTraces = std::vector<std::pair<const Trace*, std::string>>;
+
+/// A page of these traces. Without the GIL.
+PythonReport report_of(const NamedTraces& traces, const std::optional<std::string>& title,
+                       const std::optional<Names>& views, std::int64_t limit);
+
+/// Adds `report` to a class; `traces_of(owner)` are its traces with their names.
+template <typename Owner, typename TracesOf>
+void add_report_method(nanobind::class_<Owner>& owner, TracesOf traces_of) {
+  namespace nb = nanobind;
+  using namespace nb::literals;
+  owner.def(
+      "report",
+      [traces_of](const Owner& self, const std::optional<std::string>& title,
+                  const std::optional<Names>& views, std::int64_t limit) {
+        need(view_arguments(), self, "report");
+        return report_of(traces_of(self), title, views, limit);
+      },
+      nb::kw_only(), "title"_a = nb::none(), "views"_a = nb::none(), "limit"_a = 2'000'000,
+      "One page that shows all there is, complete in one file. `views`: only these. `limit`: of\n"
+      "its size in bytes; rows and frames are left out to keep it, and counted in it.",
+      nb::sig("def report(self, *, title: str | None = None, "
+              "views: str | collections.abc.Sequence[str] | None = None, "
+              "limit: int = 2000000) -> Report"));
+}
+
+/// The document of a view.
+nanobind::bytes view_of(const PythonTrace& trace, const std::string& name);
+
+}  // namespace tbtrace::python

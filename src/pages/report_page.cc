@@ -1,0 +1,284 @@
+// The page: views of one or several traces, with the scripts that draw them, in one file.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <tbtrace/version.h>
+#include <tbtrace/views.h>
+
+#include "io/sink.h"
+#include "pages/hashes.h"
+#include "pages/report_css.h"
+#include "pages/report_js.h"
+#include "pages/view_content.h"
+#include "wire/base64.h"
+#include "wire/json_emitter.h"
+#include "wire/xml.h"
+
+namespace tbtrace {
+namespace {
+
+using pages::ViewContent;
+
+struct PageTrace {
+  std::string name;
+  std::optional<std::int64_t> rank;
+  std::vector<ViewContent> views;
+};
+
+/// A view as it stands in the page.
+struct Section {
+  const ViewContent* content;
+  ViewLimits limits;
+  std::size_t text_bytes = 0;
+  std::string base64 = {};
+};
+
+/// The least that is kept of a view.
+constexpr std::size_t kLeastRows = 100;
+constexpr std::size_t kLeastFrames = 1000;
+
+std::size_t most_rows(const ViewContent& content) {
+  std::size_t most = 0;
+  for (const pages::TableContent& table : content.tables) {
+    most = std::max(most, table.report.table.rows.size());
+  }
+  return most;
+}
+
+std::size_t most_frames(const ViewContent& content) {
+  std::size_t most = 0;
+  for (const pages::StacksContent& stacks : content.stacks) {
+    most = std::max(most, stacks.tree.size());
+  }
+  return most;
+}
+
+Status write_section(Section& section) {
+  const std::string text = pages::view_text(*section.content, section.limits);
+  std::string packed;
+  const std::unique_ptr<io::ByteSink> sink = io::gzip_sink(io::memory_sink(packed));
+  if (Status written = sink->write(text); !written.ok()) return written;
+  if (Status closed = sink->close(); !closed.ok()) return closed;
+  section.text_bytes = text.size();
+  section.base64.clear();
+  wire::append_base64(section.base64, packed);
+  return {};
+}
+
+/// Halves what the section has. False if it has no more than the least.
+bool halve(Section& section) {
+  ViewLimits& limits = section.limits;
+  const std::size_t rows = std::min(limits.rows, most_rows(*section.content));
+  const std::size_t frames = std::min(limits.frames, most_frames(*section.content));
+  if (rows <= kLeastRows && frames <= kLeastFrames) return false;
+  limits.rows = std::max(kLeastRows, rows / 2);
+  limits.frames = std::max(kLeastFrames, frames / 2);
+  return true;
+}
+
+/// Writes the sections, and makes the largest ones smaller until all fit into `bytes`.
+Status fit(std::vector<Section>& sections, std::size_t bytes) {
+  std::size_t sum = 0;
+  for (Section& section : sections) {
+    if (Status written = write_section(section); !written.ok()) return written;
+    sum += section.base64.size();
+  }
+  std::set<const Section*> least;
+  while (sum > bytes && least.size() < sections.size()) {
+    Section* largest = nullptr;
+    for (Section& section : sections) {
+      if (least.contains(&section)) continue;
+      if (largest == nullptr || section.base64.size() > largest->base64.size()) largest = &section;
+    }
+    if (!halve(*largest)) {
+      least.insert(largest);
+      continue;
+    }
+    sum -= largest->base64.size();
+    if (Status written = write_section(*largest); !written.ok()) return written;
+    sum += largest->base64.size();
+  }
+  return {};
+}
+
+/// The file names, or the whole paths where two file names are alike.
+std::vector<std::string> short_names(const std::vector<PageTrace>& traces) {
+  std::vector<std::string> names;
+  for (const PageTrace& trace : traces) {
+    names.push_back(std::filesystem::path(trace.name).filename().string());
+  }
+  const std::set<std::string> different(names.begin(), names.end());
+  if (different.size() == names.size()) return names;
+  names.clear();
+  for (const PageTrace& trace : traces) names.push_back(trace.name);
+  return names;
+}
+
+std::string section_id(std::size_t trace, std::string_view view) {
+  return "view-" + std::to_string(trace) + "-" + std::string(view);
+}
+
+/// A hash in hexadecimal digits as a source of the policy.
+void append_hash(std::string& html, std::string_view digits) {
+  const auto value = [](char digit) { return digit <= '9' ? digit - '0' : digit - 'a' + 10; };
+  std::string bytes;
+  for (std::size_t at = 0; at + 1 < digits.size(); at += 2) {
+    bytes += static_cast<char>(value(digits[at]) << 4 | value(digits[at + 1]));
+  }
+  html += "'sha256-";
+  wire::append_base64(html, bytes);
+  html += '\'';
+}
+
+/// JSON that cannot end the element that it stands in.
+std::string inert(std::string json) {
+  std::string text;
+  for (const char c : json) c == '<' ? text += "\\u003c" : text += c;
+  return text;
+}
+
+}  // namespace
+
+struct ReportPage::Contents {
+  ReportPageOptions options;
+  std::vector<PageTrace> traces;
+
+  bool wants(const ViewDescription& view) const {
+    return options.views.empty() ||
+           std::ranges::find(options.views, view.name) != options.views.end();
+  }
+
+  std::string index(const std::vector<std::string>& names, const std::string& title,
+                    const std::vector<Section>& sections) const;
+};
+
+std::string ReportPage::Contents::index(const std::vector<std::string>& names,
+                                        const std::string& title,
+                                        const std::vector<Section>& sections) const {
+  std::string text;
+  wire::JsonEmitter json(text);
+  const auto member = [&](std::string_view key, std::string_view value) {
+    json.key(key);
+    json.text(value);
+  };
+  json.begin_object();
+  member("schema", "tbtrace.report/1");
+  member("version", version());
+  member("title", title);
+  json.key("views");
+  json.begin_array();
+  for (const ViewDescription& view : views()) {
+    if (!wants(view)) continue;
+    json.begin_object();
+    member("name", view.name);
+    member("title", view.title);
+    json.end_object();
+  }
+  json.end_array();
+  json.key("traces");
+  json.begin_array();
+  std::size_t section = 0;
+  for (std::size_t trace = 0; trace < traces.size(); ++trace) {
+    json.begin_object();
+    member("name", names[trace]);
+    json.key("rank");
+    traces[trace].rank ? json.integer(*traces[trace].rank) : json.null();
+    json.key("sections");
+    json.begin_object();
+    for (const ViewContent& content : traces[trace].views) {
+      json.key(content.view->name);
+      json.integer(sections[section++].text_bytes);
+    }
+    json.end_object();
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+  return inert(std::move(text));
+}
+
+ReportPage::ReportPage(ReportPageOptions options)
+    : contents_(std::make_unique<Contents>(Contents{std::move(options), {}})) {}
+ReportPage::ReportPage(ReportPage&&) noexcept = default;
+ReportPage& ReportPage::operator=(ReportPage&&) noexcept = default;
+ReportPage::~ReportPage() = default;
+
+Status check_report_page_options(const ReportPageOptions& options) {
+  for (const std::string& name : options.views) {
+    if (view_named(name) != nullptr) continue;
+    std::vector<std::string_view> names;
+    for (const ViewDescription& view : views()) names.push_back(view.name);
+    return {StatusCode::invalid_argument,
+            "there is no view '" + name + "'" + suggestion(name, names)};
+  }
+  return {};
+}
+
+Status ReportPage::add(const Trace& trace, std::string name) {
+  if (Status right = check_report_page_options(contents_->options); !right.ok()) return right;
+  PageTrace page{std::move(name), trace.identity().rank, {}};
+  for (const ViewDescription& view : views()) {
+    if (!contents_->wants(view)) continue;
+    Result<ViewContent> content = pages::view_content(view, trace);
+    if (!content.ok()) return content.status();
+    page.views.push_back(*std::move(content));
+  }
+  contents_->traces.push_back(std::move(page));
+  return {};
+}
+
+Result<std::string> ReportPage::html() const {
+  const std::vector<PageTrace>& traces = contents_->traces;
+  if (traces.empty()) return Status(StatusCode::invalid_argument, "a page needs a trace");
+  const std::vector<std::string> names = short_names(traces);
+  std::string title = contents_->options.title;
+  if (title.empty()) {
+    title = names.front();
+    if (names.size() > 1) title += " and " + std::to_string(names.size() - 1) + " more";
+  }
+  const std::string script(writers::kReportScript);
+  const std::string style(writers::kReportStyle);
+  std::vector<Section> sections;
+  for (const PageTrace& trace : traces) {
+    for (const ViewContent& content : trace.views) sections.push_back({&content, ViewLimits()});
+  }
+  const std::size_t fixed = script.size() + style.size() + 4096;
+  const std::size_t bytes = contents_->options.bytes;
+  if (Status fits = fit(sections, bytes > fixed ? bytes - fixed : 0); !fits.ok()) return fits;
+
+  std::string html =
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src ";
+  append_hash(html, pages::kScriptHash);
+  html += "; style-src ";
+  append_hash(html, pages::kStyleHash);
+  html +=
+      "\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta name=\"referrer\" content=\"no-referrer\">\n<title>";
+  wire::append_xml_text(html, title);
+  html += "</title>\n<style>" + style +
+          "</style>\n</head>\n<body>\n<div id=\"app\"></div>\n"
+          "<noscript>This page needs JavaScript; it runs without a network.</noscript>\n"
+          "<script type=\"text/plain\" id=\"index\">" +
+          contents_->index(names, title, sections) + "</script>\n";
+  std::size_t section = 0;
+  for (std::size_t trace = 0; trace < traces.size(); ++trace) {
+    for (const ViewContent& content : traces[trace].views) {
+      html += "<script type=\"text/plain\" id=\"" + section_id(trace, content.view->name) + "\">" +
+              sections[section++].base64 + "</script>\n";
+    }
+  }
+  html += "<script>" + script + "</script>\n</body>\n</html>\n";
+  return html;
+}
+
+}  // namespace tbtrace

@@ -1,0 +1,47 @@
+// What a view shows, before it is written: tables and trees of stacks.
+// Plain values that own what they hold.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tbtrace/report.h>
+#include <tbtrace/tables.h>
+#include <tbtrace/views.h>
+
+namespace tbtrace::pages {
+
+struct TableContent {
+  std::string_view name;
+  std::string_view title;
+  std::string command;            ///< without the input; empty if no verb prints this table alone
+  AnalysisReport report;          ///< its rows in the order in which they are shown
+  std::string_view sort_by = {};  ///< that order; empty: the table's own
+  /// If rows are left out, those of a curve are thinned between its extremes instead of at the end.
+  bool is_curve = false;
+  std::vector<ColumnDescription> columns = {};  ///< what is known of the columns
+  std::string empty = {};                       ///< without rows: why
+};
+
+struct StacksContent {
+  std::string_view name;
+  std::string_view title;
+  StackTree tree;
+  std::string empty = {};  ///< without weight: why
+};
+
+struct ViewContent {
+  const ViewDescription* view = nullptr;
+  std::vector<TableContent> tables = {};
+  std::vector<StacksContent> stacks = {};
+};
+
+/// Fails as the view's tables do.
+Result<ViewContent> view_content(const ViewDescription& view, const Trace& trace);
+
+/// The document of docs/formats/views.md.
+std::string view_text(const ViewContent& content, const ViewLimits& limits);
+
+}  // namespace tbtrace::pages

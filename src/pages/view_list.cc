@@ -1,0 +1,334 @@
+// The list of views: what each is made of. To add one, add it here, and draw it in web/views/.
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <tbtrace/analysis_context.h>
+#include <tbtrace/checks.h>
+#include <tbtrace/flame_graph.h>
+#include <tbtrace/operators.h>
+#include <tbtrace/summary.h>
+#include <tbtrace/tables.h>
+
+#include "pages/summary_tables.h"
+#include "pages/view_content.h"
+
+namespace tbtrace {
+namespace {
+
+using pages::StacksContent;
+using pages::TableContent;
+using pages::ViewContent;
+
+/// A table of the registry in a view.
+struct TablePart {
+  std::string_view name;
+  std::string_view title;
+  std::string_view command;
+  std::string_view table;
+  std::vector<std::pair<std::string, OptionValue>> options = {};
+  std::string_view sort_by = {};
+  std::string_view columns_with = {};  ///< the option or value with columns of its own
+  bool is_curve = false;
+};
+
+struct StacksPart {
+  std::string_view name;
+  std::string_view title;
+  std::string_view weight;
+  std::string_view empty;
+};
+
+struct ViewParts {
+  ViewDescription view;
+  std::vector<TablePart> tables = {};
+  std::vector<StacksPart> stacks = {};
+  /// Adds what the registry does not have.
+  Status (*add)(const Trace& trace, ViewContent& content) = nullptr;
+};
+
+std::vector<ColumnDescription> columns_of(const TableDescription& table,
+                                          std::string_view columns_with) {
+  std::vector<ColumnDescription> columns = table.columns;
+  for (const ColumnsWithOptions& more : table.more_columns) {
+    if (more.of == "totals" || more.options.find(columns_with) == std::string_view::npos) continue;
+    columns.insert(columns.end(), more.columns.begin(), more.columns.end());
+  }
+  return columns;
+}
+
+Status add_table(const TablePart& part, const Trace& trace, ViewContent& content) {
+  const TableDescription& table = *table_named(part.table);
+  OptionValues options;
+  for (const auto& [name, value] : part.options) options.set(name, value);
+  Result<AnalysisReport> report = make_table(table, trace, options);
+  if (!report.ok()) return report.status();
+  std::string empty;
+  if (report->table.rows.empty()) empty = why_no_rows(table, options, &trace);
+  if (!part.sort_by.empty()) {
+    Result<Table> sorted = report_rows(*report, {.sort_by = std::string(part.sort_by)});
+    if (!sorted.ok()) return sorted.status();
+    report->table = *std::move(sorted);
+  }
+  content.tables.push_back({.name = part.name,
+                            .title = part.title,
+                            .command = std::string(part.command),
+                            .report = *std::move(report),
+                            .sort_by = part.sort_by,
+                            .is_curve = part.is_curve,
+                            .columns = columns_of(table, part.columns_with),
+                            .empty = std::move(empty)});
+  return {};
+}
+
+Status add_stacks(const StacksPart& part, const Trace& trace, ViewContent& content) {
+  Result<StackTree> tree = flame_graph(trace, {.weight = std::string(part.weight)});
+  if (!tree.ok()) return tree.status();
+  std::string empty = tree->total() == 0 ? std::string(part.empty) : "";
+  content.stacks.push_back({.name = part.name,
+                            .title = part.title,
+                            .tree = *std::move(tree),
+                            .empty = std::move(empty)});
+  return {};
+}
+
+/// Why rows cannot be grouped by what an option records; empty if they can.
+std::string missing_text(const Trace& trace, RecordedOption option) {
+  const RecordedOptionState state = recorded_option(trace, option);
+  if (state.has_data) return {};
+  return "the trace has no " + std::string(state.data) + "; " + missing_data_text(trace, option);
+}
+
+Status add_operators(const Trace& trace, ViewContent& content) {
+  struct Grouping {
+    std::string_view name;
+    std::string_view title;
+    std::string_view command;
+    SummaryOptions options;
+    std::optional<RecordedOption> needs = {};
+  };
+  const std::array groupings = {
+      Grouping{"by_name", "By name", "tbtrace ops --strict-totals", {}},
+      Grouping{"by_shape",
+               "By input shape",
+               "tbtrace ops --strict-totals --group-by-input-shape",
+               {.group_by_input_shape = true},
+               RecordedOption::record_shapes},
+      Grouping{"by_stack",
+               "By stack",
+               "tbtrace ops --strict-totals --group-by-stack-n 5 --stack-source auto",
+               {.group_by_stack_n = 5, .stack_source = StackSource::either},
+               RecordedOption::with_stack},
+  };
+  for (const Grouping& grouping : groupings) {
+    std::string empty = grouping.needs ? missing_text(trace, *grouping.needs) : "";
+    if (!empty.empty()) {
+      content.tables.push_back({.name = grouping.name,
+                                .title = grouping.title,
+                                .command = std::string(grouping.command),
+                                .report = {},
+                                .empty = std::move(empty)});
+      continue;
+    }
+    const OperatorSummary summary = exact_operator_summary(trace, grouping.options);
+    const std::string_view sort_by =
+        summary.data().use_device ? "self_device_time_total" : "self_cpu_time_total";
+    Result<AnalysisReport> report =
+        summary.report({.sort_by = std::string(sort_by), .row_limit = -1});
+    if (!report.ok()) return report.status();
+    const bool is_empty = report->table.rows.empty();
+    content.tables.push_back(
+        {.name = grouping.name,
+         .title = grouping.title,
+         .command = std::string(grouping.command) + " --sort-by " + std::string(sort_by),
+         .report = *std::move(report),
+         .sort_by =
+             summary.data().use_device ? "self_device_time_total_ns" : "self_cpu_time_total_ns",
+         .columns = table_named("ops")->columns,
+         .empty = is_empty ? "the trace has no operators" : ""});
+  }
+  return {};
+}
+
+Status add_summary(const Trace& trace, ViewContent& content) {
+  content.tables = pages::summary_tables(trace_summary(trace));
+  return {};
+}
+
+Status add_checks(const Trace& trace, ViewContent& content) {
+  const std::array<CheckedInput, 1> checked = {checked_input({}, trace)};
+  const TableDescription& table = *table_named("check");
+  AnalysisReport report = checks_report(checked);
+  const bool is_empty = report.table.rows.empty();
+  content.tables.push_back(
+      {.name = "checks",
+       .title = "Checks",
+       .command = "tbtrace check",
+       .report = std::move(report),
+       .columns = table.columns,
+       .empty = is_empty ? "nothing is missing, and nothing contradicts" : ""});
+  return {};
+}
+
+const std::vector<ViewParts>& view_list() {
+  using Text = std::string;
+  static const std::vector<ViewParts> kViews = {
+      {.view = {"summary", "Summary", "What was recorded, what takes the time, and what to do."},
+       .add = add_summary},
+      {.view = {"steps", "Steps", "What the time of each step was spent on."},
+       .tables =
+           {{.name = "steps", .title = "Steps", .command = "tbtrace steps", .table = "steps"}}},
+      {.view = {"operators", "Operators", "What each operator took, without what ran inside."},
+       .add = add_operators},
+      {.view = {"kernels", "Kernels", "What ran on the GPU, and what launched it."},
+       .tables = {{.name = "by_name",
+                   .title = "By name",
+                   .command = "tbtrace kernels --sort-by total_ns",
+                   .table = "kernels",
+                   .sort_by = "total_ns"},
+                  {.name = "by_operator",
+                   .title = "By operator",
+                   .command = "tbtrace kernels --group-by operator --sort-by total_ns",
+                   .table = "kernels",
+                   .options = {{"group_by", Text("operator")}},
+                   .sort_by = "total_ns",
+                   .columns_with = "operator"},
+                  {.name = "by_launch",
+                   .title = "By launch",
+                   .command = "tbtrace kernels --group-by launch --sort-by total_ns",
+                   .table = "kernels",
+                   .options = {{"group_by", Text("launch")}},
+                   .sort_by = "total_ns",
+                   .columns_with = "launch"},
+                  {.name = "by_family",
+                   .title = "By family",
+                   .command = "tbtrace kernels --group-by family --sort-by total_ns",
+                   .table = "kernels",
+                   .options = {{"group_by", Text("family")}},
+                   .sort_by = "total_ns",
+                   .columns_with = "family"}}},
+      {.view = {"gpu", "GPU", "How busy each GPU was, with what, and why it was idle."},
+       .tables = {{.name = "devices", .title = "Devices", .command = "tbtrace gpu", .table = "gpu"},
+                  {.name = "streams",
+                   .title = "Streams",
+                   .command = "tbtrace gpu --group-by stream",
+                   .table = "gpu",
+                   .options = {{"group_by", Text("stream")}}}}},
+      {.view = {"memory", "Memory", "How much memory was allocated, and what held the peak."},
+       .tables =
+           {{.name = "peak", .title = "Peaks", .command = "tbtrace memory", .table = "memory"},
+            {.name = "alive",
+             .title = "At the peak",
+             .command = "tbtrace memory --view alive",
+             .table = "memory",
+             .options = {{"view", Text("alive")}},
+             .columns_with = "alive"},
+            {.name = "curve",
+             .title = "Curve",
+             .command = "tbtrace memory --view curve",
+             .table = "memory",
+             .options = {{"view", Text("curve")}},
+             .columns_with = "curve",
+             .is_curve = true},
+            {.name = "allocations",
+             .title = "Allocations",
+             .command = "tbtrace memory --view allocations --sort-by bytes",
+             .table = "memory",
+             .options = {{"view", Text("allocations")}},
+             .sort_by = "bytes",
+             .columns_with = "allocations"}}},
+      {.view = {"modules", "Modules", "What each module of the model cost, as a tree."},
+       .tables =
+           {{.name = "tree", .title = "Tree", .command = "tbtrace modules", .table = "modules"},
+            {.name = "layers",
+             .title = "Repeated layers",
+             .command = "tbtrace modules --group-by layer",
+             .table = "modules",
+             .options = {{"group_by", Text("layer")}},
+             .columns_with = "layer"},
+            {.name = "classes",
+             .title = "Classes",
+             .command = "tbtrace modules --group-by type",
+             .table = "modules",
+             .options = {{"group_by", Text("type")}},
+             .columns_with = "type"}}},
+      {.view = {"lines", "Lines", "What each line of source cost."},
+       .tables =
+           {{.name = "own",
+             .title = "Your own code",
+             .command = "tbtrace lines --own-code",
+             .table = "lines",
+             .options = {{"libraries", false}}},
+            {.name = "all", .title = "All code", .command = "tbtrace lines", .table = "lines"}}},
+      {.view = {"flops", "FLOPs", "What operators computed, and how close to the device's peak."},
+       .tables =
+           {{.name = "by_name", .title = "By name", .command = "tbtrace flops", .table = "flops"},
+            {.name = "by_shape",
+             .title = "By input shape",
+             .command = "tbtrace flops --group-by-input-shape",
+             .table = "flops",
+             .options = {{"by_input_shape", true}},
+             .columns_with = "shape"}}},
+      {.view = {"flame_graph", "Flame graph", "Which calls the time and the memory went to."},
+       .stacks = {{"cpu", "CPU time", "self_cpu_time_total", "the trace has no time on the host"},
+                  {"device", "Device time", "self_device_time_total",
+                   "the trace has no kernels, memcpys or memsets; record CUDA activities too"},
+                  {"memory", "CPU memory", "cpu_memory",
+                   "the trace has no allocations; record with profile_memory=True"}}},
+      {.view = {"threads", "Threads", "How busy each thread of the host was."},
+       .tables = {{.name = "threads",
+                   .title = "Threads",
+                   .command = "tbtrace threads",
+                   .table = "threads"}}},
+      {.view = {"checks", "Checks", "What is missing or contradictory in the trace."},
+       .add = add_checks},
+  };
+  return kViews;
+}
+
+}  // namespace
+
+std::span<const ViewDescription> views() {
+  static const std::vector<ViewDescription> kDescriptions = [] {
+    std::vector<ViewDescription> descriptions;
+    for (const ViewParts& parts : view_list()) descriptions.push_back(parts.view);
+    return descriptions;
+  }();
+  return kDescriptions;
+}
+
+const ViewDescription* view_named(std::string_view name) {
+  const std::span<const ViewDescription> all = views();
+  const auto found = std::ranges::find(all, name, &ViewDescription::name);
+  return found == all.end() ? nullptr : &*found;
+}
+
+ArgumentSet view_arguments() {
+  ArgumentSet arguments = kSummaryArguments | kOperatorArguments | kModuleArguments;
+  for (const ViewParts& parts : view_list()) {
+    for (const TablePart& part : parts.tables) {
+      arguments = arguments | table_named(part.table)->all_arguments();
+    }
+  }
+  return arguments;
+}
+
+Result<ViewContent> pages::view_content(const ViewDescription& view, const Trace& trace) {
+  const auto parts =
+      std::ranges::find(view_list(), view.name, [](const ViewParts& of) { return of.view.name; });
+  ViewContent content{.view = &view};
+  if (parts->add != nullptr) {
+    if (Status added = parts->add(trace, content); !added.ok()) return added;
+  }
+  for (const TablePart& part : parts->tables) {
+    if (Status added = add_table(part, trace, content); !added.ok()) return added;
+  }
+  for (const StacksPart& part : parts->stacks) {
+    if (Status added = add_stacks(part, trace, content); !added.ok()) return added;
+  }
+  return content;
+}
+
+}  // namespace tbtrace

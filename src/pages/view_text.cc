@@ -1,0 +1,45 @@
+#include <string>
+
+#include "pages/stacks_text.h"
+#include "pages/table_text.h"
+#include "pages/view_content.h"
+#include "wire/json_emitter.h"
+
+namespace tbtrace {
+
+std::string pages::view_text(const ViewContent& content, const ViewLimits& limits) {
+  std::string text;
+  wire::JsonEmitter json(text);
+  json.begin_object();
+  json.key("schema");
+  json.text("tbtrace.view/1");
+  json.key("view");
+  json.text(content.view->name);
+  json.key("title");
+  json.text(content.view->title);
+  json.key("about");
+  json.text(content.view->about);
+  json.key("tables");
+  json.begin_array();
+  for (const TableContent& table : content.tables) emit_table(json, table, limits);
+  json.end_array();
+  json.key("stacks");
+  json.begin_array();
+  for (const StacksContent& stacks : content.stacks) emit_stacks(json, stacks, limits);
+  json.end_array();
+  json.end_object();
+  text += '\n';
+  return text;
+}
+
+Result<std::string> view_json(std::string_view name, const Trace& trace, const ViewLimits& limits) {
+  const ViewDescription* const view = view_named(name);
+  if (view == nullptr) {
+    return Status(StatusCode::invalid_argument, "there is no view '" + std::string(name) + "'");
+  }
+  const Result<pages::ViewContent> content = pages::view_content(*view, trace);
+  if (!content.ok()) return content.status();
+  return pages::view_text(*content, limits);
+}
+
+}  // namespace tbtrace

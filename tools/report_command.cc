@@ -1,0 +1,124 @@
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <unistd.h>
+
+#include <tbtrace/report.h>
+#include <tbtrace/views.h>
+
+#include "command.h"
+#include "console.h"
+#include "inputs.h"
+#include "options.h"
+#include "rank_choice.h"
+
+namespace tbtrace::tools {
+namespace {
+
+constexpr const char* kAbout =
+    "One page in one file that shows what a trace has: what takes the time and what to do about "
+    "it,\n"
+    "steps, operators, kernels, GPUs, memory, modules, lines, FLOPs, a flame graph and checks. It\n"
+    "opens in any browser without a network, and can be sent to others. Several traces are chosen\n"
+    "at the top.\n";
+
+/// `2MB`, `500KB`, `1GB` or a number of bytes.
+std::optional<std::size_t> size_in_bytes(std::string_view text) {
+  struct Suffix {
+    std::string_view name;
+    std::int64_t bytes;
+  };
+  constexpr Suffix kSuffixes[] = {{"KB", 1000}, {"MB", 1'000'000}, {"GB", 1'000'000'000}};
+  std::int64_t unit = 1;
+  for (const Suffix& suffix : kSuffixes) {
+    if (!text.ends_with(suffix.name)) continue;
+    text.remove_suffix(suffix.name.size());
+    unit = suffix.bytes;
+    break;
+  }
+  const std::optional<std::int64_t> number = whole_number(text);
+  if (!number || *number <= 0 || *number > (std::int64_t{1} << 40) / unit) return std::nullopt;
+  return static_cast<std::size_t>(*number * unit);
+}
+
+std::vector<std::string> names_in(std::string_view list) {
+  std::vector<std::string> names;
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find(','), list.size());
+    if (end > 0) names.emplace_back(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return names;
+}
+
+int run(const OptionParser& parser) {
+  const StandardOptions& standard = parser.standard();
+  if (output_of(standard) == "-" && ::isatty(STDOUT_FILENO) != 0) {
+    return parser.wrong("a page does not go to a terminal; name a file with -o");
+  }
+  const Result<RankChoice> rank = RankChoice::of(parser);
+  if (!rank.ok()) return parser.wrong(rank.status().message());
+  const std::optional<std::size_t> bytes = size_in_bytes(parser.text("limit"));
+  if (!bytes) return parser.wrong("--limit takes a size such as 500KB or 2MB");
+  ReportPageOptions options = {
+      .title = parser.text("title"), .views = names_in(parser.text("views")), .bytes = *bytes};
+  if (const Status right = check_report_page_options(options); !right.ok()) {
+    return parser.wrong(right.message());
+  }
+  ReportPage page(std::move(options));
+  ReadOptions reading = standard.reading;
+  reading.arguments = view_arguments();
+  Console console(standard.console);
+  InputLoop loop("report", standard, reading, console, {.rank = *rank});
+  return loop.run(
+      [&](const Trace& trace, const std::string& path) {
+        return finish_work([&] { return page.add(trace, path); }, subjects_of_input(path, standard),
+                           console);
+      },
+      {},
+      [&] {
+        const auto write = [&] {
+          const Result<std::string> html = page.html();
+          if (!html.ok()) return html.status();
+          return write_text(*html, output_of(standard), standard.overwrite);
+        };
+        return finish_work(write, subjects_of("report", standard), console);
+      });
+}
+
+}  // namespace
+
+Command report_command() {
+  return {
+      .name = "report",
+      .summary = "one page for the browser, complete in one file, to look at and to send",
+      .usage = "[OPTIONS] INPUT... -o report.html",
+      .about = kAbout,
+      .options = {{"Inputs", {RankChoice::option()}},
+                  {"Page",
+                   {{.name = "title",
+                     .value = "TEXT",
+                     .help = "the page's title (default: the name of the trace)"},
+                    {.name = "views",
+                     .value = "A,B",
+                     .help = "only these views: summary, steps, operators, kernels, gpu, memory, "
+                             "modules, lines, flops, flame_graph, threads, checks"},
+                    {.name = "limit",
+                     .value = "SIZE",
+                     .help = "size of the file, such as 500KB; rows and frames are left out to "
+                             "keep it, and counted in the page",
+                     .otherwise = "2MB"}}}},
+      .examples = {{"tbtrace report trace.json.gz -o report.html",
+                    "all there is to see of a trace; then open report.html"},
+                   {"tbtrace report ranks/ -o job.html --limit 10MB",
+                    "all ranks of a job, one is chosen at the top"},
+                   {"tbtrace report trace.json.gz -o memory.html --views summary,memory",
+                    "two views"}},
+      .run = run,
+  };
+}
+
+}  // namespace tbtrace::tools

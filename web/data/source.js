@@ -1,0 +1,113 @@
+// Where views come from. The page in a file has them embedded.
+import { decodeSection, checkSchema } from "./section.js";
+
+/**
+ * @typedef {object} Column
+ * @property {string} key its name, with its unit
+ * @property {string} unit `ns`, `us`, `bytes`, `percent`, `share`, `per_s` or empty
+ * @property {string} meaning
+ * @property {"number" | "integer" | "flag" | "text" | "json"} type
+ * @property {any[]} values one per row
+ * @property {string[]} [texts] of `text` and `json`
+ */
+/**
+ * @typedef {object} Table
+ * @property {string} name
+ * @property {string} title
+ * @property {string | null} command
+ * @property {number} rows
+ * @property {number} left_out
+ * @property {number} names_cut
+ * @property {string | null} sort_by
+ * @property {string[]} shown
+ * @property {{name: string, path: string, depth: string} | null} tree
+ * @property {Column[]} columns
+ * @property {{[name: string]: any}} totals
+ * @property {string} totals_label
+ * @property {string[]} notes
+ * @property {string | null} empty
+ */
+/**
+ * @typedef {object} Stacks
+ * @property {string} name
+ * @property {string} title
+ * @property {string} unit
+ * @property {number} total
+ * @property {number} left_out
+ * @property {number} names_cut
+ * @property {string[]} texts
+ * @property {number[]} kinds
+ * @property {number[]} frame
+ * @property {number[]} parent
+ * @property {number[]} self
+ * @property {string | null} empty
+ */
+/**
+ * @typedef {object} View
+ * @property {string} schema
+ * @property {string} view
+ * @property {string} title
+ * @property {string} about
+ * @property {Table[]} tables
+ * @property {Stacks[]} stacks
+ */
+/**
+ * @typedef {object} ReportIndex
+ * @property {string} schema
+ * @property {string} version
+ * @property {string} title
+ * @property {{name: string, title: string}[]} views
+ * @property {{name: string, rank: number | null, sections: {[view: string]: number}}[]} traces
+ */
+/**
+ * What a renderer gets: the state in the address under its view's name, and the way to others.
+ * @typedef {object} Page
+ * @property {(key: string) => string | null} get
+ * @property {(key: string, value: string | null, push?: boolean) => void} set
+ * @property {(view: string, params?: {[key: string]: string | null}) => void} go
+ * @property {number} trace from 0
+ * @property {"light" | "dark"} theme
+ * @property {(message: string) => void} say
+ * @property {(view: string) => boolean} [has] whether the report has this view of the trace
+ */
+/**
+ * @typedef {object} Source
+ * @property {() => Promise<ReportIndex>} index
+ * @property {(trace: number, name: string) => Promise<View>} view
+ */
+
+/** Views embedded in the document as `tbtrace.report/1` says. */
+export class EmbeddedSource {
+  /** @param {Document} page */
+  constructor(page) {
+    /** @private */
+    this.page = page;
+    /** @private @type {Map<string, Promise<View>>} */
+    this.views = new Map();
+  }
+
+  /** @returns {Promise<ReportIndex>} */
+  async index() {
+    const element = this.page.getElementById("index");
+    if (!element) throw new Error("This page has no data. It may have been cut when it was saved.");
+    return checkSchema(JSON.parse(element.textContent ?? ""), "tbtrace.report/1");
+  }
+
+  /**
+   * @param {number} trace from 0
+   * @param {string} name of the view
+   * @returns {Promise<View>}
+   */
+  view(trace, name) {
+    const id = `view-${trace}-${name}`;
+    let view = this.views.get(id);
+    if (!view) {
+      const element = this.page.getElementById(id);
+      view = element ? decodeSection(element.textContent ?? "", "tbtrace.view/1")
+        : Promise.reject(new Error("This view is not in the page. It may have been cut when it " +
+                                   "was saved."));
+      this.views.set(id, view);
+    }
+    return view;
+  }
+}

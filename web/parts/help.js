@@ -1,0 +1,36 @@
+// What the keys do.
+import { h } from "./dom.js";
+
+/** @type {[string, string][]} */
+const keyMeanings = [
+  ["1 \u2013 9, 0, -, =", "the views, in their order"],
+  ["/", "search in the table"],
+  ["\u2191 \u2193 Page Home End", "move in the rows of a table"],
+  ["\u2190 \u2192", "close or open a branch of a tree"],
+  ["Enter", "the row in full"],
+  ["Esc", "close the row, the menu or this help"],
+  ["t", "light or dark"],
+  ["?", "this help"],
+];
+
+/**
+ * The help, closed.
+ * @param {string} version of tbtrace
+ * @returns {HTMLDialogElement}
+ */
+export function helpDialog(version) {
+  const dialog = /** @type {HTMLDialogElement} */ (h("dialog", { "aria-label": "Help" },
+    h("h2", null, "Keys"),
+    h("dl", null, keyMeanings.flatMap(([keys, meaning]) => [
+      h("dt", null, keys.split(" ").map((key) =>
+        key === "\u2013" ? " \u2013 " : h("kbd", { class: "key" }, key))),
+      h("dd", null, meaning)])),
+    h("p", { class: "quiet" }, "The address has what you see: copy it to share the view. " +
+      "The page needs no network and stores nothing."),
+    version ? h("p", { class: "quiet" }, `Made by tbtrace ${version}.`) : null,
+    h("form", { method: "dialog" }, h("button", { value: "close" }, "Close"))));
+  dialog.addEventListener("click", (event) => {
+    if (event.target === dialog) dialog.close();
+  });
+  return dialog;
+}

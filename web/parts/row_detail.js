@@ -1,0 +1,45 @@
+// One row of a table with all its values in full.
+import { h, copyText } from "./dom.js";
+import { formatValue, exactValue, labelOf, formatJson } from "./format.js";
+import { cellOf, isNumeric } from "../data/table.js";
+
+/**
+ * @param {import("../data/source.js").Table} table
+ * @param {number} row
+ * @param {(message: string) => void} say
+ * @param {() => void} close
+ * @returns {HTMLElement}
+ */
+export function rowDetail(table, row, say, close) {
+  const list = h("dl");
+  const lines = [];
+  for (const column of table.columns) {
+    const value = cellOf(column, row);
+    if (value === null || value === "") continue;
+    const exact = exactValue(value, isNumeric(column) ? column.unit : "");
+    const shown = isNumeric(column) ? formatValue(value, column.unit)
+      : column.type === "json" ? formatJson(String(value))
+        : column.type === "flag" ? formatValue(value) : String(value);
+    lines.push(`${column.key}\t${value}`);
+    const twice = isNumeric(column) && column.unit !== "";
+    list.append(
+      h("dt", { title: column.meaning || null }, labelOf(column.key)),
+      h("dd", { class: column.texts ? "code" : null }, shown,
+        twice ? h("small", null, exact) : null));
+  }
+  const copy = async () => {
+    say(await copyText(`${lines.join("\n")}\n`) ? "The row is on the clipboard."
+      : "The browser does not let this page use the clipboard.");
+  };
+  return h("aside", {
+    class: "detail", "aria-label": "Row in full", tabindex: -1,
+    onkeydown: (/** @type {KeyboardEvent} */ event) => {
+      if (event.key !== "Escape") return;
+      event.stopPropagation();
+      close();
+    },
+  }, h("header", null, h("h3", null, "Row in full"),
+    h("button", { type: "button", onclick: copy }, "Copy"),
+    h("button", { type: "button", class: "icon", "aria-label": "Close", title: "Close (Esc)",
+                  onclick: close }, "\u00d7")), list);
+}

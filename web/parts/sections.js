@@ -1,0 +1,75 @@
+// Several tables of a view as tabs.
+import { h } from "./dom.js";
+import { tableView } from "./table.js";
+import { emptyBox } from "./empty.js";
+
+/** @typedef {import("../data/source.js").View} SectionsView */
+/** @typedef {import("../data/source.js").Page} SectionsPage */
+
+/**
+ * The state under a name of its own, so that two tables of a view do not share their order.
+ * @param {SectionsPage} page
+ * @param {string} prefix
+ * @returns {SectionsPage}
+ */
+export function scopedPage(page, prefix) {
+  return { ...page, get: (key) => page.get(`${prefix}.${key}`),
+           set: (key, value, push) => page.set(`${prefix}.${key}`, value, push) };
+}
+
+/**
+ * Panels as tabs; the chosen one is in the address. One panel has no tabs.
+ * @param {{name: string, title: string, make: () => HTMLElement}[]} panels
+ * @param {SectionsPage} page
+ * @param {string} label for people who hear the page
+ * @returns {HTMLElement}
+ */
+export function tabPanels(panels, page, label) {
+  if (panels.length === 1) return panels[0].make();
+  const panel = h("div", { role: "tabpanel", id: "tab-panel" });
+  /** @type {HTMLElement[]} */
+  const buttons = [];
+  const choose = (/** @type {number} */ place, /** @type {boolean} */ focus) => {
+    buttons.forEach((button, other) => {
+      button.setAttribute("aria-selected", String(other === place));
+      button.setAttribute("tabindex", other === place ? "0" : "-1");
+    });
+    panel.setAttribute("aria-labelledby", buttons[place].id);
+    panel.replaceChildren(panels[place].make());
+    if (focus) buttons[place].focus();
+  };
+  const pick = (/** @type {number} */ place) => {
+    page.set("table", place === 0 ? null : panels[place].name, true);
+    choose(place, true);
+  };
+  panels.forEach(({ title }, place) => {
+    buttons.push(h("button", {
+      role: "tab", type: "button", id: `tab-${place}`, "aria-controls": "tab-panel",
+      onclick: () => pick(place),
+      onkeydown: (/** @type {KeyboardEvent} */ event) => {
+        const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+        if (!step) return;
+        event.preventDefault();
+        pick((place + step + panels.length) % panels.length);
+      },
+    }, title));
+  });
+  const chosen = panels.findIndex(({ name }) => name === page.get("table"));
+  choose(Math.max(chosen, 0), false);
+  return h("div", null, h("div", { class: "tabs", role: "tablist", "aria-label": label }, buttons),
+           panel);
+}
+
+/**
+ * All tables of a view.
+ * @param {SectionsView} view
+ * @param {SectionsPage} page
+ * @returns {HTMLElement}
+ */
+export function tablesOf(view, page) {
+  if (view.tables.length === 0) return emptyBox(null);
+  return tabPanels(view.tables.map((table, place) => ({
+    name: table.name, title: table.title,
+    make: () => tableView(table, place === 0 ? page : scopedPage(page, table.name)),
+  })), page, view.title);
+}

@@ -1,0 +1,300 @@
+// A table of a view: search, order, columns, rows, totals, export. Its state is in the address.
+import { h, copyText, saveText } from "./dom.js";
+import { formatValue, labelOf, countOf, formatJson } from "./format.js";
+import { columnOf, cellOf, isNumeric, sortedRows, matchingRows, TreeModel, toCsv,
+         toTsv } from "../data/table.js";
+import { Grid } from "./grid.js";
+import { emptyBox } from "./empty.js";
+import { rowDetail } from "./row_detail.js";
+import { columnChooser, shownAtFirst, tableFooter } from "./table_tools.js";
+
+/** @typedef {import("../data/source.js").Table} ShownTable */
+/** @typedef {import("../data/source.js").Page} TablePage */
+
+/** Width of a digit in pixels, with some room for wider letters. */
+const digitWidth = 7.4;
+
+/**
+ * The smallest width of a column: numbers whole, texts at least readable.
+ * @param {ShownTable} table
+ * @param {import("../data/source.js").Column} column
+ * @param {string} label
+ * @param {TreeModel | null} tree its indentation
+ * @param {boolean} narrow a phone's screen
+ * @returns {{width: number, weight: number}} pixels, and the share of the room that is left
+ */
+function columnWidth(table, column, label, tree, narrow) {
+  // A label may break between words: its longest word counts.
+  const word = Math.max(...label.split(" ").map((part) => part.length),
+                        Math.ceil(label.length / 2));
+  let widest = word + 2;
+  const texts = column.texts !== undefined;
+  const step = Math.max(1, Math.floor(table.rows / 200));
+  for (let row = 0; row < table.rows; row += step) {
+    const value = cellOf(column, row);
+    const indent = column.key === table.tree?.name && tree ? 2 + tree.depths[row] * 2 : 0;
+    const text = texts ? (column.type === "json" ? formatJson(String(value ?? "")) : value ?? "")
+      : formatValue(value, column.unit);
+    widest = Math.max(widest, String(text).length + indent);
+  }
+  const total = table.totals[column.key];
+  if (total !== undefined && !texts) {
+    widest = Math.max(widest, formatValue(total, column.unit).length + 1);
+  }
+  const most = narrow ? 170 : 300;
+  return {
+    width: Math.ceil(Math.min(widest * digitWidth + 24, texts ? most : 400)),
+    weight: texts ? Math.max(0.4, Math.min(widest / 16, 8)) : 1,
+  };
+}
+
+/**
+ * A table's element.
+ * @param {ShownTable} table
+ * @param {TablePage} page
+ * @returns {HTMLElement}
+ */
+export function tableView(table, page) {
+  if (table.rows === 0) {
+    return h("div", { class: "table" }, emptyBox(table.empty), tableFooter(table, page.say));
+  }
+  return new TableView(table, page).element;
+}
+
+/** The table with its state. */
+export class TableView {
+  /**
+   * @param {ShownTable} table
+   * @param {TablePage} page
+   */
+  constructor(table, page) {
+    /** @private */
+    this.table = table;
+    /** @private */
+    this.page = page;
+    /** @private */
+    this.tree = table.tree ? new TreeModel(table) : null;
+    /** @private @type {Map<string, {width: number, weight: number}>} */
+    this.widths = new Map();
+    /** @private */
+    this.narrow = innerWidth < 760;
+    /** @private @type {Uint32Array} */
+    this.rows = new Uint32Array(0);
+    /** @private */
+    this.grid = new Grid(table.title, {
+      sort: (key) => this.sort(key),
+      open: (row) => this.open(row),
+      branch: (row, open) => this.branch(row, open),
+    });
+    /** @private */
+    this.count = h("span", { class: "count", role: "status" });
+    /** @private @type {HTMLElement | null} */
+    this.detail = null;
+    /** @private */
+    this.board = h("div", { class: "with-detail" }, this.grid.element);
+    /** @private */
+    this.timer = 0;
+    this.element = h("div", { class: "table" }, this.tools(), this.board,
+                     tableFooter(table, page.say));
+    this.update();
+  }
+
+  /** @private */
+  keys() {
+    const known = (this.page.get("columns") ?? "").split(",")
+      .filter((key) => columnOf(this.table, key) !== null);
+    return known.length ? known : shownAtFirst(this.table);
+  }
+
+  /** The order from the address, or the table's own. @private */
+  order() {
+    const chosen = this.page.get("sort");
+    if (chosen !== null) {
+      const descending = chosen.startsWith("-");
+      const key = descending ? chosen.slice(1) : chosen;
+      const column = columnOf(this.table, key);
+      // A plain name means what the first click does.
+      if (column) {
+        return { key, descending: chosen.startsWith("+") ? false
+          : descending || isNumeric(column), chosen: true };
+      }
+      const plain = columnOf(this.table, key.slice(1));
+      if (plain) return { key: plain.key, descending: !chosen.startsWith("+"), chosen: true };
+    }
+    const key = this.tree ? null : this.table.sort_by;
+    return { key, descending: true, chosen: false };
+  }
+
+  /** @private */
+  tools() {
+    const search = /** @type {HTMLInputElement} */ (h("input", {
+      type: "search", placeholder: "Search texts", "aria-label": "Search the texts of the table",
+      title: "Search (/)", "data-search": true, autocomplete: "off", spellcheck: "false",
+      oninput: () => {
+        clearTimeout(this.timer);
+        this.timer = window.setTimeout(() => {
+          this.page.set("search", search.value);
+          this.update();
+        }, this.table.rows > 5000 ? 120 : 30);
+      },
+    }));
+    search.value = this.page.get("search") ?? "";
+    const chooser = columnChooser(this.table, this.keys(), (keys) => {
+      this.page.set("columns", keys ? keys.join(",") : null);
+      this.update(true);
+    });
+    const texts = this.table.columns.some((column) => column.texts);
+    return h("div", { class: "tools" }, texts ? search : null, this.count,
+      this.tree ? h("button", { type: "button", onclick: () => this.foldAll(false) },
+                    "Expand all") : null,
+      this.tree ? h("button", { type: "button", onclick: () => this.foldAll(true) },
+                    "Collapse all") : null,
+      chooser,
+      h("button", {
+        type: "button", title: "Copy the rows in sight, with tabs between the values",
+        onclick: async () => {
+          const done = await copyText(toTsv(this.table, this.rows, this.keys()));
+          this.page.say(done ? `${countOf(this.rows.length, "row")} copied.`
+            : "The browser does not let this page use the clipboard.");
+        },
+      }, "Copy"),
+      h("button", {
+        type: "button", title: "Save the rows in sight with all columns, exact values",
+        onclick: () => saveText(`${this.table.name}.csv`, toCsv(this.table, this.rows,
+          this.table.columns.map((column) => column.key)), "text/csv"),
+      }, "Save as CSV"));
+  }
+
+  /**
+   * @private
+   * @param {boolean} [keep] the place in the rows
+   */
+  update(keep = false) {
+    const table = this.table;
+    const query = this.page.get("search") ?? "";
+    const order = this.order();
+    const found = query.trim() ? matchingRows(table, query) : null;
+    const flat = found !== null || order.chosen;
+    const asTree = this.tree !== null && !flat;
+    if (asTree && this.tree) this.rows = this.tree.rows();
+    else if (order.chosen && order.key) {
+      this.rows = sortedRows(table, order.key, order.descending, found ?? undefined);
+    } else this.rows = found ?? sortedRows(table, "", false);
+    let keys = this.keys();
+    // Without the indentation, names need their whole path.
+    const { name = "", path = "" } = table.tree ?? {};
+    if (table.tree && !asTree && !keys.includes(path)) {
+      keys = keys.map((key) => key === name ? path : key);
+    }
+    const columns = keys.map((key) => /** @type {import("../data/source.js").Column} */ (
+      columnOf(table, key)));
+    const labels = columns.map((column) => labelOf(column.key));
+    const sizes = columns.map((column, i) => this.width(column, labels[i]));
+    this.grid.show({
+      columns, labels,
+      widths: sizes.map((size) => size.width), weights: sizes.map((size) => size.weight),
+      rows: this.rows,
+      sorted: order.key, descending: order.descending,
+      largest: this.largest(order.key),
+      branch: (row) => asTree && this.tree ? {
+        depth: this.tree.depths[row], inner: this.tree.hasInner(row),
+        open: !this.tree.collapsed.has(row),
+      } : null,
+      branchKey: asTree ? name : null,
+      totals: keys.some((key) => key in table.totals) ? table.totals : null,
+      totalsLabel: totalsLabelOf(table, found !== null),
+    }, keep);
+    this.count.textContent = found
+      ? `${formatValue(found.length)} of ${countOf(table.rows, "row")}`
+      : countOf(table.rows, "row");
+  }
+
+  /**
+   * @private
+   * @param {import("../data/source.js").Column} column
+   * @param {string} label
+   */
+  width(column, label) {
+    let width = this.widths.get(column.key);
+    if (width === undefined) {
+      width = columnWidth(this.table, column, label, this.tree, this.narrow);
+      this.widths.set(column.key, width);
+    }
+    return width;
+  }
+
+  /**
+   * @private
+   * @param {string | null} key
+   */
+  largest(key) {
+    const column = key ? columnOf(this.table, key) : null;
+    if (!column || column.type !== "number") return 0;
+    let largest = 0;
+    for (const value of column.values) if (value > largest) largest = value;
+    return largest;
+  }
+
+  /**
+   * @private
+   * @param {string} key
+   */
+  sort(key) {
+    const order = this.order();
+    const column = columnOf(this.table, key);
+    if (!column) return;
+    let descending = isNumeric(column);
+    if (order.key === key) descending = !order.descending;
+    // Third click on the tree's way back to the tree.
+    const first = isNumeric(column);
+    if (this.tree && order.key === key && order.descending !== first) this.page.set("sort", null);
+    else this.page.set("sort", descending === first ? key : `${descending ? "-" : "+"}${key}`);
+    this.update();
+  }
+
+  /**
+   * @private
+   * @param {number} row
+   * @param {boolean} open
+   */
+  branch(row, open) {
+    if (!this.tree?.setOpen(row, open)) return false;
+    this.update(true);
+    return true;
+  }
+
+  /**
+   * @private
+   * @param {boolean} folded
+   */
+  foldAll(folded) {
+    this.tree?.collapseFrom(folded ? 0 : Infinity);
+    this.page.set("sort", null);
+    this.update();
+  }
+
+  /**
+   * @private
+   * @param {number} row
+   */
+  open(row) {
+    this.detail?.remove();
+    this.detail = rowDetail(this.table, row, this.page.say, () => {
+      this.detail?.remove();
+      this.detail = null;
+      this.grid.element.focus();
+    });
+    this.board.append(this.detail);
+    if (this.narrow) this.detail.scrollIntoView({ block: "nearest" });
+  }
+}
+
+/**
+ * @param {ShownTable} table
+ * @param {boolean} searched
+ * @returns {string}
+ */
+function totalsLabelOf(table, searched) {
+  const label = table.totals_label || "total";
+  return searched || table.left_out > 0 ? `${label} of all rows` : label;
+}

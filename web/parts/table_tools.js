@@ -1,0 +1,129 @@
+// What is around a table's rows: the choice of columns, the facts and notes below.
+import { h, copyText } from "./dom.js";
+import { formatValue, exactValue, labelOf, unitOf, countOf } from "./format.js";
+import { hasValues } from "../data/table.js";
+
+/** @typedef {import("../data/source.js").Table} ToolsTable */
+
+/**
+ * @param {ToolsTable} table
+ * @param {string[]} chosen keys of the columns in sight
+ * @param {(keys: string[] | null) => void} changed null: those that people see first
+ * @returns {HTMLElement}
+ */
+export function columnChooser(table, chosen, changed) {
+  /** @type {Map<string, HTMLInputElement>} */
+  const boxes = new Map();
+  const read = () => {
+    const wanted = new Set([...boxes].filter(([, box]) => box.checked).map(([key]) => key));
+    // Columns stay where they are; new ones come after them.
+    const keys = [...chosen.filter((key) => wanted.has(key)),
+                  ...[...wanted].filter((key) => !chosen.includes(key))];
+    if (keys.length) changed(chosen = keys);
+  };
+  const fill = () => table.columns.map((column) => {
+    const filled = hasValues(column);
+    const box = /** @type {HTMLInputElement} */ (h("input", {
+      type: "checkbox", checked: chosen.includes(column.key), disabled: !filled, onchange: read,
+    }));
+    boxes.set(column.key, box);
+    return h("label", { title: column.meaning || null, class: filled ? null : "quiet" }, box,
+      h("span", null, labelOf(column.key), filled ? "" : " (no values)"));
+  });
+  const list = h("div", null, fill());
+  const menu = h("details", { class: "menu" },
+    h("summary", null, "Columns"),
+    h("div", { class: "sheet" }, list, h("button", {
+      type: "button", class: "link", onclick: () => {
+        changed(null);
+        chosen = shownAtFirst(table);
+        list.replaceChildren(...fill());
+      },
+    }, "As at first")));
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !menu.hasAttribute("open")) return;
+    menu.removeAttribute("open");
+    menu.querySelector("summary")?.focus();
+  });
+  menu.addEventListener("focusout", (event) => {
+    const next = /** @type {Node | null} */ (event.relatedTarget);
+    if (next && !menu.contains(next)) menu.removeAttribute("open");
+  });
+  return menu;
+}
+
+/**
+ * The columns that people see first: without those that have no value.
+ * @param {ToolsTable} table
+ * @returns {string[]} keys
+ */
+export function shownAtFirst(table) {
+  const known = new Map(table.columns.map((column) => [column.key, column]));
+  const shown = (table.shown.length ? table.shown : table.columns.map((column) => column.key))
+    .filter((key) => {
+      const column = known.get(key);
+      return column !== undefined && hasValues(column);
+    });
+  return shown.length ? shown : table.columns.slice(0, 1).map((column) => column.key);
+}
+
+/**
+ * A command with a button that copies it.
+ * @param {string} command
+ * @param {(message: string) => void} say
+ * @returns {HTMLElement}
+ */
+export function commandLine(command, say) {
+  return h("div", { class: "command" }, h("span", null, "The same table in a terminal:"),
+    h("code", null, command), h("button", {
+      type: "button", class: "link", onclick: async () => {
+        say(await copyText(command) ? "The command is on the clipboard."
+          : "The browser does not let this page use the clipboard.");
+      },
+    }, "Copy"));
+}
+
+/**
+ * @param {ToolsTable} table
+ * @param {(message: string) => void} say
+ * @returns {HTMLElement}
+ */
+export function tableFooter(table, say) {
+  const parts = [];
+  const keys = new Set(table.columns.map((column) => column.key));
+  const facts = Object.entries(table.totals).filter(([key, value]) =>
+    !keys.has(key) && value !== null && typeof value !== "object");
+  if (facts.length) {
+    parts.push(h("div", { class: "facts" }, facts.map(([key, value]) =>
+      h("span", { title: exactValue(value, unitOf(key)) }, `${labelOf(key)}: `,
+        h("b", null, formatValue(value, unitOf(key)))))));
+  }
+  if (table.left_out > 0) {
+    const order = table.sort_by && !table.tree
+      ? ` with the smallest ${labelOf(table.sort_by)}` : " at the end";
+    const are = table.left_out === 1 ? "is" : "are";
+    parts.push(h("p", null, `${countOf(table.left_out, "row")}${order} ${are} not in this report` +
+      (Object.keys(table.totals).length ? "; the totals include them." : ".") +
+      (table.command ? " The command below prints all rows." : "")));
+  }
+  if (table.names_cut > 0) {
+    parts.push(h("p", null, table.names_cut === 1
+      ? "One name is cut to 500 characters and ends in \u2026."
+      : `${countOf(table.names_cut, "name")} are cut to 500 characters and end in \u2026.`));
+  }
+  if (table.notes.length) {
+    parts.push(table.notes.length === 1 ? h("p", null, table.notes[0])
+      : h("ul", null, table.notes.map((note) => h("li", null, note))));
+  }
+  if (table.command) parts.push(commandLine(table.command, say));
+  const meanings = table.columns.filter((column) => column.meaning !== "");
+  if (meanings.length) {
+    parts.push(h("details", { class: "meanings" },
+      h("summary", null, "What do the columns mean?"),
+      h("dl", null, meanings.flatMap((column) => [
+        h("dt", null, labelOf(column.key), column.unit
+          ? h("span", { class: "quiet" }, ` (${column.unit})`) : null),
+        h("dd", null, column.meaning)]))));
+  }
+  return h("div", { class: "below" }, parts);
+}

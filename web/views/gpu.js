@@ -1,0 +1,49 @@
+// How busy each device was, and why it was idle.
+import { h } from "../parts/dom.js";
+import { formatValue } from "../parts/format.js";
+import { recordsOf } from "../data/table.js";
+import { stackedBar } from "../parts/bars.js";
+import { tablesOf } from "../parts/sections.js";
+
+/** The parts of a device's window, which add up to it: column, label, colour. */
+const windowParts = [
+  ["computation_ns", "computation", "computation"],
+  ["exposed_communication_ns", "communication alone", "communication"],
+  ["exposed_memory_ns", "memcpy and memset alone", "memory"],
+  ["idle_host_wait_ns", "idle: host was late", "host-wait"],
+  ["idle_kernel_wait_ns", "idle: short gap between kernels", "kernel-wait"],
+  ["idle_other_ns", "idle: other", "idle"],
+];
+
+/**
+ * A device's window as a bar; null without its parts.
+ * @param {{[key: string]: any}} device a row of the table
+ * @returns {HTMLElement | null}
+ */
+export function deviceBar(device) {
+  const parts = windowParts.map(([key, label, kind]) =>
+    ({ label, value: Number(device[key] ?? 0), kind }));
+  if (!parts.some((part) => part.value > 0)) return null;
+  const stream = device.stream === null || device.stream === undefined ? ""
+    : `, stream ${device.stream}`;
+  return h("section", { class: "device-bar" },
+    h("h3", null, `GPU ${device.device ?? ""}${stream} `,
+      h("span", { class: "quiet" }, `busy ${formatValue(
+        device.window_ns ? device.busy_ns / device.window_ns : null, "share")} of ${
+        formatValue(device.window_ns, "ns")}`)),
+    stackedBar(parts, "ns"));
+}
+
+/**
+ * @param {import("../data/source.js").View} view
+ * @param {import("../data/source.js").Page} page
+ * @returns {HTMLElement}
+ */
+export function renderGpu(view, page) {
+  const devices = view.tables.find((table) =>
+    table.columns.some((column) => column.key === "idle_host_wait_ns") && table.rows > 0);
+  // More than this many bars say less than the table.
+  const bars = devices ? recordsOf({ ...devices, rows: Math.min(devices.rows, 16) })
+    .map(deviceBar) : [];
+  return h("div", null, h("div", { class: "device-bars" }, bars), tablesOf(view, page));
+}

@@ -1,0 +1,71 @@
+// What makes the program slow, the most expensive first, each with what to do about it.
+import { h } from "../parts/dom.js";
+import { formatValue, exactValue } from "../parts/format.js";
+import { fullSentence } from "../parts/empty.js";
+import { severityBadge } from "./checks.js";
+
+/** Where a finding shows. @type {{[id: string]: [string, string]}} */
+const findingViews = {
+  data_loader_bound: ["steps", "See the steps"],
+  blocking_copies: ["lines", "See the lines"],
+  small_kernels: ["kernels", "See the kernels"],
+  launch_bound: ["operators", "See the operators"],
+  low_gpu_utilization: ["gpu", "See the GPU's time"],
+  exposed_communication: ["gpu", "See the GPU's time"],
+  no_tensor_cores: ["kernels", "See the kernels"],
+  memory_growth: ["memory", "See the memory"],
+};
+
+/**
+ * @param {{[key: string]: any}} finding
+ * @param {import("../data/source.js").Page} page
+ * @returns {HTMLElement}
+ */
+export function findingCard(finding, page) {
+  const severity = finding.severity === "warning" ? "warning" : "info";
+  const evidence = Array.isArray(finding.evidence) ? finding.evidence : [];
+  const target = findingViews[finding.id];
+  return h("article", { class: `card ${severity}` },
+    h("div", { class: "headline" }, severityBadge(severity), h("h3", null, finding.title),
+      finding.share === null || finding.share === undefined ? null
+        : h("span", { class: "figure", title: "share of the time" },
+            formatValue(finding.share, "share")),
+      finding.gain_ns ? h("span", { class: "figure", title: exactValue(finding.gain_ns, "ns") },
+        h("small", null, "saves at most "), formatValue(finding.gain_ns, "ns"),
+        h("small", null, " per step")) : null),
+    finding.remedy ? h("p", { class: "remedy" }, h("b", null, "What to do: "), 
+                       fullSentence(finding.remedy)) : null,
+    finding.gain_ns && finding.gain_how
+      ? h("p", { class: "quiet" }, `The saving is an upper bound: ${finding.gain_how}.`) : null,
+    evidence.length ? h("ul", { class: "evidence" }, evidence.map((item) => h("li", null,
+      h("span", null, item.what),
+      h("span", { title: exactValue(item.value, item.unit ?? "") },
+        formatValue(item.value, item.unit ?? "")),
+      h("span", null, item.event ?? "")))) : null,
+    target && (!page.has || page.has(target[0]))
+      ? h("p", null, h("button", { type: "button", class: "link",
+                                   onclick: () => page.go(target[0]) }, target[1])) : null);
+}
+
+/**
+ * @param {{[key: string]: any}[]} findings
+ * @param {{[key: string]: any}[]} lookedFor
+ * @param {import("../data/source.js").Page} page
+ * @returns {HTMLElement}
+ */
+export function findingsSection(findings, lookedFor, page) {
+  const names = lookedFor.map((entry) => entry.title ?? entry.what ?? entry.id)
+    .filter((name) => typeof name === "string");
+  if (findings.length === 0) {
+    return h("section", null, h("article", { class: "card good" },
+      h("div", { class: "headline" }, severityBadge("good"), h("h3", null,
+        "Nothing in this trace explains a slow program")),
+      names.length ? h("p", null, "Looked for:") : null,
+      names.length ? h("ul", null, names.map((name) => h("li", null, name))) : null));
+  }
+  return h("section", { "aria-label": "Findings" },
+    h("div", { class: "cards" }, findings.map((finding) => findingCard(finding, page))),
+    names.length ? h("details", { class: "meanings" },
+      h("summary", null, "What else was looked for?"),
+      h("ul", null, names.map((name) => h("li", null, name)))) : null);
+}
