@@ -63,8 +63,10 @@ int run(const OptionParser& parser) {
   if (!rank.ok()) return parser.wrong(rank.status().message());
   const std::optional<std::size_t> bytes = size_in_bytes(parser.text("limit"));
   if (!bytes) return parser.wrong("--limit takes a size such as 500KB or 2MB");
-  ReportPageOptions options = {
-      .title = parser.text("title"), .views = names_in(parser.text("views")), .bytes = *bytes};
+  ReportPageOptions options = {.title = parser.text("title"),
+                               .views = names_in(parser.text("views")),
+                               .bytes = *bytes,
+                               .threads = standard.reading.threads};
   if (const Status right = check_report_page_options(options); !right.ok()) {
     return parser.wrong(right.message());
   }

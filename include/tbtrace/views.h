@@ -52,6 +52,8 @@ struct ReportPageOptions {
   /// again and again leaves out. A page is never smaller than its scripts and a hundred rows of
   /// each table.
   std::size_t bytes = 2'000'000;
+  /// Number of threads, on which no result depends; 0: one per core.
+  int threads = 0;
 };
 
 /// Fails for a view that does not exist.

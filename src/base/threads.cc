@@ -23,21 +23,26 @@ void run_on_threads(std::size_t threads, const std::function<void()>& work) {
   work();
 }
 
-void run_side_by_side(std::size_t threads, std::initializer_list<std::function<void()>> works) {
-  std::vector<std::exception_ptr> thrown(works.size());
+void run_numbered(std::size_t threads, std::size_t count,
+                  const std::function<void(std::size_t number)>& work) {
+  std::vector<std::exception_ptr> thrown(count);
   std::atomic<std::size_t> next = 0;
-  run_on_threads(std::min(threads, works.size()), [&] {
-    for (std::size_t work; (work = next++) < works.size();) {
+  run_on_threads(std::min(threads, count), [&] {
+    for (std::size_t number; (number = next++) < count;) {
       try {
-        works.begin()[work]();
+        work(number);
       } catch (...) {
-        thrown[work] = std::current_exception();
+        thrown[number] = std::current_exception();
       }
     }
   });
   for (const std::exception_ptr& exception : thrown) {
     if (exception != nullptr) std::rethrow_exception(exception);
   }
+}
+
+void run_side_by_side(std::size_t threads, std::initializer_list<std::function<void()>> works) {
+  run_numbered(threads, works.size(), [&](std::size_t number) { works.begin()[number](); });
 }
 
 }  // namespace tbtrace

@@ -14,6 +14,12 @@ int thread_count(int wanted);
 /// ended. If the system has no more threads, those that it gave do the work. `work` must not throw.
 void run_on_threads(std::size_t threads, const std::function<void()>& work);
 
+/// Calls `work` with each number from 0 to `count` - 1 once, on this thread and on up to `threads`
+/// - 1 others, and returns when all have ended. They start in order. Afterwards throws what the
+/// first of them threw, if any did.
+void run_numbered(std::size_t threads, std::size_t count,
+                  const std::function<void(std::size_t number)>& work);
+
 /// Runs each of `works` once, on this thread and on up to `threads - 1` others, and returns when
 /// all have ended. They start in the given order. Afterwards throws what the first of them threw,
 /// if any did.

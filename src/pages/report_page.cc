@@ -14,6 +14,7 @@
 #include <tbtrace/version.h>
 #include <tbtrace/views.h>
 
+#include "base/threads.h"
 #include "io/sink.h"
 #include "pages/hashes.h"
 #include "pages/report_css.h"
@@ -86,11 +87,14 @@ bool halve(Section& section) {
 }
 
 /// Writes the sections, and makes the largest ones smaller until all fit into `bytes`.
-Status fit(std::vector<Section>& sections, std::size_t bytes) {
+Status fit(std::vector<Section>& sections, std::size_t bytes, std::size_t threads) {
+  std::vector<Status> all_written(sections.size());
+  run_numbered(threads, sections.size(),
+               [&](std::size_t number) { all_written[number] = write_section(sections[number]); });
   std::size_t sum = 0;
-  for (Section& section : sections) {
-    if (Status written = write_section(section); !written.ok()) return written;
-    sum += section.base64.size();
+  for (std::size_t number = 0; number < sections.size(); ++number) {
+    if (!all_written[number].ok()) return all_written[number];
+    sum += sections[number].base64.size();
   }
   std::set<const Section*> least;
   while (sum > bytes && least.size() < sections.size()) {
@@ -156,6 +160,8 @@ struct ReportPage::Contents {
     return options.views.empty() ||
            std::ranges::find(options.views, view.name) != options.views.end();
   }
+
+  std::size_t threads() const { return static_cast<std::size_t>(thread_count(options.threads)); }
 
   std::string index(const std::vector<std::string>& names, const std::string& title,
                     const std::vector<Section>& sections) const;
@@ -226,11 +232,17 @@ Status check_report_page_options(const ReportPageOptions& options) {
 Status ReportPage::add(const Trace& trace, std::string name) {
   if (Status right = check_report_page_options(contents_->options); !right.ok()) return right;
   PageTrace page{std::move(name), trace.identity().rank, {}};
+  std::vector<const ViewDescription*> wanted;
   for (const ViewDescription& view : views()) {
-    if (!contents_->wants(view)) continue;
-    Result<ViewContent> content = pages::view_content(view, trace);
-    if (!content.ok()) return content.status();
-    page.views.push_back(*std::move(content));
+    if (contents_->wants(view)) wanted.push_back(&view);
+  }
+  std::vector<std::optional<Result<ViewContent>>> made(wanted.size());
+  run_numbered(contents_->threads(), wanted.size(), [&](std::size_t number) {
+    made[number].emplace(pages::view_content(*wanted[number], trace));
+  });
+  for (std::optional<Result<ViewContent>>& content : made) {
+    if (!content->ok()) return content->status();
+    page.views.push_back(**std::move(content));
   }
   contents_->traces.push_back(std::move(page));
   return {};
@@ -253,7 +265,8 @@ Result<std::string> ReportPage::html() const {
   }
   const std::size_t fixed = script.size() + style.size() + 4096;
   const std::size_t bytes = contents_->options.bytes;
-  if (Status fits = fit(sections, bytes > fixed ? bytes - fixed : 0); !fits.ok()) return fits;
+  Status fits = fit(sections, bytes > fixed ? bytes - fixed : 0, contents_->threads());
+  if (!fits.ok()) return fits;
 
   std::string html =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"

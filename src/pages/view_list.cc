@@ -1,17 +1,15 @@
 // The list of views: what each is made of. To add one, add it here, and draw it in web/views/.
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <string>
 #include <utility>
 
-#include <tbtrace/analysis_context.h>
 #include <tbtrace/checks.h>
 #include <tbtrace/flame_graph.h>
-#include <tbtrace/operators.h>
 #include <tbtrace/summary.h>
 #include <tbtrace/tables.h>
 
+#include "pages/operator_tables.h"
 #include "pages/summary_tables.h"
 #include "pages/view_content.h"
 
@@ -94,64 +92,6 @@ Status add_stacks(const StacksPart& part, const Trace& trace, ViewContent& conte
   return {};
 }
 
-/// Why rows cannot be grouped by what an option records; empty if they can.
-std::string missing_text(const Trace& trace, RecordedOption option) {
-  const RecordedOptionState state = recorded_option(trace, option);
-  if (state.has_data) return {};
-  return "the trace has no " + std::string(state.data) + "; " + missing_data_text(trace, option);
-}
-
-Status add_operators(const Trace& trace, ViewContent& content) {
-  struct Grouping {
-    std::string_view name;
-    std::string_view title;
-    std::string_view command;
-    SummaryOptions options;
-    std::optional<RecordedOption> needs = {};
-  };
-  const std::array groupings = {
-      Grouping{"by_name", "By name", "tbtrace ops --strict-totals", {}},
-      Grouping{"by_shape",
-               "By input shape",
-               "tbtrace ops --strict-totals --group-by-input-shape",
-               {.group_by_input_shape = true},
-               RecordedOption::record_shapes},
-      Grouping{"by_stack",
-               "By stack",
-               "tbtrace ops --strict-totals --group-by-stack-n 5 --stack-source auto",
-               {.group_by_stack_n = 5, .stack_source = StackSource::either},
-               RecordedOption::with_stack},
-  };
-  for (const Grouping& grouping : groupings) {
-    std::string empty = grouping.needs ? missing_text(trace, *grouping.needs) : "";
-    if (!empty.empty()) {
-      content.tables.push_back({.name = grouping.name,
-                                .title = grouping.title,
-                                .command = std::string(grouping.command),
-                                .report = {},
-                                .empty = std::move(empty)});
-      continue;
-    }
-    const OperatorSummary summary = exact_operator_summary(trace, grouping.options);
-    const std::string_view sort_by =
-        summary.data().use_device ? "self_device_time_total" : "self_cpu_time_total";
-    Result<AnalysisReport> report =
-        summary.report({.sort_by = std::string(sort_by), .row_limit = -1});
-    if (!report.ok()) return report.status();
-    const bool is_empty = report->table.rows.empty();
-    content.tables.push_back(
-        {.name = grouping.name,
-         .title = grouping.title,
-         .command = std::string(grouping.command) + " --sort-by " + std::string(sort_by),
-         .report = *std::move(report),
-         .sort_by =
-             summary.data().use_device ? "self_device_time_total_ns" : "self_cpu_time_total_ns",
-         .columns = table_named("ops")->columns,
-         .empty = is_empty ? "the trace has no operators" : ""});
-  }
-  return {};
-}
-
 Status add_summary(const Trace& trace, ViewContent& content) {
   content.tables = pages::summary_tables(trace_summary(trace));
   return {};
@@ -181,7 +121,7 @@ const std::vector<ViewParts>& view_list() {
        .tables =
            {{.name = "steps", .title = "Steps", .command = "tbtrace steps", .table = "steps"}}},
       {.view = {"operators", "Operators", "What each operator took, without what ran inside."},
-       .add = add_operators},
+       .add = pages::add_operator_tables},
       {.view = {"kernels", "Kernels", "What ran on the GPU, and what launched it."},
        .tables = {{.name = "by_name",
                    .title = "By name",

@@ -74,5 +74,19 @@ TEST(RunSideBySide, ThrowsWhatTheFirstThrewWhenAllHaveEnded) {
   }
 }
 
+TEST(RunNumbered, CallsWithEachNumberOnceAndThrowsWhatTheFirstThrew) {
+  for (const std::size_t threads : {std::size_t{1}, std::size_t{3}}) {
+    std::array<std::atomic<int>, 20> calls = {};
+    run_numbered(threads, calls.size(), [&](std::size_t number) { ++calls[number]; });
+    for (const std::atomic<int>& count : calls) EXPECT_EQ(count, 1);
+    const auto work = [](std::size_t number) {
+      if (number == 3) throw std::length_error("third");
+      if (number == 7) throw std::runtime_error("seventh");
+    };
+    EXPECT_THROW(run_numbered(threads, 20, work), std::length_error);
+    run_numbered(threads, 0, work);
+  }
+}
+
 }  // namespace
 }  // namespace tbtrace

@@ -174,7 +174,7 @@ function stackAssemble(stacks, totals, children) {
 /** @param {StackModel} model */
 function stackLevels(model) {
   let levels = 0;
-  for (let frame = 0; frame < model.size; ++frame) levels = Math.max(levels, model.depth[frame] + 1);
+  for (const depth of model.depth) levels = Math.max(levels, depth + 1);
   const start = new Uint32Array(levels + 1);
   for (let frame = 0; frame < model.size; ++frame) ++start[model.depth[frame] + 1];
   for (let level = 1; level <= levels; ++level) start[level] += start[level - 1];

@@ -70,7 +70,7 @@ export function barsLegend(parts) {
 const barsHeight = 190;      // of the plot, in px
 const barsAxisWidth = 64;    // left of it
 const barsFootHeight = 20;   // below it
-const barsWidest = 56;       // a bar with the gap beside it, in px
+const barsWidest = 96;       // a bar with the gap beside it, in px
 const barsNarrowest = 1;
 
 /**
@@ -115,8 +115,8 @@ export function stackedBars(rows, parts, unit, onPick, options) {
     const values = parts.map((part, at) => ({ label: part.label, value: row.values[at] }))
       .filter(({ value }) => value > 0)
       .map(({ label, value }) => label + " " + formatValue(value, unit));
-    return row.label + ": " + formatValue(row.total, unit) +
-      (row.mark ? " (" + row.mark + ")" : which === slowest && rows.length > 1 ? " (slowest)" : "") +
+    const mark = row.mark || (which === slowest && rows.length > 1 ? "slowest" : "");
+    return row.label + ": " + formatValue(row.total, unit) + (mark === "" ? "" : ` (${mark})`) +
       (values.length > 0 ? " \u2014 " + values.join(", ") : "");
   }
 
@@ -158,14 +158,12 @@ export function stackedBars(rows, parts, unit, onPick, options) {
         return s("path", { class: "bars-mark", d: `M${x - 4} ${y - 6}h8l-4 6z` });
       });
     const ticks = axisTicks(0, most, 4, unit);
-    const lines = ticks.map(({ value }) => s("line", {
-      class: "chart-grid", x1: 0, x2: all, y1: barsHeight - height(value), y2: barsHeight - height(value),
-    }));
-    const median = options.line
-      ? [s("line", { class: "bars-line", x1: 0, x2: all, y1: barsHeight - height(options.line.value),
-                     y2: barsHeight - height(options.line.value) },
-           s("title", null, options.line.label))]
-      : [];
+    const across = (/** @type {string} */ name, /** @type {number} */ value) =>
+      s("line", { class: name, x1: 0, x2: all, y1: barsHeight - height(value),
+                  y2: barsHeight - height(value) });
+    const lines = ticks.map(({ value }) => across("chart-grid", value));
+    const median = options.line ? [across("bars-line", options.line.value)] : [];
+    for (const line of median) line.append(s("title", null, options.line?.label ?? ""));
     svg.replaceChildren(...lines, ...parts.map((part, at) =>
       s("path", { class: "part part-" + part.kind, d: paths[at].join("") })),
       ...median, ...marks, choice, cursor, ...footTexts(all));

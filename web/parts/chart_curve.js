@@ -54,8 +54,8 @@ export function curveChart(data) {
     h("button", { type: "button", onclick: () => scale(0.5) }, "Zoom in"),
     h("button", { type: "button", onclick: () => scale(2) }, "Zoom out"), whole);
   const legend = h("ul", { class: "chart-legend" }, series.map((one) =>
-    h("li", null, h("span", { class: "swatch curve-swatch curve-" + one.kind, "aria-hidden": true }),
-      one.label)));
+    h("li", null, h("span", { class: "swatch curve-swatch curve-" + one.kind,
+                              "aria-hidden": true }), one.label)));
   const element = h("div", { class: "curve" },
     h("div", { class: "chart-head" }, legend, buttons), board, readout);
 
@@ -224,7 +224,9 @@ export function curveChart(data) {
 function curveMost(series) {
   let most = 0;
   for (const { values } of series) {
-    for (let place = 0; place < values.length; ++place) if (values[place] > most) most = values[place];
+    for (let place = 0; place < values.length; ++place) {
+      if (values[place] > most) most = values[place];
+    }
   }
   return most || 1;
 }

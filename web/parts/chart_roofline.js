@@ -28,8 +28,9 @@ const rooflineRight = 14;
 
 /**
  * @param {{points: RooflinePoint[], roofs: RooflineRoof[], bandwidth: number|null,
- *          timeName: string}} data bandwidth: bytes per second of the device's memory
- * @param {(point: number) => void} onPick
+ *          timeName: string, picked: number}} data bandwidth: bytes per second of the device's
+ *     memory; picked: the chosen point, -1 without one
+ * @param {(point: number) => void} onPick -1: none any more
  * @returns {HTMLElement}
  */
 export function rooflineChart(data, onPick) {
@@ -37,26 +38,29 @@ export function rooflineChart(data, onPick) {
   const order = points.map((_, which) => which).sort((a, b) => points[b].time - points[a].time);
   const longest = Math.max(1, ...points.map((point) => point.time));
   const ridges = bandwidth === null ? [] : roofs.map((roof) => roof.peak / bandwidth);
-  const [x0, x1] = axisDecades(Math.min(...points.map((point) => point.intensity), ...ridges),
-                               Math.max(...points.map((point) => point.intensity), ...ridges) * 1.5);
-  const [y0, y1] = axisDecades(Math.min(...points.map((point) => point.rate)),
-                               Math.max(...points.map((point) => point.rate),
-                                        ...roofs.map((roof) => roof.peak * 1.3)));
-  let current = -1;
+  const intensities = [...points.map((point) => point.intensity), ...ridges];
+  const rates = points.map((point) => point.rate);
+  const [x0, x1] = axisDecades(Math.min(...intensities), Math.max(...intensities) * 1.5);
+  const [y0, y1] = axisDecades(Math.min(...rates),
+                               Math.max(...rates, ...roofs.map((roof) => roof.peak * 1.3)));
+  let picked = data.picked;
+  let current = picked;
   let width = 0;
 
   const svg = s("svg", { class: "roofline-plot", height: rooflineHeight, role: "img",
                          "aria-label": rooflineWords(data) });
-  const readout = h("p", { class: "chart-readout" }, "Point at a dot for its numbers.");
+  const readout = h("p", { class: "chart-readout" },
+                    "Point at a dot for its numbers; click it to find it in the table.");
   const board = h("div", { class: "roofline-board" }, svg);
   const buttons = order.map((which) => {
     const point = points[which];
     return h("button", {
-      type: "button", class: "roofline-item", "aria-pressed": false,
+      type: "button", class: "roofline-item", "aria-pressed": which === picked,
       title: point.label + "\n" + words(which),
       onclick: () => pick(which), onfocus: () => show(which), onmouseenter: () => show(which),
     },
-    h("span", { class: "swatch roofline-dot bound-" + (point.bound || "none"), "aria-hidden": true }),
+    h("span", { class: "swatch roofline-dot bound-" + (point.bound || "none"),
+                "aria-hidden": true }),
     h("span", { class: "roofline-name" }, point.label),
     h("span", { class: "roofline-time" }, formatValue(point.time, "ns")));
   });
@@ -96,9 +100,11 @@ export function rooflineChart(data, onPick) {
   }
 
   function pick(/** @type {number} */ which) {
-    order.forEach((point, at) => buttons[at].setAttribute("aria-pressed", String(point === which)));
+    picked = which === picked ? -1 : which;
+    order.forEach((point, at) => buttons[at].setAttribute("aria-pressed",
+                                                          String(point === picked)));
     show(which);
-    onPick(which);
+    onPick(picked);
   }
 
   function draw() {
@@ -152,7 +158,8 @@ export function rooflineChart(data, onPick) {
                                                  `L${xOf(to)} ${yOf(to * bandwidth)}` }),
                    s("text", {
                      class: "roof-text", x: 10, y: -6,
-                       transform: `translate(${xOf(from)} ${yOf(from * bandwidth)}) rotate(${slope})`,
+                       transform: `translate(${xOf(from)} ${yOf(from * bandwidth)}) ` +
+                       `rotate(${slope})`,
                    }, "memory " + formatValue(bandwidth, "per_s").replace("/s", "B/s")));
       }
     }
@@ -170,7 +177,8 @@ export function rooflineChart(data, onPick) {
 
 /** @param {{points: RooflinePoint[], roofs: RooflineRoof[]}} data */
 function rooflineWords(data) {
+  const peaks = data.roofs.length === 0 ? "the device's peaks are not known"
+    : data.roofs.map((roof) => "peak " + roof.label).join(", ");
   return "Roofline: " + data.points.length + " operators by FLOP per byte and FLOP per second; " +
-    (data.roofs.length === 0 ? "the device's peaks are not known" :
-      data.roofs.map((roof) => "peak " + roof.label).join(", ")) + ". The list has the same points.";
+    peaks + ". The list has the same points.";
 }

@@ -205,7 +205,10 @@ export function flameCanvas(name, events) {
   canvas.addEventListener("mouseleave", () => hover(null));
   canvas.addEventListener("click", (event) => {
     const frame = hit(event);
-    if (frame >= 0) events.click(frame, event.shiftKey);
+    if (frame < 0) return;
+    // On a phone nothing else would hide the tooltip again.
+    hover(null);
+    events.click(frame, event.shiftKey);
   });
   board.addEventListener("keydown", events.key);
   board.addEventListener("focus", soon);
@@ -265,7 +268,9 @@ function flameCut(context, text, room) {
 /** Elements that are not seen and carry the colours: a canvas cannot read style sheets. */
 function flameSwatches() {
   const names = ["flame-text", "flame-match", "flame-root"];
-  for (const kind of stackKinds) for (const shade of [0, 1, 2]) names.push(`flame-${kind}-${shade}`);
+  for (const kind of stackKinds) {
+    for (const shade of [0, 1, 2]) names.push(`flame-${kind}-${shade}`);
+  }
   return h("div", { class: "flame-swatches", "aria-hidden": true },
            names.map((name) => h("span", { class: name })));
 }

@@ -45,9 +45,10 @@ export function flameTable(stacks, onSelect) {
       type: "button", class: "link flame-name", title: stacks.texts[row.text],
       onclick: () => onSelect(row.frame),
     }, stacks.texts[row.text]));
-    note.textContent = (isCallers ? "by total" : stacks.unit === "ns" ? "by self time" : "by self memory") +
-      (rows.length < all.length ? ", the first " + formatValue(rows.length) + " of " +
-                                  formatValue(all.length) : "");
+    const order = isCallers ? "by total; shares of all its calls"
+      : stacks.unit === "ns" ? "by self time" : "by self memory";
+    note.textContent = order + (rows.length < all.length
+      ? `, the first ${formatValue(rows.length)} of ${formatValue(all.length)}` : "");
     const number = (/** @type {number} */ value) =>
       h("td", { class: "number", title: exactValue(value, stacks.unit) },
         formatValue(value, stacks.unit));

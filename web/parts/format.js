@@ -37,6 +37,10 @@ function shortNumber(value) {
  */
 function scaled(value, scale) {
   const size = Math.abs(value);
+  const smallest = scale[scale.length - 1][1];
+  if (size < 1000 * 0.9995 && Number.isInteger(value)) {
+    return formatWhole(String(value)) + unitGap + smallest;
+  }
   // 999.96 us would be printed as 1 000 us: the next unit begins where rounding reaches it.
   for (const [least, unit] of scale) {
     if (size >= least * 0.9995) return shortNumber(value / least) + unitGap + unit;

@@ -1,26 +1,11 @@
 // The rows of a table as a grid of which only the rows in sight are elements: a table of
 // 100,000 rows costs as much as one of 50.
 import { h, setVariable } from "./dom.js";
-import { formatValue, exactValue, formatJson } from "./format.js";
-import { cellOf, isNumeric } from "../data/table.js";
+import { isNumeric } from "../data/table.js";
+import { gridCell, gridTotals } from "./grid_cell.js";
 
-/** @typedef {import("../data/source.js").Column} GridColumn */
-/**
- * @typedef {object} GridModel what a grid draws
- * @property {GridColumn[]} columns in their order
- * @property {string[]} labels of the columns
- * @property {number[]} widths smallest widths of the columns, in pixels
- * @property {number[]} weights how much of the room that is left each column of texts gets
- * @property {ArrayLike<number>} rows row numbers, in their order
- * @property {string | null} sorted key of the column that orders the rows
- * @property {boolean} descending
- * @property {number} largest of the sorted column, for the bars; 0 without bars
- * @property {(row: number) => {depth: number, inner: boolean, open: boolean} | null} branch
- *   of a row in a tree, else null
- * @property {string | null} branchKey the column that is indented
- * @property {{[key: string]: any} | null} totals by column
- * @property {string} totalsLabel
- */
+/** @typedef {import("./grid_cell.js").GridModel} GridModel */
+/** @typedef {import("./grid_cell.js").GridColumn} GridColumn */
 /**
  * @typedef {object} GridEvents
  * @property {(key: string) => void} sort
@@ -70,8 +55,18 @@ export class Grid {
     if (typeof ResizeObserver !== "undefined") {
       new ResizeObserver(() => this.draw()).observe(this.element);
     }
-    addEventListener("beforeprint", () => this.draw(printedRows));
-    addEventListener("afterprint", () => this.draw());
+    /** @private */
+    this.paper = h("p", { class: "grid-none" });
+    const before = () => this.print(true);
+    const after = () => {
+      this.print(false);
+      // Grids that are no longer on the page must not stay in memory.
+      if (this.element.isConnected) return;
+      removeEventListener("beforeprint", before);
+      removeEventListener("afterprint", after);
+    };
+    addEventListener("beforeprint", before);
+    addEventListener("afterprint", after);
   }
 
   /**
@@ -89,7 +84,7 @@ export class Grid {
     setVariable(this.inner, "min-width", `${model.widths.reduce((sum, one) => sum + one, 0)}px`);
     setVariable(this.body, "height", `${Math.max(rows, 1) * rowHeight}px`);
     this.header.replaceChildren(...model.columns.map((column, i) => this.headerCell(column, i)));
-    this.footer.replaceChildren(...(model.totals ? [this.totalsRow(model)] : []));
+    this.footer.replaceChildren(...(model.totals ? [gridTotals(model)] : []));
     if (!keep) {
       this.active = -1;
       this.element.scrollTop = 0;
@@ -123,29 +118,6 @@ export class Grid {
   }
 
   /**
-   * @private
-   * @param {GridModel} model
-   */
-  totalsRow(model) {
-    let named = false;
-    return h("div", { class: "row totals", role: "row", "aria-rowindex": model.rows.length + 2 },
-      ...model.columns.map((column, i) => {
-        const has = model.totals !== null && column.key in model.totals;
-        let text = "";
-        if (has) text = formatValue(model.totals?.[column.key], column.unit);
-        else if (!named && !isNumeric(column)) {
-          named = true;
-          text = model.totalsLabel;
-        }
-        return h("div", {
-          role: "gridcell", "aria-colindex": i + 1,
-          class: `cell${isNumeric(column) ? " number" : ""}`,
-          title: has ? exactValue(model.totals?.[column.key], column.unit) : null,
-        }, text);
-      }));
-  }
-
-  /**
    * Draws the rows in sight.
    * @private
    * @param {number} [least] rows at least, for paper
@@ -175,6 +147,29 @@ export class Grid {
   }
 
   /**
+   * Paper has no scroll bars: the first rows, as wide as the page.
+   * @private
+   * @param {boolean} begins
+   */
+  print(begins) {
+    const model = this.model;
+    if (!model || !this.element.isConnected) return;
+    const shown = begins ? Math.min(model.rows.length, printedRows) : model.rows.length;
+    const width = model.widths.reduce((sum, one) => sum + one, 0);
+    setVariable(this.body, "height", `${Math.max(shown, 1) * rowHeight}px`);
+    setVariable(this.inner, "zoom", begins ? Math.min(1, paperWidth / width) : 1);
+    this.paper.remove();
+    if (begins) {
+      this.element.scrollTop = 0;
+      if (shown < model.rows.length) {
+        this.paper.textContent = `The first ${shown} of ${model.rows.length} rows.`;
+        this.element.append(this.paper);
+      }
+    }
+    this.draw(begins ? shown : 0);
+  }
+
+  /**
    * @private
    * @param {GridModel} model
    * @param {number} place
@@ -185,54 +180,9 @@ export class Grid {
       class: `row${place === this.active ? " active" : ""}${place % 2 ? " odd" : ""}`,
       role: "row", "aria-rowindex": place + 2, id: `${this.id}-${place}`,
       "data-place": place,
-    }, ...model.columns.map((column, i) => this.cell(model, column, i, row)));
+    }, ...model.columns.map((column, i) => gridCell(model, column, i, row)));
     setVariable(element, "top", `${place * rowHeight}px`);
     return element;
-  }
-
-  /**
-   * @private
-   * @param {GridModel} model
-   * @param {GridColumn} column
-   * @param {number} place
-   * @param {number} row
-   */
-  cell(model, column, place, row) {
-    const value = cellOf(column, row);
-    const numeric = isNumeric(column);
-    let text = formatValue(column.texts ? value ?? "" : value, column.texts ? "" : column.unit);
-    if (column.texts) text = value === null ? "" : String(value);
-    if (column.type === "json") text = formatJson(text);
-    const cell = h("div", {
-      role: "gridcell", "aria-colindex": place + 1,
-      class: `cell${numeric ? " number" : ""}${value === null ? " missing" : ""}`,
-      title: column.texts ? text : exactValue(value, column.unit),
-    });
-    if (column.key === model.branchKey) {
-      const branch = model.branch(row);
-      if (branch) {
-        setVariable(cell, "--depth", branch.depth);
-        cell.classList.add("branch");
-        cell.append(h("span", {
-          class: "twist", "aria-hidden": true, "data-twist": branch.inner,
-        }, branch.inner ? (branch.open ? "\u25be" : "\u25b8") : ""));
-      }
-    }
-    if (numeric && column.key === model.sorted && model.largest > 0 && value !== null) {
-      const share = Number(value) / model.largest;
-      if (share > 0) {
-        cell.classList.add("barred");
-        setVariable(cell, "--bar", `${(Math.min(share, 1) * 100).toFixed(2)}%`);
-      }
-    }
-    if (column.texts && text.length > 28) {
-      // The end of a long name often is what tells it from others: the middle goes first.
-      cell.append(h("span", { class: "start" }, text.slice(0, -10)),
-                  h("span", { class: "end" }, text.slice(-10)));
-    } else {
-      cell.append(h("span", { class: "whole" }, text));
-    }
-    return cell;
   }
 
   /**
@@ -312,3 +262,5 @@ export class Grid {
 
 /** Rows of a table on paper: more would be a book. */
 const printedRows = 500;
+/** Width of a sheet within its margins, in pixels. */
+const paperWidth = 700;

@@ -12,6 +12,7 @@ import { cellOf, isNumeric } from "../data/table.js";
  */
 export function rowDetail(table, row, say, close) {
   const list = h("dl");
+  /** @type {string[]} */
   const lines = [];
   for (const column of table.columns) {
     const value = cellOf(column, row);

@@ -1,8 +1,9 @@
 // A table of a view: search, order, columns, rows, totals, export. Its state is in the address.
 import { h, copyText, saveText } from "./dom.js";
 import { formatValue, labelOf, countOf, formatJson } from "./format.js";
-import { columnOf, cellOf, isNumeric, sortedRows, matchingRows, TreeModel, toCsv,
-         toTsv } from "../data/table.js";
+import { columnOf, cellOf, isNumeric, sortedRows, matchingRows,
+         TreeModel } from "../data/table.js";
+import { toCsv, toTsv } from "../data/table_export.js";
 import { Grid } from "./grid.js";
 import { emptyBox } from "./empty.js";
 import { rowDetail } from "./row_detail.js";
@@ -135,7 +136,7 @@ export class TableView {
         this.timer = window.setTimeout(() => {
           this.page.set("search", search.value);
           this.update();
-        }, this.table.rows > 5000 ? 120 : 30);
+        }, this.table.rows > 5000 ? 70 : 20);
       },
     }));
     search.value = this.page.get("search") ?? "";

@@ -91,7 +91,8 @@ export function commandLine(command, say) {
 export function tableFooter(table, say) {
   const parts = [];
   const keys = new Set(table.columns.map((column) => column.key));
-  const facts = Object.entries(table.totals).filter(([key, value]) =>
+  const empty = table.rows === 0;
+  const facts = empty ? [] : Object.entries(table.totals).filter(([key, value]) =>
     !keys.has(key) && value !== null && typeof value !== "object");
   if (facts.length) {
     parts.push(h("div", { class: "facts" }, facts.map(([key, value]) =>
@@ -108,15 +109,16 @@ export function tableFooter(table, say) {
   }
   if (table.names_cut > 0) {
     parts.push(h("p", null, table.names_cut === 1
-      ? "One name is cut to 500 characters and ends in \u2026."
-      : `${countOf(table.names_cut, "name")} are cut to 500 characters and end in \u2026.`));
+      ? "One name is longer than 500 characters. It is cut there and has \u2026 at its end."
+      : `${countOf(table.names_cut, "name")} are longer than 500 characters. They are cut there ` +
+        "and have \u2026 at their ends."));
   }
   if (table.notes.length) {
     parts.push(table.notes.length === 1 ? h("p", null, table.notes[0])
       : h("ul", null, table.notes.map((note) => h("li", null, note))));
   }
   if (table.command) parts.push(commandLine(table.command, say));
-  const meanings = table.columns.filter((column) => column.meaning !== "");
+  const meanings = empty ? [] : table.columns.filter((column) => column.meaning !== "");
   if (meanings.length) {
     parts.push(h("details", { class: "meanings" },
       h("summary", null, "What do the columns mean?"),

@@ -1,14 +1,14 @@
 // The view of stacks: a flame graph with zoom, search and callers, and the same as a table.
 import { h } from "../parts/dom.js";
-import { exactValue, formatValue } from "../parts/format.js";
+import { countOf, exactValue, formatValue } from "../parts/format.js";
 import { flameCanvas } from "../parts/flame_canvas.js";
 import { flameTable } from "../parts/flame_table.js";
+import { flameLegend, flameNotes, flameNumbers } from "../parts/flame_words.js";
+import { flamePath, flameShare } from "../parts/flame_words.js";
 import { emptyBox } from "../parts/empty.js";
 import { stackCallers } from "../data/stacks_callers.js";
 import { stackNeighbour } from "../data/stacks_layout.js";
-import {
-  stackKindNames, stackKinds, stackMatcher, stackModel, stackPath, stackSearch,
-} from "../data/stacks.js";
+import { stackMatcher, stackModel, stackPath, stackSearch } from "../data/stacks.js";
 
 /** Which of the stacks is shown, and how; the address has the same under these names. */
 const flameKeys = ["zoom", "frame", "callers", "search"];
@@ -94,8 +94,9 @@ class FlameGraph {
     this.details = h("p", { class: "flame-details", role: "status" });
     this.tip = h("div", { class: "flame-tip is-hidden", "aria-hidden": true });
     this.notes = h("p", { class: "quiet flame-notes" });
-    this.canvas = flameCanvas("Flame graph of " + stacks.title +
-                              ": arrow keys move, Enter zooms. The table below has the same frames.", {
+    const about = "Flame graph of " + stacks.title + ": arrow keys move, Enter zooms. " +
+      "The table below has the same frames.";
+    this.canvas = flameCanvas(about, {
       click: (frame, isShift) => {
         this.selected = frame;
         if (isShift) this.showCallers(this.model.text[frame]);
@@ -112,17 +113,10 @@ class FlameGraph {
       h("div", { class: "flame-tools" }, this.search, this.matched, this.callersButton,
         this.resetButton, h("span", { class: "flame-space-between" }), this.orderButton,
         this.rootButton),
-      this.path, this.canvas.element, this.details, this.legend(), this.notes, this.tip,
+      this.path, this.canvas.element, this.details, flameLegend(this.stacks), this.notes, this.tip,
       this.table.element);
     this.element.addEventListener("keydown", (event) => this.outerKey(event));
     this.restore();
-  }
-
-  legend() {
-    const seen = new Set(this.stacks.frame.slice(1).map((text) => this.stacks.kinds[text] ?? 6));
-    return h("ul", { class: "chart-legend" }, [...seen].sort().map((kind) =>
-      h("li", null, h("span", { class: `swatch flame-swatch-${stackKinds[kind]}`,
-                                "aria-hidden": true }), stackKindNames[kind])));
   }
 
   // ---- state and address
@@ -150,7 +144,8 @@ class FlameGraph {
 
   write(/** @type {boolean} */ push) {
     const { page, model } = this;
-    const number = (/** @type {number} */ frame) => (frame > 0 ? String(model.origin[frame]) : null);
+    const number = (/** @type {number} */ frame) =>
+      (frame > 0 ? String(model.origin[frame]) : null);
     /** @type {[string, string|null][]} */
     const values = [
       ["callers", this.callers < 0 ? null : String(this.callers)], ["zoom", number(this.zoomed)],
@@ -188,9 +183,14 @@ class FlameGraph {
       return;
     }
     const found = stackSearch(this.model, this.stacks.texts, matcher);
+    if (found.count === 0) {
+      this.matched.textContent = "No frame matches.";
+      return;
+    }
     this.matches = found.matches;
-    this.matched.textContent = formatValue(found.count) + (found.count === 1 ? " match, " :
-      " matches, ") + this.weight(found.weight) + ", " + this.share(found.weight, this.model.total[0]);
+    this.matched.textContent = countOf(found.count, "match", "matches") + ", " +
+      formatValue(found.weight, this.stacks.unit) + ", " +
+      flameShare(found.weight, this.model.total[0]);
   }
 
   // ---- actions
@@ -219,10 +219,21 @@ class FlameGraph {
 
   showCallers(/** @type {number} */ text) {
     if (text === this.callers || text === this.stacks.frame[0]) return;
+    const before = this.callers;
     this.callers = text;
     this.makeModel();
     this.zoomed = 0;
     this.selected = 0;
+    if (text < 0) {
+      // Back in the whole tree the function is still selected, where it costs most.
+      const { model } = this;
+      for (let frame = 1; frame < model.size; ++frame) {
+        if (model.text[frame] !== before) continue;
+        if (this.selected === 0 || model.total[frame] > model.total[this.selected]) {
+          this.selected = frame;
+        }
+      }
+    }
     this.find();
     this.show();
     this.write(true);
@@ -254,39 +265,21 @@ class FlameGraph {
 
   // ---- what people see
 
-  weight(/** @type {number} */ value) {
-    return formatValue(value, this.stacks.unit);
-  }
-
-  share(/** @type {number} */ part, /** @type {number} */ whole) {
-    return whole > 0 ? formatValue(part / whole, "share") : "0 %";
-  }
-
   nameOf(/** @type {number} */ frame) {
     if (frame === 0 && this.callers < 0) return "all";
     return this.stacks.texts[this.model.text[frame]];
   }
 
   numbersOf(/** @type {number} */ frame) {
-    const { model } = this;
-    const parts = [this.weight(model.total[frame]),
-                   this.share(model.total[frame], this.whole.total[0]) + " of all"];
-    const above = model.parent[frame];
-    if (above > 0) {
-      parts.push(this.share(model.total[frame], model.total[above]) +
-                 (this.callers < 0 ? " of its caller" : " of what it calls"));
-    }
-    if (this.callers < 0) {
-      parts.push("self " + (model.self[frame] === 0 ? "0" : this.weight(model.self[frame])));
-    }
-    return parts.join(", ");
+    return flameNumbers(this.model, frame, this.whole.total[0], this.stacks.unit,
+                        this.callers >= 0);
   }
 
   show() {
     const { model, zoomed, selected } = this;
     this.canvas.show({
       model, texts: this.stacks.texts, kinds: this.stacks.kinds, zoomed, selected,
-      rootName: this.callers < 0 ? "all: " + this.weight(model.total[0]) : "",
+      rootName: this.callers < 0 ? "all: " + formatValue(model.total[0], this.stacks.unit) : "",
       matches: this.matches, isUp: this.isUp,
     });
     if (selected === 0 && this.callers < 0) {
@@ -305,43 +298,17 @@ class FlameGraph {
     this.rootButton.textContent = this.isUp ? "Root on top" : "Root at the bottom";
     this.orderButton.textContent = this.order === "name" ? "Sort by weight" : "Sort by name";
     this.showPath();
-    this.showNotes();
+    this.notes.textContent = flameNotes(this.stacks, this.cut);
     this.table.show(model, zoomed, selected, this.callers >= 0);
   }
 
   showPath() {
-    const path = stackPath(this.model, this.zoomed);
-    const links = path.map((frame, at) => {
-      const name = this.nameOf(frame);
-      return at + 1 === path.length
-        ? h("span", { class: "flame-here", title: name }, name)
-        : h("button", { type: "button", class: "link", title: name,
-                        onclick: () => this.zoom(frame) }, name);
-    });
-    const parts = links.flatMap((link, at) => (at === 0 ? [link] : [
-      h("span", { class: "quiet", "aria-hidden": true }, "\u203a"), link]));
+    const parts = flamePath(this.model, this.zoomed, (frame) => this.nameOf(frame),
+                            (frame) => this.zoom(frame));
     if (this.callers >= 0) parts.unshift(h("span", { class: "quiet" }, "Callers of"));
     this.path.replaceChildren(...parts);
     // The end of the path says most. Before the first frame nothing has a width yet.
     requestAnimationFrame(() => { this.path.scrollLeft = this.path.scrollWidth; });
-  }
-
-  showNotes() {
-    const notes = [];
-    const many = (/** @type {number} */ count, /** @type {string} */ one, /** @type {string} */ more) =>
-      formatValue(count) + " " + (count === 1 ? one : more);
-    if (this.stacks.left_out > 0) {
-      notes.push(many(this.stacks.left_out, "small frame is", "small frames are") +
-                 " left out; their weight counts for the frame around them.");
-    }
-    if (this.stacks.names_cut > 0) {
-      notes.push(many(this.stacks.names_cut, "name is", "names are") + " cut to 500 characters.");
-    }
-    if (this.cut > 0) {
-      notes.push("The callers of " + many(this.cut, "narrow frame", "narrow frames") +
-                 " are left out, because there are too many.");
-    }
-    this.notes.textContent = notes.join(" ");
   }
 
   hover(/** @type {number} */ frame, /** @type {number} */ x, /** @type {number} */ y) {

@@ -22,6 +22,7 @@ export function renderFlops(view, page) {
   const key = onDevice ? "device_time_total_ns" : "cpu_time_total_ns";
   const drawn = rows.filter((row) => Number(row[key]) > 0).slice(0, flopsMostPoints);
   const children = [];
+  const tables = h("div", { class: "section" }, tablesOf(view, page));
   if (drawn.length > 0) {
     const { roofs, bandwidth } = flopsRoofs(drawn);
     children.push(h("section", { class: "section" },
@@ -34,12 +35,17 @@ export function renderFlops(view, page) {
           detail: row.precision ?? "",
         })),
         roofs, bandwidth, timeName: onDevice ? "device time" : "CPU time",
-      }, () => {}),
+        picked: drawn.findIndex((row) => row.name === page.get("search")),
+      }, (point) => {
+        page.set("search", point < 0 ? null : drawn[point].name);
+        page.set("table", null);
+        tables.replaceChildren(tablesOf(view, page));
+      }),
       roofs.length > 0 ? null : h("p", { class: "quiet" },
         "The limits of this device are not known, so no roofs are drawn. " +
         (onDevice ? "Give them with --peak-tflops and --peak-bandwidth." : ""))));
   }
-  children.push(h("div", { class: "section" }, tablesOf(view, page)));
+  children.push(tables);
   return h("div", { class: "flops" }, children);
 }
 

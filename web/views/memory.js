@@ -15,7 +15,8 @@ const memoryHolders = 10;
  * @returns {HTMLElement}
  */
 export function renderMemory(view, page) {
-  const table = (/** @type {string} */ name) => view.tables.find((one) => one.name === name) ?? null;
+  const table = (/** @type {string} */ name) =>
+    view.tables.find((one) => one.name === name) ?? null;
   const peak = table("peak"), alive = table("alive"), curve = table("curve");
   const rows = peak === null ? [] : recordsOf(peak);
   if (rows.length === 0) {

@@ -110,7 +110,7 @@ function stepsCharts(table, page, isPhases) {
     show(picked);
     elements.push(h("section", { class: "section" },
       h("h2", null, isPhases ? "Time of each step on the host" : "Time of each step",
-        h("span", { class: "quiet" }, stepsSummary(table))),
+        h("span", { class: "quiet" }, stepsSummary(table, isPhases))),
       stackedBars(rows, parts, "ns", (row) => {
         page.set("step", String(row));
         show(row);
@@ -134,11 +134,14 @@ function stepsPicked(table, page) {
   return Number.isInteger(picked) && picked >= 0 && picked < table.rows ? picked : -1;
 }
 
-/** @param {import("../data/source.js").Table} table */
-function stepsSummary(table) {
+/**
+ * @param {import("../data/source.js").Table} table
+ * @param {boolean} isPhases the median is that of whole steps
+ */
+function stepsSummary(table, isPhases) {
   const { outliers, duration_median_ns: median, dropped_steps: dropped } = table.totals;
   const parts = [];
-  if (median > 0) parts.push("median " + formatValue(median, "ns"));
+  if (median > 0 && !isPhases) parts.push("median " + formatValue(median, "ns"));
   if (outliers > 0) {
     parts.push(formatValue(outliers) + (outliers === 1 ? " outlier" : " outliers") + " (\u25be)");
   }

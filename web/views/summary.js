@@ -201,7 +201,7 @@ export function renderSummary(view, page) {
   const mild = checks.filter((check) => check.severity !== "error");
   return h("div", { class: "summary" },
     grave.length ? h("div", { class: "cards before" }, grave.map(checkCard)) : null,
-    findingsSection(of("findings"), of("looked_for"), page),
+    findingsSection(of("findings"), of("looked_for"), gpus.length > 0, page),
     h("div", { class: "columns" },
       steps ? stepsSection(steps, slowest, page) : null,
       gpus.length ? summarySection("GPU time", "", "gpu", page, ...gpus.slice(0, 8).map(deviceBar))

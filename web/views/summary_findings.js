@@ -4,17 +4,17 @@ import { formatValue, exactValue } from "../parts/format.js";
 import { fullSentence } from "../parts/empty.js";
 import { severityBadge } from "./checks.js";
 
-/** Where a finding shows. @type {{[id: string]: [string, string]}} */
-const findingViews = {
-  data_loader_bound: ["steps", "See the steps"],
-  blocking_copies: ["lines", "See the lines"],
-  small_kernels: ["kernels", "See the kernels"],
-  launch_bound: ["operators", "See the operators"],
-  low_gpu_utilization: ["gpu", "See the GPU's time"],
-  exposed_communication: ["gpu", "See the GPU's time"],
-  no_tensor_cores: ["kernels", "See the kernels"],
-  memory_growth: ["memory", "See the memory"],
-};
+/** Where a finding shows. @type {Map<string, [string, string]>} */
+const findingViews = new Map([
+  ["data_loader_bound", ["steps", "See the steps"]],
+  ["blocking_copies", ["lines", "See the lines"]],
+  ["small_kernels", ["kernels", "See the kernels"]],
+  ["launch_bound", ["operators", "See the operators"]],
+  ["low_gpu_utilization", ["gpu", "See the GPU's time"]],
+  ["exposed_communication", ["gpu", "See the GPU's time"]],
+  ["no_tensor_cores", ["kernels", "See the kernels"]],
+  ["memory_growth", ["memory", "See the memory"]],
+]);
 
 /**
  * @param {{[key: string]: any}} finding
@@ -24,7 +24,7 @@ const findingViews = {
 export function findingCard(finding, page) {
   const severity = finding.severity === "warning" ? "warning" : "info";
   const evidence = Array.isArray(finding.evidence) ? finding.evidence : [];
-  const target = findingViews[finding.id];
+  const target = findingViews.get(finding.id);
   return h("article", { class: `card ${severity}` },
     h("div", { class: "headline" }, severityBadge(severity), h("h3", null, finding.title),
       finding.share === null || finding.share === undefined ? null
@@ -50,16 +50,20 @@ export function findingCard(finding, page) {
 /**
  * @param {{[key: string]: any}[]} findings
  * @param {{[key: string]: any}[]} lookedFor
+ * @param {boolean} hasGpu whether the trace has device activities
  * @param {import("../data/source.js").Page} page
  * @returns {HTMLElement}
  */
-export function findingsSection(findings, lookedFor, page) {
+export function findingsSection(findings, lookedFor, hasGpu, page) {
   const names = lookedFor.map((entry) => entry.title ?? entry.what ?? entry.id)
     .filter((name) => typeof name === "string");
   if (findings.length === 0) {
     return h("section", null, h("article", { class: "card good" },
       h("div", { class: "headline" }, severityBadge("good"), h("h3", null,
-        "Nothing in this trace explains a slow program")),
+        "No findings: nothing that tbtrace looks for slows this program")),
+      hasGpu ? null : h("p", null, "The trace has no GPU activities. Without them only waiting " +
+        "for data and growing memory can be found. If the program uses a GPU, record CUDA " +
+        "activities too."),
       names.length ? h("p", null, "Looked for:") : null,
       names.length ? h("ul", null, names.map((name) => h("li", null, name))) : null));
   }

@@ -75,6 +75,15 @@ function compareTable(table, input, where) {
   const mayFail = args[0] === "check"; // which ends with 1 if it found anything
   const text = run([args[0], input, ...args.slice(1), "--format", "json", "--row-limit", "-1", "-q"], mayFail);
   const whole = JSON.parse(text);
+  if (args[0] === "check") {
+    // The page reads more arguments, and so may find more that cannot be read.
+    whole.rows = whole.rows.filter((row) => row.id !== "argument_unreadable");
+    const kept = recordsOf(table).filter((row) => row.id !== "argument_unreadable");
+    if (whole.rows.length !== kept.length) throw new Error(`${where}: ${kept.length} rows, not ${whole.rows.length}`);
+    kept.forEach((row, at) => compareRow(table.columns.filter((column) => column.key !== "input"), row, whole.rows[at],
+                                         `${where}, row ${at}`));
+    return;
+  }
   if (table.empty !== null && table.columns.length === 0) return; // by what was not recorded
   if (whole.rows.length !== table.rows + table.left_out) {
     throw new Error(`${where}: ${table.rows} rows and ${table.left_out} more, not ${whole.rows.length}`);
