@@ -264,5 +264,5 @@ export class App {
 function failureBox(error) {
   const text = error instanceof Error ? error.message : String(error);
   return h("div", { class: "failure", role: "alert" },
-    h("h3", null, "This cannot be shown"), h("p", null, text));
+    h("h2", null, "This cannot be shown"), h("p", null, text));
 }

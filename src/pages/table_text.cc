@@ -228,6 +228,13 @@ void emit_text_or_null(wire::JsonEmitter& json, std::string_view key, std::strin
   text.empty() ? json.null() : json.text(text);
 }
 
+/// The columns that people see first. All rows of a trace are of one rank.
+std::vector<std::string> shown_of(const AnalysisReport& report) {
+  std::vector<std::string> shown = report.shown;
+  std::erase(shown, "rank");
+  return shown;
+}
+
 void emit_list(wire::JsonEmitter& json, std::string_view key,
                const std::vector<std::string>& list) {
   json.key(key);
@@ -270,7 +277,7 @@ void pages::emit_table(wire::JsonEmitter& json, const TableContent& content,
   json.key("is_curve");
   json.boolean(content.is_curve);
   emit_text_or_null(json, "sort_by", content.sort_by);
-  emit_list(json, "shown", report.shown);
+  emit_list(json, "shown", shown_of(report));
   emit_tree(json, report.tree);
   json.key("columns");
   json.begin_array();

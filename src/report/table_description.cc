@@ -5,6 +5,7 @@
 namespace tbtrace {
 
 std::string_view ColumnDescription::unit() const {
+  if (name.ends_with("utilization")) return "share";
   for (const std::string_view unit : {"ns", "us", "bytes", "percent", "share", "per_s"}) {
     const std::size_t before = name.size() - std::min(name.size(), unit.size() + 1);
     if (name.ends_with(unit) && name.substr(before).starts_with('_')) return unit;

@@ -7,14 +7,15 @@
  * @returns {Promise<any>}
  */
 export async function decodeSection(text, schema) {
-  if (typeof DecompressionStream === "undefined") {
+  const Decompression = /** @type {any} */ (globalThis).DecompressionStream;
+  if (Decompression === undefined) {
     throw new Error("This browser cannot decompress the data of the page. It needs Chrome 80, " +
                     "Firefox 113 or Safari 16.4, or a later version.");
   }
   const binary = atob(text.trim());
   const bytes = new Uint8Array(binary.length);
   for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
-  const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const plain = new Blob([bytes]).stream().pipeThrough(new Decompression("gzip"));
   return checkSchema(JSON.parse(await new Response(plain).text()), schema);
 }
 

@@ -28,7 +28,7 @@ function exportedCell(column, row) {
  * @returns {string}
  */
 function exportedLines(table, rows, keys, written, between, end) {
-  const columns = keys.map((key) => columnOf(table, key)).filter((column) => column !== null);
+  const columns = keys.flatMap((key) => columnOf(table, key) ?? []);
   let text = columns.map((column) => written(column.key)).join(between) + end;
   for (let place = 0; place < rows.length; place++) {
     const row = rows[place];

@@ -7,7 +7,7 @@ import { h } from "./dom.js";
  * @returns {HTMLElement}
  */
 export function emptyBox(reason, title = "Nothing to show here") {
-  return h("div", { class: "nothing" }, h("h3", null, title),
+  return h("div", { class: "nothing" }, h("h2", null, title),
     h("p", { class: "quiet" }, fullSentence(reason || "the trace has no data for this table")));
 }
 

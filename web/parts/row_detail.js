@@ -39,7 +39,7 @@ export function rowDetail(table, row, say, close) {
       event.stopPropagation();
       close();
     },
-  }, h("header", null, h("h3", null, "Row in full"),
+  }, h("header", null, h("h2", null, "Row in full"),
     h("button", { type: "button", onclick: copy }, "Copy"),
     h("button", { type: "button", class: "icon", "aria-label": "Close", title: "Close (Esc)",
                   onclick: close }, "\u00d7")), list);

@@ -19,9 +19,10 @@ export function severityBadge(severity) {
 /**
  * One check as a card.
  * @param {{[key: string]: any}} check a row of the table
+ * @param {string} [heading] the element of its title, by what is around it
  * @returns {HTMLElement}
  */
-export function checkCard(check) {
+export function checkCard(check, heading = "h3") {
   const known = ["error", "warning", "info"].includes(check.severity) ? check.severity : "info";
   const where = [];
   if (check.count !== null && check.count !== undefined) {
@@ -36,7 +37,7 @@ export function checkCard(check) {
   }
   return h("article", { class: `card ${known}` },
     h("div", { class: "headline" }, severityBadge(check.severity ?? "info"),
-      h("h3", null, fullSentence(String(check.cause ?? check.id))),
+      h(heading, null, fullSentence(String(check.cause ?? check.id))),
       h("code", { class: "quiet" }, check.id)),
     check.remedy ? h("p", { class: "remedy" }, h("b", null, "What to do: "),
                                                 fullSentence(String(check.remedy))) : null,
@@ -54,7 +55,7 @@ export function renderChecks(view, page) {
   if (!table || table.rows === 0) {
     return h("div", null, h("div", { class: "card good" },
       h("div", { class: "headline" }, severityBadge("good"),
-        h("h3", null, fullSentence(table?.empty ??
+        h("h2", null, fullSentence(table?.empty ??
           "nothing is missing, and nothing contradicts")))),
       table ? tableFooter(table, page.say) : null);
   }
@@ -66,7 +67,7 @@ export function renderChecks(view, page) {
   return h("div", null,
     h("p", { class: "tools" }, counts.filter(([, count]) => count).map(([severity, count]) =>
       h("span", { class: `badge ${severity}` }, countOf(Number(count), String(severity))))),
-    h("div", { class: "cards" }, checks.map(checkCard)),
+    h("div", { class: "cards" }, checks.map((check) => checkCard(check, "h2"))),
     // The counts are above.
     tableFooter({ ...table, totals: {} }, page.say),
     others.map((other) => h("section", { class: "section" }, h("h2", null, other.title),

@@ -18,18 +18,18 @@ const windowParts = [
 /**
  * A device's window as a bar; null without its parts.
  * @param {{[key: string]: any}} device a row of the table
+ * @param {string} [heading] the element of its title, by what is around it
  * @returns {HTMLElement | null}
  */
-export function deviceBar(device) {
+export function deviceBar(device, heading = "h3") {
   const parts = windowParts.map(([key, label, kind]) =>
     ({ label, value: Number(device[key] ?? 0), kind }));
   if (!parts.some((part) => part.value > 0)) return null;
   const stream = device.stream === null || device.stream === undefined ? ""
     : `, stream ${device.stream}`;
   return h("section", { class: "device-bar" },
-    h("h3", null, `GPU ${device.device ?? ""}${stream} `,
-      h("span", { class: "quiet" }, `busy ${formatValue(
-        device.window_ns ? device.busy_ns / device.window_ns : null, "share")} of ${
+    h(heading, null, `GPU ${device.device ?? ""}${stream} `,
+      h("span", { class: "quiet" }, `busy ${formatValue(device.busy_share, "share")} of ${
         formatValue(device.window_ns, "ns")}`)),
     stackedBar(parts, "ns"));
 }
@@ -44,6 +44,6 @@ export function renderGpu(view, page) {
     table.columns.some((column) => column.key === "idle_host_wait_ns") && table.rows > 0);
   // More than this many bars say less than the table.
   const bars = devices ? recordsOf({ ...devices, rows: Math.min(devices.rows, 16) })
-    .map(deviceBar) : [];
+    .map((device) => deviceBar(device, "h2")) : [];
   return h("div", null, h("div", { class: "device-bars" }, bars), tablesOf(view, page));
 }

@@ -200,11 +200,12 @@ export function renderSummary(view, page) {
   const grave = checks.filter((check) => check.severity === "error");
   const mild = checks.filter((check) => check.severity !== "error");
   return h("div", { class: "summary" },
-    grave.length ? h("div", { class: "cards before" }, grave.map(checkCard)) : null,
-    findingsSection(of("findings"), of("looked_for"), gpus.length > 0, page),
+    grave.length ? h("div", { class: "cards before" }, grave.map((check) => checkCard(check, "h2"))) : null,
+    findingsSection(of("findings"), Array.isArray(run?.looked_for) ? run.looked_for : [],
+      gpus.length > 0, steps !== undefined, page),
     h("div", { class: "columns" },
       steps ? stepsSection(steps, slowest, page) : null,
-      gpus.length ? summarySection("GPU time", "", "gpu", page, ...gpus.slice(0, 8).map(deviceBar))
+      gpus.length ? summarySection("GPU time", "", "gpu", page, ...gpus.slice(0, 8).map((device) => deviceBar(device)))
         : null),
     kernels.length ? kernelsSection(kernels, page) : null,
     h("div", { class: "columns" },
@@ -214,5 +215,5 @@ export function renderSummary(view, page) {
     h("div", { class: "columns" },
       run ? recordedSection(run) : null,
       mild.length ? summarySection("Checks", "", "checks", page,
-        h("div", { class: "cards" }, mild.map(checkCard))) : null));
+        h("div", { class: "cards" }, mild.map((check) => checkCard(check)))) : null));
 }

@@ -19,9 +19,10 @@ const findingViews = new Map([
 /**
  * @param {{[key: string]: any}} finding
  * @param {import("../data/source.js").Page} page
+ * @param {boolean} perStep whether savings are those of a step; else of the whole recording
  * @returns {HTMLElement}
  */
-export function findingCard(finding, page) {
+export function findingCard(finding, page, perStep) {
   const severity = finding.severity === "warning" ? "warning" : "info";
   const evidence = Array.isArray(finding.evidence) ? finding.evidence : [];
   const target = findingViews.get(finding.id);
@@ -32,7 +33,7 @@ export function findingCard(finding, page) {
             formatValue(finding.share, "share")),
       finding.gain_ns ? h("span", { class: "figure", title: exactValue(finding.gain_ns, "ns") },
         h("small", null, "saves at most "), formatValue(finding.gain_ns, "ns"),
-        h("small", null, " per step")) : null),
+        perStep ? h("small", null, " per step") : null) : null),
     finding.remedy ? h("p", { class: "remedy" }, h("b", null, "What to do: "), 
                        fullSentence(finding.remedy)) : null,
     finding.gain_ns && finding.gain_how
@@ -49,27 +50,22 @@ export function findingCard(finding, page) {
 
 /**
  * @param {{[key: string]: any}[]} findings
- * @param {{[key: string]: any}[]} lookedFor
+ * @param {string[]} lookedFor
  * @param {boolean} hasGpu whether the trace has device activities
+ * @param {boolean} perStep as of findingCard()
  * @param {import("../data/source.js").Page} page
  * @returns {HTMLElement}
  */
-export function findingsSection(findings, lookedFor, hasGpu, page) {
-  const names = lookedFor.map((entry) => entry.title ?? entry.what ?? entry.id)
-    .filter((name) => typeof name === "string");
+export function findingsSection(findings, lookedFor, hasGpu, perStep, page) {
+  const looked = lookedFor.length ? `Looked for: ${lookedFor.join(", ")}.` : null;
   if (findings.length === 0) {
-    return h("section", null, h("article", { class: "card good" },
-      h("div", { class: "headline" }, severityBadge("good"), h("h3", null,
-        "No findings: nothing that tbtrace looks for slows this program")),
+    return h("section", { class: "section" }, h("h2", null, "No findings"),
+      looked ? h("p", null, looked) : null,
       hasGpu ? null : h("p", null, "The trace has no GPU activities. Without them only waiting " +
         "for data and growing memory can be found. If the program uses a GPU, record CUDA " +
-        "activities too."),
-      names.length ? h("p", null, "Looked for:") : null,
-      names.length ? h("ul", null, names.map((name) => h("li", null, name))) : null));
+        "activities too."));
   }
-  return h("section", { "aria-label": "Findings" },
-    h("div", { class: "cards" }, findings.map((finding) => findingCard(finding, page))),
-    names.length ? h("details", { class: "meanings" },
-      h("summary", null, "What else was looked for?"),
-      h("ul", null, names.map((name) => h("li", null, name)))) : null);
+  return h("section", { class: "section" }, h("h2", null, "Findings"),
+    h("div", { class: "cards" }, findings.map((finding) => findingCard(finding, page, perStep))),
+    looked ? h("p", { class: "quiet" }, looked) : null);
 }

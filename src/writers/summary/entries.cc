@@ -63,6 +63,7 @@ void add_run(const TraceSummary& summary, EntriesOf entries) {
                    {"ranges", run.ranges},
                    {"device_activities", run.device_activities},
                    {"options", run.options},
+                   {"looked_for", summary.looked_for},
                    {"recorded", recorded_list(run)},
                    {"devices", device_list(run)}});
 }

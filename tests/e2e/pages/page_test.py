@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Opens the page of `tbtrace report` in headless Chromium, as users do: from a file, without a network.
+
+usage: python3 -m e2e.pages.page_test --tbtrace PATH [--screenshots DIR] [--slowest MS] FILE...
+
+Each view of each trace, in both themes and as wide as a phone: it is drawn, says nothing on the console, asks for
+nothing, is not wider than the window, and axe-core finds nothing in it. Fails with an AssertionError that says what is
+wrong.
+"""
+import argparse
+import importlib.resources
+import pathlib
+import subprocess
+import tempfile
+
+from playwright.sync_api import sync_playwright
+
+from e2e.flame_graphs.page import CHROMIUM_ARGUMENTS, check
+
+DESK, PHONE = {"width": 1400, "height": 900}, {"width": 390, "height": 844}
+AXE = (importlib.resources.files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
+
+# Goes to a view as its link does, and returns how long it took until the next picture.
+GO = """async (view) => {
+  const link = [...document.querySelectorAll("nav.views a")].find((a) => a.getAttribute("href") === `#view=${view}`);
+  const before = performance.now();
+  link.click();
+  const main = document.getElementById("main");
+  const title = link.firstChild.textContent;
+  while (!(document.title.startsWith(title) && main.querySelector("h1")?.textContent === title &&
+           !main.querySelector(".loading"))) {
+    await new Promise((next) => setTimeout(next, 0));
+    if (performance.now() - before > 20000) return -1;
+  }
+  await new Promise((next) => requestAnimationFrame(() => setTimeout(next, 0)));
+  return performance.now() - before;
+}"""
+VIOLATIONS = """async () => (await axe.run(document)).violations.map(
+  (rule) => `${rule.id}: ${rule.nodes.map((node) => node.html.slice(0, 200)).slice(0, 3).join(" | ")}`)"""
+
+
+class Opened:
+    """A page of the report, with what it says and asks for."""
+
+    def __init__(self, browser, file, size, theme):
+        self.context = browser.new_context(viewport=size, offline=True, color_scheme=theme)
+        self.page = self.context.new_page()
+        self.said, self.asked = [], []
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("dialog", lambda dialog: (self.said.append("a dialog"), dialog.dismiss()))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(file.as_uri())
+        self.page.wait_for_selector("#main h1")
+        self.file = file
+
+    def views(self):
+        return [link[len("#view="):] for link in self.page.eval_on_selector_all(
+            "nav.views a", "links => links.map((link) => link.getAttribute('href'))")]
+
+    def check_view(self, name):
+        took = self.page.evaluate(GO, name)
+        where = f"{self.file.name}, {name}"
+        check(took >= 0, f"{where}: is not drawn")
+        failure = self.page.query_selector("#main .failure")
+        check(failure is None, f"{where}: {failure and failure.inner_text()}")
+        check(len(self.page.inner_text("#main")) > 40, f"{where}: is empty")
+        wider = self.page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        check(wider <= 0, f"{where}: {wider} px wider than the window")
+        return took
+
+    def check_accessible(self, name):
+        if not self.page.evaluate("typeof axe === 'object'"):
+            self.page.evaluate(AXE)
+        found = self.page.evaluate(VIOLATIONS)
+        check(not found, f"{self.file.name}, {name}: axe: {found}")
+
+    def close(self):
+        check(not self.said, f"{self.file.name}: on the console: {self.said[:3]}")
+        check(len(self.asked) == 1, f"{self.file.name}: asked for {self.asked[1:4]}")
+        self.context.close()
+
+
+def check_keys(browser, file):
+    """Every view by keys alone: its number, then its controls by Tab."""
+    opened = Opened(browser, file, DESK, "light")
+    page = opened.page
+    for key, name in zip("1234567890-=", opened.views()):
+        page.keyboard.press(key)
+        page.wait_for_function("(name) => location.hash.includes(`view=${name}`)", arg=name)
+    page.keyboard.press("3")
+    page.wait_for_function("document.querySelector('#main h1')?.textContent === 'Operators'")
+    page.wait_for_selector("#main input[type=search], #main [data-search]")
+    page.keyboard.press("/")
+    check(page.evaluate("document.activeElement.matches('input')"), "/ goes to the search")
+    page.keyboard.press("Escape")
+    page.go_back()
+    opened.close()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tbtrace", required=True)
+    parser.add_argument("--chromium", default="/usr/bin/chromium")
+    parser.add_argument("--screenshots", type=pathlib.Path)
+    parser.add_argument("--slowest", type=float, help="fails if a view takes longer than this, in ms")
+    parser.add_argument("files", nargs="+")
+    options = parser.parse_args()
+    slowest = (0, "")
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=options.chromium, args=CHROMIUM_ARGUMENTS)
+        pages = []
+        for number, trace in enumerate(options.files):
+            pages.append(pathlib.Path(folder) / f"{number}-{pathlib.Path(trace).name.split('.')[0]}.html")
+            subprocess.run([options.tbtrace, "report", trace, "-o", pages[-1], "-q"], check=True)
+            check(pages[-1].stat().st_size <= 2_000_000, f"{trace}: {pages[-1].stat().st_size} bytes")
+        for file in pages:
+            for size, theme in ((DESK, "light"), (DESK, "dark"), (PHONE, "light")):
+                opened = Opened(browser, file, size, theme)
+                for name in opened.views():
+                    took = opened.check_view(name)
+                    if size is DESK and theme == "light":
+                        slowest = max(slowest, (took, f"{file.name}, {name}"))
+                    if options.screenshots:
+                        options.screenshots.mkdir(parents=True, exist_ok=True)
+                        opened.page.screenshot(
+                            path=options.screenshots / f"{file.stem}-{name}-{size['width']}-{theme}.png")
+                    if size is DESK:
+                        opened.check_accessible(name)
+                opened.close()
+        check_keys(browser, pages[0])
+        browser.close()
+    print(f"{check.count} checks; the slowest view: {slowest[1]}, {slowest[0]:.0f} ms")
+    check(options.slowest is None or slowest[0] <= options.slowest, f"slower than {options.slowest} ms")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+// The modules can be joined into one script, and none makes markup or code of a text.
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const web = join(dirname(fileURLToPath(import.meta.url)), "..");
+const modules = readFileSync(join(web, "modules.txt"), "utf8").split("\n").filter(Boolean);
+const texts = new Map(modules.map((name) => [name, readFileSync(join(web, name), "utf8")]));
+
+/** Without comments. */
+const codeOf = (name) => texts.get(name).replaceAll(/\/\*[^]*?\*\//g, "").replaceAll(/^ *\/\/.*$/gm, "");
+
+test("the list names every module once", () => {
+  const files = [".", "data", "parts", "views"].flatMap((folder) => readdirSync(join(web, folder))
+    .filter((file) => file.endsWith(".js")).map((file) => normalize(join(folder, file))));
+  assert.deepEqual([...modules].sort(), files.sort());
+});
+
+test("a module imports only what stands before it", () => {
+  modules.forEach((name, place) => {
+    for (const [, from] of codeOf(name).matchAll(/from "(.*?)"/g)) {
+      const used = normalize(join(dirname(name), from));
+      assert.ok(modules.indexOf(used) >= 0 && modules.indexOf(used) < place, `${name} imports ${used}`);
+    }
+  });
+});
+
+test("imports and exports have the form that joining removes", () => {
+  for (const name of modules) {
+    const left = codeOf(name).replaceAll(/^import \{[^}]*\} from "\.[^"]*";/gm, "")
+      .replaceAll(/^export (function|async function|const|class) /gm, "$1 ");
+    assert.ok(!/^\s*(import|export)\b/m.test(left), name);
+    assert.ok(!/\bas\b.*\} from/.test(codeOf(name)), `${name} renames what it imports`);
+  }
+});
+
+test("no two modules have a name alike", () => {
+  const owners = new Map();
+  for (const name of modules) {
+    const names = codeOf(name).matchAll(/^(?:export )?(?:async )?(?:function\*?|const|let|class) (\w+)/gm);
+    for (const [, own] of names) {
+      assert.ok(!owners.has(own), `${own} is in ${owners.get(own)} and in ${name}`);
+      owners.set(own, name);
+    }
+  }
+  assert.ok(owners.size > 100);
+});
+
+test("no module makes markup or code of a text, or reaches for the network", () => {
+  const banned = /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|fetch\(|XMLHttpRequest|WebSocket|setAttribute\("style"/;
+  for (const name of modules) assert.ok(!banned.test(codeOf(name)), name);
+});
