@@ -41,7 +41,7 @@ logged cmake --preset release -DBUILD_TESTING=OFF -DTBTRACE_TORCH=ON -DCMAKE_UNI
 logged cmake --build --preset release --target tbtrace_program example_train_resnet18
 
 echo "[3/5] training with LibTorch, and recording (examples/train_resnet18.cc)"
-rm -rf logs demo-output/flame.svg demo-output/operators.csv
+rm -rf logs demo-output/report.html demo-output/flame.svg demo-output/operators.csv
 echo
 build/examples/example_train_resnet18 logs/resnet18 2>>"$log" || fail "the training failed; see $PWD/$log"
 
@@ -58,6 +58,7 @@ echo
 "$tbtrace" ops "$trace" --sort-by self_cpu_time_total --row-limit 10
 "$tbtrace" ops "$trace" --sort-by self_cpu_time_total -o demo-output/operators.csv
 "$tbtrace" flamegraph "$trace" -o demo-output/flame.svg
+"$tbtrace" report "$first_page" -o demo-output/report.html
 "$tbtrace" convert -q "$trace" --run converted -o logs >/dev/null
 
 cat <<END
@@ -66,6 +67,8 @@ Above: the ten operators with the most CPU time of their own, of the training an
 prints them. Between the two: the first page about a trace, with its findings (docs/findings.md). Written:
   logs/resnet18              what the training recorded, two windows of three steps: traces and their summaries
   logs/converted             the same of the saved trace (docs/tensorboard.md has pictures of all views)
+  demo-output/report.html    the page about it: open it in a browser, begin with its findings
+                             (file://$PWD/demo-output/report.html)
   demo-output/flame.svg      where the CPU time went: open it in a browser, click to zoom, Ctrl+F to search
                              (file://$PWD/demo-output/flame.svg)
   demo-output/operators.csv  all operators: open it in a spreadsheet

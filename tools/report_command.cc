@@ -105,8 +105,9 @@ Command report_command() {
                      .value = "TEXT",
                      .help = "the page's title (default: the name of the trace)"},
                     {.name = "views",
-                     .value = "A,B",
-                     .help = "only these views: summary, steps, operators, kernels, gpu, memory, "
+                     .value = "NAMES",
+                     .help = "only these views, separated by commas: summary, steps, operators, "
+                             "kernels, gpu, memory, "
                              "modules, lines, flops, flame_graph, threads, checks"},
                     {.name = "limit",
                      .value = "SIZE",

@@ -11,8 +11,13 @@
 #include <tbtrace/operators.h>
 #include <tbtrace/tables.h>
 
+#include "pages/command_text.h"
+
 namespace tbtrace {
 namespace {
+
+/// Exact figures.
+constexpr std::string_view kStrict = "strict-totals";
 
 /// Why rows cannot be grouped by what an option records; empty if they can.
 std::string missing_text(const Trace& trace, RecordedOption option) {
@@ -45,20 +50,20 @@ Status pages::add_operator_tables(const Trace& trace, ViewContent& content) {
   struct Grouping {
     std::string_view name;
     std::string_view title;
-    std::string_view command;
+    std::vector<CommandOption> command;
     SummaryOptions options;
     std::optional<RecordedOption> needs = {};
   };
   const std::array groupings = {
-      Grouping{"by_name", "By name", "tbtrace ops --strict-totals", {}},
+      Grouping{"by_name", "By name", {{kStrict}}, {}},
       Grouping{"by_shape",
                "By input shape",
-               "tbtrace ops --strict-totals --group-by-input-shape",
+               {{kStrict}, {"group-by-input-shape"}},
                {.group_by_input_shape = true},
                RecordedOption::record_shapes},
       Grouping{"by_stack",
                "By stack",
-               "tbtrace ops --strict-totals --group-by-stack-n 5 --stack-source auto",
+               {{kStrict}, {"group-by-stack-n", "5"}, {"stack-source", "auto"}},
                {.group_by_stack_n = 5, .stack_source = StackSource::either},
                RecordedOption::with_stack},
   };
@@ -67,7 +72,7 @@ Status pages::add_operator_tables(const Trace& trace, ViewContent& content) {
     if (!empty.empty()) {
       content.tables.push_back({.name = grouping.name,
                                 .title = grouping.title,
-                                .command = std::string(grouping.command),
+                                .command = command_text("ops", grouping.command),
                                 .report = {},
                                 .empty = std::move(empty)});
       continue;
@@ -75,20 +80,21 @@ Status pages::add_operator_tables(const Trace& trace, ViewContent& content) {
     const OperatorSummary summary = exact_operator_summary(trace, grouping.options);
     const std::string_view sort_by =
         summary.data().use_device ? "self_device_time_total" : "self_cpu_time_total";
+    std::vector<CommandOption> command = grouping.command;
+    command.push_back({"sort-by", std::string(sort_by)});
     Result<AnalysisReport> report =
         summary.report({.sort_by = std::string(sort_by), .row_limit = -1});
     if (!report.ok()) return report.status();
     const bool is_empty = report->table.rows.empty();
     report->shown = shown_of_operators(summary, grouping.options);
-    content.tables.push_back(
-        {.name = grouping.name,
-         .title = grouping.title,
-         .command = std::string(grouping.command) + " --sort-by " + std::string(sort_by),
-         .report = *std::move(report),
-         .sort_by =
-             summary.data().use_device ? "self_device_time_total_ns" : "self_cpu_time_total_ns",
-         .columns = table_named("ops")->columns,
-         .empty = is_empty ? "the trace has no operators" : ""});
+    content.tables.push_back({.name = grouping.name,
+                              .title = grouping.title,
+                              .command = command_text("ops", command),
+                              .report = *std::move(report),
+                              .sort_by = summary.data().use_device ? "self_device_time_total_ns"
+                                                                   : "self_cpu_time_total_ns",
+                              .columns = table_named("ops")->columns,
+                              .empty = is_empty ? "the trace has no operators" : ""});
   }
   return {};
 }

@@ -169,12 +169,13 @@ export function labelOf(key) {
     } else {
       name = name.slice(0, -ending.length);
     }
+    if (unit === "per_s") name += "_/s";
     break;
   }
   name = name.replace(/_time_total$/, "_time").replace(/_usage$/, "");
   if (name === "key") name = "name";
   return name.split("_").filter((word) => word !== "").map((word) => wordForms[word] ?? word)
-    .join(" ");
+    .join(" ").replace(" /s", "/s");
 }
 
 /**

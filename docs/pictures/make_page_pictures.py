@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""Takes the pictures of the page of `tbtrace report` in docs/pictures/page/.
+
+usage: .venv/bin/python docs/pictures/make_page_pictures.py [--tbtrace build/tools/tbtrace]
+
+Of two traces that torch recorded: two steps of a perceptron on a GPU, and one with Python stacks. Needs
+`tools/setup.sh --tests`.
+"""
+import argparse
+import pathlib
+import subprocess
+import tempfile
+
+from playwright.sync_api import sync_playwright
+
+ROOT = pathlib.Path(__file__).parents[2]
+GPU = ROOT / "tests/data/h200/perceptron.json.gz"
+STACKS = ROOT / "examples/traces/perceptron_stacks.json.gz"
+PICTURES = [("summary", GPU, "light"), ("steps", GPU, "light"), ("operators", GPU, "light"), ("kernels", GPU, "dark"),
+            ("gpu", GPU, "light"), ("memory", GPU, "light"), ("modules", STACKS, "light"), ("lines", STACKS, "dark"),
+            ("flops", GPU, "light"), ("flame_graph", STACKS, "light"), ("threads", GPU, "light"),
+            ("checks", GPU, "light")]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tbtrace", default=ROOT / "build/tools/tbtrace")
+    parser.add_argument("--chromium", default="/usr/bin/chromium")
+    options = parser.parse_args()
+    folder = ROOT / "docs/pictures/page"
+    folder.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=options.chromium, args=["--no-sandbox"])
+        for view, trace, theme in PICTURES:
+            page_file = pathlib.Path(scratch) / f"{trace.name}.html"
+            if not page_file.exists():
+                subprocess.run([options.tbtrace, "report", trace, "-o", page_file, "-q"], check=True)
+            page = browser.new_page(viewport={"width": 1200, "height": 760}, color_scheme=theme)
+            page.goto(f"{page_file.as_uri()}#view={view}&theme={theme}")
+            page.wait_for_selector("#main h1")
+            page.wait_for_timeout(400)
+            page.screenshot(path=folder / f"{view}.png")
+            page.close()
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+#include "pages/command_text.h"
+
+#include <variant>
+
+namespace tbtrace {
+
+std::string pages::command_text(std::string_view verb, const std::vector<CommandOption>& options) {
+  std::string text = "tbtrace " + std::string(verb);
+  for (const CommandOption& option : options) {
+    text.append(" --").append(option.spelling);
+    if (!option.value.empty()) text += " " + option.value;
+  }
+  return text;
+}
+
+std::string pages::command_text(const TableDescription& table, const OptionValues& options,
+                                std::string_view sort_by) {
+  std::vector<CommandOption> given;
+  for (const auto& [name, value] : options.all()) {
+    const OptionDescription& option = *table.option(name);
+    if (const auto* const text = std::get_if<std::string>(&value)) {
+      given.push_back({option.spelling, *text});
+    } else if (const auto* const flag = std::get_if<bool>(&value); flag != nullptr) {
+      if (*flag != option.is_on) given.push_back({option.spelling});
+    }
+  }
+  if (!sort_by.empty()) given.push_back({"sort-by", std::string(sort_by)});
+  return command_text(table.name, given);
+}
+
+}  // namespace tbtrace
