@@ -65,6 +65,7 @@ int run(const OptionParser& parser) {
   if (!bytes) return parser.wrong("--limit takes a size such as 500KB or 2MB");
   ReportPageOptions options = {.title = parser.text("title"),
                                .views = names_in(parser.text("views")),
+                               .source_root = parser.text("source-root"),
                                .bytes = *bytes,
                                .threads = standard.reading.threads};
   if (const Status right = check_report_page_options(options); !right.ok()) {
@@ -101,7 +102,11 @@ Command report_command() {
       .about = kAbout,
       .options = {{"Inputs", {RankChoice::option()}},
                   {"Page",
-                   {{.name = "title",
+                   {{.name = "source-root",
+                     .value = "DIR",
+                     .help =
+                         "a directory: lines in source files below it are shown with their text"},
+                    {.name = "title",
                      .value = "TEXT",
                      .help = "the page's title (default: the name of the trace)"},
                     {.name = "views",

@@ -309,6 +309,10 @@ class Profiler {
   /// \throws std::invalid_argument for another metric.
   Status export_stacks(const std::string& path, std::string_view metric = "self_cpu_time_total");
 
+  /// Writes the last cycle as one page for the browser (views.h has more options). Replaces an
+  /// existing file. In `on_trace_ready`, a page per window.
+  Status export_report(const std::string& path);
+
   /// How much memory the last cycle's tensors used over time, by category (PARAMETER, ACTIVATION,
   /// GRADIENT and so on), by torch's rules. `*raw.json.gz`: a list of `[ns, action, bytes,
   /// category]`; other `.gz`, and anything but `.html`: `[times in us, bytes by category]`;

@@ -48,6 +48,9 @@ struct ReportPageOptions {
   std::string title = {};  ///< empty: the names of the traces
   /// Names of views; empty: all. They keep their own order.
   std::vector<std::string> views = {};
+  /// A directory: lines of the view `lines` that are in source files below it get their text. Links
+  /// that lead out of it are not followed, and no other file is read. Empty: none.
+  std::string source_root = {};
   /// Of the page. Rows and frames are left out to keep it, as few as halving the largest view
   /// again and again leaves out. A page is never smaller than its scripts and a hundred rows of
   /// each table.
@@ -56,7 +59,7 @@ struct ReportPageOptions {
   int threads = 0;
 };
 
-/// Fails for a view that does not exist.
+/// Fails for a view or a source root that does not exist.
 Status check_report_page_options(const ReportPageOptions& options);
 
 /// Makes one HTML page of several traces, which is complete in itself: it needs no network, no

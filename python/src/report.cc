@@ -40,11 +40,13 @@ void save(const PythonReport& report, nb::handle path, bool overwrite) {
 }  // namespace
 
 PythonReport report_of(const NamedTraces& traces, const std::optional<std::string>& title,
-                       const std::optional<Names>& views, std::int64_t limit) {
+                       const std::optional<Names>& views, nb::handle source_root,
+                       std::int64_t limit) {
   if (limit <= 0) wrong_argument("limit takes a number of bytes");
   ReportPageOptions options;
   options.title = title.value_or("");
   if (views) options.views = listed(*views);
+  if (!source_root.is_none()) options.source_root = path_of(source_root);
   options.bytes = static_cast<std::size_t>(limit);
   check(check_report_page_options(options));
   const nb::gil_scoped_release working;

@@ -28,7 +28,8 @@ using NamedTraces = std::vector<std::pair<const Trace*, std::string>>;
 
 /// A page of these traces. Without the GIL.
 PythonReport report_of(const NamedTraces& traces, const std::optional<std::string>& title,
-                       const std::optional<Names>& views, std::int64_t limit);
+                       const std::optional<Names>& views, nanobind::handle source_root,
+                       std::int64_t limit);
 
 /// Adds `report` to a class; `traces_of(owner)` are its traces with their names.
 template <typename Owner, typename TracesOf>
@@ -38,15 +39,18 @@ void add_report_method(nanobind::class_<Owner>& owner, TracesOf traces_of) {
   owner.def(
       "report",
       [traces_of](const Owner& self, const std::optional<std::string>& title,
-                  const std::optional<Names>& views, std::int64_t limit) {
+                  const std::optional<Names>& views, nb::handle source_root, std::int64_t limit) {
         need(view_arguments(), self, "report");
-        return report_of(traces_of(self), title, views, limit);
+        return report_of(traces_of(self), title, views, source_root, limit);
       },
-      nb::kw_only(), "title"_a = nb::none(), "views"_a = nb::none(), "limit"_a = 2'000'000,
-      "One page that shows all there is, complete in one file. `views`: only these. `limit`: of\n"
-      "its size in bytes; rows and frames are left out to keep it, and counted in it.",
+      nb::kw_only(), "title"_a = nb::none(), "views"_a = nb::none(), "source_root"_a = nb::none(),
+      "limit"_a = 2'000'000,
+      "One page that shows all there is, complete in one file. `views`: only these.\n"
+      "`source_root`: a directory; lines in source files below it are shown with their text.\n"
+      "`limit`: of its size in bytes; rows and frames are left out to keep it, and counted in it.",
       nb::sig("def report(self, *, title: str | None = None, "
               "views: str | collections.abc.Sequence[str] | None = None, "
+              "source_root: str | os.PathLike[str] | None = None, "
               "limit: int = 2000000) -> Report"));
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <tbtrace/version.h>
@@ -19,7 +20,9 @@
 #include "pages/hashes.h"
 #include "pages/report_css.h"
 #include "pages/report_js.h"
+#include "pages/source_lines.h"
 #include "pages/view_content.h"
+#include "report/table_columns.h"
 #include "wire/base64.h"
 #include "wire/json_emitter.h"
 #include "wire/xml.h"
@@ -42,6 +45,27 @@ struct Section {
   std::size_t text_bytes = 0;
   std::string base64 = {};
 };
+
+/// Adds the text of each line to the tables of lines.
+void add_source(ViewContent& content, pages::SourceLines& lines) {
+  if (content.view->name != "lines") return;
+  for (pages::TableContent& content_table : content.tables) {
+    Table& table = content_table.report.table;
+    const auto file = report::column_named(table, "file");
+    const auto line = report::column_named(table, "line");
+    if (!file || !line) continue;
+    table.columns.emplace_back("source");
+    content_table.columns.push_back({"source", "text or null", "the text of the line"});
+    content_table.report.shown.emplace_back("source");
+    for (std::vector<Cell>& row : table.rows) {
+      const auto* const name = std::get_if<std::string>(&row[*file]);
+      const auto* const number = std::get_if<std::int64_t>(&row[*line]);
+      std::optional<std::string> text;
+      if (name != nullptr && number != nullptr) text = lines.line(*name, *number);
+      row.push_back(text ? Cell(*std::move(text)) : Cell());
+    }
+  }
+}
 
 /// The least that is kept of a view.
 constexpr std::size_t kLeastRows = 100;
@@ -226,7 +250,8 @@ Status check_report_page_options(const ReportPageOptions& options) {
     return {StatusCode::invalid_argument,
             "there is no view '" + name + "'" + suggestion(name, names)};
   }
-  return {};
+  if (options.source_root.empty()) return {};
+  return pages::SourceLines::below(options.source_root).status();
 }
 
 Status ReportPage::add(const Trace& trace, std::string name) {
@@ -243,6 +268,11 @@ Status ReportPage::add(const Trace& trace, std::string name) {
   for (std::optional<Result<ViewContent>>& content : made) {
     if (!content->ok()) return content->status();
     page.views.push_back(**std::move(content));
+  }
+  if (!contents_->options.source_root.empty()) {
+    Result<pages::SourceLines> lines = pages::SourceLines::below(contents_->options.source_root);
+    if (!lines.ok()) return lines.status();
+    for (ViewContent& view : page.views) add_source(view, *lines);
   }
   contents_->traces.push_back(std::move(page));
   return {};

@@ -11,6 +11,8 @@
 #include <utility>
 
 #include <tbtrace/profiler.h>
+#include <tbtrace/report.h>
+#include <tbtrace/views.h>
 
 #include "base/forks.h"
 #include "libtorch/record/cycle_driver.h"
@@ -300,6 +302,20 @@ Status Profiler::export_stacks(const std::string& path, std::string_view metric)
     throw std::invalid_argument(written.message());
   }
   return of_file(path, written);
+}
+
+Status Profiler::export_report(const std::string& path) {
+  const State::Call call(*state_);
+  const auto recording = call->results().last();
+  if (!recording.ok()) return recording.status();
+  ReportPage page;
+  const std::shared_ptr<const Trace> trace = call->results().last_trace();
+  if (trace == nullptr)
+    return of_file(
+        path, {StatusCode::unreadable_input, "the recording cannot be read; a warning says why"});
+  if (Status added = page.add(*trace, path); !added.ok()) return of_file(path, added);
+  const Result<std::string> html = page.html();
+  return of_file(path, html.ok() ? write_text(*html, path, true) : html.status());
 }
 
 Status Profiler::export_memory_timeline(const std::string& path, std::string_view device) {

@@ -151,6 +151,25 @@ TEST(Stacks, AreExportedFolded) {
   EXPECT_THROW((void)profiler.export_stacks(path, "cpu_time"), std::invalid_argument);
 }
 
+TEST(Report, IsThePageOfTheLastCycle) {
+  const testing::Folder folder;
+  const std::string path = folder / "report.html";
+  Profiler profiler({.activities = {Activity::cpu}, .record_shapes = true});
+  EXPECT_FALSE(profiler.export_report(path).ok()) << "nothing was recorded yet";
+  profiler.start();
+  torch::mm(torch::ones({2, 3}), torch::ones({3, 4}));
+  profiler.stop();
+  for (int times = 0; times < 2; ++times) {
+    const Status written = profiler.export_report(path);
+    ASSERT_TRUE(written.ok()) << written.message();
+  }
+  std::ifstream file(path);
+  const std::string html(std::istreambuf_iterator<char>(file), {});
+  EXPECT_THAT(html, HasSubstr("<title>report.html</title>"));
+  EXPECT_THAT(html, HasSubstr("id=\"view-0-operators\">"));
+  EXPECT_FALSE(profiler.export_report(folder / "missing/report.html").ok());
+}
+
 /// The functions, modules, ranges and operators above an operator in a flame graph, from the step
 /// on, without files and lines.
 std::vector<std::string> above(const std::string& folded, std::string_view last) {
