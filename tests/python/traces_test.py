@@ -236,6 +236,31 @@ class Traces(unittest.TestCase):
         stacks.export_stacks(self.folder / "stacks.txt")
         self.assertEqual((self.folder / "stacks.txt").read_text(), (TRACES / "perceptron_stacks.stacks.txt").read_text())
 
+    def test_reports_are_those_of_the_command_line(self):
+        path = TRACES / "perceptron_stacks.json.gz"
+        page = self.folder / "page.html"
+        options = ["--limit", "300KB", "--views", "summary,lines", "--title", "Two views", "--source-root", ROOT / "examples"]
+        subprocess.run([PROGRAM, "report", path, "-o", page, *map(str, options)], check=True, env=PLAIN)
+        trace = tbtrace.read(path)
+        report = trace.report(title="Two views", views=["summary", "lines"], source_root=ROOT / "examples", limit=300_000)
+        self.assertEqual(report.html, page.read_text(encoding="utf-8"))
+        with self.assertRaises(FileExistsError):
+            report.save(page)
+        report.save(page, overwrite=True)
+        self.assertIn("srcdoc=\"&lt;!DOCTYPE html>".replace("&lt;", "<"), report._repr_html_())
+        self.assertNotIn("\"", report._repr_html_().split("srcdoc=\"")[1].removesuffix("\"></iframe>"))
+        view = json.loads(trace.view("lines"))
+        self.assertEqual((view["schema"], view["view"]), ("tbtrace.view/1", "lines"))
+        self.assertEqual(view["tables"][1]["rows"], len(trace.lines()))
+        ranks = tbtrace.TraceSet.open([DATA / "gpu_step.json", DATA / "gpu_step_rank1.json"])
+        self.assertIn("gpu_step.json and 1 more", ranks.report(views="checks").html)
+        for wrong, said_why in ((dict(views="kernel"), "did you mean 'kernels'"), (dict(limit=0), "limit"),
+                                (dict(source_root="missing"), "is not a directory")):
+            with self.assertRaisesRegex(ValueError, said_why):
+                trace.report(**wrong)
+        with self.assertRaisesRegex(ValueError, "no view 'nothing'"):
+            trace.view("nothing")
+
     def test_conversions_name_what_failed(self):
         good, bad = DATA / "gpu_step.json", DATA / "no_trace.json"
         manifest = tbtrace.convert(good, self.folder / "one", run="run")
@@ -274,7 +299,7 @@ class Traces(unittest.TestCase):
         for name in tbtrace.__all__:
             self.assertTrue(hasattr(tbtrace, name), name)
         for kind in (tbtrace.Trace, tbtrace.TraceSet, tbtrace.Partial, tbtrace.Table, tbtrace.Operators,
-                     tbtrace.FlameGraph, tbtrace.Summary):
+                     tbtrace.FlameGraph, tbtrace.Summary, tbtrace.Report):
             for name, member in vars(kind).items():
                 if not name.startswith("_"):
                     self.assertTrue(member.__doc__, f"{kind.__name__}.{name} has no docstring")
