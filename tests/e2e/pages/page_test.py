@@ -8,14 +8,18 @@ nothing, is not wider than the window, and axe-core finds nothing in it. Fails w
 wrong.
 """
 import argparse
+import base64
+import gzip
 import importlib.resources
 import pathlib
+import re
 import subprocess
 import tempfile
 
 from playwright.sync_api import sync_playwright
 
 from e2e.flame_graphs.page import CHROMIUM_ARGUMENTS, check
+from e2e.pages.hostile import write_hostile_trace
 
 DESK, PHONE = {"width": 1400, "height": 900}, {"width": 390, "height": 844}
 AXE = (importlib.resources.files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
@@ -81,6 +85,27 @@ class Opened:
         self.context.close()
 
 
+def check_hostile(browser, tbtrace, folder):
+    """No text of a trace runs, breaks the layout or makes a view slow, and no file that it names is read."""
+    trace = write_hostile_trace(folder / "</script><b>.json".replace("/", "-"))
+    file = folder / "hostile.html"
+    subprocess.run([tbtrace, "report", trace, "-o", file, "-q", "--source-root", pathlib.Path(__file__).parent], check=True)
+    html = file.read_text(encoding="utf-8")
+    text = "".join(gzip.decompress(base64.b64decode(data)).decode()
+                   for data in re.findall(r'id="view-0-\w+">([^<]*)<', html))
+    for word in ("root:x:0", "somebody"):
+        check(word not in text + html, f"{word} is in the page")
+    check(len(text) < 400_000, f"names are not cut: {len(text)} bytes")
+    for size in (DESK, PHONE):
+        opened = Opened(browser, file, size, "light")
+        for name in opened.views():
+            took = opened.check_view(name)
+            check(took < 1000, f"hostile names, {name}: {took:.0f} ms")
+            check(not opened.page.title().startswith("run"), f"{name}: a name ran")
+        check(opened.page.query_selector("#main img, #main svg[onload], #app script") is None, "a name is markup")
+        opened.close()
+
+
 def check_keys(browser, file):
     """Every view by keys alone: its number, then its controls by Tab."""
     opened = Opened(browser, file, DESK, "light")
@@ -128,6 +153,7 @@ def main():
                     if size is DESK:
                         opened.check_accessible(name)
                 opened.close()
+        check_hostile(browser, options.tbtrace, pathlib.Path(folder))
         check_keys(browser, pages[0])
         browser.close()
     print(f"{check.count} checks; the slowest view: {slowest[1]}, {slowest[0]:.0f} ms")
