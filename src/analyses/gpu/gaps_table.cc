@@ -228,13 +228,13 @@ start_ns | integer | since the start of the recording's window
 duration_ns | integer | length of the gap
 idle_share | number | `duration_ns` as a share of the device's idle time, 0 to 1
 cause | text | `host_wait`, `kernel_wait` or `other`, as in the table [gpu](gpu.md)
-why | text or null | what most of the gap went to: `data`: the host waited for its data loader; `setup`: it made a stream or loaded code; `copies`: it waited for a copy; `launches`: it ran operators or launched, too slowly; `device`: the next activity was launched in time, and waited for another stream, another rank or its own delay; `other`: nothing was recorded on the host; null if the launch of `before` is unknown, or nothing ends the gap
+why | text or null | what most of the gap went to: `data`: the host waited for its data loader; `setup`: it made a stream or loaded code; `copies`: the GPU had nothing to do after a copy that the host waited for; `launches`: it ran operators or launched, too slowly; `device`: the next activity was launched in time, and waited for another stream, another rank or its own delay; `other`: nothing was recorded on the host; null if the launch of `before` is unknown, or nothing ends the gap
 why_ns | integer or null | how much of the gap went to that
 after | text or null | the activity that ended last before the gap; null at the window's start
 before | text or null | the activity that ended the gap: of several that start together, the one launched first; null at the window's end
 operator | text or null | that launched `before`; null if unknown
-host | text or null | what the thread that launched `before` did meanwhile: the innermost range that was open for more than half of the gap, or the longest of shorter ones; `[idle]` if none was open for more than half; null if the launch is unknown
-host_ns | integer or null | how much of the gap it was open, or none was
+host | text or null | the range in which the thread that launched `before` spent the largest part of the gap, see above; `[idle]` if none was open for more than half of it; null if the launch is unknown
+host_ns | integer or null | for how much of the gap it was open, or none was
 step | integer or null | the step in which the gap began, with its times as in the table [steps](steps.md); null outside of steps
 )"),
       .totals = columns_in(R"(

@@ -18,14 +18,15 @@ struct ThreadTime {
 };
 
 struct HostTime {
-  /// The innermost range that was open for more than half of the time; EventId::none if no range
-  /// was open for more than half. Otherwise the longest of the outermost ranges.
+  /// In which the thread spent the largest part: from the longest of the outermost ranges always on
+  /// to the longest one inside, up to a range that had more time to itself than anything inside it.
+  /// EventId::none if no range was open for more than half of the time.
   EventId range = EventId::none;
   std::int64_t ns = 0;  ///< for how long it, or none, was open
 };
 
-/// One for each of `times`, which are by start, do not overlap and are not empty. Takes time in
-/// proportion to the trace, and for each of `times` to how deep the ranges nest.
+/// One for each of `times`, which are by start and do not overlap. Takes time in proportion to the
+/// trace, and for each of `times` to how deep the ranges nest.
 std::vector<HostTime> host_times(const Trace& trace, std::span<const ThreadTime> times);
 
 }  // namespace tbtrace::analyses
