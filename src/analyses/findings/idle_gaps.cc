@@ -45,6 +45,7 @@ std::vector<IdleGap> longest_gaps(const Trace& trace, std::span<const DeviceGap>
   longest.resize(std::min(longest.size(), most), DeviceGap());
   std::ranges::sort(longest, {}, [](const DeviceGap& gap) { return gap.time.start; });
   std::vector<ThreadTime> times;
+  times.reserve(longest.size());
   for (const DeviceGap& gap : longest) {
     times.push_back({launching_thread(trace, gap.ended_by), gap.time});
   }
