@@ -216,7 +216,7 @@ Rows thinned(const Table& table, std::size_t limit) {
 
 Rows rows_of(const TableContent& content, std::size_t limit) {
   const Table& table = content.report.table;
-  if (content.is_curve) limit = std::min(limit, kMostPoints);
+  limit = std::min(limit, content.is_curve ? kMostPoints : content.most_rows);
   if (content.is_curve && table.rows.size() > limit) return thinned(table, limit);
   Rows rows(std::min(limit, table.rows.size()));
   std::iota(rows.begin(), rows.end(), std::size_t{0});

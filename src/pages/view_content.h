@@ -2,7 +2,8 @@
 // Plain values that own what they hold.
 #pragma once
 
-#include <optional>
+#include <cstddef>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,7 @@ struct TableContent {
   std::string_view sort_by = {};  ///< that order; empty: the table's own
   /// If rows are left out, those of a curve are thinned between its extremes instead of at the end.
   bool is_curve = false;
+  std::size_t most_rows = std::numeric_limits<std::size_t>::max();
   std::vector<ColumnDescription> columns = {};  ///< what is known of the columns
   std::string empty = {};                       ///< without rows: why
 };

@@ -1,6 +1,8 @@
 // The list of views: what each is made of. To add one, add it here, and draw it in web/views/.
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -21,6 +23,9 @@ using pages::StacksContent;
 using pages::TableContent;
 using pages::ViewContent;
 
+/// Rows of tables with a row for each event or gap: the largest.
+constexpr std::size_t kMostSingleRows = 5000;
+
 /// A table of the registry in a view.
 struct TablePart {
   std::string_view name;
@@ -30,6 +35,7 @@ struct TablePart {
   std::string_view sort_by = {};
   std::string_view columns_with = {};  ///< the option or value with columns of its own
   bool is_curve = false;
+  std::size_t most_rows = std::numeric_limits<std::size_t>::max();
 };
 
 struct StacksPart {
@@ -76,6 +82,7 @@ Status add_table(const TablePart& part, const Trace& trace, ViewContent& content
                             .report = *std::move(report),
                             .sort_by = part.sort_by,
                             .is_curve = part.is_curve,
+                            .most_rows = part.most_rows,
                             .columns = columns_of(table, part.columns_with),
                             .empty = std::move(empty)});
   return {};
@@ -143,11 +150,13 @@ const std::vector<ViewParts>& view_list() {
              .sort_by = "total_ns",
              .columns_with = "family"}}},
       {.view = {"gpu", "GPU", "How busy each GPU was, with what, and why it was idle."},
-       .tables = {{.name = "devices", .title = "Devices", .table = "gpu"},
-                  {.name = "streams",
-                   .title = "Streams",
-                   .table = "gpu",
-                   .options = {{"group_by", Text("stream")}}}}},
+       .tables =
+           {{.name = "devices", .title = "Devices", .table = "gpu"},
+            {.name = "streams",
+             .title = "Streams",
+             .table = "gpu",
+             .options = {{"group_by", Text("stream")}}},
+            {.name = "gaps", .title = "Gaps", .table = "gaps", .most_rows = kMostSingleRows}}},
       {.view = {"memory", "Memory", "How much memory was allocated, and what held the peak."},
        .tables = {{.name = "peak", .title = "Peaks", .table = "memory"},
                   {.name = "alive",
@@ -166,7 +175,8 @@ const std::vector<ViewParts>& view_list() {
                    .table = "memory",
                    .options = {{"view", Text("allocations")}},
                    .sort_by = "bytes",
-                   .columns_with = "allocations"}}},
+                   .columns_with = "allocations",
+                   .most_rows = kMostSingleRows}}},
       {.view = {"modules", "Modules", "What each module of the model cost, as a tree."},
        .tables = {{.name = "tree", .title = "Tree", .table = "modules"},
                   {.name = "layers",

@@ -12,6 +12,7 @@
   TABLE(kernels)              \
   TABLE(flops)                \
   TABLE(gpu)                  \
+  TABLE(gaps)                 \
   TABLE(memory)               \
   TABLE(modules)              \
   TABLE(lines)                \

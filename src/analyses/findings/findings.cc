@@ -5,17 +5,17 @@
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <tbtrace/findings.h>
 
-#include "analyses/attribution/device_number.h"
 #include "analyses/attribution/work_times.h"
 #include "analyses/findings/rules.h"
+#include "analyses/gpu/activities.h"
 #include "analyses/gpu/gaps.h"
 #include "analyses/kernels/families.h"
 #include "base/bounded_sum.h"
-#include "trace/links.h"
 
 namespace tbtrace {
 namespace {
@@ -34,13 +34,9 @@ std::optional<GpuUse> busiest_device(const std::vector<GpuUse>& devices) {
   return most == devices.end() ? std::nullopt : std::optional(*most);
 }
 
-std::vector<const DeviceLink*> activities_of(const Trace& trace, std::int64_t device) {
-  std::vector<const DeviceLink*> activities;
-  for (const DeviceLink& link : links_of(trace).placed_work()) {
-    const Track& track = trace.track(trace.events().track(link.activity));
-    if (analyses::device_number(track) == device) activities.push_back(&link);
-  }
-  return activities;
+analyses::DeviceActivities activities_of(const Trace& trace, std::int64_t device) {
+  std::vector<analyses::DeviceActivities> devices = *analyses::device_activities(trace, {});
+  return std::move(*std::ranges::find(devices, device, &analyses::DeviceActivities::device));
 }
 
 /// What a kernel's name says; names repeat, so it is looked up once for each.
@@ -84,7 +80,7 @@ KernelName named(std::string_view name) {
   return {true, analyses::gains_from_tensor_cores(name), analyses::uses_tensor_cores(name)};
 }
 
-MatrixKernels matrix_kernels(const Trace& trace, const std::vector<const DeviceLink*>& activities) {
+MatrixKernels matrix_kernels(const Trace& trace, const analyses::Activities& activities) {
   MatrixKernels kernels;
   std::vector<KernelName> names;
   SinglePrecision single_precision(trace);
@@ -167,12 +163,10 @@ FindingFacts facts_of(const Trace& trace, const StepBreakdown& steps,
                       const std::vector<GpuUse>& gpus, const MemoryUse& memory) {
   FindingFacts facts = basic_facts(trace, steps, gpus, memory);
   if (!facts.device) return facts;
-  const std::vector<const DeviceLink*> activities = activities_of(trace, facts.device->device);
-  const std::int64_t start = trace.events().start_ns(activities.front()->activity);
+  const analyses::DeviceActivities device = activities_of(trace, facts.device->device);
   const analyses::StepRules rules(trace, analyses::exact_step_policy());
-  std::vector<analyses::DeviceGap> gaps =
-      analyses::device_gaps(trace, activities, {start, start + facts.device->window_ns},
-                            GpuOptions().kernel_wait_limit_ns);
+  std::vector<analyses::DeviceGap> gaps = analyses::device_gaps(
+      trace, device.activities, device.window.time, GpuOptions().kernel_wait_limit_ns);
   leave_out_clock_jumps(trace, gaps, *facts.device);
   facts.idle = analyses::idle_causes(trace, rules, gaps);
   if (analyses::is_idle(facts)) {
@@ -180,7 +174,7 @@ FindingFacts facts_of(const Trace& trace, const StepBreakdown& steps,
     facts.has_python_frames = std::ranges::any_of(
         trace.by_start(), [&](EventId event) { return trace.events().is_python_frame(event); });
   }
-  facts.kernels = matrix_kernels(trace, activities);
+  facts.kernels = matrix_kernels(trace, device.activities);
   return facts;
 }
 

@@ -1,50 +1,22 @@
 #include "analyses/findings/idle_gaps.h"
 
 #include <algorithm>
-#include <unordered_map>
+#include <functional>
 
 #include "analyses/findings/event_text.h"
+#include "analyses/gpu/host_ranges.h"
 #include "trace/call_tree.h"
-#include "trace/links.h"
 
 namespace tbtrace::analyses {
 namespace {
 
-/// The thread that launched an activity; without a launch, the one of the first operator.
-TrackId launching_thread(const Trace& trace, EventId activity) {
-  for (const DeviceLink& link : links_of(trace).device_work()) {
-    if (link.activity == activity && link.launch != EventId::none) {
-      return trace.events().track(link.launch);
-    }
-  }
+/// The thread that launched what ended a gap; without a launch, the one of the first operator.
+TrackId launching_thread(const Trace& trace, const DeviceLink& ended_by) {
+  if (ended_by.launch != EventId::none) return trace.events().track(ended_by.launch);
   for (const EventId event : trace.by_start()) {
     if (trace.kind(event) == EventKind::cpu_op) return trace.events().track(event);
   }
-  return trace.events().track(activity);
-}
-
-/// The range of a thread that has most of a time to itself; EventId::none if there is none.
-EventId busiest_range(const Trace& trace, TrackId thread, TimeRange time) {
-  const Events& events = trace.events();
-  const CallTree& tree = call_tree_of(trace);
-  std::unordered_map<EventId, std::int64_t> own;
-  for (const EventId event : trace.by_start()) {
-    if (events.start_ns(event) >= time.end) break;
-    if (events.track(event) != thread || !is_host_range(trace.kind(event))) continue;
-    const std::int64_t overlap =
-        std::min(events.end_ns(event), time.end) - std::max(events.start_ns(event), time.start);
-    if (overlap <= 0) continue;
-    own[event] += overlap;
-    if (const EventId around = tree.parent(event); around != EventId::none) own[around] -= overlap;
-  }
-  EventId most = EventId::none;
-  for (const auto& [event, ns] : own) {
-    if (ns <= 0) continue;
-    const bool is_more =
-        most == EventId::none || ns > own[most] || (ns == own[most] && event < most);
-    if (is_more) most = event;
-  }
-  return most;
+  return trace.events().track(ended_by.activity);
 }
 
 /// The range and, if it is none itself, the Python function around it.
@@ -65,19 +37,26 @@ std::string described(const Trace& trace, EventId range) {
 std::vector<IdleGap> longest_gaps(const Trace& trace, std::span<const DeviceGap> gaps,
                                   std::size_t most) {
   const auto length = [](const DeviceGap& gap) { return gap.time.end - gap.time.start; };
-  std::vector<DeviceGap> sorted;
+  std::vector<DeviceGap> longest;
   for (const DeviceGap& gap : gaps) {
-    if (gap.ended_by != EventId::none) sorted.push_back(gap);
+    if (gap.ended_by.activity != EventId::none) longest.push_back(gap);
   }
-  std::ranges::stable_sort(sorted, std::ranges::greater(), length);
-  sorted.resize(std::min(sorted.size(), most), DeviceGap());
-  std::vector<IdleGap> longest;
-  for (const DeviceGap& gap : sorted) {
-    const TrackId thread = launching_thread(trace, gap.ended_by);
-    longest.push_back(
-        {length(gap), gap.ended_by, described(trace, busiest_range(trace, thread, gap.time))});
+  std::ranges::stable_sort(longest, std::ranges::greater(), length);
+  longest.resize(std::min(longest.size(), most), DeviceGap());
+  std::ranges::sort(longest, {}, [](const DeviceGap& gap) { return gap.time.start; });
+  std::vector<ThreadTime> times;
+  times.reserve(longest.size());
+  for (const DeviceGap& gap : longest) {
+    times.push_back({launching_thread(trace, gap.ended_by), gap.time});
   }
-  return longest;
+  const std::vector<HostTime> hosts = host_times(trace, times);
+  std::vector<IdleGap> described_gaps;
+  for (std::size_t gap = 0; gap < longest.size(); ++gap) {
+    described_gaps.push_back(
+        {length(longest[gap]), longest[gap].ended_by.activity, described(trace, hosts[gap].range)});
+  }
+  std::ranges::stable_sort(described_gaps, std::ranges::greater(), &IdleGap::length_ns);
+  return described_gaps;
 }
 
 }  // namespace tbtrace::analyses

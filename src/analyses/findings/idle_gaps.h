@@ -17,12 +17,12 @@ namespace tbtrace::analyses {
 struct IdleGap {
   std::int64_t length_ns = 0;
   EventId ended_by = EventId::none;  ///< an activity of the device
-  /// Where the thread that launched this activity spent most of the gap: `aten::to` or
-  /// `aten::to in train.py(46): forward`; empty if nothing was recorded there.
+  /// What the thread that launched this activity did in most of the gap (host_times()):
+  /// `aten::to` or `aten::to in train.py(46): forward`; empty if nothing was recorded there.
   std::string host;
 };
 
-/// The longest first, at most `most`. Takes O(n) time for each.
+/// The longest first, at most `most`.
 std::vector<IdleGap> longest_gaps(const Trace& trace, std::span<const DeviceGap> gaps,
                                   std::size_t most);
 

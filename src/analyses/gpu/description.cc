@@ -15,6 +15,16 @@ GpuOptions analyses::gpu_options(const OptionValues& values) {
   return options;
 }
 
+OptionDescription analyses::kernel_wait_limit_option() {
+  return {.name = "kernel_wait_limit_ns",
+          .spelling = "kernel-wait-limit",
+          .type = OptionType::whole,
+          .help = "longest gap that counts as the device's own delay",
+          .value = "NS",
+          .otherwise = "30000",
+          .takes = "a number of nanoseconds"};
+}
+
 const TableDescription& analyses::gpu_table() {
   static const TableDescription kTable = {
       .name = "gpu",
@@ -66,13 +76,7 @@ busy_share | number | `busy_ns` / `window_ns`, 0 to 1
                    .choices = {"device", "stream"},
                    .is_first = true},
                   steps_option(),
-                  {.name = "kernel_wait_limit_ns",
-                   .spelling = "kernel-wait-limit",
-                   .type = OptionType::whole,
-                   .help = "longest gap that counts as the device's own delay",
-                   .value = "NS",
-                   .otherwise = "30000",
-                   .takes = "a number of nanoseconds"},
+                  kernel_wait_limit_option(),
                   figures_option(
                       "TOOL",
                       "count as torch-tb-profiler (plugin) or HolisticTraceAnalysis (hta)")},

@@ -21,9 +21,11 @@ enum class GapCause : std::uint8_t {
 struct DeviceGap {
   TimeRange time;
   GapCause cause = GapCause::other;
-  /// The activity that ends it: of several with the same start the one launched first.
-  /// EventId::none at the window's end.
-  EventId ended_by = EventId::none;
+  /// The activity that ends it, with its launch: of several with the same start the one launched
+  /// first. EventId::none at the window's end.
+  DeviceLink ended_by;
+  /// The activity that ended last before it; EventId::none at the window's start.
+  EventId after = EventId::none;
 };
 
 /// `activities`: those that run in the window, by start. Gaps shorter than `kernel_wait_limit_ns`

@@ -32,53 +32,40 @@ bool is_setup(std::string_view call) {
 
 class IdleSearch {
  public:
-  IdleSearch(const Trace& trace, const StepRules& rules)
-      : trace_(trace), events_(trace.events()), rules_(rules) {}
-
-  IdleCauses run(std::span<const DeviceGap> gaps) {
+  IdleSearch(const Trace& trace, const StepRules& rules) : trace_(trace), events_(trace.events()) {
     find_copies();
-    find_host_ranges();
+    find_host_ranges(rules);
+  }
+
+  std::vector<IdleTimes> run(std::span<const DeviceGap> gaps) const {
     const RangeLengths data(data_);
     const RangeLengths setup(setup_);
     const RangeLengths busy(busy_);
+    std::vector<IdleTimes> all;
+    all.reserve(gaps.size());
     for (const DeviceGap& gap : gaps) {
-      const std::int64_t length = gap.time.end - gap.time.start;
-      const std::int64_t with_data = data.within(gap.time);
-      add(causes_.data, with_data, gap);
-      const std::int64_t with_setup = setup.within(gap.time);  // without data
-      add(causes_.setup, with_setup, gap);
-      const std::int64_t rest = length - with_data - with_setup;
+      IdleTimes times;
+      times.data = data.within(gap.time);
+      times.setup = setup.within(gap.time);  // without data
+      const std::int64_t rest = gap.time.end - gap.time.start - times.data - times.setup;
       if (began_in_wait(gap.time)) {
-        add(causes_.copies, rest, gap);
-      } else if (was_launched_before(gap)) {
-        add(causes_.device, rest, gap);
-      } else if (gap.cause == GapCause::host_wait) {
-        const std::int64_t launching = busy.within(gap.time);  // without the two
-        add(causes_.launches, launching, gap);
-        add(causes_.other, rest - launching, gap);
+        times.copies = rest;
+      } else if (gap.ended_by.launch == EventId::none) {
+        times.other = rest;
+      } else if (events_.start_ns(gap.ended_by.launch) < gap.time.start) {
+        times.device = rest;
       } else {
-        add(causes_.other, rest, gap);
+        times.launches = busy.within(gap.time);  // without the two
+        times.other = rest - times.launches;
       }
+      all.push_back(times);
     }
-    return causes_;
+    return all;
   }
+
+  std::uint64_t blocking_copies() const { return blocking_copies_; }
 
  private:
-  static void add(IdlePart& part, std::int64_t ns, const DeviceGap& gap) {
-    if (ns == 0) return;
-    part.ns += ns;
-    ++part.gaps;
-    if (ns <= part.longest_ns) return;
-    part.longest_ns = ns;
-    part.ended_by = gap.ended_by;
-  }
-
-  bool was_launched_before(const DeviceGap& gap) const {
-    if (gap.cause == GapCause::kernel_wait) return true;
-    if (gap.cause == GapCause::host_wait || gap.ended_by == EventId::none) return false;
-    return launched_.find(static_cast<std::int64_t>(index(gap.ended_by))) != IdMap::kNone;
-  }
-
   /// Calls during which the host waited for a memcpy: those that ended after their own memcpy, and
   /// the waits of an operator that launched one.
   void find_copies() {
@@ -86,7 +73,6 @@ class IdleSearch {
     std::vector<TimeRange> waits;
     for (const DeviceLink& link : links_of(trace_).placed_work()) {
       if (link.launch == EventId::none) continue;
-      launched_.insert(static_cast<std::int64_t>(index(link.activity)), 0);
       if (trace_.kind(link.activity) != EventKind::gpu_memcpy) continue;
       // The host does not wait for copies on a device; short ones end before their call returns.
       if (trace_.name(link.activity).find("DtoD") != std::string_view::npos) continue;
@@ -108,20 +94,20 @@ class IdleSearch {
           copying_operators.find(static_cast<std::int64_t>(index(around))) != IdMap::kNone;
       if (after_copy) waits.push_back({events_.start_ns(event), events_.end_ns(event)});
     }
-    causes_.blocking_copies = waits.size();
+    blocking_copies_ = waits.size();
     std::sort(waits.begin(), waits.end(),
               [](const TimeRange& one, const TimeRange& two) { return one.start < two.start; });
     for (const TimeRange& wait : waits) add_range(waits_, wait);
   }
 
-  void find_host_ranges() {
+  void find_host_ranges(const StepRules& rules) {
     std::vector<TimeRange> busy;
     std::vector<TimeRange> setup;
     for (const EventId event : trace_.by_start()) {
       if (!is_host_range(trace_.kind(event))) continue;
       const TimeRange time = {events_.start_ns(event), events_.end_ns(event)};
       const EventKind kind = trace_.kind(event);
-      if (rules_.role(event) == StepRole::data_loader) {
+      if (rules.role(event) == StepRole::data_loader) {
         add_range(data_, time);
       } else if (kind == EventKind::runtime && is_setup(trace_.name(event))) {
         add_range(setup, time);
@@ -145,20 +131,44 @@ class IdleSearch {
 
   const Trace& trace_;
   const Events& events_;
-  const StepRules& rules_;
-  IdMap launched_;  // activities whose launch is known
   std::vector<TimeRange> waits_;
+  std::uint64_t blocking_copies_ = 0;
   std::vector<TimeRange> data_;
   std::vector<TimeRange> setup_;
   std::vector<TimeRange> busy_;
-  IdleCauses causes_;
 };
+
+void add(IdlePart& part, std::int64_t ns, const DeviceGap& gap) {
+  if (ns == 0) return;
+  part.ns += ns;
+  ++part.gaps;
+  if (ns <= part.longest_ns) return;
+  part.longest_ns = ns;
+  part.ended_by = gap.ended_by.activity;
+}
 
 }  // namespace
 
+std::vector<IdleTimes> idle_times(const Trace& trace, const StepRules& rules,
+                                  std::span<const DeviceGap> gaps) {
+  return IdleSearch(trace, rules).run(gaps);
+}
+
 IdleCauses idle_causes(const Trace& trace, const StepRules& rules,
                        std::span<const DeviceGap> gaps) {
-  return IdleSearch(trace, rules).run(gaps);
+  const IdleSearch search(trace, rules);
+  const std::vector<IdleTimes> times = search.run(gaps);
+  IdleCauses causes;
+  for (std::size_t gap = 0; gap < gaps.size(); ++gap) {
+    add(causes.data, times[gap].data, gaps[gap]);
+    add(causes.setup, times[gap].setup, gaps[gap]);
+    add(causes.copies, times[gap].copies, gaps[gap]);
+    add(causes.launches, times[gap].launches, gaps[gap]);
+    add(causes.device, times[gap].device, gaps[gap]);
+    add(causes.other, times[gap].other, gaps[gap]);
+  }
+  causes.blocking_copies = search.blocking_copies();
+  return causes;
 }
 
 }  // namespace tbtrace::analyses

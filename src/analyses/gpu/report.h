@@ -23,6 +23,9 @@ AnalysisReport::Totals joined_gpu_totals(const AnalysisReport::Totals& sums, con
 
 GpuOptions gpu_options(const OptionValues& values);
 
+/// The option `kernel_wait_limit_ns`.
+OptionDescription kernel_wait_limit_option();
+
 template <typename Use>
 struct GpuColumn {
   const char* name;

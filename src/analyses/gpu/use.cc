@@ -1,42 +1,27 @@
 #include <algorithm>
-#include <cstddef>
-#include <map>
-#include <span>
-#include <utility>
+#include <cstdint>
+#include <optional>
+#include <vector>
 
 #include <tbtrace/gpu.h>
 
-#include "analyses/attribution/device_number.h"
+#include "analyses/gpu/activities.h"
 #include "analyses/gpu/gaps.h"
 #include "analyses/gpu/queue_length.h"
 #include "analyses/kernels/launched_activities.h"
 #include "analyses/steps/rules.h"
-#include "analyses/steps/selection.h"
 #include "base/bounded_sum.h"
 #include "base/id_map.h"
 #include "base/share.h"
 #include "base/time_ranges.h"
-#include "trace/links.h"
 #include "trace/track_keys.h"
 
 namespace tbtrace {
 namespace {
 
-/// A device, and one of its streams by the order of their first activities.
-using Place = std::pair<std::int64_t, std::size_t>;
-
-/// The device activities of a place, by start.
-using Activities = std::vector<const DeviceLink*>;
-
-/// The first one's start to the last end.
-TimeRange time_of(const Activities& activities, const Events& events) {
-  TimeRange time = {events.start_ns(activities.front()->activity),
-                    events.end_ns(activities.front()->activity)};
-  for (const DeviceLink* link : activities) {
-    time.end = std::max(time.end, events.end_ns(link->activity));
-  }
-  return time;
-}
+using analyses::Activities;
+using analyses::ActivityWindow;
+using analyses::DeviceActivities;
 
 class Measure {
  public:
@@ -48,20 +33,11 @@ class Measure {
         launched_activities_(launched_activities),
         options_(options) {}
 
-  /// `is_whole`: the window is where the activities begin and end, so that all of them count.
-  /// Otherwise only those that run in it do, and their time in it.
-  GpuUse run(const Activities& activities, TimeRange window, bool is_whole) {
+  GpuUse run(const Activities& activities, const ActivityWindow& window) {
     use_ = {};
-    use_.window_ns = window.end - window.start;
+    use_.window_ns = window.time.end - window.time.start;
     window_ = window;
-    Activities inside;
-    for (const DeviceLink* link : activities) {
-      const TimeRange time = time_in_window(*link);
-      const bool runs = time.start < time.end ||
-                        (time.start == time.end && events_.duration_ns(link->activity) == 0 &&
-                         time.start >= window.start && time.start < window.end);
-      if (is_whole || runs) inside.push_back(link);
-    }
+    const Activities inside = window.inside(events_, activities);
     add_times(inside);
     add_idle(inside);
     add_queue(activities);
@@ -70,11 +46,6 @@ class Measure {
   }
 
  private:
-  TimeRange time_in_window(const DeviceLink& link) const {
-    return {std::max(events_.start_ns(link.activity), window_.start),
-            std::min(events_.end_ns(link.activity), window_.end)};
-  }
-
   void add_times(const Activities& inside) {
     std::vector<TimeRange> computation;
     std::vector<TimeRange> communication;
@@ -84,7 +55,7 @@ class Measure {
       std::vector<TimeRange>& kind = role == StepRole::kernel          ? computation
                                      : role == StepRole::communication ? communication
                                                                        : memory;
-      add_range(kind, time_in_window(*link));
+      add_range(kind, window_.part_in(events_, *link));
     }
     use_.computation_ns = total_length(computation);
     use_.communication_ns = total_length(communication);
@@ -101,7 +72,7 @@ class Measure {
 
   void add_idle(const Activities& inside) {
     for (const analyses::DeviceGap& gap :
-         analyses::device_gaps(trace_, inside, window_, options_.kernel_wait_limit_ns)) {
+         analyses::device_gaps(trace_, inside, window_.time, options_.kernel_wait_limit_ns)) {
       std::int64_t& sum = gap.cause == analyses::GapCause::host_wait     ? use_.idle_host_wait_ns
                           : gap.cause == analyses::GapCause::kernel_wait ? use_.idle_kernel_wait_ns
                                                                          : use_.idle_other_ns;
@@ -111,7 +82,7 @@ class Measure {
 
   /// Also activities after the window may wait in it.
   void add_queue(const Activities& activities) {
-    analyses::QueueLength queue(window_);
+    analyses::QueueLength queue(window_.time);
     for (const DeviceLink* link : activities) {
       if (link->launch == EventId::none) continue;
       queue.add({events_.start_ns(link->launch), events_.start_ns(link->activity)});
@@ -146,49 +117,50 @@ class Measure {
   const analyses::StepRules& rules_;
   const analyses::LaunchedActivities& launched_activities_;
   const GpuOptions& options_;
-  TimeRange window_;
+  ActivityWindow window_;
   GpuUse use_;
 };
+
+/// By the first starts of the streams.
+std::vector<Activities> by_stream(const Trace& trace, const Activities& activities) {
+  std::vector<Activities> streams;
+  IdMap stream_of_track;
+  for (const DeviceLink* link : activities) {
+    const TrackId track = trace.events().track(link->activity);
+    const auto [stream, is_new] = stream_of_track.insert(
+        static_cast<std::int64_t>(index(track)), static_cast<std::uint32_t>(streams.size()));
+    if (is_new) streams.emplace_back();
+    streams[stream].push_back(link);
+  }
+  return streams;
+}
 
 }  // namespace
 
 double GpuUse::busy_share() const { return share(busy_ns, window_ns); }
 
 Result<std::vector<GpuUse>> gpu_use(const Trace& trace, const GpuOptions& options) {
-  const Result<std::optional<TimeRange>> chosen = analyses::window_of_steps(trace, options.steps);
-  if (!chosen.ok()) return chosen.status();
-  const std::optional<TimeRange>& window = *chosen;
-  const std::span<const DeviceLink> links = links_of(trace).placed_work();
-  std::map<std::int64_t, Activities> devices;
-  std::map<Place, Activities> streams;
-  std::vector<std::size_t> number_of_track(trace.tracks().size(), 0);
-  std::size_t tracks = 0;
-  for (const DeviceLink& link : links) {
-    const TrackId track = trace.events().track(link.activity);
-    const std::int64_t device = analyses::device_number(trace.track(track));
-    devices[device].push_back(&link);
-    if (!options.by_stream) continue;
-    if (number_of_track[index(track)] == 0) number_of_track[index(track)] = ++tracks;
-    streams[{device, number_of_track[index(track)]}].push_back(&link);
-  }
+  const Result<std::vector<DeviceActivities>> devices =
+      analyses::device_activities(trace, options.steps);
+  if (!devices.ok()) return devices.status();
   const analyses::StepRules rules(trace, analyses::exact_step_policy());
   const analyses::LaunchedActivities launched_activities(trace);
   Measure measure(trace, rules, launched_activities, options);
   std::vector<GpuUse> rows;
-  const auto add = [&](const Activities& activities, std::int64_t device) -> GpuUse& {
-    const TimeRange time = window ? *window : time_of(devices[device], trace.events());
-    GpuUse row = measure.run(activities, time, !window);
-    row.device = device;
-    rows.push_back(std::move(row));
+  const auto add = [&](const Activities& activities, const DeviceActivities& device) -> GpuUse& {
+    rows.push_back(measure.run(activities, device.window));
+    rows.back().device = device.device;
     return rows.back();
   };
-  if (!options.by_stream) {
-    for (const auto& [device, activities] : devices) add(activities, device);
-    return rows;
-  }
-  for (const auto& [place, activities] : streams) {
-    const Track& track = trace.track(trace.events().track(activities.front()->activity));
-    add(activities, place.first).stream = key_text(trace, track.thread);
+  for (const DeviceActivities& device : *devices) {
+    if (!options.by_stream) {
+      add(device.activities, device);
+      continue;
+    }
+    for (const Activities& activities : by_stream(trace, device.activities)) {
+      const Track& track = trace.track(trace.events().track(activities.front()->activity));
+      add(activities, device).stream = key_text(trace, track.thread);
+    }
   }
   return rows;
 }

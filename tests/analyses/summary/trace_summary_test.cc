@@ -194,7 +194,8 @@ TEST(TraceSummary, JsonHasEveryMemberOfTheContract) {
 /// What a table has of a JSON value: `part|trace|name|quantity` for each of its figures.
 void list_figures(const simdjson::dom::element& value, const std::string& place,
                   std::map<std::string, std::string>& figures) {
-  if (value.is_array() && !place.ends_with("|options")) {
+  const bool is_list_of_texts = place.ends_with("|options") || place.ends_with("|looked_for");
+  if (value.is_array() && !is_list_of_texts) {
     std::size_t at = 0;
     for (const simdjson::dom::element& entry : simdjson::dom::array(value)) {
       for (const auto& [key, member] : simdjson::dom::object(entry)) {

@@ -1,0 +1,258 @@
+// The table `gaps`: the times in which a device ran nothing.
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <tbtrace/tables.h>
+
+#include "analyses/attribution/work_times.h"
+#include "analyses/gpu/activities.h"
+#include "analyses/gpu/gaps.h"
+#include "analyses/gpu/host_ranges.h"
+#include "analyses/gpu/idle_causes.h"
+#include "analyses/gpu/report.h"
+#include "analyses/steps/rules.h"
+#include "analyses/steps/windows.h"
+#include "base/bounded_sum.h"
+#include "base/share.h"
+#include "report/optional_cell.h"
+#include "report/source_report.h"
+#include "report/table_list.h"
+#include "trace/links.h"
+#include "trace/times.h"
+
+namespace tbtrace {
+namespace {
+
+using analyses::DeviceActivities;
+using analyses::DeviceGap;
+using analyses::GapCause;
+using analyses::HostTime;
+using analyses::IdleTimes;
+
+/// The steps as the table `steps` has them.
+class StepTimes {
+ public:
+  StepTimes(const Trace& trace, const analyses::StepRules& rules) {
+    if (trace.steps().empty()) return;
+    for (const analyses::StepWindow& step :
+         analyses::step_windows(trace, rules, links_of(trace).placed_work(), true).steps) {
+      steps_.push_back({step.time, step.step.number});
+    }
+    std::ranges::stable_sort(steps_, {}, [](const Window& step) { return step.time.start; });
+    std::int64_t end = INT64_MIN;
+    for (Window& step : steps_) step.last_end = end = std::max(end, step.time.end);
+  }
+
+  /// The number of the step that began last among those open at a time.
+  std::optional<std::int64_t> at(std::int64_t time) const {
+    auto step = std::partition_point(steps_.begin(), steps_.end(),
+                                     [&](const Window& each) { return each.time.start <= time; });
+    while (step != steps_.begin() && (step - 1)->last_end > time) {
+      --step;
+      if (step->time.end > time) return step->number;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  struct Window {
+    TimeRange time;
+    std::int64_t number = 0;
+    std::int64_t last_end = 0;  // of this step and those before
+  };
+  std::vector<Window> steps_;  // by start
+};
+
+std::string_view cause_name(GapCause cause) {
+  switch (cause) {
+    case GapCause::host_wait:
+      return "host_wait";
+    case GapCause::kernel_wait:
+      return "kernel_wait";
+    case GapCause::other:
+      break;
+  }
+  return "other";
+}
+
+struct Reason {
+  std::string_view name;
+  std::int64_t IdleTimes::*time;
+};
+
+constexpr std::array<Reason, 6> kReasons = {{{"data", &IdleTimes::data},
+                                             {"setup", &IdleTimes::setup},
+                                             {"copies", &IdleTimes::copies},
+                                             {"launches", &IdleTimes::launches},
+                                             {"device", &IdleTimes::device},
+                                             {"other", &IdleTimes::other}}};
+
+/// The largest part; of equal ones the first.
+const Reason& main_reason(const IdleTimes& times) {
+  return *std::ranges::max_element(kReasons, {},
+                                   [&](const Reason& reason) { return times.*reason.time; });
+}
+
+class GapRows {
+ public:
+  GapRows(const Trace& trace, std::int64_t kernel_wait_limit_ns)
+      : trace_(trace),
+        rules_(trace, analyses::exact_step_policy()),
+        steps_(trace, rules_),
+        kernel_wait_limit_ns_(kernel_wait_limit_ns) {}
+
+  /// Adds the gaps of a device, by start.
+  void add(const DeviceActivities& device) {
+    const std::vector<DeviceGap> gaps =
+        analyses::device_gaps(trace_, device.window.inside(trace_.events(), device.activities),
+                              device.window.time, kernel_wait_limit_ns_);
+    WideInteger idle = 0;
+    for (const DeviceGap& gap : gaps) idle += gap.time.end - gap.time.start;
+    idle_ns_ += idle;
+    const std::vector<IdleTimes> times = analyses::idle_times(trace_, rules_, gaps);
+    const std::vector<HostTime> hosts = host_times_of(gaps);
+    for (std::size_t gap = 0, host = 0; gap < gaps.size(); ++gap) {
+      const bool is_launched = gaps[gap].ended_by.launch != EventId::none;
+      const HostTime* const its_host = is_launched ? &hosts[host++] : nullptr;
+      rows_.push_back(row(device.device, bounded(idle), gaps[gap], times[gap], its_host));
+    }
+  }
+
+  std::int64_t idle_ns() const { return bounded(idle_ns_); }
+
+  /// The longest first.
+  std::vector<std::vector<Cell>> run() && {
+    constexpr std::size_t kDuration = 3;  // its column
+    std::ranges::stable_sort(rows_, std::ranges::greater(), [](const std::vector<Cell>& row) {
+      return std::get<std::int64_t>(row[kDuration]);
+    });
+    return std::move(rows_);
+  }
+
+ private:
+  /// One for each gap whose launch is known.
+  std::vector<HostTime> host_times_of(const std::vector<DeviceGap>& gaps) const {
+    std::vector<analyses::ThreadTime> times;
+    for (const DeviceGap& gap : gaps) {
+      if (gap.ended_by.launch == EventId::none) continue;
+      times.push_back({trace_.events().track(gap.ended_by.launch), gap.time});
+    }
+    return analyses::host_times(trace_, times);
+  }
+
+  Cell name_cell(EventId event) const {
+    return event == EventId::none ? Cell() : Cell(std::string(trace_.name(event)));
+  }
+
+  std::vector<Cell> row(std::int64_t device, std::int64_t idle_ns, const DeviceGap& gap,
+                        const IdleTimes& times, const HostTime* host) const {
+    const std::int64_t length = gap.time.end - gap.time.start;
+    std::vector<Cell> cells = {report::optional_cell(trace_.identity().rank),
+                               device,
+                               since_start(trace_, gap.time.start),
+                               length,
+                               share(length, idle_ns),
+                               std::string(cause_name(gap.cause))};
+    const Reason& reason = main_reason(times);
+    const bool is_known = reason.time != &IdleTimes::other || host != nullptr;
+    cells.push_back(is_known ? Cell(std::string(reason.name)) : Cell());
+    cells.push_back(is_known ? Cell(times.*reason.time) : Cell());
+    cells.push_back(name_cell(gap.after));
+    cells.push_back(name_cell(gap.ended_by.activity));
+    cells.push_back(name_cell(gap.ended_by.op));
+    if (host == nullptr) {
+      cells.insert(cells.end(), {Cell(), Cell()});
+    } else {
+      const bool is_idle = host->range == EventId::none;
+      cells.push_back(is_idle ? Cell(std::string("[idle]")) : name_cell(host->range));
+      cells.emplace_back(host->ns);
+    }
+    cells.push_back(report::optional_cell(steps_.at(gap.time.start)));
+    return cells;
+  }
+
+  const Trace& trace_;
+  analyses::StepRules rules_;
+  StepTimes steps_;
+  std::int64_t kernel_wait_limit_ns_;
+  WideInteger idle_ns_ = 0;
+  std::vector<std::vector<Cell>> rows_;
+};
+
+Result<AnalysisReport> gaps_report(const Trace& trace, const OptionValues& values) {
+  const TableDescription& table = analyses::gaps_table();
+  if (Status read = trace.check_read(table.arguments, table.name); !read.ok()) return read;
+  const GpuOptions options = analyses::gpu_options(values);
+  const Result<std::vector<DeviceActivities>> devices =
+      analyses::device_activities(trace, options.steps);
+  if (!devices.ok()) return devices.status();
+  GapRows rows(trace, options.kernel_wait_limit_ns);
+  for (const DeviceActivities& device : *devices) rows.add(device);
+  AnalysisReport report;
+  report.schema = table.schema;
+  report.table.columns = table.column_names();
+  report.shown = {"rank", "start_ns", "duration_ns", "idle_share",
+                  "why",  "host",     "operator",    "before"};
+  const std::int64_t idle_ns = rows.idle_ns();
+  report.table.rows = std::move(rows).run();
+  report.totals = {{"gaps", std::uint64_t{report.table.rows.size()}}, {"idle_ns", idle_ns}};
+  report.notes = analyses::work_time_notes(trace);
+  report.source = report::source_report(trace);
+  return report;
+}
+
+}  // namespace
+
+const TableDescription& analyses::gaps_table() {
+  static const TableDescription kTable = {
+      .name = "gaps",
+      .schema = "tbtrace.gaps/1",
+      .summary = "the longest times in which a GPU ran nothing, and what the host did meanwhile",
+      .about =
+          R"(The gaps of each GPU, the longest first: times in which it ran nothing. Each row says why the GPU
+was idle, which activity ended the gap, which operator launched that, and what the launching thread
+did meanwhile. The gaps of a GPU add up to its idle time in the table gpu.
+)",
+      .columns = columns_in(R"(
+rank | integer or null | from `distributedInfo`
+device | integer | the device's number: the process id of its streams
+start_ns | integer | since the start of the recording's window
+duration_ns | integer | length of the gap
+idle_share | number | `duration_ns` as a share of the device's idle time, 0 to 1
+cause | text | `host_wait`, `kernel_wait` or `other`, as in the table [gpu](gpu.md)
+why | text or null | what most of the gap went to: `data`: the host waited for its data loader; `setup`: it made a stream or loaded code; `copies`: the GPU had nothing to do after a copy that the host waited for; `launches`: it ran operators or launched, too slowly; `device`: the next activity was launched in time, and waited for another stream, another rank or its own delay; `other`: nothing was recorded on the host; null if the launch of `before` is unknown, or nothing ends the gap
+why_ns | integer or null | how much of the gap went to that
+after | text or null | the activity that ended last before the gap; null at the window's start
+before | text or null | the activity that ended the gap: of several that start together, the one launched first; null at the window's end
+operator | text or null | that launched `before`; null if unknown
+host | text or null | the range in which the thread that launched `before` spent the largest part of the gap, see above; `[idle]` if none was open for more than half of it; null if the launch is unknown
+host_ns | integer or null | for how much of the gap it was open, or none was
+step | integer or null | the step in which the gap began, with its times as in the table [steps](steps.md); null outside of steps
+)"),
+      .totals = columns_in(R"(
+gaps | integer | how many
+idle_ns | integer | sum of their lengths
+)"),
+      .arguments = {ArgumentGroup::launches, ArgumentGroup::placement},
+      .options = {steps_option(), kernel_wait_limit_option()},
+      .sort_keys = {"duration_ns", "start_ns", "why_ns", "host_ns"},
+      .examples = {{"tbtrace gaps trace.json.gz", "the 20 longest"},
+                   {"tbtrace gaps trace.json.gz --steps 3-5", "those in the time of three steps"},
+                   {"tbtrace gaps traces/ --sort-by duration_ns", "all ranks, the longest first"},
+                   {"tbtrace gaps trace.json.gz --format csv -o gaps.csv",
+                    "all, for a spreadsheet"}},
+      .no_rows = {"the trace has no gaps between kernels, memcpys or memsets",
+                  NeededData::device_activities},
+      .make = gaps_report};
+  return kTable;
+}
+
+}  // namespace tbtrace
