@@ -44,6 +44,7 @@ test_packages=(
   clang-format clang-tidy
   openjdk-17-jre-headless    # Spark, one of the engines that jobs run on
   chromium                   # looks at pages and pictures
+  firefox-esr                # opens the page too
   node-typescript            # tests of the page's modules, and checks of their types; brings Node
   groff-base zsh fish        # take the man page and the completions
 )

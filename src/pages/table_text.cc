@@ -155,6 +155,22 @@ ColumnDescription description_of(const TableContent& content, std::string_view k
                                         : *found;
 }
 
+/// `[words](page.md)` as `words`, because the page has no other pages.
+std::string without_links(std::string_view text) {
+  std::string plain;
+  while (!text.empty()) {
+    const std::size_t open = text.find('[');
+    const std::size_t close = text.find("](", open);
+    const std::size_t end = text.find(')', close);
+    if (end == std::string_view::npos) break;
+    const std::size_t first = text.rfind('[', close);
+    plain += text.substr(0, first);
+    plain += text.substr(first + 1, close - first - 1);
+    text.remove_prefix(end + 1);
+  }
+  return plain += text;
+}
+
 void emit_column(wire::JsonEmitter& json, const TableContent& content, const Rows& rows,
                  std::size_t column, const ViewLimits& limits, std::size_t& cuts) {
   const Table& table = content.report.table;
@@ -166,7 +182,7 @@ void emit_column(wire::JsonEmitter& json, const TableContent& content, const Row
   json.key("unit");
   json.text(description.unit());
   json.key("meaning");
-  json.text(description.meaning);
+  json.text(without_links(description.meaning));
   json.key("type");
   json.text(kTypeNames[static_cast<std::size_t>(type)]);
   if (type == ColumnType::text || type == ColumnType::json) {

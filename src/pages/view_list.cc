@@ -12,6 +12,7 @@
 #include <tbtrace/tables.h>
 
 #include "pages/command_text.h"
+#include "pages/kernel_tables.h"
 #include "pages/operator_tables.h"
 #include "pages/summary_tables.h"
 #include "pages/view_content.h"
@@ -49,7 +50,7 @@ struct ViewParts {
   ViewDescription view;
   std::vector<TablePart> tables = {};
   std::vector<StacksPart> stacks = {};
-  /// Adds what the registry does not have.
+  /// Adds what the registry does not have, also to its tables.
   Status (*add)(const Trace& trace, ViewContent& content) = nullptr;
 };
 
@@ -109,13 +110,12 @@ Status add_checks(const Trace& trace, ViewContent& content) {
   const TableDescription& table = *table_named("check");
   AnalysisReport report = checks_report(checked);
   const bool is_empty = report.table.rows.empty();
-  content.tables.push_back(
-      {.name = "checks",
-       .title = "Checks",
-       .command = pages::command_text(table, {}, {}),
-       .report = std::move(report),
-       .columns = table.columns,
-       .empty = is_empty ? "nothing is missing, and nothing contradicts" : ""});
+  content.tables.push_back({.name = "checks",
+                            .title = "Checks",
+                            .command = pages::command_text(table, {}, {}),
+                            .report = std::move(report),
+                            .columns = table.columns,
+                            .empty = is_empty ? "no damage and no contradiction was found" : ""});
   return {};
 }
 
@@ -138,7 +138,7 @@ const std::vector<ViewParts>& view_list() {
              .sort_by = "total_ns",
              .columns_with = "operator"},
             {.name = "by_launch",
-             .title = "By launch",
+             .title = "By operator and grid size",
              .table = "kernels",
              .options = {{"group_by", Text("launch")}},
              .sort_by = "total_ns",
@@ -148,7 +148,8 @@ const std::vector<ViewParts>& view_list() {
              .table = "kernels",
              .options = {{"group_by", Text("family")}},
              .sort_by = "total_ns",
-             .columns_with = "family"}}},
+             .columns_with = "family"}},
+       .add = pages::add_kernel_origins},
       {.view = {"gpu", "GPU", "How busy each GPU was, with what, and why it was idle."},
        .tables =
            {{.name = "devices", .title = "Devices", .table = "gpu"},
@@ -203,14 +204,16 @@ const std::vector<ViewParts>& view_list() {
                    .options = {{"by_input_shape", true}},
                    .columns_with = "shape"}}},
       {.view = {"flame_graph", "Flame graph", "Which calls the time and the memory went to."},
-       .stacks = {{"cpu", "CPU time", "self_cpu_time_total", "the trace has no time on the host"},
-                  {"device", "Device time", "self_device_time_total",
-                   "the trace has no kernels, memcpys or memsets; record CUDA activities too"},
-                  {"memory", "CPU memory", "cpu_memory",
-                   "the trace has no allocations; record with profile_memory=True"}}},
+       .stacks =
+           {{"cpu", "CPU time", "self_cpu_time_total", "the trace has no time on the host"},
+            {"device", "Device time", "self_device_time_total",
+             "the trace has no kernels, memcpys or memsets; record CUDA activities too"},
+            {"memory", "CPU memory", "cpu_memory",
+             "the trace has no allocations of memory on the CPU; with profile_memory=True they "
+             "are recorded, if there are any"}}},
       {.view = {"threads", "Threads", "How busy each thread of the host was."},
        .tables = {{.name = "threads", .title = "Threads", .table = "threads"}}},
-      {.view = {"checks", "Checks", "What is missing or contradictory in the trace."},
+      {.view = {"checks", "Checks", "Whether the trace is damaged, incomplete or contradictory."},
        .add = add_checks},
   };
   return kViews;
@@ -247,14 +250,14 @@ Result<ViewContent> pages::view_content(const ViewDescription& view, const Trace
   const auto parts =
       std::ranges::find(view_list(), view.name, [](const ViewParts& of) { return of.view.name; });
   ViewContent content{.view = &view};
-  if (parts->add != nullptr) {
-    if (Status added = parts->add(trace, content); !added.ok()) return added;
-  }
   for (const TablePart& part : parts->tables) {
     if (Status added = add_table(part, trace, content); !added.ok()) return added;
   }
   for (const StacksPart& part : parts->stacks) {
     if (Status added = add_stacks(part, trace, content); !added.ok()) return added;
+  }
+  if (parts->add != nullptr) {
+    if (Status added = parts->add(trace, content); !added.ok()) return added;
   }
   return content;
 }

@@ -87,6 +87,14 @@ TEST(TableText, AnyNameIsText) {
   EXPECT_EQ(names.find("texts")->items.size(), rows.size());
 }
 
+TEST(TableText, MeaningsHaveNoLinks) {
+  TableContent content = table({"n", "m"}, {{std::int64_t{1}, std::int64_t{2}}});
+  content.columns = {{"n", "integer", "see [the rules](x.md#y) of `[idle]`, and [more](z.md)"},
+                     {"m", "integer", "a [b] (c) ["}};
+  EXPECT_EQ(member(column(content, 0), "meaning"), "see the rules of `[idle]`, and more");
+  EXPECT_EQ(member(column(content, 1), "meaning"), "a [b] (c) [");
+}
+
 TEST(TableText, LeavesOutTheLastRowsAndCountsThem) {
   std::vector<std::vector<Cell>> rows;
   for (std::int64_t row = 0; row < 10; ++row) rows.push_back({row});

@@ -252,6 +252,13 @@ class Traces(unittest.TestCase):
         view = json.loads(trace.view("lines"))
         self.assertEqual((view["schema"], view["view"]), ("tbtrace.view/1", "lines"))
         self.assertEqual(view["tables"][1]["rows"], len(trace.lines()))
+        gpu = tbtrace.read(DATA / "h200/perceptron.json.gz")
+        columns = {column["key"]: column for column in json.loads(gpu.view("kernels"))["tables"][0]["columns"]}
+        def texts(key):
+            return [None if value is None else columns[key]["texts"][value] for value in columns[key]["values"]]
+        origins = dict(zip(texts("name"), zip(texts("operator"), columns["origin_ns"]["values"])))
+        kernels = gpu.summary().to_dict()["kernels"]
+        self.assertEqual([origins[row["name"]] for row in kernels], [(row["operator"], row["origin_ns"]) for row in kernels])
         ranks = tbtrace.TraceSet.open([DATA / "gpu_step.json", DATA / "gpu_step_rank1.json"])
         self.assertIn("gpu_step.json and 1 more", ranks.report(views="checks").html)
         for wrong, said_why in ((dict(views="kernel"), "did you mean 'kernels'"), (dict(limit=0), "limit"),
