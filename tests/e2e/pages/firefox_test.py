@@ -36,7 +36,7 @@ def main():
         folder = pathlib.Path(name)
         page = folder / "report.html"
         subprocess.run([options.tbtrace, "report", options.file, "-o", page, "-q"], check=True)
-        for view, least in (("flame_graph", 0.05), ("steps", 0.02)):
+        for view, least in (("flame_graph", 0.01), ("steps", 0.02)):
             # The picture is taken when the file is loaded, which may be before the view is drawn.
             shares = []
             while not shares or (shares[-1] < least and len(shares) < 8):
