@@ -123,13 +123,15 @@ export class App {
    * @returns {import("./data/source.js").Page}
    */
   page(name) {
+    const trace = this.trace();
     return {
       get: (key) => this.state.get(`${name}.${key}`),
       set: (key, value, push = false) => this.state.change({ [`${name}.${key}`]: value }, push),
       go: (view, params = {}) => this.go(view, params),
       has: (view) => this.index !== null && this.index.views.some((one) => one.name === view) &&
         view in this.index.traces[this.trace()].sections,
-      trace: this.trace(), theme: this.theme(),
+      view: (view) => this.source.view(trace, view),
+      trace, theme: this.theme(),
       say: (message) => this.say(message),
     };
   }

@@ -68,6 +68,7 @@ import { decodeSection, checkSchema } from "./section.js";
  * @property {number} trace from 0
  * @property {"light" | "dark"} theme
  * @property {(message: string) => void} say
+ * @property {(name: string) => Promise<View>} view another view of the same trace, read on demand
  * @property {(view: string) => boolean} [has] whether the report has this view of the trace
  */
 /**

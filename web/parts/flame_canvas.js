@@ -217,7 +217,8 @@ export function flameCanvas(name, events) {
   new ResizeObserver(soon).observe(board);
   // Themes change the colours, and the browser's zoom the pixels.
   const themes = new MutationObserver(() => {
-    if (canvas.isConnected) soon();
+    // At once: before printing there is no next frame.
+    if (canvas.isConnected) draw();
     else themes.disconnect();
   });
   themes.observe(document.documentElement, { attributeFilter: ["data-theme", "class"] });

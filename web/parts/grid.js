@@ -1,8 +1,9 @@
 // The rows of a table as a grid of which only the rows in sight are elements: a table of
 // 100,000 rows costs as much as one of 50.
 import { h, setVariable } from "./dom.js";
+import { countOf, formatValue } from "./format.js";
 import { isNumeric } from "../data/table.js";
-import { gridCell, gridTotals } from "./grid_cell.js";
+import { gridCell, gridTotals, gridUnder } from "./grid_cell.js";
 
 /** @typedef {import("./grid_cell.js").GridModel} GridModel */
 /** @typedef {import("./grid_cell.js").GridColumn} GridColumn */
@@ -15,6 +16,8 @@ import { gridCell, gridTotals } from "./grid_cell.js";
 
 /** As in style.css (--row). */
 const rowHeight = 28;
+/** With a text below the cells. */
+const tallRowHeight = 46;
 /** Rows drawn above and below those in sight. */
 const rowMargin = 8;
 let gridCount = 0;
@@ -52,6 +55,8 @@ export class Grid {
     this.drawn = new Map();
     /** @private @type {GridModel | null} */
     this.model = null;
+    /** @private */
+    this.tall = rowHeight;
     if (typeof ResizeObserver !== "undefined") {
       new ResizeObserver(() => this.draw()).observe(this.element);
     }
@@ -77,12 +82,15 @@ export class Grid {
   show(model, keep = false) {
     this.model = model;
     const rows = model.rows.length;
+    this.tall = model.under ? tallRowHeight : rowHeight;
+    this.element.classList.toggle("tall", Boolean(model.under));
+    this.element.setAttribute("role", model.branchKey === null ? "grid" : "treegrid");
     this.element.setAttribute("aria-rowcount", String(rows + 1 + (model.totals ? 1 : 0)));
     this.element.setAttribute("aria-colcount", String(model.columns.length));
     setVariable(this.inner, "--columns", model.columns.map((column, i) =>
       `minmax(${model.widths[i]}px, ${column.texts ? model.weights[i] : 1}fr)`).join(" "));
     setVariable(this.inner, "min-width", `${model.widths.reduce((sum, one) => sum + one, 0)}px`);
-    setVariable(this.body, "height", `${Math.max(rows, 1) * rowHeight}px`);
+    setVariable(this.body, "height", `${Math.max(rows, 1) * this.tall}px`);
     this.header.replaceChildren(...model.columns.map((column, i) => this.headerCell(column, i)));
     this.footer.replaceChildren(...(model.totals ? [gridTotals(model)] : []));
     if (!keep) {
@@ -109,7 +117,9 @@ export class Grid {
       role: "columnheader", "aria-colindex": place + 1,
       "aria-sort": sorted ? (model.descending ? "descending" : "ascending") : "none",
       class: `cell head${isNumeric(column) ? " number" : ""}${sorted ? " sorted" : ""}`,
-    }, h("button", {
+    }, model.fixed ? h("span", {
+      class: "sort", title: column.meaning || null,
+    }, h("span", null, model.labels[place])) : h("button", {
       type: "button", class: "sort", onclick: () => this.events.sort(column.key),
       title: `${column.key}${unit}${column.meaning ? `: ${column.meaning}` : ""}`,
     }, h("span", null, model.labels[place]),
@@ -127,9 +137,9 @@ export class Grid {
     if (!model) return;
     const height = this.element.clientHeight || 600;
     const top = this.element.scrollTop;
-    const first = Math.max(0, Math.floor(top / rowHeight) - rowMargin);
+    const first = Math.max(0, Math.floor(top / this.tall) - rowMargin);
     const last = Math.min(model.rows.length, Math.max(
-      Math.ceil((top + height) / rowHeight) + rowMargin, least));
+      Math.ceil((top + height) / this.tall) + rowMargin, least));
     for (const [place, element] of this.drawn) {
       if (place < first || place >= last) {
         element.remove();
@@ -156,16 +166,20 @@ export class Grid {
     if (!model || !this.element.isConnected) return;
     const shown = begins ? Math.min(model.rows.length, printedRows) : model.rows.length;
     const width = model.widths.reduce((sum, one) => sum + one, 0);
-    setVariable(this.body, "height", `${Math.max(shown, 1) * rowHeight}px`);
+    setVariable(this.body, "height", `${Math.max(shown, 1) * this.tall}px`);
     setVariable(this.inner, "zoom", begins ? Math.min(1, paperWidth / width) : 1);
     this.paper.remove();
     if (begins) {
       this.element.scrollTop = 0;
       if (shown < model.rows.length) {
-        this.paper.textContent = `The first ${shown} of ${model.rows.length} rows.`;
+        this.paper.textContent = `The first ${formatValue(shown)} of ${
+          countOf(model.rows.length, "row")}; the page on the screen has all.`;
         this.element.append(this.paper);
       }
     }
+    // On paper rows stand one after the other: they are drawn again, in their order.
+    this.drawn.clear();
+    if (model.rows.length) this.body.replaceChildren();
     this.draw(begins ? shown : 0);
   }
 
@@ -176,12 +190,16 @@ export class Grid {
    */
   row(model, place) {
     const row = model.rows[place];
+    const branch = model.branch(row);
     const element = h("div", {
       class: `row${place === this.active ? " active" : ""}${place % 2 ? " odd" : ""}`,
       role: "row", "aria-rowindex": place + 2, id: `${this.id}-${place}`,
+      "aria-level": branch ? (branch.level ?? branch.depth) + 1 : null,
+      "aria-expanded": branch?.inner ? branch.open : null,
       "data-place": place,
-    }, ...model.columns.map((column, i) => gridCell(model, column, i, row)));
-    setVariable(element, "top", `${place * rowHeight}px`);
+    }, ...model.columns.map((column, i) => gridCell(model, column, i, row)),
+      model.under ? gridUnder(model, model.under, row) : null);
+    setVariable(element, "top", `${place * this.tall}px`);
     return element;
   }
 
@@ -217,14 +235,47 @@ export class Grid {
     this.drawn.get(this.active)?.classList.remove("active");
     this.active = Math.max(0, Math.min(place, model.rows.length - 1));
     if (scroll) {
-      const top = this.active * rowHeight;
-      const room = this.element.clientHeight - rowHeight * (model.totals ? 3 : 2);
+      const top = this.active * this.tall;
+      const room = this.element.clientHeight - this.tall * (model.totals ? 3 : 2);
       if (top < this.element.scrollTop) this.element.scrollTop = top;
       else if (top > this.element.scrollTop + room) this.element.scrollTop = top - room;
       this.draw();
     }
     this.drawn.get(this.active)?.classList.add("active");
     this.element.setAttribute("aria-activedescendant", `${this.id}-${this.active}`);
+  }
+
+  /**
+   * To the row around the active one.
+   * @private
+   * @param {import("./grid_cell.js").GridBranch} branch
+   */
+  moveOut(branch) {
+    const model = /** @type {GridModel} */ (this.model);
+    for (let place = this.active - 1; place >= 0; place--) {
+      const other = model.branch(model.rows[place]);
+      if (!other || (other.level ?? other.depth) >= (branch.level ?? branch.depth)) continue;
+      this.move(place);
+      return;
+    }
+  }
+
+  /**
+   * Makes a row the one that keys move, and brings it into sight.
+   * @param {number} place from 0
+   * @param {boolean} [center] in the middle
+   * @returns {void}
+   */
+  goTo(place, center = false) {
+    if (center) {
+      this.element.scrollTop = Math.max(0, place * this.tall - this.element.clientHeight / 2);
+    }
+    this.move(place);
+  }
+
+  /** @returns {number} the row that the keys move; -1 without one */
+  activeRow() {
+    return this.active >= 0 && this.model ? this.model.rows[this.active] : -1;
   }
 
   /**
@@ -236,7 +287,7 @@ export class Grid {
     // Keys on the buttons of the header are theirs.
     if (!model || event.target !== this.element || event.ctrlKey || event.metaKey ||
         event.altKey) return;
-    const page = Math.max(1, Math.floor(this.element.clientHeight / rowHeight) - 3);
+    const page = Math.max(1, Math.floor(this.element.clientHeight / this.tall) - 3);
     const row = this.active >= 0 ? model.rows[this.active] : -1;
     const branch = row >= 0 ? model.branch(row) : null;
     switch (event.key) {
@@ -247,8 +298,13 @@ export class Grid {
       case "Home": this.move(0); break;
       case "End": this.move(model.rows.length - 1); break;
       case "ArrowRight":
+        if (!branch) return;
+        // Into an open branch.
+        if (!this.events.branch(row, true) && branch.inner) this.move(this.active + 1);
+        break;
       case "ArrowLeft":
-        if (!branch || !this.events.branch(row, event.key === "ArrowRight")) return;
+        if (!branch) return;
+        if (!branch.open || !this.events.branch(row, false)) this.moveOut(branch);
         break;
       case "Enter":
         if (row < 0) return;
@@ -261,6 +317,6 @@ export class Grid {
 }
 
 /** Rows of a table on paper: more would be a book. */
-const printedRows = 500;
+const printedRows = 200;
 /** Width of a sheet within its margins, in pixels. */
 const paperWidth = 700;

@@ -14,11 +14,26 @@ import { cellOf, isNumeric } from "../data/table.js";
  * @property {string | null} sorted key of the column that orders the rows
  * @property {boolean} descending
  * @property {number} largest of the sorted column, for the bars; 0 without bars
- * @property {(row: number) => {depth: number, inner: boolean, open: boolean} | null} branch
- *   of a row in a tree, else null
+ * @property {(row: number) => GridBranch | null} branch of a row in a tree, else null
  * @property {string | null} branchKey the column that is indented
  * @property {{[key: string]: any} | null} totals by column
  * @property {string} totalsLabel
+ * @property {boolean} [fixed] the order is not the reader's to choose
+ * @property {GridDress} [dress]
+ * @property {GridColumn | null} [under] texts below the cells of a row
+ */
+/**
+ * @typedef {object} GridBranch
+ * @property {number} depth its indentation, in levels; not always whole
+ * @property {number} [level] from 0, if the indentation is another one
+ * @property {boolean} inner whether rows are below it
+ * @property {boolean} open
+ */
+/**
+ * What a cell has besides its value, or instead of it; null for nothing.
+ * @typedef {(column: GridColumn, row: number) => {text?: string, before?: Node, after?: Node,
+ *   instead?: Node, name?: string} | null} GridDress
+ *   name: a class
  */
 
 /**
@@ -35,9 +50,10 @@ export function gridCell(model, column, place, row) {
   let text = formatValue(column.texts ? value ?? "" : value, column.texts ? "" : column.unit);
   if (column.texts) text = value === null ? "" : String(value);
   if (column.type === "json") text = formatJson(text);
+  const dress = model.dress ? model.dress(column, row) : null;
   const cell = h("div", {
     role: "gridcell", "aria-colindex": place + 1,
-    class: `cell${numeric ? " number" : ""}${value === null ? " missing" : ""}`,
+    class: `cell${dress?.name ? ` ${dress.name}` : ""}${numeric ? " number" : ""}${value === null ? " missing" : ""}`,
     title: column.texts ? text : exactValue(value, column.unit),
   });
   if (column.key === model.branchKey) {
@@ -57,14 +73,31 @@ export function gridCell(model, column, place, row) {
       setVariable(cell, "--bar", `${(Math.min(share, 1) * 100).toFixed(2)}%`);
     }
   }
-  if (column.texts && text.length > 28) {
+  if (dress?.text !== undefined) text = dress.text;
+  if (dress?.before) cell.append(dress.before);
+  if (dress?.instead) cell.append(dress.instead);
+  else if (column.texts && text.length > 28) {
     // The end of a long name often is what tells it from others: the middle goes first.
     cell.append(h("span", { class: "start" }, text.slice(0, -10)),
                 h("span", { class: "end" }, text.slice(-10)));
   } else {
     cell.append(h("span", { class: "whole" }, text));
   }
+  if (dress?.after) cell.append(dress.after);
   return cell;
+}
+
+/**
+ * A text below the cells of a row, as wide as the row.
+ * @param {GridModel} model
+ * @param {GridColumn} column
+ * @param {number} row
+ * @returns {HTMLElement}
+ */
+export function gridUnder(model, column, row) {
+  const text = String(cellOf(column, row) ?? "").trim();
+  return h("div", { role: "gridcell", class: "under", title: text,
+                    "aria-colindex": model.columns.length + 1 }, h("code", null, text));
 }
 
 /**

@@ -61,15 +61,27 @@ export function tabPanels(panels, page, label) {
 }
 
 /**
+ * The tables of a view as panels.
+ * @param {SectionsView} view
+ * @param {SectionsPage} page
+ * @param {import("./table.js").TableLook} [look]
+ * @returns {{name: string, title: string, make: () => HTMLElement}[]}
+ */
+export function tablePanels(view, page, look) {
+  return view.tables.map((table, place) => ({
+    name: table.name, title: table.title,
+    make: () => tableView(table, place === 0 ? page : scopedPage(page, table.name), look),
+  }));
+}
+
+/**
  * All tables of a view.
  * @param {SectionsView} view
  * @param {SectionsPage} page
+ * @param {import("./table.js").TableLook} [look]
  * @returns {HTMLElement}
  */
-export function tablesOf(view, page) {
+export function tablesOf(view, page, look) {
   if (view.tables.length === 0) return emptyBox(null);
-  return tabPanels(view.tables.map((table, place) => ({
-    name: table.name, title: table.title,
-    make: () => tableView(table, place === 0 ? page : scopedPage(page, table.name)),
-  })), page, view.title);
+  return tabPanels(tablePanels(view, page, look), page, view.title);
 }

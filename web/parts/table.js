@@ -1,16 +1,22 @@
 // A table of a view: search, order, columns, rows, totals, export. Its state is in the address.
 import { h, copyText, saveText } from "./dom.js";
 import { formatValue, labelOf, countOf, formatJson } from "./format.js";
-import { columnOf, cellOf, isNumeric, sortedRows, matchingRows,
+import { columnOf, cellOf, isNumeric, hasValues, sortedRows, matchingRows,
          TreeModel } from "../data/table.js";
 import { toCsv, toTsv } from "../data/table_export.js";
 import { Grid } from "./grid.js";
 import { emptyBox } from "./empty.js";
 import { rowDetail } from "./row_detail.js";
-import { columnChooser, shownAtFirst, tableFooter } from "./table_tools.js";
+import { columnChooser, shownAtFirst, tableFooter, tableNotes } from "./table_tools.js";
 
 /** @typedef {import("../data/source.js").Table} ShownTable */
 /** @typedef {import("../data/source.js").Page} TablePage */
+/**
+ * What a view adds to its tables.
+ * @typedef {object} TableLook
+ * @property {(table: ShownTable) => import("./grid_cell.js").GridDress} [dress]
+ * @property {string} [under] the column of texts whose values are below the cells of their rows
+ */
 
 /** Width of a digit in pixels, with some room for wider letters. */
 const digitWidth = 7.4;
@@ -53,13 +59,15 @@ function columnWidth(table, column, label, tree, narrow) {
  * A table's element.
  * @param {ShownTable} table
  * @param {TablePage} page
+ * @param {TableLook} [look]
  * @returns {HTMLElement}
  */
-export function tableView(table, page) {
+export function tableView(table, page, look = {}) {
   if (table.rows === 0) {
-    return h("div", { class: "table" }, emptyBox(table.empty), tableFooter(table, page.say));
+    return h("div", { class: "table" }, tableNotes(table.notes), emptyBox(table.empty),
+             tableFooter(table, page.say));
   }
-  return new TableView(table, page).element;
+  return new TableView(table, page, look).element;
 }
 
 /** The table with its state. */
@@ -67,12 +75,18 @@ export class TableView {
   /**
    * @param {ShownTable} table
    * @param {TablePage} page
+   * @param {TableLook} [look]
    */
-  constructor(table, page) {
+  constructor(table, page, look = {}) {
     /** @private */
     this.table = table;
     /** @private */
     this.page = page;
+    /** @private */
+    this.dress = look.dress ? look.dress(table) : undefined;
+    const under = look.under ? columnOf(table, look.under) : null;
+    /** @private */
+    this.under = under && hasValues(under) ? under : null;
     /** @private */
     this.tree = table.tree ? new TreeModel(table) : null;
     /** @private @type {Map<string, {width: number, weight: number}>} */
@@ -95,7 +109,7 @@ export class TableView {
     this.board = h("div", { class: "with-detail" }, this.grid.element);
     /** @private */
     this.timer = 0;
-    this.element = h("div", { class: "table" }, this.tools(), this.board,
+    this.element = h("div", { class: "table" }, tableNotes(table.notes), this.tools(), this.board,
                      tableFooter(table, page.say));
     this.update();
   }
@@ -104,7 +118,8 @@ export class TableView {
   keys() {
     const known = (this.page.get("columns") ?? "").split(",")
       .filter((key) => columnOf(this.table, key) !== null);
-    return known.length ? known : shownAtFirst(this.table);
+    return (known.length ? known : shownAtFirst(this.table))
+      .filter((key) => key !== this.under?.key);
   }
 
   /** The order from the address, or the table's own. @private */
@@ -204,6 +219,7 @@ export class TableView {
       branchKey: asTree ? name : null,
       totals: keys.some((key) => key in table.totals) ? table.totals : null,
       totalsLabel: totalsLabelOf(table, found !== null),
+      dress: this.dress, under: this.under,
     }, keep);
     this.count.textContent = found
       ? `${formatValue(found.length)} of ${countOf(table.rows, "row")}`
@@ -219,6 +235,8 @@ export class TableView {
     let width = this.widths.get(column.key);
     if (width === undefined) {
       width = columnWidth(this.table, column, label, this.tree, this.narrow);
+      // Room for what stands before the text.
+      if (this.dress?.(column, 0)?.before) width.width += 16;
       this.widths.set(column.key, width);
     }
     return width;

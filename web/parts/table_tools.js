@@ -1,4 +1,4 @@
-// What is around a table's rows: the choice of columns, the facts and notes below.
+// What is around a table's rows: the notes above, the choice of columns, the facts below.
 import { h, copyText } from "./dom.js";
 import { formatValue, exactValue, labelOf, unitOf, countOf } from "./format.js";
 import { hasValues } from "../data/table.js";
@@ -84,6 +84,17 @@ export function commandLine(command, say) {
 }
 
 /**
+ * Notes say what is missing: they stand above the rows.
+ * @param {string[]} notes
+ * @returns {HTMLElement | null}
+ */
+export function tableNotes(notes) {
+  if (notes.length === 0) return null;
+  return h("div", { class: "notes" }, notes.length === 1 ? h("p", null, notes[0])
+    : h("ul", null, notes.map((note) => h("li", null, note))));
+}
+
+/**
  * @param {ToolsTable} table
  * @param {(message: string) => void} say
  * @returns {HTMLElement}
@@ -112,10 +123,6 @@ export function tableFooter(table, say) {
       ? "One name is longer than 500 characters. It is cut there and has \u2026 at its end."
       : `${countOf(table.names_cut, "name")} are longer than 500 characters. They are cut there ` +
         "and have \u2026 at their ends."));
-  }
-  if (table.notes.length) {
-    parts.push(table.notes.length === 1 ? h("p", null, table.notes[0])
-      : h("ul", null, table.notes.map((note) => h("li", null, note))));
   }
   if (table.command) parts.push(commandLine(table.command, say));
   const meanings = empty ? [] : table.columns.filter((column) => column.meaning !== "");

@@ -4,7 +4,7 @@ import { formatValue, countOf } from "../parts/format.js";
 import { recordsOf } from "../data/table.js";
 import { fullSentence } from "../parts/empty.js";
 import { tableView } from "../parts/table.js";
-import { tableFooter } from "../parts/table_tools.js";
+import { tableFooter, tableNotes } from "../parts/table_tools.js";
 
 /**
  * A label of a severity.
@@ -53,7 +53,7 @@ export function checkCard(check, heading = "h3") {
 export function renderChecks(view, page) {
   const [table, ...others] = view.tables;
   if (!table || table.rows === 0) {
-    return h("div", null, h("div", { class: "card good" },
+    return h("div", null, tableNotes(table?.notes ?? []), h("div", { class: "card good" },
       h("div", { class: "headline" }, severityBadge("good"),
         h("h2", null, fullSentence(table?.empty ??
           "nothing is missing, and nothing contradicts")))),
@@ -64,7 +64,7 @@ export function renderChecks(view, page) {
   if (checks.length > 200) return tableView(table, page);
   const counts = ["error", "warning", "info"].map((severity) =>
     [severity, checks.filter((check) => check.severity === severity).length]);
-  return h("div", null,
+  return h("div", null, tableNotes(table.notes),
     h("p", { class: "tools" }, counts.filter(([, count]) => count).map(([severity, count]) =>
       h("span", { class: `badge ${severity}` }, countOf(Number(count), String(severity))))),
     h("div", { class: "cards" }, checks.map((check) => checkCard(check, "h2"))),

@@ -3,7 +3,7 @@ import { h } from "../parts/dom.js";
 import { formatValue } from "../parts/format.js";
 import { rooflineChart } from "../parts/chart_roofline.js";
 import { tablesOf } from "../parts/sections.js";
-import { recordsOf } from "../data/table.js";
+import { cellOf, columnOf, recordsOf } from "../data/table.js";
 
 /** More dots than these hide each other; the table has all. */
 const flopsMostPoints = 500;
@@ -22,7 +22,19 @@ export function renderFlops(view, page) {
   const key = onDevice ? "device_time_total_ns" : "cpu_time_total_ns";
   const drawn = rows.filter((row) => Number(row[key]) > 0).slice(0, flopsMostPoints);
   const children = [];
-  const tables = h("div", { class: "section" }, tablesOf(view, page));
+  const isKnown = flopsAreKnown(view);
+  /** @type {Set<string>} */
+  const notes = new Set(isKnown ? [] : view.tables.flatMap((one) => one.notes));
+  // Notes that are on top are not said again.
+  const shown = notes.size === 0 ? view
+    : { ...view, tables: view.tables.map((one) => ({ ...one, notes: [] })) };
+  const tables = h("div", { class: "section" }, tablesOf(shown, page));
+  if (!isKnown) {
+    children.push(h("div", { class: "nothing" },
+      h("h2", null, "The FLOPs of no operator are known"),
+      notes.size === 0 ? h("p", { class: "quiet" }, "No operator of the trace could be counted.")
+        : [...notes].map((note) => h("p", { class: "quiet" }, note))));
+  }
   if (drawn.length > 0) {
     const { roofs, bandwidth } = flopsRoofs(drawn);
     children.push(h("section", { class: "section" },
@@ -39,7 +51,7 @@ export function renderFlops(view, page) {
       }, (point) => {
         page.set("search", point < 0 ? null : drawn[point].name);
         page.set("table", null);
-        tables.replaceChildren(tablesOf(view, page));
+        tables.replaceChildren(tablesOf(shown, page));
       }),
       roofs.length > 0 ? null : h("p", { class: "quiet" },
         "The limits of this device are not known, so no roofs are drawn. " +
@@ -47,6 +59,20 @@ export function renderFlops(view, page) {
   }
   children.push(tables);
   return h("div", { class: "flops" }, children);
+}
+
+/**
+ * @param {import("../data/source.js").View} view
+ * @returns {boolean} whether any operator was counted; true of a view without rows, whose tables
+ *     say why they are empty
+ */
+export function flopsAreKnown(view) {
+  const filled = view.tables.filter((table) => table.rows > 0);
+  return filled.length === 0 || filled.some((table) => {
+    const state = columnOf(table, "state"), flops = columnOf(table, "flops");
+    return flops !== null && flops.values.some((value, row) => Number(value ?? 0) > 0 &&
+      (state === null || cellOf(state, row) === "counted"));
+  });
 }
 
 /**

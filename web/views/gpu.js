@@ -4,6 +4,7 @@ import { formatValue } from "../parts/format.js";
 import { recordsOf } from "../data/table.js";
 import { stackedBar } from "../parts/bars.js";
 import { tablesOf } from "../parts/sections.js";
+import { gapsSection } from "./gpu_gaps.js";
 
 /** The parts of a device's window, which add up to it: column, label, colour. */
 const windowParts = [
@@ -45,5 +46,7 @@ export function renderGpu(view, page) {
   // More than this many bars say less than the table.
   const bars = devices ? recordsOf({ ...devices, rows: Math.min(devices.rows, 16) })
     .map((device) => deviceBar(device, "h2")) : [];
-  return h("div", null, h("div", { class: "device-bars" }, bars), tablesOf(view, page));
+  const gaps = gapsSection(view.tables.find((table) => table.name === "gaps"));
+  return h("div", null, h("div", { class: "device-bars" }, bars), gaps,
+           h("div", { class: gaps ? "section" : null }, tablesOf(view, page)));
 }

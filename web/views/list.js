@@ -6,6 +6,9 @@ import { renderFlameGraph } from "./flame_graph.js";
 import { renderMemory } from "./memory.js";
 import { renderFlops } from "./flops.js";
 import { renderSteps } from "./steps.js";
+import { renderOperators } from "./operators.js";
+import { renderKernels } from "./kernels.js";
+import { renderLines } from "./lines.js";
 import { tablesOf } from "../parts/sections.js";
 
 /**
@@ -26,6 +29,9 @@ export function rendererOf(name) {
     case "memory": return renderMemory;
     case "flops": return renderFlops;
     case "steps": return renderSteps;
+    case "operators": return renderOperators;
+    case "kernels": return renderKernels;
+    case "lines": return renderLines;
     default: return tablesOf;
   }
 }

@@ -18,7 +18,7 @@ export function renderMemory(view, page) {
   const table = (/** @type {string} */ name) =>
     view.tables.find((one) => one.name === name) ?? null;
   const peak = table("peak"), alive = table("alive"), curve = table("curve");
-  const rows = peak === null ? [] : recordsOf(peak);
+  const rows = peak === null ? [] : memoryByPeak(recordsOf(peak));
   if (rows.length === 0) {
     const empty = peak?.empty ?? curve?.empty ?? null;
     return empty === null ? h("div", null, tablesOf(view, page)) : emptyBox(empty);
@@ -33,6 +33,14 @@ export function renderMemory(view, page) {
   }
   return h("div", { class: "memory" }, sections, h("div", { class: "section" },
                                                    tablesOf(view, page)));
+}
+
+/**
+ * @param {{[key: string]: any}[]} rows of the table `peak`
+ * @returns {{[key: string]: any}[]} the largest peak first
+ */
+export function memoryByPeak(rows) {
+  return rows.slice().sort((a, b) => Number(b.peak_bytes ?? 0) - Number(a.peak_bytes ?? 0));
 }
 
 /** @param {{[key: string]: any}} row with a device of a process */

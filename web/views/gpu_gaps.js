@@ -1,0 +1,125 @@
+// The longest times without any device work, as sentences.
+import { h, setVariable } from "../parts/dom.js";
+import { countOf, exactValue, formatValue } from "../parts/format.js";
+import { stackedBar } from "../parts/bars.js";
+import { recordsOf } from "../data/table.js";
+
+/** @typedef {{[key: string]: any}} Gap a row of the table `gaps`; any of its columns may be missing */
+
+/** The table has the others. */
+const gapsShown = 10;
+/** What people read for the reasons, and their colours. */
+const gapReasons = new Map(/** @type {[string, [string, string]][]} */ ([
+  ["data", ["waiting for the data loader", "data"]],
+  ["setup", ["making streams, loading code", "optimizer"]],
+  ["copies", ["after a copy that the host waited for", "memcpy"]],
+  ["launches", ["the host launched too slowly", "host-wait"]],
+  ["device", ["launched in time, waited on the device", "kernel-wait"]],
+  ["other", ["code that the recording does not show", "idle"]],
+]));
+/** Of reasons that are not among them. */
+const gapKinds = ["runtime", "backward", "communication", "module", "forward"];
+
+/** @param {unknown} value */
+const gapHas = (value) => value !== null && value !== undefined && value !== "";
+
+/**
+ * Why the device was idle, in few words.
+ * @param {Gap} gap
+ * @returns {string} empty if nothing is known
+ */
+export function gapWhy(gap) {
+  const why = String([gap.why, gap.cause].find(gapHas) ?? "");
+  return gapReasons.get(why)?.[0] ?? why.replaceAll("_", " ");
+}
+
+/**
+ * When it began, to the microsecond: so it is found in a timeline.
+ * @param {number} ns
+ * @returns {string}
+ */
+export function gapTime(ns) {
+  return ns >= 1e6 ? `${(ns / 1e6).toFixed(3)}\u00a0ms` : formatValue(ns, "ns");
+}
+
+/**
+ * What happened around a gap: `host in Optimizer.step#AdamW.step, before aten::mul (waited)`.
+ * @param {Gap} gap
+ * @returns {string}
+ */
+export function gapSentence(gap) {
+  const parts = [];
+  if (gapHas(gap.host)) parts.push(gap.host === "[idle]" ? "host idle" : `host in ${gap.host}`);
+  const next = [gap.operator, gap.before].find(gapHas);
+  if (next !== undefined) parts.push(`before ${next}`);
+  else if (gapHas(gap.after)) parts.push(`after ${gap.after}`);
+  const why = gapWhy(gap);
+  if (parts.length === 0) return why || "nothing is known about it";
+  return parts.join(", ") + (why ? ` (${why})` : "");
+}
+
+/**
+ * The gaps' durations by what most of each went to, largest first.
+ * @param {Gap[]} gaps
+ * @returns {{label: string, kind: string, value: number}[]}
+ */
+export function gapParts(gaps) {
+  /** @type {Map<string, number>} */
+  const sums = new Map();
+  for (const gap of gaps) {
+    const why = gapWhy(gap) || "unknown";
+    sums.set(why, (sums.get(why) ?? 0) + Number(gap.duration_ns ?? 0));
+  }
+  const known = new Map(gapReasons.values());
+  let others = 0;
+  return [...sums].filter(([, value]) => value > 0).sort((a, b) => b[1] - a[1])
+    .map(([label, value]) => ({ label, value, kind: known.get(label) ?? (label === "unknown"
+      ? "other" : gapKinds[others++ % gapKinds.length]) }));
+}
+
+/**
+ * @param {import("../data/source.js").Table | undefined} table
+ * @returns {HTMLElement | null} null without gaps
+ */
+export function gapsSection(table) {
+  if (!table || table.rows === 0) return null;
+  const gaps = recordsOf(table);
+  const longest = gaps.filter((gap) => Number(gap.duration_ns) > 0)
+    .sort((a, b) => Number(b.duration_ns) - Number(a.duration_ns)).slice(0, gapsShown);
+  if (longest.length === 0) return null;
+  const parts = gapParts(gaps);
+  const kinds = new Map(parts.map((part) => [part.label, part.kind]));
+  const most = Number(longest[0].duration_ns);
+  const severalDevices = new Set(gaps.map((gap) => `${gap.rank} ${gap.device}`)).size > 1;
+  const left = table.left_out > 0
+    ? `${countOf(table.left_out, "shorter gap")} ${table.left_out === 1 ? "is" : "are"} not in ` +
+      "this report and not in these sums." : null;
+  return h("section", { class: "section gaps" },
+    h("h2", null, "Why the GPU was idle", h("span", { class: "quiet" },
+      `${formatValue(parts.reduce((all, part) => all + part.value, 0), "ns")} in ${
+        countOf(gaps.length, "gap")}, by what most of each gap went to`)),
+    stackedBar(parts, "ns"), left ? h("p", { class: "quiet" }, left) : null,
+    h("h3", { class: "chart-title" }, gaps.length > longest.length
+      ? `The ${longest.length} longest gaps` : "The gaps"),
+    h("ol", { class: "gap-list" }, longest.map((gap) => {
+      const bar = h("span", { class: `holder-bar part part-${
+        kinds.get(gapWhy(gap) || "unknown") ?? "idle"}` });
+      setVariable(bar, "width", `${Math.max(0.5, 100 * Number(gap.duration_ns) / most)}%`);
+      const details = [
+        gapHas(gap.host_ns) ? `host there for ${formatValue(gap.host_ns, "ns")}` : "",
+        gapHas(gap.why_ns) ? `${gapWhy(gap)} for ${formatValue(gap.why_ns, "ns")}` : "",
+        gapHas(gap.idle_share) ? `${formatValue(gap.idle_share, "share")} of the idle time` : "",
+        gapHas(gap.after) ? `after ${gap.after}` : "",
+        gapHas(gap.before) ? `before ${gap.before}` : "",
+        gapHas(gap.step) ? `step ${gap.step}` : "",
+      ].filter((text) => text !== "").join("\n");
+      return h("li", { title: details || null },
+        h("span", { class: "gap-time", title: exactValue(gap.duration_ns, "ns") },
+          formatValue(gap.duration_ns, "ns")),
+        h("span", { class: "holder-track", "aria-hidden": true }, bar),
+        h("span", { class: "gap-text" }, gapHas(gap.start_ns) ? h("span", {
+          class: "quiet", title: exactValue(gap.start_ns, "ns"),
+        }, `at ${gapTime(Number(gap.start_ns))}${severalDevices && gapHas(gap.device)
+            ? ` on GPU ${gap.device}` : ""}: `) : null, gapSentence(gap)));
+    })));
+}
