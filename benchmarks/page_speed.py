@@ -78,12 +78,13 @@ def main():
         for _ in range(5):
             page.evaluate(GO, "summary")
             first.append(page.evaluate(GO, "operators"))
-        headers = "[...document.querySelectorAll('#main [role=columnheader] button, #main th button')]"
+        headers = "[...document.querySelectorAll('#main [role=columnheader]')].map((cell) => cell.querySelector('button') ?? cell)"
         names = page.evaluate(f"{headers}.map((button) => button.textContent.trim())")
         def clicked(label):
-            at = next(number for number, text in enumerate(names) if text.startswith(label))
+            at = next(number for number, text in enumerate(names) if text.lower().startswith(label))
             return [page.evaluate(AFTER, f"{headers}[{at}].click()") for _ in range(5)]
-        numbers, texts = clicked("Self CPU time"), clicked("Name")
+        assert "100,000" in page.inner_text("#main").replace("\u202f", ",").replace("\u2009", ","), "all rows are there"
+        numbers, texts = clicked("self cpu time"), clicked("name")
         search = [page.evaluate(
             AFTER.replace("await new Promise((next) => requestAnimationFrame", """
               await new Promise((next) => setTimeout(next, 100));
