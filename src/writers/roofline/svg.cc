@@ -33,8 +33,8 @@ constexpr double kLine = 17;
 constexpr double kMargin = 12;
 constexpr double kLeft = 84;  // room for the labels of the axis
 constexpr double kBelow = 52;
-constexpr std::string_view kComputeColor = "#c4502c";
-constexpr std::string_view kMemoryColor = "#2c6ec4";
+constexpr std::string_view kComputeColor = "#3d9450";
+constexpr std::string_view kMemoryColor = "#a8842a";
 constexpr std::string_view kOtherColor = "#6b6b6b";
 
 std::string_view color_of(const RooflinePoint& point) {
