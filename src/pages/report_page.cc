@@ -21,6 +21,7 @@
 #include "pages/report_css.h"
 #include "pages/report_js.h"
 #include "pages/source_lines.h"
+#include "pages/table_text.h"
 #include "pages/view_content.h"
 #include "report/table_columns.h"
 #include "wire/base64.h"
@@ -268,6 +269,9 @@ Status ReportPage::add(const Trace& trace, std::string name) {
   for (std::optional<Result<ViewContent>>& content : made) {
     if (!content->ok()) return content->status();
     page.views.push_back(**std::move(content));
+    for (pages::TableContent& table : page.views.back().tables) {
+      pages::drop_rows(table, ViewLimits().rows);
+    }
   }
   if (!contents_->options.source_root.empty()) {
     Result<pages::SourceLines> lines = pages::SourceLines::below(contents_->options.source_root);

@@ -274,6 +274,17 @@ void emit_tree(wire::JsonEmitter& json, const std::optional<AnalysisReport::Tree
 
 }  // namespace
 
+void pages::drop_rows(TableContent& content, std::size_t limit) {
+  std::vector<std::vector<Cell>>& rows = content.report.table.rows;
+  const Rows kept = rows_of(content, limit);
+  if (kept.size() == rows.size()) return;
+  std::vector<std::vector<Cell>> fewer;
+  fewer.reserve(kept.size());
+  for (const std::size_t row : kept) fewer.push_back(std::move(rows[row]));
+  content.left_out += rows.size() - fewer.size();
+  rows = std::move(fewer);
+}
+
 void pages::emit_table(wire::JsonEmitter& json, const TableContent& content,
                        const ViewLimits& limits) {
   const AnalysisReport& report = content.report;
@@ -289,7 +300,7 @@ void pages::emit_table(wire::JsonEmitter& json, const TableContent& content,
   json.key("rows");
   json.integer(rows.size());
   json.key("left_out");
-  json.integer(report.table.rows.size() - rows.size());
+  json.integer(content.left_out + report.table.rows.size() - rows.size());
   json.key("is_curve");
   json.boolean(content.is_curve);
   emit_text_or_null(json, "sort_by", content.sort_by);

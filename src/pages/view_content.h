@@ -23,6 +23,7 @@ struct TableContent {
   /// If rows are left out, those of a curve are thinned between its extremes instead of at the end.
   bool is_curve = false;
   std::size_t most_rows = std::numeric_limits<std::size_t>::max();
+  std::size_t left_out = 0;                     ///< rows that are not in the report any more
   std::vector<ColumnDescription> columns = {};  ///< what is known of the columns
   std::string empty = {};                       ///< without rows: why
 };

@@ -104,6 +104,19 @@ TEST(TableText, LeavesOutTheLastRowsAndCountsThem) {
   EXPECT_EQ(list_of(tree.find("columns")->items.at(0), "values"), "0 1 2 3");
 }
 
+TEST(TableText, DroppedRowsAreCounted) {
+  std::vector<std::vector<Cell>> rows;
+  for (std::int64_t row = 0; row < 10; ++row) rows.push_back({row});
+  TableContent content = table({"n"}, rows);
+  content.most_rows = 8;
+  drop_rows(content, 100);
+  EXPECT_EQ(content.report.table.rows.size(), 8u);
+  drop_rows(content, 7);
+  const JsonTree tree = written(content, {.rows = 4});
+  EXPECT_EQ(member(tree, "left_out"), "6");
+  EXPECT_EQ(list_of(tree.find("columns")->items.at(0), "values"), "0 1 2 3");
+}
+
 TEST(TableText, ACurveKeepsItsExtremes) {
   std::vector<std::vector<Cell>> rows;
   for (std::int64_t at = 0; at < 1000; ++at) {
