@@ -142,6 +142,7 @@ Status fit(std::vector<Section>& sections, std::size_t bytes, std::size_t thread
 /// The file names, or the whole paths where two file names are alike.
 std::vector<std::string> short_names(const std::vector<PageTrace>& traces) {
   std::vector<std::string> names;
+  names.reserve(traces.size());
   for (const PageTrace& trace : traces) {
     names.push_back(std::filesystem::path(trace.name).filename().string());
   }
@@ -169,7 +170,7 @@ void append_hash(std::string& html, std::string_view digits) {
 }
 
 /// JSON that cannot end the element that it stands in.
-std::string inert(std::string json) {
+std::string inert(std::string_view json) {
   std::string text;
   for (const char c : json) c == '<' ? text += "\\u003c" : text += c;
   return text;
@@ -234,7 +235,7 @@ std::string ReportPage::Contents::index(const std::vector<std::string>& names,
   }
   json.end_array();
   json.end_object();
-  return inert(std::move(text));
+  return inert(text);
 }
 
 ReportPage::ReportPage(ReportPageOptions options)

@@ -30,9 +30,8 @@ class TextList {
 /// At most so many characters; what is longer ends in `…`.
 inline std::string cut_text(std::string_view text, std::size_t characters, std::size_t& cuts) {
   if (text.size() <= characters) return to_utf8(text);
-  const std::string valid = to_utf8(text);
-  const std::string_view kept = utf8_prefix(valid, characters);
-  if (kept.size() == valid.size()) return valid;
+  std::string valid = to_utf8(text);
+  if (utf8_prefix(valid, characters).size() == valid.size()) return valid;
   ++cuts;
   return std::string(utf8_prefix(valid, characters - 1)) + "\u2026";
 }

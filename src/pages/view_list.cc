@@ -20,8 +20,6 @@
 namespace tbtrace {
 namespace {
 
-using pages::StacksContent;
-using pages::TableContent;
 using pages::ViewContent;
 
 /// Rows of tables with a row for each event or gap: the largest.
