@@ -51,9 +51,8 @@ struct ReportPageOptions {
   /// A directory: lines of the view `lines` that are in source files below it get their text. Links
   /// that lead out of it are not followed, and no other file is read. Empty: none.
   std::string source_root = {};
-  /// Of the page. Rows and frames are left out to keep it, as few as halving the largest view
-  /// again and again leaves out. A page is never smaller than its scripts and a hundred rows of
-  /// each table.
+  /// Of the page. Rows and frames are left out to keep it, of the largest view first, and counted
+  /// in it; ReportPage::html() fails if 50 rows of each table are too much.
   std::size_t bytes = 2'000'000;
   /// Number of threads, on which no result depends; 0: one per core.
   int threads = 0;
@@ -75,7 +74,7 @@ class ReportPage {
   /// `name`: such as the path of the file. Fails as view_json() does.
   Status add(const Trace& trace, std::string name);
 
-  /// Fails without traces.
+  /// Fails without traces, and if they do not fit into `bytes`.
   Result<std::string> html() const;
 
  private:

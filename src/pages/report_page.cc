@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <queue>
 #include <set>
 #include <string>
 #include <string_view>
@@ -69,8 +70,8 @@ void add_source(ViewContent& content, pages::SourceLines& lines) {
 }
 
 /// The least that is kept of a view.
-constexpr std::size_t kLeastRows = 100;
-constexpr std::size_t kLeastFrames = 1000;
+constexpr std::size_t kLeastRows = 50;
+constexpr std::size_t kLeastFrames = 300;
 
 std::size_t most_rows(const ViewContent& content) {
   std::size_t most = 0;
@@ -111,8 +112,11 @@ bool halve(Section& section) {
   return true;
 }
 
-/// Writes the sections, and makes the largest ones smaller until all fit into `bytes`.
-Status fit(std::vector<Section>& sections, std::size_t bytes, std::size_t threads) {
+/// Writes the sections, and makes the largest ones smaller until the page, with `fixed` bytes
+/// beside them, has at most `limit`.
+Status fit(std::vector<Section>& sections, std::size_t limit, std::size_t fixed,
+           std::size_t threads) {
+  const std::size_t bytes = limit > fixed ? limit - fixed : 0;
   std::vector<Status> all_written(sections.size());
   run_numbered(threads, sections.size(),
                [&](std::size_t number) { all_written[number] = write_section(sections[number]); });
@@ -121,22 +125,24 @@ Status fit(std::vector<Section>& sections, std::size_t bytes, std::size_t thread
     if (!all_written[number].ok()) return all_written[number];
     sum += sections[number].base64.size();
   }
-  std::set<const Section*> least;
-  while (sum > bytes && least.size() < sections.size()) {
-    Section* largest = nullptr;
-    for (Section& section : sections) {
-      if (least.contains(&section)) continue;
-      if (largest == nullptr || section.base64.size() > largest->base64.size()) largest = &section;
-    }
-    if (!halve(*largest)) {
-      least.insert(largest);
-      continue;
-    }
-    sum -= largest->base64.size();
-    if (Status written = write_section(*largest); !written.ok()) return written;
-    sum += largest->base64.size();
+  std::priority_queue<std::pair<std::size_t, std::size_t>> by_size;  // size, number
+  for (std::size_t number = 0; number < sections.size(); ++number) {
+    by_size.emplace(sections[number].base64.size(), number);
   }
-  return {};
+  while (sum > bytes && !by_size.empty()) {
+    const std::size_t number = by_size.top().second;
+    Section& largest = sections[number];
+    by_size.pop();
+    if (!halve(largest)) continue;
+    sum -= largest.base64.size();
+    if (Status now = write_section(largest); !now.ok()) return now;
+    sum += largest.base64.size();
+    by_size.emplace(largest.base64.size(), number);
+  }
+  if (sum <= bytes) return {};
+  return {StatusCode::invalid_argument, "the page has at least " +
+                                            std::to_string((sum + fixed + 999) / 1000) +
+                                            " KB; allow more, or take fewer traces or views"};
 }
 
 /// The file names, or the whole paths where two file names are alike.
@@ -298,9 +304,8 @@ Result<std::string> ReportPage::html() const {
   for (const PageTrace& trace : traces) {
     for (const ViewContent& content : trace.views) sections.push_back({&content, ViewLimits()});
   }
-  const std::size_t fixed = script.size() + style.size() + 4096;
-  const std::size_t bytes = contents_->options.bytes;
-  Status fits = fit(sections, bytes > fixed ? bytes - fixed : 0, contents_->threads());
+  const std::size_t fixed = script.size() + style.size() + 4096 + 120 * sections.size();
+  Status fits = fit(sections, contents_->options.bytes, fixed, contents_->threads());
   if (!fits.ok()) return fits;
 
   std::string html =

@@ -117,6 +117,14 @@ TEST(ReportPage, KeepsItsLimit) {
   EXPECT_GT(html.size(), limit / 3) << "no more is left out than needed, about";
 }
 
+TEST(ReportPage, FailsIfItCannotKeepItsLimit) {
+  ReportPage page({.bytes = 1000});
+  ASSERT_TRUE(page.add(trace_of({"aten::add"}), "t.json").ok());
+  EXPECT_THAT(page.html().status().message(),
+              testing::MatchesRegex(
+                  "the page has at least [0-9]+ KB; allow more, or take fewer traces or views"));
+}
+
 TEST(ReportPage, FailsWithoutATrace) { EXPECT_FALSE(ReportPage().html().ok()); }
 
 }  // namespace
