@@ -131,7 +131,7 @@ export class App {
       has: (view) => this.index !== null && this.index.views.some((one) => one.name === view) &&
         view in this.index.traces[this.trace()].sections,
       view: (view) => this.source.view(trace, view),
-      trace, theme: this.theme(),
+      trace, name, input: this.index?.traces[trace]?.name ?? "", theme: this.theme(),
       say: (message) => this.say(message),
     };
   }
@@ -147,7 +147,7 @@ export class App {
     for (const [key, value] of Object.entries(params)) changes[`${view}.${key}`] = value;
     this.state.change(changes, true);
     scrollTo(0, 0);
-    this.draw();
+    this.draw(true);
   }
 
   /**
@@ -182,8 +182,11 @@ export class App {
     }
   }
 
-  /** @private */
-  async draw() {
+  /**
+   * @private
+   * @param {boolean} [focus] the heading: keys go on there
+   */
+  async draw(focus = false) {
     const index = /** @type {AppIndex} */ (this.index);
     const number = ++this.drawing;
     const theme = this.theme();
@@ -197,7 +200,7 @@ export class App {
     const name = this.viewName();
     const trace = this.trace();
     const title = index.views.find((view) => view.name === name)?.title ?? name;
-    const heading = h("header", null, h("h1", null, title));
+    const heading = h("header", null, h("h1", { tabindex: -1 }, title));
     const timer = setTimeout(() => {
       if (number === this.drawing) {
         this.main.replaceChildren(heading, h("p", { class: "loading", role: "status" },
@@ -223,6 +226,7 @@ export class App {
     }
     if (number !== this.drawing) return;
     this.main.replaceChildren(heading, ...content);
+    if (focus) heading.querySelector("h1")?.focus({ preventScroll: true });
     document.title = `${title} \u2013 ${index.title}`;
   }
 
@@ -249,7 +253,12 @@ export class App {
     if (view) this.go(view.name);
     else if (event.key === "?") this.help?.showModal();
     else if (event.key === "t") this.switchTheme();
-    else if (event.key === "/") {
+    else if (event.key === "ArrowDown" && target.tagName === "H1") {
+      const grid = /** @type {HTMLElement | null} */ (this.main.querySelector(".grid"));
+      if (!grid) return;
+      grid.focus();
+      grid.dispatchEvent(new KeyboardEvent("keydown", { key: event.key }));
+    } else if (event.key === "/") {
       const search = /** @type {HTMLElement | null} */ (
         this.main.querySelector("[data-search], input[type=search]"));
       if (!search) return;

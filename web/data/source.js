@@ -1,10 +1,11 @@
 // Where views come from. The page in a file has them embedded.
 import { decodeSection, checkSchema } from "./section.js";
+import { unitOf } from "../parts/format.js";
 
 /**
  * @typedef {object} Column
  * @property {string} key its name, with its unit
- * @property {string} unit `ns`, `us`, `bytes`, `percent`, `share`, `per_s` or empty
+ * @property {string} unit `ns`, `us`, `bytes`, `percent`, `share`, `per_s`, `flop` or empty
  * @property {string} meaning
  * @property {"number" | "integer" | "flag" | "text" | "json"} type
  * @property {any[]} values one per row
@@ -66,6 +67,8 @@ import { decodeSection, checkSchema } from "./section.js";
  * @property {(key: string, value: string | null, push?: boolean) => void} set
  * @property {(view: string, params?: {[key: string]: string | null}) => void} go
  * @property {number} trace from 0
+ * @property {string} input name of the trace
+ * @property {string} name of the view
  * @property {"light" | "dark"} theme
  * @property {(message: string) => void} say
  * @property {(name: string) => Promise<View>} view another view of the same trace, read on demand
@@ -76,6 +79,18 @@ import { decodeSection, checkSchema } from "./section.js";
  * @property {() => Promise<ReportIndex>} index
  * @property {(trace: number, name: string) => Promise<View>} view
  */
+
+/**
+ * @param {View} view
+ * @returns {View} the same, with units and names as people see them
+ */
+function withWords(view) {
+  for (const { columns } of view.tables) {
+    for (const column of columns) column.unit ||= unitOf(column.key);
+  }
+  for (const stacks of view.stacks) stacks.title = stacks.title.replace(/^Device\b/, "GPU");
+  return view;
+}
 
 /** Views embedded in the document as `tbtrace.report/1` says. */
 export class EmbeddedSource {
@@ -104,7 +119,7 @@ export class EmbeddedSource {
     let view = this.views.get(id);
     if (!view) {
       const element = this.page.getElementById(id);
-      view = element ? decodeSection(element.textContent ?? "", "tbtrace.view/1")
+      view = element ? decodeSection(element.textContent ?? "", "tbtrace.view/1").then(withWords)
         : Promise.reject(new Error("This view is not in the page. It may have been cut when it " +
                                    "was saved."));
       this.views.set(id, view);

@@ -41,7 +41,7 @@
 export const stackKinds = ["op", "python", "cpp", "module", "runtime", "device", "other"];
 
 /** What people read for them. */
-export const stackKindNames = ["operator", "Python", "C++", "module", "runtime", "device", "other"];
+export const stackKindNames = ["operator", "Python", "C++", "module", "runtime", "GPU", "other"];
 
 /**
  * By node, the sum of the selfs of its subtree.
@@ -140,7 +140,8 @@ function stackAssemble(stacks, totals, children) {
     end: new Uint32Array(size), origin: new Uint32Array(size), place: new Int32Array(size),
     levelFrames: new Uint32Array(size), levelStart: new Uint32Array(1),
   };
-  const waiting = new Uint32Array(size);  // nodes, the next one last
+  // Nodes, the next one last.
+  const waiting = new Uint32Array(size);
   let count = size > 0 ? 1 : 0;
   for (let frame = 0; frame < size; ++frame) {
     const node = waiting[--count];

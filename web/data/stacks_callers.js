@@ -40,7 +40,8 @@ export function stackCallers(model, text, order, texts) {
   // heavier than what it calls.
   /** @type {number[][]} */
   const waiting = [];
-  const wait = (/** @type {number} */ which) => {
+  /** @param {number} which */
+  const wait = (which) => {
     const magnitude = Math.floor(Math.log2(Math.max(1, callers[which].total)));
     (waiting[magnitude] ||= []).push(which);
   };

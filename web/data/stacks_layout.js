@@ -86,8 +86,14 @@ export function stackBoxes(model, zoomed, width, first, last) {
   /** @type {number[]} */ const widths = [];
   /** @type {number[]} */ const merged = [];
   let hidden = 0;
-  const add = (/** @type {number} */ which, /** @type {number} */ at, /** @type {number} */ left,
-               /** @type {number} */ wide, /** @type {number} */ many) => {
+  /**
+   * @param {number} which
+   * @param {number} at
+   * @param {number} left
+   * @param {number} wide
+   * @param {number} many
+   */
+  const add = (which, at, left, wide, many) => {
     frame.push(which);
     level.push(at);
     x.push(left);

@@ -38,6 +38,23 @@ function exportedLines(table, rows, keys, written, between, end) {
 }
 
 /**
+ * @param {string} text
+ * @returns {string} as a shell reads it
+ */
+export function shellWord(text) {
+  const word = text.startsWith("-") ? `./${text}` : text;
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/**
+ * @param {...string} parts
+ * @returns {string} a name for a file, with characters that every system allows
+ */
+export function fileName(...parts) {
+  return parts.join("_").replace(/[^\w.-]+/g, "_").replace(/^[.-]+/, "");
+}
+
+/**
  * CSV as in RFC 4180, exact values, keys with their units in the first line.
  * @param {ExportedTable} table
  * @param {ArrayLike<number>} rows

@@ -1,5 +1,5 @@
 // Stacked bars: one with a legend, or one per row with a cursor.
-import { h, s, setVariable } from "./dom.js";
+import { h, onWidth, s, setVariable } from "./dom.js";
 import { exactValue, formatValue } from "./format.js";
 import { axisTicks } from "./chart_axes.js";
 
@@ -34,7 +34,8 @@ import { axisTicks } from "./chart_axes.js";
 export function stackedBar(parts, unit) {
   const shown = parts.filter((part) => part.value > 0);
   const sum = shown.reduce((all, part) => all + part.value, 0);
-  const share = (/** @type {BarPart} */ part) => formatValue(part.value / sum, "share");
+  /** @param {BarPart} part */
+  const share = (part) => formatValue(part.value / sum, "share");
   const about = shown.map((part) =>
     part.label + " " + formatValue(part.value, unit) + ", " + share(part)).join("; ");
   const bar = h("div", { class: "bar-track", role: "img", "aria-label": about });
@@ -67,10 +68,14 @@ export function barsLegend(parts) {
       part.label)));
 }
 
-const barsHeight = 190;      // of the plot, in px
-const barsAxisWidth = 64;    // left of it
-const barsFootHeight = 20;   // below it
-const barsWidest = 96;       // a bar with the gap beside it, in px
+// Of the plot, in px.
+const barsHeight = 190;
+// Left of it.
+const barsAxisWidth = 64;
+// Below it.
+const barsFootHeight = 20;
+// A bar with the gap beside it, in px.
+const barsWidest = 96;
 const barsNarrowest = 1;
 
 /**
@@ -82,7 +87,7 @@ const barsNarrowest = 1;
  * @param {(row: number) => void} onPick
  * @param {{name: string, picked?: number, line?: {value: number, label: string}}} options
  *     name: what the chart shows, for screen readers; line: a value to compare with
- * @returns {HTMLElement}
+ * @returns {{element: HTMLElement, mark: (row: number) => void}} mark: the bar of the picked row
  */
 export function stackedBars(rows, parts, unit, onPick, options) {
   let picked = options.picked ?? -1;
@@ -108,9 +113,11 @@ export function stackedBars(rows, parts, unit, onPick, options) {
                     h("div", { class: "bars-frame" }, axis, board), readout);
 
   const slot = () => Math.min(barsWidest, Math.max(barsNarrowest, width / rows.length));
-  const height = (/** @type {number} */ value) => value / most * (barsHeight - 12);
+  /** @param {number} value */
+  const height = (value) => value / most * (barsHeight - 12);
 
-  function words(/** @type {number} */ which) {
+  /** @param {number} which */
+  function words(which) {
     const row = rows[which];
     const values = parts.map((part, at) => ({ label: part.label, value: row.values[at] }))
       .filter(({ value }) => value > 0)
@@ -158,7 +165,11 @@ export function stackedBars(rows, parts, unit, onPick, options) {
         return s("path", { class: "bars-mark", d: `M${x - 4} ${y - 6}h8l-4 6z` });
       });
     const ticks = axisTicks(0, most, 4, unit);
-    const across = (/** @type {string} */ name, /** @type {number} */ value) =>
+    /**
+     * @param {string} name
+     * @param {number} value
+     */
+    const across = (name, value) =>
       s("line", { class: name, x1: 0, x2: all, y1: barsHeight - height(value),
                   y2: barsHeight - height(value) });
     const lines = ticks.map(({ value }) => across("chart-grid", value));
@@ -174,7 +185,8 @@ export function stackedBars(rows, parts, unit, onPick, options) {
   }
 
   // As many names of rows as fit below the bars.
-  function footTexts(/** @type {number} */ all) {
+  /** @param {number} all */
+  function footTexts(all) {
     const longest = rows.reduce((length, row) => Math.max(length, row.label.length), 1);
     const room = Math.min(longest, 18) * 7 + 12;
     const every = Math.max(1, Math.ceil(rows.length / Math.max(1, Math.floor(all / room))));
@@ -185,7 +197,11 @@ export function stackedBars(rows, parts, unit, onPick, options) {
       }, row.label.length > 18 ? row.label.slice(0, 17) + "\u2026" : row.label));
   }
 
-  function moveTo(/** @type {number} */ which, /** @type {boolean} */ reveal) {
+  /**
+   * @param {number} which
+   * @param {boolean} reveal
+   */
+  function moveTo(which, reveal) {
     current = Math.min(Math.max(0, which), rows.length - 1);
     showCurrent();
     if (!reveal) return;
@@ -202,7 +218,8 @@ export function stackedBars(rows, parts, unit, onPick, options) {
     onPick(picked);
   }
 
-  function rowAt(/** @type {MouseEvent} */ event) {
+  /** @param {MouseEvent} event */
+  function rowAt(event) {
     return Math.floor((event.clientX - svg.getBoundingClientRect().left) / slot());
   }
 
@@ -228,10 +245,16 @@ export function stackedBars(rows, parts, unit, onPick, options) {
     else return;
     event.preventDefault();
   });
-  new ResizeObserver(() => {
-    if (board.clientWidth === width || board.clientWidth === 0) return;
-    width = board.clientWidth;
+  onWidth(board, (next) => {
+    width = next;
     draw();
-  }).observe(board);
-  return element;
+  });
+  return {
+    element,
+    mark(row) {
+      picked = row;
+      if (row >= 0) moveTo(row, true);
+      showCurrent();
+    },
+  };
 }

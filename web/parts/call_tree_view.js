@@ -4,7 +4,8 @@ import { countOf, formatValue } from "./format.js";
 import { Grid } from "./grid.js";
 import { flameLegend, flameNotes, flameShare } from "./flame_words.js";
 import { emptyBox } from "./empty.js";
-import { stackMatcher, stackModel, stackSearch, stackKindNames, stackKinds } from "../data/stacks.js";
+import { stackMatcher, stackModel, stackSearch, stackKindNames,
+         stackKinds } from "../data/stacks.js";
 import { stackBareName, stackShortName } from "../data/stacks_names.js";
 import { CallTree, callIndent, callPlaces } from "../data/call_tree.js";
 
@@ -104,14 +105,23 @@ class CallTreeView {
         }, this.model.size > 20000 ? 120 : 30);
       },
       onkeydown: (/** @type {KeyboardEvent} */ event) => {
+        if (event.key === "ArrowDown") {
+          event.preventDefault();
+          this.grid.element.focus();
+          if (this.grid.activeRow() < 0) this.grid.goTo(0);
+        }
         if (event.key !== "Enter" || this.found.length === 0) return;
         event.preventDefault();
         this.goToMatch(this.at + (event.shiftKey ? -1 : 1));
       },
     }));
     this.count = h("span", { class: "count", role: "status" });
-    const button = (/** @type {string} */ text, /** @type {string} */ title,
-                    /** @type {() => void} */ onclick) =>
+    /**
+     * @param {string} text
+     * @param {string} title
+     * @param {() => void} onclick
+     */
+    const button = (text, title, onclick) =>
       h("button", { type: "button", title, onclick }, text);
     const notes = flameNotes(stacks, 0);
     this.element = h("div", { class: "table" },
@@ -132,8 +142,13 @@ class CallTreeView {
     const { stacks, model } = this;
     const all = model.total[0] || 1;
     const places = callPlaces(model, stacks.texts.length);
-    const column = (/** @type {string} */ key, /** @type {string} */ unit,
-                    /** @type {any} */ values, /** @type {string} */ meaning) =>
+    /**
+     * @param {string} key
+     * @param {string} unit
+     * @param {any} values
+     * @param {string} meaning
+     */
+    const column = (key, unit, values, meaning) =>
       ({ key, unit, values, meaning, type: /** @type {"number"} */ ("number") });
     return [
       { key: "frame", unit: "", meaning: "an operator, a Python function, a kernel",

@@ -1,5 +1,5 @@
 // A step curve over time: memory. Drag to zoom, hover for exact values.
-import { h, s } from "./dom.js";
+import { h, onWidth, s } from "./dom.js";
 import { exactValue, formatValue } from "./format.js";
 import { axisTicks } from "./chart_axes.js";
 import { curveAfter, curveColumns } from "../data/curve_points.js";
@@ -25,18 +25,23 @@ const curveTop = 16;
 
 /**
  * @param {{name: string, x: ArrayLike<number>, series: CurveSeries[], xUnit: string, yUnit: string,
- *          marks: CurveMark[]}} data x ascending; name: what it shows, for screen readers
+ *          marks: CurveMark[], zoom?: string | null, onZoom?: (zoom: string | null) => void}} data
+ *     x ascending; name: what it shows, for screen readers; zoom: `from,to`, null: the whole time
  * @returns {HTMLElement}
  */
 export function curveChart(data) {
   const { x, series } = data;
   const first = x.length > 0 ? x[0] : 0;
   const last = x.length > 0 ? Math.max(x[x.length - 1], first + 1) : 1;
-  const window = { from: first, to: last };
+  const [from, to] = (data.zoom ?? "").split(",").map(Number);
+  const window = from >= first && to > from && to <= last ? { from, to }
+    : { from: first, to: last };
   const most = curveMost(series);
   let width = 0;
-  let current = -1;   // the record under the cursor
-  let dragged = -1;   // where a drag began, in px of the plot; -1: none
+  // The record under the cursor.
+  let current = -1;
+  // Where a drag began, in px of the plot; -1: none.
+  let dragged = -1;
 
   const svg = s("svg", { class: "curve-plot", height: curveHeight, "aria-hidden": true });
   const cursor = s("line", { class: "curve-cursor", y1: curveTop, y2: curveHeight - curveBottom });
@@ -60,12 +65,15 @@ export function curveChart(data) {
     h("div", { class: "chart-head" }, legend, buttons), board, readout);
 
   const plotWidth = () => Math.max(1, width - curveLeft - 10);
-  const xOf = (/** @type {number} */ at) =>
+  /** @param {number} at */
+  const xOf = (at) =>
     curveLeft + (at - window.from) / (window.to - window.from) * plotWidth();
-  const yOf = (/** @type {number} */ value) =>
+  /** @param {number} value */
+  const yOf = (value) =>
     curveHeight - curveBottom - value / most * (curveHeight - curveBottom - curveTop);
 
-  function words(/** @type {number} */ record) {
+  /** @param {number} record */
+  function words(record) {
     return formatValue(x[record], data.xUnit) + ": " + series
       .filter((one) => one.values[record] === one.values[record])
       .map((one) => one.label + " " + formatValue(one.values[record], data.yUnit) +
@@ -134,27 +142,36 @@ export function curveChart(data) {
     showCursor();
   }
 
-  function zoom(/** @type {number} */ from, /** @type {number} */ to) {
+  /**
+   * @param {number} from
+   * @param {number} to
+   */
+  function zoom(from, to) {
     const least = Math.min(last - first, 10);
     const range = Math.min(Math.max(to - from, least), last - first);
     window.from = Math.min(Math.max(from, first), last - range);
     window.to = window.from + range;
     draw();
+    data.onZoom?.(range < last - first
+      ? `${Math.round(window.from)},${Math.round(window.to)}` : null);
   }
 
-  function scale(/** @type {number} */ factor) {
+  /** @param {number} factor */
+  function scale(factor) {
     const isSeen = current >= 0 && x[current] >= window.from && x[current] <= window.to;
     const middle = isSeen ? x[current] : (window.from + window.to) / 2;
     zoom(middle - (middle - window.from) * factor, middle + (window.to - middle) * factor);
   }
 
   // The last record at or before a place, as the curve holds its value.
-  function recordAt(/** @type {number} */ px) {
+  /** @param {number} px */
+  function recordAt(px) {
     const at = window.from + (px - curveLeft) / plotWidth() * (window.to - window.from);
     return Math.max(0, curveAfter(x, at) - 1);
   }
 
-  const place = (/** @type {PointerEvent} */ event) =>
+  /** @param {PointerEvent} event */
+  const place = (event) =>
     event.clientX - svg.getBoundingClientRect().left;
 
   board.addEventListener("pointermove", (event) => {
@@ -179,7 +196,8 @@ export function curveChart(data) {
     const [from, to] = [dragged, place(event)].sort((a, b) => a - b);
     dragged = -1;
     if (to - from < 4) return;
-    const value = (/** @type {number} */ px) =>
+    /** @param {number} px */
+    const value = (px) =>
       window.from + (px - curveLeft) / plotWidth() * (window.to - window.from);
     zoom(value(Math.max(from, curveLeft)), value(Math.min(to, width - 10)));
   });
@@ -212,11 +230,10 @@ export function curveChart(data) {
     }
     event.preventDefault();
   });
-  new ResizeObserver(() => {
-    if (board.clientWidth === width || board.clientWidth === 0) return;
-    width = board.clientWidth;
+  onWidth(board, (next) => {
+    width = next;
     draw();
-  }).observe(board);
+  });
   return element;
 }
 

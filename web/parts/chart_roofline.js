@@ -1,5 +1,5 @@
 // Rates over intensity on logarithmic axes, below the roofs of the device, with a list beside it.
-import { h, s } from "./dom.js";
+import { h, onWidth, s } from "./dom.js";
 import { exactValue, formatValue } from "./format.js";
 import { axisDecades, axisLogTicks } from "./chart_axes.js";
 
@@ -74,13 +74,17 @@ export function rooflineChart(data, onPick) {
     h("li", { class: "muted" }, "area of a dot: " + data.timeName));
 
   const plotWidth = () => Math.max(1, width - rooflineLeft - rooflineRight);
-  const xOf = (/** @type {number} */ value) =>
+  /** @param {number} value */
+  const xOf = (value) =>
     rooflineLeft + (Math.log10(value) - x0) / (x1 - x0) * plotWidth();
-  const yOf = (/** @type {number} */ value) => rooflineHeight - rooflineBottom -
+  /** @param {number} value */
+  const yOf = (value) => rooflineHeight - rooflineBottom -
     (Math.log10(value) - y0) / (y1 - y0) * (rooflineHeight - rooflineBottom - rooflineTop);
-  const radius = (/** @type {number} */ time) => Math.max(3, 18 * Math.sqrt(time / longest));
+  /** @param {number} time */
+  const radius = (time) => Math.max(3, 18 * Math.sqrt(time / longest));
 
-  function words(/** @type {number} */ which) {
+  /** @param {number} which */
+  function words(which) {
     const point = points[which];
     return formatValue(point.rate, "per_s").replace("/s", "FLOP/s") + " at " +
       formatValue(point.intensity) + " FLOP per byte, " + formatValue(point.time, "ns") +
@@ -89,7 +93,8 @@ export function rooflineChart(data, onPick) {
       (point.detail === "" ? "" : ", " + point.detail);
   }
 
-  function show(/** @type {number} */ which) {
+  /** @param {number} which */
+  function show(which) {
     current = which;
     readout.textContent = points[which].label + ": " + words(which) +
       " (" + exactValue(points[which].time, "ns") + ")";
@@ -99,7 +104,8 @@ export function rooflineChart(data, onPick) {
     order.forEach((point, at) => buttons[at].classList.toggle("is-current", point === which));
   }
 
-  function pick(/** @type {number} */ which) {
+  /** @param {number} which */
+  function pick(which) {
     picked = which === picked ? -1 : which;
     order.forEach((point, at) => buttons[at].setAttribute("aria-pressed",
                                                           String(point === picked)));
@@ -166,11 +172,10 @@ export function rooflineChart(data, onPick) {
     return lines;
   }
 
-  new ResizeObserver(() => {
-    if (board.clientWidth === width || board.clientWidth === 0) return;
-    width = board.clientWidth;
+  onWidth(board, (next) => {
+    width = next;
     draw();
-  }).observe(board);
+  });
   return h("div", { class: "roofline" }, legend,
            h("div", { class: "roofline-frame" }, board, list), readout);
 }

@@ -71,6 +71,46 @@ export function setVariable(element, name, value) {
   element.style.setProperty(name, String(value));
 }
 
+/** Width of a sheet within its margins, in pixels. */
+export const paperWidth = 700;
+
+/**
+ * Calls back when printing begins and when it ends, as long as an element is on the page.
+ * @param {Element} element
+ * @param {(begins: boolean) => void} listener
+ * @returns {void}
+ */
+export function onPrint(element, listener) {
+  const before = () => {
+    if (element.isConnected) listener(true);
+  };
+  const after = () => {
+    if (element.isConnected) return listener(false);
+    // What is no longer on the page must not stay in memory.
+    removeEventListener("beforeprint", before);
+    removeEventListener("afterprint", after);
+  };
+  addEventListener("beforeprint", before);
+  addEventListener("afterprint", after);
+}
+
+/**
+ * Calls back with the width of a chart when it has one, and when it has another one.
+ * @param {Element} board
+ * @param {(width: number) => void} draw
+ * @returns {void}
+ */
+export function onWidth(board, draw) {
+  let width = 0;
+  /** @param {number} next */
+  const fit = (next) => {
+    if (next > 0 && next !== width) draw(width = next);
+  };
+  new ResizeObserver(() => fit(board.clientWidth)).observe(board);
+  // Beside it may be an axis.
+  onPrint(board, (begins) => fit(begins ? paperWidth - 70 : board.clientWidth));
+}
+
 /**
  * Puts a text on the clipboard; false if the browser refuses.
  * @param {string} text

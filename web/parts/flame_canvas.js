@@ -1,5 +1,5 @@
 // Draws a flame graph on a canvas: the boxes in sight, their texts, and what is selected.
-import { h, setVariable } from "./dom.js";
+import { h, onPrint, paperWidth, setVariable } from "./dom.js";
 import { stackBoxes, stackFrameAt } from "../data/stacks_layout.js";
 import { stackKinds, stackPath } from "../data/stacks.js";
 import { stackBareName, stackShortName } from "../data/stacks_names.js";
@@ -23,9 +23,12 @@ import { stackBareName, stackShortName } from "../data/stacks_names.js";
  * @property {(event: KeyboardEvent) => void} key
  */
 
-const flameRow = 19;    // of a level, in px
-const flameText = 12;   // size of the font, in px
-const flamePad = 4;     // left and right of a text
+// Of a level, in px.
+const flameRow = 19;
+// Size of the font, in px.
+const flameText = 12;
+// Left and right of a text.
+const flamePad = 4;
 
 /**
  * @typedef {object} FlameCanvas
@@ -53,6 +56,7 @@ export function flameCanvas(name, events) {
   let hovered = -1;
   let width = 0;
   let pending = 0;
+  let isPaper = false;
   /** Widths of short names by text, in px; NaN: not measured yet. */
   let measured = new Float32Array(0);
   /** @type {import("../data/stacks_layout.js").StackBoxes|null} */
@@ -62,7 +66,8 @@ export function flameCanvas(name, events) {
   let deepest = 0;
 
   const levels = () => deepest;
-  const yOf = (/** @type {number} */ level) => (state !== null && state.isUp
+  /** @param {number} level */
+  const yOf = (level) => (state !== null && state.isUp
     ? (levels() - 1 - level) * flameRow : level * flameRow);
 
   function soon() {
@@ -71,11 +76,11 @@ export function flameCanvas(name, events) {
 
   function draw() {
     pending = 0;
-    width = board.clientWidth;
+    width = isPaper ? paperWidth : board.clientWidth;
     if (state === null || width === 0) return;
     const all = levels() * flameRow;
     setVariable(space, "height", all + "px");
-    const height = Math.min(board.clientHeight, all);
+    const height = isPaper ? all : Math.min(board.clientHeight, all);
     const scale = globalThis.devicePixelRatio || 1;
     const wide = Math.round(width * scale), tall = Math.round(height * scale);
     if (canvas.width !== wide || canvas.height !== tall) {
@@ -84,7 +89,7 @@ export function flameCanvas(name, events) {
       setVariable(canvas, "width", width + "px");
       setVariable(canvas, "height", height + "px");
     }
-    const top = board.scrollTop;
+    const top = isPaper ? 0 : board.scrollTop;
     const rows = [Math.floor(top / flameRow), Math.ceil((top + height) / flameRow)];
     const [first, last] = state.isUp
       ? [Math.max(0, levels() - 1 - rows[1]), levels() - 1 - rows[0]] : rows;
@@ -95,8 +100,11 @@ export function flameCanvas(name, events) {
     paint(state, boxes);
   }
 
-  function paint(/** @type {FlameState} */ shown,
-                 /** @type {import("../data/stacks_layout.js").StackBoxes} */ drawn) {
+  /**
+   * @param {FlameState} shown
+   * @param {import("../data/stacks_layout.js").StackBoxes} drawn
+   */
+  function paint(shown, drawn) {
     const colors = flameColors(swatches);
     const zoomedLevel = shown.model.depth[shown.zoomed];
     // Boxes of one colour are filled in a row: changing the colour costs more than a box.
@@ -139,8 +147,13 @@ export function flameCanvas(name, events) {
     }
   }
 
-  function outline(/** @type {FlameState} */ shown, /** @type {number} */ frame,
-                   /** @type {string} */ color, /** @type {number} */ thick) {
+  /**
+   * @param {FlameState} shown
+   * @param {number} frame
+   * @param {string} color
+   * @param {number} thick
+   */
+  function outline(shown, frame, color, thick) {
     const { model, zoomed } = shown;
     let x = 0, wide = width;
     if (frame > zoomed && frame < model.end[zoomed]) {
@@ -156,8 +169,12 @@ export function flameCanvas(name, events) {
                        Math.max(1, wide - 1 - thick), flameRow - 1 - thick);
   }
 
-  function labelOfBox(/** @type {FlameState} */ shown, /** @type {number} */ frame,
-                      /** @type {number} */ room) {
+  /**
+   * @param {FlameState} shown
+   * @param {number} frame
+   * @param {number} room
+   */
+  function labelOfBox(shown, frame, room) {
     if (frame === 0 && shown.rootName !== "") return flameCut(context, shown.rootName, room);
     const text = shown.model.text[frame];
     const kind = shown.kinds[text] ?? 6;
@@ -174,7 +191,8 @@ export function flameCanvas(name, events) {
   }
 
   // The frame at a place of the window, -1 without one.
-  function hit(/** @type {MouseEvent} */ event) {
+  /** @param {MouseEvent} event */
+  function hit(event) {
     if (state === null) return -1;
     const box = canvas.getBoundingClientRect();
     const x = event.clientX - box.left;
@@ -193,7 +211,8 @@ export function flameCanvas(name, events) {
     return stackFrameAt(model, level, model.start[zoomed] + x * model.total[zoomed] / width);
   }
 
-  function hover(/** @type {MouseEvent|null} */ event) {
+  /** @param {MouseEvent|null} event */
+  function hover(event) {
     const frame = event === null ? -1 : hit(event);
     if (frame !== hovered) soon();
     hovered = frame;
@@ -215,6 +234,10 @@ export function flameCanvas(name, events) {
   board.addEventListener("blur", soon);
   board.addEventListener("scroll", () => { hover(null); soon(); }, { passive: true });
   new ResizeObserver(soon).observe(board);
+  onPrint(board, (begins) => {
+    isPaper = begins;
+    draw();
+  });
   // Themes change the colours, and the browser's zoom the pixels.
   const themes = new MutationObserver(() => {
     // At once: before printing there is no next frame.
@@ -281,7 +304,8 @@ function flameSwatches() {
  * @returns {{text: string, match: string, root: string, kinds: string[][]}}
  */
 function flameColors(swatches) {
-  const color = (/** @type {number} */ which) =>
+  /** @param {number} which */
+  const color = (which) =>
     getComputedStyle(swatches.children[which]).color;
   return {
     text: color(0), match: color(1), root: color(2),

@@ -34,8 +34,12 @@ export function flameTable(stacks, onSelect) {
   /** @type {number[]} by row, its text */
   let texts = [];
 
-  function fill(/** @type {import("../data/stacks.js").StackModel} */ model,
-                /** @type {number} */ zoomed, /** @type {boolean} */ isCallers) {
+  /**
+   * @param {import("../data/stacks.js").StackModel} model
+   * @param {number} zoomed
+   * @param {boolean} isCallers
+   */
+  function fill(model, zoomed, isCallers) {
     const all = stackFunctions(model, zoomed);
     if (isCallers) all.sort((a, b) => b.total - a.total || a.text - b.text);
     const rows = all.slice(0, flameTableMost);
@@ -49,10 +53,12 @@ export function flameTable(stacks, onSelect) {
       : stacks.unit === "ns" ? "by self time" : "by self memory";
     note.textContent = order + (rows.length < all.length
       ? `, the first ${formatValue(rows.length)} of ${formatValue(all.length)}` : "");
-    const number = (/** @type {number} */ value) =>
+    /** @param {number} value */
+    const number = (value) =>
       h("td", { class: "number", title: exactValue(value, stacks.unit) },
         formatValue(value, stacks.unit));
-    const share = (/** @type {number} */ value) =>
+    /** @param {number} value */
+    const share = (value) =>
       h("td", { class: "number" }, whole > 0 ? formatValue(value / whole, "share") : "");
     head.replaceChildren(...["Frame", "Kind"].map((name) => h("th", { scope: "col" }, name)),
       ...(isCallers ? ["Total", "Share", "Places"] : ["Self", "Share", "Total", "Share", "Places"])

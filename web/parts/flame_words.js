@@ -60,8 +60,12 @@ export function flameLegend(stacks) {
  * @returns {string}
  */
 export function flameNotes(stacks, cut) {
-  const many = (/** @type {number} */ count, /** @type {string} */ one,
-                /** @type {string} */ more) =>
+  /**
+   * @param {number} count
+   * @param {string} one
+   * @param {string} more
+   */
+  const many = (count, one, more) =>
     formatValue(count) + " " + (count === 1 ? one : more);
   const notes = [];
   if (stacks.left_out > 0) {

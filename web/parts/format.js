@@ -56,6 +56,8 @@ const byteScale = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 1
                    [1, "B"]];
 /** @type {[number, string][]} */
 const rateScale = [[1e12, "T/s"], [1e9, "G/s"], [1e6, "M/s"], [1e3, "k/s"], [1, "/s"]];
+/** @type {[number, string][]} */
+const flopScale = [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
 
 /**
  * A value for people: `12.3 ms`, `1.50 GiB`, `45.1 %`. Texts stay as they are.
@@ -80,9 +82,19 @@ export function formatValue(value, unit = "") {
     case "percent": return formatPercent(value);
     case "share": return formatPercent(value * 100);
     case "per_s": return scaled(value, rateScale);
+    case "flop": return formatFlops(value);
     default:
       return Number.isInteger(value) ? formatWhole(String(value)) : shortNumber(value);
   }
+}
+
+/**
+ * @param {number} value a number of operations
+ * @returns {string}
+ */
+function formatFlops(value) {
+  const scale = flopScale.find(([least]) => Math.abs(value) >= least * 0.99995);
+  return scale ? (value / scale[0]).toFixed(1) + unitGap + scale[1] : formatValue(value);
 }
 
 /**
@@ -143,10 +155,17 @@ const unitEndings = /** @type {[string, string][]} */ ([
  * @returns {string}
  */
 export function unitOf(key) {
+  if (key === "bytes") return key;
+  if (/(^|_)(flops|macs)$/.test(key)) return "flop";
+  if (key.endsWith("_utilization")) return "share";
   for (const [ending, unit] of unitEndings) if (key.endsWith(ending)) return unit;
   return "";
 }
 
+/** Names that are no words. */
+const wholeNames = /** @type {{[name: string]: string}} */ ({
+  key: "name", cpu_op: "cpu_operators", unphased: "no_phase",
+});
 const wordForms = /** @type {{[word: string]: string}} */ ({
   cpu: "CPU", gpu: "GPU", gpus: "GPUs", id: "ID", macs: "MACs", flops: "FLOPs", flop: "FLOP",
   sm: "SM", stddev: "standard deviation", cuda: "CUDA", nccl: "NCCL", p90: "P90", p99: "P99",
@@ -172,10 +191,48 @@ export function labelOf(key) {
     if (unit === "per_s") name += "_/s";
     break;
   }
-  name = name.replace(/_time_total$/, "_time").replace(/_usage$/, "");
-  if (name === "key") name = "name";
+  name = name.replace(/_time_total$/, "_time").replace(/_usage$/, "")
+    .replace(/\bdevice(?=_(time|memory|activities)\b)|(?<=_)device(?=_(time|memory)\b)/, "gpu");
+  name = wholeNames[name] ?? name;
   return name.split("_").filter((word) => word !== "").map((word) => wordForms[word] ?? word)
     .join(" ").replace(" /s", "/s");
+}
+
+const shownUnits = /** @type {{[unit: string]: string}} */ ({
+  ns: "ns to s", us: "\u00b5s to s", bytes: "B to TiB", percent: "%", share: "%",
+  per_s: "per second", flop: "k, M, G, T",
+});
+
+/**
+ * @param {string} unit of a column
+ * @returns {string} as its values are shown; empty without one
+ */
+export function shownUnit(unit) {
+  return shownUnits[unit] ?? "";
+}
+
+/**
+ * What a column means, without marks: each second part is a name.
+ * @param {{meaning: string, unit: string}} column
+ * @returns {string[]}
+ */
+export function meaningParts({ meaning, unit }) {
+  const text = unit === "share" ? meaning.replace(/, 0 to 1\b/, "")
+    : meaning.replace(/,? in nanoseconds\b/, "");
+  return text.replace(/\bdevice (?=time|memory)/g, "GPU ").split("`").map((part, i) => i % 2 && unitOf(part) ? labelOf(part) : part);
+}
+
+/**
+ * @param {string} json a list of frames, the innermost one first
+ * @returns {string[] | null}
+ */
+export function framesOf(json) {
+  try {
+    const frames = JSON.parse(json);
+    return Array.isArray(frames) ? frames.map(String) : null;
+  } catch {
+    return null;
+  }
 }
 
 /**

@@ -1,7 +1,8 @@
 // The rows of a table as a grid of which only the rows in sight are elements: a table of
 // 100,000 rows costs as much as one of 50.
-import { h, setVariable } from "./dom.js";
-import { countOf, formatValue } from "./format.js";
+import { h, onPrint, paperWidth, setVariable } from "./dom.js";
+import { countOf, formatValue, meaningParts } from "./format.js";
+import { fullSentence } from "./empty.js";
 import { isNumeric } from "../data/table.js";
 import { gridCell, gridTotals, gridUnder } from "./grid_cell.js";
 
@@ -12,6 +13,7 @@ import { gridCell, gridTotals, gridUnder } from "./grid_cell.js";
  * @property {(key: string) => void} sort
  * @property {(row: number) => void} open
  * @property {(row: number, open: boolean) => boolean} branch opens or closes a branch
+ * @property {(row: number) => void} [moved] after the keys or a click chose another row
  */
 
 /** As in style.css (--row). */
@@ -62,16 +64,7 @@ export class Grid {
     }
     /** @private */
     this.paper = h("p", { class: "grid-none" });
-    const before = () => this.print(true);
-    const after = () => {
-      this.print(false);
-      // Grids that are no longer on the page must not stay in memory.
-      if (this.element.isConnected) return;
-      removeEventListener("beforeprint", before);
-      removeEventListener("afterprint", after);
-    };
-    addEventListener("beforeprint", before);
-    addEventListener("afterprint", after);
+    onPrint(this.element, (begins) => this.print(begins));
   }
 
   /**
@@ -112,16 +105,16 @@ export class Grid {
   headerCell(column, place) {
     const model = /** @type {GridModel} */ (this.model);
     const sorted = model.sorted === column.key;
-    const unit = column.unit ? ` (${column.unit})` : "";
+    const meaning = meaningParts(column).join("");
     return h("div", {
       role: "columnheader", "aria-colindex": place + 1,
       "aria-sort": sorted ? (model.descending ? "descending" : "ascending") : "none",
       class: `cell head${isNumeric(column) ? " number" : ""}${sorted ? " sorted" : ""}`,
     }, model.fixed ? h("span", {
-      class: "sort", title: column.meaning || null,
+      class: "sort", title: meaning || null,
     }, h("span", null, model.labels[place])) : h("button", {
       type: "button", class: "sort", onclick: () => this.events.sort(column.key),
-      title: `${column.key}${unit}${column.meaning ? `: ${column.meaning}` : ""}`,
+      title: meaning ? `${fullSentence(meaning)}\n${column.key}` : column.key,
     }, h("span", null, model.labels[place]),
       h("span", { class: "arrow", "aria-hidden": true },
         sorted ? (model.descending ? "\u25be" : "\u25b4") : "")));
@@ -163,7 +156,7 @@ export class Grid {
    */
   print(begins) {
     const model = this.model;
-    if (!model || !this.element.isConnected) return;
+    if (!model) return;
     const shown = begins ? Math.min(model.rows.length, printedRows) : model.rows.length;
     const width = model.widths.reduce((sum, one) => sum + one, 0);
     setVariable(this.body, "height", `${Math.max(shown, 1) * this.tall}px`);
@@ -243,6 +236,7 @@ export class Grid {
     }
     this.drawn.get(this.active)?.classList.add("active");
     this.element.setAttribute("aria-activedescendant", `${this.id}-${this.active}`);
+    this.events.moved?.(model.rows[this.active]);
   }
 
   /**
@@ -318,5 +312,3 @@ export class Grid {
 
 /** Rows of a table on paper: more would be a book. */
 const printedRows = 200;
-/** Width of a sheet within its margins, in pixels. */
-const paperWidth = 700;

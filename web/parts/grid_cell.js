@@ -1,6 +1,6 @@
 // What a grid draws, and its cells.
 import { h, setVariable } from "./dom.js";
-import { formatValue, exactValue, formatJson } from "./format.js";
+import { formatValue, exactValue, formatJson, framesOf } from "./format.js";
 import { cellOf, isNumeric } from "../data/table.js";
 
 /** @typedef {import("../data/source.js").Column} GridColumn */
@@ -49,12 +49,13 @@ export function gridCell(model, column, place, row) {
   const numeric = isNumeric(column);
   let text = formatValue(column.texts ? value ?? "" : value, column.texts ? "" : column.unit);
   if (column.texts) text = value === null ? "" : String(value);
+  const frames = column.key === "stack" ? framesOf(text) : null;
   if (column.type === "json") text = formatJson(text);
   const dress = model.dress ? model.dress(column, row) : null;
   const cell = h("div", {
     role: "gridcell", "aria-colindex": place + 1,
     class: `cell${dress?.name ? ` ${dress.name}` : ""}${numeric ? " number" : ""}${value === null ? " missing" : ""}`,
-    title: column.texts ? text : exactValue(value, column.unit),
+    title: frames ? frames.join("\n") : column.texts ? text : exactValue(value, column.unit),
   });
   if (column.key === model.branchKey) {
     const branch = model.branch(row);
@@ -76,7 +77,13 @@ export function gridCell(model, column, place, row) {
   if (dress?.text !== undefined) text = dress.text;
   if (dress?.before) cell.append(dress.before);
   if (dress?.instead) cell.append(dress.instead);
-  else if (column.texts && text.length > 28) {
+  else if (frames) {
+    // Files without their folders, the innermost frame first.
+    cell.append(h("span", { class: "whole" }, frames.map((frame) =>
+      frame.replace(/^.*[\\/](?=[^\\/]+\(\d+\): )/, "")).join(" \u2190 ")));
+  } else if (column.texts && (column.key === "file" || column.key === "line")) {
+    cell.append(h("span", { class: "tail" }, h("bdi", null, text)));
+  } else if (column.texts && text.length > 28) {
     // The end of a long name often is what tells it from others: the middle goes first.
     cell.append(h("span", { class: "start" }, text.slice(0, -10)),
                 h("span", { class: "end" }, text.slice(-10)));

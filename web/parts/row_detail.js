@@ -1,6 +1,6 @@
 // One row of a table with all its values in full.
 import { h, copyText } from "./dom.js";
-import { formatValue, exactValue, labelOf, formatJson } from "./format.js";
+import { formatValue, exactValue, labelOf, formatJson, framesOf, meaningParts } from "./format.js";
 import { cellOf, isNumeric } from "../data/table.js";
 
 /**
@@ -19,13 +19,15 @@ export function rowDetail(table, row, say, close) {
     if (value === null || value === "") continue;
     const exact = exactValue(value, isNumeric(column) ? column.unit : "");
     const shown = isNumeric(column) ? formatValue(value, column.unit)
-      : column.type === "json" ? formatJson(String(value))
+      : column.type === "json"
+        ? column.key === "stack" && framesOf(String(value))?.join("\n") || formatJson(String(value))
         : column.type === "flag" ? formatValue(value) : String(value);
     lines.push(`${column.key}\t${value}`);
-    const twice = isNumeric(column) && column.unit !== "";
+    const twice = isNumeric(column) && column.unit !== "" && exact !== shown;
+    const long = shown.length > 40 ? " long" : "";
     list.append(
-      h("dt", { title: column.meaning || null }, labelOf(column.key)),
-      h("dd", { class: column.texts ? "code" : null }, shown,
+      h("dt", { class: long, title: meaningParts(column).join("") || null }, labelOf(column.key)),
+      h("dd", { class: (column.texts ? "code" : "") + long }, shown,
         twice ? h("small", null, exact) : null));
   }
   const copy = async () => {
@@ -34,11 +36,6 @@ export function rowDetail(table, row, say, close) {
   };
   return h("aside", {
     class: "detail", "aria-label": "Row in full", tabindex: -1,
-    onkeydown: (/** @type {KeyboardEvent} */ event) => {
-      if (event.key !== "Escape") return;
-      event.stopPropagation();
-      close();
-    },
   }, h("header", null, h("h2", null, "Row in full"),
     h("button", { type: "button", onclick: copy }, "Copy"),
     h("button", { type: "button", class: "icon", "aria-label": "Close", title: "Close (Esc)",

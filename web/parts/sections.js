@@ -29,7 +29,11 @@ export function tabPanels(panels, page, label) {
   const panel = h("div", { role: "tabpanel", id: "tab-panel" });
   /** @type {HTMLElement[]} */
   const buttons = [];
-  const choose = (/** @type {number} */ place, /** @type {boolean} */ focus) => {
+  /**
+   * @param {number} place
+   * @param {boolean} focus
+   */
+  const choose = (place, focus) => {
     buttons.forEach((button, other) => {
       button.setAttribute("aria-selected", String(other === place));
       button.setAttribute("tabindex", other === place ? "0" : "-1");
@@ -38,7 +42,8 @@ export function tabPanels(panels, page, label) {
     panel.replaceChildren(panels[place].make());
     if (focus) buttons[place].focus();
   };
-  const pick = (/** @type {number} */ place) => {
+  /** @param {number} place */
+  const pick = (place) => {
     page.set("table", place === 0 ? null : panels[place].name, true);
     choose(place, true);
   };

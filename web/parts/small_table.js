@@ -15,10 +15,13 @@ import { formatValue, exactValue } from "./format.js";
  * @param {{[key: string]: any}[]} records
  * @param {SmallColumn[]} columns
  * @param {string} label for people who hear the page
+ * @param {string} [name] a class more
  * @returns {HTMLElement}
  */
-export function smallTable(records, columns, label) {
-  return h("div", { class: "wide-scroll" }, h("table", { class: "small-table", "aria-label": label },
+export function smallTable(records, columns, label, name = "") {
+  return h("div", { class: "wide-scroll" }, h("table", {
+    class: `small-table ${name}`, "aria-label": label,
+  },
     h("thead", null, h("tr", null, columns.map((column) =>
       h("th", { scope: "col", class: column.unit === undefined ? null : "number" },
         column.label)))),

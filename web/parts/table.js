@@ -3,7 +3,7 @@ import { h, copyText, saveText } from "./dom.js";
 import { formatValue, labelOf, countOf, formatJson } from "./format.js";
 import { columnOf, cellOf, isNumeric, hasValues, sortedRows, matchingRows,
          TreeModel } from "../data/table.js";
-import { toCsv, toTsv } from "../data/table_export.js";
+import { fileName, toCsv, toTsv } from "../data/table_export.js";
 import { Grid } from "./grid.js";
 import { emptyBox } from "./empty.js";
 import { rowDetail } from "./row_detail.js";
@@ -16,6 +16,9 @@ import { columnChooser, shownAtFirst, tableFooter, tableNotes } from "./table_to
  * @typedef {object} TableLook
  * @property {(table: ShownTable) => import("./grid_cell.js").GridDress} [dress]
  * @property {string} [under] the column of texts whose values are below the cells of their rows
+ * @property {string[]} [rowNames] by row, what the address calls it instead of its number
+ * @property {(row: number) => void} [opened] after a row was opened; -1: none is open any more
+ * @property {(view: TableView) => void} [ready]
  */
 
 /** Width of a digit in pixels, with some room for wider letters. */
@@ -65,7 +68,7 @@ function columnWidth(table, column, label, tree, narrow) {
 export function tableView(table, page, look = {}) {
   if (table.rows === 0) {
     return h("div", { class: "table" }, tableNotes(table.notes), emptyBox(table.empty),
-             tableFooter(table, page.say));
+             tableFooter(table, page));
   }
   return new TableView(table, page, look).element;
 }
@@ -82,6 +85,15 @@ export class TableView {
     this.table = table;
     /** @private */
     this.page = page;
+    /** @private */
+    this.look = look;
+    /** What the address calls the open row. @private */
+    this.rowKey = look.rowNames ? "step" : "row";
+    /** The row in full; -1: none. @private */
+    this.opened = -1;
+    /** Width of all columns at least, in pixels. @private */
+    this.least = 0;
+    look.ready?.(this);
     /** @private */
     this.dress = look.dress ? look.dress(table) : undefined;
     const under = look.under ? columnOf(table, look.under) : null;
@@ -100,18 +112,31 @@ export class TableView {
       sort: (key) => this.sort(key),
       open: (row) => this.open(row),
       branch: (row, open) => this.branch(row, open),
+      moved: (row) => {
+        if (this.detail) this.open(row);
+      },
     });
     /** @private */
     this.count = h("span", { class: "count", role: "status" });
     /** @private @type {HTMLElement | null} */
     this.detail = null;
     /** @private */
-    this.board = h("div", { class: "with-detail" }, this.grid.element);
+    this.board = h("div", {
+      class: "with-detail", onkeydown: (/** @type {KeyboardEvent} */ event) => {
+        if (event.key !== "Escape" || !this.detail) return;
+        event.stopPropagation();
+        this.close();
+      },
+    }, this.grid.element);
     /** @private */
     this.timer = 0;
     this.element = h("div", { class: "table" }, tableNotes(table.notes), this.tools(), this.board,
-                     tableFooter(table, page.say));
+                     tableFooter(table, page));
     this.update();
+    const row = this.rowOf(page.get(this.rowKey));
+    if (row < 0 || row >= table.rows) return;
+    // Before it is on the page, the grid has no height.
+    requestAnimationFrame(() => this.reveal(row));
   }
 
   /** @private */
@@ -153,6 +178,15 @@ export class TableView {
           this.update();
         }, this.table.rows > 5000 ? 70 : 20);
       },
+      onkeydown: (/** @type {KeyboardEvent} */ event) => {
+        if (event.key !== "ArrowDown" && event.key !== "Enter") return;
+        event.preventDefault();
+        clearTimeout(this.timer);
+        this.page.set("search", search.value);
+        this.update();
+        this.grid.element.focus();
+        this.grid.goTo(0);
+      },
     }));
     search.value = this.page.get("search") ?? "";
     const chooser = columnChooser(this.table, this.keys(), (keys) => {
@@ -176,7 +210,9 @@ export class TableView {
       }, "Copy"),
       h("button", {
         type: "button", title: "Save the rows in sight with all columns, exact values",
-        onclick: () => saveText(`${this.table.name}.csv`, toCsv(this.table, this.rows,
+        onclick: () => saveText(fileName(
+          this.page.input.replace(/(\.pt)?(\.trace)?\.json(\.gz)?$/, ""), this.page.name,
+          `${this.table.name}.csv`), toCsv(this.table, this.rows,
           this.table.columns.map((column) => column.key)), "text/csv"),
       }, "Save as CSV"));
   }
@@ -202,10 +238,18 @@ export class TableView {
     if (table.tree && !asTree && !keys.includes(path)) {
       keys = keys.map((key) => key === name ? path : key);
     }
+    // A phone has room for two columns: the one that gives the order is the second, or a time.
+    const sorted = columnOf(table, order.key ??
+      keys.find((key) => columnOf(table, key)?.unit === "ns") ?? "");
+    if (this.narrow && sorted && isNumeric(sorted) && keys.indexOf(sorted.key) > 1) {
+      keys = [keys[0], sorted.key, ...keys.slice(1).filter((key) => key !== sorted.key)];
+    }
     const columns = keys.map((key) => /** @type {import("../data/source.js").Column} */ (
       columnOf(table, key)));
     const labels = columns.map((column) => labelOf(column.key));
     const sizes = columns.map((column, i) => this.width(column, labels[i]));
+    this.least = sizes.reduce((sum, size) => sum + size.width, 0);
+    this.board.classList.toggle("stacked", this.board.clientWidth - 412 < this.least);
     this.grid.show({
       columns, labels,
       widths: sizes.map((size) => size.width), weights: sizes.map((size) => size.weight),
@@ -236,7 +280,9 @@ export class TableView {
     if (width === undefined) {
       width = columnWidth(this.table, column, label, this.tree, this.narrow);
       // Room for what stands before the text.
-      if (this.dress?.(column, 0)?.before) width.width += 16;
+      const dress = this.dress?.(column, 0);
+      if (dress?.before) width.width += 16;
+      if (dress?.text) width.width += 34;
       this.widths.set(column.key, width);
     }
     return width;
@@ -293,18 +339,52 @@ export class TableView {
   }
 
   /**
+   * The row with an address' text; -1 without one.
    * @private
+   * @param {string | null} text
+   */
+  rowOf(text) {
+    if (text === null) return -1;
+    if (this.look.rowNames) return this.look.rowNames.indexOf(text);
+    return /^\d+$/.test(text) ? Number(text) : -1;
+  }
+
+  /**
+   * Opens a row and brings it into sight.
    * @param {number} row
+   * @returns {void}
+   */
+  reveal(row) {
+    const place = this.rows.indexOf(row);
+    if (place >= 0) this.grid.goTo(place, true);
+    this.open(row);
+  }
+
+  /** @private */
+  close() {
+    this.open(-1);
+    this.grid.element.focus();
+  }
+
+  /**
+   * @private
+   * @param {number} row -1: closes the open one
    */
   open(row) {
+    if (row === this.opened) return;
+    this.opened = row;
     this.detail?.remove();
-    this.detail = rowDetail(this.table, row, this.page.say, () => {
-      this.detail?.remove();
-      this.detail = null;
-      this.grid.element.focus();
-    });
+    this.detail = null;
+    this.page.set(this.rowKey, row < 0 ? null : this.look.rowNames?.[row] ?? String(row));
+    this.look.opened?.(row);
+    if (row < 0) return;
+    this.detail = rowDetail(this.table, row, this.page.say, () => this.close());
+    // Beside the table only where all its columns stay in sight.
+    this.board.classList.toggle("stacked", this.board.clientWidth - 412 < this.least);
     this.board.append(this.detail);
-    if (this.narrow) this.detail.scrollIntoView({ block: "nearest" });
+    this.board.scrollIntoView({ block: "nearest" });
+    const place = this.rows.indexOf(row);
+    if (place >= 0) this.grid.goTo(place);
   }
 }
 

@@ -1,7 +1,9 @@
 // What is around a table's rows: the notes above, the choice of columns, the facts below.
 import { h, copyText } from "./dom.js";
-import { formatValue, exactValue, labelOf, unitOf, countOf } from "./format.js";
+import { formatValue, exactValue, labelOf, meaningParts, shownUnit, unitOf,
+         countOf } from "./format.js";
 import { hasValues } from "../data/table.js";
+import { shellWord } from "../data/table_export.js";
 
 /** @typedef {import("../data/source.js").Table} ToolsTable */
 
@@ -27,7 +29,9 @@ export function columnChooser(table, chosen, changed) {
       type: "checkbox", checked: chosen.includes(column.key), disabled: !filled, onchange: read,
     }));
     boxes.set(column.key, box);
-    return h("label", { title: column.meaning || null, class: filled ? null : "quiet" }, box,
+    return h("label", {
+      title: meaningParts(column).join("") || null, class: filled ? null : "quiet",
+    }, box,
       h("span", null, labelOf(column.key), filled ? "" : " (no values)"));
   });
   const list = h("div", null, fill());
@@ -69,15 +73,16 @@ export function shownAtFirst(table) {
 
 /**
  * A command with a button that copies it.
- * @param {string} command
- * @param {(message: string) => void} say
+ * @param {string} command without an input
+ * @param {import("../data/source.js").Page} page
  * @returns {HTMLElement}
  */
-export function commandLine(command, say) {
+export function commandLine(command, page) {
+  const whole = command.replace(/^tbtrace \S+/, (start) => `${start} ${shellWord(page.input)}`);
   return h("div", { class: "command" }, h("span", null, "The same table in a terminal:"),
-    h("code", null, command), h("button", {
+    h("code", null, whole), h("button", {
       type: "button", class: "link", onclick: async () => {
-        say(await copyText(command) ? "The command is on the clipboard."
+        page.say(await copyText(whole) ? "The command is on the clipboard."
           : "The browser does not let this page use the clipboard.");
       },
     }, "Copy"));
@@ -96,10 +101,10 @@ export function tableNotes(notes) {
 
 /**
  * @param {ToolsTable} table
- * @param {(message: string) => void} say
+ * @param {import("../data/source.js").Page} page
  * @returns {HTMLElement}
  */
-export function tableFooter(table, say) {
+export function tableFooter(table, page) {
   const parts = [];
   const keys = new Set(table.columns.map((column) => column.key));
   const empty = table.rows === 0;
@@ -124,15 +129,16 @@ export function tableFooter(table, say) {
       : `${countOf(table.names_cut, "name")} are longer than 500 characters. They are cut there ` +
         "and have \u2026 at their ends."));
   }
-  if (table.command) parts.push(commandLine(table.command, say));
+  if (table.command) parts.push(commandLine(table.command, page));
   const meanings = empty ? [] : table.columns.filter((column) => column.meaning !== "");
   if (meanings.length) {
     parts.push(h("details", { class: "meanings" },
       h("summary", null, "What do the columns mean?"),
       h("dl", null, meanings.flatMap((column) => [
         h("dt", null, labelOf(column.key), column.unit
-          ? h("span", { class: "quiet" }, ` (${column.unit})`) : null),
-        h("dd", null, column.meaning)]))));
+          ? h("span", { class: "quiet" }, ` (${shownUnit(column.unit)})`) : null),
+        h("dd", null, meaningParts(column).map((part, i) =>
+          i % 2 ? h("code", null, part) : part))]))));
   }
   return h("div", { class: "below" }, parts);
 }

@@ -1,6 +1,7 @@
 import test from "node:test";
 import assert from "node:assert/strict";
-import { countOf, exactValue, formatJson, formatValue, labelOf, unitOf } from "../parts/format.js";
+import { countOf, exactValue, formatJson, formatValue, framesOf, labelOf, meaningParts, shownUnit,
+         unitOf } from "../parts/format.js";
 
 /** With plain blanks, so that the expected texts can be read. */
 const shown = (value, unit) => formatValue(value, unit).replace(/[\u202f\u00a0]/g, " ");
@@ -55,7 +56,11 @@ test("Exact values have all digits and their unit", () => {
 test("Names of columns are words", () => {
   assert.equal(labelOf("total_ns"), "total");
   assert.equal(labelOf("self_cpu_time_total_ns"), "self CPU time");
-  assert.equal(labelOf("device_memory_usage_bytes"), "device memory");
+  assert.equal(labelOf("device_memory_usage_bytes"), "GPU memory");
+  assert.equal(labelOf("self_device_time_total_ns"), "self GPU time");
+  assert.equal(labelOf("device_type"), "device type");
+  assert.equal(labelOf("cpu_op_ns"), "CPU operators");
+  assert.equal(labelOf("unphased_ns"), "no phase");
   assert.equal(labelOf("share_percent"), "share %");
   assert.equal(labelOf("busy_share"), "busy share");
   assert.equal(labelOf("gpu"), "GPU");
@@ -63,6 +68,24 @@ test("Names of columns are words", () => {
   assert.equal(labelOf("key"), "name");
   assert.equal(unitOf("peak_bytes"), "bytes");
   assert.equal(unitOf("count"), "");
+  assert.equal(unitOf("bytes"), "bytes");
+  assert.equal(unitOf("backward_macs"), "flop");
+  assert.equal(unitOf("flops_per_byte"), "");
+});
+
+test("Operations have a prefix, and all digits in exact values", () => {
+  assert.equal(shown(684654321, "flop"), "684.7 M");
+  assert.equal(shown(999999999, "flop"), "1.0 G");
+  assert.equal(shown(999, "flop"), "999");
+  assert.equal(exactValue(684654321, "flop"), "684654321");
+});
+
+test("Meanings have no marks, and units as shown", () => {
+  assert.deepEqual(meaningParts({ unit: "share", meaning: "`busy_ns` of `cuda:0`, 0 to 1" }),
+                   ["", "busy", " of ", "cuda:0", ""]);
+  assert.equal(shownUnit("share"), "%");
+  assert.deepEqual(framesOf("[\"a\", \"b\"]"), ["a", "b"]);
+  assert.equal(framesOf("[cut\u2026"), null);
 });
 
 test("Shapes are short, other JSON stays", () => {

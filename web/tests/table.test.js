@@ -2,7 +2,7 @@ import test from "node:test";
 import assert from "node:assert/strict";
 import { allRows, cellOf, columnOf, hasValues, matchingRows, recordsOf, sortedRows,
          TreeModel } from "../data/table.js";
-import { toCsv, toTsv } from "../data/table_export.js";
+import { fileName, shellWord, toCsv, toTsv } from "../data/table_export.js";
 
 /** A table of columns, with what the contract says about texts. */
 function tableOf(columns, more = {}) {
@@ -124,6 +124,14 @@ test("Text for the clipboard: one line per row", () => {
   const table = tableOf([textColumn("name", ["a\tb\nc", "=1"]),
                          { key: "n", type: "number", values: [1, 2] }]);
   assert.equal(toTsv(table, [1, 0], ["n", "name"]), "n\tname\n2\t'=1\n1\ta b c\n");
+});
+
+test("Names of traces in commands and files", () => {
+  assert.equal(shellWord("runs/a-1.json.gz"), "runs/a-1.json.gz");
+  assert.equal(shellWord("it's $(x).json"), "'it'\\''s $(x).json'");
+  assert.equal(shellWord("-x"), "./-x");
+  assert.equal(shellWord(""), "''");
+  assert.equal(fileName("../a b<c>", "kernels", "by_name.csv"), "_a_b_c__kernels_by_name.csv");
 });
 
 test("A table of 100,000 rows is sorted and searched in time", () => {

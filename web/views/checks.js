@@ -57,7 +57,7 @@ export function renderChecks(view, page) {
       h("div", { class: "headline" }, severityBadge("good"),
         h("h2", null, fullSentence(table?.empty ??
           "nothing is missing, and nothing contradicts")))),
-      table ? tableFooter(table, page.say) : null);
+      table ? tableFooter(table, page) : null);
   }
   const checks = recordsOf(table);
   // Thousands of checks would be thousands of cards: a table carries them better.
@@ -69,7 +69,7 @@ export function renderChecks(view, page) {
       h("span", { class: `badge ${severity}` }, countOf(Number(count), String(severity))))),
     h("div", { class: "cards" }, checks.map((check) => checkCard(check, "h2"))),
     // The counts are above.
-    tableFooter({ ...table, totals: {} }, page.say),
+    tableFooter({ ...table, totals: {} }, page),
     others.map((other) => h("section", { class: "section" }, h("h2", null, other.title),
                             tableView(other, page))));
 }

@@ -66,7 +66,8 @@ class FlameGraph {
     /** The whole tree, heaviest first: callers are made from it. */
     this.whole = stackModel(stacks, "weight");
     this.model = this.whole;
-    this.callers = -1;   // the text whose callers are shown; -1: none
+    // The text whose callers are shown; -1: none.
+    this.callers = -1;
     this.cut = 0;
     this.zoomed = 0;
     this.selected = 0;
@@ -136,15 +137,18 @@ class FlameGraph {
   }
 
   // Frames are in the address by their numbers in the file, which the order does not change.
-  frameOf(/** @type {string|null} */ origin) {
+  /** @param {string|null} origin */
+  frameOf(origin) {
     const number = Number(origin ?? 0);
     return Number.isInteger(number) && number > 0 && number < this.model.size
       ? this.model.place[number] : 0;
   }
 
-  write(/** @type {boolean} */ push) {
+  /** @param {boolean} push */
+  write(push) {
     const { page, model } = this;
-    const number = (/** @type {number} */ frame) =>
+    /** @param {number} frame */
+    const number = (frame) =>
       (frame > 0 ? String(model.origin[frame]) : null);
     /** @type {[string, string|null][]} */
     const values = [
@@ -195,7 +199,8 @@ class FlameGraph {
 
   // ---- actions
 
-  zoom(/** @type {number} */ frame) {
+  /** @param {number} frame */
+  zoom(frame) {
     if (this.selected < frame || this.selected >= this.model.end[frame]) this.selected = frame;
     const isNew = frame !== this.zoomed;
     this.zoomed = frame;
@@ -204,7 +209,8 @@ class FlameGraph {
     this.write(isNew);
   }
 
-  select(/** @type {number} */ frame) {
+  /** @param {number} frame */
+  select(frame) {
     const { zoomed, model } = this;
     this.selected = frame;
     const isAround = frame <= zoomed && model.end[frame] >= model.end[zoomed];
@@ -217,7 +223,8 @@ class FlameGraph {
     this.showCallers(this.callers >= 0 ? -1 : this.model.text[this.selected]);
   }
 
-  showCallers(/** @type {number} */ text) {
+  /** @param {number} text */
+  showCallers(text) {
     if (text === this.callers || text === this.stacks.frame[0]) return;
     const before = this.callers;
     this.callers = text;
@@ -239,7 +246,8 @@ class FlameGraph {
     this.write(true);
   }
 
-  setSearch(/** @type {string} */ pattern) {
+  /** @param {string} pattern */
+  setSearch(pattern) {
     this.pattern = pattern;
     this.find();
     this.show();
@@ -265,12 +273,14 @@ class FlameGraph {
 
   // ---- what people see
 
-  nameOf(/** @type {number} */ frame) {
+  /** @param {number} frame */
+  nameOf(frame) {
     if (frame === 0 && this.callers < 0) return "all";
     return this.stacks.texts[this.model.text[frame]];
   }
 
-  numbersOf(/** @type {number} */ frame) {
+  /** @param {number} frame */
+  numbersOf(frame) {
     return flameNumbers(this.model, frame, this.whole.total[0], this.stacks.unit,
                         this.callers >= 0);
   }
@@ -311,7 +321,12 @@ class FlameGraph {
     requestAnimationFrame(() => { this.path.scrollLeft = this.path.scrollWidth; });
   }
 
-  hover(/** @type {number} */ frame, /** @type {number} */ x, /** @type {number} */ y) {
+  /**
+   * @param {number} frame
+   * @param {number} x
+   * @param {number} y
+   */
+  hover(frame, x, y) {
     this.tip.classList.toggle("is-hidden", frame < 0);
     if (frame < 0) return;
     this.tip.replaceChildren(h("b", null, this.nameOf(frame)),
@@ -326,7 +341,8 @@ class FlameGraph {
 
   // ---- keys
 
-  neighbour(/** @type {string} */ key) {
+  /** @param {string} key */
+  neighbour(key) {
     const { model, selected, zoomed } = this;
     if (key === "ArrowLeft" || key === "ArrowRight") {
       // Beside the frames around the zoomed one nothing is drawn.
@@ -341,7 +357,8 @@ class FlameGraph {
     return model.end[selected] > selected + 1 ? selected + 1 : -1;
   }
 
-  key(/** @type {KeyboardEvent} */ event) {
+  /** @param {KeyboardEvent} event */
+  key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key.startsWith("Arrow")) {
       const next = this.neighbour(event.key);
@@ -357,7 +374,8 @@ class FlameGraph {
     event.preventDefault();
   }
 
-  outerKey(/** @type {KeyboardEvent} */ event) {
+  /** @param {KeyboardEvent} event */
+  outerKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const isTyping = event.target === this.search;
     if (event.key === "Escape") {

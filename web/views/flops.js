@@ -46,11 +46,12 @@ export function renderFlops(view, page) {
           time: Number(row[key]), bound: row.bound ?? "", share: row.roof_share,
           detail: row.precision ?? "",
         })),
-        roofs, bandwidth, timeName: onDevice ? "device time" : "CPU time",
+        roofs, bandwidth, timeName: onDevice ? "GPU time" : "CPU time",
         picked: drawn.findIndex((row) => row.name === page.get("search")),
       }, (point) => {
         page.set("search", point < 0 ? null : drawn[point].name);
         page.set("table", null);
+        page.set("row", null);
         tables.replaceChildren(tablesOf(shown, page));
       }),
       roofs.length > 0 ? null : h("p", { class: "quiet" },

@@ -30,7 +30,8 @@ export function deviceBar(device, heading = "h3") {
     : `, stream ${device.stream}`;
   return h("section", { class: "device-bar" },
     h(heading, null, `GPU ${device.device ?? ""}${stream} `,
-      h("span", { class: "quiet" }, `busy ${formatValue(device.busy_share, "share")} of ${
+      h("span", { class: "quiet" }, `busy ${formatValue(
+        device.busy_share ?? device.busy_ns / device.window_ns, "share")} of ${
         formatValue(device.window_ns, "ns")}`)),
     stackedBar(parts, "ns"));
 }

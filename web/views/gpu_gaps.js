@@ -14,7 +14,7 @@ const gapReasons = new Map(/** @type {[string, [string, string]][]} */ ([
   ["setup", ["making streams, loading code", "optimizer"]],
   ["copies", ["after a copy that the host waited for", "memcpy"]],
   ["launches", ["the host launched too slowly", "host-wait"]],
-  ["device", ["launched in time, waited on the device", "kernel-wait"]],
+  ["device", ["launched in time, waited on the GPU", "kernel-wait"]],
   ["other", ["code that the recording does not show", "idle"]],
 ]));
 /** Of reasons that are not among them. */

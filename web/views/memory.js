@@ -15,7 +15,8 @@ const memoryHolders = 10;
  * @returns {HTMLElement}
  */
 export function renderMemory(view, page) {
-  const table = (/** @type {string} */ name) =>
+  /** @param {string} name */
+  const table = (name) =>
     view.tables.find((one) => one.name === name) ?? null;
   const peak = table("peak"), alive = table("alive"), curve = table("curve");
   const rows = peak === null ? [] : memoryByPeak(recordsOf(peak));
@@ -25,8 +26,8 @@ export function renderMemory(view, page) {
   }
   const byDevice = curve === null ? new Map() : memoryCurves(curve);
   const hasProcesses = new Set(rows.map((row) => row.process)).size > 1;
-  const sections = rows.map((row) => memoryDevice(row, alive, byDevice.get(memoryKey(row)) ?? null,
-                                                  hasProcesses));
+  const sections = rows.map((row, which) => memoryDevice(
+    row, alive, byDevice.get(memoryKey(row)) ?? null, hasProcesses, page, `zoom${which || ""}`));
   if (curve !== null && curve.left_out > 0) {
     sections.push(h("p", { class: "quiet" }, formatValue(curve.left_out) +
       " records between the lowest and the highest ones are left out of the curves."));
@@ -62,7 +63,8 @@ function memoryKey(row) {
  * @returns {Map<string, MemoryCurve>}
  */
 function memoryCurves(table) {
-  const cell = (/** @type {string} */ key) => {
+  /** @param {string} key */
+  const cell = (key) => {
     const column = columnOf(table, key);
     return (/** @type {number} */ row) => (column === null ? null : cellOf(column, row));
   };
@@ -92,7 +94,8 @@ function memoryCurves(table) {
     const order = isSorted ? places
       : places.map((row, which) => ({ row, time: times[which] }))
         .sort((a, b) => a.time - b.time).map(({ row }) => row);
-    const numbers = (/** @type {(row: number) => any} */ value) =>
+    /** @param {(row: number) => any} value */
+    const numbers = (value) =>
       Float64Array.from(order, (row) => {
         const one = value(row);
         return one === null ? NaN : Number(one);
@@ -109,9 +112,11 @@ function memoryCurves(table) {
  * @param {import("../data/source.js").Table|null} alive
  * @param {MemoryCurve|null} curve
  * @param {boolean} hasProcesses whether devices of several processes are in the view
+ * @param {import("../data/source.js").Page} page
+ * @param {string} zoom what the address calls the part of the curve in sight
  * @returns {HTMLElement}
  */
-function memoryDevice(row, alive, curve, hasProcesses) {
+function memoryDevice(row, alive, curve, hasProcesses, page, zoom) {
   const name = (row.rank === null || row.rank === undefined ? "" : "rank " + row.rank + ", ") +
     row.device + (hasProcesses ? ", process " + row.process : "");
   const facts = [
@@ -137,6 +142,7 @@ function memoryDevice(row, alive, curve, hasProcesses) {
     children.push(curveChart({
       name: "Memory of " + name + " over time; arrow keys move, plus and minus zoom",
       x: curve.x, series, xUnit: "ns", yUnit: "bytes",
+      zoom: page.get(zoom), onZoom: (value) => page.set(zoom, value),
       marks: row.peak_bytes === null || row.peak_at_ns === null ? [] : [{
         x: Number(row.peak_at_ns), y: Number(row.peak_bytes),
         label: "peak " + formatValue(row.peak_bytes, "bytes"),

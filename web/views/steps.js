@@ -1,35 +1,30 @@
 // The view of steps: a bar per step, divided by role or by phase, and the table.
 import { h } from "../parts/dom.js";
-import { formatValue } from "../parts/format.js";
+import { formatValue, labelOf } from "../parts/format.js";
 import { stackedBar, stackedBars } from "../parts/bars.js";
-import { rowDetail } from "../parts/row_detail.js";
 import { emptyBox } from "../parts/empty.js";
 import { tablesOf } from "../parts/sections.js";
 import { cellOf, columnOf } from "../data/table.js";
 
 /**
  * Parts that add up to a step's duration, in the order in which they are stacked.
- * @type {{key: string, label: string, kind: string}[]}
  */
-const stepRoles = [
-  { key: "kernel_ns", label: "kernel", kind: "kernel" },
-  { key: "communication_ns", label: "communication", kind: "communication" },
-  { key: "memcpy_ns", label: "memcpy", kind: "memcpy" },
-  { key: "memset_ns", label: "memset", kind: "memset" },
-  { key: "runtime_ns", label: "runtime", kind: "runtime" },
-  { key: "cpu_op_ns", label: "CPU operator", kind: "op" },
-  { key: "data_loader_ns", label: "data loader", kind: "data" },
-  { key: "other_ns", label: "other", kind: "other" },
-];
+export const stepRoles = stepParts({
+  kernel_ns: "kernel", communication_ns: "communication", memcpy_ns: "memcpy",
+  memset_ns: "memset", runtime_ns: "runtime", cpu_op_ns: "op", data_loader_ns: "data",
+  other_ns: "other",
+});
 
 /** Parts that add up to the time of the step's range on the host. */
-const stepPhases = [
-  { key: "data_ns", label: "data", kind: "data" },
-  { key: "forward_ns", label: "forward", kind: "forward" },
-  { key: "backward_ns", label: "backward", kind: "backward" },
-  { key: "optimizer_ns", label: "optimizer", kind: "optimizer" },
-  { key: "unphased_ns", label: "no phase", kind: "other" },
-];
+export const stepPhases = stepParts({
+  data_ns: "data", forward_ns: "forward", backward_ns: "backward", optimizer_ns: "optimizer",
+  unphased_ns: "other",
+});
+
+/** @param {{[key: string]: string}} kinds by column */
+function stepParts(kinds) {
+  return Object.entries(kinds).map(([key, kind]) => ({ key, label: labelOf(key), kind }));
+}
 
 /**
  * @param {import("../data/source.js").View} view
@@ -43,6 +38,14 @@ export function renderSteps(view, page) {
              table?.empty && view.tables.length === 1 ? null : tablesOf(view, page));
   }
   let isPhases = page.get("parts") === "phases";
+  const number = columnOf(table, "number"), rank = columnOf(table, "rank");
+  const hasRanks = rank !== null && new Set(rank.values).size > 1;
+  const names = Array.from({ length: table.rows }, (_, row) =>
+    String(number ? cellOf(number, row) ?? "all" : row) +
+    (hasRanks ? `,${cellOf(rank, row)}` : ""));
+  /** @type {import("../parts/table.js").TableView | null} */
+  let shown = null;
+  let mark = (/** @type {number} */ _row) => {};
   const chart = h("div", { class: "steps-chart" });
   const choices = [false, true].map((phases) => h("button", {
     type: "button", class: "choice", "aria-pressed": phases === isPhases,
@@ -54,27 +57,43 @@ export function renderSteps(view, page) {
       fill();
     },
   }, phases ? "By phase on the host" : "By role"));
-  const fill = () => chart.replaceChildren(...stepsCharts(table, page, isPhases));
+  const fill = () => {
+    const charts = stepsCharts(table, names.indexOf(page.get("step") ?? ""), isPhases,
+                               (row) => shown?.reveal(row));
+    mark = charts.mark;
+    chart.replaceChildren(...charts.elements);
+  };
   fill();
   return h("div", { class: "steps" },
     h("div", { class: "choices", role: "group", "aria-label": "How steps are divided" }, choices),
-    chart, h("div", { class: "section" }, tablesOf(view, page)));
+    chart, h("div", { class: "section" }, tablesOf(view, page, {
+      rowNames: names, opened: (row) => mark(row), ready: (one) => { shown = one; },
+    })));
 }
 
 /**
  * @param {import("../data/source.js").Table} table
- * @param {import("../data/source.js").Page} page
+ * @param {number} picked row, -1 without one
  * @param {boolean} isPhases
- * @returns {HTMLElement[]}
+ * @param {(row: number) => void} onPick
+ * @returns {{elements: HTMLElement[], mark: (row: number) => void}}
  */
-function stepsCharts(table, page, isPhases) {
+function stepsCharts(table, picked, isPhases, onPick) {
   const parts = (isPhases ? stepPhases : stepRoles)
     .filter(({ key }) => columnOf(table, key) !== null);
-  const number = (/** @type {string} */ key, /** @type {number} */ row) => {
+  /**
+   * @param {string} key
+   * @param {number} row
+   */
+  const number = (key, row) => {
     const column = columnOf(table, key);
     return column === null ? 0 : Number(cellOf(column, row) ?? 0);
   };
-  const value = (/** @type {string} */ key, /** @type {number} */ row) => {
+  /**
+   * @param {string} key
+   * @param {number} row
+   */
+  const value = (key, row) => {
     const column = columnOf(table, key);
     return column === null ? null : cellOf(column, row);
   };
@@ -92,6 +111,7 @@ function stepsCharts(table, page, isPhases) {
     label, kind, value: Number(table.totals[key] ?? 0),
   }));
   const elements = [];
+  let mark = (/** @type {number} */ _row) => {};
   if (mean.some((part) => part.value > 0)) {
     elements.push(h("section", { class: "section" },
       h("h2", null, table.rows > 1 ? "Mean step" : rows[0].label,
@@ -100,38 +120,19 @@ function stepsCharts(table, page, isPhases) {
   }
   if (rows.length > 1) {
     const median = table.totals.duration_median_ns;
-    const picked = stepsPicked(table, page);
-    const detail = h("div", { class: "steps-picked" });
-    const show = (/** @type {number} */ row) => detail.replaceChildren(...(row < 0 ? [] : [
-      rowDetail(table, row, page.say, () => {
-        page.set("step", null);
-        show(-1);
-      })]));
-    show(picked);
+    const bars = stackedBars(rows, parts, "ns", onPick, {
+      name: "Time of each step; arrow keys move, Enter selects",
+      picked,
+      line: !isPhases && median > 0
+        ? { value: median, label: "median " + formatValue(median, "ns") } : undefined,
+    });
+    mark = bars.mark;
     elements.push(h("section", { class: "section" },
       h("h2", null, isPhases ? "Time of each step on the host" : "Time of each step",
         h("span", { class: "quiet" }, stepsSummary(table, isPhases))),
-      stackedBars(rows, parts, "ns", (row) => {
-        page.set("step", String(row));
-        show(row);
-      }, {
-        name: "Time of each step; arrow keys move, Enter selects",
-        picked,
-        line: !isPhases && median > 0
-          ? { value: median, label: "median " + formatValue(median, "ns") } : undefined,
-      }), detail));
+      bars.element));
   }
-  return elements;
-}
-
-/**
- * @param {import("../data/source.js").Table} table
- * @param {import("../data/source.js").Page} page
- * @returns {number} the row in the address, -1 without one
- */
-function stepsPicked(table, page) {
-  const picked = Number(page.get("step") ?? NaN);
-  return Number.isInteger(picked) && picked >= 0 && picked < table.rows ? picked : -1;
+  return { elements, mark };
 }
 
 /**

@@ -1,6 +1,6 @@
 // The first view: what makes the program slow, then what was recorded and what took the time.
 import { h } from "../parts/dom.js";
-import { formatValue, formatJson, countOf } from "../parts/format.js";
+import { formatValue, formatJson, countOf, labelOf } from "../parts/format.js";
 import { recordsOf } from "../data/table.js";
 import { stackedBar } from "../parts/bars.js";
 import { smallTable } from "../parts/small_table.js";
@@ -8,22 +8,10 @@ import { findingsSection } from "./summary_findings.js";
 import { recordedSection } from "./summary_recorded.js";
 import { checkCard } from "./checks.js";
 import { deviceBar } from "./gpu.js";
+import { stepPhases, stepRoles } from "./steps.js";
 
 /** @typedef {{[key: string]: any}} SummaryRecord */
 /** @typedef {import("../data/source.js").Page} SummaryPage */
-
-/** Parts of a step: column, label, colour. Each list adds up to the step. */
-const meanStepRoles = [
-  ["kernel_ns", "kernels", "kernel"], ["memcpy_ns", "memcpy", "memcpy"],
-  ["memset_ns", "memset", "memset"], ["communication_ns", "communication", "communication"],
-  ["runtime_ns", "runtime calls", "runtime"], ["data_loader_ns", "data loader", "data"],
-  ["cpu_op_ns", "operators on the CPU", "op"], ["other_ns", "other", "other"],
-];
-const meanStepPhases = [
-  ["data_ns", "data", "data"], ["forward_ns", "forward", "forward"],
-  ["backward_ns", "backward", "backward"], ["optimizer_ns", "optimizer", "optimizer"],
-  ["unphased_ns", "none of these", "other"],
-];
 
 /**
  * A section with a link to the view that has all of it.
@@ -48,16 +36,17 @@ function summarySection(title, about, view, page, ...content) {
  * @param {SummaryPage} page
  */
 function stepsSection(steps, slowest, page) {
-  const bar = (/** @type {string[][]} */ parts) => stackedBar(parts.map(([key, label, kind]) =>
-    ({ label, value: Number(steps[key] ?? 0), kind })), "ns");
-  const host = meanStepPhases.some(([key]) => Number(steps[key] ?? 0) > 0);
+  /** @param {typeof stepRoles} parts */
+  const bar = (parts) => stackedBar(parts.map((part) =>
+    ({ ...part, value: Number(steps[part.key] ?? 0) })), "ns");
+  const host = stepPhases.some(({ key }) => Number(steps[key] ?? 0) > 0);
   const many = steps.steps > 1;
   return summarySection(many ? "Mean step" : "The step",
     many ? `of ${countOf(steps.steps, "step")}` : "", "steps", page,
     h("h3", null, "What ran ", h("span", { class: "quiet" },
-      formatValue(steps.duration_ns, "ns"))), bar(meanStepRoles),
+      formatValue(steps.duration_ns, "ns"))), bar(stepRoles),
     host ? h("h3", null, "What the host did ", h("span", { class: "quiet" },
-      formatValue(steps.host_duration_ns, "ns"))) : null, host ? bar(meanStepPhases) : null,
+      formatValue(steps.host_duration_ns, "ns"))) : null, host ? bar(stepPhases) : null,
     slowest ? h("p", { class: "quiet" }, slowestSentence(slowest)) : null);
 }
 
@@ -70,7 +59,7 @@ function slowestSentence(slowest) {
     "ns")} on the host; the median is ${formatValue(slowest.median_ns, "ns")}.`;
   if (slowest.part && slowest.part_more_ns > 0) {
     text += ` It spent ${formatValue(slowest.part_more_ns, "ns")} more than the median in ` +
-      `${slowest.part}`;
+      labelOf(slowest.part);
     text += slowest.range && slowest.range_more_ns > 0
       ? `, and ${formatValue(slowest.range_more_ns, "ns")} more in ${slowest.range}.` : ".";
   }
@@ -92,16 +81,16 @@ function largestOf(records, key) {
  */
 function operatorsSection(operators, page) {
   const device = largestOf(operators, "self_device_time_total_ns");
-  return summarySection("Operators", "the largest own times", "operators", page, smallTable(
+  return summarySection("Operators", "the largest self times", "operators", page, smallTable(
     operators, [
       { label: "Name", value: (row) => row.key },
       { label: "Calls", value: (row) => row.count, unit: "" },
-      { label: "Own CPU time", value: (row) => row.self_cpu_time_total_ns, unit: "ns",
+      { label: "Self CPU time", value: (row) => row.self_cpu_time_total_ns, unit: "ns",
         bar: device ? undefined : largestOf(operators, "self_cpu_time_total_ns") },
-      ...(device ? [{ label: "Own GPU time", unit: "ns", bar: device,
+      ...(device ? [{ label: "Self GPU time", unit: "ns", bar: device,
                       value: (/** @type {SummaryRecord} */ row) =>
                         row.self_device_time_total_ns }] : []),
-    ], "Operators with the largest own times"));
+    ], "Operators with the largest self times"));
 }
 
 /**
@@ -132,7 +121,7 @@ function kernelsSection(kernels, page) {
       { label: "Mean", value: (row) => row.mean_ns, unit: "ns" },
       { label: "Total", value: (row) => row.total_ns, unit: "ns",
         bar: largestOf(kernels, "total_ns") },
-    ], "Kernels with the longest total times"));
+    ], "Kernels with the longest total times", "names-above"));
 }
 
 /**
@@ -145,16 +134,16 @@ function modulesSection(modules, page) {
     ? ["self_device_time_ns", "device_time_total_ns", "backward_device_time_ns"]
     : ["self_cpu_time_ns", "cpu_time_total_ns", "backward_cpu_time_ns"];
   const where = gpu ? "GPU" : "CPU";
-  return summarySection("Modules", `the largest own ${where} times; repeated layers are one`,
+  return summarySection("Modules", `the largest self ${where} times; repeated layers are one`,
     "modules", page, smallTable(modules, [
       { label: "Path", value: (row) => [row.path, row.modules > 1
         ? h("small", null, countOf(row.modules, "module")) : null] },
       { label: "Calls", value: (row) => row.calls, unit: "" },
-      { label: `Total ${where}`, value: (row) => row[total], unit: "ns" },
+      { label: `Total ${where} time`, value: (row) => row[total], unit: "ns" },
       { label: "of it backward", value: (row) => row[back], unit: "ns" },
-      { label: `Own ${where}`, value: (row) => row[own], unit: "ns",
+      { label: `Self ${where} time`, value: (row) => row[own], unit: "ns",
         bar: largestOf(modules, own) },
-    ], `Modules with the largest own ${where} times`));
+    ], `Modules with the largest self ${where} times`));
 }
 
 /**
@@ -184,7 +173,8 @@ function memorySection(memory, page) {
  * @returns {HTMLElement}
  */
 export function renderSummary(view, page) {
-  const of = (/** @type {string} */ name) => {
+  /** @param {string} name */
+  const of = (name) => {
     const table = view.tables.find((one) => one.name === name);
     return table ? recordsOf(table) : [];
   };

@@ -29,8 +29,8 @@ export function findingCard(finding, page, perStep) {
   return h("article", { class: `card ${severity}` },
     h("div", { class: "headline" }, severityBadge(severity), h("h3", null, finding.title),
       finding.share === null || finding.share === undefined ? null
-        : h("span", { class: "figure", title: "share of the time" },
-            formatValue(finding.share, "share")),
+        : h("span", { class: "figure" }, formatValue(finding.share, "share"),
+            h("small", null, perStep ? " of the step" : " of the recording")),
       finding.gain_ns ? h("span", { class: "figure", title: exactValue(finding.gain_ns, "ns") },
         h("small", null, "saves at most "), formatValue(finding.gain_ns, "ns"),
         perStep ? h("small", null, " per step") : null) : null),

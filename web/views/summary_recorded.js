@@ -39,7 +39,9 @@ function optionItem(option) {
  */
 export function recordedSection(run) {
   const devices = Array.isArray(run.devices) ? run.devices : [];
-  const recorded = Array.isArray(run.recorded) ? run.recorded : [];
+  // Traces that Python's profiler exported never say whether with_modules was on.
+  const recorded = (Array.isArray(run.recorded) ? run.recorded : []).filter((option) =>
+    option.option !== "with_modules" || option.has_data || typeof option.was_on === "boolean");
   const pairs = /** @type {[string, unknown, string?][]} */ ([
     ["Trace", run.input],
     ["Host", run.host],
@@ -48,7 +50,7 @@ export function recordedSection(run) {
     ["Process", run.process],
     ["Window", formatValue(run.window_ns, "ns"), exactValue(run.window_ns, "ns")],
     ["Ranges", formatValue(run.ranges)],
-    ["Device activities", formatValue(run.device_activities)],
+    ["GPU activities", formatValue(run.device_activities)],
   ]);
   return h("section", { class: "section" }, h("h2", null, "What was recorded"),
     h("dl", { class: "pairs" }, pairs.filter(([, value]) =>
