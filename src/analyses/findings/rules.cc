@@ -197,7 +197,7 @@ std::optional<Finding> memory_growth(const FindingFacts& facts) {
 /// What the host did in a gap, and what ended it.
 std::string gap_text(const Trace& trace, const IdleGap& gap) {
   const std::string host =
-      gap.host.empty() ? "nothing recorded on the host" : "host in " + gap.host;
+      gap.host.empty() ? "mostly nothing recorded on the host" : "host in " + gap.host;
   return host + ", " + before(event_text(trace, gap.ended_by));
 }
 
