@@ -30,7 +30,7 @@ export function findingCard(finding, page, perStep) {
     h("div", { class: "headline" }, severityBadge(severity), h("h3", null, finding.title),
       finding.share === null || finding.share === undefined ? null
         : h("span", { class: "figure" }, formatValue(finding.share, "share"),
-            h("small", null, perStep ? " of the step" : " of the recording")),
+            h("small", null, " of the time")),
       finding.gain_ns ? h("span", { class: "figure", title: exactValue(finding.gain_ns, "ns") },
         h("small", null, "saves at most "), formatValue(finding.gain_ns, "ns"),
         perStep ? h("small", null, " per step") : null) : null),
