@@ -107,19 +107,42 @@ def check_hostile(browser, tbtrace, folder):
 
 
 def check_keys(browser, file):
-    """Every view by keys alone: its number, then its controls by Tab."""
+    """Every view by keys alone: its number, its controls by Tab, a row of a table, a frame of the flame graph."""
     opened = Opened(browser, file, DESK, "light")
     page = opened.page
+    press = page.keyboard.press
     for key, name in zip("1234567890-=", opened.views()):
-        page.keyboard.press(key)
-        page.wait_for_function("(name) => location.hash.includes(`view=${name}`)", arg=name)
-    page.keyboard.press("3")
+        press(key)
+        page.wait_for_function("(name) => location.hash.includes(`view=${name}`) && "
+                               "document.activeElement?.closest('#main')", arg=name)
+        reached = 0
+        while reached < 300:
+            press("Tab")
+            if not page.evaluate("document.activeElement.closest('#main') !== null"):
+                break
+            reached += 1
+        check(reached < 300, f"{name}: Tab does not leave the view")
+        page.evaluate("document.activeElement.blur()")
+    press("3")
     page.wait_for_function("document.querySelector('#main h1')?.textContent === 'Operators'")
-    page.wait_for_selector("#main input[type=search], #main [data-search]")
-    page.keyboard.press("/")
+    page.wait_for_selector("#main input[type=search]")
+    press("/")
     check(page.evaluate("document.activeElement.matches('input')"), "/ goes to the search")
-    page.keyboard.press("Escape")
-    page.go_back()
+    page.keyboard.type("aten")
+    press("ArrowDown")
+    press("Enter")
+    page.wait_for_selector("#main .detail")
+    press("Escape")
+    page.wait_for_function("document.querySelector('#main .detail') === null")
+    page.evaluate("document.activeElement.blur()")
+    press("0")
+    page.wait_for_selector("#main .flame-board")
+    page.focus("#main .flame-board")
+    before = page.evaluate("location.hash")
+    for key in ("ArrowDown", "ArrowDown", "Enter"):
+        press(key)
+    page.wait_for_function("(before) => location.hash !== before", arg=before)
+    press("Escape")
     opened.close()
 
 
