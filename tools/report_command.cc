@@ -78,8 +78,8 @@ int run(const OptionParser& parser) {
   InputLoop loop("report", standard, reading, console, {.rank = *rank});
   return loop.run(
       [&](const Trace& trace, const std::string& path) {
-        return finish_work([&] { return page.add(trace, path); }, subjects_of_input(path, standard),
-                           console);
+        return finish_work([&] { return page.add(trace, path == "-" ? "standard input" : path); },
+                           subjects_of_input(path, standard), console);
       },
       {},
       [&] {
