@@ -55,8 +55,8 @@ function stepsSection(steps, slowest, page) {
  * @returns {string}
  */
 function slowestSentence(slowest) {
-  let text = `The slowest step, ${slowest.name}, took ${formatValue(slowest.host_duration_ns,
-    "ns")} on the host; the median is ${formatValue(slowest.median_ns, "ns")}.`;
+  let text = `On the host ${slowest.name} took longest: ${formatValue(slowest.host_duration_ns,
+    "ns")}; the median is ${formatValue(slowest.median_ns, "ns")}.`;
   if (slowest.part && slowest.part_more_ns > 0) {
     text += ` It spent ${formatValue(slowest.part_more_ns, "ns")} more than the median in ` +
       labelOf(slowest.part);
