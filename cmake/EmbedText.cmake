@@ -25,11 +25,16 @@ function(tbtrace_embed_text output variable input)
     "namespace tbtrace::writers {\n\n"
     "inline constexpr std::string_view ${variable} =${literals};\n\n"
     "}  // namespace tbtrace::writers\n")
+  tbtrace_write_if_new("${output}" "${header}")
+endfunction()
+
+# tbtrace_write_if_new(OUTPUT TEXT) writes a file, unless it has this text already.
+function(tbtrace_write_if_new output text)
   set(old "")
   if(EXISTS "${output}")
     file(READ "${output}" old)
   endif()
-  if(NOT header STREQUAL old)
-    file(WRITE "${output}" "${header}")
+  if(NOT text STREQUAL old)
+    file(WRITE "${output}" "${text}")
   endif()
 endfunction()

@@ -1,3 +1,5 @@
+include(EmbedText)  # tbtrace_write_if_new()
+
 # tbtrace_join_modules(OUTPUT LIST) joins the ES modules that the file LIST names, a path below its folder on each line,
 # into one script OUTPUT: without imports, and without the word `export`. The modules stand in an order in which none uses
 # a later one while it is loaded, and no two have a name of their own alike (web/tests/modules.test.js checks both).
@@ -29,14 +31,4 @@ function(tbtrace_join_styles output)
     string(APPEND all "${text}")
   endforeach()
   tbtrace_write_if_new("${output}" "${all}")
-endfunction()
-
-function(tbtrace_write_if_new output text)
-  set(old "")
-  if(EXISTS "${output}")
-    file(READ "${output}" old)
-  endif()
-  if(NOT text STREQUAL old)
-    file(WRITE "${output}" "${text}")
-  endif()
 endfunction()

@@ -204,21 +204,17 @@ std::string ReportPage::Contents::index(const std::vector<std::string>& names,
                                         const std::vector<Section>& sections) const {
   std::string text;
   wire::JsonEmitter json(text);
-  const auto member = [&](std::string_view key, std::string_view value) {
-    json.key(key);
-    json.text(value);
-  };
   json.begin_object();
-  member("schema", "tbtrace.report/1");
-  member("version", version());
-  member("title", title);
+  json.member("schema", "tbtrace.report/1");
+  json.member("version", version());
+  json.member("title", title);
   json.key("views");
   json.begin_array();
   for (const ViewDescription& view : views()) {
     if (!wants(view)) continue;
     json.begin_object();
-    member("name", view.name);
-    member("title", view.title);
+    json.member("name", view.name);
+    json.member("title", view.title);
     json.end_object();
   }
   json.end_array();
@@ -227,7 +223,7 @@ std::string ReportPage::Contents::index(const std::vector<std::string>& names,
   std::size_t section = 0;
   for (std::size_t trace = 0; trace < traces.size(); ++trace) {
     json.begin_object();
-    member("name", names[trace]);
+    json.member("name", names[trace]);
     json.key("rank");
     traces[trace].rank ? json.integer(*traces[trace].rank) : json.null();
     json.key("sections");

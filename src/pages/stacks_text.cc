@@ -83,12 +83,9 @@ void pages::emit_stacks(wire::JsonEmitter& json, const StacksContent& content,
   std::vector<int> kinds;
   json.new_line();
   json.begin_object();
-  json.key("name");
-  json.text(content.name);
-  json.key("title");
-  json.text(content.title);
-  json.key("unit");
-  json.text(tree.unit());
+  json.member("name", content.name);
+  json.member("title", content.title);
+  json.member("unit", tree.unit());
   json.key("total");
   json.integer(tree.total());
   json.key("left_out");

@@ -177,14 +177,10 @@ void emit_column(wire::JsonEmitter& json, const TableContent& content, const Row
   const ColumnDescription description = description_of(content, table.columns[column]);
   const ColumnType type = type_of(table, rows, column);
   json.begin_object();
-  json.key("key");
-  json.text(table.columns[column]);
-  json.key("unit");
-  json.text(description.unit());
-  json.key("meaning");
-  json.text(without_links(description.meaning));
-  json.key("type");
-  json.text(kTypeNames[static_cast<std::size_t>(type)]);
+  json.member("key", table.columns[column]);
+  json.member("unit", description.unit());
+  json.member("meaning", without_links(description.meaning));
+  json.member("type", kTypeNames[static_cast<std::size_t>(type)]);
   if (type == ColumnType::text || type == ColumnType::json) {
     emit_texts(json, table, rows, column, type, limits, cuts);
   } else {
@@ -263,12 +259,9 @@ void emit_tree(wire::JsonEmitter& json, const std::optional<AnalysisReport::Tree
   json.key("tree");
   if (!tree) return json.null();
   json.begin_object();
-  json.key("name");
-  json.text(tree->name);
-  json.key("path");
-  json.text(tree->path);
-  json.key("depth");
-  json.text(tree->depth);
+  json.member("name", tree->name);
+  json.member("path", tree->path);
+  json.member("depth", tree->depth);
   json.end_object();
 }
 
@@ -292,10 +285,8 @@ void pages::emit_table(wire::JsonEmitter& json, const TableContent& content,
   std::size_t cuts = 0;
   json.new_line();
   json.begin_object();
-  json.key("name");
-  json.text(content.name);
-  json.key("title");
-  json.text(content.title);
+  json.member("name", content.name);
+  json.member("title", content.title);
   emit_text_or_null(json, "command", content.command);
   json.key("rows");
   json.integer(rows.size());
@@ -324,8 +315,7 @@ void pages::emit_table(wire::JsonEmitter& json, const TableContent& content,
                                           : writers::emit_cell(json, value);
   }
   json.end_object();
-  json.key("totals_label");
-  json.text(report.totals_label);
+  json.member("totals_label", report.totals_label);
   emit_list(json, "notes", report.notes);
   emit_text_or_null(json, "empty", content.empty);
   json.end_object();

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include <tbtrace/analysis_context.h>
 #include <tbtrace/checks.h>
 #include <tbtrace/flame_graph.h>
 #include <tbtrace/summary.h>
@@ -21,6 +22,8 @@ namespace tbtrace {
 namespace {
 
 using pages::ViewContent;
+
+constexpr std::string_view kMemoryWeight = "cpu_memory";
 
 /// Rows of tables with a row for each event or gap: the largest.
 constexpr std::size_t kMostSingleRows = 5000;
@@ -41,7 +44,7 @@ struct StacksPart {
   std::string_view name;
   std::string_view title;
   std::string_view weight;
-  std::string_view empty;
+  std::string_view table;  ///< which is empty for the same reason
 };
 
 struct ViewParts {
@@ -62,6 +65,21 @@ std::vector<ColumnDescription> columns_of(const TableDescription& table,
   return columns;
 }
 
+/// Why a table of the registry has no rows.
+std::string why_empty(const TableDescription& table, const OptionValues& given,
+                      const Trace& trace) {
+  return why_no_rows(table, *complete_options(table, given), &trace);
+}
+
+/// Why stacks have no weight.
+std::string why_no_weight(const StacksPart& part, const Trace& trace) {
+  if (part.weight == kMemoryWeight &&
+      recorded_option(trace, RecordedOption::profile_memory).has_data) {
+    return "no operator allocated memory on the CPU";
+  }
+  return why_empty(*table_named(part.table), {}, trace);
+}
+
 Status add_table(const TablePart& part, const Trace& trace, ViewContent& content) {
   const TableDescription& table = *table_named(part.table);
   OptionValues options;
@@ -69,7 +87,7 @@ Status add_table(const TablePart& part, const Trace& trace, ViewContent& content
   Result<AnalysisReport> report = make_table(table, trace, options);
   if (!report.ok()) return report.status();
   std::string empty;
-  if (report->table.rows.empty()) empty = why_no_rows(table, options, &trace);
+  if (report->table.rows.empty()) empty = why_empty(table, options, trace);
   if (!part.sort_by.empty()) {
     Result<Table> sorted = report_rows(*report, {.sort_by = std::string(part.sort_by)});
     if (!sorted.ok()) return sorted.status();
@@ -90,7 +108,7 @@ Status add_table(const TablePart& part, const Trace& trace, ViewContent& content
 Status add_stacks(const StacksPart& part, const Trace& trace, ViewContent& content) {
   Result<StackTree> tree = flame_graph(trace, {.weight = std::string(part.weight)});
   if (!tree.ok()) return tree.status();
-  std::string empty = tree->total() == 0 ? std::string(part.empty) : "";
+  std::string empty = tree->total() == 0 ? why_no_weight(part, trace) : "";
   content.stacks.push_back({.name = part.name,
                             .title = part.title,
                             .tree = *std::move(tree),
@@ -202,13 +220,9 @@ const std::vector<ViewParts>& view_list() {
                    .options = {{"by_input_shape", true}},
                    .columns_with = "shape"}}},
       {.view = {"flame_graph", "Flame graph", "Which calls the time and the memory went to."},
-       .stacks =
-           {{"cpu", "CPU time", "self_cpu_time_total", "the trace has no time on the host"},
-            {"device", "Device time", "self_device_time_total",
-             "the trace has no kernels, memcpys or memsets; record CUDA activities too"},
-            {"memory", "CPU memory", "cpu_memory",
-             "the trace has no allocations of memory on the CPU; with profile_memory=True they "
-             "are recorded, if there are any"}}},
+       .stacks = {{"cpu", "CPU time", "self_cpu_time_total", "threads"},
+                  {"device", "Device time", "self_device_time_total", "gpu"},
+                  {"memory", "CPU memory", kMemoryWeight, "memory"}}},
       {.view = {"threads", "Threads", "How busy each thread of the host was."},
        .tables = {{.name = "threads", .title = "Threads", .table = "threads"}}},
       {.view = {"checks", "Checks", "Whether the trace is damaged, incomplete or contradictory."},

@@ -11,14 +11,10 @@ std::string pages::view_text(const ViewContent& content, const ViewLimits& limit
   std::string text;
   wire::JsonEmitter json(text);
   json.begin_object();
-  json.key("schema");
-  json.text("tbtrace.view/1");
-  json.key("view");
-  json.text(content.view->name);
-  json.key("title");
-  json.text(content.view->title);
-  json.key("about");
-  json.text(content.view->about);
+  json.member("schema", "tbtrace.view/1");
+  json.member("view", content.view->name);
+  json.member("title", content.view->title);
+  json.member("about", content.view->about);
   json.key("tables");
   json.begin_array();
   for (const TableContent& table : content.tables) emit_table(json, table, limits);

@@ -23,6 +23,11 @@ class JsonEmitter {
   void key(std::string_view name);
 
   void text(std::string_view value);
+  /// A key with a text.
+  void member(std::string_view name, std::string_view value) {
+    key(name);
+    text(value);
+  }
   void boolean(bool value);
   void null();
   void number(double value);

@@ -40,6 +40,38 @@ TEST(Views, SayWhyTheyAreEmpty) {
   }
 }
 
+/// Why a table or stacks of a view are empty; `-` if they are not.
+std::string why_empty(const Trace& trace, std::string_view view, std::string_view part) {
+  const JsonTree tree = pages::parsed(*view_json(view, trace));
+  for (const char* const list : {"tables", "stacks"}) {
+    for (const JsonTree& each : tree.find(list)->items) {
+      if (pages::member(each, "name") == part) return pages::member(each, "empty");
+    }
+  }
+  return "there is no such part";
+}
+
+TEST(Views, AskForWhatTheTraceLacks) {
+  const Trace bare = fixtures::read(fixtures::trace_text({fixtures::op("aten::add")}), kAll);
+  EXPECT_EQ(why_empty(bare, "lines", "all"),
+            "the trace has no lines of source; record with with_stack=True");
+  EXPECT_EQ(why_empty(bare, "lines", "own"),
+            "the trace has no lines of the program's own; record with with_stack=True");
+  EXPECT_EQ(why_empty(bare, "flame_graph", "device"), why_empty(bare, "gpu", "devices"));
+  EXPECT_EQ(why_empty(bare, "flame_graph", "memory"), why_empty(bare, "memory", "peak"));
+}
+
+TEST(Views, DoNotAskForWhatWasRecorded) {
+  fixtures::ChromeEvent allocation = fixtures::op("[memory]");
+  allocation.with("ph", "\"i\"").without("cat").without("dur");
+  allocation.arg("Bytes", "100").arg("Device Type", "1").arg("Device Id", "0").arg("Addr", "7");
+  allocation.arg("Total Allocated", "100");
+  const Trace trace =
+      fixtures::read(fixtures::trace_text({fixtures::op("aten::add"), allocation}), kAll);
+  EXPECT_EQ(why_empty(trace, "memory", "peak"), "-");
+  EXPECT_EQ(why_empty(trace, "flame_graph", "memory"), "no operator allocated memory on the CPU");
+}
+
 TEST(Views, FailForANameThatThereIsNot) {
   const Trace trace = fixtures::read(fixtures::trace_text({fixtures::op("aten::add")}), kAll);
   EXPECT_EQ(view_json("kernel", trace).status().message(), "there is no view 'kernel'");
