@@ -175,13 +175,6 @@ void append_hash(std::string& html, std::string_view digits) {
   html += '\'';
 }
 
-/// JSON that cannot end the element that it stands in.
-std::string inert(std::string_view json) {
-  std::string text;
-  for (const char c : json) c == '<' ? text += "\\u003c" : text += c;
-  return text;
-}
-
 }  // namespace
 
 struct ReportPage::Contents {
@@ -199,6 +192,7 @@ struct ReportPage::Contents {
                     const std::vector<Section>& sections) const;
 };
 
+/// The emitter escapes `<`, so no name ends the element that this stands in.
 std::string ReportPage::Contents::index(const std::vector<std::string>& names,
                                         const std::string& title,
                                         const std::vector<Section>& sections) const {
@@ -237,7 +231,7 @@ std::string ReportPage::Contents::index(const std::vector<std::string>& names,
   }
   json.end_array();
   json.end_object();
-  return inert(text);
+  return text;
 }
 
 ReportPage::ReportPage(ReportPageOptions options)
