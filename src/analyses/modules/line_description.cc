@@ -67,9 +67,10 @@ waiting_cpu_time_ns | integer | time in which threads waited that do not do the 
                     "for a spreadsheet, with whole paths"}},
       .no_rows_with = [](const OptionValues& values) -> NoRows {
         if (values.flag("libraries"))
-          return {"the trace has no lines of source", NeededData::stacks};
+          return {"the trace has no lines of source", NeededData::stacks,
+                  "its stacks name modules only"};
         return {"the trace has no lines of the program's own", NeededData::stacks,
-                "all its files are those of libraries. Leave --own-code out"};
+                "its stacks name only libraries, or no lines. Leave --own-code out to see which"};
       },
       .in_partials = InPartials::summed,
       .make =
