@@ -70,6 +70,13 @@ TEST(Views, DoNotAskForWhatWasRecorded) {
       fixtures::read(fixtures::trace_text({fixtures::op("aten::add"), allocation}), kAll);
   EXPECT_EQ(why_empty(trace, "memory", "peak"), "-");
   EXPECT_EQ(why_empty(trace, "flame_graph", "memory"), "no operator allocated memory on the CPU");
+
+  fixtures::ChromeEvent module = fixtures::op("nn.Module: Linear_0", "9", "20");
+  module.with("cat", "\"python_function\"").arg("Python id", "1").arg("Python module id", "0");
+  const Trace modules =
+      fixtures::read(fixtures::trace_text({module, fixtures::op("aten::add")}), kAll);
+  EXPECT_EQ(why_empty(modules, "lines", "all"),
+            "the trace has no lines of source; its stacks name modules only");
 }
 
 TEST(Views, FailForANameThatThereIsNot) {
