@@ -1,5 +1,5 @@
 // Where views come from. The page in a file has them embedded.
-import { decodeSection, checkSchema } from "./section.js";
+import { checkSchema, readDocument, unpackSection } from "./section.js";
 import { unitOf } from "../parts/format.js";
 
 /**
@@ -92,6 +92,16 @@ function withWords(view) {
   return view;
 }
 
+/**
+ * The view in these bytes: a View, or a timeline for the view of this name.
+ * @param {Uint8Array} bytes
+ * @returns {any}
+ */
+export function readView(bytes) {
+  const view = readDocument(bytes, ["tbtrace.view/1", "tbtrace.timeline/1"]);
+  return view.tables ? withWords(view) : view;
+}
+
 /** Views embedded in the document as `tbtrace.report/1` says. */
 export class EmbeddedSource {
   /** @param {Document} page */
@@ -106,7 +116,7 @@ export class EmbeddedSource {
   async index() {
     const element = this.page.getElementById("index");
     if (!element) throw new Error("This page has no data. It may have been cut when it was saved.");
-    return checkSchema(JSON.parse(element.textContent ?? ""), "tbtrace.report/1");
+    return checkSchema(JSON.parse(element.textContent ?? ""), ["tbtrace.report/1"]);
   }
 
   /**
@@ -119,7 +129,7 @@ export class EmbeddedSource {
     let view = this.views.get(id);
     if (!view) {
       const element = this.page.getElementById(id);
-      view = element ? decodeSection(element.textContent ?? "", "tbtrace.view/1").then(withWords)
+      view = element ? unpackSection(element.textContent ?? "").then(readView)
         : Promise.reject(new Error("This view is not in the page. It may have been cut when it " +
                                    "was saved."));
       this.views.set(id, view);

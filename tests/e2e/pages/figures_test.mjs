@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 
-import { decodeSection } from "../../../web/data/section.js";
+import { readDocument, unpackSection } from "../../../web/data/section.js";
 import { recordsOf } from "../../../web/data/table.js";
 
 const INPUTS = [];
@@ -133,7 +133,7 @@ try {
     run(["report", input, "-o", page, "--overwrite", "--limit", "20MB", "-q"]);
     const html = readFileSync(page, "utf8");
     for (const [, id, data] of html.matchAll(/<script type="text\/plain" id="view-0-(\w+)">([^<]*)<\/script>/g)) {
-      const view = await decodeSection(data, "tbtrace.view/1");
+      const view = readDocument(await unpackSection(data), ["tbtrace.view/1"]);
       const where = `${input}: ${id}`;
       if (id === "summary") compareSummary(view, input, where);
       else for (const table of view.tables) compareTable(table, input, `${where} ${table.name}`);
