@@ -60,7 +60,7 @@ nb::bytes view_of(const PythonTrace& trace, const std::string& name) {
   std::string json;
   {
     const nb::gil_scoped_release working;
-    json = value_of(view_json(name, *trace.trace));
+    json = value_of(view_document(name, *trace.trace));
   }
   return nb::bytes(json.data(), json.size());
 }
