@@ -31,7 +31,8 @@ std::span<const ViewDescription> views();
 /// nullptr if there is none of this name.
 const ViewDescription* view_named(std::string_view name);
 
-/// What to read a trace with, so that it has what all views show.
+/// What to read a trace with, so that it has what all views need. A timeline shows all arguments
+/// that there are.
 ArgumentSet view_arguments();
 
 /// How much of a trace a view has at most. What is left out is counted in the view.

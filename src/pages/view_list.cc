@@ -253,8 +253,13 @@ const ViewDescription* view_named(std::string_view name) {
 }
 
 ArgumentSet view_arguments() {
-  // The timeline shows each argument of a range.
-  return ArgumentSet::all();
+  ArgumentSet arguments = kSummaryArguments | kOperatorArguments | kModuleArguments;
+  for (const ViewParts& parts : view_list()) {
+    for (const TablePart& part : parts.tables) {
+      arguments = arguments | table_named(part.table)->all_arguments();
+    }
+  }
+  return arguments;
 }
 
 Result<ViewContent> pages::view_content(const ViewDescription& view, const Trace& trace,

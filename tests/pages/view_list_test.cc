@@ -27,6 +27,7 @@ TEST(Views, SayWhyTheyAreEmpty) {
     SCOPED_TRACE(view.name);
     const Result<std::string> json = view_document(view.name, trace);
     ASSERT_TRUE(json.ok()) << json.status().message();
+    if (view.name == "timeline") continue;  // timeline_text_test.cc
     const JsonTree tree = pages::parsed(*json);
     EXPECT_EQ(pages::member(tree, "schema"), "tbtrace.view/1");
     EXPECT_EQ(pages::member(tree, "view"), view.name);

@@ -43,10 +43,15 @@ TimelineTrackKind kind_of(const TrackUse& use) {
   return use.has_device ? TimelineTrackKind::stream : TimelineTrackKind::other;
 }
 
+std::string_view trimmed(std::string_view name) {
+  const std::size_t begin = std::min(name.find_first_not_of(' '), name.size());
+  return name.substr(begin, name.find_last_not_of(' ') + 1 - begin);
+}
+
 /// `thread 12 (main)`; names that have the id already stay as they are.
 std::string track_name(const Trace& trace, const Track& track, std::string_view what) {
   const std::string id = key_text(trace, track.thread);
-  const std::string_view name = trace.string(track.thread_name);
+  const std::string_view name = trimmed(trace.string(track.thread_name));
   std::string text = id;
   if (name.find(id) != std::string_view::npos) {
     text = name;
@@ -61,8 +66,9 @@ std::string track_name(const Trace& trace, const Track& track, std::string_view 
 /// `python (4711)`.
 std::string process_name(const Trace& trace, const Track& track) {
   const std::string id = key_text(trace, track.process);
-  const std::string_view name = trace.string(track.process_name);
-  if (name.empty() || name == id) return "process " + id;
+  const std::string_view name = trimmed(trace.string(track.process_name));
+  const bool is_number = track.process.text == StringId::empty;
+  if (name.empty() || name == id) return is_number ? "process " + id : id;
   if (name.find(id) != std::string_view::npos) return std::string(name);
   return std::string(name) + " (" + id + ")";
 }
