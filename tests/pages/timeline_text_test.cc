@@ -12,6 +12,7 @@
 #include <tbtrace/views.h>
 
 #include "fixtures/chrome_text.h"
+#include "fixtures/read_text.h"
 #include "pages/written_view.h"
 
 namespace tbtrace {
@@ -21,7 +22,7 @@ using fixtures::op;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const ReadOptions kAll = {.threads = 1, .arguments = ArgumentSet::all()};
+const ReadOptions kAllArguments = {.threads = 1, .arguments = ArgumentSet::all()};
 
 /// A document, with its columns as they stand in it.
 struct Read {
@@ -64,7 +65,7 @@ Read timeline_of(const Trace& trace, const ViewLimits& limits = {}) {
 }
 
 Trace trace_of(const std::vector<fixtures::ChromeEvent>& events) {
-  return fixtures::read(fixtures::trace_text(events), kAll);
+  return fixtures::read(fixtures::trace_text(events), kAllArguments);
 }
 
 TEST(TimelineText, HasStartsAsDifferencesOnEachTrack) {
@@ -119,7 +120,8 @@ TEST(TimelineText, KeepsIdsThatSeldomRepeatAsNumbers) {
   for (std::size_t at = 0; at < 5000; ++at) {
     value += differences[at];
     EXPECT_EQ(has[at], at == 3 ? 0 : 1);
-    if (has[at] != 0) EXPECT_EQ(value, 7 * static_cast<std::int64_t>(at) - 100);
+    if (has[at] == 0) continue;
+    EXPECT_EQ(value, 7 * static_cast<std::int64_t>(at) - 100);
   }
 }
 
@@ -145,8 +147,8 @@ TEST(TimelineText, HasTheArgumentsOfARange) {
   const Result<std::string> document =
       range_document(trace, {.start_ns = 0, .duration_ns = 1000, .name = "a"});
   ASSERT_TRUE(document.ok());
-  EXPECT_THAT(*document, HasSubstr(R"({"key":"External id","unit":"","value":9})"));
-  EXPECT_THAT(*document, HasSubstr(R"("value":[[2,)"));
+  EXPECT_THAT(*document, HasSubstr(R"({"key": "External id", "unit": "", "value": 9})"));
+  EXPECT_THAT(*document, HasSubstr(R"("value": [[2, 3]])"));
   EXPECT_FALSE(range_document(trace, {.start_ns = 1, .duration_ns = 1000, .name = "a"}).ok());
 }
 

@@ -9,6 +9,7 @@
 
 #include "analyses/random_recording.h"
 #include "fixtures/chrome_text.h"
+#include "fixtures/read_text.h"
 
 namespace tbtrace::analyses {
 namespace {
@@ -17,7 +18,7 @@ using fixtures::ChromeEvent;
 using fixtures::op;
 using testing::ElementsAre;
 
-constexpr ReadOptions kAll = {.threads = 1, .arguments = ArgumentSet::all()};
+const ReadOptions kAllArguments = {.threads = 1, .arguments = ArgumentSet::all()};
 
 ChromeEvent on(ChromeEvent event, const char* category, const char* process, const char* thread) {
   return event.with("cat", fixtures::in_quotes(category)).with("pid", process).with("tid", thread);
@@ -31,7 +32,7 @@ ChromeEvent named(const char* what, const char* process, const char* thread, con
 }
 
 Trace read(const std::vector<ChromeEvent>& events) {
-  return fixtures::read(fixtures::trace_text(events), kAll);
+  return fixtures::read(fixtures::trace_text(events), kAllArguments);
 }
 
 std::vector<std::string> names_of(const Timeline& timeline) {
@@ -98,7 +99,7 @@ TEST(Timeline, HasArrowsFromLaunchesAndForwardOperators) {
                                   "forward_backward: aten::mm to MmBackward0"));
   const auto grid = std::ranges::find(made.arguments, "grid", &TimelineArgument::key);
   ASSERT_NE(grid, made.arguments.end());
-  EXPECT_THAT(grid->texts, ElementsAre("[2,1,1]"));
+  EXPECT_THAT(grid->texts, ElementsAre("[2, 1, 1]"));
 }
 
 TEST(Timeline, FindsARangeByItsPlace) {
