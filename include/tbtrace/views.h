@@ -23,6 +23,7 @@ struct ViewDescription {
   std::string_view name;   ///< `kernels`
   std::string_view title;  ///< `Kernels`
   std::string_view about;  ///< one sentence, for people
+  bool in_report = true;   ///< a report has it even if it is not named
 };
 
 /// In the order in which people see them.
@@ -71,7 +72,7 @@ Result<std::string> range_document(const Trace& trace, const RangePlace& place);
 
 struct ReportPageOptions {
   std::string title = {};  ///< empty: the names of the traces
-  /// Names of views; empty: all. They keep their own order.
+  /// Names of views; empty: those that are in reports. They keep their own order.
   std::vector<std::string> views = {};
   /// A directory: lines of the view `lines` that are in source files below it get their text. Links
   /// that lead out of it are not followed, and no other file is read. Empty: none.

@@ -202,8 +202,8 @@ struct ReportPage::Contents {
   std::vector<PageTrace> traces;
 
   bool wants(const ViewDescription& view) const {
-    return options.views.empty() ||
-           std::ranges::find(options.views, view.name) != options.views.end();
+    if (options.views.empty()) return view.in_report;
+    return std::ranges::find(options.views, view.name) != options.views.end();
   }
 
   std::size_t threads() const { return static_cast<std::size_t>(thread_count(options.threads)); }

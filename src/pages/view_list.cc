@@ -139,6 +139,8 @@ Status add_checks(const Trace& trace, ViewContent& content) {
 
 const std::vector<ViewParts>& view_list() {
   using Text = std::string;
+  static const std::vector<std::pair<std::string, OptionValue>> kPlugin = {
+      {"figures", Text("plugin")}};
   static const std::vector<ViewParts> kViews = {
       {.view = {"summary", "Summary", "What was recorded, what takes the time, and what to do."},
        .add = add_summary},
@@ -231,6 +233,34 @@ const std::vector<ViewParts>& view_list() {
        .tables = {{.name = "threads", .title = "Threads", .table = "threads"}}},
       {.view = {"checks", "Checks", "Whether the trace is damaged, incomplete or contradictory."},
        .add = add_checks},
+      {.view = {"plugin", "Plugin's figures",
+                "The tables of PyTorch's TensorBoard plugin (torch-tb-profiler), in its own "
+                "figures and with its errors, to find its numbers again.",
+                false},
+       .tables =
+           {{.name = "steps", .title = "Overview: steps", .table = "steps", .options = kPlugin},
+            {.name = "gpu", .title = "Overview: GPU summary", .table = "gpu", .options = kPlugin},
+            {.name = "kernels", .title = "GPU Kernel", .table = "kernels", .options = kPlugin},
+            {.name = "kernel_properties",
+             .title = "GPU Kernel: properties and operator",
+             .table = "kernels",
+             .options = {{"figures", Text("plugin")}, {"group_by", Text("launch")}},
+             .columns_with = "launch"},
+            {.name = "memory", .title = "Memory", .table = "memory", .options = kPlugin},
+            {.name = "memory_curve",
+             .title = "Memory: curve",
+             .table = "memory",
+             .options = {{"figures", Text("plugin")}, {"view", Text("curve")}},
+             .columns_with = "curve",
+             .is_curve = true},
+            {.name = "memory_events",
+             .title = "Memory: events",
+             .table = "memory",
+             .options = {{"figures", Text("plugin")}, {"view", Text("allocations")}},
+             .columns_with = "allocations",
+             .most_rows = kMostSingleRows},
+            {.name = "modules", .title = "Module", .table = "modules", .options = kPlugin}},
+       .add = pages::add_plugin_operators},
   };
   return kViews;
 }
