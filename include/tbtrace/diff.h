@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -42,7 +43,14 @@ struct RunRow {
   std::uint64_t count = 0;  ///< events that have such instants
 };
 
-/// What else changes, per step or for the whole run.
+/// What else changes: per step, a mean of the ranks; of memory the highest of any rank.
+inline constexpr std::array<std::string_view, 10> kDiffQuantities = {
+    "gpu_busy_ns",           "gpu_idle_ns",
+    "gpu_idle_host_wait_ns", "gpu_idle_kernel_wait_ns",
+    "gpu_idle_other_ns",     "exposed_communication_ns",
+    "gpu_activities",        "gpu_launches",
+    "gpu_memory_peak_bytes", "cpu_memory_peak_bytes"};
+
 struct RunQuantity {
   std::string_view name;  ///< `gpu_idle_ns`, of kDiffQuantities
   double value = 0;
@@ -67,12 +75,27 @@ struct RunFigures {
   double mean_step_ns() const;
 };
 
-/// What run_figures() reads.
+/// What RunSum reads.
 ArgumentSet diff_arguments();
 
-/// `ranks`: the traces of one run. Fails if there are none, and if one was read without
-/// diff_arguments().
-Result<RunFigures> run_figures(std::span<const Trace* const> ranks, std::string name);
+/// Makes the figures of a run from the recordings of its ranks, one after the other. One thread at
+/// a time.
+class RunSum {
+ public:
+  explicit RunSum(std::string name);
+  RunSum(RunSum&&) noexcept;
+  RunSum& operator=(RunSum&&) noexcept;
+  ~RunSum();
+
+  /// Fails if the trace was read without diff_arguments().
+  Status add(const Trace& rank);
+
+  RunFigures figures() const;
+
+ private:
+  struct Sums;
+  std::unique_ptr<Sums> sums_;
+};
 
 enum class Comparable : std::uint8_t {
   yes,
@@ -104,11 +127,15 @@ struct StepChange {
   double base_ns = 0;  ///< mean of the runs' means
   double new_ns = 0;
   double change = 0;  ///< as a share of base_ns
-  /// 99 % interval of the change, if the runs allow one.
+  /// 99.7 % interval of the change of geometric means, if the runs allow one.
   std::optional<double> low = {};
   std::optional<double> high = {};
   /// The smallest slowdown that would be found with 90 % probability.
   std::optional<double> resolvable = {};
+  /// Of one run a side with 30 steps or more: a 95 % interval that describes how their steps
+  /// differ. It does not show how much runs differ.
+  std::optional<double> steps_low = {};
+  std::optional<double> steps_high = {};
   double base_median_ns = 0;  ///< of all steps
   double new_median_ns = 0;
 };
@@ -142,8 +169,8 @@ struct Diff {
   DiffVerdict verdict = DiffVerdict::inconclusive;
   std::string why;  ///< what the verdict rests on, a sentence for people
   StepChange step;
-  std::size_t base_runs = 0;
-  std::size_t new_runs = 0;
+  std::vector<std::string> base_names;  ///< of the runs
+  std::vector<std::string> new_names;
   std::array<std::vector<DiffRow>, kDiffBys> rows;  ///< by DiffBy; the largest change first
   std::vector<DiffQuantity> quantities;
 };
@@ -151,5 +178,43 @@ struct Diff {
 /// Fails without runs on a side. Pure; the same bits on every machine.
 Result<Diff> diff(std::span<const RunFigures> base, std::span<const RunFigures> changed,
                   const DiffOptions& options = {});
+
+/// A change that is too much: `step_time>+3%`, `operator:aten::mm>+10%`, `gpu_memory_peak>+5%`,
+/// `gpu_launches>+0%`.
+struct DiffLimit {
+  std::string text;  ///< as it was written
+  std::string what;  ///< `step_time`, a quantity without its unit, or a division and a key
+  double share = 0;  ///< of the value of the base; more than that is too much
+};
+
+/// Fails with what is wrong with the text.
+Result<DiffLimit> parse_diff_limit(std::string_view text);
+
+enum class LimitVerdict : std::uint8_t { kept, exceeded, inconclusive };
+
+struct LimitResult {
+  LimitVerdict verdict = LimitVerdict::inconclusive;
+  std::string sentence;  ///< with the figures, for people
+};
+
+/// Times are judged by their intervals: a limit is exceeded if the whole interval lies beyond it,
+/// kept if none of it does. Counts and memory have no interval, and are compared as they are.
+/// Inconclusive also for what neither side has.
+LimitResult check_diff_limit(const Diff& diff, const DiffLimit& limit);
+
+/// The rows of one division, with a column `by`; `tbtrace.diff/1`.
+AnalysisReport diff_rows_report(const Diff& diff, DiffBy by);
+
+/// What is written of a comparison.
+struct DiffTextOptions {
+  /// Empty: for people those that say something, for programs all.
+  std::vector<DiffBy> by = {};
+  TableFormat format = TableFormat::text;
+  std::int64_t row_limit = -1;  ///< of each division; -1: all
+  std::size_t width = 0;        ///< as in ReportOptions
+};
+
+/// The comparison in one of the four formats. JSON and CSV have all rows.
+Result<std::string> diff_text(const Diff& diff, const DiffTextOptions& options = {});
 
 }  // namespace tbtrace

@@ -40,9 +40,9 @@ struct Sum {
   std::uint64_t count = 0;
 };
 
-using Sums = std::map<std::string, Sum, std::less<>>;
+using KeySums = std::map<std::string, Sum, std::less<>>;
 
-Sum& sum_of(Sums& sums, std::string_view key) {
+Sum& sum_of(KeySums& sums, std::string_view key) {
   const auto found = sums.find(key);
   return found == sums.end() ? sums.emplace(key, Sum()).first->second : found->second;
 }
@@ -52,16 +52,20 @@ std::size_t place(DiffBy by) { return static_cast<std::size_t>(by); }
 /// Adds the rows of a trace to those of its run.
 class RowsOfTrace {
  public:
-  RowsOfTrace(const Trace& trace, const StepBreakdown& breakdown, std::array<Sums, kDiffBys>& sums)
+  RowsOfTrace(const Trace& trace, const StepBreakdown& breakdown,
+              std::array<KeySums, kDiffBys>& sums)
       : trace_(trace),
         context_(trace),
         forward_(trace),
         modules_(trace, forward_),
         lines_(trace, forward_),
         instants_(analyses::step_instants(trace, breakdown)),
-        sums_(sums) {
+        breakdown_(breakdown),
+        sums_(sums) {}
+
+  void add() {
     add_instants();
-    add_counts(breakdown);
+    add_counts();
   }
 
  private:
@@ -88,8 +92,8 @@ class RowsOfTrace {
   }
 
   /// Operators and device work that began in a step.
-  void add_counts(const StepBreakdown& breakdown) {
-    const std::vector<StepTime>& steps = breakdown.steps;
+  void add_counts() {
+    const std::vector<StepTime>& steps = breakdown_.steps;
     std::size_t first = 0;
     for (const EventId event : trace_.by_start()) {
       const std::int64_t start = trace_.events().start_ns(event);
@@ -148,7 +152,8 @@ class RowsOfTrace {
   analyses::ModulesOfRanges modules_;
   analyses::LinesOfRanges lines_;
   StepInstants instants_;
-  std::array<Sums, kDiffBys>& sums_;
+  const StepBreakdown& breakdown_;
+  std::array<KeySums, kDiffBys>& sums_;
 };
 
 /// Quantities of a trace, per step where that makes sense.
@@ -238,34 +243,46 @@ ArgumentSet diff_arguments() {
          ArgumentSet{ArgumentGroup::placement, ArgumentGroup::copies, ArgumentGroup::allocations};
 }
 
-Result<RunFigures> run_figures(std::span<const Trace* const> ranks, std::string name) {
-  if (ranks.empty()) return Status(StatusCode::invalid_argument, "a run needs a trace");
+struct RunSum::Sums {
   RunFigures run;
-  run.name = std::move(name);
-  run.traces = ranks.size();
-  run.has_steps = true;
-  std::array<Sums, kDiffBys> sums;
+  std::array<KeySums, kDiffBys> rows;
   Quantities quantities;
   std::set<std::string> devices;
-  for (const Trace* const trace : ranks) {
-    if (Status read = trace->check_read(diff_arguments(), "diff"); !read.ok()) return read;
-    const StepBreakdown breakdown = step_breakdown(*trace, {.infer_steps = true});
-    for (const StepTime& step : breakdown.steps) {
-      run.step_ns.push_back(step.duration_ns());
-      if (step.is_whole_trace()) run.has_steps = false;
-    }
-    RowsOfTrace(*trace, breakdown, sums);
-    if (Status added = add_quantities(*trace, breakdown, quantities); !added.ok()) return added;
-    add_circumstances(*trace, run, devices);
+};
+
+RunSum::RunSum(std::string name) : sums_(std::make_unique<Sums>()) {
+  sums_->run.name = std::move(name);
+  sums_->run.has_steps = true;
+}
+RunSum::RunSum(RunSum&&) noexcept = default;
+RunSum& RunSum::operator=(RunSum&&) noexcept = default;
+RunSum::~RunSum() = default;
+
+Status RunSum::add(const Trace& rank) {
+  if (Status read = rank.check_read(diff_arguments(), "diff"); !read.ok()) return read;
+  const StepBreakdown breakdown = step_breakdown(rank, {.infer_steps = true});
+  if (Status added = add_quantities(rank, breakdown, sums_->quantities); !added.ok()) return added;
+  ++sums_->run.traces;
+  for (const StepTime& step : breakdown.steps) {
+    sums_->run.step_ns.push_back(step.duration_ns());
+    if (step.is_whole_trace()) sums_->run.has_steps = false;
   }
-  run.devices.assign(devices.begin(), devices.end());
+  RowsOfTrace(rank, breakdown, sums_->rows).add();
+  add_circumstances(rank, sums_->run, sums_->devices);
+  return {};
+}
+
+RunFigures RunSum::figures() const {
+  RunFigures run = sums_->run;
+  run.devices.assign(sums_->devices.begin(), sums_->devices.end());
   for (std::size_t by = 0; by < kDiffBys; ++by) {
-    for (const auto& [key, sum] : sums[by]) run.rows[by].push_back({key, sum.ns, sum.count});
+    for (const auto& [key, sum] : sums_->rows[by]) run.rows[by].push_back({key, sum.ns, sum.count});
   }
-  for (const auto& [quantity, value] : quantities.sums) {
-    run.quantities.push_back({quantity, value / static_cast<double>(ranks.size())});
+  const auto ranks = static_cast<double>(std::max<std::size_t>(1, run.traces));
+  for (const auto& [name, value] : sums_->quantities.sums) {
+    run.quantities.push_back({name, value / ranks});
   }
-  for (const auto& [quantity, value] : quantities.most) run.quantities.push_back({quantity, value});
+  for (const auto& [name, value] : sums_->quantities.most) run.quantities.push_back({name, value});
   return run;
 }
 
