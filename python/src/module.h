@@ -13,5 +13,6 @@ void bind_partial(nanobind::module_& module);
 void bind_trace(nanobind::module_& module);
 void bind_trace_set(nanobind::module_& module);
 void bind_convert(nanobind::module_& module);
+void bind_diff(nanobind::module_& module);
 
 }  // namespace tbtrace::python

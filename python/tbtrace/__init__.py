@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from tbtrace._handler import tensorboard_trace_handler
 from tbtrace._tbtrace import (
     ARGUMENT_GROUPS,
+    Diff,
     FlameGraph,
     Operators,
     Partial,
@@ -27,6 +28,7 @@ from tbtrace._tbtrace import (
     TraceSet,
     __version__,
     convert,
+    diff,
     find,
     key_averages,
     merge,
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ARGUMENT_GROUPS",
+    "Diff",
     "FlameGraph",
     "Job",
     "Operators",
@@ -53,6 +56,7 @@ __all__ = [
     "TraceSet",
     "__version__",
     "convert",
+    "diff",
     "find",
     "key_averages",
     "local",

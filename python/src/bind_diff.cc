@@ -1,0 +1,164 @@
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <tbtrace/diff.h>
+
+#include "arguments.h"
+#include "diff.h"
+#include "module.h"
+#include "python_trace.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tbtrace::python {
+namespace {
+
+/// The recordings of one run, kept alive.
+struct PythonRun {
+  std::string name;
+  std::vector<std::shared_ptr<const Trace>> ranks;
+};
+
+PythonRun run_of(nb::handle one) {
+  if (nb::isinstance<PythonTrace>(one)) {
+    const auto& trace = nb::cast<const PythonTrace&>(one);
+    need(diff_arguments(), trace, "diff");
+    return {trace.name, {trace.trace}};
+  }
+  if (nb::isinstance<PythonTraceSet>(one)) {
+    const auto& set = nb::cast<const PythonTraceSet&>(one);
+    need(diff_arguments(), set, "diff");
+    PythonRun run;
+    for (const TraceOfSet& trace : *set.traces) {
+      run.ranks.emplace_back(set.traces, &trace.trace);
+      if (run.name.empty()) run.name = trace.path;
+    }
+    return run;
+  }
+  wrong_argument("diff takes Trace, TraceSet, or a list of them");
+}
+
+/// A side: one run, or a list of them.
+std::vector<PythonRun> side_of(nb::handle side) {
+  std::vector<PythonRun> runs;
+  if (!nb::isinstance<nb::list>(side) && !nb::isinstance<nb::tuple>(side)) {
+    runs.push_back(run_of(side));
+    return runs;
+  }
+  for (const nb::handle one : side) runs.push_back(run_of(one));
+  return runs;
+}
+
+std::vector<RunFigures> figures_of_side(const std::vector<PythonRun>& runs) {
+  std::vector<RunFigures> figures;
+  for (const PythonRun& run : runs) {
+    RunSum sum(run.name);
+    for (const auto& rank : run.ranks) check(sum.add(*rank), run.name);
+    figures.push_back(sum.figures());
+  }
+  return figures;
+}
+
+PythonDiff make_diff(nb::handle base, nb::handle changed, double min_effect,
+                     std::optional<double> run_noise) {
+  if (!(min_effect >= 0 && min_effect < 1)) wrong_argument("min_effect is from 0 to below 1");
+  if (run_noise && !(*run_noise > 0)) wrong_argument("run_noise is above 0");
+  const std::vector<PythonRun> before = side_of(base);
+  const std::vector<PythonRun> after = side_of(changed);
+  const nb::gil_scoped_release working;
+  return {std::make_shared<const Diff>(
+      value_of(diff(figures_of_side(before), figures_of_side(after),
+                    {.min_effect = min_effect, .run_noise = run_noise})))};
+}
+
+DiffBy division(const std::string& name) {
+  const std::optional<DiffBy> by = diff_by_named(name);
+  if (!by) wrong_argument("by is part, operator, shape, kernel, module or line");
+  return *by;
+}
+
+PythonTable table(const PythonDiff& self, const std::string& by) {
+  return python_table(diff_rows_report(*self.diff, division(by)));
+}
+
+std::string text_of(const PythonDiff& self) {
+  return value_of(diff_text(*self.diff, {.row_limit = 10}));
+}
+
+nb::object to_dict(const PythonDiff& self) {
+  return from_json(value_of(diff_text(*self.diff, {.format = TableFormat::json})));
+}
+
+nb::tuple check_limit(const PythonDiff& self, const std::string& limit) {
+  Result<DiffLimit> parsed = parse_diff_limit(limit);
+  if (!parsed.ok()) wrong_argument(parsed.status().message());
+  const LimitResult result = check_diff_limit(*self.diff, *parsed);
+  const char* const word = result.verdict == LimitVerdict::exceeded ? "exceeded"
+                           : result.verdict == LimitVerdict::kept   ? "kept"
+                                                                    : "inconclusive";
+  return nb::make_tuple(word, result.sentence);
+}
+
+}  // namespace
+
+void bind_diff(nb::module_& module) {
+  nb::class_<PythonDiff>(module, "Diff",
+                         "What changed between recordings of a program. `print()` shows it. "
+                         "Immutable. Made by diff().")
+      .def("__str__", text_of)
+      .def("__repr__", text_of)
+      .def_prop_ro(
+          "verdict",
+          [](const PythonDiff& self) { return std::string(diff_verdict_name(self.diff->verdict)); },
+          "'slower', 'faster', 'same' or 'inconclusive': of the step.")
+      .def_prop_ro(
+          "why", [](const PythonDiff& self) { return self.diff->why; },
+          "What the verdict rests on, a sentence or two.")
+      .def_prop_ro(
+          "comparable",
+          [](const PythonDiff& self) {
+            return std::string(comparable_name(self.diff->comparable));
+          },
+          "'yes', 'warning' or 'no'.")
+      .def_prop_ro(
+          "reasons", [](const PythonDiff& self) { return self.diff->reasons; },
+          "Why not, or with a warning: a sentence each.")
+      .def(
+          "table", table, "by"_a = "operator",
+          "What explains the change, per step: by 'part', 'operator', 'shape', 'kernel', 'module'\n"
+          "or 'line'. Times in ns; `change_ns` adds up to the change of the step.")
+      .def(
+          "check", check_limit, "limit"_a,
+          "Whether a limit such as 'step_time>+3%' is 'exceeded', 'kept' or 'inconclusive', and a\n"
+          "sentence with the figures.",
+          nb::sig("def check(self, limit: str) -> tuple[str, str]"))
+      .def("to_dict", to_dict, "The command line's JSON object, `tbtrace.diff/1`.",
+           nb::sig("def to_dict(self) -> dict[str, typing.Any]"));
+
+  module.def(
+      "diff", make_diff, "base"_a, "new"_a, nb::kw_only(), "min_effect"_a = 0.01,
+      "run_noise"_a = nb::none(),
+      "What changed from `base` to `new`, each a run: a Trace, or a TraceSet of its ranks; or a "
+      "list\n"
+      "of runs, which are repeats. `min_effect`: the smallest change of the step that matters, as "
+      "a\n"
+      "share. `run_noise`: the standard deviation of the mean step from run to run, as a share, "
+      "if\n"
+      "the runs are too few to show it. Other threads of Python run meanwhile.",
+      nb::sig("def diff(base: Trace | TraceSet | collections.abc.Sequence[Trace | TraceSet], "
+              "new: Trace | TraceSet | collections.abc.Sequence[Trace | TraceSet], *, "
+              "min_effect: float = 0.01, run_noise: float | None = None) -> Diff"));
+}
+
+}  // namespace tbtrace::python
