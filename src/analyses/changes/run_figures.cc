@@ -166,7 +166,8 @@ Status add_quantities(const Trace& trace, const StepBreakdown& breakdown, Quanti
   const auto steps = static_cast<double>(std::max<std::size_t>(1, breakdown.steps.size()));
   GpuOptions options;
   if (!trace.steps().empty() && !breakdown.steps.empty()) {
-    options.steps = StepRange{breakdown.steps.front().number, breakdown.steps.back().number};
+    const auto [least, most] = std::ranges::minmax_element(breakdown.steps, {}, &StepTime::number);
+    options.steps = StepRange{least->number, most->number};
   }
   const Result<std::vector<GpuUse>> use = gpu_use(trace, options);
   if (!use.ok()) return use.status();

@@ -1,0 +1,235 @@
+// Comparisons: sums, verdicts, circumstances, limits.
+#include <cmath>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tbtrace/diff.h>
+
+#include "analyses/random_recording.h"
+#include "fixtures/chrome_text.h"
+#include "fixtures/read_text.h"
+
+namespace tbtrace::analyses {
+namespace {
+
+using fixtures::ChromeEvent;
+using fixtures::op;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::size_t place(DiffBy by) { return static_cast<std::size_t>(by); }
+
+RunFigures figures_of(const Trace& trace) {
+  RunSum sum("run");
+  const Status added = sum.add(trace);
+  EXPECT_TRUE(added.ok()) << added.message();
+  return sum.figures();
+}
+
+Trace read(const std::vector<ChromeEvent>& events) {
+  return fixtures::read(fixtures::trace_text(events),
+                        {.threads = 1, .arguments = diff_arguments()});
+}
+
+/// A run whose only operator takes all of its steps.
+RunFigures run_with(double step_ms, const std::string& name = "aten::mm") {
+  RunFigures run;
+  run.name = "run";
+  run.has_steps = true;
+  const auto ns = static_cast<std::int64_t>(std::llround(step_ms * 1e6));
+  run.step_ns = {ns, ns};
+  for (auto& rows : run.rows) rows = {{name, 2 * ns, 2}};
+  return run;
+}
+
+std::vector<RunFigures> runs_with(const std::vector<double>& step_ms) {
+  std::vector<RunFigures> runs;
+  for (const double ms : step_ms) runs.push_back(run_with(ms));
+  return runs;
+}
+
+const std::vector<double> kTenMs = {10.0, 10.02, 9.98, 10.01, 9.99};
+const std::vector<double> kElevenMs = {11.0, 11.02, 10.98, 11.01, 10.99};
+
+/// For every division the rows add up to the step, on both sides, and their changes to its change.
+TEST(Diff, AddsUpOverRandomPairs) {
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    const RunFigures before = figures_of(RandomRecording(seed, {.arguments = true}).make());
+    const RunFigures after = figures_of(RandomRecording(seed + 1, {.arguments = true}).make());
+    for (const RunFigures& run : {before, after}) {
+      std::int64_t steps = 0;
+      for (const std::int64_t ns : run.step_ns) steps += ns;
+      for (const auto& rows : run.rows) {
+        std::int64_t sum = 0;
+        for (const RunRow& row : rows) sum += row.ns;
+        EXPECT_EQ(sum, steps) << seed;
+      }
+    }
+    const Result<Diff> found = diff({&before, 1}, {&after, 1});
+    ASSERT_TRUE(found.ok());
+    const double change = found->step.new_ns - found->step.base_ns;
+    for (const auto& rows : found->rows) {
+      double sum = 0;
+      for (const DiffRow& row : rows) sum += row.change_ns;
+      EXPECT_NEAR(sum, change, 1e-3) << seed;
+    }
+  }
+}
+
+TEST(Diff, OfARecordingWithItselfHasNoChange) {
+  const RunFigures run = figures_of(RandomRecording(5, {}).make());
+  const Result<Diff> found = diff({&run, 1}, {&run, 1});
+  EXPECT_EQ(found->step.change, 0);
+  for (const auto& rows : found->rows) {
+    for (const DiffRow& row : rows) EXPECT_EQ(row.change_ns, 0);
+  }
+}
+
+TEST(Diff, IsInconclusiveWithOneRunASide) {
+  const Result<Diff> found = diff(runs_with({10}), runs_with({20}));
+  EXPECT_EQ(found->verdict, DiffVerdict::inconclusive);
+  EXPECT_FALSE(found->step.low);
+  EXPECT_THAT(found->why, HasSubstr("One run a side does not show"));
+}
+
+TEST(Diff, UsesTheNoiseThatIsKnown) {
+  const DiffOptions options = {.run_noise = 0.01};
+  EXPECT_EQ(diff(runs_with({10}), runs_with({11}), options)->verdict, DiffVerdict::slower);
+  EXPECT_EQ(diff(runs_with({11}), runs_with({10}), options)->verdict, DiffVerdict::faster);
+  EXPECT_EQ(diff(runs_with({10}), runs_with({10.2}), options)->verdict, DiffVerdict::inconclusive);
+}
+
+TEST(Diff, JudgesByTheVariationBetweenRuns) {
+  const Result<Diff> slower = diff(runs_with(kTenMs), runs_with(kElevenMs));
+  EXPECT_EQ(slower->verdict, DiffVerdict::slower);
+  EXPECT_NEAR(slower->step.change, 0.1, 1e-6);
+  EXPECT_LT(*slower->step.low, 0.1);
+  EXPECT_GT(*slower->step.high, 0.1);
+  const DiffRow& row = slower->rows[place(DiffBy::op)].front();
+  EXPECT_EQ(row.key, "aten::mm");
+  EXPECT_EQ(row.verdict, DiffVerdict::slower);
+  EXPECT_NEAR(*row.share, 1, 1e-9);
+  EXPECT_EQ(diff(runs_with(kTenMs), runs_with(kTenMs))->verdict, DiffVerdict::same);
+}
+
+TEST(Diff, SaysWhatIsOnOneSideOnly) {
+  std::vector<RunFigures> before = runs_with({10});
+  std::vector<RunFigures> after = runs_with({10});
+  before[0].rows[place(DiffBy::kernel)][0].key = "gone";
+  after[0].rows[place(DiffBy::kernel)][0].key = "added";
+  const Result<Diff> found = diff(before, after);
+  for (const DiffRow& row : found->rows[place(DiffBy::kernel)]) {
+    EXPECT_THAT(row.matched_by, IsEmpty()) << row.key;
+  }
+  EXPECT_EQ(found->rows[place(DiffBy::op)].front().matched_by, "name");
+}
+
+TEST(Diff, RefusesWhatIsOfDifferentThings) {
+  const auto reasons_of = [](const RunFigures& before, const RunFigures& after) {
+    const Result<Diff> found = diff({&before, 1}, {&after, 1}, {.run_noise = 0.01});
+    EXPECT_EQ(found->comparable, Comparable::no);
+    EXPECT_EQ(found->verdict, DiffVerdict::inconclusive);
+    return found->reasons;
+  };
+  RunFigures gpu = run_with(10);
+  gpu.has_device_work = true;
+  EXPECT_THAT(reasons_of(run_with(10), gpu), ElementsAre(HasSubstr("Only one side has GPU work")));
+  RunFigures whole = run_with(10);
+  whole.has_steps = false;
+  EXPECT_THAT(reasons_of(run_with(10), whole), ElementsAre(HasSubstr("Only one side has steps")));
+  EXPECT_THAT(reasons_of(run_with(10), run_with(10, "aten::conv2d")),
+              ElementsAre(HasSubstr("The operators are others")));
+  RunFigures empty;
+  EXPECT_THAT(reasons_of(run_with(10), empty), ElementsAre(HasSubstr("neither steps nor")));
+}
+
+TEST(Diff, WarnsOfOtherCircumstances) {
+  RunFigures before = run_with(10);
+  RunFigures after = run_with(10);
+  before.devices = {"A100"};
+  after.devices = {"V100"};
+  after.options = {"with_stack"};
+  after.world_size = 2;
+  after.damaged = 1;
+  const Result<Diff> found = diff({&before, 1}, {&after, 1});
+  EXPECT_EQ(found->comparable, Comparable::warning);
+  EXPECT_THAT(found->reasons,
+              ElementsAre("Another GPU: A100 before, V100 now.",
+                          "Another number of ranks: nothing before, 2 now.",
+                          HasSubstr("nothing before, with_stack now"), HasSubstr("is damaged")));
+}
+
+TEST(Diff, SaysThatRunsDrift) {
+  const std::vector<double> up = {10, 10.1, 10.2, 10.3, 10.4, 10.5, 10.6, 10.7};
+  EXPECT_THAT(diff(runs_with(up), runs_with(up))->why, HasSubstr("Runs drift by"));
+  EXPECT_THAT(diff(runs_with(kTenMs), runs_with(kElevenMs))->why, Not(HasSubstr("drift")));
+}
+
+TEST(Diff, FailsWithoutRuns) { EXPECT_FALSE(diff({}, runs_with({10})).ok()); }
+
+TEST(RunSum, CountsOperatorsKernelsAndTheTimeOfSteps) {
+  const auto step = [](const char* name, const char* start) {
+    return op(name, start, "100").with("cat", "\"user_annotation\"");
+  };
+  ChromeEvent kernel = op("gemm", "150", "30").with("cat", "\"kernel\"").with("tid", "7");
+  kernel.with("pid", "0").arg("correlation", "3").arg("device", "0").arg("stream", "7");
+  ChromeEvent launch = op("cudaLaunchKernel", "125", "5").with("cat", "\"cuda_runtime\"");
+  launch.arg("correlation", "3");
+  const RunFigures run =
+      figures_of(read({step("ProfilerStep#1", "0"), step("ProfilerStep#2", "100"),
+                       op("aten::mm", "120", "20"), op("aten::relu", "10", "50"), launch, kernel}));
+  std::map<std::string, RunRow> by_operator;
+  for (const RunRow& row : run.rows[place(DiffBy::op)]) by_operator[row.key] = row;
+  EXPECT_EQ(by_operator["aten::relu"].ns, 50'000);
+  EXPECT_EQ(by_operator["aten::mm"].ns, 20'000 + 30'000);  // with its kernel
+  EXPECT_EQ(by_operator["aten::mm"].count, 1U);
+  EXPECT_EQ(by_operator["[nothing ran]"].ns, 200'000 - 100'000);
+  EXPECT_EQ(run.rows[place(DiffBy::kernel)].back().key, "gemm");
+  EXPECT_EQ(run.rows[place(DiffBy::kernel)].back().ns, 30'000);
+  EXPECT_THAT(run.step_ns, ElementsAre(100'000, 100'000));
+}
+
+LimitVerdict checked(const Diff& found, const std::string& limit) {
+  return check_diff_limit(found, *parse_diff_limit(limit)).verdict;
+}
+
+TEST(DiffLimit, IsJudgedByTheInterval) {
+  const Diff found = *diff(runs_with(kTenMs), runs_with(kElevenMs));
+  EXPECT_EQ(checked(found, "step_time>+3%"), LimitVerdict::exceeded);
+  EXPECT_EQ(checked(found, "step_time>+20%"), LimitVerdict::kept);
+  EXPECT_EQ(checked(found, "step_time>+10%"), LimitVerdict::inconclusive);
+  EXPECT_EQ(checked(found, "operator:aten::mm>3%"), LimitVerdict::exceeded);
+  EXPECT_EQ(checked(found, "operator:aten::none>3%"), LimitVerdict::inconclusive);
+  const Diff single = *diff(runs_with({10}), runs_with({20}));
+  EXPECT_EQ(checked(single, "step_time>+3%"), LimitVerdict::inconclusive);
+}
+
+TEST(DiffLimit, ComparesMemoryAndCountsAsTheyAre) {
+  std::vector<RunFigures> before = runs_with({10});
+  std::vector<RunFigures> after = runs_with({10});
+  before[0].quantities = {{"gpu_memory_peak_bytes", 100}, {"gpu_launches", 0}};
+  after[0].quantities = {{"gpu_memory_peak_bytes", 104}, {"gpu_launches", 1}};
+  const Diff found = *diff(before, after);
+  EXPECT_EQ(checked(found, "gpu_memory_peak>+5%"), LimitVerdict::kept);
+  EXPECT_EQ(checked(found, "gpu_memory_peak>+3%"), LimitVerdict::exceeded);
+  EXPECT_EQ(checked(found, "gpu_launches>+0%"), LimitVerdict::exceeded);
+  EXPECT_EQ(checked(found, "gpu_idle>+0%"), LimitVerdict::inconclusive);
+}
+
+TEST(DiffLimit, RefusesTextsThatAreNone) {
+  for (const char* const text : {"", "step_time", "step_time>3", "step_time>x%", "step_time>-3%",
+                                 "step_time<3%", "stp_time>3%", "operator:>3%", "step_time>nan%"}) {
+    EXPECT_FALSE(parse_diff_limit(text).ok()) << text;
+  }
+  EXPECT_EQ(parse_diff_limit("kernel:a > b>+2.5%")->what, "kernel:a > b");
+  EXPECT_DOUBLE_EQ(parse_diff_limit("step_time>+2.5%")->share, 0.025);
+}
+
+}  // namespace
+}  // namespace tbtrace::analyses
