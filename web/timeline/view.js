@@ -1,0 +1,700 @@
+// The timeline: what is in sight, what is selected, and how people move.
+import { copyText, h, setVariable } from "../parts/dom.js";
+import { formatValue } from "../parts/format.js";
+import { timelineAxis } from "./axis.js";
+import { timelineInput } from "./input.js";
+import { TimelineTrackLabels } from "./labels.js";
+import { timelineBoxAt, timelineClamp, timelineLayout, timelineZoom } from "./layout.js";
+import { TimelineModel } from "./model.js";
+import { TimelinePainter } from "./paint.js";
+import { timelineRangePanel, timelineSpanPanel } from "./panel.js";
+import { timelineBelow, timelineFlows, timelineHit, timelineKey, timelineNext, timelineOfKey,
+         timelineSearch, timelineTouching } from "./queries.js";
+import { timelineMatcher, timelineSearchField } from "./search_field.js";
+import { timelineSight } from "./sight.js";
+import { timelineAround, timelineHelp, timelineLegend, timelineNotes, timelineSelfTime,
+         timelineTrackName } from "./words.js";
+import { timelineKinds } from "./kinds.js";
+
+/** @typedef {import("./model.js").TimelineDocument} ViewDocument */
+/**
+ * @typedef {import("../data/source.js").Page & {
+ *   range?: Function, link?: () => string | Promise<string>,
+ *   part?: (from: number, to: number) => Promise<any>}} TimelinePage
+ */
+
+/** Models of documents that were shown: another theme does not decode them again. */
+const timelineModels = /** @type {WeakMap<object, TimelineModel>} */ (new WeakMap());
+/** Width of the names beside the tracks, in px; narrow screens have them above. */
+const labelsWidth = 184;
+/** Until the address and the table follow, in ms. */
+const writeAfter = 180;
+const tableAfter = 300;
+const askAfter = 400;
+/** Writes what the view before this one has not written yet. */
+let timelineFlush = () => {};
+
+/** @param {ViewDocument} source */
+function modelOf(source) {
+  let model = timelineModels.get(source);
+  if (!model) timelineModels.set(source, model = new TimelineModel(source));
+  return model;
+}
+
+/** The view. Its element is `element`. */
+export class TimelineView {
+  /**
+   * @param {ViewDocument} source
+   * @param {TimelinePage} page
+   */
+  constructor(source, page) {
+    timelineFlush();
+    this.page = page;
+    /** Of the document that the page has; a part of it may be shown instead. */
+    this.all = modelOf(source);
+    this.model = this.all;
+    this.whole = { from: source.from_ns, to: Math.max(source.to_ns, source.from_ns + 1) };
+    this.view = timelineClamp({ from: this.whole.from, to: this.whole.to }, this.whole);
+    this.selected = -1;
+    /** The selection as the address has it: it may not be in the document. */
+    this.selectedKey = "";
+    this.hovered = -1;
+    /** @type {number | null} */
+    this.pointer = null;
+    /** @type {[number, number] | null} */
+    this.span = null;
+    this.pattern = "";
+    /** @type {import("./queries.js").TimelineMatches | null} */
+    this.matches = null;
+    /** @type {{from: number, to: number, kind: string}[]} */
+    this.flows = [];
+    /** What people opened and closed, by the track's name. @type {Map<string, import("./layout.js").TimelineSize>} */
+    this.sizes = new Map();
+    /** @type {{boxes: import("./layout.js").TimelineBox[], height: number}} */
+    this.layout = { boxes: [], height: 0 };
+    this.width = 0;
+    this.pending = 0;
+    this.timers = { write: 0, table: 0, ask: 0 };
+    this.asked = 0;
+    /** @type {(() => void) | null} */
+    this.afterLayout = null;
+
+    this.search = timelineSearchField((pattern) => this.find(pattern),
+                                      (forward) => this.nextMatch(forward));
+    this.axis = /** @type {HTMLCanvasElement} */ (h("canvas", { class: "timeline-axis",
+                                                                "aria-hidden": true }));
+    this.canvas = /** @type {HTMLCanvasElement} */ (h("canvas", { class: "timeline-canvas",
+                                                                  "aria-hidden": true }));
+    this.labels = new TimelineTrackLabels((box, size) => {
+      this.sizes.set(this.boxKey(box), size);
+      this.place();
+    });
+    this.space = h("div", { class: "timeline-space" }, this.canvas, this.labels.element);
+    this.board = h("div", {
+      class: "timeline-board", tabindex: 0, role: "group",
+      "aria-label": "Timeline: w and s zoom, a and d pan, arrow keys move the selection. The " +
+        "table below has the same ranges.", onscroll: () => { this.hover(-1); this.soon(); },
+    }, this.space);
+    this.panel = h("div", { class: "timeline-detail" });
+    this.notes = h("div", { class: "notes" });
+    this.tip = h("div", { class: "flame-tip is-hidden", "aria-hidden": true });
+    this.sight = timelineSight((range) => this.select(range, "row"));
+    /**
+     * @param {string} text
+     * @param {string} label
+     * @param {() => void} act
+     */
+    const button = (text, label, act) => h("button", {
+      type: "button", class: text.length === 1 ? "icon" : null, title: label,
+      "aria-label": text.length === 1 ? label : null, onclick: act }, text);
+    this.element = h("div", { class: "timeline" }, this.notes,
+      h("div", { class: "tools timeline-tools" }, this.search.elements,
+        h("span", { class: "flame-space-between" }),
+        button("\u2212", "Zoom out (s)", () => this.zoom(this.width / 2, 2)),
+        button("+", "Zoom in (w)", () => this.zoom(this.width / 2, 0.5)),
+        button("Whole trace", "The whole trace (0)", () => this.show(this.whole)),
+        timelineHelp()),
+      h("div", { class: "timeline-frame" }, this.axis, this.board), timelineLegend(this.all),
+      this.panel, this.tip, this.sight.element);
+    this.painter = new TimelinePainter(this.canvas);
+    this.listen();
+    this.restore();
+  }
+
+  // ---- the address
+
+  restore() {
+    const { page } = this;
+    const from = Number(page.get("from") ?? NaN);
+    const to = Number(page.get("to") ?? NaN);
+    if (to > from) {
+      this.view = timelineZoom({ from, to }, (from + to) / 2, 1, this.whole);
+    }
+    const span = (page.get("span") ?? "").split(":").map(Number);
+    if (span.length === 2 && span[1] > span[0]) this.span = [span[0], span[1]];
+    this.pattern = page.get("find") ?? "";
+    this.search.field.value = this.pattern;
+    this.selectedKey = page.get("range") ?? "";
+    this.tellNotes();
+    this.recompute();
+    if (this.selected >= 0) {
+      const range = this.selected;
+      this.afterLayout = () => this.reveal(range, !(to > from));
+    }
+    this.table();
+    this.ask();
+  }
+
+  /** The address follows when people stop moving. */
+  write() {
+    const { page } = this;
+    clearTimeout(this.timers.write);
+    timelineFlush = () => {
+      clearTimeout(this.timers.write);
+      timelineFlush = () => {};
+      const { from, to } = this.view;
+      const isWhole = from <= this.whole.from && to >= this.whole.to;
+      // At high zoom a part of a nanosecond matters.
+      const round = (/** @type {number} */ time) =>
+        String(to - from < 1000 ? Number(time.toFixed(2)) : Math.round(time));
+      /** @type {[string, string | null][]} */
+      const values = [
+        ["from", isWhole ? null : round(from)], ["to", isWhole ? null : round(to)],
+        ["range", this.selectedKey || null], ["find", this.pattern || null],
+        ["span", this.span ? this.span.map(round).join(":") : null]];
+      for (const [key, value] of values) if (page.get(key) !== value) page.set(key, value);
+    };
+    const flush = timelineFlush;
+    this.timers.write = window.setTimeout(() => {
+      if (this.element.isConnected && timelineFlush === flush) flush();
+    }, writeAfter);
+  }
+
+  // ---- what is shown
+
+  /** What depends on the model: the selection, the matches, the panel. */
+  recompute() {
+    const { model } = this;
+    this.selected = timelineOfKey(model, this.selectedKey);
+    this.hovered = -1;
+    this.flows = this.selected < 0 ? [] : timelineFlows(model, this.selected).flatMap(
+      ({ kind, from, to }) => [...from.map((other) => ({ kind, from: other, to: this.selected })),
+                               ...to.map((other) => ({ kind, from: this.selected, to: other }))]);
+    this.search_();
+    this.fillPanel();
+    this.labels.clear();
+    this.place();
+  }
+
+  /** @private */
+  search_() {
+    const matcher = this.pattern === "" ? null : timelineMatcher(this.pattern);
+    this.matches = matcher ? timelineSearch(this.model, matcher) : null;
+    this.search.tell(this.matches, this.pattern === "" || matcher !== null);
+  }
+
+  tellNotes() {
+    const notes = timelineNotes(this.model.source, Boolean(this.page.part));
+    this.notes.hidden = notes.length === 0;
+    this.notes.replaceChildren(...notes.map((note) => h("p", null, note)));
+  }
+
+  fillPanel() {
+    const { model, page, selected } = this;
+    const panels = [];
+    if (this.span) {
+      panels.push(timelineSpanPanel(model, this.span, {
+        zoom: () => this.fit(), close: () => this.setSpan(null),
+        find: (name) => this.find(`"${name}"`) }));
+    }
+    if (selected >= 0) {
+      panels.push(timelineRangePanel(model, selected, page, {
+        select: (range) => this.select(range), zoom: (range) => this.fitRange(range),
+        close: () => this.select(-1), find: (name) => this.find(`"${name}"`),
+        same: (forward) => {
+          const names = new Uint8Array(model.names.length);
+          names[model.name[selected]] = 1;
+          this.select(timelineNext(model, names, selected, forward));
+        },
+        copy: (text, what) => this.copy(text, what),
+        link: async () => {
+          timelineFlush();
+          this.copy(await page.link?.() ?? location.href, "link");
+        } }));
+    } else if (this.selectedKey !== "") {
+      panels.push(h("p", { class: "quiet" }, "The selected range is not among the ranges here: " +
+        "it may be left out to limit the size."));
+    }
+    if (panels.length === 0) {
+      panels.push(h("p", { class: "quiet" }, "Click a range for its details. Drag to pan, " +
+        "Ctrl+wheel or w and s to zoom, Shift+drag to measure a span."));
+    }
+    this.panel.replaceChildren(...panels);
+  }
+
+  /**
+   * @param {string} text
+   * @param {string} what
+   */
+  async copy(text, what) {
+    this.page.say(await copyText(text) ? `The ${what} is on the clipboard.`
+      : "The browser does not let this page use the clipboard.");
+  }
+
+  /** @param {number} box */
+  boxKey(box) {
+    const { tracks, counters } = this.model.source;
+    return box < tracks.length ? timelineTrackName(this.model, box)
+      : `counter ${counters[box - tracks.length].name}`;
+  }
+
+  /**
+   * Threads with much in them and streams are open at first.
+   * @param {number} box
+   * @returns {import("./layout.js").TimelineSize}
+   */
+  sizeOf(box) {
+    const chosen = this.sizes.get(this.boxKey(box));
+    if (chosen) return chosen;
+    const track = this.model.source.tracks[box];
+    if (track === undefined || track.kind === "stream" || box === 0) return "fit";
+    return this.model.trackRows[box] <= 3 || track.ranges * 20 >= this.model.size ? "fit"
+      : "closed";
+  }
+
+  /** Height of a deep track that is not shown in full. */
+  room() {
+    return Math.max(144, Math.round(innerHeight * 0.3));
+  }
+
+  isNarrow() {
+    return innerWidth < 760;
+  }
+
+  /** Lays the tracks out and draws them. */
+  place() {
+    const sizes = this.model.source.tracks.length + this.model.source.counters.length;
+    const cached = Array.from({ length: sizes }, (_, box) => this.sizeOf(box));
+    this.boxSizes = cached;
+    this.layout = timelineLayout(this.model.trackRows, this.model.source.counters.length,
+                                 (box) => cached[box], this.room(), this.isNarrow() ? 20 : 0);
+    setVariable(this.space, "height", `${this.layout.height}px`);
+    this.soon();
+  }
+
+  soon() {
+    if (this.pending === 0) this.pending = requestAnimationFrame(() => this.draw());
+  }
+
+  draw() {
+    this.pending = 0;
+    const left = this.isNarrow() ? 0 : labelsWidth;
+    const width = this.board.clientWidth - left;
+    const height = Math.min(this.board.clientHeight, Math.max(this.layout.height, 1));
+    if (width <= 0) return;
+    this.width = width;
+    if (this.afterLayout) {
+      const act = this.afterLayout;
+      this.afterLayout = null;
+      act();
+    }
+    const { from, to } = this.view;
+    this.element.classList.toggle("is-narrow", left === 0);
+    timelineAxis(this.axis, { source: this.model.source, from, to, width, span: this.span,
+                              pointer: this.pointer });
+    const top = this.board.scrollTop;
+    const { boxes } = this.layout;
+    const first = timelineBoxAt(boxes, top - 40);
+    let last = first;
+    while (last < boxes.length && boxes[last].top < top + height + 40) last++;
+    this.labels.show(this.model, boxes, first, last,
+                     (box) => /** @type {import("./layout.js").TimelineSize[]} */ (
+                       this.boxSizes)[box], this.room());
+    this.painter.paint(this.picture(top, width, height));
+  }
+
+  /**
+   * @param {number} top
+   * @param {number} width
+   * @param {number} height
+   * @returns {import("./paint.js").TimelinePicture}
+   */
+  picture(top, width, height) {
+    return { model: this.model, boxes: this.layout.boxes, from: this.view.from, to: this.view.to,
+             top, width, height, matches: this.matches, selected: this.selected,
+             hovered: this.hovered, span: this.span, flows: this.flows };
+  }
+
+  // ---- moving
+
+  /** @param {{from: number, to: number}} view */
+  show(view) {
+    this.view = timelineClamp(view, this.whole);
+    this.moved();
+  }
+
+  moved() {
+    this.leavePart();
+    this.soon();
+    this.write();
+    this.table();
+    this.ask();
+  }
+
+  /**
+   * @param {number} x in px
+   * @param {number} factor below 1: closer
+   */
+  zoom(x, factor) {
+    this.view = timelineZoom(this.view, this.timeAt(x), factor, this.whole);
+    this.moved();
+  }
+
+  /**
+   * @param {number} x
+   * @param {number} y
+   */
+  pan(x, y) {
+    const time = x * (this.view.to - this.view.from) / Math.max(this.width, 1);
+    if (y !== 0) this.board.scrollTop += y;
+    if (x !== 0) this.show({ from: this.view.from + time, to: this.view.to + time });
+  }
+
+  /** @param {number} x */
+  timeAt(x) {
+    return this.view.from + x * (this.view.to - this.view.from) / Math.max(this.width, 1);
+  }
+
+  /** The selection or the span fills the view. */
+  fit() {
+    if (this.span) {
+      const rim = (this.span[1] - this.span[0]) * 0.03;
+      this.view = timelineZoom({ from: this.span[0] - rim, to: this.span[1] + rim },
+                               this.span[0], 1, this.whole);
+      this.moved();
+    } else if (this.selected >= 0) {
+      this.fitRange(this.selected);
+    }
+  }
+
+  /** @param {number} range */
+  fitRange(range) {
+    const { model } = this;
+    const long = Math.max(model.duration(range), 2);
+    const middle = (model.start[range] + model.end[range]) / 2;
+    this.view = timelineZoom({ from: middle - long * 0.6, to: middle + long * 0.6 }, middle, 1,
+                             this.whole);
+    this.reveal(range, false);
+    this.moved();
+  }
+
+  /**
+   * Brings a range into sight.
+   * @param {number} range
+   * @param {boolean} [isNew] nobody chose a part yet: one that shows the range well
+   */
+  reveal(range, isNew = false) {
+    const { model } = this;
+    const start = model.start[range];
+    const end = model.end[range];
+    const long = this.view.to - this.view.from;
+    if (isNew) {
+      const wide = Math.min(Math.max((end - start) * 4, 1000), this.whole.to - this.whole.from);
+      this.view = timelineZoom({ from: (start + end - wide) / 2, to: (start + end + wide) / 2 },
+                               (start + end) / 2, 1, this.whole);
+    } else if (end < this.view.from + long * 0.02 || start > this.view.to - long * 0.02 ||
+               (end - start > long * 0.9 && (start > this.view.from + long * 0.4 ||
+                                             end < this.view.to - long * 0.4))) {
+      const middle = end - start > long ? start + long * 0.4 : (start + end) / 2;
+      this.view = timelineClamp({ from: middle - long / 2, to: middle + long / 2 }, this.whole);
+    }
+    const lane = model.laneOf(range);
+    const track = model.laneTrack[lane];
+    const row = lane - model.trackLane[track];
+    if (row > 0 && this.sizeOf(track) === "closed") {
+      this.sizes.set(this.boxKey(track), "fit");
+      this.place();
+    }
+    const box = this.layout.boxes[track];
+    const y = box.lines + row * box.row;
+    const tall = this.board.clientHeight;
+    if (y < this.board.scrollTop + 4) this.board.scrollTop = Math.max(0, y - 40);
+    else if (y + box.row > this.board.scrollTop + tall - 4) {
+      this.board.scrollTop = y + 3 * box.row - tall;
+    }
+    this.soon();
+  }
+
+  // ---- parts of a trace that is too large for one document
+
+  /** A part that does not cover what is in sight is worse than the whole. */
+  leavePart() {
+    const part = this.model.source.part;
+    if (this.model === this.all || !part) return;
+    if (part[0] <= Math.max(this.view.from, this.whole.from) &&
+        part[1] >= Math.min(this.view.to, this.whole.to)) return;
+    this.setModel(this.all);
+  }
+
+  /** @param {TimelineModel} model */
+  setModel(model) {
+    if (model === this.model) return;
+    this.model = model;
+    this.tellNotes();
+    this.recompute();
+    this.table();
+  }
+
+  ask() {
+    const { page, view } = this;
+    if (!page.part || this.all.source.left_out === 0) return;
+    clearTimeout(this.timers.ask);
+    const number = ++this.asked;
+    const long = view.to - view.from;
+    if (long > (this.whole.to - this.whole.from) * 0.8) return;
+    if (this.model !== this.all && this.model.source.left_out === 0) return;
+    this.timers.ask = window.setTimeout(async () => {
+      if (!this.element.isConnected || number !== this.asked) return;
+      try {
+        const source = await page.part?.(Math.floor(view.from - long / 2),
+                                         Math.ceil(view.to + long / 2));
+        if (number !== this.asked || !source || !this.element.isConnected) return;
+        this.setModel(new TimelineModel(source));
+      } catch (error) {
+        page.say(`The part could not be read: ${/** @type {Error} */ (error).message}`);
+      }
+    }, askAfter);
+  }
+
+  // ---- selecting
+
+  /**
+   * @param {number} range -1: none
+   * @param {"" | "row"} [how] "row": the time in sight stays as it is
+   */
+  select(range, how = "") {
+    const { model } = this;
+    this.selected = range;
+    this.selectedKey = range < 0 ? "" : timelineKey(model, range);
+    this.flows = range < 0 ? [] : timelineFlows(model, range).flatMap(({ kind, from, to }) => [
+      ...from.map((other) => ({ kind, from: other, to: range })),
+      ...to.map((other) => ({ kind, from: range, to: other }))]);
+    this.fillPanel();
+    if (range >= 0) {
+      const before = this.view;
+      this.reveal(range);
+      if (how === "" && before !== this.view) this.moved();
+    }
+    this.soon();
+    this.write();
+  }
+
+  /** @param {[number, number] | null} span */
+  setSpan(span) {
+    this.span = span;
+    this.fillPanel();
+    this.soon();
+    this.write();
+  }
+
+  /** @param {string} pattern */
+  find(pattern) {
+    this.pattern = pattern;
+    this.search.field.value = pattern;
+    this.search_();
+    this.soon();
+    this.write();
+  }
+
+  /** @param {boolean} forward */
+  nextMatch(forward) {
+    if (!this.matches || this.matches.count === 0) return;
+    this.select(timelineNext(this.model, this.matches.names, this.selected, forward));
+  }
+
+  /** The table follows when people stop moving. */
+  table() {
+    clearTimeout(this.timers.table);
+    this.timers.table = window.setTimeout(() => {
+      // What has the focus does not move under people's hands.
+      this.sight.show(this.model, this.view.from, this.view.to);
+    }, tableAfter);
+  }
+
+  /**
+   * @param {number} x
+   * @param {number} y
+   * @returns {number} -1: nothing is there
+   */
+  hit(x, y) {
+    const at = y + this.board.scrollTop;
+    const box = this.layout.boxes[timelineBoxAt(this.layout.boxes, at)];
+    if (!box || box.track < 0) return -1;
+    const row = Math.floor((at - box.lines) / box.row);
+    if (row < 0 || row >= box.rows) return -1;
+    return timelineHit(this.model, this.model.trackLane[box.track] + row, this.timeAt(x),
+                       (this.view.to - this.view.from) / Math.max(this.width, 1));
+  }
+
+  /**
+   * @param {number} range
+   * @param {MouseEvent | null} [event]
+   */
+  hover(range, event = null) {
+    if (range !== this.hovered) this.soon();
+    this.hovered = range;
+    this.canvas.classList.toggle("is-pointing", range >= 0);
+    this.tip.classList.toggle("is-hidden", range < 0);
+    if (range < 0 || event === null) return;
+    const { model } = this;
+    const self = timelineSelfTime(model, range);
+    this.tip.replaceChildren(h("b", null, model.nameOf(range)), h("div", null,
+      `${formatValue(model.duration(range), "ns")}${self === null ||
+        self === model.duration(range) ? "" : `, self ${formatValue(self, "ns")}`}`),
+      h("div", { class: "quiet" }, `${timelineKinds[model.kinds[model.name[range]]].word}, ${
+        timelineTrackName(model, model.trackOf(range))}`));
+    const { offsetWidth: wide, offsetHeight: tall } = this.tip;
+    const top = event.clientY + 18 + tall > innerHeight ? event.clientY - tall - 10
+      : event.clientY + 18;
+    setVariable(this.tip, "left",
+                `${Math.max(4, Math.min(event.clientX + 14, innerWidth - wide - 8))}px`);
+    setVariable(this.tip, "top", `${Math.max(4, top)}px`);
+  }
+
+  // ---- hands
+
+  listen() {
+    const shared = {
+      zoom: (/** @type {number} */ x, /** @type {number} */ factor) => this.zoom(x, factor),
+      pan: (/** @type {number} */ x, /** @type {number} */ y) => this.pan(x, y),
+      span: (/** @type {number} */ from, /** @type {number} */ to, /** @type {boolean} */ isLast) => {
+        const times = [from, to].map((x) => Math.round(this.timeAt(x))).sort((a, b) => a - b);
+        this.span = times[1] > times[0] ? [times[0], times[1]] : null;
+        if (isLast) this.setSpan(this.span);
+        else this.soon();
+      },
+    };
+    timelineInput(this.canvas, false, {
+      ...shared,
+      click: (x, y) => {
+        const exit = this.painter.exits.find((one) => Math.hypot(one.x - x, one.y - y) < 10);
+        this.hover(-1);
+        this.select(exit ? exit.range : this.hit(x, y));
+      },
+      twice: (x, y) => {
+        const range = this.hit(x, y);
+        if (range >= 0) this.fitRange(range);
+      },
+      hover: (x, y, event) => {
+        const pointer = event === null ? null : this.timeAt(x);
+        if (pointer !== this.pointer) this.soon();
+        this.pointer = pointer;
+        this.hover(event === null ? -1 : this.hit(x, y), event);
+      },
+    });
+    timelineInput(this.axis, true, {
+      ...shared, click: () => this.setSpan(null), twice: () => this.show(this.whole),
+      hover: (x, _, event) => {
+        this.pointer = event === null ? null : this.timeAt(x);
+        this.soon();
+      },
+    });
+    this.element.addEventListener("keydown", (event) => this.key(event));
+    const outside = (/** @type {KeyboardEvent} */ event) => {
+      if (!this.element.isConnected) {
+        document.removeEventListener("keydown", outside);
+        return;
+      }
+      const target = /** @type {HTMLElement} */ (event.target);
+      // Without the focus elsewhere the letters are the timeline's.
+      if (!event.defaultPrevented && /^[wasdfWASDF]$/.test(event.key) &&
+          (target === document.body || /^(H1|MAIN)$/.test(target.tagName))) this.key(event);
+    };
+    document.addEventListener("keydown", outside);
+    new ResizeObserver(() => this.place()).observe(this.board);
+    /** @type {MutationObserver} */
+    const themes = new MutationObserver(() => {
+      if (!this.element.isConnected) return themes.disconnect();
+      this.painter.readColors();
+      this.draw();
+    });
+    themes.observe(document.documentElement, { attributeFilter: ["data-theme", "class"] });
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const target = /** @type {HTMLElement} */ (event.target);
+    if (event.ctrlKey || event.metaKey || event.altKey ||
+        /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) return;
+    const isGrid = target.closest(".grid") !== null;
+    const isButton = target.closest("button, summary") !== null;
+    const { selected, model } = this;
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    const far = this.width * (event.shiftKey ? 0.5 : 0.15);
+    const isArrow = key.startsWith("Arrow");
+    if (isGrid && (isArrow || key === "Enter")) return;
+    if (key === "w" || key === "+" || key === "=") this.zoom(this.pointerX(), 0.7);
+    else if (key === "s" || key === "-") this.zoom(this.pointerX(), 1 / 0.7);
+    else if (key === "a") this.pan(-far, 0);
+    else if (key === "d") this.pan(far, 0);
+    else if (key === "0") this.show(this.whole);
+    else if (key === "f") this.fit();
+    else if (key === "Enter" && !isButton && (selected >= 0 || this.span)) this.fit();
+    else if (key === "Escape") {
+      if (this.span) this.setSpan(null);
+      else if (this.selectedKey) this.select(-1);
+      else if (this.pattern) this.find("");
+      else return;
+    } else if (key === "/") this.search.field.select();
+    else if (isArrow && selected >= 0) {
+      const next = this.neighbour(key);
+      if (next >= 0) this.select(next);
+    } else if (key === "ArrowLeft") this.pan(-far, 0);
+    else if (key === "ArrowRight") this.pan(far, 0);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (key === "/") this.search.field.focus();
+    if (isArrow && selected < 0 && this.selected < 0 && model.size === 0) this.soon();
+  }
+
+  /** Where keys zoom: at the pointer if it is on the timeline. */
+  pointerX() {
+    if (this.pointer === null) return this.width / 2;
+    return (this.pointer - this.view.from) * this.width / (this.view.to - this.view.from);
+  }
+
+  /** @param {string} key */
+  neighbour(key) {
+    const { model, selected } = this;
+    const lane = model.laneOf(selected);
+    if (key === "ArrowLeft" || key === "ArrowRight") {
+      const next = selected + (key === "ArrowRight" ? 1 : -1);
+      return next >= model.laneFirst[lane] && next < model.laneFirst[lane + 1] ? next : -1;
+    }
+    if (key === "ArrowUp") {
+      const around = timelineAround(model, selected);
+      if (around >= 0) return around;
+      return this.otherLane(lane, -1);
+    }
+    const [first, last] = timelineBelow(model, selected);
+    if (last > first) return first;
+    return this.otherLane(model.trackLane[model.laneTrack[lane] + 1] - 1, 1);
+  }
+
+  /**
+   * The range at the same time in the next line that has one in sight.
+   * @param {number} lane
+   * @param {number} step
+   */
+  otherLane(lane, step) {
+    const { model, selected } = this;
+    for (let next = lane + step; next >= 0 && next < model.lanes; next += step) {
+      const [first, last] = timelineTouching(model, next, this.view.from, this.view.to);
+      if (last > first) {
+        return Math.max(first, model.beginning(model.start[selected] + 1, first, last) - 1);
+      }
+    }
+    return -1;
+  }
+}
