@@ -76,13 +76,14 @@ export class TimelineTrackLabels {
       : (track?.process ?? "");
     const hidden = !isOpen && rows > 1 ? `1 of ${rows} lines` : "";
     const isDeep = isOpen && rows > 0 && timelineFit(rows, room) < timelineRow;
-    const element = h("div", { class: "timeline-label" }, h("button", {
+    const isTall = box.height - (box.lines - box.top) >= 34 && box.lines === box.top;
+    const element = h("div", { class: `timeline-label${isTall ? " tall" : ""}` }, h("button", {
       type: "button", class: "plain", "aria-expanded": isOpen,
       title: `${name}\n${detail}${track ? `\n${countOf(track.ranges, "range")} in ${
         countOf(rows, "line")}` : ""}`,
       onclick: () => this.onSize(place, isOpen ? "closed" : "fit"),
     }, h("span", { class: "twist", "aria-hidden": true }, isOpen ? "\u25be" : "\u25b8"),
-      h("b", null, name), " ", h("span", { class: "quiet" }, hidden || detail)),
+      h("span", null, h("b", null, name), " ", h("span", { class: "quiet" }, hidden || detail))),
     isDeep ? h("button", {
       type: "button", class: "plain icon", "aria-pressed": size === "full",
       "aria-label": `${name}: all ${rows} lines with texts`,

@@ -131,10 +131,10 @@ export function timelineZoom(view, time, factor, whole) {
  */
 export function timelineClamp(view, whole) {
   const long = view.to - view.from;
-  const rim = Math.max(long * 0.1, (whole.to - whole.from) * 0.02);
-  // What is shorter than the view stays in its middle.
-  const lowest = Math.min(whole.from - rim, (whole.from + whole.to - long) / 2);
-  const highest = Math.max(whole.to + rim - long, (whole.from + whole.to - long) / 2);
-  const from = Math.max(lowest, Math.min(view.from, highest));
+  const isAll = long >= whole.to - whole.from;
+  const rim = isAll ? 0 : Math.min(long * 0.1, (whole.to - whole.from) * 0.02);
+  // A view that is longer than the trace has all of it.
+  const ends = [whole.from - rim, whole.to + rim - long];
+  const from = Math.max(Math.min(...ends), Math.min(view.from, Math.max(...ends)));
   return { from, to: from + long };
 }

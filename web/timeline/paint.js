@@ -333,30 +333,20 @@ export class TimelinePainter {
       const base = box.lines + box.row - 1;
       /** @param {number} value */
       const y = (value) => base - (value - least) / (most - least) * (box.row - 4);
+      // Values hold until the next, the last one to the end of the recording.
+      let first = 0;
+      while (first + 1 < times.length && times[first + 1] <= from) first++;
+      const end = Math.min(width, (model.source.to_ns - from) * scale);
+      let x = Math.max(-1, (times[first] - from) * scale);
+      if (!(x < end)) continue;
       context.beginPath();
-      let x = 0;
-      let level = base;
-      let isBegun = false;
-      times.forEach((time, i) => {
-        const next = (time - from) * scale;
-        if (isBegun && x <= width && next >= 0) {
-          context.lineTo(Math.min(next, width), level);
-          context.lineTo(Math.min(next, width), y(values[i]));
-        } else if (next >= 0 || (times[i + 1] ?? Infinity) > from) {
-          x = Math.max(0, next);
-          context.moveTo(x, base);
-          context.lineTo(x, y(values[i]));
-          isBegun = next <= width;
-        }
-        x = next;
-        level = y(values[i]);
-      });
-      // The last value holds to the end of the recording.
-      const last = Math.min(width, (model.source.to_ns - from) * scale);
-      if (isBegun && last > 0) {
-        context.lineTo(last, level);
-        context.lineTo(last, base);
+      context.moveTo(x, base);
+      for (let i = first; i < times.length && x < end; i++) {
+        context.lineTo(x, y(values[i]));
+        x = i + 1 < times.length ? Math.min(end, (times[i + 1] - from) * scale) : end;
+        context.lineTo(x, y(values[i]));
       }
+      context.lineTo(x, base);
       context.strokeStyle = this.accent ?? "";
       context.lineWidth = 1.5;
       context.stroke();

@@ -1,6 +1,7 @@
 // The selected range with all that is known about it, and a selected span of time.
 import { h } from "../parts/dom.js";
 import { countOf, exactValue, formatValue, formatJson, labelOf, unitOf } from "../parts/format.js";
+import { stackShortName } from "../data/stacks_names.js";
 import { smallTable } from "../parts/small_table.js";
 import { timelineKinds, timelineKindName } from "./kinds.js";
 import { timelineColumn, timelineInteger } from "./columns.js";
@@ -199,7 +200,7 @@ export function timelineRangePanel(model, range, page, actions) {
   }
 
   return h("aside", { class: "timeline-panel", "aria-label": "Selected range" },
-    h("header", null, timelineSwatch(model, kind), h("h2", null, name),
+    h("header", null, timelineSwatch(kind), h("h2", null, name),
       h("span", { class: "quiet" }, timelineKinds[kind].word,
         categoryOf(model, range) ? ` (${categoryOf(model, range)})` : "")),
     h("div", { class: "timeline-actions" },
@@ -285,10 +286,12 @@ export function timelineSpanPanel(model, [from, to], actions) {
     return h("section", null, h("h3", null, title, h("span", { class: "quiet" },
       all.length > 10 ? ` the 10 longest of ${countOf(all.length, "name")}` : "")),
       smallTable(all.slice(0, 10), [
-        { label: "Name", value: ({ name }) => [timelineSwatch(model, model.kinds[name]), " ",
-            h("button", { type: "button", class: "link", title: model.names[name],
-                          onclick: () => actions.find(model.names[name]) }, model.names[name])] },
-        { label: "Time in it", value: ({ total }) => total, unit: "ns", bar: long },
+        { label: "Name", value: ({ name }) => h("div", { class: "timeline-name" },
+          timelineSwatch(model.kinds[name]), h("button", {
+            type: "button", class: "link", title: model.names[name],
+            onclick: () => actions.find(model.names[name]),
+          }, stackShortName(model.names[name], timelineKinds[model.kinds[name]].frame))) },
+        { label: "Time", value: ({ total }) => total, unit: "ns", bar: long },
         { label: "Ranges", value: ({ count }) => count, unit: "" },
       ], title));
   };

@@ -26,7 +26,7 @@ import { timelineKinds } from "./kinds.js";
 /** Models of documents that were shown: another theme does not decode them again. */
 const timelineModels = /** @type {WeakMap<object, TimelineModel>} */ (new WeakMap());
 /** Width of the names beside the tracks, in px; narrow screens have them above. */
-const labelsWidth = 184;
+const labelsWidth = 190;
 /** Until the address and the table follow, in ms. */
 const writeAfter = 180;
 const tableAfter = 300;
@@ -264,7 +264,7 @@ export class TimelineView {
 
   /** Height of a deep track that is not shown in full. */
   room() {
-    return Math.max(144, Math.round(innerHeight * 0.3));
+    return Math.max(180, Math.round(innerHeight * 0.42));
   }
 
   isNarrow() {

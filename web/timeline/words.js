@@ -60,10 +60,9 @@ export function timelineHelp() {
 }
 
 /**
- * @param {import("./model.js").TimelineModel} model
  * @param {number} kind place in timelineKinds
  */
-export function timelineSwatch(model, kind) {
+export function timelineSwatch(kind) {
   const swatch = h("span", { class: "swatch", "aria-hidden": true });
   swatch.style.setProperty("background", `var(${timelineKinds[kind].color})`);
   return swatch;
@@ -76,7 +75,7 @@ export function timelineSwatch(model, kind) {
 export function timelineLegend(model) {
   const seen = new Set(model.kinds.filter((_, name) => model.nameCount[name] > 0));
   return h("ul", { class: "chart-legend timeline-legend", "aria-label": "Colours" },
-    [...seen].sort((a, b) => a - b).map((kind) => h("li", null, timelineSwatch(model, kind),
+    [...seen].sort((a, b) => a - b).map((kind) => h("li", null, timelineSwatch(kind),
                                                     timelineKinds[kind].word)));
 }
 
