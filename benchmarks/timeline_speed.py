@@ -32,23 +32,23 @@ STEP_NS = 200_000_000
 
 
 def nested(count, deepest, kinds, rng):
-    """Ranges of a thread in a step, by start: (start, duration, name, row)."""
+    """Ranges of a thread in a step, by start, spread over all of it: (start, duration, name, row)."""
     ranges = []
 
-    def fill(start, end, row, share):
-        at = start
-        while at < end - 40 and len(ranges) < count:
-            long = min(end - at, max(20, int((end - start) * rng.random() * share)))
+    def fill(start, end, row, budget):
+        children = budget if row == deepest else min(budget, rng.choice((1, 1, 2, 4, 12)))
+        each = (end - start) // max(1, children)
+        for child in range(children):
+            at = start + child * each
+            long = max(1, each * rng.randrange(60, 98) // 100)
             ranges.append((at, long, rng.randrange(*kinds), row))
-            if row < deepest and long > 200:
-                fill(at + 5, at + long - 5, row + 1, 0.4)
-            at += long + rng.randrange(1, 2000)
+            inner = (budget - children) // children + (child < (budget - children) % children)
+            if inner:
+                fill(at + 1, at + long - 1, row + 1, inner)
 
-    fill(0, STEP_NS - 5_000_000, 0, 0.3)
-    while len(ranges) < count:
-        last = max(end + long for end, long, _, row in ranges if row == 0)
-        ranges.append((last + 2, 15, rng.randrange(*kinds), 0))
-    return ranges[:count]
+    fill(0, STEP_NS - 5_000_000, 0, count)
+    assert len(ranges) == count
+    return sorted(ranges, key=lambda range: (range[0], -range[1]))
 
 
 def flat(count, kinds, rng):
