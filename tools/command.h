@@ -48,6 +48,7 @@ Command partial_command();
 Command merge_partials_command();
 Command check_command();
 Command convert_command();
+Command tensorboard_command();
 Command doctor_command();
 
 }  // namespace tbtrace::tools

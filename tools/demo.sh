@@ -76,8 +76,7 @@ prints them. Between the two: the first page about a trace, with its findings (d
 A trace of your own:  tools/demo.sh TRACE.json.gz
 All that it can do:   $tbtrace --help
 
-TensorBoard shows both; in $PWD:
-  tensorboard --logdir ./logs
-http://localhost:6006/#timeseries has step times, tables and flame graphs (pip install tensorboard==2.21.0),
-http://localhost:6006/#pytorch_profiler the profiler plugin's views (pip install torch-tb-profiler==0.4.3).
+TensorBoard shows both, with the tab of tbtrace (its Python package takes a few minutes to build); in $PWD:
+  python3 -m venv env && env/bin/pip install '.[tensorboard]'
+  env/bin/tbtrace tensorboard logs        # then http://localhost:6006/#tbtrace
 END

@@ -12,6 +12,7 @@ def program() -> str:
 def main() -> None:
     """Becomes the program: arguments, signals and the exit code are its own."""
     try:
+        os.environ.setdefault("TBTRACE_PYTHON", sys.executable)  # whose TensorBoard `tbtrace tensorboard` starts
         os.execv(program(), ["tbtrace", *sys.argv[1:]])
     except OSError as problem:
         sys.exit(f"tbtrace: {program()}: {problem.strerror}; install the package again")

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <tbtrace/analysis_context.h>
+#include <tbtrace/compat.h>
 #include <tbtrace/operators.h>
 #include <tbtrace/tables.h>
 
@@ -99,6 +100,31 @@ Status pages::add_operator_tables(const Trace& trace, ViewContent& content) {
                               .report = *std::move(report),
                               .sort_by = summary.data().use_device ? "self_device_time_total_ns"
                                                                    : "self_cpu_time_total_ns",
+                              .columns = table_named("ops")->columns,
+                              .empty = is_empty ? "the trace has no operators" : ""});
+  }
+  return {};
+}
+
+Status pages::add_plugin_operators(const Trace& trace, ViewContent& content) {
+  for (const bool by_shape : {false, true}) {
+    const Result<OperatorSummary> summary =
+        operator_summary(trace, Figures::plugin, {.group_by_input_shape = by_shape});
+    if (!summary.ok()) return summary.status();
+    Result<AnalysisReport> report = summary->report({.row_limit = -1});
+    if (!report.ok()) return report.status();
+    std::vector<CommandOption> command = {{"compat", "plugin"}};
+    if (by_shape) command.push_back({"group-by-input-shape"});
+    report->shown = {"key"};
+    if (by_shape) report->shown.emplace_back("input_shapes");
+    report->shown.insert(report->shown.end(),
+                         {"count", "self_device_time_total_ns", "device_time_total_ns",
+                          "self_cpu_time_total_ns", "cpu_time_total_ns"});
+    const bool is_empty = report->table.rows.empty();
+    content.tables.push_back({.name = by_shape ? "operators_by_shape" : "operators",
+                              .title = by_shape ? "Operator and input shape" : "Operator",
+                              .command = command_text("ops", command),
+                              .report = *std::move(report),
                               .columns = table_named("ops")->columns,
                               .empty = is_empty ? "the trace has no operators" : ""});
   }

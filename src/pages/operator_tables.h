@@ -7,4 +7,7 @@ namespace tbtrace::pages {
 
 Status add_operator_tables(const Trace& trace, ViewContent& content);
 
+/// In the figures of PyTorch's TensorBoard plugin, by name and by input shape.
+Status add_plugin_operators(const Trace& trace, ViewContent& content);
+
 }  // namespace tbtrace::pages

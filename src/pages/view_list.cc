@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -51,6 +52,7 @@ struct ViewParts {
   ViewDescription view;
   std::vector<TablePart> tables = {};
   std::vector<StacksPart> stacks = {};
+  bool has_timeline = false;
   /// Adds what the registry does not have, also to its tables.
   Status (*add)(const Trace& trace, ViewContent& content) = nullptr;
 };
@@ -137,9 +139,13 @@ Status add_checks(const Trace& trace, ViewContent& content) {
 
 const std::vector<ViewParts>& view_list() {
   using Text = std::string;
+  static const std::vector<std::pair<std::string, OptionValue>> kPlugin = {
+      {"figures", Text("plugin")}};
   static const std::vector<ViewParts> kViews = {
       {.view = {"summary", "Summary", "What was recorded, what takes the time, and what to do."},
        .add = add_summary},
+      {.view = {"timeline", "Timeline", "What ran when, on each thread and stream."},
+       .has_timeline = true},
       {.view = {"steps", "Steps", "What the time of each step was spent on."},
        .tables = {{.name = "steps", .title = "Steps", .table = "steps"}}},
       {.view = {"operators", "Operators", "What each operator took, without what ran inside."},
@@ -227,6 +233,34 @@ const std::vector<ViewParts>& view_list() {
        .tables = {{.name = "threads", .title = "Threads", .table = "threads"}}},
       {.view = {"checks", "Checks", "Whether the trace is damaged, incomplete or contradictory."},
        .add = add_checks},
+      {.view = {"plugin", "Plugin's figures",
+                "The tables of PyTorch's TensorBoard plugin (torch-tb-profiler), in its own "
+                "figures and with its errors, to find its numbers again.",
+                false},
+       .tables =
+           {{.name = "steps", .title = "Overview: steps", .table = "steps", .options = kPlugin},
+            {.name = "gpu", .title = "Overview: GPU summary", .table = "gpu", .options = kPlugin},
+            {.name = "kernels", .title = "GPU Kernel", .table = "kernels", .options = kPlugin},
+            {.name = "kernel_properties",
+             .title = "GPU Kernel: properties and operator",
+             .table = "kernels",
+             .options = {{"figures", Text("plugin")}, {"group_by", Text("launch")}},
+             .columns_with = "launch"},
+            {.name = "memory", .title = "Memory", .table = "memory", .options = kPlugin},
+            {.name = "memory_curve",
+             .title = "Memory: curve",
+             .table = "memory",
+             .options = {{"figures", Text("plugin")}, {"view", Text("curve")}},
+             .columns_with = "curve",
+             .is_curve = true},
+            {.name = "memory_events",
+             .title = "Memory: events",
+             .table = "memory",
+             .options = {{"figures", Text("plugin")}, {"view", Text("allocations")}},
+             .columns_with = "allocations",
+             .most_rows = kMostSingleRows},
+            {.name = "modules", .title = "Module", .table = "modules", .options = kPlugin}},
+       .add = pages::add_plugin_operators},
   };
   return kViews;
 }
@@ -258,7 +292,8 @@ ArgumentSet view_arguments() {
   return arguments;
 }
 
-Result<ViewContent> pages::view_content(const ViewDescription& view, const Trace& trace) {
+Result<ViewContent> pages::view_content(const ViewDescription& view, const Trace& trace,
+                                        const ViewLimits& limits) {
   const auto parts =
       std::ranges::find(view_list(), view.name, [](const ViewParts& of) { return of.view.name; });
   ViewContent content{.view = &view};
@@ -267,6 +302,10 @@ Result<ViewContent> pages::view_content(const ViewDescription& view, const Trace
   }
   for (const StacksPart& part : parts->stacks) {
     if (Status added = add_stacks(part, trace, content); !added.ok()) return added;
+  }
+  if (parts->has_timeline) {
+    content.timeline = std::make_shared<const analyses::Timeline>(
+        analyses::timeline(trace, {.ranges = limits.ranges, .arguments = limits.range_arguments}));
   }
   if (parts->add != nullptr) {
     if (Status added = parts->add(trace, content); !added.ok()) return added;

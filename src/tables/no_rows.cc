@@ -62,12 +62,26 @@ std::string_view how_to_record(NeededData needed) {
   return {};
 }
 
+/// Whether the trace has what the rows are made of.
+bool has_data(const Trace& trace, NeededData needed) {
+  if (needed == NeededData::allocations) return !trace.memory().empty();
+  if (needed != NeededData::device_activities) return false;
+  return std::ranges::any_of(trace.by_start(), [&](EventId event) {
+    return trace.kind(event) == EventKind::kernel;
+  });
+}
+
 }  // namespace
 
 std::string why_no_rows(const TableDescription& table, const OptionValues& options,
                         const Trace* trace) {
   const NoRows no_rows =
       table.no_rows_with == nullptr ? table.no_rows : table.no_rows_with(options);
+  const Figures figures = chosen_figures(table, options);
+  if (trace != nullptr && figures != Figures::exact && has_data(*trace, no_rows.needs)) {
+    return std::string(figures == Figures::plugin ? "torch-tb-profiler" : "HolisticTraceAnalysis") +
+           " shows nothing of this trace here, by rules of its own; the exact figures have rows";
+  }
   const std::string more =
       trace == nullptr ? std::string(how_to_record(no_rows.needs)) : missing_text(*trace, no_rows);
   return std::string(no_rows.text) + (more.empty() ? "" : "; " + more);

@@ -1,0 +1,188 @@
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "console.h"
+#include "inputs.h"
+#include "options.h"
+
+namespace tbtrace::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kAbout =
+    "Starts TensorBoard with the tab of tbtrace on a log directory: torch.profiler's, a C++\n"
+    "program's, or one that `tbtrace convert` made. Traces are read as they are. The tab is part\n"
+    "of tbtrace's Python package, and has to be installed beside TensorBoard.\n";
+
+/// What kLook exits with.
+enum Found : int { everything = 0, no_tensorboard = 3, no_tab = 4 };
+
+/// Whether a Python has TensorBoard and the tab.
+constexpr const char* kLook =
+    "import importlib.util, importlib.metadata, sys\n"
+    "if importlib.util.find_spec('tensorboard') is None: sys.exit(3)\n"
+    "names = [one.name for one in importlib.metadata.entry_points(group='tensorboard_plugins')]\n"
+    "sys.exit(0 if 'tbtrace' in names else 4)\n";
+
+/// A program in the folders of PATH; empty if there is none.
+std::string program_in_path(std::string_view name) {
+  const char* const path = std::getenv("PATH");
+  std::string_view folders = path == nullptr ? "" : path;
+  while (!folders.empty()) {
+    const std::size_t end = std::min(folders.find(':'), folders.size());
+    const fs::path place = fs::path(folders.substr(0, end)) / name;
+    if (::access(place.c_str(), X_OK) == 0 && !fs::is_directory(place)) return place.string();
+    folders.remove_prefix(std::min(end + 1, folders.size()));
+  }
+  return {};
+}
+
+/// The Python in the first lines of a script of pip: `#!/usr/bin/python3`, or where that is too
+/// long for the system, `'''exec' /usr/bin/python3 "$0" "$@"`. Empty if there is none.
+std::string python_of_script(const std::string& script) {
+  std::ifstream file(script);
+  std::string line;
+  for (int number = 0; number < 2 && std::getline(file, line); ++number) {
+    std::string_view rest = line;
+    constexpr std::string_view kExec = "'''exec' ";
+    if (number == 0 && rest.starts_with("#!")) {
+      rest.remove_prefix(2);
+    } else if (number == 1 && rest.starts_with(kExec)) {
+      rest.remove_prefix(kExec.size());
+    } else {
+      continue;
+    }
+    if (rest.starts_with('"')) {
+      rest.remove_prefix(1);
+      rest = rest.substr(0, rest.find('"'));
+    } else {
+      rest = rest.substr(0, rest.find(' '));
+    }
+    if (rest.find("python") != std::string_view::npos) return std::string(rest);
+  }
+  return {};
+}
+
+/// The Python whose TensorBoard to start: that of the package this program lies in, of the
+/// `tensorboard` in PATH, or the `python3` in PATH.
+std::string python_of_tensorboard() {
+  if (const char* const own = std::getenv("TBTRACE_PYTHON"); own != nullptr && *own != '\0') {
+    return own;
+  }
+  if (const std::string script = program_in_path("tensorboard"); !script.empty()) {
+    if (std::string python = python_of_script(script); !python.empty()) return python;
+  }
+  return program_in_path("python3");
+}
+
+/// The exit code of a program; nullopt if it could not be run or did not exit by itself.
+std::optional<int> exit_code_of(const std::vector<std::string>& words) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  const ::pid_t child = ::fork();
+  if (child < 0) return std::nullopt;
+  if (child == 0) {
+    ::execv(arguments.front(), arguments.data());
+    ::_exit(127);
+  }
+  int state = 0;
+  while (::waitpid(child, &state, 0) < 0) {
+    if (errno != EINTR) return std::nullopt;
+  }
+  return WIFEXITED(state) ? std::optional(WEXITSTATUS(state)) : std::nullopt;
+}
+
+/// Becomes TensorBoard; returns only if that fails.
+int become(const std::vector<std::string>& words, Console& console) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  ::execv(arguments.front(), arguments.data());
+  console.error(words.front(), std::string("cannot be run: ") + std::strerror(errno));
+  return kUnreadableInput;
+}
+
+int run(const OptionParser& parser) {
+  const StandardOptions& standard = parser.standard();
+  Console console(standard.console);
+  if (standard.inputs.size() != 1) return parser.wrong("takes one log directory");
+  const std::optional<std::int64_t> port = whole_number(parser.text("port"));
+  if (!port || *port < 0 || *port > 65535) return parser.wrong("--port takes 0 to 65535");
+  const std::string& logdir = standard.inputs.front();
+  std::error_code failure;
+  if (!fs::is_directory(logdir, failure)) {
+    console.error(logdir, "is not a directory; name the log directory that traces are written to");
+    return kUnreadableInput;
+  }
+  const std::string python = python_of_tensorboard();
+  const std::string install = "-m pip install 'tbtrace[tensorboard]'";
+  if (python.empty()) {
+    console.error("tensorboard",
+                  "there is no Python in PATH; install Python 3.11 or later, then "
+                  "python3 " +
+                      install);
+    return kUnreadableInput;
+  }
+  const std::optional<int> found = exit_code_of({python, "-c", kLook});
+  if (found == no_tensorboard) {
+    console.error(python, "has no TensorBoard; " + python + " " + install);
+    return kUnreadableInput;
+  }
+  if (found == no_tab) {
+    console.error(python, "has TensorBoard without the tab of tbtrace; " + python + " " + install);
+    return kUnreadableInput;
+  }
+  if (found != everything) {
+    console.error(python, "cannot be run; name another with TBTRACE_PYTHON");
+    return kUnreadableInput;
+  }
+  std::vector<std::string> words = {python, "-m",     "tensorboard.main", "--logdir",
+                                    logdir, "--port", parser.text("port")};
+  if (parser.given("host")) {
+    words.emplace_back("--host");
+    words.push_back(parser.text("host"));
+  }
+  console.note("tensorboard",
+               "the tab is at the address that is printed below, with #tbtrace after it");
+  return become(words, console);
+}
+
+}  // namespace
+
+Command tensorboard_command() {
+  return {
+      .name = "tensorboard",
+      .summary = "TensorBoard with the tab of tbtrace, on a log directory",
+      .usage = "[OPTIONS] LOGDIR",
+      .about = kAbout,
+      .options = {{"Server",
+                   {{.name = "port",
+                     .value = "N",
+                     .help = "where TensorBoard listens; 0 takes any that is free",
+                     .otherwise = "6006"},
+                    {.name = "host",
+                     .value = "NAME",
+                     .help = "for other machines: 0.0.0.0, or the name of an address of this one "
+                             "(default: only this machine)"}}}},
+      .examples = {{"tbtrace tensorboard logs", "then open http://localhost:6006/#tbtrace"},
+                   {"tbtrace tensorboard logs --port 0", "beside another TensorBoard"}},
+      .run = run,
+  };
+}
+
+}  // namespace tbtrace::tools
