@@ -139,7 +139,7 @@ test("every match marks a pixel, and no other is marked", () => {
 });
 
 test("tracks stand below each other, and a place leads to its track", () => {
-  const { boxes, height } = timelineLayout([3, 1, 0, 40], 1, (box) => ["full", "closed", "fit", "fit", "full"][box], 200, 0);
+  const { boxes, height } = timelineLayout([3, 1, 0, 40], 1, (box) => ["full", "closed", "fit", "fit", "full"][box], () => 200, 0);
   assert.deepEqual(boxes.map(({ rows }) => rows), [3, 1, 0, 40, 1]);
   boxes.forEach((box, i) => {
     if (i) assert.ok(box.top >= boxes[i - 1].top + boxes[i - 1].height);
@@ -149,7 +149,7 @@ test("tracks stand below each other, and a place leads to its track", () => {
   assert.equal(timelineBoxAt(boxes, height + 1), 5);
   assert.ok(boxes[3].rows * boxes[3].row <= 200);
   assert.equal(timelineFit(1000, 100), 4, "lines stay visible");
-  const above = timelineLayout([2], 0, () => "full", 200, 20).boxes[0];
+  const above = timelineLayout([2], 0, () => "full", () => 200, 20).boxes[0];
   assert.equal(above.lines - above.top, 20);
 });
 

@@ -23,9 +23,9 @@ export class TimelineTrackLabels {
    * @param {number} first
    * @param {number} last one after
    * @param {(box: number) => LabelSize} sizeOf
-   * @param {number} room height of a deep track
+   * @param {(box: number) => number} roomOf height of a deep track
    */
-  show(model, boxes, first, last, sizeOf, room) {
+  show(model, boxes, first, last, sizeOf, roomOf) {
     for (const [place, { element }] of this.shown) {
       if (place >= first && place < last) continue;
       // The focus does not jump away while people scroll.
@@ -36,6 +36,7 @@ export class TimelineTrackLabels {
     for (let place = first; place < last; place++) {
       const box = boxes[place];
       const size = sizeOf(place);
+      const room = roomOf(place);
       const text = `${size} ${box.top} ${box.height} ${room}`;
       const before = this.shown.get(place);
       if (before?.text === text) continue;

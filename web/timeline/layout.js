@@ -24,7 +24,7 @@ const trackGap = 7;
  * @param {number[]} trackRows lines by track
  * @param {number} counters how many
  * @param {(box: number) => TimelineSize} sizeOf counters stand after the tracks
- * @param {number} room height that a deep track gets if it is not shown in full
+ * @param {(box: number) => number} room height that a deep track gets if it is not shown in full
  * @param {number} head height of a label that stands above its lines; 0: it is beside them
  * @returns {{boxes: TimelineBox[], height: number}}
  */
@@ -38,7 +38,7 @@ export function timelineLayout(trackRows, counters, sizeOf, room, head) {
     const isOpen = size !== "closed";
     const rows = isTrack ? (isOpen ? trackRows[box] : Math.min(1, trackRows[box])) : 1;
     const row = !isTrack ? (isOpen ? counterHeight : timelineRow)
-      : size === "fit" ? timelineFit(rows, room) : timelineRow;
+      : size === "fit" ? timelineFit(rows, room(box)) : timelineRow;
     const height = head + Math.max(rows * row, head ? 0 : timelineRow);
     boxes.push({ track: isTrack ? box : -1, counter: isTrack ? -1 : box - trackRows.length,
                  top, lines: top + head, row, rows, height });

@@ -262,9 +262,12 @@ export class TimelineView {
       : "closed";
   }
 
-  /** Height of a deep track that is not shown in full. */
-  room() {
-    return Math.max(180, Math.round(innerHeight * 0.42));
+  /**
+   * Height of a deep track that is not shown in full: the first thread has most of it.
+   * @param {number} box
+   */
+  room(box) {
+    return Math.max(180, Math.round(innerHeight * 0.42)) * (box === 0 ? 1 : 0.4);
   }
 
   isNarrow() {
@@ -277,7 +280,7 @@ export class TimelineView {
     const cached = Array.from({ length: sizes }, (_, box) => this.sizeOf(box));
     this.boxSizes = cached;
     this.layout = timelineLayout(this.model.trackRows, this.model.source.counters.length,
-                                 (box) => cached[box], this.room(), this.isNarrow() ? 20 : 0);
+                                 (box) => cached[box], (box) => this.room(box), this.isNarrow() ? 20 : 0);
     setVariable(this.space, "height", `${this.layout.height}px`);
     this.soon();
   }
@@ -309,7 +312,7 @@ export class TimelineView {
     while (last < boxes.length && boxes[last].top < top + height + 40) last++;
     this.labels.show(this.model, boxes, first, last,
                      (box) => /** @type {import("./layout.js").TimelineSize[]} */ (
-                       this.boxSizes)[box], this.room());
+                       this.boxSizes)[box], (box) => this.room(box));
     this.painter.paint(this.picture(top, width, height));
   }
 
