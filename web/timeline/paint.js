@@ -20,7 +20,7 @@ import { timelineBoxAt } from "./layout.js";
  * @property {number} selected range, -1 without one
  * @property {number} hovered
  * @property {[number, number] | null} span
- * @property {{from: number, to: number, kind: string}[]} flows of the selected range
+ * @property {{from: number, to: number}[]} flows of the selected range
  */
 
 /** @param {string} hex `#ffb266` */
@@ -339,17 +339,18 @@ export class TimelinePainter {
       const end = Math.min(width, (model.source.to_ns - from) * scale);
       let x = Math.max(-1, (times[first] - from) * scale);
       if (!(x < end)) continue;
+      const left = x;
       context.beginPath();
-      context.moveTo(x, base);
       for (let i = first; i < times.length && x < end; i++) {
         context.lineTo(x, y(values[i]));
         x = i + 1 < times.length ? Math.min(end, (times[i + 1] - from) * scale) : end;
         context.lineTo(x, y(values[i]));
       }
-      context.lineTo(x, base);
       context.strokeStyle = this.accent ?? "";
       context.lineWidth = 1.5;
       context.stroke();
+      context.lineTo(x, base);
+      context.lineTo(left, base);
       context.globalAlpha = 0.14;
       context.fillStyle = this.accent ?? "";
       context.fill();
@@ -364,6 +365,7 @@ export class TimelinePainter {
     this.exits = [];
     // More would be a black area; the panel counts them.
     for (const { from, to } of picture.flows.slice(0, 100)) {
+      this.outline(picture, picture.selected === from ? to : from, 1);
       const a = this.place(picture, from);
       const b = this.place(picture, to);
       const ends = [{ x: a.x + Math.min(a.width, 4) / 2, y: a.y + a.row / 2 },

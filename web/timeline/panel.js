@@ -72,8 +72,9 @@ export function timelineArguments(model, range) {
  * @param {string} unit
  */
 function argumentText(value, unit) {
+  // Without a unit it may be an ID: its digits stay together.
+  if (/^-?\d+$/.test(String(value))) return unit ? formatValue(value, unit) : String(value);
   if (typeof value !== "string") return formatValue(value, unit);
-  if (/^-?\d+$/.test(value)) return unit ? formatValue(value, unit) : value;
   if (value.startsWith("\"")) {
     try {
       return String(JSON.parse(value));
@@ -119,7 +120,7 @@ export function timelineRangePanel(model, range, page, actions) {
   const link = (other) => h("button", {
     type: "button", class: "link", title: `${model.nameOf(other)}\n${
       timelineTrackName(model, model.trackOf(other))}`, onclick: () => actions.select(other),
-  }, model.nameOf(other));
+  }, stackShortName(model.nameOf(other), timelineKinds[model.kinds[model.name[other]]].frame));
   /**
    * @param {string} label
    * @param {import("../parts/dom.js").Children} value
@@ -149,8 +150,8 @@ export function timelineRangePanel(model, range, page, actions) {
     fact("Start", time(start)), fact("Duration", time(duration)),
     self === null ? [] : fact("Self time", time(self)),
     step ? fact("Step", String(step.number)) : [],
-    fact("Track", timelineTrackName(model, track)),
-    fact("Depth", String(model.laneOf(range) - model.trackLane[track])));
+    fact("Depth", String(model.laneOf(range) - model.trackLane[track])),
+    fact("Track", timelineTrackName(model, track), true));
   const words = /** @type {{[kind: string]: [string, string]}} */ ({
     launch: ["Launched by", "Launched"],
     forward_backward: ["Forward operator", "Backward operator"],

@@ -57,7 +57,7 @@ export function timelineSight(onSelect) {
         column("track", list.map((range) => model.trackOf(range)), tracks)];
       grid.show({
         columns, labels: columns.map(({ key }) => labelOf(key)),
-        widths: innerWidth < 760 ? [170, 84, 90, 110, 150] : [260, 96, 104, 130, 210],
+        widths: innerWidth < 760 ? [160, 94, 94, 110, 150] : [260, 96, 104, 130, 210],
         weights: [4, 1, 1, 1, 2],
         rows: ranges.map((_, row) => row), sorted: "duration_ns", descending: true,
         largest: ranges.length ? model.duration(ranges[0]) : 0, branch: () => null,

@@ -1,20 +1,20 @@
 // The timeline: what is in sight, what is selected, and how people move.
 import { copyText, h, setVariable } from "../parts/dom.js";
-import { formatValue } from "../parts/format.js";
+import { timelineFlush, timelineRead, timelineWrite } from "./address.js";
 import { timelineAxis } from "./axis.js";
 import { timelineInput } from "./input.js";
+import { timelineKeyed, timelineNeighbour } from "./keys.js";
 import { TimelineTrackLabels } from "./labels.js";
 import { timelineBoxAt, timelineClamp, timelineLayout, timelineZoom } from "./layout.js";
 import { TimelineModel } from "./model.js";
 import { TimelinePainter } from "./paint.js";
 import { timelineRangePanel, timelineSpanPanel } from "./panel.js";
-import { timelineBelow, timelineFlows, timelineHit, timelineKey, timelineNext, timelineOfKey,
-         timelineSearch, timelineTouching } from "./queries.js";
+import { timelineFlows, timelineHit, timelineKey, timelineNext, timelineOfKey,
+         timelineSearch } from "./queries.js";
 import { timelineMatcher, timelineSearchField } from "./search_field.js";
 import { timelineSight } from "./sight.js";
-import { timelineAround, timelineHelp, timelineLegend, timelineNotes, timelineSelfTime,
+import { timelineHelp, timelineLegend, timelineNotes, timelineTip,
          timelineTrackName } from "./words.js";
-import { timelineKinds } from "./kinds.js";
 
 /** @typedef {import("./model.js").TimelineDocument} ViewDocument */
 /**
@@ -27,13 +27,9 @@ import { timelineKinds } from "./kinds.js";
 const timelineModels = /** @type {WeakMap<object, TimelineModel>} */ (new WeakMap());
 /** Width of the names beside the tracks, in px; narrow screens have them above. */
 const labelsWidth = 190;
-/** Until the address and the table follow, in ms. */
-const writeAfter = 180;
+/** Until the table follows and a part is asked for, in ms. */
 const tableAfter = 300;
 const askAfter = 400;
-/** Writes what the view before this one has not written yet. */
-let timelineFlush = () => {};
-
 /** @param {ViewDocument} source */
 function modelOf(source) {
   let model = timelineModels.get(source);
@@ -66,7 +62,7 @@ export class TimelineView {
     this.pattern = "";
     /** @type {import("./queries.js").TimelineMatches | null} */
     this.matches = null;
-    /** @type {{from: number, to: number, kind: string}[]} */
+    /** @type {{from: number, to: number}[]} */
     this.flows = [];
     /** What people opened and closed, by the track's name. @type {Map<string, import("./layout.js").TimelineSize>} */
     this.sizes = new Map();
@@ -74,7 +70,7 @@ export class TimelineView {
     this.layout = { boxes: [], height: 0 };
     this.width = 0;
     this.pending = 0;
-    this.timers = { write: 0, table: 0, ask: 0 };
+    this.timers = { table: 0, ask: 0 };
     this.asked = 0;
     /** @type {(() => void) | null} */
     this.afterLayout = null;
@@ -124,50 +120,30 @@ export class TimelineView {
   // ---- the address
 
   restore() {
-    const { page } = this;
-    const from = Number(page.get("from") ?? NaN);
-    const to = Number(page.get("to") ?? NaN);
-    if (to > from) {
-      this.view = timelineZoom({ from, to }, (from + to) / 2, 1, this.whole);
+    const shown = timelineRead(this.page);
+    if (shown.view) {
+      this.view = timelineZoom(shown.view, (shown.view.from + shown.view.to) / 2, 1, this.whole);
     }
-    const span = (page.get("span") ?? "").split(":").map(Number);
-    if (span.length === 2 && span[1] > span[0]) this.span = [span[0], span[1]];
-    this.pattern = page.get("find") ?? "";
-    this.search.field.value = this.pattern;
-    this.selectedKey = page.get("range") ?? "";
+    this.span = shown.span;
+    this.pattern = shown.find;
+    this.search.field.value = shown.find;
+    this.selectedKey = shown.range;
     this.tellNotes();
     this.recompute();
     if (this.selected >= 0) {
       const range = this.selected;
-      this.afterLayout = () => this.reveal(range, !(to > from));
+      this.afterLayout = () => this.reveal(range, shown.view === null);
     }
     this.table();
     this.ask();
   }
 
-  /** The address follows when people stop moving. */
   write() {
-    const { page } = this;
-    clearTimeout(this.timers.write);
-    timelineFlush = () => {
-      clearTimeout(this.timers.write);
-      timelineFlush = () => {};
-      const { from, to } = this.view;
-      const isWhole = from <= this.whole.from && to >= this.whole.to;
-      // At high zoom a part of a nanosecond matters.
-      const round = (/** @type {number} */ time) =>
-        String(to - from < 1000 ? Number(time.toFixed(2)) : Math.round(time));
-      /** @type {[string, string | null][]} */
-      const values = [
-        ["from", isWhole ? null : round(from)], ["to", isWhole ? null : round(to)],
-        ["range", this.selectedKey || null], ["find", this.pattern || null],
-        ["span", this.span ? this.span.map(round).join(":") : null]];
-      for (const [key, value] of values) if (page.get(key) !== value) page.set(key, value);
-    };
-    const flush = timelineFlush;
-    this.timers.write = window.setTimeout(() => {
-      if (this.element.isConnected && timelineFlush === flush) flush();
-    }, writeAfter);
+    timelineWrite(this.page, () => this.element.isConnected, () => {
+      const isWhole = this.view.from <= this.whole.from && this.view.to >= this.whole.to;
+      return { view: isWhole ? null : this.view, range: this.selectedKey, find: this.pattern,
+               span: this.span };
+    });
   }
 
   // ---- what is shown
@@ -177,17 +153,21 @@ export class TimelineView {
     const { model } = this;
     this.selected = timelineOfKey(model, this.selectedKey);
     this.hovered = -1;
-    this.flows = this.selected < 0 ? [] : timelineFlows(model, this.selected).flatMap(
-      ({ kind, from, to }) => [...from.map((other) => ({ kind, from: other, to: this.selected })),
-                               ...to.map((other) => ({ kind, from: this.selected, to: other }))]);
-    this.search_();
+    this.readFlows();
+    this.matchNames();
     this.fillPanel();
     this.labels.clear();
     this.place();
   }
 
-  /** @private */
-  search_() {
+  readFlows() {
+    const range = this.selected;
+    this.flows = range < 0 ? [] : timelineFlows(this.model, range).flatMap(({ from, to }) => [
+      ...from.map((other) => ({ from: other, to: range })),
+      ...to.map((other) => ({ from: range, to: other }))]);
+  }
+
+  matchNames() {
     const matcher = this.pattern === "" ? null : timelineMatcher(this.pattern);
     this.matches = matcher ? timelineSearch(this.model, matcher) : null;
     this.search.tell(this.matches, this.pattern === "" || matcher !== null);
@@ -368,7 +348,7 @@ export class TimelineView {
     return this.view.from + x * (this.view.to - this.view.from) / Math.max(this.width, 1);
   }
 
-  /** The selection or the span fills the view. */
+  /** The span or the selection fills the view; false without one. */
   fit() {
     if (this.span) {
       const rim = (this.span[1] - this.span[0]) * 0.03;
@@ -378,6 +358,7 @@ export class TimelineView {
     } else if (this.selected >= 0) {
       this.fitRange(this.selected);
     }
+    return this.span !== null || this.selected >= 0;
   }
 
   /** @param {number} range */
@@ -479,9 +460,7 @@ export class TimelineView {
     const { model } = this;
     this.selected = range;
     this.selectedKey = range < 0 ? "" : timelineKey(model, range);
-    this.flows = range < 0 ? [] : timelineFlows(model, range).flatMap(({ kind, from, to }) => [
-      ...from.map((other) => ({ kind, from: other, to: range })),
-      ...to.map((other) => ({ kind, from: range, to: other }))]);
+    this.readFlows();
     this.fillPanel();
     if (range >= 0) {
       const before = this.view;
@@ -504,7 +483,7 @@ export class TimelineView {
   find(pattern) {
     this.pattern = pattern;
     this.search.field.value = pattern;
-    this.search_();
+    this.matchNames();
     this.soon();
     this.write();
   }
@@ -549,13 +528,7 @@ export class TimelineView {
     this.canvas.classList.toggle("is-pointing", range >= 0);
     this.tip.classList.toggle("is-hidden", range < 0);
     if (range < 0 || event === null) return;
-    const { model } = this;
-    const self = timelineSelfTime(model, range);
-    this.tip.replaceChildren(h("b", null, model.nameOf(range)), h("div", null,
-      `${formatValue(model.duration(range), "ns")}${self === null ||
-        self === model.duration(range) ? "" : `, self ${formatValue(self, "ns")}`}`),
-      h("div", { class: "quiet" }, `${timelineKinds[model.kinds[model.name[range]]].word}, ${
-        timelineTrackName(model, model.trackOf(range))}`));
+    this.tip.replaceChildren(...timelineTip(this.model, range));
     const { offsetWidth: wide, offsetHeight: tall } = this.tip;
     const top = event.clientY + 18 + tall > innerHeight ? event.clientY - tall - 10
       : event.clientY + 18;
@@ -626,78 +599,37 @@ export class TimelineView {
 
   /** @param {KeyboardEvent} event */
   key(event) {
-    const target = /** @type {HTMLElement} */ (event.target);
-    if (event.ctrlKey || event.metaKey || event.altKey ||
-        /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) return;
-    const isGrid = target.closest(".grid") !== null;
-    const isButton = target.closest("button, summary") !== null;
-    const { selected, model } = this;
-    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-    const far = this.width * (event.shiftKey ? 0.5 : 0.15);
-    const isArrow = key.startsWith("Arrow");
-    if (isGrid && (isArrow || key === "Enter")) return;
-    if (key === "w" || key === "+" || key === "=") this.zoom(this.pointerX(), 0.7);
-    else if (key === "s" || key === "-") this.zoom(this.pointerX(), 1 / 0.7);
-    else if (key === "a") this.pan(-far, 0);
-    else if (key === "d") this.pan(far, 0);
-    else if (key === "0") this.show(this.whole);
-    else if (key === "f") this.fit();
-    else if (key === "Enter" && !isButton && (selected >= 0 || this.span)) this.fit();
-    else if (key === "Escape") {
-      if (this.span) this.setSpan(null);
-      else if (this.selectedKey) this.select(-1);
-      else if (this.pattern) this.find("");
-      else return;
-    } else if (key === "/") this.search.field.select();
-    else if (isArrow && selected >= 0) {
-      const next = this.neighbour(key);
-      if (next >= 0) this.select(next);
-    } else if (key === "ArrowLeft") this.pan(-far, 0);
-    else if (key === "ArrowRight") this.pan(far, 0);
-    else return;
+    const isMine = timelineKeyed(event, {
+      zoom: (factor) => this.zoom(this.pointerX(), factor),
+      pan: (share) => this.pan(this.width * share, 0),
+      all: () => this.show(this.whole),
+      fit: () => this.fit(),
+      clear: () => {
+        if (this.span) this.setSpan(null);
+        else if (this.selectedKey) this.select(-1);
+        else if (this.pattern) this.find("");
+        else return false;
+        return true;
+      },
+      search: () => {
+        this.search.field.focus();
+        this.search.field.select();
+      },
+      arrow: (key) => {
+        if (this.selected < 0) return false;
+        const next = timelineNeighbour(this.model, this.selected, key, this.view);
+        if (next >= 0) this.select(next);
+        return true;
+      },
+    });
+    if (!isMine) return;
     event.preventDefault();
     event.stopPropagation();
-    if (key === "/") this.search.field.focus();
-    if (isArrow && selected < 0 && this.selected < 0 && model.size === 0) this.soon();
   }
 
   /** Where keys zoom: at the pointer if it is on the timeline. */
   pointerX() {
     if (this.pointer === null) return this.width / 2;
     return (this.pointer - this.view.from) * this.width / (this.view.to - this.view.from);
-  }
-
-  /** @param {string} key */
-  neighbour(key) {
-    const { model, selected } = this;
-    const lane = model.laneOf(selected);
-    if (key === "ArrowLeft" || key === "ArrowRight") {
-      const next = selected + (key === "ArrowRight" ? 1 : -1);
-      return next >= model.laneFirst[lane] && next < model.laneFirst[lane + 1] ? next : -1;
-    }
-    if (key === "ArrowUp") {
-      const around = timelineAround(model, selected);
-      if (around >= 0) return around;
-      return this.otherLane(lane, -1);
-    }
-    const [first, last] = timelineBelow(model, selected);
-    if (last > first) return first;
-    return this.otherLane(model.trackLane[model.laneTrack[lane] + 1] - 1, 1);
-  }
-
-  /**
-   * The range at the same time in the next line that has one in sight.
-   * @param {number} lane
-   * @param {number} step
-   */
-  otherLane(lane, step) {
-    const { model, selected } = this;
-    for (let next = lane + step; next >= 0 && next < model.lanes; next += step) {
-      const [first, last] = timelineTouching(model, next, this.view.from, this.view.to);
-      if (last > first) {
-        return Math.max(first, model.beginning(model.start[selected] + 1, first, last) - 1);
-      }
-    }
-    return -1;
   }
 }

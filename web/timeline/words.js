@@ -102,6 +102,22 @@ export function timelineSelfTime(model, range) {
 }
 
 /**
+ * What the pointer tells.
+ * @param {import("./model.js").TimelineModel} model
+ * @param {number} range
+ * @returns {HTMLElement[]}
+ */
+export function timelineTip(model, range) {
+  const self = timelineSelfTime(model, range);
+  const duration = model.duration(range);
+  return [h("b", null, model.nameOf(range)),
+          h("div", null, formatValue(duration, "ns"), self === null || self === duration ? null
+            : `, self ${formatValue(self, "ns")}`),
+          h("div", { class: "quiet" }, `${timelineKinds[model.kinds[model.name[range]]].word}, ${
+            timelineTrackName(model, model.trackOf(range))}`)];
+}
+
+/**
  * What it is in: on streams, ranges may just overlap.
  * @param {import("./model.js").TimelineModel} model
  * @param {number} range
