@@ -1,20 +1,16 @@
 // The timeline: what is in sight, what is selected, and how people move.
 import { copyText, h, setVariable } from "../parts/dom.js";
 import { timelineFlush, timelineRead, timelineWrite } from "./address.js";
-import { timelineAxis } from "./axis.js";
 import { timelineInput } from "./input.js";
 import { timelineKeyed, timelineNeighbour } from "./keys.js";
-import { TimelineTrackLabels } from "./labels.js";
-import { timelineBoxAt, timelineClamp, timelineLayout, timelineZoom } from "./layout.js";
+import { timelineZoom } from "./layout.js";
 import { TimelineModel } from "./model.js";
-import { TimelinePainter } from "./paint.js";
 import { timelineRangePanel, timelineSpanPanel } from "./panel.js";
-import { timelineFlows, timelineHit, timelineKey, timelineNext, timelineOfKey,
-         timelineSearch } from "./queries.js";
+import { timelineFlows, timelineKey, timelineNext, timelineOfKey, timelineSearch } from "./queries.js";
+import { TimelineScene } from "./scene.js";
 import { timelineMatcher, timelineSearchField } from "./search_field.js";
 import { timelineSight } from "./sight.js";
-import { timelineHelp, timelineLegend, timelineNotes, timelineTip,
-         timelineTrackName } from "./words.js";
+import { timelineHelp, timelineLegend, timelineNotes, timelineTip } from "./words.js";
 
 /** @typedef {import("./model.js").TimelineDocument} ViewDocument */
 /**
@@ -25,11 +21,10 @@ import { timelineHelp, timelineLegend, timelineNotes, timelineTip,
 
 /** Models of documents that were shown: another theme does not decode them again. */
 const timelineModels = /** @type {WeakMap<object, TimelineModel>} */ (new WeakMap());
-/** Width of the names beside the tracks, in px; narrow screens have them above. */
-const labelsWidth = 190;
 /** Until the table follows and a part is asked for, in ms. */
 const tableAfter = 300;
 const askAfter = 400;
+
 /** @param {ViewDocument} source */
 function modelOf(source) {
   let model = timelineModels.get(source);
@@ -38,59 +33,24 @@ function modelOf(source) {
 }
 
 /** The view. Its element is `element`. */
-export class TimelineView {
+export class TimelineView extends TimelineScene {
   /**
    * @param {ViewDocument} source
    * @param {TimelinePage} page
    */
   constructor(source, page) {
+    super(modelOf(source));
     timelineFlush();
     this.page = page;
     /** Of the document that the page has; a part of it may be shown instead. */
-    this.all = modelOf(source);
-    this.model = this.all;
-    this.whole = { from: source.from_ns, to: Math.max(source.to_ns, source.from_ns + 1) };
-    this.view = timelineClamp({ from: this.whole.from, to: this.whole.to }, this.whole);
-    this.selected = -1;
+    this.all = this.model;
     /** The selection as the address has it: it may not be in the document. */
     this.selectedKey = "";
-    this.hovered = -1;
-    /** @type {number | null} */
-    this.pointer = null;
-    /** @type {[number, number] | null} */
-    this.span = null;
     this.pattern = "";
-    /** @type {import("./queries.js").TimelineMatches | null} */
-    this.matches = null;
-    /** @type {{from: number, to: number}[]} */
-    this.flows = [];
-    /** What people opened and closed, by the track's name. @type {Map<string, import("./layout.js").TimelineSize>} */
-    this.sizes = new Map();
-    /** @type {{boxes: import("./layout.js").TimelineBox[], height: number}} */
-    this.layout = { boxes: [], height: 0 };
-    this.width = 0;
-    this.pending = 0;
     this.timers = { table: 0, ask: 0 };
     this.asked = 0;
-    /** @type {(() => void) | null} */
-    this.afterLayout = null;
-
     this.search = timelineSearchField((pattern) => this.find(pattern),
                                       (forward) => this.nextMatch(forward));
-    this.axis = /** @type {HTMLCanvasElement} */ (h("canvas", { class: "timeline-axis",
-                                                                "aria-hidden": true }));
-    this.canvas = /** @type {HTMLCanvasElement} */ (h("canvas", { class: "timeline-canvas",
-                                                                  "aria-hidden": true }));
-    this.labels = new TimelineTrackLabels((box, size) => {
-      this.sizes.set(this.boxKey(box), size);
-      this.place();
-    });
-    this.space = h("div", { class: "timeline-space" }, this.canvas, this.labels.element);
-    this.board = h("div", {
-      class: "timeline-board", tabindex: 0, role: "group",
-      "aria-label": "Timeline: w and s zoom, a and d pan, arrow keys move the selection. The " +
-        "table below has the same ranges.", onscroll: () => { this.hover(-1); this.soon(); },
-    }, this.space);
     this.panel = h("div", { class: "timeline-detail" });
     this.notes = h("div", { class: "notes" });
     this.tip = h("div", { class: "flame-tip is-hidden", "aria-hidden": true });
@@ -110,9 +70,8 @@ export class TimelineView {
         button("+", "Zoom in (w)", () => this.zoom(this.width / 2, 0.5)),
         button("Whole trace", "The whole trace (0)", () => this.show(this.whole)),
         timelineHelp()),
-      h("div", { class: "timeline-frame" }, this.axis, this.board), timelineLegend(this.all),
+      this.frame, timelineLegend(this.all),
       this.panel, this.tip, this.sight.element);
-    this.painter = new TimelinePainter(this.canvas);
     this.listen();
     this.restore();
   }
@@ -152,6 +111,7 @@ export class TimelineView {
   recompute() {
     const { model } = this;
     this.selected = timelineOfKey(model, this.selectedKey);
+    /** @type {number} */
     this.hovered = -1;
     this.readFlows();
     this.matchNames();
@@ -221,131 +181,12 @@ export class TimelineView {
       : "The browser does not let this page use the clipboard.");
   }
 
-  /** @param {number} box */
-  boxKey(box) {
-    const { tracks, counters } = this.model.source;
-    return box < tracks.length ? timelineTrackName(this.model, box)
-      : `counter ${counters[box - tracks.length].name}`;
-  }
-
-  /**
-   * Threads with much in them and streams are open at first.
-   * @param {number} box
-   * @returns {import("./layout.js").TimelineSize}
-   */
-  sizeOf(box) {
-    const chosen = this.sizes.get(this.boxKey(box));
-    if (chosen) return chosen;
-    const track = this.model.source.tracks[box];
-    if (track === undefined || track.kind === "stream" || box === 0) return "fit";
-    return this.model.trackRows[box] <= 3 || track.ranges * 20 >= this.model.size ? "fit"
-      : "closed";
-  }
-
-  /**
-   * Height of a deep track that is not shown in full: the first thread has most of it.
-   * @param {number} box
-   */
-  room(box) {
-    return Math.max(180, Math.round(innerHeight * 0.42)) * (box === 0 ? 1 : 0.4);
-  }
-
-  isNarrow() {
-    return innerWidth < 760;
-  }
-
-  /** Lays the tracks out and draws them. */
-  place() {
-    const sizes = this.model.source.tracks.length + this.model.source.counters.length;
-    const cached = Array.from({ length: sizes }, (_, box) => this.sizeOf(box));
-    this.boxSizes = cached;
-    this.layout = timelineLayout(this.model.trackRows, this.model.source.counters.length,
-                                 (box) => cached[box], (box) => this.room(box), this.isNarrow() ? 20 : 0);
-    setVariable(this.space, "height", `${this.layout.height}px`);
-    this.soon();
-  }
-
-  soon() {
-    if (this.pending === 0) this.pending = requestAnimationFrame(() => this.draw());
-  }
-
-  draw() {
-    this.pending = 0;
-    const left = this.isNarrow() ? 0 : labelsWidth;
-    const width = this.board.clientWidth - left;
-    const height = Math.min(this.board.clientHeight, Math.max(this.layout.height, 1));
-    if (width <= 0) return;
-    this.width = width;
-    if (this.afterLayout) {
-      const act = this.afterLayout;
-      this.afterLayout = null;
-      act();
-    }
-    const { from, to } = this.view;
-    this.element.classList.toggle("is-narrow", left === 0);
-    timelineAxis(this.axis, { source: this.model.source, from, to, width, span: this.span,
-                              pointer: this.pointer });
-    const top = this.board.scrollTop;
-    const { boxes } = this.layout;
-    const first = timelineBoxAt(boxes, top - 40);
-    let last = first;
-    while (last < boxes.length && boxes[last].top < top + height + 40) last++;
-    this.labels.show(this.model, boxes, first, last,
-                     (box) => /** @type {import("./layout.js").TimelineSize[]} */ (
-                       this.boxSizes)[box], (box) => this.room(box));
-    this.painter.paint(this.picture(top, width, height));
-  }
-
-  /**
-   * @param {number} top
-   * @param {number} width
-   * @param {number} height
-   * @returns {import("./paint.js").TimelinePicture}
-   */
-  picture(top, width, height) {
-    return { model: this.model, boxes: this.layout.boxes, from: this.view.from, to: this.view.to,
-             top, width, height, matches: this.matches, selected: this.selected,
-             hovered: this.hovered, span: this.span, flows: this.flows };
-  }
-
-  // ---- moving
-
-  /** @param {{from: number, to: number}} view */
-  show(view) {
-    this.view = timelineClamp(view, this.whole);
-    this.moved();
-  }
-
   moved() {
     this.leavePart();
     this.soon();
     this.write();
     this.table();
     this.ask();
-  }
-
-  /**
-   * @param {number} x in px
-   * @param {number} factor below 1: closer
-   */
-  zoom(x, factor) {
-    this.view = timelineZoom(this.view, this.timeAt(x), factor, this.whole);
-    this.moved();
-  }
-
-  /**
-   * @param {number} x
-   * @param {number} y
-   */
-  pan(x, y) {
-    const time = x * (this.view.to - this.view.from) / Math.max(this.width, 1);
-    if (y !== 0) this.board.scrollTop += y;
-    if (x !== 0) this.show({ from: this.view.from + time, to: this.view.to + time });
-  }
-
-  /** @param {number} x */
-  timeAt(x) {
-    return this.view.from + x * (this.view.to - this.view.from) / Math.max(this.width, 1);
   }
 
   /** The span or the selection fills the view; false without one. */
@@ -359,54 +200,6 @@ export class TimelineView {
       this.fitRange(this.selected);
     }
     return this.span !== null || this.selected >= 0;
-  }
-
-  /** @param {number} range */
-  fitRange(range) {
-    const { model } = this;
-    const long = Math.max(model.duration(range), 2);
-    const middle = (model.start[range] + model.end[range]) / 2;
-    this.view = timelineZoom({ from: middle - long * 0.6, to: middle + long * 0.6 }, middle, 1,
-                             this.whole);
-    this.reveal(range, false);
-    this.moved();
-  }
-
-  /**
-   * Brings a range into sight.
-   * @param {number} range
-   * @param {boolean} [isNew] nobody chose a part yet: one that shows the range well
-   */
-  reveal(range, isNew = false) {
-    const { model } = this;
-    const start = model.start[range];
-    const end = model.end[range];
-    const long = this.view.to - this.view.from;
-    if (isNew) {
-      const wide = Math.min(Math.max((end - start) * 4, 1000), this.whole.to - this.whole.from);
-      this.view = timelineZoom({ from: (start + end - wide) / 2, to: (start + end + wide) / 2 },
-                               (start + end) / 2, 1, this.whole);
-    } else if (end < this.view.from + long * 0.02 || start > this.view.to - long * 0.02 ||
-               (end - start > long * 0.9 && (start > this.view.from + long * 0.4 ||
-                                             end < this.view.to - long * 0.4))) {
-      const middle = end - start > long ? start + long * 0.4 : (start + end) / 2;
-      this.view = timelineClamp({ from: middle - long / 2, to: middle + long / 2 }, this.whole);
-    }
-    const lane = model.laneOf(range);
-    const track = model.laneTrack[lane];
-    const row = lane - model.trackLane[track];
-    if (row > 0 && this.sizeOf(track) === "closed") {
-      this.sizes.set(this.boxKey(track), "fit");
-      this.place();
-    }
-    const box = this.layout.boxes[track];
-    const y = box.lines + row * box.row;
-    const tall = this.board.clientHeight;
-    if (y < this.board.scrollTop + 4) this.board.scrollTop = Math.max(0, y - 40);
-    else if (y + box.row > this.board.scrollTop + tall - 4) {
-      this.board.scrollTop = y + 3 * box.row - tall;
-    }
-    this.soon();
   }
 
   // ---- parts of a trace that is too large for one document
@@ -423,6 +216,7 @@ export class TimelineView {
   /** @param {TimelineModel} model */
   setModel(model) {
     if (model === this.model) return;
+    /** @type {TimelineModel} */
     this.model = model;
     this.tellNotes();
     this.recompute();
@@ -498,24 +292,8 @@ export class TimelineView {
   table() {
     clearTimeout(this.timers.table);
     this.timers.table = window.setTimeout(() => {
-      // What has the focus does not move under people's hands.
       this.sight.show(this.model, this.view.from, this.view.to);
     }, tableAfter);
-  }
-
-  /**
-   * @param {number} x
-   * @param {number} y
-   * @returns {number} -1: nothing is there
-   */
-  hit(x, y) {
-    const at = y + this.board.scrollTop;
-    const box = this.layout.boxes[timelineBoxAt(this.layout.boxes, at)];
-    if (!box || box.track < 0) return -1;
-    const row = Math.floor((at - box.lines) / box.row);
-    if (row < 0 || row >= box.rows) return -1;
-    return timelineHit(this.model, this.model.trackLane[box.track] + row, this.timeAt(x),
-                       (this.view.to - this.view.from) / Math.max(this.width, 1));
   }
 
   /**
@@ -545,6 +323,7 @@ export class TimelineView {
       pan: (/** @type {number} */ x, /** @type {number} */ y) => this.pan(x, y),
       span: (/** @type {number} */ from, /** @type {number} */ to, /** @type {boolean} */ isLast) => {
         const times = [from, to].map((x) => Math.round(this.timeAt(x))).sort((a, b) => a - b);
+        /** @type {[number, number] | null} */
         this.span = times[1] > times[0] ? [times[0], times[1]] : null;
         if (isLast) this.setSpan(this.span);
         else this.soon();
@@ -564,6 +343,7 @@ export class TimelineView {
       hover: (x, y, event) => {
         const pointer = event === null ? null : this.timeAt(x);
         if (pointer !== this.pointer) this.soon();
+        /** @type {number | null} */
         this.pointer = pointer;
         this.hover(event === null ? -1 : this.hit(x, y), event);
       },
@@ -575,6 +355,10 @@ export class TimelineView {
         this.soon();
       },
     });
+    this.board.addEventListener("scroll", () => {
+      this.hover(-1);
+      this.soon();
+    }, { passive: true });
     this.element.addEventListener("keydown", (event) => this.key(event));
     const outside = (/** @type {KeyboardEvent} */ event) => {
       if (!this.element.isConnected) {
@@ -625,11 +409,5 @@ export class TimelineView {
     if (!isMine) return;
     event.preventDefault();
     event.stopPropagation();
-  }
-
-  /** Where keys zoom: at the pointer if it is on the timeline. */
-  pointerX() {
-    if (this.pointer === null) return this.width / 2;
-    return (this.pointer - this.view.from) * this.width / (this.view.to - this.view.from);
   }
 }
