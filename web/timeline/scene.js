@@ -60,6 +60,29 @@ export class TimelineScene {
     this.painter = new TimelinePainter(this.canvas);
   }
 
+  /** @param {SceneModel} model */
+  use(model) {
+    this.model = model;
+  }
+
+  /** @param {number} range under the pointer, -1 without one */
+  point(range) {
+    if (range !== this.hovered) this.soon();
+    this.hovered = range;
+  }
+
+  /** @param {number | null} time of the pointer */
+  pointAt(time) {
+    if (time !== this.pointer) this.soon();
+    this.pointer = time;
+  }
+
+  /** @param {[number, number] | null} span */
+  mark(span) {
+    this.span = span;
+    this.soon();
+  }
+
   /** After another part is in sight. */
   moved() {}
 

@@ -47,12 +47,13 @@ export function timelineSearchField(onChange, onNext) {
     /**
      * @param {import("./queries.js").TimelineMatches | null} found
      * @param {boolean} isValid
+     * @param {boolean} isPart
      */
-    tell(found, isValid) {
+    tell(found, isValid, isPart) {
       for (const button of buttons) button.disabled = !found || found.count === 0;
       status.textContent = !isValid ? "This is not a valid regular expression."
         : !found ? "" : found.count === 0 ? "No range matches."
-          : `${countOf(found.count, "match", "matches")}, ${formatValue(found.total, "ns")}`;
+          : `${countOf(found.count, "match", "matches")}, ${formatValue(found.total, "ns")}${isPart ? " in this part" : ""}`;
     },
   };
 }

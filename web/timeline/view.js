@@ -83,7 +83,7 @@ export class TimelineView extends TimelineScene {
     if (shown.view) {
       this.view = timelineZoom(shown.view, (shown.view.from + shown.view.to) / 2, 1, this.whole);
     }
-    this.span = shown.span;
+    this.mark(shown.span);
     this.pattern = shown.find;
     this.search.field.value = shown.find;
     this.selectedKey = shown.range;
@@ -111,8 +111,7 @@ export class TimelineView extends TimelineScene {
   recompute() {
     const { model } = this;
     this.selected = timelineOfKey(model, this.selectedKey);
-    /** @type {number} */
-    this.hovered = -1;
+    this.point(-1);
     this.readFlows();
     this.matchNames();
     this.fillPanel();
@@ -130,7 +129,8 @@ export class TimelineView extends TimelineScene {
   matchNames() {
     const matcher = this.pattern === "" ? null : timelineMatcher(this.pattern);
     this.matches = matcher ? timelineSearch(this.model, matcher) : null;
-    this.search.tell(this.matches, this.pattern === "" || matcher !== null);
+    this.search.tell(this.matches, this.pattern === "" || matcher !== null,
+                     this.model.source.part !== null);
   }
 
   tellNotes() {
@@ -216,8 +216,7 @@ export class TimelineView extends TimelineScene {
   /** @param {TimelineModel} model */
   setModel(model) {
     if (model === this.model) return;
-    /** @type {TimelineModel} */
-    this.model = model;
+    this.use(model);
     this.tellNotes();
     this.recompute();
     this.table();
@@ -267,9 +266,8 @@ export class TimelineView extends TimelineScene {
 
   /** @param {[number, number] | null} span */
   setSpan(span) {
-    this.span = span;
+    this.mark(span);
     this.fillPanel();
-    this.soon();
     this.write();
   }
 
@@ -301,8 +299,7 @@ export class TimelineView extends TimelineScene {
    * @param {MouseEvent | null} [event]
    */
   hover(range, event = null) {
-    if (range !== this.hovered) this.soon();
-    this.hovered = range;
+    this.point(range);
     this.canvas.classList.toggle("is-pointing", range >= 0);
     this.tip.classList.toggle("is-hidden", range < 0);
     if (range < 0 || event === null) return;
@@ -323,10 +320,8 @@ export class TimelineView extends TimelineScene {
       pan: (/** @type {number} */ x, /** @type {number} */ y) => this.pan(x, y),
       span: (/** @type {number} */ from, /** @type {number} */ to, /** @type {boolean} */ isLast) => {
         const times = [from, to].map((x) => Math.round(this.timeAt(x))).sort((a, b) => a - b);
-        /** @type {[number, number] | null} */
-        this.span = times[1] > times[0] ? [times[0], times[1]] : null;
+        this.mark(times[1] > times[0] ? [times[0], times[1]] : null);
         if (isLast) this.setSpan(this.span);
-        else this.soon();
       },
     };
     timelineInput(this.canvas, false, {
@@ -341,18 +336,14 @@ export class TimelineView extends TimelineScene {
         if (range >= 0) this.fitRange(range);
       },
       hover: (x, y, event) => {
-        const pointer = event === null ? null : this.timeAt(x);
-        if (pointer !== this.pointer) this.soon();
-        /** @type {number | null} */
-        this.pointer = pointer;
+        this.pointAt(event === null ? null : this.timeAt(x));
         this.hover(event === null ? -1 : this.hit(x, y), event);
       },
     });
     timelineInput(this.axis, true, {
       ...shared, click: () => this.setSpan(null), twice: () => this.show(this.whole),
       hover: (x, _, event) => {
-        this.pointer = event === null ? null : this.timeAt(x);
-        this.soon();
+        this.pointAt(event === null ? null : this.timeAt(x));
       },
     });
     this.board.addEventListener("scroll", () => {

@@ -24,7 +24,7 @@ export function timelineNotes(source, canAsk) {
   }
   if (source.part) {
     notes.push(`Only ranges between ${formatValue(source.part[0], "ns")} and ${
-      formatValue(source.part[1], "ns")} are loaded.`);
+      formatValue(source.part[1], "ns")} are loaded; pan or zoom out for others.`);
   }
   if (source.names_cut > 0) {
     notes.push(`${countOf(source.names_cut, "name")} of more than 500 characters ${
