@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { timelineColumn, timelineInteger, timelinePlaces } from "../timeline/columns.js";
+import { timelineNeighbour } from "../timeline/keys.js";
 import { TimelineModel } from "../timeline/model.js";
 import { timelineArguments, timelineNth } from "../timeline/panel.js";
 import { timelineBelow, timelineBusyTime, timelineChain, timelineFlows, timelineHit,
@@ -294,11 +295,28 @@ test("the longest ranges in sight, and how many there are", () => {
       assert.equal(new Set(found.ranges).size, found.ranges.length);
     }
   }, 20);
-  const ranges = Array.from({ length: 4000 }, (_, i) => ({ start: i * 1e7, duration: (i * 7919 % 4000) * 2300 + 1, name: "x" }));
+  const ranges = Array.from({ length: 4000 }, (_, i) => ({ start: i * 1e7, duration: i % 400 ? 5000 + i * 7919 % 4000 : 3e6 + i, name: "x" }));
   const model = new TimelineModel(timelineDocument([{ ranges }]));
   const found = timelineInSight(model, 0, 1e12, 50);
   assert.deepEqual([...found.ranges].map((range) => model.duration(range)),
                    ranges.map(({ duration }) => duration).sort((a, b) => b - a).slice(0, 50));
+});
+
+test("keys lead to the neighbour, around, inside, and to the next track", () => {
+  const model = new TimelineModel(timelineDocument([
+    { ranges: [{ start: 0, duration: 100, name: "a" }, { start: 100, duration: 90, name: "b" },
+               { start: 110, duration: 20, name: "b1" }, { start: 140, duration: 20, name: "b2" }] },
+    { ranges: [] }, { ranges: [{ start: 0, duration: 300, name: "other" }] }]));
+  const from = (name, key) => {
+    const next = timelineNeighbour(model, listOf(model).find((one) => one.name === name).range, key, { from: 0, to: 300 });
+    return next < 0 ? null : model.nameOf(next);
+  };
+  assert.deepEqual([from("a", "ArrowRight"), from("b", "ArrowLeft"), from("a", "ArrowLeft"), from("b2", "ArrowRight")],
+                   ["b", "a", null, null]);
+  assert.deepEqual([from("b", "ArrowDown"), from("b2", "ArrowUp"), from("b2", "ArrowDown"), from("other", "ArrowUp")],
+                   ["b1", "b", "other", "b1"]);
+  assert.equal(from("a", "ArrowUp"), null);
+  assert.equal(from("other", "ArrowDown"), null);
 });
 
 test("arguments of a range", () => {

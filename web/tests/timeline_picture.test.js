@@ -91,6 +91,16 @@ test("each pixel has the colour of its longest range, as strong as ranges cover 
   }
 });
 
+test("a range without length at the left side is drawn", () => {
+  const model = new TimelineModel(timelineDocument([{ ranges: [
+    { start: 0, duration: 50, name: "a" }, { start: 100, duration: 0, name: "mark" }, { start: 150, duration: 9, name: "b" }] }]));
+  const colors = colorsOf(model);
+  const out = new Uint32Array(10).fill(colors.ground);
+  timelineLine(model, 0, model.size, 100, 1, 10, out, 0, colors, null, 0);
+  assert.equal(out[0], timelineMix(colors.names[model.names.indexOf("mark")], colors.ground, 96));
+  assert.ok(out.subarray(1).every((pixel) => pixel === colors.ground));
+});
+
 test("ranges with room for a text are labelled, with the part in sight", () => {
   for (let seed = 1; seed <= 60; seed++) {
     const random = randomNumbers(seed * 17);

@@ -99,12 +99,15 @@ export class TimelineScene {
    * @returns {SceneSize}
    */
   sizeOf(box) {
-    const chosen = this.sizes.get(this.boxKey(box));
-    if (chosen) return chosen;
+    const key = this.boxKey(box);
+    let size = this.sizes.get(key);
+    if (size) return size;
     const track = this.model.source.tracks[box];
-    if (track === undefined || track.kind === "stream" || box === 0) return "fit";
-    return this.model.trackRows[box] <= 3 || track.ranges * 20 >= this.model.size ? "fit"
-      : "closed";
+    const isOpen = track === undefined || track.kind === "stream" || box === 0 ||
+      this.model.trackRows[box] <= 3 || track.ranges * 20 >= this.model.size;
+    // It stays so when a part of the trace is shown.
+    this.sizes.set(key, size = isOpen ? "fit" : "closed");
+    return size;
   }
 
   /**
