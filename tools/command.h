@@ -49,6 +49,7 @@ Command merge_partials_command();
 Command check_command();
 Command convert_command();
 Command tensorboard_command();
+Command diff_command();
 Command doctor_command();
 
 }  // namespace tbtrace::tools

@@ -6,7 +6,7 @@
 namespace tbtrace::tools {
 
 std::vector<Command> commands() {
-  std::vector<Command> all = {summary_command(), report_command(), ops_command(),
+  std::vector<Command> all = {summary_command(), report_command(), diff_command(), ops_command(),
                               flamegraph_command()};
   for (const TableDescription* const table : tables()) {
     if (table->make == nullptr) continue;

@@ -19,6 +19,8 @@ inline constexpr int kWrongUsage = 2;
 inline constexpr int kUnreadableInput = 3;
 inline constexpr int kSomeInputsFailed = 4;
 inline constexpr int kUnwritableOutput = 5;
+inline constexpr int kInconclusive = 6;
+inline constexpr int kNotComparable = 7;
 
 int exit_code(const Status& status);
 

@@ -15,12 +15,15 @@ std::vector<ExitCode> exit_codes() {
           {kWrongUsage, "wrong usage"},
           {kUnreadableInput, "an input could not be read, or needs more memory than there is"},
           {kSomeInputsFailed, "some of several inputs failed"},
-          {kUnwritableOutput, "an output could not be written"}};
+          {kUnwritableOutput, "an output could not be written"},
+          {kInconclusive, "diff: the runs do not tell whether a limit is exceeded"},
+          {kNotComparable, "diff: the two sides cannot be compared"}};
 }
 
 std::vector<EnvironmentVariable> environment_variables() {
   return {{"NO_COLOR", "messages have no color if it is set and not empty"},
           {"TMPDIR", "where convert keeps a copy of what it reads from a pipe (default: /tmp)"},
+          {"TBTRACE_PYTHON", "the Python whose TensorBoard `tensorboard` starts"},
           {"TBTRACE_CUPTI", "path of libcupti.so, which doctor looks for otherwise"}};
 }
 

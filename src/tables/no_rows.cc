@@ -66,9 +66,8 @@ std::string_view how_to_record(NeededData needed) {
 bool has_data(const Trace& trace, NeededData needed) {
   if (needed == NeededData::allocations) return !trace.memory().empty();
   if (needed != NeededData::device_activities) return false;
-  return std::ranges::any_of(trace.by_start(), [&](EventId event) {
-    return trace.kind(event) == EventKind::kernel;
-  });
+  return std::ranges::any_of(trace.by_start(),
+                             [&](EventId event) { return trace.kind(event) == EventKind::kernel; });
 }
 
 }  // namespace

@@ -8,77 +8,13 @@
 #include <tuple>
 #include <unordered_map>
 
-#include <tbtrace/lines.h>
-#include <tbtrace/modules.h>
-
 #include "analyses/attribution/owners.h"
 #include "analyses/kernels/runs.h"
-#include "analyses/modules/groups.h"
-#include "analyses/modules/line_places.h"
-#include "analyses/modules/places.h"
-#include "analyses/modules/work_places.h"
+#include "analyses/modules/range_origins.h"
 #include "base/bounded_sum.h"
 
 namespace tbtrace::analyses {
 namespace {
-
-/// The module of each range, with `*` for what differs between repeated layers.
-class ModulesOfRanges {
- public:
-  ModulesOfRanges(const Trace& trace, const ForwardOperators& forward) {
-    if (!has_modules(trace)) return;
-    ModulePlaces places(trace);
-    where_ = find_places(trace, forward, [&](Place around, EventId range, bool is_backward) {
-      return places.place_in(around, range, is_backward);
-    });
-    std::vector<ModuleRow> rows;
-    for (Place place = 1; place < places.size(); ++place) {
-      ModuleRow& row = rows.emplace_back();
-      row.path = places.path(place);
-      row.type = places.type(place);
-      if (places.parent(place) != StackTree::kRoot) row.parent = places.parent(place) - 1;
-    }
-    patterns_ = layer_patterns(rows);
-  }
-
-  std::string_view of(EventId range) const {
-    if (patterns_.empty() || range == EventId::none) return {};
-    const Place place = where_.place[index(range)];
-    return place == StackTree::kRoot ? std::string_view() : patterns_[place - 1];
-  }
-
- private:
-  WorkPlaces where_;
-  std::vector<std::string> patterns_;  // by place - 1
-};
-
-/// The innermost line of the user's own code around each range.
-class LinesOfRanges {
- public:
-  LinesOfRanges(const Trace& trace, const ForwardOperators& forward) : places_(trace, false) {
-    where_ = find_places(trace, forward, [&](Place around, EventId range, bool /*is_backward*/) {
-      return places_.place_in(around, range);
-    });
-  }
-
-  /// 0: none.
-  LinePlaces::Line of(EventId range) const {
-    return range == EventId::none ? 0 : places_.lines()[where_.place[index(range)]];
-  }
-
-  bool accumulates(EventId range) const { return where_.accumulates[index(range)] != 0; }
-
-  std::string text(LinePlaces::Line line) const {
-    if (line == 0) return {};
-    const LineRow& row = places_.rows()[line];
-    std::string text = row.file + "(" + std::to_string(row.line) + ")";
-    return row.function.empty() ? text : text + ": " + row.function;
-  }
-
- private:
-  LinePlaces places_;
-  WorkPlaces where_;
-};
 
 struct Sum {
   std::uint64_t count = 0;

@@ -185,8 +185,9 @@ void expect_device(const Trace& trace, const MemoryByDefinition& expected,
 }
 
 void expect_allocations(const MemoryByDefinition& expected, const MemoryUse& found) {
-  using Row = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::string, AllocationEnd>;
-  std::vector<Row> wanted;
+  using AllocationRow =
+      std::tuple<std::int64_t, std::int64_t, std::int64_t, std::string, AllocationEnd>;
+  std::vector<AllocationRow> wanted;
   for (std::size_t row = 0; row < expected.records().size(); ++row) {
     const MemoryRecord& record = expected.records()[row];
     if (record.out_of_memory) continue;
@@ -200,7 +201,7 @@ void expect_allocations(const MemoryByDefinition& expected, const MemoryUse& fou
                           AllocationEnd::freed);
     }
   }
-  std::vector<Row> rows;
+  std::vector<AllocationRow> rows;
   for (const MemoryAllocation& allocation : found.allocations) {
     rows.emplace_back(allocation.allocated_at_ns.value_or(-1), allocation.freed_at_ns.value_or(-1),
                       allocation.bytes,

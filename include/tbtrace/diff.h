@@ -1,0 +1,220 @@
+// What changed between recordings of a program: whether its step takes longer, and what explains
+// it. Results own all their data; plain values that any number of threads may read. Times are
+// nanoseconds. docs/compare.md says how figures are made and how a verdict is reached.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tbtrace/arguments.h>
+#include <tbtrace/export.h>
+#include <tbtrace/report.h>
+#include <tbtrace/status.h>
+#include <tbtrace/trace.h>
+
+namespace TBTRACE_EXPORT tbtrace {
+
+/// By what the time of a step is divided. Each division has every instant of the step once.
+enum class DiffBy : std::uint8_t {
+  part,    ///< the roles of step_breakdown(): kernel, memcpy, ..., other
+  op,      ///< the operator that ran, or that launched the work that ran
+  shape,   ///< the same, with the shapes of its inputs
+  kernel,  ///< what ran on the device; `[no device work]` is all other time
+  module,  ///< the `nn.Module` that it came from
+  line,    ///< the line of the program's own code that it came from
+};
+inline constexpr std::size_t kDiffBys = 6;
+
+/// `part`, `operator`, `shape`, `kernel`, `module`, `line`.
+std::string_view diff_by_name(DiffBy by);
+std::optional<DiffBy> diff_by_named(std::string_view name);
+
+/// What a row took in all steps of a run together.
+struct RunRow {
+  std::string key;          ///< `aten::mm`
+  std::int64_t ns = 0;      ///< instants of steps that are its
+  std::uint64_t count = 0;  ///< events that have such instants
+};
+
+/// What else changes: per step, a mean of the ranks; of memory the highest of any rank.
+inline constexpr std::array<std::string_view, 10> kDiffQuantities = {
+    "gpu_busy_ns",           "gpu_idle_ns",
+    "gpu_idle_host_wait_ns", "gpu_idle_kernel_wait_ns",
+    "gpu_idle_other_ns",     "exposed_communication_ns",
+    "gpu_activities",        "gpu_launches",
+    "gpu_memory_peak_bytes", "cpu_memory_peak_bytes"};
+
+struct RunQuantity {
+  std::string_view name;  ///< `gpu_idle_ns`, of kDiffQuantities
+  double value = 0;
+};
+
+/// What is kept of a run, which is one recording or those of all its ranks, to compare it.
+struct RunFigures {
+  std::string name;  ///< such as the path of the file
+  std::size_t traces = 0;
+  std::vector<std::string> devices;  ///< names of GPUs that worked, each once
+  std::optional<std::int64_t> world_size;
+  std::vector<std::string> options;  ///< `record_shapes`, ... that were on
+  bool has_device_work = false;
+  bool has_steps = false;   ///< otherwise its only step is the whole recording
+  std::size_t damaged = 0;  ///< traces with data loss
+
+  std::vector<std::int64_t> step_ns;               ///< durations, of all ranks one after the other
+  std::array<std::vector<RunRow>, kDiffBys> rows;  ///< by DiffBy; by key
+  std::vector<RunQuantity> quantities;
+
+  /// The mean of its steps; 0 without steps.
+  double mean_step_ns() const;
+};
+
+/// What RunSum reads.
+ArgumentSet diff_arguments();
+
+/// Makes the figures of a run from the recordings of its ranks, one after the other. One thread at
+/// a time.
+class RunSum {
+ public:
+  explicit RunSum(std::string name);
+  RunSum(RunSum&&) noexcept;
+  RunSum& operator=(RunSum&&) noexcept;
+  ~RunSum();
+
+  /// Fails if the trace was read without diff_arguments().
+  Status add(const Trace& rank);
+
+  RunFigures figures() const;
+
+ private:
+  struct Sums;
+  std::unique_ptr<Sums> sums_;
+};
+
+enum class Comparable : std::uint8_t {
+  yes,
+  warning,  ///< something besides the program may explain the difference
+  no,       ///< the recordings are of different things
+};
+
+/// `yes`, `warning`, `no`.
+std::string_view comparable_name(Comparable comparable);
+
+enum class DiffVerdict : std::uint8_t {
+  slower,
+  faster,
+  same,          ///< no difference that matters
+  inconclusive,  ///< the runs do not tell
+};
+
+/// `slower`, `faster`, `same`, `inconclusive`.
+std::string_view diff_verdict_name(DiffVerdict verdict);
+
+struct DiffOptions {
+  double min_effect = 0.01;  ///< the smallest change that matters, as a share
+  /// How much the mean step varies from run to run, as a share; nullopt: the runs show it.
+  std::optional<double> run_noise = {};
+};
+
+/// The step of all runs of both sides.
+struct StepChange {
+  double base_ns = 0;  ///< mean of the runs' means
+  double new_ns = 0;
+  double change = 0;  ///< as a share of base_ns
+  /// 99.7 % interval of the change of geometric means, if the runs allow one.
+  std::optional<double> low = {};
+  std::optional<double> high = {};
+  /// The smallest slowdown that would be found with 90 % probability.
+  std::optional<double> resolvable = {};
+  /// Of one run a side with 30 steps or more: a 95 % interval that describes how their steps
+  /// differ. It does not show how much runs differ.
+  std::optional<double> steps_low = {};
+  std::optional<double> steps_high = {};
+  double base_median_ns = 0;  ///< of all steps
+  double new_median_ns = 0;
+};
+
+/// Per step: means of the runs' means.
+struct DiffRow {
+  std::string key;
+  double base_count = 0;
+  double new_count = 0;
+  double base_ns = 0;
+  double new_ns = 0;
+  double change_ns = 0;
+  std::optional<double> low_ns = {};
+  std::optional<double> high_ns = {};
+  DiffVerdict verdict = DiffVerdict::inconclusive;
+  /// Of the whole change; nullopt if that is 0.
+  std::optional<double> share = {};
+  /// How the two sides were found to be the same: `name`; empty if it is on one side only.
+  std::string_view matched_by;
+};
+
+struct DiffQuantity {
+  std::string_view name;
+  std::optional<double> base_value = {};
+  std::optional<double> new_value = {};
+};
+
+struct Diff {
+  Comparable comparable = Comparable::yes;
+  std::vector<std::string> reasons;  ///< why not, or with a warning: a sentence each
+  DiffVerdict verdict = DiffVerdict::inconclusive;
+  std::string why;  ///< what the verdict rests on, a sentence for people
+  StepChange step;
+  std::vector<std::string> base_names;  ///< of the runs
+  std::vector<std::string> new_names;
+  std::array<std::vector<DiffRow>, kDiffBys> rows;  ///< by DiffBy; the largest change first
+  std::vector<DiffQuantity> quantities;
+};
+
+/// Fails without runs on a side. Pure; the same bits on every machine.
+Result<Diff> diff(std::span<const RunFigures> base, std::span<const RunFigures> changed,
+                  const DiffOptions& options = {});
+
+/// A change that is too much: `step_time>+3%`, `operator:aten::mm>+10%`, `gpu_memory_peak>+5%`,
+/// `gpu_launches>+0%`.
+struct DiffLimit {
+  std::string text;  ///< as it was written
+  std::string what;  ///< `step_time`, a quantity without its unit, or a division and a key
+  double share = 0;  ///< of the value of the base; more than that is too much
+};
+
+/// Fails with what is wrong with the text.
+Result<DiffLimit> parse_diff_limit(std::string_view text);
+
+enum class LimitVerdict : std::uint8_t { kept, exceeded, inconclusive };
+
+struct LimitResult {
+  LimitVerdict verdict = LimitVerdict::inconclusive;
+  std::string sentence;  ///< with the figures, for people
+};
+
+/// Times are judged by their intervals: a limit is exceeded if the whole interval lies beyond it,
+/// kept if none of it does. Counts and memory have no interval, and are compared as they are.
+/// Inconclusive also for what neither side has.
+LimitResult check_diff_limit(const Diff& diff, const DiffLimit& limit);
+
+/// The rows of one division, with a column `by`; `tbtrace.diff/1`.
+AnalysisReport diff_rows_report(const Diff& diff, DiffBy by);
+
+/// What is written of a comparison.
+struct DiffTextOptions {
+  /// Empty: for people those that say something, for programs all.
+  std::vector<DiffBy> by = {};
+  TableFormat format = TableFormat::text;
+  std::int64_t row_limit = -1;  ///< of each division; -1: all
+  std::size_t width = 0;        ///< as in ReportOptions
+};
+
+/// The comparison in one of the four formats. JSON and CSV have all rows.
+Result<std::string> diff_text(const Diff& diff, const DiffTextOptions& options = {});
+
+}  // namespace tbtrace

@@ -1,0 +1,131 @@
+#include "analyses/changes/circumstances.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "base/share.h"
+
+namespace tbtrace::analyses {
+namespace {
+
+/// Programs with less of their time in operators of the same names are other programs.
+constexpr double kLeastInCommon = 0.5;
+
+std::string listed(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+template <typename Values>
+std::set<std::string> all_of(std::span<const RunFigures> runs, Values values) {
+  std::set<std::string> all;
+  for (const RunFigures& run : runs) {
+    const std::vector<std::string> of_run = values(run);
+    all.insert(of_run.begin(), of_run.end());
+  }
+  return all;
+}
+
+std::vector<std::string> world_size(const RunFigures& run) {
+  if (!run.world_size) return {};
+  return {std::to_string(*run.world_size)};
+}
+
+/// The share of the time of a side that is in operators that the other side has as well.
+double share_in_common(std::span<const RunFigures> side, std::span<const RunFigures> other) {
+  std::set<std::string_view> names;
+  for (const RunFigures& run : other) {
+    for (const RunRow& row : run.rows[static_cast<std::size_t>(DiffBy::op)]) names.insert(row.key);
+  }
+  std::int64_t all = 0;
+  std::int64_t common = 0;
+  for (const RunFigures& run : side) {
+    for (const RunRow& row : run.rows[static_cast<std::size_t>(DiffBy::op)]) {
+      if (row.key.starts_with('[')) continue;
+      all += row.ns;
+      if (names.contains(row.key)) common += row.ns;
+    }
+  }
+  return all == 0 ? 1.0 : share(common, all);
+}
+
+class Reasons {
+ public:
+  explicit Reasons(Circumstances& found) : found_(found) {}
+
+  void warn(std::string sentence) { add(Comparable::warning, std::move(sentence)); }
+  void refuse(std::string sentence) { add(Comparable::no, std::move(sentence)); }
+
+ private:
+  void add(Comparable comparable, std::string sentence) {
+    found_.comparable = std::max(found_.comparable, comparable);
+    found_.reasons.push_back(std::move(sentence));
+  }
+
+  Circumstances& found_;
+};
+
+bool any(std::span<const RunFigures> runs, bool (*test)(const RunFigures& run)) {
+  return std::ranges::any_of(runs, test);
+}
+
+}  // namespace
+
+Circumstances circumstances_of(std::span<const RunFigures> base,
+                               std::span<const RunFigures> changed) {
+  Circumstances found;
+  Reasons reasons(found);
+  const auto is_empty = [](const RunFigures& run) { return run.step_ns.empty(); };
+  if (any(base, is_empty) || any(changed, is_empty)) {
+    reasons.refuse("A recording has neither steps nor operators.");
+    return found;
+  }
+  const auto has_gpu = [](const RunFigures& run) { return run.has_device_work; };
+  if (any(base, has_gpu) != any(changed, has_gpu)) {
+    reasons.refuse(
+        "Only one side has GPU work; the other ran on the CPU, or its GPU work was not "
+        "recorded.");
+  }
+  const auto has_steps = [](const RunFigures& run) { return run.has_steps; };
+  if (any(base, has_steps) != any(changed, has_steps)) {
+    reasons.refuse("Only one side has steps; call profiler.step() in both.");
+  } else if (!any(base, has_steps)) {
+    reasons.warn(
+        "Neither side has steps, so whole recordings are compared; call profiler.step() "
+        "to compare steps.");
+  }
+  if (share_in_common(base, changed) < kLeastInCommon ||
+      share_in_common(changed, base) < kLeastInCommon) {
+    reasons.refuse(
+        "The operators are others: less than half of the time is in operators that both "
+        "sides have. Is it the same model?");
+  }
+  const auto compare = [&](const char* what, auto values) {
+    const std::set<std::string> before = all_of(base, values);
+    const std::set<std::string> after = all_of(changed, values);
+    if (before == after) return;
+    const auto text = [](const std::set<std::string>& names) {
+      return names.empty() ? std::string("nothing") : listed(names);
+    };
+    reasons.warn(std::string(what) + ": " + text(before) + " before, " + text(after) + " now.");
+  };
+  compare("Another GPU", [](const RunFigures& run) { return run.devices; });
+  compare("Another number of ranks", world_size);
+  compare("Other recording options, which cost time themselves",
+          [](const RunFigures& run) { return run.options; });
+  std::size_t damaged = 0;
+  for (const std::span<const RunFigures> side : {base, changed}) {
+    for (const RunFigures& run : side) damaged += run.damaged;
+  }
+  if (damaged > 0) {
+    reasons.warn(std::to_string(damaged) + (damaged == 1 ? " recording is" : " recordings are") +
+                 " damaged, and may lack work.");
+  }
+  return found;
+}
+
+}  // namespace tbtrace::analyses

@@ -1,0 +1,20 @@
+// Whether two sides can be compared, from what their runs say of themselves. Pure function.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include <tbtrace/diff.h>
+
+namespace tbtrace::analyses {
+
+struct Circumstances {
+  Comparable comparable = Comparable::yes;
+  std::vector<std::string> reasons;  ///< a sentence each
+};
+
+Circumstances circumstances_of(std::span<const RunFigures> base,
+                               std::span<const RunFigures> changed);
+
+}  // namespace tbtrace::analyses

@@ -1,0 +1,22 @@
+// Whether changes are more than the variation between runs. Pure functions.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include <tbtrace/diff.h>
+
+#include "analyses/changes/rows.h"
+
+namespace tbtrace::analyses {
+
+/// Sets the verdict on the step, its interval, and the sentence about them, from the means of each
+/// run. `found` has its reasons and the step's means.
+void judge_step(std::span<const RunFigures> base, std::span<const RunFigures> changed,
+                const DiffOptions& options, Diff& found);
+
+/// Sets the verdicts and intervals of rows that are at least 0.5 % of the step on a side: alarms
+/// are held to a share of 1 % that are false, over all rows of a division.
+void judge_rows(std::span<RowSides> rows, const StepChange& step, const DiffOptions& options);
+
+}  // namespace tbtrace::analyses

@@ -1,0 +1,79 @@
+#include "analyses/changes/rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <string_view>
+
+namespace tbtrace::analyses {
+namespace {
+
+struct Side {
+  std::vector<double> ns;  // by run
+  double count = 0;        // mean of the runs
+};
+
+using Sides = std::map<std::string_view, std::pair<Side, Side>>;
+
+double per_step(double sum, const RunFigures& run) {
+  return run.step_ns.empty() ? 0 : sum / static_cast<double>(run.step_ns.size());
+}
+
+void add_side(std::span<const RunFigures> runs, DiffBy by, Side std::pair<Side, Side>::*side,
+              Sides& sides) {
+  for (std::size_t number = 0; number < runs.size(); ++number) {
+    for (const RunRow& row : runs[number].rows[static_cast<std::size_t>(by)]) {
+      Side& found = sides[row.key].*side;
+      found.ns.resize(runs.size(), 0);
+      found.ns[number] = per_step(static_cast<double>(row.ns), runs[number]);
+      found.count +=
+          per_step(static_cast<double>(row.count), runs[number]) / static_cast<double>(runs.size());
+    }
+  }
+}
+
+}  // namespace
+
+double mean_of(std::span<const double> values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return values.empty() ? 0 : sum / static_cast<double>(values.size());
+}
+
+std::vector<double> step_means(std::span<const RunFigures> runs) {
+  std::vector<double> means;
+  means.reserve(runs.size());
+  for (const RunFigures& run : runs) means.push_back(run.mean_step_ns());
+  return means;
+}
+
+std::vector<RowSides> row_sides(std::span<const RunFigures> base,
+                                std::span<const RunFigures> changed, DiffBy by) {
+  Sides sides;
+  add_side(base, by, &std::pair<Side, Side>::first, sides);
+  add_side(changed, by, &std::pair<Side, Side>::second, sides);
+  std::vector<RowSides> rows;
+  for (auto& [key, of_key] : sides) {
+    auto& [before, after] = of_key;
+    const bool is_on_both = !before.ns.empty() && !after.ns.empty();
+    before.ns.resize(base.size(), 0);
+    after.ns.resize(changed.size(), 0);
+    RowSides& added = rows.emplace_back();
+    added.row.key = key;
+    added.row.base_count = before.count;
+    added.row.new_count = after.count;
+    added.row.base_ns = mean_of(before.ns);
+    added.row.new_ns = mean_of(after.ns);
+    added.row.change_ns = added.row.new_ns - added.row.base_ns;
+    added.row.matched_by = is_on_both ? "name" : "";
+    added.base = std::move(before.ns);
+    added.changed = std::move(after.ns);
+  }
+  std::ranges::stable_sort(rows, std::ranges::greater(), [](const RowSides& sides_of_row) {
+    return std::abs(sides_of_row.row.change_ns);
+  });
+  return rows;
+}
+
+}  // namespace tbtrace::analyses

@@ -1,0 +1,289 @@
+// What is kept of a run to compare it with others.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <tbtrace/analysis_context.h>
+#include <tbtrace/diff.h>
+#include <tbtrace/gpu.h>
+#include <tbtrace/lines.h>
+#include <tbtrace/memory.h>
+#include <tbtrace/modules.h>
+#include <tbtrace/steps.h>
+
+#include "analyses/attribution/device_number.h"
+#include "analyses/attribution/forward_operators.h"
+#include "analyses/attribution/owners.h"
+#include "analyses/changes/instants.h"
+#include "analyses/modules/range_origins.h"
+#include "base/bounded_sum.h"
+#include "base/share.h"
+#include "trace/call_tree.h"
+
+namespace tbtrace {
+namespace {
+
+using analyses::StepInstants;
+
+constexpr std::string_view kNothing = "[nothing ran]";
+constexpr std::string_view kNoDeviceWork = "[no device work]";
+constexpr std::string_view kNoModule = "[no module]";
+constexpr std::string_view kNoLine = "[no line]";
+constexpr std::string_view kUnattributed = "[unattributed]";
+
+struct Sum {
+  std::int64_t ns = 0;
+  std::uint64_t count = 0;
+};
+
+using KeySums = std::map<std::string, Sum, std::less<>>;
+
+Sum& sum_of(KeySums& sums, std::string_view key) {
+  const auto found = sums.find(key);
+  return found == sums.end() ? sums.emplace(key, Sum()).first->second : found->second;
+}
+
+std::size_t place(DiffBy by) { return static_cast<std::size_t>(by); }
+
+/// Adds the rows of a trace to those of its run.
+class RowsOfTrace {
+ public:
+  RowsOfTrace(const Trace& trace, const StepBreakdown& breakdown,
+              std::array<KeySums, kDiffBys>& sums)
+      : trace_(trace),
+        context_(trace),
+        forward_(trace),
+        modules_(trace, forward_),
+        lines_(trace, forward_),
+        instants_(analyses::step_instants(trace, breakdown)),
+        breakdown_(breakdown),
+        sums_(sums) {}
+
+  void add() {
+    add_instants();
+    add_counts();
+  }
+
+ private:
+  void add_instants() {
+    for (std::size_t row = 0; row < trace_.events().size(); ++row) {
+      const std::int64_t ns = instants_.ns[row];
+      if (ns == 0) continue;
+      const auto event = static_cast<EventId>(row);
+      add_bounded(sum_of(sums_[place(DiffBy::part)], step_role_name(instants_.role[row])).ns, ns);
+      const EventId op = operator_of(event);
+      add_bounded(sum_of(sums_[place(DiffBy::op)], operator_key(event, op)).ns, ns);
+      add_bounded(sum_of(sums_[place(DiffBy::shape)], shape_key(event, op)).ns, ns);
+      add_bounded(sum_of(sums_[place(DiffBy::kernel)], kernel_key(event)).ns, ns);
+      const EventId owner = owner_of(event);
+      add_bounded(sum_of(sums_[place(DiffBy::module)], module_key(owner)).ns, ns);
+      add_bounded(sum_of(sums_[place(DiffBy::line)], line_key(owner)).ns, ns);
+    }
+    const std::int64_t nothing = instants_.nothing_ns;
+    add_bounded(sum_of(sums_[place(DiffBy::part)], step_role_name(StepRole::other)).ns, nothing);
+    for (const DiffBy by : {DiffBy::op, DiffBy::shape, DiffBy::module, DiffBy::line}) {
+      if (nothing != 0) add_bounded(sum_of(sums_[place(by)], kNothing).ns, nothing);
+    }
+    if (nothing != 0) add_bounded(sum_of(sums_[place(DiffBy::kernel)], kNoDeviceWork).ns, nothing);
+  }
+
+  /// Operators and device work that began in a step.
+  void add_counts() {
+    const std::vector<StepTime>& steps = breakdown_.steps;
+    std::size_t first = 0;
+    for (const EventId event : trace_.by_start()) {
+      const std::int64_t start = trace_.events().start_ns(event);
+      while (first < steps.size() && steps[first].end_ns <= start) ++first;
+      if (first == steps.size() || start < steps[first].start_ns) continue;
+      if (is_device_work(trace_.kind(event))) {
+        ++sum_of(sums_[place(DiffBy::kernel)], trace_.name(event)).count;
+      } else if (trace_.kind(event) == EventKind::cpu_op) {
+        ++sum_of(sums_[place(DiffBy::op)], trace_.name(event)).count;
+        ++sum_of(sums_[place(DiffBy::shape)], shape_key(event, event)).count;
+        ++sum_of(sums_[place(DiffBy::module)], module_key(event)).count;
+        ++sum_of(sums_[place(DiffBy::line)], line_key(event)).count;
+      }
+    }
+  }
+
+  EventId operator_of(EventId event) const { return context_.operator_of(event); }
+
+  /// The host range that an event belongs to, for its module and line.
+  EventId owner_of(EventId event) const {
+    const DeviceLink* const link = context_.device_link(event);
+    if (link == nullptr) return is_device_work(trace_.kind(event)) ? EventId::none : event;
+    return analyses::owner_of_work(call_tree_of(trace_), *link);
+  }
+
+  std::string_view operator_key(EventId event, EventId op) const {
+    if (op != EventId::none) return trace_.name(op);
+    return is_device_work(trace_.kind(event)) ? kUnattributed : trace_.name(event);
+  }
+
+  std::string shape_key(EventId event, EventId op) const {
+    std::string key(operator_key(event, op));
+    if (op == EventId::none) return key;
+    const std::string_view shapes = trace_.argument_text(op, Argument::input_dims);
+    if (!shapes.empty()) key += " " + std::string(shapes);
+    return key;
+  }
+
+  std::string_view kernel_key(EventId event) const {
+    return is_device_work(trace_.kind(event)) ? trace_.name(event) : kNoDeviceWork;
+  }
+
+  std::string_view module_key(EventId owner) const {
+    const std::string_view module = modules_.of(owner);
+    return module.empty() ? kNoModule : module;
+  }
+
+  std::string line_key(EventId owner) const {
+    const auto line = lines_.of(owner);
+    return line == 0 ? std::string(kNoLine) : lines_.text(line);
+  }
+
+  const Trace& trace_;
+  AnalysisContext context_;
+  analyses::ForwardOperators forward_;
+  analyses::ModulesOfRanges modules_;
+  analyses::LinesOfRanges lines_;
+  StepInstants instants_;
+  const StepBreakdown& breakdown_;
+  std::array<KeySums, kDiffBys>& sums_;
+};
+
+/// Quantities of a trace, per step where that makes sense.
+struct Quantities {
+  std::map<std::string_view, double> sums;  // over ranks
+  std::map<std::string_view, double> most;  // the largest of any rank
+};
+
+Status add_quantities(const Trace& trace, const StepBreakdown& breakdown, Quantities& all) {
+  const auto steps = static_cast<double>(std::max<std::size_t>(1, breakdown.steps.size()));
+  GpuOptions options;
+  if (!trace.steps().empty() && !breakdown.steps.empty()) {
+    options.steps = StepRange{breakdown.steps.front().number, breakdown.steps.back().number};
+  }
+  const Result<std::vector<GpuUse>> use = gpu_use(trace, options);
+  if (!use.ok()) return use.status();
+  for (const GpuUse& gpu : *use) {
+    const auto add = [&](std::string_view name, std::int64_t ns) {
+      all.sums[name] += static_cast<double>(ns) / steps;
+    };
+    add("gpu_busy_ns", gpu.busy_ns);
+    add("gpu_idle_ns", gpu.idle_ns);
+    add("gpu_idle_host_wait_ns", gpu.idle_host_wait_ns);
+    add("gpu_idle_kernel_wait_ns", gpu.idle_kernel_wait_ns);
+    add("gpu_idle_other_ns", gpu.idle_other_ns);
+    add("exposed_communication_ns", gpu.exposed_communication_ns);
+    add("gpu_activities", static_cast<std::int64_t>(gpu.activities));
+    add("gpu_launches", static_cast<std::int64_t>(gpu.launches));
+  }
+  if (trace.memory().empty()) return {};
+  const Result<MemoryUse> memory = memory_use(trace);
+  if (!memory.ok()) return memory.status();
+  for (const DeviceMemory& device : memory->devices) {
+    const std::string_view name =
+        device.device == "cpu" ? "cpu_memory_peak_bytes" : "gpu_memory_peak_bytes";
+    double& peak = all.most[name];
+    peak = std::max(peak, static_cast<double>(device.peak_bytes));
+  }
+  return {};
+}
+
+void add_circumstances(const Trace& trace, RunFigures& run, std::set<std::string>& devices) {
+  std::set<std::int64_t> worked;
+  for (const EventId event : trace.by_start()) {
+    if (!is_device_work(trace.kind(event))) continue;
+    run.has_device_work = true;
+    worked.insert(analyses::device_number(trace.track(trace.events().track(event))));
+  }
+  for (const DeviceProperties& device : trace.device_properties()) {
+    if (worked.contains(device.id) && !device.name.empty()) devices.insert(device.name);
+  }
+  const TraceIdentity identity = trace.identity();
+  if (identity.world_size) run.world_size = identity.world_size;
+  for (const RecordedOptionState& option : recorded_options(trace)) {
+    const std::string name(option.name);
+    const bool is_new = std::ranges::find(run.options, name) == run.options.end();
+    if ((option.was_on.value_or(false) || option.has_data) && is_new) run.options.push_back(name);
+  }
+  const bool is_damaged = std::ranges::any_of(
+      trace.issues(), [](const Issue& issue) { return issue.severity == Severity::data_loss; });
+  if (is_damaged) ++run.damaged;
+}
+
+}  // namespace
+
+std::string_view diff_by_name(DiffBy by) {
+  constexpr std::array<std::string_view, kDiffBys> kNames = {"part",   "operator", "shape",
+                                                             "kernel", "module",   "line"};
+  return kNames[place(by)];
+}
+
+std::optional<DiffBy> diff_by_named(std::string_view name) {
+  for (std::size_t by = 0; by < kDiffBys; ++by) {
+    if (diff_by_name(static_cast<DiffBy>(by)) == name) return static_cast<DiffBy>(by);
+  }
+  return std::nullopt;
+}
+
+double RunFigures::mean_step_ns() const {
+  WideInteger sum = 0;
+  for (const std::int64_t ns : step_ns) sum += ns;
+  return mean_of_sum(sum, step_ns.size());
+}
+
+ArgumentSet diff_arguments() {
+  return kOperatorArguments | kModuleArguments | kLineArguments | kRecordedOptionArguments |
+         ArgumentSet{ArgumentGroup::placement, ArgumentGroup::copies, ArgumentGroup::allocations};
+}
+
+struct RunSum::Sums {
+  RunFigures run;
+  std::array<KeySums, kDiffBys> rows;
+  Quantities quantities;
+  std::set<std::string> devices;
+};
+
+RunSum::RunSum(std::string name) : sums_(std::make_unique<Sums>()) {
+  sums_->run.name = std::move(name);
+  sums_->run.has_steps = true;
+}
+RunSum::RunSum(RunSum&&) noexcept = default;
+RunSum& RunSum::operator=(RunSum&&) noexcept = default;
+RunSum::~RunSum() = default;
+
+Status RunSum::add(const Trace& rank) {
+  if (Status read = rank.check_read(diff_arguments(), "diff"); !read.ok()) return read;
+  const StepBreakdown breakdown = step_breakdown(rank, {.infer_steps = true});
+  if (Status added = add_quantities(rank, breakdown, sums_->quantities); !added.ok()) return added;
+  ++sums_->run.traces;
+  for (const StepTime& step : breakdown.steps) {
+    sums_->run.step_ns.push_back(step.duration_ns());
+    if (step.is_whole_trace()) sums_->run.has_steps = false;
+  }
+  RowsOfTrace(rank, breakdown, sums_->rows).add();
+  add_circumstances(rank, sums_->run, sums_->devices);
+  return {};
+}
+
+RunFigures RunSum::figures() const {
+  RunFigures run = sums_->run;
+  run.devices.assign(sums_->devices.begin(), sums_->devices.end());
+  for (std::size_t by = 0; by < kDiffBys; ++by) {
+    for (const auto& [key, sum] : sums_->rows[by]) run.rows[by].push_back({key, sum.ns, sum.count});
+  }
+  const auto ranks = static_cast<double>(std::max<std::size_t>(1, run.traces));
+  for (const auto& [name, value] : sums_->quantities.sums) {
+    run.quantities.push_back({name, value / ranks});
+  }
+  for (const auto& [name, value] : sums_->quantities.most) run.quantities.push_back({name, value});
+  return run;
+}
+
+}  // namespace tbtrace

@@ -1,0 +1,173 @@
+// A comparison for people: circumstances, the verdict on the step, what explains it.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <tbtrace/diff.h>
+
+#include "writers/diff/json.h"
+
+namespace tbtrace {
+namespace {
+
+constexpr std::array kAll = {DiffBy::part,   DiffBy::op,     DiffBy::shape,
+                             DiffBy::kernel, DiffBy::module, DiffBy::line};
+
+/// Rows that stand for time without what a division is by.
+bool is_rest(const DiffRow& row) { return row.key.starts_with('['); }
+
+const std::vector<DiffRow>& rows_of(const Diff& diff, DiffBy by) {
+  return diff.rows[static_cast<std::size_t>(by)];
+}
+
+/// Divisions that say something: not those that only have a rest, and not shapes, which repeat
+/// operators.
+std::vector<DiffBy> telling(const Diff& diff) {
+  std::vector<DiffBy> by;
+  for (const DiffBy one : kAll) {
+    const bool has_rows = !std::ranges::all_of(rows_of(diff, one), is_rest);
+    if (has_rows && one != DiffBy::shape) by.push_back(one);
+  }
+  return by;
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
+
+std::string headline(const Diff& diff) {
+  const StepChange& step = diff.step;
+  std::string text = fmt::format("step: {:.3f} ms before, {:.3f} ms now, {}", step.base_ns / 1e6,
+                                 step.new_ns / 1e6, signed_percent(step.change));
+  if (step.low) {
+    text += fmt::format(" (99.7 % interval {} to {})", signed_percent(*step.low),
+                        signed_percent(*step.high));
+  }
+  return text;
+}
+
+std::string verdict_line(const Diff& diff) {
+  if (diff.comparable == Comparable::no) return "verdict: not comparable";
+  return "verdict: " + std::string(diff_verdict_name(diff.verdict)) + ". " + diff.why;
+}
+
+std::string steps_line(const StepChange& step) {
+  if (!step.steps_low) return {};
+  return fmt::format(
+      "The steps of these two runs differ by {} to {}; how much runs differ is not known.",
+      signed_percent(*step.steps_low), signed_percent(*step.steps_high));
+}
+
+std::vector<std::string> head_lines(const Diff& diff) {
+  std::vector<std::string> lines = {"base: " + listed(diff.base_names),
+                                    "new:  " + listed(diff.new_names)};
+  if (diff.comparable == Comparable::warning) lines.emplace_back("comparable with a warning:");
+  if (diff.comparable == Comparable::no) lines.emplace_back("not comparable:");
+  for (const std::string& reason : diff.reasons) lines.push_back("- " + reason);
+  lines.push_back(headline(diff));
+  lines.push_back(verdict_line(diff));
+  if (std::string steps = steps_line(diff.step); !steps.empty()) lines.push_back(std::move(steps));
+  return lines;
+}
+
+std::string quantity_value(std::string_view name, double value) {
+  if (name.ends_with("_ns")) return fmt::format("{:.3f} ms", value / 1e6);
+  if (name.ends_with("_bytes")) return fmt::format("{:.1f} MB", value / 1e6);
+  return fmt::format("{:.1f}", value);
+}
+
+/// `gpu idle host wait`.
+std::string quantity_title(std::string_view name) {
+  std::string title(name.substr(0, name.ends_with("_ns")      ? name.size() - 3
+                                   : name.ends_with("_bytes") ? name.size() - 6
+                                                              : name.size()));
+  std::ranges::replace(title, '_', ' ');
+  return title;
+}
+
+Table quantities_table(const Diff& diff) {
+  Table table{.columns = {"per step", "base", "new", "change"}, .rows = {}};
+  for (const DiffQuantity& quantity : diff.quantities) {
+    const auto text = [&](const std::optional<double>& value) {
+      return value ? Cell(quantity_value(quantity.name, *value)) : Cell();
+    };
+    Cell change;
+    if (quantity.base_value && quantity.new_value && *quantity.base_value != 0) {
+      change = signed_percent(*quantity.new_value / *quantity.base_value - 1);
+    }
+    table.rows.push_back({quantity_title(quantity.name), text(quantity.base_value),
+                          text(quantity.new_value), std::move(change)});
+  }
+  return table;
+}
+
+AnalysisReport people_report(const Diff& diff, DiffBy by) {
+  AnalysisReport report = diff_rows_report(diff, by);
+  // Rows without a change explain nothing; their counts say so.
+  std::size_t unchanged = std::erase_if(report.table.rows, [](const std::vector<Cell>& row) {
+    return std::abs(std::get<double>(row[6])) < 0.5;
+  });
+  if (unchanged > 0) report.notes.push_back(std::to_string(unchanged) + " rows without a change");
+  const bool is_judged = std::ranges::any_of(rows_of(diff, by), [](const DiffRow& row) {
+    return row.verdict != DiffVerdict::inconclusive;
+  });
+  if (!is_judged) std::erase(report.shown, "verdict");
+  return report;
+}
+
+Result<std::string> people_text(const Diff& diff, const DiffTextOptions& options,
+                                const std::vector<DiffBy>& by) {
+  const bool is_markdown = options.format == TableFormat::markdown;
+  std::string text;
+  for (const std::string& line : head_lines(diff)) {
+    text += is_markdown ? line + (line.starts_with("- ") ? "\n" : "\n\n")
+                        : wrapped_text(line + "\n", options.width);
+  }
+  const ReportOptions rows = {
+      .format = options.format, .row_limit = options.row_limit, .width = options.width};
+  for (const DiffBy one : by) {
+    text += std::string(is_markdown ? "\n### " : "\n") + "By " + std::string(diff_by_name(one)) +
+            ", per step" + (is_markdown ? "\n\n" : "\n");
+    const Result<std::string> table = report_text(people_report(diff, one), rows);
+    if (!table.ok()) return table.status();
+    text += *table;
+  }
+  if (diff.quantities.empty()) return text;
+  AnalysisReport quantities;
+  quantities.table = quantities_table(diff);
+  quantities.shown = quantities.table.columns;
+  const Result<std::string> table =
+      report_text(quantities, {.format = options.format, .width = options.width});
+  if (!table.ok()) return table.status();
+  return text + "\n" + *table;
+}
+
+}  // namespace
+
+Result<std::string> diff_text(const Diff& diff, const DiffTextOptions& options) {
+  const bool for_people =
+      options.format == TableFormat::text || options.format == TableFormat::markdown;
+  std::vector<DiffBy> by = options.by;
+  if (by.empty()) by = for_people ? telling(diff) : std::vector<DiffBy>(kAll.begin(), kAll.end());
+  if (for_people) return people_text(diff, options, by);
+  if (options.format == TableFormat::json) return writers::diff_json(diff, by);
+  Table all;
+  for (const DiffBy one : by) {
+    Table rows = diff_rows_report(diff, one).table;
+    all.columns = std::move(rows.columns);
+    std::ranges::move(rows.rows, std::back_inserter(all.rows));
+  }
+  return table_csv(all);
+}
+
+}  // namespace tbtrace

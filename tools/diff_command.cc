@@ -1,0 +1,255 @@
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <tbtrace/diff.h>
+#include <tbtrace/trace_set.h>
+
+#include "command.h"
+#include "console.h"
+#include "each_input.h"
+#include "inputs.h"
+#include "options.h"
+#include "table_options.h"
+#include "terminal.h"
+
+namespace tbtrace::tools {
+namespace {
+
+constexpr const char* kAbout =
+    "What changed between two recordings of a program: whether its step takes longer, and what\n"
+    "explains it, by part of the step, operator, kernel, module and line. The changes of the rows\n"
+    "add up to that of the step. A run is a trace, or a folder with those of its ranks. Steps of\n"
+    "one run do not show how much runs differ, so a verdict needs several runs of each side\n"
+    "(--base, --new), or --run-noise.\n";
+
+/// `3%` or `0.03` as a share.
+std::optional<double> share_of(std::string_view text) {
+  const bool is_percent = text.ends_with('%');
+  if (is_percent) text.remove_suffix(1);
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(number) ||
+      number < 0) {
+    return std::nullopt;
+  }
+  return is_percent ? number / 100 : number;
+}
+
+/// Limits separated by commas; a name may have commas, but each limit ends in `%`.
+std::vector<std::string_view> limits_in(std::string_view text) {
+  std::vector<std::string_view> limits;
+  while (!text.empty()) {
+    const std::size_t end = text.find("%,");
+    limits.push_back(text.substr(0, end == std::string_view::npos ? end : end + 1));
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + 2);
+  }
+  return limits;
+}
+
+struct DiffChoice {
+  std::vector<std::string> base;
+  std::vector<std::string> changed;
+  DiffOptions options;
+  DiffTextOptions text;
+  std::vector<DiffLimit> limits;
+};
+
+Status take_sides(const OptionParser& parser, DiffChoice& choice) {
+  const std::vector<std::string>& inputs = parser.standard().inputs;
+  for (const std::string_view path : list_of(parser.text("base"))) choice.base.emplace_back(path);
+  for (const std::string_view path : list_of(parser.text("new"))) choice.changed.emplace_back(path);
+  if (choice.base.empty() && choice.changed.empty() && inputs.size() == 2) {
+    choice.base = {inputs[0]};
+    choice.changed = {inputs[1]};
+    return {};
+  }
+  if (inputs.empty() && !choice.base.empty() && !choice.changed.empty()) return {};
+  return {StatusCode::invalid_argument,
+          "name two inputs, BASE and NEW, or several runs of each with --base and --new"};
+}
+
+Result<DiffChoice> choice_of(const OptionParser& parser) {
+  DiffChoice choice;
+  if (Status sides = take_sides(parser, choice); !sides.ok()) return sides;
+  const auto wrong = [](const char* text) { return Status(StatusCode::invalid_argument, text); };
+  const std::optional<double> effect = share_of(parser.text("min-effect"));
+  if (!effect || *effect >= 1) return wrong("--min-effect takes a share such as 1%");
+  choice.options.min_effect = *effect;
+  if (parser.given("run-noise")) {
+    choice.options.run_noise = share_of(parser.text("run-noise"));
+    if (!choice.options.run_noise || *choice.options.run_noise <= 0) {
+      return wrong("--run-noise takes a share such as 2%");
+    }
+  }
+  for (const std::string_view name : list_of(parser.text("by"))) {
+    choice.text.by.push_back(*diff_by_named(name));
+  }
+  for (const std::string_view text : limits_in(parser.text("fail-if"))) {
+    Result<DiffLimit> limit = parse_diff_limit(text);
+    if (!limit.ok()) return limit.status();
+    choice.limits.push_back(*std::move(limit));
+  }
+  return choice;
+}
+
+class DiffRun {
+ public:
+  DiffRun(const OptionParser& parser, DiffChoice choice)
+      : standard_(parser.standard()), choice_(std::move(choice)), console_(standard_.console) {}
+
+  int run() {
+    const Subjects subjects = subjects_of("diff", standard_);
+    if (const Status place = check_output(subjects.output, standard_.overwrite); !place.ok()) {
+      return finish(place, subjects, console_);
+    }
+    std::vector<RunFigures> base;
+    std::vector<RunFigures> changed;
+    for (auto [paths, runs] : {std::pair(&choice_.base, &base), {&choice_.changed, &changed}}) {
+      for (const std::string& path : *paths) {
+        if (const int code = read(path, *runs); code != kDone) return code;
+      }
+    }
+    const Result<Diff> found = diff(base, changed, choice_.options);
+    if (!found.ok()) return finish(found.status(), subjects, console_);
+    const int written = finish_work(
+        [&] {
+          const Result<std::string> text = diff_text(*found, choice_.text);
+          if (!text.ok()) return text.status();
+          return write_text(*text, subjects.output, standard_.overwrite);
+        },
+        subjects, console_);
+    return written == kDone ? judge(*found) : written;
+  }
+
+ private:
+  /// A run: a trace, or all traces of a folder.
+  int read(const std::string& path, std::vector<RunFigures>& runs) {
+    const FoundTraces traces = find_traces({path});
+    for (const UnreadInput& unread : traces.unread) {
+      return finish(unread.status, subjects_of_input(unread.path, standard_), console_);
+    }
+    RunSum sum(path);
+    for (const std::string& rank : traces.paths) {
+      const Subjects subjects = subjects_of_input(rank, standard_);
+      const int code = finish_work(
+          [&] {
+            ReadOptions reading = standard_.reading;
+            reading.arguments = diff_arguments();
+            const Result<Trace> trace = read_trace(rank, reading);
+            if (!trace.ok()) return trace.status();
+            warn_of_issues(subject_of(rank), trace->issues(), console_);
+            return sum.add(*trace);
+          },
+          subjects, console_);
+      if (code != kDone) return code;
+    }
+    runs.push_back(sum.figures());
+    return kDone;
+  }
+
+  int judge(const Diff& found) {
+    if (choice_.limits.empty()) return kDone;
+    if (found.comparable == Comparable::no) {
+      console_.error("diff", "the two sides cannot be compared, so no limit was checked");
+      return kNotComparable;
+    }
+    bool is_exceeded = false;
+    bool is_open = false;
+    for (const DiffLimit& limit : choice_.limits) {
+      const LimitResult result = check_diff_limit(found, limit);
+      is_exceeded = is_exceeded || result.verdict == LimitVerdict::exceeded;
+      is_open = is_open || result.verdict == LimitVerdict::inconclusive;
+      const char* const word = result.verdict == LimitVerdict::exceeded ? "exceeded: "
+                               : result.verdict == LimitVerdict::kept   ? "kept: "
+                                                                        : "inconclusive: ";
+      console_.message("diff", word + result.sentence);
+    }
+    if (is_exceeded) return kCheckFailed;
+    return is_open ? kInconclusive : kDone;
+  }
+
+  const StandardOptions& standard_;
+  DiffChoice choice_;
+  Console console_;
+};
+
+int run(const OptionParser& parser) {
+  Result<DiffChoice> choice = choice_of(parser);
+  if (!choice.ok()) return parser.wrong(choice.status().message());
+  const Result<OutputFormat> format = output_format(parser, false);
+  if (!format.ok()) return parser.wrong(format.status().message());
+  const std::optional<std::int64_t> limit = whole_number(parser.text("row-limit"));
+  if (!limit || *limit < -1) return parser.wrong("--row-limit takes a number, or -1 for all");
+  choice->text.format = format->format;
+  choice->text.row_limit = *limit;
+  if (format->format == TableFormat::text) choice->text.width = terminal_width(parser.standard());
+  return DiffRun(parser, *std::move(choice)).run();
+}
+
+}  // namespace
+
+Command diff_command() {
+  return {
+      .name = "diff",
+      .summary = "what changed between two recordings of a program, and what explains it",
+      .usage = "[OPTIONS] BASE NEW",
+      .about = kAbout,
+      .options =
+          {{"Runs",
+            {{.name = "base",
+              .value = "INPUT",
+              .help = "a run before the change; several are repeats",
+              .takes_path = true,
+              .is_list = true},
+             {.name = "new",
+              .value = "INPUT",
+              .help = "a run after the change; several are repeats",
+              .takes_path = true,
+              .is_list = true}}},
+           {"Verdict",
+            {{.name = "min-effect",
+              .value = "SHARE",
+              .help = "the smallest change of the step that matters",
+              .otherwise = "1%"},
+             {.name = "run-noise",
+              .value = "SHARE",
+              .help = "how much the mean step differs from run to run, if the runs are too few to "
+                      "show it: their standard deviation"},
+             {.name = "fail-if",
+              .value = "LIMIT",
+              .help = "a change that is too much, such as step_time>+3%, operator:aten::mm>+10% or "
+                      "gpu_memory_peak>+5%; the exit code is 1 if it is exceeded, 6 if the runs do "
+                      "not tell, 7 if the sides cannot be compared",
+              .is_list = true}}},
+           {"Rows",
+            {{.name = "by",
+              .value = "WHAT",
+              .help = "what to divide the step by (default: all but shape)",
+              .choices = {"part", "operator", "shape", "kernel", "module", "line"},
+              .is_list = true},
+             {.name = "row-limit",
+              .value = "N",
+              .help = "rows of each division, those with the largest changes; -1 for all",
+              .otherwise = "10"},
+             format_option()}}},
+      .examples =
+          {{"tbtrace diff before.json.gz after.json.gz", "what explains the change"},
+           {"tbtrace diff --base a1.json.gz,a2.json.gz,a3.json.gz --new "
+            "b1.json.gz,b2.json.gz,b3.json.gz",
+            "with a verdict, by three runs of each"},
+           {"tbtrace diff base.json.gz new.json.gz --run-noise 1% --fail-if 'step_time>+3%'",
+            "in a pipeline: exit code 1 if the step got slower by more than 3 %"}},
+      .inputs = Inputs::in_lists_too,
+      .run = run,
+  };
+}
+
+}  // namespace tbtrace::tools
