@@ -26,6 +26,7 @@ export function timelineSight(onSelect) {
   const grid = new Grid("Ranges in sight", {
     sort: () => {}, open: select, branch: () => false, moved: select,
   });
+  grid.element.hidden = true;
   const note = h("span", { class: "quiet" });
   const element = h("section", { class: "section timeline-sight" },
     h("h2", null, "Ranges in sight", note), grid.element);
