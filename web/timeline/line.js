@@ -72,6 +72,7 @@ export function timelineLine(model, low, high, from, step, width, out, offset, c
   let carried = -1;
   let carriedPixel = -1;
   let carriedShare = 0;
+  let count = 0;
   while (i < high && start[i] < until) {
     let pixel = Math.floor((start[i] - from) * scale);
     if (pixel < 0) pixel = 0;
@@ -81,7 +82,8 @@ export function timelineLine(model, low, high, from, step, width, out, offset, c
     // The first range that begins in a later pixel: nearby, or found by doubling steps.
     let next = i + 1;
     if (next < high && start[next] < right) {
-      let stride = 1;
+      // The pixel before had so many: half of them is a good first step.
+      let stride = (count >> 1) + 1;
       let before = next;
       while (next < high && start[next] < right) {
         before = next;
@@ -90,6 +92,7 @@ export function timelineLine(model, low, high, from, step, width, out, offset, c
       }
       next = model.beginning(right, before + 1, next < high ? next : high);
     }
+    count = next - i;
     const last = next - 1;
     let best = last === i ? i : model.longestOf(i, next);
     const first = start[i] < left ? left : start[i];

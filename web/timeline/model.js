@@ -213,33 +213,41 @@ export class TimelineModel {
    * @returns {number}
    */
   longestOf(low, high) {
-    const { start, end } = this;
+    const { start, end, longest } = this;
     let best = low;
     let most = -1;
-    /** @type {ArrayLike<number> | null} */
-    let level = null;
-    let depth = 0;
-    // From single ranges to larger blocks and back: at each level the ends that fill no block.
-    while (low < high) {
-      const next = this.longest[depth];
-      const isLast = next === undefined || high - low < 2 * timelineBlock;
-      const inner = isLast ? high : Math.min(high, Math.ceil(low / timelineBlock) * timelineBlock);
-      const outer = isLast ? high : Math.max(inner, Math.floor(high / timelineBlock) * timelineBlock);
-      for (let i = low; i < inner; i++) {
-        const range = level === null ? i : level[i];
-        const length = end[range] - start[range];
-        if (length > most || (length === most && range < best)) { most = length; best = range; }
-      }
-      for (let i = outer; i < high; i++) {
-        const range = level === null ? i : level[i];
-        const length = end[range] - start[range];
-        if (length > most || (length === most && range < best)) { most = length; best = range; }
-      }
-      if (isLast) break;
+    // Single ranges up to whole blocks.
+    let inner = high - low < 2 * timelineBlock ? high
+      : Math.ceil(low / timelineBlock) * timelineBlock;
+    let outer = inner === high ? high : Math.floor(high / timelineBlock) * timelineBlock;
+    for (let i = low; i < inner; i++) {
+      const length = end[i] - start[i];
+      if (length > most) { most = length; best = i; }
+    }
+    for (let i = outer; i < high; i++) {
+      const length = end[i] - start[i];
+      if (length > most) { most = length; best = i; }
+    }
+    // Blocks, up to larger blocks.
+    for (const { range, length } of longest) {
+      if (inner >= outer) break;
       low = inner / timelineBlock;
       high = outer / timelineBlock;
-      level = next;
-      depth++;
+      const isLast = high - low < 2 * timelineBlock || longest[longest.length - 1].range === range;
+      inner = isLast ? high : Math.ceil(low / timelineBlock) * timelineBlock;
+      outer = isLast ? high : Math.floor(high / timelineBlock) * timelineBlock;
+      for (let i = low; i < inner; i++) {
+        if (length[i] > most || (length[i] === most && range[i] < best)) {
+          most = length[i];
+          best = range[i];
+        }
+      }
+      for (let i = outer; i < high; i++) {
+        if (length[i] > most || (length[i] === most && range[i] < best)) {
+          most = length[i];
+          best = range[i];
+        }
+      }
     }
     return best;
   }
@@ -249,28 +257,30 @@ export class TimelineModel {
  * The longest range of each block, of each block of blocks, and so on.
  * @param {Float64Array} start
  * @param {Float64Array} end
- * @returns {Uint32Array[]}
+ * @returns {{range: Uint32Array, length: Float64Array}[]}
  */
 function timelineLongest(start, end) {
   const levels = [];
-  let size = start.length;
-  /** @type {Uint32Array | null} */
+  /** @type {{range: Uint32Array, length: Float64Array} | null} */
   let below = null;
-  while (size >= 2 * timelineBlock) {
-    const level = new Uint32Array(Math.floor(size / timelineBlock));
-    for (let block = 0, at = 0; block < level.length; block++) {
+  for (let size = start.length; size >= 2 * timelineBlock;) {
+    size = Math.floor(size / timelineBlock);
+    const range = new Uint32Array(size);
+    const length = new Float64Array(size);
+    for (let block = 0, at = 0; block < size; block++) {
       let best = 0;
       let most = -1;
       for (const last = at + timelineBlock; at < last; at++) {
-        const range = below === null ? at : below[at];
-        const length = end[range] - start[range];
-        if (length > most) { most = length; best = range; }
+        const one = below === null ? end[at] - start[at] : below.length[at];
+        if (one > most) {
+          most = one;
+          best = below === null ? at : below.range[at];
+        }
       }
-      level[block] = best;
+      range[block] = best;
+      length[block] = most;
     }
-    levels.push(level);
-    below = level;
-    size = level.length;
+    levels.push(below = { range, length });
   }
   return levels;
 }

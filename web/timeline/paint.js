@@ -23,6 +23,8 @@ import { timelineBoxAt } from "./layout.js";
  * @property {{from: number, to: number}[]} flows of the selected range
  */
 
+/** @typedef {{lane: number, y: number, row: number}} SeenLine a line in sight, its place in px */
+
 /** @param {string} hex `#ffb266` */
 function colorNumber(hex) {
   const value = parseInt(hex.trim().slice(1, 7), 16) || 0;
@@ -47,6 +49,8 @@ export class TimelinePainter {
     this.linesContext = /** @type {CanvasRenderingContext2D} */ (this.lines.getContext("2d"));
     /** @private @type {ImageData | null} */
     this.pixels = null;
+    /** @type {unknown[]} what the lines show */
+    this.drawn = [];
     /** @private */
     this.labels = timelineLabels(6000);
     /** Widths of short names, NaN if not measured. @private */
@@ -86,6 +90,7 @@ export class TimelinePainter {
   prepare(model) {
     if (this.model === model) return;
     this.model = model;
+    this.drawn = [];
     const count = model.names.length;
     this.measured = new Float32Array(count).fill(NaN);
     this.short = new Array(count);
@@ -141,7 +146,7 @@ export class TimelinePainter {
   paintLines(picture, wide, scale) {
     const { model, boxes, top, from, to, matches } = picture;
     const bottom = top + picture.height;
-    /** @type {{lane: number, y: number, row: number}[]} */
+    /** @type {SeenLine[]} */
     const seen = [];
     for (let at = timelineBoxAt(boxes, top); at < boxes.length && boxes[at].top < bottom; at++) {
       const box = boxes[at];
@@ -152,8 +157,31 @@ export class TimelinePainter {
                     row: box.row });
       }
     }
+    // The pointer and the selection change nothing here.
+    const wanted = [model, matches, boxes, from, to, top, bottom, wide];
+    const isNew = wanted.some((one, i) => one !== this.drawn[i]);
+    this.drawn = wanted;
+    if (seen.length === 0) this.labels.count = 0;
+    else if (isNew) this.drawLines(picture, seen, wide, scale);
+    this.context.imageSmoothingEnabled = false;
+    seen.forEach(({ y, row }, line) => {
+      const begins = Math.round(y * scale);
+      const ends = Math.max(begins + 1, Math.round((y + row) * scale) - (row > 6 ? 1 : 0));
+      this.context.drawImage(this.lines, 0, line, wide, 1, 0, begins, wide, ends - begins);
+    });
+    /** @private */
+    this.seen = seen;
+  }
+
+  /**
+   * @private
+   * @param {TimelinePicture} picture
+   * @param {SeenLine[]} seen
+   * @param {number} wide
+   * @param {number} scale
+   */
+  drawLines({ model, from, to, matches }, seen, wide, scale) {
     this.labels.count = 0;
-    if (seen.length === 0) return;
     if (this.pixels === null || this.pixels.width !== wide || this.pixels.height < seen.length) {
       const room = Math.max(seen.length, 32);
       this.lines.width = wide;
@@ -177,14 +205,6 @@ export class TimelinePainter {
       }
     });
     this.linesContext.putImageData(this.pixels, 0, 0, 0, 0, wide, seen.length);
-    this.context.imageSmoothingEnabled = false;
-    seen.forEach(({ y, row }, line) => {
-      const begins = Math.round(y * scale);
-      const ends = Math.max(begins + 1, Math.round((y + row) * scale) - (row > 6 ? 1 : 0));
-      this.context.drawImage(this.lines, 0, line, wide, 1, 0, begins, wide, ends - begins);
-    });
-    /** @private */
-    this.seen = seen;
   }
 
   /**
@@ -198,8 +218,7 @@ export class TimelinePainter {
     context.textBaseline = "middle";
     let size = 0;
     for (let at = 0; at < labels.count; at++) {
-      const { y, row } = /** @type {{lane: number, y: number, row: number}[]} */ (
-        this.seen)[labels.line[at]];
+      const { y, row } = /** @type {SeenLine[]} */ (this.seen)[labels.line[at]];
       const wanted = row >= 15 ? 11 : 9;
       if (size !== wanted) {
         size = wanted;
