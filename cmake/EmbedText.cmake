@@ -23,7 +23,9 @@ function(tbtrace_embed_text output variable input)
     "// The text of ${name}, made by the build.\n"
     "#pragma once\n\n#include <string_view>\n\n"
     "namespace tbtrace::writers {\n\n"
-    "inline constexpr std::string_view ${variable} =${literals};\n\n"
+    "inline constexpr char ${variable}Bytes[] =${literals};\n"
+    # Without the length, compilers count the characters of a constant, and stop at a limit.
+    "inline constexpr std::string_view ${variable}(${variable}Bytes, sizeof(${variable}Bytes) - 1);\n\n"
     "}  // namespace tbtrace::writers\n")
   tbtrace_write_if_new("${output}" "${header}")
 endfunction()

@@ -16,6 +16,9 @@ function(tbtrace_join_modules output list)
     # Comments that have lines of their own.
     string(REGEX REPLACE "\n *//[^\n]*" "" text "\n${text}")
     string(REGEX REPLACE "\n */\\*([^*]|\\*+[^*/])*\\*+/" "" text "${text}")
+    # Types within lines, and indentation: 5 KB of the compressed page.
+    string(REGEX REPLACE "/\\*\\* @type [^*]*\\*/ ?" "" text "${text}")
+    string(REGEX REPLACE "\n +" "\n" text "${text}")
     string(APPEND script "${text}")
   endforeach()
   string(APPEND script "})();\n")

@@ -1,16 +1,17 @@
 // One row of a table with all its values in full.
 import { h, copyText } from "./dom.js";
 import { formatValue, exactValue, labelOf, formatJson, framesOf, meaningParts } from "./format.js";
+import { timelineLink, timelineTarget } from "./timeline_link.js";
 import { cellOf, isNumeric } from "../data/table.js";
 
 /**
  * @param {import("../data/source.js").Table} table
  * @param {number} row
- * @param {(message: string) => void} say
+ * @param {import("../data/source.js").Page} page
  * @param {() => void} close
  * @returns {HTMLElement}
  */
-export function rowDetail(table, row, say, close) {
+export function rowDetail(table, row, page, close) {
   const list = h("dl");
   /** @type {string[]} */
   const lines = [];
@@ -31,12 +32,13 @@ export function rowDetail(table, row, say, close) {
         twice ? h("small", null, exact) : null));
   }
   const copy = async () => {
-    say(await copyText(`${lines.join("\n")}\n`) ? "The row is on the clipboard."
+    page.say(await copyText(`${lines.join("\n")}\n`) ? "The row is on the clipboard."
       : "The browser does not let this page use the clipboard.");
   };
   return h("aside", {
     class: "detail", "aria-label": "Row in full", tabindex: -1,
   }, h("header", null, h("h2", null, "Row in full"),
+    timelineLink(page, timelineTarget(page.name, table, row), "In the timeline"),
     h("button", { type: "button", onclick: copy }, "Copy"),
     h("button", { type: "button", class: "icon", "aria-label": "Close", title: "Close (Esc)",
                   onclick: close }, "\u00d7")), list);

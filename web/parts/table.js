@@ -378,7 +378,7 @@ export class TableView {
     this.page.set(this.rowKey, row < 0 ? null : this.look.rowNames?.[row] ?? String(row));
     this.look.opened?.(row);
     if (row < 0) return;
-    this.detail = rowDetail(this.table, row, this.page.say, () => this.close());
+    this.detail = rowDetail(this.table, row, this.page, () => this.close());
     // Beside the table only where all its columns stay in sight.
     this.board.classList.toggle("stacked", this.board.clientWidth - 412 < this.least);
     this.board.append(this.detail);

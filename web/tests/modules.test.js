@@ -13,7 +13,7 @@ const texts = new Map(modules.map((name) => [name, readFileSync(join(web, name),
 const codeOf = (name) => texts.get(name).replaceAll(/\/\*[^]*?\*\//g, "").replaceAll(/^ *\/\/.*$/gm, "");
 
 test("the list names every module once", () => {
-  const files = [".", "data", "parts", "views"].flatMap((folder) => readdirSync(join(web, folder))
+  const files = [".", "data", "parts", "timeline", "views"].flatMap((folder) => readdirSync(join(web, folder))
     .filter((file) => file.endsWith(".js")).map((file) => normalize(join(folder, file))));
   assert.deepEqual([...modules].sort(), files.sort());
 });

@@ -3,6 +3,7 @@ import { h } from "../parts/dom.js";
 import { formatValue, countOf } from "../parts/format.js";
 import { recordsOf } from "../data/table.js";
 import { fullSentence } from "../parts/empty.js";
+import { timelineLink, timelinePart } from "../parts/timeline_link.js";
 import { tableView } from "../parts/table.js";
 import { tableFooter, tableNotes } from "../parts/table_tools.js";
 
@@ -20,9 +21,10 @@ export function severityBadge(severity) {
  * One check as a card.
  * @param {{[key: string]: any}} check a row of the table
  * @param {string} [heading] the element of its title, by what is around it
+ * @param {import("../data/source.js").Page} [page] for the way to its place in the timeline
  * @returns {HTMLElement}
  */
-export function checkCard(check, heading = "h3") {
+export function checkCard(check, heading = "h3", page = undefined) {
   const known = ["error", "warning", "info"].includes(check.severity) ? check.severity : "info";
   const where = [];
   if (check.count !== null && check.count !== undefined) {
@@ -41,7 +43,9 @@ export function checkCard(check, heading = "h3") {
       h("code", { class: "quiet" }, check.id)),
     check.remedy ? h("p", { class: "remedy" }, h("b", null, "What to do: "),
                                                 fullSentence(String(check.remedy))) : null,
-    where.length ? h("p", { class: "quiet" }, fullSentence(where.join(", "))) : null,
+    where.length ? h("p", { class: "quiet" }, fullSentence(where.join(", ")), " ",
+      page && typeof check.example_at_ns === "number" ? timelineLink(page, timelinePart(
+        check.example_at_ns, check.example_at_ns), "Show in the timeline", "link") : null) : null,
     check.input ? h("p", { class: "quiet" }, "In ", h("code", null, check.input)) : null);
 }
 
@@ -67,7 +71,7 @@ export function renderChecks(view, page) {
   return h("div", null, tableNotes(table.notes),
     h("p", { class: "tools" }, counts.filter(([, count]) => count).map(([severity, count]) =>
       h("span", { class: `badge ${severity}` }, countOf(Number(count), String(severity))))),
-    h("div", { class: "cards" }, checks.map((check) => checkCard(check, "h2"))),
+    h("div", { class: "cards" }, checks.map((check) => checkCard(check, "h2", page))),
     // The counts are above.
     tableFooter({ ...table, totals: {} }, page),
     others.map((other) => h("section", { class: "section" }, h("h2", null, other.title),

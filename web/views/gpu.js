@@ -47,7 +47,7 @@ export function renderGpu(view, page) {
   // More than this many bars say less than the table.
   const bars = devices ? recordsOf({ ...devices, rows: Math.min(devices.rows, 16) })
     .map((device) => deviceBar(device, "h2")) : [];
-  const gaps = gapsSection(view.tables.find((table) => table.name === "gaps"));
+  const gaps = gapsSection(view.tables.find((table) => table.name === "gaps"), page);
   return h("div", null, h("div", { class: "device-bars" }, bars), gaps,
            h("div", { class: gaps ? "section" : null }, tablesOf(view, page)));
 }

@@ -2,6 +2,7 @@
 import { h, setVariable } from "../parts/dom.js";
 import { countOf, exactValue, formatValue } from "../parts/format.js";
 import { stackedBar } from "../parts/bars.js";
+import { timelineLink, timelinePart } from "../parts/timeline_link.js";
 import { recordsOf } from "../data/table.js";
 
 /** @typedef {{[key: string]: any}} Gap a row of the table `gaps`; any of its columns may be missing */
@@ -79,9 +80,10 @@ export function gapParts(gaps) {
 
 /**
  * @param {import("../data/source.js").Table | undefined} table
+ * @param {import("../data/source.js").Page} page
  * @returns {HTMLElement | null} null without gaps
  */
-export function gapsSection(table) {
+export function gapsSection(table, page) {
   if (!table || table.rows === 0) return null;
   const gaps = recordsOf(table);
   const longest = gaps.filter((gap) => Number(gap.duration_ns) > 0)
@@ -119,7 +121,9 @@ export function gapsSection(table) {
         h("span", { class: "holder-track", "aria-hidden": true }, bar),
         h("span", { class: "gap-text" }, gapHas(gap.start_ns) ? h("span", {
           class: "quiet", title: exactValue(gap.start_ns, "ns"),
-        }, `at ${gapTime(Number(gap.start_ns))}${severalDevices && gapHas(gap.device)
+        }, "at ", timelineLink(page, timelinePart(Number(gap.start_ns),
+          Number(gap.start_ns) + Number(gap.duration_ns)), gapTime(Number(gap.start_ns)), "link") ??
+          gapTime(Number(gap.start_ns)), `${severalDevices && gapHas(gap.device)
             ? ` on GPU ${gap.device}` : ""}: `) : null, gapSentence(gap)));
     })));
 }

@@ -9,6 +9,7 @@ import { renderSteps } from "./steps.js";
 import { renderOperators } from "./operators.js";
 import { renderKernels } from "./kernels.js";
 import { renderLines } from "./lines.js";
+import { renderTimeline } from "./timeline.js";
 import { tablesOf } from "../parts/sections.js";
 
 /**
@@ -32,6 +33,7 @@ export function rendererOf(name) {
     case "operators": return renderOperators;
     case "kernels": return renderKernels;
     case "lines": return renderLines;
+    case "timeline": return renderTimeline;
     default: return tablesOf;
   }
 }

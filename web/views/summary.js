@@ -190,7 +190,7 @@ export function renderSummary(view, page) {
   const grave = checks.filter((check) => check.severity === "error");
   const mild = checks.filter((check) => check.severity !== "error");
   return h("div", { class: "summary" },
-    grave.length ? h("div", { class: "cards before" }, grave.map((check) => checkCard(check, "h2"))) : null,
+    grave.length ? h("div", { class: "cards before" }, grave.map((check) => checkCard(check, "h2", page))) : null,
     findingsSection(of("findings"), Array.isArray(run?.looked_for) ? run.looked_for : [],
       gpus.length > 0, steps !== undefined, page),
     h("div", { class: "columns" },
@@ -205,5 +205,5 @@ export function renderSummary(view, page) {
     h("div", { class: "columns" },
       run ? recordedSection(run) : null,
       mild.length ? summarySection("Checks", "", "checks", page,
-        h("div", { class: "cards" }, mild.map((check) => checkCard(check)))) : null));
+        h("div", { class: "cards" }, mild.map((check) => checkCard(check, "h3", page)))) : null));
 }

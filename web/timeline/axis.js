@@ -1,0 +1,94 @@
+// The axis above the tracks: times, steps as bands, the selected span.
+import { formatValue } from "../parts/format.js";
+import { timelineTicks, timelineTime } from "./layout.js";
+
+/** Height of the times, and of the band of steps. */
+const timesHeight = 22;
+const stepsHeight = 18;
+
+/** @param {import("./model.js").TimelineDocument} source */
+function timelineAxisHeight(source) {
+  return timesHeight + (source.steps.length > 0 ? stepsHeight : 0);
+}
+
+/**
+ * @param {HTMLCanvasElement} canvas
+ * @param {{source: import("./model.js").TimelineDocument, from: number, to: number,
+ *          width: number, span: [number, number] | null, pointer: number | null}} state
+ *   pointer: a time that is marked
+ * @returns {void}
+ */
+export function timelineAxis(canvas, { source, from, to, width, span, pointer }) {
+  const height = timelineAxisHeight(source);
+  const ratio = globalThis.devicePixelRatio || 1;
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  canvas.width = Math.max(1, Math.round(width * ratio));
+  canvas.height = Math.round(height * ratio);
+  canvas.style.setProperty("width", `${width}px`);
+  canvas.style.setProperty("height", `${height}px`);
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  const style = getComputedStyle(canvas);
+  /** @param {string} name */
+  const color = (name) => style.getPropertyValue(name);
+  const scale = width / (to - from);
+  const largest = Math.max(Math.abs(from), Math.abs(to));
+  context.clearRect(0, 0, width, height);
+  context.font = "11px system-ui, sans-serif";
+  context.textBaseline = "middle";
+
+  // The step gives the digits, and those the room that a label needs.
+  let { step, times } = timelineTicks(from, to, width / 90);
+  const room = context.measureText(timelineTime(to, step, largest)).width + 22;
+  if (room > step * scale) ({ step, times } = timelineTicks(from, to, width / room));
+  for (const time of times) {
+    const x = Math.round((time - from) * scale);
+    context.fillStyle = color("--line-strong");
+    context.fillRect(x, 12, 1, timesHeight - 12);
+    const text = timelineTime(time, step, largest);
+    if (x + 4 + context.measureText(text).width > width) continue;
+    context.fillStyle = color("--quiet");
+    context.fillText(text, x + 4, 10);
+  }
+  context.fillStyle = color("--line");
+  context.fillRect(0, timesHeight - 1, width, 1);
+
+  source.steps.forEach(({ number, start_ns: start, end_ns: end }, place) => {
+    const left = Math.max(0, (start - from) * scale);
+    const right = Math.min(width, (end - from) * scale);
+    if (right <= 0 || left >= width) return;
+    const wide = Math.max(1, right - left - 1);
+    context.fillStyle = color(place % 2 ? "--tint" : "--selected");
+    context.fillRect(left, timesHeight + 1, wide, stepsHeight - 3);
+    const texts = [`Step ${number}, ${formatValue(end - start, "ns")}`, `Step ${number}`,
+                   String(number)];
+    const text = texts.find((one) => context.measureText(one).width + 8 < wide);
+    if (text === undefined) return;
+    context.fillStyle = color("--text");
+    context.fillText(text, left + 4, timesHeight + stepsHeight / 2);
+  });
+
+  if (span !== null) {
+    const [left, right] = span.map((time) =>
+      Math.max(-9, Math.min((time - from) * scale, width + 9)));
+    context.fillStyle = color("--accent");
+    context.globalAlpha = 0.22;
+    context.fillRect(left, 0, right - left, height);
+    context.globalAlpha = 1;
+    const text = formatValue(Math.round(span[1] - span[0]), "ns");
+    const wide = context.measureText(text).width + 10;
+    const x = Math.max(2, Math.min((left + right - wide) / 2, width - wide - 2));
+    context.fillRect(x, 1, wide, 17);
+    context.fillStyle = color("--accent-text");
+    context.fillText(text, x + 5, 10);
+  } else if (pointer !== null && pointer >= from && pointer <= to) {
+    const fine = 10 ** Math.floor(Math.log10(Math.max(1, 1 / scale)));
+    const text = timelineTime(pointer, fine, largest);
+    const wide = context.measureText(text).width + 8;
+    const x = (pointer - from) * scale;
+    const left = Math.max(0, Math.min(x - wide / 2, width - wide));
+    context.fillStyle = color("--text");
+    context.fillRect(left, 1, wide, 17);
+    context.fillStyle = color("--bg");
+    context.fillText(text, left + 4, 10);
+  }
+}

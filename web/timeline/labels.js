@@ -1,0 +1,97 @@
+// The names of tracks beside or above their lines: buttons that open and close them.
+import { h, setVariable } from "../parts/dom.js";
+import { countOf, formatValue } from "../parts/format.js";
+import { timelineFit, timelineRow } from "./layout.js";
+
+/** @typedef {import("./layout.js").TimelineBox} LabelBox */
+/** @typedef {import("./layout.js").TimelineSize} LabelSize */
+
+/** Elements only for tracks in sight: a trace may have thousands. */
+export class TimelineTrackLabels {
+  /** @param {(box: number, size: LabelSize) => void} onSize */
+  constructor(onSize) {
+    /** @private */
+    this.onSize = onSize;
+    this.element = h("div", { class: "timeline-labels" });
+    /** @private @type {Map<number, {element: HTMLElement, text: string}>} */
+    this.shown = new Map();
+  }
+
+  /**
+   * @param {import("./model.js").TimelineModel} model
+   * @param {LabelBox[]} boxes
+   * @param {number} first
+   * @param {number} last one after
+   * @param {(box: number) => LabelSize} sizeOf
+   * @param {(box: number) => number} roomOf height of a deep track
+   */
+  show(model, boxes, first, last, sizeOf, roomOf) {
+    for (const [place, { element }] of this.shown) {
+      if (place >= first && place < last) continue;
+      // The focus does not jump away while people scroll.
+      if (element.contains(document.activeElement)) continue;
+      element.remove();
+      this.shown.delete(place);
+    }
+    for (let place = first; place < last; place++) {
+      const box = boxes[place];
+      const size = sizeOf(place);
+      const room = roomOf(place);
+      const text = `${size} ${box.top} ${box.height} ${room}`;
+      const before = this.shown.get(place);
+      if (before?.text === text) continue;
+      const element = this.label(model, box, place, size, room);
+      const hadFocus = before?.element.contains(document.activeElement);
+      const which = hadFocus && before ? [...before.element.children].indexOf(
+        /** @type {Element} */ (document.activeElement)) : -1;
+      if (before) before.element.replaceWith(element);
+      else this.element.append(element);
+      if (which >= 0) /** @type {HTMLElement} */ (element.children[which] ??
+        element.children[0]).focus({ preventScroll: true });
+      this.shown.set(place, { element, text });
+    }
+  }
+
+  clear() {
+    this.shown.clear();
+    this.element.replaceChildren();
+  }
+
+  /**
+   * @private
+   * @param {import("./model.js").TimelineModel} model
+   * @param {LabelBox} box
+   * @param {number} place
+   * @param {LabelSize} size
+   * @param {number} room
+   */
+  label(model, box, place, size, room) {
+    const isOpen = size !== "closed";
+    const counter = box.counter < 0 ? null : model.source.counters[box.counter];
+    const track = counter ? null : model.source.tracks[box.track];
+    const rows = track ? model.trackRows[box.track] : 1;
+    const name = counter ? counter.name : track?.name ?? "";
+    const detail = counter
+      ? `up to ${formatValue(counter.values.reduce((most, one) => Math.max(most, one), 0),
+                             counter.unit)}`
+      : (track?.process ?? "");
+    const hidden = !isOpen && rows > 1 ? `1 of ${rows} lines` : "";
+    const isDeep = isOpen && rows > 0 && timelineFit(rows, room) < timelineRow;
+    const isTall = box.height - (box.lines - box.top) >= 34 && box.lines === box.top;
+    const element = h("div", { class: `timeline-label${isTall ? " tall" : ""}` }, h("button", {
+      type: "button", class: "plain", "aria-expanded": isOpen,
+      title: `${name}\n${detail}${track ? `\n${countOf(track.ranges, "range")} in ${
+        countOf(rows, "line")}` : ""}`,
+      onclick: () => this.onSize(place, isOpen ? "closed" : "fit"),
+    }, h("span", { class: "twist", "aria-hidden": true }, isOpen ? "\u25be" : "\u25b8"),
+      h("span", null, h("b", null, name), " ", h("span", { class: "quiet" }, hidden || detail))),
+    isDeep ? h("button", {
+      type: "button", class: "plain icon", "aria-pressed": size === "full",
+      "aria-label": `${name}: all ${rows} lines with texts`,
+      title: size === "full" ? "Lower lines" : `All ${rows} lines with texts`,
+      onclick: () => this.onSize(place, size === "full" ? "fit" : "full"),
+    }, "\u2195") : null);
+    setVariable(element, "top", `${box.top}px`);
+    return element;
+  }
+}

@@ -1,0 +1,140 @@
+// Where tracks and ticks of a timeline are, without any drawing.
+import { formatValue } from "../parts/format.js";
+
+/** Height of a line with a text, in px. */
+export const timelineRow = 18;
+/** Of the curve of a counter. */
+const counterHeight = 40;
+/** Between tracks. */
+const trackGap = 7;
+
+/**
+ * @typedef {object} TimelineBox a track, or a counter below the tracks
+ * @property {number} track -1: a counter
+ * @property {number} counter -1: a track
+ * @property {number} top of its label
+ * @property {number} lines where its lines begin
+ * @property {number} row height of a line
+ * @property {number} rows lines that are shown
+ * @property {number} height all of it, with the label
+ */
+/** @typedef {"closed" | "fit" | "full"} TimelineSize */
+
+/**
+ * @param {number[]} trackRows lines by track
+ * @param {number} counters how many
+ * @param {(box: number) => TimelineSize} sizeOf counters stand after the tracks
+ * @param {(box: number) => number} room height that a deep track gets if it is not shown in full
+ * @param {number} head height of a label that stands above its lines; 0: it is beside them
+ * @returns {{boxes: TimelineBox[], height: number}}
+ */
+export function timelineLayout(trackRows, counters, sizeOf, room, head) {
+  /** @type {TimelineBox[]} */
+  const boxes = [];
+  let top = 0;
+  for (let box = 0; box < trackRows.length + counters; box++) {
+    const isTrack = box < trackRows.length;
+    const size = sizeOf(box);
+    const isOpen = size !== "closed";
+    const rows = isTrack ? (isOpen ? trackRows[box] : Math.min(1, trackRows[box])) : 1;
+    const row = !isTrack ? (isOpen ? counterHeight : timelineRow)
+      : size === "fit" ? timelineFit(rows, room(box)) : timelineRow;
+    const height = head + Math.max(rows * row, head ? 0 : timelineRow);
+    boxes.push({ track: isTrack ? box : -1, counter: isTrack ? -1 : box - trackRows.length,
+                 top, lines: top + head, row, rows, height });
+    top += height + trackGap;
+  }
+  return { boxes, height: top };
+}
+
+/**
+ * @param {number} rows
+ * @param {number} room
+ * @returns {number} height of a line, so that they fit if that leaves them visible
+ */
+export function timelineFit(rows, room) {
+  return Math.max(4, Math.min(timelineRow, Math.floor(room / Math.max(1, rows))));
+}
+
+/**
+ * @param {TimelineBox[]} boxes
+ * @param {number} y
+ * @returns {number} the first box that ends below y
+ */
+export function timelineBoxAt(boxes, y) {
+  let low = 0;
+  let high = boxes.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (boxes[middle].top + boxes[middle].height <= y) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/**
+ * @param {number} from
+ * @param {number} to
+ * @param {number} most how many fit
+ * @returns {{step: number, times: number[]}} round times in ns
+ */
+export function timelineTicks(from, to, most) {
+  const least = Math.max((to - from) / Math.max(most, 1), 1e-3);
+  const power = 10 ** Math.floor(Math.log10(least));
+  const step = Math.max([1, 2, 5, 10].find((part) => part * power >= least * 0.999) ?? 10, 0) *
+    power;
+  const times = [];
+  for (let i = Math.ceil(from / step); i * step <= to && times.length < 200; i++) {
+    times.push(i * step);
+  }
+  return { step, times };
+}
+
+/** @type {[number, string][]} */
+const tickUnits = [[1e9, "s"], [1e6, "ms"], [1e3, "\u00b5s"], [1, "ns"]];
+
+/**
+ * A time with the digits that tell it from its neighbours.
+ * @param {number} time in ns
+ * @param {number} step between neighbours
+ * @param {number} largest time in sight, which gives the unit
+ * @returns {string}
+ */
+export function timelineTime(time, step, largest) {
+  const [size, unit] = tickUnits.find(([least]) => largest >= least) ?? tickUnits[3];
+  const digits = Math.max(0, Math.min(9, Math.ceil(Math.log10(size / step) - 1e-9)));
+  const [whole, part = ""] = Math.abs(time / size).toFixed(digits).split(".");
+  const sign = time < 0 && Number(time.toFixed(3)) !== 0 ? "\u2212" : "";
+  return sign + formatValue(Number(whole)) + (part ? `.${part}` : "") + `\u00a0${unit}`;
+}
+
+/**
+ * The visible part after a zoom that keeps a time where it is.
+ * @param {{from: number, to: number}} view
+ * @param {number} time
+ * @param {number} factor below 1: closer
+ * @param {{from: number, to: number}} whole
+ * @returns {{from: number, to: number}}
+ */
+export function timelineZoom(view, time, factor, whole) {
+  const all = Math.max(whole.to - whole.from, 1);
+  const long = Math.max(5, Math.min((view.to - view.from) * factor, all * 1.05));
+  const share = (time - view.from) / (view.to - view.from);
+  return timelineClamp({ from: time - share * long, to: time + (1 - share) * long }, whole);
+}
+
+/**
+ * Nobody gets lost: some of the trace stays in sight.
+ * @param {{from: number, to: number}} view
+ * @param {{from: number, to: number}} whole
+ * @returns {{from: number, to: number}}
+ */
+export function timelineClamp(view, whole) {
+  const long = view.to - view.from;
+  const isAll = long >= whole.to - whole.from;
+  const rim = isAll ? 0 : Math.min(long * 0.1, (whole.to - whole.from) * 0.02);
+  // A view that is longer than the trace has all of it.
+  const ends = [whole.from - rim, whole.to + rim - long];
+  const from = Math.max(Math.min(...ends), Math.min(view.from, Math.max(...ends)));
+  return { from, to: from + long };
+}

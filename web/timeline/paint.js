@@ -1,0 +1,418 @@
+// Draws the tracks of a timeline in sight: a line of pixels for each line of ranges, texts, what
+// is selected, and the curves of flows.
+import { stackBareName, stackShortName } from "../data/stacks_names.js";
+import { formatValue } from "../parts/format.js";
+import { timelineKinds } from "./kinds.js";
+import { timelineLabels, timelineLine, timelineMarks, timelineMix } from "./line.js";
+import { timelineBoxAt } from "./layout.js";
+
+/** @typedef {import("./layout.js").TimelineBox} PaintBox */
+/**
+ * @typedef {object} TimelinePicture what is to be drawn
+ * @property {import("./model.js").TimelineModel} model
+ * @property {PaintBox[]} boxes
+ * @property {number} from
+ * @property {number} to
+ * @property {number} top how far it is scrolled
+ * @property {number} width in px
+ * @property {number} height
+ * @property {import("./queries.js").TimelineMatches | null} matches
+ * @property {number} selected range, -1 without one
+ * @property {number} hovered
+ * @property {[number, number] | null} span
+ * @property {{from: number, to: number}[]} flows of the selected range
+ */
+
+/** @typedef {{lane: number, y: number, row: number}} SeenLine a line in sight, its place in px */
+
+/** @param {string} hex `#ffb266` */
+function colorNumber(hex) {
+  const value = parseInt(hex.trim().slice(1, 7), 16) || 0;
+  return (0xff000000 | (value & 0xff) << 16 | (value & 0xff00) | value >> 16) >>> 0;
+}
+
+/** @param {number} color 0xAABBGGRR */
+function colorText(color) {
+  return `rgb(${color & 255} ${color >> 8 & 255} ${color >> 16 & 255})`;
+}
+
+/** The picture of the tracks. */
+export class TimelinePainter {
+  /** @param {HTMLCanvasElement} canvas */
+  constructor(canvas) {
+    this.canvas = canvas;
+    /** @private */
+    this.context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+    /** A pixel high for each line in sight. @private */
+    this.lines = document.createElement("canvas");
+    /** @private */
+    this.linesContext = /** @type {CanvasRenderingContext2D} */ (this.lines.getContext("2d"));
+    /** @private @type {ImageData | null} */
+    this.pixels = null;
+    /** @type {unknown[]} what the lines show */
+    this.drawn = [];
+    /** @private */
+    this.labels = timelineLabels(6000);
+    /** Widths of short names, NaN if not measured. @private */
+    this.measured = new Float32Array(0);
+    /** @private @type {string[]} */
+    this.short = [];
+    /** @private @type {import("./model.js").TimelineModel | null} */
+    this.model = null;
+    /** Colours by name: of all, and of those that do not match. @private */
+    this.colors = { bright: new Uint32Array(0), dim: new Uint32Array(0) };
+    this.readColors();
+    /** @type {{x: number, y: number, range: number}[]} marks at the border that lead to a range */
+    this.exits = [];
+  }
+
+  /** Reads the colours of the theme. */
+  readColors() {
+    const style = getComputedStyle(document.documentElement);
+    /** @param {string} name */
+    const color = (name) => colorNumber(style.getPropertyValue(name));
+    this.ground = color("--bg");
+    this.text = style.getPropertyValue("--text");
+    this.onFill = style.getPropertyValue("--on-fill");
+    this.quiet = style.getPropertyValue("--quiet");
+    this.accent = style.getPropertyValue("--accent");
+    this.line = style.getPropertyValue("--line");
+    this.match = color("--timeline-match");
+    const isDark = (this.ground & 255) < 128;
+    const ground = this.ground;
+    // Three shades of each kind tell neighbours apart.
+    this.shades = timelineKinds.map(({ color: name }) => [256, 218, 184].map((share) =>
+      timelineMix(color(name), isDark ? colorNumber("#000000") : ground, share)));
+    this.model = null;
+  }
+
+  /** @private @param {import("./model.js").TimelineModel} model */
+  prepare(model) {
+    if (this.model === model) return;
+    this.model = model;
+    this.drawn = [];
+    const count = model.names.length;
+    this.measured = new Float32Array(count).fill(NaN);
+    this.short = new Array(count);
+    this.colors = { bright: new Uint32Array(count), dim: new Uint32Array(count) };
+    for (let name = 0; name < count; name++) {
+      const text = model.names[name];
+      let hash = text.length;
+      for (let i = Math.max(0, text.length - 24); i < text.length; i++) {
+        hash = (hash * 31 + text.charCodeAt(i)) | 0;
+      }
+      const color = /** @type {number[][]} */ (this.shades)[model.kinds[name]][(hash >>> 3) % 3];
+      this.colors.bright[name] = color;
+      this.colors.dim[name] = timelineMix(color, this.ground ?? 0, 70);
+    }
+  }
+
+  /** @param {TimelinePicture} picture */
+  paint(picture) {
+    const { canvas, context } = this;
+    const scale = globalThis.devicePixelRatio || 1;
+    const wide = Math.max(1, Math.round(picture.width * scale));
+    const tall = Math.max(1, Math.round(picture.height * scale));
+    if (canvas.width !== wide || canvas.height !== tall) {
+      canvas.width = wide;
+      canvas.height = tall;
+      canvas.style.setProperty("width", `${picture.width}px`);
+      canvas.style.setProperty("height", `${picture.height}px`);
+    }
+    this.prepare(picture.model);
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.fillStyle = colorText(this.ground ?? 0);
+    context.fillRect(0, 0, wide, tall);
+    this.paintLines(picture, wide, scale);
+    context.setTransform(scale, 0, 0, scale, 0, 0);
+    context.translate(0, -picture.top);
+    this.paintSteps(picture);
+    this.paintTexts(picture, scale);
+    this.paintCounters(picture);
+    this.paintSpan(picture);
+    if (picture.hovered >= 0 && picture.hovered !== picture.selected) {
+      this.outline(picture, picture.hovered, 1);
+    }
+    if (picture.selected >= 0) this.outline(picture, picture.selected, 2);
+    this.paintFlows(picture);
+  }
+
+  /**
+   * @private
+   * @param {TimelinePicture} picture
+   * @param {number} wide pixels of the screen
+   * @param {number} scale
+   */
+  paintLines(picture, wide, scale) {
+    const { model, boxes, top, from, to, matches } = picture;
+    const bottom = top + picture.height;
+    /** @type {SeenLine[]} */
+    const seen = [];
+    for (let at = timelineBoxAt(boxes, top); at < boxes.length && boxes[at].top < bottom; at++) {
+      const box = boxes[at];
+      if (box.track < 0) continue;
+      const first = Math.max(0, Math.floor((top - box.lines) / box.row));
+      for (let row = first; row < box.rows && box.lines + row * box.row < bottom; row++) {
+        seen.push({ lane: model.trackLane[box.track] + row, y: box.lines + row * box.row - top,
+                    row: box.row });
+      }
+    }
+    // The pointer and the selection change nothing here.
+    const wanted = [model, matches, boxes, from, to, top, bottom, wide];
+    const isNew = wanted.some((one, i) => one !== this.drawn[i]);
+    this.drawn = wanted;
+    if (seen.length === 0) this.labels.count = 0;
+    else if (isNew) this.drawLines(picture, seen, wide, scale);
+    this.context.imageSmoothingEnabled = false;
+    seen.forEach(({ y, row }, line) => {
+      const begins = Math.round(y * scale);
+      const ends = Math.max(begins + 1, Math.round((y + row) * scale) - (row > 6 ? 1 : 0));
+      this.context.drawImage(this.lines, 0, line, wide, 1, 0, begins, wide, ends - begins);
+    });
+    /** @private */
+    this.seen = seen;
+  }
+
+  /**
+   * @private
+   * @param {TimelinePicture} picture
+   * @param {SeenLine[]} seen
+   * @param {number} wide
+   * @param {number} scale
+   */
+  drawLines({ model, from, to, matches }, seen, wide, scale) {
+    this.labels.count = 0;
+    if (this.pixels === null || this.pixels.width !== wide || this.pixels.height < seen.length) {
+      const room = Math.max(seen.length, 32);
+      this.lines.width = wide;
+      this.lines.height = room;
+      this.pixels = new ImageData(wide, room);
+    }
+    const out = new Uint32Array(this.pixels.data.buffer);
+    out.fill(this.ground ?? 0, 0, wide * seen.length);
+    const step = (to - from) / wide;
+    const colors = { names: matches ? this.colors.dim : this.colors.bright,
+                     ground: this.ground ?? 0, least: 96 };
+    this.labels.least = 24 * scale;
+    seen.forEach(({ lane, row }, line) => {
+      const low = model.laneFirst[lane];
+      const high = model.laneFirst[lane + 1];
+      timelineLine(model, low, high, from, step, wide, out, line * wide, colors,
+                   row >= 11 ? this.labels : null, line);
+      if (matches && matches.first[lane + 1] > matches.first[lane]) {
+        timelineMarks(model, matches.list, matches.first[lane], matches.first[lane + 1], from, step,
+                      wide, out, line * wide, this.match ?? 0);
+      }
+    });
+    this.linesContext.putImageData(this.pixels, 0, 0, 0, 0, wide, seen.length);
+  }
+
+  /**
+   * @private
+   * @param {TimelinePicture} picture
+   * @param {number} scale
+   */
+  paintTexts(picture, scale) {
+    const { context, labels } = this;
+    const { model, matches } = picture;
+    context.textBaseline = "middle";
+    let size = 0;
+    for (let at = 0; at < labels.count; at++) {
+      const { y, row } = /** @type {SeenLine[]} */ (this.seen)[labels.line[at]];
+      const wanted = row >= 15 ? 11 : 9;
+      if (size !== wanted) {
+        size = wanted;
+        context.font = `${size}px system-ui, sans-serif`;
+      }
+      const range = labels.range[at];
+      const name = model.name[range];
+      const left = labels.from[at] / scale;
+      const room = labels.to[at] / scale - left - 7;
+      if (room < 14) continue;
+      const text = this.cut(model, name, room * 11 / size);
+      if (text === "") continue;
+      context.fillStyle = matches && matches.names[name] === 0 ? this.quiet ?? "" : this.onFill ?? "";
+      context.fillText(text, left + 4, picture.top + y + row / 2);
+      const used = this.measured[name] * size / 11 + 10;
+      if (row >= 15 && used + 52 < room) {
+        context.globalAlpha = 0.7;
+        context.fillText(formatValue(model.duration(range), "ns"), left + 4 + used,
+                         picture.top + y + row / 2);
+        context.globalAlpha = 1;
+      }
+    }
+  }
+
+  /**
+   * The short name as far as there is room, by the mean width of its letters.
+   * @private
+   * @param {import("./model.js").TimelineModel} model
+   * @param {number} name
+   * @param {number} room
+   */
+  cut(model, name, room) {
+    let text = this.short[name];
+    if (text === undefined) {
+      const { frame } = timelineKinds[model.kinds[name]];
+      text = this.short[name] = stackShortName(model.names[name], frame).slice(0, 300);
+      const { font } = this.context;
+      this.context.font = "11px system-ui, sans-serif";
+      this.measured[name] = this.context.measureText(text).width;
+      this.context.font = font;
+    }
+    const width = this.measured[name];
+    if (width <= room) return text;
+    const { frame } = timelineKinds[model.kinds[name]];
+    const bare = stackBareName(model.names[name], frame);
+    const each = width / text.length;
+    const shown = bare.length < text.length ? bare : text;
+    const letters = Math.floor(room / each);
+    if (letters >= shown.length) return shown;
+    return letters < 3 ? "" : `${shown.slice(0, letters - 1)}\u2026`;
+  }
+
+  /**
+   * Where a range is drawn; null if its track is closed over it.
+   * @param {TimelinePicture} picture
+   * @param {number} range
+   * @returns {{x: number, width: number, y: number, row: number}}
+   */
+  place(picture, range) {
+    const { model, boxes, from, to, width } = picture;
+    const lane = model.laneOf(range);
+    const track = model.laneTrack[lane];
+    const box = boxes[track];
+    const scale = width / (to - from);
+    const row = Math.min(lane - model.trackLane[track], box.rows - 1);
+    return { x: (model.start[range] - from) * scale, width: model.duration(range) * scale,
+             y: box.lines + row * box.row, row: box.row };
+  }
+
+  /**
+   * @private
+   * @param {TimelinePicture} picture
+   * @param {number} range
+   * @param {number} thick
+   */
+  outline(picture, range, thick) {
+    const { x, width, y, row } = this.place(picture, range);
+    const left = Math.max(-4, x);
+    const right = Math.min(picture.width + 4, Math.max(x + width, x + 3));
+    if (right < 0 || left > picture.width) return;
+    this.context.strokeStyle = this.text ?? "";
+    this.context.lineWidth = thick;
+    this.context.strokeRect(left + thick / 2, y + thick / 2 - (thick > 1 ? 1 : 0),
+                            Math.max(1, right - left - thick), row - thick + (thick > 1 ? 1 : -1));
+  }
+
+  /** @private @param {TimelinePicture} picture */
+  paintSteps(picture) {
+    const { model, from, to, width, top, height } = picture;
+    const scale = width / (to - from);
+    if (model.source.steps.length * 3 > width) return;
+    this.context.fillStyle = this.text ?? "";
+    this.context.globalAlpha = 0.16;
+    for (const { start_ns: start, end_ns: end } of model.source.steps) {
+      for (const time of [start, end]) {
+        if (time >= from && time <= to) {
+          this.context.fillRect(Math.round((time - from) * scale), top, 1, height);
+        }
+      }
+    }
+    this.context.globalAlpha = 1;
+  }
+
+  /** @private @param {TimelinePicture} picture */
+  paintSpan(picture) {
+    if (picture.span === null) return;
+    const scale = picture.width / (picture.to - picture.from);
+    const [left, right] = picture.span.map((time) =>
+      Math.max(-2, Math.min((time - picture.from) * scale, picture.width + 2)));
+    const { context } = this;
+    context.fillStyle = this.accent ?? "";
+    context.globalAlpha = 0.13;
+    context.fillRect(left, picture.top, right - left, picture.height);
+    context.globalAlpha = 1;
+    context.fillRect(left - 1, picture.top, 1, picture.height);
+    context.fillRect(right, picture.top, 1, picture.height);
+  }
+
+  /** @private @param {TimelinePicture} picture */
+  paintCounters(picture) {
+    const { context } = this;
+    const { model, boxes, top, height, from, to, width } = picture;
+    const scale = width / (to - from);
+    for (let at = timelineBoxAt(boxes, top); at < boxes.length && boxes[at].top < top + height;
+         at++) {
+      const box = boxes[at];
+      if (box.counter < 0) continue;
+      const { times_ns: times, values } = model.source.counters[box.counter];
+      const most = Math.max(1, ...values);
+      const least = Math.min(0, ...values);
+      const base = box.lines + box.row - 1;
+      /** @param {number} value */
+      const y = (value) => base - (value - least) / (most - least) * (box.row - 4);
+      // Values hold until the next, the last one to the end of the recording.
+      let first = 0;
+      while (first + 1 < times.length && times[first + 1] <= from) first++;
+      const end = Math.min(width, (model.source.to_ns - from) * scale);
+      let x = Math.max(-1, (times[first] - from) * scale);
+      if (!(x < end)) continue;
+      const left = x;
+      context.beginPath();
+      for (let i = first; i < times.length && x < end; i++) {
+        context.lineTo(x, y(values[i]));
+        x = i + 1 < times.length ? Math.min(end, (times[i + 1] - from) * scale) : end;
+        context.lineTo(x, y(values[i]));
+      }
+      context.strokeStyle = this.accent ?? "";
+      context.lineWidth = 1.5;
+      context.stroke();
+      context.lineTo(x, base);
+      context.lineTo(left, base);
+      context.globalAlpha = 0.14;
+      context.fillStyle = this.accent ?? "";
+      context.fill();
+      context.globalAlpha = 1;
+    }
+  }
+
+  /** @private @param {TimelinePicture} picture */
+  paintFlows(picture) {
+    const { context } = this;
+    const { width, top, height } = picture;
+    this.exits = [];
+    // More would be a black area; the panel counts them.
+    for (const { from, to } of picture.flows.slice(0, 100)) {
+      this.outline(picture, picture.selected === from ? to : from, 1);
+      const a = this.place(picture, from);
+      const b = this.place(picture, to);
+      const ends = [{ x: a.x + Math.min(a.width, 4) / 2, y: a.y + a.row / 2 },
+                    { x: b.x, y: b.y + b.row / 2 }];
+      const [begin, end] = ends.map(({ x, y }) => ({
+        x: Math.max(8, Math.min(x, width - 8)), y: Math.max(top + 8, Math.min(y, top + height - 8)),
+        isOut: x < 0 || x > width || y < top || y > top + height }));
+      const bend = Math.max(24, Math.min(Math.abs(end.x - begin.x) / 2, 160));
+      context.strokeStyle = context.fillStyle = this.text ?? "";
+      context.lineWidth = 1.5;
+      context.globalAlpha = 0.85;
+      context.beginPath();
+      context.moveTo(begin.x, begin.y);
+      context.bezierCurveTo(begin.x + bend, begin.y, end.x - bend, end.y, end.x - 5, end.y);
+      context.stroke();
+      context.beginPath();
+      context.moveTo(end.x + 1, end.y);
+      context.lineTo(end.x - 7, end.y - 4);
+      context.lineTo(end.x - 7, end.y + 4);
+      context.fill();
+      context.globalAlpha = 1;
+      const far = picture.selected === from ? end : begin;
+      if (!far.isOut) continue;
+      context.beginPath();
+      context.arc(far.x, far.y, 5, 0, 7);
+      context.fillStyle = this.accent ?? "";
+      context.fill();
+      this.exits.push({ x: far.x, y: far.y - top, range: picture.selected === from ? to : from });
+    }
+  }
+}

@@ -1,0 +1,276 @@
+// The picture of a timeline with what is in sight: tracks, axis, names, and how it moves.
+import { h, setVariable } from "../parts/dom.js";
+import { timelineAxis } from "./axis.js";
+import { TimelineTrackLabels } from "./labels.js";
+import { timelineBoxAt, timelineClamp, timelineLayout, timelineZoom } from "./layout.js";
+import { TimelinePainter } from "./paint.js";
+import { timelineHit } from "./queries.js";
+import { timelineTrackName } from "./words.js";
+
+/** @typedef {import("./model.js").TimelineModel} SceneModel */
+/** @typedef {import("./layout.js").TimelineSize} SceneSize */
+
+/** Width of the names beside the tracks, in px; narrow screens have them above. */
+const labelsWidth = 190;
+
+/** Set what is to be shown, then call place() or soon(). */
+export class TimelineScene {
+  /** @param {SceneModel} model */
+  constructor(model) {
+    const { source } = model;
+    this.model = model;
+    this.whole = { from: source.from_ns, to: Math.max(source.to_ns, source.from_ns + 1) };
+    this.view = timelineClamp({ from: this.whole.from, to: this.whole.to }, this.whole);
+    this.selected = -1;
+    this.hovered = -1;
+    /** @type {number | null} */
+    this.pointer = null;
+    /** @type {[number, number] | null} */
+    this.span = null;
+    /** @type {import("./queries.js").TimelineMatches | null} */
+    this.matches = null;
+    /** @type {{from: number, to: number}[]} */
+    this.flows = [];
+    /** @type {Map<string, SceneSize>} what people opened and closed, by the track's name */
+    this.sizes = new Map();
+    /** @type {SceneSize[]} */
+    this.boxSizes = [];
+    /** @type {{boxes: import("./layout.js").TimelineBox[], height: number}} */
+    this.layout = { boxes: [], height: 0 };
+    this.width = 0;
+    /** @private */
+    this.pending = 0;
+    /** @type {(() => void) | null} what needs to know how wide everything is */
+    this.afterLayout = null;
+    this.axis = /** @type {HTMLCanvasElement} */ (h("canvas", { class: "timeline-axis",
+                                                                "aria-hidden": true }));
+    this.canvas = /** @type {HTMLCanvasElement} */ (h("canvas", { class: "timeline-canvas",
+                                                                  "aria-hidden": true }));
+    this.labels = new TimelineTrackLabels((box, size) => {
+      this.sizes.set(this.boxKey(box), size);
+      this.place();
+    });
+    this.space = h("div", { class: "timeline-space" }, this.canvas, this.labels.element);
+    this.board = h("div", {
+      class: "timeline-board", tabindex: 0, role: "group",
+      "aria-label": "Timeline: w and s zoom, a and d pan, arrow keys move the selection. The " +
+        "table below has the same ranges.",
+    }, this.space);
+    this.frame = h("div", { class: "timeline-frame" }, this.axis, this.board);
+    this.painter = new TimelinePainter(this.canvas);
+  }
+
+  /** @param {SceneModel} model */
+  use(model) {
+    this.model = model;
+  }
+
+  /** @param {number} range under the pointer, -1 without one */
+  point(range) {
+    if (range !== this.hovered) this.soon();
+    this.hovered = range;
+  }
+
+  /** @param {number | null} time of the pointer */
+  pointAt(time) {
+    if (time !== this.pointer) this.soon();
+    this.pointer = time;
+  }
+
+  /** @param {[number, number] | null} span */
+  mark(span) {
+    this.span = span;
+    this.soon();
+  }
+
+  /** After another part is in sight. */
+  moved() {}
+
+  /** @param {number} box */
+  boxKey(box) {
+    const { tracks, counters } = this.model.source;
+    return box < tracks.length ? timelineTrackName(this.model, box)
+      : `counter ${counters[box - tracks.length].name}`;
+  }
+
+  /**
+   * Threads with much in them and streams are open at first.
+   * @param {number} box
+   * @returns {SceneSize}
+   */
+  sizeOf(box) {
+    const key = this.boxKey(box);
+    let size = this.sizes.get(key);
+    if (size) return size;
+    const track = this.model.source.tracks[box];
+    const isOpen = track === undefined || track.kind === "stream" || box === 0 ||
+      this.model.trackRows[box] <= 3 || track.ranges * 20 >= this.model.size;
+    // It stays so when a part of the trace is shown.
+    this.sizes.set(key, size = isOpen ? "fit" : "closed");
+    return size;
+  }
+
+  /**
+   * Height of a deep track that is not shown in full: the first thread has most of it.
+   * @param {number} box
+   */
+  room(box) {
+    return Math.max(180, Math.round(innerHeight * 0.42)) * (box === 0 ? 1 : 0.4);
+  }
+
+  isNarrow() {
+    return innerWidth < 760;
+  }
+
+  /** Lays the tracks out and draws them. */
+  place() {
+    const sizes = this.model.source.tracks.length + this.model.source.counters.length;
+    this.boxSizes = Array.from({ length: sizes }, (_, box) => this.sizeOf(box));
+    this.layout = timelineLayout(this.model.trackRows, this.model.source.counters.length,
+                                 (box) => this.boxSizes[box], (box) => this.room(box),
+                                 this.isNarrow() ? 20 : 0);
+    setVariable(this.space, "height", `${this.layout.height}px`);
+    this.soon();
+  }
+
+  soon() {
+    if (this.pending === 0) this.pending = requestAnimationFrame(() => this.draw());
+  }
+
+  draw() {
+    this.pending = 0;
+    const left = this.isNarrow() ? 0 : labelsWidth;
+    const width = this.board.clientWidth - left;
+    const height = Math.min(this.board.clientHeight, Math.max(this.layout.height, 1));
+    if (width <= 0) return;
+    this.width = width;
+    if (this.afterLayout) {
+      const act = this.afterLayout;
+      this.afterLayout = null;
+      act();
+    }
+    const { from, to } = this.view;
+    this.frame.classList.toggle("is-narrow", left === 0);
+    timelineAxis(this.axis, { source: this.model.source, from, to, width, span: this.span,
+                              pointer: this.pointer });
+    const top = this.board.scrollTop;
+    const { boxes } = this.layout;
+    const first = timelineBoxAt(boxes, top - 40);
+    let last = first;
+    while (last < boxes.length && boxes[last].top < top + height + 40) last++;
+    this.labels.show(this.model, boxes, first, last, (box) => this.boxSizes[box],
+                     (box) => this.room(box));
+    this.painter.paint(this.picture(top, width, height));
+  }
+
+  /**
+   * @param {number} top
+   * @param {number} width
+   * @param {number} height
+   * @returns {import("./paint.js").TimelinePicture}
+   */
+  picture(top, width, height) {
+    return { model: this.model, boxes: this.layout.boxes, from: this.view.from, to: this.view.to,
+             top, width, height, matches: this.matches, selected: this.selected,
+             hovered: this.hovered, span: this.span, flows: this.flows };
+  }
+
+  /** @param {{from: number, to: number}} view */
+  show(view) {
+    this.view = timelineClamp(view, this.whole);
+    this.moved();
+  }
+
+  /**
+   * @param {number} x in px
+   * @param {number} factor below 1: closer
+   */
+  zoom(x, factor) {
+    this.view = timelineZoom(this.view, this.timeAt(x), factor, this.whole);
+    this.moved();
+  }
+
+  /**
+   * @param {number} x
+   * @param {number} y
+   */
+  pan(x, y) {
+    const time = x * (this.view.to - this.view.from) / Math.max(this.width, 1);
+    if (y !== 0) this.board.scrollTop += y;
+    if (x !== 0) this.show({ from: this.view.from + time, to: this.view.to + time });
+  }
+
+  /** @param {number} x */
+  timeAt(x) {
+    return this.view.from + x * (this.view.to - this.view.from) / Math.max(this.width, 1);
+  }
+
+  /** @param {number} range */
+  fitRange(range) {
+    const { model } = this;
+    const long = Math.max(model.duration(range), 2);
+    const middle = (model.start[range] + model.end[range]) / 2;
+    this.view = timelineZoom({ from: middle - long * 0.6, to: middle + long * 0.6 }, middle, 1,
+                             this.whole);
+    this.reveal(range, false);
+    this.moved();
+  }
+
+  /**
+   * Brings a range into sight.
+   * @param {number} range
+   * @param {boolean} [isNew] nobody chose a part yet: one that shows the range well
+   */
+  reveal(range, isNew = false) {
+    const { model } = this;
+    const start = model.start[range];
+    const end = model.end[range];
+    const long = this.view.to - this.view.from;
+    if (isNew) {
+      const wide = Math.min(Math.max((end - start) * 4, 1000), this.whole.to - this.whole.from);
+      this.view = timelineZoom({ from: (start + end - wide) / 2, to: (start + end + wide) / 2 },
+                               (start + end) / 2, 1, this.whole);
+    } else if (end < this.view.from + long * 0.02 || start > this.view.to - long * 0.02 ||
+               (end - start > long * 0.9 && (start > this.view.from + long * 0.4 ||
+                                             end < this.view.to - long * 0.4))) {
+      const middle = end - start > long ? start + long * 0.4 : (start + end) / 2;
+      this.view = timelineClamp({ from: middle - long / 2, to: middle + long / 2 }, this.whole);
+    }
+    const lane = model.laneOf(range);
+    const track = model.laneTrack[lane];
+    const row = lane - model.trackLane[track];
+    if (row > 0 && this.sizeOf(track) === "closed") {
+      this.sizes.set(this.boxKey(track), "fit");
+      this.place();
+    }
+    const box = this.layout.boxes[track];
+    const y = box.lines + row * box.row;
+    const tall = this.board.clientHeight;
+    if (y < this.board.scrollTop + 4) this.board.scrollTop = Math.max(0, y - 40);
+    else if (y + box.row > this.board.scrollTop + tall - 4) {
+      this.board.scrollTop = y + 3 * box.row - tall;
+    }
+    this.soon();
+  }
+
+  /**
+   * @param {number} x
+   * @param {number} y
+   * @returns {number} -1: nothing is there
+   */
+  hit(x, y) {
+    const at = y + this.board.scrollTop;
+    const box = this.layout.boxes[timelineBoxAt(this.layout.boxes, at)];
+    if (!box || box.track < 0) return -1;
+    const row = Math.floor((at - box.lines) / box.row);
+    if (row < 0 || row >= box.rows) return -1;
+    return timelineHit(this.model, this.model.trackLane[box.track] + row, this.timeAt(x),
+                       (this.view.to - this.view.from) / Math.max(this.width, 1));
+  }
+
+  /** Where keys zoom: at the pointer if it is on the timeline. */
+  pointerX() {
+    if (this.pointer === null) return this.width / 2;
+    return (this.pointer - this.view.from) * this.width / (this.view.to - this.view.from);
+  }
+}

@@ -1,0 +1,404 @@
+// The timeline: what is in sight, what is selected, and how people move.
+import { copyText, h, setVariable } from "../parts/dom.js";
+import { timelineFlush, timelineRead, timelineWrite } from "./address.js";
+import { timelineInput } from "./input.js";
+import { timelineKeyed, timelineNeighbour } from "./keys.js";
+import { timelineZoom } from "./layout.js";
+import { TimelineModel } from "./model.js";
+import { timelineRangePanel, timelineSpanPanel } from "./panel.js";
+import { timelineFlows, timelineKey, timelineNext, timelineOfKey, timelineSearch } from "./queries.js";
+import { TimelineScene } from "./scene.js";
+import { timelineMatcher, timelineSearchField } from "./search_field.js";
+import { timelineSight } from "./sight.js";
+import { timelineHelp, timelineLegend, timelineNotes, timelineTip } from "./words.js";
+
+/** @typedef {import("./model.js").TimelineDocument} ViewDocument */
+/**
+ * @typedef {import("../data/source.js").Page & {
+ *   range?: Function, link?: () => string | Promise<string>,
+ *   part?: (from: number, to: number) => Promise<any>}} TimelinePage
+ */
+
+/** Models of documents that were shown: another theme does not decode them again. */
+const timelineModels = /** @type {WeakMap<object, TimelineModel>} */ (new WeakMap());
+/** Until the table follows and a part is asked for, in ms. */
+const tableAfter = 300;
+const askAfter = 400;
+
+/** @param {ViewDocument} source */
+function modelOf(source) {
+  let model = timelineModels.get(source);
+  if (!model) timelineModels.set(source, model = new TimelineModel(source));
+  return model;
+}
+
+/** The view. Its element is `element`. */
+export class TimelineView extends TimelineScene {
+  /**
+   * @param {ViewDocument} source
+   * @param {TimelinePage} page
+   */
+  constructor(source, page) {
+    super(modelOf(source));
+    timelineFlush();
+    this.page = page;
+    /** Of the document that the page has; a part of it may be shown instead. */
+    this.all = this.model;
+    /** The selection as the address has it: it may not be in the document. */
+    this.selectedKey = "";
+    this.pattern = "";
+    this.timers = { table: 0, ask: 0 };
+    this.asked = 0;
+    this.search = timelineSearchField((pattern) => this.find(pattern),
+                                      (forward) => this.nextMatch(forward));
+    this.panel = h("div", { class: "timeline-detail" });
+    this.notes = h("div", { class: "notes" });
+    this.tip = h("div", { class: "flame-tip is-hidden", "aria-hidden": true });
+    this.sight = timelineSight((range) => this.select(range, "row"));
+    /**
+     * @param {string} text
+     * @param {string} label
+     * @param {() => void} act
+     */
+    const button = (text, label, act) => h("button", {
+      type: "button", class: text.length === 1 ? "icon" : null, title: label,
+      "aria-label": text.length === 1 ? label : null, onclick: act }, text);
+    this.element = h("div", { class: "timeline" }, this.notes,
+      h("div", { class: "tools timeline-tools" }, this.search.elements,
+        h("span", { class: "flame-space-between" }),
+        button("\u2212", "Zoom out (s)", () => this.zoom(this.width / 2, 2)),
+        button("+", "Zoom in (w)", () => this.zoom(this.width / 2, 0.5)),
+        button("Whole trace", "The whole trace (0)", () => this.show(this.whole)),
+        timelineHelp()),
+      this.frame, timelineLegend(this.all),
+      this.panel, this.tip, this.sight.element);
+    this.listen();
+    this.restore();
+  }
+
+  // ---- the address
+
+  restore() {
+    const shown = timelineRead(this.page);
+    if (shown.view) {
+      this.view = timelineZoom(shown.view, (shown.view.from + shown.view.to) / 2, 1, this.whole);
+    }
+    this.mark(shown.span);
+    this.pattern = shown.find;
+    this.search.field.value = shown.find;
+    this.selectedKey = shown.range;
+    this.tellNotes();
+    this.recompute();
+    if (this.selected >= 0) {
+      const range = this.selected;
+      this.afterLayout = () => this.reveal(range, shown.view === null);
+    }
+    this.table();
+    this.ask();
+  }
+
+  write() {
+    timelineWrite(this.page, () => this.element.isConnected, () => {
+      const isWhole = this.view.from <= this.whole.from && this.view.to >= this.whole.to;
+      return { view: isWhole ? null : this.view, range: this.selectedKey, find: this.pattern,
+               span: this.span };
+    });
+  }
+
+  // ---- what is shown
+
+  /** What depends on the model: the selection, the matches, the panel. */
+  recompute() {
+    const { model } = this;
+    this.selected = timelineOfKey(model, this.selectedKey);
+    this.point(-1);
+    this.readFlows();
+    this.matchNames();
+    this.fillPanel();
+    this.labels.clear();
+    this.place();
+  }
+
+  readFlows() {
+    const range = this.selected;
+    this.flows = range < 0 ? [] : timelineFlows(this.model, range).flatMap(({ from, to }) => [
+      ...from.map((other) => ({ from: other, to: range })),
+      ...to.map((other) => ({ from: range, to: other }))]);
+  }
+
+  matchNames() {
+    const matcher = this.pattern === "" ? null : timelineMatcher(this.pattern);
+    this.matches = matcher ? timelineSearch(this.model, matcher) : null;
+    this.search.tell(this.matches, this.pattern === "" || matcher !== null,
+                     this.model.source.part !== null);
+  }
+
+  tellNotes() {
+    const notes = timelineNotes(this.model.source, Boolean(this.page.part));
+    this.notes.hidden = notes.length === 0;
+    this.notes.replaceChildren(...notes.map((note) => h("p", null, note)));
+  }
+
+  fillPanel() {
+    const { model, page, selected } = this;
+    const panels = [];
+    if (this.span) {
+      panels.push(timelineSpanPanel(model, this.span, {
+        zoom: () => this.fit(), close: () => this.setSpan(null),
+        find: (name) => this.find(`"${name}"`) }));
+    }
+    if (selected >= 0) {
+      panels.push(timelineRangePanel(model, selected, page, {
+        select: (range) => this.select(range), zoom: (range) => this.fitRange(range),
+        close: () => this.select(-1), find: (name) => this.find(`"${name}"`),
+        same: (forward) => {
+          const names = new Uint8Array(model.names.length);
+          names[model.name[selected]] = 1;
+          this.select(timelineNext(model, names, selected, forward));
+        },
+        copy: (text, what) => this.copy(text, what),
+        link: async () => {
+          timelineFlush();
+          this.copy(await page.link?.() ?? location.href, "link");
+        } }));
+    } else if (this.selectedKey !== "") {
+      panels.push(h("p", { class: "quiet" }, "The selected range is not among the ranges here: " +
+        "it may be left out to limit the size."));
+    }
+    if (panels.length === 0) {
+      panels.push(h("p", { class: "quiet" }, "Click a range for its details. Drag to pan, " +
+        "Ctrl+wheel or w and s to zoom, Shift+drag to measure a span."));
+    }
+    this.panel.replaceChildren(...panels);
+  }
+
+  /**
+   * @param {string} text
+   * @param {string} what
+   */
+  async copy(text, what) {
+    this.page.say(await copyText(text) ? `The ${what} is on the clipboard.`
+      : "The browser does not let this page use the clipboard.");
+  }
+
+  moved() {
+    this.leavePart();
+    this.soon();
+    this.write();
+    this.table();
+    this.ask();
+  }
+
+  /** The span or the selection fills the view; false without one. */
+  fit() {
+    if (this.span) {
+      const rim = (this.span[1] - this.span[0]) * 0.03;
+      this.view = timelineZoom({ from: this.span[0] - rim, to: this.span[1] + rim },
+                               this.span[0], 1, this.whole);
+      this.moved();
+    } else if (this.selected >= 0) {
+      this.fitRange(this.selected);
+    }
+    return this.span !== null || this.selected >= 0;
+  }
+
+  // ---- parts of a trace that is too large for one document
+
+  /** A part that does not cover what is in sight is worse than the whole. */
+  leavePart() {
+    const part = this.model.source.part;
+    if (this.model === this.all || !part) return;
+    if (part[0] <= Math.max(this.view.from, this.whole.from) &&
+        part[1] >= Math.min(this.view.to, this.whole.to)) return;
+    this.setModel(this.all);
+  }
+
+  /** @param {TimelineModel} model */
+  setModel(model) {
+    if (model === this.model) return;
+    this.use(model);
+    this.tellNotes();
+    this.recompute();
+    this.table();
+  }
+
+  ask() {
+    const { page, view } = this;
+    if (!page.part || this.all.source.left_out === 0) return;
+    clearTimeout(this.timers.ask);
+    const number = ++this.asked;
+    const long = view.to - view.from;
+    if (long > (this.whole.to - this.whole.from) * 0.8) return;
+    if (this.model !== this.all && this.model.source.left_out === 0) return;
+    this.timers.ask = window.setTimeout(async () => {
+      if (!this.element.isConnected || number !== this.asked) return;
+      try {
+        const source = await page.part?.(Math.floor(view.from - long / 2),
+                                         Math.ceil(view.to + long / 2));
+        if (number !== this.asked || !source || !this.element.isConnected) return;
+        this.setModel(new TimelineModel(source));
+      } catch (error) {
+        page.say(`The part could not be read: ${/** @type {Error} */ (error).message}`);
+      }
+    }, askAfter);
+  }
+
+  // ---- selecting
+
+  /**
+   * @param {number} range -1: none
+   * @param {"" | "row"} [how] "row": the time in sight stays as it is
+   */
+  select(range, how = "") {
+    const { model } = this;
+    this.selected = range;
+    this.selectedKey = range < 0 ? "" : timelineKey(model, range);
+    this.readFlows();
+    this.fillPanel();
+    if (range >= 0) {
+      const before = this.view;
+      this.reveal(range);
+      if (how === "" && before !== this.view) this.moved();
+    }
+    this.soon();
+    this.write();
+  }
+
+  /** @param {[number, number] | null} span */
+  setSpan(span) {
+    this.mark(span);
+    this.fillPanel();
+    this.write();
+  }
+
+  /** @param {string} pattern */
+  find(pattern) {
+    this.pattern = pattern;
+    this.search.field.value = pattern;
+    this.matchNames();
+    this.soon();
+    this.write();
+  }
+
+  /** @param {boolean} forward */
+  nextMatch(forward) {
+    if (!this.matches || this.matches.count === 0) return;
+    this.select(timelineNext(this.model, this.matches.names, this.selected, forward));
+  }
+
+  /** The table follows when people stop moving. */
+  table() {
+    clearTimeout(this.timers.table);
+    this.timers.table = window.setTimeout(() => {
+      this.sight.show(this.model, this.view.from, this.view.to);
+    }, tableAfter);
+  }
+
+  /**
+   * @param {number} range
+   * @param {MouseEvent | null} [event]
+   */
+  hover(range, event = null) {
+    this.point(range);
+    this.canvas.classList.toggle("is-pointing", range >= 0);
+    this.tip.classList.toggle("is-hidden", range < 0);
+    if (range < 0 || event === null) return;
+    this.tip.replaceChildren(...timelineTip(this.model, range));
+    const { offsetWidth: wide, offsetHeight: tall } = this.tip;
+    const top = event.clientY + 18 + tall > innerHeight ? event.clientY - tall - 10
+      : event.clientY + 18;
+    setVariable(this.tip, "left",
+                `${Math.max(4, Math.min(event.clientX + 14, innerWidth - wide - 8))}px`);
+    setVariable(this.tip, "top", `${Math.max(4, top)}px`);
+  }
+
+  // ---- hands
+
+  listen() {
+    const shared = {
+      zoom: (/** @type {number} */ x, /** @type {number} */ factor) => this.zoom(x, factor),
+      pan: (/** @type {number} */ x, /** @type {number} */ y) => this.pan(x, y),
+      span: (/** @type {number} */ from, /** @type {number} */ to, /** @type {boolean} */ isLast) => {
+        const times = [from, to].map((x) => Math.round(this.timeAt(x))).sort((a, b) => a - b);
+        this.mark(times[1] > times[0] ? [times[0], times[1]] : null);
+        if (isLast) this.setSpan(this.span);
+      },
+    };
+    timelineInput(this.canvas, false, {
+      ...shared,
+      click: (x, y) => {
+        const exit = this.painter.exits.find((one) => Math.hypot(one.x - x, one.y - y) < 10);
+        this.hover(-1);
+        this.select(exit ? exit.range : this.hit(x, y));
+      },
+      twice: (x, y) => {
+        const range = this.hit(x, y);
+        if (range >= 0) this.fitRange(range);
+      },
+      hover: (x, y, event) => {
+        this.pointAt(event === null ? null : this.timeAt(x));
+        this.hover(event === null ? -1 : this.hit(x, y), event);
+      },
+    });
+    timelineInput(this.axis, true, {
+      ...shared, click: () => this.setSpan(null), twice: () => this.show(this.whole),
+      hover: (x, _, event) => {
+        this.pointAt(event === null ? null : this.timeAt(x));
+      },
+    });
+    this.board.addEventListener("scroll", () => {
+      this.hover(-1);
+      this.soon();
+    }, { passive: true });
+    this.element.addEventListener("keydown", (event) => this.key(event));
+    const outside = (/** @type {KeyboardEvent} */ event) => {
+      if (!this.element.isConnected) {
+        document.removeEventListener("keydown", outside);
+        return;
+      }
+      const target = /** @type {HTMLElement} */ (event.target);
+      // Without the focus elsewhere the letters are the timeline's.
+      if (!event.defaultPrevented && /^[wasdfWASDF]$/.test(event.key) &&
+          (target === document.body || /^(H1|MAIN)$/.test(target.tagName))) this.key(event);
+    };
+    document.addEventListener("keydown", outside);
+    new ResizeObserver(() => this.place()).observe(this.board);
+    /** @type {MutationObserver} */
+    const themes = new MutationObserver(() => {
+      if (!this.element.isConnected) return themes.disconnect();
+      this.painter.readColors();
+      this.draw();
+    });
+    themes.observe(document.documentElement, { attributeFilter: ["data-theme", "class"] });
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const isMine = timelineKeyed(event, {
+      zoom: (factor) => this.zoom(this.pointerX(), factor),
+      pan: (share) => this.pan(this.width * share, 0),
+      all: () => this.show(this.whole),
+      fit: () => this.fit(),
+      clear: () => {
+        if (this.span) this.setSpan(null);
+        else if (this.selectedKey) this.select(-1);
+        else if (this.pattern) this.find("");
+        else return false;
+        return true;
+      },
+      search: () => {
+        this.search.field.focus();
+        this.search.field.select();
+      },
+      arrow: (key) => {
+        if (this.selected < 0) return false;
+        const next = timelineNeighbour(this.model, this.selected, key, this.view);
+        if (next >= 0) this.select(next);
+        return true;
+      },
+    });
+    if (!isMine) return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+}

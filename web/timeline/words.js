@@ -1,0 +1,129 @@
+// What people read about a timeline: what is not in it, what keys do, a range in one line.
+import { h } from "../parts/dom.js";
+import { countOf, formatValue } from "../parts/format.js";
+import { timelineKinds } from "./kinds.js";
+import { timelineParent, timelineSelf } from "./queries.js";
+
+/**
+ * Sentences about what the document does not have.
+ * @param {import("./model.js").TimelineDocument} source
+ * @param {boolean} canAsk whether more is read when people zoom in
+ * @returns {string[]}
+ */
+export function timelineNotes(source, canAsk) {
+  const notes = [...source.notes ?? []];
+  if (source.left_out > 0) {
+    const are = source.left_out === 1 ? "is" : "are";
+    notes.push(`${countOf(source.left_out, "range")} of at most ${
+      formatValue(source.left_out_ns, "ns")} ${are} left out to limit the size. ` + (canAsk
+      ? "Zoom in to load them." : "Make the page with a larger --limit to get all of them."));
+  }
+  if (source.unit_ns > 1) {
+    notes.push(`Times are rounded down to ${formatValue(source.unit_ns, "ns")} to limit the size` +
+               (canAsk ? "." : "; a larger --limit makes them exact."));
+  }
+  if (source.part) {
+    notes.push(`Only ranges between ${formatValue(source.part[0], "ns")} and ${
+      formatValue(source.part[1], "ns")} are loaded; pan or zoom out for others.`);
+  }
+  if (source.names_cut > 0) {
+    notes.push(`${countOf(source.names_cut, "name")} of more than 500 characters ${
+      source.names_cut === 1 ? "is" : "are"} cut.`);
+  }
+  if (source.arguments_left_out && !canAsk) {
+    notes.push("Arguments (shapes, grids, sizes) are left out to limit the size. Make the page " +
+               "with a larger --limit to see them.");
+  }
+  return notes;
+}
+
+/** @type {[string, string][]} */
+const timelineKeys = [
+  ["w s", "zoom in and out; also Ctrl+wheel, or pinch"],
+  ["a d", "pan; also drag, or Shift+wheel"],
+  ["Shift+drag", "measure a span of time; also drag on the axis"],
+  ["\u2190 \u2192 \u2191 \u2193", "neighbour, range around, range inside; without a selection: pan"],
+  ["Enter", "zoom to the selection; also a double click"],
+  ["f", "fit the selection or the span into the view"],
+  ["0", "the whole trace"],
+  ["/", "search; then Enter and Shift+Enter for the next and the previous match"],
+  ["Esc", "clear the selection, the span, the search"],
+];
+
+/** @returns {HTMLElement} */
+export function timelineHelp() {
+  return h("details", { class: "menu" }, h("summary", null, "Keys"),
+    h("div", { class: "sheet" }, h("dl", { class: "timeline-keys" },
+      timelineKeys.flatMap(([keys, meaning]) => [
+        h("dt", null, keys.split(" ").map((key) => h("kbd", { class: "key" }, key))),
+        h("dd", null, meaning)]))));
+}
+
+/**
+ * @param {number} kind place in timelineKinds
+ */
+export function timelineSwatch(kind) {
+  const swatch = h("span", { class: "swatch", "aria-hidden": true });
+  swatch.style.setProperty("background", `var(${timelineKinds[kind].color})`);
+  return swatch;
+}
+
+/**
+ * @param {import("./model.js").TimelineModel} model
+ * @returns {HTMLElement}
+ */
+export function timelineLegend(model) {
+  const seen = new Set(model.kinds.filter((_, name) => model.nameCount[name] > 0));
+  return h("ul", { class: "chart-legend timeline-legend", "aria-label": "Colours" },
+    [...seen].sort((a, b) => a - b).map((kind) => h("li", null, timelineSwatch(kind),
+                                                    timelineKinds[kind].word)));
+}
+
+/**
+ * What a track is called: its name, and its process if there are several.
+ * @param {import("./model.js").TimelineModel} model
+ * @param {number} track
+ * @returns {string}
+ */
+export function timelineTrackName(model, track) {
+  const { name, process } = model.source.tracks[track];
+  return process ? `${name}, ${process}` : name;
+}
+
+/**
+ * Self time: only where a range waits for what is in it.
+ * @param {import("./model.js").TimelineModel} model
+ * @param {number} range
+ * @returns {number | null}
+ */
+export function timelineSelfTime(model, range) {
+  return model.source.tracks[model.trackOf(range)].kind === "thread"
+    ? timelineSelf(model, range) : null;
+}
+
+/**
+ * What the pointer tells.
+ * @param {import("./model.js").TimelineModel} model
+ * @param {number} range
+ * @returns {HTMLElement[]}
+ */
+export function timelineTip(model, range) {
+  const self = timelineSelfTime(model, range);
+  const duration = model.duration(range);
+  return [h("b", null, model.nameOf(range)),
+          h("div", null, formatValue(duration, "ns"), self === null || self === duration ? null
+            : `, self ${formatValue(self, "ns")}`),
+          h("div", { class: "quiet" }, `${timelineKinds[model.kinds[model.name[range]]].word}, ${
+            timelineTrackName(model, model.trackOf(range))}`)];
+}
+
+/**
+ * What it is in: on streams, ranges may just overlap.
+ * @param {import("./model.js").TimelineModel} model
+ * @param {number} range
+ */
+export function timelineAround(model, range) {
+  const parent = timelineParent(model, range);
+  if (parent < 0 || model.source.tracks[model.trackOf(range)].kind === "thread") return parent;
+  return timelineKinds[model.kinds[model.name[parent]]].word === "GPU annotation" ? parent : -1;
+}
