@@ -32,10 +32,13 @@ def app(answer: Callable[[Request], Response]) -> WSGIApplication:
                 response = answer(Request(environ, populate_request=False))
         except Refusal as refusal:
             response = refused(refusal)
+        except MemoryError:
+            response = refused(Refusal(500, "TensorBoard's machine does not have enough memory for this trace."))
         except Exception:
             _log.exception("%s failed", environ.get("PATH_INFO"))
             response = refused(Refusal(500, "tbtrace failed to answer; TensorBoard's log says why."))
-        return response(environ, start_response)
+        body: Iterable[bytes] = response(environ, start_response)
+        return body
 
     return run
 

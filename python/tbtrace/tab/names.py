@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from typing import NamedTuple
 
@@ -47,7 +46,6 @@ class Parts(NamedTuple):
     start_ns: int | None
 
 
-@functools.lru_cache(maxsize=65536)
 def parts_of(name: str) -> Parts:
     """`<worker>.<digits>.pt.trace.json` as the profiler plugin reads it; of other names, the name without endings."""
     found = _START.match(name) if is_of_handler(name) else None
@@ -64,8 +62,10 @@ def _time_of(digits: str) -> int | None:
     return next((number * unit for least, end, unit in _TIME_UNITS if least <= number < end), None)
 
 
-@functools.lru_cache(maxsize=65536)
-def natural(text: str) -> tuple[tuple[int, int | str], ...]:
+Natural = tuple[tuple[int, int | str], ...]
+
+
+def natural(text: str) -> Natural:
     """A key that sorts `rank10` after `rank9`."""
     parts = enumerate(_DIGITS.split(text))  # each second one is a number
     return tuple((0, int(part)) if number % 2 else (1, part) for number, part in parts if part)

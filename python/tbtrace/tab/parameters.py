@@ -15,7 +15,7 @@ _MOST = 2**63 - 1
 
 
 def text(request: Request, name: str) -> str:
-    value = request.args.get(name)
+    value: str | None = request.args.get(name)
     if value is None:
         raise Refusal(400, f"The parameter `{name}` is missing.")
     return value

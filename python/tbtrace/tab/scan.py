@@ -38,6 +38,7 @@ class TraceFile:
     size: int
     modified_ns: int
     version: str
+    order: tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +130,13 @@ class Pass:
         if known is not None and known.version == version and known.real == real:
             self.listing.traces[trace] = known
             return
-        if not is_text(trace):
+        if not _is_text(trace):
             self.listing.add_problem(trace, _NOT_TEXT)
             return
         if self._is_trace(trace, real, name, version):
+            parts = names.parts_of(name)
             self.listing.traces[trace] = TraceFile(
-                trace, real, names.parts_of(name), state.st_size, state.st_mtime_ns, version
+                trace, real, parts, state.st_size, state.st_mtime_ns, version, _order(trace, parts)
             )
 
     def _is_trace(self, trace: str, real: str, name: str, version: str) -> bool:
@@ -167,7 +169,14 @@ class Pass:
             self._add(trace, real, name, state)
 
 
-def is_text(path: str) -> bool:
+def _order(trace: str, parts: names.Parts) -> tuple[object, ...]:
+    """Of runs, of workers in them, and of windows by their start."""
+    run, worker = os.path.dirname(trace), parts.worker
+    start = (1, 0) if parts.start_ns is None else (0, parts.start_ns)
+    return names.natural(run), run, names.natural(worker), worker, start, names.natural(parts.window), trace
+
+
+def _is_text(path: str) -> bool:
     """Whether it can be sent as UTF-8."""
     try:
         path.encode()

@@ -53,7 +53,13 @@ class Views:
         return self._from(file, root, ("view", name), lambda trace: trace.view(name), is_kept=True)
 
     def timeline(self, file: TraceFile, root: str, from_ns: int | None, to_ns: int | None) -> View:
-        return self._from(file, root, ("timeline", from_ns, to_ns), lambda trace: trace.timeline(from_ns, to_ns))
+        def make(trace: tbtrace.Trace) -> bytes:
+            try:
+                return trace.timeline(from_ns, to_ns)
+            except ValueError as problem:
+                raise Refusal(400, str(problem)) from None
+
+        return self._from(file, root, ("timeline", from_ns, to_ns), make)
 
     def range(
         self, file: TraceFile, root: str, track: int, start_ns: int, duration_ns: int, name: str, nth: int
