@@ -11,7 +11,7 @@ import time
 from tbtrace.tab.runs import runs_json
 from tbtrace.tab.scan import Listing, Pass, Problem, TraceFile
 
-FRESH_SECONDS = 2.0
+_FRESH_SECONDS = 2.0
 _WAIT_FIRST_SECONDS = 5.0
 _WAIT_SECONDS = 0.5
 
@@ -95,9 +95,14 @@ class LogDirectory:
                     self._listing = found
                 self._growing = None
                 now = time.monotonic()
-                self._fresh_until = now + max(FRESH_SECONDS, now - started)  # a slow disk is not kept busy
+                self._fresh_until = now + fresh_seconds(now - started)
                 self._is_scanning = False
                 self._condition.notify_all()
+
+
+def fresh_seconds(taken: float) -> float:
+    """How long a pass that took so long counts as fresh: a slow disk is not kept busy."""
+    return max(_FRESH_SECONDS, taken)
 
 
 def _not_local(logdir: str, logdir_spec: str) -> str:

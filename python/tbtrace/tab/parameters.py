@@ -7,8 +7,8 @@ import re
 
 from werkzeug.wrappers import Request
 
+import tbtrace
 from tbtrace.tab.refusal import Refusal
-from tbtrace.tab.views import known_views
 
 _INTEGER = re.compile(r"-?[0-9]{1,19}", re.ASCII)
 _MOST = 2**63 - 1
@@ -35,7 +35,7 @@ def optional_integer(request: Request, name: str) -> int | None:
 
 def view_name(request: Request) -> str:
     value = text(request, "view")
-    known = [name for name, _ in known_views()]
+    known = [name for name, _ in tbtrace.views()]
     if value not in known:
         near = difflib.get_close_matches(value[:100], known, n=1)
         hint = f"Did you mean `{near[0]}`? " if near else ""

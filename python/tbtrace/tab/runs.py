@@ -9,7 +9,6 @@ from typing import Any
 
 import tbtrace
 from tbtrace.tab.scan import Listing, TraceFile
-from tbtrace.tab.views import known_views
 
 
 def runs_json(logdir: str, listing: Listing) -> bytes:
@@ -25,7 +24,7 @@ def _document(logdir: str, listing: Listing) -> dict[str, Any]:
         "version": tbtrace.__version__,
         "logdir": logdir.encode(errors="replace").decode(),
         "is_complete": listing.is_complete,
-        "views": [{"name": name, "title": title} for name, title in known_views()],
+        "views": [{"name": name, "title": title} for name, title in tbtrace.views()],
         "runs": _runs(list(listing.traces.values())),
         "problems": problems,
     }

@@ -21,14 +21,6 @@ _READ_AT_ONCE = 2  # each takes all cores
 _TRIES = 2  # at a file that changes while it is read
 
 
-def known_views() -> list[tuple[str, str]]:
-    """Names and titles."""
-    if not hasattr(tbtrace, "views"):  # until the module has it
-        names = "summary steps operators kernels gpu memory modules lines flops flame_graph threads checks".split()
-        return [(name, name.replace("_", " ").capitalize()) for name in names]
-    return tbtrace.views()
-
-
 class View(NamedTuple):
     content: bytes  # gzip
     version: str  # of the file that it was made from; empty if the file changed meanwhile
