@@ -73,7 +73,7 @@ int run(const OptionParser& parser) {
   }
   ReportPage page(std::move(options));
   ReadOptions reading = standard.reading;
-  reading.arguments = view_arguments();
+  reading.arguments = ArgumentSet::all();  // a timeline shows them
   Console console(standard.console);
   InputLoop loop("report", standard, reading, console, {.rank = *rank});
   return loop.run(

@@ -49,6 +49,9 @@ enum class EventKind : std::uint8_t {
   trace_span,           ///< the window of the recording
 };
 
+/// `cpu_op`, `gpu_memcpy`, ...
+std::string_view event_kind_name(EventKind kind);
+
 /// Kernels, memcpys and memsets. Annotations on devices and waits are not device work.
 constexpr bool is_device_work(EventKind kind) {
   return kind >= EventKind::kernel && kind <= EventKind::gpu_memset;

@@ -1,9 +1,11 @@
 // What pages show of a trace: views, each with tables and stacks, and the page itself.
-// A view is a JSON document, whose shape docs/formats/views.md describes; its numbers are those of
-// the tables. Constants and pure functions; results own all their data.
+// A view is a document, whose shape docs/formats/views.md describes; its numbers are those of the
+// tables. The timeline is one with columns of bytes: docs/formats/timeline.md. Constants and pure
+// functions; results own all their data.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -29,20 +31,43 @@ std::span<const ViewDescription> views();
 /// nullptr if there is none of this name.
 const ViewDescription* view_named(std::string_view name);
 
-/// What to read a trace with, so that it has what all views show.
+/// What to read a trace with, so that it has what all views need. A timeline shows all arguments
+/// that there are.
 ArgumentSet view_arguments();
 
 /// How much of a trace a view has at most. What is left out is counted in the view.
 struct ViewLimits {
-  std::size_t rows = 100'000;    ///< of each table
-  std::size_t frames = 300'000;  ///< nodes of each tree of stacks
-  std::size_t characters = 500;  ///< of each text
+  std::size_t rows = 100'000;      ///< of each table
+  std::size_t frames = 300'000;    ///< nodes of each tree of stacks
+  std::size_t characters = 500;    ///< of each text
+  std::size_t ranges = 5'000'000;  ///< of a timeline: the longest ones
+  std::int64_t time_unit_ns = 1;   ///< of a timeline: its times are rounded down to this
+  bool range_arguments = false;    ///< a timeline has the arguments of its ranges
 };
 
-/// The document `tbtrace.view/1`. Fails if there is no such view, and as the view's tables do, such
-/// as for a trace that was read without view_arguments().
-Result<std::string> view_json(std::string_view name, const Trace& trace,
-                              const ViewLimits& limits = {});
+/// The document `tbtrace.view/1`, or `tbtrace.timeline/1` of the view `timeline`. Fails if there is
+/// no such view, and as the view's tables do, such as for a trace that was read without
+/// view_arguments().
+Result<std::string> view_document(std::string_view name, const Trace& trace,
+                                  const ViewLimits& limits = {});
+
+/// A part of a timeline: `tbtrace.timeline/1` with the ranges that touch the time from `from_ns` to
+/// before `to_ns`, in ns since the start of the trace's window. Fails if that is no time.
+Result<std::string> timeline_part(const Trace& trace, std::int64_t from_ns, std::int64_t to_ns,
+                                  const ViewLimits& limits = {});
+
+/// Where a range is in the timeline of a trace.
+struct RangePlace {
+  std::size_t track = 0;      ///< its number there
+  std::int64_t start_ns = 0;  ///< since the start of the trace's window
+  std::int64_t duration_ns = 0;
+  std::string name = {};  ///< may be cut as the timeline has it
+  std::size_t nth = 0;    ///< of those with the same track, start, duration and name
+};
+
+/// What the trace has of a range, `tbtrace.range/1`: the arguments that it was read with. Fails if
+/// there is no such range.
+Result<std::string> range_document(const Trace& trace, const RangePlace& place);
 
 struct ReportPageOptions {
   std::string title = {};  ///< empty: the names of the traces
@@ -71,7 +96,7 @@ class ReportPage {
   ReportPage& operator=(ReportPage&&) noexcept;
   ~ReportPage();
 
-  /// `name`: such as the path of the file. Fails as view_json() does.
+  /// `name`: such as the path of the file. Fails as view_document() does.
   Status add(const Trace& trace, std::string name);
 
   /// Fails without traces, and if they do not fit into `bytes`.

@@ -314,8 +314,19 @@ void add_tables(nb::class_<PythonTrace>& trace) {
            "finding.")
       .def("summary", summary, "The first page about the trace.")
       .def("view", view_of, "name"_a,
-           "The JSON of one view of the page, such as 'steps', `tbtrace.view/1`.",
+           "One view of the page, such as 'steps': the JSON `tbtrace.view/1`, of 'timeline'\n"
+           "`tbtrace.timeline/1`.",
            nb::sig("def view(self, name: str) -> bytes"))
+      .def("timeline", timeline_of, "from_ns"_a = nb::none(), "to_ns"_a = nb::none(),
+           "`tbtrace.timeline/1` of the ranges that touch the time from `from_ns` to before\n"
+           "`to_ns`, in ns since the start of the window; None: from the first, to the last.",
+           nb::sig("def timeline(self, from_ns: int | None = None, to_ns: int | None = None) "
+                   "-> bytes"))
+      .def("range", range_of, "track"_a, "start_ns"_a, "duration_ns"_a, "name"_a, "nth"_a = 0,
+           "`tbtrace.range/1`: the arguments of a range of the timeline. `nth`: of those that are\n"
+           "alike in all that comes before it. Raises KeyError if there is none.",
+           nb::sig("def range(self, track: int, start_ns: int, duration_ns: int, name: str, "
+                   "nth: int = 0) -> bytes"))
       .def(
           "partial", partial, "name"_a = nb::none(), nb::kw_only(), "group_by_stack_n"_a = 5,
           "stack_source"_a = "auto",

@@ -38,19 +38,6 @@ struct Texts {
 
 using Values = std::variant<Numbers, Texts>;
 
-constexpr std::array<std::string_view, 12> kKindNames = {"cpu_op",
-                                                         "user_annotation",
-                                                         "python_function",
-                                                         "runtime",
-                                                         "other",
-                                                         "overhead",
-                                                         "kernel",
-                                                         "gpu_memcpy",
-                                                         "gpu_memset",
-                                                         "device_other",
-                                                         "gpu_user_annotation",
-                                                         "trace_span"};
-
 std::string key_text(const Trace& trace, const TrackKey& key) {
   return key.text == StringId::empty ? key.number_text() : std::string(trace.string(key.text));
 }
@@ -104,7 +91,7 @@ Values kind(const Source& source) {
   const Trace& trace = *source.trace;
   return Texts{[&trace](EventId event) { return static_cast<std::int64_t>(trace.kind(event)); },
                [](std::int64_t number) {
-                 return std::string(kKindNames.at(static_cast<std::size_t>(number)));
+                 return std::string(event_kind_name(static_cast<EventKind>(number)));
                }};
 }
 

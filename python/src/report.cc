@@ -60,12 +60,46 @@ nb::bytes view_of(const PythonTrace& trace, const std::string& name) {
   std::string json;
   {
     const nb::gil_scoped_release working;
-    json = value_of(view_json(name, *trace.trace));
+    json = value_of(view_document(name, *trace.trace));
   }
   return nb::bytes(json.data(), json.size());
 }
 
+nb::bytes timeline_of(const PythonTrace& trace, std::optional<std::int64_t> from_ns,
+                      std::optional<std::int64_t> to_ns) {
+  std::string document;
+  {
+    const nb::gil_scoped_release working;
+    constexpr std::int64_t kFar = std::int64_t{1} << 62;
+    document =
+        from_ns || to_ns
+            ? value_of(timeline_part(*trace.trace, from_ns.value_or(-kFar), to_ns.value_or(kFar)))
+            : value_of(view_document("timeline", *trace.trace));
+  }
+  return nb::bytes(document.data(), document.size());
+}
+
+nb::bytes range_of(const PythonTrace& trace, std::int64_t track, std::int64_t start_ns,
+                   std::int64_t duration_ns, const std::string& name, std::int64_t nth) {
+  if (track < 0 || nth < 0) wrong_argument("track and nth are counted from 0");
+  const Result<std::string> document =
+      range_document(*trace.trace, {static_cast<std::size_t>(track), start_ns, duration_ns, name,
+                                    static_cast<std::size_t>(nth)});
+  if (!document.ok()) throw nb::key_error(document.status().message().c_str());
+  return nb::bytes(document->data(), document->size());
+}
+
+nb::list listed_views() {
+  nb::list all;
+  for (const ViewDescription& view : views()) {
+    all.append(nb::make_tuple(std::string(view.name), std::string(view.title)));
+  }
+  return all;
+}
+
 void bind_report(nb::module_& module) {
+  module.def("views", listed_views, "Names and titles of the page's views, as people see them.",
+             nb::sig("def views() -> list[tuple[str, str]]"));
   nb::class_<PythonReport>(
       module, "Report",
       "One page about a trace or several, complete in itself. A notebook shows it. Immutable.")

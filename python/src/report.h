@@ -57,4 +57,12 @@ void add_report_method(nanobind::class_<Owner>& owner, TracesOf traces_of) {
 /// The document of a view.
 nanobind::bytes view_of(const PythonTrace& trace, const std::string& name);
 
+/// The timeline of a part of the time, or of all of it.
+nanobind::bytes timeline_of(const PythonTrace& trace, std::optional<std::int64_t> from_ns,
+                            std::optional<std::int64_t> to_ns);
+
+/// What the trace has of a range of its timeline.
+nanobind::bytes range_of(const PythonTrace& trace, std::int64_t track, std::int64_t start_ns,
+                         std::int64_t duration_ns, const std::string& name, std::int64_t nth);
+
 }  // namespace tbtrace::python

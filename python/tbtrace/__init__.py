@@ -32,6 +32,7 @@ from tbtrace._tbtrace import (
     merge,
     read,
     tables,
+    views,
 )
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ __all__ = [
     "read",
     "tables",
     "tensorboard_trace_handler",
+    "views",
 ]
 
 

@@ -72,6 +72,8 @@ void add_source(ViewContent& content, pages::SourceLines& lines) {
 /// The least that is kept of a view.
 constexpr std::size_t kLeastRows = 50;
 constexpr std::size_t kLeastFrames = 300;
+constexpr std::size_t kLeastRanges = 300;
+constexpr std::int64_t kCoarsestUnitNs = 10'000;
 
 std::size_t most_rows(const ViewContent& content) {
   std::size_t most = 0;
@@ -101,9 +103,27 @@ Status write_section(Section& section) {
   return {};
 }
 
-/// Halves what the section has. False if it has no more than the least.
-bool halve(Section& section) {
+/// Makes a timeline smaller: first without arguments, then in coarser units, then with half of its
+/// ranges. False if it has no more than the least.
+bool reduce_timeline(const analyses::Timeline& timeline, ViewLimits& limits) {
+  const std::size_t ranges = std::min(limits.ranges, timeline.size());
+  if (limits.range_arguments && !timeline.arguments.empty()) {
+    limits.range_arguments = false;
+  } else if (limits.time_unit_ns < kCoarsestUnitNs) {
+    limits.time_unit_ns *= limits.time_unit_ns == 1 ? 100 : 10;
+  } else if (ranges > kLeastRanges) {
+    limits.ranges = std::max(kLeastRanges, ranges / 2);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/// Makes what the section has smaller, tables and stacks by half. False if it has no more than the
+/// least.
+bool reduce(Section& section) {
   ViewLimits& limits = section.limits;
+  if (section.content->timeline) return reduce_timeline(*section.content->timeline, limits);
   const std::size_t rows = std::min(limits.rows, most_rows(*section.content));
   const std::size_t frames = std::min(limits.frames, most_frames(*section.content));
   if (rows <= kLeastRows && frames <= kLeastFrames) return false;
@@ -133,7 +153,7 @@ Status fit(std::vector<Section>& sections, std::size_t limit, std::size_t fixed,
     const std::size_t number = by_size.top().second;
     Section& largest = sections[number];
     by_size.pop();
-    if (!halve(largest)) continue;
+    if (!reduce(largest)) continue;
     sum -= largest.base64.size();
     if (Status now = write_section(largest); !now.ok()) return now;
     sum += largest.base64.size();
@@ -259,9 +279,13 @@ Status ReportPage::add(const Trace& trace, std::string name) {
   for (const ViewDescription& view : views()) {
     if (contents_->wants(view)) wanted.push_back(&view);
   }
+  // A range takes a byte or more, its arguments as much again.
+  const std::size_t bytes = contents_->options.bytes;
+  const ViewLimits limits = {.ranges = bytes,
+                             .range_arguments = 2 * trace.events().size() <= bytes};
   std::vector<std::optional<Result<ViewContent>>> made(wanted.size());
   run_numbered(contents_->threads(), wanted.size(), [&](std::size_t number) {
-    made[number].emplace(pages::view_content(*wanted[number], trace));
+    made[number].emplace(pages::view_content(*wanted[number], trace, limits));
   });
   for (std::optional<Result<ViewContent>>& content : made) {
     if (!content->ok()) return content->status();
@@ -292,7 +316,8 @@ Result<std::string> ReportPage::html() const {
   const std::string style(writers::kReportStyle);
   std::vector<Section> sections;
   for (const PageTrace& trace : traces) {
-    for (const ViewContent& content : trace.views) sections.push_back({&content, ViewLimits()});
+    for (const ViewContent& content : trace.views)
+      sections.push_back({&content, {.range_arguments = true}});
   }
   const std::size_t fixed = script.size() + style.size() + 4096 + 120 * sections.size();
   Status fits = fit(sections, contents_->options.bytes, fixed, contents_->threads());

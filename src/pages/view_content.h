@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +13,8 @@
 #include <tbtrace/report.h>
 #include <tbtrace/tables.h>
 #include <tbtrace/views.h>
+
+#include "analyses/timeline/timeline.h"
 
 namespace tbtrace::pages {
 
@@ -39,12 +43,16 @@ struct ViewContent {
   const ViewDescription* view = nullptr;
   std::vector<TableContent> tables = {};
   std::vector<StacksContent> stacks = {};
+  /// Of the view `timeline`, which has nothing else.
+  std::shared_ptr<const analyses::Timeline> timeline = {};
+  std::optional<analyses::TimelinePart> timeline_part = {};
 };
 
-/// Fails as the view's tables do.
-Result<ViewContent> view_content(const ViewDescription& view, const Trace& trace);
+/// Fails as the view's tables do. Of the limits only those of a timeline count.
+Result<ViewContent> view_content(const ViewDescription& view, const Trace& trace,
+                                 const ViewLimits& limits);
 
-/// The document of docs/formats/views.md.
+/// The document of docs/formats/views.md or timeline.md.
 std::string view_text(const ViewContent& content, const ViewLimits& limits);
 
 }  // namespace tbtrace::pages

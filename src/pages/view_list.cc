@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -51,6 +52,7 @@ struct ViewParts {
   ViewDescription view;
   std::vector<TablePart> tables = {};
   std::vector<StacksPart> stacks = {};
+  bool has_timeline = false;
   /// Adds what the registry does not have, also to its tables.
   Status (*add)(const Trace& trace, ViewContent& content) = nullptr;
 };
@@ -140,6 +142,8 @@ const std::vector<ViewParts>& view_list() {
   static const std::vector<ViewParts> kViews = {
       {.view = {"summary", "Summary", "What was recorded, what takes the time, and what to do."},
        .add = add_summary},
+      {.view = {"timeline", "Timeline", "What ran when, on each thread and stream."},
+       .has_timeline = true},
       {.view = {"steps", "Steps", "What the time of each step was spent on."},
        .tables = {{.name = "steps", .title = "Steps", .table = "steps"}}},
       {.view = {"operators", "Operators", "What each operator took, without what ran inside."},
@@ -258,7 +262,8 @@ ArgumentSet view_arguments() {
   return arguments;
 }
 
-Result<ViewContent> pages::view_content(const ViewDescription& view, const Trace& trace) {
+Result<ViewContent> pages::view_content(const ViewDescription& view, const Trace& trace,
+                                        const ViewLimits& limits) {
   const auto parts =
       std::ranges::find(view_list(), view.name, [](const ViewParts& of) { return of.view.name; });
   ViewContent content{.view = &view};
@@ -267,6 +272,10 @@ Result<ViewContent> pages::view_content(const ViewDescription& view, const Trace
   }
   for (const StacksPart& part : parts->stacks) {
     if (Status added = add_stacks(part, trace, content); !added.ok()) return added;
+  }
+  if (parts->has_timeline) {
+    content.timeline = std::make_shared<const analyses::Timeline>(
+        analyses::timeline(trace, {.ranges = limits.ranges, .arguments = limits.range_arguments}));
   }
   if (parts->add != nullptr) {
     if (Status added = parts->add(trace, content); !added.ok()) return added;

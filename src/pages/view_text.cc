@@ -2,12 +2,14 @@
 
 #include "pages/stacks_text.h"
 #include "pages/table_text.h"
+#include "pages/timeline_text.h"
 #include "pages/view_content.h"
 #include "wire/json_emitter.h"
 
 namespace tbtrace {
 
 std::string pages::view_text(const ViewContent& content, const ViewLimits& limits) {
+  if (content.timeline) return timeline_text(content, limits);
   std::string text;
   wire::JsonEmitter json(text);
   json.begin_object();
@@ -28,12 +30,13 @@ std::string pages::view_text(const ViewContent& content, const ViewLimits& limit
   return text;
 }
 
-Result<std::string> view_json(std::string_view name, const Trace& trace, const ViewLimits& limits) {
+Result<std::string> view_document(std::string_view name, const Trace& trace,
+                                  const ViewLimits& limits) {
   const ViewDescription* const view = view_named(name);
   if (view == nullptr) {
     return Status(StatusCode::invalid_argument, "there is no view '" + std::string(name) + "'");
   }
-  const Result<pages::ViewContent> content = pages::view_content(*view, trace);
+  const Result<pages::ViewContent> content = pages::view_content(*view, trace, limits);
   if (!content.ok()) return content.status();
   return pages::view_text(*content, limits);
 }

@@ -62,6 +62,22 @@ bool same_letters(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+std::string_view event_kind_name(EventKind kind) {
+  constexpr std::array<std::string_view, 12> kNames = {"cpu_op",
+                                                       "user_annotation",
+                                                       "python_function",
+                                                       "runtime",
+                                                       "other",
+                                                       "overhead",
+                                                       "kernel",
+                                                       "gpu_memcpy",
+                                                       "gpu_memset",
+                                                       "device_other",
+                                                       "gpu_user_annotation",
+                                                       "trace_span"};
+  return kNames.at(static_cast<std::size_t>(kind));
+}
+
 CategoryMeaning meaning_of_category(std::string_view name) {
   for (const Row& row : kRows) {
     if (same_letters(row.name, name)) return row.meaning;

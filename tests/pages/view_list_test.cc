@@ -25,8 +25,9 @@ TEST(Views, SayWhyTheyAreEmpty) {
   const Trace trace = fixtures::read(fixtures::trace_text({fixtures::op("aten::add")}), kAll);
   for (const ViewDescription& view : views()) {
     SCOPED_TRACE(view.name);
-    const Result<std::string> json = view_json(view.name, trace);
+    const Result<std::string> json = view_document(view.name, trace);
     ASSERT_TRUE(json.ok()) << json.status().message();
+    if (view.name == "timeline") continue;  // timeline_text_test.cc
     const JsonTree tree = pages::parsed(*json);
     EXPECT_EQ(pages::member(tree, "schema"), "tbtrace.view/1");
     EXPECT_EQ(pages::member(tree, "view"), view.name);
@@ -42,7 +43,7 @@ TEST(Views, SayWhyTheyAreEmpty) {
 
 /// Why a table or stacks of a view are empty; `-` if they are not.
 std::string why_empty(const Trace& trace, std::string_view view, std::string_view part) {
-  const JsonTree tree = pages::parsed(*view_json(view, trace));
+  const JsonTree tree = pages::parsed(*view_document(view, trace));
   for (const char* const list : {"tables", "stacks"}) {
     for (const JsonTree& each : tree.find(list)->items) {
       if (pages::member(each, "name") == part) return pages::member(each, "empty");
@@ -81,7 +82,7 @@ TEST(Views, DoNotAskForWhatWasRecorded) {
 
 TEST(Views, FailForANameThatThereIsNot) {
   const Trace trace = fixtures::read(fixtures::trace_text({fixtures::op("aten::add")}), kAll);
-  EXPECT_EQ(view_json("kernel", trace).status().message(), "there is no view 'kernel'");
+  EXPECT_EQ(view_document("kernel", trace).status().message(), "there is no view 'kernel'");
   const Status wrong = check_report_page_options({.views = {"kernel"}});
   EXPECT_EQ(wrong.message(), "there is no view 'kernel' (did you mean 'kernels'?)");
 }
@@ -89,7 +90,7 @@ TEST(Views, FailForANameThatThereIsNot) {
 TEST(Views, FailForATraceThatWasReadWithoutTheirArguments) {
   const Trace trace =
       fixtures::read(fixtures::trace_text({fixtures::op("aten::add")}), {.threads = 1});
-  EXPECT_FALSE(view_json("kernels", trace).ok());
+  EXPECT_FALSE(view_document("kernels", trace).ok());
 }
 
 }  // namespace

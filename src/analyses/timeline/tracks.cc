@@ -1,0 +1,119 @@
+#include "analyses/timeline/tracks.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <string_view>
+#include <tuple>
+
+#include "analyses/attribution/device_number.h"
+#include "base/natural_order.h"
+#include "trace/track_keys.h"
+
+namespace tbtrace::analyses {
+namespace {
+
+struct TrackUse {
+  std::size_t ranges = 0;
+  std::int64_t first_ns = std::numeric_limits<std::int64_t>::max();
+  bool has_host = false;
+  bool has_device = false;
+};
+
+std::vector<TrackUse> uses_of(const Trace& trace) {
+  const Events& events = trace.events();
+  std::vector<TrackUse> uses(trace.tracks().size());
+  for (std::size_t row = 0; row < events.size(); ++row) {
+    const auto event = static_cast<EventId>(row);
+    TrackUse& use = uses[index(events.track(event))];
+    const EventKind kind = trace.kind(event);
+    ++use.ranges;
+    use.first_ns = std::min(use.first_ns, events.start_ns(event));
+    if (kind >= EventKind::kernel && kind <= EventKind::gpu_user_annotation) {
+      use.has_device = true;
+    } else if (kind != EventKind::trace_span) {
+      use.has_host = true;
+    }
+  }
+  return uses;
+}
+
+TimelineTrackKind kind_of(const TrackUse& use) {
+  if (use.has_host) return TimelineTrackKind::thread;
+  return use.has_device ? TimelineTrackKind::stream : TimelineTrackKind::other;
+}
+
+std::string_view trimmed(std::string_view name) {
+  const std::size_t begin = std::min(name.find_first_not_of(' '), name.size());
+  return name.substr(begin, name.find_last_not_of(' ') + 1 - begin);
+}
+
+/// `thread 12 (main)`; names that have the id already stay as they are.
+std::string track_name(const Trace& trace, const Track& track, std::string_view what) {
+  const std::string id = key_text(trace, track.thread);
+  const std::string_view name = trimmed(trace.string(track.thread_name));
+  std::string text = id;
+  if (name.find(id) != std::string_view::npos) {
+    text = name;
+  } else if (!name.empty()) {
+    text += " (" + std::string(name) + ")";
+  }
+  const bool says_what =
+      text.find(what) != std::string::npos || track.thread.text != StringId::empty;
+  return says_what ? text : std::string(what) + " " + text;
+}
+
+/// `python (4711)`.
+std::string process_name(const Trace& trace, const Track& track) {
+  const std::string id = key_text(trace, track.process);
+  const std::string_view name = trimmed(trace.string(track.process_name));
+  const bool is_number = track.process.text == StringId::empty;
+  if (name.empty() || name == id) return is_number ? "process " + id : id;
+  if (name.find(id) != std::string_view::npos) return std::string(name);
+  return std::string(name) + " (" + id + ")";
+}
+
+}  // namespace
+
+std::vector<TimelineTrack> timeline_tracks(const Trace& trace) {
+  const std::vector<TrackUse> uses = uses_of(trace);
+  std::vector<TimelineTrack> tracks;
+  std::map<std::string, std::int64_t> process_first_ns;
+  for (std::size_t number = 0; number < uses.size(); ++number) {
+    const TrackUse& use = uses[number];
+    if (use.ranges == 0) continue;
+    const Track& track = trace.tracks()[number];
+    TimelineTrack& added = tracks.emplace_back();
+    added.id = static_cast<TrackId>(number);
+    added.kind = kind_of(use);
+    added.ranges = use.ranges;
+    if (added.kind == TimelineTrackKind::stream) {
+      added.device = device_number(track);
+      added.name = track_name(trace, track, "stream");
+      added.process = "GPU " + std::to_string(*added.device);
+      continue;
+    }
+    added.name = track_name(trace, track, "thread");
+    added.process = process_name(trace, track);
+    const auto [place, is_new] = process_first_ns.try_emplace(added.process, use.first_ns);
+    if (!is_new) place->second = std::min(place->second, use.first_ns);
+  }
+  const auto is_earlier = [&](const TimelineTrack& one, const TimelineTrack& other) {
+    if (one.kind != other.kind) return one.kind < other.kind;
+    if (one.kind == TimelineTrackKind::stream) {
+      if (one.device != other.device) return one.device < other.device;
+      return in_natural_order(one.name, other.name);
+    }
+    const auto place = [&](const TimelineTrack& of) {
+      const Track& track = trace.track(of.id);
+      const bool is_main = track.thread == track.process;  // as Linux numbers them
+      return std::tuple(process_first_ns.at(of.process), of.process, !is_main,
+                        uses[index(of.id)].first_ns);
+    };
+    return place(one) < place(other);
+  };
+  std::stable_sort(tracks.begin(), tracks.end(), is_earlier);
+  return tracks;
+}
+
+}  // namespace tbtrace::analyses
