@@ -1,7 +1,7 @@
 // The tab's state in TensorBoard's address: `#tbtrace&p.tbtrace.view=kernels`. TensorBoard keeps
-// such parts when people go to another tab and back. It writes them anew by encodeURIComponent(),
-// and loses a part with a second `=`.
-import { readableText } from "./parts/state.js";
+// such parts when people go to another tab and back, and loses a part with a second `=`. It writes
+// them anew by encodeURIComponent(): written otherwise, each change of the tab would add an entry
+// to the history.
 
 /**
  * @param {string} text
@@ -40,7 +40,7 @@ export function pluginForm(plugin) {
       const others = partsOf(hash).filter((part) => !isOwn(part));
       if (!others.some((part) => !part.includes("="))) others.unshift(plugin);
       const own = [...values].map(([key, value]) =>
-        `${readableText(prefix + key)}=${readableText(value)}`);
+        `${encodeURIComponent(prefix + key)}=${encodeURIComponent(value)}`);
       return `#${[...others, ...own].join("&")}`;
     },
   };

@@ -15,8 +15,8 @@ const dayAndTime = new Intl.DateTimeFormat("en", { month: "short", day: "numeric
  */
 export function windowLabel({ start_ns, name }) {
   if (start_ns === null) return name;
-  const milliseconds = String(Math.floor(start_ns / 1e6) % 1000).padStart(3, "0");
-  return `${dayAndTime.format(start_ns / 1e6)}.${milliseconds}`;
+  const time = Math.round(start_ns / 1e6);
+  return `${dayAndTime.format(time)}.${String(time % 1000).padStart(3, "0")}`;
 }
 
 /**

@@ -29,15 +29,8 @@ export function formatState(values) {
  * @returns {string}
  */
 function readableCode(text) {
-  return readableText(text).replace(/%20/g, "+");
-}
-
-/**
- * @param {string} text
- * @returns {string} as a part of an address that people can read
- */
-export function readableText(text) {
-  return encodeURIComponent(text).replace(/%2C/g, ",").replace(/%3A/g, ":").replace(/%2F/g, "/");
+  return encodeURIComponent(text).replace(/%2C/g, ",").replace(/%3A/g, ":")
+    .replace(/%2F/g, "/").replace(/%20/g, "+");
 }
 
 /**
