@@ -13,7 +13,7 @@ from tensorboard.plugins import base_plugin
 from werkzeug.test import Client
 
 import tbtrace
-from tbtrace.tab import disk_cache, log_directory, plugin, trace_memory
+from tbtrace.tab import log_directory, plugin
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests/data"
@@ -93,10 +93,9 @@ class TabTest(unittest.TestCase):
             shutil.copy(source, place)
         return path
 
-    def views_with(self, tab, cache=None, memory=None):
-        """Gives the tab other caches."""
-        tab.plugin._routes._views._cache = cache or disk_cache.DiskCache()
-        tab.plugin._routes._views._memory = memory or trace_memory.TraceMemory()
+    def set_caches(self, tab, cache, memory):
+        tab.plugin._routes._views._cache = cache
+        tab.plugin._routes._views._memory = memory
 
     def count_reads(self, before=lambda: None):
         """A mock of tbtrace.read(), which calls `before` first."""

@@ -517,7 +517,7 @@ class Caches(TabTest):
 
     def test_memory_of_traces_is_bounded(self):
         one = tbtrace.read(STEP)
-        memory = TraceMemory(most_bytes=len(one) * 500 * 3)
+        memory = TraceMemory(most_bytes=(100_000 + len(one) * 500) * 3)
         for number in range(10):
             memory.put(number, one)
             self.assertIsNotNone(memory.get(0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections import OrderedDict
@@ -10,9 +11,11 @@ from typing import NamedTuple
 
 import tbtrace
 
-MOST_BYTES = 2 << 30
+MOST_BYTES = min(2 << 30, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 8)
 KEPT_SECONDS = 600.0
-_EVENT_BYTES = 500  # of an event, with what views find out about it: measured with traces of real programs
+# Of a trace and of each of its events, with what views find out about them: measured with traces of real programs.
+_TRACE_BYTES = 100_000
+_EVENT_BYTES = 500
 
 
 class _Kept(NamedTuple):
@@ -42,7 +45,7 @@ class TraceMemory:
 
     def put(self, key: Hashable, trace: tbtrace.Trace) -> None:
         with self._lock:
-            self._kept[key] = _Kept(trace, len(trace) * _EVENT_BYTES, time.monotonic())
+            self._kept[key] = _Kept(trace, _TRACE_BYTES + len(trace) * _EVENT_BYTES, time.monotonic())
             self._kept.move_to_end(key)
             while len(self._kept) > 1 and sum(kept.size for kept in self._kept.values()) > self._most_bytes:
                 self._kept.popitem(last=False)

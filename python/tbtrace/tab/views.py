@@ -35,8 +35,8 @@ class Views:
     """For any number of threads: what several ask for at once is made once."""
 
     def __init__(self, cache: DiskCache | None = None, memory: TraceMemory | None = None) -> None:
-        self._cache = cache or DiskCache()
-        self._memory = memory or TraceMemory()
+        self._cache = DiskCache() if cache is None else cache
+        self._memory = TraceMemory() if memory is None else memory
         self._views: SingleFlight[View] = SingleFlight()
         self._reads: SingleFlight[_Read] = SingleFlight()
         self._reading = threading.BoundedSemaphore(_READ_AT_ONCE)
