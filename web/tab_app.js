@@ -206,7 +206,8 @@ export class TabApp extends App {
   drawnTrace(number) {
     const trace = this.traceOf(number);
     const version = this.runs?.place(trace)?.window.version;
-    return JSON.stringify([trace, version ?? [this.runs?.isComplete, this.runs?.runs.length]]);
+    return JSON.stringify([trace, version ?? [this.runs?.isComplete, this.runs?.runs.length,
+                                              this.runs?.problems]]);
   }
 
   /** @override */
@@ -223,7 +224,7 @@ export class TabApp extends App {
     if (!runs?.isComplete) {
       return h("p", { class: "loading", role: "status" }, "Looking through the log directory \u2026");
     }
-    if (!runs.runs.length) return emptyPage(runs.logdir);
+    if (!runs.runs.length) return emptyPage(runs.logdir, runs.problems);
     return emptyBox(`${trace} is not in the log directory any more. Choose another trace.`,
                     "This trace is gone");
   }
@@ -235,7 +236,7 @@ export class TabApp extends App {
     this.root.classList.toggle("no-trace", runs.isComplete && !runs.runs.length);
     this.choosers.forEach((chooser, number) => chooser.update(runs, this.traceOf(number)));
     this.note.textContent = runs.isComplete ? "" : "Looking through the log directory \u2026";
-    this.problems.hidden = !runs.problems.length;
+    this.problems.hidden = !runs.problems.length || this.columns.length > 1;
     this.problems.textContent = countOf(runs.problems.length, "problem");
     this.compare.hidden = this.columns.length > 1 || runs.places.size < 2;
   }

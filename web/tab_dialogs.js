@@ -35,12 +35,19 @@ export function linkDialog(link) {
 
 /**
  * @param {import("./data/runs.js").RunProblem[]} problems
+ * @returns {HTMLElement}
+ */
+export function problemList(problems) {
+  return h("ul", { class: "problems", tabindex: 0 }, problems.map(({ path, sentence }) =>
+    h("li", null, h("code", null, path), h("span", null, sentence))));
+}
+
+/**
+ * @param {import("./data/runs.js").RunProblem[]} problems
  * @param {string} logdir
  * @returns {void}
  */
 export function problemsDialog(problems, logdir) {
   openDialog("Problems in the log directory",
-    h("p", { class: "quiet" }, "In ", h("code", null, logdir)),
-    h("ul", { class: "problems" }, problems.map(({ path, sentence }) =>
-      h("li", null, h("code", null, path), h("span", null, sentence)))));
+    h("p", { class: "quiet" }, "In ", h("code", null, logdir)), problemList(problems));
 }

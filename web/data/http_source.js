@@ -2,8 +2,9 @@
 import { checkSchema } from "./section.js";
 import { readView } from "./source.js";
 
-/** How many answers are kept in memory: going back is fast. */
+/** How many answers are kept in memory, and of how many bytes: going back is fast. */
 const keptAnswers = 12;
+const keptBytes = 64e6;
 /** A server that is silent for so long does not answer any more, in milliseconds. */
 const longestWait = 180000;
 
@@ -19,7 +20,13 @@ export class AnswerError extends Error {
   }
 }
 
-/** @typedef {{bytes: Promise<any>, users: number, isDone: boolean, abort: AbortController}} KeptAnswer */
+/**
+ * @typedef {object} KeptAnswer
+ * @property {Promise<any>} read what it says
+ * @property {number} bytes 0 as long as it is not there
+ * @property {number} users how many wait for it, or have it
+ * @property {AbortController} abort
+ */
 
 export class HttpSource {
   /**
@@ -113,33 +120,50 @@ export class HttpSource {
   keep(route, parameters, read, signal) {
     const version = this.versionOf(String(parameters.trace));
     const address = this.address(route, version === null ? parameters : { ...parameters, version });
-    let answer = this.kept.get(address);
-    if (!answer) {
-      const abort = new AbortController();
-      answer = { bytes: this.bytes(address, abort.signal).then((bytes) => readAnswer(bytes, read)),
-                 users: 0, isDone: false, abort };
-      const made = answer;
-      made.bytes.then(() => { made.isDone = true; }, () => this.forget(address, made));
-    }
+    const used = this.kept.get(address) ?? this.begin(address, read);
     // The latest one is at the end.
     this.kept.delete(address);
-    this.kept.set(address, answer);
-    for (const [oldest, { isDone }] of this.kept) {
-      if (this.kept.size <= keptAnswers) break;
-      if (isDone) this.kept.delete(oldest);
-    }
-    const used = answer;
+    this.kept.set(address, used);
     ++used.users;
-    if (!signal) return used.bytes;
+    if (!signal) return used.read;
     return new Promise((resolve, reject) => {
-      used.bytes.then(resolve, reject);
+      used.read.then(resolve, reject);
       signal.addEventListener("abort", () => {
         reject(new AnswerError("The answer is no longer wanted.", true));
-        if (--used.users > 0 || used.isDone) return;
+        if (--used.users > 0 || used.bytes > 0) return;
         this.forget(address, used);
         used.abort.abort();
       }, { once: true });
     });
+  }
+
+  /**
+   * @private
+   * @param {string} address
+   * @param {(bytes: Uint8Array) => any} read
+   * @returns {KeptAnswer}
+   */
+  begin(address, read) {
+    const abort = new AbortController();
+    /** @type {KeptAnswer} */
+    const answer = { read: Promise.resolve(), bytes: 0, users: 0, abort };
+    answer.read = this.bytes(address, abort.signal).then((bytes) => {
+      answer.bytes = bytes.length;
+      return readAnswer(bytes, read);
+    });
+    answer.read.then(() => this.shrink(), () => this.forget(address, answer));
+    return answer;
+  }
+
+  /** Forgets the oldest answers, but not the latest two: both may be on the page. @private */
+  shrink() {
+    let bytes = [...this.kept.values()].reduce((sum, answer) => sum + answer.bytes, 0);
+    for (const [address, answer] of this.kept) {
+      if (this.kept.size <= 2 || (this.kept.size <= keptAnswers && bytes <= keptBytes)) break;
+      if (answer.bytes === 0) continue;
+      bytes -= answer.bytes;
+      this.kept.delete(address);
+    }
   }
 
   /**

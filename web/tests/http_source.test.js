@@ -55,6 +55,13 @@ test("Only the latest answers are kept", async () => {
   assert.equal(asked.length, 41);
 });
 
+test("Large answers do not fill the memory", async () => {
+  const large = JSON.stringify({ ...view, filling: "x".repeat(30e6) });
+  const { source, asked } = served(() => new Response(large));
+  for (const trace of ["a", "b", "c", "c", "b", "a"]) await source.view(trace, "gpu");
+  assert.equal(asked.length, 4);
+});
+
 test("The sentence of the server is the message", async () => {
   const { source, asked } = served(() => json({ error: "The file is cut." }, 422));
   await assert.rejects(source.view("t", "gpu"), { message: "The file is cut.", mayPass: false });
