@@ -225,7 +225,7 @@ export class TabApp extends App {
       return h("p", { class: "loading", role: "status" }, "Looking through the log directory \u2026");
     }
     if (!runs.runs.length) return emptyPage(runs.logdir, runs.problems);
-    return emptyBox(`${trace} is not in the log directory any more. Choose another trace.`,
+    return emptyBox(`The log directory does not have ${trace} any more. Choose another trace.`,
                     "This trace is gone");
   }
 
