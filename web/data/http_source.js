@@ -89,11 +89,11 @@ export class HttpSource {
    * @param {string} trace
    * @param {import("./source.js").RangeKey} range
    * @param {AbortSignal} [signal]
-   * @returns {Promise<import("./source.js").RangeArgument[]>}
+   * @returns {Promise<import("./source.js").RangeArguments>}
    */
   range(trace, { track, start_ns, duration_ns, name, nth }, signal) {
     return this.keep("range", { trace, track, start_ns, duration_ns, name, nth }, (bytes) =>
-      checkSchema(parsedAnswer(bytes), ["tbtrace.range/1"]).arguments, signal);
+      checkSchema(parsedAnswer(bytes), ["tbtrace.range/1"]), signal);
   }
 
   /**

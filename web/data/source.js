@@ -64,7 +64,10 @@ import { unitOf } from "../parts/format.js";
  * Which range of a timeline: `nth` of those with the same track, times and name, from 0.
  * @typedef {{track: number, start_ns: number, duration_ns: number, name: string, nth: number}} RangeKey
  */
-/** @typedef {{key: string, unit: string, value: any}} RangeArgument */
+/**
+ * All arguments of a range.
+ * @typedef {{arguments: {key: string, unit: string, value: any}[]}} RangeArguments
+ */
 /**
  * What a renderer gets: the state in the address under its view's name, and the way to others.
  * @typedef {object} Page
@@ -79,7 +82,7 @@ import { unitOf } from "../parts/format.js";
  * @property {(name: string) => Promise<View>} view another view of the same trace, read on demand
  * @property {(view: string) => boolean} [has] whether the report has this view of the trace
  * @property {() => string} [link] the full address of what is shown now
- * @property {(range: RangeKey) => Promise<RangeArgument[]>} [range] all arguments of a range; only
+ * @property {(range: RangeKey) => Promise<RangeArguments>} [range] all arguments of a range; only
  *   in the tab
  * @property {(from_ns: number, to_ns: number) => Promise<any>} [part] the timeline of a part; only
  *   in the tab
@@ -87,7 +90,7 @@ import { unitOf } from "../parts/format.js";
 /**
  * @typedef {object} Source
  * @property {(trace: string, name: string, signal?: AbortSignal) => Promise<View>} view
- * @property {(trace: string, range: RangeKey, signal?: AbortSignal) => Promise<RangeArgument[]>} [range]
+ * @property {(trace: string, range: RangeKey, signal?: AbortSignal) => Promise<RangeArguments>} [range]
  * @property {(trace: string, from_ns: number, to_ns: number, signal?: AbortSignal) => Promise<any>} [part]
  */
 

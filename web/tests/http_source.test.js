@@ -115,7 +115,8 @@ test("Parts and ranges of a timeline", async () => {
   const { source, asked } = served((address) => json(address.includes("/range?")
     ? { schema: "tbtrace.range/1", arguments: [{ key: "grid", unit: "", value: [1, 1, 1] }] } : timeline));
   assert.deepEqual(await source.part("t", -5, 100), timeline);
-  assert.deepEqual(await source.range("t", { track: 1, start_ns: 2, duration_ns: 3, name: "a&b", nth: 0 }),
+  const range = { track: 1, start_ns: 2, duration_ns: 3, name: "a&b", nth: 0 };
+  assert.deepEqual((await source.range("t", range)).arguments,
                    [{ key: "grid", unit: "", value: [1, 1, 1] }]);
   assert.deepEqual(asked, ["timeline?trace=t&from_ns=-5&to_ns=100",
     "range?trace=t&track=1&start_ns=2&duration_ns=3&name=a%26b&nth=0"]);
