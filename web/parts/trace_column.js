@@ -90,11 +90,14 @@ export class TraceColumn {
   /**
    * @private
    * @param {number} number of the drawing
-   * @param {(Node | null)[]} content
+   * @param {Node[]} content
    */
   show(number, content) {
     if (number !== this.drawing) return;
-    this.element.replaceChildren(...[this.bar, ...content].flatMap((node) => node ?? []));
+    // The bar stays where it is: somebody may be choosing a trace while a view is read.
+    for (const node of [...this.element.childNodes]) if (node !== this.bar) node.remove();
+    if (this.bar && !this.bar.parentNode) this.element.append(this.bar);
+    this.element.append(...content);
   }
 
   /**

@@ -153,6 +153,7 @@ class Tab:
     def check_accessible(self, where):
         if not self.frame.evaluate("typeof axe === 'object'"):
             self.frame.evaluate(AXE)
+        self.frame.wait_for_function("[...document.querySelectorAll('.grid-header')].every((row) => row.firstChild)")
         found = self.frame.evaluate(VIOLATIONS)
         check(not found, f"{where}: axe: {found}")
 
@@ -227,6 +228,12 @@ def check_choosers(tab):
     tab.page.keyboard.press("Enter")
     wrong = tab.wait(tab.titles()[-1])
     check(not wrong, f"a run with such a name {wrong}")
+    tab.pick("Run", "run_5")
+    tab.frame.locator(".picker-button", has_text="Worker").focus()
+    tab.page.keyboard.press("ArrowDown")
+    check(not tab.wait(tab.titles()[-1]), "a view is drawn while somebody chooses")
+    check(tab.frame.evaluate("document.activeElement.closest('.picker-sheet') !== null"), "the list keeps the focus")
+    tab.page.keyboard.press("Escape")
     tab.frame.click("text=1 problem")
     check("outside" in tab.frame.inner_text("dialog[open]"), "problems of the log directory are shown")
     tab.page.keyboard.press("Escape")
