@@ -6,6 +6,9 @@ import { pluginForm } from "./tab_address.js";
 import { windowAround } from "./tab_parent.js";
 import { TabApp } from "./tab_app.js";
 
+/** A page without its style is better than none, in milliseconds. */
+const longestForStyle = 5000;
+
 /**
  * The sheet of the same version as this script.
  * @returns {Promise<void>} when it is there, or when it is sure that it will not come
@@ -13,6 +16,7 @@ import { TabApp } from "./tab_app.js";
 function styled() {
   const script = new URL(import.meta.url);
   return new Promise((resolve) => {
+    setTimeout(resolve, longestForStyle);
     document.head.append(h("link", {
       rel: "stylesheet", href: new URL(`tab.css${script.search}`, script).href,
       onload: () => resolve(), onerror: () => resolve(),

@@ -6,7 +6,7 @@ import { applyTheme } from "./parts/theme.js";
 import { TraceColumn, failureBox } from "./parts/trace_column.js";
 import { RunList } from "./data/runs.js";
 import { App } from "./app.js";
-import { TraceChooser, runLabel, windowLabel } from "./tab_chooser.js";
+import { TraceChooser, newTraces, runLabel } from "./tab_chooser.js";
 import { emptyPage } from "./tab_empty.js";
 import { linkDialog, problemsDialog } from "./tab_dialogs.js";
 import { listenToReload, listenToTheme, themeAround } from "./tab_parent.js";
@@ -168,13 +168,8 @@ export class TabApp extends App {
       return;
     }
     this.updateBars();
-    if (before?.isComplete && before.runs.length) {
-      const added = [...runs.places.keys()].filter((trace) => !before.places.has(trace));
-      if (added.length === 1) {
-        const place = runs.place(added[0]);
-        if (place) this.say(`A new trace: ${runLabel(place.run.name)}, ${windowLabel(place.window)}`);
-      } else if (added.length) this.say(`${countOf(added.length, "new trace")}`);
-    }
+    const news = before && newTraces(before, runs);
+    if (news) this.say(news);
     this.columns.forEach((/** @type {TraceColumn} */ column, /** @type {number} */ number) => {
       if (this.drawnTraces[number] !== this.drawnTrace(number)) this.drawColumn(column);
     });
@@ -262,10 +257,22 @@ export class TabApp extends App {
     this.drawColumn(this.both[number]);
   }
 
-  /** @private */
-  openBeside() {
-    this.state.change({ beside: this.runs?.beside(this.traceOf(0) ?? "") ?? null }, true);
-    this.draw();
+  /**
+   * The second trace begins with the order and the search of the first one. What is zoomed or
+   * selected there is not in the second one.
+   * @private
+   */
+  async openBeside() {
+    /** @type {{[key: string]: string | null}} */
+    const changes = { beside: this.runs?.beside(this.traceOf(0) ?? "") ?? null };
+    for (const [key, value] of Object.entries(this.state.all())) {
+      if (/\.(sort|order|search|find|columns|table|parts|stack)$/.test(key)) changes[`b.${key}`] = value;
+    }
+    this.state.change(changes, true);
+    await this.draw();
+    const { element } = this.both[1];
+    // Where it is narrow it is below the first one.
+    if (element.getBoundingClientRect().top > innerHeight / 2) element.scrollIntoView();
   }
 
   /** @private */

@@ -27,6 +27,19 @@ export function runLabel(name) {
   return name === "." ? "(the log directory itself)" : name;
 }
 
+/**
+ * @param {ChooserRuns} before
+ * @param {ChooserRuns} now
+ * @returns {string} what came, as a sentence; empty if nothing did
+ */
+export function newTraces(before, now) {
+  if (!before.isComplete || !before.runs.length) return "";
+  const added = [...now.places].flatMap(([trace, place]) => before.places.has(trace) ? [] : [place]);
+  if (added.length > 1) return `${countOf(added.length, "new trace")}.`;
+  return added.map(({ run, window }) =>
+    `A new trace: ${runLabel(run.name)}, ${windowLabel(window)}.`).join("");
+}
+
 export class TraceChooser {
   /** @param {(trace: string) => void} choose */
   constructor(choose) {

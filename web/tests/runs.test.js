@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RunList, inNaturalOrder, matchingPlaces } from "../data/runs.js";
-import { runLabel, windowLabel } from "../tab_chooser.js";
+import { newTraces, runLabel, windowLabel } from "../tab_chooser.js";
 
 const window = (trace, modified_ns = 0) => ({
   trace, name: trace.split("/").at(-1), start_ns: null, bytes: 1, modified_ns, version: "1" });
@@ -74,4 +74,13 @@ test("Names for people", () => {
   assert.equal(runLabel("."), "(the log directory itself)");
   assert.equal(windowLabel({ ...window("a/b.7"), name: "7" }), "7");
   assert.match(windowLabel({ ...window("a"), start_ns: 1.7e18 + 42e6 }), /^Nov 1\d, \d\d:\d\d:20\.042$/);
+});
+
+test("What came since the last time", () => {
+  const before = list([{ name: "a", workers: [worker("a", "w", 1)] }]);
+  const now = (count) => list([{ name: "a", workers: [worker("a", "w", count)] }]);
+  assert.equal(newTraces(before, now(1)), "");
+  assert.equal(newTraces(before, now(2)), "A new trace: a, w.1.");
+  assert.equal(newTraces(before, now(4)), "3 new traces.");
+  assert.equal(newTraces(list([]), now(4)), "");
 });

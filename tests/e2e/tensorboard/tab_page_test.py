@@ -280,6 +280,7 @@ def check_beside(tab, options):
     """Two traces; each has its own order."""
     tab.frame.click("text=Compare")
     check(not tab.wait("Operators", 2), "two traces")
+    check(tab.state()["b.operators.sort"] == tab.state()["operators.sort"], f"in the same order at first: {tab.state()}")
     traces = tab.frame.locator(".trace")
     traces.nth(1).locator(".head .sort", has_text="Name").click()
     state = tab.state()
@@ -301,6 +302,28 @@ def check_beside(tab, options):
     tab.page.set_viewport_size(DESK)
     tab.frame.click("[aria-label='Close trace B']")
     check(not tab.wait("Operators") and not any(key.startswith("b") for key in tab.state()), f"closed: {tab.state()}")
+
+
+def check_long_search(tab):
+    """A log directory that is not looked through yet."""
+    waiting = ["none", "some"]
+
+    def answer(route):
+        found = route.fetch().json()
+        if waiting:
+            found["is_complete"] = False
+            if waiting.pop(0) == "none":
+                found["runs"] = []
+        route.fulfill(json=found)
+
+    tab.page.route("**/plugin/tbtrace/runs", answer)
+    tab.page.goto("about:blank")
+    tab.page.goto(f"{tab.url}/#tbtrace")
+    tab.page.wait_for_selector("iframe[src*='name=tbtrace']", state="attached")
+    tab.frame = tab.page.query_selector("iframe[src*='name=tbtrace']").content_frame()
+    tab.frame.wait_for_selector("#main >> text=Looking through the log directory")
+    check(not tab.wait("Summary") and not waiting, "the search ends, and the newest trace is drawn")
+    tab.page.unroute("**/plugin/tbtrace/runs")
 
 
 def check_failures(tab, board):
@@ -375,6 +398,7 @@ def main():
             check_choosers(tab)
             check_address(tab, browser, board)
             check_beside(tab, options)
+            check_long_search(tab)
             check_failures(tab, board)
             tab.close("the tab")
             browser.close()
