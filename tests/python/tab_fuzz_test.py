@@ -51,9 +51,15 @@ class Watch:
         sys.addaudithook(self.see)
 
     def see(self, event, arguments):
-        if self.is_on and event in ("open", "os.scandir", "os.listdir") and not isinstance(arguments[0], int):
-            self.opened += 1
-            self.check(os.fsdecode(arguments[0] or "."))
+        if not self.is_on or event not in ("open", "os.scandir", "os.listdir") or isinstance(arguments[0], int):
+            return
+        self.opened += 1
+        path = os.fsdecode(arguments[0] or ".")
+        if event == "open" and arguments[1] is None and arguments[2] & os.O_NOFOLLOW:  # os.open()
+            if "/" not in path and path != "..":
+                return  # from a folder that is open: this cannot leave it
+            path = os.path.join(os.path.dirname(path), "x")
+        self.check(path)
 
     def check(self, path):
         real = os.path.realpath(path)

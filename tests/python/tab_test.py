@@ -71,7 +71,7 @@ class Scans(TabTest):
                  "f.pt.trace.json": other, "g.json": other, "h.json.gz": gzip.compress(other), "i.json": b"", "j.json": b"no",
                  ".k.json": plain, ".l.json": b"\0\5\x16\7", "._m.1.pt.trace.json": b"\0\5\x16\7", "n.txt": plain, "o.jsonl": plain,
                  "p.json.txt": plain, "q.j\u017fon": plain, "r.json.tmp": plain, "s.json.4711": plain, ".json": plain, "t.json.gz": b"\x1f\x8b",
-                 "u.json": b'\xef\xbb\xbf  {"traceEvents": []}', "v.json": b"nullify", "w.json": b"null", "x.json": b"[]",
+                 "u.json": b'\xef\xbb\xbf  {"traceEvents": []}', "bom.json": b'\xef\xbb\xbf{"a": 1}', "v.json": b"nullify", "w.json": b"null", "x.json": b"[]",
                  "y.json.bz2": b"BZh", "z.json": b'{"distributedInfo": {', "events.out.tfevents.1.h": b"1", "tbtrace-summaries.json": other,
                  "run.tbtrace-partial/a.json": plain, ".sub/b.json": plain}
         for name, content in files.items():
@@ -131,14 +131,14 @@ class Scans(TabTest):
         os.utime(old, (1, 1))
         (self.logs / os.fsdecode(b"\xff.json")).write_text("[]")
         shutil.copy(STEP, self.logs / os.fsdecode(b"\xfe.json"))
-        real = os.scandir
+        real = scan.open_below
 
-        def scandir(path):  # root may read everything
-            if os.fspath(path).endswith("shut"):
+        def open_below(root, path, flags=0):  # root may read everything
+            if path == "shut":
                 raise PermissionError(13, "Permission denied")
-            return real(path)
+            return real(root, path, flags)
 
-        self.patch_value(os, "scandir", scandir)
+        self.patch_value(scan, "open_below", open_below)
         tab = Tab(self.logs)
         self.assertEqual(["open/" + trace_name()], list(tab.windows()))
         problems = tab.problems()
@@ -204,7 +204,7 @@ class Scans(TabTest):
         tab.runs()
         look = self.patch_value(scan.look, "look_at", unittest.mock.Mock(side_effect=AssertionError("a second look")))
         self.assertEqual(["run/rank0.json"], list(tab.windows()))
-        look.side_effect = lambda path: scan.Look.TRACE
+        look.side_effect = lambda root, path: scan.Look.TRACE
         (self.logs / "run/config.json").write_text(NO_TRACE + " ")
         self.assertEqual(2, len(tab.windows()))
 
@@ -413,6 +413,13 @@ class Caches(TabTest):
             thread.join()
         self.assertEqual((1, 2, 25, 2), (read.call_count, made.call_count, len(answers), len(set(answers))))
 
+    def test_tab_reads_a_trace_once_for_all_views(self):
+        read = self.count_reads()
+        for name, _ in tbtrace.views():
+            self.view(name=name)
+        self.tab.body("timeline", trace=self.trace, from_ns=0, to_ns=5)
+        self.assertEqual(1, read.call_count)
+
     def test_tab_shares_an_error_with_all_who_wait(self):
         flight, results = SingleFlight(), []
         go_on = threading.Event()
@@ -570,6 +577,5 @@ class Caches(TabTest):
 
 
 if __name__ == "__main__":
-    sys.argv[1:] = [f"{case.__name__}.test_{name}" for name in sys.argv[1:]
-                    for case in (Scans, Answers, Caches) if hasattr(case, f"test_{name}")]
-    unittest.main()
+    case_of = {name: case.__name__ for case in (Scans, Answers, Caches) for name in vars(case)}
+    unittest.main(argv=[sys.argv[0], *(f"{case_of[f'test_{name}']}.test_{name}" for name in sys.argv[1:])])

@@ -10,6 +10,8 @@ import os
 import zlib
 from typing import Protocol
 
+from tbtrace.tab.below import open_below
+
 _LOOKED_AT = 64 << 10
 _SIGNS = (b'"traceEvents"', b'"ph"', b'"distributedInfo"')
 _GZIP, _BZIP2, _XZ = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0"
@@ -25,9 +27,10 @@ class Look(enum.Enum):
     UNREADABLE = enum.auto()  # empty, damaged, not JSON, or of a compression that Python does not have
 
 
-def look_at(path: str) -> Look:
+def look_at(root: str, path: str) -> Look:
+    """At a file below `root`."""
     try:
-        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        file = open_below(root, path)
     except OSError:
         return Look.UNREADABLE
     try:

@@ -12,8 +12,8 @@ _OF_HANDLER = re.compile(rf"\.pt\.trace\.json{_PACKED}\Z", _ANY_CASE)
 _UNFINISHED = re.compile(
     r"\.(?:part|partial|crdownload|download|incomplete|unfinished|filepart|inprogress|temp)\Z", _ANY_CASE
 )
-_NUMBER = re.compile(r"(?<=.)\.[0-9]+\Z", re.DOTALL)
-_TEMPORARY = re.compile(r"(?<=.)\.tmp(?:[0-9]*|[-_][^.]*)\Z", _ANY_CASE | re.DOTALL)
+_NUMBER = re.compile(r"\.[0-9]+\Z")
+_TEMPORARY = re.compile(r"\.tmp(?:[0-9]*|[-_][^.]*)\Z", _ANY_CASE)
 _STEM = re.compile(rf"(?:\.pt\.trace|\.trace)?\.json{_PACKED}\Z", _ANY_CASE)
 _START = re.compile(r"\A(.+)\.([0-9]+)\.pt\.trace\.json", _ANY_CASE | re.DOTALL)
 _DIGITS = re.compile(r"([0-9]+)")

@@ -10,7 +10,7 @@ from werkzeug.wrappers import Request
 import tbtrace
 from tbtrace.tab.refusal import Refusal
 
-_INTEGER = re.compile(r"-?[0-9]{1,19}", re.ASCII)
+_INTEGER = re.compile(r"-?[0-9]{1,19}")
 _MOST = 2**63 - 1
 
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tbtrace.tab import look, names
+from tbtrace.tab.below import open_below
 from tbtrace.tab.look import Look
 from tbtrace.tab.version import version_of
 
 MOST_FOLDERS = 50_000
 MOST_PROBLEMS = 200
 _STAGING_ENDING = ".tbtrace-partial"  # folders in which our own files wait until they are complete
+_REPLACED = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)  # a folder that vanished or became a link meanwhile
 _WRITING_SECONDS = 60.0  # how long a program may pause before its file counts as left behind
 
 _LEADS_OUT = (
@@ -33,7 +35,7 @@ class TraceFile:
     """A trace below the log directory, as the scan saw it."""
 
     trace: str  # path below the log directory
-    real: str  # where it is, without links
+    real: str  # the same without links
     parts: names.Parts
     size: int
     modified_ns: int
@@ -74,12 +76,12 @@ class Pass:
         self._root = os.path.realpath(root)
         self._inside = os.path.join(self._root, "")
         self._folders = 0
-        self._links: list[tuple[str, str]] = []
+        self._links: list[str] = []
 
     def run(self) -> Listing:
-        to_do = [("", self._root)]
+        to_do = [""]
         while to_do:
-            below, folder = to_do.pop()
+            below = to_do.pop()
             self._folders += 1
             if self._folders > MOST_FOLDERS:
                 self.listing.add_problem(
@@ -87,39 +89,47 @@ class Pass:
                     "not searched. Start TensorBoard with the directory that has the traces."
                 )
                 break
-            to_do.extend(self._search(below, folder))
-        for trace, link in self._links:  # when the files are known by their own names
-            self._follow(trace, link)
+            to_do.extend(self._search(below))
+        for link in self._links:  # when the files are known by their own names
+            self._follow(link)
         self.listing.is_complete = True
         return self.listing
 
-    def _search(self, below: str, folder: str) -> Iterator[tuple[str, str]]:
-        """Takes the files of a folder; yields the folders in it."""
+    def _search(self, below: str) -> list[str]:
+        """Takes the files of a folder; returns the folders in it."""
+        folders: list[str] = []
         try:
-            with os.scandir(folder) as entries:
-                for entry in entries:
-                    trace = f"{below}/{entry.name}" if below else entry.name
-                    try:
-                        if entry.is_symlink():
-                            self._links.append((trace, entry.path))
-                        elif entry.is_dir(follow_symlinks=False):
-                            if not entry.name.endswith(_STAGING_ENDING):
-                                yield trace, entry.path
-                        elif entry.is_file(follow_symlinks=False):
-                            self._take(trace, entry)
-                    except FileNotFoundError:
-                        pass  # it vanished meanwhile
-                    except OSError as problem:
-                        self.listing.add_problem(trace, f"This file cannot be read: {problem.strerror}.")
-        except FileNotFoundError as problem:
+            folder = open_below(self._root, below, os.O_DIRECTORY)
+            try:
+                with os.scandir(folder) as entries:
+                    for entry in entries:
+                        self._sort_in(f"{below}/{entry.name}" if below else entry.name, entry, folders)
+            finally:
+                os.close(folder)
+        except OSError as problem:
             if not below:
                 self.listing.add_problem(".", f"The log directory cannot be read: {problem.strerror}.")
+            elif problem.errno not in _REPLACED:
+                self.listing.add_problem(below, f"This directory cannot be read: {problem.strerror}.")
+        return folders
+
+    def _sort_in(self, path: str, entry: os.DirEntry[str], folders: list[str]) -> None:
+        try:
+            if entry.is_symlink():
+                self._links.append(path)
+            elif entry.is_dir(follow_symlinks=False):
+                if not entry.name.endswith(_STAGING_ENDING):
+                    folders.append(path)
+            elif entry.is_file(follow_symlinks=False):
+                self._take(path, entry)
+        except FileNotFoundError:
+            pass  # it vanished meanwhile
         except OSError as problem:
-            self.listing.add_problem(below or ".", f"This directory cannot be read: {problem.strerror}.")
+            self.listing.add_problem(path, f"This file cannot be read: {problem.strerror}.")
 
     def _take(self, trace: str, entry: os.DirEntry[str]) -> None:
         if names.is_trace(entry.name):
-            self._add(trace, entry.path, entry.name, entry.stat(follow_symlinks=False))
+            self._add(trace, trace, entry.name, entry.stat(follow_symlinks=False))
         elif names.is_unfinished(entry.name):
             if time.time() - entry.stat(follow_symlinks=False).st_mtime > _WRITING_SECONDS:
                 self.listing.add_problem(trace, _UNFINISHED)
@@ -146,15 +156,15 @@ class Pass:
             return True
         known = self._last.looks.get(trace)
         if known is None or known[0] != version:
-            seen = look.look_at(real)
+            seen = look.look_at(self._root, real)
             known = (version, seen is Look.TRACE or (seen is Look.UNREADABLE and not is_hidden))
         self.listing.looks[trace] = known
         return known[1]
 
-    def _follow(self, trace: str, link: str) -> None:
+    def _follow(self, trace: str) -> None:
         """Links to folders and traces in the log directory add nothing: those have been found by their own names."""
         name = os.path.basename(trace)
-        real = os.path.realpath(link)
+        real = os.path.realpath(os.path.join(self._root, trace))
         try:
             state = os.stat(real, follow_symlinks=False)
         except OSError:
@@ -166,7 +176,7 @@ class Pass:
             if not self._inside.startswith(os.path.join(real, "")):  # else it leads to a folder around this one
                 self.listing.add_problem(trace, _LEADS_OUT)
         elif is_file and not names.is_trace(os.path.basename(real)):
-            self._add(trace, real, name, state)
+            self._add(trace, real.removeprefix(self._inside), name, state)
 
 
 def _order(trace: str, parts: names.Parts) -> tuple[object, ...]:

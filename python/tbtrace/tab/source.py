@@ -9,6 +9,7 @@ import time
 from types import TracebackType
 
 import tbtrace
+from tbtrace.tab.below import open_below
 from tbtrace.tab.refusal import Refusal
 from tbtrace.tab.scan import TraceFile
 from tbtrace.tab.version import version_of
@@ -24,15 +25,14 @@ class Source:
     def __init__(self, file: TraceFile, root: str) -> None:
         self.trace = file.trace
         try:
-            self._file = os.open(file.real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            self._file = open_below(root, file.real)
         except OSError as problem:
             if isinstance(problem, PermissionError):
                 raise Refusal(422, f"{self.trace} cannot be read: {problem.strerror}. Check its permissions.") from None
             raise Refusal(404, f"{self.trace} is no longer there.") from None
         try:
             self._state = os.fstat(self._file)
-            is_inside = os.readlink(self._path).startswith(os.path.join(root, ""))
-            if not is_inside or not stat.S_ISREG(self._state.st_mode):
+            if not stat.S_ISREG(self._state.st_mode):
                 raise Refusal(404, f"{self.trace} is no longer there.")
         except BaseException:
             os.close(self._file)
