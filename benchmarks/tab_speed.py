@@ -7,6 +7,7 @@ Without a network, by the tab's WSGI applications. A log directory of 1,000 runs
 pass without changes, is_active(), the list. Of TRACE: a table for the first time, another one, one that was kept on the
 disk, the timeline, and one table for 20 users at once, which is read once. Medians of five where nothing else is said.
 """
+
 import argparse
 import os
 import pathlib

@@ -48,8 +48,12 @@ class Tab:
 
     def windows(self):
         """By the path of the trace, in the order of the document."""
-        return {window["trace"]: {**window, "run": run["name"], "worker": worker["name"]}
-                for run in self.runs()["runs"] for worker in run["workers"] for window in worker["windows"]}
+        return {
+            window["trace"]: {**window, "run": run["name"], "worker": worker["name"]}
+            for run in self.runs()["runs"]
+            for worker in run["workers"]
+            for window in worker["windows"]
+        }
 
     def problems(self):
         return {problem["path"]: problem["sentence"] for problem in self.runs()["problems"]}

@@ -26,15 +26,72 @@ import tbtrace
 from tab_folder import DATA, STEP, Tab, TabTest, trace_name
 
 SECRET = "operator_of_somebody_else"
-NUMBERS = ["0", "1", "-1", "7", "1e3", "0x10", "1.5", "", " 1", "+1", "1_0", "-0", "\u0661", "NaN", "None", str(2**31), str(2**63 - 1),
-           str(2**63), str(-(2**63)), "9" * 40, "9" * 5000]
-TEXTS = ["", ".", "..", "/", "../outside/secret.json", "..%2foutside%2fsecret.json", "%2e%2e/outside/secret.json", "away/secret.json",
-         "linked.json", "/etc/passwd", "/proc/self/environ", "file:///etc/passwd", "\0", "x\0.json", "\ud800", "\u202e.json", "a" * 5000,
-         "run/../run/rank0.json", "./run/rank0.json", "run//rank0.json", "RUN/RANK0.JSON", "summary", "aten::add", "<script>", "'", "\n",
-         "\\..\\outside\\secret.json", "~", "$HOME", "%00", "*", "run/*"]
+NUMBERS = [
+    "0",
+    "1",
+    "-1",
+    "7",
+    "1e3",
+    "0x10",
+    "1.5",
+    "",
+    " 1",
+    "+1",
+    "1_0",
+    "-0",
+    "\u0661",
+    "NaN",
+    "None",
+    str(2**31),
+    str(2**63 - 1),
+    str(2**63),
+    str(-(2**63)),
+    "9" * 40,
+    "9" * 5000,
+]
+TEXTS = [
+    "",
+    ".",
+    "..",
+    "/",
+    "../outside/secret.json",
+    "..%2foutside%2fsecret.json",
+    "%2e%2e/outside/secret.json",
+    "away/secret.json",
+    "linked.json",
+    "/etc/passwd",
+    "/proc/self/environ",
+    "file:///etc/passwd",
+    "\0",
+    "x\0.json",
+    "\ud800",
+    "\u202e.json",
+    "a" * 5000,
+    "run/../run/rank0.json",
+    "./run/rank0.json",
+    "run//rank0.json",
+    "RUN/RANK0.JSON",
+    "summary",
+    "aten::add",
+    "<script>",
+    "'",
+    "\n",
+    "\\..\\outside\\secret.json",
+    "~",
+    "$HOME",
+    "%00",
+    "*",
+    "run/*",
+]
 KEYS = ["trace", "view", "version", "from_ns", "to_ns", "track", "start_ns", "duration_ns", "name", "nth"]
-TRACES = ["run/rank0.json", "run/" + trace_name(), "run/deep/" + trace_name(number=1, ending=".json.gz"), "cut.pt.trace.json",
-          "empty.json", "late/" + trace_name(number=2)]
+TRACES = [
+    "run/rank0.json",
+    "run/" + trace_name(),
+    "run/deep/" + trace_name(number=1, ending=".json.gz"),
+    "cut.pt.trace.json",
+    "empty.json",
+    "late/" + trace_name(number=2),
+]
 DAMAGED = "damaged.pt.trace.json"  # and stays so
 
 
@@ -43,8 +100,17 @@ class Watch:
 
     def __init__(self, folders):
         libraries = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-        self.folders = [os.path.join(os.path.realpath(folder), "") for folder in (*folders, *libraries, sys.prefix, sys.base_prefix + "/lib",
-                                                                                     os.path.dirname(tbtrace.__file__), *sys.path)]
+        self.folders = [
+            os.path.join(os.path.realpath(folder), "")
+            for folder in (
+                *folders,
+                *libraries,
+                sys.prefix,
+                sys.base_prefix + "/lib",
+                os.path.dirname(tbtrace.__file__),
+                *sys.path,
+            )
+        ]
         self.opened = 0
         self.wrong = []
         self.is_on = True
@@ -105,7 +171,10 @@ class Fuzz(TabTest):
         if kind == 0:
             path.symlink_to(self.outside / "secret.json")
         elif kind in (1, 2):
-            self.add(str(path.relative_to(self.logs)), choice.choice([STEP, DATA / "stacks.json", DATA / "hostile_names.json"]))
+            self.add(
+                str(path.relative_to(self.logs)),
+                choice.choice([STEP, DATA / "stacks.json", DATA / "hostile_names.json"]),
+            )
         elif kind == 3 and path.exists():
             os.truncate(path, choice.randrange(path.stat().st_size + 1))
         elif kind == 4 and path.parent != self.logs and not path.parent.is_symlink():
@@ -117,8 +186,12 @@ class Fuzz(TabTest):
 
     def query(self):
         choice = self.random
-        known = {"trace": [*TRACES, *TRACES, *[DAMAGED] * 3, *TEXTS], "view": [name for name, _ in tbtrace.views()] * 3 + TEXTS, "name": TEXTS,
-                 "version": [*TEXTS, *NUMBERS]}
+        known = {
+            "trace": [*TRACES, *TRACES, *[DAMAGED] * 3, *TEXTS],
+            "view": [name for name, _ in tbtrace.views()] * 3 + TEXTS,
+            "name": TEXTS,
+            "version": [*TEXTS, *NUMBERS],
+        }
         parts = []
         for key in KEYS if choice.random() < 0.7 else choice.choices(KEYS, k=choice.randrange(12)):
             if choice.random() < 0.9:
@@ -126,15 +199,28 @@ class Fuzz(TabTest):
                 text = value.encode("utf-8", "surrogatepass")
                 if choice.random() < 0.1:
                     text += choice.randbytes(choice.randrange(8))
-                parts.append(f"{key}=" + (urllib.parse.quote(text) if choice.random() < 0.9 else text.decode("latin-1").replace("\n", "")))
+                parts.append(
+                    f"{key}="
+                    + (urllib.parse.quote(text) if choice.random() < 0.9 else text.decode("latin-1").replace("\n", ""))
+                )
         return choice.choice("&&&&&&;").join(parts)
 
     def test_fuzz(self):
         tab = Tab(self.logs)
         tab.runs()
         page = pathlib.Path(tbtrace.__file__).parent / "tab/static"
-        watch = Watch([self.logs, self.cache, page, page.resolve(), "/proc/self/fd", f"/proc/{os.getpid()}/fd",
-                       *{path.resolve().parent for path in page.iterdir()}, *{path.resolve().parent for path in page.parent.iterdir()}])
+        watch = Watch(
+            [
+                self.logs,
+                self.cache,
+                page,
+                page.resolve(),
+                "/proc/self/fd",
+                f"/proc/{os.getpid()}/fd",
+                *{path.resolve().parent for path in page.iterdir()},
+                *{path.resolve().parent for path in page.parent.iterdir()},
+            ]
+        )
         self.read_only_inside(watch)
         counts = {}
         end = time.monotonic() + self.seconds
@@ -145,13 +231,20 @@ class Fuzz(TabTest):
                 watch.is_on = True
             route = self.random.choice(list(tab.apps))
             query = self.query()
-            answer = Client(tab.apps[route]).open("/", method=self.random.choice(["GET"] * 18 + ["HEAD", "POST"]), query_string=query,
-                                                  headers={"Accept-Encoding": self.random.choice(["gzip", "", "*;q=0", "\xff"])})
+            answer = Client(tab.apps[route]).open(
+                "/",
+                method=self.random.choice(["GET"] * 18 + ["HEAD", "POST"]),
+                query_string=query,
+                headers={"Accept-Encoding": self.random.choice(["gzip", "", "*;q=0", "\xff"])},
+            )
             counts[answer.status_code] = counts.get(answer.status_code, 0) + 1
             self.look_at(answer, f"{route}?{query}")
             self.assertEqual([], watch.wrong, f"{route}?{query}")
         watch.is_on = False
-        print(f"seed {self.seed}: {sum(counts.values())} requests {dict(sorted(counts.items()))}, {watch.opened} files opened")
+        print(
+            f"seed {self.seed}: {sum(counts.values())} requests {dict(sorted(counts.items()))}, "
+            f"{watch.opened} files opened"
+        )
         self.assertTrue({200, 400, 404, 405, 422} <= set(counts), "all kinds of answers came")
 
     def look_at(self, answer, request):

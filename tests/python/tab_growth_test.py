@@ -52,8 +52,10 @@ class Growth(TabTest):
             if number == ROUNDS // 5:
                 before = state()
         after = state()
-        print(f"{ROUNDS} rounds: {after[0] - before[0]} bytes more than after a fifth, {before[0]} then; files and threads "
-              f"{before[1:]}, then {after[1:]}")
+        print(
+            f"{ROUNDS} rounds: {after[0] - before[0]} bytes more than after a fifth, {before[0]} then; "
+            f"files and threads {before[1:]}, then {after[1:]}"
+        )
         self.assertLess(after[0] - before[0], MOST_GROWTH)
         self.assertLessEqual(after[1], before[1] + 2)
         self.assertLessEqual(after[2], before[2] + 1)

@@ -29,24 +29,39 @@ NO_TRACE = '{"name": "a manifest", "runs": [1, 2]}'
 
 class Scans(TabTest):
     def test_tab_lists_runs_workers_and_windows(self):
-        for path in ("b/" + trace_name("host_10"), "b/" + trace_name("host_9", 3), "b/" + trace_name("host_9", 1, ".json.gz"),
-                     "b/deep/er/rank0.json", "a/" + trace_name("", 7), trace_name("host.example.org_1")):
+        for path in (
+            "b/" + trace_name("host_10"),
+            "b/" + trace_name("host_9", 3),
+            "b/" + trace_name("host_9", 1, ".json.gz"),
+            "b/deep/er/rank0.json",
+            "a/" + trace_name("", 7),
+            trace_name("host.example.org_1"),
+        ):
             self.add(path)
         tab = Tab(self.logs)
         document = tab.runs()
-        self.assertEqual(("tbtrace.runs/1", tbtrace.__version__, str(self.logs), True),
-                         tuple(document[key] for key in ("schema", "version", "logdir", "is_complete")))
-        self.assertEqual([(name, title) for name, title in tbtrace.views()],
-                         [(view["name"], view["title"]) for view in document["views"]])
-        found = [(window["run"], window["worker"], window["name"], window["start_ns"]) for window in tab.windows().values()]
-        self.assertEqual([
-            (".", "host.example.org_1", str(START), START),
-            ("a", f".{START + 7 * 10**9}", f".{START + 7 * 10**9}.pt.trace.json", None),
-            ("b", "host_9", str(START + 10**9), START + 10**9),
-            ("b", "host_9", str(START + 3 * 10**9), START + 3 * 10**9),
-            ("b", "host_10", str(START), START),
-            ("b/deep/er", "rank0", "rank0.json", None),
-        ], found)
+        self.assertEqual(
+            ("tbtrace.runs/1", tbtrace.__version__, str(self.logs), True),
+            tuple(document[key] for key in ("schema", "version", "logdir", "is_complete")),
+        )
+        self.assertEqual(
+            [(name, title) for name, title in tbtrace.views()],
+            [(view["name"], view["title"]) for view in document["views"]],
+        )
+        found = [
+            (window["run"], window["worker"], window["name"], window["start_ns"]) for window in tab.windows().values()
+        ]
+        self.assertEqual(
+            [
+                (".", "host.example.org_1", str(START), START),
+                ("a", f".{START + 7 * 10**9}", f".{START + 7 * 10**9}.pt.trace.json", None),
+                ("b", "host_9", str(START + 10**9), START + 10**9),
+                ("b", "host_9", str(START + 3 * 10**9), START + 3 * 10**9),
+                ("b", "host_10", str(START), START),
+                ("b/deep/er", "rank0", "rank0.json", None),
+            ],
+            found,
+        )
         window = tab.windows()["b/deep/er/rank0.json"]
         state = (self.logs / "b/deep/er/rank0.json").stat()
         self.assertEqual((state.st_size, state.st_mtime_ns), (window["bytes"], window["modified_ns"]))
@@ -62,18 +77,47 @@ class Scans(TabTest):
     def test_tab_gives_windows_of_one_name_different_ones(self):
         self.add(trace_name())
         self.add(trace_name(ending=".json.gz"))
-        self.assertEqual([str(START), trace_name(ending=".json.gz")], [w["name"] for w in Tab(self.logs).windows().values()])
+        self.assertEqual(
+            [str(START), trace_name(ending=".json.gz")], [w["name"] for w in Tab(self.logs).windows().values()]
+        )
 
     def test_tab_lists_the_same_files_as_find(self):
         plain, packed = STEP.read_bytes(), gzip.compress(STEP.read_bytes())
         other = NO_TRACE.encode()
-        files = {"a.json": plain, "B.JSON": plain, "c.json.gz": packed, "d.Json.GZIP": packed, "e.pt.trace.json": plain,
-                 "f.pt.trace.json": other, "g.json": other, "h.json.gz": gzip.compress(other), "i.json": b"", "j.json": b"no",
-                 ".k.json": plain, ".l.json": b"\0\5\x16\7", "._m.1.pt.trace.json": b"\0\5\x16\7", "n.txt": plain, "o.jsonl": plain,
-                 "p.json.txt": plain, "q.j\u017fon": plain, "r.json.tmp": plain, "s.json.4711": plain, ".json": plain, "t.json.gz": b"\x1f\x8b",
-                 "u.json": b'\xef\xbb\xbf  {"traceEvents": []}', "bom.json": b'\xef\xbb\xbf{"a": 1}', "v.json": b"nullify", "w.json": b"null", "x.json": b"[]",
-                 "y.json.bz2": b"BZh", "z.json": b'{"distributedInfo": {', "events.out.tfevents.1.h": b"1", "tbtrace-summaries.json": other,
-                 "run.tbtrace-partial/a.json": plain, ".sub/b.json": plain}
+        files = {
+            "a.json": plain,
+            "B.JSON": plain,
+            "c.json.gz": packed,
+            "d.Json.GZIP": packed,
+            "e.pt.trace.json": plain,
+            "f.pt.trace.json": other,
+            "g.json": other,
+            "h.json.gz": gzip.compress(other),
+            "i.json": b"",
+            "j.json": b"no",
+            ".k.json": plain,
+            ".l.json": b"\0\5\x16\7",
+            "._m.1.pt.trace.json": b"\0\5\x16\7",
+            "n.txt": plain,
+            "o.jsonl": plain,
+            "p.json.txt": plain,
+            "q.j\u017fon": plain,
+            "r.json.tmp": plain,
+            "s.json.4711": plain,
+            ".json": plain,
+            "t.json.gz": b"\x1f\x8b",
+            "u.json": b'\xef\xbb\xbf  {"traceEvents": []}',
+            "bom.json": b'\xef\xbb\xbf{"a": 1}',
+            "v.json": b"nullify",
+            "w.json": b"null",
+            "x.json": b"[]",
+            "y.json.bz2": b"BZh",
+            "z.json": b'{"distributedInfo": {',
+            "events.out.tfevents.1.h": b"1",
+            "tbtrace-summaries.json": other,
+            "run.tbtrace-partial/a.json": plain,
+            ".sub/b.json": plain,
+        }
         for name, content in files.items():
             path = self.logs / name
             path.parent.mkdir(exist_ok=True)
@@ -83,11 +127,31 @@ class Scans(TabTest):
         self.assertEqual(expected, set(Tab(self.logs).windows()))
 
     def test_names_say_the_same_as_in_the_library(self):
-        endings = [".json", ".JSON.gz", ".json.zst.part", ".json.tmp", ".json.tmp4711", ".json.tmp-4711-0", ".json.tmp.4711",
-                   ".json.tmp4711a", ".json.tmp_x", ".json.gz.crdownload", ".json.temp", ".json.TMP", ".jsonx", ".json.tar.xz",
-                   ".json.gz.zip", ".part", ".tmp", ".txt.tmp", ".json.1.2", ".json.tmp.1.2", ".json.unfinished.gz"]
+        endings = [
+            ".json",
+            ".JSON.gz",
+            ".json.zst.part",
+            ".json.tmp",
+            ".json.tmp4711",
+            ".json.tmp-4711-0",
+            ".json.tmp.4711",
+            ".json.tmp4711a",
+            ".json.tmp_x",
+            ".json.gz.crdownload",
+            ".json.temp",
+            ".json.TMP",
+            ".jsonx",
+            ".json.tar.xz",
+            ".json.gz.zip",
+            ".part",
+            ".tmp",
+            ".txt.tmp",
+            ".json.1.2",
+            ".json.tmp.1.2",
+            ".json.unfinished.gz",
+        ]
         for number, ending in enumerate(endings):
-            (self.logs / f"{number:02}{ending}").write_text("[{\"ph\": ")  # cut: taken if the name says so
+            (self.logs / f"{number:02}{ending}").write_text('[{"ph": ')  # cut: taken if the name says so
         paths, _ = tbtrace.find(self.logs)
         found = sorted(os.path.basename(path) for path in paths)
         by_name = sorted(name for name in os.listdir(self.logs) if names.is_trace(name) or names.is_unfinished(name))
@@ -114,8 +178,15 @@ class Scans(TabTest):
     def test_tab_ends_in_spite_of_loops(self):
         self.add("run/" + trace_name())
         blob = self.add("blobs/abc", STEP)
-        for link, target in (("run/self", "."), ("run/up", ".."), ("again", "run"), ("root", "/"), ("circle", "circle"),
-                             ("latest.json", "run/" + trace_name()), ("linked.json", blob)):
+        for link, target in (
+            ("run/self", "."),
+            ("run/up", ".."),
+            ("again", "run"),
+            ("root", "/"),
+            ("circle", "circle"),
+            ("latest.json", "run/" + trace_name()),
+            ("linked.json", blob),
+        ):
             (self.logs / link).symlink_to(target)
         tab = Tab(self.logs)
         self.assertEqual(["linked.json", "run/" + trace_name()], list(tab.windows()))
@@ -161,8 +232,13 @@ class Scans(TabTest):
         self.assertIn("more than 10 directories", "".join(Tab(self.logs).problems().values()))
 
     def test_tab_says_which_log_directories_it_does_not_read(self):
-        for logdir, spec, said in (("gs://bucket/logs", "", "local"), ("s3://b", "", "local"), ("", "a:/x,b:/y", "--logdir_spec"),
-                                   ("", "", "--logdir"), (self.logs / "later", "", "No such file")):
+        for logdir, spec, said in (
+            ("gs://bucket/logs", "", "local"),
+            ("s3://b", "", "local"),
+            ("", "a:/x,b:/y", "--logdir_spec"),
+            ("", "", "--logdir"),
+            (self.logs / "later", "", "No such file"),
+        ):
             with self.subTest(logdir=logdir, spec=spec):
                 tab = Tab(logdir, spec)
                 document = tab.runs()
@@ -178,8 +254,10 @@ class Scans(TabTest):
         self.add("later/" + trace_name())
         tab.runs()
         self.assertTrue(tab.plugin.is_active())
-        self.assertEqual(("/index.js", "Profile (tbtrace)"), (tab.plugin.frontend_metadata().es_module_path,
-                                                              tab.plugin.frontend_metadata().tab_name))
+        self.assertEqual(
+            ("/index.js", "Profile (tbtrace)"),
+            (tab.plugin.frontend_metadata().es_module_path, tab.plugin.frontend_metadata().tab_name),
+        )
 
     def test_tab_follows_what_a_job_does_to_the_log_directory(self):
         first = self.add("run/" + trace_name())
@@ -269,7 +347,9 @@ class Answers(TabTest):
             with self.subTest(name):
                 self.assertEqual(trace.view(name), self.tab.body("view", trace=self.trace, view=name))
                 answer = self.tab.get("view", trace=self.trace, view=name)
-                self.assertEqual("application/octet-stream" if name == "timeline" else "application/json", answer.content_type)
+                self.assertEqual(
+                    "application/octet-stream" if name == "timeline" else "application/json", answer.content_type
+                )
 
     def test_tab_answers_parts_and_ranges(self):
         trace = tbtrace.read(STEP, arguments=tbtrace.ARGUMENT_GROUPS)
@@ -278,27 +358,55 @@ class Answers(TabTest):
         self.assertEqual(trace.timeline(1000, 2000), part)
         self.assertNotEqual(trace.timeline(None, None), part)
         event = trace.events(["name", "start_ns", "duration_ns"]).to_dicts()[0]
-        answers = [self.tab.get("range", trace=self.trace, track=track, start_ns=event["start_ns"],
-                                duration_ns=event["duration_ns"], name=event["name"]) for track in range(4)]
+        answers = [
+            self.tab.get(
+                "range",
+                trace=self.trace,
+                track=track,
+                start_ns=event["start_ns"],
+                duration_ns=event["duration_ns"],
+                name=event["name"],
+            )
+            for track in range(4)
+        ]
         found = [json.loads(gzip.decompress(answer.data)) for answer in answers if answer.status_code == 200]
         self.assertEqual(["tbtrace.range/1"], [range["schema"] for range in found])
         self.assertTrue(all(answer.status_code in (200, 404) for answer in answers))
 
     def test_tab_says_how_long_answers_may_be_kept(self):
         for route, more in (("view", {"view": "steps"}), ("timeline", {})):
-            for version, keep in ((self.version, "private, max-age=31536000, immutable"), ("older", "no-store"), (None, "no-store")):
+            for version, keep in (
+                (self.version, "private, max-age=31536000, immutable"),
+                ("older", "no-store"),
+                (None, "no-store"),
+            ):
                 query = {"trace": self.trace, **more, **({"version": version} if version else {})}
                 with self.subTest(route=route, version=version):
                     answer = self.tab.get(route, **query)
-                    self.assertEqual((200, keep, "nosniff", "Accept-Encoding"), (
-                        answer.status_code, answer.headers["Cache-Control"], answer.headers["X-Content-Type-Options"],
-                        answer.headers["Vary"]))
+                    self.assertEqual(
+                        (200, keep, "nosniff", "Accept-Encoding"),
+                        (
+                            answer.status_code,
+                            answer.headers["Cache-Control"],
+                            answer.headers["X-Content-Type-Options"],
+                            answer.headers["Vary"],
+                        ),
+                    )
         self.assertEqual("no-store", self.tab.get("runs").headers["Cache-Control"])
-        self.assertEqual("no-store", self.tab.get("view", trace="x", view="steps", version=self.version).headers["Cache-Control"])
+        self.assertEqual(
+            "no-store", self.tab.get("view", trace="x", view="steps", version=self.version).headers["Cache-Control"]
+        )
 
     def test_tab_compresses_for_those_who_accept_it(self):
         plain = self.tab.body("view", trace=self.trace, view="operators")
-        for accepts, encoding in (("gzip", "gzip"), ("br, gzip;q=0.5", "gzip"), ("*", "gzip"), ("gzip;q=0", None), ("", None), ("br", None)):
+        for accepts, encoding in (
+            ("gzip", "gzip"),
+            ("br, gzip;q=0.5", "gzip"),
+            ("*", "gzip"),
+            ("gzip;q=0", None),
+            ("", None),
+            ("br", None),
+        ):
             with self.subTest(accepts):
                 answer = self.tab.get("view", accepts=accepts, trace=self.trace, view="operators")
                 self.assertEqual(encoding, answer.headers.get("Content-Encoding"))
@@ -316,25 +424,45 @@ class Answers(TabTest):
                 self.assertEqual((405, "GET, HEAD"), (answer.status_code, answer.headers["Allow"]), (route, method))
 
     def test_tab_serves_no_other_files(self):
-        for trace in ("../x.json", "..", "/etc/passwd", "%2e%2e/x", "run/../" + self.trace, "./" + self.trace, self.trace + "\0",
-                      "run", "", ".", str(self.logs / self.trace), self.trace.upper(), "run//" + trace_name(), self.trace + "/"):
-            for route, more in (("view", {"view": "steps"}), ("timeline", {}),
-                                ("range", {"track": 0, "start_ns": 0, "duration_ns": 0, "name": "x"})):
+        for trace in (
+            "../x.json",
+            "..",
+            "/etc/passwd",
+            "%2e%2e/x",
+            "run/../" + self.trace,
+            "./" + self.trace,
+            self.trace + "\0",
+            "run",
+            "",
+            ".",
+            str(self.logs / self.trace),
+            self.trace.upper(),
+            "run//" + trace_name(),
+            self.trace + "/",
+        ):
+            for route, more in (
+                ("view", {"view": "steps"}),
+                ("timeline", {}),
+                ("range", {"track": 0, "start_ns": 0, "duration_ns": 0, "name": "x"}),
+            ):
                 with self.subTest(route=route, trace=trace):
                     self.assertEqual(404, self.tab.error(route, trace=trace, **more)[0])
 
     def test_tab_says_what_is_wrong_with_parameters(self):
         for route, query, said in (
-                ("view", {}, "`trace` is missing"), ("view", {"trace": self.trace}, "`view` is missing"),
-                ("view", {"trace": self.trace, "view": "kernel"}, "Did you mean `kernels`?"),
-                ("view", {"trace": self.trace, "view": "\0"}, "Views are summary"),
-                ("timeline", {}, "`trace` is missing"), ("timeline", {"trace": self.trace, "from_ns": "1.5"}, "whole number"),
-                ("timeline", {"trace": self.trace, "to_ns": str(2**63)}, "whole number"),
-                ("timeline", {"trace": self.trace, "from_ns": "5", "to_ns": "5"}, "less than"),
-                ("range", {"trace": self.trace}, "`track` is missing"),
-                ("range", {"trace": self.trace, "track": "-1"}, "from 0"),
-                ("range", {"trace": self.trace, "track": "\u0661", "start_ns": 0}, "whole number"),
-                ("range", {"trace": self.trace, "track": 0, "start_ns": 0, "duration_ns": 1}, "`name` is missing")):
+            ("view", {}, "`trace` is missing"),
+            ("view", {"trace": self.trace}, "`view` is missing"),
+            ("view", {"trace": self.trace, "view": "kernel"}, "Did you mean `kernels`?"),
+            ("view", {"trace": self.trace, "view": "\0"}, "Views are summary"),
+            ("timeline", {}, "`trace` is missing"),
+            ("timeline", {"trace": self.trace, "from_ns": "1.5"}, "whole number"),
+            ("timeline", {"trace": self.trace, "to_ns": str(2**63)}, "whole number"),
+            ("timeline", {"trace": self.trace, "from_ns": "5", "to_ns": "5"}, "less than"),
+            ("range", {"trace": self.trace}, "`track` is missing"),
+            ("range", {"trace": self.trace, "track": "-1"}, "from 0"),
+            ("range", {"trace": self.trace, "track": "\u0661", "start_ns": 0}, "whole number"),
+            ("range", {"trace": self.trace, "track": 0, "start_ns": 0, "duration_ns": 1}, "`name` is missing"),
+        ):
             with self.subTest(route=route, query=query):
                 status, sentence = self.tab.error(route, **query)
                 self.assertEqual((400, True), (status, said in sentence), sentence)
@@ -348,15 +476,19 @@ class Answers(TabTest):
         self.add("gone.json")
         self.tab.runs()
         status, sentence = self.tab.error("view", trace="text.pt.trace.json", view="steps")
-        self.assertEqual((422, "text.pt.trace.json: ", True),
-                         (status, sentence[:20], sentence.endswith("less than a minute ago: it may still be written.")))
+        self.assertEqual(
+            (422, "text.pt.trace.json: ", True),
+            (status, sentence[:20], sentence.endswith("less than a minute ago: it may still be written.")),
+        )
         self.assertEqual(422, self.tab.error("view", trace="half.pt.trace.json.gz", view="steps")[0])
         os.utime(self.logs / "text.pt.trace.json", (1, 1))
         status, sentence = self.tab.error("view", trace="text.pt.trace.json", view="steps")
         self.assertEqual((422, False), (status, "may still be written" in sentence))
         self.assertNotIn("/proc", sentence)
         os.unlink(self.logs / "gone.json")
-        self.assertEqual((404, "gone.json is no longer there."), self.tab.error("view", trace="gone.json", view="steps"))
+        self.assertEqual(
+            (404, "gone.json is no longer there."), self.tab.error("view", trace="gone.json", view="steps")
+        )
 
     def test_tab_does_not_open_what_replaced_a_trace(self):
         secret = self.folder / "secret.json"
@@ -386,8 +518,15 @@ class Answers(TabTest):
     def test_tab_serves_its_page(self):
         for route, kind in (("index.js", "text/javascript; charset=utf-8"), ("tab.css", "text/css; charset=utf-8")):
             answer = self.tab.get(route)
-            self.assertEqual((200, kind, "no-store", "nosniff"), (
-                answer.status_code, answer.content_type, answer.headers["Cache-Control"], answer.headers["X-Content-Type-Options"]))
+            self.assertEqual(
+                (200, kind, "no-store", "nosniff"),
+                (
+                    answer.status_code,
+                    answer.content_type,
+                    answer.headers["Cache-Control"],
+                    answer.headers["X-Content-Type-Options"],
+                ),
+            )
             self.assertGreater(len(gzip.decompress(answer.data)), 100)
 
 
@@ -405,7 +544,9 @@ class Caches(TabTest):
         read = self.count_reads(lambda: time.sleep(0.2))
         answers = []
         views = ["operators"] * 20 + ["kernels"] * 5
-        threads = [threading.Thread(target=lambda name=name: answers.append((name, self.view(name=name)))) for name in views]
+        threads = [
+            threading.Thread(target=lambda name=name: answers.append((name, self.view(name=name)))) for name in views
+        ]
         made = self.patch_value(DiskCache, "put", unittest.mock.Mock())
         for thread in threads:
             thread.start()
@@ -467,7 +608,14 @@ class Caches(TabTest):
         expected = self.view()
         (entry,) = self.cache.iterdir()
         good = entry.read_bytes()
-        for bad in (b"", good[:-1], good[:30], good[:40] + bytes([good[40] ^ 1]) + good[41:], b"x" + good, bytes(len(good))):
+        for bad in (
+            b"",
+            good[:-1],
+            good[:30],
+            good[:40] + bytes([good[40] ^ 1]) + good[41:],
+            b"x" + good,
+            bytes(len(good)),
+        ):
             entry.write_bytes(bad)
             self.assertEqual(expected, self.view(Tab(self.logs)))
             self.assertEqual(good, entry.read_bytes())
@@ -513,9 +661,11 @@ class Caches(TabTest):
         self.assertIsNone(cache.get("huge"))
 
     def test_cache_is_shared_by_processes(self):
-        script = ("import sys; from tbtrace.tab.disk_cache import DiskCache; c = DiskCache(sys.argv[1], 50_000)\n"
-                  "for n in range(2000):\n  k = f'{n % 100}'; c.put(k, k.encode() * 500); v = c.get(k)\n"
-                  "  assert v is None or v == k.encode() * 500, k\n")
+        script = (
+            "import sys; from tbtrace.tab.disk_cache import DiskCache; c = DiskCache(sys.argv[1], 50_000)\n"
+            "for n in range(2000):\n  k = f'{n % 100}'; c.put(k, k.encode() * 500); v = c.get(k)\n"
+            "  assert v is None or v == k.encode() * 500, k\n"
+        )
         running = [subprocess.Popen([sys.executable, "-c", script, str(self.cache)]) for _ in range(4)]
         self.assertEqual([0] * 4, [process.wait(120) for process in running])
         total = sum(file.stat().st_size for file in self.cache.iterdir())
@@ -555,7 +705,10 @@ class Caches(TabTest):
         self.assertEqual((200, 2, "no-store"), (answer.status_code, read.call_count, answer.headers["Cache-Control"]))
         self.assertEqual(1, len(list(self.cache.iterdir())))  # of the second reading
         version = self.tab.windows()[self.trace]["version"]
-        self.assertIn("immutable", self.tab.get("view", trace=self.trace, view="summary", version=version).headers["Cache-Control"])
+        self.assertIn(
+            "immutable",
+            self.tab.get("view", trace=self.trace, view="summary", version=version).headers["Cache-Control"],
+        )
 
     def test_tab_keeps_nothing_of_a_trace_that_always_changes(self):
         path = self.logs / self.trace
@@ -572,7 +725,10 @@ class Caches(TabTest):
         view.assert_called_once_with("steps")
 
     def test_package_does_not_import_tensorboard(self):
-        code = "import sys, tbtrace, tbtrace.tab; sys.exit(any(name.split('.')[0] in ('tensorboard', 'werkzeug') for name in sys.modules))"
+        code = (
+            "import sys, tbtrace, tbtrace.tab\n"
+            "sys.exit(any(name.split('.')[0] in ('tensorboard', 'werkzeug') for name in sys.modules))"
+        )
         self.assertEqual(0, subprocess.run([sys.executable, "-c", code], check=False).returncode)
 
 

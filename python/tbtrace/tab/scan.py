@@ -85,8 +85,9 @@ class Pass:
             self._folders += 1
             if self._folders > MOST_FOLDERS:
                 self.listing.add_problem(
-                    below, f"The log directory has more than {MOST_FOLDERS:,} directories; this one and others were "
-                    "not searched. Start TensorBoard with the directory that has the traces."
+                    below,
+                    f"The log directory has more than {MOST_FOLDERS:,} directories; this one and others were "
+                    "not searched. Start TensorBoard with the directory that has the traces.",
                 )
                 break
             to_do.extend(self._search(below))

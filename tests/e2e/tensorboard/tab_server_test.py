@@ -7,6 +7,7 @@ FOLDER has the Python package with the tab, and its entry point. TensorBoard run
 files, below a path prefix, and with log directories that the tab does not read. Prints a line for each failure and 'N
 passed, M failed'.
 """
+
 import argparse
 import concurrent.futures
 import gzip
@@ -56,7 +57,12 @@ class Board:
         return json.loads(self.body("runs"))
 
     def windows(self):
-        return {window["trace"]: window for run in self.runs()["runs"] for worker in run["workers"] for window in worker["windows"]}
+        return {
+            window["trace"]: window
+            for run in self.runs()["runs"]
+            for worker in run["workers"]
+            for window in worker["windows"]
+        }
 
     def listed(self, wanted=None):
         """The plugins with their tabs; waits until the tab's entry is as `wanted` says."""
@@ -76,11 +82,17 @@ def look_at_listing(board):
     plugins = board.listed(True)
     tab = plugins["tbtrace"]
     check(tab["enabled"] and tab["tab_name"] == "Profile (tbtrace)", f"the tab is listed: {tab}")
-    check(tab["loading_mechanism"] == {"type": "IFRAME", "module_path": f"{board.prefix}/data/plugin/tbtrace/index.js"}, f"{tab}")
+    check(
+        tab["loading_mechanism"] == {"type": "IFRAME", "module_path": f"{board.prefix}/data/plugin/tbtrace/index.js"},
+        f"{tab}",
+    )
     check("pytorch_profiler" in plugins and "scalars" in plugins, "other tabs stay")
     for route, kind in (("index.js", "text/javascript; charset=utf-8"), ("tab.css", "text/css; charset=utf-8")):
         status, headers, body = board.tab(route)
-        check(status == 200 and headers["Content-Type"] == kind and len(gzip.decompress(body)) > 1000, f"{route}: {status} {headers}")
+        check(
+            status == 200 and headers["Content-Type"] == kind and len(gzip.decompress(body)) > 1000,
+            f"{route}: {status} {headers}",
+        )
 
 
 def look_at_views(board, tbtrace):
@@ -90,26 +102,54 @@ def look_at_views(board, tbtrace):
     for name, _ in tbtrace.views():
         status, headers, body = board.tab("view", trace=path, view=name, version=window["version"])
         check(status == 200 and gzip.decompress(body) == trace.view(name), f"{name} is what the library makes")
-        check(headers.get_all("Content-Encoding") == ["gzip"] and headers["Content-Length"] == str(len(body)), f"{name}: {headers}")
+        check(
+            headers.get_all("Content-Encoding") == ["gzip"] and headers["Content-Length"] == str(len(body)),
+            f"{name}: {headers}",
+        )
         check(headers.get_all("Cache-Control") == ["private, max-age=31536000, immutable"], f"{name}: {headers}")
         check("nosniff" in headers.get_all("X-Content-Type-Options", []), f"{name}: {headers}")
-        plain = board.ask(f"plugin/tbtrace/view?{urllib.parse.urlencode({'trace': path, 'view': name})}", accepts="identity")
-        check(plain[0] == 200 and plain[1]["Content-Encoding"] is None and plain[2] == trace.view(name), f"{name} without gzip")
-    check(board.body("timeline", trace=path, from_ns=0, to_ns=10**6) == trace.timeline(0, 10**6), "part of the timeline")
+        plain = board.ask(
+            f"plugin/tbtrace/view?{urllib.parse.urlencode({'trace': path, 'view': name})}", accepts="identity"
+        )
+        check(
+            plain[0] == 200 and plain[1]["Content-Encoding"] is None and plain[2] == trace.view(name),
+            f"{name} without gzip",
+        )
+    check(
+        board.body("timeline", trace=path, from_ns=0, to_ns=10**6) == trace.timeline(0, 10**6), "part of the timeline"
+    )
 
 
 def look_at_refusals(board, outside):
     for path, method, status in (
-            ("view", "GET", 400), ("view?trace=x.json&view=summary", "GET", 404), (f"view?trace=runs/{EXAMPLE.name}&view=none", "GET", 400),
-            (f"view?trace={outside}&view=summary", "GET", 404), ("view?trace=../outside/secret.json&view=summary", "GET", 404),
-            ("view?trace=%2e%2e%2foutside%2fsecret.json&view=summary", "GET", 404), ("view?trace=away/secret.json&view=summary", "GET", 404),
-            ("view?trace=%00&view=summary", "GET", 404), ("view?trace=%ff&view=summary", "GET", 404),
-            ("view?trace=text.pt.trace.json&view=summary", "GET", 422), ("runs", "POST", 405), ("range?trace=x", "GET", 404)):
+        ("view", "GET", 400),
+        ("view?trace=x.json&view=summary", "GET", 404),
+        (f"view?trace=runs/{EXAMPLE.name}&view=none", "GET", 400),
+        (f"view?trace={outside}&view=summary", "GET", 404),
+        ("view?trace=../outside/secret.json&view=summary", "GET", 404),
+        ("view?trace=%2e%2e%2foutside%2fsecret.json&view=summary", "GET", 404),
+        ("view?trace=away/secret.json&view=summary", "GET", 404),
+        ("view?trace=%00&view=summary", "GET", 404),
+        ("view?trace=%ff&view=summary", "GET", 404),
+        ("view?trace=text.pt.trace.json&view=summary", "GET", 422),
+        ("runs", "POST", 405),
+        ("range?trace=x", "GET", 404),
+    ):
         code, headers, body = board.ask(f"plugin/tbtrace/{path}", method)
-        check(code == status and headers["Content-Type"] == "application/json" and json.loads(body)["error"].endswith("."),
-              f"{method} {path}: {code} {body[:300]}")
+        check(
+            code == status
+            and headers["Content-Type"] == "application/json"
+            and json.loads(body)["error"].endswith("."),
+            f"{method} {path}: {code} {body[:300]}",
+        )
         check(headers["Cache-Control"] == "no-store", f"{path}: {headers}")
-    for path in ("../../outside/secret.json", "static/index.js", "..%2f..%2fplugin.py", "index.js/../../x", "plugin.py"):
+    for path in (
+        "../../outside/secret.json",
+        "static/index.js",
+        "..%2f..%2fplugin.py",
+        "index.js/../../x",
+        "plugin.py",
+    ):
         status = board.ask(f"plugin/tbtrace/{path}")[0]
         check(status == 404, f"{path}: {status}")
 
@@ -155,6 +195,7 @@ def main():
     package = options.package.resolve()
     sys.path.insert(0, str(package))
     import tbtrace
+
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name).resolve()
         os.environ.update(PYTHONPATH=str(package), XDG_CACHE_HOME=str(folder / "caches"))
@@ -164,7 +205,10 @@ def main():
             board = Board(process, "/some/where")
             look_at_listing(board)
             windows = board.windows()
-            check({f"runs/{WINDOW}", f"runs/{EXAMPLE.name}", "text.pt.trace.json"} < set(windows) and len(windows) == 4, f"{list(windows)}")
+            check(
+                {f"runs/{WINDOW}", f"runs/{EXAMPLE.name}", "text.pt.trace.json"} < set(windows) and len(windows) == 4,
+                f"{list(windows)}",
+            )
             check([problem["path"] for problem in board.runs()["problems"]] == ["away"], "the link is named")
             look_at_views(board, tbtrace)
             look_at_refusals(board, outside)
@@ -187,7 +231,10 @@ def main():
         with TensorBoard("", folder / "log", options=["--logdir_spec", f"a:{logs},b:{folder}/empty"]) as process:
             board = Board(process)
             board.listed(False)
-            check("--logdir_spec" in board.runs()["problems"][0]["sentence"], "the tab says that it does not read --logdir_spec")
+            check(
+                "--logdir_spec" in board.runs()["problems"][0]["sentence"],
+                "the tab says that it does not read --logdir_spec",
+            )
         said = (folder / "log").read_text(errors="replace")
         check("tbtrace/tab" not in said, f"nothing failed in the tab: {said[-2000:]}")
     return check.end()
