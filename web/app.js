@@ -1,20 +1,18 @@
-// The frame: the choice of the trace and the view, the keys, messages. Views draw the rest.
+// The frame: the choice of the view, the keys, messages. Columns draw the traces; report.js and
+// tab_app.js add what chooses them.
 import { h } from "./parts/dom.js";
-import { themeOf, applyTheme, listenToSystemTheme, printInLight } from "./parts/theme.js";
-import { emptyBox } from "./parts/empty.js";
+import { applyTheme, printInLight } from "./parts/theme.js";
 import { helpDialog } from "./parts/help.js";
-import { rendererOf } from "./views/list.js";
+import { TraceColumn } from "./parts/trace_column.js";
 
 /** @typedef {import("./data/source.js").Source} AppSource */
-/** @typedef {import("./data/source.js").ReportIndex} AppIndex */
 /** @typedef {import("./parts/state.js").AddressState} AppState */
+/** @typedef {import("./parts/trace_column.js").ChosenTrace} AppChosen */
 
 /** Keys of the views, in their order. */
 const viewKeys = "1234567890-=";
-/** A view that takes longer than this is announced, in milliseconds. */
-const patience = 120;
 
-/** The page. Call start(). */
+/** The page. Call open() when the views are known. */
 export class App {
   /**
    * @param {AppSource} source
@@ -22,15 +20,13 @@ export class App {
    * @param {HTMLElement} root where the page is drawn
    */
   constructor(source, state, root) {
-    /** @private */
     this.source = source;
-    /** @private */
     this.state = state;
-    /** @private */
     this.root = root;
-    /** @private @type {AppIndex | null} */
-    this.index = null;
-    /** @private */
+    /** @type {{name: string, title: string}[]} */
+    this.views = [];
+    /** @type {TraceColumn[]} */
+    this.columns = [new TraceColumn(this, "")];
     this.main = h("main", { id: "main", tabindex: -1 });
     /** @private */
     this.nav = h("nav", { class: "views", "aria-label": "Views" });
@@ -38,121 +34,98 @@ export class App {
     this.toast = h("div", { class: "toast", role: "status", hidden: true });
     /** @private */
     this.toastTimer = 0;
-    /** Which drawing is the latest: earlier ones that end later are dropped. @private */
-    this.drawing = 0;
-    /** @private @type {HTMLSelectElement | null} */
-    this.chooser = null;
-    /** @private @type {HTMLDialogElement | null} */
+    /** @type {HTMLDialogElement | null} */
     this.help = null;
-    /** @private */
-    this.themeButton = h("button", { type: "button", class: "icon",
-                                     onclick: () => this.switchTheme() });
   }
 
-  /** @returns {Promise<void>} */
-  async start() {
-    applyTheme(this.theme());
-    try {
-      this.index = await this.source.index();
-    } catch (error) {
-      this.root.replaceChildren(h("main", null, failureBox(error)));
-      return;
-    }
-    document.title = this.index.title;
-    this.help = helpDialog(this.index.version);
+  /**
+   * @param {string} version of tbtrace
+   * @param {boolean} isAlone the page is in a file
+   * @param {HTMLElement | null} header above everything
+   * @returns {Promise<void>} when all is drawn
+   */
+  open(version, isAlone, header) {
+    this.help = helpDialog(version, isAlone);
     this.root.replaceChildren(h("div", { class: "frame" },
       h("a", { class: "skip", href: "#main", onclick: (/** @type {Event} */ event) => {
         // The address is the page's state: the link must not replace it.
         event.preventDefault();
         this.main.focus();
       } }, "Skip to the view"),
-      this.header(this.index), this.nav, this.main), this.toast, this.help);
+      header, this.nav, this.main), this.toast, this.help);
     this.state.listen(() => this.draw());
-    listenToSystemTheme(() => this.draw());
     printInLight(() => this.theme());
     document.addEventListener("keydown", (event) => this.key(event));
-    await this.draw();
+    return this.draw();
   }
 
-  /** @private */
+  /** @returns {"light" | "dark"} */
   theme() {
-    return themeOf(this.state.get("theme"));
+    throw new Error("no theme");
+  }
+
+  /** @returns {void} */
+  switchTheme() {}
+
+  /**
+   * @param {TraceColumn} _column
+   * @returns {AppChosen | HTMLElement} what it shows, or why there is nothing to show
+   */
+  chosen(_column) {
+    throw new Error("no trace");
+  }
+
+  /** @returns {string} for the title of the window */
+  title() {
+    return "tbtrace";
   }
 
   /**
-   * @private
-   * @param {AppIndex} index
+   * @param {string} view
+   * @returns {string} the address of a view
    */
-  header(index) {
-    if (index.traces.length > 1) {
-      this.chooser = /** @type {HTMLSelectElement} */ (h("select", {
-        "aria-label": "Trace", onchange: () => {
-          this.state.change({ trace: this.chooser?.value ?? "0" }, true);
-          this.draw();
-        },
-      }, index.traces.map((trace, number) => h("option", { value: number },
-        trace.rank === null || trace.rank === undefined ? trace.name
-          : `rank ${trace.rank}: ${trace.name}`))));
-    }
-    return h("header", { class: "top" },
-      h("span", { class: "brand" }, "tbtrace"),
-      h("span", { class: "title quiet", title: index.title }, index.title),
-      h("span", { class: "space" }), this.chooser, this.themeButton,
-      h("button", { type: "button", class: "icon", title: "Keys (?)", "aria-label": "Help",
-                    onclick: () => this.help?.showModal() }, "?"));
+  addressOf(view) {
+    return `#view=${view}`;
   }
 
-  /** @private */
-  trace() {
-    const number = Number(this.state.get("trace") ?? 0);
-    return Number.isInteger(number) && number >= 0 &&
-      number < (this.index?.traces.length ?? 0) ? number : 0;
+  /**
+   * @param {TraceColumn[]} columns from now on
+   * @returns {void}
+   */
+  show(columns) {
+    this.columns = columns;
   }
 
-  /** @private */
   viewName() {
-    const views = this.index?.views ?? [];
     const name = this.state.get("view");
-    return views.some((view) => view.name === name) ? String(name) : views[0]?.name ?? "";
+    return this.views.some((view) => view.name === name) ? String(name) : this.views[0]?.name ?? "";
+  }
+
+  viewTitle() {
+    const name = this.viewName();
+    return this.views.find((view) => view.name === name)?.title ?? name;
   }
 
   /**
-   * What a view gets.
-   * @private
-   * @param {string} name
-   * @returns {import("./data/source.js").Page}
-   */
-  page(name) {
-    const trace = this.trace();
-    return {
-      get: (key) => this.state.get(`${name}.${key}`),
-      set: (key, value, push = false) => this.state.change({ [`${name}.${key}`]: value }, push),
-      go: (view, params = {}) => this.go(view, params),
-      has: (view) => this.index !== null && this.index.views.some((one) => one.name === view) &&
-        view in this.index.traces[this.trace()].sections,
-      view: (view) => this.source.view(trace, view),
-      trace, name, input: this.index?.traces[trace]?.name ?? "", theme: this.theme(),
-      say: (message) => this.say(message),
-    };
-  }
-
-  /**
-   * @private
+   * @param {TraceColumn} column whose state `params` is
    * @param {string} view
    * @param {{[key: string]: string | null}} [params] the view's own state
+   * @returns {void}
    */
-  go(view, params = {}) {
+  go(column, view, params = {}) {
     /** @type {{[key: string]: string | null}} */
     const changes = { view };
-    for (const [key, value] of Object.entries(params)) changes[`${view}.${key}`] = value;
+    for (const [key, value] of Object.entries(params)) {
+      changes[`${column.prefix}${view}.${key}`] = value;
+    }
     this.state.change(changes, true);
     scrollTo(0, 0);
-    this.draw(true);
+    this.draw(column);
   }
 
   /**
-   * @private
    * @param {string} message
+   * @returns {void}
    */
   say(message) {
     this.toast.textContent = message;
@@ -161,18 +134,18 @@ export class App {
     this.toastTimer = window.setTimeout(() => { this.toast.hidden = true; }, 3500);
   }
 
-  /** @private */
+  /** @returns {void} */
   drawNavigation() {
-    const index = /** @type {AppIndex} */ (this.index);
     const current = this.viewName();
-    const { sections } = index.traces[this.trace()] ?? { sections: {} };
-    this.nav.replaceChildren(h("ul", null, index.views.map((view, place) => h("li", null, h("a", {
-      href: `#view=${view.name}`, class: view.name in sections ? null : "absent",
+    const chosen = this.chosen(this.columns[0]);
+    const has = chosen instanceof HTMLElement ? () => true : chosen.has;
+    this.nav.replaceChildren(h("ul", null, this.views.map((view, place) => h("li", null, h("a", {
+      href: this.addressOf(view.name), class: has(view.name) ? null : "absent",
       "aria-current": view.name === current ? "page" : null,
       onclick: (/** @type {MouseEvent} */ event) => {
         if (event.ctrlKey || event.metaKey || event.shiftKey) return;
         event.preventDefault();
-        this.go(view.name);
+        this.go(this.columns[0], view.name);
       },
     }, view.title, viewKeys[place] ? h("kbd", { "aria-hidden": true }, viewKeys[place]) : null)))));
     const link = this.nav.querySelector("[aria-current]");
@@ -183,57 +156,19 @@ export class App {
   }
 
   /**
-   * @private
-   * @param {boolean} [focus] the heading: keys go on there
+   * @param {TraceColumn} [focus] its heading: keys go on there
+   * @returns {Promise<void>}
    */
-  async draw(focus = false) {
-    const index = /** @type {AppIndex} */ (this.index);
-    const number = ++this.drawing;
-    const theme = this.theme();
-    applyTheme(theme);
-    const other = theme === "dark" ? "light" : "dark";
-    this.themeButton.textContent = theme === "dark" ? "\u2600" : "\u263e";
-    this.themeButton.setAttribute("aria-label", `Switch to the ${other} theme`);
-    this.themeButton.title = `Switch to the ${other} theme (t)`;
-    if (this.chooser) this.chooser.value = String(this.trace());
+  async draw(focus) {
+    applyTheme(this.theme());
     this.drawNavigation();
-    const name = this.viewName();
-    const trace = this.trace();
-    const title = index.views.find((view) => view.name === name)?.title ?? name;
-    const heading = h("header", null, h("h1", { tabindex: -1 }, title));
-    const timer = setTimeout(() => {
-      if (number === this.drawing) {
-        this.main.replaceChildren(heading, h("p", { class: "loading", role: "status" },
-          "Reading the view \u2026"));
-      }
-    }, patience);
-    /** @type {Node[]} */
-    let content;
-    try {
-      if (!index.traces.length) content = [emptyBox("The page has no trace.")];
-      else if (!(name in index.traces[trace].sections)) {
-        content = [emptyBox("The report was made without this view of this trace.")];
-      } else {
-        const view = await this.source.view(trace, name);
-        if (number !== this.drawing) return;
-        heading.append(h("p", null, view.about));
-        content = [rendererOf(name)(view, this.page(name))];
-      }
-    } catch (error) {
-      content = [failureBox(error)];
-    } finally {
-      clearTimeout(timer);
-    }
-    if (number !== this.drawing) return;
-    this.main.replaceChildren(heading, ...content);
-    if (focus) heading.querySelector("h1")?.focus({ preventScroll: true });
-    document.title = `${title} \u2013 ${index.title}`;
-  }
-
-  /** @private */
-  switchTheme() {
-    this.state.change({ theme: this.theme() === "dark" ? "light" : "dark" });
-    this.draw();
+    const elements = this.columns.map((column) => column.element);
+    if (elements.some((element) => element.parentNode !== this.main) ||
+        this.main.childNodes.length !== elements.length) this.main.replaceChildren(...elements);
+    this.main.classList.toggle("two", elements.length > 1);
+    const title = this.viewTitle();
+    await Promise.all(this.columns.map((column) => column.draw(column === focus)));
+    if (title === this.viewTitle()) document.title = `${title} \u2013 ${this.title()}`;
   }
 
   /**
@@ -243,37 +178,28 @@ export class App {
   key(event) {
     const target = /** @type {HTMLElement} */ (event.target);
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented ||
-        this.help?.open) return;
+        document.querySelector("dialog[open]")) return;
     if (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) {
       if (event.key === "Escape") target.blur();
       return;
     }
+    const column = this.columns.find(({ element }) => element.contains(target)) ?? this.columns[0];
     const place = event.key.length === 1 ? viewKeys.indexOf(event.key) : -1;
-    const view = place >= 0 ? this.index?.views[place] : undefined;
-    if (view) this.go(view.name);
+    const view = place >= 0 ? this.views[place] : undefined;
+    if (view) this.go(column, view.name);
     else if (event.key === "?") this.help?.showModal();
     else if (event.key === "t") this.switchTheme();
     else if (event.key === "ArrowDown" && target.tagName === "H1") {
-      const grid = /** @type {HTMLElement | null} */ (this.main.querySelector(".grid"));
+      const grid = /** @type {HTMLElement | null} */ (column.element.querySelector(".grid"));
       if (!grid) return;
       grid.focus();
       grid.dispatchEvent(new KeyboardEvent("keydown", { key: event.key }));
     } else if (event.key === "/") {
       const search = /** @type {HTMLElement | null} */ (
-        this.main.querySelector("[data-search], input[type=search]"));
+        column.element.querySelector("[data-search], input[type=search]"));
       if (!search) return;
       search.focus();
     } else return;
     event.preventDefault();
   }
-}
-
-/**
- * @param {unknown} error
- * @returns {HTMLElement}
- */
-function failureBox(error) {
-  const text = error instanceof Error ? error.message : String(error);
-  return h("div", { class: "failure", role: "alert" },
-    h("h2", null, "This cannot be shown"), h("p", null, text));
 }

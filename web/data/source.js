@@ -61,23 +61,37 @@ import { unitOf } from "../parts/format.js";
  * @property {{name: string, rank: number | null, sections: {[view: string]: number}}[]} traces
  */
 /**
+ * Which range of a timeline: `nth` of those with the same track, times and name, from 0.
+ * @typedef {{track: number, start_ns: number, duration_ns: number, name: string, nth: number}} RangeKey
+ */
+/**
+ * All arguments of a range.
+ * @typedef {{arguments: {key: string, unit: string, value: any}[]}} RangeArguments
+ */
+/**
  * What a renderer gets: the state in the address under its view's name, and the way to others.
  * @typedef {object} Page
  * @property {(key: string) => string | null} get
  * @property {(key: string, value: string | null, push?: boolean) => void} set
  * @property {(view: string, params?: {[key: string]: string | null}) => void} go
- * @property {number} trace from 0
+ * @property {string} trace the source's name of it
  * @property {string} input name of the trace
  * @property {string} name of the view
  * @property {"light" | "dark"} theme
  * @property {(message: string) => void} say
  * @property {(name: string) => Promise<View>} view another view of the same trace, read on demand
  * @property {(view: string) => boolean} [has] whether the report has this view of the trace
+ * @property {() => string} [link] the full address of what is shown now
+ * @property {(range: RangeKey) => Promise<RangeArguments>} [range] all arguments of a range; only
+ *   in the tab
+ * @property {(from_ns: number, to_ns: number) => Promise<any>} [part] the timeline of a part; only
+ *   in the tab
  */
 /**
  * @typedef {object} Source
- * @property {() => Promise<ReportIndex>} index
- * @property {(trace: number, name: string) => Promise<View>} view
+ * @property {(trace: string, name: string, signal?: AbortSignal) => Promise<View>} view
+ * @property {(trace: string, range: RangeKey, signal?: AbortSignal) => Promise<RangeArguments>} [range]
+ * @property {(trace: string, from_ns: number, to_ns: number, signal?: AbortSignal) => Promise<any>} [part]
  */
 
 /**
@@ -120,7 +134,7 @@ export class EmbeddedSource {
   }
 
   /**
-   * @param {number} trace from 0
+   * @param {string | number} trace from 0
    * @param {string} name of the view
    * @returns {Promise<View>}
    */

@@ -17,17 +17,18 @@ const keyMeanings = [
 /**
  * The help, closed.
  * @param {string} version of tbtrace
+ * @param {boolean} isAlone the page is in a file; else TensorBoard is around it and has the theme
  * @returns {HTMLDialogElement}
  */
-export function helpDialog(version) {
+export function helpDialog(version, isAlone) {
   const dialog = /** @type {HTMLDialogElement} */ (h("dialog", { "aria-label": "Help" },
     h("h2", null, "Keys"),
-    h("dl", null, keyMeanings.flatMap(([keys, meaning]) => [
+    h("dl", null, keyMeanings.flatMap(([keys, meaning]) => !isAlone && keys === "t" ? [] : [
       h("dt", null, keys.split(" ").map((key) =>
         key === "\u2013" ? " \u2013 " : h("kbd", { class: "key" }, key))),
       h("dd", null, meaning)])),
-    h("p", { class: "quiet" }, "The address has what you see: copy it to share the view. " +
-      "The page needs no network and stores nothing."),
+    h("p", { class: "quiet" }, "The address has what you see: copy it to share the view." +
+      (isAlone ? " The page needs no network and stores nothing." : "")),
     version ? h("p", { class: "quiet" }, `Made by tbtrace ${version}.`) : null,
     h("form", { method: "dialog" }, h("button", { value: "close" }, "Close"))));
   dialog.addEventListener("click", (event) => {

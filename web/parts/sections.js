@@ -17,6 +17,9 @@ export function scopedPage(page, prefix) {
            set: (key, value, push) => page.set(`${prefix}.${key}`, value, push) };
 }
 
+/** How many groups of tabs there were: two traces may be shown side by side. */
+let tabGroups = 0;
+
 /**
  * Panels as tabs; the chosen one is in the address. One panel has no tabs.
  * @param {{name: string, title: string, make: () => HTMLElement}[]} panels
@@ -26,7 +29,8 @@ export function scopedPage(page, prefix) {
  */
 export function tabPanels(panels, page, label) {
   if (panels.length === 1) return panels[0].make();
-  const panel = h("div", { role: "tabpanel", id: "tab-panel" });
+  const group = ++tabGroups;
+  const panel = h("div", { role: "tabpanel", id: `tab-panel-${group}` });
   /** @type {HTMLElement[]} */
   const buttons = [];
   /**
@@ -49,7 +53,7 @@ export function tabPanels(panels, page, label) {
   };
   panels.forEach(({ title }, place) => {
     buttons.push(h("button", {
-      role: "tab", type: "button", id: `tab-${place}`, "aria-controls": "tab-panel",
+      role: "tab", type: "button", id: `tab-${group}-${place}`, "aria-controls": panel.id,
       onclick: () => pick(place),
       onkeydown: (/** @type {KeyboardEvent} */ event) => {
         const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;

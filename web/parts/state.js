@@ -33,18 +33,35 @@ function readableCode(text) {
     .replace(/%2F/g, "/").replace(/%20/g, "+");
 }
 
-/** The state in the page's own address. */
+/**
+ * How the state is written into an address.
+ * @typedef {object} StateForm
+ * @property {(hash: string) => Map<string, string>} read
+ * @property {(hash: string, values: Map<string, string>) => string} write the address's present
+ *   part after `#`, with these values instead of the state that it has; with `#`
+ */
+
+/**
+ * The whole part after `#`.
+ * @type {StateForm}
+ */
+const wholeForm = { read: parseState, write: (_hash, values) => formatState(values) };
+
+/** The state in the address of a window. */
 export class AddressState {
-  /** @param {Window} owner the window whose address it is */
-  constructor(owner) {
+  /**
+   * @param {Window} owner the window whose address it is
+   * @param {StateForm} [form]
+   */
+  constructor(owner, form = wholeForm) {
     /** @private */
     this.owner = owner;
+    /** @private */
+    this.form = form;
     /** @private @type {Map<string, string>} */
-    this.values = parseState(owner.location.hash);
+    this.values = form.read(owner.location.hash);
     /** @private @type {(() => void)[]} */
     this.listeners = [];
-    /** @private */
-    this.written = owner.location.hash;
     const changed = () => this.read();
     owner.addEventListener("hashchange", changed);
     owner.addEventListener("popstate", changed);
@@ -58,6 +75,11 @@ export class AddressState {
     return this.values.get(key) ?? null;
   }
 
+  /** @returns {{[key: string]: string}} all values */
+  all() {
+    return Object.fromEntries(this.values);
+  }
+
   /**
    * Changes values at once; null removes one. Listeners do not hear it: they caused it.
    * @param {{[key: string]: string | null}} changes
@@ -65,24 +87,37 @@ export class AddressState {
    * @returns {void}
    */
   change(changes, push = false) {
+    const before = formatState(this.values);
     for (const [key, value] of Object.entries(changes)) {
       if (value === null || value === "") this.values.delete(key);
       else this.values.set(key, value);
     }
-    const hash = formatState(this.values);
-    if (hash === this.written) return;
-    this.written = hash;
-    const history = this.owner.history;
+    if (formatState(this.values) === before) return;
+    const { history } = this.owner;
+    const address = this.link();
     try {
-      if (push) history.pushState(null, "", hash);
-      else history.replaceState(null, "", hash);
+      // The window may keep something of its own in the entry.
+      if (push) history.pushState(history.state, "", address);
+      else history.replaceState(history.state, "", address);
     } catch {
       // Browsers limit how often a page may do this; the page itself goes on.
     }
   }
 
   /**
-   * Calls back after the address changed by the back button or by hand.
+   * The full address of the present state, or of another one.
+   * @param {{[key: string]: string | null}} [values] instead of all present ones
+   * @returns {string}
+   */
+  link(values) {
+    const { href, hash } = this.owner.location;
+    const shown = values ? new Map(Object.entries(values).flatMap(([key, value]) =>
+      value === null || value === "" ? [] : [[key, value]])) : this.values;
+    return href.replace(/#[^]*$/, "") + this.form.write(hash, shown);
+  }
+
+  /**
+   * Calls back after the state changed by the back button or by hand.
    * @param {() => void} listener
    * @returns {void}
    */
@@ -92,11 +127,10 @@ export class AddressState {
 
   /** @private */
   read() {
-    const hash = this.owner.location.hash;
-    // The back button fires both events.
-    if (hash === this.written || (hash === "" && this.written === "#")) return;
-    this.written = hash;
-    this.values = parseState(hash);
+    const values = this.form.read(this.owner.location.hash);
+    // The back button fires both events, and what else the address has may change.
+    if (formatState(values) === formatState(this.values)) return;
+    this.values = values;
     for (const listener of this.listeners) listener();
   }
 }

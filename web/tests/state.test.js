@@ -6,18 +6,20 @@ import { AddressState, formatState, parseState } from "../parts/state.js";
 function fakeWindow(hash = "") {
   const owner = new EventTarget();
   const entries = [hash];
+  const go = (hash) => Object.assign(owner.location, { hash, href: `file:///page.html${hash}` });
   const put = (address, push) => {
-    if (push) entries.push(address);
-    else entries[entries.length - 1] = address;
-    owner.location.hash = address;
+    const { hash: next } = new URL(address);
+    if (push) entries.push(next);
+    else entries[entries.length - 1] = next;
+    go(next);
   };
   return Object.assign(owner, {
-    location: { hash }, entries,
+    location: { hash, href: `file:///page.html${hash}` }, entries,
     history: { pushState: (_a, _b, address) => put(address, true),
                replaceState: (_a, _b, address) => put(address, false) },
     back() {
       entries.pop();
-      this.location.hash = entries[entries.length - 1];
+      go(entries[entries.length - 1]);
       owner.dispatchEvent(new Event("popstate"));
       owner.dispatchEvent(new Event("hashchange"));
     },
@@ -62,6 +64,14 @@ test("The back button is heard once, own changes are not", () => {
   owner.back();
   assert.equal(calls, 1);
   assert.equal(state.get("view"), "summary");
+});
+
+test("A link has the present state, or another one", () => {
+  const owner = fakeWindow("#view=kernels&kernels.sort=-total_ns");
+  const state = new AddressState(owner);
+  assert.equal(state.link(), "file:///page.html#view=kernels&kernels.sort=-total_ns");
+  assert.equal(state.link({ view: "gpu", trace: null }), "file:///page.html#view=gpu");
+  assert.deepEqual(state.all(), { view: "kernels", "kernels.sort": "-total_ns" });
 });
 
 test("A browser that refuses does not stop the page", () => {

@@ -1,0 +1,119 @@
+"""What pages show of a trace, compressed: from the disk if it was made before, else from the trace."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import zlib
+from collections.abc import Callable
+from typing import NamedTuple
+
+import tbtrace
+from tbtrace.tab.disk_cache import DiskCache
+from tbtrace.tab.refusal import Refusal
+from tbtrace.tab.scan import TraceFile
+from tbtrace.tab.single_flight import SingleFlight
+from tbtrace.tab.source import Source
+from tbtrace.tab.trace_memory import TraceMemory
+from tbtrace.tab.version import program
+
+_READ_AT_ONCE = 2  # each takes all cores
+_TRIES = 2  # at a file that changes while it is read
+
+
+class View(NamedTuple):
+    content: bytes  # gzip
+    version: str  # of the file that it was made from; empty if the file changed meanwhile
+
+
+class _Read(NamedTuple):
+    trace: tbtrace.Trace
+    is_unchanged: bool
+
+
+class Views:
+    """For any number of threads: what several ask for at once is made once."""
+
+    def __init__(self, cache: DiskCache | None = None, memory: TraceMemory | None = None) -> None:
+        self._cache = DiskCache() if cache is None else cache
+        self._memory = TraceMemory() if memory is None else memory
+        self._views: SingleFlight[View] = SingleFlight()
+        self._reads: SingleFlight[_Read] = SingleFlight()
+        self._reading = threading.BoundedSemaphore(_READ_AT_ONCE)
+
+    def view(self, file: TraceFile, root: str, name: str) -> View:
+        return self._from(file, root, ("view", name), lambda trace: trace.view(name), is_kept=True)
+
+    def timeline(self, file: TraceFile, root: str, from_ns: int | None, to_ns: int | None) -> View:
+        def make(trace: tbtrace.Trace) -> bytes:
+            try:
+                return trace.timeline(from_ns, to_ns)
+            except ValueError as problem:
+                raise Refusal(400, str(problem)) from None
+
+        return self._from(file, root, ("timeline", from_ns, to_ns), make)
+
+    def range(
+        self, file: TraceFile, root: str, track: int, start_ns: int, duration_ns: int, name: str, nth: int
+    ) -> View:
+        def make(trace: tbtrace.Trace) -> bytes:
+            try:
+                return trace.range(track, start_ns, duration_ns, name, nth)
+            except KeyError:
+                raise Refusal(404, f"{file.trace} does not have this range.") from None
+
+        return self._from(file, root, ("range", track, start_ns, duration_ns, name, nth), make)
+
+    def _from(
+        self,
+        file: TraceFile,
+        root: str,
+        what: tuple[object, ...],
+        make: Callable[[tbtrace.Trace], bytes],
+        is_kept: bool = False,
+    ) -> View:
+        for rest in reversed(range(_TRIES)):
+            with Source(file, root) as source:
+                made = self._views.do(
+                    (file.trace, source.version, what), functools.partial(self._made, source, what, make, is_kept)
+                )
+            if made.version or not rest:
+                break
+        return made
+
+    def _made(
+        self, source: Source, what: tuple[object, ...], make: Callable[[tbtrace.Trace], bytes], is_kept: bool
+    ) -> View:
+        key = f"{program()} {what} {source.content_key()}" if is_kept else ""
+        kept = self._cache.get(key) if is_kept else None
+        if kept is not None:
+            return View(kept, source.version)
+        read = self._trace(source)
+        try:
+            content = _compressed(make(read.trace))
+        except tbtrace.TraceError as problem:
+            raise Refusal(422, source.sentence_of(problem)) from None
+        if is_kept and read.is_unchanged:
+            self._cache.put(key, content)
+        return View(content, source.version if read.is_unchanged else "")
+
+    def _trace(self, source: Source) -> _Read:
+        key = (source.trace, source.version)
+
+        def read() -> _Read:
+            trace = self._memory.get(key)
+            if trace is not None:
+                return _Read(trace, True)
+            with self._reading:
+                trace = source.read()
+            is_unchanged = source.is_unchanged()
+            if is_unchanged:
+                self._memory.put(key, trace)
+            return _Read(trace, is_unchanged)
+
+        return self._reads.do(key, read)
+
+
+def _compressed(content: bytes) -> bytes:
+    compressor = zlib.compressobj(6, wbits=31)
+    return compressor.compress(content) + compressor.flush()

@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+"""Opens the TensorBoard tab in headless Chromium, as users do, with all but TensorBoard itself out of reach.
+
+    python3 -m e2e.tensorboard.tab_page_test --tbtrace PATH --package FOLDER [--screenshots DIR]
+
+FOLDER has the Python package with the tab, and its entry point. One TensorBoard has the tab alone and a thousand runs:
+every view for logs of a training in Python and of one in C++ on a GPU, and of `tbtrace convert`; both themes with
+axe-core; what the address keeps; two traces side by side; a file that is no trace; a server that stops. Another one has
+PyTorch's plugin, too, and an empty log directory, to which runs come. Prints a line for each failure and 'N passed, M
+failed'.
+"""
+import argparse
+import os
+import pathlib
+import sys
+import tempfile
+
+from playwright.sync_api import sync_playwright
+
+from e2e.consumers import launch_chromium
+from e2e.tensorboard.tab_page import (CPP, DESK, EXAMPLES, MARKUP, NARROW, PYTHON, Board, Tab, address, check, copy_trace,
+                                      write_logs)
+
+
+def check_views(tab, options):
+    """Every view of each log; both themes; axe."""
+    traces = {"python": (f"{PYTHON}/host_4711.1700000060000000000.pt.trace.json.gz", "dark"),
+              "cpp": (f"{CPP}/node-1_99.1700000000000000000.pt.trace.json.gz", "light"), "converted": (None, "light")}
+    for log, (trace, theme) in traces.items():
+        tab.page.emulate_media(color_scheme=theme)
+        if trace:
+            tab.open(address(trace=trace))
+            tab.reload()  # the browser's own theme is read then
+        else:
+            tab.pick("Run", "converted")
+        tab.frame.wait_for_selector(f":root[data-theme={theme}]", state="attached")
+        titles = tab.titles()
+        check(len(titles) >= 12, f"{log}: views {titles}")
+        for title in titles:
+            wrong = tab.go(title)
+            check(not wrong, f"{log}, {title}: {wrong}")
+            wider = tab.frame.evaluate("document.documentElement.scrollWidth - innerWidth")
+            check(wider <= 0, f"{log}, {title}: {wider} px wider than the frame")
+            check(len(tab.frame.inner_text("#main .trace")) > 40, f"{log}, {title}: is empty")
+            tab.shot(options.screenshots, f"{log}-{title}-{theme}".replace(" ", "_"))
+            if trace:
+                tab.check_accessible(f"{log}, {title}, {theme}")
+
+
+def check_choosers(tab):
+    """By keys alone, among a thousand runs; names are texts."""
+    tab.pick("Run", "run_777")
+    check(not tab.wait(tab.titles()[-1]), "a run of a thousand is drawn")
+    check(tab.state().get("trace", "").startswith("sweep/run_777/"), f"run_777 is chosen: {tab.state()}")
+    tab.pick("Run", "trainings python")
+    check(tab.state().get("trace", "").startswith(f"{PYTHON}/host_47"), f"both words are searched: {tab.state()}")
+    tab.pick("Worker", "4711")
+    tab.frame.click("[aria-label='Next window']")
+    check("1700000060" in tab.state()["trace"], f"the next window: {tab.state()}")
+    check(tab.frame.is_disabled("[aria-label='Next window']"), "no window follows")
+    tab.frame.click("[aria-label='Previous window']")
+    check("4711.1700000000" in tab.state()["trace"], f"the window before: {tab.state()}")
+    tab.frame.locator(".picker-button", has_text="Run").click()
+    tab.page.keyboard.type("img")
+    check(MARKUP in tab.frame.inner_text(".picker-sheet:not([hidden])"), "a name is text")
+    check(tab.frame.query_selector("#app img") is None, "a name is markup")
+    tab.page.keyboard.press("Enter")
+    wrong = tab.wait(tab.titles()[-1])
+    check(not wrong, f"a run with such a name {wrong}")
+    tab.pick("Run", "run_5")
+    tab.frame.locator(".picker-button", has_text="Worker").focus()
+    tab.page.keyboard.press("ArrowDown")
+    check(not tab.wait(tab.titles()[-1]), "a view is drawn while somebody chooses")
+    check(tab.frame.evaluate("document.activeElement.closest('.picker-sheet') !== null"), "the list keeps the focus")
+    tab.page.keyboard.press("Escape")
+    tab.frame.click("text=1 problem")
+    check("outside" in tab.frame.inner_text("dialog[open]"), "problems of the log directory are shown")
+    tab.page.keyboard.press("Escape")
+
+
+def check_address(tab, browser, board):
+    """The state outlives a reload and other tabs; the back button; links."""
+    tab.open(address(trace=f"{PYTHON}/host_4711.1700000000000000000.pt.trace.json.gz"))
+    tab.reload()
+    tab.go("Operators")
+    tab.frame.locator(".head .sort", has_text="Count").click()
+    before = tab.state()
+    check(before.get("operators.sort", "").endswith("count"), f"the order is in the address: {before}")
+    tab.reload()
+    check(not tab.wait("Operators") and tab.state() == before, f"after a reload: {tab.state()}")
+    check(tab.frame.locator(".head.sorted", has_text="Count").count() == 1, "the table is in the order of the address")
+    tab.tab("scalars")
+    tab.page.wait_for_url("**#scalars*")
+    tab.tab(r"profile \(tbtrace")
+    tab.page.wait_for_url("**#tbtrace*")
+    check(tab.state() == before, f"after another tab: {tab.state()}")
+    tab.page.go_back()
+    tab.page.wait_for_url("**#scalars*")
+    tab.page.go_back()
+    tab.page.wait_for_url("**#tbtrace*")
+    check(tab.state() == before, f"after going back from another tab: {tab.state()}")
+    tab.page.go_back()
+    check(not tab.wait("Summary"), "the back button goes to the view before")
+    tab.page.go_forward()
+    check(not tab.wait("Operators"), "and forward")
+    href = tab.frame.get_attribute("nav.views a >> text=/^Memory/", "href")
+    other = Tab(browser, board, href[len(board.url) + 1:])
+    check(not other.wait("Memory") and other.state()["trace"] == before["trace"], f"{href} leads to the view of the trace")
+    other.close("a link's page")
+    tab.frame.evaluate("navigator.clipboard.writeText = () => Promise.reject(); document.execCommand = () => false")
+    tab.frame.click("text=Copy link")
+    field = tab.frame.wait_for_selector("dialog[open] input")
+    check(field.input_value() == tab.page.url, "the link is in a field where there is no clipboard")
+    check(field.evaluate("(field) => field.selectionEnd - field.selectionStart") == len(tab.page.url), "it is selected")
+    tab.page.keyboard.press("Escape")
+
+
+def check_beside(tab, options):
+    """Two traces; each has its own order."""
+    tab.frame.click("text=Compare")
+    check(not tab.wait("Operators", 2), "two traces")
+    check(tab.state()["b.operators.sort"] == tab.state()["operators.sort"], f"in the same order at first: {tab.state()}")
+    traces = tab.frame.locator(".trace")
+    traces.nth(1).locator(".head .sort", has_text="Name").click()
+    state = tab.state()
+    check("b.operators.sort" in state and state["b.operators.sort"] != state["operators.sort"] and state["beside"],
+          f"each has its order: {state}")
+    for title in tab.titles():
+        wrong = tab.go(title, 2)
+        check(not wrong, f"beside, {title}: {wrong}")
+        tab.shot(options.screenshots, f"beside-{title}".replace(" ", "_"))
+    tab.go("Operators", 2)
+    tab.check_accessible("two traces")
+    tab.reload()
+    check(not tab.wait("Operators", 2) and tab.state() == state, f"two traces after a reload: {tab.state()}")
+    tab.page.set_viewport_size(NARROW)
+    boxes = [tab.frame.locator(".trace").nth(place).bounding_box() for place in (0, 1)]
+    check(boxes[0]["y"] + boxes[0]["height"] <= boxes[1]["y"] + 1, "one below the other where it is narrow")
+    check(tab.frame.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, "two traces fit a narrow frame")
+    tab.shot(options.screenshots, "beside-narrow")
+    tab.page.set_viewport_size(DESK)
+    tab.frame.click("[aria-label='Close trace B']")
+    check(not tab.wait("Operators") and not any(key.startswith("b") for key in tab.state()), f"closed: {tab.state()}")
+
+
+def check_long_search(tab):
+    """A log directory that is not looked through yet."""
+    waiting = ["none", "some"]
+
+    def answer(route):
+        found = route.fetch().json()
+        if waiting:
+            found["is_complete"] = False
+            if waiting.pop(0) == "none":
+                found["runs"] = []
+        route.fulfill(json=found)
+
+    tab.page.route("**/plugin/tbtrace/runs", answer)
+    tab.page.goto("about:blank")
+    tab.page.goto(f"{tab.url}/#tbtrace")
+    tab.page.wait_for_selector("iframe[src*='name=tbtrace']", state="attached")
+    tab.frame = tab.page.query_selector("iframe[src*='name=tbtrace']").content_frame()
+    tab.frame.wait_for_selector("#main >> text=Looking through the log directory")
+    check(not tab.wait("Summary") and not waiting, "the search ends, and the newest trace is drawn")
+    tab.page.unroute("**/plugin/tbtrace/runs")
+
+
+def check_failures(tab, board):
+    """Sentences instead of a trace: a file that is none, a file that is gone, a server that is gone."""
+    tab.pick("Run", "damaged")
+    failure = tab.frame.wait_for_selector("#main .failure")
+    check("is not a trace" in failure.inner_text(), f"a file that is no trace: {failure.inner_text()}")
+    tab.said = [line for line in tab.said if "422" not in line]  # the browser's own line about the answer
+    check(not tab.said, f"before the server stops: {tab.said[:3]}")
+    tab.open(address(trace="gone/host_1.1.pt.trace.json"))
+    tab.reload()
+    text = tab.frame.inner_text("#main")
+    check("does not have gone/host_1.1.pt.trace.json any more" in text, f"a file that is gone: {text}")
+    tab.pick("Run", "trainings cpp")
+    check(not tab.wait("Summary"), "another trace after that")
+    board.process.terminate()
+    board.process.wait(20)
+    tab.frame.click("nav.views a >> text=/^Flame graph/")
+    failure = tab.frame.wait_for_selector("#main .failure")
+    check("TensorBoard does not answer" in failure.inner_text(), f"a server that stopped: {failure.inner_text()}")
+    tab.frame.click("text=Try again")
+    tab.frame.wait_for_selector("#main .failure")
+    tab.said.clear()
+
+
+def check_first_traces(tab, board, options):
+    """An empty log directory; the first run appears, the second one with the reload button."""
+    text = tab.frame.inner_text("#app")
+    for way in ("tensorboard_trace_handler", "tbtrace::Profiler", "tbtrace convert", str(board.logdir)):
+        check(way in text, f"the empty page speaks of {way}")
+    tab.check_accessible("the empty page")
+    tab.shot(options.screenshots, "empty")
+    copy_trace(EXAMPLES / "perceptron_stacks.json.gz", board.logdir / "first" / "host_1.1700000000000.pt.trace.json.gz")
+    check(not tab.wait("Summary"), "the first trace appears by itself")
+    tab.go("Operators")
+    copy_trace(EXAMPLES / "encoder_memory.json.gz", board.logdir / "second" / "host_1.1700000000000.pt.trace.json.gz")
+    tab.page.click(".reload-button")
+    toast = tab.frame.wait_for_selector(".toast:not([hidden])")
+    check("second" in toast.inner_text(), f"the reload button: {toast.inner_text()}")
+    check(tab.state() == {"trace": "first/host_1.1700000000000.pt.trace.json.gz", "view": "operators"},
+          f"the view stays: {tab.state()}")
+    copy_trace(EXAMPLES / "encoder_memory.json.gz", board.logdir / "first" / "host_1.1700000000000.pt.trace.json.gz")
+    rows = tab.frame.inner_text("#main .count")
+    tab.page.click(".reload-button")
+    tab.frame.wait_for_function("(rows) => document.querySelector('#main .count')?.textContent !== rows", arg=rows)
+    check("pytorch_profiler" in board.fetch("plugins_listing")[1].decode(), "both plugins are there")
+    for theme in ("dark", "light"):
+        tab.page.click("[aria-label='Menu for changing light or dark theme']")
+        tab.page.click(f"[title='Force {theme} TensorBoard theme.']")
+        tab.frame.wait_for_selector(f":root[data-theme={theme}]", state="attached")
+    tab.close("the tab beside PyTorch's plugin")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tbtrace", required=True)
+    parser.add_argument("--package", type=pathlib.Path, required=True)
+    parser.add_argument("--screenshots", type=pathlib.Path)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch)
+        write_logs(folder / "logs", options.tbtrace)
+        (folder / "empty").mkdir()
+        with Board(folder / "logs", options.package, folder / "log", False) as board, \
+                Board(folder / "empty", options.package, folder / "log_torch", True) as other, sync_playwright() as playwright:
+            for each in (board, other):
+                check(each.wait_until_up(60), f"TensorBoard is up: {each.log.read_text(errors='replace')[-600:]}")
+            browser = launch_chromium(playwright, os.environ.get("CHROMIUM", "/usr/bin/chromium"))
+            check_first_traces(Tab(browser, other), other, options)
+            tab = Tab(browser, board)
+            check_views(tab, options)
+            check_choosers(tab)
+            check_address(tab, browser, board)
+            check_beside(tab, options)
+            check_long_search(tab)
+            check_failures(tab, board)
+            tab.close("the tab")
+            browser.close()
+    return check.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,312 @@
+// The page of the TensorBoard tab: one trace of the log directory, or two side by side.
+import { h, copyText } from "./parts/dom.js";
+import { countOf } from "./parts/format.js";
+import { emptyBox } from "./parts/empty.js";
+import { applyTheme } from "./parts/theme.js";
+import { TraceColumn, failureBox } from "./parts/trace_column.js";
+import { RunList } from "./data/runs.js";
+import { App } from "./app.js";
+import { TraceChooser, newTraces, runLabel } from "./tab_chooser.js";
+import { emptyPage } from "./tab_empty.js";
+import { linkDialog, problemsDialog } from "./tab_dialogs.js";
+import { listenToReload, listenToTheme, themeAround } from "./tab_parent.js";
+
+/** @typedef {import("./data/runs.js").RunsAnswer} TabRuns */
+
+/** How long until the log directory is asked for again, in milliseconds. */
+const whileIncomplete = 1000;
+const whileEmpty = 3000;
+const afterReload = 2500;
+
+export class TabApp extends App {
+  /**
+   * @param {import("./data/http_source.js").HttpSource} source
+   * @param {import("./parts/state.js").AddressState} state
+   * @param {HTMLElement} root
+   * @param {Window | null} around TensorBoard's window
+   */
+  constructor(source, state, root, around) {
+    super(source, state, root);
+    /** @private */
+    this.server = source;
+    /** @private */
+    this.around = around;
+    /** @private @type {RunList | null} */
+    this.runs = null;
+    /** @private */
+    this.timer = 0;
+    /** @private */
+    this.lateTimer = 0;
+    /** Which question for the runs is the latest. @private */
+    this.asking = 0;
+    /** @private */
+    this.isOpen = false;
+    const beside = new TraceColumn(this, "b.", "Trace B");
+    /** @private @type {TraceColumn[]} */
+    this.both = [this.columns[0], beside];
+    /** @private */
+    this.choosers = this.both.map((_, number) => new TraceChooser((trace) => this.choose(number, trace)));
+    /** What each column shows: of another one it is drawn again. @private */
+    this.drawnTraces = ["", ""];
+    /** @private */
+    this.note = h("span", { class: "quiet", role: "status" });
+    /** @private */
+    this.problems = h("button", { type: "button", class: "warn",
+                                  onclick: () => this.showProblems() });
+    /** @private */
+    this.compare = h("button", { type: "button", title: "Show a second trace beside this one",
+                                 onclick: () => this.openBeside() }, "Compare");
+    this.both[0].bar = h("div", { class: "bar" }, this.choosers[0].element,
+      h("span", { class: "space" }), this.note, this.problems, this.compare,
+      h("button", { type: "button", title: "Copy the address of what you see",
+                    onclick: () => this.copyLink() }, "Copy link"),
+      h("button", { type: "button", class: "icon", title: "Keys (?)", "aria-label": "Help",
+                    onclick: () => this.help?.showModal() }, "?"));
+    beside.bar = h("div", { class: "bar" }, this.choosers[1].element,
+      h("span", { class: "space" }),
+      h("button", { type: "button", class: "icon", "aria-label": "Close trace B",
+                    title: "Close this trace", onclick: () => this.closeBeside() }, "\u00d7"));
+  }
+
+  /** @returns {Promise<void>} */
+  async start() {
+    applyTheme(this.theme());
+    document.documentElement.lang = "en";
+    document.title = "tbtrace";
+    this.server.useVersions((trace) => this.runs?.place(trace)?.window.version ?? null);
+    listenToTheme(this.around, () => {
+      applyTheme(this.theme());
+      if (this.isOpen) this.draw();
+    });
+    document.addEventListener("pointerover", (event) => this.mendLink(event), true);
+    await this.ask();
+    listenToReload(() => {
+      this.ask();
+      // A large log directory takes longer than the server waits before it answers.
+      clearTimeout(this.lateTimer);
+      this.lateTimer = window.setTimeout(() => this.ask(), afterReload);
+    });
+  }
+
+  /** @override */
+  theme() {
+    return themeAround(this.around);
+  }
+
+  /** @override */
+  title() {
+    const place = this.runs?.place(this.traceOf(0));
+    return place ? runLabel(place.run.name) : "tbtrace";
+  }
+
+  /** @override */
+  addressOf(/** @type {string} */ view) {
+    return this.state.link({ view, trace: this.traceOf(0), beside: this.traceOf(1) });
+  }
+
+  /**
+   * Asks for the runs, and goes on as long as the answer will change by itself.
+   * @private
+   * @returns {Promise<void>}
+   */
+  async ask() {
+    const number = ++this.asking;
+    clearTimeout(this.timer);
+    const timer = setTimeout(() => {
+      if (!this.isOpen) this.root.replaceChildren(
+        h("main", null, h("p", { class: "loading", role: "status" }, "Asking TensorBoard \u2026")));
+    }, 300);
+    try {
+      const answer = await this.server.runs();
+      if (number === this.asking) this.take(answer);
+    } catch (error) {
+      if (number === this.asking) this.fail(error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /**
+   * @private
+   * @param {number} wait in milliseconds
+   */
+  askLater(wait) {
+    this.timer = window.setTimeout(() => {
+      // A tab that nobody sees has no height.
+      if (document.hidden || innerHeight === 0) this.askLater(wait);
+      else this.ask();
+    }, wait);
+  }
+
+  /**
+   * @private
+   * @param {unknown} error
+   */
+  fail(error) {
+    if (this.isOpen && this.runs?.runs.length) {
+      this.say(error instanceof Error ? error.message : String(error));
+      return;
+    }
+    this.isOpen = false;
+    this.root.replaceChildren(h("main", null, failureBox(error, () => this.ask())));
+  }
+
+  /**
+   * @private
+   * @param {TabRuns} answer
+   */
+  take(answer) {
+    const before = this.runs;
+    const runs = this.runs = new RunList(answer);
+    this.views = answer.views;
+    if (!runs.isComplete) this.askLater(whileIncomplete);
+    else if (!runs.runs.length) this.askLater(whileEmpty);
+    if (runs.isComplete && !this.traceOf(0)) this.state.change({ trace: runs.newest() });
+    if (!this.isOpen) {
+      this.isOpen = true;
+      this.open(answer.version, false, null);
+      return;
+    }
+    this.updateBars();
+    const news = before && newTraces(before, runs);
+    if (news) this.say(news);
+    this.columns.forEach((/** @type {TraceColumn} */ column, /** @type {number} */ number) => {
+      if (this.drawnTraces[number] !== this.drawnTrace(number)) this.drawColumn(column);
+    });
+  }
+
+  /**
+   * @private
+   * @param {TraceColumn} column
+   */
+  drawColumn(column) {
+    this.drawnTraces[this.both.indexOf(column)] = this.drawnTrace(this.both.indexOf(column));
+    column.draw();
+  }
+
+  /**
+   * @private
+   * @param {number} number of the column
+   * @returns {string | null}
+   */
+  traceOf(number) {
+    return this.state.get(number === 0 ? "trace" : "beside");
+  }
+
+  /**
+   * What makes a column's drawing another one.
+   * @private
+   * @param {number} number of the column
+   */
+  drawnTrace(number) {
+    const trace = this.traceOf(number);
+    const version = this.runs?.place(trace)?.window.version;
+    return JSON.stringify([trace, version ?? [this.runs?.isComplete, this.runs?.runs.length,
+                                              this.runs?.problems]]);
+  }
+
+  /** @override */
+  chosen(/** @type {TraceColumn} */ column) {
+    const { runs } = this;
+    const trace = this.traceOf(this.both.indexOf(column));
+    const place = runs?.place(trace);
+    if (runs && place) {
+      return {
+        trace: place.window.trace, input: `${runs.logdir.replace(/\/$/, "")}/${place.window.trace}`,
+        view: this.viewName(), title: this.viewTitle(), has: () => true,
+      };
+    }
+    if (!runs?.isComplete) {
+      return h("p", { class: "loading", role: "status" }, "Looking through the log directory \u2026");
+    }
+    if (!runs.runs.length) return emptyPage(runs.logdir, runs.problems);
+    return emptyBox(`The log directory does not have ${trace} any more. Choose another trace.`,
+                    "This trace is gone");
+  }
+
+  /** @private */
+  updateBars() {
+    const { runs } = this;
+    if (!runs) return;
+    this.root.classList.toggle("no-trace", runs.isComplete && !runs.runs.length);
+    this.choosers.forEach((chooser, number) => chooser.update(runs, this.traceOf(number)));
+    this.note.textContent = runs.isComplete ? "" : "Looking through the log directory \u2026";
+    this.problems.hidden = !runs.problems.length || this.columns.length > 1;
+    this.problems.textContent = countOf(runs.problems.length, "problem");
+    this.compare.hidden = this.columns.length > 1 || runs.places.size < 2;
+  }
+
+  /** @override */
+  async draw(/** @type {TraceColumn | undefined} */ focus) {
+    this.show(this.traceOf(1) === null ? [this.both[0]] : this.both);
+    if (this.columns.length === 1) this.both[1].stop();
+    this.updateBars();
+    this.drawnTraces = [this.drawnTrace(0), this.drawnTrace(1)];
+    await super.draw(focus);
+  }
+
+  /**
+   * @private
+   * @param {number} number of the column
+   * @param {string} trace
+   */
+  choose(number, trace) {
+    this.state.change({ [number === 0 ? "trace" : "beside"]: trace }, true);
+    this.updateBars();
+    this.drawNavigation();
+    this.drawColumn(this.both[number]);
+  }
+
+  /**
+   * The second trace begins with the order and the search of the first one. What is zoomed or
+   * selected there is not in the second one.
+   * @private
+   */
+  async openBeside() {
+    /** @type {{[key: string]: string | null}} */
+    const changes = { beside: this.runs?.beside(this.traceOf(0) ?? "") ?? null };
+    for (const [key, value] of Object.entries(this.state.all())) {
+      if (/\.(sort|order|search|find|columns|table|parts|stack)$/.test(key)) changes[`b.${key}`] = value;
+    }
+    this.state.change(changes, true);
+    await this.draw();
+    const { element } = this.both[1];
+    // Where it is narrow it is below the first one.
+    if (element.getBoundingClientRect().top > innerHeight / 2) element.scrollIntoView();
+  }
+
+  /** @private */
+  closeBeside() {
+    /** @type {{[key: string]: null}} */
+    const changes = { beside: null };
+    for (const key of Object.keys(this.state.all())) {
+      if (key.startsWith("b.")) changes[key] = null;
+    }
+    this.state.change(changes, true);
+    this.draw();
+    this.compare.focus();
+  }
+
+  /** @private */
+  async copyLink() {
+    const link = this.state.link();
+    if (await copyText(link)) this.say("The link is on the clipboard.");
+    else linkDialog(link);
+  }
+
+  /** @private */
+  showProblems() {
+    if (this.runs) problemsDialog(this.runs.problems, this.runs.logdir);
+  }
+
+  /**
+   * Links between views lead to an address within the frame: that of the page around is meant.
+   * @private
+   * @param {Event} event
+   */
+  mendLink(event) {
+    const link = /** @type {Element} */ (event.target).closest("a[href^='#view=']");
+    const view = link?.getAttribute("href")?.slice("#view=".length);
+    if (link && view) link.setAttribute("href", this.addressOf(view));
+  }
+}
