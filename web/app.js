@@ -10,7 +10,7 @@ import { TraceColumn } from "./parts/trace_column.js";
 /** @typedef {import("./parts/trace_column.js").ChosenTrace} AppChosen */
 
 /** Keys of the views, in their order. */
-const viewKeys = "1234567890-=";
+const viewKeys = "1234567890";
 
 /** The page. Call open() when the views are known. */
 export class App {

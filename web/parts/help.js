@@ -3,7 +3,7 @@ import { h } from "./dom.js";
 
 /** @type {[string, string][]} */
 const keyMeanings = [
-  ["1 \u2013 9 0 - =", "the views, in their order"],
+  ["1 \u2013 9 0", "the first ten views, in their order"],
   ["/", "search in the table"],
   ["\u2191 \u2193 Page Home End", "move in the rows of a table"],
   ["\u2190 \u2192", "close or open a branch of a tree, or go out of it and into it"],
