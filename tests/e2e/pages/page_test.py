@@ -123,11 +123,7 @@ def check_keys(browser, file):
             reached += 1
         check(reached < 300, f"{name}: Tab does not leave the view")
         page.evaluate("document.activeElement.blur()")
-<<<<<<< HEAD
-    press("4")
-=======
     press(str(opened.views().index("operators") + 1))
->>>>>>> timeline
     page.wait_for_function("document.querySelector('#main h1')?.textContent === 'Operators'")
     page.wait_for_selector("#main input[type=search]")
     press("/")
@@ -139,11 +135,7 @@ def check_keys(browser, file):
     press("Escape")
     page.wait_for_function("document.querySelector('#main .detail') === null")
     page.evaluate("document.activeElement.blur()")
-<<<<<<< HEAD
     page.evaluate("document.querySelector('nav.views a[href=\"#view=flame_graph\"]').click()")
-=======
-    press("1234567890-="[opened.views().index("flame_graph")])
->>>>>>> timeline
     page.wait_for_selector("#main .flame-board")
     page.focus("#main .flame-board")
     before = page.evaluate("location.hash")
