@@ -5,7 +5,8 @@ usage: PYTHONPATH=build/python .venv/bin/python benchmarks/tab_speed.py TRACE
 
 Without a network, by the tab's WSGI applications. A log directory of 1,000 runs with 8,000 traces: the first pass, a
 pass without changes, is_active(), the list. Of TRACE: a table for the first time, another one, one that was kept on the
-disk, the timeline, and one table for 20 users at once, which is read once. Medians of five where nothing else is said.
+disk, the timeline, and one table for 20 users at once, which is read once. Medians of five; of is_active(), what
+95 % take at most.
 """
 
 import argparse
@@ -63,13 +64,14 @@ def main():
         assert len(listing.traces) == RUNS * WORKERS * WINDOWS
         taken["pass without changes"] = seconds(lambda: scan.Pass(str(folder / "many"), listing).run())
         tab = Tab(folder / "many")
-        worst = 0.0
+        waits = []
         for _ in range(200):  # also while a pass is under way
             before = time.perf_counter()
             tab.plugin.is_active()
-            worst = max(worst, time.perf_counter() - before)
+            waits.append(time.perf_counter() - before)
             time.sleep(0.002)
-        taken["is_active"] = worst
+        waits.sort()
+        taken["is_active"], taken["is_active, slowest of 200"] = waits[190], waits[-1]
         tab.runs()
         taken["list of runs"] = seconds(lambda: tab.body("runs"))
         logs = folder / "logs"
