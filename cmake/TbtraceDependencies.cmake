@@ -55,6 +55,9 @@ tbtrace_depends_on({fmt} "${fmt_FOUND}" "${fmt_VERSION}" 9.1 "older ones were no
 find_package(ZLIB QUIET)
 tbtrace_depends_on(zlib "${ZLIB_FOUND}" "${ZLIB_VERSION_STRING}" 1.2.1 "for gzip in inflateInit2()" zlib1g-dev)
 
+find_package(Boost QUIET)  # headers only
+tbtrace_depends_on(Boost "${Boost_FOUND}" "${Boost_VERSION}" 1.74 "older ones were not tried" libboost-dev)
+
 find_package(Threads REQUIRED)
 # tbtrace_may_use(OPTION FOUND VERSION OLDEST NAME DEBIAN-PACKAGES LOSS [PROBLEM]) is for what is optional, and sets
 # TBTRACE_WITH_OPTION. OPTION's value is AUTO, which says what a build without it leaves out, ON, which ends with a

@@ -26,6 +26,7 @@ build_packages=(
   libcxxopts-dev    # command line
   libre2-dev        # expressions for names
   libfmt-dev        # text
+  libboost-dev      # distributions for statistics
   libprotobuf-dev protobuf-compiler   # TensorBoard's messages
   libpng-dev        # PNG files
   libcairo2-dev     # pictures as PNG; a font comes with what it depends on

@@ -43,6 +43,7 @@ LIBRARIES = {
     "zlib": {"io"}, "isa-l": {"io"}, "zstd": {"io"}, "zstd_errors": {"io"},
     "fmt": {"base", "wire", "report", "writers", "inputs", "logdir", "symbols", "recorder", "live"},
     "backtrace": {"symbols"},
+    "boost": {"statistics"},
     "cairo": {"writers"}, "png": {"writers"},
     "google": {"proto", "partials"},
     "torch": {"libtorch", "examples"}, "ATen": {"libtorch"}, "c10": {"libtorch"},
