@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kAbout =
     "Starts TensorBoard with the tab of tbtrace on a log directory: torch.profiler's, a C++\n"
-    "program's, or one that `tbtrace convert` made. Traces are read as they are. The tab is part\n"
+    "program's, or one that `tbtrace convert` made. No trace is converted. The tab is part\n"
     "of tbtrace's Python package, and has to be installed beside TensorBoard.\n";
 
 /// What kLook exits with.

@@ -198,7 +198,7 @@ struct LimitResult {
 };
 
 /// Times are judged by their intervals: a limit is exceeded if the whole interval lies beyond it,
-/// kept if none of it does. Counts and memory have no interval, and are compared as they are.
+/// kept if none of it does. Counts and memory have no interval: the figures themselves are compared.
 /// Inconclusive also for what neither side has.
 LimitResult check_diff_limit(const Diff& diff, const DiffLimit& limit);
 

@@ -25,7 +25,7 @@ OWNER = {
     "operators.h": "analyses/operators", "flame_graph.h": "analyses/stacks",
     "gpu.h": "analyses/gpu", "memory.h": "analyses/memory",
     "flops.h": "analyses/flops", "modules.h": "analyses/modules", "lines.h": "analyses/modules",
-    "checks.h": "analyses/checks", "findings.h": "analyses/findings", "summary.h": "analyses/summary",
+    "checks.h": "analyses/checks", "diff.h": "analyses/changes", "findings.h": "analyses/findings", "summary.h": "analyses/summary",
     "compat.h": "analyses/compat", "summary_writer.h": "writers/events",
     "partial.h": "partials", "convert.h": "chrome/rows", "schedule.h": "recorder/schedule", "trace_set.h": "jobs/sets",
     "capabilities.h": "live", "profiler.h": "libtorch/record", "summary_tensor.h": "libtorch/record",
@@ -41,7 +41,7 @@ OF_PYTHON = {"base/utf8.h", "live/cycle_log.h"}
 LIBRARIES = {
     "simdjson": {"base", "wire"},
     "zlib": {"io"}, "isa-l": {"io"}, "zstd": {"io"}, "zstd_errors": {"io"},
-    "fmt": {"base", "wire", "report", "writers", "inputs", "logdir", "symbols", "recorder", "live"},
+    "fmt": {"base", "wire", "report", "analyses", "writers", "inputs", "logdir", "symbols", "recorder", "live"},
     "backtrace": {"symbols"},
     "boost": {"statistics"},
     "cairo": {"writers"}, "png": {"writers"},

@@ -69,6 +69,16 @@ class Reasons {
   Circumstances& found_;
 };
 
+/// Whether two runs are the same recording, which says nothing about how runs vary.
+bool has_repeated(std::span<const RunFigures> runs) {
+  for (std::size_t one = 0; one < runs.size(); ++one) {
+    for (std::size_t other = 0; other < one; ++other) {
+      if (runs[one].step_ns == runs[other].step_ns) return true;
+    }
+  }
+  return false;
+}
+
 bool any(std::span<const RunFigures> runs, bool (*test)(const RunFigures& run)) {
   return std::ranges::any_of(runs, test);
 }
@@ -83,6 +93,9 @@ Circumstances circumstances_of(std::span<const RunFigures> base,
   if (any(base, is_empty) || any(changed, is_empty)) {
     reasons.refuse("A recording has neither steps nor operators.");
     return found;
+  }
+  if (has_repeated(base) || has_repeated(changed)) {
+    reasons.refuse("Two runs of a side are the same recording.");
   }
   const auto has_gpu = [](const RunFigures& run) { return run.has_device_work; };
   if (any(base, has_gpu) != any(changed, has_gpu)) {

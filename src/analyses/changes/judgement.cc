@@ -67,6 +67,11 @@ std::string basis(const statistics::Comparison& compared, const statistics::Deci
   }
   text += fmt::format("; a slowdown of {} or more would have been found in 9 of 10 cases.",
                       percent(compared.inference->resolvable));
+  if (compared.method == statistics::Method::one_side) {
+    text +=
+        " One side has too few runs to show its own variation, so that of the other one is "
+        "taken for both: three runs or more on each side make a verdict surer.";
+  }
   if (compared.noise_exceeded) {
     text += " The runs vary more than was given, so the verdict is too sure.";
   }
@@ -143,7 +148,7 @@ void judge_rows(std::span<RowSides> rows, const StepChange& step, const DiffOpti
     sides.row.low_ns = compared.inference->low * sides.row.base_ns;
     sides.row.high_ns = compared.inference->high * sides.row.base_ns;
     judged.push_back(&sides);
-    p_values.push_back(compared.inference->p_value);
+    p_values.push_back(compared.inference->p_beyond);
   }
   const std::vector<char> rejected = statistics::rejected_at(p_values);
   for (std::size_t at = 0; at < judged.size(); ++at) {

@@ -9,7 +9,7 @@
 namespace tbtrace::analyses {
 namespace {
 
-/// Integers with more different values than this are kept as they are.
+/// Integers with more different values than this are kept unchanged.
 constexpr std::size_t kMostNumbers = 4096;
 
 /// Ids are in the rows, all other arguments in columns.

@@ -104,7 +104,7 @@ class FlowSearch {
   const Trace& trace_;
   std::span<const EventId> events_;
   Column<std::uint32_t> range_;                                // by event
-  std::vector<std::pair<std::size_t, std::size_t>> of_track_;  // its ranges: first, behind the last
+  std::vector<std::pair<std::size_t, std::size_t>> of_track_;  // its ranges: first, after the last
 };
 
 }  // namespace

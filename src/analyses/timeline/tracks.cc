@@ -48,7 +48,7 @@ std::string_view trimmed(std::string_view name) {
   return name.substr(begin, name.find_last_not_of(' ') + 1 - begin);
 }
 
-/// `thread 12 (main)`; names that have the id already stay as they are.
+/// `thread 12 (main)`; names that have the id already stay unchanged.
 std::string track_name(const Trace& trace, const Track& track, std::string_view what) {
   const std::string id = key_text(trace, track.thread);
   const std::string_view name = trimmed(trace.string(track.thread_name));

@@ -145,6 +145,9 @@ TEST(Diff, RefusesWhatIsOfDifferentThings) {
   EXPECT_THAT(reasons_of(run_with(10), whole), ElementsAre(HasSubstr("Only one side has steps")));
   EXPECT_THAT(reasons_of(run_with(10), run_with(10, "aten::conv2d")),
               ElementsAre(HasSubstr("The operators are others")));
+  const std::vector<RunFigures> twice = runs_with({10, 10});
+  EXPECT_THAT(diff(twice, runs_with({10, 11}))->reasons,
+              ElementsAre("Two runs of a side are the same recording."));
   RunFigures empty;
   EXPECT_THAT(reasons_of(run_with(10), empty), ElementsAre(HasSubstr("neither steps nor")));
 }
