@@ -89,11 +89,18 @@ std::string python_of_tensorboard() {
   return program_in_path("python3");
 }
 
+/// As execv() takes them; valid as long as the words.
+std::vector<char*> pointers_to(const std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
+  for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 /// The exit code of a program; nullopt if it could not be run or did not exit by itself.
 std::optional<int> exit_code_of(const std::vector<std::string>& words) {
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
+  std::vector<char*> arguments = pointers_to(words);
   const ::pid_t child = ::fork();
   if (child < 0) return std::nullopt;
   if (child == 0) {
@@ -109,9 +116,7 @@ std::optional<int> exit_code_of(const std::vector<std::string>& words) {
 
 /// Becomes TensorBoard; returns only if that fails.
 int become(const std::vector<std::string>& words, Console& console) {
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
+  std::vector<char*> arguments = pointers_to(words);
   ::execv(arguments.front(), arguments.data());
   console.error(words.front(), std::string("cannot be run: ") + std::strerror(errno));
   return kUnreadableInput;

@@ -154,7 +154,7 @@ struct DiffRow {
   /// Of the whole change; nullopt if that is 0.
   std::optional<double> share = {};
   /// How the two sides were found to be the same: `name`; empty if it is on one side only.
-  std::string_view matched_by;
+  std::string_view matched_by = {};
 };
 
 struct DiffQuantity {
@@ -198,8 +198,8 @@ struct LimitResult {
 };
 
 /// Times are judged by their intervals: a limit is exceeded if the whole interval lies beyond it,
-/// kept if none of it does. Counts and memory have no interval: the figures themselves are compared.
-/// Inconclusive also for what neither side has.
+/// kept if none of it does. Counts and memory have no interval: the figures themselves are
+/// compared. Inconclusive also for what neither side has.
 LimitResult check_diff_limit(const Diff& diff, const DiffLimit& limit);
 
 /// The rows of one division, with a column `by`; `tbtrace.diff/1`.

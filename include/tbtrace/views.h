@@ -53,7 +53,8 @@ Result<std::string> view_document(std::string_view name, const Trace& trace,
                                   const ViewLimits& limits = {});
 
 /// A part of a timeline: `tbtrace.timeline/1` with the ranges that touch the time from `from_ns` to
-/// before `to_ns`, in ns since the start of the trace's window. Fails unless it ends after it begins.
+/// before `to_ns`, in ns since the start of the trace's window. Fails unless it ends after it
+/// begins.
 Result<std::string> timeline_part(const Trace& trace, std::int64_t from_ns, std::int64_t to_ns,
                                   const ViewLimits& limits = {});
 

@@ -100,5 +100,10 @@ TEST(Categories, TellHostRangesFromWorkOfDevices) {
   EXPECT_FALSE(is_host_range(EventKind::trace_span));
 }
 
+TEST(EventKinds, HaveNames) {
+  EXPECT_EQ(event_kind_name(EventKind::cpu_op), "cpu_op");
+  EXPECT_EQ(event_kind_name(EventKind::trace_span), "trace_span");
+}
+
 }  // namespace
 }  // namespace tbtrace

@@ -114,14 +114,24 @@ Table quantities_table(const Diff& diff) {
 AnalysisReport people_report(const Diff& diff, DiffBy by) {
   AnalysisReport report = diff_rows_report(diff, by);
   // Rows without a change explain nothing; their counts say so.
-  std::size_t unchanged = std::erase_if(report.table.rows, [](const std::vector<Cell>& row) {
+  const std::size_t unchanged = std::erase_if(report.table.rows, [](const std::vector<Cell>& row) {
     return std::abs(std::get<double>(row[6])) < 0.5;
   });
-  if (unchanged > 0) report.notes.push_back(std::to_string(unchanged) + " rows without a change");
+  if (unchanged > 0) {
+    report.notes.push_back(std::to_string(unchanged) + (unchanged == 1 ? " row" : " rows") +
+                           " without a change");
+  }
   const bool is_judged = std::ranges::any_of(rows_of(diff, by), [](const DiffRow& row) {
     return row.verdict != DiffVerdict::inconclusive;
   });
   if (!is_judged) std::erase(report.shown, "verdict");
+  const bool is_counted = std::ranges::any_of(rows_of(diff, by), [](const DiffRow& row) {
+    return row.base_count != 0 || row.new_count != 0;
+  });
+  if (!is_counted) {
+    std::erase(report.shown, "base_count");
+    std::erase(report.shown, "new_count");
+  }
   return report;
 }
 
