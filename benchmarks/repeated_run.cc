@@ -1,0 +1,71 @@
+// A small training on the CPU that records itself: one run of many, to compare runs that are equal.
+//
+//   tbtrace_repeated_run MODEL OUTPUT.json.gz [STEPS]
+//
+// MODEL: mlp or cnn.
+#include <cstdlib>
+#include <iostream>
+#include <string>
+
+#include <torch/torch.h>
+
+#include <tbtrace/profiler.h>
+
+namespace {
+
+namespace nn = torch::nn;
+
+struct Training {
+  nn::Sequential model;
+  torch::Tensor inputs;
+  torch::Tensor labels;
+};
+
+Training made(const std::string& name) {
+  if (name == "cnn") {
+    return {nn::Sequential(nn::Conv2d(nn::Conv2dOptions(3, 16, 3).padding(1)), nn::BatchNorm2d(16),
+                           nn::ReLU(), nn::MaxPool2d(2), nn::Conv2d(16, 32, 3), nn::ReLU(),
+                           nn::AdaptiveAvgPool2d(4), nn::Flatten(), nn::Linear(512, 10)),
+            torch::randn({8, 3, 24, 24}), torch::randint(10, {8})};
+  }
+  return {
+      nn::Sequential(nn::Linear(256, 512), nn::GELU(), nn::Linear(512, 512),
+                     nn::LayerNorm(nn::LayerNormOptions({512})), nn::GELU(), nn::Linear(512, 10)),
+      torch::randn({64, 256}), torch::randint(10, {64})};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) {
+    std::cerr << "usage: tbtrace_repeated_run mlp|cnn OUTPUT.json.gz [STEPS]\n";
+    return 2;
+  }
+  const int steps = argc > 3 ? std::atoi(argv[3]) : 40;
+  torch::manual_seed(0);
+  torch::set_num_threads(1);
+  Training training = made(argv[1]);
+  torch::optim::Adam optimizer(training.model->parameters());
+  tbtrace::Status written;
+  tbtrace::Profiler profiler({
+      .activities = {tbtrace::Activity::cpu},
+      .schedule = tbtrace::schedule({.wait = 5, .warmup = 2, .active = steps, .repeat = 1}),
+      .on_trace_ready =
+          [&](tbtrace::Profiler& ready) { written = ready.export_chrome_trace(argv[2]); },
+      .record_shapes = true,
+  });
+  profiler.start();
+  for (int step = 0; step < steps + 8; ++step) {
+    optimizer.zero_grad();
+    nn::functional::cross_entropy(training.model->forward(training.inputs), training.labels)
+        .backward();
+    optimizer.step();
+    profiler.step();
+  }
+  profiler.stop();
+  if (!written.ok()) {
+    std::cerr << written.message() << '\n';
+    return 1;
+  }
+  return 0;
+}
