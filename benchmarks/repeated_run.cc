@@ -1,8 +1,9 @@
 // A small training on the CPU that records itself: one run of many, to compare runs that are equal.
 //
-//   tbtrace_repeated_run MODEL OUTPUT.json.gz [STEPS]
+//   tbtrace_repeated_run MODEL OUTPUT.json.gz [STEPS [wide]]
 //
-// MODEL: mlp or cnn.
+// MODEL: mlp or cnn. wide: the second convolution of cnn has four times the channels, which is the
+// change in tests/data/compare.
 #include <cstdlib>
 #include <iostream>
 #include <string>
@@ -21,11 +22,12 @@ struct Training {
   torch::Tensor labels;
 };
 
-Training made(const std::string& name) {
+Training made(const std::string& name, bool is_wide) {
+  const int channels = is_wide ? 128 : 32;
   if (name == "cnn") {
     return {nn::Sequential(nn::Conv2d(nn::Conv2dOptions(3, 16, 3).padding(1)), nn::BatchNorm2d(16),
-                           nn::ReLU(), nn::MaxPool2d(2), nn::Conv2d(16, 32, 3), nn::ReLU(),
-                           nn::AdaptiveAvgPool2d(4), nn::Flatten(), nn::Linear(512, 10)),
+                           nn::ReLU(), nn::MaxPool2d(2), nn::Conv2d(16, channels, 3), nn::ReLU(),
+                           nn::AdaptiveAvgPool2d(4), nn::Flatten(), nn::Linear(16 * channels, 10)),
             torch::randn({8, 3, 24, 24}), torch::randint(10, {8})};
   }
   return {
@@ -38,13 +40,13 @@ Training made(const std::string& name) {
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    std::cerr << "usage: tbtrace_repeated_run mlp|cnn OUTPUT.json.gz [STEPS]\n";
+    std::cerr << "usage: tbtrace_repeated_run mlp|cnn OUTPUT.json.gz [STEPS [wide]]\n";
     return 2;
   }
   const int steps = argc > 3 ? std::atoi(argv[3]) : 40;
   torch::manual_seed(0);
   torch::set_num_threads(1);
-  Training training = made(argv[1]);
+  Training training = made(argv[1], argc > 4 && std::string(argv[4]) == "wide");
   torch::optim::Adam optimizer(training.model->parameters());
   tbtrace::Status written;
   tbtrace::Profiler profiler({

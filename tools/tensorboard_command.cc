@@ -162,8 +162,8 @@ int run(const OptionParser& parser) {
     words.emplace_back("--host");
     words.push_back(parser.text("host"));
   }
-  console.note("tensorboard",
-               "the tab is at the address that is printed below, with #tbtrace after it");
+  console.message("tensorboard",
+                  "the tab is at the address that is printed below, with #tbtrace after it");
   return become(words, console);
 }
 

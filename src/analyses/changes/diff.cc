@@ -77,7 +77,7 @@ Result<Diff> diff(std::span<const RunFigures> base, std::span<const RunFigures> 
   for (std::size_t by = 0; by < kDiffBys; ++by) {
     std::vector<analyses::RowSides> sides =
         analyses::row_sides(base, changed, static_cast<DiffBy>(by));
-    analyses::judge_rows(sides, found.step, options);
+    analyses::judge_rows(sides, found, options);
     for (analyses::RowSides& row : sides) {
       if (change_ns != 0) row.row.share = row.row.change_ns / change_ns;
       found.rows[by].push_back(std::move(row.row));

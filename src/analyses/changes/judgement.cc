@@ -42,6 +42,9 @@ DiffVerdict verdict_of(statistics::Verdict verdict) {
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
+/// A slowdown that is larger than this is not worth a number.
+constexpr double kMostResolvable = 10;
+
 /// How many runs it takes to find `effect` where runs vary by `noise`.
 std::string plan(double effect, double noise, const statistics::DecisionRule& rule) {
   const std::optional<std::size_t> runs = statistics::runs_needed(effect, noise, rule);
@@ -65,8 +68,10 @@ std::string basis(const statistics::Comparison& compared, const statistics::Deci
   } else {
     text = "Runs of a side vary by " + percent(compared.noise.value_or(0));
   }
-  text += fmt::format("; a slowdown of {} or more would have been found in 9 of 10 cases.",
-                      percent(compared.inference->resolvable));
+  text += compared.inference->resolvable > kMostResolvable
+              ? "; even the step taking ten times as long might not have been found."
+              : fmt::format("; a slowdown of {} or more would have been found in 9 of 10 cases.",
+                            percent(compared.inference->resolvable));
   if (compared.method == statistics::Method::one_side) {
     text +=
         " One side has too few runs to show its own variation, so that of the other one is "
@@ -135,7 +140,8 @@ void judge_step(std::span<const RunFigures> base, std::span<const RunFigures> ch
   found.why = basis(compared, rule) + doubts(before, after, found.step);
 }
 
-void judge_rows(std::span<RowSides> rows, const StepChange& step, const DiffOptions& options) {
+void judge_rows(std::span<RowSides> rows, const Diff& found, const DiffOptions& options) {
+  const StepChange& step = found.step;
   const statistics::DecisionRule rule = rule_of(options);
   const double least_ns = kLeastShareOfStep * std::max(step.base_ns, step.new_ns);
   std::vector<RowSides*> judged;
@@ -150,6 +156,9 @@ void judge_rows(std::span<RowSides> rows, const StepChange& step, const DiffOpti
     judged.push_back(&sides);
     p_values.push_back(compared.inference->p_beyond);
   }
+  const bool is_other =
+      found.verdict == DiffVerdict::slower || found.verdict == DiffVerdict::faster;
+  if (!is_other) return;
   const std::vector<char> rejected = statistics::rejected_at(p_values);
   for (std::size_t at = 0; at < judged.size(); ++at) {
     DiffRow& row = judged[at]->row;

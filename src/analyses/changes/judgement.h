@@ -15,8 +15,9 @@ namespace tbtrace::analyses {
 void judge_step(std::span<const RunFigures> base, std::span<const RunFigures> changed,
                 const DiffOptions& options, Diff& found);
 
-/// Sets the verdicts and intervals of rows that are at least 0.5 % of the step on a side: alarms
-/// are held to a share of 1 % that are false, over all rows of a division.
-void judge_rows(std::span<RowSides> rows, const StepChange& step, const DiffOptions& options);
+/// Sets the intervals of rows that are at least 0.5 % of the step on a side, and, if the step is
+/// slower or faster, their verdicts: of the rows of a division that are called slower or faster, at
+/// most 1 % are false on average.
+void judge_rows(std::span<RowSides> rows, const Diff& found, const DiffOptions& options);
 
 }  // namespace tbtrace::analyses

@@ -43,7 +43,10 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
+std::string signed_percent(double share) {
+  constexpr double kMost = 100;
+  return share > kMost ? "more than +10,000 %" : fmt::format("{:+.1f} %", 100 * share);
+}
 
 std::string headline(const Diff& diff) {
   const StepChange& step = diff.step;
@@ -98,6 +101,7 @@ std::string quantity_title(std::string_view name) {
 Table quantities_table(const Diff& diff) {
   Table table{.columns = {"per step", "base", "new", "change"}, .rows = {}};
   for (const DiffQuantity& quantity : diff.quantities) {
+    if (quantity.base_value.value_or(0) == 0 && quantity.new_value.value_or(0) == 0) continue;
     const auto text = [&](const std::optional<double>& value) {
       return value ? Cell(quantity_value(quantity.name, *value)) : Cell();
     };
@@ -122,7 +126,7 @@ AnalysisReport people_report(const Diff& diff, DiffBy by) {
                            " without a change");
   }
   const bool is_judged = std::ranges::any_of(rows_of(diff, by), [](const DiffRow& row) {
-    return row.verdict != DiffVerdict::inconclusive;
+    return row.verdict == DiffVerdict::slower || row.verdict == DiffVerdict::faster;
   });
   if (!is_judged) std::erase(report.shown, "verdict");
   const bool is_counted = std::ranges::any_of(rows_of(diff, by), [](const DiffRow& row) {
@@ -152,9 +156,9 @@ Result<std::string> people_text(const Diff& diff, const DiffTextOptions& options
     if (!table.ok()) return table.status();
     text += *table;
   }
-  if (diff.quantities.empty()) return text;
   AnalysisReport quantities;
   quantities.table = quantities_table(diff);
+  if (quantities.table.rows.empty()) return text;
   quantities.shown = quantities.table.columns;
   const Result<std::string> table =
       report_text(quantities, {.format = options.format, .width = options.width});
