@@ -1,34 +1,23 @@
-// Which operators changed most between two traces, in exact nanoseconds of their own CPU time.
+// What changed between two recordings, and what explains it; ends with 1 if the step takes more
+// than 3 % longer for sure.
 //   compare_runs BEFORE AFTER
-#include <algorithm>
-#include <cstdint>
-#include <cstdlib>
 #include <iostream>
-#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include <tbtrace/operators.h>
+#include <tbtrace/diff.h>
 #include <tbtrace/trace.h>
 
 namespace {
 
-using Times = std::map<std::string, std::int64_t>;
-
-/// Adds each operator's time, `sign` times.
-bool add_times(const char* path, int sign, Times& times) {
-  const tbtrace::Result<tbtrace::Trace> trace = tbtrace::read_trace(path);
-  if (!trace.ok()) {
-    std::cerr << path << ": " << trace.status().message() << '\n';
-    return false;
-  }
-  const tbtrace::OperatorSummary ops = tbtrace::exact_operator_summary(*trace);
-  for (const tbtrace::OperatorRow& row : ops.rows()) {
-    if (row.device_type == tbtrace::DeviceType::cpu)
-      times[row.key] += sign * row.self_cpu_time_total.ns;
-  }
-  return true;
+/// The figures of a run of one rank; several ranks are added one after the other.
+tbtrace::Result<tbtrace::RunFigures> run_of(const char* path) {
+  const tbtrace::Result<tbtrace::Trace> trace =
+      tbtrace::read_trace(path, {.arguments = tbtrace::diff_arguments()});
+  if (!trace.ok()) return trace.status();
+  tbtrace::RunSum run(path);
+  if (const tbtrace::Status added = run.add(*trace); !added.ok()) return added;
+  return run.figures();
 }
 
 }  // namespace
@@ -38,14 +27,18 @@ int main(int argc, char** argv) {
     std::cerr << "usage: compare_runs BEFORE AFTER\n";
     return 2;
   }
-  Times times;
-  if (!add_times(argv[1], -1, times) || !add_times(argv[2], 1, times)) return 1;
-  std::vector<std::pair<std::string, std::int64_t>> rows(times.begin(), times.end());
-  std::stable_sort(rows.begin(), rows.end(), [](const auto& one, const auto& other) {
-    return std::abs(one.second) > std::abs(other.second);
-  });
-  for (const auto& [name, change] : rows) {
-    if (change != 0) std::cout << (change > 0 ? "+" : "") << change << " ns  " << name << '\n';
+  const tbtrace::Result<tbtrace::RunFigures> before = run_of(argv[1]);
+  const tbtrace::Result<tbtrace::RunFigures> after = run_of(argv[2]);
+  if (!before.ok() || !after.ok()) {
+    std::cerr << (before.ok() ? after : before).status().message() << '\n';
+    return 1;
   }
-  return 0;
+  // Runs of this program are known to vary by 5 %.
+  const tbtrace::Result<tbtrace::Diff> diff =
+      tbtrace::diff({&*before, 1}, {&*after, 1}, {.run_noise = 0.05});
+  std::cout << tbtrace::diff_text(*diff, {.row_limit = 5});
+  const tbtrace::Result<tbtrace::DiffLimit> limit = tbtrace::parse_diff_limit("step_time>+3%");
+  const tbtrace::LimitResult result = tbtrace::check_diff_limit(*diff, *limit);
+  std::cout << result.sentence << '\n';
+  return result.verdict == tbtrace::LimitVerdict::exceeded ? 1 : 0;
 }
