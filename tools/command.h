@@ -50,6 +50,7 @@ Command check_command();
 Command convert_command();
 Command tensorboard_command();
 Command diff_command();
+Command baseline_command();
 Command doctor_command();
 
 }  // namespace tbtrace::tools

@@ -12,8 +12,9 @@ std::vector<Command> commands() {
     if (table->make == nullptr) continue;
     all.push_back(table->name == "flops" ? flops_command() : table_command(*table));
   }
-  for (const auto& command : {partial_command, merge_partials_command, check_command,
-                              convert_command, tensorboard_command, doctor_command}) {
+  for (const auto& command :
+       {partial_command, merge_partials_command, check_command, convert_command, baseline_command,
+        tensorboard_command, doctor_command}) {
     all.push_back(command());
   }
   return all;

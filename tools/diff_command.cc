@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <iostream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,13 +8,13 @@
 #include <vector>
 
 #include <tbtrace/diff.h>
-#include <tbtrace/trace_set.h>
 
 #include "command.h"
 #include "console.h"
 #include "each_input.h"
 #include "inputs.h"
 #include "options.h"
+#include "run_inputs.h"
 #include "table_options.h"
 #include "terminal.h"
 
@@ -25,7 +24,8 @@ namespace {
 constexpr const char* kAbout =
     "What changed between two recordings of a program: whether its step takes longer, and what\n"
     "explains it, by part of the step, operator, kernel, module and line. The changes of the rows\n"
-    "add up to that of the step. A run is a trace, or a folder with those of its ranks. Steps of\n"
+    "add up to that of the step. A run is a trace, or a folder with those of its ranks; a\n"
+    "file of tbtrace baseline has several. Steps of\n"
     "one run do not show how much runs differ, so a verdict needs several runs of each side\n"
     "(--base, --new), or --run-noise.\n";
 
@@ -114,7 +114,9 @@ class DiffRun {
     std::vector<RunFigures> changed;
     for (auto [paths, runs] : {std::pair(&choice_.base, &base), {&choice_.changed, &changed}}) {
       for (const std::string& path : *paths) {
-        if (const int code = read(path, *runs); code != kDone) return code;
+        if (const int code = read_runs(path, standard_, console_, *runs); code != kDone) {
+          return code;
+        }
       }
     }
     const Result<Diff> found = diff(base, changed, choice_.options);
@@ -130,31 +132,6 @@ class DiffRun {
   }
 
  private:
-  /// A run: a trace, or all traces of a folder.
-  int read(const std::string& path, std::vector<RunFigures>& runs) {
-    const FoundTraces traces = find_traces({path});
-    for (const UnreadInput& unread : traces.unread) {
-      return finish(unread.status, subjects_of_input(unread.path, standard_), console_);
-    }
-    RunSum sum(path);
-    for (const std::string& rank : traces.paths) {
-      const Subjects subjects = subjects_of_input(rank, standard_);
-      const int code = finish_work(
-          [&] {
-            ReadOptions reading = standard_.reading;
-            reading.arguments = diff_arguments();
-            const Result<Trace> trace = read_trace(rank, reading);
-            if (!trace.ok()) return trace.status();
-            warn_of_issues(subject_of(rank), trace->issues(), console_);
-            return sum.add(*trace);
-          },
-          subjects, console_);
-      if (code != kDone) return code;
-    }
-    runs.push_back(sum.figures());
-    return kDone;
-  }
-
   int judge(const Diff& found) {
     if (choice_.limits.empty()) return kDone;
     if (found.comparable == Comparable::no) {

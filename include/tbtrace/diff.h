@@ -70,6 +70,8 @@ struct RunFigures {
   std::vector<std::int64_t> step_ns;               ///< durations, of all ranks one after the other
   std::array<std::vector<RunRow>, kDiffBys> rows;  ///< by DiffBy; by key
   std::vector<RunQuantity> quantities;
+  /// Its smallest rows were left out, and their time is that of the row `[rest]`.
+  bool is_reduced = false;
 
   /// The mean of its steps; 0 without steps.
   double mean_step_ns() const;
@@ -96,6 +98,18 @@ class RunSum {
   struct Sums;
   std::unique_ptr<Sums> sums_;
 };
+
+/// Runs in a small file, to compare later ones with; `tbtrace.baseline/1`, compressed with gzip.
+/// Rows are kept to 99 % of the time, or to less if the file would be larger than 100 KB; fails if
+/// half of the time does not fit.
+Result<std::string> baseline_bytes(std::span<const RunFigures> runs);
+Status write_baseline(std::span<const RunFigures> runs, const std::string& path,
+                      bool overwrite = false);
+/// Fails for bytes that are no whole baseline of this version.
+Result<std::vector<RunFigures>> parse_baseline(std::string_view bytes);
+Result<std::vector<RunFigures>> read_baseline(const std::string& path);
+/// Whether a file is one, by how its content begins. Fails if it cannot be read.
+Result<bool> is_baseline_file(const std::string& path);
 
 enum class Comparable : std::uint8_t {
   yes,

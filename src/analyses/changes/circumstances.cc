@@ -79,6 +79,10 @@ bool has_repeated(std::span<const RunFigures> runs) {
   return false;
 }
 
+bool is_same_recording(std::span<const RunFigures> base, std::span<const RunFigures> changed) {
+  return base.size() == 1 && changed.size() == 1 && base.front().step_ns == changed.front().step_ns;
+}
+
 bool any(std::span<const RunFigures> runs, bool (*test)(const RunFigures& run)) {
   return std::ranges::any_of(runs, test);
 }
@@ -117,19 +121,22 @@ Circumstances circumstances_of(std::span<const RunFigures> base,
         "The operators are others: less than half of the time is in operators that both "
         "sides have. Is it the same model?");
   }
-  const auto compare = [&](const char* what, auto values) {
+  if (is_same_recording(base, changed)) reasons.warn("Both sides are the same recording.");
+  const auto compare = [&](const char* what, auto values, bool may_be_unknown) {
     const std::set<std::string> before = all_of(base, values);
     const std::set<std::string> after = all_of(changed, values);
-    if (before == after) return;
+    if (before == after || (may_be_unknown && (before.empty() || after.empty()))) return;
     const auto text = [](const std::set<std::string>& names) {
-      return names.empty() ? std::string("nothing") : listed(names);
+      return names.empty() ? std::string("none") : listed(names);
     };
     reasons.warn(std::string(what) + ": " + text(before) + " before, " + text(after) + " now.");
   };
-  compare("Another GPU", [](const RunFigures& run) { return run.devices; });
-  compare("Another number of ranks", world_size);
-  compare("Other recording options, which cost time themselves",
-          [](const RunFigures& run) { return run.options; });
+  compare(
+      "Another GPU", [](const RunFigures& run) { return run.devices; }, true);
+  compare("Another number of ranks", world_size, true);
+  compare(
+      "Other recording options, which cost time themselves",
+      [](const RunFigures& run) { return run.options; }, false);
   std::size_t damaged = 0;
   for (const std::span<const RunFigures> side : {base, changed}) {
     for (const RunFigures& run : side) damaged += run.damaged;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <set>
 #include <string_view>
 
 namespace tbtrace::analyses {
@@ -20,13 +22,52 @@ double per_step(double sum, const RunFigures& run) {
   return run.step_ns.empty() ? 0 : sum / static_cast<double>(run.step_ns.size());
 }
 
-void add_side(std::span<const RunFigures> runs, DiffBy by, Side std::pair<Side, Side>::*side,
-              Sides& sides) {
+const std::vector<RunRow>& rows_of(const RunFigures& run, DiffBy by) {
+  return run.rows[static_cast<std::size_t>(by)];
+}
+
+/// Which rows there are if runs of which small rows were left out are compared with others: those
+/// that a reduced run has, and those with enough time to be in it if it had them.
+class KeptKeys {
+ public:
+  KeptKeys(std::span<const RunFigures> base, std::span<const RunFigures> changed, DiffBy by) {
+    for (const std::span<const RunFigures> side : {base, changed}) {
+      for (const RunFigures& run : side) has_all_ = has_all_ && !run.is_reduced;
+    }
+    if (has_all_) return;
+    for (const std::span<const RunFigures> side : {base, changed}) {
+      for (const RunFigures& run : side) add(run, by);
+    }
+  }
+
+  std::string_view key_of(const RunRow& row) const {
+    return has_all_ || keys_.contains(row.key) ? std::string_view(row.key) : kRestKey;
+  }
+
+ private:
+  void add(const RunFigures& run, DiffBy by) {
+    double step_ns = 0;
+    for (const std::int64_t ns : run.step_ns) step_ns += static_cast<double>(ns);
+    for (const RunRow& row : rows_of(run, by)) {
+      if (run.is_reduced || static_cast<double>(row.ns) >= kLeastShare * step_ns) {
+        keys_.insert(row.key);
+      }
+    }
+  }
+
+  static constexpr double kLeastShare = 0.01;
+
+  bool has_all_ = true;
+  std::set<std::string_view> keys_;
+};
+
+void add_side(std::span<const RunFigures> runs, DiffBy by, const KeptKeys& kept,
+              Side std::pair<Side, Side>::*side, Sides& sides) {
   for (std::size_t number = 0; number < runs.size(); ++number) {
-    for (const RunRow& row : runs[number].rows[static_cast<std::size_t>(by)]) {
-      Side& found = sides[row.key].*side;
+    for (const RunRow& row : rows_of(runs[number], by)) {
+      Side& found = sides[kept.key_of(row)].*side;
       found.ns.resize(runs.size(), 0);
-      found.ns[number] = per_step(static_cast<double>(row.ns), runs[number]);
+      found.ns[number] += per_step(static_cast<double>(row.ns), runs[number]);
       found.count +=
           per_step(static_cast<double>(row.count), runs[number]) / static_cast<double>(runs.size());
     }
@@ -51,8 +92,9 @@ std::vector<double> step_means(std::span<const RunFigures> runs) {
 std::vector<RowSides> row_sides(std::span<const RunFigures> base,
                                 std::span<const RunFigures> changed, DiffBy by) {
   Sides sides;
-  add_side(base, by, &std::pair<Side, Side>::first, sides);
-  add_side(changed, by, &std::pair<Side, Side>::second, sides);
+  const KeptKeys kept(base, changed, by);
+  add_side(base, by, kept, &std::pair<Side, Side>::first, sides);
+  add_side(changed, by, kept, &std::pair<Side, Side>::second, sides);
   std::vector<RowSides> rows;
   for (auto& [key, of_key] : sides) {
     auto& [before, after] = of_key;

@@ -3,11 +3,15 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <tbtrace/diff.h>
 
 namespace tbtrace::analyses {
+
+/// The row of what was left out of a reduced run.
+inline constexpr std::string_view kRestKey = "[rest]";
 
 /// A row, with its mean per step in each run, in ns.
 struct RowSides {

@@ -85,7 +85,10 @@ std::vector<std::string> head_lines(const Diff& diff) {
 
 std::string quantity_value(std::string_view name, double value) {
   if (name.ends_with("_ns")) return fmt::format("{:.3f} ms", value / 1e6);
-  if (name.ends_with("_bytes")) return fmt::format("{:.1f} MB", value / 1e6);
+  if (name.ends_with("_bytes")) {
+    return value < 1e6 ? fmt::format("{:.1f} KB", value / 1e3)
+                       : fmt::format("{:.1f} MB", value / 1e6);
+  }
   return fmt::format("{:.1f}", value);
 }
 

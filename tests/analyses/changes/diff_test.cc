@@ -91,6 +91,11 @@ TEST(Diff, OfARecordingWithItselfHasNoChange) {
   }
 }
 
+TEST(Diff, SaysThatBothSidesAreTheSameRecording) {
+  EXPECT_THAT(diff(runs_with({10}), runs_with({10}))->reasons,
+              ElementsAre("Both sides are the same recording."));
+}
+
 TEST(Diff, IsInconclusiveWithOneRunASide) {
   const Result<Diff> found = diff(runs_with({10}), runs_with({20}));
   EXPECT_EQ(found->verdict, DiffVerdict::inconclusive);
@@ -155,6 +160,8 @@ TEST(Diff, RefusesWhatIsOfDifferentThings) {
 TEST(Diff, WarnsOfOtherCircumstances) {
   RunFigures before = run_with(10);
   RunFigures after = run_with(10);
+  before.step_ns.push_back(11'000'000);
+  before.world_size = 8;
   before.devices = {"A100"};
   after.devices = {"V100"};
   after.options = {"with_stack"};
@@ -164,8 +171,8 @@ TEST(Diff, WarnsOfOtherCircumstances) {
   EXPECT_EQ(found->comparable, Comparable::warning);
   EXPECT_THAT(found->reasons,
               ElementsAre("Another GPU: A100 before, V100 now.",
-                          "Another number of ranks: nothing before, 2 now.",
-                          HasSubstr("nothing before, with_stack now"), HasSubstr("is damaged")));
+                          "Another number of ranks: 8 before, 2 now.",
+                          HasSubstr("none before, with_stack now"), HasSubstr("is damaged")));
 }
 
 TEST(Diff, SaysThatRunsDrift) {

@@ -1,0 +1,19 @@
+// The runs that inputs of diff and baseline name. One thread. Problems are printed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <tbtrace/diff.h>
+
+#include "console.h"
+#include "options.h"
+
+namespace tbtrace::tools {
+
+/// Adds the runs of an input: those of a baseline, else one, which is a trace or all traces of a
+/// folder. Returns the exit code.
+int read_runs(const std::string& path, const StandardOptions& standard, Console& console,
+              std::vector<RunFigures>& runs);
+
+}  // namespace tbtrace::tools
