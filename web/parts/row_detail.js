@@ -18,18 +18,19 @@ export function rowDetail(table, row, page, close) {
   for (const column of table.columns) {
     const value = cellOf(column, row);
     if (value === null || value === "") continue;
-    const exact = exactValue(value, isNumeric(column) ? column.unit : "");
     const shown = isNumeric(column) ? formatValue(value, column.unit)
       : column.type === "json"
         ? column.key === "stack" && framesOf(String(value))?.join("\n") || formatJson(String(value))
         : column.type === "flag" ? formatValue(value) : String(value);
     lines.push(`${column.key}\t${value}`);
-    const twice = isNumeric(column) && column.unit !== "" && exact !== shown;
+    // What is shown of smaller ones is exact, or has more digits than mean something.
+    const twice = isNumeric(column) && column.unit !== "" && Number.isInteger(Number(value)) &&
+      Math.abs(Number(value)) >= 1000;
     const long = shown.length > 40 ? " long" : "";
     list.append(
       h("dt", { class: long, title: meaningParts(column).join("") || null }, labelOf(column.key)),
       h("dd", { class: (column.texts ? "code" : "") + long }, shown,
-        twice ? h("small", null, exact) : null));
+        twice ? h("small", null, exactValue(value, column.unit)) : null));
   }
   const copy = async () => {
     page.say(await copyText(`${lines.join("\n")}\n`) ? "The row is on the clipboard."

@@ -170,7 +170,7 @@ export class TableView {
   tools() {
     const search = /** @type {HTMLInputElement} */ (h("input", {
       type: "search", placeholder: "Search texts", "aria-label": "Search the texts of the table",
-      title: "Search (/)", "data-search": true, autocomplete: "off", spellcheck: "false",
+      title: "Search (/)", autocomplete: "off", spellcheck: "false",
       oninput: () => {
         clearTimeout(this.timer);
         this.timer = window.setTimeout(() => {

@@ -119,7 +119,7 @@ export function tableFooter(table, page) {
     const order = table.sort_by && !table.tree
       ? ` with the smallest ${labelOf(table.sort_by)}` : " at the end";
     const are = table.left_out === 1 ? "is" : "are";
-    parts.push(h("p", null, `${countOf(table.left_out, "row")}${order} ${are} not in this report` +
+    parts.push(h("p", null, `${countOf(table.left_out, "row")}${order} ${are} left out` +
       (Object.keys(table.totals).length ? "; the totals include them." : ".") +
       (table.command ? " The command below prints all rows." : "")));
   }

@@ -6,10 +6,11 @@ import { timelineColumn, timelineInteger, timelinePlaces } from "../timeline/col
 import { timelineNeighbour } from "../timeline/keys.js";
 import { TimelineModel } from "../timeline/model.js";
 import { timelineArguments, timelineNth } from "../timeline/panel.js";
-import { timelineBelow, timelineBusyTime, timelineChain, timelineFlows, timelineHit,
-         timelineInSight, timelineKey, timelineNext, timelineOfKey, timelineParent, timelineSearch,
+import { timelineBelow, timelineBusyTime, timelineFlows, timelineHit,
+         timelineInSight, timelineKey, timelineMatchNumber, timelineNext, timelineOfKey, timelineParent, timelineSearch,
          timelineSelf, timelineSpanNames } from "../timeline/queries.js";
 import { timelineMatcher } from "../timeline/search_field.js";
+import { timelineChain } from "../timeline/words.js";
 import { encodedColumn, randomNumbers, randomTracks, timelineDocument } from "./timeline_documents.js";
 
 /** All ranges of a model as objects. */

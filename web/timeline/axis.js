@@ -74,7 +74,8 @@ export function timelineAxis(canvas, { source, from, to, width, span, pointer })
     context.globalAlpha = 0.22;
     context.fillRect(left, 0, right - left, height);
     context.globalAlpha = 1;
-    const text = formatValue(Math.round(span[1] - span[0]), "ns");
+    const text = span[1] > span[0] ? formatValue(Math.round(span[1] - span[0]), "ns")
+      : timelineTime(span[0], Math.max(1, step / 100), largest);
     const wide = context.measureText(text).width + 10;
     const x = Math.max(2, Math.min((left + right - wide) / 2, width - wide - 2));
     context.fillRect(x, 1, wide, 17);

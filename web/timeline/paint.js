@@ -266,7 +266,7 @@ export class TimelinePainter {
     const bare = stackBareName(model.names[name], frame);
     const each = width / text.length;
     const shown = bare.length < text.length ? bare : text;
-    const letters = Math.floor(room / each);
+    const letters = Math.floor((room - 3) / each);
     if (letters >= shown.length) return shown;
     return letters < 3 ? "" : `${shown.slice(0, letters - 1)}\u2026`;
   }

@@ -115,7 +115,7 @@ export class TimelineScene {
    * @param {number} box
    */
   room(box) {
-    return Math.max(180, Math.round(innerHeight * 0.42)) * (box === 0 ? 1 : 0.4);
+    return Math.max(180, Math.round(innerHeight * 0.5)) * (box === 0 ? 1 : 0.4);
   }
 
   isNarrow() {

@@ -94,8 +94,8 @@ export function gapsSection(table, page) {
   const most = Number(longest[0].duration_ns);
   const severalDevices = new Set(gaps.map((gap) => `${gap.rank} ${gap.device}`)).size > 1;
   const left = table.left_out > 0
-    ? `${countOf(table.left_out, "shorter gap")} ${table.left_out === 1 ? "is" : "are"} not in ` +
-      "this report and not in these sums." : null;
+    ? `${countOf(table.left_out, "shorter gap")} ${table.left_out === 1 ? "is" : "are"} ` +
+      "left out, here and in these sums." : null;
   return h("section", { class: "section gaps" },
     h("h2", null, "Why the GPU was idle", h("span", { class: "quiet" },
       `${formatValue(parts.reduce((all, part) => all + part.value, 0), "ns")} in ${
