@@ -1,5 +1,5 @@
 // What is around a table's rows: the notes above, the choice of columns, the facts below.
-import { h, copyText } from "./dom.js";
+import { h, copyAndSay } from "./dom.js";
 import { formatValue, exactValue, labelOf, meaningParts, shownUnit, unitOf,
          countOf } from "./format.js";
 import { hasValues } from "../data/table.js";
@@ -81,10 +81,7 @@ export function commandLine(command, page) {
   const whole = command.replace(/^tbtrace \S+/, (start) => `${start} ${shellWord(page.input)}`);
   return h("div", { class: "command" }, h("span", null, "The same table in a terminal:"),
     h("code", null, whole), h("button", {
-      type: "button", class: "link", onclick: async () => {
-        page.say(await copyText(whole) ? "The command is on the clipboard."
-          : "The browser does not let this page use the clipboard.");
-      },
+      type: "button", class: "link", onclick: () => copyAndSay(page, whole, "command is"),
     }, "Copy"));
 }
 

@@ -6,11 +6,6 @@ import { timelineTicks, timelineTime } from "./layout.js";
 const timesHeight = 22;
 const stepsHeight = 18;
 
-/** @param {import("./model.js").TimelineDocument} source */
-function timelineAxisHeight(source) {
-  return timesHeight + (source.steps.length > 0 ? stepsHeight : 0);
-}
-
 /**
  * @param {HTMLCanvasElement} canvas
  * @param {{source: import("./model.js").TimelineDocument, from: number, to: number,
@@ -19,7 +14,7 @@ function timelineAxisHeight(source) {
  * @returns {void}
  */
 export function timelineAxis(canvas, { source, from, to, width, span, pointer }) {
-  const height = timelineAxisHeight(source);
+  const height = timesHeight + (source.steps.length > 0 ? stepsHeight : 0);
   const ratio = globalThis.devicePixelRatio || 1;
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   canvas.width = Math.max(1, Math.round(width * ratio));

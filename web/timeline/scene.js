@@ -212,25 +212,20 @@ export class TimelineScene {
     const middle = (model.start[range] + model.end[range]) / 2;
     this.view = timelineZoom({ from: middle - long * 0.6, to: middle + long * 0.6 }, middle, 1,
                              this.whole);
-    this.reveal(range, false);
+    this.reveal(range);
     this.moved();
   }
 
   /**
    * Brings a range into sight.
    * @param {number} range
-   * @param {boolean} [isNew] nobody chose a part yet: one that shows the range well
    */
-  reveal(range, isNew = false) {
+  reveal(range) {
     const { model } = this;
     const start = model.start[range];
     const end = model.end[range];
     const long = this.view.to - this.view.from;
-    if (isNew) {
-      const wide = Math.min(Math.max((end - start) * 4, 1000), this.whole.to - this.whole.from);
-      this.view = timelineZoom({ from: (start + end - wide) / 2, to: (start + end + wide) / 2 },
-                               (start + end) / 2, 1, this.whole);
-    } else if (end < this.view.from + long * 0.02 || start > this.view.to - long * 0.02 ||
+    if (end < this.view.from + long * 0.02 || start > this.view.to - long * 0.02 ||
                (end - start > long * 0.9 && (start > this.view.from + long * 0.4 ||
                                              end < this.view.to - long * 0.4))) {
       const middle = end - start > long ? start + long * 0.4 : (start + end) / 2;

@@ -1,5 +1,5 @@
 // The timeline: what is in sight, what is selected, and how people move.
-import { copyText, h, setVariable } from "../parts/dom.js";
+import { copyAndSay, h, setVariable } from "../parts/dom.js";
 import { timelineFlush, timelineRead, timelineWrite } from "./address.js";
 import { timelineInput } from "./input.js";
 import { timelineKeyed, timelineNeighbour } from "./keys.js";
@@ -91,7 +91,7 @@ export class TimelineView extends TimelineScene {
     this.recompute();
     if (this.selected >= 0) {
       const range = this.selected;
-      this.afterLayout = () => this.reveal(range, shown.view === null);
+      this.afterLayout = () => this.reveal(range);
     }
     this.table();
     this.ask();
@@ -156,8 +156,7 @@ export class TimelineView extends TimelineScene {
           names[model.name[selected]] = 1;
           this.select(timelineNext(model, names, selected, forward));
         },
-        copy: async (text) => page.say(await copyText(text) ? "The name is on the clipboard."
-          : "The browser does not let this page use the clipboard.") }));
+        copy: (text) => copyAndSay(page, text, "name is") }));
     } else if (this.selectedKey !== "") {
       panels.push(h("p", { class: "quiet" }, "The selected range is not among the ranges here: " +
         "it may be left out to limit the size."));
