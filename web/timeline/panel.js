@@ -2,10 +2,10 @@
 import { h } from "../parts/dom.js";
 import { countOf, exactValue, formatValue, formatJson, labelOf, unitOf } from "../parts/format.js";
 import { stackShortName } from "../data/stacks_names.js";
+import { axisText } from "../parts/chart_axes.js";
 import { smallTable } from "../parts/small_table.js";
 import { timelineKinds, timelineKindName } from "./kinds.js";
 import { timelineColumn, timelineInteger } from "./columns.js";
-import { timelineTime } from "./layout.js";
 import { timelineBusyTime, timelineFlows, timelineSpanNames, timelineTouching } from "./queries.js";
 import { timelineChain, timelineSelfTime, timelineSwatch, timelineTrackName } from "./words.js";
 
@@ -298,7 +298,7 @@ function tableLinks(name, kind, page) {
 export function timelineSpanPanel(model, [from, to], actions) {
   const long = to - from;
   const [begin, end] = [from, to].map((time) =>
-    timelineTime(time, Math.max(1, 10 ** Math.floor(Math.log10(long || 1)) / 1000), to));
+    axisText(time, to, Math.max(1, 10 ** Math.floor(Math.log10(long || 1)) / 1000), "ns"));
   const isMoment = long === 0;
   const tracks = model.source.tracks.map((_, track) => ({
     track, name: timelineTrackName(model, track), busy: timelineBusyTime(model, track, from, to),

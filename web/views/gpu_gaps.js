@@ -107,15 +107,7 @@ export function gapsSection(table, page) {
       const bar = h("span", { class: `holder-bar part part-${
         kinds.get(gapWhy(gap) || "unknown") ?? "idle"}` });
       setVariable(bar, "width", `${Math.max(0.5, 100 * Number(gap.duration_ns) / most)}%`);
-      const details = [
-        gapHas(gap.host_ns) ? `host there for ${formatValue(gap.host_ns, "ns")}` : "",
-        gapHas(gap.why_ns) ? `${gapWhy(gap)} for ${formatValue(gap.why_ns, "ns")}` : "",
-        gapHas(gap.idle_share) ? `${formatValue(gap.idle_share, "share")} of the idle time` : "",
-        gapHas(gap.after) ? `after ${gap.after}` : "",
-        gapHas(gap.before) ? `before ${gap.before}` : "",
-        gapHas(gap.step) ? `step ${gap.step}` : "",
-      ].filter((text) => text !== "").join("\n");
-      return h("li", { title: details || null },
+      return h("li", null,
         h("span", { class: "gap-time", title: exactValue(gap.duration_ns, "ns") },
           formatValue(gap.duration_ns, "ns")),
         h("span", { class: "holder-track", "aria-hidden": true }, bar),
