@@ -196,7 +196,7 @@ export function timelineRangePanel(model, range, page, actions) {
   }
   const count = model.nameCount[model.name[range]];
   const total = model.nameTotal[model.name[range]];
-  list.append(...panelFact("All of this name", [
+  list.append(...panelFact("Same name", [
     `${formatValue(count)} ${source.part ? "in this part" : ""}, ${
       formatValue(total, "ns")} in all, mean ${formatValue(total / count, "ns")} `.replace(" ,", ","),
     count > 1 ? h("button", { type: "button", class: "link", onclick: () => actions.same(false) },
@@ -225,7 +225,7 @@ export function timelineRangePanel(model, range, page, actions) {
   }
 
   return h("aside", { class: "timeline-panel", "aria-label": "Selected range" },
-    h("header", null, timelineSwatch(kind), h("h2", null, name),
+    h("header", null, h("h2", null, timelineSwatch(kind), "\u00a0", name),
       h("span", { class: "quiet" }, timelineKinds[kind].word,
         categoryOf(model, range))),
     h("div", { class: "timeline-actions" },
@@ -245,8 +245,8 @@ export function timelineRangePanel(model, range, page, actions) {
 function categoryOf(model, range) {
   const { categories, category_list: list } = model.source;
   const category = list[categories[model.name[range]]]?.name ?? "";
-  return category.replaceAll("_", " ") === timelineKinds[model.kinds[model.name[range]]].word
-    || category === "" ? "" : ` (${category})`;
+  const { word } = timelineKinds[model.kinds[model.name[range]]];
+  return ["", word].includes(category.replaceAll("_", " ").toLowerCase()) ? "" : ` (${category})`;
 }
 
 /**
