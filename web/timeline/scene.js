@@ -13,6 +13,9 @@ import { timelineTrackName } from "./words.js";
 /** Width of the names beside the tracks, in px; narrow screens have them above. */
 const labelsWidth = 190;
 
+/** Of so many tracks, those with little in them are a line each. */
+const manyTracks = 20;
+
 /** Set what is to be shown, then call place() or soon(). */
 export class TimelineScene {
   /** @param {SceneModel} model */
@@ -104,7 +107,8 @@ export class TimelineScene {
     if (size) return size;
     const track = this.model.source.tracks[box];
     const isOpen = track === undefined || track.kind === "stream" || box === 0 ||
-      this.model.trackRows[box] <= 3 || track.ranges * 20 >= this.model.size;
+      (this.model.trackRows[box] <= 3 && this.model.source.tracks.length < manyTracks) ||
+      track.ranges * 20 >= this.model.size;
     // It stays so when a part of the trace is shown.
     this.sizes.set(key, size = isOpen ? "fit" : "closed");
     return size;
