@@ -195,8 +195,9 @@ export class App {
       grid.focus();
       grid.dispatchEvent(new KeyboardEvent("keydown", { key: event.key }));
     } else if (event.key === "/") {
-      const search = /** @type {HTMLElement | null} */ (
-        column.element.querySelector("[data-search], input[type=search]"));
+      // Closed menus have fields too.
+      const search = [.../** @type {NodeListOf<HTMLElement>} */ (
+        column.element.querySelectorAll("input[type=search]"))].find((field) => field.offsetParent);
       if (!search) return;
       search.focus();
     } else return;

@@ -17,6 +17,8 @@ import { listenToReload, listenToTheme, themeAround } from "./tab_parent.js";
 const whileIncomplete = 1000;
 const whileEmpty = 3000;
 const afterReload = 2500;
+/** State that means the same for another trace; what is selected or in sight does not. */
+const ofAnyTrace = /\.(sort|order|search|find|columns|table|parts|stack)$/;
 
 export class TabApp extends App {
   /**
@@ -79,6 +81,8 @@ export class TabApp extends App {
       if (this.isOpen) this.draw();
     });
     document.addEventListener("pointerover", (event) => this.mendLink(event), true);
+    // Somebody who opened a link has the keys at once; somebody who goes through tabs keeps them.
+    if (this.around?.document.activeElement === this.around?.document.body) window.focus();
     await this.ask();
     listenToReload(() => {
       this.ask();
@@ -251,7 +255,14 @@ export class TabApp extends App {
    * @param {string} trace
    */
   choose(number, trace) {
-    this.state.change({ [number === 0 ? "trace" : "beside"]: trace }, true);
+    /** @type {{[key: string]: string | null}} */
+    const changes = { [number === 0 ? "trace" : "beside"]: trace };
+    for (const key of Object.keys(this.state.all())) {
+      if (key.includes(".") && key.startsWith("b.") === (number === 1) && !ofAnyTrace.test(key)) {
+        changes[key] = null;
+      }
+    }
+    this.state.change(changes, true);
     this.updateBars();
     this.drawNavigation();
     this.drawColumn(this.both[number]);
@@ -266,7 +277,7 @@ export class TabApp extends App {
     /** @type {{[key: string]: string | null}} */
     const changes = { beside: this.runs?.beside(this.traceOf(0) ?? "") ?? null };
     for (const [key, value] of Object.entries(this.state.all())) {
-      if (/\.(sort|order|search|find|columns|table|parts|stack)$/.test(key)) changes[`b.${key}`] = value;
+      if (ofAnyTrace.test(key)) changes[`b.${key}`] = value;
     }
     this.state.change(changes, true);
     await this.draw();

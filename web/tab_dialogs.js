@@ -1,5 +1,6 @@
 // What the tab shows above everything: an address to copy, problems of the log directory.
 import { h } from "./parts/dom.js";
+import { makeDialog } from "./parts/help.js";
 
 /**
  * @param {string} label
@@ -7,13 +8,8 @@ import { h } from "./parts/dom.js";
  * @returns {HTMLDialogElement} open; it goes away when it is closed
  */
 function openDialog(label, ...content) {
-  const dialog = /** @type {HTMLDialogElement} */ (h("dialog", { "aria-label": label },
-    h("h2", null, label), ...content,
-    h("form", { method: "dialog" }, h("button", { value: "close" }, "Close"))));
+  const dialog = makeDialog(label, ...content);
   dialog.addEventListener("close", () => dialog.remove());
-  dialog.addEventListener("click", (event) => {
-    if (event.target === dialog) dialog.close();
-  });
   document.body.append(dialog);
   dialog.showModal();
   return dialog;

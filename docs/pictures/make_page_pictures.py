@@ -16,10 +16,12 @@ from playwright.sync_api import sync_playwright
 ROOT = pathlib.Path(__file__).parents[2]
 GPU = ROOT / "tests/data/h200/perceptron.json.gz"
 STACKS = ROOT / "examples/traces/perceptron_stacks.json.gz"
-PICTURES = [("summary", GPU, "light"), ("steps", GPU, "light"), ("operators", GPU, "light"), ("kernels", GPU, "dark"),
-            ("gpu", GPU, "light"), ("memory", GPU, "light"), ("modules", STACKS, "light"), ("lines", STACKS, "dark"),
-            ("flops", GPU, "light"), ("flame_graph", STACKS, "light"), ("threads", GPU, "light"),
-            ("checks", GPU, "light")]
+# The forward pass of a step, and a kernel with the call that launched it.
+TIMELINE = "timeline&timeline.from=400000&timeline.to=1250000&timeline.range=2:790442:12223:1"
+PICTURES = [("summary", GPU, "light"), (TIMELINE, GPU, "light"), ("steps", GPU, "light"), ("operators", GPU, "light"),
+            ("kernels", GPU, "dark"), ("gpu", GPU, "light"), ("memory", GPU, "light"), ("modules", STACKS, "light"),
+            ("lines", STACKS, "dark"), ("flops", GPU, "light"), ("flame_graph", STACKS, "light"),
+            ("threads", GPU, "light"), ("checks", GPU, "light")]
 
 
 def main():
@@ -39,7 +41,7 @@ def main():
             page.goto(f"{page_file.as_uri()}#view={view}&theme={theme}")
             page.wait_for_selector("#main h1")
             page.wait_for_timeout(400)
-            page.screenshot(path=folder / f"{view}.png")
+            page.screenshot(path=folder / f"{view.split('&')[0]}.png")
             page.close()
         browser.close()
 

@@ -125,7 +125,8 @@ export class RunList {
   }
 
   /**
-   * What one probably compares a trace with: the window before, the run before, the next worker.
+   * What one probably compares a trace with: the window before, the run whose name begins alike, the
+   * next worker.
    * @param {string} trace
    * @returns {string | null}
    */
@@ -135,7 +136,14 @@ export class RunList {
     const before = this.step(trace, -1) ?? this.step(trace, 1);
     if (before) return before;
     const number = this.runs.indexOf(now.run);
-    const run = this.runs[number - 1] ?? this.runs[number + 1];
+    const others = [...this.runs.slice(0, number).reverse(), ...this.runs.slice(number + 1)];
+    /** @param {Run} other */
+    const alike = ({ name }) => {
+      let length = 0;
+      while (length < name.length && name[length] === now.run.name[length]) length++;
+      return length;
+    };
+    const run = others.reduce((best, one) => alike(one) > alike(best) ? one : best, others[0]);
     if (run) return this.ofRun(trace, run.name);
     const worker = now.run.workers.find((one) => one !== now.worker);
     return worker ? windowAt(worker, now.number) : trace;

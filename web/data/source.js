@@ -81,7 +81,6 @@ import { unitOf } from "../parts/format.js";
  * @property {(message: string) => void} say
  * @property {(name: string) => Promise<View>} view another view of the same trace, read on demand
  * @property {(view: string) => boolean} [has] whether the report has this view of the trace
- * @property {() => string} [link] the full address of what is shown now
  * @property {(range: RangeKey) => Promise<RangeArguments>} [range] all arguments of a range; only
  *   in the tab
  * @property {(from_ns: number, to_ns: number) => Promise<any>} [part] the timeline of a part; only

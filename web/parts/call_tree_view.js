@@ -94,7 +94,7 @@ class CallTreeView {
     this.grid.element.classList.add("calls");
     this.grid.element.addEventListener("keydown", (event) => this.key(event));
     this.search = /** @type {HTMLInputElement} */ (h("input", {
-      type: "search", "data-search": true, autocomplete: "off", spellcheck: "false",
+      type: "search", autocomplete: "off", spellcheck: "false",
       placeholder: "Search frames", "aria-label": "Search frames; between slashes as a regular " +
         "expression", title: "Opens the matches (/); Enter goes to the next one",
       oninput: () => {

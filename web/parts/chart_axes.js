@@ -1,4 +1,5 @@
 // Where an axis has its ticks, and what they say.
+import { byteScale, timeScale } from "./format.js";
 
 /**
  * @typedef {object} AxisTick
@@ -6,13 +7,6 @@
  * @property {string} text
  */
 
-/** Units of time, by nanoseconds, largest first. */
-const axisTimes = /** @type {[number, string][]} */ (
-  [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]]);
-/** Units of bytes, largest first. */
-const axisBytes = /** @type {[number, string][]} */ (
-  [[2 ** 50, "PiB"], [2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"],
-   [1, "B"]]);
 const axisPrefixes = /** @type {[number, string][]} */ (
   [[1e18, "E"], [1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]]);
 
@@ -67,26 +61,25 @@ export function axisTicks(from, to, most, unit) {
  * @param {number} step between ticks, which decides the digits
  * @param {string} unit
  */
-function axisText(value, largest, step, unit) {
-  const list = unit === "ns" ? axisTimes : unit === "bytes" ? axisBytes : axisPrefixes;
+export function axisText(value, largest, step, unit) {
+  const list = unit === "ns" ? timeScale : unit === "bytes" ? byteScale : axisPrefixes;
   const [size, name] = list.find(([least]) => largest >= least) || [1, unit === "ns" ? "ns" :
     unit === "bytes" ? "B" : ""];
   if (value === 0) return name && unit !== "" ? "0 " + name : "0";
-  const digits = Math.min(6, Math.max(0, axisDigits(step / size)));
   const blank = name === "" ? "" : unit === "" ? "" : " ";
-  return (value / size).toFixed(digits) + blank + name;
+  return (value / size).toFixed(axisDigits(step / size)).replace("-", "\u2212") + blank + name;
 }
 
 /**
- * How many digits after the point a number needs, 6 at most.
+ * How many digits after the point a number needs, 9 at most.
  * @param {number} value
  */
 function axisDigits(value) {
-  for (let digits = 0; digits < 6; ++digits) {
+  for (let digits = 0; digits < 9; ++digits) {
     const scaled = value * 10 ** digits;
-    if (Math.abs(scaled - Math.round(scaled)) < 1e-9 * Math.max(1, scaled)) return digits;
+    if (scaled > 0.5 && Math.abs(scaled - Math.round(scaled)) < 1e-9 * scaled) return digits;
   }
-  return 6;
+  return 9;
 }
 
 /**

@@ -133,6 +133,18 @@ export async function copyText(text) {
 }
 
 /**
+ * The same, and says whether it is there.
+ * @param {{say: (message: string) => void}} page
+ * @param {string} text
+ * @param {string} what
+ * @returns {Promise<void>}
+ */
+export async function copyAndSay(page, text, what) {
+  page.say(await copyText(text) ? `The ${what} on the clipboard.`
+    : "The browser does not let this page use the clipboard.");
+}
+
+/**
  * Offers a text as a file to save.
  * @param {string} name of the file
  * @param {string} text

@@ -50,9 +50,9 @@ function scaled(value, scale) {
 }
 
 /** @type {[number, string][]} */
-const timeScale = [[1e9, "s"], [1e6, "ms"], [1e3, "\u00b5s"], [1, "ns"]];
+export const timeScale = [[1e9, "s"], [1e6, "ms"], [1e3, "\u00b5s"], [1, "ns"]];
 /** @type {[number, string][]} */
-const byteScale = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"],
+export const byteScale = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"],
                    [1, "B"]];
 /** @type {[number, string][]} */
 const rateScale = [[1e12, "T/s"], [1e9, "G/s"], [1e6, "M/s"], [1e3, "k/s"], [1, "/s"]];

@@ -21,15 +21,24 @@ const keyMeanings = [
  * @returns {HTMLDialogElement}
  */
 export function helpDialog(version, isAlone) {
-  const dialog = /** @type {HTMLDialogElement} */ (h("dialog", { "aria-label": "Help" },
-    h("h2", null, "Keys"),
+  return makeDialog("Keys",
     h("dl", null, keyMeanings.flatMap(([keys, meaning]) => !isAlone && keys === "t" ? [] : [
       h("dt", null, keys.split(" ").map((key) =>
         key === "\u2013" ? " \u2013 " : h("kbd", { class: "key" }, key))),
       h("dd", null, meaning)])),
     h("p", { class: "quiet" }, "The address has what you see: copy it to share the view." +
       (isAlone ? " The page needs no network and stores nothing." : "")),
-    version ? h("p", { class: "quiet" }, `Made by tbtrace ${version}.`) : null,
+    version ? h("p", { class: "quiet" }, `Made by tbtrace ${version}.`) : null);
+}
+
+/**
+ * @param {string} label
+ * @param {...import("./dom.js").Child} content
+ * @returns {HTMLDialogElement} closed
+ */
+export function makeDialog(label, ...content) {
+  const dialog = /** @type {HTMLDialogElement} */ (h("dialog", { "aria-label": label },
+    h("h2", null, label), content,
     h("form", { method: "dialog" }, h("button", { value: "close" }, "Close"))));
   dialog.addEventListener("click", (event) => {
     if (event.target === dialog) dialog.close();

@@ -1,5 +1,5 @@
 // One row of a table with all its values in full.
-import { h, copyText } from "./dom.js";
+import { h, copyAndSay } from "./dom.js";
 import { formatValue, exactValue, labelOf, formatJson, framesOf, meaningParts } from "./format.js";
 import { timelineLink, timelineTarget } from "./timeline_link.js";
 import { cellOf, isNumeric } from "../data/table.js";
@@ -18,28 +18,26 @@ export function rowDetail(table, row, page, close) {
   for (const column of table.columns) {
     const value = cellOf(column, row);
     if (value === null || value === "") continue;
-    const exact = exactValue(value, isNumeric(column) ? column.unit : "");
     const shown = isNumeric(column) ? formatValue(value, column.unit)
       : column.type === "json"
         ? column.key === "stack" && framesOf(String(value))?.join("\n") || formatJson(String(value))
         : column.type === "flag" ? formatValue(value) : String(value);
     lines.push(`${column.key}\t${value}`);
-    const twice = isNumeric(column) && column.unit !== "" && exact !== shown;
+    // What is shown of smaller ones is exact, or has more digits than mean something.
+    const twice = isNumeric(column) && column.unit !== "" && Number.isInteger(Number(value)) &&
+      Math.abs(Number(value)) >= 1000;
     const long = shown.length > 40 ? " long" : "";
     list.append(
       h("dt", { class: long, title: meaningParts(column).join("") || null }, labelOf(column.key)),
       h("dd", { class: (column.texts ? "code" : "") + long }, shown,
-        twice ? h("small", null, exact) : null));
+        twice ? h("small", null, exactValue(value, column.unit)) : null));
   }
-  const copy = async () => {
-    page.say(await copyText(`${lines.join("\n")}\n`) ? "The row is on the clipboard."
-      : "The browser does not let this page use the clipboard.");
-  };
   return h("aside", {
     class: "detail", "aria-label": "Row in full", tabindex: -1,
   }, h("header", null, h("h2", null, "Row in full"),
     timelineLink(page, timelineTarget(page.name, table, row), "In the timeline"),
-    h("button", { type: "button", onclick: copy }, "Copy"),
+    h("button", { type: "button", onclick: () =>
+      copyAndSay(page, `${lines.join("\n")}\n`, "row is") }, "Copy"),
     h("button", { type: "button", class: "icon", "aria-label": "Close", title: "Close (Esc)",
                   onclick: close }, "\u00d7")), list);
 }

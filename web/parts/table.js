@@ -1,5 +1,5 @@
 // A table of a view: search, order, columns, rows, totals, export. Its state is in the address.
-import { h, copyText, saveText } from "./dom.js";
+import { h, copyAndSay, saveText } from "./dom.js";
 import { formatValue, labelOf, countOf, formatJson } from "./format.js";
 import { columnOf, cellOf, isNumeric, hasValues, sortedRows, matchingRows,
          TreeModel } from "../data/table.js";
@@ -170,7 +170,7 @@ export class TableView {
   tools() {
     const search = /** @type {HTMLInputElement} */ (h("input", {
       type: "search", placeholder: "Search texts", "aria-label": "Search the texts of the table",
-      title: "Search (/)", "data-search": true, autocomplete: "off", spellcheck: "false",
+      title: "Search (/)", autocomplete: "off", spellcheck: "false",
       oninput: () => {
         clearTimeout(this.timer);
         this.timer = window.setTimeout(() => {
@@ -202,11 +202,9 @@ export class TableView {
       chooser,
       h("button", {
         type: "button", title: "Copy the rows in sight, with tabs between the values",
-        onclick: async () => {
-          const done = await copyText(toTsv(this.table, this.rows, this.keys()));
-          this.page.say(done ? `${countOf(this.rows.length, "row")} copied.`
-            : "The browser does not let this page use the clipboard.");
-        },
+        onclick: () => copyAndSay(this.page, toTsv(this.table, this.rows, this.keys()),
+                                  this.rows.length === 1 ? "row is" : `${
+                                    countOf(this.rows.length, "row")} are`),
       }, "Copy"),
       h("button", {
         type: "button", title: "Save the rows in sight with all columns, exact values",

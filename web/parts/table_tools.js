@@ -1,5 +1,5 @@
 // What is around a table's rows: the notes above, the choice of columns, the facts below.
-import { h, copyText } from "./dom.js";
+import { h, copyAndSay } from "./dom.js";
 import { formatValue, exactValue, labelOf, meaningParts, shownUnit, unitOf,
          countOf } from "./format.js";
 import { hasValues } from "../data/table.js";
@@ -81,10 +81,7 @@ export function commandLine(command, page) {
   const whole = command.replace(/^tbtrace \S+/, (start) => `${start} ${shellWord(page.input)}`);
   return h("div", { class: "command" }, h("span", null, "The same table in a terminal:"),
     h("code", null, whole), h("button", {
-      type: "button", class: "link", onclick: async () => {
-        page.say(await copyText(whole) ? "The command is on the clipboard."
-          : "The browser does not let this page use the clipboard.");
-      },
+      type: "button", class: "link", onclick: () => copyAndSay(page, whole, "command is"),
     }, "Copy"));
 }
 
@@ -119,7 +116,7 @@ export function tableFooter(table, page) {
     const order = table.sort_by && !table.tree
       ? ` with the smallest ${labelOf(table.sort_by)}` : " at the end";
     const are = table.left_out === 1 ? "is" : "are";
-    parts.push(h("p", null, `${countOf(table.left_out, "row")}${order} ${are} not in this report` +
+    parts.push(h("p", null, `${countOf(table.left_out, "row")}${order} ${are} left out` +
       (Object.keys(table.totals).length ? "; the totals include them." : ".") +
       (table.command ? " The command below prints all rows." : "")));
   }

@@ -24,7 +24,7 @@ const nameColumns = /** @type {{[view: string]: string[]}} */ ({
 export function timelinePart(start, end) {
   const rim = end > start ? (end - start) * 0.4 : placeRim;
   return { from: String(Math.floor(start - rim)), to: String(Math.ceil(end + rim)),
-           span: end > start ? `${start}:${end}` : null, range: null, find: null };
+           span: `${start}:${Math.max(start, end)}`, range: null, find: null };
 }
 
 /**

@@ -82,7 +82,6 @@ export class TraceColumn {
       part: source.part && ((from_ns, to_ns) =>
         /** @type {any} */ (source).part(trace, from_ns, to_ns, signal)),
       say: (message) => owner.say(message),
-      link: () => state.link(),
       trace, name, input, has, theme: owner.theme(),
     };
   }

@@ -1,7 +1,7 @@
 // Ticks are few, even, inside the axis and different from each other.
 import { test } from "node:test";
 import assert from "node:assert/strict";
-import { axisDecades, axisLogTicks, axisStep, axisTicks } from "../parts/chart_axes.js";
+import { axisDecades, axisLogTicks, axisStep, axisText, axisTicks } from "../parts/chart_axes.js";
 
 test("Ticks are inside the axis, evenly apart, and have texts of their own", () => {
   for (const unit of ["ns", "bytes", "", "per_s"]) {
@@ -32,6 +32,8 @@ test("Texts have the unit that fits", () => {
   assert.deepEqual(axisTicks(0, 3 * 2 ** 30, 4, "bytes").map((tick) => tick.text),
                    ["0 GiB", "1 GiB", "2 GiB", "3 GiB"]);
   assert.deepEqual(axisTicks(5, 5, 4, "bytes").map((tick) => tick.text), ["5 B"]);
+  assert.equal(axisText(-2e9, 3e9, 1e9, "ns"), "\u22122 s");
+  assert.equal(axisText(12345678901, 12345678901, 1, "ns"), "12.345678901 s");
 });
 
 test("Logarithmic axes have powers of ten", () => {

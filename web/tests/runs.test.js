@@ -58,6 +58,9 @@ test("Beside a trace is what one compares it with", () => {
   assert.equal(list([{ name: ".", workers: [worker(".", "a", 1), worker(".", "b", 1)] }]).beside("./a.0"),
                "./b.0");
   assert.equal(list([{ name: ".", workers: [worker(".", "a", 1)] }]).beside("./a.0"), "./a.0");
+  const named = list(["resnet_a", "resnet_b", "h200", "vit"].map((name) => ({ name, workers: [worker(name, "w", 1)] })));
+  assert.equal(named.beside("resnet_a/w.0"), "resnet_b/w.0");
+  assert.equal(named.beside("vit/w.0"), "resnet_b/w.0");
 });
 
 test("A thousand runs of eight workers are fast", () => {

@@ -15,9 +15,9 @@ test("rows with a time lead to it, with what is around", () => {
   assert.deepEqual(timelineTarget("events", table({ start_ns: [10], end_ns: [30], duration_ns: [99] }), 0).span, "10:30");
   assert.equal(timelineTarget("memory", table({ allocated_at_ns: [7], freed_at_ns: [9], operator: ["a"] }), 0).span, "7:9");
   const point = timelineTarget("memory", table({ allocated_at_ns: [7000000], freed_at_ns: [null] }), 0);
-  assert.deepEqual([point.span, point.from, point.to], [null, "6500000", "7500000"]);
+  assert.deepEqual([point.span, point.from, point.to], ["7000000:7000000", "6500000", "7500000"]);
   assert.equal(timelineTarget("checks", table({ example_at_ns: [5] }), 0).from, "-499995");
-  assert.deepEqual(timelinePart(100, 100).span, null);
+  assert.deepEqual(timelinePart(100, 100).span, "100:100");
 });
 
 test("rows of a name lead to the ranges of exactly this name", () => {

@@ -6,10 +6,11 @@ import { timelineColumn, timelineInteger, timelinePlaces } from "../timeline/col
 import { timelineNeighbour } from "../timeline/keys.js";
 import { TimelineModel } from "../timeline/model.js";
 import { timelineArguments, timelineNth } from "../timeline/panel.js";
-import { timelineBelow, timelineBusyTime, timelineChain, timelineFlows, timelineHit,
-         timelineInSight, timelineKey, timelineNext, timelineOfKey, timelineParent, timelineSearch,
+import { timelineBelow, timelineBusyTime, timelineFlows, timelineHit,
+         timelineInSight, timelineKey, timelineMatchNumber, timelineNext, timelineOfKey, timelineParent, timelineSearch,
          timelineSelf, timelineSpanNames } from "../timeline/queries.js";
 import { timelineMatcher } from "../timeline/search_field.js";
+import { timelineChain } from "../timeline/words.js";
 import { encodedColumn, randomNumbers, randomTracks, timelineDocument } from "./timeline_documents.js";
 
 /** All ranges of a model as objects. */
@@ -241,13 +242,17 @@ test("a search finds all ranges of the names that match", () => {
 
 test("next and previous walk through all matches in the order of time", () => {
   withModels((model, list) => {
-    const names = timelineSearch(model, (text) => /[135]/.test(text)).names;
+    const matches = timelineSearch(model, (text) => /[135]/.test(text));
+    const { names } = matches;
     const wanted = list.filter(({ name }) => /[135]/.test(name))
       .sort((a, b) => a.start - b.start || a.range - b.range).map(({ range }) => range);
     if (wanted.length === 0) {
       assert.equal(timelineNext(model, names, -1, true), -1);
       return;
     }
+    assert.deepEqual(wanted.map((range) => timelineMatchNumber(model, matches, range)), wanted.map((_, at) => at + 1));
+    const other = list.find(({ name }) => !/[135]/.test(name));
+    if (other) assert.equal(timelineMatchNumber(model, matches, other.range), 0);
     for (const forward of [true, false]) {
       const order = forward ? wanted : [...wanted].reverse();
       let at = -1;

@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { timelineBoxAt, timelineClamp, timelineFit, timelineLayout, timelineTicks, timelineTime,
-         timelineZoom } from "../timeline/layout.js";
+import { timelineBoxAt, timelineClamp, timelineFit, timelineLayout, timelineZoom } from "../timeline/layout.js";
 import { timelineLabels, timelineLine, timelineMarks, timelineMix } from "../timeline/line.js";
 import { timelineKindOf, timelineKinds, timelineKindName } from "../timeline/kinds.js";
 import { TimelineModel } from "../timeline/model.js";
@@ -161,21 +160,6 @@ test("tracks stand below each other, and a place leads to its track", () => {
   assert.equal(timelineFit(1000, 100), 4, "lines stay visible");
   const above = timelineLayout([2], 0, () => "full", () => 200, 20).boxes[0];
   assert.equal(above.lines - above.top, 20);
-});
-
-test("ticks are round and few", () => {
-  for (const [from, to] of [[0, 1e9], [123, 124], [-5e6, 9e6], [0, 3], [1e12, 1e12 + 7]]) {
-    const { step, times } = timelineTicks(from, to, 8);
-    assert.ok(times.length >= 2 && times.length <= 10, `${from} ${to} ${times.length}`);
-    assert.ok([1, 2, 5, 10].some((part) => Math.abs(step / 10 ** Math.floor(Math.log10(step) + 1e-9) - part) < 1e-6));
-    assert.ok(times.every((time) => time >= from && time <= to + step / 1e6));
-    const texts = times.map((time) => timelineTime(time, step, Math.max(Math.abs(from), Math.abs(to))));
-    assert.equal(new Set(texts).size, texts.length, texts.join());
-  }
-  assert.equal(timelineTime(1500000, 100000, 5e6), "1.5\u00a0ms");
-  assert.equal(timelineTime(-2e9, 1e9, 3e9), "\u22122\u00a0s");
-  assert.equal(timelineTime(0, 1e9, 3e9), "0\u00a0s");
-  assert.equal(timelineTime(12345678901, 1, 12345678901), "12.345678901\u00a0s");
 });
 
 test("a zoom keeps the time at the pointer, and nobody gets lost", () => {

@@ -5,7 +5,7 @@
  * @property {{from: number, to: number} | null} view null: the whole trace
  * @property {string} range as timelineKey() writes it; empty without one
  * @property {string} find
- * @property {[number, number] | null} span
+ * @property {[number, number] | null} span a moment if both are the same
  */
 
 /** Until the address follows, in ms: browsers limit how often it may change. */
@@ -28,7 +28,7 @@ export function timelineRead(page) {
   const span = (page.get("span") ?? "").split(":").map(Number);
   return { view: to > from ? { from, to } : null, range: page.get("range") ?? "",
            find: page.get("find") ?? "",
-           span: span.length === 2 && span[1] > span[0] ? [span[0], span[1]] : null };
+           span: span.length === 2 && span[1] >= span[0] ? [span[0], span[1]] : null };
 }
 
 /**

@@ -1,15 +1,10 @@
 // The axis above the tracks: times, steps as bands, the selected span.
 import { formatValue } from "../parts/format.js";
-import { timelineTicks, timelineTime } from "./layout.js";
+import { axisText, axisTicks } from "../parts/chart_axes.js";
 
 /** Height of the times, and of the band of steps. */
 const timesHeight = 22;
 const stepsHeight = 18;
-
-/** @param {import("./model.js").TimelineDocument} source */
-function timelineAxisHeight(source) {
-  return timesHeight + (source.steps.length > 0 ? stepsHeight : 0);
-}
 
 /**
  * @param {HTMLCanvasElement} canvas
@@ -19,7 +14,7 @@ function timelineAxisHeight(source) {
  * @returns {void}
  */
 export function timelineAxis(canvas, { source, from, to, width, span, pointer }) {
-  const height = timelineAxisHeight(source);
+  const height = timesHeight + (source.steps.length > 0 ? stepsHeight : 0);
   const ratio = globalThis.devicePixelRatio || 1;
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   canvas.width = Math.max(1, Math.round(width * ratio));
@@ -32,19 +27,19 @@ export function timelineAxis(canvas, { source, from, to, width, span, pointer })
   const color = (name) => style.getPropertyValue(name);
   const scale = width / (to - from);
   const largest = Math.max(Math.abs(from), Math.abs(to));
+  const fine = 10 ** Math.floor(Math.log10(Math.max(1, 1 / scale)));
   context.clearRect(0, 0, width, height);
   context.font = "11px system-ui, sans-serif";
   context.textBaseline = "middle";
 
   // The step gives the digits, and those the room that a label needs.
-  let { step, times } = timelineTicks(from, to, width / 90);
-  const room = context.measureText(timelineTime(to, step, largest)).width + 22;
-  if (room > step * scale) ({ step, times } = timelineTicks(from, to, width / room));
-  for (const time of times) {
-    const x = Math.round((time - from) * scale);
+  let ticks = axisTicks(from, to, width / 90, "ns");
+  const room = Math.max(...ticks.map(({ text }) => context.measureText(text).width)) + 22;
+  if (room > 90) ticks = axisTicks(from, to, width / room, "ns");
+  for (const { value, text } of ticks) {
+    const x = Math.round((value - from) * scale);
     context.fillStyle = color("--line-strong");
     context.fillRect(x, 12, 1, timesHeight - 12);
-    const text = timelineTime(time, step, largest);
     if (x + 4 + context.measureText(text).width > width) continue;
     context.fillStyle = color("--quiet");
     context.fillText(text, x + 4, 10);
@@ -74,15 +69,15 @@ export function timelineAxis(canvas, { source, from, to, width, span, pointer })
     context.globalAlpha = 0.22;
     context.fillRect(left, 0, right - left, height);
     context.globalAlpha = 1;
-    const text = formatValue(Math.round(span[1] - span[0]), "ns");
+    const text = span[1] > span[0] ? formatValue(Math.round(span[1] - span[0]), "ns")
+      : axisText(span[0], largest, fine, "ns");
     const wide = context.measureText(text).width + 10;
     const x = Math.max(2, Math.min((left + right - wide) / 2, width - wide - 2));
     context.fillRect(x, 1, wide, 17);
     context.fillStyle = color("--accent-text");
     context.fillText(text, x + 5, 10);
   } else if (pointer !== null && pointer >= from && pointer <= to) {
-    const fine = 10 ** Math.floor(Math.log10(Math.max(1, 1 / scale)));
-    const text = timelineTime(pointer, fine, largest);
+    const text = axisText(pointer, largest, fine, "ns");
     const wide = context.measureText(text).width + 8;
     const x = (pointer - from) * scale;
     const left = Math.max(0, Math.min(x - wide / 2, width - wide));

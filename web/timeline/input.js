@@ -34,7 +34,7 @@ export function timelineInput(target, isAxis, input) {
   };
 
   target.addEventListener("wheel", (event) => {
-    const { x } = place(event);
+    const { x, y } = place(event);
     const unit = event.deltaMode === 1 ? 16 : 1;
     if (event.ctrlKey || event.altKey || event.metaKey) {
       event.preventDefault();
@@ -42,9 +42,11 @@ export function timelineInput(target, isAxis, input) {
       // Pinching sends small steps, a wheel sends about 100.
       input.zoom(x, Math.exp(Math.max(-60, Math.min(delta, 60)) * (Math.abs(delta) < 40 ? 0.01
         : 0.005)));
+      input.hover(x, y, event);
     } else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
       event.preventDefault();
       input.pan((event.deltaX || event.deltaY) * unit, 0);
+      input.hover(x, y, event);
     }
   }, { passive: false });
 

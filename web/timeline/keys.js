@@ -67,7 +67,7 @@ export function timelineKeyed(event, actions) {
     case "s": case "-": actions.zoom(1 / 0.7); return true;
     case "a": actions.pan(-far); return true;
     case "d": actions.pan(far); return true;
-    case "0": actions.all(); return true;
+    case "e": actions.all(); return true;
     case "/": actions.search(); return true;
     case "f": return actions.fit();
     case "Enter": return !target.closest("button, summary") && actions.fit();

@@ -2,6 +2,7 @@
 import { h, setVariable } from "../parts/dom.js";
 import { countOf, formatValue } from "../parts/format.js";
 import { timelineFit, timelineRow } from "./layout.js";
+import { timelineTrackLabel } from "./words.js";
 
 /** @typedef {import("./layout.js").TimelineBox} LabelBox */
 /** @typedef {import("./layout.js").TimelineSize} LabelSize */
@@ -70,7 +71,7 @@ export class TimelineTrackLabels {
     const counter = box.counter < 0 ? null : model.source.counters[box.counter];
     const track = counter ? null : model.source.tracks[box.track];
     const rows = track ? model.trackRows[box.track] : 1;
-    const name = counter ? counter.name : track?.name ?? "";
+    const name = counter ? counter.name : track ? timelineTrackLabel(track) : "";
     const detail = counter
       ? `up to ${formatValue(counter.values.reduce((most, one) => Math.max(most, one), 0),
                              counter.unit)}`

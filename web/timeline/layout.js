@@ -1,5 +1,4 @@
 // Where tracks and ticks of a timeline are, without any drawing.
-import { formatValue } from "../parts/format.js";
 
 /** Height of a line with a text, in px. */
 export const timelineRow = 18;
@@ -70,42 +69,6 @@ export function timelineBoxAt(boxes, y) {
     else high = middle;
   }
   return low;
-}
-
-/**
- * @param {number} from
- * @param {number} to
- * @param {number} most how many fit
- * @returns {{step: number, times: number[]}} round times in ns
- */
-export function timelineTicks(from, to, most) {
-  const least = Math.max((to - from) / Math.max(most, 1), 1e-3);
-  const power = 10 ** Math.floor(Math.log10(least));
-  const step = Math.max([1, 2, 5, 10].find((part) => part * power >= least * 0.999) ?? 10, 0) *
-    power;
-  const times = [];
-  for (let i = Math.ceil(from / step); i * step <= to && times.length < 200; i++) {
-    times.push(i * step);
-  }
-  return { step, times };
-}
-
-/** @type {[number, string][]} */
-const tickUnits = [[1e9, "s"], [1e6, "ms"], [1e3, "\u00b5s"], [1, "ns"]];
-
-/**
- * A time with the digits that tell it from its neighbours.
- * @param {number} time in ns
- * @param {number} step between neighbours
- * @param {number} largest time in sight, which gives the unit
- * @returns {string}
- */
-export function timelineTime(time, step, largest) {
-  const [size, unit] = tickUnits.find(([least]) => largest >= least) ?? tickUnits[3];
-  const digits = Math.max(0, Math.min(9, Math.ceil(Math.log10(size / step) - 1e-9)));
-  const [whole, part = ""] = Math.abs(time / size).toFixed(digits).split(".");
-  const sign = time < 0 && Number(time.toFixed(3)) !== 0 ? "\u2212" : "";
-  return sign + formatValue(Number(whole)) + (part ? `.${part}` : "") + `\u00a0${unit}`;
 }
 
 /**

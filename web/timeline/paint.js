@@ -232,7 +232,7 @@ export class TimelinePainter {
       const text = this.cut(model, name, room * 11 / size);
       if (text === "") continue;
       context.fillStyle = matches && matches.names[name] === 0 ? this.quiet ?? "" : this.onFill ?? "";
-      context.fillText(text, left + 4, picture.top + y + row / 2);
+      context.fillText(text, left + 4, picture.top + y + row / 2, room + 3);
       const used = this.measured[name] * size / 11 + 10;
       if (row >= 15 && used + 52 < room) {
         context.globalAlpha = 0.7;
@@ -266,7 +266,7 @@ export class TimelinePainter {
     const bare = stackBareName(model.names[name], frame);
     const each = width / text.length;
     const shown = bare.length < text.length ? bare : text;
-    const letters = Math.floor(room / each);
+    const letters = Math.floor((room - 3) / each);
     if (letters >= shown.length) return shown;
     return letters < 3 ? "" : `${shown.slice(0, letters - 1)}\u2026`;
   }

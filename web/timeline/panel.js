@@ -2,11 +2,12 @@
 import { h } from "../parts/dom.js";
 import { countOf, exactValue, formatValue, formatJson, labelOf, unitOf } from "../parts/format.js";
 import { stackShortName } from "../data/stacks_names.js";
+import { axisText } from "../parts/chart_axes.js";
 import { smallTable } from "../parts/small_table.js";
 import { timelineKinds, timelineKindName } from "./kinds.js";
 import { timelineColumn, timelineInteger } from "./columns.js";
-import { timelineBusyTime, timelineFlows, timelineSpanNames } from "./queries.js";
-import { timelineAround, timelineSelfTime, timelineSwatch, timelineTrackName } from "./words.js";
+import { timelineBusyTime, timelineFlows, timelineSpanNames, timelineTouching } from "./queries.js";
+import { timelineChain, timelineSelfTime, timelineSwatch, timelineTrackName } from "./words.js";
 
 /** @typedef {import("./model.js").TimelineModel} PanelModel */
 /**
@@ -15,13 +16,13 @@ import { timelineAround, timelineSelfTime, timelineSwatch, timelineTrackName } f
  * @property {(range: number) => void} zoom
  * @property {() => void} close
  * @property {(forward: boolean) => void} same the next range of this name
- * @property {(text: string, what: string) => void} copy
- * @property {() => void} link copies the address
+ * @property {(name: string) => void} copy
  * @property {(name: string) => void} find
  */
 
-/** Ranges that flows lead to: the others are counted. */
+/** Ranges that flows lead to, and ranges around one: the others are counted. */
 const panelMost = 12;
+const panelDeepest = 40;
 /** Values of arguments columns that were asked for. @type {WeakMap<PanelModel, Map<string, Float64Array>>} */
 const panelColumns = new WeakMap();
 
@@ -100,9 +101,45 @@ function argumentRows(list) {
 }
 
 /**
+ * @param {string} label
+ * @param {import("../parts/dom.js").Children} value
+ * @param {boolean} [long]
+ */
+function panelFact(label, value, long = false) {
+  const kind = { class: long ? "long" : null };
+  return [h("dt", kind, label), h("dd", kind, value)];
+}
+
+/**
  * @param {PanelModel} model
  * @param {number} range
- * @param {import("../data/source.js").Page & {range?: Function, link?: Function}} page
+ * @param {(range: number) => void} select
+ */
+function rangeLink(model, range, select) {
+  const name = model.nameOf(range);
+  return h("button", {
+    type: "button", class: "link", title: `${name}\n${
+      timelineTrackName(model, model.trackOf(range))}`, onclick: () => select(range),
+  }, stackShortName(name, timelineKinds[model.kinds[model.name[range]]].frame));
+}
+
+/**
+ * Ranges of which each is in the one before.
+ * @param {PanelModel} model
+ * @param {number[]} chain
+ * @param {(range: number) => void} select
+ */
+function chainLinks(model, chain, select) {
+  const hidden = Math.max(0, chain.length - panelDeepest);
+  return chain.slice(hidden).flatMap((range, i) => [
+    i ? " \u203a " : hidden ? `\u2026 ${countOf(hidden, "more", "more")} \u203a ` : "",
+    rangeLink(model, range, select)]);
+}
+
+/**
+ * @param {PanelModel} model
+ * @param {number} range
+ * @param {import("../data/source.js").Page & {range?: Function}} page
  * @param {PanelActions} actions
  * @returns {HTMLElement}
  */
@@ -116,19 +153,6 @@ export function timelineRangePanel(model, range, page, actions) {
   const self = timelineSelfTime(model, range);
   const step = source.steps.find((one) => one.start_ns <= start && start < one.end_ns);
   const about = source.unit_ns > 1 ? "about " : "";
-  /** @param {number} other */
-  const link = (other) => h("button", {
-    type: "button", class: "link", title: `${model.nameOf(other)}\n${
-      timelineTrackName(model, model.trackOf(other))}`, onclick: () => actions.select(other),
-  }, stackShortName(model.nameOf(other), timelineKinds[model.kinds[model.name[other]]].frame));
-  /**
-   * @param {string} label
-   * @param {import("../parts/dom.js").Children} value
-   * @param {boolean} [long]
-   */
-  const fact = (label, value, long = false) =>
-    [h("dt", { class: long ? "long" : null }, label),
-     h("dd", { class: long ? "long" : null }, value)];
   /** @param {number} ns */
   const time = (ns) => [about + formatValue(ns, "ns"),
                         ns < 1000 ? null : h("small", null, exactValue(ns, "ns"))];
@@ -138,8 +162,8 @@ export function timelineRangePanel(model, range, page, actions) {
    */
   const ends = (ends) => {
     /** @type {import("../parts/dom.js").Child[]} */
-    const parts = ends.slice(0, panelMost).flatMap((other, i) => i ? [", ", link(other)]
-      : [link(other)]);
+    const parts = ends.slice(0, panelMost).flatMap((other, i) =>
+      [i ? ", " : "", rangeLink(model, other, actions.select)]);
     if (ends.length > panelMost) {
       parts.push(` and ${countOf(ends.length - panelMost, "more", "more")}`);
     }
@@ -147,32 +171,32 @@ export function timelineRangePanel(model, range, page, actions) {
   };
 
   const list = h("dl", null,
-    fact("Start", time(start)), fact("Duration", time(duration)),
-    self === null ? [] : fact("Self time", time(self)),
-    step ? fact("Step", String(step.number)) : [],
-    fact("Depth", String(model.laneOf(range) - model.trackLane[track])),
-    fact("Track", timelineTrackName(model, track), true));
+    panelFact("Start", time(start)), panelFact("Duration", time(duration)),
+    self === null ? [] : panelFact("Self time", time(self)),
+    step ? panelFact("Step", String(step.number)) : [],
+    panelFact("Depth", String(model.laneOf(range) - model.trackLane[track])),
+    panelFact("Track", timelineTrackName(model, track), true));
   const words = /** @type {{[kind: string]: [string, string]}} */ ({
     launch: ["Launched by", "Launched"],
     forward_backward: ["Forward operator", "Backward operator"],
   });
   for (const flow of timelineFlows(model, range)) {
     const [from, to] = words[flow.kind] ?? [`${flow.kind} from`, `${flow.kind} to`];
-    if (flow.from.length) list.append(...fact(from, ends(flow.from), true));
-    if (flow.to.length) list.append(...fact(to, ends(flow.to), true));
+    // A call says little without the operator and the lines that it is in.
+    const [call] = flow.kind === "launch" ? flow.from : [];
+    if (flow.from.length) {
+      list.append(...panelFact(from, call === undefined ? ends(flow.from)
+        : chainLinks(model, [...timelineChain(model, call), call], actions.select), true));
+    }
+    if (flow.to.length) list.append(...panelFact(to, ends(flow.to), true));
   }
-  const chain = [];
-  for (let above = timelineAround(model, range); above >= 0;
-       above = timelineAround(model, above)) chain.unshift(above);
+  const chain = timelineChain(model, range);
   if (chain.length) {
-    const hidden = Math.max(0, chain.length - 40);
-    list.append(...fact("Inside", chain.slice(hidden).flatMap((above, i) => i ? [" \u203a ",
-      link(above)] : [hidden ? `\u2026 ${countOf(hidden, "more", "more")} \u203a ` : "",
-                      link(above)]), true));
+    list.append(...panelFact("Inside", chainLinks(model, chain, actions.select), true));
   }
   const count = model.nameCount[model.name[range]];
   const total = model.nameTotal[model.name[range]];
-  list.append(...fact("All of this name", [
+  list.append(...panelFact("Same name", [
     `${formatValue(count)} ${source.part ? "in this part" : ""}, ${
       formatValue(total, "ns")} in all, mean ${formatValue(total / count, "ns")} `.replace(" ,", ","),
     count > 1 ? h("button", { type: "button", class: "link", onclick: () => actions.same(false) },
@@ -196,19 +220,18 @@ export function timelineRangePanel(model, range, page, actions) {
       }
     }, (error) => { waiting.textContent = String(error.message ?? error); });
   } else if (source.arguments_left_out && !page.range) {
-    list.append(...fact("Arguments", h("span", { class: "quiet" },
+    list.append(...panelFact("Arguments", h("span", { class: "quiet" },
       "left out to limit the size; make the page with a larger --limit"), true));
   }
 
   return h("aside", { class: "timeline-panel", "aria-label": "Selected range" },
-    h("header", null, timelineSwatch(kind), h("h2", null, name),
+    h("header", null, h("h2", null, timelineSwatch(kind), "\u00a0", name),
       h("span", { class: "quiet" }, timelineKinds[kind].word,
-        categoryOf(model, range) ? ` (${categoryOf(model, range)})` : "")),
+        categoryOf(model, range))),
     h("div", { class: "timeline-actions" },
       h("button", { type: "button", onclick: () => actions.zoom(range) }, "Zoom to it"),
       tableLinks(name, timelineKindName(kind), page),
-      h("button", { type: "button", onclick: () => actions.copy(name, "name") }, "Copy name"),
-      h("button", { type: "button", onclick: actions.link }, "Copy link"),
+      h("button", { type: "button", onclick: () => actions.copy(name) }, "Copy name"),
       h("button", { type: "button", class: "icon", "aria-label": "Clear the selection",
                     title: "Clear the selection (Esc)", onclick: actions.close }, "\u00d7")),
     list);
@@ -221,7 +244,9 @@ export function timelineRangePanel(model, range, page, actions) {
  */
 function categoryOf(model, range) {
   const { categories, category_list: list } = model.source;
-  return list[categories[model.name[range]]]?.name ?? "";
+  const category = list[categories[model.name[range]]]?.name ?? "";
+  const { word } = timelineKinds[model.kinds[model.name[range]]];
+  return ["", word].includes(category.replaceAll("_", " ").toLowerCase()) ? "" : ` (${category})`;
 }
 
 /**
@@ -267,11 +292,14 @@ function tableLinks(name, kind, page) {
  * A span of time and what is in it.
  * @param {PanelModel} model
  * @param {[number, number]} span
- * @param {{zoom: () => void, close: () => void, find: (name: string) => void}} actions
+ * @param {Pick<PanelActions, "select" | "close" | "find"> & {zoom: () => void}} actions
  * @returns {HTMLElement}
  */
 export function timelineSpanPanel(model, [from, to], actions) {
   const long = to - from;
+  const [begin, end] = [from, to].map((time) =>
+    axisText(time, to, Math.max(1, 10 ** Math.floor(Math.log10(long || 1)) / 1000), "ns"));
+  const isMoment = long === 0;
   const tracks = model.source.tracks.map((_, track) => ({
     track, name: timelineTrackName(model, track), busy: timelineBusyTime(model, track, from, to),
   })).filter(({ busy }) => busy > 0);
@@ -297,13 +325,14 @@ export function timelineSpanPanel(model, [from, to], actions) {
       ], title));
   };
   return h("aside", { class: "timeline-panel", "aria-label": "Selected span" },
-    h("header", null, h("h2", null, `Span of ${formatValue(long, "ns")}`),
-      h("span", { class: "quiet" }, `from ${exactValue(from, "ns")} to ${exactValue(to, "ns")}`)),
+    h("header", null, h("h2", null, isMoment ? `At ${begin}`
+      : `Span of ${formatValue(long, "ns")}`),
+      isMoment ? null : h("span", { class: "quiet" }, `from ${begin} to ${end}`)),
     h("div", { class: "timeline-actions" },
       h("button", { type: "button", onclick: actions.zoom }, "Zoom to it"),
       h("button", { type: "button", class: "icon", "aria-label": "Clear the span",
                     title: "Clear the span (Esc)", onclick: actions.close }, "\u00d7")),
-    h("div", { class: "timeline-span" },
+    isMoment ? momentList(model, from, actions.select) : h("div", { class: "timeline-span" },
       h("section", null, h("h3", null, "Busy time", tracks.length > shown.length
         ? h("span", { class: "quiet" }, ` of the first ${shown.length} of ${
           countOf(tracks.length, "track")}`) : null), tracks.length === 0
@@ -314,5 +343,27 @@ export function timelineSpanPanel(model, [from, to], actions) {
           { label: "Share", value: ({ busy }) => busy / long, unit: "share", bar: 1 },
         ], "Busy time per track")),
       names("On streams", (kind) => kind === "stream"),
-      names("On threads, with what is inside", (kind) => kind !== "stream")));
+      names("On threads, with what is inside", (kind) => kind === "thread")));
+}
+
+/**
+ * What runs at a moment, by track.
+ * @param {PanelModel} model
+ * @param {number} time
+ * @param {(range: number) => void} select
+ */
+function momentList(model, time, select) {
+  const list = h("dl");
+  for (let track = 0; track + 1 < model.trackLane.length; track++) {
+    const running = [];
+    for (let lane = model.trackLane[track]; lane < model.trackLane[track + 1]; lane++) {
+      const [first, last] = timelineTouching(model, lane, time, time + 0.5);
+      if (last > first) running.push(first);
+    }
+    if (running.length) {
+      list.append(...panelFact(timelineTrackName(model, track), chainLinks(model, running, select),
+                               true));
+    }
+  }
+  return list.firstChild ? list : h("p", { class: "quiet" }, "Nothing runs at this moment.");
 }

@@ -58,19 +58,6 @@ export function timelineParent(model, range) {
 }
 
 /**
- * What a range is in, the outermost first.
- * @param {QueryModel} model
- * @param {number} range
- * @returns {number[]}
- */
-export function timelineChain(model, range) {
-  const chain = [];
-  for (let above = timelineParent(model, range); above >= 0;
-       above = timelineParent(model, above)) chain.unshift(above);
-  return chain;
-}
-
-/**
  * The ranges of the line below that touch a range.
  * @param {QueryModel} model
  * @param {number} range
@@ -230,6 +217,22 @@ export function timelineSearch(model, matches) {
     first[model.lanes] = at;
   }
   return { names, count, total, list, first };
+}
+
+/**
+ * Which match a range is, by time.
+ * @param {QueryModel} model
+ * @param {TimelineMatches | null} matches
+ * @param {number} range
+ * @returns {number} from 1; 0: it is not a match
+ */
+export function timelineMatchNumber({ start, name }, matches, range) {
+  if (!matches || range < 0 || matches.names[name[range]] === 0) return 0;
+  let number = 0;
+  for (const other of matches.list) {
+    if (start[other] < start[range] || (start[other] === start[range] && other <= range)) number++;
+  }
+  return number;
 }
 
 /**

@@ -13,6 +13,9 @@ import { timelineTrackName } from "./words.js";
 /** Width of the names beside the tracks, in px; narrow screens have them above. */
 const labelsWidth = 190;
 
+/** Of so many tracks, those with little in them are a line each. */
+const manyTracks = 20;
+
 /** Set what is to be shown, then call place() or soon(). */
 export class TimelineScene {
   /** @param {SceneModel} model */
@@ -104,7 +107,8 @@ export class TimelineScene {
     if (size) return size;
     const track = this.model.source.tracks[box];
     const isOpen = track === undefined || track.kind === "stream" || box === 0 ||
-      this.model.trackRows[box] <= 3 || track.ranges * 20 >= this.model.size;
+      (this.model.trackRows[box] <= 3 && this.model.source.tracks.length < manyTracks) ||
+      track.ranges * 20 >= this.model.size;
     // It stays so when a part of the trace is shown.
     this.sizes.set(key, size = isOpen ? "fit" : "closed");
     return size;
@@ -115,7 +119,7 @@ export class TimelineScene {
    * @param {number} box
    */
   room(box) {
-    return Math.max(180, Math.round(innerHeight * 0.42)) * (box === 0 ? 1 : 0.4);
+    return Math.max(180, Math.round(innerHeight * 0.5)) * (box === 0 ? 1 : 0.4);
   }
 
   isNarrow() {
@@ -212,25 +216,20 @@ export class TimelineScene {
     const middle = (model.start[range] + model.end[range]) / 2;
     this.view = timelineZoom({ from: middle - long * 0.6, to: middle + long * 0.6 }, middle, 1,
                              this.whole);
-    this.reveal(range, false);
+    this.reveal(range);
     this.moved();
   }
 
   /**
    * Brings a range into sight.
    * @param {number} range
-   * @param {boolean} [isNew] nobody chose a part yet: one that shows the range well
    */
-  reveal(range, isNew = false) {
+  reveal(range) {
     const { model } = this;
     const start = model.start[range];
     const end = model.end[range];
     const long = this.view.to - this.view.from;
-    if (isNew) {
-      const wide = Math.min(Math.max((end - start) * 4, 1000), this.whole.to - this.whole.from);
-      this.view = timelineZoom({ from: (start + end - wide) / 2, to: (start + end + wide) / 2 },
-                               (start + end) / 2, 1, this.whole);
-    } else if (end < this.view.from + long * 0.02 || start > this.view.to - long * 0.02 ||
+    if (end < this.view.from + long * 0.02 || start > this.view.to - long * 0.02 ||
                (end - start > long * 0.9 && (start > this.view.from + long * 0.4 ||
                                              end < this.view.to - long * 0.4))) {
       const middle = end - start > long ? start + long * 0.4 : (start + end) / 2;

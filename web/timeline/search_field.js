@@ -21,7 +21,7 @@ export function timelineMatcher(pattern) {
  */
 export function timelineSearchField(onChange, onNext) {
   const field = /** @type {HTMLInputElement} */ (h("input", {
-    type: "search", class: "flame-search", "data-search": true, autocomplete: "off",
+    type: "search", class: "flame-search", autocomplete: "off",
     spellcheck: "false", placeholder: "Search names (/)",
     "aria-label": "Search names; between slashes as a regular expression",
     title: "Text in a name; /text/ is a regular expression, \"text\" the whole name. Enter: next " +
@@ -48,12 +48,13 @@ export function timelineSearchField(onChange, onNext) {
      * @param {import("./queries.js").TimelineMatches | null} found
      * @param {boolean} isValid
      * @param {boolean} isPart
+     * @param {number} at which match is selected, from 1; 0: none
      */
-    tell(found, isValid, isPart) {
+    tell(found, isValid, isPart, at) {
       for (const button of buttons) button.disabled = !found || found.count === 0;
       status.textContent = !isValid ? "This is not a valid regular expression."
         : !found ? "" : found.count === 0 ? "No range matches."
-          : `${countOf(found.count, "match", "matches")}, ${formatValue(found.total, "ns")}${isPart ? " in this part" : ""}`;
+          : `${at ? `${formatValue(at)} of ` : ""}${countOf(found.count, "match", "matches")}, ${formatValue(found.total, "ns")}${isPart ? " in this part" : ""}`;
     },
   };
 }

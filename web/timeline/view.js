@@ -1,12 +1,13 @@
 // The timeline: what is in sight, what is selected, and how people move.
-import { copyText, h, setVariable } from "../parts/dom.js";
+import { copyAndSay, h, setVariable } from "../parts/dom.js";
 import { timelineFlush, timelineRead, timelineWrite } from "./address.js";
 import { timelineInput } from "./input.js";
 import { timelineKeyed, timelineNeighbour } from "./keys.js";
 import { timelineZoom } from "./layout.js";
 import { TimelineModel } from "./model.js";
 import { timelineRangePanel, timelineSpanPanel } from "./panel.js";
-import { timelineFlows, timelineKey, timelineNext, timelineOfKey, timelineSearch } from "./queries.js";
+import { timelineFlows, timelineKey, timelineMatchNumber, timelineNext, timelineOfKey,
+         timelineSearch } from "./queries.js";
 import { TimelineScene } from "./scene.js";
 import { timelineMatcher, timelineSearchField } from "./search_field.js";
 import { timelineSight } from "./sight.js";
@@ -15,8 +16,7 @@ import { timelineHelp, timelineLegend, timelineNotes, timelineTip } from "./word
 /** @typedef {import("./model.js").TimelineDocument} ViewDocument */
 /**
  * @typedef {import("../data/source.js").Page & {
- *   range?: Function, link?: () => string | Promise<string>,
- *   part?: (from: number, to: number) => Promise<any>}} TimelinePage
+ *   range?: Function, part?: (from: number, to: number) => Promise<any>}} TimelinePage
  */
 
 /** Models of documents that were shown: another theme does not decode them again. */
@@ -63,14 +63,14 @@ export class TimelineView extends TimelineScene {
     const button = (text, label, act) => h("button", {
       type: "button", class: text.length === 1 ? "icon" : null, title: label,
       "aria-label": text.length === 1 ? label : null, onclick: act }, text);
-    this.element = h("div", { class: "timeline" }, this.notes,
+    this.element = h("div", { class: "timeline" },
       h("div", { class: "tools timeline-tools" }, this.search.elements,
         h("span", { class: "flame-space-between" }),
         button("\u2212", "Zoom out (s)", () => this.zoom(this.width / 2, 2)),
         button("+", "Zoom in (w)", () => this.zoom(this.width / 2, 0.5)),
-        button("Whole trace", "The whole trace (0)", () => this.show(this.whole)),
+        button("Whole trace", "The entire trace (e)", () => this.show(this.whole)),
         timelineHelp()),
-      this.frame, timelineLegend(this.all),
+      this.frame, timelineLegend(this.all), this.notes,
       this.panel, this.tip, this.sight.element);
     this.listen();
     this.restore();
@@ -91,7 +91,7 @@ export class TimelineView extends TimelineScene {
     this.recompute();
     if (this.selected >= 0) {
       const range = this.selected;
-      this.afterLayout = () => this.reveal(range, shown.view === null);
+      this.afterLayout = () => this.reveal(range);
     }
     this.table();
     this.ask();
@@ -129,8 +129,13 @@ export class TimelineView extends TimelineScene {
   matchNames() {
     const matcher = this.pattern === "" ? null : timelineMatcher(this.pattern);
     this.matches = matcher ? timelineSearch(this.model, matcher) : null;
-    this.search.tell(this.matches, this.pattern === "" || matcher !== null,
-                     this.model.source.part !== null);
+    this.tellMatches();
+  }
+
+  tellMatches() {
+    this.search.tell(this.matches, this.matches !== null || this.pattern === "",
+                     this.model.source.part !== null,
+                     timelineMatchNumber(this.model, this.matches, this.selected));
   }
 
   tellNotes() {
@@ -142,11 +147,6 @@ export class TimelineView extends TimelineScene {
   fillPanel() {
     const { model, page, selected } = this;
     const panels = [];
-    if (this.span) {
-      panels.push(timelineSpanPanel(model, this.span, {
-        zoom: () => this.fit(), close: () => this.setSpan(null),
-        find: (name) => this.find(`"${name}"`) }));
-    }
     if (selected >= 0) {
       panels.push(timelineRangePanel(model, selected, page, {
         select: (range) => this.select(range), zoom: (range) => this.fitRange(range),
@@ -156,14 +156,15 @@ export class TimelineView extends TimelineScene {
           names[model.name[selected]] = 1;
           this.select(timelineNext(model, names, selected, forward));
         },
-        copy: (text, what) => this.copy(text, what),
-        link: async () => {
-          timelineFlush();
-          this.copy(await page.link?.() ?? location.href, "link");
-        } }));
+        copy: (text) => copyAndSay(page, text, "name is") }));
     } else if (this.selectedKey !== "") {
       panels.push(h("p", { class: "quiet" }, "The selected range is not among the ranges here: " +
         "it may be left out to limit the size."));
+    }
+    if (this.span) {
+      panels.push(timelineSpanPanel(model, this.span, {
+        zoom: () => this.fit(), close: () => this.setSpan(null),
+        select: (range) => this.select(range), find: (name) => this.find(`"${name}"`) }));
     }
     if (panels.length === 0) {
       panels.push(h("p", { class: "quiet" }, "Click a range for its details. Drag to pan, " +
@@ -172,16 +173,8 @@ export class TimelineView extends TimelineScene {
     this.panel.replaceChildren(...panels);
   }
 
-  /**
-   * @param {string} text
-   * @param {string} what
-   */
-  async copy(text, what) {
-    this.page.say(await copyText(text) ? `The ${what} is on the clipboard.`
-      : "The browser does not let this page use the clipboard.");
-  }
-
   moved() {
+    this.hover(-1);
     this.leavePart();
     this.soon();
     this.write();
@@ -192,7 +185,7 @@ export class TimelineView extends TimelineScene {
   /** The span or the selection fills the view; false without one. */
   fit() {
     if (this.span) {
-      const rim = (this.span[1] - this.span[0]) * 0.03;
+      const rim = (this.span[1] - this.span[0]) * 0.03 || 5000;
       this.view = timelineZoom({ from: this.span[0] - rim, to: this.span[1] + rim },
                                this.span[0], 1, this.whole);
       this.moved();
@@ -255,6 +248,7 @@ export class TimelineView extends TimelineScene {
     this.selectedKey = range < 0 ? "" : timelineKey(model, range);
     this.readFlows();
     this.fillPanel();
+    this.tellMatches();
     if (range >= 0) {
       const before = this.view;
       this.reveal(range);
@@ -358,7 +352,7 @@ export class TimelineView extends TimelineScene {
       }
       const target = /** @type {HTMLElement} */ (event.target);
       // Without the focus elsewhere the letters are the timeline's.
-      if (!event.defaultPrevented && /^[wasdfWASDF]$/.test(event.key) &&
+      if (!event.defaultPrevented && /^[wasdfe]$/i.test(event.key) &&
           (target === document.body || /^(H1|MAIN)$/.test(target.tagName))) this.key(event);
     };
     document.addEventListener("keydown", outside);

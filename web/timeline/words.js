@@ -45,7 +45,7 @@ const timelineKeys = [
   ["\u2190 \u2192 \u2191 \u2193", "neighbour, range around, range inside; without a selection: pan"],
   ["Enter", "zoom to the selection; also a double click"],
   ["f", "fit the selection or the span into the view"],
-  ["0", "the whole trace"],
+  ["e", "the entire trace"],
   ["/", "search; then Enter and Shift+Enter for the next and the previous match"],
   ["Esc", "clear the selection, the span, the search"],
 ];
@@ -80,13 +80,22 @@ export function timelineLegend(model) {
 }
 
 /**
+ * The name of a track. Threads are often called like their process: `thread 7 (python)`.
+ * @param {{name: string, process: string}} track
+ */
+export function timelineTrackLabel({ name, process }) {
+  return name.replace(/ \((.*)\)$/, (all, thread) => process.startsWith(`${thread} (`) ? "" : all);
+}
+
+/**
  * What a track is called: its name, and its process if there are several.
  * @param {import("./model.js").TimelineModel} model
  * @param {number} track
  * @returns {string}
  */
 export function timelineTrackName(model, track) {
-  const { name, process } = model.source.tracks[track];
+  const { process } = model.source.tracks[track];
+  const name = timelineTrackLabel(model.source.tracks[track]);
   return process ? `${name}, ${process}` : name;
 }
 
@@ -126,4 +135,17 @@ export function timelineAround(model, range) {
   const parent = timelineParent(model, range);
   if (parent < 0 || model.source.tracks[model.trackOf(range)].kind === "thread") return parent;
   return timelineKinds[model.kinds[model.name[parent]]].word === "GPU annotation" ? parent : -1;
+}
+
+/**
+ * What a range is in, the outermost first.
+ * @param {import("./model.js").TimelineModel} model
+ * @param {number} range
+ * @returns {number[]}
+ */
+export function timelineChain(model, range) {
+  const chain = [];
+  for (let above = timelineAround(model, range); above >= 0;
+       above = timelineAround(model, above)) chain.unshift(above);
+  return chain;
 }

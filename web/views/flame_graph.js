@@ -76,7 +76,7 @@ class FlameGraph {
     this.matches = null;
 
     this.search = /** @type {HTMLInputElement} */ (h("input", {
-      type: "search", class: "flame-search", "data-search": true, autocomplete: "off",
+      type: "search", class: "flame-search", autocomplete: "off",
       spellcheck: "false", placeholder: "Search frames (/)",
       "aria-label": "Search frames; between slashes as a regular expression",
       title: "Text in the name of a frame; /text/ is a regular expression",

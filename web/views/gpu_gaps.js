@@ -94,8 +94,8 @@ export function gapsSection(table, page) {
   const most = Number(longest[0].duration_ns);
   const severalDevices = new Set(gaps.map((gap) => `${gap.rank} ${gap.device}`)).size > 1;
   const left = table.left_out > 0
-    ? `${countOf(table.left_out, "shorter gap")} ${table.left_out === 1 ? "is" : "are"} not in ` +
-      "this report and not in these sums." : null;
+    ? `${countOf(table.left_out, "shorter gap")} ${table.left_out === 1 ? "is" : "are"} ` +
+      "left out, here and in these sums." : null;
   return h("section", { class: "section gaps" },
     h("h2", null, "Why the GPU was idle", h("span", { class: "quiet" },
       `${formatValue(parts.reduce((all, part) => all + part.value, 0), "ns")} in ${
@@ -107,15 +107,7 @@ export function gapsSection(table, page) {
       const bar = h("span", { class: `holder-bar part part-${
         kinds.get(gapWhy(gap) || "unknown") ?? "idle"}` });
       setVariable(bar, "width", `${Math.max(0.5, 100 * Number(gap.duration_ns) / most)}%`);
-      const details = [
-        gapHas(gap.host_ns) ? `host there for ${formatValue(gap.host_ns, "ns")}` : "",
-        gapHas(gap.why_ns) ? `${gapWhy(gap)} for ${formatValue(gap.why_ns, "ns")}` : "",
-        gapHas(gap.idle_share) ? `${formatValue(gap.idle_share, "share")} of the idle time` : "",
-        gapHas(gap.after) ? `after ${gap.after}` : "",
-        gapHas(gap.before) ? `before ${gap.before}` : "",
-        gapHas(gap.step) ? `step ${gap.step}` : "",
-      ].filter((text) => text !== "").join("\n");
-      return h("li", { title: details || null },
+      return h("li", null,
         h("span", { class: "gap-time", title: exactValue(gap.duration_ns, "ns") },
           formatValue(gap.duration_ns, "ns")),
         h("span", { class: "holder-track", "aria-hidden": true }, bar),

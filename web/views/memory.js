@@ -5,6 +5,7 @@ import { stackedBar } from "../parts/bars.js";
 import { curveChart } from "../parts/chart_curve.js";
 import { emptyBox } from "../parts/empty.js";
 import { tablesOf } from "../parts/sections.js";
+import { timelineLink, timelinePart } from "../parts/timeline_link.js";
 import { cellOf, columnOf, recordsOf } from "../data/table.js";
 
 const memoryHolders = 10;
@@ -121,7 +122,9 @@ function memoryDevice(row, alive, curve, hasProcesses, page, zoom) {
     row.device + (hasProcesses ? ", process " + row.process : "");
   const facts = [
     ["peak", formatValue(row.peak_bytes, "bytes"), exactValue(row.peak_bytes, "bytes")],
-    ["peak at", formatValue(row.peak_at_ns, "ns"), exactValue(row.peak_at_ns, "ns")],
+    ["peak at", row.peak_at_ns === null ? "" : timelineLink(page, timelinePart(
+      Number(row.peak_at_ns), Number(row.peak_at_ns)), formatValue(row.peak_at_ns, "ns"), "link") ??
+      formatValue(row.peak_at_ns, "ns"), exactValue(row.peak_at_ns, "ns")],
     ["reserved at most", row.peak_reserved_bytes === null ? "" :
       formatValue(row.peak_reserved_bytes, "bytes"), exactValue(row.peak_reserved_bytes, "bytes")],
     ["growth per step", row.growth_per_step_bytes === null ? "" :
@@ -176,17 +179,48 @@ function memoryHeld(peak, alive) {
   if (rest > 0) parts.push({ label: "not listed", kind: "idle", value: rest });
   const negative = parts.filter((part) => part.value < 0);
   const isEstimated = rows.some((row) => row.category_estimated === true);
-  const largest = rows.slice().sort((a, b) => Number(b.bytes) - Number(a.bytes))
-    .slice(0, memoryHolders).filter((row) => Number(row.bytes) > 0);
+  /**
+   * @param {string} title
+   * @param {{[key: string]: any}[]} all
+   */
+  const holders = (title, all) => {
+    const largest = all.filter((row) => Number(row.bytes) > 0)
+      .sort((a, b) => Number(b.bytes) - Number(a.bytes)).slice(0, memoryHolders);
+    return largest.length === 0 ? [] : [h("h3", { class: "chart-title" }, title),
+      h("ol", { class: "holders" }, largest.map((row) =>
+        memoryHolder(row, Number(peak.peak_bytes))))];
+  };
   return [
     h("h3", { class: "chart-title" }, "What held the peak",
       isEstimated ? h("span", { class: "quiet" }, "categories are estimated") : null),
     stackedBar(parts, "bytes"),
     ...negative.map((part) => h("p", { class: "quiet" }, "More was freed than was recorded as " +
       "allocated: " + part.label + " " + formatValue(part.value, "bytes") + ".")),
-    h("h3", { class: "chart-title" }, "Largest holders"),
-    h("ol", { class: "holders" }, largest.map((row) => memoryHolder(row, Number(peak.peak_bytes)))),
+    ...holders("Modules that held most", memoryByModule(rows)),
+    ...holders("Largest holders", rows),
   ];
+}
+
+/**
+ * @param {{[key: string]: any}[]} rows of the table `alive`
+ * @returns {{[key: string]: any}[]} one per module, as rows of the table
+ */
+function memoryByModule(rows) {
+  /** @type {Map<string, {[key: string]: any}>} */
+  const modules = new Map();
+  for (const { module, category, bytes } of rows) {
+    if (module === null) continue;
+    const sum = modules.get(module) ?? { operator: memoryModule(module), module: null, line: null,
+                                         category, bytes: 0 };
+    sum.bytes += Number(bytes);
+    modules.set(module, sum);
+  }
+  return [...modules.values()];
+}
+
+/** @param {string} name */
+function memoryModule(name) {
+  return name.replace(/^nn\.Module: /, "");
 }
 
 /**
@@ -203,6 +237,6 @@ function memoryHolder(row, all) {
     h("span", { class: "holder-track", "aria-hidden": true }, meter),
     h("span", { class: "holder-name" },
       h("span", null, row.operator, row.module === null ? null :
-        h("span", { class: "quiet" }, " in " + String(row.module).replace(/^nn\.Module: /, ""))),
+        h("span", { class: "quiet" }, " in " + memoryModule(row.module))),
       row.line === null ? null : h("span", { class: "quiet holder-line" }, row.line)));
 }

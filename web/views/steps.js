@@ -85,18 +85,15 @@ function stepsCharts(table, picked, isPhases, onPick) {
    * @param {string} key
    * @param {number} row
    */
-  const number = (key, row) => {
+  const value = (key, row) => {
     const column = columnOf(table, key);
-    return column === null ? 0 : Number(cellOf(column, row) ?? 0);
+    return column === null ? null : cellOf(column, row);
   };
   /**
    * @param {string} key
    * @param {number} row
    */
-  const value = (key, row) => {
-    const column = columnOf(table, key);
-    return column === null ? null : cellOf(column, row);
-  };
+  const number = (key, row) => Number(value(key, row) ?? 0);
   const ranks = new Set(Array.from({ length: table.rows }, (_, row) => value("rank", row)));
   const total = isPhases ? "host_duration_ns" : "duration_ns";
   const rows = Array.from({ length: table.rows }, (_, row) => {

@@ -2,6 +2,7 @@
 import { h } from "../parts/dom.js";
 import { formatValue, exactValue } from "../parts/format.js";
 import { fullSentence } from "../parts/empty.js";
+import { timelineLink, timelinePart } from "../parts/timeline_link.js";
 import { severityBadge } from "./checks.js";
 
 /** Where a finding shows. @type {Map<string, [string, string]>} */
@@ -15,6 +16,18 @@ const findingViews = new Map([
   ["no_tensor_cores", ["kernels", "See the kernels"]],
   ["memory_growth", ["memory", "See the memory"]],
 ]);
+
+/**
+ * What happened, with its time as a link: `before aten::copy_ at 51.927 ms`.
+ * @param {string} text
+ * @param {import("../data/source.js").Page} page
+ */
+function evidenceEvent(text, page) {
+  const [, before, time] = /^(.* at )([\d.]+) ms$/.exec(text) ?? [];
+  const link = time === undefined ? null : timelineLink(page,
+    timelinePart(Number(time) * 1e6, Number(time) * 1e6), `${time}\u00a0ms`, "link");
+  return h("span", null, link ? [before, link] : text);
+}
 
 /**
  * @param {{[key: string]: any}} finding
@@ -42,7 +55,7 @@ export function findingCard(finding, page, perStep) {
       h("span", null, item.what),
       h("span", { title: exactValue(item.value, item.unit ?? "") },
         formatValue(item.value, item.unit ?? "")),
-      h("span", null, item.event ?? "")))) : null,
+      evidenceEvent(item.event ?? "", page)))) : null,
     target && (!page.has || page.has(target[0]))
       ? h("p", null, h("button", { type: "button", class: "link",
                                    onclick: () => page.go(target[0]) }, target[1])) : null);
