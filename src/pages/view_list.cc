@@ -39,6 +39,7 @@ struct TablePart {
   std::string_view columns_with = {};  ///< the option or value with columns of its own
   bool is_curve = false;
   std::size_t most_rows = std::numeric_limits<std::size_t>::max();
+  std::vector<std::string> shown = {};  ///< what people see first; empty: as the table says
 };
 
 struct StacksPart {
@@ -90,6 +91,7 @@ Status add_table(const TablePart& part, const Trace& trace, ViewContent& content
   if (!report.ok()) return report.status();
   std::string empty;
   if (report->table.rows.empty()) empty = why_empty(table, options, trace);
+  if (!part.shown.empty()) report->shown = part.shown;
   if (!part.sort_by.empty()) {
     Result<Table> sorted = report_rows(*report, {.sort_by = std::string(part.sort_by)});
     if (!sorted.ok()) return sorted.status();
@@ -164,7 +166,9 @@ const std::vector<ViewParts>& view_list() {
              .table = "kernels",
              .options = {{"group_by", Text("launch")}},
              .sort_by = "total_ns",
-             .columns_with = "launch"},
+             .columns_with = "launch",
+             .shown = {"short_name", "operator", "grid", "block", "count", "total_ns", "mean_ns",
+                       "registers", "shared_memory_bytes", "occupancy_percent"}},
             {.name = "by_family",
              .title = "By family",
              .table = "kernels",
@@ -234,11 +238,18 @@ const std::vector<ViewParts>& view_list() {
       {.view = {"checks", "Checks", "Whether the trace is damaged, incomplete or contradictory."},
        .add = add_checks},
       {.view = {"plugin", "Plugin's figures",
-                "The tables of PyTorch's TensorBoard plugin (torch-tb-profiler), in its own "
-                "figures and with its errors, to find its numbers again.",
+                "What PyTorch's TensorBoard plugin (torch-tb-profiler) shows of the trace, counted "
+                "by its "
+                "rules, to compare with its pages.",
                 false},
        .tables =
-           {{.name = "steps", .title = "Overview: steps", .table = "steps", .options = kPlugin},
+           {{.name = "steps",
+             .title = "Overview: steps",
+             .table = "steps",
+             .options = kPlugin,
+             .shown =
+                 {"name", "duration_ns", "kernel_ns", "memcpy_ns", "memset_ns", "communication_ns",
+                  "runtime_ns", "data_loader_ns", "cpu_op_ns", "other_ns"}},
             {.name = "gpu", .title = "Overview: GPU summary", .table = "gpu", .options = kPlugin},
             {.name = "kernels", .title = "GPU Kernel", .table = "kernels", .options = kPlugin},
             {.name = "kernel_properties",

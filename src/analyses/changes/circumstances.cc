@@ -121,7 +121,9 @@ Circumstances circumstances_of(std::span<const RunFigures> base,
         "The operators are others: less than half of the time is in operators that both "
         "sides have. Is it the same model?");
   }
-  if (is_same_recording(base, changed)) reasons.warn("Both sides are the same recording.");
+  if (found.comparable != Comparable::no && is_same_recording(base, changed)) {
+    reasons.warn("Both sides are the same recording.");
+  }
   const auto compare = [&](const char* what, auto values, bool may_be_unknown) {
     const std::set<std::string> before = all_of(base, values);
     const std::set<std::string> after = all_of(changed, values);

@@ -98,8 +98,20 @@ std::vector<TimelineTrack> timeline_tracks(const Trace& trace) {
     const auto [place, is_new] = process_first_ns.try_emplace(added.process, use.first_ns);
     if (!is_new) place->second = std::min(place->second, use.first_ns);
   }
+  std::size_t most_ranges = 0;
+  for (const TimelineTrack& track : tracks) {
+    if (track.kind == TimelineTrackKind::thread) {
+      most_ranges = std::max(most_ranges, track.ranges);
+    }
+  }
+  // Threads that hardly did anything come after the streams.
+  const auto group = [&](const TimelineTrack& of) {
+    if (of.kind == TimelineTrackKind::stream) return 1;
+    if (of.kind == TimelineTrackKind::other) return 3;
+    return of.ranges * 100 < most_ranges ? 2 : 0;
+  };
   const auto is_earlier = [&](const TimelineTrack& one, const TimelineTrack& other) {
-    if (one.kind != other.kind) return one.kind < other.kind;
+    if (group(one) != group(other)) return group(one) < group(other);
     if (one.kind == TimelineTrackKind::stream) {
       if (one.device != other.device) return one.device < other.device;
       return in_natural_order(one.name, other.name);

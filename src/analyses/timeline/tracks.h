@@ -29,7 +29,8 @@ struct TimelineTrack {
 };
 
 /// Those with ranges: the threads of a process together, its main thread first, then in the order
-/// of their first ranges; then streams by device. `rows` are not set.
+/// of their first ranges; then streams by device, and threads with less than a hundredth of the
+/// ranges of the busiest one. `rows` are not set.
 std::vector<TimelineTrack> timeline_tracks(const Trace& trace);
 
 }  // namespace tbtrace::analyses
