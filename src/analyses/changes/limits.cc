@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -111,13 +112,16 @@ Result<DiffLimit> parse_diff_limit(std::string_view text) {
   const bool is_known = limit.what == kStepTime || !quantity_of(limit.what).empty() ||
                         division_of(limit.what).has_value();
   if (!is_known) {
-    std::string names = "step_time";
+    std::vector<std::string_view> names = {kStepTime};
     for (const std::string_view name : kDiffQuantities) {
       const std::size_t unit = name.ends_with("_bytes") ? 6 : name.ends_with("_ns") ? 3 : 0;
-      names += ", " + std::string(name.substr(0, name.size() - unit));
+      names.push_back(name.substr(0, name.size() - unit));
     }
+    std::string all;
+    for (const std::string_view name : names) all += (all.empty() ? "" : ", ") + std::string(name);
     return Status(StatusCode::invalid_argument,
-                  "'" + limit.what + "' is not known; there are " + names +
+                  "'" + limit.what + "' is not known" + suggestion(limit.what, names) +
+                      "; there are " + all +
                       ", and part:, operator:, shape:, kernel:, module: and line: with a name");
   }
   return limit;
