@@ -171,7 +171,9 @@ class Completions(unittest.TestCase):
     def test_every_value_that_is_offered_is_taken(self):
         tried = 0
         for verb in described.verbs(PROGRAM):
-            inputs = {"doctor": [], "merge-partials": [PARTIAL]}.get(verb, [str(SOUND)])
+            if verb == "tensorboard":
+                continue  # becomes a server
+            inputs = {"doctor": [], "merge-partials": [PARTIAL], "diff": [str(SOUND)] * 2}.get(verb, [str(SOUND)])
             for option in described.options(PROGRAM, verb):
                 for value in bash(verb, option.name, "") if option.value else []:
                     output = self.folder / f"output{tried}"
