@@ -239,10 +239,10 @@ class Traces(unittest.TestCase):
     def test_reports_are_those_of_the_command_line(self):
         path = TRACES / "perceptron_stacks.json.gz"
         page = self.folder / "page.html"
-        options = ["--limit", "300KB", "--views", "summary,lines", "--title", "Two views", "--source-root", ROOT / "examples"]
+        options = ["--limit", "400KB", "--views", "summary,lines", "--title", "Two views", "--source-root", ROOT / "examples"]
         subprocess.run([PROGRAM, "report", path, "-o", page, *map(str, options)], check=True, env=PLAIN)
         trace = tbtrace.read(path)
-        report = trace.report(title="Two views", views=["summary", "lines"], source_root=ROOT / "examples", limit=300_000)
+        report = trace.report(title="Two views", views=["summary", "lines"], source_root=ROOT / "examples", limit=400_000)
         self.assertEqual(report.html, page.read_text(encoding="utf-8"))
         with self.assertRaises(FileExistsError):
             report.save(page)
