@@ -40,7 +40,10 @@ std::optional<DiffBy> diff_by_named(std::string_view name);
 struct RunRow {
   std::string key;          ///< `aten::mm`
   std::int64_t ns = 0;      ///< instants of steps that are its
-  std::uint64_t count = 0;  ///< events that have such instants
+  std::uint64_t count = 0;  ///< operators or device work that began in steps
+  /// Of DiffBy::kernel: the operator that most of the time came from, and the shapes of its inputs.
+  std::string op = {};
+  std::string shapes = {};
 };
 
 /// What else changes: per step, a mean of the ranks; of memory the highest of any rank.
@@ -167,8 +170,11 @@ struct DiffRow {
   DiffVerdict verdict = DiffVerdict::inconclusive;
   /// Of the whole change; nullopt if that is 0.
   std::optional<double> share = {};
-  /// How the two sides were found to be the same: `name`; empty if it is on one side only.
+  /// How the two sides were found to be the same: `name`; of kernels also `shape` or `operator`, if
+  /// each side has one kernel without its like that came from that operator, with or without the
+  /// same shapes: such pairs are uncertain. Empty if it is on one side only.
   std::string_view matched_by = {};
+  std::string base_key = {};  ///< the name on the side of the base, if it is another
 };
 
 struct DiffQuantity {

@@ -7,6 +7,9 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <utility>
+
+#include "analyses/changes/matches.h"
 
 namespace tbtrace::analyses {
 namespace {
@@ -40,8 +43,8 @@ class KeptKeys {
     }
   }
 
-  std::string_view key_of(const RunRow& row) const {
-    return has_all_ || keys_.contains(row.key) ? std::string_view(row.key) : kRestKey;
+  std::string_view key_of(std::string_view key) const {
+    return has_all_ || keys_.contains(key) ? key : kRestKey;
   }
 
  private:
@@ -65,7 +68,7 @@ void add_side(std::span<const RunFigures> runs, DiffBy by, const KeptKeys& kept,
               Side std::pair<Side, Side>::*side, Sides& sides) {
   for (std::size_t number = 0; number < runs.size(); ++number) {
     for (const RunRow& row : rows_of(runs[number], by)) {
-      Side& found = sides[kept.key_of(row)].*side;
+      Side& found = sides[kept.key_of(row.key)].*side;
       found.ns.resize(runs.size(), 0);
       found.ns[number] += per_step(static_cast<double>(row.ns), runs[number]);
       found.count +=
@@ -96,6 +99,15 @@ std::vector<RowSides> row_sides(std::span<const RunFigures> base,
   add_side(base, by, kept, &std::pair<Side, Side>::first, sides);
   add_side(changed, by, kept, &std::pair<Side, Side>::second, sides);
   std::vector<RowSides> rows;
+  std::map<std::string_view, RowMatch> renamed;
+  if (by == DiffBy::kernel) renamed = renamed_kernels(base, changed);
+  for (const auto& [key, match] : renamed) {
+    const auto before = sides.find(kept.key_of(match.key));
+    const auto after = sides.find(kept.key_of(key));
+    if (before == sides.end() || after == sides.end() || before == after) continue;
+    after->second.first = std::move(before->second.first);
+    sides.erase(before);
+  }
   for (auto& [key, of_key] : sides) {
     auto& [before, after] = of_key;
     const bool is_on_both = !before.ns.empty() && !after.ns.empty();
@@ -109,6 +121,10 @@ std::vector<RowSides> row_sides(std::span<const RunFigures> base,
     added.row.new_ns = mean_of(after.ns);
     added.row.change_ns = added.row.new_ns - added.row.base_ns;
     added.row.matched_by = is_on_both ? "name" : "";
+    if (const auto match = renamed.find(key); is_on_both && match != renamed.end()) {
+      added.row.matched_by = match->second.matched_by;
+      added.row.base_key = match->second.key;
+    }
     added.base = std::move(before.ns);
     added.changed = std::move(after.ns);
   }

@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,8 @@ constexpr std::string_view kUnattributed = "[unattributed]";
 struct Sum {
   std::int64_t ns = 0;
   std::uint64_t count = 0;
+  /// Of kernels: the time by operator and shapes that it came from.
+  std::map<std::pair<std::string, std::string>, std::int64_t> origins = {};
 };
 
 using KeySums = std::map<std::string, Sum, std::less<>>;
@@ -65,6 +68,7 @@ class RowsOfTrace {
 
   void add() {
     add_instants();
+    add_origins();
     add_counts();
   }
 
@@ -79,6 +83,10 @@ class RowsOfTrace {
       add_bounded(sum_of(sums_[place(DiffBy::op)], operator_key(event, op)).ns, ns);
       add_bounded(sum_of(sums_[place(DiffBy::shape)], shape_key(event, op)).ns, ns);
       add_bounded(sum_of(sums_[place(DiffBy::kernel)], kernel_key(event)).ns, ns);
+      if (op != EventId::none && is_device_work(trace_.kind(event))) {
+        const StringId shapes = trace_.argument(Argument::input_dims).text(op);
+        add_bounded(origins_[{trace_.events().name(event), trace_.events().name(op), shapes}], ns);
+      }
       const EventId owner = owner_of(event);
       add_bounded(sum_of(sums_[place(DiffBy::module)], module_key(owner)).ns, ns);
       add_bounded(sum_of(sums_[place(DiffBy::line)], line_key(owner)).ns, ns);
@@ -89,6 +97,15 @@ class RowsOfTrace {
       if (nothing != 0) add_bounded(sum_of(sums_[place(by)], kNothing).ns, nothing);
     }
     if (nothing != 0) add_bounded(sum_of(sums_[place(DiffBy::kernel)], kNoDeviceWork).ns, nothing);
+  }
+
+  void add_origins() {
+    for (const auto& [origin, ns] : origins_) {
+      const auto& [kernel, op, shapes] = origin;
+      Sum& sum = sum_of(sums_[place(DiffBy::kernel)], trace_.string(kernel));
+      add_bounded(sum.origins[{std::string(trace_.string(op)), std::string(trace_.string(shapes))}],
+                  ns);
+    }
   }
 
   /// Operators and device work that began in a step.
@@ -153,6 +170,8 @@ class RowsOfTrace {
   analyses::LinesOfRanges lines_;
   StepInstants instants_;
   const StepBreakdown& breakdown_;
+  /// Of kernels: the time by kernel, operator and shapes.
+  std::map<std::tuple<StringId, StringId, StringId>, std::int64_t> origins_;
   std::array<KeySums, kDiffBys>& sums_;
 };
 
@@ -277,7 +296,15 @@ RunFigures RunSum::figures() const {
   RunFigures run = sums_->run;
   run.devices.assign(sums_->devices.begin(), sums_->devices.end());
   for (std::size_t by = 0; by < kDiffBys; ++by) {
-    for (const auto& [key, sum] : sums_->rows[by]) run.rows[by].push_back({key, sum.ns, sum.count});
+    for (const auto& [key, sum] : sums_->rows[by]) {
+      RunRow& row = run.rows[by].emplace_back(RunRow{key, sum.ns, sum.count});
+      std::int64_t most = -1;
+      for (const auto& [origin, ns] : sum.origins) {
+        if (ns <= most) continue;
+        most = ns;
+        std::tie(row.op, row.shapes) = origin;
+      }
+    }
   }
   const auto ranks = static_cast<double>(std::max<std::size_t>(1, run.traces));
   for (const auto& [name, value] : sums_->quantities.sums) {

@@ -86,6 +86,10 @@ void emit_run(wire::JsonEmitter& json, const RunFigures& run, double share) {
       json.text(row.key);
       json.integer(row.ns);
       json.integer(row.count);
+      if (!row.op.empty()) {
+        json.text(row.op);
+        json.text(row.shapes);
+      }
       json.end_array();
     }
     json.end_array();
@@ -153,14 +157,20 @@ bool take_steps(const JsonTree& tree, RunFigures& run) {
 }
 
 bool take_row(const JsonTree& item, RunRow& row) {
-  if (item.kind != Kind::list || item.items.size() != 3) return false;
+  const bool has_origin = item.items.size() == 5;
+  if (item.kind != Kind::list || (item.items.size() != 3 && !has_origin)) return false;
   const JsonTree& ns = item.items[1];
   const JsonTree& count = item.items[2];
   const bool is_right = item.items[0].kind == Kind::text && ns.kind == Kind::integer &&
                         count.kind == Kind::integer && count.integer >= 0;
   if (!is_right) return false;
-  row = {item.items[0].text, ns.integer, static_cast<std::uint64_t>(count.integer)};
-  return true;
+  row.key = item.items[0].text;
+  row.ns = ns.integer;
+  row.count = static_cast<std::uint64_t>(count.integer);
+  if (!has_origin) return true;
+  row.op = item.items[3].text;
+  row.shapes = item.items[4].text;
+  return item.items[3].kind == Kind::text && item.items[4].kind == Kind::text;
 }
 
 bool take_rows(const JsonTree& tree, RunFigures& run) {

@@ -62,6 +62,8 @@ void emit_row(wire::JsonEmitter& json, DiffBy by, const DiffRow& row) {
   emit_number(json, "share", row.share);
   json.key("matched_by");
   row.matched_by.empty() ? json.null() : json.text(row.matched_by);
+  json.key("base_key");
+  row.base_key.empty() ? json.null() : json.text(row.base_key);
   json.end_object();
 }
 

@@ -24,15 +24,16 @@ AnalysisReport diff_rows_report(const Diff& diff, DiffBy by) {
   report.schema = "tbtrace.diff/1";
   report.table.columns = {"by",     "key",        "base_count", "new_count", "base_ns",
                           "new_ns", "change_ns",  "low_ns",     "high_ns",   "verdict",
-                          "share",  "matched_by", "only_on"};
-  report.shown = {"key",        "change_ns", "share",   "base_ns", "new_ns",
-                  "base_count", "new_count", "only_on", "verdict"};
+                          "share",  "matched_by", "only_on",    "base_key"};
+  report.shown = {"key",       "change_ns", "share",   "base_ns",    "new_ns",  "base_count",
+                  "new_count", "only_on",   "verdict", "matched_by", "base_key"};
   for (const DiffRow& row : diff.rows[static_cast<std::size_t>(by)]) {
-    report.table.rows.push_back(
-        {std::string(diff_by_name(by)), row.key, row.base_count, row.new_count, row.base_ns,
-         row.new_ns, row.change_ns, number_cell(row.low_ns), number_cell(row.high_ns),
-         std::string(diff_verdict_name(row.verdict)), number_cell(row.share),
-         report::text_cell(row.matched_by), report::text_cell(only_on(row))});
+    report.table.rows.push_back({std::string(diff_by_name(by)), row.key, row.base_count,
+                                 row.new_count, row.base_ns, row.new_ns, row.change_ns,
+                                 number_cell(row.low_ns), number_cell(row.high_ns),
+                                 std::string(diff_verdict_name(row.verdict)),
+                                 number_cell(row.share), report::text_cell(row.matched_by),
+                                 report::text_cell(only_on(row)), report::text_cell(row.base_key)});
   }
   return report;
 }

@@ -132,6 +132,9 @@ AnalysisReport people_report(const Diff& diff, DiffBy by) {
     return row.verdict == DiffVerdict::slower || row.verdict == DiffVerdict::faster;
   });
   if (!is_judged) std::erase(report.shown, "verdict");
+  const bool has_renamed = std::ranges::any_of(
+      rows_of(diff, by), [](const DiffRow& row) { return !row.base_key.empty(); });
+  if (!has_renamed) std::erase(report.shown, "matched_by");
   const bool is_counted = std::ranges::any_of(rows_of(diff, by), [](const DiffRow& row) {
     return row.base_count != 0 || row.new_count != 0;
   });

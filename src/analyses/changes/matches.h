@@ -1,0 +1,22 @@
+// Which rows of one side are others of the other side under a new name. Pure function.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string_view>
+
+#include <tbtrace/diff.h>
+
+namespace tbtrace::analyses {
+
+struct RowMatch {
+  std::string_view key;         ///< on the side of the base
+  std::string_view matched_by;  ///< `shape`, `operator`
+};
+
+/// Of kernels that the base does not have: by their name, the kernel that they took the place of.
+/// Views into the runs.
+std::map<std::string_view, RowMatch> renamed_kernels(std::span<const RunFigures> base,
+                                                     std::span<const RunFigures> changed);
+
+}  // namespace tbtrace::analyses
