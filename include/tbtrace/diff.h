@@ -108,7 +108,7 @@ class RunSum {
 Result<std::string> baseline_bytes(std::span<const RunFigures> runs);
 Status write_baseline(std::span<const RunFigures> runs, const std::string& path,
                       bool overwrite = false);
-/// Fails for bytes that are no whole baseline of this version.
+/// Fails unless the bytes are a whole baseline of this version.
 Result<std::vector<RunFigures>> parse_baseline(std::string_view bytes);
 Result<std::vector<RunFigures>> read_baseline(const std::string& path);
 /// Whether a file is one, by how its content begins. Fails if it cannot be read.
