@@ -20,9 +20,12 @@ struct StepInstants {
   std::int64_t nothing_ns = 0;
 };
 
-/// An instant belongs to the first StepRole of those that are open, as in step_breakdown(); of
-/// several kernels, memcpys or memsets to the one that started first, of several ranges of the
-/// host, on any thread, to the one that started last. `breakdown`: of this trace, in exact figures.
+/// An instant belongs to the first StepRole of those that are open, as in step_breakdown(). Of
+/// several kernels, memcpys or memsets it belongs to the one that started first. Of several ranges
+/// of the host it belongs to an operator or call on a thread of the steps; without one, to one on a
+/// thread that runs autograd's nodes; without that, to an annotation on a thread of the steps, to
+/// another thread of its process, to another process; among equals to the one that started last.
+/// `breakdown`: of this trace, in exact figures.
 StepInstants step_instants(const Trace& trace, const StepBreakdown& breakdown);
 
 }  // namespace tbtrace::analyses

@@ -191,6 +191,7 @@ Status add_quantities(const Trace& trace, const StepBreakdown& breakdown, Quanti
   const Result<std::vector<GpuUse>> use = gpu_use(trace, options);
   if (!use.ok()) return use.status();
   for (const GpuUse& gpu : *use) {
+    if (!options.steps) break;  // the window of the devices is not that of the step
     const auto add = [&](std::string_view name, std::int64_t ns) {
       all.sums[name] += static_cast<double>(ns) / steps;
     };
@@ -237,6 +238,15 @@ void add_circumstances(const Trace& trace, RunFigures& run, std::set<std::string
   if (is_damaged) ++run.damaged;
 }
 
+/// Where the work of a step still runs when the next step begins, its time counts for the next one,
+/// so that no instant counts twice.
+void cut_overlaps(std::vector<StepTime>& steps) {
+  for (std::size_t step = 1; step < steps.size(); ++step) {
+    StepTime& before = steps[step - 1];
+    before.end_ns = std::max(before.start_ns, std::min(before.end_ns, steps[step].start_ns));
+  }
+}
+
 }  // namespace
 
 std::string_view diff_by_name(DiffBy by) {
@@ -280,7 +290,8 @@ RunSum::~RunSum() = default;
 
 Status RunSum::add(const Trace& rank) {
   if (Status read = rank.check_read(diff_arguments(), "diff"); !read.ok()) return read;
-  const StepBreakdown breakdown = step_breakdown(rank, {.infer_steps = true});
+  StepBreakdown breakdown = step_breakdown(rank, {.infer_steps = true});
+  cut_overlaps(breakdown.steps);
   if (Status added = add_quantities(rank, breakdown, sums_->quantities); !added.ok()) return added;
   ++sums_->run.traces;
   for (const StepTime& step : breakdown.steps) {
