@@ -85,12 +85,14 @@ Result<DiffChoice> choice_of(const OptionParser& parser) {
   choice.options.min_effect = *effect;
   if (parser.given("run-noise")) {
     choice.options.run_noise = share_of(parser.text("run-noise"));
-    if (!choice.options.run_noise || *choice.options.run_noise <= 0) {
+    if (!choice.options.run_noise || *choice.options.run_noise <= 0 ||
+        *choice.options.run_noise >= 1) {
       return wrong("--run-noise takes a share such as 2%");
     }
   }
   for (const std::string_view name : list_of(parser.text("by"))) {
-    choice.text.by.push_back(*diff_by_named(name));
+    const DiffBy by = *diff_by_named(name);
+    if (std::ranges::find(choice.text.by, by) == choice.text.by.end()) choice.text.by.push_back(by);
   }
   for (const std::string_view text : limits_in(parser.text("fail-if"))) {
     Result<DiffLimit> limit = parse_diff_limit(text);

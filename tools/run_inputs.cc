@@ -48,6 +48,14 @@ int read_runs(const std::string& path, const StandardOptions& standard, Console&
         subjects_of_input(path, standard), console);
   }
   const FoundTraces traces = find_traces({path});
+  // Each match of a pattern is a run.
+  std::error_code failure;
+  if (traces.paths.size() > 1 && !std::filesystem::exists(path, failure)) {
+    for (const std::string& match : traces.paths) {
+      if (const int code = read_runs(match, standard, console, runs); code != kDone) return code;
+    }
+    return kDone;
+  }
   for (const UnreadInput& unread : traces.unread) {
     return finish(unread.status, subjects_of_input(unread.path, standard), console);
   }

@@ -44,6 +44,8 @@ struct RunRow {
   /// Of DiffBy::kernel: the operator that most of the time came from, and the shapes of its inputs.
   std::string op = {};
   std::string shapes = {};
+
+  bool operator==(const RunRow&) const = default;
 };
 
 /// What else changes: per step, a mean of the ranks; of memory the highest of any rank.
@@ -181,6 +183,9 @@ struct DiffQuantity {
   std::string_view name;
   std::optional<double> base_value = {};
   std::optional<double> new_value = {};
+  /// Of times, if the runs allow one: the interval of the change, as a share.
+  std::optional<double> low = {};
+  std::optional<double> high = {};
 };
 
 struct Diff {

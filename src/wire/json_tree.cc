@@ -7,11 +7,11 @@
 namespace tbtrace::wire {
 namespace {
 
-constexpr int kDeepest = 64;
+constexpr int kMostLevels = 64;
 
 bool convert(simdjson::dom::element element, int depth, JsonTree& tree) {
   using Type = simdjson::dom::element_type;
-  if (depth > kDeepest) return false;
+  if (depth > kMostLevels) return false;
   switch (element.type()) {
     case Type::ARRAY:
       tree.kind = JsonTree::Kind::list;

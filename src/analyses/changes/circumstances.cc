@@ -35,6 +35,8 @@ std::vector<std::string> world_size(const RunFigures& run) {
   return {std::to_string(*run.world_size)};
 }
 
+std::vector<std::string> recordings(const RunFigures& run) { return {std::to_string(run.traces)}; }
+
 /// The share of the time of a side that is in operators that the other side has as well.
 double share_in_common(std::span<const RunFigures> side, std::span<const RunFigures> other) {
   std::set<std::string_view> names;
@@ -69,18 +71,25 @@ class Reasons {
   Circumstances& found_;
 };
 
+bool is_same(const RunFigures& one, const RunFigures& other) {
+  return one.step_ns == other.step_ns && one.rows == other.rows;
+}
+
 /// Whether two runs are the same recording, which says nothing about how runs vary.
 bool has_repeated(std::span<const RunFigures> runs) {
   for (std::size_t one = 0; one < runs.size(); ++one) {
     for (std::size_t other = 0; other < one; ++other) {
-      if (runs[one].step_ns == runs[other].step_ns) return true;
+      if (is_same(runs[one], runs[other])) return true;
     }
   }
   return false;
 }
 
-bool is_same_recording(std::span<const RunFigures> base, std::span<const RunFigures> changed) {
-  return base.size() == 1 && changed.size() == 1 && base.front().step_ns == changed.front().step_ns;
+bool share_a_recording(std::span<const RunFigures> base, std::span<const RunFigures> changed) {
+  return std::ranges::any_of(base, [&](const RunFigures& one) {
+    return std::ranges::any_of(changed,
+                               [&](const RunFigures& other) { return is_same(one, other); });
+  });
 }
 
 bool any(std::span<const RunFigures> runs, bool (*test)(const RunFigures& run)) {
@@ -108,6 +117,11 @@ Circumstances circumstances_of(std::span<const RunFigures> base,
         "recorded.");
   }
   const auto has_steps = [](const RunFigures& run) { return run.has_steps; };
+  for (const std::span<const RunFigures> side : {base, changed}) {
+    if (any(side, has_steps) && !std::ranges::all_of(side, has_steps)) {
+      reasons.refuse("Some runs of a side have steps, and others have none.");
+    }
+  }
   if (any(base, has_steps) != any(changed, has_steps)) {
     reasons.refuse("Only one side has steps; call profiler.step() in both.");
   } else if (!any(base, has_steps)) {
@@ -121,8 +135,9 @@ Circumstances circumstances_of(std::span<const RunFigures> base,
         "The operators are others: less than half of the time is in operators that both "
         "sides have. Is it the same model?");
   }
-  if (found.comparable != Comparable::no && is_same_recording(base, changed)) {
-    reasons.warn("Both sides are the same recording.");
+  if (found.comparable != Comparable::no && share_a_recording(base, changed)) {
+    reasons.warn(base.size() == 1 && changed.size() == 1 ? "Both sides are the same recording."
+                                                         : "A recording is on both sides.");
   }
   const auto compare = [&](const char* what, auto values, bool may_be_unknown) {
     const std::set<std::string> before = all_of(base, values);
@@ -136,6 +151,7 @@ Circumstances circumstances_of(std::span<const RunFigures> base,
   compare(
       "Another GPU", [](const RunFigures& run) { return run.devices; }, true);
   compare("Another number of ranks", world_size, true);
+  compare("Another number of recordings a run", recordings, true);
   compare(
       "Other recording options, which cost time themselves",
       [](const RunFigures& run) { return run.options; }, false);

@@ -21,22 +21,29 @@ double median_of_steps(std::span<const RunFigures> runs) {
   return all.empty() ? 0 : static_cast<double>(median_of(std::move(all)));
 }
 
-std::optional<double> mean_quantity(std::span<const RunFigures> runs, std::string_view name) {
+/// Of each run; empty if one lacks it.
+std::vector<double> values_of(std::span<const RunFigures> runs, std::string_view name) {
   std::vector<double> values;
   for (const RunFigures& run : runs) {
     for (const RunQuantity& quantity : run.quantities) {
       if (quantity.name == name) values.push_back(quantity.value);
     }
   }
-  if (values.size() < runs.size()) return std::nullopt;
-  return analyses::mean_of(values);
+  if (values.size() < runs.size()) values.clear();
+  return values;
 }
 
 std::vector<DiffQuantity> quantities_of(std::span<const RunFigures> base,
-                                        std::span<const RunFigures> changed) {
+                                        std::span<const RunFigures> changed,
+                                        const DiffOptions& options) {
   std::vector<DiffQuantity> all;
   for (const std::string_view name : kDiffQuantities) {
-    DiffQuantity quantity{name, mean_quantity(base, name), mean_quantity(changed, name)};
+    const std::vector<double> before = values_of(base, name);
+    const std::vector<double> after = values_of(changed, name);
+    DiffQuantity quantity{name};
+    if (!before.empty()) quantity.base_value = analyses::mean_of(before);
+    if (!after.empty()) quantity.new_value = analyses::mean_of(after);
+    if (name.ends_with("_ns")) analyses::judge_quantity(before, after, options, quantity);
     if (quantity.base_value || quantity.new_value) all.push_back(quantity);
   }
   return all;
@@ -83,7 +90,7 @@ Result<Diff> diff(std::span<const RunFigures> base, std::span<const RunFigures> 
       found.rows[by].push_back(std::move(row.row));
     }
   }
-  found.quantities = quantities_of(base, changed);
+  found.quantities = quantities_of(base, changed, options);
   return found;
 }
 

@@ -49,17 +49,26 @@ constexpr double kMostResolvable = 10;
 std::string plan(double effect, double noise, const statistics::DecisionRule& rule) {
   const std::optional<std::size_t> runs = statistics::runs_needed(effect, noise, rule);
   if (!runs) return {};
+  constexpr std::size_t kMostRuns = 50;
+  if (*runs > kMostRuns) {
+    return fmt::format(
+        " To find a change of {} takes more than {} runs a side where runs vary by "
+        "{}: make them vary less first.",
+        percent(effect), kMostRuns, percent(noise));
+  }
   return fmt::format(" To find a change of {} where runs vary by {}, it takes {} runs a side.",
                      percent(effect), percent(noise), *runs);
 }
 
-std::string basis(const statistics::Comparison& compared, const statistics::DecisionRule& rule) {
-  const double worth = std::max(kWorthFinding, 2 * rule.min_effect);
+std::string basis(const statistics::Comparison& compared, const statistics::DecisionRule& rule,
+                  bool is_one_a_side) {
+  const double worth = std::max({kWorthFinding, 2 * rule.min_effect, std::abs(compared.change)});
   if (!compared.inference) {
     if (compared.undecided == statistics::Undecided::bad_value) {
       return "A run has a step of no length, so nothing can be said.";
     }
-    return "One run a side does not show how much runs vary, so the difference may be chance." +
+    return std::string(is_one_a_side ? "One run a side does" : "So few runs do") +
+           " not show how much runs vary, so the difference may be chance." +
            plan(worth, kUsualNoise, rule);
   }
   std::string text;
@@ -87,7 +96,7 @@ std::string basis(const statistics::Comparison& compared, const statistics::Deci
 
 /// What else a reader must know of the verdict.
 std::string doubts(std::span<const double> before, std::span<const double> after,
-                   const StepChange& step) {
+                   const StepChange& step, const statistics::DecisionRule& rule) {
   constexpr double kSure = 0.01;
   std::string text;
   const std::optional<statistics::Drift> drift = statistics::drift_within(before, after);
@@ -98,11 +107,10 @@ std::string doubts(std::span<const double> before, std::span<const double> after
         percent(drift->change_per_run));
   }
   const double by_medians = step.new_median_ns - step.base_median_ns;
-  if (by_medians * step.change < 0) {
-    text += fmt::format(
-        " The median step changed the other way, from {:.3f} to {:.3f} ms: a few "
-        "long steps make the mean.",
-        step.base_median_ns / 1e6, step.new_median_ns / 1e6);
+  const bool matters = std::abs(by_medians) >= rule.min_effect * step.base_median_ns;
+  if (by_medians * step.change < 0 && matters) {
+    text += fmt::format(" The median step changed the other way, from {:.3f} to {:.3f} ms.",
+                        step.base_median_ns / 1e6, step.new_median_ns / 1e6);
   }
   return text;
 }
@@ -137,7 +145,16 @@ void judge_step(std::span<const RunFigures> base, std::span<const RunFigures> ch
     found.step.high = compared.inference->high;
     found.step.resolvable = compared.inference->resolvable;
   }
-  found.why = basis(compared, rule) + doubts(before, after, found.step);
+  found.why = basis(compared, rule, before.size() == 1 && after.size() == 1) +
+              doubts(before, after, found.step, rule);
+}
+
+void judge_quantity(std::span<const double> base, std::span<const double> changed,
+                    const DiffOptions& options, DiffQuantity& quantity) {
+  const statistics::Comparison compared = statistics::compare_runs(base, changed, rule_of(options));
+  if (!compared.inference) return;
+  quantity.low = compared.inference->low;
+  quantity.high = compared.inference->high;
 }
 
 void judge_rows(std::span<RowSides> rows, const Diff& found, const DiffOptions& options) {

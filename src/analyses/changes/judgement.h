@@ -15,6 +15,10 @@ namespace tbtrace::analyses {
 void judge_step(std::span<const RunFigures> base, std::span<const RunFigures> changed,
                 const DiffOptions& options, Diff& found);
 
+/// Sets the interval of a time, from that of each run.
+void judge_quantity(std::span<const double> base, std::span<const double> changed,
+                    const DiffOptions& options, DiffQuantity& quantity);
+
 /// Sets the intervals of rows that are at least 0.5 % of the step on a side, and, if the step is
 /// slower or faster, their verdicts: of the rows of a division that are called slower or faster, at
 /// most 1 % are false on average.

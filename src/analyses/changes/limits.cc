@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <tbtrace/diff.h>
+#include <tbtrace/steps.h>
 
 namespace tbtrace {
 namespace {
@@ -39,11 +40,19 @@ struct Division {
   std::string_view key;
 };
 
+bool is_part(std::string_view name) {
+  for (std::size_t role = 0; role < kStepRoles; ++role) {
+    if (step_role_name(static_cast<StepRole>(role)) == name) return true;
+  }
+  return false;
+}
+
 std::optional<Division> division_of(std::string_view what) {
   const std::size_t colon = what.find(':');
   if (colon == std::string_view::npos || colon + 1 == what.size()) return std::nullopt;
   const std::optional<DiffBy> by = diff_by_named(what.substr(0, colon));
   if (!by) return std::nullopt;
+  if (*by == DiffBy::part && !is_part(what.substr(colon + 1))) return std::nullopt;
   return Division{*by, what.substr(colon + 1)};
 }
 
@@ -55,7 +64,9 @@ LimitResult judge(const DiffLimit& limit, double change, std::optional<double> l
   std::string sentence = limit.text + ": changed by " + percent(change);
   if (!low || !high) {
     return {LimitVerdict::inconclusive,
-            sentence + ", but nothing is known of how much runs differ"};
+            sentence +
+                ", without an interval: the runs are too few, or it is less than 0.5 % of "
+                "the step"};
   }
   sentence += " (" + percent(*low) + " to " + percent(*high) + ")";
   if (*low > limit.share) return {LimitVerdict::exceeded, sentence};
@@ -70,6 +81,9 @@ LimitResult judge_quantity(const Diff& diff, const DiffLimit& limit, std::string
   }
   const double before = *found->base_value;
   const double after = *found->new_value;
+  if (name.ends_with("_ns") && before > 0) {
+    return judge(limit, after / before - 1, found->low, found->high);
+  }
   const bool is_exceeded = after > before + limit.share * std::abs(before);
   const std::string change =
       before == 0 ? fmt::format("from 0 to {:.0f}", after) : "by " + percent(after / before - 1);
@@ -79,7 +93,9 @@ LimitResult judge_quantity(const Diff& diff, const DiffLimit& limit, std::string
 
 LimitResult judge_row(const Diff& diff, const DiffLimit& limit, const Division& division) {
   const std::vector<DiffRow>& rows = diff.rows[static_cast<std::size_t>(division.by)];
-  const auto row = std::ranges::find(rows, division.key, &DiffRow::key);
+  const auto row = std::ranges::find_if(rows, [&](const DiffRow& one) {
+    return one.key == division.key || one.base_key == division.key;
+  });
   if (row == rows.end()) {
     return {LimitVerdict::inconclusive, limit.text + ": no step of either side has it"};
   }
@@ -90,6 +106,7 @@ LimitResult judge_row(const Diff& diff, const DiffLimit& limit, const Division& 
                              limit.text +
                                  fmt::format(": is new, with {:.3f} ms a step", row->new_ns / 1e6)};
   }
+  if (row->new_ns == 0) return {LimitVerdict::kept, limit.text + ": takes no time any more"};
   const auto share = [&](const std::optional<double>& ns) {
     return ns ? std::optional(*ns / row->base_ns) : std::nullopt;
   };

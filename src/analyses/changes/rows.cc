@@ -30,7 +30,7 @@ const std::vector<RunRow>& rows_of(const RunFigures& run, DiffBy by) {
 }
 
 /// Which rows there are if runs of which small rows were left out are compared with others: those
-/// that a reduced run has, and those with enough time to be in it if it had them.
+/// that every such run has, and those with enough time that such a run would have them.
 class KeptKeys {
  public:
   KeptKeys(std::span<const RunFigures> base, std::span<const RunFigures> changed, DiffBy by) {
@@ -38,8 +38,20 @@ class KeptKeys {
       for (const RunFigures& run : side) has_all_ = has_all_ && !run.is_reduced;
     }
     if (has_all_) return;
+    std::map<std::string_view, std::size_t> reduced_with;
+    std::size_t reduced = 0;
     for (const std::span<const RunFigures> side : {base, changed}) {
-      for (const RunFigures& run : side) add(run, by);
+      for (const RunFigures& run : side) {
+        if (!run.is_reduced) {
+          add(run, by);
+          continue;
+        }
+        ++reduced;
+        for (const RunRow& row : rows_of(run, by)) ++reduced_with[row.key];
+      }
+    }
+    for (const auto& [key, count] : reduced_with) {
+      if (count == reduced) keys_.insert(key);
     }
   }
 
@@ -52,13 +64,11 @@ class KeptKeys {
     double step_ns = 0;
     for (const std::int64_t ns : run.step_ns) step_ns += static_cast<double>(ns);
     for (const RunRow& row : rows_of(run, by)) {
-      if (run.is_reduced || static_cast<double>(row.ns) >= kLeastShare * step_ns) {
-        keys_.insert(row.key);
-      }
+      if (static_cast<double>(row.ns) >= kLeastShare * step_ns) keys_.insert(row.key);
     }
   }
 
-  static constexpr double kLeastShare = 0.01;
+  static constexpr double kLeastShare = 0.02;
 
   bool has_all_ = true;
   std::set<std::string_view> keys_;
@@ -102,9 +112,11 @@ std::vector<RowSides> row_sides(std::span<const RunFigures> base,
   std::map<std::string_view, RowMatch> renamed;
   if (by == DiffBy::kernel) renamed = renamed_kernels(base, changed);
   for (const auto& [key, match] : renamed) {
-    const auto before = sides.find(kept.key_of(match.key));
-    const auto after = sides.find(kept.key_of(key));
-    if (before == sides.end() || after == sides.end() || before == after) continue;
+    // What is part of the rest has no row of its own.
+    if (kept.key_of(match.key) == kRestKey || kept.key_of(key) == kRestKey) continue;
+    const auto before = sides.find(match.key);
+    const auto after = sides.find(key);
+    if (before == sides.end() || after == sides.end()) continue;
     after->second.first = std::move(before->second.first);
     sides.erase(before);
   }

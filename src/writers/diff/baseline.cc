@@ -3,7 +3,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,26 +34,52 @@ constexpr std::size_t kMostBytes = 100'000;
 constexpr std::size_t kMostText = 64'000'000;
 constexpr std::array kShares = {0.99, 0.97, 0.95, 0.9, 0.8, 0.65, 0.5};
 
-/// The rows with the most time, up to a share of all, and the rest as one row.
-std::vector<RunRow> reduced(std::vector<RunRow> rows, double share) {
-  std::ranges::stable_sort(rows, std::ranges::greater(), &RunRow::ns);
+using Keys = std::set<std::string_view>;
+
+/// The rows with the most time of all runs together, up to a share of it.
+Keys kept_keys(std::span<const RunFigures> runs, std::size_t by, double share) {
+  std::map<std::string_view, WideInteger> sums;
   WideInteger all = 0;
-  for (const RunRow& row : rows) all += row.ns;
-  const double wanted = share * static_cast<double>(all);
-  WideInteger sum = 0;
-  std::size_t kept = 0;
-  while (kept < rows.size() && static_cast<double>(sum) < wanted) sum += rows[kept++].ns;
-  if (kept < rows.size()) {
-    RunRow rest{std::string(analyses::kRestKey), bounded(all - sum), 0};
-    for (std::size_t row = kept; row < rows.size(); ++row) rest.count += rows[row].count;
-    rows.resize(kept);
-    rows.push_back(std::move(rest));
+  for (const RunFigures& run : runs) {
+    for (const RunRow& row : run.rows[by]) {
+      sums[row.key] += row.ns;
+      all += row.ns;
+    }
   }
-  std::ranges::sort(rows, {}, &RunRow::key);
-  return rows;
+  std::vector<std::pair<std::string_view, WideInteger>> rows(sums.begin(), sums.end());
+  std::ranges::stable_sort(rows, std::ranges::greater(),
+                           &std::pair<std::string_view, WideInteger>::second);
+  Keys kept;
+  WideInteger sum = 0;
+  for (const auto& [key, ns] : rows) {
+    if (static_cast<double>(sum) >= share * static_cast<double>(all)) break;
+    kept.insert(key);
+    sum += ns;
+  }
+  return kept;
 }
 
-void emit_run(wire::JsonEmitter& json, const RunFigures& run, double share) {
+/// All rows that are kept, also those that the run does not have, and the rest as one row.
+std::vector<RunRow> reduced(const std::vector<RunRow>& rows, const Keys& kept) {
+  std::vector<RunRow> all;
+  RunRow rest{std::string(analyses::kRestKey)};
+  Keys missing = kept;
+  for (const RunRow& row : rows) {
+    if (missing.erase(row.key) > 0) {
+      all.push_back(row);
+    } else {
+      add_bounded(rest.ns, row.ns);
+      rest.count += row.count;
+    }
+  }
+  for (const std::string_view key : missing) all.push_back({std::string(key)});
+  if (rest.ns != 0 || rest.count != 0) all.push_back(std::move(rest));
+  std::ranges::sort(all, {}, &RunRow::key);
+  return all;
+}
+
+void emit_run(wire::JsonEmitter& json, const RunFigures& run,
+              const std::array<Keys, kDiffBys>& kept) {
   json.new_line();
   json.begin_object();
   json.member("name", run.name);
@@ -81,7 +109,7 @@ void emit_run(wire::JsonEmitter& json, const RunFigures& run, double share) {
   for (std::size_t by = 0; by < kDiffBys; ++by) {
     json.key(diff_by_name(static_cast<DiffBy>(by)));
     json.begin_array();
-    for (const RunRow& row : reduced(run.rows[by], share)) {
+    for (const RunRow& row : reduced(run.rows[by], kept[by])) {
       json.begin_array();
       json.text(row.key);
       json.integer(row.ns);
@@ -106,13 +134,15 @@ void emit_run(wire::JsonEmitter& json, const RunFigures& run, double share) {
 }
 
 std::string baseline_text(std::span<const RunFigures> runs, double share) {
+  std::array<Keys, kDiffBys> kept;
+  for (std::size_t by = 0; by < kDiffBys; ++by) kept[by] = kept_keys(runs, by, share);
   std::string text;
   wire::JsonEmitter json(text);
   json.begin_object();
   json.member("schema", kSchema);
   json.key("runs");
   json.begin_array();
-  for (const RunFigures& run : runs) emit_run(json, run, share);
+  for (const RunFigures& run : runs) emit_run(json, run, kept);
   json.end_array();
   json.end_object();
   text += '\n';

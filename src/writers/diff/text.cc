@@ -12,6 +12,7 @@
 #include <tbtrace/diff.h>
 
 #include "writers/diff/json.h"
+#include "writers/tables/shown_cell.h"
 
 namespace tbtrace {
 namespace {
@@ -40,6 +41,18 @@ std::vector<DiffBy> telling(const Diff& diff) {
 std::string listed(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+/// A line that names of files and devices may be in, so that none of them is markup.
+std::string escaped(std::string_view line, bool is_markdown) {
+  const std::string shown = writers::printable(line);
+  if (!is_markdown) return shown;
+  std::string text;
+  for (const char c : shown) {
+    if (std::string_view("\\`*_[]<>#|&").find(c) != std::string_view::npos) text += '\\';
+    text += c;
+  }
   return text;
 }
 
@@ -135,6 +148,11 @@ AnalysisReport people_report(const Diff& diff, DiffBy by) {
   const bool has_renamed = std::ranges::any_of(
       rows_of(diff, by), [](const DiffRow& row) { return !row.base_key.empty(); });
   if (!has_renamed) std::erase(report.shown, "matched_by");
+  // Shares of a change that hardly is one say nothing.
+  constexpr double kLeastChange = 0.01;
+  if (diff.comparable == Comparable::no || std::abs(diff.step.change) < kLeastChange) {
+    std::erase(report.shown, "share");
+  }
   const bool is_counted = std::ranges::any_of(rows_of(diff, by), [](const DiffRow& row) {
     return row.base_count != 0 || row.new_count != 0;
   });
@@ -149,13 +167,24 @@ Result<std::string> people_text(const Diff& diff, const DiffTextOptions& options
                                 const std::vector<DiffBy>& by) {
   const bool is_markdown = options.format == TableFormat::markdown;
   std::string text;
+  bool in_list = false;
   for (const std::string& line : head_lines(diff)) {
-    text += is_markdown ? line + (line.starts_with("- ") ? "\n" : "\n\n")
-                        : wrapped_text(line + "\n", options.width);
+    const bool is_item = line.starts_with("- ");
+    if (is_markdown && in_list && !is_item) text += "\n";
+    in_list = is_item;
+    const std::string shown = escaped(line, is_markdown);
+    text +=
+        is_markdown ? shown + (is_item ? "\n" : "\n\n") : wrapped_text(shown + "\n", options.width);
   }
   const ReportOptions rows = {
       .format = options.format, .row_limit = options.row_limit, .width = options.width};
   for (const DiffBy one : by) {
+    const bool is_changed = std::ranges::any_of(
+        rows_of(diff, one), [](const DiffRow& row) { return std::abs(row.change_ns) >= 0.5; });
+    if (!is_changed) {
+      text += "\nBy " + std::string(diff_by_name(one)) + ": no change\n";
+      continue;
+    }
     text += std::string(is_markdown ? "\n### " : "\n") + "By " + std::string(diff_by_name(one)) +
             ", per step" + (is_markdown ? "\n\n" : "\n");
     const Result<std::string> table = report_text(people_report(diff, one), rows);

@@ -153,6 +153,9 @@ TEST(Diff, RefusesWhatIsOfDifferentThings) {
   const std::vector<RunFigures> twice = runs_with({10, 10});
   EXPECT_THAT(diff(twice, runs_with({10, 11}))->reasons,
               ElementsAre("Two runs of a side are the same recording."));
+  std::vector<RunFigures> mixed = runs_with({10, 11});
+  mixed[1].has_steps = false;
+  EXPECT_EQ(diff(mixed, runs_with({10, 11.5}))->comparable, Comparable::no);
   RunFigures empty;
   EXPECT_THAT(reasons_of(run_with(10), empty), ElementsAre(HasSubstr("neither steps nor")));
 }
@@ -205,6 +208,43 @@ TEST(RunSum, CountsOperatorsKernelsAndTheTimeOfSteps) {
   EXPECT_THAT(run.step_ns, ElementsAre(100'000, 100'000));
 }
 
+TEST(RunSum, CountsNoInstantOfOverlappingStepsTwice) {
+  const auto step = [](const char* name, const char* start) {
+    return op(name, start, "100").with("cat", "\"user_annotation\"");
+  };
+  ChromeEvent launch = op("cudaLaunchKernel", "50", "5").with("cat", "\"cuda_runtime\"");
+  launch.arg("correlation", "3");
+  ChromeEvent kernel = op("gemm", "60", "90").with("cat", "\"kernel\"").with("tid", "7");
+  kernel.with("pid", "0").arg("correlation", "3").arg("device", "0").arg("stream", "7");
+  ChromeEvent next = op("cudaLaunchKernel", "110", "5").with("cat", "\"cuda_runtime\"");
+  next.arg("correlation", "4");
+  ChromeEvent other = op("relu", "155", "30").with("cat", "\"kernel\"").with("tid", "7");
+  other.with("pid", "0").arg("correlation", "4").arg("device", "0").arg("stream", "7");
+  const RunFigures run = figures_of(read(
+      {step("ProfilerStep#1", "0"), step("ProfilerStep#2", "100"), launch, kernel, next, other}));
+  std::int64_t sum = 0;
+  for (const std::int64_t ns : run.step_ns) sum += ns;
+  EXPECT_EQ(sum, 200'000);
+  std::map<std::string, std::int64_t> by_kernel;
+  for (const RunRow& row : run.rows[place(DiffBy::kernel)]) by_kernel[row.key] = row.ns;
+  EXPECT_EQ(by_kernel["gemm"], 90'000);
+}
+
+TEST(RunSum, GivesTheTimeToTheThreadOfTheSteps) {
+  const auto on = [](ChromeEvent event, const char* process, const char* thread) {
+    return event.with("pid", process).with("tid", thread);
+  };
+  const RunFigures run =
+      figures_of(read({op("ProfilerStep#1", "0", "100").with("cat", "\"user_annotation\""),
+                       op("aten::mm", "10", "50"), on(op("aten::decode", "20", "30"), "1", "2"),
+                       on(op("aten::other", "30", "60"), "9", "9")}));
+  std::map<std::string, std::int64_t> by_operator;
+  for (const RunRow& row : run.rows[place(DiffBy::op)]) by_operator[row.key] = row.ns;
+  EXPECT_EQ(by_operator["aten::mm"], 50'000);
+  EXPECT_EQ(by_operator["aten::decode"], 0);
+  EXPECT_EQ(by_operator["aten::other"], 30'000) << "while nothing else runs";
+}
+
 LimitVerdict checked(const Diff& found, const std::string& limit) {
   return check_diff_limit(found, *parse_diff_limit(limit)).verdict;
 }
@@ -232,9 +272,28 @@ TEST(DiffLimit, ComparesMemoryAndCountsAsTheyAre) {
   EXPECT_EQ(checked(found, "gpu_idle>+0%"), LimitVerdict::inconclusive);
 }
 
+TEST(DiffLimit, NeedsAnIntervalOfTimes) {
+  std::vector<RunFigures> before = runs_with(kTenMs);
+  std::vector<RunFigures> after = runs_with(kElevenMs);
+  for (std::size_t run = 0; run < before.size(); ++run) {
+    before[run].quantities = {{"gpu_idle_ns", 1000 + static_cast<double>(run)}};
+    after[run].quantities = {{"gpu_idle_ns", 1500 + static_cast<double>(run)}};
+  }
+  EXPECT_EQ(checked(*diff(before, after), "gpu_idle>+5%"), LimitVerdict::exceeded);
+  const Diff single = *diff({&before[0], 1}, {&after[0], 1});
+  EXPECT_EQ(checked(single, "gpu_idle>+5%"), LimitVerdict::inconclusive);
+}
+
+TEST(DiffLimit, KnowsKernelsByTheirOldNames) {
+  Diff found = *diff(runs_with(kTenMs), runs_with(kElevenMs));
+  found.rows[place(DiffBy::kernel)][0].base_key = "old";
+  EXPECT_EQ(checked(found, "kernel:old>+3%"), LimitVerdict::exceeded);
+}
+
 TEST(DiffLimit, RefusesTextsThatAreNone) {
-  for (const char* const text : {"", "step_time", "step_time>3", "step_time>x%", "step_time>-3%",
-                                 "step_time<3%", "stp_time>3%", "operator:>3%", "step_time>nan%"}) {
+  for (const char* const text :
+       {"", "step_time", "step_time>3", "step_time>x%", "step_time>-3%", "step_time<3%",
+        "stp_time>3%", "part:kernle>3%", "operator:>3%", "step_time>nan%"}) {
     EXPECT_FALSE(parse_diff_limit(text).ok()) << text;
   }
   EXPECT_EQ(parse_diff_limit("kernel:a > b>+2.5%")->what, "kernel:a > b");

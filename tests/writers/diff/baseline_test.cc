@@ -92,6 +92,36 @@ TEST_F(BaselineFile, KeepsRowsTo99PercentAndTheRestAsOneRow) {
   EXPECT_LT(found->rows[kOperator].size(), 30U);
 }
 
+/// Also of what has another name now, and of runs that differ in their smallest rows.
+TEST_F(BaselineFile, AddsUpWithWhatIsComparedWithIt) {
+  std::vector<RunFigures> runs = {run_of(30, 1 << 20), run_of(30, 1 << 20), run_of(30, 1 << 20)};
+  for (std::size_t number = 0; number < runs.size(); ++number) {
+    RunFigures& run = runs[number];
+    std::vector<RunRow>& kernels = run.rows[static_cast<std::size_t>(DiffBy::kernel)];
+    kernels = {{"gemm", run.step_ns[0] - 3000, 1, "aten::mm", "[[1]]"},
+               {"small_" + std::to_string(number), 2000, 1, "aten::add", ""},
+               {"relu_old", 1000, 1, "aten::relu", ""}};
+  }
+  ASSERT_TRUE(write_baseline(runs, path("base.tbb")).ok());
+  RunFigures changed = runs[0];
+  changed.rows[static_cast<std::size_t>(DiffBy::kernel)][2].key = "relu_new";
+  const std::vector<RunFigures> base = *read_baseline(path("base.tbb"));
+  const Result<Diff> found = diff(base, {&changed, 1});
+  for (const std::size_t by : {kOperator, static_cast<std::size_t>(DiffBy::kernel)}) {
+    double before = 0;
+    double after = 0;
+    for (const DiffRow& row : found->rows[by]) {
+      before += row.base_ns;
+      after += row.new_ns;
+    }
+    EXPECT_NEAR(before, found->step.base_ns, 1e-3);
+    EXPECT_NEAR(after, found->step.new_ns, 1e-3);
+  }
+  // A run of the baseline against it: nothing changed.
+  const Result<Diff> own = diff(base, {&runs[0], 1});
+  for (const DiffRow& row : own->rows[kOperator]) EXPECT_EQ(row.change_ns, 0) << row.key;
+}
+
 TEST_F(BaselineFile, HasAtMost100KB) {
   std::vector<RunFigures> runs;
   for (int number = 0; number < 20; ++number) {
