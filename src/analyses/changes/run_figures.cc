@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -52,6 +53,24 @@ Sum& sum_of(KeySums& sums, std::string_view key) {
 
 std::size_t place(DiffBy by) { return static_cast<std::size_t>(by); }
 
+/// Sums of a division by a number that stands for the key in one trace, so that the text of a key
+/// is made once.
+class SumsById {
+ public:
+  explicit SumsById(KeySums& sums) : sums_(sums) {}
+
+  template <typename KeyOf>
+  Sum& of(std::uint64_t id, const KeyOf& key_of) {
+    const auto [known, is_new] = known_.try_emplace(id, nullptr);
+    if (is_new) known->second = &sum_of(sums_, key_of());
+    return *known->second;
+  }
+
+ private:
+  KeySums& sums_;
+  std::unordered_map<std::uint64_t, Sum*> known_;
+};
+
 /// Adds the rows of a trace to those of its run.
 class RowsOfTrace {
  public:
@@ -80,16 +99,16 @@ class RowsOfTrace {
       const auto event = static_cast<EventId>(row);
       add_bounded(sum_of(sums_[place(DiffBy::part)], step_role_name(instants_.role[row])).ns, ns);
       const EventId op = operator_of(event);
-      add_bounded(sum_of(sums_[place(DiffBy::op)], operator_key(event, op)).ns, ns);
-      add_bounded(sum_of(sums_[place(DiffBy::shape)], shape_key(event, op)).ns, ns);
-      add_bounded(sum_of(sums_[place(DiffBy::kernel)], kernel_key(event)).ns, ns);
+      add_bounded(operator_sum(event, op).ns, ns);
+      add_bounded(shape_sum(event, op).ns, ns);
+      add_bounded(kernel_sum(event).ns, ns);
       if (op != EventId::none && is_device_work(trace_.kind(event))) {
         const StringId shapes = trace_.argument(Argument::input_dims).text(op);
         add_bounded(origins_[{trace_.events().name(event), trace_.events().name(op), shapes}], ns);
       }
       const EventId owner = owner_of(event);
-      add_bounded(sum_of(sums_[place(DiffBy::module)], module_key(owner)).ns, ns);
-      add_bounded(sum_of(sums_[place(DiffBy::line)], line_key(owner)).ns, ns);
+      add_bounded(module_sum(owner).ns, ns);
+      add_bounded(line_sum(owner).ns, ns);
     }
     const std::int64_t nothing = instants_.nothing_ns;
     add_bounded(sum_of(sums_[place(DiffBy::part)], step_role_name(StepRole::other)).ns, nothing);
@@ -117,12 +136,12 @@ class RowsOfTrace {
       while (first < steps.size() && steps[first].end_ns <= start) ++first;
       if (first == steps.size() || start < steps[first].start_ns) continue;
       if (is_device_work(trace_.kind(event))) {
-        ++sum_of(sums_[place(DiffBy::kernel)], trace_.name(event)).count;
+        ++kernel_sum(event).count;
       } else if (trace_.kind(event) == EventKind::cpu_op) {
-        ++sum_of(sums_[place(DiffBy::op)], trace_.name(event)).count;
-        ++sum_of(sums_[place(DiffBy::shape)], shape_key(event, event)).count;
-        ++sum_of(sums_[place(DiffBy::module)], module_key(event)).count;
-        ++sum_of(sums_[place(DiffBy::line)], line_key(event)).count;
+        ++operator_sum(event, event).count;
+        ++shape_sum(event, event).count;
+        ++module_sum(event).count;
+        ++line_sum(event).count;
       }
     }
   }
@@ -136,31 +155,50 @@ class RowsOfTrace {
     return analyses::owner_of_work(call_tree_of(trace_), *link);
   }
 
+  static std::uint64_t id_of(StringId text) { return static_cast<std::uint64_t>(text) + 1; }
+
+  /// 0: GPU work without a known operator.
+  std::uint64_t operator_id(EventId event, EventId op) const {
+    if (op != EventId::none) return id_of(trace_.events().name(op));
+    return is_device_work(trace_.kind(event)) ? 0 : id_of(trace_.events().name(event));
+  }
+
   std::string_view operator_key(EventId event, EventId op) const {
     if (op != EventId::none) return trace_.name(op);
     return is_device_work(trace_.kind(event)) ? kUnattributed : trace_.name(event);
   }
 
-  std::string shape_key(EventId event, EventId op) const {
-    std::string key(operator_key(event, op));
-    if (op == EventId::none) return key;
-    const std::string_view shapes = trace_.argument_text(op, Argument::input_dims);
-    if (!shapes.empty()) key += " " + std::string(shapes);
-    return key;
+  Sum& operator_sum(EventId event, EventId op) {
+    return operators_.of(operator_id(event, op), [&] { return operator_key(event, op); });
   }
 
-  std::string_view kernel_key(EventId event) const {
-    return is_device_work(trace_.kind(event)) ? trace_.name(event) : kNoDeviceWork;
+  Sum& shape_sum(EventId event, EventId op) {
+    const StringId shapes =
+        op == EventId::none ? StringId::empty : trace_.argument(Argument::input_dims).text(op);
+    return shapes_.of(operator_id(event, op) << 32 | static_cast<std::uint64_t>(shapes), [&] {
+      std::string key(operator_key(event, op));
+      if (shapes != StringId::empty) key += " " + std::string(trace_.string(shapes));
+      return key;
+    });
   }
 
-  std::string_view module_key(EventId owner) const {
+  Sum& kernel_sum(EventId event) {
+    const bool is_work = is_device_work(trace_.kind(event));
+    return kernels_.of(is_work ? id_of(trace_.events().name(event)) : 0,
+                       [&] { return is_work ? trace_.name(event) : kNoDeviceWork; });
+  }
+
+  Sum& module_sum(EventId owner) {
     const std::string_view module = modules_.of(owner);
-    return module.empty() ? kNoModule : module;
+    // A path of a module is the same text for all of its ranges.
+    return module_sums_.of(reinterpret_cast<std::uintptr_t>(module.data()),
+                           [&] { return module.empty() ? kNoModule : module; });
   }
 
-  std::string line_key(EventId owner) const {
+  Sum& line_sum(EventId owner) {
     const auto line = lines_.of(owner);
-    return line == 0 ? std::string(kNoLine) : lines_.text(line);
+    return line_sums_.of(static_cast<std::uint64_t>(line),
+                         [&] { return line == 0 ? std::string(kNoLine) : lines_.text(line); });
   }
 
   const Trace& trace_;
@@ -173,6 +211,11 @@ class RowsOfTrace {
   /// Of kernels: the time by kernel, operator and shapes.
   std::map<std::tuple<StringId, StringId, StringId>, std::int64_t> origins_;
   std::array<KeySums, kDiffBys>& sums_;
+  SumsById operators_{sums_[place(DiffBy::op)]};
+  SumsById shapes_{sums_[place(DiffBy::shape)]};
+  SumsById kernels_{sums_[place(DiffBy::kernel)]};
+  SumsById module_sums_{sums_[place(DiffBy::module)]};
+  SumsById line_sums_{sums_[place(DiffBy::line)]};
 };
 
 /// Quantities of a trace, per step where that makes sense.
