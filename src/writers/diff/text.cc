@@ -46,7 +46,7 @@ std::string listed(const std::vector<std::string>& names) {
 
 /// A line that names of files and devices may be in, so that none of them is markup.
 std::string escaped(std::string_view line, bool is_markdown) {
-  const std::string shown = writers::printable(line);
+  std::string shown = writers::printable(line);
   if (!is_markdown) return shown;
   std::string text;
   for (const char c : shown) {
