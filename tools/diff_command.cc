@@ -60,6 +60,7 @@ struct DiffChoice {
   DiffOptions options;
   DiffTextOptions text;
   std::vector<DiffLimit> limits;
+  bool as_junit = false;
 };
 
 Status take_sides(const OptionParser& parser, DiffChoice& choice) {
@@ -123,9 +124,13 @@ class DiffRun {
     }
     const Result<Diff> found = diff(base, changed, choice_.options);
     if (!found.ok()) return finish(found.status(), subjects, console_);
+    for (const DiffLimit& limit : choice_.limits) {
+      choice_.text.limits.push_back(check_diff_limit(*found, limit));
+    }
     const int written = finish_work(
         [&] {
-          const Result<std::string> text = diff_text(*found, choice_.text);
+          const Result<std::string> text = choice_.as_junit ? limits_junit(choice_.text.limits)
+                                                            : diff_text(*found, choice_.text);
           if (!text.ok()) return text.status();
           return write_text(*text, subjects.output, standard_.overwrite);
         },
@@ -140,19 +145,20 @@ class DiffRun {
       console_.error("diff", "the two sides cannot be compared, so no limit was checked");
       return kNotComparable;
     }
-    bool is_exceeded = false;
-    bool is_open = false;
-    for (const DiffLimit& limit : choice_.limits) {
-      const LimitResult result = check_diff_limit(found, limit);
-      is_exceeded = is_exceeded || result.verdict == LimitVerdict::exceeded;
-      is_open = is_open || result.verdict == LimitVerdict::inconclusive;
-      const char* const word = result.verdict == LimitVerdict::exceeded ? "exceeded: "
-                               : result.verdict == LimitVerdict::kept   ? "kept: "
-                                                                        : "inconclusive: ";
-      console_.message("diff", word + result.sentence);
+    const auto any = [&](LimitVerdict verdict) {
+      return std::ranges::find(choice_.text.limits, verdict, &LimitResult::verdict) !=
+             choice_.text.limits.end();
+    };
+    // People see them in the text.
+    const bool is_shown = !choice_.as_junit && (choice_.text.format == TableFormat::text ||
+                                                choice_.text.format == TableFormat::markdown);
+    for (const LimitResult& limit : choice_.text.limits) {
+      if (is_shown && subjects_of("diff", standard_).output == "-") break;
+      console_.message("diff",
+                       std::string(limit_verdict_name(limit.verdict)) + ": " + limit.sentence);
     }
-    if (is_exceeded) return kCheckFailed;
-    return is_open ? kInconclusive : kDone;
+    if (any(LimitVerdict::exceeded)) return kCheckFailed;
+    return any(LimitVerdict::inconclusive) ? kInconclusive : kDone;
   }
 
   const StandardOptions& standard_;
@@ -163,7 +169,12 @@ class DiffRun {
 int run(const OptionParser& parser) {
   Result<DiffChoice> choice = choice_of(parser);
   if (!choice.ok()) return parser.wrong(choice.status().message());
-  const Result<OutputFormat> format = output_format(parser, false);
+  choice->as_junit = parser.text("format") == "junit";
+  if (choice->as_junit && choice->limits.empty()) {
+    return parser.wrong("--format junit writes what became of limits; name one with --fail-if");
+  }
+  const Result<OutputFormat> format =
+      choice->as_junit ? Result<OutputFormat>(OutputFormat()) : output_format(parser, false);
   if (!format.ok()) return parser.wrong(format.status().message());
   const std::optional<std::int64_t> limit = whole_number(parser.text("row-limit"));
   if (!limit || *limit < -1) return parser.wrong("--row-limit takes a number, or -1 for all");
@@ -218,7 +229,12 @@ Command diff_command() {
               .value = "N",
               .help = "rows of each division, those with the largest changes; -1 for all",
               .otherwise = "10"},
-             format_option()}}},
+             {.name = "format",
+              .value = "F",
+              .help =
+                  "text, csv, json, md, or junit for the limits (default: by the output's name, "
+                  "else text)",
+              .choices = {"text", "csv", "json", "md", "junit"}}}}},
       .examples =
           {{"tbtrace diff before.json.gz after.json.gz", "what explains the change"},
            {"tbtrace diff --base a1.json.gz,a2.json.gz,a3.json.gz --new "

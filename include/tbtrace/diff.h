@@ -217,9 +217,12 @@ Result<DiffLimit> parse_diff_limit(std::string_view text);
 
 enum class LimitVerdict : std::uint8_t { kept, exceeded, inconclusive };
 
+/// `kept`, `exceeded`, `inconclusive`.
+std::string_view limit_verdict_name(LimitVerdict verdict);
+
 struct LimitResult {
   LimitVerdict verdict = LimitVerdict::inconclusive;
-  std::string sentence;  ///< with the figures, for people
+  std::string sentence;  ///< begins with the limit; with the figures, for people
 };
 
 /// Times are judged by their intervals: a limit is exceeded if the whole interval lies beyond it,
@@ -235,11 +238,16 @@ struct DiffTextOptions {
   /// Empty: for people those that say something, for programs all.
   std::vector<DiffBy> by = {};
   TableFormat format = TableFormat::text;
-  std::int64_t row_limit = -1;  ///< of each division; -1: all
-  std::size_t width = 0;        ///< as in ReportOptions
+  std::int64_t row_limit = -1;           ///< of each division; -1: all, but in Markdown 50
+  std::size_t width = 0;                 ///< as in ReportOptions
+  std::vector<LimitResult> limits = {};  ///< shown to people below the verdict
 };
 
 /// The comparison in one of the four formats. JSON and CSV have all rows.
 Result<std::string> diff_text(const Diff& diff, const DiffTextOptions& options = {});
+
+/// What became of limits as JUnit XML, which CI systems show: a test case each, which failed if the
+/// limit is exceeded, and is skipped if that is inconclusive.
+std::string limits_junit(std::span<const LimitResult> limits);
 
 }  // namespace tbtrace

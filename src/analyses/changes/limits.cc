@@ -1,5 +1,6 @@
 // Changes that are too much.
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
@@ -114,6 +115,11 @@ LimitResult judge_row(const Diff& diff, const DiffLimit& limit, const Division& 
 }
 
 }  // namespace
+
+std::string_view limit_verdict_name(LimitVerdict verdict) {
+  constexpr std::array<std::string_view, 3> kNames = {"kept", "exceeded", "inconclusive"};
+  return kNames.at(static_cast<std::size_t>(verdict));
+}
 
 Result<DiffLimit> parse_diff_limit(std::string_view text) {
   const std::size_t sign = text.rfind('>');

@@ -11,6 +11,8 @@
 
 #include <tbtrace/diff.h>
 
+#include "base/utf8.h"
+#include "report/table_columns.h"
 #include "writers/diff/json.h"
 #include "writers/tables/shown_cell.h"
 
@@ -84,7 +86,7 @@ std::string steps_line(const StepChange& step) {
       signed_percent(*step.steps_low), signed_percent(*step.steps_high));
 }
 
-std::vector<std::string> head_lines(const Diff& diff) {
+std::vector<std::string> head_lines(const Diff& diff, const std::vector<LimitResult>& limits) {
   std::vector<std::string> lines = {"base: " + listed(diff.base_names),
                                     "new:  " + listed(diff.new_names)};
   if (diff.comparable == Comparable::warning) lines.emplace_back("comparable with a warning:");
@@ -93,6 +95,9 @@ std::vector<std::string> head_lines(const Diff& diff) {
   lines.push_back(headline(diff));
   lines.push_back(verdict_line(diff));
   if (std::string steps = steps_line(diff.step); !steps.empty()) lines.push_back(std::move(steps));
+  for (const LimitResult& limit : limits) {
+    lines.push_back("- " + std::string(limit_verdict_name(limit.verdict)) + ": " + limit.sentence);
+  }
   return lines;
 }
 
@@ -163,12 +168,44 @@ AnalysisReport people_report(const Diff& diff, DiffBy by) {
   return report;
 }
 
+/// The shown columns in the units that people read; a pull request takes 65,536 characters.
+std::string people_markdown(const AnalysisReport& report, std::int64_t row_limit) {
+  constexpr std::size_t kMostRows = 50;
+  constexpr std::size_t kMostCharacters = 120;
+  const std::size_t most = row_limit < 0 ? kMostRows : static_cast<std::size_t>(row_limit);
+  std::vector<std::size_t> places;
+  Table table;
+  for (const std::string& name : report.shown) {
+    const std::size_t place = *report::column_named(report.table, name);
+    const bool has_value = std::ranges::any_of(
+        report.table.rows, [&](const std::vector<Cell>& row) { return row[place] != Cell(); });
+    if (!has_value) continue;
+    places.push_back(place);
+    table.columns.push_back(writers::heading_of(name));
+  }
+  for (const std::vector<Cell>& row : report.table.rows) {
+    if (table.rows.size() == most) break;
+    std::vector<Cell>& cells = table.rows.emplace_back();
+    for (const std::size_t place : places) {
+      std::string text = writers::shown_cell(report.table.columns[place], row[place]);
+      const std::string_view cut = utf8_prefix(text, kMostCharacters);
+      if (cut.size() < text.size()) text = std::string(cut) + "\u2026";
+      cells.emplace_back(std::move(text));
+    }
+  }
+  std::string text = table_markdown(table);
+  if (report.table.rows.size() > most) {
+    text += "\n" + std::to_string(report.table.rows.size() - most) + " more rows.\n";
+  }
+  return text;
+}
+
 Result<std::string> people_text(const Diff& diff, const DiffTextOptions& options,
                                 const std::vector<DiffBy>& by) {
   const bool is_markdown = options.format == TableFormat::markdown;
   std::string text;
   bool in_list = false;
-  for (const std::string& line : head_lines(diff)) {
+  for (const std::string& line : head_lines(diff, options.limits)) {
     const bool is_item = line.starts_with("- ");
     if (is_markdown && in_list && !is_item) text += "\n";
     in_list = is_item;
@@ -182,12 +219,18 @@ Result<std::string> people_text(const Diff& diff, const DiffTextOptions& options
     const bool is_changed = std::ranges::any_of(
         rows_of(diff, one), [](const DiffRow& row) { return std::abs(row.change_ns) >= 0.5; });
     if (!is_changed) {
-      text += "\nBy " + std::string(diff_by_name(one)) + ": no change\n";
+      text += std::string(is_markdown ? "" : "\n") + "By " + std::string(diff_by_name(one)) +
+              ": no change\n" + (is_markdown ? "\n" : "");
       continue;
     }
-    text += std::string(is_markdown ? "\n### " : "\n") + "By " + std::string(diff_by_name(one)) +
+    text += std::string(is_markdown ? "### " : "\n") + "By " + std::string(diff_by_name(one)) +
             ", per step" + (is_markdown ? "\n\n" : "\n");
-    const Result<std::string> table = report_text(people_report(diff, one), rows);
+    const AnalysisReport report = people_report(diff, one);
+    if (is_markdown) {
+      text += people_markdown(report, options.row_limit) + "\n";
+      continue;
+    }
+    const Result<std::string> table = report_text(report, rows);
     if (!table.ok()) return table.status();
     text += *table;
   }

@@ -69,6 +69,45 @@ TEST(DiffText, IsMarkdownWithEscapedNames) {
   EXPECT_THAT(text, Not(HasSubstr("new|<b>")));
 }
 
+TEST(DiffText, HasUnitsAndLimitsInMarkdown) {
+  const std::string text = *diff_text(
+      made_diff(), {.by = {DiffBy::op},
+                    .format = TableFormat::markdown,
+                    .limits = {{LimitVerdict::exceeded, "step_time>+3%: changed by +20.0 %"}}});
+  EXPECT_THAT(text, HasSubstr("1.500 ms"));
+  EXPECT_THAT(text, HasSubstr("- exceeded: step\\_time\\>+3%: changed by +20.0 %"));
+}
+
+TEST(DiffText, FitsIntoAPullRequest) {
+  Diff diff = made_diff();
+  for (auto& rows : diff.rows) {
+    rows.clear();
+    for (int row = 0; row < 5000; ++row) {
+      rows.push_back({.key = std::string(1000, 'a') + std::to_string(row), .change_ns = 1e6});
+    }
+  }
+  const std::string text = *diff_text(diff, {.format = TableFormat::markdown});
+  EXPECT_LE(text.size(), 65'000U);
+  EXPECT_THAT(text, HasSubstr("4950 more rows."));
+}
+
+TEST(LimitsJunit, HasACaseForEachLimit) {
+  const std::vector<LimitResult> limits = {
+      {LimitVerdict::kept, "step_time>+3%: changed by +1.0 %"},
+      {LimitVerdict::exceeded, "kernel:a<\"b\">>+5%: changed by +9.0 %"},
+      {LimitVerdict::inconclusive, "gpu_idle>+5%: no interval"}};
+  EXPECT_EQ(limits_junit(limits),
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            "<testsuite name=\"tbtrace diff\" tests=\"3\" failures=\"1\" skipped=\"1\">\n"
+            "  <testcase classname=\"tbtrace.diff\" name=\"step_time&gt;+3%\"></testcase>\n"
+            "  <testcase classname=\"tbtrace.diff\" name=\"kernel:a&lt;&quot;b&quot;&gt;&gt;+5%\">"
+            "<failure message=\"kernel:a&lt;&quot;b&quot;&gt;&gt;+5%: changed by +9.0 %\"/>"
+            "</testcase>\n"
+            "  <testcase classname=\"tbtrace.diff\" name=\"gpu_idle&gt;+5%\">"
+            "<skipped message=\"gpu_idle&gt;+5%: no interval\"/></testcase>\n"
+            "</testsuite>\n");
+}
+
 TEST(DiffText, HasAllRowsAsCsv) {
   const std::string text =
       *diff_text(made_diff(), {.by = {DiffBy::op}, .format = TableFormat::csv});
