@@ -170,9 +170,6 @@ int run(const OptionParser& parser) {
   Result<DiffChoice> choice = choice_of(parser);
   if (!choice.ok()) return parser.wrong(choice.status().message());
   choice->as_junit = parser.text("format") == "junit";
-  if (choice->as_junit && choice->limits.empty()) {
-    return parser.wrong("--format junit writes what became of limits; name one with --fail-if");
-  }
   const Result<OutputFormat> format =
       choice->as_junit ? Result<OutputFormat>(OutputFormat()) : output_format(parser, false);
   if (!format.ok()) return parser.wrong(format.status().message());

@@ -282,6 +282,7 @@ TEST(DiffLimit, NeedsAnIntervalOfTimes) {
   EXPECT_EQ(checked(*diff(before, after), "gpu_idle>+5%"), LimitVerdict::exceeded);
   const Diff single = *diff({&before[0], 1}, {&after[0], 1});
   EXPECT_EQ(checked(single, "gpu_idle>+5%"), LimitVerdict::inconclusive);
+  EXPECT_EQ(limit_verdict_name(LimitVerdict::inconclusive), "inconclusive");
 }
 
 TEST(DiffLimit, KnowsKernelsByTheirOldNames) {
