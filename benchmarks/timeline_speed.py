@@ -185,7 +185,7 @@ FRAMES = """async () => {
   return times;
 }"""
 SEARCHED = """async (text) => {
-  const field = document.querySelector("[data-search]");
+  const field = document.querySelector(".flame-search");
   field.value = text;
   const before = performance.now();
   field.dispatchEvent(new Event("input", { bubbles: true }));

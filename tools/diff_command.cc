@@ -24,10 +24,10 @@ namespace {
 constexpr const char* kAbout =
     "What changed between two recordings of a program: whether its step takes longer, and what\n"
     "explains it, by part of the step, operator, kernel, module and line. The changes of the rows\n"
-    "add up to that of the step. A run is a trace, or a folder with those of its ranks; a\n"
-    "file of tbtrace baseline has several. Steps of\n"
-    "one run do not show how much runs differ, so a verdict needs several runs of each side\n"
-    "(--base, --new), or --run-noise.\n";
+    "add up to that of the step. A run is a trace, or a folder with those of its ranks; a file of\n"
+    "tbtrace baseline has several. Steps of one run do not show how much runs differ, so a "
+    "verdict\n"
+    "needs several runs of each side (--base, --new), or --run-noise.\n";
 
 /// `3%` or `0.03` as a share.
 std::optional<double> share_of(std::string_view text) {

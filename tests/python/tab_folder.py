@@ -38,7 +38,7 @@ class Tab:
         return client.open("/", method=method, query_string=query, headers={"Accept-Encoding": accepts})
 
     def body(self, route, **query):
-        """Of an answer that is no error."""
+        """Of an answer that is not an error."""
         answer = self.get(route, **query)
         assert answer.status_code == 200, answer.data
         return gzip.decompress(answer.data)

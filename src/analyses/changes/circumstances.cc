@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "base/share.h"
 

@@ -26,14 +26,18 @@ Status wrong(std::string_view text) {
               "gpu_memory_peak>+5%"};
 }
 
-/// The quantity that a limit names without its unit; empty if it is none.
-std::string_view quantity_of(std::string_view what) {
-  for (const std::string_view name : kDiffQuantities) {
-    const std::string_view unit = name.ends_with("_bytes") ? "_bytes" : "_ns";
-    const std::size_t length = name.ends_with(unit) ? name.size() - unit.size() : name.size();
-    if (name.substr(0, length) == what) return name;
+/// What limits call a quantity: its name without its unit.
+std::string_view name_in_limits(std::string_view quantity) {
+  for (const std::string_view unit : {"_bytes", "_ns"}) {
+    if (quantity.ends_with(unit)) quantity.remove_suffix(unit.size());
   }
-  return {};
+  return quantity;
+}
+
+/// The quantity that a limit names; empty if it is none.
+std::string_view quantity_of(std::string_view what) {
+  const auto* const found = std::ranges::find(kDiffQuantities, what, name_in_limits);
+  return found == kDiffQuantities.end() ? std::string_view() : *found;
 }
 
 struct Division {
@@ -136,10 +140,7 @@ Result<DiffLimit> parse_diff_limit(std::string_view text) {
                         division_of(limit.what).has_value();
   if (!is_known) {
     std::vector<std::string_view> names = {kStepTime};
-    for (const std::string_view name : kDiffQuantities) {
-      const std::size_t unit = name.ends_with("_bytes") ? 6 : name.ends_with("_ns") ? 3 : 0;
-      names.push_back(name.substr(0, name.size() - unit));
-    }
+    for (const std::string_view name : kDiffQuantities) names.push_back(name_in_limits(name));
     std::string all;
     for (const std::string_view name : names) all += (all.empty() ? "" : ", ") + std::string(name);
     return Status(StatusCode::invalid_argument,

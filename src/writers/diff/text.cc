@@ -22,6 +22,9 @@ namespace {
 constexpr std::array kAll = {DiffBy::part,   DiffBy::op,     DiffBy::shape,
                              DiffBy::kernel, DiffBy::module, DiffBy::line};
 
+/// Smaller changes are 0 in whole ns.
+constexpr double kLeastShownNs = 0.5;
+
 /// Rows that stand for time without what a division is by.
 bool is_rest(const DiffRow& row) { return row.key.starts_with('['); }
 
@@ -101,36 +104,18 @@ std::vector<std::string> head_lines(const Diff& diff, const std::vector<LimitRes
   return lines;
 }
 
-std::string quantity_value(std::string_view name, double value) {
-  if (name.ends_with("_ns")) return fmt::format("{:.3f} ms", value / 1e6);
-  if (name.ends_with("_bytes")) {
-    return value < 1e6 ? fmt::format("{:.1f} KB", value / 1e3)
-                       : fmt::format("{:.1f} MB", value / 1e6);
-  }
-  return fmt::format("{:.1f}", value);
-}
-
-/// `gpu idle host wait`.
-std::string quantity_title(std::string_view name) {
-  std::string title(name.substr(0, name.ends_with("_ns")      ? name.size() - 3
-                                   : name.ends_with("_bytes") ? name.size() - 6
-                                                              : name.size()));
-  std::ranges::replace(title, '_', ' ');
-  return title;
-}
-
 Table quantities_table(const Diff& diff) {
   Table table{.columns = {"per step", "base", "new", "change"}, .rows = {}};
   for (const DiffQuantity& quantity : diff.quantities) {
     if (quantity.base_value.value_or(0) == 0 && quantity.new_value.value_or(0) == 0) continue;
     const auto text = [&](const std::optional<double>& value) {
-      return value ? Cell(quantity_value(quantity.name, *value)) : Cell();
+      return value ? Cell(writers::shown_cell(quantity.name, *value)) : Cell();
     };
     Cell change;
     if (quantity.base_value && quantity.new_value && *quantity.base_value != 0) {
       change = signed_percent(*quantity.new_value / *quantity.base_value - 1);
     }
-    table.rows.push_back({quantity_title(quantity.name), text(quantity.base_value),
+    table.rows.push_back({writers::heading_of(quantity.name), text(quantity.base_value),
                           text(quantity.new_value), std::move(change)});
   }
   return table;
@@ -139,9 +124,11 @@ Table quantities_table(const Diff& diff) {
 AnalysisReport people_report(const Diff& diff, DiffBy by) {
   AnalysisReport report = diff_rows_report(diff, by);
   // Rows without a change explain nothing; their counts say so.
-  const std::size_t unchanged = std::erase_if(report.table.rows, [](const std::vector<Cell>& row) {
-    return std::abs(std::get<double>(row[6])) < 0.5;
-  });
+  const std::size_t change = *report::column_named(report.table, "change_ns");
+  const std::size_t unchanged =
+      std::erase_if(report.table.rows, [change](const std::vector<Cell>& row) {
+        return std::abs(std::get<double>(row[change])) < kLeastShownNs;
+      });
   if (unchanged > 0) {
     report.notes.push_back(std::to_string(unchanged) + (unchanged == 1 ? " row" : " rows") +
                            " without a change");
@@ -216,8 +203,9 @@ Result<std::string> people_text(const Diff& diff, const DiffTextOptions& options
   const ReportOptions rows = {
       .format = options.format, .row_limit = options.row_limit, .width = options.width};
   for (const DiffBy one : by) {
-    const bool is_changed = std::ranges::any_of(
-        rows_of(diff, one), [](const DiffRow& row) { return std::abs(row.change_ns) >= 0.5; });
+    const bool is_changed = std::ranges::any_of(rows_of(diff, one), [](const DiffRow& row) {
+      return std::abs(row.change_ns) >= kLeastShownNs;
+    });
     if (!is_changed) {
       text += std::string(is_markdown ? "" : "\n") + "By " + std::string(diff_by_name(one)) +
               ": no change\n" + (is_markdown ? "\n" : "");

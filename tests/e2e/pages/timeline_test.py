@@ -60,7 +60,7 @@ def columns_of(document):
 
 
 def text_of(value):
-    """A name as JSON has it; lone surrogates are no text."""
+    """A name as JSON has it; lone surrogates are not text."""
     return value.encode("utf-8", "replace").decode("utf-8", "replace") if isinstance(value, str) else ""
 
 

@@ -5,7 +5,7 @@
 
 FOLDER has the Python package with the tab, and its entry point. One TensorBoard has the tab alone and a thousand runs:
 every view for logs of a training in Python and of one in C++ on a GPU, and of `tbtrace convert`; both themes with
-axe-core; what the address keeps; two traces side by side; a file that is no trace; a server that stops. Another one has
+axe-core; what the address keeps; two traces side by side; a file that is not a trace; a server that stops. Another one has
 PyTorch's plugin, too, and an empty log directory, to which runs come. Prints a line for each failure and 'N passed, M
 failed'.
 """
@@ -169,7 +169,7 @@ def check_failures(tab, board):
     """Sentences instead of a trace: a file that is none, a file that is gone, a server that is gone."""
     tab.pick("Run", "damaged")
     failure = tab.frame.wait_for_selector("#main .failure")
-    check("is not a trace" in failure.inner_text(), f"a file that is no trace: {failure.inner_text()}")
+    check("is not a trace" in failure.inner_text(), f"a file that is not a trace: {failure.inner_text()}")
     tab.said = [line for line in tab.said if "422" not in line]  # the browser's own line about the answer
     check(not tab.said, f"before the server stops: {tab.said[:3]}")
     tab.open(address(trace="gone/host_1.1.pt.trace.json"))
