@@ -80,7 +80,7 @@ TEST(TimelineText, HasStartsAsDifferencesOnEachTrack) {
 }
 
 TEST(TimelineText, RoundsBothEndsDownToItsUnit) {
-  const Trace trace = trace_of({op("a", "10", "5.05"), op("b", "10.05", "0.1")});
+  const Trace trace = trace_of({op("a", "10", "5.05"), op("b", "10.05", "0.06")});
   const Read read = timeline_of(trace, {.time_unit_ns = 100});
   EXPECT_THAT(read.columns.at("start"), ElementsAre(0, 0));
   EXPECT_THAT(read.columns.at("duration"), ElementsAre(50, 1));

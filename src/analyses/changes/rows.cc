@@ -112,8 +112,7 @@ std::vector<RowSides> row_sides(std::span<const RunFigures> base,
   std::map<std::string_view, RowMatch> renamed;
   if (by == DiffBy::kernel) renamed = renamed_kernels(base, changed);
   for (const auto& [key, match] : renamed) {
-    // What is part of the rest has no row of its own.
-    if (kept.key_of(match.key) == kRestKey || kept.key_of(key) == kRestKey) continue;
+    // What is part of the rest has no row of its own, and stays there.
     const auto before = sides.find(match.key);
     const auto after = sides.find(key);
     if (before == sides.end() || after == sides.end()) continue;

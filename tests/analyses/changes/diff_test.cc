@@ -123,6 +123,21 @@ TEST(Diff, JudgesByTheVariationBetweenRuns) {
   EXPECT_EQ(diff(runs_with(kTenMs), runs_with(kTenMs))->verdict, DiffVerdict::same);
 }
 
+TEST(Diff, CallsNoRowSlowerUnlessTheStepIs) {
+  std::vector<RunFigures> before = runs_with({10, 13, 8, 12, 9});
+  std::vector<RunFigures> after = runs_with({10.1, 12.9, 8.1, 12.1, 8.9});
+  for (std::size_t run = 0; run < before.size(); ++run) {
+    const auto more = static_cast<std::int64_t>(run);
+    before[run].rows[place(DiffBy::op)][0].ns = 4'000'000 + more;
+    after[run].rows[place(DiffBy::op)][0].ns = 6'000'000 + more;
+  }
+  const Result<Diff> found = diff(before, after);
+  EXPECT_EQ(found->verdict, DiffVerdict::inconclusive);
+  const DiffRow& row = found->rows[place(DiffBy::op)].front();
+  EXPECT_GT(*row.low_ns, 0);
+  EXPECT_EQ(row.verdict, DiffVerdict::inconclusive);
+}
+
 TEST(Diff, SaysWhatIsOnOneSideOnly) {
   std::vector<RunFigures> before = runs_with({10});
   std::vector<RunFigures> after = runs_with({10});
@@ -243,6 +258,38 @@ TEST(RunSum, GivesTheTimeToTheThreadOfTheSteps) {
   EXPECT_EQ(by_operator["aten::mm"], 50'000);
   EXPECT_EQ(by_operator["aten::decode"], 0);
   EXPECT_EQ(by_operator["aten::other"], 30'000) << "while nothing else runs";
+}
+
+TEST(RunSum, GivesTheTimeToAutogradWhileTheStepsOnlyHaveAnAnnotation) {
+  const auto on = [](ChromeEvent event, const char* process, const char* thread) {
+    return event.with("pid", process).with("tid", thread);
+  };
+  const auto annotation = [](const char* name, const char* start, const char* duration) {
+    return op(name, start, duration).with("cat", "\"user_annotation\"");
+  };
+  // The others start last.
+  const RunFigures run = figures_of(read(
+      {annotation("ProfilerStep#1", "0", "100"), annotation("backward", "0", "90"),
+       on(op("autograd::engine::evaluate_function: Mm", "10", "40"), "1", "2"),
+       on(op("aten::decode", "20", "50"), "1", "3"), on(op("aten::other", "30", "60"), "9", "9")}));
+  std::map<std::string, std::int64_t> by_operator;
+  for (const RunRow& row : run.rows[place(DiffBy::op)]) by_operator[row.key] = row.ns;
+  EXPECT_EQ(by_operator["autograd::engine::evaluate_function: Mm"], 40'000);
+  EXPECT_EQ(by_operator["backward"], 50'000);
+  EXPECT_EQ(by_operator["aten::decode"], 0);
+}
+
+TEST(RunSum, GivesTheTimeToItsOwnProcessBeforeOthers) {
+  const auto on = [](ChromeEvent event, const char* process, const char* thread) {
+    return event.with("pid", process).with("tid", thread);
+  };
+  const RunFigures run = figures_of(read(
+      {op("ProfilerStep#1", "0", "100").with("cat", "\"user_annotation\""),
+       on(op("aten::decode", "20", "50"), "1", "3"), on(op("aten::other", "30", "60"), "9", "9")}));
+  std::map<std::string, std::int64_t> by_operator;
+  for (const RunRow& row : run.rows[place(DiffBy::op)]) by_operator[row.key] = row.ns;
+  EXPECT_EQ(by_operator["aten::decode"], 50'000);
+  EXPECT_EQ(by_operator["aten::other"], 20'000);
 }
 
 LimitVerdict checked(const Diff& found, const std::string& limit) {

@@ -122,6 +122,44 @@ TEST_F(BaselineFile, AddsUpWithWhatIsComparedWithIt) {
   for (const DiffRow& row : own->rows[kOperator]) EXPECT_EQ(row.change_ns, 0) << row.key;
 }
 
+/// What took the place of a row that the baseline has, and is too small for a row of its own.
+TEST_F(BaselineFile, AddsUpWithARowThatHasAnotherNameAndBecameSmall) {
+  constexpr std::size_t kKernel = static_cast<std::size_t>(DiffBy::kernel);
+  RunFigures run;
+  run.has_steps = true;
+  run.step_ns = {1000};
+  run.rows[kKernel] = {{"gemm", 890, 1, "aten::mm", "[[1]]"},
+                       {"relu_old", 80, 1, "aten::relu", ""},
+                       {"small", 30, 1, "aten::add", ""}};
+  ASSERT_TRUE(write_baseline({&run, 1}, path("base.tbb")).ok());
+  RunFigures changed = run;
+  changed.rows[kKernel] = {{"gemm", 960, 1, "aten::mm", "[[1]]"},
+                           {"relu_new", 10, 1, "aten::relu", ""},
+                           {"small", 30, 1, "aten::add", ""}};
+  const std::vector<RunFigures> base = *read_baseline(path("base.tbb"));
+  double before = 0;
+  double after = 0;
+  const Result<Diff> found = diff(base, {&changed, 1});
+  for (const DiffRow& row : found->rows[kKernel]) {
+    before += row.base_ns;
+    after += row.new_ns;
+  }
+  EXPECT_EQ(before, 1000);
+  EXPECT_EQ(after, 1000);
+}
+
+TEST_F(BaselineFile, KeepsARowThatNotEveryRunHas) {
+  std::vector<RunFigures> runs = {run_of(4, 1'000'000), run_of(4, 1'000'000)};
+  runs[0].rows[kOperator].push_back({"now and then", 300'000, 1});
+  ASSERT_TRUE(write_baseline(runs, path("base.tbb")).ok());
+  const Result<Diff> found = diff(*read_baseline(path("base.tbb")), {&runs[1], 1});
+  const std::vector<DiffRow>& rows = found->rows[kOperator];
+  const auto row = std::ranges::find(rows, "now and then", &DiffRow::key);
+  ASSERT_NE(row, rows.end());
+  EXPECT_EQ(row->base_ns, 150'000);
+  EXPECT_EQ(row->new_ns, 0);
+}
+
 TEST_F(BaselineFile, HasAtMost100KB) {
   std::vector<RunFigures> runs;
   for (int number = 0; number < 20; ++number) {
