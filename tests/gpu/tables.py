@@ -122,7 +122,7 @@ def main():
             text = profiler.key_averages(**group).table(**options)
             file = f"{workload.__name__}.{name}.txt"
             (folder / file).write_text(text, encoding="utf-8", newline="")
-            given = [part for key, value in {**group, **options}.items()
+            given = [part for key, value in {"sort_by": "none", **group, **options}.items()
                      for part in ["--" + key.replace("_", "-")] + ([] if value is True else [str(value)])]
             made.append({"trace": trace, "table": file, "options": given})
     print(json.dumps(made))
