@@ -65,8 +65,8 @@ struct DiffChoice {
 
 Status take_sides(const OptionParser& parser, DiffChoice& choice) {
   const std::vector<std::string>& inputs = parser.standard().inputs;
-  for (const std::string_view path : list_of(parser.text("base"))) choice.base.emplace_back(path);
-  for (const std::string_view path : list_of(parser.text("new"))) choice.changed.emplace_back(path);
+  choice.base = parser.words("base");
+  choice.changed = parser.words("new");
   if (choice.base.empty() && choice.changed.empty() && inputs.size() == 2) {
     choice.base = {inputs[0]};
     choice.changed = {inputs[1]};
@@ -177,6 +177,8 @@ int run(const OptionParser& parser) {
   if (!limit || *limit < -1) return parser.wrong("--row-limit takes a number, or -1 for all");
   choice->text.format = format->format;
   choice->text.row_limit = *limit;
+  choice->text.wide = parser.flag("wide");
+  choice->text.how_to_show_all_columns = "--wide shows all";
   if (format->format == TableFormat::text) choice->text.width = terminal_width(parser.standard());
   return DiffRun(parser, *std::move(choice)).run();
 }
@@ -187,20 +189,21 @@ Command diff_command() {
   return {
       .name = "diff",
       .summary = "what changed between two recordings of a program, and what explains it",
-      .usage = "[OPTIONS] BASE NEW",
+      .usage = "[OPTIONS] (BASE NEW | --base RUN... --new RUN...)",
       .about = kAbout,
       .options =
           {{"Runs",
             {{.name = "base",
-              .value = "INPUT",
-              .help = "a run before the change; several are repeats",
+              .value = "RUN",
+              .help = "a run before the change, or several, which are repeats: all words up to the "
+                      "next option",
               .takes_path = true,
-              .is_list = true},
+              .takes_words = true},
              {.name = "new",
-              .value = "INPUT",
-              .help = "a run after the change; several are repeats",
+              .value = "RUN",
+              .help = "the same after the change",
               .takes_path = true,
-              .is_list = true}}},
+              .takes_words = true}}},
            {"Verdict",
             {{.name = "min-effect",
               .value = "SHARE",
@@ -231,12 +234,12 @@ Command diff_command() {
               .help =
                   "text, csv, json, md, or junit for the limits (default: by the output's name, "
                   "else text)",
-              .choices = {"text", "csv", "json", "md", "junit"}}}}},
+              .choices = {"text", "csv", "json", "md", "junit"}},
+             wide_option()}}},
       .examples =
           {{"tbtrace diff before.json.gz after.json.gz", "what explains the change"},
-           {"tbtrace diff --base a1.json.gz,a2.json.gz,a3.json.gz --new "
-            "b1.json.gz,b2.json.gz,b3.json.gz",
-            "with a verdict, by three runs of each"},
+           {"tbtrace diff --base a1.json.gz a2.json.gz a3.json.gz --new b*.json.gz",
+            "with a verdict, by several runs of each"},
            {"tbtrace diff base.json.gz new.json.gz --run-noise 1% --fail-if 'step_time>+3%'",
             "in a pipeline: exit code 1 if the step got slower by more than 3 %"}},
       .inputs = Inputs::in_lists_too,

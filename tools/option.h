@@ -19,6 +19,8 @@ struct Option {
   bool takes_path = false;
   /// Takes several values, separated by commas or in several options.
   bool is_list = false;
+  /// Takes all words up to the next option, and several options: OptionParser::words().
+  bool takes_words = false;
 };
 
 struct OptionGroup {

@@ -78,13 +78,49 @@ std::string help(const Command& command, const cxxopts::Options& options) {
   return text;
 }
 
-/// All values of an option, separated by commas.
-std::string joined_values(const cxxopts::ParseResult& parsed, const std::string& name) {
-  std::string text;
+/// All values of an option.
+std::vector<std::string> all_values(const cxxopts::ParseResult& parsed, const std::string& name) {
+  std::vector<std::string> values;
   for (const cxxopts::KeyValue& argument : parsed.arguments()) {
-    if (argument.key() == name) text += (text.empty() ? "" : ",") + argument.value();
+    if (argument.key() == name) values.push_back(argument.value());
   }
+  return values;
+}
+
+std::string joined(const std::vector<std::string>& values) {
+  std::string text;
+  for (const std::string& value : values) text += (text.empty() ? "" : ",") + value;
   return text;
+}
+
+/// The arguments with an option before each further word of one that takes words: `--base a b` is
+/// `--base a --base=b`.
+std::vector<std::string> with_words_apart(const std::vector<std::string>& arguments,
+                                          const Command& command) {
+  std::vector<std::string> taking;
+  for (const OptionGroup& group : command.options) {
+    for (const Option& option : group.options) {
+      if (option.takes_words) taking.push_back("--" + std::string(option.name));
+    }
+  }
+  std::vector<std::string> apart;
+  std::string open;  // the option whose words these are
+  bool has_value = false;
+  for (const std::string& argument : arguments) {
+    const bool is_word = !argument.starts_with('-') || argument == "-";
+    if (!is_word) {
+      const std::string name = argument.substr(0, argument.find('='));
+      open = std::ranges::find(taking, name) == taking.end() ? "" : name;
+      has_value = name.size() < argument.size();
+      apart.push_back(argument);
+    } else if (open.empty() || !has_value) {
+      has_value = true;
+      apart.push_back(argument);
+    } else {
+      apart.push_back(open + "=" + argument);
+    }
+  }
+  return apart;
 }
 
 /// Versions of cxxopts differ in their quotation marks.
@@ -196,6 +232,10 @@ const std::string& OptionParser::text(const std::string& name) const {
   return values_.at(name).text;
 }
 
+const std::vector<std::string>& OptionParser::words(const std::string& name) const {
+  return values_.at(name).words;
+}
+
 int OptionParser::wrong(const std::string& message) const {
   const std::string verb(command_.name);
   Console(standard_.console).error(verb, message + "; see tbtrace " + verb + " --help");
@@ -204,7 +244,8 @@ int OptionParser::wrong(const std::string& message) const {
 
 std::optional<int> OptionParser::parse(const std::vector<std::string>& arguments) {
   std::vector<const char*> words = {"tbtrace"};
-  for (const std::string& argument : arguments) words.push_back(argument.c_str());
+  const std::vector<std::string> apart = with_words_apart(arguments, command_);
+  for (const std::string& argument : apart) words.push_back(argument.c_str());
   cxxopts::Options options = cxxopts_for(command_);
   try {
     const cxxopts::ParseResult parsed = options.parse(static_cast<int>(words.size()), words.data());
@@ -220,7 +261,8 @@ std::optional<int> OptionParser::parse(const std::vector<std::string>& arguments
           value.is_true = value.given && parsed[name].as<bool>();
         } else if (value.given || !option.otherwise.empty()) {
           value.text = parsed[name].as<std::string>();
-          if (option.is_list && value.given) value.text = joined_values(parsed, name);
+          if (option.is_list && value.given) value.text = joined(all_values(parsed, name));
+          if (option.takes_words) value.words = all_values(parsed, name);
         }
       }
     }

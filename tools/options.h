@@ -69,6 +69,8 @@ class OptionParser {
   /// The option's value, or its default if it was not given. The last one if it was given more than
   /// once; of a list all, separated by commas.
   const std::string& text(const std::string& name) const;
+  /// Of an option that takes words.
+  const std::vector<std::string>& words(const std::string& name) const;
 
   /// Reports wrong options; returns the exit code.
   int wrong(const std::string& message) const;
@@ -78,6 +80,7 @@ class OptionParser {
     bool given = false;
     bool is_true = false;
     std::string text;
+    std::vector<std::string> words;
   };
 
   // These return what is wrong with options, empty if nothing is.

@@ -38,9 +38,10 @@ std::optional<DiffBy> diff_by_named(std::string_view name);
 
 /// What a row took in all steps of a run together.
 struct RunRow {
-  std::string key;          ///< `aten::mm`
-  std::int64_t ns = 0;      ///< instants of steps that are its
-  std::uint64_t count = 0;  ///< operators or device work that began in steps
+  std::string key;      ///< `aten::mm`
+  std::int64_t ns = 0;  ///< instants of steps that are its
+  /// Operators and annotations that began in steps, or device work that was launched in steps.
+  std::uint64_t count = 0;
   /// Of DiffBy::kernel: the operator that most of the time came from, and the shapes of its inputs.
   std::string op = {};
   std::string shapes = {};
@@ -49,12 +50,19 @@ struct RunRow {
 };
 
 /// What else changes: per step, a mean of the ranks; of memory the highest of any rank.
-inline constexpr std::array<std::string_view, 10> kDiffQuantities = {
-    "gpu_busy_ns",           "gpu_idle_ns",
-    "gpu_idle_host_wait_ns", "gpu_idle_kernel_wait_ns",
-    "gpu_idle_other_ns",     "exposed_communication_ns",
-    "gpu_activities",        "gpu_launches",
-    "gpu_memory_peak_bytes", "cpu_memory_peak_bytes"};
+inline constexpr std::array<std::string_view, 13> kDiffQuantities = {"gpu_busy_ns",
+                                                                     "gpu_idle_ns",
+                                                                     "gpu_idle_host_wait_ns",
+                                                                     "gpu_idle_kernel_wait_ns",
+                                                                     "gpu_idle_other_ns",
+                                                                     "communication_ns",
+                                                                     "exposed_communication_ns",
+                                                                     "gpu_activities",
+                                                                     "gpu_launches",
+                                                                     "flops",
+                                                                     "samples",
+                                                                     "gpu_memory_peak_bytes",
+                                                                     "cpu_memory_peak_bytes"};
 
 struct RunQuantity {
   std::string_view name;  ///< `gpu_idle_ns`, of kDiffQuantities
@@ -172,11 +180,16 @@ struct DiffRow {
   DiffVerdict verdict = DiffVerdict::inconclusive;
   /// Of the whole change; nullopt if that is 0.
   std::optional<double> share = {};
-  /// How the two sides were found to be the same: `name`; of kernels also `shape` or `operator`, if
-  /// each side has one kernel without its like that came from that operator, with or without the
-  /// same shapes: such pairs are uncertain. Empty if it is on one side only.
+  /// How the two sides were found to be the same: `name`; of what torch.compile made also `fusion`:
+  /// but for the number in its name it is the same, and each side has one such row; of kernels also
+  /// `shape` or `operator`, if each side has one kernel without its like that came from that
+  /// operator, with or without the same shapes, as often in a step. All but `name` are uncertain.
+  /// Empty if it is on one side only.
   std::string_view matched_by = {};
   std::string base_key = {};  ///< the name on the side of the base, if it is another
+  /// Of what torch.compile made: the operators that its name says are in it, as far as the other
+  /// side has them.
+  std::vector<std::string> fuses = {};
 };
 
 struct DiffQuantity {
@@ -233,13 +246,18 @@ LimitResult check_diff_limit(const Diff& diff, const DiffLimit& limit);
 /// The rows of one division, with a column `by`; `tbtrace.diff/1`.
 AnalysisReport diff_rows_report(const Diff& diff, DiffBy by);
 
+/// What else changed, with columns `name`, `base`, `new`, `low` and `high`.
+AnalysisReport diff_quantities_report(const Diff& diff);
+
 /// What is written of a comparison.
 struct DiffTextOptions {
   /// Empty: for people those that say something, for programs all.
   std::vector<DiffBy> by = {};
   TableFormat format = TableFormat::text;
-  std::int64_t row_limit = -1;           ///< of each division; -1: all, but in Markdown 50
-  std::size_t width = 0;                 ///< as in ReportOptions
+  std::int64_t row_limit = -1;  ///< of each division; -1: all, but in Markdown 50
+  std::size_t width = 0;        ///< as in ReportOptions, like the next two
+  bool wide = false;
+  std::string how_to_show_all_columns = {};
   std::vector<LimitResult> limits = {};  ///< shown to people below the verdict
 };
 

@@ -35,6 +35,7 @@ from tbtrace._tbtrace import (
     read,
     tables,
     views,
+    write_baseline,
 )
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ __all__ = [
     "tables",
     "tensorboard_trace_handler",
     "views",
+    "write_baseline",
 ]
 
 

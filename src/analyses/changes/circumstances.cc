@@ -1,11 +1,16 @@
 #include "analyses/changes/circumstances.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "analyses/changes/fusions.h"
 #include "base/share.h"
 
 namespace tbtrace::analyses {
@@ -36,6 +41,35 @@ std::vector<std::string> world_size(const RunFigures& run) {
 }
 
 std::vector<std::string> recordings(const RunFigures& run) { return {std::to_string(run.traces)}; }
+
+std::optional<double> value_of(const RunFigures& run, std::string_view quantity) {
+  for (const RunQuantity& found : run.quantities) {
+    if (found.name == quantity) return found.value;
+  }
+  return std::nullopt;
+}
+
+/// What the first layer of a step took.
+std::vector<std::string> samples(const RunFigures& run) {
+  const std::optional<double> found = value_of(run, "samples");
+  if (!found) return {};
+  return {fmt::format("{:g}", *found)};
+}
+
+/// Whether all runs have a quantity, but for 1 % the same.
+bool have_equal(std::span<const RunFigures> base, std::span<const RunFigures> changed,
+                std::string_view quantity) {
+  constexpr double kMostApart = 0.01;
+  const std::optional<double> first = value_of(base.front(), quantity);
+  for (const std::span<const RunFigures> side : {base, changed}) {
+    for (const RunFigures& run : side) {
+      const std::optional<double> other = value_of(run, quantity);
+      if (!first || !other || *first <= 0) return false;
+      if (std::abs(*other - *first) > kMostApart * *first) return false;
+    }
+  }
+  return true;
+}
 
 /// The share of the time of a side that is in operators that the other side has as well.
 double share_in_common(std::span<const RunFigures> side, std::span<const RunFigures> other) {
@@ -72,7 +106,8 @@ class Reasons {
 };
 
 bool is_same(const RunFigures& one, const RunFigures& other) {
-  return one.step_ns == other.step_ns && one.rows == other.rows;
+  const bool have_all_rows = !one.is_reduced && !other.is_reduced;
+  return one.step_ns == other.step_ns && (one.rows == other.rows || !have_all_rows);
 }
 
 /// Whether two runs are the same recording, which says nothing about how runs vary.
@@ -129,8 +164,16 @@ Circumstances circumstances_of(std::span<const RunFigures> base,
         "Neither side has steps, so whole recordings are compared; call profiler.step() "
         "to compare steps.");
   }
-  if (share_in_common(base, changed) < kLeastInCommon ||
-      share_in_common(changed, base) < kLeastInCommon) {
+  const bool was_compiled = any(base, is_compiled);
+  const bool does_same_work = have_equal(base, changed, "flops");
+  if (was_compiled != any(changed, is_compiled)) {
+    found.can_compare_flops = does_same_work;
+    reasons.warn(std::string("Only the ") + (was_compiled ? "base" : "new side") +
+                 " is compiled (torch.compile): operators are fused there and have other names. " +
+                 (does_same_work ? "A step has as many FLOPs on both sides."
+                                 : "Whether it is the same model cannot be seen."));
+  } else if (share_in_common(base, changed) < kLeastInCommon ||
+             share_in_common(changed, base) < kLeastInCommon) {
     reasons.refuse(
         "The operators are others: less than half of the time is in operators that both "
         "sides have. Is it the same model?");
@@ -152,6 +195,7 @@ Circumstances circumstances_of(std::span<const RunFigures> base,
       "Another GPU", [](const RunFigures& run) { return run.devices; }, true);
   compare("Another number of ranks", world_size, true);
   compare("Another number of recordings a run", recordings, true);
+  if (!does_same_work) compare("Another number of samples in a step", samples, true);
   compare(
       "Other recording options, which cost time themselves",
       [](const RunFigures& run) { return run.options; }, false);

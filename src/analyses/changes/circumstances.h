@@ -12,6 +12,8 @@ namespace tbtrace::analyses {
 struct Circumstances {
   Comparable comparable = Comparable::yes;
   std::vector<std::string> reasons;  ///< a sentence each
+  /// Of compiled code not all FLOPs are counted: whether those of both sides are of the same kind.
+  bool can_compare_flops = true;
 };
 
 Circumstances circumstances_of(std::span<const RunFigures> base,

@@ -35,9 +35,10 @@ std::vector<double> values_of(std::span<const RunFigures> runs, std::string_view
 
 std::vector<DiffQuantity> quantities_of(std::span<const RunFigures> base,
                                         std::span<const RunFigures> changed,
-                                        const DiffOptions& options) {
+                                        const DiffOptions& options, bool with_flops) {
   std::vector<DiffQuantity> all;
   for (const std::string_view name : kDiffQuantities) {
+    if (name == "flops" && !with_flops) continue;
     const std::vector<double> before = values_of(base, name);
     const std::vector<double> after = values_of(changed, name);
     DiffQuantity quantity{name};
@@ -90,7 +91,7 @@ Result<Diff> diff(std::span<const RunFigures> base, std::span<const RunFigures> 
       found.rows[by].push_back(std::move(row.row));
     }
   }
-  found.quantities = quantities_of(base, changed, options);
+  found.quantities = quantities_of(base, changed, options, circumstances.can_compare_flops);
   return found;
 }
 

@@ -11,12 +11,12 @@ namespace tbtrace::analyses {
 
 struct RowMatch {
   std::string_view key;         ///< on the side of the base
-  std::string_view matched_by;  ///< `shape`, `operator`
+  std::string_view matched_by;  ///< `fusion`, `shape`, `operator`
 };
 
-/// Of kernels that the base does not have: by their name, the kernel that they took the place of.
-/// Views into the runs.
-std::map<std::string_view, RowMatch> renamed_kernels(std::span<const RunFigures> base,
-                                                     std::span<const RunFigures> changed);
+/// Of operators or kernels that the base does not have: by their name, the one that they took the
+/// place of. None for other divisions. Views into the runs.
+std::map<std::string_view, RowMatch> renamed_rows(std::span<const RunFigures> base,
+                                                  std::span<const RunFigures> changed, DiffBy by);
 
 }  // namespace tbtrace::analyses

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "analyses/changes/fusions.h"
 #include "analyses/changes/matches.h"
 
 namespace tbtrace::analyses {
@@ -87,6 +88,30 @@ void add_side(std::span<const RunFigures> runs, DiffBy by, const KeptKeys& kept,
   }
 }
 
+/// What the rows of one side alone were made of.
+class FusedOperators {
+ public:
+  FusedOperators(std::span<const RunFigures> base, std::span<const RunFigures> changed, DiffBy by) {
+    if (by != DiffBy::op && by != DiffBy::kernel) return;
+    for (const RunFigures& run : base) add(run, base_);
+    for (const RunFigures& run : changed) add(run, changed_);
+  }
+
+  std::vector<std::string> fused_in(const DiffRow& row, bool is_on_both) const {
+    if (is_on_both) return {};
+    const bool is_new = row.base_ns == 0 && row.base_count == 0;
+    return fused_operators(row.key, is_new ? base_ : changed_);
+  }
+
+ private:
+  static void add(const RunFigures& run, std::set<std::string_view>& operators) {
+    for (const RunRow& row : rows_of(run, DiffBy::op)) operators.insert(row.key);
+  }
+
+  std::set<std::string_view> base_;
+  std::set<std::string_view> changed_;
+};
+
 }  // namespace
 
 double mean_of(std::span<const double> values) {
@@ -109,8 +134,8 @@ std::vector<RowSides> row_sides(std::span<const RunFigures> base,
   add_side(base, by, kept, &std::pair<Side, Side>::first, sides);
   add_side(changed, by, kept, &std::pair<Side, Side>::second, sides);
   std::vector<RowSides> rows;
-  std::map<std::string_view, RowMatch> renamed;
-  if (by == DiffBy::kernel) renamed = renamed_kernels(base, changed);
+  const FusedOperators operators(base, changed, by);
+  const std::map<std::string_view, RowMatch> renamed = renamed_rows(base, changed, by);
   for (const auto& [key, match] : renamed) {
     // What is part of the rest has no row of its own, and stays there.
     const auto before = sides.find(match.key);
@@ -136,6 +161,7 @@ std::vector<RowSides> row_sides(std::span<const RunFigures> base,
       added.row.matched_by = match->second.matched_by;
       added.row.base_key = match->second.key;
     }
+    added.row.fuses = operators.fused_in(added.row, is_on_both);
     added.base = std::move(before.ns);
     added.changed = std::move(after.ns);
   }

@@ -11,6 +11,7 @@
 
 #include <tbtrace/analysis_context.h>
 #include <tbtrace/diff.h>
+#include <tbtrace/flops.h>
 #include <tbtrace/gpu.h>
 #include <tbtrace/lines.h>
 #include <tbtrace/memory.h>
@@ -20,11 +21,13 @@
 #include "analyses/attribution/device_number.h"
 #include "analyses/attribution/forward_operators.h"
 #include "analyses/attribution/owners.h"
+#include "analyses/changes/fusions.h"
 #include "analyses/changes/instants.h"
 #include "analyses/modules/range_origins.h"
 #include "base/bounded_sum.h"
 #include "base/share.h"
 #include "trace/call_tree.h"
+#include "trace/step_names.h"
 
 namespace tbtrace {
 namespace {
@@ -127,23 +130,56 @@ class RowsOfTrace {
     }
   }
 
-  /// Operators and device work that began in a step.
+  /// Operators and annotations that began in a step, and device work that was launched in one.
   void add_counts() {
-    const std::vector<StepTime>& steps = breakdown_.steps;
-    std::size_t first = 0;
+    find_linked_streams();
     for (const EventId event : trace_.by_start()) {
-      const std::int64_t start = trace_.events().start_ns(event);
-      while (first < steps.size() && steps[first].end_ns <= start) ++first;
-      if (first == steps.size() || start < steps[first].start_ns) continue;
-      if (is_device_work(trace_.kind(event))) {
-        ++kernel_sum(event).count;
-      } else if (trace_.kind(event) == EventKind::cpu_op) {
-        ++operator_sum(event, event).count;
-        ++shape_sum(event, event).count;
-        ++module_sum(event).count;
-        ++line_sum(event).count;
+      const EventKind kind = trace_.kind(event);
+      if (is_device_work(kind)) {
+        if (was_launched_in_step(event)) ++kernel_sum(event).count;
+        continue;
       }
+      const bool is_counted = kind == EventKind::cpu_op || kind == EventKind::user_annotation;
+      if (!is_counted || is_step_name(trace_.name(event)) || !begins_in_step(event)) continue;
+      ++operator_sum(event, event).count;
+      ++shape_sum(event, event).count;
+      if (kind != EventKind::cpu_op) continue;
+      ++module_sum(event).count;
+      ++line_sum(event).count;
     }
+  }
+
+  /// Work whose launch is not known counts where it began. But at the start of a stream it is what
+  /// was launched before the recording.
+  bool was_launched_in_step(EventId work) {
+    const DeviceLink* const link = context_.device_link(work);
+    const TrackId stream = trace_.events().track(work);
+    if (link != nullptr && link->launch != EventId::none) {
+      seen_launches_.insert(stream);
+      return begins_in_step(link->launch);
+    }
+    if (linked_streams_.contains(stream) && !seen_launches_.contains(stream)) return false;
+    const std::int64_t start = trace_.events().start_ns(work);
+    return std::ranges::any_of(breakdown_.steps, [start](const StepTime& step) {
+      return step.start_ns <= start && start < step.end_ns;
+    });
+  }
+
+  /// Streams with work whose launch is known.
+  void find_linked_streams() {
+    for (const EventId event : trace_.by_start()) {
+      if (!is_device_work(trace_.kind(event))) continue;
+      const DeviceLink* const link = context_.device_link(event);
+      if (link == nullptr || link->launch == EventId::none) continue;
+      linked_streams_.insert(trace_.events().track(event));
+    }
+  }
+
+  bool begins_in_step(EventId event) const {
+    const std::vector<StepTime>& steps = breakdown_.steps;
+    const std::int64_t start = trace_.events().start_ns(event);
+    const auto after = std::ranges::upper_bound(steps, start, {}, &StepTime::host_start_ns);
+    return after != steps.begin() && start < std::prev(after)->host_end_ns;
   }
 
   EventId operator_of(EventId event) const { return context_.operator_of(event); }
@@ -208,6 +244,8 @@ class RowsOfTrace {
   analyses::LinesOfRanges lines_;
   StepInstants instants_;
   const StepBreakdown& breakdown_;
+  std::set<TrackId> linked_streams_;
+  std::set<TrackId> seen_launches_;  // those of them so far, in the order of starts
   /// Of kernels: the time by kernel, operator and shapes.
   std::map<std::tuple<StringId, StringId, StringId>, std::int64_t> origins_;
   std::array<KeySums, kDiffBys>& sums_;
@@ -243,9 +281,18 @@ Status add_quantities(const Trace& trace, const StepBreakdown& breakdown, Quanti
     add("gpu_idle_host_wait_ns", gpu.idle_host_wait_ns);
     add("gpu_idle_kernel_wait_ns", gpu.idle_kernel_wait_ns);
     add("gpu_idle_other_ns", gpu.idle_other_ns);
+    add("communication_ns", gpu.communication_ns);
     add("exposed_communication_ns", gpu.exposed_communication_ns);
     add("gpu_activities", static_cast<std::int64_t>(gpu.activities));
     add("gpu_launches", static_cast<std::int64_t>(gpu.launches));
+  }
+  FlopsOptions counted;
+  counted.steps = options.steps;
+  const Result<OperatorWorkSummary> work = operator_work(trace, counted);
+  if (!work.ok()) return work.status();
+  if (options.steps && work->has_shapes) {
+    all.sums["flops"] += static_cast<double>(work->flops_in_steps) / steps;
+    if (work->samples) all.sums["samples"] += static_cast<double>(*work->samples) / steps;
   }
   if (trace.memory().empty()) return {};
   const Result<MemoryUse> memory = memory_use(trace);
@@ -360,8 +407,11 @@ RunFigures RunSum::figures() const {
       }
     }
   }
+  // In compiled code the first layer is not an operator of its own.
+  const bool has_samples = !analyses::is_compiled(run);
   const auto ranks = static_cast<double>(std::max<std::size_t>(1, run.traces));
   for (const auto& [name, value] : sums_->quantities.sums) {
+    if (name == "samples" && !has_samples) continue;
     run.quantities.push_back({name, value / ranks});
   }
   for (const auto& [name, value] : sums_->quantities.most) run.quantities.push_back({name, value});

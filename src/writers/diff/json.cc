@@ -64,6 +64,7 @@ void emit_row(wire::JsonEmitter& json, DiffBy by, const DiffRow& row) {
   row.matched_by.empty() ? json.null() : json.text(row.matched_by);
   json.key("base_key");
   row.base_key.empty() ? json.null() : json.text(row.base_key);
+  emit_texts(json, "fuses", row.fuses);
   json.end_object();
 }
 

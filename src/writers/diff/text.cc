@@ -200,8 +200,11 @@ Result<std::string> people_text(const Diff& diff, const DiffTextOptions& options
     text +=
         is_markdown ? shown + (is_item ? "\n" : "\n\n") : wrapped_text(shown + "\n", options.width);
   }
-  const ReportOptions rows = {
-      .format = options.format, .row_limit = options.row_limit, .width = options.width};
+  const ReportOptions rows = {.format = options.format,
+                              .row_limit = options.row_limit,
+                              .width = options.width,
+                              .wide = options.wide,
+                              .how_to_show_all_columns = options.how_to_show_all_columns};
   for (const DiffBy one : by) {
     const bool is_changed = std::ranges::any_of(rows_of(diff, one), [](const DiffRow& row) {
       return std::abs(row.change_ns) >= kLeastShownNs;

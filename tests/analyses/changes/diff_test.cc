@@ -19,6 +19,7 @@ namespace {
 
 using fixtures::ChromeEvent;
 using fixtures::op;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -52,6 +53,12 @@ std::vector<RunFigures> runs_with(const std::vector<double>& step_ms) {
   std::vector<RunFigures> runs;
   for (const double ms : step_ms) runs.push_back(run_with(ms));
   return runs;
+}
+
+std::vector<std::string> warnings_of(const RunFigures& before, const RunFigures& after) {
+  const Result<Diff> found = diff({&before, 1}, {&after, 1});
+  EXPECT_NE(found->comparable, Comparable::no);
+  return found->reasons;
 }
 
 const std::vector<double> kTenMs = {10.0, 10.02, 9.98, 10.01, 9.99};
@@ -193,6 +200,39 @@ TEST(Diff, WarnsOfOtherCircumstances) {
                           HasSubstr("none before, with_stack now"), HasSubstr("is damaged")));
 }
 
+TEST(Diff, SaysThatOneSideIsCompiled) {
+  const RunFigures eager = run_with(10);
+  RunFigures compiled = run_with(8, "CompiledFunction");
+  EXPECT_THAT(warnings_of(eager, compiled),
+              ElementsAre(HasSubstr("Whether it is the same model cannot be seen.")));
+  EXPECT_EQ(diff({&eager, 1}, {&compiled, 1})->comparable, Comparable::warning);
+  RunFigures counted = eager;
+  counted.quantities = {{"flops", 1e9}};
+  compiled.quantities = {{"flops", 1.001e9}};
+  EXPECT_THAT(warnings_of(counted, compiled),
+              ElementsAre(HasSubstr("as many FLOPs on both sides")));
+  EXPECT_THAT(warnings_of(compiled, counted), ElementsAre(HasSubstr("Only the base is compiled")));
+}
+
+TEST(Diff, SaysThatStepsTakeOtherNumbersOfSamples) {
+  RunFigures before = run_with(10);
+  RunFigures after = run_with(11);
+  before.quantities = {{"flops", 1e9}, {"samples", 16}};
+  after.quantities = {{"flops", 2e9}, {"samples", 32}};
+  EXPECT_THAT(warnings_of(before, after),
+              ElementsAre("Another number of samples in a step: 16 before, 32 now."));
+  // The first layer was cut, and the work is the same.
+  after.quantities = {{"flops", 1e9}, {"samples", 4096}};
+  EXPECT_THAT(warnings_of(before, after), IsEmpty());
+}
+
+TEST(Diff, NoticesARecordingThatIsInTheBaseline) {
+  RunFigures kept = run_with(10);
+  kept.is_reduced = true;
+  kept.rows[place(DiffBy::kernel)].clear();
+  EXPECT_THAT(warnings_of(kept, run_with(10)), Contains("Both sides are the same recording."));
+}
+
 TEST(Diff, SaysThatRunsDrift) {
   const std::vector<double> up = {10, 10.1, 10.2, 10.3, 10.4, 10.5, 10.6, 10.7};
   EXPECT_THAT(diff(runs_with(up), runs_with(up))->why, HasSubstr("Runs drift by"));
@@ -221,6 +261,37 @@ TEST(RunSum, CountsOperatorsKernelsAndTheTimeOfSteps) {
   EXPECT_EQ(run.rows[place(DiffBy::kernel)].back().key, "gemm");
   EXPECT_EQ(run.rows[place(DiffBy::kernel)].back().ns, 30'000);
   EXPECT_THAT(run.step_ns, ElementsAre(100'000, 100'000));
+}
+
+TEST(RunSum, CountsWorkInTheStepThatLaunchedIt) {
+  const auto step = [](const char* name, const char* start) {
+    return op(name, start, "100").with("cat", "\"user_annotation\"");
+  };
+  const auto launch = [](const char* start, const char* id) {
+    return op("cudaLaunchKernel", start, "5")
+        .with("cat", "\"cuda_runtime\"")
+        .arg("correlation", id);
+  };
+  const auto kernel = [](const char* name, const char* start, const char* id) {
+    ChromeEvent event = op(name, start, "20").with("cat", "\"kernel\"").with("tid", "7");
+    event.with("pid", "0").arg("correlation", id).arg("device", "0").arg("stream", "7");
+    return event;
+  };
+  ChromeEvent load = op("load_batch", "105", "5").with("cat", "\"user_annotation\"");
+  const RunFigures run = figures_of(read(
+      {launch("10", "1"), kernel("before", "120", "1"), kernel("unknown", "102", "9"),
+       step("ProfilerStep#1", "100"), load, launch("115", "2"), launch("125", "3"),
+       kernel("within", "145", "2"), kernel("after", "230", "3"), op("aten::mm", "114", "6")}));
+  std::map<std::string, std::uint64_t> counts;
+  for (const RunRow& row : run.rows[place(DiffBy::kernel)]) counts[row.key] = row.count;
+  EXPECT_EQ(counts["before"], 0U);
+  EXPECT_EQ(counts["unknown"], 0U);  // its launch was not recorded
+  EXPECT_EQ(counts["within"], 1U);
+  EXPECT_EQ(counts["after"], 1U);
+  counts.clear();
+  for (const RunRow& row : run.rows[place(DiffBy::op)]) counts[row.key] = row.count;
+  EXPECT_EQ(counts["load_batch"], 1U);
+  EXPECT_EQ(counts["ProfilerStep#1"], 0U);
 }
 
 TEST(RunSum, CountsNoInstantOfOverlappingStepsTwice) {

@@ -138,6 +138,25 @@ TEST(DiffRowsReport, SaysWhatIsOnOneSideOnly) {
   EXPECT_EQ(report.table.rows[1][12], Cell(std::string("new")));
 }
 
+TEST(DiffRowsReport, NamesTheOperatorsInAFusedKernel) {
+  Diff diff = made_diff();
+  diff.rows[static_cast<std::size_t>(DiffBy::op)][1].fuses = {"aten::gelu", "aten::view"};
+  const AnalysisReport report = diff_rows_report(diff, DiffBy::op);
+  EXPECT_EQ(report.table.rows[0].back(), Cell());
+  EXPECT_EQ(report.table.rows[1].back(), Cell(std::string("aten::gelu; aten::view")));
+}
+
+TEST(DiffQuantitiesReport, HasBothSidesAndTheInterval) {
+  Diff diff = made_diff();
+  diff.quantities[0].low = 0.4;
+  diff.quantities[0].high = 0.6;
+  const AnalysisReport report = diff_quantities_report(diff);
+  EXPECT_EQ(report.table.columns, std::vector<std::string>({"name", "base", "new", "low", "high"}));
+  EXPECT_EQ(report.table.rows[0],
+            std::vector<Cell>({std::string("gpu_idle_ns"), 2e6, 3e6, 0.4, 0.6}));
+  EXPECT_EQ(report.table.rows[1][1], Cell());
+}
+
 TEST(RunFigures, HaveTheMeanOfTheirSteps) {
   RunFigures run;
   EXPECT_EQ(run.mean_step_ns(), 0);

@@ -1,0 +1,77 @@
+"""tbtrace.diff(): runs as paths and objects, its tables, baselines."""
+import json
+import pathlib
+import sys
+import tempfile
+import unittest
+
+import tbtrace
+
+PROJECT = pathlib.Path(__file__).resolve().parents[2]
+BEFORE = PROJECT / "tests/data/compare/before.json.gz"
+AFTER = PROJECT / "tests/data/compare/after.json.gz"
+BASELINE = PROJECT / "tests/data/compare/base.tbb"
+
+
+class Diffs(unittest.TestCase):
+    def test_paths_give_what_traces_give(self):
+        by_paths = tbtrace.diff(str(BEFORE), AFTER, run_noise=0.05).to_dict()
+        by_traces = tbtrace.diff(tbtrace.read(BEFORE), tbtrace.read(AFTER), run_noise=0.05).to_dict()
+        for found in (by_paths, by_traces):
+            self.assertTrue(found.pop("base") and found.pop("new"))
+        self.assertEqual(by_paths, by_traces)
+
+    def test_a_folder_is_one_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for rank in range(2):
+                (pathlib.Path(folder) / f"rank{rank}.json.gz").write_bytes(BEFORE.read_bytes())
+            found = tbtrace.diff(folder, AFTER)
+        self.assertEqual(found.base, [folder])
+        self.assertIn("Another number of recordings a run: 2 before, 1 now.", found.reasons)
+
+    def test_a_baseline_has_its_runs(self):
+        found = tbtrace.diff(BASELINE, AFTER)
+        self.assertEqual(found.base, ["tests/data/compare/before.json.gz"])
+        self.assertEqual(found.new, [str(AFTER)])
+
+    def test_write_baseline_keeps_runs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "base.tbb"
+            tbtrace.write_baseline(path, [BEFORE, tbtrace.read(AFTER)])
+            self.assertEqual(len(tbtrace.diff(path, AFTER).base), 2)
+            with self.assertRaises(FileExistsError):
+                tbtrace.write_baseline(path, BEFORE)
+            tbtrace.write_baseline(path, BEFORE, overwrite=True)
+            self.assertEqual(tbtrace.diff(path, AFTER).base, [str(BEFORE)])
+
+    def test_what_is_no_run(self):
+        with self.assertRaises(ValueError):
+            tbtrace.diff(3, AFTER)
+        with self.assertRaises((tbtrace.TraceError, FileNotFoundError)):
+            tbtrace.diff("no such file.json", AFTER)
+
+    @staticmethod
+    def pair():
+        return tbtrace.diff(BEFORE, AFTER, run_noise=0.05)
+
+    def test_step_and_quantities_are_those_of_the_document(self):
+        document = self.pair().to_dict()
+        self.assertEqual(self.pair().step, document["step"])
+        self.assertEqual([(row["name"], row["base"], row["new"]) for row in self.pair().quantities().to_dicts()],
+                         [(row["name"], row["base"], row["new"]) for row in document["quantities"]])
+
+    def test_rows_of_every_division_add_up(self):
+        change = self.pair().step["new_ns"] - self.pair().step["base_ns"]
+        for by in ("part", "operator", "shape", "kernel", "module", "line"):
+            with self.subTest(by):
+                rows = self.pair().table(by).to_dicts()
+                self.assertAlmostEqual(sum(row["change_ns"] for row in rows), change, delta=1)
+        with self.assertRaises(ValueError):
+            self.pair().table("colour")
+
+    def test_the_document_is_json(self):
+        self.assertEqual(json.loads(json.dumps(self.pair().to_dict()))["schema"], "tbtrace.diff/1")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *(f"Diffs.test_{name}" for name in sys.argv[1:])])
