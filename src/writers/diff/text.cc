@@ -105,7 +105,7 @@ std::vector<std::string> head_lines(const Diff& diff, const std::vector<LimitRes
 }
 
 Table quantities_table(const Diff& diff) {
-  Table table{.columns = {"per step", "base", "new", "change"}, .rows = {}};
+  Table table{.columns = {"per step", "base", "new", "change", "interval"}, .rows = {}};
   for (const DiffQuantity& quantity : diff.quantities) {
     if (quantity.base_value.value_or(0) == 0 && quantity.new_value.value_or(0) == 0) continue;
     const auto text = [&](const std::optional<double>& value) {
@@ -115,8 +115,12 @@ Table quantities_table(const Diff& diff) {
     if (quantity.base_value && quantity.new_value && *quantity.base_value != 0) {
       change = signed_percent(*quantity.new_value / *quantity.base_value - 1);
     }
+    Cell interval;
+    if (quantity.low && quantity.high) {
+      interval = signed_percent(*quantity.low) + " to " + signed_percent(*quantity.high);
+    }
     table.rows.push_back({writers::heading_of(quantity.name), text(quantity.base_value),
-                          text(quantity.new_value), std::move(change)});
+                          text(quantity.new_value), std::move(change), std::move(interval)});
   }
   return table;
 }
