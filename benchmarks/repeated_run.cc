@@ -2,8 +2,8 @@
 //
 //   tbtrace_repeated_run MODEL OUTPUT.json.gz [STEPS [wide]]
 //
-// MODEL: mlp or cnn. wide: the second convolution of cnn has four times the channels, which is the
-// change in tests/data/compare.
+// MODEL: mlp, cnn or lstm. wide: the second convolution of cnn has four times the channels, which
+// is the change in tests/data/compare.
 #include <cstdlib>
 #include <iostream>
 #include <string>
@@ -15,6 +15,22 @@
 namespace {
 
 namespace nn = torch::nn;
+
+/// The last state of a recurrent layer, classified.
+struct RecurrentImpl : nn::Module {
+  RecurrentImpl() {
+    register_module("lstm", lstm);
+    register_module("head", head);
+  }
+
+  torch::Tensor forward(const torch::Tensor& inputs) {
+    return head(std::get<0>(lstm(inputs)).select(1, -1));
+  }
+
+  nn::LSTM lstm{nn::LSTMOptions(32, 64).batch_first(true)};
+  nn::Linear head{64, 10};
+};
+TORCH_MODULE(Recurrent);
 
 struct Training {
   nn::Sequential model;
@@ -30,6 +46,9 @@ Training made(const std::string& name, bool is_wide) {
                            nn::AdaptiveAvgPool2d(4), nn::Flatten(), nn::Linear(16 * channels, 10)),
             torch::randn({8, 3, 24, 24}), torch::randint(10, {8})};
   }
+  if (name == "lstm") {
+    return {nn::Sequential(Recurrent()), torch::randn({16, 24, 32}), torch::randint(10, {16})};
+  }
   return {
       nn::Sequential(nn::Linear(256, 512), nn::GELU(), nn::Linear(512, 512),
                      nn::LayerNorm(nn::LayerNormOptions({512})), nn::GELU(), nn::Linear(512, 10)),
@@ -40,7 +59,7 @@ Training made(const std::string& name, bool is_wide) {
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    std::cerr << "usage: tbtrace_repeated_run mlp|cnn OUTPUT.json.gz [STEPS [wide]]\n";
+    std::cerr << "usage: tbtrace_repeated_run mlp|cnn|lstm OUTPUT.json.gz [STEPS [wide]]\n";
     return 2;
   }
   const int steps = argc > 3 ? std::atoi(argv[3]) : 40;

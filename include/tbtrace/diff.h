@@ -75,6 +75,8 @@ struct RunFigures {
   std::size_t traces = 0;
   std::vector<std::string> devices;  ///< names of GPUs that worked, each once
   std::optional<std::int64_t> world_size;
+  /// When its first recording began, in Unix time, if the files know it.
+  std::optional<std::int64_t> start_ns = {};
   std::vector<std::string> options;  ///< `record_shapes`, ... that were on
   bool has_device_work = false;
   bool has_steps = false;   ///< otherwise its only step is the whole recording

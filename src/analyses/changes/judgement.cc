@@ -94,6 +94,18 @@ std::string basis(const statistics::Comparison& compared, const statistics::Deci
   return text;
 }
 
+/// Whether both sides have several runs, and all of one were recorded before any of the other.
+bool is_one_after_the_other(std::span<const RunFigures> base, std::span<const RunFigures> changed) {
+  if (base.size() < 2 || changed.size() < 2) return false;
+  const auto has_no_start = [](const RunFigures& run) { return !run.start_ns; };
+  if (std::ranges::any_of(base, has_no_start) || std::ranges::any_of(changed, has_no_start)) {
+    return false;
+  }
+  const auto [first_base, last_base] = std::ranges::minmax(base, {}, &RunFigures::start_ns);
+  const auto [first_new, last_new] = std::ranges::minmax(changed, {}, &RunFigures::start_ns);
+  return last_base.start_ns < first_new.start_ns || last_new.start_ns < first_base.start_ns;
+}
+
 /// What else a reader must know of the verdict.
 std::string doubts(std::span<const double> before, std::span<const double> after,
                    const StepChange& step, const statistics::DecisionRule& rule) {
@@ -147,6 +159,13 @@ void judge_step(std::span<const RunFigures> base, std::span<const RunFigures> ch
   }
   found.why = basis(compared, rule, before.size() == 1 && after.size() == 1) +
               doubts(before, after, found.step, rule);
+  const bool is_other =
+      found.verdict == DiffVerdict::slower || found.verdict == DiffVerdict::faster;
+  if (is_other && is_one_after_the_other(base, changed)) {
+    found.why +=
+        " One side was recorded after the other, so that a drift of the machine would look the "
+        "same: alternate their runs.";
+  }
 }
 
 void judge_quantity(std::span<const double> base, std::span<const double> changed,

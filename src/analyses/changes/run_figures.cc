@@ -318,6 +318,8 @@ void add_circumstances(const Trace& trace, RunFigures& run, std::set<std::string
   }
   const TraceIdentity identity = trace.identity();
   if (identity.world_size) run.world_size = identity.world_size;
+  if (identity.start_ns)
+    run.start_ns = std::min(*identity.start_ns, run.start_ns.value_or(INT64_MAX));
   for (const RecordedOptionState& option : recorded_options(trace)) {
     const std::string name(option.name);
     const bool is_new = std::ranges::find(run.options, name) == run.options.end();

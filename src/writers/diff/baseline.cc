@@ -94,6 +94,8 @@ void emit_run(wire::JsonEmitter& json, const RunFigures& run,
   }
   json.key("world_size");
   run.world_size ? json.integer(*run.world_size) : json.null();
+  json.key("start_ns");
+  run.start_ns ? json.integer(*run.start_ns) : json.null();
   json.key("has_device_work");
   json.boolean(run.has_device_work);
   json.key("has_steps");
@@ -235,6 +237,9 @@ bool take_run(const JsonTree& tree, RunFigures& run) {
   run.is_reduced = true;
   if (const JsonTree* const size = tree.find("world_size", Kind::integer)) {
     run.world_size = size->integer;
+  }
+  if (const JsonTree* const start = tree.find("start_ns", Kind::integer)) {
+    run.start_ns = start->integer;
   }
   return take_count(tree, "traces", run.traces) && take_count(tree, "damaged", run.damaged) &&
          take_texts(tree, "devices", run.devices) && take_texts(tree, "options", run.options) &&

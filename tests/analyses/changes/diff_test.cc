@@ -3,6 +3,7 @@
 #include <map>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -237,6 +238,29 @@ TEST(Diff, SaysThatRunsDrift) {
   const std::vector<double> up = {10, 10.1, 10.2, 10.3, 10.4, 10.5, 10.6, 10.7};
   EXPECT_THAT(diff(runs_with(up), runs_with(up))->why, HasSubstr("Runs drift by"));
   EXPECT_THAT(diff(runs_with(kTenMs), runs_with(kElevenMs))->why, Not(HasSubstr("drift")));
+}
+
+TEST(Diff, SaysThatOneSideWasRecordedAfterTheOther) {
+  std::vector<RunFigures> before = runs_with(kTenMs);
+  std::vector<RunFigures> after = runs_with(kElevenMs);
+  const auto start_at = [](std::vector<RunFigures>& runs, std::int64_t first, std::int64_t apart) {
+    for (RunFigures& run : runs) run.start_ns = std::exchange(first, first + apart);
+  };
+  const auto is_said = [&] {
+    return diff(before, after)->why.find("recorded after the other") != std::string::npos;
+  };
+  EXPECT_FALSE(is_said());  // no file knows
+  start_at(before, 100, 10);
+  start_at(after, 200, 10);
+  EXPECT_TRUE(is_said());
+  start_at(after, 20, 10);
+  EXPECT_TRUE(is_said());
+  start_at(after, 105, 10);
+  EXPECT_FALSE(is_said());  // in turn
+  start_at(after, 200, 10);
+  after = before;
+  start_at(after, 200, 10);
+  EXPECT_FALSE(is_said());  // nothing to explain
 }
 
 TEST(Diff, FailsWithoutRuns) { EXPECT_FALSE(diff({}, runs_with({10})).ok()); }
