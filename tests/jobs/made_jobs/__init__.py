@@ -8,8 +8,8 @@ A job is simulated: the host of each rank runs ahead of its GPU, streams run the
 kernel starts on a rank when its stream comes to it, its data moves once the last rank has arrived, and it ends on all
 ranks together. Nothing here uses tbtrace. Python 3.11, standard library only; the same seed gives the same bytes.
 
-    OUT/jobs/JOB/RANK.pt.trace.json     one trace per rank, as torch.profiler writes it
-    OUT/truth/JOB.json                  what is true; not below the folder of the traces
+    OUT/jobs/JOB/*.pt.trace.json    one trace per rank, as torch.profiler writes it; names need not have the rank
+    OUT/truth/JOB.json              what is true; not below the folder of the traces
 
 The truth. Times are integers: nanoseconds of true time since 1970, which is what the clock of rank 0 shows.
 
@@ -19,7 +19,7 @@ The truth. Times are integers: nanoseconds of true time since 1970, which is wha
   pipeline
 - `clean`: whether no rank is to blame; `causes` is then empty
 - `causes`: [{`rank`, `cause` (compute, input, launch, memory, network, garbage_collection), `variant` (how it was
-  made), `steps` (numbers of ProfilerStep), `excess_per_step_ns`, `excess_share`, `visible`, `candidates`}]
+  made), `peer` (the other end of a slow link, if only this link is slow), `steps` (numbers of ProfilerStep), `excess_per_step_ns`, `excess_share`, `visible`, `candidates`}]
     - `excess_per_step_ns`: by how much this rank lengthens the job, divided by the number of `steps`. It is the
       difference between the simulated job and one that differs only in that this cause is absent.
     - `excess_share`: the same as a share of the median step without causes
@@ -28,8 +28,10 @@ The truth. Times are integers: nanoseconds of true time since 1970, which is wha
       whose transfers are slow: with one group for all ranks no analysis can name the rank.
 - `excess_total_ns`: of all causes together, over the whole recording
 - `disturbances`: what happened besides and is not a straggler: {"kind": "hiccup", "rank", "step", "ns"} (one step of
-  one rank), {"kind": "slow_network", "factor"} (for all), {"kind": "last_stage", "extra_layers"} (a pipeline's last
-  stage does more, by design), {"kind": "pause", "step", "ns"} (all ranks, an evaluation for instance)
+  one rank), {"kind": "slow_network", "factor"} (for all), {"kind": "slow_loader", "ns"} (all ranks wait for data),
+  {"kind": "last_stage", "extra_layers"} (a pipeline's last stage does more, by design), {"kind": "pause", "step", "ns"}
+  (all ranks, an evaluation for instance), {"kind": "imbalance", "share"} (only if asked for: each step each rank has up
+  to this share more work, by chance)
 - `steps`: [{`step`, `start_ns`, `end_ns`}], `start_ns` of the first rank that begins it, `end_ns` of the last rank whose
   host and GPU are through with it; `duration_ns`: end of the last step - start of the first
 - `clocks`: {`reference_ns`, `ranks`: [{`rank`, `offset_ns`, `drift_ppb`, `drift_ppm`, `base_ns`}]}; the clock of a

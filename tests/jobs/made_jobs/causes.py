@@ -16,14 +16,14 @@ class TooWeak(Exception):
 class Sizes:
     """What causes are measured against: a job without any."""
 
-    def __init__(self, program, start):
+    def __init__(self, program, start, work):
         self.slots = [rank.slots for rank in program.ranks]
-        first = Simulator(program, start).run()
+        first = Simulator(program, start, Effects(work=work)).run()
         times = first.step_times()
         ends = [times[0][0]] + [end for _, end in times]
         self.step_ns = statistics.median(after - before for before, after in zip(ends, ends[1:]))
         steps = program.settings.steps
-        self.launches = [sum(1 for row in state.kernels) / steps for state in first.ranks]
+        self.launches = [len(state.kernels) / steps for state in first.ranks]
 
 
 def draw_hiccups(settings, sizes):
@@ -31,6 +31,13 @@ def draw_hiccups(settings, sizes):
     rank, step = rng.randrange(settings.world_size), rng.randrange(settings.steps)
     place, share = rng.random(), rng.uniform(0.05, 0.3)
     return [Hiccup(rank, step, int(share * sizes.step_ns), place)] if settings.hiccup else []
+
+
+def draw_work(settings):
+    """How much work each rank has in each step: sequences are of many lengths, for instance."""
+    rng = random.Random(f"{settings.seed}/work")
+    return {(rank, step): 1 + rng.random() * settings.imbalance
+            for rank in range(settings.world_size) for step in range(settings.steps)} if settings.imbalance else {}
 
 
 def draw_cause(settings, sizes, name, at, taken):
@@ -82,7 +89,8 @@ class MadeCauses:
     def __init__(self, program, start):
         self.program, self.start = program, start
         self.settings = program.settings
-        self.sizes = Sizes(program, start)
+        self.work = draw_work(self.settings)
+        self.sizes = Sizes(program, start, self.work)
         self.hiccups = draw_hiccups(self.settings, self.sizes)
         self.causes = []
         for at, name in enumerate(self.settings.cause_names):
@@ -92,7 +100,7 @@ class MadeCauses:
         self.result = self.run(self.causes)
 
     def run(self, causes):
-        return Simulator(self.program, self.start, Effects(causes, self.hiccups, self.sizes.slots)).run()
+        return Simulator(self.program, self.start, Effects(causes, self.hiccups, self.sizes.slots, self.work)).run()
 
     def fitting(self, name, at):
         """The cause, or another if this job does not notice it: a slow link hides behind the backward pass, for
@@ -123,7 +131,7 @@ class MadeCauses:
                 return excesses
             if not all([strengthen(cause) for cause in weak]):
                 break
-        # The last one stays, as it was strong enough beside what came before it... alone.
+        # The job then has the first one only, which was strong enough alone.
         self.causes = self.causes[:1]
         return [self.run(self.causes).duration() - self.run(()).duration()]
 

@@ -21,6 +21,7 @@ class Settings:
     tensor_ranks: int          # of one group
     stages: int
     micro_batches: int
+    schedule: str              # of a pipeline: gpipe, 1f1b
     steps: int
     first_step: int
     layers: int
@@ -51,6 +52,10 @@ class Settings:
     bucket_elements: int
     activation_elements: int
     pause_ns: int
+    loader_ns: int             # how long all ranks wait for data
+    imbalance: float           # by how much the work of a rank differs from step to step, at most
+    file_names: str            # rank, worker
+    same_pids: bool            # as in containers
 
     @property
     def records_gc(self):
@@ -85,7 +90,8 @@ def draw(seed, **given):
          .get(kind, 1))
     pick("stages", lambda r: {"pp": world, "pp_dp": 4 if world <= 16 else r.choice((4, 8))}.get(kind, 1))
     pick("micro_batches", lambda r: r.choice((4, 6, 8)) if world <= 8 else 4)
-    steps = pick("steps", lambda r: r.randint(4, 10) if world <= 8 else r.randint(4, 6) if world <= 32 else 4)
+    pick("schedule", lambda r: r.choice(("gpipe", "1f1b")))
+    pick("steps", lambda r: r.randint(4, 10) if world <= 8 else r.randint(4, 6) if world <= 32 else 4)
     pick("first_step", lambda r: r.randrange(1, 500))
     pick("layers", lambda r: r.randint(3, 5) if world <= 8 else 3 if world <= 32 else 2)
     pick("extra_layers", lambda r: r.choice((0, 1, 1)) if kind.startswith("pp") else 0)
@@ -119,6 +125,10 @@ def draw(seed, **given):
     pick("bucket_elements", lambda r: r.randint(2, 7) * 1_000_000)
     pick("activation_elements", lambda r: r.randint(2, 8) << 20)
     pick("pause_ns", lambda r: r.randint(20, 40) * 1_000_000_000 if length == "pause" else 0)
+    pick("loader_ns", lambda r: r.randint(1_500_000, 6_000_000) if r.random() < 0.15 else 60_000)
+    pick("imbalance", lambda r: 0.0)
+    pick("file_names", lambda r: r.choice(("rank", "worker")))
+    pick("same_pids", lambda r: r.random() < 0.3)
     if given:
         raise TypeError(f"a job has no settings {', '.join(sorted(given))}")
     settings = Settings(**values)

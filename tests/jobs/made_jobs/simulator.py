@@ -40,7 +40,6 @@ class RankState:
         self.own_events = 0
         self.step_ends = {}
         self.step_starts = {}
-        self.step_range = None
         self.sync_from = None
 
     def stream(self, number):
@@ -338,14 +337,17 @@ class Simulator:
 
     def do_step(self, state, step):
         state.step_starts[step] = state.time
-        state.step_range = self.open_range(state, ("step", step), "user_annotation", 0)
+        self.open_range(state, ("step", step), "user_annotation", 0)
+        if self.settings.with_stack:
+            self.open_range(state, "train.py(57): training_step", "python_function", 0)
         return True
 
     def do_step_end(self, state, step):
+        if self.settings.with_stack:
+            self.close_range(state)
         state.time += 1_000
         self.close_range(state)
-        if step not in state.step_ends:
-            state.step_ends[step] = state.time
+        state.step_ends[step] = state.time
         return True
 
     # Results.
