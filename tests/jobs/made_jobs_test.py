@@ -20,7 +20,8 @@ from made_jobs.clocks import Clock
 from made_jobs.damage import DAMAGES
 from made_jobs.dialects import DIALECTS
 from made_jobs.effects import CAUSES
-from made_jobs.settings import KINDS, allows
+from made_jobs.pipelines import orders
+from made_jobs.settings import KINDS, allows, draw
 
 PROGRAM = None
 FOLDER = pathlib.Path(__file__).resolve().parent
@@ -247,6 +248,42 @@ class Truth(unittest.TestCase):
         self.assertEqual(jobs[0]["collectives"], jobs[1]["collectives"])
 
 
+class Kinds(unittest.TestCase):
+    def test_stages_of_a_pipeline_take_turns(self):
+        self.assertEqual([f"{way[0]}{at}" for way, at in orders(1, 4, 4, "1f1b")],
+                         ["f0", "f1", "f2", "b0", "f3", "b1", "b2", "b3"])
+        self.assertEqual([f"{way[0]}{at}" for way, at in orders(3, 4, 2, "1f1b")], ["f0", "b0", "f1", "b1"])
+        self.assertEqual([f"{way[0]}{at}" for way, at in orders(0, 4, 2, "1f1b")], ["f0", "f1", "b0", "b1"])
+        self.assertEqual([f"{way[0]}{at}" for way, at in orders(1, 2, 2, "gpipe")], ["f0", "f1", "b0", "b1"])
+        for schedule in ("gpipe", "1f1b"):
+            truth = made_jobs.make_truth(1, kind="pp", world_size=4, schedule=schedule, **SMALL)
+            messages = [row for row in truth["collectives"] if row["name"] == "send"]
+            micro_batches = draw(1, kind="pp", world_size=4).micro_batches
+            self.assertEqual(len(messages), SMALL["steps"] * 2 * 3 * micro_batches)
+
+    def test_a_larger_last_stage_is_told(self):
+        truth = made_jobs.make_truth(2, kind="pp", world_size=4, extra_layers=1, clean=True, **SMALL)
+        self.assertIn({"kind": "last_stage", "extra_layers": 1}, truth["disturbances"])
+
+    def test_long_recordings_last_20_seconds(self):
+        for length in ("long_steps", "pause"):
+            truth = made_jobs.make_truth(2, kind="fsdp", world_size=4, length=length, steps=5)
+            self.assertGreater(truth["duration_ns"], 20 * 10**9)
+        short = made_jobs.make_truth(2, kind="fsdp", world_size=4, length="short", steps=5)
+        self.assertLess(short["duration_ns"], 10**9)
+
+    def test_imbalance_changes_the_last_rank_from_step_to_step(self):
+        truth = made_jobs.make_truth(4, kind="ddp", world_size=4, steps=8, clean=True, imbalance=0.2)
+        self.assertGreater(len({row["last_rank"] for row in truth["collectives"]}), 2)
+        self.assertIn({"kind": "imbalance", "share": 0.2}, truth["disturbances"])
+
+    def test_large_jobs_stay_small(self):
+        job = Job(10, kind="tp_dp", world_size=64)
+        size = sum((job.folder / path).stat().st_size for path in job.truth["files"].values())
+        self.assertEqual(len(job.truth["files"]), 64)
+        self.assertLess(size, 20_000_000)
+
+
 class Causes(unittest.TestCase):
     def test_without_its_cause_a_job_is_shorter_by_the_excess(self):
         """Measured in the traces of both, which have the same noise."""
@@ -270,7 +307,8 @@ class Causes(unittest.TestCase):
                     self.assertAlmostEqual(shorter, row["excess_per_step_ns"], delta=3)
 
     def test_two_causes_are_of_two_ranks(self):
-        truth = made_jobs.make_truth(5, kind="fsdp", world_size=8, clean=False, cause_names=("input", "memory"), **SMALL)
+        truth = made_jobs.make_truth(5, kind="fsdp", world_size=8, clean=False, cause_names=("input", "memory"),
+                                     **SMALL)
         self.assertEqual(sorted(row["cause"] for row in truth["causes"]), ["input", "memory"])
         self.assertEqual(len({row["rank"] for row in truth["causes"]}), 2)
         for row in truth["causes"]:
@@ -316,7 +354,6 @@ class Causes(unittest.TestCase):
         self.assertEqual(single["causes"][0]["candidates"], [0, 1, 2, 3])
 
     def test_half_of_the_jobs_are_clean(self):
-        from made_jobs.settings import draw
         clean = sum(draw(seed).clean for seed in range(400))
         self.assertTrue(160 < clean < 240, clean)
 

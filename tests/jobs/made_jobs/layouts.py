@@ -93,8 +93,8 @@ def build_ddp(program):
             for rank in program.ranks:
                 rank.slot(BACKWARD)
                 layers.backward_operator(rank, layers.FEED_FORWARD_BACKWARD + layers.ATTENTION_BACKWARD)
-            events.append(all_reduce(program, program.ranks, group, step, settings.bucket_elements, "Float", NCCL_STREAM,
-                                     BACKWARD))
+            events.append(all_reduce(program, program.ranks, group, step, settings.bucket_elements, "Float",
+                                     NCCL_STREAM, BACKWARD))
         for rank in program.ranks:
             for ends in events:
                 rank.wait(COMPUTE_STREAM, ends[rank.rank])

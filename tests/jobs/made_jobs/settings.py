@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from .dialects import DIALECTS, Dialect
 from .effects import CAUSES
 
+LONGER = 400   # steps of seconds, in which a clock drifts by more than a collective's end is known to
 KINDS = ("ddp", "fsdp", "tp", "tp_dp", "pp", "pp_dp", "custom", "gloo")
 
 
@@ -113,8 +114,8 @@ def draw(seed, **given):
     pick("rank_spread", lambda r: r.uniform(0, 0.009))
     pick("launch_ns", lambda r: r.randint(9_000, 18_000))
     long = length == "long_steps"
-    pick("kernel_scale", lambda r: r.uniform(0.6, 1.6) * (200 if long else 1))
-    pick("transfer_scale", lambda r: 200 if long else 1)
+    pick("kernel_scale", lambda r: r.uniform(0.6, 1.6) * (LONGER if long else 1))
+    pick("transfer_scale", lambda r: LONGER if long else 1)
     pick("network_factor", lambda r: r.uniform(1.5, 4) if clean and r.random() < 0.25 else 1.0)
     pick("inner_bandwidth", lambda r: r.uniform(100, 350))
     pick("outer_bandwidth", lambda r: r.uniform(20, 45))

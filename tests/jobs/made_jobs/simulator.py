@@ -40,6 +40,7 @@ class RankState:
         self.own_events = 0
         self.step_ends = {}
         self.step_starts = {}
+        self.step_kernels = {}   # by step, how many kernels there are at its end
         self.sync_from = None
 
     def stream(self, number):
@@ -348,6 +349,7 @@ class Simulator:
         state.time += 1_000
         self.close_range(state)
         state.step_ends[step] = state.time
+        state.step_kernels[step] = len(state.kernels)
         return True
 
     # Results.
@@ -356,10 +358,12 @@ class Simulator:
         """By step: the first start, and the last end of hosts and kernels that the step launched."""
         steps = range(self.settings.steps)
         starts = [min(state.step_starts[step] for state in self.ranks) for step in steps]
-        ends = [max(state.step_ends[step] for state in self.ranks) for step in steps]
-        last = max((row[1] for state in self.ranks for row in state.kernels), default=0)
-        ends[-1] = max(ends[-1], last)
-        return list(zip(starts, ends))
+        return list(zip(starts, [max(self.step_end(state, step) for state in self.ranks) for step in steps]))
+
+    def step_end(self, state, step):
+        first = state.step_kernels.get(step - 1, 0)
+        last = state.step_kernels[step] if step + 1 < self.settings.steps else len(state.kernels)
+        return max(state.step_ends[step], max((row[1] for row in state.kernels[first:last]), default=0))
 
     def duration(self):
         times = self.step_times()

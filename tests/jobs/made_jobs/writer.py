@@ -147,7 +147,8 @@ class TraceWriter:
             self.flow("f", correlation, self.device, stream, start)
             if collective is not None and len(ranges) > 2 and ranges[2][6]:
                 shown = annotation_name(collective, self.rank, self.backend, self.program.groups[collective.group])
-                self.add("gpu_user_annotation", shown, self.device, stream, start, end, f'"External id": {ranges[2][6]}')
+                self.add("gpu_user_annotation", shown, self.device, stream, start, end,
+                         f'"External id": {ranges[2][6]}')
 
     # The document.
 
