@@ -39,8 +39,8 @@ struct Group {
   std::vector<Found> files;
 };
 
-/// Which run of a rank a file is of: ranks that were recorded by several processes had several
-/// runs. The name counts where it says the rank, since files of two jobs may be beside each other.
+/// Tells the runs of a rank apart: ranks that were recorded by several processes had several runs.
+/// The name counts where it says the rank, since files of two jobs may be beside each other.
 std::string run_key(const Found& found) {
   const std::string name = found.path.rank ? found.path.name : std::string();
   return found.file.host + '\n' + found.file.process + '\n' + name;

@@ -22,7 +22,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-constexpr std::int64_t kBase = 1'700'000'000'000'000'000;
+constexpr std::int64_t kRecorded = 1'700'000'000'000'000'000;
 
 /// What a file of a rank has in it. Negative numbers are left out.
 struct Content {
@@ -30,7 +30,7 @@ struct Content {
   std::int64_t world = -1;
   std::string process = "1";
   std::int64_t start_us = 10;
-  std::int64_t base = kBase;
+  std::int64_t base = kRecorded;
   std::string nccl = {};
   bool base_at_end = false;
   std::size_t events = 1;
@@ -96,8 +96,8 @@ TEST_F(JobsTest, RanksOfAJobByContentInTheirOrder) {
   EXPECT_EQ(job.backend, "nccl");
   EXPECT_EQ(job.files[0].rank_source, RankSource::content);
   EXPECT_EQ(job.files[0].process, "1");
-  EXPECT_EQ(job.files[0].start_ns, kBase + 10'000);
-  EXPECT_EQ(job.files[0].base_time_ns, kBase);
+  EXPECT_EQ(job.files[0].start_ns, kRecorded + 10'000);
+  EXPECT_EQ(job.files[0].base_time_ns, kRecorded);
   ASSERT_THAT(job.missing_ranks, SizeIs(3));
   EXPECT_EQ(job.missing_ranks[0].first, 1);
   EXPECT_EQ(job.missing_ranks[1].first, 3);
@@ -287,12 +287,12 @@ TEST_F(JobsTest, TheTimeBaseAfterTheEventsIsFoundAtTheEnd) {
   const auto base_of = [](const std::string& path, bool find_base) {
     return find_jobs({path}, {.find_base_times = find_base}).jobs.at(0).files.at(0).base_time_ns;
   };
-  EXPECT_EQ(base_of(plain, false), kBase);
-  EXPECT_EQ(base_of(plain, true), kBase);
+  EXPECT_EQ(base_of(plain, false), kRecorded);
+  EXPECT_EQ(base_of(plain, true), kRecorded);
   EXPECT_EQ(base_of(packed, false), std::nullopt);
-  EXPECT_EQ(base_of(packed, true), kBase);
+  EXPECT_EQ(base_of(packed, true), kRecorded);
   const JobFile file = find_jobs({plain}).jobs.at(0).files.at(0);
-  EXPECT_EQ(file.start_ns, kBase + 10'000);
+  EXPECT_EQ(file.start_ns, kRecorded + 10'000);
 }
 
 TEST_F(JobsTest, TextInEventsIsNotTakenForMembersAtTheEnd) {
