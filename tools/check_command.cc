@@ -91,10 +91,10 @@ int run(const OptionParser& parser) {
 
 Command check_command() {
   Command command = table_command(*table_named("check"));
-  command.options = {
-      {"Rows",
-       {sort_option(table_named("check")->sort_keys), row_limit_option(), RankChoice::option()}},
-      {"Layout", {format_option()}}};
+  command.options = {{"Rows",
+                      {sort_option(table_named("check")->sort_keys), row_limit_option(),
+                       RankChoice::option(), RankChoice::iteration_option()}},
+                     {"Layout", {format_option()}}};
   command.run = run;
   return command;
 }

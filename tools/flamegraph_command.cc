@@ -105,8 +105,8 @@ std::string take_stack_options(const OptionParser& parser, GraphOptions& graph) 
   if (!rank.ok()) return rank.status().message();
   graph.rank = *rank;
   if (graph.exported_stacks) {
-    for (const char* const option :
-         {"all-frames", "merge-recursion", "by-thread", "order", "thread", "steps", "rank"}) {
+    for (const char* const option : {"all-frames", "merge-recursion", "by-thread", "order",
+                                     "thread", "steps", "rank", "iteration"}) {
       if (parser.given(option))
         return "--" + std::string(option) + " does not go with --compat torch";
     }
@@ -138,7 +138,7 @@ std::string take_format(const OptionParser& parser, GraphOptions& graph) {
     return "--compat torch goes with --format folded";
   }
   if (!graph.exported_stacks && standard.inputs.size() > 1 && !parser.given("rank") &&
-      !parser.flag("sum-inputs") && !any_partial(standard.inputs)) {
+      !parser.given("iteration") && !parser.flag("sum-inputs") && !any_partial(standard.inputs)) {
     return "a flame graph is of one input; choose one of several with --rank, or add them up with "
            "--sum-inputs";
   }
@@ -216,7 +216,7 @@ Status write_exported(std::span<const Trace* const> traces, const GraphOptions& 
 int run_of_one(const OptionParser& parser, GraphOptions& graph, const ReadOptions& reading,
                Console& console) {
   const StandardOptions& standard = parser.standard();
-  const bool by_rank = parser.given("rank");
+  const bool by_rank = parser.given("rank") || parser.given("iteration");
   std::string chosen;
   std::optional<Trace> trace;
   InputLoop loop("flamegraph", standard, reading, console,
@@ -278,8 +278,8 @@ int run_exported(const GraphOptions& graph, const StandardOptions& standard,
 /// Draws the stacks of all inputs together, or of a partial.
 int run_added_up(const OptionParser& parser, GraphOptions& graph, Console& console) {
   const StandardOptions& standard = parser.standard();
-  if (graph.exported_stacks || parser.given("rank")) {
-    return parser.wrong("sums of inputs go without --compat torch and --rank");
+  if (graph.exported_stacks || parser.given("rank") || parser.given("iteration")) {
+    return parser.wrong("sums of inputs go without --compat torch, --rank and --iteration");
   }
   PartialOptions made;
   if (!any_partial(standard.inputs)) made.parts = {false, false, false, false, true, false};
@@ -335,6 +335,7 @@ std::vector<OptionGroup> own_options() {
         {.name = "thread", .value = "T", .help = "only the host thread of this id or name"},
         {.name = "by-thread", .help = "a frame for each host thread around its stacks"},
         RankChoice::option(),
+        RankChoice::iteration_option(),
         {.name = "sum-inputs", .help = "the stacks of all inputs together"},
         {.name = "all-frames",
          .help = "keep frames that only pass a call on, and the addresses of objects"},

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <iterator>
+#include <set>
 #include <system_error>
 
 #include <tbtrace/report.h>
@@ -108,7 +110,46 @@ int InputLoop::find() {
   for (const std::string& path : found_->passed_over) {
     console_.note(path, "is not a trace and was passed over");
   }
+  if (!rules_.only_partials) find_their_jobs();
   return has_failed_ && rules_.needs_all ? last_failure_ : kDone;
+}
+
+/// Not all inputs were named one by one.
+bool InputLoop::is_searched() const {
+  return std::ranges::any_of(found_->paths, [this](const std::string& path) {
+    return std::ranges::find(standard_.inputs, path) == standard_.inputs.end();
+  });
+}
+
+/// Says what is wrong with a directory of ranks, and leaves out what was not asked for, unread.
+void InputLoop::find_their_jobs() {
+  const bool has_choice = rules_.rank.rank() || rules_.rank.iteration();
+  if (found_->paths.size() < 2 && !has_choice) return;
+  FoundTraces files;
+  std::ranges::copy_if(found_->paths, std::back_inserter(files.paths),
+                       [](const std::string& path) { return path != "-"; });
+  const JobList list = find_jobs(files, {.look_into_archives = false, .threads = reading_.threads});
+  const bool is_searched = this->is_searched();
+  std::set<std::string> left_out;
+  if (is_searched) {
+    for (const std::string& remark : job_remarks(list)) console_.warning(verb_, remark);
+    for (const std::string& path : list.merged) {
+      console_.note(path, "is a merged timeline of ranks and was passed over");
+      left_out.insert(path);
+    }
+  }
+  for (const Job& job : list.jobs) {
+    for (const RepeatedFile& repeated : job.repeated) {
+      if (is_searched && repeated.is_same_file) left_out.insert(repeated.file.path);
+    }
+    for (const JobFile& file : job.files) {
+      if (!rules_.rank.takes_iteration(file.iteration)) left_out.insert(file.path);
+      if (!file.rank) continue;
+      ranks_.emplace(file.path, *file.rank);
+      if (!rules_.rank.takes(file.rank)) left_out.insert(file.path);
+    }
+  }
+  std::erase_if(found_->paths, [&](const std::string& path) { return left_out.contains(path); });
 }
 
 int InputLoop::take(const std::string& path, const TakeTrace& take_trace,
@@ -125,7 +166,10 @@ int InputLoop::take(const std::string& path, const TakeTrace& take_trace,
   } else {
     Result<Trace> trace = read(path);
     if (!trace.ok()) return exit_code(trace.status());
-    if (!rules_.rank.takes(*trace)) return kDone;
+    const auto known = ranks_.find(path);
+    const bool is_taken =
+        known == ranks_.end() ? rules_.rank.takes(*trace) : rules_.rank.takes(known->second);
+    if (!is_taken) return kDone;
     code = take_trace(*std::move(trace), path);
   }
   taken_ += code == kDone ? 1 : 0;
@@ -145,6 +189,15 @@ Result<Trace> InputLoop::read(const std::string& path) {
   if (!trace.ok()) {
     console_.error(subject, trace.status().message());
     return trace;
+  }
+  if (const std::string ranks = merged_ranks(*trace); !ranks.empty()) {
+    const Status refused(
+        StatusCode::unreadable_input,
+        "is a merged timeline (" + ranks +
+            "), in which steps, devices and totals of the ranks are mixed; it is made to be looked "
+            "at: use the traces that it was made from");
+    console_.error(subject, refused.message());
+    return refused;
   }
   if (rules_.issues_are_results) return trace;
   warn_of_issues(subject, trace->issues(), console_);

@@ -5,13 +5,16 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <tbtrace/jobs.h>
 #include <tbtrace/partial.h>
 #include <tbtrace/trace.h>
 #include <tbtrace/trace_set.h>
@@ -90,6 +93,8 @@ class InputLoop {
   int take(const std::string& path, const TakeTrace& take, const TakePartial& take_partial);
   Result<Trace> read(const std::string& path);
   bool is_chosen(const Partial& partial);
+  void find_their_jobs();
+  bool is_searched() const;
   void fail(int code);
   int say_none_chosen();
 
@@ -99,6 +104,7 @@ class InputLoop {
   Console& console_;
   InputRules rules_;
   std::optional<FoundTraces> found_;
+  std::map<std::string, std::int64_t> ranks_;  // of inputs, as far as they are known unread
   std::size_t taken_ = 0;
   bool has_failed_ = false;
   bool has_rank_among_others_ = false;

@@ -100,7 +100,7 @@ Command report_command() {
       .summary = "one page for the browser, complete in one file, to look at and to send",
       .usage = "[OPTIONS] INPUT... -o report.html",
       .about = kAbout,
-      .options = {{"Inputs", {RankChoice::option()}},
+      .options = {{"Inputs", {RankChoice::option(), RankChoice::iteration_option()}},
                   {"Page",
                    {{.name = "source-root",
                      .value = "DIR",

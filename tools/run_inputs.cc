@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include <tbtrace/jobs.h>
 #include <tbtrace/trace_set.h>
 
 #include "inputs.h"
@@ -22,6 +23,11 @@ Status add_rank(const std::string& path, const StandardOptions& standard, Consol
   };
   const Result<Trace> trace = read_trace(path, reading);
   if (!trace.ok()) return trace.status();
+  if (!merged_ranks(*trace).empty()) {
+    return {StatusCode::unreadable_input,
+            "is a merged timeline, in which the ranks are mixed; use the traces that it was made "
+            "from"};
+  }
   warn_of_issues(subject_of(path), trace->issues(), console);
   return sum.add(*trace);
 }

@@ -80,7 +80,7 @@ Command summary_command() {
       .summary = "the first page: what the time went to, and what to do about it",
       .usage = "[OPTIONS] INPUT...",
       .about = kAbout,
-      .options = {{"Inputs", {RankChoice::option()}},
+      .options = {{"Inputs", {RankChoice::option(), RankChoice::iteration_option()}},
                   {"Layout",
                    {format_option(), {.name = "json", .help = "the same as --format json"}}}},
       .examples = {{"tbtrace summary trace.json.gz", "where to begin with a slow program"},

@@ -156,6 +156,7 @@ Command table_command(const TableDescription& table) {
   rows.push_back(row_limit_option());
   rows.push_back({.name = "each", .help = "a table per input instead of one of all"});
   rows.push_back(RankChoice::option());
+  rows.push_back(RankChoice::iteration_option());
   std::vector<Example> examples;
   for (const TableExample& example : table.examples) {
     examples.push_back({example.command, example.meaning});
@@ -181,7 +182,7 @@ int run_table(const OptionParser& parser) {
   choice->report.how_to_show_all_columns = "--wide shows all";
   const bool sums = has_sums(table) && parser.flag("sum-inputs");
   if (sums) {
-    for (const char* const option : {"each", "rank", "steps", "compat", "per-event"}) {
+    for (const char* const option : {"each", "rank", "iteration", "steps", "compat", "per-event"}) {
       if (parser.has(option) && parser.given(option)) {
         return parser.wrong("--sum-inputs and --" + std::string(option) + " exclude each other");
       }
