@@ -1,6 +1,7 @@
 #include "jobs/merge/selection.h"
 
 #include <algorithm>
+#include <span>
 
 #include "trace/categories.h"
 #include "wire/json_values.h"

@@ -1,8 +1,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <system_error>
 #include <tuple>
 #include <utility>

@@ -1,9 +1,11 @@
 #include "jobs/sets/path_facts.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <filesystem>
 #include <span>
+#include <vector>
 
 #include "base/characters.h"
 #include "base/decimal.h"
