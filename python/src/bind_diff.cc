@@ -15,6 +15,7 @@
 
 #include "arguments.h"
 #include "diff.h"
+#include "diff_sides.h"
 #include "module.h"
 #include "python_trace.h"
 
@@ -24,62 +25,14 @@ using namespace nb::literals;
 namespace tbtrace::python {
 namespace {
 
-/// The recordings of one run, kept alive.
-struct PythonRun {
-  std::string name;
-  std::vector<std::shared_ptr<const Trace>> ranks;
-};
-
-PythonRun run_of(nb::handle one) {
-  if (nb::isinstance<PythonTrace>(one)) {
-    const auto& trace = nb::cast<const PythonTrace&>(one);
-    need(diff_arguments(), trace, "diff");
-    return {trace.name, {trace.trace}};
-  }
-  if (nb::isinstance<PythonTraceSet>(one)) {
-    const auto& set = nb::cast<const PythonTraceSet&>(one);
-    need(diff_arguments(), set, "diff");
-    PythonRun run;
-    for (const TraceOfSet& trace : *set.traces) {
-      run.ranks.emplace_back(set.traces, &trace.trace);
-      if (run.name.empty()) run.name = trace.path;
-    }
-    return run;
-  }
-  wrong_argument("diff takes Trace, TraceSet, or a list of them");
-}
-
-/// A side: one run, or a list of them.
-std::vector<PythonRun> side_of(nb::handle side) {
-  std::vector<PythonRun> runs;
-  if (!nb::isinstance<nb::list>(side) && !nb::isinstance<nb::tuple>(side)) {
-    runs.push_back(run_of(side));
-    return runs;
-  }
-  for (const nb::handle one : side) runs.push_back(run_of(one));
-  return runs;
-}
-
-std::vector<RunFigures> figures_of_side(const std::vector<PythonRun>& runs) {
-  std::vector<RunFigures> figures;
-  for (const PythonRun& run : runs) {
-    RunSum sum(run.name);
-    for (const auto& rank : run.ranks) check(sum.add(*rank), run.name);
-    figures.push_back(sum.figures());
-  }
-  return figures;
-}
-
 PythonDiff make_diff(nb::handle base, nb::handle changed, double min_effect,
                      std::optional<double> run_noise) {
-  if (!(min_effect >= 0 && min_effect < 1)) wrong_argument("min_effect is from 0 to below 1");
-  if (run_noise && !(*run_noise > 0)) wrong_argument("run_noise is above 0");
-  const std::vector<PythonRun> before = side_of(base);
-  const std::vector<PythonRun> after = side_of(changed);
+  const DiffOptions options = diff_options(min_effect, run_noise);
+  const std::vector<PythonRun> before = side_of(base, "diff", diff_arguments());
+  const std::vector<PythonRun> after = side_of(changed, "diff", diff_arguments());
   const nb::gil_scoped_release working;
   return {std::make_shared<const Diff>(
-      value_of(diff(figures_of_side(before), figures_of_side(after),
-                    {.min_effect = min_effect, .run_noise = run_noise})))};
+      value_of(diff(figures_of_side(before), figures_of_side(after), options)))};
 }
 
 DiffBy division(const std::string& name) {

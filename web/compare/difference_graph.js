@@ -46,6 +46,8 @@ export class DifferenceGraph {
     this.pattern = "";
     /** @type {Uint8Array|null} */
     this.matches = null;
+    /** The matches are not those of a search. */
+    this.isMarked = false;
     this.search = /** @type {HTMLInputElement} */ (h("input", {
       type: "search", class: "flame-search", autocomplete: "off", spellcheck: "false",
       placeholder: "Search frames",
@@ -146,6 +148,7 @@ export class DifferenceGraph {
 
   find() {
     this.matches = null;
+    this.isMarked = false;
     this.matched.textContent = "";
     if (this.pattern === "") return;
     const matcher = stackMatcher(this.pattern);
@@ -173,6 +176,8 @@ export class DifferenceGraph {
    */
   mark(names) {
     const wanted = new Set(names.filter((name) => name !== null));
+    if (wanted.size === 0 && !this.isMarked) return 0;
+    this.isMarked = wanted.size > 0;
     this.pattern = "";
     this.search.value = "";
     this.matches = null;

@@ -43,12 +43,15 @@ function markOf(row) {
  */
 function dressOf(rows) {
   const largest = rows.reduce((most, row) => Math.max(most, Math.abs(row.change_ns)), 0) || 1;
+  // A phone has no room for bars.
+  const isNarrow = innerWidth < 760;
   return (column, at) => {
     const row = rows[at];
     switch (column.key) {
-      case "key": return { before: markOf(row), room: 74 };
+      case "key": return { before: markOf(row), room: isNarrow ? 0 : 74 };
       case "change_ns": return {
-        before: changeBar(row.change_ns / largest), room: 96, text: signedValue(row.change_ns, "ns"),
+        before: isNarrow ? undefined : changeBar(row.change_ns / largest),
+        room: isNarrow ? 10 : 96, text: signedValue(row.change_ns, "ns"),
         name: row.change_ns > 0 ? "slower" : row.change_ns < 0 ? "faster" : "",
       };
       case "low_ns": case "high_ns": {

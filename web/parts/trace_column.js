@@ -95,7 +95,7 @@ export class TraceColumn {
     if (number !== this.drawing) return;
     // The bar stays where it is: somebody may be choosing a trace while a view is read.
     for (const node of [...this.element.childNodes]) if (node !== this.bar) node.remove();
-    if (this.bar && !this.bar.parentNode) this.element.append(this.bar);
+    if (this.bar && this.bar.parentNode !== this.element) this.element.append(this.bar);
     this.element.append(...content);
   }
 
