@@ -115,24 +115,23 @@ class Opened:
         self.context.close()
 
 
-def check_page(browser, file, screenshots):
-    for size in (DESK, PHONE):
-        for theme in ("light", "dark"):
-            opened = Opened(browser, file, size, theme)
-            page = opened.page
-            page.wait_for_selector(".comparison .card")
-            where = f"{file.name}, {theme}, {size['width']} px"
-            check(page.query_selector("#main .failure") is None, f"{where}: failed")
-            wider = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-            check(wider <= 0, f"{where}: {wider} px wider than the window")
-            for tab in page.query_selector_all("[role=tab]"):
-                tab.click()
-            page.evaluate(AXE)
-            found = page.evaluate(VIOLATIONS)
-            check(not found, f"{where}: axe: {found}")
-            if screenshots:
-                page.screenshot(path=screenshots / f"{file.stem}-{theme}-{size['width']}.png", full_page=True)
-            opened.close()
+def check_page(browser, file, looks, screenshots):
+    for size, theme in looks:
+        opened = Opened(browser, file, size, theme)
+        page = opened.page
+        page.wait_for_selector(".comparison .card")
+        where = f"{file.name}, {theme}, {size['width']} px"
+        check(page.query_selector("#main .failure") is None, f"{where}: failed")
+        wider = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        check(wider <= 0, f"{where}: {wider} px wider than the window")
+        for tab in page.query_selector_all("[role=tab]"):
+            tab.click()
+        page.evaluate(AXE)
+        found = page.evaluate(VIOLATIONS)
+        check(not found, f"{where}: axe: {found}")
+        if screenshots:
+            page.screenshot(path=screenshots / f"{file.stem}-{theme}-{size['width']}.png", full_page=True)
+        opened.close()
 
 
 def check_use(browser, file):
@@ -245,7 +244,8 @@ def main():
                 subprocess.run([options.tbtrace, "diff", *pair, "-o", file, "-q"], check=True)
             check(page.stat().st_size <= 2_000_000, f"{page.stat().st_size} bytes")
             check_sides(options.tbtrace, document_of(page), pair)
-            check_page(browser, page, options.screenshots)
+            looks = [(DESK, "light"), (DESK, "dark"), (PHONE, "light")] if number == 0 else [(PHONE, "dark")]
+            check_page(browser, page, looks, options.screenshots)
             if number == 0:
                 check_use(browser, page)
             check_svg(browser, svg)
