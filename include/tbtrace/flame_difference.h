@@ -3,6 +3,7 @@
 // values that any number of threads may read. docs/compare.md says how the picture is read.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>

@@ -1,5 +1,6 @@
 // The two sides of a flame graph of a comparison in one tree: sums, means, what is gone and new,
 // frames whose line differs; random trees against their paths.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -249,9 +250,18 @@ TEST(FlameDifference, RandomTreesAgreeWithTheirPaths) {
       return sum / static_cast<double>(sides[side].size());
     };
     const std::map<StackPath, Sides> all = by_path(found);
-    for (const auto& [path, sides_of_path] : all) {
-      EXPECT_NEAR(static_cast<double>(sides_of_path.base), mean(0, path), 1.0 + all.size());
-      EXPECT_NEAR(static_cast<double>(sides_of_path.now), mean(1, path), 1.0 + all.size());
+    for (const auto& [path, times] : all) {
+      // An own time is what the children leave of the whole.
+      double base_self = mean(0, path);
+      double new_self = mean(1, path);
+      for (const auto& [other, ignored] : all) {
+        if (other.size() != path.size() + 1) continue;
+        if (!std::equal(path.begin(), path.end(), other.begin())) continue;
+        base_self -= mean(0, other);
+        new_self -= mean(1, other);
+      }
+      EXPECT_NEAR(static_cast<double>(times.base_self), base_self, 1.001);
+      EXPECT_NEAR(static_cast<double>(times.new_self), new_self, 1.001);
     }
     EXPECT_EQ(found.root().base_ns, std::llround(mean(0, {})));
     EXPECT_EQ(found.root().new_ns, std::llround(mean(1, {})));
@@ -310,7 +320,8 @@ TEST(RunStacks, WithoutStepsEverythingCounts) {
   const RunStacks run = stacks_of({fixtures::op("aten::mm", "110", "20")});
   EXPECT_EQ(run.steps, 0U);
   EXPECT_FALSE(run.has_steps);
-  EXPECT_EQ(paths_of(run.cpu), (StackPaths{{{"aten::mm"}, 20'000}}));
+  EXPECT_EQ(paths_of(run.stacks(StackWeight::cpu)), (StackPaths{{{"aten::mm"}, 20'000}}));
+  EXPECT_EQ(paths_of(run.stacks(StackWeight::device)), StackPaths());
 }
 
 TEST(RunStacks, FailsForATraceReadWithoutItsArguments) {

@@ -160,6 +160,8 @@ def check_comparison(tab, options):
     tab.shot(options.screenshots, "compare")
     tab.reload()
     check(not tab.wait("Compare") and tab.frame.wait_for_selector(".row-sides"), "the comparison after a reload")
+    tab.frame.click(".row-sides [aria-label=Close]")
+    check("compare.row" not in tab.state(), f"the row is closed: {tab.state()}")
 
 
 def check_long_search(tab):
