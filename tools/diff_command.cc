@@ -7,14 +7,18 @@
 #include <utility>
 #include <vector>
 
+#include <unistd.h>
+
 #include <tbtrace/diff.h>
 
 #include "command.h"
 #include "console.h"
+#include "diff_picture.h"
 #include "each_input.h"
 #include "inputs.h"
 #include "options.h"
 #include "run_inputs.h"
+#include "size_option.h"
 #include "table_options.h"
 #include "terminal.h"
 
@@ -61,6 +65,7 @@ struct DiffChoice {
   DiffTextOptions text;
   std::vector<DiffLimit> limits;
   bool as_junit = false;
+  DiffPictureOptions picture;
 };
 
 Status take_sides(const OptionParser& parser, DiffChoice& choice) {
@@ -115,12 +120,9 @@ class DiffRun {
     }
     std::vector<RunFigures> base;
     std::vector<RunFigures> changed;
-    for (auto [paths, runs] : {std::pair(&choice_.base, &base), {&choice_.changed, &changed}}) {
-      for (const std::string& path : *paths) {
-        if (const int code = read_runs(path, standard_, console_, *runs); code != kDone) {
-          return code;
-        }
-      }
+    if (const int code = read_side(choice_.base, base, stacks_.base); code != kDone) return code;
+    if (const int code = read_side(choice_.changed, changed, stacks_.changed); code != kDone) {
+      return code;
     }
     const Result<Diff> found = diff(base, changed, choice_.options);
     if (!found.ok()) return finish(found.status(), subjects, console_);
@@ -129,8 +131,7 @@ class DiffRun {
     }
     const int written = finish_work(
         [&] {
-          const Result<std::string> text = choice_.as_junit ? limits_junit(choice_.text.limits)
-                                                            : diff_text(*found, choice_.text);
+          const Result<std::string> text = text_of(*found);
           if (!text.ok()) return text.status();
           return write_text(*text, subjects.output, standard_.overwrite);
         },
@@ -139,6 +140,27 @@ class DiffRun {
   }
 
  private:
+  int read_side(const std::vector<std::string>& paths, std::vector<RunFigures>& runs,
+                std::vector<RunStacks>& stacks) {
+    const bool is_drawn = choice_.picture.picture != DiffPicture::none;
+    for (const std::string& path : paths) {
+      const int code = read_runs(path, standard_, console_, runs, is_drawn ? &stacks : nullptr);
+      if (code != kDone) return code;
+    }
+    return kDone;
+  }
+
+  Result<std::string> text_of(const Diff& found) const {
+    if (choice_.as_junit) return limits_junit(choice_.text.limits);
+    if (choice_.picture.picture == DiffPicture::svg) {
+      return diff_svg_text(found, stacks_, choice_.picture);
+    }
+    if (choice_.picture.picture == DiffPicture::html) {
+      return diff_page_text(found, stacks_, choice_.picture);
+    }
+    return diff_text(found, choice_.text);
+  }
+
   int judge(const Diff& found) {
     if (choice_.limits.empty()) return kDone;
     if (found.comparable == Comparable::no) {
@@ -150,8 +172,9 @@ class DiffRun {
              choice_.text.limits.end();
     };
     // People see them in the text.
-    const bool is_shown = !choice_.as_junit && (choice_.text.format == TableFormat::text ||
-                                                choice_.text.format == TableFormat::markdown);
+    const bool is_text = !choice_.as_junit && choice_.picture.picture == DiffPicture::none;
+    const bool is_shown = is_text && (choice_.text.format == TableFormat::text ||
+                                      choice_.text.format == TableFormat::markdown);
     for (const LimitResult& limit : choice_.text.limits) {
       if (is_shown && subjects_of("diff", standard_).output == "-") break;
       console_.message("diff",
@@ -163,15 +186,47 @@ class DiffRun {
 
   const StandardOptions& standard_;
   DiffChoice choice_;
+  SideStacks stacks_;
   Console console_;
 };
+
+/// Takes --weight, --title and --limit. Returns what is wrong with the options of a picture.
+std::string wrong_for_picture(const OptionParser& parser, DiffChoice& choice) {
+  DiffPictureOptions& picture = choice.picture;
+  if (parser.given("weight")) {
+    if (picture.picture != DiffPicture::svg) return "--weight goes with --format svg";
+    picture.weight =
+        parser.text("weight") == "self_cpu_time_total" ? StackWeight::cpu : StackWeight::device;
+  }
+  for (const char* const option : {"title", "limit"}) {
+    if (parser.given(option) && picture.picture != DiffPicture::html) {
+      return "--" + std::string(option) + " goes with --format html";
+    }
+  }
+  picture.title = parser.text("title");
+  const std::optional<std::size_t> bytes = size_in_bytes(parser.text("limit"));
+  if (!bytes) return "--limit takes a size such as 500KB or 2MB";
+  picture.bytes = *bytes;
+  if (picture.picture == DiffPicture::none) return {};
+  const bool to_output = subjects_of("diff", parser.standard()).output == "-";
+  if (to_output && ::isatty(STDOUT_FILENO) != 0) {
+    return "a picture does not go to a terminal; name a file with -o";
+  }
+  return {};
+}
 
 int run(const OptionParser& parser) {
   Result<DiffChoice> choice = choice_of(parser);
   if (!choice.ok()) return parser.wrong(choice.status().message());
   choice->as_junit = parser.text("format") == "junit";
-  const Result<OutputFormat> format =
-      choice->as_junit ? Result<OutputFormat>(OutputFormat()) : output_format(parser, false);
+  choice->picture.picture = diff_picture(parser);
+  const bool is_drawn = choice->picture.picture != DiffPicture::none;
+  if (const std::string wrong = wrong_for_picture(parser, *choice); !wrong.empty()) {
+    return parser.wrong(wrong);
+  }
+  const Result<OutputFormat> format = choice->as_junit || is_drawn
+                                          ? Result<OutputFormat>(OutputFormat())
+                                          : output_format(parser, false);
   if (!format.ok()) return parser.wrong(format.status().message());
   const std::optional<std::int64_t> limit = whole_number(parser.text("row-limit"));
   if (!limit || *limit < -1) return parser.wrong("--row-limit takes a number, or -1 for all");
@@ -231,13 +286,17 @@ Command diff_command() {
               .otherwise = "10"},
              {.name = "format",
               .value = "F",
-              .help =
-                  "text, csv, json, md, or junit for the limits (default: by the output's name, "
-                  "else text)",
-              .choices = {"text", "csv", "json", "md", "junit"}},
-             wide_option()}}},
+              .help = "text, csv, json, md, html for a page, svg for the flame graph of the "
+                      "difference, or junit for the limits (default: by the output's name, else "
+                      "text)",
+              .choices = {"text", "csv", "json", "md", "html", "svg", "junit"}},
+             wide_option()}},
+           diff_picture_options()},
       .examples =
           {{"tbtrace diff before.json.gz after.json.gz", "what explains the change"},
+           {"tbtrace diff before.json.gz after.json.gz -o compare.html",
+            "a page with all of it, and with the flame graph of the difference"},
+           {"tbtrace diff before.json.gz after.json.gz -o change.svg", "only that flame graph"},
            {"tbtrace diff --base a1.json.gz a2.json.gz a3.json.gz --new b*.json.gz",
             "with a verdict, by several runs of each"},
            {"tbtrace diff base.json.gz new.json.gz --run-noise 1% --fail-if 'step_time>+3%'",

@@ -1,4 +1,3 @@
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +13,7 @@
 #include "inputs.h"
 #include "options.h"
 #include "rank_choice.h"
+#include "size_option.h"
 
 namespace tbtrace::tools {
 namespace {
@@ -24,25 +24,6 @@ constexpr const char* kAbout =
     "steps, operators, kernels, GPUs, memory, modules, lines, FLOPs, a flame graph and checks. It\n"
     "opens in any browser without a network, and can be sent to others. Several traces are chosen\n"
     "at the top.\n";
-
-/// `2MB`, `500KB`, `1GB` or a number of bytes.
-std::optional<std::size_t> size_in_bytes(std::string_view text) {
-  struct Suffix {
-    std::string_view name;
-    std::int64_t bytes;
-  };
-  constexpr Suffix kSuffixes[] = {{"KB", 1000}, {"MB", 1'000'000}, {"GB", 1'000'000'000}};
-  std::int64_t unit = 1;
-  for (const Suffix& suffix : kSuffixes) {
-    if (!text.ends_with(suffix.name)) continue;
-    text.remove_suffix(suffix.name.size());
-    unit = suffix.bytes;
-    break;
-  }
-  const std::optional<std::int64_t> number = whole_number(text);
-  if (!number || *number <= 0 || *number > (std::int64_t{1} << 40) / unit) return std::nullopt;
-  return static_cast<std::size_t>(*number * unit);
-}
 
 std::vector<std::string> names_in(std::string_view list) {
   std::vector<std::string> names;

@@ -14,9 +14,10 @@ namespace {
 
 /// Adds a trace to the figures of its run.
 Status add_rank(const std::string& path, const StandardOptions& standard, Console& console,
-                RunSum& sum) {
+                RunSum& sum, RunStacks* stacks) {
   ReadOptions reading = standard.reading;
   reading.arguments = diff_arguments();
+  if (stacks != nullptr) reading.arguments = reading.arguments | run_stacks_arguments();
   reading.on_progress = [&](std::uint64_t done, std::uint64_t total) {
     console.progress(subject_of(path), done, total);
     return true;
@@ -29,7 +30,8 @@ Status add_rank(const std::string& path, const StandardOptions& standard, Consol
             "from"};
   }
   warn_of_issues(subject_of(path), trace->issues(), console);
-  return sum.add(*trace);
+  if (Status added = sum.add(*trace); !added.ok() || stacks == nullptr) return added;
+  return add_stacks(*stacks, *trace);
 }
 
 bool is_baseline(const std::string& path) {
@@ -42,7 +44,7 @@ bool is_baseline(const std::string& path) {
 }  // namespace
 
 int read_runs(const std::string& path, const StandardOptions& standard, Console& console,
-              std::vector<RunFigures>& runs) {
+              std::vector<RunFigures>& runs, std::vector<RunStacks>* stacks) {
   if (is_baseline(path)) {
     return finish_work(
         [&] {
@@ -58,7 +60,8 @@ int read_runs(const std::string& path, const StandardOptions& standard, Console&
   std::error_code failure;
   if (traces.paths.size() > 1 && !std::filesystem::exists(path, failure)) {
     for (const std::string& match : traces.paths) {
-      if (const int code = read_runs(match, standard, console, runs); code != kDone) return code;
+      const int code = read_runs(match, standard, console, runs, stacks);
+      if (code != kDone) return code;
     }
     return kDone;
   }
@@ -66,12 +69,18 @@ int read_runs(const std::string& path, const StandardOptions& standard, Console&
     return finish(unread.status, subjects_of_input(unread.path, standard), console);
   }
   RunSum sum(path);
+  RunStacks of_run;
+  of_run.name = path;
   for (const std::string& rank : traces.paths) {
-    const int code = finish_work([&] { return add_rank(rank, standard, console, sum); },
-                                 subjects_of_input(rank, standard), console);
+    const int code = finish_work(
+        [&] {
+          return add_rank(rank, standard, console, sum, stacks == nullptr ? nullptr : &of_run);
+        },
+        subjects_of_input(rank, standard), console);
     if (code != kDone) return code;
   }
   runs.push_back(sum.figures());
+  if (stacks != nullptr) stacks->push_back(std::move(of_run));
   return kDone;
 }
 

@@ -4,6 +4,7 @@ import { countOf } from "./parts/format.js";
 import { emptyBox } from "./parts/empty.js";
 import { applyTheme } from "./parts/theme.js";
 import { TraceColumn, failureBox } from "./parts/trace_column.js";
+import { CompareColumn } from "./compare/column.js";
 import { RunList } from "./data/runs.js";
 import { App } from "./app.js";
 import { TraceChooser, newTraces, runLabel } from "./tab_chooser.js";
@@ -17,6 +18,8 @@ import { listenToReload, listenToTheme, themeAround } from "./tab_parent.js";
 const whileIncomplete = 1000;
 const whileEmpty = 3000;
 const afterReload = 2500;
+/** The view of two traces. */
+const compareView = { name: "compare", title: "Compare" };
 /** State that means the same for another trace; what is selected or in sight does not. */
 const ofAnyTrace = /\.(sort|order|search|find|columns|table|parts|stack)$/;
 
@@ -46,6 +49,16 @@ export class TabApp extends App {
     const beside = new TraceColumn(this, "b.", "Trace B");
     /** @private @type {TraceColumn[]} */
     this.both = [this.columns[0], beside];
+    /** What changed from the first one to the second one. @private */
+    this.comparison = new CompareColumn(this, (signal) =>
+      this.server.comparison(this.traceOf(0) ?? "", this.traceOf(1) ?? "", signal));
+    this.comparison.bar = h("div", { class: "bars" });
+    /**
+     * Views of one trace.
+     * @private
+     * @type {{name: string, title: string}[]}
+     */
+    this.ownViews = [];
     /** @private */
     this.choosers = this.both.map((_, number) => new TraceChooser((trace) => this.choose(number, trace)));
     /** What each column shows: of another one it is drawn again. @private */
@@ -58,8 +71,11 @@ export class TabApp extends App {
     /** @private */
     this.compare = h("button", { type: "button", title: "Show a second trace beside this one",
                                  onclick: () => this.openBeside() }, "Compare");
+    /** @private */
+    this.whatChanged = h("button", { type: "button", title: "What changed from this trace to the other one",
+                                     onclick: () => this.go(this.columns[0], "compare") }, "What changed?");
     this.both[0].bar = h("div", { class: "bar" }, this.choosers[0].element,
-      h("span", { class: "space" }), this.note, this.problems, this.compare,
+      h("span", { class: "space" }), this.note, this.problems, this.compare, this.whatChanged,
       h("button", { type: "button", title: "Copy the address of what you see",
                     onclick: () => this.copyLink() }, "Copy link"),
       h("button", { type: "button", class: "icon", title: "Keys (?)", "aria-label": "Help",
@@ -162,7 +178,8 @@ export class TabApp extends App {
   take(answer) {
     const before = this.runs;
     const runs = this.runs = new RunList(answer);
-    this.views = answer.views;
+    this.ownViews = answer.views;
+    this.chooseViews();
     if (!runs.isComplete) this.askLater(whileIncomplete);
     else if (!runs.runs.length) this.askLater(whileEmpty);
     if (runs.isComplete && !this.traceOf(0)) this.state.change({ trace: runs.newest() });
@@ -174,9 +191,23 @@ export class TabApp extends App {
     this.updateBars();
     const news = before && newTraces(before, runs);
     if (news) this.say(news);
+    if (this.isCompared()) {
+      if (this.both.some((_, number) => this.drawnTraces[number] !== this.drawnTrace(number))) this.draw();
+      return;
+    }
     this.columns.forEach((/** @type {TraceColumn} */ column, /** @type {number} */ number) => {
       if (this.drawnTraces[number] !== this.drawnTrace(number)) this.drawColumn(column);
     });
+  }
+
+  /** Two traces can be compared. @private */
+  chooseViews() {
+    this.views = this.traceOf(1) === null ? this.ownViews : [...this.ownViews, compareView];
+  }
+
+  /** @private */
+  isCompared() {
+    return this.traceOf(1) !== null && this.viewName() === "compare";
   }
 
   /**
@@ -211,6 +242,7 @@ export class TabApp extends App {
 
   /** @override */
   chosen(/** @type {TraceColumn} */ column) {
+    if (column === this.comparison) return this.chosenSides();
     const { runs } = this;
     const trace = this.traceOf(this.both.indexOf(column));
     const place = runs?.place(trace);
@@ -228,6 +260,18 @@ export class TabApp extends App {
                     "This trace is gone");
   }
 
+  /**
+   * Both traces, or why one of them cannot be shown.
+   * @private
+   * @returns {import("./parts/trace_column.js").ChosenTrace | HTMLElement}
+   */
+  chosenSides() {
+    const base = this.chosen(this.both[0]);
+    const now = this.chosen(this.both[1]);
+    if (base instanceof HTMLElement) return base;
+    return now instanceof HTMLElement ? now : { ...base, view: "compare", title: "Compare" };
+  }
+
   /** @private */
   updateBars() {
     const { runs } = this;
@@ -235,15 +279,25 @@ export class TabApp extends App {
     this.root.classList.toggle("no-trace", runs.isComplete && !runs.runs.length);
     this.choosers.forEach((chooser, number) => chooser.update(runs, this.traceOf(number)));
     this.note.textContent = runs.isComplete ? "" : "Looking through the log directory \u2026";
-    this.problems.hidden = !runs.problems.length || this.columns.length > 1;
+    const isBeside = this.traceOf(1) !== null;
+    this.problems.hidden = !runs.problems.length || isBeside;
     this.problems.textContent = countOf(runs.problems.length, "problem");
-    this.compare.hidden = this.columns.length > 1 || runs.places.size < 2;
+    this.compare.hidden = isBeside || runs.places.size < 2;
+    this.whatChanged.hidden = !isBeside || this.isCompared();
   }
 
   /** @override */
   async draw(/** @type {TraceColumn | undefined} */ focus) {
-    this.show(this.traceOf(1) === null ? [this.both[0]] : this.both);
-    if (this.columns.length === 1) this.both[1].stop();
+    this.chooseViews();
+    if (this.isCompared()) {
+      this.show([this.comparison]);
+      this.comparison.bar?.replaceChildren(...this.both.flatMap(({ bar }) => bar ?? []));
+      for (const column of this.both) column.stop();
+    } else {
+      this.show(this.traceOf(1) === null ? [this.both[0]] : this.both);
+      this.comparison.stop();
+      if (this.columns.length === 1) this.both[1].stop();
+    }
     this.updateBars();
     this.drawnTraces = [this.drawnTrace(0), this.drawnTrace(1)];
     await super.draw(focus);
@@ -258,14 +312,16 @@ export class TabApp extends App {
     /** @type {{[key: string]: string | null}} */
     const changes = { [number === 0 ? "trace" : "beside"]: trace };
     for (const key of Object.keys(this.state.all())) {
-      if (key.includes(".") && key.startsWith("b.") === (number === 1) && !ofAnyTrace.test(key)) {
+      const isOfColumn = key.startsWith("b.") === (number === 1) || key.startsWith("compare.");
+      if (key.includes(".") && isOfColumn && !ofAnyTrace.test(key)) {
         changes[key] = null;
       }
     }
     this.state.change(changes, true);
     this.updateBars();
     this.drawNavigation();
-    this.drawColumn(this.both[number]);
+    if (this.isCompared()) this.draw();
+    else this.drawColumn(this.both[number]);
   }
 
   /**

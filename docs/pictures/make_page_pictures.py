@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Takes the pictures of the page of `tbtrace report` in docs/pictures/page/.
+"""Takes the pictures of the pages of `tbtrace report` and `tbtrace diff` in docs/pictures/page/.
 
 usage: .venv/bin/python docs/pictures/make_page_pictures.py [--tbtrace build/tools/tbtrace]
 
-Of two traces that torch recorded: two steps of a perceptron on a GPU, and one with Python stacks. Needs
-`tools/setup.sh --tests`.
+Of traces that torch recorded: two steps of a perceptron on a GPU, one with Python stacks, and a network before and after
+a change. Needs `tools/setup.sh --tests`.
 """
 import argparse
 import pathlib
@@ -22,18 +22,33 @@ PICTURES = [("summary", GPU, "light"), (TIMELINE, GPU, "light"), ("steps", GPU, 
             ("kernels", GPU, "dark"), ("gpu", GPU, "light"), ("memory", GPU, "light"), ("modules", STACKS, "light"),
             ("lines", STACKS, "dark"), ("flops", GPU, "light"), ("flame_graph", STACKS, "light"),
             ("threads", GPU, "light"), ("checks", GPU, "light")]
+COMPARED = [f"tests/data/compare/{side}.json.gz" for side in ("before", "after")]
+
+
+def take_comparison(browser, tbtrace, folder, scratch):
+    """The page of a comparison from its top, and its flame graph alone."""
+    page_file, picture = scratch / "compare.html", scratch / "change.svg"
+    for file in (page_file, picture):
+        subprocess.run([tbtrace, "diff", *COMPARED, "--run-noise", "5%", "-o", file, "-q"], check=True, cwd=ROOT)
+    for file, name, height in ((page_file, "compare", 820), (picture, "compare_flame_graph", 330)):
+        page = browser.new_page(viewport={"width": 1200, "height": height}, color_scheme="light")
+        page.goto(file.as_uri())
+        page.wait_for_timeout(600)
+        page.screenshot(path=folder / f"{name}.png")
+        page.close()
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tbtrace", default=ROOT / "build/tools/tbtrace")
     parser.add_argument("--chromium", default="/usr/bin/chromium")
+    parser.add_argument("--only-comparison", action="store_true", help="leave the other pictures as they are")
     options = parser.parse_args()
     folder = ROOT / "docs/pictures/page"
     folder.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=options.chromium, args=["--no-sandbox"])
-        for view, trace, theme in PICTURES:
+        for view, trace, theme in [] if options.only_comparison else PICTURES:
             page_file = pathlib.Path(scratch) / f"{trace.name}.html"
             if not page_file.exists():
                 subprocess.run([options.tbtrace, "report", trace, "-o", page_file, "-q"], check=True)
@@ -43,6 +58,7 @@ def main():
             page.wait_for_timeout(400)
             page.screenshot(path=folder / f"{view.split('&')[0]}.png")
             page.close()
+        take_comparison(browser, pathlib.Path(options.tbtrace).resolve(), folder, pathlib.Path(scratch))
         browser.close()
 
 

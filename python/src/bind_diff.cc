@@ -1,7 +1,4 @@
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,10 +11,10 @@
 #include <nanobind/stl/vector.h>
 
 #include <tbtrace/diff.h>
-#include <tbtrace/trace_set.h>
 
 #include "arguments.h"
 #include "diff.h"
+#include "diff_sides.h"
 #include "module.h"
 #include "python_trace.h"
 
@@ -27,97 +24,21 @@ using namespace nb::literals;
 namespace tbtrace::python {
 namespace {
 
-/// The recordings of one run, kept alive; or a path to read them from.
-struct PythonRun {
-  std::string name;
-  std::vector<std::shared_ptr<const Trace>> ranks = {};
-  bool is_path = false;
-};
-
-bool is_path(nb::handle one) {
-  return nb::isinstance<nb::str>(one) || nb::hasattr(one, "__fspath__");
-}
-
-PythonRun run_of(nb::handle one) {
-  if (is_path(one)) return {.name = path_of(one), .is_path = true};
-  if (nb::isinstance<PythonTrace>(one)) {
-    const auto& trace = nb::cast<const PythonTrace&>(one);
-    need(diff_arguments(), trace, "diff");
-    return {trace.name, {trace.trace}};
-  }
-  if (nb::isinstance<PythonTraceSet>(one)) {
-    const auto& set = nb::cast<const PythonTraceSet&>(one);
-    need(diff_arguments(), set, "diff");
-    PythonRun run;
-    for (const TraceOfSet& trace : *set.traces) {
-      run.ranks.emplace_back(set.traces, &trace.trace);
-      if (run.name.empty()) run.name = trace.path;
-    }
-    return run;
-  }
-  wrong_argument("a run is a path, a Trace or a TraceSet");
-}
-
-/// A side: one run, or a list of them.
-std::vector<PythonRun> side_of(nb::handle side) {
-  std::vector<PythonRun> runs;
-  if (!nb::isinstance<nb::list>(side) && !nb::isinstance<nb::tuple>(side)) {
-    runs.push_back(run_of(side));
-    return runs;
-  }
-  for (const nb::handle one : side) runs.push_back(run_of(one));
-  return runs;
-}
-
-/// Adds the runs of a baseline, or the one of a trace or of the traces of a folder.
-void add_runs_of_path(const std::string& path, std::vector<RunFigures>& figures) {
-  const FoundTraces traces = find_traces({path});
-  for (const UnreadInput& unread : traces.unread) check(unread.status, unread.path);
-  const bool is_file = traces.paths.size() == 1 && traces.paths.front() == path;
-  if (is_file && value_of(is_baseline_file(path), path)) {
-    std::vector<RunFigures> runs = value_of(read_baseline(path), path);
-    std::ranges::move(runs, std::back_inserter(figures));
-    return;
-  }
-  RunSum sum(path);
-  for (const std::string& rank : traces.paths) {
-    const Trace trace = value_of(read_trace(rank, {.arguments = diff_arguments()}), rank);
-    check(sum.add(trace), rank);
-  }
-  figures.push_back(sum.figures());
-}
-
-std::vector<RunFigures> figures_of_side(const std::vector<PythonRun>& runs) {
-  std::vector<RunFigures> figures;
-  for (const PythonRun& run : runs) {
-    if (run.is_path) {
-      add_runs_of_path(run.name, figures);
-      continue;
-    }
-    RunSum sum(run.name);
-    for (const auto& rank : run.ranks) check(sum.add(*rank), run.name);
-    figures.push_back(sum.figures());
-  }
-  return figures;
-}
-
 void save_baseline(nb::handle path, nb::handle side, bool overwrite) {
   const std::string place = path_of(path);
-  const std::vector<PythonRun> runs = side_of(side);
+  const std::vector<PythonRun> runs = side_of(side, "write_baseline", diff_arguments());
   const nb::gil_scoped_release working;
-  check(write_baseline(figures_of_side(runs), place, overwrite), place);
+  check(write_baseline(sums_of_side(runs).figures, place, overwrite), place);
 }
 
 PythonDiff make_diff(nb::handle base, nb::handle changed, double min_effect,
                      std::optional<double> run_noise) {
-  if (!(min_effect >= 0 && min_effect < 1)) wrong_argument("min_effect is from 0 to below 1");
-  if (run_noise && !(*run_noise > 0)) wrong_argument("run_noise is above 0");
-  const std::vector<PythonRun> before = side_of(base);
-  const std::vector<PythonRun> after = side_of(changed);
+  const DiffOptions options = diff_options(min_effect, run_noise);
+  const std::vector<PythonRun> before = side_of(base, "diff", diff_arguments());
+  const std::vector<PythonRun> after = side_of(changed, "diff", diff_arguments());
   const nb::gil_scoped_release working;
   return {std::make_shared<const Diff>(
-      value_of(diff(figures_of_side(before), figures_of_side(after),
-                    {.min_effect = min_effect, .run_noise = run_noise})))};
+      value_of(diff(sums_of_side(before).figures, sums_of_side(after).figures, options)))};
 }
 
 DiffBy division(const std::string& name) {

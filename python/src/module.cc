@@ -21,6 +21,7 @@ NB_MODULE(_tbtrace, module) {
   python::bind_trace(module);
   python::bind_trace_set(module);
   python::bind_diff(module);
+  python::bind_compare(module);
   python::bind_convert(module);
   python::bind_table_list(module);
 }

@@ -17,17 +17,15 @@
 #include <tbtrace/views.h>
 
 #include "base/threads.h"
-#include "io/sink.h"
 #include "pages/hashes.h"
+#include "pages/page_file.h"
 #include "pages/report_css.h"
 #include "pages/report_js.h"
 #include "pages/source_lines.h"
 #include "pages/table_text.h"
 #include "pages/view_content.h"
 #include "report/table_columns.h"
-#include "wire/base64.h"
 #include "wire/json_emitter.h"
-#include "wire/xml.h"
 
 namespace tbtrace {
 namespace {
@@ -93,13 +91,10 @@ std::size_t most_frames(const ViewContent& content) {
 
 Status write_section(Section& section) {
   const std::string text = pages::view_text(*section.content, section.limits);
-  std::string packed;
-  const std::unique_ptr<io::ByteSink> sink = io::gzip_sink(io::memory_sink(packed));
-  if (Status written = sink->write(text); !written.ok()) return written;
-  if (Status closed = sink->close(); !closed.ok()) return closed;
+  Result<std::string> packed = pages::packed_section(text);
+  if (!packed.ok()) return packed.status();
   section.text_bytes = text.size();
-  section.base64.clear();
-  wire::append_base64(section.base64, packed);
+  section.base64 = *std::move(packed);
   return {};
 }
 
@@ -181,18 +176,6 @@ std::vector<std::string> short_names(const std::vector<PageTrace>& traces) {
 
 std::string section_id(std::size_t trace, std::string_view view) {
   return "view-" + std::to_string(trace) + "-" + std::string(view);
-}
-
-/// A hash in hexadecimal digits as a source of the policy.
-void append_hash(std::string& html, std::string_view digits) {
-  const auto value = [](char digit) { return digit <= '9' ? digit - '0' : digit - 'a' + 10; };
-  std::string bytes;
-  for (std::size_t at = 0; at + 1 < digits.size(); at += 2) {
-    bytes += static_cast<char>(value(digits[at]) << 4 | value(digits[at + 1]));
-  }
-  html += "'sha256-";
-  wire::append_base64(html, bytes);
-  html += '\'';
 }
 
 }  // namespace
@@ -312,41 +295,32 @@ Result<std::string> ReportPage::html() const {
     title = names.front();
     if (names.size() > 1) title += " and " + std::to_string(names.size() - 1) + " more";
   }
-  const std::string script(writers::kReportScript);
-  const std::string style(writers::kReportStyle);
   std::vector<Section> sections;
   for (const PageTrace& trace : traces) {
     for (const ViewContent& content : trace.views)
       sections.push_back({&content, {.range_arguments = true}});
   }
-  const std::size_t fixed = script.size() + style.size() + 4096 + 120 * sections.size();
+  const std::size_t fixed =
+      pages::fixed_page_bytes(writers::kReportScript, writers::kReportStyle, sections.size());
   Status fits = fit(sections, contents_->options.bytes, fixed, contents_->threads());
   if (!fits.ok()) return fits;
 
-  std::string html =
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src ";
-  append_hash(html, pages::kScriptHash);
-  html += "; style-src ";
-  append_hash(html, pages::kStyleHash);
-  html +=
-      "\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<meta name=\"referrer\" content=\"no-referrer\">\n<title>";
-  wire::append_xml_text(html, title);
-  html += "</title>\n<style>" + style +
-          "</style>\n</head>\n<body>\n<div id=\"app\"></div>\n"
-          "<noscript>This page needs JavaScript; it runs without a network.</noscript>\n"
-          "<script type=\"text/plain\" id=\"index\">" +
-          contents_->index(names, title, sections) + "</script>\n";
+  const std::string index = contents_->index(names, title, sections);
+  pages::PageFile page = {.title = title,
+                          .index = index,
+                          .sections = {},
+                          .script = writers::kReportScript,
+                          .style = writers::kReportStyle,
+                          .script_hash = pages::kScriptHash,
+                          .style_hash = pages::kStyleHash};
   std::size_t section = 0;
   for (std::size_t trace = 0; trace < traces.size(); ++trace) {
     for (const ViewContent& content : traces[trace].views) {
-      html += "<script type=\"text/plain\" id=\"" + section_id(trace, content.view->name) + "\">" +
-              sections[section++].base64 + "</script>\n";
+      page.sections.push_back(
+          {section_id(trace, content.view->name), std::move(sections[section++].base64)});
     }
   }
-  html += "<script>" + script + "</script>\n</body>\n</html>\n";
-  return html;
+  return pages::page_html(page);
 }
 
 }  // namespace tbtrace

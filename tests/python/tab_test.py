@@ -373,6 +373,38 @@ class Answers(TabTest):
         self.assertEqual(["tbtrace.range/1"], [range["schema"] for range in found])
         self.assertTrue(all(answer.status_code in (200, 404) for answer in answers))
 
+    def test_tab_compares_two_traces(self):
+        other = self.add("other/" + trace_name())
+        both = {"base": self.trace, "new": other}
+        document = json.loads(self.tab.body("compare", **both))
+        self.assertEqual("tbtrace.comparison/1", document["schema"])
+        self.assertEqual(([self.trace], [other]), (document["diff"]["base"], document["diff"]["new"]))
+        self.assertEqual(["cpu", "device"], [stacks["name"] for stacks in document["stacks"]])
+        trace = tbtrace.read(STEP, arguments=tbtrace.ARGUMENT_GROUPS)
+        self.assertEqual(
+            json.loads(tbtrace.comparison(trace, trace, base_name=self.trace, new_name=other)), document
+        )
+        for stacks in document["stacks"]:
+            self.assertEqual(stacks["base_self"], stacks["new_self"])
+        version = ",".join(self.tab.windows()[path]["version"] for path in (self.trace, other))
+        for given, keep in ((version, "private, max-age=31536000, immutable"), (self.version, "no-store")):
+            answer = self.tab.get("compare", **both, version=given)
+            self.assertEqual((200, keep), (answer.status_code, answer.headers["Cache-Control"]))
+        self.assertEqual(400, self.tab.get("compare", base=self.trace).status_code)
+        self.assertEqual(404, self.tab.get("compare", base=self.trace, new="none").status_code)
+
+    def test_tab_keeps_comparisons(self):
+        other = self.add("other/" + trace_name())
+        both = {"base": self.trace, "new": other}
+        first = self.tab.body("compare", **both)
+        reads, tbtrace_read = [], tbtrace.read
+        tbtrace.read = lambda *args, **more: reads.append(args) or tbtrace_read(*args, **more)
+        try:
+            self.assertEqual(first, Tab(self.logs).body("compare", **both))
+            self.assertEqual([], reads)
+        finally:
+            tbtrace.read = tbtrace_read
+
     def test_tab_says_how_long_answers_may_be_kept(self):
         for route, more in (("view", {"view": "steps"}), ("timeline", {})):
             for version, keep in (

@@ -1,6 +1,7 @@
 // Views from the server of the TensorBoard tab (docs/formats/tab.md).
 import { checkSchema } from "./section.js";
 import { readView } from "./source.js";
+import { readComparison } from "../compare/document.js";
 
 /** How many answers are kept in memory, and of how many bytes: going back is fast. */
 const keptAnswers = 12;
@@ -73,6 +74,17 @@ export class HttpSource {
   }
 
   /**
+   * What changed from one trace to another one.
+   * @param {string} base
+   * @param {string} now
+   * @param {AbortSignal} [signal]
+   * @returns {Promise<import("../compare/document.js").Comparison>}
+   */
+  comparison(base, now, signal) {
+    return this.keep("compare", { base, new: now }, readComparison, signal);
+  }
+
+  /**
    * The timeline of a part.
    * @param {string} trace
    * @param {number} from_ns
@@ -118,7 +130,9 @@ export class HttpSource {
    * @returns {Promise<any>}
    */
   keep(route, parameters, read, signal) {
-    const version = this.versionOf(String(parameters.trace));
+    const versions = ["trace", "base", "new"].filter((name) => name in parameters)
+      .map((name) => this.versionOf(String(parameters[name])));
+    const version = versions.includes(null) ? null : versions.join(",");
     const address = this.address(route, version === null ? parameters : { ...parameters, version });
     const used = this.kept.get(address) ?? this.begin(address, read);
     // The latest one is at the end.

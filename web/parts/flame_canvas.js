@@ -14,6 +14,13 @@ import { stackBareName, stackShortName } from "../data/stacks_names.js";
  * @property {number} selected
  * @property {Uint8Array|null} matches by frame; null without a search
  * @property {boolean} isUp whether the root is at the bottom
+ * @property {FlameSides} [sides] of a difference: what frames look like instead of their kinds
+ */
+
+/**
+ * @typedef {object} FlameSides
+ * @property {Uint8Array} shade by frame, 0 much faster to 6 much slower
+ * @property {Uint8Array} side by frame: 0 both, 1 gone, 2 new
  */
 
 /**
@@ -29,6 +36,8 @@ const flameRow = 19;
 const flameText = 12;
 // Left and right of a text.
 const flamePad = 4;
+// Before the names of frames of a difference, by side.
+const flameSigns = ["", "\u2212 ", "+ "];
 
 /**
  * @typedef {object} FlameCanvas
@@ -115,7 +124,7 @@ export function flameCanvas(name, events) {
       const text = shown.model.text[frame];
       const isMatch = shown.matches !== null && shown.matches[frame] === 1;
       const color = isMatch ? colors.match : frame === 0 ? colors.root
-        : colors.kinds[shown.kinds[text] ?? 6][text % 3];
+        : shown.sides ? colors.shades[shown.sides.shade[frame]] : colors.kinds[shown.kinds[text] ?? 6][text % 3];
       const list = byColor.get(color);
       if (list === undefined) byColor.set(color, [box]);
       else list.push(box);
@@ -132,6 +141,7 @@ export function flameCanvas(name, events) {
       }
     }
     context.globalAlpha = 1;
+    if (shown.sides) paintSides(shown.sides, drawn, colors.text);
     context.font = flameText + "px system-ui, sans-serif";
     context.textBaseline = "middle";
     context.fillStyle = colors.text;
@@ -144,6 +154,24 @@ export function flameCanvas(name, events) {
     if (hovered >= 0) outline(shown, hovered, colors.text, 1);
     if (shown.selected > 0 || document.activeElement === board) {
       outline(shown, shown.selected, colors.text, 2);
+    }
+  }
+
+  /**
+   * Stripes over what is gone, dots over what is new: they need no colour to be seen.
+   * @param {FlameSides} sides
+   * @param {import("../data/stacks_layout.js").StackBoxes} drawn
+   * @param {string} color
+   */
+  function paintSides(sides, drawn, color) {
+    const patterns = [null, flameStripes(context, color), flameDots(context, color)];
+    for (let box = 0; box < drawn.count; ++box) {
+      const pattern = patterns[sides.side[drawn.frame[box]]];
+      if (!pattern || drawn.merged[box] > 1) continue;
+      const wide = drawn.width[box];
+      context.fillStyle = pattern;
+      context.fillRect(drawn.x[box], yOf(drawn.level[box]), wide > 3 ? wide - 1 : wide,
+                       flameRow - 1);
     }
   }
 
@@ -178,6 +206,10 @@ export function flameCanvas(name, events) {
     if (frame === 0 && shown.rootName !== "") return flameCut(context, shown.rootName, room);
     const text = shown.model.text[frame];
     const kind = shown.kinds[text] ?? 6;
+    const sign = flameSigns[shown.sides?.side[frame] ?? 0];
+    if (sign !== "") {
+      return flameCut(context, sign + stackBareName(shown.texts[text], kind), room);
+    }
     const short = stackShortName(shown.texts[text], kind);
     if (measured.length !== shown.texts.length) {
       measured = new Float32Array(shown.texts.length).fill(NaN);
@@ -289,19 +321,63 @@ function flameCut(context, text, room) {
   return length < 3 ? "" : text.slice(0, length) + "\u2026";
 }
 
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {string} color
+ * @param {(tile: CanvasRenderingContext2D, size: number) => void} draw
+ * @returns {CanvasPattern | null}
+ */
+function flamePattern(context, color, draw) {
+  const size = 6;
+  const tile = /** @type {HTMLCanvasElement} */ (h("canvas", { width: size, height: size }));
+  const brush = /** @type {CanvasRenderingContext2D} */ (tile.getContext("2d"));
+  brush.strokeStyle = brush.fillStyle = color;
+  draw(brush, size);
+  return context.createPattern(tile, "repeat");
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {string} color
+ */
+function flameStripes(context, color) {
+  return flamePattern(context, color, (brush, size) => {
+    brush.globalAlpha = 0.3;
+    brush.lineWidth = 1.5;
+    brush.beginPath();
+    for (const from of [-size, 0, size]) {
+      brush.moveTo(from, size);
+      brush.lineTo(from + size, 0);
+    }
+    brush.stroke();
+  });
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {string} color
+ */
+function flameDots(context, color) {
+  return flamePattern(context, color, (brush) => {
+    brush.globalAlpha = 0.38;
+    brush.fillRect(1, 1, 1.6, 1.6);
+  });
+}
+
 /** Elements that are not seen and carry the colours: a canvas cannot read style sheets. */
 function flameSwatches() {
   const names = ["flame-text", "flame-match", "flame-root"];
   for (const kind of stackKinds) {
     for (const shade of [0, 1, 2]) names.push(`flame-${kind}-${shade}`);
   }
+  for (let shade = 0; shade < 7; ++shade) names.push(`flame-shade${shade}`);
   return h("div", { class: "flame-swatches", "aria-hidden": true },
            names.map((name) => h("span", { class: name })));
 }
 
 /**
  * @param {HTMLElement} swatches
- * @returns {{text: string, match: string, root: string, kinds: string[][]}}
+ * @returns {{text: string, match: string, root: string, kinds: string[][], shades: string[]}}
  */
 function flameColors(swatches) {
   /** @param {number} which */
@@ -310,5 +386,6 @@ function flameColors(swatches) {
   return {
     text: color(0), match: color(1), root: color(2),
     kinds: stackKinds.map((_, kind) => [0, 1, 2].map((shade) => color(3 + 3 * kind + shade))),
+    shades: [0, 1, 2, 3, 4, 5, 6].map((shade) => color(3 + 3 * stackKinds.length + shade)),
   };
 }

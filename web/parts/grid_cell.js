@@ -32,8 +32,8 @@ import { cellOf, isNumeric } from "../data/table.js";
 /**
  * What a cell has besides its value, or instead of it; null for nothing.
  * @typedef {(column: GridColumn, row: number) => {text?: string, before?: Node, after?: Node,
- *   instead?: Node, name?: string} | null} GridDress
- *   name: a class
+ *   instead?: Node, name?: string, room?: number} | null} GridDress
+ *   name: a class; room: for what stands before, in pixels
  */
 
 /**

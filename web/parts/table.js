@@ -18,6 +18,8 @@ import { columnChooser, shownAtFirst, tableFooter, tableNotes } from "./table_to
  * @property {string} [under] the column of texts whose values are below the cells of their rows
  * @property {string[]} [rowNames] by row, what the address calls it instead of its number
  * @property {(row: number) => void} [opened] after a row was opened; -1: none is open any more
+ * @property {(row: number, close: () => void) => HTMLElement} [detail] a row in full, instead of
+ *   all its values
  * @property {(view: TableView) => void} [ready]
  */
 
@@ -279,7 +281,8 @@ export class TableView {
       width = columnWidth(this.table, column, label, this.tree, this.narrow);
       // Room for what stands before the text.
       const dress = this.dress?.(column, 0);
-      if (dress?.before) width.width += 16;
+      if (dress?.room) width.width += dress.room;
+      else if (dress?.before) width.width += 16;
       if (dress?.text) width.width += 34;
       this.widths.set(column.key, width);
     }
@@ -376,7 +379,8 @@ export class TableView {
     this.page.set(this.rowKey, row < 0 ? null : this.look.rowNames?.[row] ?? String(row));
     this.look.opened?.(row);
     if (row < 0) return;
-    this.detail = rowDetail(this.table, row, this.page, () => this.close());
+    const close = () => this.close();
+    this.detail = this.look.detail?.(row, close) ?? rowDetail(this.table, row, this.page, close);
     // Beside the table only where all its columns stay in sight.
     this.board.classList.toggle("stacked", this.board.clientWidth - 412 < this.least);
     this.board.append(this.detail);

@@ -64,7 +64,7 @@ export class TraceColumn {
 
   /**
    * What a view gets.
-   * @private
+   * @protected
    * @param {ChosenTrace} chosen
    * @returns {ColumnPage}
    */
@@ -95,7 +95,7 @@ export class TraceColumn {
     if (number !== this.drawing) return;
     // The bar stays where it is: somebody may be choosing a trace while a view is read.
     for (const node of [...this.element.childNodes]) if (node !== this.bar) node.remove();
-    if (this.bar && !this.bar.parentNode) this.element.append(this.bar);
+    if (this.bar && this.bar.parentNode !== this.element) this.element.append(this.bar);
     this.element.append(...content);
   }
 
@@ -116,10 +116,10 @@ export class TraceColumn {
       if (!chosen.has(chosen.view)) {
         content = [emptyBox("The report was made without this view of this trace.")];
       } else {
-        const view = await this.owner.source.view(chosen.trace, chosen.view, this.life.signal);
+        const { about, make } = await this.content(chosen, this.life.signal);
         if (number !== this.drawing) return;
-        heading.append(h("p", null, view.about));
-        content = [rendererOf(chosen.view)(view, this.page(chosen))];
+        heading.append(h("p", null, about));
+        content = [make()];
       }
     } catch (error) {
       content = [failureBox(error, () => this.draw(focus))];
@@ -130,6 +130,18 @@ export class TraceColumn {
     if (focus && number === this.drawing) {
       heading.querySelector("h1")?.focus({ preventScroll: true });
     }
+  }
+
+  /**
+   * Reads what is shown.
+   * @protected
+   * @param {ChosenTrace} chosen
+   * @param {AbortSignal} signal
+   * @returns {Promise<{about: string, make: () => HTMLElement}>} make: called if it is still wanted
+   */
+  async content(chosen, signal) {
+    const view = await this.owner.source.view(chosen.trace, chosen.view, signal);
+    return { about: view.about, make: () => rendererOf(chosen.view)(view, this.page(chosen)) };
   }
 
   /**

@@ -35,6 +35,20 @@ test("Requests have the version of the trace's file, if it is known", async () =
   assert.deepEqual(asked, ["view?trace=a+b%2Fc.json&view=kernels", "view?trace=t&view=gpu&version=v1"]);
 });
 
+test("A comparison is of both files: another version of one is another comparison", async () => {
+  const document = { schema: "tbtrace.comparison/1", diff: {}, left_out: [], stacks: [] };
+  const { source, asked } = served(() => json(document));
+  const versions = new Map([["a", "1"], ["b", "7"]]);
+  source.useVersions((trace) => versions.get(trace) ?? null);
+  assert.equal((await source.comparison("a", "b")).schema, "tbtrace.comparison/1");
+  await source.comparison("a", "b");
+  versions.set("b", "8");
+  await source.comparison("a", "b");
+  await source.comparison("a", "unknown");
+  assert.deepEqual(asked, ["compare?base=a&new=b&version=1%2C7", "compare?base=a&new=b&version=1%2C8",
+                           "compare?base=a&new=unknown"]);
+});
+
 test("A view is asked for once, and again when the file changed", async () => {
   const { source, asked } = served(() => json(view));
   let version = "1";

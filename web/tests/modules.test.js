@@ -10,6 +10,7 @@ const listOf = (name) => readFileSync(join(web, name), "utf8").split("\n").filte
 const shared = listOf("modules.txt");
 /** By page, the modules of its script in their order. */
 const pages = new Map([["report", [...shared, ...listOf("modules_report.txt")]],
+                       ["compare", [...shared, ...listOf("modules_compare.txt")]],
                        ["tab", [...shared, ...listOf("modules_tab.txt")]]]);
 const modules = [...new Set([...pages.values()].flat())];
 const texts = new Map(modules.map((name) => [name, readFileSync(join(web, name), "utf8")]));
@@ -18,7 +19,7 @@ const texts = new Map(modules.map((name) => [name, readFileSync(join(web, name),
 const codeOf = (name) => texts.get(name).replaceAll(/\/\*[^]*?\*\//g, "").replaceAll(/^ *\/\/.*$/gm, "");
 
 test("the lists name every module once", () => {
-  const files = [".", "data", "parts", "timeline", "views"].flatMap((folder) => readdirSync(join(web, folder))
+  const files = [".", "compare", "data", "parts", "timeline", "views"].flatMap((folder) => readdirSync(join(web, folder))
     .filter((file) => file.endsWith(".js")).map((file) => normalize(join(folder, file))));
   assert.deepEqual([...modules].sort(), files.sort());
   for (const [page, list] of pages) assert.equal(new Set(list).size, list.length, page);

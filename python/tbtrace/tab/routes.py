@@ -37,6 +37,7 @@ class Routes:
             "/view": answers.app(self._view),
             "/timeline": answers.app(self._timeline),
             "/range": answers.app(self._range),
+            "/compare": answers.app(self._compare),
         }
 
     def _runs(self, request: Request) -> Response:
@@ -72,8 +73,12 @@ class Routes:
         )
         return _answer(request, made, _JSON)
 
-    def _file(self, request: Request) -> TraceFile:
-        trace = parameters.text(request, "trace")
+    def _compare(self, request: Request) -> Response:
+        base, new = self._file(request, "base"), self._file(request, "new")
+        return _answer(request, self._views.comparison(base, new, self._directory.root), _JSON)
+
+    def _file(self, request: Request, parameter: str = "trace") -> TraceFile:
+        trace = parameters.text(request, parameter)
         file = self._directory.find(trace)
         if file is None:
             raise Refusal(404, f"The log directory has no trace `{trace[:300]}`.")

@@ -64,6 +64,35 @@ class Views:
 
         return self._from(file, root, ("range", track, start_ns, duration_ns, name, nth), make)
 
+    def comparison(self, base: TraceFile, new: TraceFile, root: str) -> View:
+        for rest in reversed(range(_TRIES)):
+            with Source(base, root) as before, Source(new, root) as after:
+                made = self._views.do(
+                    ("comparison", base.trace, before.version, new.trace, after.version),
+                    functools.partial(self._compared, before, after),
+                )
+            if made.version or not rest:
+                break
+        return made
+
+    def _compared(self, before: Source, after: Source) -> View:
+        names = (before.trace, after.trace)
+        version = comparison_version(before.version, after.version)
+        key = f"{program()} comparison {names} {before.content_key()} {after.content_key()}"
+        kept = self._cache.get(key)
+        if kept is not None:
+            return View(kept, version)
+        base, new = self._trace(before), self._trace(after)
+        try:
+            document = tbtrace.comparison(base.trace, new.trace, base_name=names[0], new_name=names[1])
+        except tbtrace.TraceError as problem:
+            raise Refusal(422, str(problem)) from None
+        content = _compressed(document)
+        is_unchanged = base.is_unchanged and new.is_unchanged
+        if is_unchanged:
+            self._cache.put(key, content)
+        return View(content, version if is_unchanged else "")
+
     def _from(
         self,
         file: TraceFile,
@@ -112,6 +141,11 @@ class Views:
             return _Read(trace, is_unchanged)
 
         return self._reads.do(key, read)
+
+
+def comparison_version(base: str, new: str) -> str:
+    """Of what two files give together."""
+    return f"{base},{new}"
 
 
 def _compressed(content: bytes) -> bytes:

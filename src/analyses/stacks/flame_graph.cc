@@ -18,6 +18,7 @@
 #include "analyses/attribution/graph_labels.h"
 #include "analyses/attribution/owners.h"
 #include "analyses/attribution/thread_choice.h"
+#include "analyses/stacks/flame_graph_in.h"
 #include "analyses/stacks/frame_noise.h"
 #include "analyses/stacks/merged_recursion.h"
 #include "analyses/stacks/recorded_stacks.h"
@@ -42,6 +43,8 @@ struct Selection {
   TimeRange window = {INT64_MIN, INT64_MAX};
   std::vector<bool> threads;  // by track; empty: all
 
+  bool is_part() const { return window.start != INT64_MIN || window.end != INT64_MAX; }
+
   bool takes(TrackId thread) const { return threads.empty() || threads[index(thread)]; }
   bool takes_all_threads() const { return threads.empty(); }
   bool contains(std::int64_t time) const { return window.start <= time && time < window.end; }
@@ -61,7 +64,7 @@ class FlameGraph {
         is_shown_(trace.events().size()) {}
 
   StackTree by_self_time() && {
-    if (options_.steps) {
+    if (selection_.is_part()) {
       add_self_times(SelfTimes(trace_, tree_, selection_.window.start, selection_.window.end));
     } else {
       add_self_times(self_times_of(trace_));
@@ -327,13 +330,18 @@ Status check_flame_graph_options(const FlameGraphOptions& options) {
 }
 
 Result<StackTree> flame_graph(const Trace& trace, const FlameGraphOptions& options) {
-  const Weight* const weight = find_weight(options);
-  if (weight == nullptr) return check_flame_graph_options(options);
-  Selection selection;
+  if (Status right = check_flame_graph_options(options); !right.ok()) return right;
   const Result<std::optional<TimeRange>> window =
       analyses::host_time_of_steps(trace, options.steps);
   if (!window.ok()) return window.status();
-  if (*window) selection.window = **window;
+  return analyses::flame_graph_in(trace, options, window->value_or(Selection().window));
+}
+
+Result<StackTree> analyses::flame_graph_in(const Trace& trace, const FlameGraphOptions& options,
+                                           TimeRange window) {
+  const Weight* const weight = find_weight(options);
+  if (weight == nullptr) return check_flame_graph_options(options);
+  Selection selection{.window = window, .threads = {}};
   if (!options.thread.empty()) {
     Result<std::vector<bool>> threads =
         analyses::chosen_threads(trace, call_tree_of(trace), options.thread);

@@ -12,7 +12,8 @@ const ui = {
 };
 const picture = read_picture(find(".data").textContent);
 const texts = picture.texts;
-const view = new_view(svg, texts);
+const difference = picture.difference;
+const view = new_view(svg, texts, difference);
 const state = {
   model: picture.model,
   function: -1,    // the text whose callers are shown; -1: none
@@ -27,6 +28,12 @@ const state = {
 // As tables have them.
 function weight_text(exact) {
   const plain = exact + " " + picture.unit;
+  const short = short_weight_text(exact);
+  return short === plain ? plain : short + " (" + plain + ")";
+}
+
+function short_weight_text(exact) {
+  const plain = exact + " " + picture.unit;
   const [step, digits, units] = picture.unit === "ns" ? [1000, 3, ["ns", "us", "ms", "s"]] :
       [1024, 2, ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"]];
   let value = Number(exact);
@@ -36,12 +43,39 @@ function weight_text(exact) {
     value /= step;
     ++unit;
   } while (value + (digits === 3 ? 0.0005 : 0.005) >= step && unit + 1 < units.length);
-  return value.toFixed(digits) + " " + units[unit] + " (" + plain + ")";
+  return value.toFixed(digits) + " " + units[unit];
 }
 
 function share_text(part, whole) {
   const percent = 100 * part / whole;
   return part > 0 && percent < 0.005 ? "< 0.01 %" : percent.toFixed(2) + " %";
+}
+
+function change_text(change) {
+  if (change === 0) return "0 ns";
+  return (change < 0 ? "-" : "+") + short_weight_text(Math.abs(change));
+}
+
+function times_text(base, now) {
+  return short_weight_text(base) + " before, " + short_weight_text(now) + " now, " +
+      change_text(now - base);
+}
+
+function share_of_whole(change) {
+  const percent = difference.whole > 0 ? 100 * change / difference.whole : 0;
+  if (change !== 0 && Math.abs(percent) < 0.005) return change < 0 ? "> -0.01 %" : "< 0.01 %";
+  return (percent < 0 ? "" : "+") + percent.toFixed(2) + " %";
+}
+
+// One line about a frame of a difference, as in the writer.
+function difference_of(frame) {
+  const base = difference.bases[frame], now = difference.news[frame];
+  const base_self = difference.base_selves[frame], new_self = difference.new_selves[frame];
+  let text = frame === 0 ? "" : ["", "gone: ", "new: "][difference.sides[frame]];
+  text += times_text(base, now) + " (" + share_of_whole(now - base) + difference.of_whole + ")";
+  if (base !== base_self || now !== new_self) text += "; self " + times_text(base_self, new_self);
+  if (frame in difference.was) text += "; before: " + difference.was[frame];
+  return text;
 }
 
 function left_out_text(count) {
@@ -52,6 +86,7 @@ function left_out_text(count) {
 // One line about a frame.
 function figures_of(frame) {
   const { model, zoomed } = state;
+  if (difference !== null) return difference_of(frame);
   const share = (weight) => share_text(weight, picture.model.total[0]) + " of all";
   const total = weight_text(model.totals[frame]) + ", " + share(model.total[frame]);
   let text = total;
@@ -100,9 +135,11 @@ function show_details(frame) {
     ui.figures.textContent = view.fitted(figures, room);
   };
   if (frame < 0) {
-    const hint = "Click a frame to zoom, Shift+click for its callers, hover for figures.";
-    show(view.fitted(hint, room),
-         "Ctrl+F or / searches, arrow keys walk, c shows callers, Esc goes back.");
+    const callers = difference === null;
+    const hint = "Click a frame to zoom, " + (callers ? "Shift+click for its callers, " : "") +
+        "hover for figures.";
+    show(view.fitted(hint, room), "Ctrl+F or / searches, arrow keys walk, " +
+         (callers ? "c shows callers, " : "") + "Esc goes back.");
     return;
   }
   const is_function = state.function >= 0 && frame === 0;
@@ -117,8 +154,13 @@ function matches() {
   if (state.pattern === "") return null;
   try {
     const found = search_model(state.model, texts, state.pattern, state.match_case);
-    ui.matched.textContent = "matched: " + (100 * found.share).toFixed(1) + " % (" + found.count +
-        (found.count === 1 ? " frame)" : " frames)");
+    const count = found.count + (found.count === 1 ? " frame" : " frames");
+    if (difference === null) {
+      ui.matched.textContent = "matched: " + (100 * found.share).toFixed(1) + " % (" + count + ")";
+    } else {
+      const { base, now } = difference_of_matches(state.model, difference, found.matches);
+      ui.matched.textContent = "matched: " + count + ", " + times_text(base, now);
+    }
     return found.matches;
   } catch (error) {
     ui.matched.classList.add("wrong");
@@ -154,14 +196,15 @@ function zoom(frame) {
 
 // `text` -1: back to all frames.
 function show_callers(text) {
-  if (text === state.function || text === 0) return;
+  if (text === state.function || text === 0 || difference !== null) return;
   set_function(text);
   show();
   write_fragment(true);
 }
 
 function set_function(text) {
-  if (text === state.function) return;
+  // What a frame took before and now is not known by caller.
+  if (text === state.function || difference !== null) return;
   state.model = text < 0 ? picture.model : callers_of(picture.model, text);
   state.function = text;
   state.zoomed = 0;
@@ -361,5 +404,6 @@ window.addEventListener("resize", () => {
   point_at(-1);
 });
 
+ui.callers.hidden = difference !== null;
 find(".bar").removeAttribute("display");
 read_fragment();

@@ -1,9 +1,11 @@
 #include "writers/flame/data.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -12,6 +14,7 @@
 
 #include "base/utf8.h"
 #include "wire/xml.h"
+#include "writers/flame/difference_shade.h"
 #include "writers/flame/frame_color.h"
 #include "writers/tables/short_names.h"
 
@@ -107,7 +110,10 @@ std::string box_color(const FlameBox& box) {
   return box.depth == 0 ? "#dcdcdc" : frame_color(box.frame);
 }
 
-void append_flame_graph_data(std::string& xml, const FlameLayout& layout, std::string_view unit) {
+namespace {
+
+/// All members, without the end of the object.
+void append_boxes(std::string& xml, const FlameLayout& layout, std::string_view unit) {
   const std::vector<FlameBox>& boxes = layout.boxes;
   std::unordered_map<std::string_view, std::size_t> numbers;
   std::vector<const FlameBox*> texts;  // a box with each text
@@ -152,7 +158,69 @@ void append_flame_graph_data(std::string& xml, const FlameLayout& layout, std::s
               [&](std::size_t box) { append_weight(xml, boxes[box].total); });
   append_list(xml, "selves", boxes.size(),
               [&](std::size_t box) { append_weight(xml, boxes[box].self); });
+}
+
+/// A digit for each box.
+template <typename Digit>
+void append_digits(std::string& xml, std::string_view key, const FlameLayout& layout, Digit digit) {
+  xml += ",\n";
+  append_text(xml, key);
+  xml += ":";
+  std::string digits;
+  for (const FlameBox& box : layout.boxes) digits += static_cast<char>('0' + digit(box));
+  append_text(xml, digits);
+}
+
+}  // namespace
+
+void append_flame_graph_data(std::string& xml, const FlameLayout& layout, std::string_view unit) {
+  append_boxes(xml, layout, unit);
   xml += '}';
+}
+
+void append_difference_data(std::string& xml, const FlameLayout& layout,
+                            const FlameDifference& difference) {
+  append_boxes(xml, layout, "ns");
+  const auto node = [&](const FlameBox& box) -> const DifferenceNode& {
+    return difference.nodes[box.node];
+  };
+  xml += ",\n";
+  append_text(xml, "difference");
+  fmt::format_to(std::back_inserter(xml), ":{{");
+  append_text(xml, "is_per_step");
+  xml += difference.is_per_step ? ":true,\n" : ":false,\n";
+  append_text(xml, "whole");
+  fmt::format_to(std::back_inserter(xml), ":{},\n", std::llround(difference.whole_ns));
+  append_text(xml, "palette");
+  xml += ':';
+  std::string palette;
+  for (const std::string_view color : kShadeColors) palette += color.substr(1);
+  append_text(xml, palette);
+  append_digits(xml, "shades", layout,
+                [&](const FlameBox& box) { return shade_of(node(box), difference.whole_ns); });
+  append_digits(xml, "sides", layout,
+                [&](const FlameBox& box) { return static_cast<int>(side_of(node(box))); });
+  for (const auto& [key, member] :
+       {std::pair("bases", &DifferenceNode::base_ns), std::pair("news", &DifferenceNode::new_ns),
+        std::pair("base_selves", &DifferenceNode::base_self_ns),
+        std::pair("new_selves", &DifferenceNode::new_self_ns)}) {
+    append_list(xml, key, layout.boxes.size(),
+                [&](std::size_t box) { append_weight(xml, node(layout.boxes[box]).*member); });
+  }
+  xml += ",\n";
+  append_text(xml, "was");
+  xml += ":{";
+  bool is_first = true;
+  for (std::size_t box = 0; box < layout.boxes.size(); ++box) {
+    const std::optional<std::uint32_t> was = node(layout.boxes[box]).base_frame;
+    if (!was) continue;
+    if (!is_first) xml += ",\n";
+    is_first = false;
+    append_text(xml, std::to_string(box));
+    xml += ':';
+    append_text(xml, difference.frames[*was]);
+  }
+  xml += "}}}";
 }
 
 }  // namespace tbtrace::writers

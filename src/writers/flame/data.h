@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include <tbtrace/flame_difference.h>
+
 #include "writers/flame/layout.h"
 
 namespace tbtrace::writers {
@@ -23,6 +25,15 @@ namespace tbtrace::writers {
 ///            by box, in the order of the layout: its level, the number of its text, its weight
 ///            with and without that of the boxes on it; weights above 2^53 are texts
 void append_flame_graph_data(std::string& xml, const FlameLayout& layout, std::string_view unit);
+
+/// The same of a difference, whose nodes have the numbers of those of the layout. It has besides:
+///
+///   difference   `is_per_step`; `whole`; `palette`, six hexadecimal digits for each shade;
+///                `shades`, a digit for each box; `sides`, by box: 0 both, 1 gone, 2 new; `bases`,
+///                `news`, `base_selves`, `new_selves`, by box, in ns; `was`, by number of the box,
+///                what the base calls it if that is another name
+void append_difference_data(std::string& xml, const FlameLayout& layout,
+                            const FlameDifference& difference);
 
 /// `#rrggbb` of a box.
 std::string box_color(const FlameBox& box);

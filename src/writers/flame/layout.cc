@@ -93,7 +93,7 @@ FlameLayout flame_graph_layout(const StackTree& stacks, const FlameLayoutOptions
     const auto [node, depth, start, total] = waiting.back();
     waiting.pop_back();
     const std::string_view frame = node == StackTree::kRoot ? "all" : stacks.frame(node);
-    layout.boxes.push_back({depth, start, total, std::min(stacks.self(node), total), frame});
+    layout.boxes.push_back({depth, start, total, std::min(stacks.self(node), total), frame, node});
     layout.levels = std::max(layout.levels, depth + 1);
     const std::size_t before = waiting.size();
     std::int64_t child_start = start;

@@ -22,6 +22,7 @@ struct FlameBox {
   std::int64_t total = 0;   ///< weight of the frame and all above it: the width
   std::int64_t self = 0;    ///< weight of the frame alone
   std::string_view frame;   ///< `all` for the root
+  StackTree::Node node = StackTree::kRoot;
 };
 
 struct FlameLayoutOptions {

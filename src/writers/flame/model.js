@@ -15,8 +15,35 @@ function read_picture(text) {
     return { name, labels, color: "#" + data.colors.slice(6 * which, 6 * which + 6),
              is_ascii: /^[\x20-\x7e]*$/.test(name) };
   });
-  return { unit: data.unit, texts,
+  return { unit: data.unit, texts, difference: read_difference(data.difference),
            model: new_model(data.depths, data.frames, data.totals, data.selves) };
+}
+
+// What a picture of a difference has by frame; null for others.
+function read_difference(data) {
+  if (data === undefined) return null;
+  return {
+    whole: data.whole, of_whole: data.is_per_step ? " of the step" : " of the total",
+    palette: data.palette.match(/.{6}/g).map((color) => "#" + color),
+    shades: data.shades, sides: data.sides, was: data.was,
+    bases: data.bases.map(Number), news: data.news.map(Number),
+    base_selves: data.base_selves.map(Number), new_selves: data.new_selves.map(Number),
+  };
+}
+
+// What the matching frames took on both sides, those inside matching frames not counted again.
+function difference_of_matches(model, difference, matches) {
+  const sum = { base: 0, now: 0 };
+  for (let frame = 1; frame < model.size;) {
+    if (matches[frame] === 0) {
+      ++frame;
+      continue;
+    }
+    sum.base += difference.bases[frame];
+    sum.now += difference.news[frame];
+    frame = model.end[frame];
+  }
+  return sum;
 }
 
 // `totals` and `selves` are numbers, or texts where a number would not be exact.

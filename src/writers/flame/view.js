@@ -9,8 +9,8 @@ function new_element(name, attributes = {}) {
   return element;
 }
 
-// `svg`: the picture. `texts`: see read_picture().
-function new_view(svg, texts) {
+// `svg`: the picture. `texts`, `difference`: see read_picture().
+function new_view(svg, texts, difference) {
   const find = (selector) => svg.querySelector(selector);
   const value = (name) => Number(svg.dataset[name]);
   const margin = value("margin"), padding = value("padding"), gap = value("gap");
@@ -33,6 +33,13 @@ function new_view(svg, texts) {
   focus.group.setAttribute("tabindex", "0");
   find(".still").remove();
   board.append(ground, boxes, outline.group, focus.group, labels);
+
+  // Of a difference: over the colour of a frame, and before its name.
+  const kPatterns = ["", "url(#gone)", "url(#added)"];
+  const kSigns = ["", "- ", "+ "];
+  const side_of = (frame) => difference === null || frame === 0 ? 0 : Number(difference.sides[frame]);
+  const color_of = (frame) => difference === null ? texts[shown.model.text[frame]].color
+                                                  : difference.palette[difference.shades[frame]];
 
   const column = column_width();  // px of one character
   const geometry = { width: value("width"), top: 0, bottom: 0, height: 0, extra: 0 };
@@ -198,17 +205,25 @@ function new_view(svg, texts) {
     frame(frame, x, y, width, is_around) {
       const text = texts[shown.model.text[frame]];
       const is_match = shown.matches !== null && shown.matches[frame] === 1;
-      this.box(x, y, width, text.color, type_of(is_match, is_around));
-      const room = Math.floor(((width > 4 * gap ? width - gap : width) - 2 * padding) / column);
+      const side = side_of(frame);
+      this.box(x, y, width, color_of(frame), type_of(is_match, is_around));
+      if (side !== 0) this.box(x, y, width, kPatterns[side], type_of(false, is_around));
+      const room = Math.floor(((width > 4 * gap ? width - gap : width) - 2 * padding) / column) -
+          kSigns[side].length;
       const label = room < 1 ? "" : label_of(text, room);
-      if (label !== "") this.labels.push({ label, x: x + padding, y: y + rise, room, text });
+      if (label === "") return;
+      this.labels.push({ label: kSigns[side] + label, x: x + padding, y: y + rise,
+                         room: room + kSigns[side].length, text });
     }
 
     show() {
       const paths = [];
-      for (const [fill, of_fill] of this.paths) {
+      // Patterns lie over colours.
+      const fills = [...this.paths].sort(([a], [b]) => kPatterns.indexOf(a) - kPatterns.indexOf(b));
+      for (const [fill, of_fill] of fills) {
+        const over = kPatterns.includes(fill) ? " over" : "";
         of_fill.forEach((parts, type) => {
-          paths.push(new_element("path", { class: kTypes[type], fill, d: parts.join("") }));
+          paths.push(new_element("path", { class: kTypes[type] + over, fill, d: parts.join("") }));
         });
       }
       boxes.replaceChildren(...paths);
@@ -263,7 +278,7 @@ function new_view(svg, texts) {
       }
       if (run === null) run = { start: x, end: x, is_match: false, color: "" };
       run.end = x + width;
-      run.color = texts[model.text[frame]].color;
+      run.color = color_of(frame);
       run.is_match = run.is_match || (matches !== null && matches[frame] === 1);
     }
     draw_run();

@@ -125,10 +125,12 @@ def check_beside(tab, options):
     state = tab.state()
     check("b.operators.sort" in state and state["b.operators.sort"] != state["operators.sort"] and state["beside"],
           f"each has its order: {state}")
-    for title in tab.titles():
+    check(tab.titles()[-1] == "Compare", f"two traces can be compared: {tab.titles()}")
+    for title in tab.titles()[:-1]:
         wrong = tab.go(title, 2)
         check(not wrong, f"beside, {title}: {wrong}")
         tab.shot(options.screenshots, f"beside-{title}".replace(" ", "_"))
+    check_comparison(tab, options)
     tab.go("Operators", 2)
     tab.check_accessible("two traces")
     tab.reload()
@@ -141,6 +143,25 @@ def check_beside(tab, options):
     tab.page.set_viewport_size(DESK)
     tab.frame.click("[aria-label='Close trace B']")
     check(not tab.wait("Operators") and not any(key.startswith("b") for key in tab.state()), f"closed: {tab.state()}")
+
+
+def check_comparison(tab, options):
+    """What changed from the first trace to the second one, and both still can be chosen."""
+    tab.frame.click("text=What changed?")
+    check(not tab.wait("Compare"), "the comparison of two traces")
+    check(tab.frame.locator(".bars .picker").count() >= 2, "both traces can be chosen")
+    check(tab.frame.locator(".comparison .card .figure").inner_text().startswith("Step:"), "the step of both")
+    runs = tab.frame.locator(".comparison .runs dd").all_inner_texts()
+    check(runs == [tab.state()["trace"], tab.state()["beside"]], f"the names of both: {runs}")
+    tab.frame.locator(".grid-body .row").first.click()
+    tab.frame.wait_for_selector(".row-sides")
+    check(tab.state().get("compare.row") == "0", f"the row is in the address: {tab.state()}")
+    tab.check_accessible("a comparison")
+    tab.shot(options.screenshots, "compare")
+    tab.reload()
+    check(not tab.wait("Compare") and tab.frame.wait_for_selector(".row-sides"), "the comparison after a reload")
+    tab.frame.click(".row-sides [aria-label=Close]")
+    check("compare.row" not in tab.state(), f"the row is closed: {tab.state()}")
 
 
 def check_long_search(tab):

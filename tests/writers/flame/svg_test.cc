@@ -216,7 +216,7 @@ TEST(FlameGraphSvgTest, HostileNames) {
 TEST(FlameGraphSvgTest, ReachesForNothing) {
   std::string svg = *flame_graph_svg(small_tree());
   for (const std::string_view known :
-       {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xhtml"}) {
+       {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xhtml", "url(#"}) {  // its own
     for (std::size_t at = svg.find(known); at != kNowhere; at = svg.find(known)) {
       svg.erase(at, known.size());
     }

@@ -1,0 +1,112 @@
+#include "diff_sides.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include <tbtrace/trace_set.h>
+
+#include "arguments.h"
+#include "python_trace.h"
+
+namespace nb = nanobind;
+
+namespace tbtrace::python {
+namespace {
+
+PythonRun run_of(nb::handle one, const char* what, ArgumentSet needed) {
+  if (nb::isinstance<nb::str>(one) || nb::hasattr(one, "__fspath__")) {
+    const std::string path = path_of(one);
+    return {.name = path, .path = path};
+  }
+  if (nb::isinstance<PythonTrace>(one)) {
+    const auto& trace = nb::cast<const PythonTrace&>(one);
+    need(needed, trace, what);
+    return {trace.name, {trace.trace}};
+  }
+  if (nb::isinstance<PythonTraceSet>(one)) {
+    const auto& set = nb::cast<const PythonTraceSet&>(one);
+    need(needed, set, what);
+    PythonRun run;
+    for (const TraceOfSet& trace : *set.traces) {
+      run.ranks.emplace_back(set.traces, &trace.trace);
+      if (run.name.empty()) run.name = trace.path;
+    }
+    return run;
+  }
+  wrong_argument(std::string(what) + " takes paths, Trace, TraceSet, or a list of them");
+}
+
+class SumOfRun {
+ public:
+  SumOfRun(const std::string& name, bool with_stacks) : figures_(name), with_stacks_(with_stacks) {
+    stacks_.name = name;
+  }
+
+  void add(const Trace& rank, const std::string& name) {
+    check(figures_.add(rank), name);
+    if (with_stacks_) check(add_stacks(stacks_, rank), name);
+  }
+
+  void end(SideSums& side) {
+    side.figures.push_back(figures_.figures());
+    if (with_stacks_) side.stacks.push_back(std::move(stacks_));
+  }
+
+ private:
+  RunSum figures_;
+  bool with_stacks_;
+  RunStacks stacks_;
+};
+
+void add_path(const PythonRun& run, bool with_stacks, SideSums& side) {
+  const FoundTraces traces = find_traces({run.path});
+  for (const UnreadInput& unread : traces.unread) check(unread.status, unread.path);
+  const bool is_file = traces.paths.size() == 1 && traces.paths.front() == run.path;
+  if (is_file && value_of(is_baseline_file(run.path), run.path)) {
+    std::vector<RunFigures> kept = value_of(read_baseline(run.path), run.path);
+    std::ranges::move(kept, std::back_inserter(side.figures));
+    return;
+  }
+  ArgumentSet arguments = diff_arguments();
+  if (with_stacks) arguments = arguments | run_stacks_arguments();
+  SumOfRun sum(run.name, with_stacks);
+  for (const std::string& rank : traces.paths) {
+    sum.add(value_of(read_trace(rank, {.arguments = arguments}), rank), rank);
+  }
+  sum.end(side);
+}
+
+}  // namespace
+
+std::vector<PythonRun> side_of(nb::handle side, const char* what, ArgumentSet needed) {
+  std::vector<PythonRun> runs;
+  if (!nb::isinstance<nb::list>(side) && !nb::isinstance<nb::tuple>(side)) {
+    runs.push_back(run_of(side, what, needed));
+    return runs;
+  }
+  for (const nb::handle one : side) runs.push_back(run_of(one, what, needed));
+  return runs;
+}
+
+SideSums sums_of_side(const std::vector<PythonRun>& runs, bool with_stacks) {
+  SideSums side;
+  for (const PythonRun& run : runs) {
+    if (!run.path.empty()) {
+      add_path(run, with_stacks, side);
+      continue;
+    }
+    SumOfRun sum(run.name, with_stacks);
+    for (const auto& rank : run.ranks) sum.add(*rank, run.name);
+    sum.end(side);
+  }
+  return side;
+}
+
+DiffOptions diff_options(double min_effect, std::optional<double> run_noise) {
+  if (!(min_effect >= 0 && min_effect < 1)) wrong_argument("min_effect is from 0 to below 1");
+  if (run_noise && !(*run_noise > 0)) wrong_argument("run_noise is above 0");
+  return {.min_effect = min_effect, .run_noise = run_noise};
+}
+
+}  // namespace tbtrace::python

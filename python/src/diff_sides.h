@@ -1,0 +1,40 @@
+// The sides of a comparison as Python passes them: a path, a trace, a set of ranks, or a list of runs.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+
+#include <tbtrace/diff.h>
+#include <tbtrace/flame_difference.h>
+#include <tbtrace/trace.h>
+
+namespace tbtrace::python {
+
+/// The recordings of one run, kept alive; or a path to read them from.
+struct PythonRun {
+  std::string name;
+  std::vector<std::shared_ptr<const Trace>> ranks = {};
+  std::string path = {};  ///< of a trace, of a folder with those of its ranks, or of a baseline
+};
+
+/// A side: one run, or a list of them. `what`: the function that was called; `needed`: what it
+/// reads of each trace.
+std::vector<PythonRun> side_of(nanobind::handle side, const char* what, ArgumentSet needed);
+
+/// What is kept of the runs of a side.
+struct SideSums {
+  std::vector<RunFigures> figures;
+  std::vector<RunStacks> stacks;  ///< without those of baselines, which have none
+};
+
+/// Reads the paths, one recording after the other. Without the GIL.
+SideSums sums_of_side(const std::vector<PythonRun>& runs, bool with_stacks = false);
+
+/// Fails for a share that makes no sense.
+DiffOptions diff_options(double min_effect, std::optional<double> run_noise);
+
+}  // namespace tbtrace::python
