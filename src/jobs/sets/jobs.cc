@@ -102,6 +102,7 @@ class JobFinder {
     for (Group& group : groups) split_runs(std::move(group), runs);
     join_folders(runs);
     std::vector<Job> jobs;
+    jobs.reserve(runs.size());
     for (Group& run : runs) jobs.push_back(job_of(std::move(run)));
     std::stable_sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) {
       return in_natural_order(a.files.front().path, b.files.front().path);
