@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -155,7 +155,7 @@ class MergeRun {
 
   void tell(const MergeReport& report, const std::string& output) {
     std::uint64_t events = 0;
-    std::vector<std::int64_t> ranks;
+    std::set<std::int64_t> ranks;
     std::size_t merged = 0;
     for (const MergedPart& part : report.parts) {
       const std::string subject = subject_of(part.path);
@@ -178,15 +178,13 @@ class MergeRun {
       }
       events += part.events;
       ++merged;
-      if (part.rank) ranks.push_back(*part.rank);
+      if (part.rank) ranks.insert(*part.rank);
     }
-    std::ranges::sort(ranks);
-    const auto [first, last] = std::ranges::unique(ranks);
-    ranks.erase(first, last);
     std::string text = "has " + grouped(events) + " events of " + std::to_string(merged) +
                        (merged == 1 ? " trace" : " traces");
     if (!ranks.empty()) {
-      text += " (" + std::string(ranks.size() == 1 ? "rank " : "ranks ") + rank_list(ranks) + ")";
+      text += " (" + std::string(ranks.size() == 1 ? "rank " : "ranks ") +
+              rank_list({ranks.begin(), ranks.end()}) + ")";
     }
     if (!report.are_clocks_aligned && merged > 1) {
       text +=

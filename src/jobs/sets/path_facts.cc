@@ -155,9 +155,9 @@ PathFacts facts_of_path(std::string_view path) {
   std::vector<std::string> folders;
   for (const auto& part : whole.parent_path()) folders.push_back(part.string());
   // The nearest folder counts.
-  for (auto folder = folders.rbegin(); folder != folders.rend(); ++folder) {
-    if (!facts.rank) facts.rank = take_number(*folder, kRankWords);
-    if (!facts.iteration) facts.iteration = take_number(*folder, kIterationWords);
+  for (std::size_t above = folders.size(); above-- > 0;) {
+    if (!facts.rank) facts.rank = take_number(folders[above], kRankWords);
+    if (!facts.iteration) facts.iteration = take_number(folders[above], kIterationWords);
   }
   for (const std::string& folder : folders) {
     if (!facts.folder.empty() && !facts.folder.ends_with('/')) facts.folder += '/';
