@@ -27,7 +27,7 @@ OWNER = {
     "flops.h": "analyses/flops", "modules.h": "analyses/modules", "lines.h": "analyses/modules",
     "checks.h": "analyses/checks", "diff.h": "analyses/changes", "findings.h": "analyses/findings", "summary.h": "analyses/summary",
     "compat.h": "analyses/compat", "summary_writer.h": "writers/events",
-    "partial.h": "partials", "convert.h": "chrome/rows", "schedule.h": "recorder/schedule", "trace_set.h": "jobs/sets",
+    "partial.h": "partials", "convert.h": "chrome/rows", "schedule.h": "recorder/schedule", "trace_set.h": "jobs/sets", "collectives.h": "jobs/collectives",
     "capabilities.h": "live", "profiler.h": "libtorch/record", "summary_tensor.h": "libtorch/record",
 }
 
