@@ -10,7 +10,7 @@ Option RankChoice::option() {
 
 Result<RankChoice> RankChoice::of(const OptionParser& parser) {
   RankChoice choice;
-  if (!parser.given("rank")) return choice;
+  if (!parser.has("rank") || !parser.given("rank")) return choice;
   choice.rank_ = whole_number(parser.text("rank"));
   if (!choice.rank_ || *choice.rank_ < 0) {
     return Status(StatusCode::invalid_argument, "--rank takes a number from 0");

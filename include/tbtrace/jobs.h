@@ -80,6 +80,9 @@ JobAnalysis analyse_job(std::vector<RankRecord> records);
 /// The rows of `tbtrace.collectives/1`, by start, with the totals by rank and the stragglers.
 AnalysisReport collectives_report(const JobAnalysis& job);
 
+/// A list of `{rank, excess_per_step_ns, steps, cause, share, cause_ns, peer}`.
+std::string stragglers_json(std::span<const Straggler> stragglers);
+
 /// The clocks as a table, a row per rank.
 Table clocks_table(const JobAnalysis& job);
 

@@ -13,10 +13,13 @@
 
 #include <tbtrace/collectives.h>
 
+#include "jobs/collectives/operations.h"
 #include "jobs/collectives/ranks.h"
 
 namespace tbtrace {
 namespace {
+
+using jobs::kSendReceive;
 
 constexpr std::int64_t kNone = -1;
 
@@ -90,6 +93,10 @@ class Matcher {
         key.name = {};
         key.number = *part.sequence;
       } else {
+        if (key.group.empty() && part.kind == CollectiveKind::other && key.name == kSendReceive) {
+          fail(UnmatchedReason::unknown_peer);
+          continue;
+        }
         key.bytes = part.bytes.value_or(kNone);
         key.number = part.step.value_or(kNone);
         if (key.group.empty()) key.stream = part.stream;

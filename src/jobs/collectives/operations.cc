@@ -68,7 +68,7 @@ std::string kernel_operation_name(std::string_view kernel) {
   const bool is_nccl = text.find("nccl") != std::string::npos ||
                        text.find("rccl") != std::string::npos;
   if (is_nccl && kind != CollectiveKind::other) return std::string(collective_kind_name(kind));
-  if (is_nccl && text.find("sendrecv") != std::string::npos) return "send_receive";
+  if (is_nccl && text.find("sendrecv") != std::string::npos) return std::string(kSendReceive);
   return analyses::short_kernel_name(kernel);
 }
 

@@ -1,0 +1,258 @@
+// A job as the rows of `tbtrace.collectives/1`, and its tables for Python.
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <tbtrace/jobs.h>
+#include <tbtrace/tables.h>
+
+#include "report/optional_cell.h"
+#include "report/table_list.h"
+#include "wire/json_emitter.h"
+
+namespace tbtrace {
+namespace {
+
+using report::optional_cell;
+using report::text_cell;
+
+/// `0 [0, 1, 2, 3]`, `mesh_tp 1 [0, 1]`.
+std::string group_text(const ProcessGroup& group) {
+  std::string text;
+  for (const std::string* const part : {&group.description, &group.name, &group.ranks_text}) {
+    if (part->empty()) continue;
+    text += (text.empty() ? "" : " ") + *part;
+  }
+  return text;
+}
+
+std::int64_t first_start(const JobAnalysis& job) {
+  std::int64_t first = 0;
+  for (std::size_t at = 0; at < job.times.size(); ++at) {
+    first = at == 0 ? job.times[at].start_ns : std::min(first, job.times[at].start_ns);
+  }
+  return first;
+}
+
+std::vector<Cell> row_of(const JobAnalysis& job, std::size_t number, std::int64_t start_ns) {
+  const MatchedCollective& one = job.collectives.collectives[number];
+  const CollectiveTimes& times = job.times[number];
+  const RankCollective& part = job.collectives.part(one.members.front());
+  const RankRecord& record = job.collectives.ranks[one.members.front().rank].record;
+  return {one.by == MatchedBy::pair ? std::string("send") : record.texts[part.name],
+          text_cell(group_text(record.groups[part.group])),
+          optional_cell(part.sequence),
+          optional_cell(part.step),
+          optional_cell(part.bytes),
+          text_cell(record.texts[part.type]),
+          static_cast<std::uint64_t>(one.members.size()),
+          std::string(matched_by_name(one.by)),
+          times.start_ns - start_ns,
+          times.duration_ns,
+          optional_cell(times.wait_max_ns),
+          optional_cell(times.transfer_ns),
+          times.exposed_ns,
+          optional_cell(times.algorithm_bandwidth_bytes_per_s),
+          optional_cell(times.bus_bandwidth_bytes_per_s),
+          optional_cell(times.last_rank)};
+}
+
+void emit_number(wire::JsonEmitter& json, std::string_view name, bool is_known, double value) {
+  json.key(name);
+  if (is_known) {
+    json.number(value);
+  } else {
+    json.null();
+  }
+}
+
+std::string ranks_json(const JobAnalysis& job) {
+  std::string text;
+  wire::JsonEmitter json(text);
+  json.begin_array();
+  for (std::size_t rank = 0; rank < job.waits.size(); ++rank) {
+    const RankWaits& waits = job.waits[rank];
+    const RankClock& clock = job.clocks[rank];
+    json.begin_object();
+    json.key("rank");
+    json.integer(waits.rank);
+    json.key("collectives");
+    json.integer(waits.collectives);
+    json.key("wait_ns");
+    json.integer(waits.wait_ns);
+    json.key("exposed_wait_ns");
+    json.integer(waits.exposed_wait_ns);
+    json.key("late_count");
+    json.integer(waits.late_count);
+    json.key("clock_reference");
+    if (clock.is_known) {
+      json.integer(clock.reference);
+    } else {
+      json.null();
+    }
+    json.key("clock_at_ns");
+    if (clock.is_known) {
+      json.integer(clock.middle_ns);
+    } else {
+      json.null();
+    }
+    emit_number(json, "clock_offset_ns", clock.is_known, clock.offset_ns);
+    emit_number(json, "clock_drift_ppm", clock.is_known, clock.drift_ppm);
+    emit_number(json, "clock_error_ns", clock.is_known, clock.error_ns);
+    emit_number(json, "clock_drift_error_ppm", clock.is_known, clock.drift_error_ppm);
+    json.end_object();
+  }
+  json.end_array();
+  return text;
+}
+
+std::string unmatched_json(const JobCollectives& job) {
+  std::string text;
+  wire::JsonEmitter json(text);
+  json.begin_object();
+  for (std::size_t reason = 0; reason < kUnmatchedReasons; ++reason) {
+    if (job.unmatched[reason] == 0) continue;
+    json.key(unmatched_reason_name(static_cast<UnmatchedReason>(reason)));
+    json.integer(job.unmatched[reason]);
+  }
+  json.end_object();
+  return text;
+}
+
+std::string duration_text(double ns) {
+  if (ns >= 1e9 || ns <= -1e9) return fmt::format("{:.3f} s", ns / 1e9);
+  if (ns >= 1e6 || ns <= -1e6) return fmt::format("{:.2f} ms", ns / 1e6);
+  return fmt::format("{:.1f} us", ns / 1e3);
+}
+
+/// `rank 3: waited 12.30 ms for others (11.00 ms of it with nothing else to do), ...`
+std::string rank_note(const RankWaits& waits, const RankClock& clock) {
+  std::string text = fmt::format("rank {}: waited {} for others ({} with nothing to compute), last {} times of {}",
+                                 waits.rank, duration_text(static_cast<double>(waits.wait_ns)),
+                                 duration_text(static_cast<double>(waits.exposed_wait_ns)),
+                                 waits.late_count, waits.collectives);
+  if (!clock.is_known) return text + "; clock unknown";
+  if (clock.reference == clock.rank) return text + "; its clock is the reference";
+  return text + fmt::format("; clock {} {} than rank {}'s, +-{}, drift {:.3f} +-{:.3f} ppm",
+                            duration_text(std::abs(clock.offset_ns)),
+                            clock.offset_ns < 0 ? "earlier" : "later", clock.reference,
+                            duration_text(clock.error_ns), clock.drift_ppm,
+                            clock.drift_error_ppm);
+}
+
+void add_notes(AnalysisReport& report, const JobAnalysis& job) {
+  for (std::size_t rank = 0; rank < job.waits.size(); ++rank) {
+    report.notes.push_back(rank_note(job.waits[rank], job.clocks[rank]));
+  }
+  for (std::size_t reason = 0; reason < kUnmatchedReasons; ++reason) {
+    const std::uint64_t count = job.collectives.unmatched[reason];
+    if (count == 0) continue;
+    report.notes.push_back(fmt::format("unmatched: {} {}: {}", count, count == 1 ? "record" : "records",
+                                       unmatched_reason_text(static_cast<UnmatchedReason>(reason))));
+  }
+  for (const std::string& note : job.collectives.notes) report.notes.push_back(note);
+  for (const Straggler& one : job.stragglers.stragglers) {
+    report.notes.push_back(straggler_text(one));
+  }
+  if (!job.stragglers.why_not_compared.empty()) {
+    report.notes.push_back("stragglers: not known; " + job.stragglers.why_not_compared);
+  } else if (job.stragglers.stragglers.empty()) {
+    report.notes.push_back(fmt::format("no rank holds up the job ({} steps compared)",
+                                       job.stragglers.compared_steps));
+  }
+}
+
+}  // namespace
+
+std::string stragglers_json(std::span<const Straggler> stragglers) {
+  std::string text;
+  wire::JsonEmitter json(text);
+  json.begin_array();
+  for (const Straggler& one : stragglers) {
+    json.begin_object();
+    json.key("rank");
+    json.integer(one.rank);
+    json.key("excess_per_step_ns");
+    json.integer(one.excess_per_step_ns);
+    json.key("steps");
+    json.begin_array();
+    for (const std::int64_t step : one.steps) json.integer(step);
+    json.end_array();
+    json.member("cause", straggler_cause_name(one.cause));
+    json.key("share");
+    json.number(one.share);
+    json.key("cause_ns");
+    json.integer(one.cause_ns);
+    json.key("peer");
+    if (one.peer) {
+      json.integer(*one.peer);
+    } else {
+      json.null();
+    }
+    json.end_object();
+  }
+  json.end_array();
+  return text;
+}
+
+AnalysisReport collectives_report(const JobAnalysis& job) {
+  const TableDescription& table = analyses::collectives_table();
+  AnalysisReport report;
+  report.schema = table.schema;
+  report.table.columns = table.column_names();
+  const std::int64_t start = first_start(job);
+  for (std::size_t number = 0; number < job.times.size(); ++number) {
+    report.table.rows.push_back(row_of(job, number, start));
+  }
+  std::ranges::stable_sort(report.table.rows, {}, [&](const std::vector<Cell>& row) {
+    constexpr std::size_t kStart = 8;
+    return std::get<std::int64_t>(row[kStart]);
+  });
+  report.shown = {"name",        "step",        "bytes",       "ranks",
+                  "duration_ns", "wait_max_ns", "transfer_ns", "exposed_ns",
+                  "bus_bandwidth_bytes_per_s", "last_rank", "group"};
+  report.totals = {{"collectives", static_cast<std::uint64_t>(job.times.size())},
+                   {"unmatched", job.collectives.unmatched_total()}};
+  report.facts = {{"by_rank", Json{ranks_json(job)}},
+                  {"unmatched_by_reason", Json{unmatched_json(job.collectives)}},
+                  {"stragglers", Json{stragglers_json(job.stragglers.stragglers)}},
+                  {"compared_steps", static_cast<std::uint64_t>(job.stragglers.compared_steps)},
+                  {"why_not_compared", text_cell(job.stragglers.why_not_compared)}};
+  add_notes(report, job);
+  return report;
+}
+
+Table clocks_table(const JobAnalysis& job) {
+  Table table;
+  table.columns = {"rank", "reference", "offset_ns", "error_ns", "drift_ppm", "drift_error_ppm",
+                   "collectives"};
+  for (const RankClock& clock : job.clocks) {
+    const bool is_known = clock.is_known;
+    const auto cell = [&](double value) { return is_known ? Cell(value) : Cell(); };
+    table.rows.push_back({clock.rank, is_known ? Cell(clock.reference) : Cell(),
+                          cell(clock.offset_ns), cell(clock.error_ns), cell(clock.drift_ppm),
+                          cell(clock.drift_error_ppm), clock.collectives});
+  }
+  return table;
+}
+
+Table stragglers_table(const JobAnalysis& job) {
+  Table table;
+  table.columns = {"rank", "cause", "excess_per_step_ns", "cause_ns", "share", "steps", "peer"};
+  for (const Straggler& one : job.stragglers.stragglers) {
+    std::string steps;
+    wire::JsonEmitter json(steps);
+    json.begin_array();
+    for (const std::int64_t step : one.steps) json.integer(step);
+    json.end_array();
+    table.rows.push_back({one.rank, std::string(straggler_cause_name(one.cause)),
+                          one.excess_per_step_ns, one.cause_ns, one.share, Json{steps},
+                          optional_cell(one.peer)});
+  }
+  return table;
+}
+
+}  // namespace tbtrace
