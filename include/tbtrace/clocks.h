@@ -26,7 +26,8 @@ struct RankClock {
   /// Half of the 95 % interval of the offset at the middle: what chance leaves open, and one
   /// standard deviation of the ends' scatter, since the ends of one rank may be late each time.
   double error_ns = 0;
-  double drift_error_ppm = 0;  ///< half of the 95 % interval of the drift
+  /// Half of the 95 % interval of the drift; likewise wider by the scatter over the recording.
+  double drift_error_ppm = 0;
 
   /// The time of the reference at a time of the rank; its own time if it is the reference or
   /// unknown.
@@ -37,7 +38,8 @@ struct RankClock {
 
 /// By JobCollectives::ranks. Removes matches that were made by order alone if the times show that
 /// they cannot be: the ranks did not run them at the same time. Needs five collectives that end
-/// together on two ranks; with fewer a clock is unknown. Takes O(n log n) time for n parts of
+/// together on two ranks, or five messages in each direction between them; with fewer a clock is
+/// unknown. Takes O(n log n) time for n parts of
 /// collectives.
 std::vector<RankClock> align_clocks(JobCollectives& job);
 

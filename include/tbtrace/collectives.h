@@ -119,6 +119,10 @@ struct RankStep {
   std::uint64_t kernels = 0;  ///< that compute and began in it
   /// The three longest parts of `launch` together in which the host ran no operator and no call.
   std::int64_t silent_ns = 0;
+  /// The median time from one launch of a kernel to the next one on its thread, and how many such
+  /// times there were; of the kernels that began in the step.
+  std::int64_t launch_interval_ns = 0;
+  std::uint64_t launch_intervals = 0;
 
   std::int64_t duration_ns() const { return end_ns - start_ns; }
   std::int64_t ns(RankTime time) const { return time_ns[static_cast<std::size_t>(time)]; }
@@ -137,7 +141,8 @@ struct RankRecord {
   std::string path;                      ///< how the caller names the trace; may be empty
   std::optional<std::int64_t> rank;      ///< from `distributedInfo`
   std::optional<std::int64_t> world_size;
-  std::string host;
+  std::string host;                    ///< empty: not in the file
+  std::optional<std::int64_t> device;  ///< the number of the device that ran its first kernel
   std::int64_t start_ns = 0;  ///< of the recording's window
   std::int64_t end_ns = 0;
   std::vector<std::string> texts = {""};      ///< names and types, each once

@@ -1,12 +1,15 @@
 // Clocks of ranks on one scale. Two ranks that took part in the same collectives are compared by
-// the ends of these; others through ranks between them, along the way with the smallest error.
+// the ends of these; others through ranks between them, along the way with the smallest error. Only
+// ranks that no collective connects are compared by messages in both directions.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
 #include <map>
+#include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include <tbtrace/clocks.h>
 
@@ -36,17 +39,32 @@ std::vector<std::vector<std::size_t>> collectives_of_ranks(const JobCollectives&
   return all;
 }
 
+/// The same of messages.
+std::vector<std::vector<std::size_t>> messages_of_ranks(const JobCollectives& job) {
+  std::vector<std::vector<std::size_t>> all(job.ranks.size());
+  for (std::size_t number = 0; number < job.collectives.size(); ++number) {
+    const MatchedCollective& one = job.collectives[number];
+    if (one.by != MatchedBy::pair) continue;
+    for (const CollectiveMember& member : one.members) all[member.rank].push_back(number);
+  }
+  return all;
+}
+
 /// How one clock differs from another one: `one` shows what `other` shows, plus the line.
 struct ClockDifference {
   statistics::RobustLine line;  ///< of time on the clock of `one`, in ns from `origin_ns`
   std::int64_t origin_ns = 0;
+  double length_ns = 0;  ///< from the first end to the last one
   std::uint64_t collectives = 0;
 };
 
 class Aligner {
  public:
   explicit Aligner(const JobCollectives& job)
-      : job_(job), collectives_(collectives_of_ranks(job)), clocks_(job.ranks.size()) {
+      : job_(job),
+        collectives_(collectives_of_ranks(job)),
+        messages_(messages_of_ranks(job)),
+        clocks_(job.ranks.size()) {
     for (std::size_t place = 0; place < clocks_.size(); ++place) {
       clocks_[place].rank = clocks_[place].reference = job.ranks[place].rank;
     }
@@ -61,32 +79,97 @@ class Aligner {
   }
 
  private:
-  /// In rounds: those that share collectives with ranks of the round before. Few ranks are between
-  /// two, and each difference is computed once.
+  using Candidates = std::map<std::uint32_t, RankClock>;
+
   void reach_from(std::uint32_t root, std::vector<bool>& is_reached) {
     is_reached[root] = true;
     clocks_[root].middle_ns = job_.ranks[root].record.start_ns;
-    std::vector<std::uint32_t> round = {root};
-    while (!round.empty()) {
-      std::map<std::uint32_t, RankClock> next;  // the best so far
-      for (const std::uint32_t near : round) {
-        for (const auto& [far, ends] : ends_with_others(near, is_reached)) {
-          const std::optional<ClockDifference> difference = compare(ends);
-          if (!difference) continue;
-          const RankClock clock = chained(far, near, root, *difference);
-          const auto [found, is_new] = next.try_emplace(far, clock);
-          if (!is_new && clock.error_ns < found->second.error_ns) found->second = clock;
+    std::vector<std::uint32_t> all = {root};
+    std::size_t done = 0;  // whose collectives were looked at
+    for (;;) {
+      Candidates next;
+      const auto consider = [&](std::uint32_t near, std::uint32_t far,
+                                const std::optional<ClockDifference>& difference) {
+        if (!difference) return;
+        const RankClock clock = chained(far, near, root, *difference);
+        const auto [found, is_new] = next.try_emplace(far, clock);
+        if (!is_new && clock.error_ns < found->second.error_ns) found->second = clock;
+      };
+      // In rounds, so that each difference is computed once and few ranks are between two.
+      for (; done < all.size(); ++done) {
+        for (const auto& [far, ends] : ends_with_others(all[done], is_reached)) {
+          consider(all[done], far, compare(ends));
         }
       }
-      round.clear();
+      if (next.empty()) {
+        for (const std::uint32_t near : all) {
+          for (const auto& [far, ends] : message_ends(near, is_reached)) {
+            consider(near, far, compare_messages(ends));
+          }
+        }
+        keep_best(next);
+      }
+      if (next.empty()) return;
       for (const auto& [far, clock] : next) {
         clocks_[far] = clock;
         is_reached[far] = true;
         clocks_[root].is_known = true;
         clocks_[root].collectives = std::max(clocks_[root].collectives, clock.collectives);
-        round.push_back(far);
+        all.push_back(far);
       }
     }
+  }
+
+  /// Its collectives may connect the others better than messages do.
+  static void keep_best(Candidates& candidates) {
+    const auto best = std::ranges::min_element(
+        candidates, {}, [](const auto& one) { return one.second.error_ns; });
+    if (best == candidates.end()) return;
+    Candidates kept;
+    kept.insert(*best);
+    candidates = std::move(kept);
+  }
+
+  /// Ends of messages with ranks that are not reached yet, on those and on `near`.
+  struct MessageEnds {
+    CommonEnds received;
+    CommonEnds sent;
+  };
+
+  std::map<std::uint32_t, MessageEnds> message_ends(std::uint32_t near,
+                                                    const std::vector<bool>& is_reached) const {
+    std::map<std::uint32_t, MessageEnds> ends;
+    for (const std::size_t number : messages_[near]) {
+      const MatchedCollective& one = job_.collectives[number];
+      const bool is_first = one.members.front().rank == near;
+      const CollectiveMember& own = is_first ? one.members.front() : one.members.back();
+      const CollectiveMember& other = is_first ? one.members.back() : one.members.front();
+      if (is_reached[other.rank]) continue;
+      MessageEnds& both = ends[other.rank];
+      CommonEnds& direction =
+          job_.part(other).kind == CollectiveKind::receive ? both.received : both.sent;
+      direction.own.push_back(job_.part(other).end_ns);
+      direction.other.push_back(job_.part(own).end_ns);
+    }
+    return ends;
+  }
+
+  /// A receive ends when its send does or later, so messages of one direction only bound the
+  /// difference. Between the bounds of both directions it is in the middle, as with NTP, and half
+  /// of what is between them is added to the error.
+  static std::optional<ClockDifference> compare_messages(const MessageEnds& ends) {
+    std::optional<ClockDifference> received = compare(ends.received);
+    const std::optional<ClockDifference> sent = compare(ends.sent);
+    if (!received || !sent) return std::nullopt;
+    statistics::RobustLine& line = received->line;
+    const double at = line.middle_x + static_cast<double>(received->origin_ns - sent->origin_ns);
+    const double apart = line.middle_y - sent->line.at(at);
+    line.middle_y -= apart / 2;
+    line.middle_error = std::hypot(line.middle_error, sent->line.middle_error) + std::abs(apart) / 2;
+    line.slope = (line.slope + sent->line.slope) / 2;
+    line.slope_error = std::hypot(line.slope_error, sent->line.slope_error);
+    received->collectives += sent->collectives;
+    return received;
   }
 
   /// By rank that is not reached yet; `own` are the ends on that rank.
@@ -124,6 +207,8 @@ class Aligner {
     }
     const std::optional<statistics::RobustLine> line = statistics::robust_line(points);
     if (!line) return std::nullopt;
+    const auto [first, last] = std::ranges::minmax(ends.own);
+    difference.length_ns = std::max(1.0, static_cast<double>(last - first));
     difference.line = *line;
     difference.line.middle_y += static_cast<double>(apart);
     return difference;
@@ -142,7 +227,7 @@ class Aligner {
     clock.offset_ns = line.middle_y;
     clock.drift_ppm = line.slope * 1e6;
     clock.error_ns = line.middle_error + line.scatter;
-    clock.drift_error_ppm = line.slope_error * 1e6;
+    clock.drift_error_ppm = std::hypot(line.slope_error, line.scatter / difference.length_ns) * 1e6;
     if (near == root) return clock;
     const auto on_near = clock.middle_ns - std::llround(clock.offset_ns);
     const double of_near = static_cast<double>(on_near - between.middle_ns);
@@ -154,7 +239,8 @@ class Aligner {
   }
 
   const JobCollectives& job_;
-  const std::vector<std::vector<std::size_t>> collectives_;
+  const std::vector<std::vector<std::size_t>> collectives_;  // by rank
+  const std::vector<std::vector<std::size_t>> messages_;     // by rank
   std::vector<RankClock> clocks_;
 };
 

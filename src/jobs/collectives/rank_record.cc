@@ -6,15 +6,19 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <tbtrace/collectives.h>
 
 #include "analyses/attribution/collective_names.h"
+#include "analyses/attribution/device_number.h"
 #include "analyses/steps/inferred.h"
 #include "base/bounded_sum.h"
 #include "base/hash.h"
+#include "base/median.h"
 #include "base/time_ranges.h"
 #include "jobs/collectives/operations.h"
 #include "jobs/collectives/rank_times.h"
@@ -75,6 +79,10 @@ class RecordMaker {
     record_.host = identity.host;
     record_.start_ns = of_clock(trace.window_start_ns());
     record_.end_ns = of_clock(trace.window_end_ns());
+    for (const DeviceLink& link : links_of(trace).placed_work()) {
+      record_.device = analyses::device_number(trace.track(events_.track(link.activity)));
+      break;
+    }
     record_.calls_without_kernel = recorded_.calls_without_kernel;
   }
 
@@ -222,14 +230,16 @@ class RecordMaker {
       if (!is_new) found->second = std::max(found->second, part.end_ns);
     }
     if (last_end.empty()) return;
-    const jobs::RankTimes times = jobs::rank_times(trace_, recorded_.is_part, computing_);
+    const std::int64_t first = start_of_step(last_end.begin()->first);
+    const jobs::RankTimes times = jobs::rank_times(trace_, recorded_.is_part, computing_,
+                                                   first - trace_.base_time_ns());
     std::vector<RangeLengths> lengths;
     lengths.reserve(kRankTimes);
     for (const std::vector<TimeRange>& ranges : times) lengths.emplace_back(ranges);
     const std::vector<TimeRange> silent = jobs::silent_times(
         trace_, times[static_cast<std::size_t>(RankTime::launch)]);
     const std::vector<const DeviceLink*> kernels = computing_kernels();
-    std::int64_t start = start_of_step(last_end.begin()->first);
+    std::int64_t start = first;
     for (const auto& [number, end] : last_end) {
       RankStep one = {.number = number, .start_ns = start, .end_ns = end};
       if (one.end_ns <= one.start_ns) continue;
@@ -240,6 +250,7 @@ class RecordMaker {
       }
       one.kernels = add_kernels(kernels, window, number);
       one.silent_ns = longest_in(silent, window);
+      add_launches(one, window);
       record_.steps.push_back(one);
       start = end;
     }
@@ -281,6 +292,31 @@ class RecordMaker {
       record_.kernels.push_back(sum);
     }
     return static_cast<std::uint64_t>(last - first);
+  }
+
+  /// How fast the host launches. All work counts, so that what is between two launches is the
+  /// host's.
+  void add_launches(RankStep& step, TimeRange window) const {
+    const std::span<const DeviceLink> work = links_of(trace_).placed_work();
+    const auto start = [&](const DeviceLink& link) { return events_.start_ns(link.activity); };
+    const auto first = std::ranges::lower_bound(work, window.start, {}, start);
+    const auto last = std::ranges::lower_bound(work, window.end, {}, start);
+    std::map<TrackId, std::vector<std::int64_t>> launches;  // by thread
+    for (auto at = first; at != last; ++at) {
+      if (at->launch == EventId::none) continue;
+      launches[events_.track(at->launch)].push_back(events_.start_ns(at->launch));
+    }
+    std::vector<std::int64_t> intervals;
+    for (auto& [thread, starts] : launches) {
+      std::ranges::sort(starts);
+      for (std::size_t next = 1; next < starts.size(); ++next) {
+        // Several activities of one call, such as the launch of a graph, are one launch.
+        if (starts[next] > starts[next - 1]) intervals.push_back(starts[next] - starts[next - 1]);
+      }
+    }
+    if (intervals.empty()) return;
+    step.launch_intervals = intervals.size();
+    step.launch_interval_ns = median_of(std::move(intervals));
   }
 
   std::uint64_t key_of(EventId kernel) const {

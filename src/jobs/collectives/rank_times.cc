@@ -136,7 +136,7 @@ std::vector<const DeviceLink*> activities(const Trace& trace) {
 }
 
 RankTimes device_times(const Trace& trace, const std::vector<bool>& is_communication,
-                       const std::vector<TimeRange>& computing) {
+                       const std::vector<TimeRange>& computing, std::int64_t start_ns) {
   const Events& events = trace.events();
   const std::vector<const DeviceLink*> work = activities(trace);
   TimeSet communicating;
@@ -174,6 +174,7 @@ RankTimes device_times(const Trace& trace, const std::vector<bool>& is_communica
 
   std::vector<TimeRange> late;
   std::vector<TimeRange> other;
+  if (start_ns < window.start) late.push_back({start_ns, window.start});
   for (const analyses::DeviceGap& gap :
        analyses::device_gaps(trace, work, window, std::int64_t{1} << 62)) {
     (gap.cause == analyses::GapCause::host_wait ? late : other).push_back(gap.time);
@@ -190,7 +191,7 @@ RankTimes device_times(const Trace& trace, const std::vector<bool>& is_communica
 }
 
 RankTimes cpu_times(const Trace& trace, const std::vector<bool>& is_communication,
-                    const std::vector<TimeRange>& computing) {
+                    const std::vector<TimeRange>& computing, std::int64_t start_ns) {
   const Events& events = trace.events();
   TimeSet communicating;
   TimeSet all;
@@ -204,7 +205,8 @@ RankTimes cpu_times(const Trace& trace, const std::vector<bool>& is_communicatio
   const std::vector<TimeRange> recorded = all.take();
   if (recorded.empty()) return times;
   of(times, RankTime::compute) = computing;
-  const std::vector<TimeRange> whole = {{recorded.front().start, recorded.back().end}};
+  const std::vector<TimeRange> whole = {
+      {std::min(start_ns, recorded.front().start), recorded.back().end}};
   std::vector<TimeRange> late = difference(whole, computing);
   of(times, RankTime::communication) = taken(late, communicating.take());
   divide_host_wait(times, std::move(late), host_times(trace));
@@ -241,10 +243,10 @@ std::vector<TimeRange> computing_times(const Trace& trace,
 }
 
 RankTimes rank_times(const Trace& trace, const std::vector<bool>& is_communication,
-                     const std::vector<TimeRange>& computing) {
+                     const std::vector<TimeRange>& computing, std::int64_t start_ns) {
   const bool has_device = !links_of(trace).placed_work().empty();
-  return has_device ? device_times(trace, is_communication, computing)
-                    : cpu_times(trace, is_communication, computing);
+  return has_device ? device_times(trace, is_communication, computing, start_ns)
+                    : cpu_times(trace, is_communication, computing, start_ns);
 }
 
 }  // namespace tbtrace::jobs

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <vector>
 
 #include <tbtrace/collectives.h>
@@ -24,8 +25,9 @@ std::vector<TimeRange> computing_times(const Trace& trace,
                                        const std::vector<bool>& is_communication);
 
 /// `is_communication`: by EventId, kernels and ranges that are parts of collectives. `computing`:
-/// what computing_times() returns for them.
+/// what computing_times() returns for them. If the first activity begins after `start_ns`, so does
+/// the time before it count, which was launched too late for it.
 RankTimes rank_times(const Trace& trace, const std::vector<bool>& is_communication,
-                     const std::vector<TimeRange>& computing);
+                     const std::vector<TimeRange>& computing, std::int64_t start_ns);
 
 }  // namespace tbtrace::jobs

@@ -42,13 +42,21 @@ struct Slowness {
   std::map<Group, double> extra_ns;
 };
 
+/// Ranks of one host are numbered one after the other, as their devices are; so without a name the
+/// rank that has its first device tells.
+std::string host_of(const JobRank& rank) {
+  if (!rank.record.host.empty() || !rank.record.device) return rank.record.host;
+  return std::to_string(rank.rank - *rank.record.device);
+}
+
 class LinkSearch {
  public:
   LinkSearch(const JobCollectives& job, std::span<const CollectiveTimes> times,
              const StepFigures& figures)
-      : job_(job), figures_(figures), has_hosts_(std::ranges::none_of(job.ranks, [](const JobRank& rank) {
-          return rank.record.host.empty();
-        })) {
+      : job_(job),
+        figures_(figures),
+        has_hosts_(std::ranges::none_of(
+            job.ranks, [](const JobRank& rank) { return host_of(rank).empty(); })) {
     for (std::size_t number = 0; number < job.collectives.size(); ++number) {
       add(job.collectives[number], times[number]);
     }
@@ -91,7 +99,7 @@ class LinkSearch {
     std::set<std::string> hosts;
     for (const CollectiveMember& member : one.members) {
       group.push_back(member.rank);
-      hosts.insert(job_.ranks[member.rank].record.host);
+      hosts.insert(host_of(job_.ranks[member.rank]));
     }
     const CollectiveKind kind = one.by == MatchedBy::pair ? CollectiveKind::send : part.kind;
     const TransferClass key = {kind, part.bytes.value_or(-1), group.size(), hosts.size()};

@@ -61,6 +61,8 @@ StepFigures::StepFigures(const JobCollectives& job, std::span<const RankClock> c
       row.own = row.duration - row.times[static_cast<std::size_t>(RankTime::communication)];
       row.silent = static_cast<double>(step.silent_ns) * rate;
       row.kernels = static_cast<double>(step.kernels);
+      row.launch_interval = static_cast<double>(step.launch_interval_ns) * rate;
+      row.launch_intervals = static_cast<double>(step.launch_intervals);
     }
   }
   find_slower_kernels();
@@ -151,6 +153,8 @@ StepExcess StepFigures::excess(std::size_t rank, std::size_t step) const {
                          median([&](const StepOfRank& other) { return other.times[kind]; });
   }
   excess.silent = row.silent - median([](const StepOfRank& other) { return other.silent; });
+  const double interval = median([](const StepOfRank& other) { return other.launch_interval; });
+  excess.slower_launches = (row.launch_interval - interval) * row.launch_intervals;
   double& communication = excess.times[static_cast<std::size_t>(RankTime::communication)];
   excess.waited = -communication;
   communication = 0;

@@ -23,6 +23,8 @@ struct StepOfRank {
   std::array<double, kRankTimes> times = {};
   double silent = 0;
   double kernels = 0;
+  double launch_interval = 0;  ///< from one launch to the next, median
+  double launch_intervals = 0;
   /// How much longer its kernels took than the same kernels on other ranks.
   double slower_kernels = 0;
 };
@@ -33,6 +35,9 @@ struct StepExcess {
   double total = 0;
   std::array<double, kRankTimes> times = {};
   double silent = 0;
+  /// How much longer all launches of the step took than at the speed of the others' hosts, by the
+  /// median launch, so without pauses.
+  double slower_launches = 0;
   /// How much longer the others communicated, which includes waiting: median of the others.
   double waited = 0;
 };

@@ -6,12 +6,15 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include <tbtrace/jobs.h>
 
 #include "jobs/stragglers/slow_links.h"
 #include "jobs/stragglers/step_figures.h"
+#include "statistics/distributions.h"
 
 namespace tbtrace {
 namespace {
@@ -21,18 +24,31 @@ using jobs::StepFigures;
 
 // docs/ranks.md says why.
 constexpr double kLeastShare = 0.02;    // of the median step
-constexpr double kDeviations = 4;       // of what is usual between ranks
+/// How likely it may be that chance makes a rank of a job without stragglers look late.
+constexpr double kByChance = 5e-4;
+constexpr double kLeastDeviations = 2;  // of what is usual between ranks
 constexpr std::size_t kLeastSteps = 3;  // that were recorded
 constexpr std::size_t kLeastLate = 2;   // of these
 constexpr double kWaited = 0.25;        // of the excess, which the others have to have waited
 constexpr double kExplained = 0.5;      // of the excess, which a cause has to explain
+/// Of the idle time that late launches explain: what launches at the host's usual speed have to
+/// explain. Where all hosts are as slow as the device, one that once fell behind stays behind: its
+/// device waits for every launch, while the others, which wait for it, seem to be fast. A host that
+/// does not launch slower but stops for long was held by something that the trace does not show.
+constexpr double kHostSlower = 0.3;
 /// The share of deviations below the quantile, and that quantile of a normal distribution. Less
 /// than half, so that two slow ranks of four do not count as usual.
 constexpr double kQuantile = 0.35;
 constexpr double kNormalQuantile = 0.4538;
 
+/// A standard deviation, and from how many values it is known.
+struct UsualDeviation {
+  double ns = 0;
+  double degrees = 1;
+};
+
 /// Of the excesses of ranks around the middle of each rank.
-double usual_deviation(const std::vector<std::vector<StepExcess>>& excesses) {
+UsualDeviation usual_deviation(const std::vector<std::vector<StepExcess>>& excesses) {
   std::vector<double> deviations;
   for (const std::vector<StepExcess>& of_rank : excesses) {
     std::vector<double> totals;
@@ -46,10 +62,12 @@ double usual_deviation(const std::vector<std::vector<StepExcess>>& excesses) {
       deviations.push_back(std::abs(total - middle) * std::sqrt(count / (count - 1)));
     }
   }
-  if (deviations.empty()) return 0;
+  if (deviations.empty()) return {};
   const auto at = static_cast<std::ptrdiff_t>(kQuantile * static_cast<double>(deviations.size()));
   std::ranges::nth_element(deviations, deviations.begin() + at);
-  return deviations[static_cast<std::size_t>(at)] / kNormalQuantile;
+  // A quantile tells about half as much as a variance.
+  return {deviations[static_cast<std::size_t>(at)] / kNormalQuantile,
+          std::max(1.0, static_cast<double>(deviations.size()) / 2)};
 }
 
 StragglerCause cause_of(RankTime time) {
@@ -85,30 +103,59 @@ class StragglerSearch {
         excesses_[rank].push_back(figures.excess(rank, step));
       }
     }
-    limit_ = std::max(kLeastShare * median_step_, kDeviations * usual_deviation(excesses_));
+    usual_ = usual_deviation(excesses_);
   }
 
   std::vector<Straggler> run() const {
     std::vector<Straggler> found;
     for (std::size_t rank = 0; rank < excesses_.size(); ++rank) {
-      const LateSteps late = late_steps(rank);
-      const std::size_t least = std::max(kLeastLate, (excesses_[rank].size() + 2) / 3);
-      if (late.steps.size() < least) continue;
+      const std::optional<double> limit = limit_of(rank);
+      if (!limit) continue;
+      const LateSteps late = late_steps(rank, *limit);
       if (!figures_.is_pipeline() && late.mean.waited < kWaited * late.mean.total) continue;
-      found.push_back(straggler(rank, late));
+      if (std::optional<Straggler> one = straggler(rank, late)) found.push_back(*std::move(one));
     }
     return found;
   }
 
  private:
-  LateSteps late_steps(std::size_t rank) const {
+  /// Above which a rank is late in a step; nullopt if it is not late in enough steps.
+  std::optional<double> limit_of(std::size_t rank) const {
+    std::vector<double> totals;
+    for (const StepExcess& excess : excesses_[rank]) {
+      if (excess.is_known) totals.push_back(excess.total);
+    }
+    std::ranges::sort(totals, std::ranges::greater());
+    const std::size_t least = std::max(kLeastLate, (totals.size() + 2) / 3);
+    for (std::size_t late = totals.size(); late >= least; --late) {
+      const double limit = limit_for(late, totals.size());
+      if (totals[late - 1] > limit) return limit;
+    }
+    return std::nullopt;
+  }
+
+  /// The excess that chance hardly reaches in `late` of `steps` steps of one of the ranks, of which
+  /// one may have any other reason: hosts pause now and then.
+  double limit_for(std::size_t late, std::size_t steps) const {
+    const auto n = static_cast<double>(steps);
+    const auto k = static_cast<double>(late);
+    const double log_choices = std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) +
+                               std::log(static_cast<double>(excesses_.size()));
+    const double probability = std::exp((std::log(kByChance) - log_choices) / (k - 1));
+    const double deviations = statistics::upper_quantile(usual_.degrees, probability);
+    return std::max(kLeastShare * median_step_,
+                    std::max(kLeastDeviations, deviations) * usual_.ns);
+  }
+
+  LateSteps late_steps(std::size_t rank, double limit) const {
     LateSteps late;
     for (std::size_t step = 0; step < excesses_[rank].size(); ++step) {
       const StepExcess& excess = excesses_[rank][step];
-      if (!excess.is_known || excess.total <= limit_) continue;
+      if (!excess.is_known || excess.total <= limit) continue;
       late.steps.push_back(step);
       late.mean.total += excess.total;
       late.mean.silent += excess.silent;
+      late.mean.slower_launches += excess.slower_launches;
       late.mean.waited += excess.waited;
       for (std::size_t kind = 0; kind < kRankTimes; ++kind) {
         late.mean.times[kind] += excess.times[kind];
@@ -117,12 +164,14 @@ class StragglerSearch {
     const double count = std::max<double>(1, static_cast<double>(late.steps.size()));
     late.mean.total /= count;
     late.mean.silent /= count;
+    late.mean.slower_launches /= count;
     late.mean.waited /= count;
     for (double& time : late.mean.times) time /= count;
     return late;
   }
 
-  Straggler straggler(std::size_t rank, const LateSteps& late) const {
+  /// nullopt if the rank is late without being slower than the others.
+  std::optional<Straggler> straggler(std::size_t rank, const LateSteps& late) const {
     Straggler one;
     one.rank = job_.ranks[rank].rank;
     one.excess_per_step_ns = std::llround(late.mean.total);
@@ -133,11 +182,12 @@ class StragglerSearch {
                                                late.mean.times.begin());
     const double explained = late.mean.times[most];
     if (explained < kExplained * late.mean.total) return one;
-    const auto time = static_cast<RankTime>(most);
-    // A host that is slow launches everything late. One that stops once for long, without a
-    // recorded reason, was held by something that the trace does not show.
-    if (time == RankTime::launch && late.mean.silent > kExplained * explained) return one;
-    one.cause = cause_of(time);
+    one.cause = cause_of(static_cast<RankTime>(most));
+    if (one.cause == StragglerCause::launch && late.mean.slower_launches < kHostSlower * explained) {
+      // The host is as fast as the others are.
+      if (late.mean.silent < kExplained * explained) return std::nullopt;
+      one.cause = StragglerCause::unknown;
+    }
     if (one.cause != StragglerCause::unknown) {
       one.cause_ns = std::llround(std::min(explained, late.mean.total));
     }
@@ -148,7 +198,7 @@ class StragglerSearch {
   const StepFigures& figures_;
   const double median_step_;
   std::vector<std::vector<StepExcess>> excesses_;  // by rank, then by step
-  double limit_ = 0;
+  UsualDeviation usual_;
 };
 
 std::string why_not_compared(const JobCollectives& job, const StepFigures& figures) {
