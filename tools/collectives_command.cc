@@ -17,6 +17,21 @@
 namespace tbtrace::tools {
 namespace {
 
+/// For people the ranks follow the collectives, then what is to be said.
+Result<std::string> text_of(const JobAnalysis& job, const ReportOptions& options) {
+  AnalysisReport rows = collectives_report(job);
+  if (options.format != TableFormat::text) return report_text(rows, options);
+  AnalysisReport ranks = job_ranks_report(job);
+  ranks.notes = std::move(rows.notes);
+  rows.notes.clear();
+  ReportOptions of_ranks = options;
+  of_ranks.sort_by.clear();
+  const Result<std::string> first = report_text(rows, options);
+  const Result<std::string> second = report_text(ranks, of_ranks);
+  if (!first.ok() || !second.ok()) return first.ok() ? second : first;
+  return rows.table.rows.empty() ? *second : *first + "\n" + *second;
+}
+
 int run(const OptionParser& parser) {
   Result<TableChoice> table = TableChoice::of(parser, false);
   if (!table.ok()) return parser.wrong(table.status().message());
@@ -46,7 +61,7 @@ int run(const OptionParser& parser) {
       [&] {
         const auto write = [&] {
           const Result<std::string> text =
-              report_text(collectives_report(analyse_job(std::move(records))), table->report);
+              text_of(analyse_job(std::move(records)), table->report);
           if (!text.ok()) return text.status();
           const bool is_text = table->report.format == TableFormat::text;
           return write_text(wrapped_text(*text, is_text ? terminal_width(standard) : 0),

@@ -215,6 +215,8 @@ struct JobCollectives {
   /// Sentences for people: where ranks came from if the files do not say them, traces that were
   /// left out because they repeat a rank.
   std::vector<std::string> notes;
+  /// Traces of a rank overlap in time, so that they may be of several jobs.
+  bool repeats_ranks = false;
 
   const RankCollective& part(const CollectiveMember& member) const {
     return ranks[member.rank].record.collectives[member.collective];

@@ -53,12 +53,6 @@ struct RankWaits {
   std::uint64_t late_count = 0;   ///< how often it arrived last, as far as the clocks tell
 };
 
-struct StragglerResult {
-  std::vector<Straggler> stragglers;  ///< the costliest first; usually empty
-  std::size_t compared_steps = 0;     ///< that at least two ranks have
-  std::string why_not_compared;       ///< a sentence for people; empty if steps were compared
-};
-
 /// Compares the steps of ranks that do the same work. A rank is late in a step if it needs more
 /// time of its own (without exposed communication) than the median of the others, by 2 % of the
 /// step and by four standard deviations of what is usual between ranks; it is a straggler if it is
@@ -80,8 +74,8 @@ JobAnalysis analyse_job(std::vector<RankRecord> records);
 /// The rows of `tbtrace.collectives/1`, by start, with the totals by rank and the stragglers.
 AnalysisReport collectives_report(const JobAnalysis& job);
 
-/// A list of `{rank, excess_per_step_ns, steps, cause, share, cause_ns, peer}`.
-std::string stragglers_json(std::span<const Straggler> stragglers);
+/// The part `by_rank` of it as a table for people: waits and clocks, a row per rank.
+AnalysisReport job_ranks_report(const JobAnalysis& job);
 
 /// The clocks as a table, a row per rank.
 Table clocks_table(const JobAnalysis& job);

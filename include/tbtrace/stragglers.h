@@ -1,9 +1,11 @@
 // The ranks that their job waits for.
-// Plain values. jobs.h finds them; a summary shows them.
+// Plain values and pure functions. jobs.h finds them; a summary shows them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,7 +42,22 @@ struct Straggler {
   std::optional<std::int64_t> peer;
 };
 
+struct StragglerResult {
+  std::vector<Straggler> stragglers;  ///< the costliest first; usually empty
+  std::size_t compared_steps = 0;     ///< that at least two ranks have
+  std::string why_not_compared;       ///< a sentence for people; empty if steps were compared
+};
+
 /// `rank 5 holds up the job: ...`, a sentence for people without a full stop.
 std::string straggler_text(const Straggler& straggler);
+
+/// For people: a sentence for each straggler; that there is none; or why that is not known.
+std::vector<std::string> straggler_lines(const StragglerResult& result);
+
+/// What to do about it.
+std::string_view straggler_remedy(StragglerCause cause);
+
+/// A JSON list of `{rank, excess_per_step_ns, steps, cause, share, cause_ns, peer}`.
+std::string stragglers_json(std::span<const Straggler> stragglers);
 
 }  // namespace tbtrace

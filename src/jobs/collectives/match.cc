@@ -261,7 +261,7 @@ class Matcher {
 
 JobCollectives match_collectives(std::vector<RankRecord> records) {
   JobCollectives job;
-  job.ranks = jobs::ranks_of(std::move(records), job.notes);
+  job.ranks = jobs::ranks_of(std::move(records), job.notes, job.repeats_ranks);
   Matcher(job).run();
   return job;
 }

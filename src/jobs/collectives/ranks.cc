@@ -111,7 +111,8 @@ std::optional<std::int64_t> rank_in_name(std::string_view path) {
   return std::nullopt;
 }
 
-std::vector<JobRank> ranks_of(std::vector<RankRecord> records, std::vector<std::string>& notes) {
+std::vector<JobRank> ranks_of(std::vector<RankRecord> records, std::vector<std::string>& notes,
+                              bool& repeats_ranks) {
   std::ranges::stable_sort(records, by_path);
   number_records(records, notes);
   std::map<std::int64_t, std::vector<RankRecord>> by_rank;
@@ -125,6 +126,7 @@ std::vector<JobRank> ranks_of(std::vector<RankRecord> records, std::vector<std::
         append(one.record, std::move(recordings[next]));
         continue;
       }
+      repeats_ranks = true;
       notes.push_back("rank " + std::to_string(rank) + ": " + recordings[next].path +
                       " was recorded at the same time as " + one.record.path +
                       " and was left out; give each rank's trace once");

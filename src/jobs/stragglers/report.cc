@@ -122,31 +122,7 @@ std::string unmatched_json(const JobCollectives& job) {
   return text;
 }
 
-std::string duration_text(double ns) {
-  if (ns >= 1e9 || ns <= -1e9) return fmt::format("{:.3f} s", ns / 1e9);
-  if (ns >= 1e6 || ns <= -1e6) return fmt::format("{:.2f} ms", ns / 1e6);
-  return fmt::format("{:.1f} us", ns / 1e3);
-}
-
-/// `rank 3: waited 12.30 ms for others (11.00 ms of it with nothing else to do), ...`
-std::string rank_note(const RankWaits& waits, const RankClock& clock) {
-  std::string text = fmt::format("rank {}: waited {} for others ({} with nothing to compute), last {} times of {}",
-                                 waits.rank, duration_text(static_cast<double>(waits.wait_ns)),
-                                 duration_text(static_cast<double>(waits.exposed_wait_ns)),
-                                 waits.late_count, waits.collectives);
-  if (!clock.is_known) return text + "; clock unknown";
-  if (clock.reference == clock.rank) return text + "; its clock is the reference";
-  return text + fmt::format("; clock {} {} than rank {}'s, +-{}, drift {:.3f} +-{:.3f} ppm",
-                            duration_text(std::abs(clock.offset_ns)),
-                            clock.offset_ns < 0 ? "earlier" : "later", clock.reference,
-                            duration_text(clock.error_ns), clock.drift_ppm,
-                            clock.drift_error_ppm);
-}
-
 void add_notes(AnalysisReport& report, const JobAnalysis& job) {
-  for (std::size_t rank = 0; rank < job.waits.size(); ++rank) {
-    report.notes.push_back(rank_note(job.waits[rank], job.clocks[rank]));
-  }
   for (std::size_t reason = 0; reason < kUnmatchedReasons; ++reason) {
     const std::uint64_t count = job.collectives.unmatched[reason];
     if (count == 0) continue;
@@ -154,49 +130,10 @@ void add_notes(AnalysisReport& report, const JobAnalysis& job) {
                                        unmatched_reason_text(static_cast<UnmatchedReason>(reason))));
   }
   for (const std::string& note : job.collectives.notes) report.notes.push_back(note);
-  for (const Straggler& one : job.stragglers.stragglers) {
-    report.notes.push_back(straggler_text(one));
-  }
-  if (!job.stragglers.why_not_compared.empty()) {
-    report.notes.push_back("stragglers: not known; " + job.stragglers.why_not_compared);
-  } else if (job.stragglers.stragglers.empty()) {
-    report.notes.push_back(fmt::format("no rank holds up the job ({} steps compared)",
-                                       job.stragglers.compared_steps));
-  }
+  for (std::string& line : straggler_lines(job.stragglers)) report.notes.push_back(std::move(line));
 }
 
 }  // namespace
-
-std::string stragglers_json(std::span<const Straggler> stragglers) {
-  std::string text;
-  wire::JsonEmitter json(text);
-  json.begin_array();
-  for (const Straggler& one : stragglers) {
-    json.begin_object();
-    json.key("rank");
-    json.integer(one.rank);
-    json.key("excess_per_step_ns");
-    json.integer(one.excess_per_step_ns);
-    json.key("steps");
-    json.begin_array();
-    for (const std::int64_t step : one.steps) json.integer(step);
-    json.end_array();
-    json.member("cause", straggler_cause_name(one.cause));
-    json.key("share");
-    json.number(one.share);
-    json.key("cause_ns");
-    json.integer(one.cause_ns);
-    json.key("peer");
-    if (one.peer) {
-      json.integer(*one.peer);
-    } else {
-      json.null();
-    }
-    json.end_object();
-  }
-  json.end_array();
-  return text;
-}
 
 AnalysisReport collectives_report(const JobAnalysis& job) {
   const TableDescription& table = analyses::collectives_table();
@@ -211,9 +148,10 @@ AnalysisReport collectives_report(const JobAnalysis& job) {
     constexpr std::size_t kStart = 8;
     return std::get<std::int64_t>(row[kStart]);
   });
-  report.shown = {"name",        "step",        "bytes",       "ranks",
-                  "duration_ns", "wait_max_ns", "transfer_ns", "exposed_ns",
-                  "bus_bandwidth_bytes_per_s", "last_rank", "group"};
+  report.shown = {"name",      "step",      "bytes",
+                  "ranks",     "start_ns",  "wait_max_ns",
+                  "last_rank", "transfer_ns", "bus_bandwidth_bytes_per_s",
+                  "exposed_ns", "group"};
   report.totals = {{"collectives", static_cast<std::uint64_t>(job.times.size())},
                    {"unmatched", job.collectives.unmatched_total()}};
   report.facts = {{"by_rank", Json{ranks_json(job)}},
@@ -222,6 +160,27 @@ AnalysisReport collectives_report(const JobAnalysis& job) {
                   {"compared_steps", static_cast<std::uint64_t>(job.stragglers.compared_steps)},
                   {"why_not_compared", text_cell(job.stragglers.why_not_compared)}};
   add_notes(report, job);
+  return report;
+}
+
+AnalysisReport job_ranks_report(const JobAnalysis& job) {
+  AnalysisReport report;
+  report.schema = analyses::collectives_table().schema;
+  report.table.columns = {"rank",           "collectives",       "wait_ns",
+                          "exposed_wait_ns", "late_count",        "clock_offset_ns",
+                          "clock_error_ns", "clock_drift_ppm",   "clock_drift_error_ppm",
+                          "clock_reference"};
+  report.shown = report.table.columns;
+  for (std::size_t rank = 0; rank < job.waits.size(); ++rank) {
+    const RankWaits& waits = job.waits[rank];
+    const RankClock& clock = job.clocks[rank];
+    const auto cell = [&](double value) { return clock.is_known ? Cell(value) : Cell(); };
+    report.table.rows.push_back({waits.rank, waits.collectives, waits.wait_ns,
+                                 waits.exposed_wait_ns, waits.late_count, cell(clock.offset_ns),
+                                 cell(clock.error_ns), cell(clock.drift_ppm),
+                                 cell(clock.drift_error_ppm),
+                                 clock.is_known ? Cell(clock.reference) : Cell()});
+  }
   return report;
 }
 

@@ -26,12 +26,11 @@ bool has_messages(const JobCollectives& job) {
 
 }  // namespace
 
-double median_of_numbers(std::vector<double> values) {
+double lower_median(std::vector<double> values) {
   if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  const auto middle = values.begin() + (std::ssize(values) - 1) / 2;
   std::ranges::nth_element(values, middle);
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
+  return *middle;
 }
 
 StepFigures::StepFigures(const JobCollectives& job, std::span<const RankClock> clocks)
@@ -97,7 +96,7 @@ void StepFigures::find_slower_kernels() {
         for (const auto& [other, mean] : means[sum.key].by_rank) {
           if (other != rank) others.push_back(mean);
         }
-        if (!others.empty()) found->second = median_of_numbers(std::move(others));
+        if (!others.empty()) found->second = lower_median(std::move(others));
       }
       if (found->second < 0) continue;
       rows_[rank][static_cast<std::size_t>(step - steps_.begin())].slower_kernels +=
@@ -113,7 +112,7 @@ void StepFigures::find_peers() {
     for (const StepOfRank& step : row) {
       if (step.is_there) counts.push_back(step.kernels);
     }
-    kernels.push_back(median_of_numbers(std::move(counts)));
+    kernels.push_back(lower_median(std::move(counts)));
   }
   peers_.resize(rows_.size());
   for (std::size_t rank = 0; rank < rows_.size(); ++rank) {
@@ -145,7 +144,7 @@ StepExcess StepFigures::excess(std::size_t rank, std::size_t step) const {
     std::vector<double> values;
     values.reserve(compared.size());
     for (const StepOfRank* const other : compared) values.push_back(value(*other));
-    return median_of_numbers(std::move(values));
+    return lower_median(std::move(values));
   };
   excess.is_known = true;
   for (std::size_t kind = 0; kind < kRankTimes; ++kind) {
@@ -181,7 +180,7 @@ double StepFigures::median_duration() const {
       if (step.is_there) all.push_back(step.duration);
     }
   }
-  return median_of_numbers(std::move(all));
+  return lower_median(std::move(all));
 }
 
 }  // namespace tbtrace::jobs

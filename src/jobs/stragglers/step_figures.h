@@ -68,7 +68,8 @@ class StepFigures {
   std::vector<std::vector<std::size_t>> peers_;   // by rank: the others with the same work
 };
 
-/// The middle one, or the mean of two; 0 without values.
-double median_of_numbers(std::vector<double> values);
+/// The middle one, or the lower one of two, so that one slow rank of two does not count as usual; 0
+/// without values.
+double lower_median(std::vector<double> values);
 
 }  // namespace tbtrace::jobs

@@ -47,7 +47,9 @@ struct UsualDeviation {
   double degrees = 1;
 };
 
-/// Of the excesses of ranks around the middle of each rank.
+/// How far excesses are usually from 0, which is where the middle one of the ranks is. That includes
+/// how much ranks differ for good, as devices do. Of two ranks both are equally far, so there only
+/// the steps of each count, around their middle.
 UsualDeviation usual_deviation(const std::vector<std::vector<StepExcess>>& excesses) {
   std::vector<double> deviations;
   for (const std::vector<StepExcess>& of_rank : excesses) {
@@ -56,11 +58,8 @@ UsualDeviation usual_deviation(const std::vector<std::vector<StepExcess>>& exces
       if (excess.is_known) totals.push_back(excess.total);
     }
     if (totals.size() < 2) continue;
-    const double middle = jobs::median_of_numbers(totals);
-    const auto count = static_cast<double>(totals.size());
-    for (const double total : totals) {
-      deviations.push_back(std::abs(total - middle) * std::sqrt(count / (count - 1)));
-    }
+    const double middle = excesses.size() == 2 ? jobs::lower_median(totals) : 0;
+    for (const double total : totals) deviations.push_back(std::abs(total - middle));
   }
   if (deviations.empty()) return {};
   const auto at = static_cast<std::ptrdiff_t>(kQuantile * static_cast<double>(deviations.size()));
@@ -203,6 +202,10 @@ class StragglerSearch {
 
 std::string why_not_compared(const JobCollectives& job, const StepFigures& figures) {
   if (job.ranks.size() < 2) return "one rank cannot be compared with others";
+  if (job.repeats_ranks) {
+    return "traces of one rank overlap in time, so that they may be of several jobs; give those of "
+           "one job";
+  }
   if (figures.steps().empty()) {
     return "the traces have no steps with collectives; call profiler.step() after each step";
   }
