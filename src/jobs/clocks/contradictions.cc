@@ -13,7 +13,7 @@ namespace tbtrace::jobs {
 namespace {
 
 constexpr double kMostContradicting = 0.02;
-constexpr double kTogether = 10'000;  // ns between ends that may be chance
+constexpr double kTogether = 5'000;  // ns between ends that may be chance
 constexpr double kOfStarts = 0.5;
 
 /// What matches by order have in common.

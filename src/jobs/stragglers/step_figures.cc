@@ -139,8 +139,10 @@ StepExcess StepFigures::excess(std::size_t rank, std::size_t step) const {
   }
   if (others.empty()) return excess;
   const bool has_peers = !peers.empty();
-  const std::vector<const StepOfRank*>& compared = has_peers ? peers : others;
-  const auto median = [&](const auto& value) {
+  std::vector<const StepOfRank*> compared = has_peers ? std::move(peers) : std::move(others);
+  // The middle of all, so that it is the same for all; of two ranks the other one.
+  if (has_peers && compared.size() > 1) compared.push_back(&row);
+  const auto usual = [&](const auto& value) {
     std::vector<double> values;
     values.reserve(compared.size());
     for (const StepOfRank* const other : compared) values.push_back(value(*other));
@@ -148,27 +150,29 @@ StepExcess StepFigures::excess(std::size_t rank, std::size_t step) const {
   };
   excess.is_known = true;
   for (std::size_t kind = 0; kind < kRankTimes; ++kind) {
-    excess.times[kind] = row.times[kind] -
-                         median([&](const StepOfRank& other) { return other.times[kind]; });
+    excess.times[kind] =
+        row.times[kind] - usual([&](const StepOfRank& other) { return other.times[kind]; });
   }
-  excess.silent = row.silent - median([](const StepOfRank& other) { return other.silent; });
-  const double interval = median([](const StepOfRank& other) { return other.launch_interval; });
+  excess.silent = row.silent - usual([](const StepOfRank& other) { return other.silent; });
+  const double interval = usual([](const StepOfRank& other) { return other.launch_interval; });
   excess.slower_launches = (row.launch_interval - interval) * row.launch_intervals;
-  double& communication = excess.times[static_cast<std::size_t>(RankTime::communication)];
-  excess.waited = -communication;
-  communication = 0;
+  // Here the usual rank is one that waits: the upper one of two.
+  constexpr auto kCommunication = static_cast<std::size_t>(RankTime::communication);
+  excess.waited = -row.times[kCommunication] -
+                  usual([](const StepOfRank& other) { return -other.times[kCommunication]; });
+  excess.times[kCommunication] = 0;
   if (has_peers) {
-    excess.total = row.own - median([](const StepOfRank& other) { return other.own; });
+    excess.total = row.own - usual([](const StepOfRank& other) { return other.own; });
     return excess;
   }
   // No other stage does the same work: its kernels are compared one by one, and how long its device
   // waits for launches by the number of these.
   excess.times[static_cast<std::size_t>(RankTime::compute)] = row.slower_kernels;
-  double& launch = excess.times[static_cast<std::size_t>(RankTime::launch)];
-  const double per_kernel = median([](const StepOfRank& other) {
-    return other.times[static_cast<std::size_t>(RankTime::launch)] / std::max(1.0, other.kernels);
+  constexpr auto kLaunch = static_cast<std::size_t>(RankTime::launch);
+  const double per_kernel = usual([](const StepOfRank& other) {
+    return other.times[kLaunch] / std::max(1.0, other.kernels);
   });
-  launch = row.times[static_cast<std::size_t>(RankTime::launch)] - per_kernel * row.kernels;
+  excess.times[kLaunch] = row.times[kLaunch] - per_kernel * row.kernels;
   for (const double part : excess.times) excess.total += part;
   return excess;
 }

@@ -38,7 +38,7 @@ struct StepExcess {
   /// How much longer all launches of the step took than at the speed of the others' hosts, by the
   /// median launch, so without pauses.
   double slower_launches = 0;
-  /// How much longer the others communicated, which includes waiting: median of the others.
+  /// How much longer the usual rank communicated, which includes waiting.
   double waited = 0;
 };
 
@@ -50,7 +50,7 @@ class StepFigures {
   const std::vector<std::int64_t>& steps() const { return steps_; }
   std::size_t ranks() const { return rows_.size(); }
   const StepOfRank& at(std::size_t rank, std::size_t step) const { return rows_[rank][step]; }
-  /// Compared with the other ranks of the step that do the same work.
+  /// Compared with the middle one of the ranks that do the same work in the step.
   StepExcess excess(std::size_t rank, std::size_t step) const;
   /// Of all ranks and steps; 0 without steps.
   double median_duration() const;

@@ -26,7 +26,8 @@ using jobs::StepFigures;
 constexpr double kLeastShare = 0.02;    // of the median step
 /// How likely it may be that chance makes a rank of a job without stragglers look late.
 constexpr double kByChance = 5e-4;
-constexpr double kLeastDeviations = 2;  // of what is usual between ranks
+constexpr double kLeastDeviations = 2;    // of what is usual between steps
+constexpr double kDeviationsOfRanks = 2;  // of what is usual between ranks
 constexpr std::size_t kLeastSteps = 3;  // that were recorded
 constexpr std::size_t kLeastLate = 2;   // of these
 constexpr double kWaited = 0.25;        // of the excess, which the others have to have waited
@@ -41,32 +42,47 @@ constexpr double kHostSlower = 0.3;
 constexpr double kQuantile = 0.35;
 constexpr double kNormalQuantile = 0.4538;
 
-/// A standard deviation, and from how many values it is known.
+/// How far the excesses of ranks are apart in a job that waits for nobody: standard deviations.
 struct UsualDeviation {
-  double ns = 0;
-  double degrees = 1;
+  double of_steps = 0;  ///< of one rank, around its middle
+  double of_ranks = 0;  ///< of the ranks' middles: devices differ for good
+  double degrees = 1;   ///< of freedom, of the first
 };
 
-/// How far excesses are usually from 0, which is where the middle one of the ranks is. That includes
-/// how much ranks differ for good, as devices do. Of two ranks both are equally far, so there only
-/// the steps of each count, around their middle.
+double deviation_by_quantile(std::vector<double>& distances) {
+  if (distances.empty()) return 0;
+  const auto at = static_cast<std::ptrdiff_t>(kQuantile * static_cast<double>(distances.size()));
+  std::ranges::nth_element(distances, distances.begin() + at);
+  return distances[static_cast<std::size_t>(at)] / kNormalQuantile;
+}
+
 UsualDeviation usual_deviation(const std::vector<std::vector<StepExcess>>& excesses) {
-  std::vector<double> deviations;
+  std::vector<double> of_steps;
+  std::vector<double> of_ranks;
   for (const std::vector<StepExcess>& of_rank : excesses) {
     std::vector<double> totals;
     for (const StepExcess& excess : of_rank) {
       if (excess.is_known) totals.push_back(excess.total);
     }
     if (totals.size() < 2) continue;
-    const double middle = excesses.size() == 2 ? jobs::lower_median(totals) : 0;
-    for (const double total : totals) deviations.push_back(std::abs(total - middle));
+    const double middle = jobs::lower_median(totals);
+    of_ranks.push_back(std::abs(middle));
+    // What is 0 by definition tells nothing: the middle rank of a step, and the rank's middle.
+    std::vector<double> distances;
+    for (const double total : totals) {
+      if (total != 0) distances.push_back(std::abs(total - middle));
+    }
+    std::ranges::sort(distances);
+    const std::ptrdiff_t zeros = middle == 0 ? 0 : 1;
+    if (std::ssize(distances) > zeros) {
+      of_steps.insert(of_steps.end(), distances.begin() + zeros, distances.end());
+    }
   }
-  if (deviations.empty()) return {};
-  const auto at = static_cast<std::ptrdiff_t>(kQuantile * static_cast<double>(deviations.size()));
-  std::ranges::nth_element(deviations, deviations.begin() + at);
   // A quantile tells about half as much as a variance.
-  return {deviations[static_cast<std::size_t>(at)] / kNormalQuantile,
-          std::max(1.0, static_cast<double>(deviations.size()) / 2)};
+  const double degrees = std::max(1.0, static_cast<double>(of_steps.size()) / 2);
+  // Of two ranks both are equally far from the other.
+  return {deviation_by_quantile(of_steps),
+          excesses.size() == 2 ? 0 : deviation_by_quantile(of_ranks), degrees};
 }
 
 StragglerCause cause_of(RankTime time) {
@@ -143,7 +159,8 @@ class StragglerSearch {
     const double probability = std::exp((std::log(kByChance) - log_choices) / (k - 1));
     const double deviations = statistics::upper_quantile(usual_.degrees, probability);
     return std::max(kLeastShare * median_step_,
-                    std::max(kLeastDeviations, deviations) * usual_.ns);
+                    std::max(kLeastDeviations, deviations) * usual_.of_steps +
+                        kDeviationsOfRanks * usual_.of_ranks);
   }
 
   LateSteps late_steps(std::size_t rank, double limit) const {
