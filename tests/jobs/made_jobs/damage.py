@@ -1,4 +1,5 @@
 """Folders that a user may really have: what is wrong with the files of a job besides its causes."""
+import pathlib
 import random
 import shutil
 
@@ -16,7 +17,7 @@ def apply(damage, truth, folder, make, given):
         del truth["files"][str(rank)]
         return {"kind": damage, "rank": rank}
     if damage == "rank_twice":
-        copy = path.with_name(f"rank{rank}.copy.pt.trace.json")
+        copy = path.with_name("copy_of_" + path.name)
         shutil.copy(path, copy)
         return {"kind": damage, "rank": rank, "file": copy.relative_to(folder).as_posix()}
     if damage == "empty_file":
@@ -25,8 +26,8 @@ def apply(damage, truth, folder, make, given):
     if damage == "two_jobs":
         other = make(folder, truth["seed"] + 1_000_000, **given)
         moved = []
-        for number, name in other["files"].items():
-            target = path.with_name(f"other_rank{number}.pt.trace.json")
+        for name in other["files"].values():
+            target = path.with_name(f"other_{pathlib.PurePosixPath(name).name}")
             shutil.move(folder / name, target)
             moved.append(target.relative_to(folder).as_posix())
         shutil.rmtree(folder / "jobs" / other["job"])

@@ -33,7 +33,8 @@ class Hiccup:
 class Effects:
     """The causes and hiccups of one simulation. Those of a rank are the same whatever the others have."""
 
-    def __init__(self, causes=(), hiccups=(), slots=None):
+    def __init__(self, causes=(), hiccups=(), slots=None, work=None):
+        self.work = work or {}   # by rank and step, how much of it there is
         self.kernels, self.loaders, self.launches, self.slots = {}, {}, {}, {}
         self.networks = []
         for hiccup in hiccups:
@@ -70,10 +71,11 @@ class Effects:
         raise ValueError("a step has too few places where its host can be held")
 
     def kernel_factor(self, rank, step, name):
-        factor = self.kernels.get((rank, step))
-        if factor is None or (factor[1] and "gemm" not in name and "mm" not in name):
-            return 1.0
-        return factor[0]
+        factor = self.work.get((rank, step), 1.0)
+        slower = self.kernels.get((rank, step))
+        if slower is None or (slower[1] and "gemm" not in name and "mm" not in name):
+            return factor
+        return factor * slower[0]
 
     def loader_extra(self, rank, step):
         return self.loaders.get((rank, step), 0)

@@ -21,11 +21,12 @@ def simulate(seed, **given):
 
 
 def traces(made, clocks, dialects=None):
-    """The text of each rank's trace; `dialects` are those of ranks whose torch is another version."""
+    """Each rank, its file's name and text; `dialects` are those of ranks whose torch is another version."""
     settings = made.settings
     for state, clock in zip(made.result.ranks, clocks):
         dialect = (dialects or {}).get(state.rank, settings.dialect)
-        yield state.rank, TraceWriter(state, made.program, clock, dialect).document()
+        writer = TraceWriter(state, made.program, clock, dialect)
+        yield state.rank, writer.file_name(), writer.document()
 
 
 def make_truth(seed, **given):
@@ -56,8 +57,8 @@ def make(folder, seed, damage=None, **given):
     if damage == "versions":
         other = "torch_2_5" if settings.dialect.name != "torch_2_5" else "torch_2_10"
         dialects = {rank: DIALECTS[other] for rank in range(1, settings.world_size, 2)}
-    for rank, text in traces(made, clocks, dialects):
-        path = target / f"rank{rank}.pt.trace.json"
+    for rank, file_name, text in traces(made, clocks, dialects):
+        path = target / file_name
         path.write_text(text)
         files[str(rank)] = path.relative_to(folder).as_posix()
     truth = truth_of(name, made, clocks, files)

@@ -33,10 +33,9 @@ def begin_step(rank, step, settings):
     if settings.pause_ns and step == settings.steps // 2:
         rank.pause(settings.pause_ns, "evaluate")
     if settings.kind != "custom":
-        rank.loader(60_000)
+        rank.loader(settings.loader_ns)
     if settings.kind != "gloo":
         rank.copy_to_device(90_000, 4 << 20)
-    rank.last_event = getattr(rank, "last_event", None)
 
 
 def end_step(rank, settings):
@@ -94,8 +93,8 @@ def build_ddp(program):
             for rank in program.ranks:
                 rank.slot(BACKWARD)
                 layers.backward_operator(rank, layers.FEED_FORWARD_BACKWARD + layers.ATTENTION_BACKWARD)
-            events.append(all_reduce(program, program.ranks, group, step, settings.bucket_elements, "Float", NCCL_STREAM,
-                                     BACKWARD))
+            events.append(all_reduce(program, program.ranks, group, step, settings.bucket_elements, "Float",
+                                     NCCL_STREAM, BACKWARD))
         for rank in program.ranks:
             for ends in events:
                 rank.wait(COMPUTE_STREAM, ends[rank.rank])

@@ -5,32 +5,69 @@ from .program import BACKWARD, COMPUTE_STREAM
 FORWARD_STREAMS, BACKWARD_STREAMS, DATA_STREAM = 24, 44, 20
 
 
-class Pipeline:
-    """The stages of one replica, and the messages between them."""
-
-    def __init__(self, program, ranks, group):
-        self.program, self.ranks, self.group = program, ranks, group
-        self.elements = program.settings.activation_elements // 2
-
-    def send(self, step, sender, receiver, stream, thread):
-        """Returns the receiver's event of the message's end. Each direction between two stages has streams of its own
-        on both sides."""
-        message = self.program.message("send", self.group, step, self.elements, "BFloat16",
-                                       (sender.rank, receiver.rank))
-        sender.wait(stream, sender.record(COMPUTE_STREAM))
-        sender.collective(message, stream, thread)
-        sender.sent.append(sender.record(stream))
-        receiver.wait(stream, receiver.record(COMPUTE_STREAM))
-        receiver.collective(message, stream, thread)
-        return receiver.record(stream)
-
-
 def compute(rank, count, kernels, thread):
     for _ in range(count):
         if thread == BACKWARD:
             layers.backward_operator(rank, kernels)
         else:
             layers.run(rank, kernels)
+
+
+def orders(stage, stages, micro_batches, schedule):
+    """What a stage does, in order: ("forward" or "backward", micro-batch). With `gpipe` all forward passes come first;
+    with `1f1b` a stage goes back as soon as it can, so that few activations wait for their backward pass."""
+    forward = [("forward", at) for at in range(micro_batches)]
+    backward = [("backward", at) for at in range(micro_batches)]
+    if schedule == "gpipe":
+        return forward + backward
+    ahead = min(stages - 1 - stage, micro_batches)
+    pairs = [item for pair in zip(forward[ahead:], backward) for item in pair]
+    return forward[:ahead] + pairs + backward[micro_batches - ahead:]
+
+
+class Stage:
+    """One rank of a pipeline. Each direction between two stages has a stream of its own on both sides."""
+
+    def __init__(self, settings, rank, stage):
+        self.settings, self.rank, self.stage = settings, rank, stage
+        self.layers = 1 + (settings.extra_layers if stage == settings.stages - 1 else 0)
+        self.sent = []
+
+    def run(self, messages):
+        settings = self.settings
+        for direction, micro_batch in orders(self.stage, settings.stages, settings.micro_batches, settings.schedule):
+            thread = BACKWARD if direction == "backward" else 0
+            source, target = (self.stage - 1, self.stage) if direction == "forward" else (self.stage, self.stage - 1)
+            self.receive(messages.get((direction, source, micro_batch)), direction, source, thread)
+            self.rank.slot(thread)
+            if direction == "forward":
+                compute(self.rank, self.layers, layers.FEED_FORWARD, thread)
+            else:
+                compute(self.rank, self.layers, layers.FEED_FORWARD_BACKWARD, thread)
+            self.send(messages.get((direction, target, micro_batch)), direction, target, thread)
+        for event in self.sent:  # what was sent is free for others from here on
+            self.rank.wait(COMPUTE_STREAM, event)
+        self.sent = []
+
+    @staticmethod
+    def stream(direction, boundary):
+        return (FORWARD_STREAMS if direction == "forward" else BACKWARD_STREAMS) + boundary
+
+    def receive(self, message, direction, boundary, thread):
+        if message is None:
+            return
+        stream = self.stream(direction, boundary)
+        self.rank.wait(stream, self.rank.record(COMPUTE_STREAM))
+        self.rank.collective(message, stream, thread)
+        self.rank.wait(COMPUTE_STREAM, self.rank.record(stream))
+
+    def send(self, message, direction, boundary, thread):
+        if message is None:
+            return
+        stream = self.stream(direction, boundary)
+        self.rank.wait(stream, self.rank.record(COMPUTE_STREAM))
+        self.rank.collective(message, stream, thread)
+        self.sent.append(self.rank.record(stream))
 
 
 def build_pipeline(program):
@@ -42,53 +79,39 @@ def build_pipeline(program):
               for at in range(replicas)]
     data = [program.group(str(1 + replicas + at), range(at * replicas, (at + 1) * replicas), "mesh_dp")
             for at in range(stages)] if replicas > 1 else []
-    pipelines = [Pipeline(program, [program.ranks[at] for at in program.groups[group]], group) for group in groups]
-    # Half of a layer's kernels per micro-batch: a pipeline's traces would grow with stages and micro-batches otherwise.
-    forward = layers.FEED_FORWARD
-    backward = layers.FEED_FORWARD_BACKWARD
-    sizes = [1] * stages
-    sizes[-1] += settings.extra_layers
+    pipelines = [[Stage(settings, program.ranks[rank], stage) for stage, rank in enumerate(program.groups[group])]
+                 for group in groups]
+
+    def messages_of(group, step):
+        """By direction, boundary (the stage below it) and micro-batch."""
+        ranks = program.groups[group]
+        messages = {}
+        for boundary in range(stages - 1):
+            for direction in ("forward", "backward"):
+                ends = ranks[boundary:boundary + 2]
+                for micro_batch in range(settings.micro_batches):
+                    messages[direction, boundary, micro_batch] = program.message(
+                        "send", group, step, settings.activation_elements // 2, "BFloat16",
+                        ends if direction == "forward" else ends[::-1])
+        return messages
 
     def step_of(step):
-        for pipeline in pipelines:
-            run_micro_batches(pipeline, step)
-        for at, group in enumerate(data):
-            members = [program.ranks[rank] for rank in program.groups[group]]
-            reduce_gradients(program, group, members, step)
+        for group, pipeline in zip(groups, pipelines):
+            messages = messages_of(group, step)
+            for stage in pipeline:
+                stage.run(messages)
+        for group in data:
+            reduce_gradients(program, group, step, settings.bucket_elements)
         if settings.grad_norm:
-            reduce_gradients(program, "0", program.ranks, step, 64)
+            reduce_gradients(program, "0", step, 64)
         for rank in program.ranks:
-            for event in rank.sent:
-                rank.wait(COMPUTE_STREAM, event)
-            rank.sent = []
             layers.optimizer(rank, 1)
-
-    def run_micro_batches(pipeline, step):
-        """All forward passes, then all backward ones."""
-        ranks = pipeline.ranks
-        for _ in range(settings.micro_batches):
-            for stage, rank in enumerate(ranks):
-                rank.slot(0)
-                compute(rank, sizes[stage], forward, 0)
-                if stage + 1 < stages:
-                    event = pipeline.send(step, rank, ranks[stage + 1], FORWARD_STREAMS + stage, 0)
-                    ranks[stage + 1].wait(COMPUTE_STREAM, event)
-        for _ in range(settings.micro_batches):
-            for stage in reversed(range(stages)):
-                rank = ranks[stage]
-                rank.slot(BACKWARD)
-                compute(rank, sizes[stage], backward, BACKWARD)
-                if stage > 0:
-                    event = pipeline.send(step, rank, ranks[stage - 1], BACKWARD_STREAMS + stage, BACKWARD)
-                    ranks[stage - 1].wait(COMPUTE_STREAM, event)
-    for rank in program.ranks:
-        rank.sent = []
     return step_of
 
 
-def reduce_gradients(program, group, members, step, elements=0):
-    collective = program.message("allreduce", group, step, elements or program.settings.bucket_elements, "Float")
-    for rank in members:
+def reduce_gradients(program, group, step, elements):
+    collective = program.message("allreduce", group, step, elements, "Float")
+    for rank in (program.ranks[member] for member in program.groups[group]):
         rank.wait(DATA_STREAM, rank.record(COMPUTE_STREAM))
         rank.collective(collective, DATA_STREAM, BACKWARD)
         rank.wait(COMPUTE_STREAM, rank.record(DATA_STREAM))

@@ -65,6 +65,7 @@ class RankProgram:
         self.gpu_factor = 1 + constant.random() * settings.rank_spread
         self.host_factor = 1 + constant.random() * settings.rank_spread
         self.events = 0
+        self.last_event = None   # of the step before
 
     # Hosts.
 

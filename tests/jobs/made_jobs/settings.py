@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from .dialects import DIALECTS, Dialect
 from .effects import CAUSES
 
+LONGER = 400   # steps of seconds, in which a clock drifts by more than a collective's end is known to
 KINDS = ("ddp", "fsdp", "tp", "tp_dp", "pp", "pp_dp", "custom", "gloo")
 
 
@@ -21,6 +22,7 @@ class Settings:
     tensor_ranks: int          # of one group
     stages: int
     micro_batches: int
+    schedule: str              # of a pipeline: gpipe, 1f1b
     steps: int
     first_step: int
     layers: int
@@ -51,6 +53,10 @@ class Settings:
     bucket_elements: int
     activation_elements: int
     pause_ns: int
+    loader_ns: int             # how long all ranks wait for data
+    imbalance: float           # by how much the work of a rank differs from step to step, at most
+    file_names: str            # rank, worker
+    same_pids: bool            # as in containers
 
     @property
     def records_gc(self):
@@ -85,7 +91,8 @@ def draw(seed, **given):
          .get(kind, 1))
     pick("stages", lambda r: {"pp": world, "pp_dp": 4 if world <= 16 else r.choice((4, 8))}.get(kind, 1))
     pick("micro_batches", lambda r: r.choice((4, 6, 8)) if world <= 8 else 4)
-    steps = pick("steps", lambda r: r.randint(4, 10) if world <= 8 else r.randint(4, 6) if world <= 32 else 4)
+    pick("schedule", lambda r: r.choice(("gpipe", "1f1b")))
+    pick("steps", lambda r: r.randint(4, 10) if world <= 8 else r.randint(4, 6) if world <= 32 else 4)
     pick("first_step", lambda r: r.randrange(1, 500))
     pick("layers", lambda r: r.randint(3, 5) if world <= 8 else 3 if world <= 32 else 2)
     pick("extra_layers", lambda r: r.choice((0, 1, 1)) if kind.startswith("pp") else 0)
@@ -107,8 +114,8 @@ def draw(seed, **given):
     pick("rank_spread", lambda r: r.uniform(0, 0.009))
     pick("launch_ns", lambda r: r.randint(9_000, 18_000))
     long = length == "long_steps"
-    pick("kernel_scale", lambda r: r.uniform(0.6, 1.6) * (200 if long else 1))
-    pick("transfer_scale", lambda r: 200 if long else 1)
+    pick("kernel_scale", lambda r: r.uniform(0.6, 1.6) * (LONGER if long else 1))
+    pick("transfer_scale", lambda r: LONGER if long else 1)
     pick("network_factor", lambda r: r.uniform(1.5, 4) if clean and r.random() < 0.25 else 1.0)
     pick("inner_bandwidth", lambda r: r.uniform(100, 350))
     pick("outer_bandwidth", lambda r: r.uniform(20, 45))
@@ -119,6 +126,10 @@ def draw(seed, **given):
     pick("bucket_elements", lambda r: r.randint(2, 7) * 1_000_000)
     pick("activation_elements", lambda r: r.randint(2, 8) << 20)
     pick("pause_ns", lambda r: r.randint(20, 40) * 1_000_000_000 if length == "pause" else 0)
+    pick("loader_ns", lambda r: r.randint(1_500_000, 6_000_000) if r.random() < 0.15 else 60_000)
+    pick("imbalance", lambda r: 0.0)
+    pick("file_names", lambda r: r.choice(("rank", "worker")))
+    pick("same_pids", lambda r: r.random() < 0.3)
     if given:
         raise TypeError(f"a job has no settings {', '.join(sorted(given))}")
     settings = Settings(**values)

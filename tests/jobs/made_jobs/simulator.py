@@ -40,7 +40,7 @@ class RankState:
         self.own_events = 0
         self.step_ends = {}
         self.step_starts = {}
-        self.step_range = None
+        self.step_kernels = {}   # by step, how many kernels there are at its end
         self.sync_from = None
 
     def stream(self, number):
@@ -338,14 +338,18 @@ class Simulator:
 
     def do_step(self, state, step):
         state.step_starts[step] = state.time
-        state.step_range = self.open_range(state, ("step", step), "user_annotation", 0)
+        self.open_range(state, ("step", step), "user_annotation", 0)
+        if self.settings.with_stack:
+            self.open_range(state, "train.py(57): training_step", "python_function", 0)
         return True
 
     def do_step_end(self, state, step):
+        if self.settings.with_stack:
+            self.close_range(state)
         state.time += 1_000
         self.close_range(state)
-        if step not in state.step_ends:
-            state.step_ends[step] = state.time
+        state.step_ends[step] = state.time
+        state.step_kernels[step] = len(state.kernels)
         return True
 
     # Results.
@@ -354,10 +358,12 @@ class Simulator:
         """By step: the first start, and the last end of hosts and kernels that the step launched."""
         steps = range(self.settings.steps)
         starts = [min(state.step_starts[step] for state in self.ranks) for step in steps]
-        ends = [max(state.step_ends[step] for state in self.ranks) for step in steps]
-        last = max((row[1] for state in self.ranks for row in state.kernels), default=0)
-        ends[-1] = max(ends[-1], last)
-        return list(zip(starts, ends))
+        return list(zip(starts, [max(self.step_end(state, step) for state in self.ranks) for step in steps]))
+
+    def step_end(self, state, step):
+        first = state.step_kernels.get(step - 1, 0)
+        last = state.step_kernels[step] if step + 1 < self.settings.steps else len(state.kernels)
+        return max(state.step_ends[step], max((row[1] for row in state.kernels[first:last]), default=0))
 
     def duration(self):
         times = self.step_times()

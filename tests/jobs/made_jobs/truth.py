@@ -45,6 +45,10 @@ def disturbances(settings, hiccups):
             for hiccup in hiccups]
     if settings.network_factor > 1:
         rows.append({"kind": "slow_network", "factor": round(settings.network_factor, 3)})
+    if settings.loader_ns > 1_000_000 and settings.kind != "custom":
+        rows.append({"kind": "slow_loader", "ns": settings.loader_ns})
+    if settings.imbalance:
+        rows.append({"kind": "imbalance", "share": settings.imbalance})
     if settings.extra_layers:
         rows.append({"kind": "last_stage", "extra_layers": settings.extra_layers})
     if settings.pause_ns:

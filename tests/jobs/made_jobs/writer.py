@@ -28,7 +28,8 @@ class TraceWriter:
         self.backend = "gloo" if settings.kind == "gloo" else "nccl"
         self.rank = state.rank
         self.device = self.rank % settings.gpus_per_node
-        self.pid = 4_000 + 13 * self.rank
+        self.pid = 77 if settings.same_pids else 4_000 + 13 * self.rank
+        self.host = f"pod{self.rank}" if settings.same_pids else f"node{self.rank // settings.gpus_per_node}"
         self.threads = {MAIN: self.pid, BACKWARD: self.pid + 1, RUN_LOOP: self.pid + 2}
         self.events = []
         self.names = {}
@@ -68,12 +69,16 @@ class TraceWriter:
     def add_ranges(self):
         """Gives each range its External id, which is 0 for those that this torch does not write."""
         dialect = self.dialect
-        number = 0
+        number = frames = 0
         for index, row in enumerate(self.state.ranges):
             start, end, thread, category, name, what = row[:6]
             extra = ""
             if category == "python_function":
-                self.add(category, name, self.pid, self.threads[thread], start, end, f'"Ev Idx": {index}')
+                frame = ""
+                if name != "Python GC":
+                    frames += 1
+                    frame = f'"Python parent id": null, "Python id": {frames}, '
+                self.add(category, name, self.pid, self.threads[thread], start, end, f'{frame}"Ev Idx": {index}')
                 continue
             if isinstance(name, tuple):
                 name = f"ProfilerStep#{self.settings.first_step + name[1]}"
@@ -142,7 +147,8 @@ class TraceWriter:
             self.flow("f", correlation, self.device, stream, start)
             if collective is not None and len(ranges) > 2 and ranges[2][6]:
                 shown = annotation_name(collective, self.rank, self.backend, self.program.groups[collective.group])
-                self.add("gpu_user_annotation", shown, self.device, stream, start, end, f'"External id": {ranges[2][6]}')
+                self.add("gpu_user_annotation", shown, self.device, stream, start, end,
+                         f'"External id": {ranges[2][6]}')
 
     # The document.
 
@@ -200,6 +206,12 @@ class TraceWriter:
             head["with_stack"] = 1
         return head | {"distributedInfo": distributed}
 
+    def file_name(self):
+        """As users name files by rank, or as torch's tensorboard_trace_handler does."""
+        if self.settings.file_names == "rank":
+            return f"rank{self.rank}.pt.trace.json"
+        return f"{self.host}_{self.pid}.{self.clock.reference_ns // 10**6 + 5_000 + self.rank % 3}.pt.trace.json"
+
     def document(self):
         state = self.state
         first = min(row[0] for row in state.ranges) - 120_000
@@ -210,11 +222,10 @@ class TraceWriter:
         self.add_kernels()
         self.add_span(first, last)
         head = self.head()
-        node = self.rank // self.settings.gpus_per_node
-        tail = {"host_name": f"node{node}"} if self.dialect.has_sequence else {}
+        tail = {"host_name": self.host} if self.dialect.has_sequence else {}
         if self.dialect.has_base:
             tail |= {"displayTimeUnit": "ms", "baseTimeNanoseconds": self.clock.base_ns}
-        tail["traceName"] = f"rank{self.rank}.pt.trace.json"
+        tail["traceName"] = self.file_name()
         text = "{\n" + "".join(f'  "{key}": {json.dumps(value)},\n' for key, value in head.items())
         text += '  "traceEvents": [\n' + ",\n".join(self.events) + "\n  ]"
         return text + "".join(f',\n  "{key}": {json.dumps(value)}' for key, value in tail.items()) + "\n}\n"
