@@ -41,8 +41,7 @@ int run(const OptionParser& parser) {
   table->report.how_to_show_all_columns = "--wide shows all";
   Console console(standard.console);
   const Subjects subjects = subjects_of("collectives", standard);
-  if (const Result<Table> known = report_rows(collectives_report({}), table->report);
-      !known.ok()) {
+  if (const Result<Table> known = report_rows(collectives_report({}), table->report); !known.ok()) {
     return finish(known.status(), subjects, console);
   }
   ReadOptions reading = standard.reading;
@@ -60,8 +59,7 @@ int run(const OptionParser& parser) {
       {},
       [&] {
         const auto write = [&] {
-          const Result<std::string> text =
-              text_of(analyse_job(std::move(records)), table->report);
+          const Result<std::string> text = text_of(analyse_job(std::move(records)), table->report);
           if (!text.ok()) return text.status();
           const bool is_text = table->report.format == TableFormat::text;
           return write_text(wrapped_text(*text, is_text ? terminal_width(standard) : 0),

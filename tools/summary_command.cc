@@ -47,14 +47,6 @@ std::string text_of(const std::vector<TraceSummary>& summaries,
                                   .stragglers = stragglers});
 }
 
-/// nullopt if no two ranks have collectives in common.
-std::optional<StragglerResult> stragglers_of(std::vector<RankRecord> records) {
-  if (records.size() < 2) return std::nullopt;
-  JobAnalysis job = analyse_job(std::move(records));
-  const bool is_job = job.collectives.ranks.size() > 1 && !job.collectives.collectives.empty();
-  return is_job ? std::optional(std::move(job.stragglers)) : std::nullopt;
-}
-
 int run(const OptionParser& parser) {
   const Result<RankChoice> rank = RankChoice::of(parser);
   if (!rank.ok()) return parser.wrong(rank.status().message());

@@ -17,8 +17,8 @@ namespace TBTRACE_EXPORT tbtrace {
 /// is the reference of all of them.
 struct RankClock {
   std::int64_t rank = 0;
-  std::int64_t reference = 0;  ///< a rank; the rank itself: its clock is the measure, or unknown
-  bool is_known = false;       ///< of a reference: another rank is compared with it
+  std::int64_t reference = 0;     ///< a rank; the rank itself: its clock is the measure, or unknown
+  bool is_known = false;          ///< of a reference: another rank is compared with it
   std::uint64_t collectives = 0;  ///< that were compared; on the way to the reference the fewest
   std::int64_t middle_ns = 0;     ///< on the rank's own clock: when the offset was as below
   double offset_ns = 0;           ///< positive: ahead of the reference

@@ -116,7 +116,7 @@ struct RankStep {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
   std::array<std::int64_t, kRankTimes> time_ns = {};  ///< by RankTime; they add up to its duration
-  std::uint64_t kernels = 0;  ///< that compute and began in it
+  std::uint64_t kernels = 0;                          ///< that compute and began in it
   /// The three longest parts of `launch` together in which the host ran no operator and no call.
   std::int64_t silent_ns = 0;
   /// The median time from one launch of a kernel to the next one on its thread, and how many such
@@ -138,19 +138,19 @@ struct KernelSum {
 
 /// What one rank contributes to the analysis of its job.
 struct RankRecord {
-  std::string path;                      ///< how the caller names the trace; may be empty
-  std::optional<std::int64_t> rank;      ///< from `distributedInfo`
+  std::string path;                  ///< how the caller names the trace; may be empty
+  std::optional<std::int64_t> rank;  ///< from `distributedInfo`
   std::optional<std::int64_t> world_size;
   std::string host;                    ///< empty: not in the file
   std::optional<std::int64_t> device;  ///< the number of the device that ran its first kernel
-  std::int64_t start_ns = 0;  ///< of the recording's window
+  std::int64_t start_ns = 0;           ///< of the recording's window
   std::int64_t end_ns = 0;
-  std::vector<std::string> texts = {""};      ///< names and types, each once
-  std::vector<ProcessGroup> groups = {{}};    ///< each once; the first is the unknown one
-  std::vector<RankCollective> collectives;    ///< by start
+  std::vector<std::string> texts = {""};    ///< names and types, each once
+  std::vector<ProcessGroup> groups = {{}};  ///< each once; the first is the unknown one
+  std::vector<RankCollective> collectives;  ///< by start
   std::vector<ExposedRange> exposed;
-  std::vector<RankStep> steps;                ///< by number
-  std::vector<KernelSum> kernels;             ///< by step and key
+  std::vector<RankStep> steps;     ///< by number
+  std::vector<KernelSum> kernels;  ///< by step and key
   /// The number of collectives that the host called, of libraries that run them as kernels, in a
   /// recording without these kernels.
   std::uint64_t calls_without_kernel = 0;

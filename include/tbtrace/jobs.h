@@ -47,10 +47,10 @@ std::vector<CollectiveTimes> collective_times(const JobCollectives& job,
 /// What a rank waited for others, and they for it.
 struct RankWaits {
   std::int64_t rank = 0;
-  std::uint64_t collectives = 0;  ///< matched ones that it took part in
-  std::int64_t wait_ns = 0;       ///< for others, in all collectives
+  std::uint64_t collectives = 0;     ///< matched ones that it took part in
+  std::int64_t wait_ns = 0;          ///< for others, in all collectives
   std::int64_t exposed_wait_ns = 0;  ///< the part in which it computed nothing
-  std::uint64_t late_count = 0;   ///< how often it arrived last, as far as the clocks tell
+  std::uint64_t late_count = 0;      ///< how often it arrived last, as far as the clocks tell
 };
 
 /// Compares the steps of ranks that do the same work. A rank is late in a step if it needs more
@@ -71,6 +71,10 @@ struct JobAnalysis {
 /// All of it. Takes O(n log n) time for n parts of collectives.
 JobAnalysis analyse_job(std::vector<RankRecord> records);
 
+/// What analyse_job() finds of stragglers; nullopt if the records are not of a job: of fewer than
+/// two ranks, or without collectives in common.
+std::optional<StragglerResult> stragglers_of(std::vector<RankRecord> records);
+
 /// The rows of `tbtrace.collectives/1`, by start, with the totals by rank and the stragglers.
 AnalysisReport collectives_report(const JobAnalysis& job);
 
@@ -78,9 +82,9 @@ AnalysisReport collectives_report(const JobAnalysis& job);
 AnalysisReport job_ranks_report(const JobAnalysis& job);
 
 /// The clocks as a table, a row per rank.
-Table clocks_table(const JobAnalysis& job);
+AnalysisReport clocks_report(const JobAnalysis& job);
 
-/// The stragglers as a table, a row each.
-Table stragglers_table(const JobAnalysis& job);
+/// The stragglers as a table, a row each, with straggler_lines() as notes.
+AnalysisReport stragglers_report(const JobAnalysis& job);
 
 }  // namespace tbtrace

@@ -132,8 +132,8 @@ struct SummaryTextOptions {
 std::string summary_text(const std::vector<TraceSummary>& summaries,
                          const SummaryTextOptions& options = {});
 
-/// The same as one JSON object, `tbtrace.summary/1`. `stragglers`: of the job whose ranks the traces
-/// are, if they were compared.
+/// The same as one JSON object, `tbtrace.summary/1`. `stragglers`: of the job whose ranks the
+/// traces are, if they were compared.
 std::string summary_json(const std::vector<TraceSummary>& summaries,
                          const std::optional<StragglerResult>& stragglers = {});
 

@@ -10,9 +10,9 @@
 namespace tbtrace::statistics {
 namespace {
 
-constexpr std::size_t kMostForSlopes = 301;  // points; their pairs are what Theil and Sen need
+constexpr std::size_t kMostForSlopes = 301;      // points; their pairs are what Theil and Sen need
 constexpr double kOfNormal = 1.482602218505602;  // standard deviation by median deviation
-constexpr double kTukey = 4.685;  // 95 % efficient for normal errors
+constexpr double kTukey = 4.685;                 // 95 % efficient for normal errors
 constexpr int kRounds = 20;
 constexpr double kOutside = 0.025;
 
@@ -117,12 +117,12 @@ std::optional<RobustLine> robust_line(std::span<const LinePoint> points) {
   const double effective = sums.weights * sums.weights / sums.squares;
   const double degrees = std::max(1.0, effective - 2);
   // Small weights make the squares too small; the scatter is not affected.
-  const double variance = std::max(residuals / sums.weights * effective / degrees,
-                                   line.scatter * line.scatter);
+  const double variance =
+      std::max(residuals / sums.weights * effective / degrees, line.scatter * line.scatter);
   const double t = upper_quantile(degrees, kOutside);
   line.middle_error = t * std::sqrt(variance / effective);
-  line.slope_error = sums.xx > 0 ? t * std::sqrt(variance / (sums.xx / sums.weights * effective))
-                                 : 0;
+  line.slope_error =
+      sums.xx > 0 ? t * std::sqrt(variance / (sums.xx / sums.weights * effective)) : 0;
   return line;
 }
 

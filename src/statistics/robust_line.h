@@ -17,7 +17,7 @@ struct RobustLine {
   double middle_x = 0;
   double middle_y = 0;
   double slope = 0;
-  double scatter = 0;      ///< robust standard deviation of the points around the line
+  double scatter = 0;       ///< robust standard deviation of the points around the line
   double middle_error = 0;  ///< half of the 95 % interval of middle_y
   double slope_error = 0;   ///< half of the 95 % interval of the slope; 0 if it was not fitted
 

@@ -40,13 +40,13 @@ std::string_view straggler_cause_name(StragglerCause cause) {
 }
 
 std::string straggler_text(const Straggler& straggler) {
-  const std::string who =
-      straggler.peer ? fmt::format("the link between ranks {} and {} holds up the job",
-                                   straggler.rank, *straggler.peer)
-                     : fmt::format("rank {} holds up the job", straggler.rank);
+  const std::string who = straggler.peer
+                              ? fmt::format("the link between ranks {} and {} holds up the job",
+                                            straggler.rank, *straggler.peer)
+                              : fmt::format("rank {} holds up the job", straggler.rank);
   return fmt::format("{}: {:.2f} ms ({:.1f} %) longer in {} of {} steps; {}", who,
-                     static_cast<double>(straggler.excess_per_step_ns) / 1e6,
-                     100 * straggler.share, straggler.steps.size(), straggler.recorded_steps,
+                     static_cast<double>(straggler.excess_per_step_ns) / 1e6, 100 * straggler.share,
+                     straggler.steps.size(), straggler.recorded_steps,
                      straggler.peer ? "its transfers take longer than the same transfers elsewhere"
                                     : reason(straggler.cause));
 }
@@ -58,8 +58,8 @@ std::vector<std::string> straggler_lines(const StragglerResult& result) {
   std::vector<std::string> lines;
   for (const Straggler& one : result.stragglers) lines.push_back(straggler_text(one));
   if (lines.empty()) {
-    lines.push_back(fmt::format("no rank holds up the job ({} steps compared)",
-                                result.compared_steps));
+    lines.push_back(
+        fmt::format("no rank holds up the job ({} steps compared)", result.compared_steps));
   }
   return lines;
 }

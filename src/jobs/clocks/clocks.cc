@@ -122,8 +122,8 @@ class Aligner {
 
   /// Its collectives may connect the others better than messages do.
   static void keep_best(Candidates& candidates) {
-    const auto best = std::ranges::min_element(
-        candidates, {}, [](const auto& one) { return one.second.error_ns; });
+    const auto best = std::ranges::min_element(candidates, {},
+                                               [](const auto& one) { return one.second.error_ns; });
     if (best == candidates.end()) return;
     Candidates kept;
     kept.insert(*best);
@@ -165,7 +165,8 @@ class Aligner {
     const double at = line.middle_x + static_cast<double>(received->origin_ns - sent->origin_ns);
     const double apart = line.middle_y - sent->line.at(at);
     line.middle_y -= apart / 2;
-    line.middle_error = std::hypot(line.middle_error, sent->line.middle_error) + std::abs(apart) / 2;
+    line.middle_error =
+        std::hypot(line.middle_error, sent->line.middle_error) + std::abs(apart) / 2;
     line.slope = (line.slope + sent->line.slope) / 2;
     line.slope_error = std::hypot(line.slope_error, sent->line.slope_error);
     received->collectives += sent->collectives;
@@ -195,9 +196,8 @@ class Aligner {
   /// Compares the lengths of the times between ends, so that 1970 does not cost digits.
   static std::optional<ClockDifference> compare(const CommonEnds& ends) {
     if (ends.own.size() < kLeastCollectives) return std::nullopt;
-    ClockDifference difference = {.line = {},
-                                  .origin_ns = ends.own.front(),
-                                  .collectives = ends.own.size()};
+    ClockDifference difference = {
+        .line = {}, .origin_ns = ends.own.front(), .collectives = ends.own.size()};
     const std::int64_t apart = ends.own.front() - ends.other.front();
     std::vector<statistics::LinePoint> points;
     points.reserve(ends.own.size());

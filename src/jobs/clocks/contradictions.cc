@@ -96,8 +96,8 @@ class ContradictionSearch {
     const CollectiveMember& first = one.members.front();
     if (!ends_together(job_.part(first).kind)) return;
     for (const CollectiveMember& member : one.members) {
-      const bool is_comparable = clock_error_ns(clocks_[member.rank], 0, clocks_[first.rank], 0)
-                                     .has_value();
+      const bool is_comparable =
+          clock_error_ns(clocks_[member.rank], 0, clocks_[first.rank], 0).has_value();
       if (!is_comparable || &member == &first) continue;
       Distances& distances = times.by_rank[member.rank];
       distances.starts.push_back(static_cast<double>(start(member) - start(first)));

@@ -160,8 +160,8 @@ class Matcher {
       fail(UnmatchedReason::no_other_rank, count(parts));
       return false;
     }
-    const bool all = std::ranges::all_of(
-        wanted, [&](std::uint32_t place) { return parts.contains(place); });
+    const bool all =
+        std::ranges::all_of(wanted, [&](std::uint32_t place) { return parts.contains(place); });
     if (!all) fail(UnmatchedReason::missing_on_ranks, count(parts));
     return all;
   }
@@ -188,9 +188,9 @@ class Matcher {
   void match_messages(const ClassKey& key, const PartsOfRanks& parts) {
     const auto place_of = [&](std::int64_t rank) {
       const auto found = std::ranges::find(job_.ranks, rank, &JobRank::rank);
-      return found == job_.ranks.end() ? std::nullopt
-                                       : std::optional(static_cast<std::uint32_t>(
-                                             found - job_.ranks.begin()));
+      return found == job_.ranks.end()
+                 ? std::nullopt
+                 : std::optional(static_cast<std::uint32_t>(found - job_.ranks.begin()));
     };
     const std::optional<std::uint32_t> source = place_of(key.source);
     const std::optional<std::uint32_t> destination = place_of(key.destination);
@@ -219,8 +219,7 @@ class Matcher {
         const RankCollective& one = job_.part({place, own[at]});
         const RankCollective& other = job_.part({of_rank.first, of_rank.second[at]});
         if (one.kind != other.kind) return false;
-        const bool has_one_size =
-            ends_together(one.kind) && one.kind != CollectiveKind::all_to_all;
+        const bool has_one_size = ends_together(one.kind) && one.kind != CollectiveKind::all_to_all;
         if (has_one_size && one.bytes != other.bytes && one.bytes && other.bytes) return false;
       }
       return true;

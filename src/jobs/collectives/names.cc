@@ -37,16 +37,36 @@ std::optional<std::int64_t> element_bytes(std::string_view type) {
   };
   // c10::toString(ScalarType), and the names of C++ types that operator inputs have.
   constexpr auto kSizes = std::to_array<TypeSize>({
-      {"Float", 4},           {"float", 4},           {"Half", 2},
-      {"c10::Half", 2},       {"BFloat16", 2},        {"c10::BFloat16", 2},
-      {"Double", 8},          {"double", 8},          {"Byte", 1},
-      {"unsigned char", 1},   {"Char", 1},            {"signed char", 1},
-      {"Bool", 1},            {"bool", 1},            {"Short", 2},
-      {"short int", 2},       {"Int", 4},             {"int", 4},
-      {"Long", 8},            {"long int", 8},        {"long", 8},
-      {"ComplexFloat", 8},    {"ComplexDouble", 16},  {"Float8_e4m3fn", 1},
-      {"Float8_e5m2", 1},     {"Float8_e4m3fnuz", 1}, {"Float8_e5m2fnuz", 1},
-      {"Float8_e8m0fnu", 1},  {"UInt16", 2},          {"UInt32", 4},
+      {"Float", 4},
+      {"float", 4},
+      {"Half", 2},
+      {"c10::Half", 2},
+      {"BFloat16", 2},
+      {"c10::BFloat16", 2},
+      {"Double", 8},
+      {"double", 8},
+      {"Byte", 1},
+      {"unsigned char", 1},
+      {"Char", 1},
+      {"signed char", 1},
+      {"Bool", 1},
+      {"bool", 1},
+      {"Short", 2},
+      {"short int", 2},
+      {"Int", 4},
+      {"int", 4},
+      {"Long", 8},
+      {"long int", 8},
+      {"long", 8},
+      {"ComplexFloat", 8},
+      {"ComplexDouble", 16},
+      {"Float8_e4m3fn", 1},
+      {"Float8_e5m2", 1},
+      {"Float8_e4m3fnuz", 1},
+      {"Float8_e5m2fnuz", 1},
+      {"Float8_e8m0fnu", 1},
+      {"UInt16", 2},
+      {"UInt32", 4},
       {"UInt64", 8},
   });
   const auto* const found = std::ranges::find(kSizes, type, &TypeSize::name);
@@ -54,9 +74,9 @@ std::optional<std::int64_t> element_bytes(std::string_view type) {
 }
 
 std::string_view rank_time_name(RankTime time) {
-  constexpr auto kNames = std::to_array<std::string_view>(
-      {"compute", "communication", "input", "garbage_collection", "memory", "copy", "launch",
-       "unknown"});
+  constexpr auto kNames =
+      std::to_array<std::string_view>({"compute", "communication", "input", "garbage_collection",
+                                       "memory", "copy", "launch", "unknown"});
   static_assert(kNames.size() == kRankTimes);
   return kNames[static_cast<std::size_t>(time)];
 }

@@ -65,8 +65,8 @@ CollectiveKind operation_named(std::string_view name) { return operation_in(plai
 std::string kernel_operation_name(std::string_view kernel) {
   const std::string text = plain(kernel);
   const CollectiveKind kind = operation_in(text);
-  const bool is_nccl = text.find("nccl") != std::string::npos ||
-                       text.find("rccl") != std::string::npos;
+  const bool is_nccl =
+      text.find("nccl") != std::string::npos || text.find("rccl") != std::string::npos;
   if (is_nccl && kind != CollectiveKind::other) return std::string(collective_kind_name(kind));
   if (is_nccl && text.find("sendrecv") != std::string::npos) return std::string(kSendReceive);
   return analyses::short_kernel_name(kernel);

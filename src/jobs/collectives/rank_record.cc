@@ -63,8 +63,8 @@ std::optional<std::int64_t> elements_of(std::string_view dims) {
 /// `["float"]`: the first text.
 std::string first_type(std::string_view types) {
   const std::optional<wire::JsonTree> list = wire::parse_json_tree(types);
-  const bool has_text = list && !list->items.empty() &&
-                        list->items.front().kind == wire::JsonTree::Kind::text;
+  const bool has_text =
+      list && !list->items.empty() && list->items.front().kind == wire::JsonTree::Kind::text;
   return has_text ? list->items.front().text : std::string();
 }
 
@@ -231,13 +231,13 @@ class RecordMaker {
     }
     if (last_end.empty()) return;
     const std::int64_t first = start_of_step(last_end.begin()->first);
-    const jobs::RankTimes times = jobs::rank_times(trace_, recorded_.is_part, computing_,
-                                                   first - trace_.base_time_ns());
+    const jobs::RankTimes times =
+        jobs::rank_times(trace_, recorded_.is_part, computing_, first - trace_.base_time_ns());
     std::vector<RangeLengths> lengths;
     lengths.reserve(kRankTimes);
     for (const std::vector<TimeRange>& ranges : times) lengths.emplace_back(ranges);
-    const std::vector<TimeRange> silent = jobs::silent_times(
-        trace_, times[static_cast<std::size_t>(RankTime::launch)]);
+    const std::vector<TimeRange> silent =
+        jobs::silent_times(trace_, times[static_cast<std::size_t>(RankTime::launch)]);
     const std::vector<const DeviceLink*> kernels = computing_kernels();
     std::int64_t start = first;
     for (const auto& [number, end] : last_end) {

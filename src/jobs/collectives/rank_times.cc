@@ -35,9 +35,9 @@ constexpr auto kWaits = std::to_array<std::string_view>({"Synchronize"});
 
 /// Python's collector, as torch (`Python GC`) and as Python's frames have it.
 bool is_garbage_collection(std::string_view name) {
-  constexpr auto kNames = std::to_array<std::string_view>(
-      {"Python GC", "gc.collect", "<built-in function collect>",
-       "<built-in method collect of module gc"});
+  constexpr auto kNames =
+      std::to_array<std::string_view>({"Python GC", "gc.collect", "<built-in function collect>",
+                                       "<built-in method collect of module gc"});
   return has_any(name, kNames);
 }
 
@@ -99,10 +99,9 @@ HostTimes host_times(const Trace& trace) {
       continue;
     }
     if (is_garbage_collection(name)) collecting.add(time);
-    const bool is_memory =
-        kind == EventKind::runtime &&
-        (has_any(name, kMemoryCalls) ||
-         (has_any(name, kWaits) && waits_for_memory(tree, allocating, event)));
+    const bool is_memory = kind == EventKind::runtime &&
+                           (has_any(name, kMemoryCalls) ||
+                            (has_any(name, kWaits) && waits_for_memory(tree, allocating, event)));
     if (is_memory) memory.add(time);
   }
   return {loading.take(), collecting.take(), memory.take()};

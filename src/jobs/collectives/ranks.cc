@@ -68,10 +68,9 @@ void number_records(std::vector<RankRecord>& records, std::vector<std::string>& 
   for (const RankRecord& record : records) {
     if (record.rank) taken.insert(*record.rank);
   }
-  const bool are_distinct = all_by_name && seen.size() == unnumbered &&
-                            std::ranges::none_of(seen, [&](std::int64_t rank) {
-                              return taken.contains(rank);
-                            });
+  const bool are_distinct =
+      all_by_name && seen.size() == unnumbered &&
+      std::ranges::none_of(seen, [&](std::int64_t rank) { return taken.contains(rank); });
   std::int64_t next = 0;
   for (RankRecord& record : records) {
     if (record.rank) continue;
@@ -82,11 +81,11 @@ void number_records(std::vector<RankRecord>& records, std::vector<std::string>& 
     while (taken.contains(next)) ++next;
     record.rank = next++;
   }
-  const std::string traces = unnumbered == 1 ? "1 trace does" : std::to_string(unnumbered) +
-                                                                   " traces do";
-  notes.push_back(traces + " not say their rank (distributedInfo): " +
-                  (are_distinct ? "taken from the file names"
-                                : "numbered in the order of the file names"));
+  const std::string traces =
+      unnumbered == 1 ? "1 trace does" : std::to_string(unnumbered) + " traces do";
+  notes.push_back(
+      traces + " not say their rank (distributedInfo): " +
+      (are_distinct ? "taken from the file names" : "numbered in the order of the file names"));
 }
 
 }  // namespace
@@ -96,8 +95,8 @@ std::optional<std::int64_t> rank_in_name(std::string_view path) {
   constexpr std::string_view kWord = "rank";
   for (std::size_t at = name.find(kWord); at != std::string::npos; at = name.find(kWord, at + 1)) {
     std::size_t digit = at + kWord.size();
-    while (digit < name.size() && (name[digit] == '-' || name[digit] == '_' || name[digit] == '=' ||
-                                   name[digit] == '.')) {
+    while (digit < name.size() &&
+           (name[digit] == '-' || name[digit] == '_' || name[digit] == '=' || name[digit] == '.')) {
       ++digit;
     }
     std::int64_t number = 0;

@@ -26,7 +26,9 @@ bool runs_kernels(std::string_view backend) {
 class Collector {
  public:
   explicit Collector(const Trace& trace)
-      : trace_(trace), tree_(call_tree_of(trace)), names_(trace.argument(Argument::collective_name)) {
+      : trace_(trace),
+        tree_(call_tree_of(trace)),
+        names_(trace.argument(Argument::collective_name)) {
     result_.is_part.assign(trace.events().size(), false);
   }
 
@@ -121,9 +123,8 @@ class Collector {
   EventId parameters_of(EventId annotation, const std::vector<EventId>& calls) const {
     const Events& events = trace_.events();
     const std::int64_t start = events.start_ns(annotation);
-    auto after = std::ranges::upper_bound(calls, start, {}, [&](EventId call) {
-      return events.start_ns(call);
-    });
+    auto after = std::ranges::upper_bound(calls, start, {},
+                                          [&](EventId call) { return events.start_ns(call); });
     for (int steps = 0; after != calls.begin() && steps < 8; ++steps) {
       --after;
       if (events.track(*after) == events.track(annotation) && events.end_ns(*after) >= start) {

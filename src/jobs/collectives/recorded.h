@@ -12,9 +12,9 @@
 namespace tbtrace::jobs {
 
 struct RecordedCollective {
-  EventId event = EventId::none;    ///< a kernel, or a range of the host
-  EventId launch = EventId::none;   ///< where the host called it, if known
-  EventId details = EventId::none;  ///< the event whose arguments describe it; it may be `event`
+  EventId event = EventId::none;       ///< a kernel, or a range of the host
+  EventId launch = EventId::none;      ///< where the host called it, if known
+  EventId details = EventId::none;     ///< the event whose arguments describe it; it may be `event`
   EventId annotation = EventId::none;  ///< `nccl:all_reduce`, if there is one around the launch
 };
 

@@ -1,6 +1,10 @@
 // A job as a whole.
 #include <algorithm>
 #include <cstddef>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include <tbtrace/jobs.h>
 
@@ -51,6 +55,13 @@ JobAnalysis analyse_job(std::vector<RankRecord> records) {
   job.waits = rank_waits(job.collectives, job.times);
   job.stragglers = find_stragglers(job.collectives, job.clocks, job.times);
   return job;
+}
+
+std::optional<StragglerResult> stragglers_of(std::vector<RankRecord> records) {
+  if (records.size() < 2) return std::nullopt;
+  JobAnalysis job = analyse_job(std::move(records));
+  const bool is_job = job.collectives.ranks.size() > 1 && !job.collectives.collectives.empty();
+  return is_job ? std::optional(std::move(job.stragglers)) : std::nullopt;
 }
 
 }  // namespace tbtrace

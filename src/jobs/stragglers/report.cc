@@ -126,8 +126,9 @@ void add_notes(AnalysisReport& report, const JobAnalysis& job) {
   for (std::size_t reason = 0; reason < kUnmatchedReasons; ++reason) {
     const std::uint64_t count = job.collectives.unmatched[reason];
     if (count == 0) continue;
-    report.notes.push_back(fmt::format("unmatched: {} {}: {}", count, count == 1 ? "record" : "records",
-                                       unmatched_reason_text(static_cast<UnmatchedReason>(reason))));
+    report.notes.push_back(
+        fmt::format("unmatched: {} {}: {}", count, count == 1 ? "record" : "records",
+                    unmatched_reason_text(static_cast<UnmatchedReason>(reason))));
   }
   for (const std::string& note : job.collectives.notes) report.notes.push_back(note);
   for (std::string& line : straggler_lines(job.stragglers)) report.notes.push_back(std::move(line));
@@ -148,9 +149,9 @@ AnalysisReport collectives_report(const JobAnalysis& job) {
     constexpr std::size_t kStart = 8;
     return std::get<std::int64_t>(row[kStart]);
   });
-  report.shown = {"name",      "step",      "bytes",
-                  "ranks",     "start_ns",  "wait_max_ns",
-                  "last_rank", "transfer_ns", "bus_bandwidth_bytes_per_s",
+  report.shown = {"name",       "step",        "bytes",
+                  "ranks",      "start_ns",    "wait_max_ns",
+                  "last_rank",  "transfer_ns", "bus_bandwidth_bytes_per_s",
                   "exposed_ns", "group"};
   report.totals = {{"collectives", static_cast<std::uint64_t>(job.times.size())},
                    {"unmatched", job.collectives.unmatched_total()}};
@@ -166,52 +167,64 @@ AnalysisReport collectives_report(const JobAnalysis& job) {
 AnalysisReport job_ranks_report(const JobAnalysis& job) {
   AnalysisReport report;
   report.schema = analyses::collectives_table().schema;
-  report.table.columns = {"rank",           "collectives",       "wait_ns",
-                          "exposed_wait_ns", "late_count",        "clock_offset_ns",
-                          "clock_error_ns", "clock_drift_ppm",   "clock_drift_error_ppm",
+  report.table.columns = {"rank",
+                          "collectives",
+                          "wait_ns",
+                          "exposed_wait_ns",
+                          "late_count",
+                          "clock_offset_ns",
+                          "clock_error_ns",
+                          "clock_drift_ppm",
+                          "clock_drift_error_ppm",
                           "clock_reference"};
   report.shown = report.table.columns;
   for (std::size_t rank = 0; rank < job.waits.size(); ++rank) {
     const RankWaits& waits = job.waits[rank];
     const RankClock& clock = job.clocks[rank];
     const auto cell = [&](double value) { return clock.is_known ? Cell(value) : Cell(); };
-    report.table.rows.push_back({waits.rank, waits.collectives, waits.wait_ns,
-                                 waits.exposed_wait_ns, waits.late_count, cell(clock.offset_ns),
-                                 cell(clock.error_ns), cell(clock.drift_ppm),
-                                 cell(clock.drift_error_ppm),
-                                 clock.is_known ? Cell(clock.reference) : Cell()});
+    report.table.rows.push_back(
+        {waits.rank, waits.collectives, waits.wait_ns, waits.exposed_wait_ns, waits.late_count,
+         cell(clock.offset_ns), cell(clock.error_ns), cell(clock.drift_ppm),
+         cell(clock.drift_error_ppm), clock.is_known ? Cell(clock.reference) : Cell()});
   }
   return report;
 }
 
-Table clocks_table(const JobAnalysis& job) {
-  Table table;
-  table.columns = {"rank", "reference", "offset_ns", "error_ns", "drift_ppm", "drift_error_ppm",
-                   "collectives"};
+AnalysisReport clocks_report(const JobAnalysis& job) {
+  AnalysisReport report;
+  report.schema = "tbtrace.clocks/1";
+  report.table.columns = {"rank",     "reference", "at_ns",           "offset_ns",
+                          "error_ns", "drift_ppm", "drift_error_ppm", "collectives"};
+  report.shown = report.table.columns;
   for (const RankClock& clock : job.clocks) {
     const bool is_known = clock.is_known;
     const auto cell = [&](double value) { return is_known ? Cell(value) : Cell(); };
-    table.rows.push_back({clock.rank, is_known ? Cell(clock.reference) : Cell(),
-                          cell(clock.offset_ns), cell(clock.error_ns), cell(clock.drift_ppm),
-                          cell(clock.drift_error_ppm), clock.collectives});
+    report.table.rows.push_back({clock.rank, is_known ? Cell(clock.reference) : Cell(),
+                                 is_known ? Cell(clock.middle_ns) : Cell(), cell(clock.offset_ns),
+                                 cell(clock.error_ns), cell(clock.drift_ppm),
+                                 cell(clock.drift_error_ppm), clock.collectives});
   }
-  return table;
+  return report;
 }
 
-Table stragglers_table(const JobAnalysis& job) {
-  Table table;
-  table.columns = {"rank", "cause", "excess_per_step_ns", "cause_ns", "share", "steps", "peer"};
+AnalysisReport stragglers_report(const JobAnalysis& job) {
+  AnalysisReport report;
+  report.schema = "tbtrace.stragglers/1";
+  report.table.columns = {"rank",  "cause", "excess_per_step_ns", "cause_ns", "share",
+                          "steps", "peer"};
+  report.shown = report.table.columns;
   for (const Straggler& one : job.stragglers.stragglers) {
     std::string steps;
     wire::JsonEmitter json(steps);
     json.begin_array();
     for (const std::int64_t step : one.steps) json.integer(step);
     json.end_array();
-    table.rows.push_back({one.rank, std::string(straggler_cause_name(one.cause)),
-                          one.excess_per_step_ns, one.cause_ns, one.share, Json{steps},
-                          optional_cell(one.peer)});
+    report.table.rows.push_back({one.rank, std::string(straggler_cause_name(one.cause)),
+                                 one.excess_per_step_ns, one.cause_ns, one.share, Json{steps},
+                                 optional_cell(one.peer)});
   }
-  return table;
+  report.notes = straggler_lines(job.stragglers);
+  return report;
 }
 
 }  // namespace tbtrace

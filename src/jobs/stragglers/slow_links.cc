@@ -11,7 +11,7 @@
 namespace tbtrace::jobs {
 namespace {
 
-constexpr double kSlow = 1.25;       // of the usual transfer
+constexpr double kSlow = 1.25;        // of the usual transfer
 constexpr double kLeastShare = 0.02;  // of the median step
 constexpr std::size_t kLeastSteps = 2;
 
@@ -69,9 +69,8 @@ class LinkSearch {
       if (slowness.slow.empty()) continue;
       const Group common = in_all(slowness.slow);
       Group left;
-      std::ranges::copy_if(common, std::back_inserter(left), [&](std::uint32_t rank) {
-        return !slowness.usual.contains(rank);
-      });
+      std::ranges::copy_if(common, std::back_inserter(left),
+                           [&](std::uint32_t rank) { return !slowness.usual.contains(rank); });
       // A slow link: both ends are fast with others. Where the files do not say their hosts, a link
       // may be slow because it leaves the host.
       const bool may_leave_host = !has_hosts_ && (left.empty() || slowness.slow.size() < 2);

@@ -169,9 +169,8 @@ StepExcess StepFigures::excess(std::size_t rank, std::size_t step) const {
   // waits for launches by the number of these.
   excess.times[static_cast<std::size_t>(RankTime::compute)] = row.slower_kernels;
   constexpr auto kLaunch = static_cast<std::size_t>(RankTime::launch);
-  const double per_kernel = usual([](const StepOfRank& other) {
-    return other.times[kLaunch] / std::max(1.0, other.kernels);
-  });
+  const double per_kernel = usual(
+      [](const StepOfRank& other) { return other.times[kLaunch] / std::max(1.0, other.kernels); });
   excess.times[kLaunch] = row.times[kLaunch] - per_kernel * row.kernels;
   for (const double part : excess.times) excess.total += part;
   return excess;

@@ -64,8 +64,8 @@ class StepFigures {
   const JobCollectives& job_;
   bool is_pipeline_ = false;
   std::vector<std::int64_t> steps_;
-  std::vector<std::vector<StepOfRank>> rows_;     // by rank, then by step
-  std::vector<std::vector<std::size_t>> peers_;   // by rank: the others with the same work
+  std::vector<std::vector<StepOfRank>> rows_;    // by rank, then by step
+  std::vector<std::vector<std::size_t>> peers_;  // by rank: the others with the same work
 };
 
 /// The middle one, or the lower one of two, so that one slow rank of two does not count as usual; 0

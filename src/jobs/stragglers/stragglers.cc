@@ -3,6 +3,7 @@
 // how much of a step a rank needs itself, and how much it waits for others. So ranks are compared
 // by the time of a step that is not exposed communication.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <functional>
@@ -23,20 +24,22 @@ using jobs::StepExcess;
 using jobs::StepFigures;
 
 // docs/ranks.md says why.
-constexpr double kLeastShare = 0.02;    // of the median step
+constexpr double kLeastShare = 0.02;  // of the median step
 /// How likely it may be that chance makes a rank of a job without stragglers look late.
 constexpr double kByChance = 5e-4;
 constexpr double kLeastDeviations = 2;    // of what is usual between steps
 constexpr double kDeviationsOfRanks = 2;  // of what is usual between ranks
-constexpr std::size_t kLeastSteps = 3;  // that were recorded
-constexpr std::size_t kLeastLate = 2;   // of these
-constexpr double kWaited = 0.25;        // of the excess, which the others have to have waited
-constexpr double kExplained = 0.5;      // of the excess, which a cause has to explain
+constexpr std::size_t kLeastSteps = 3;    // that were recorded
+constexpr std::size_t kLeastLate = 2;     // of these
+constexpr double kWaited = 0.25;          // of the excess, which the others have to have waited
+constexpr double kExplained = 0.5;        // of the excess, which a cause has to explain
 /// Of the idle time that late launches explain: what launches at the host's usual speed have to
 /// explain. Where all hosts are as slow as the device, one that once fell behind stays behind: its
-/// device waits for every launch, while the others, which wait for it, seem to be fast. A host that
-/// does not launch slower but stops for long was held by something that the trace does not show.
+/// device waits for every launch, while the others, which wait for it, seem to be fast.
 constexpr double kHostSlower = 0.3;
+/// The same of the three longest times in which such a host recorded nothing: then it was held by
+/// something that the trace does not show.
+constexpr double kPause = 1.0 / 3;
 /// The share of deviations below the quantile, and that quantile of a normal distribution. Less
 /// than half, so that two slow ranks of four do not count as usual.
 constexpr double kQuantile = 0.35;
@@ -128,7 +131,8 @@ class StragglerSearch {
       if (!limit) continue;
       const LateSteps late = late_steps(rank, *limit);
       if (!figures_.is_pipeline() && late.mean.waited < kWaited * late.mean.total) continue;
-      if (std::optional<Straggler> one = straggler(rank, late)) found.push_back(*std::move(one));
+      if (std::optional<Straggler> one = straggler(rank, late, *limit))
+        found.push_back(*std::move(one));
     }
     return found;
   }
@@ -187,25 +191,28 @@ class StragglerSearch {
   }
 
   /// nullopt if the rank is late without being slower than the others.
-  std::optional<Straggler> straggler(std::size_t rank, const LateSteps& late) const {
+  std::optional<Straggler> straggler(std::size_t rank, const LateSteps& late, double limit) const {
+    const double launch = late.mean.times[static_cast<std::size_t>(RankTime::launch)];
+    const bool is_slower = late.mean.slower_launches >= kHostSlower * launch;
+    const bool pauses = late.mean.silent >= kPause * launch;
+    // What is left without idle time of a host that neither is slower than the others nor pauses:
+    // it only is behind.
+    const double own = is_slower || pauses ? late.mean.total : late.mean.total - launch;
+    if (own <= limit) return std::nullopt;
     Straggler one;
     one.rank = job_.ranks[rank].rank;
     one.excess_per_step_ns = std::llround(late.mean.total);
     for (const std::size_t step : late.steps) one.steps.push_back(figures_.steps()[step]);
     one.recorded_steps = figures_.steps().size();
     one.share = late.mean.total / median_step_;
-    const auto most = static_cast<std::size_t>(std::ranges::max_element(late.mean.times) -
-                                               late.mean.times.begin());
-    const double explained = late.mean.times[most];
-    if (explained < kExplained * late.mean.total) return one;
+    std::array<double, kRankTimes> times = late.mean.times;
+    if (!is_slower && !pauses) times[static_cast<std::size_t>(RankTime::launch)] = 0;
+    const auto most = static_cast<std::size_t>(std::ranges::max_element(times) - times.begin());
+    if (times[most] < kExplained * own) return one;
     one.cause = cause_of(static_cast<RankTime>(most));
-    if (one.cause == StragglerCause::launch && late.mean.slower_launches < kHostSlower * explained) {
-      // The host is as fast as the others are.
-      if (late.mean.silent < kExplained * explained) return std::nullopt;
-      one.cause = StragglerCause::unknown;
-    }
+    if (one.cause == StragglerCause::launch && !is_slower) one.cause = StragglerCause::unknown;
     if (one.cause != StragglerCause::unknown) {
-      one.cause_ns = std::llround(std::min(explained, late.mean.total));
+      one.cause_ns = std::llround(std::min(times[most], late.mean.total));
     }
     return one;
   }
@@ -244,9 +251,8 @@ StragglerResult find_stragglers(const JobCollectives& job, std::span<const RankC
   result.compared_steps = figures.steps().size();
   result.stragglers = StragglerSearch(job, figures).run();
   for (Straggler& link : jobs::slow_links(job, times, figures)) {
-    const bool is_known = std::ranges::any_of(result.stragglers, [&](const Straggler& one) {
-      return one.rank == link.rank;
-    });
+    const bool is_known = std::ranges::any_of(
+        result.stragglers, [&](const Straggler& one) { return one.rank == link.rank; });
     if (!is_known) result.stragglers.push_back(std::move(link));
   }
   std::ranges::stable_sort(result.stragglers, std::ranges::greater(),

@@ -45,11 +45,10 @@ std::optional<CommonTimes> common_times(const JobCollectives& job, const Matched
 
 /// The rank that arrived last, unless another one may have.
 std::optional<std::int64_t> last_rank(const JobCollectives& job, const MatchedCollective& one,
-                                      std::span<const RankClock> clocks,
-                                      const CommonTimes& times) {
+                                      std::span<const RankClock> clocks, const CommonTimes& times) {
   if (!times.are_clocks) return std::nullopt;
-  const auto last = static_cast<std::size_t>(std::ranges::max_element(times.starts) -
-                                             times.starts.begin());
+  const auto last =
+      static_cast<std::size_t>(std::ranges::max_element(times.starts) - times.starts.begin());
   const CollectiveMember& latest = one.members[last];
   for (std::size_t at = 0; at < one.members.size(); ++at) {
     if (at == last) continue;
@@ -104,9 +103,10 @@ CollectiveTimes times_of(const JobCollectives& job, const MatchedCollective& one
     const std::int64_t size =
         job.ranks[one.members.front().rank].record.groups[part.group].size.value_or(
             std::ssize(one.members));
-    const auto ranks = one.by == MatchedBy::pair ? one.members.size()
-                                                 : static_cast<std::size_t>(std::max<std::int64_t>(
-                                                       size, std::ssize(one.members)));
+    const auto ranks =
+        one.by == MatchedBy::pair
+            ? one.members.size()
+            : static_cast<std::size_t>(std::max<std::int64_t>(size, std::ssize(one.members)));
     result.bus_bandwidth_bytes_per_s = per_s * bus_bandwidth_factor(part.kind, ranks);
   }
   return result;
