@@ -262,6 +262,15 @@ JobCollectives match_collectives(std::vector<RankRecord> records) {
   JobCollectives job;
   job.ranks = jobs::ranks_of(std::move(records), job.notes, job.repeats_ranks);
   Matcher(job).run();
+  std::int64_t world_size = 0;
+  for (const JobRank& rank : job.ranks) {
+    world_size = std::max(world_size, rank.record.world_size.value_or(0));
+  }
+  if (world_size > std::ssize(job.ranks)) {
+    job.notes.push_back("the job has " + std::to_string(world_size) + " ranks, of which " +
+                        std::to_string(job.ranks.size()) +
+                        " have a trace here; add the others, since one of them may be the last");
+  }
   return job;
 }
 

@@ -4,8 +4,6 @@
 #include <string>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include <tbtrace/jobs.h>
 #include <tbtrace/tables.h>
 
@@ -126,9 +124,10 @@ void add_notes(AnalysisReport& report, const JobAnalysis& job) {
   for (std::size_t reason = 0; reason < kUnmatchedReasons; ++reason) {
     const std::uint64_t count = job.collectives.unmatched[reason];
     if (count == 0) continue;
-    report.notes.push_back(
-        fmt::format("unmatched: {} {}: {}", count, count == 1 ? "record" : "records",
-                    unmatched_reason_text(static_cast<UnmatchedReason>(reason))));
+    std::string note = "unmatched: " + std::to_string(count);
+    note += count == 1 ? " record: " : " records: ";
+    note += unmatched_reason_text(static_cast<UnmatchedReason>(reason));
+    report.notes.push_back(std::move(note));
   }
   for (const std::string& note : job.collectives.notes) report.notes.push_back(note);
   for (std::string& line : straggler_lines(job.stragglers)) report.notes.push_back(std::move(line));

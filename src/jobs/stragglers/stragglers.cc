@@ -230,6 +230,7 @@ std::string why_not_compared(const JobCollectives& job, const StepFigures& figur
     return "traces of one rank overlap in time, so that they may be of several jobs; give those of "
            "one job";
   }
+  if (job.collectives.empty()) return "no collective of two ranks could be matched";
   if (figures.steps().empty()) {
     return "the traces have no steps with collectives; call profiler.step() after each step";
   }
