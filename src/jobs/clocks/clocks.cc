@@ -227,7 +227,7 @@ class Aligner {
     clock.offset_ns = line.middle_y;
     clock.drift_ppm = line.slope * 1e6;
     clock.error_ns = line.middle_error + line.scatter;
-    clock.drift_error_ppm = std::hypot(line.slope_error, line.scatter / difference.length_ns) * 1e6;
+    clock.drift_error_ppm = (line.slope_error + line.scatter / difference.length_ns) * 1e6;
     if (near == root) return clock;
     const auto on_near = clock.middle_ns - std::llround(clock.offset_ns);
     const double of_near = static_cast<double>(on_near - between.middle_ns);

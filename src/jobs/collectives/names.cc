@@ -103,7 +103,7 @@ std::string_view unmatched_reason_text(UnmatchedReason reason) {
              "earlier; record the same steps on all ranks";
     case UnmatchedReason::counts_differ:
       return "they have no sequence number, and the ranks recorded different numbers of them; "
-             "record with torch 2.4 or later, which writes Seq";
+             "record with torch 2.7 or later, which writes Seq";
     case UnmatchedReason::ranks_disagree:
       return "the ranks recorded different operations or sizes under one sequence number";
     case UnmatchedReason::unknown_peer:
