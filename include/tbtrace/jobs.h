@@ -29,7 +29,9 @@ struct CollectiveTimes {
   /// together.
   std::vector<std::int64_t> wait_ns;
   std::optional<std::int64_t> wait_max_ns;
-  std::optional<std::int64_t> transfer_ns;  ///< from the last arrival to the last end
+  /// From the last arrival to the last end; like what follows from it unknown if a rank of the
+  /// group has no trace, since it may have arrived later.
+  std::optional<std::int64_t> transfer_ns;
   /// The time in which a rank ran nothing else, mean of the ranks.
   std::int64_t exposed_ns = 0;
   /// Who arrived last; nullopt if the next to last rank arrived so soon before that the clocks do

@@ -28,7 +28,7 @@ matched_by | text | `sequence` (group and `Seq`), `pair` (a send and its receive
 start_ns | integer | when the first rank began, since the first collective
 duration_ns | integer | from then to the end of the last rank
 wait_max_ns | integer or null | how long the first rank waited for the last one; null if that cannot be known
-transfer_ns | integer or null | from the arrival of the last rank to the end
+transfer_ns | integer or null | from the arrival of the last rank to the end; null if a rank of the group has no trace
 exposed_ns | integer | in which a rank ran nothing else, mean of the ranks
 algorithm_bandwidth_bytes_per_s | number or null | `bytes` by `transfer_ns`
 bus_bandwidth_bytes_per_s | number or null | the same times 2(n-1)/n for an all-reduce, (n-1)/n for all_gather, reduce_scatter and all_to_all

@@ -1,6 +1,10 @@
 // When the parts of collectives ran, on one clock.
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include <tbtrace/jobs.h>
 
@@ -62,6 +66,17 @@ std::optional<std::int64_t> last_rank(const JobCollectives& job, const MatchedCo
   return job.ranks[latest.rank].rank;
 }
 
+/// How many ranks took part, also those without a trace.
+std::size_t ranks_of(const JobCollectives& job, const MatchedCollective& one) {
+  const RankRecord& record = job.ranks[one.members.front().rank].record;
+  const ProcessGroup& group = record.groups[job.part(one.members.front()).group];
+  const auto members = static_cast<std::int64_t>(one.members.size());
+  if (one.by == MatchedBy::pair) return one.members.size();
+  // Without a group it is of all ranks of the job.
+  const std::optional<std::int64_t> size = group == ProcessGroup() ? record.world_size : group.size;
+  return static_cast<std::size_t>(std::max(size.value_or(members), members));
+}
+
 CollectiveTimes times_of(const JobCollectives& job, const MatchedCollective& one,
                          std::span<const RankClock> clocks) {
   CollectiveTimes result;
@@ -93,20 +108,16 @@ CollectiveTimes times_of(const JobCollectives& job, const MatchedCollective& one
         std::max<std::int64_t>(0, std::min(arrival, times->ends[at]) - times->starts[at]));
   }
   result.wait_max_ns = std::ranges::max(result.wait_ns);
+  const RankCollective& part = job.part(one.members.front());
+  const std::size_t ranks = ranks_of(job, one);
+  // Ranks without a trace may have arrived later.
+  if (ranks > one.members.size()) return result;
   result.transfer_ns = std::max<std::int64_t>(0, end - arrival);
   result.last_rank = last_rank(job, one, clocks, *times);
-  const RankCollective& part = job.part(one.members.front());
   if (part.bytes && *result.transfer_ns > 0) {
     const double per_s =
         static_cast<double>(*part.bytes) * 1e9 / static_cast<double>(*result.transfer_ns);
     result.algorithm_bandwidth_bytes_per_s = per_s;
-    const std::int64_t size =
-        job.ranks[one.members.front().rank].record.groups[part.group].size.value_or(
-            std::ssize(one.members));
-    const auto ranks =
-        one.by == MatchedBy::pair
-            ? one.members.size()
-            : static_cast<std::size_t>(std::max<std::int64_t>(size, std::ssize(one.members)));
     result.bus_bandwidth_bytes_per_s = per_s * bus_bandwidth_factor(part.kind, ranks);
   }
   return result;

@@ -97,5 +97,18 @@ TEST(CollectiveTimes, WithoutClocksPartsThatEndTogetherTell) {
   EXPECT_EQ(job.times[1].duration_ns, 100'000);
 }
 
+TEST(CollectiveTimes, ARankWithoutATraceMayHaveBeenTheLast) {
+  const ProcessGroup world = group_of("first", {0, 1, 2, 3});  // there is no trace of rank 3
+  std::vector<RankRecord> records = {record_of(0), record_of(1), record_of(2)};
+  add_collective(records[0], kOfAllRanks, world, 100'000, 400'000, 0).bytes = 1'000'000;
+  add_collective(records[1], kOfAllRanks, world, 1'300'000, 1'400'000, 0).bytes = 1'000'000;
+  add_collective(records[2], kOfAllRanks, world, 250'000, 400'000, 0).bytes = 1'000'000;
+  const JobAnalysis job = job_of(std::move(records), 20);
+  EXPECT_EQ(job.times.front().wait_max_ns, 200'000);
+  EXPECT_EQ(job.times.front().transfer_ns, std::nullopt);
+  EXPECT_EQ(job.times.front().last_rank, std::nullopt);
+  EXPECT_EQ(job.times.front().bus_bandwidth_bytes_per_s, std::nullopt);
+}
+
 }  // namespace
 }  // namespace tbtrace
