@@ -46,6 +46,7 @@ Command report_command();
 Command flops_command();
 Command partial_command();
 Command merge_partials_command();
+Command collectives_command();
 Command merge_command();
 Command check_command();
 Command convert_command();

@@ -13,8 +13,8 @@ std::vector<Command> commands() {
     all.push_back(table->name == "flops" ? flops_command() : table_command(*table));
   }
   for (const auto& command :
-       {merge_command, partial_command, merge_partials_command, check_command, convert_command,
-        baseline_command, tensorboard_command, doctor_command}) {
+       {collectives_command, merge_command, partial_command, merge_partials_command, check_command,
+        convert_command, baseline_command, tensorboard_command, doctor_command}) {
     all.push_back(command());
   }
   return all;

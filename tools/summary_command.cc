@@ -1,8 +1,12 @@
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <tbtrace/job_analysis.h>
 #include <tbtrace/report.h>
 #include <tbtrace/summary.h>
+#include <tbtrace/trace_set.h>
 
 #include "command.h"
 #include "console.h"
@@ -25,20 +29,22 @@ constexpr const char* kAbout =
     "each,\n"
     "and the page of the first.\n";
 
-std::string text_of(const std::vector<TraceSummary>& summaries, TableFormat format,
+std::string text_of(const std::vector<TraceSummary>& summaries,
+                    const std::optional<StragglerResult>& stragglers, TableFormat format,
                     const StandardOptions& standard) {
   switch (format) {
     case TableFormat::json:
-      return summary_json(summaries);
+      return summary_json(summaries, stragglers);
     case TableFormat::csv:
-      return table_csv(summary_table(summaries));
+      return table_csv(summary_table(summaries, stragglers));
     case TableFormat::markdown:
-      return table_markdown(summary_table(summaries));
+      return table_markdown(summary_table(summaries, stragglers));
     case TableFormat::text:
       break;
   }
   return summary_text(summaries, {.width = terminal_width(standard),
-                                  .how_to_show_all_columns = "--format csv has all"});
+                                  .how_to_show_all_columns = "--format csv has all",
+                                  .stragglers = stragglers});
 }
 
 int run(const OptionParser& parser) {
@@ -49,14 +55,18 @@ int run(const OptionParser& parser) {
   const TableFormat format = parser.flag("json") ? TableFormat::json : output->format;
   const StandardOptions& standard = parser.standard();
   ReadOptions reading = standard.reading;
-  reading.arguments = kSummaryArguments;
+  // Several traces are ranks of a job, unless they turn out to be of one rank.
+  const bool may_be_job = find_traces(standard.inputs).paths.size() > 1;
+  reading.arguments = may_be_job ? kSummaryArguments | kRankArguments : kSummaryArguments;
   Console console(standard.console);
   std::vector<TraceSummary> summaries;  // which are small
+  std::vector<RankRecord> records;      // likewise
   InputLoop loop("summary", standard, reading, console, {.rank = *rank});
   return loop.run(
       [&](const Trace& trace, const std::string& path) {
         const auto add = [&] {
           summaries.push_back(trace_summary(trace, path, {.threads = reading.threads}));
+          if (may_be_job) records.push_back(rank_record(trace, path));
           return Status();
         };
         return finish_work(add, subjects_of_input(path, standard), console);
@@ -65,7 +75,9 @@ int run(const OptionParser& parser) {
       [&] {
         const Subjects subjects = subjects_of("summary", standard);
         const auto write = [&] {
-          return write_text(text_of(summaries, format, standard), subjects.output,
+          const std::optional<StragglerResult> stragglers = stragglers_of(std::move(records));
+          if (stragglers) add_straggler_findings(summaries, *stragglers);
+          return write_text(text_of(summaries, stragglers, format, standard), subjects.output,
                             standard.overwrite);
         };
         return finish_work(write, subjects, console);

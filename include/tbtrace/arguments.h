@@ -120,6 +120,8 @@ std::string_view argument_group_name(ArgumentGroup group);
   ROW(group_description, text, collectives, "", "Process Group Description") \
   ROW(group_ranks, text, collectives, "", "Process Group Ranks")             \
   ROW(group_size, integer, collectives, "ranks", "Group size")               \
+  ROW(source_rank, integer, collectives, "", "Src Rank")                     \
+  ROW(destination_rank, integer, collectives, "", "Dst Rank")                \
   ROW(step_number, integer, steps, "", "step_num")                           \
   ROW(synchronization_kind, text, synchronization, "", "cuda_sync_kind")     \
   ROW(waited_stream, integer, synchronization, "", "wait_on_stream")         \

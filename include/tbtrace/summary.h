@@ -20,6 +20,7 @@
 #include <tbtrace/operators.h>
 #include <tbtrace/report.h>
 #include <tbtrace/steps.h>
+#include <tbtrace/stragglers.h>
 #include <tbtrace/trace.h>
 
 namespace TBTRACE_EXPORT tbtrace {
@@ -114,11 +115,16 @@ inline constexpr ArgumentSet kSummaryArguments =
 TraceSummary trace_summary(const Trace& trace, const std::string& input = {},
                            const TraceSummaryOptions& options = {});
 
+/// Adds the stragglers of the job as findings (`straggler`) to the summaries of their ranks.
+void add_straggler_findings(std::vector<TraceSummary>& summaries, const StragglerResult& result);
+
 struct SummaryTextOptions {
   /// Characters of a line, which tables are cut to. 0: no limit.
   std::size_t width = 0;
   /// Follows the number of columns that are left out for that.
   std::string how_to_show_all_columns = {};
+  /// Of the job whose ranks the traces are, if they were compared.
+  std::optional<StragglerResult> stragglers = {};
 };
 
 /// One or several traces as the first page for people: of several a line each, their findings, and
@@ -126,11 +132,14 @@ struct SummaryTextOptions {
 std::string summary_text(const std::vector<TraceSummary>& summaries,
                          const SummaryTextOptions& options = {});
 
-/// The same as one JSON object, `tbtrace.summary/1`.
-std::string summary_json(const std::vector<TraceSummary>& summaries);
+/// The same as one JSON object, `tbtrace.summary/1`. `stragglers`: of the job whose ranks the
+/// traces are, if they were compared.
+std::string summary_json(const std::vector<TraceSummary>& summaries,
+                         const std::optional<StragglerResult>& stragglers = {});
 
 /// The same as rows with the columns `part`, `trace`, `rank`, `name`, `quantity` and `value`, one
 /// per figure, for table_csv() and table_markdown(). docs/formats/summary.md describes them.
-Table summary_table(const std::vector<TraceSummary>& summaries);
+Table summary_table(const std::vector<TraceSummary>& summaries,
+                    const std::optional<StragglerResult>& stragglers = {});
 
 }  // namespace tbtrace

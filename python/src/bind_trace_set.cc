@@ -11,6 +11,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <tbtrace/checks.h>
+#include <tbtrace/job_analysis.h>
 #include <tbtrace/operators.h>
 #include <tbtrace/trace_set.h>
 
@@ -80,12 +81,17 @@ PythonSummary summary(const PythonTraceSet& self) {
   const nb::gil_scoped_release working;
   const TraceSet& traces = *self.traces;
   std::vector<TraceSummary> made(traces.size());
+  std::vector<RankRecord> records(traces.size());
   for_each_number(traces.size(), self.workers, [&](std::size_t number) {
     TraceSummaryOptions options;
     options.threads = 1;
     made[number] = trace_summary(traces[number].trace, traces[number].path, options);
+    records[number] = rank_record(traces[number].trace, traces[number].path);
   });
-  return {std::make_shared<const std::vector<TraceSummary>>(std::move(made))};
+  std::optional<StragglerResult> stragglers = stragglers_of(std::move(records));
+  if (stragglers) add_straggler_findings(made, *stragglers);
+  return {std::make_shared<const std::vector<TraceSummary>>(std::move(made)),
+          std::move(stragglers)};
 }
 
 /// The sum of the traces' partials.
@@ -113,6 +119,34 @@ PythonTable checks(const PythonTraceSet& self) {
   }
   inputs.push_back({.input = {}, .findings = job_checks(checked)});
   return python_table(checks_report(inputs));
+}
+
+/// The ranks of the set as one job.
+JobAnalysis job_of(const PythonTraceSet& self) {
+  const TraceSet& traces = *self.traces;
+  std::vector<RankRecord> records(traces.size());
+  for_each_number(traces.size(), self.workers, [&](std::size_t number) {
+    records[number] = rank_record(traces[number].trace, traces[number].path);
+  });
+  return analyse_job(std::move(records));
+}
+
+PythonTable collectives(const PythonTraceSet& self) {
+  need(kRankArguments, self, "collectives");
+  const nb::gil_scoped_release working;
+  return python_table(collectives_report(job_of(self)));
+}
+
+PythonTable clocks(const PythonTraceSet& self) {
+  need(kRankArguments, self, "clocks");
+  const nb::gil_scoped_release working;
+  return python_table(clocks_report(job_of(self)));
+}
+
+PythonTable stragglers(const PythonTraceSet& self) {
+  need(kRankArguments, self, "stragglers");
+  const nb::gil_scoped_release working;
+  return python_table(stragglers_report(job_of(self)));
 }
 
 }  // namespace
@@ -156,6 +190,20 @@ void bind_trace_set(nb::module_& module) {
           "others. Arguments as those of Trace.partial().")
       .def("checks", checks,
            "What is missing or contradictory in the traces and among them, with cause and remedy.")
+      .def("collectives", collectives,
+           "The collectives of the job whose ranks the traces are, a row each: who waited for "
+           "whom,\n"
+           "transfers and bandwidths (docs/formats/collectives.md). Times in ns, bandwidths in\n"
+           "bytes per second; None where the clocks do not tell. `notes` says what could not be\n"
+           "matched.")
+      .def("clocks", clocks,
+           "How the clocks of the ranks differ, a row each: `offset_ns` from that of the rank\n"
+           "`reference` at `at_ns`, `drift_ppm`, and half of their 95 % intervals, `error_ns` and\n"
+           "`drift_error_ppm`. None if the clock is unknown.")
+      .def("stragglers", stragglers,
+           "The ranks that hold up the job, a row each: `cause`, `excess_per_step_ns`, `steps`\n"
+           "(docs/ranks.md). Usually without rows; `notes` says then that nobody does, or why "
+           "that\nis not known.")
       .def("__repr__", [](const PythonTraceSet& self) {
         return "<tbtrace.TraceSet: " + std::to_string(self.traces->size()) + " traces>";
       });

@@ -13,10 +13,14 @@ namespace nb = nanobind;
 namespace tbtrace::python {
 namespace {
 
-std::string text_of(const PythonSummary& summary) { return summary_text(*summary.traces); }
+std::string text_of(const PythonSummary& summary) {
+  SummaryTextOptions options;
+  options.stragglers = summary.stragglers;
+  return summary_text(*summary.traces, options);
+}
 
 nb::object to_dict(const PythonSummary& summary) {
-  return from_json(summary_json(*summary.traces));
+  return from_json(summary_json(*summary.traces, summary.stragglers));
 }
 
 nb::object findings(const PythonSummary& summary) { return to_dict(summary)["findings"]; }
@@ -24,7 +28,7 @@ nb::object findings(const PythonSummary& summary) { return to_dict(summary)["fin
 PythonTable table(const PythonSummary& summary) {
   AnalysisReport report;
   report.schema = "tbtrace.summary/1";
-  report.table = summary_table(*summary.traces);
+  report.table = summary_table(*summary.traces, summary.stragglers);
   report.shown = report.table.columns;
   return python_table(std::move(report));
 }

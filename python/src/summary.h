@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <tbtrace/arguments.h>
+#include <tbtrace/stragglers.h>
 #include <tbtrace/summary.h>
 
 namespace tbtrace::python {
@@ -15,6 +17,7 @@ inline constexpr ArgumentSet kSummaryNeeds =
 
 struct PythonSummary {
   std::shared_ptr<const std::vector<TraceSummary>> traces;
+  std::optional<StragglerResult> stragglers = {};  ///< of the job whose ranks the traces are
 };
 
 }  // namespace tbtrace::python

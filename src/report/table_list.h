@@ -17,6 +17,7 @@
   TABLE(modules)              \
   TABLE(lines)                \
   TABLE(threads)              \
+  TABLE(collectives)          \
   TABLE(check)
 // clang-format on
 

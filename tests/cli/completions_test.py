@@ -26,7 +26,8 @@ PROGRAM = HOSTILE = ""
 DOCUMENTS = pathlib.Path()
 SOUND = pathlib.Path(__file__).resolve().parents[1] / "data/stacks.json"
 PARTIAL = SOUND.with_name("two_ranks.tbp")
-GOES_WITH = {"--stack-source": ("--group-by-stack-n", "3")}  # options that need others
+# Options that need others.
+GOES_WITH = {("ops", "--stack-source"): ("--group-by-stack-n", "3"), ("diff", "--weight"): ("--format", "svg")}
 VALUES = {
     ("ops", "--format"): ["text", "csv", "json", "md"],
     ("ops", "--compat"): ["torch", "plugin"],
@@ -178,8 +179,9 @@ class Completions(unittest.TestCase):
                 for value in bash(verb, option.name, "") if option.value else []:
                     output = self.folder / f"output{tried}"
                     tried += 1
-                    result = subprocess.run([PROGRAM, verb, *inputs, option.name, value, *GOES_WITH.get(option.name, ()),
-                                             "-o", output], capture_output=True, text=True, timeout=60)
+                    others = GOES_WITH.get((verb, option.name), ())
+                    result = subprocess.run([PROGRAM, verb, *inputs, option.name, value, *others, "-o", output],
+                                            capture_output=True, text=True, timeout=60)
                     if not re.search("it was built without (cairo|protobuf)|libcairo", result.stderr):
                         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertGreater(tried, 60)

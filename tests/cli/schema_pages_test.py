@@ -28,6 +28,7 @@ COLUMNS = pathlib.Path()
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TRACES = sorted((ROOT / "examples/traces").glob("*.json.gz")) + [
     ROOT / "tests/data" / name for name in ("gpu_step.json", "cpu_steps.json", "hostile_names.json")]
+JOB = ROOT / "tests/data/slow_loader_job"  # for tables of several traces together
 TYPES = {"integer": int, "number": (int, float), "text": str, "boolean": bool, "list": list, "object": dict,
          "null": type(None)}
 
@@ -103,7 +104,7 @@ class SchemaPages(unittest.TestCase):
         for schema, page in pages().items():
             verb = schema.removeprefix("tbtrace.").split("/")[0]
             rows = 0
-            for trace in TRACES:
+            for trace in TRACES + [JOB] * (verb == "collectives"):
                 run = subprocess.run([PROGRAM, verb, trace, "--format", "json", "-q"], capture_output=True, text=True)
                 self.assertIn(run.returncode, (0, 1), f"{verb} {trace.name}: {run.stderr}")
                 output = json.loads(run.stdout)

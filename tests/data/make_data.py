@@ -15,6 +15,7 @@ import pathlib
 import pickle
 import sys
 import tarfile
+import tempfile
 import zlib
 
 FOLDER = pathlib.Path(__file__).resolve().parent
@@ -441,12 +442,24 @@ def files():
     }
 
 
+def slow_loader_job():
+    """Four ranks of which one waits for its data loader; their clocks are up to a second apart."""
+    sys.path.insert(0, str(FOLDER.parent / "jobs"))
+    import made_jobs
+    with tempfile.TemporaryDirectory() as folder:
+        truth = made_jobs.make(folder, 1, kind="fsdp", world_size=4, steps=4, layers=1, clean=False,
+                               cause_names=("input",), dialect="torch_2_10", clock_kind="free", length="short",
+                               hiccup=False, wait="each", with_stack=False, grad_norm=True)
+        return {f"slow_loader_job/rank{rank}.json": (pathlib.Path(folder) / path).read_text()
+                for rank, path in truth["files"].items()}
+
+
 def main():
     checking = sys.argv[1:] == ["--check"]
     if sys.argv[1:] and not checking:
         sys.exit("make_data: takes --check or nothing")
     different = []
-    for name, content in files().items():
+    for name, content in (files() | slow_loader_job()).items():
         data = content if isinstance(content, bytes) else content.encode()
         path = FOLDER / name
         if not checking:

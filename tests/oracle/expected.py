@@ -206,7 +206,8 @@ ARGUMENTS = (
     ("out_elements", "integer", "Out msg nelems"), ("in_split", "text", "In split size"),
     ("out_split", "text", "Out split size"), ("group_name", "text", "Process Group Name"),
     ("group_description", "text", "Process Group Description"), ("group_ranks", "text", "Process Group Ranks"),
-    ("group_size", "integer", "Group size"), ("synchronization_kind", "text", "cuda_sync_kind"),
+    ("group_size", "integer", "Group size"), ("source_rank", "integer", "Src Rank"),
+    ("destination_rank", "integer", "Dst Rank"), ("synchronization_kind", "text", "cuda_sync_kind"),
     ("waited_stream", "integer", "wait_on_stream"), ("waited_event", "integer", "wait_on_cuda_event_id"))
 
 

@@ -42,6 +42,7 @@ COMMANDS = {
     "flops": ("flops", *JSON),
     "flops by shape": ("flops", "--group-by-input-shape", *JSON),
     "check": ("check", *JSON),
+    "collectives": ("collectives", *JSON),
     "flamegraph": ("flamegraph", "--format", "folded"),
     "ops as the plugin": ("ops", "--compat", "plugin", *JSON),
     "gpu as hta": ("gpu", "--compat", "hta", *JSON),

@@ -215,6 +215,20 @@ class Traces(unittest.TestCase):
         done = subprocess.run([PROGRAM, "summary", *names], capture_output=True, text=True, check=True, env=PLAIN)
         self.assertEqual(str(ranks.summary()), done.stdout)
 
+    def test_jobs_are_those_of_the_command_line(self):
+        folder = DATA / "slow_loader_job"
+        job = tbtrace.TraceSet.open(folder)
+        done = subprocess.run([PROGRAM, "collectives", folder, "--format", "json"], capture_output=True, check=True, env=PLAIN)
+        said = json.loads(done.stdout)
+        self.assertEqual(job.collectives().to_dicts(), said["rows"])
+        self.assertEqual([row["offset_ns"] for row in job.clocks().to_dicts()],
+                         [row["clock_offset_ns"] for row in said["by_rank"]])
+        self.assertEqual(job.stragglers().to_dicts(), [{key: row[key] for key in job.stragglers().columns}
+                                                       for row in said["stragglers"]])
+        self.assertEqual(len(job.stragglers()), 1)
+        done = subprocess.run([PROGRAM, "summary", folder], capture_output=True, text=True, check=True, env=PLAIN)
+        self.assertEqual(str(job.summary()), done.stdout)
+
     def test_flame_graphs_and_summaries_are_those_of_the_command_line(self):
         path = TRACES / "transformer_modules.json.gz"
         trace = tbtrace.read(path)

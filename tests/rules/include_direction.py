@@ -29,7 +29,8 @@ OWNER = {
     "checks.h": "analyses/checks", "diff.h": "analyses/changes", "findings.h": "analyses/findings", "summary.h": "analyses/summary",
     "compat.h": "analyses/compat", "summary_writer.h": "writers/events",
     "partial.h": "partials", "convert.h": "chrome/rows", "schedule.h": "recorder/schedule", "trace_set.h": "jobs/sets",
-    "jobs.h": "jobs/sets", "merge.h": "jobs/merge",
+    "jobs.h": "jobs/sets", "merge.h": "jobs/merge", "collectives.h": "jobs/collectives", "clocks.h": "jobs/clocks",
+    "job_analysis.h": "jobs/waits", "stragglers.h": "analyses/findings",
     "capabilities.h": "live", "profiler.h": "libtorch/record", "summary_tensor.h": "libtorch/record",
 }
 

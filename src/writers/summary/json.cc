@@ -1,4 +1,6 @@
 // `tbtrace.summary/1`; docs/formats/summary.md describes it.
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -48,7 +50,8 @@ void emit_entry(wire::JsonEmitter& json, const writers::SummaryEntry& entry) {
 
 }  // namespace
 
-std::string summary_json(const std::vector<TraceSummary>& summaries) {
+std::string summary_json(const std::vector<TraceSummary>& summaries,
+                         const std::optional<StragglerResult>& stragglers) {
   std::string text;
   wire::JsonEmitter json(text);
   json.begin_object();
@@ -59,6 +62,15 @@ std::string summary_json(const std::vector<TraceSummary>& summaries) {
     json.begin_array();
     for (const writers::SummaryEntry& entry : part.entries) emit_entry(json, entry);
     json.end_array();
+  }
+  if (stragglers) {
+    json.new_line();
+    json.key("stragglers");
+    json.raw(stragglers_json(stragglers->stragglers));
+    json.new_line();
+    emit_member(json, "compared_steps", static_cast<std::uint64_t>(stragglers->compared_steps));
+    json.new_line();
+    emit_member(json, "why_not_compared", report::text_cell(stragglers->why_not_compared));
   }
   SourceReport source;
   for (const TraceSummary& summary : summaries) report::add_source(source, summary.source);

@@ -1,4 +1,6 @@
 // The figures of the first page as rows, for spreadsheets and documents.
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -11,7 +13,8 @@
 
 namespace tbtrace {
 
-Table summary_table(const std::vector<TraceSummary>& summaries) {
+Table summary_table(const std::vector<TraceSummary>& summaries,
+                    const std::optional<StragglerResult>& stragglers) {
   Table table;
   table.columns = {"part", "trace", "rank", "name", "quantity", "value"};
   for (const writers::SummaryPart& part : writers::summary_entries(summaries)) {
@@ -34,6 +37,19 @@ Table summary_table(const std::vector<TraceSummary>& summaries) {
         }
       }
     }
+  }
+  if (!stragglers) return table;
+  for (const Straggler& one : stragglers->stragglers) {
+    const auto add = [&](const char* quantity, const Cell& value) {
+      table.rows.push_back({std::string("stragglers"), Cell(), one.rank,
+                            "rank " + std::to_string(one.rank), std::string(quantity), value});
+    };
+    add("cause", std::string(straggler_cause_name(one.cause)));
+    add("excess_per_step_ns", one.excess_per_step_ns);
+    add("cause_ns", one.cause_ns);
+    add("share", one.share);
+    add("steps", static_cast<std::uint64_t>(one.steps.size()));
+    add("peer", report::optional_cell(one.peer));
   }
   return table;
 }

@@ -363,7 +363,12 @@ std::string summary_text(const std::vector<TraceSummary>& summaries,
   const std::size_t width = options.width;
   std::string page;
   if (summaries.size() > 1) {
-    page += lines_of(summaries, options) + "\nThe first of them:\n\n";
+    page += lines_of(summaries, options) + "\n";
+    if (options.stragglers) {
+      for (const std::string& line : straggler_lines(*options.stragglers)) page += line + "\n";
+      page += "\n";
+    }
+    page += "The first of them:\n\n";
   }
   page += heading(summary) + recorded_part(summary.run);
   add_part(page, checks_part(summaries));

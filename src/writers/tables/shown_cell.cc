@@ -15,7 +15,7 @@
 namespace tbtrace::writers {
 namespace {
 
-enum class Unit : unsigned char { none, ns, bytes, percent, share, amount, rate };
+enum class Unit : unsigned char { none, ns, bytes, percent, share, amount, rate, bandwidth };
 
 struct Suffix {
   std::string_view text;
@@ -24,6 +24,7 @@ struct Suffix {
 };
 constexpr std::array kSuffixes = std::to_array<Suffix>({
     {"_ns", Unit::ns, false},
+    {"_bytes_per_s", Unit::bandwidth, false},
     {"_bytes", Unit::bytes, false},
     {"_percent", Unit::percent, false},
     {"_share", Unit::share, true},
@@ -82,6 +83,8 @@ std::string real_text(Unit unit, double value) {
     }
     case Unit::rate:
       return prefixed_number(value) + "FLOP/s";
+    case Unit::bandwidth:
+      return prefixed_number(value) + "B/s";
     case Unit::none:
       break;
   }

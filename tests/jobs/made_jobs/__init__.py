@@ -46,6 +46,6 @@ The truth. Times are integers: nanoseconds of true time since 1970, which is wha
   without jitter
 - `files`: {rank: path relative to OUT}; `damage`: what was done to the folder besides, see damage.py
 """
-from .jobs import make, make_truth
+from .jobs import make, make_truth, simulate
 
-__all__ = ["make", "make_truth"]
+__all__ = ["make", "make_truth", "simulate"]

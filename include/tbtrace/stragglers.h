@@ -1,0 +1,63 @@
+// The ranks that their job waits for.
+// Plain values and pure functions. jobs.h finds them; a summary shows them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tbtrace/export.h>
+
+namespace TBTRACE_EXPORT tbtrace {
+
+enum class StragglerCause : std::uint8_t {
+  compute,  ///< its kernels take longer than those of other ranks, or it has more of them
+  input,    ///< it waits for its data loader, or for copies to the device
+  launch,   ///< its device is idle because the host launches late
+  memory,   ///< its device is idle while the host allocates or frees device memory
+  network,  ///< it arrives on time, but transfers with it take longer
+  garbage_collection,
+  unknown,  ///< it is late, but the traces do not tell why
+};
+
+/// `compute`, `garbage_collection`, ...
+std::string_view straggler_cause_name(StragglerCause cause);
+
+struct Straggler {
+  std::int64_t rank = 0;
+  StragglerCause cause = StragglerCause::unknown;
+  /// By how much a step that it was late in is longer because of it: how much more time than other
+  /// ranks that do the same work it needed, while they waited.
+  std::int64_t excess_per_step_ns = 0;
+  std::vector<std::int64_t> steps;  ///< the numbers of those that it was late in
+  std::size_t recorded_steps = 0;   ///< of all steps that could be compared
+  double share = 0;                 ///< excess_per_step_ns of the median step
+  std::int64_t cause_ns = 0;        ///< the part of excess_per_step_ns that the cause explains
+  /// `network`: the other end of a slow link, if transfers with this one rank alone are slow, so
+  /// that either may be at fault.
+  std::optional<std::int64_t> peer;
+};
+
+struct StragglerResult {
+  std::vector<Straggler> stragglers;  ///< the costliest first; usually empty
+  std::size_t compared_steps = 0;     ///< that at least two ranks have
+  std::string why_not_compared;       ///< a sentence for people; empty if steps were compared
+};
+
+/// `rank 5 holds up the job: ...`, a sentence for people without a full stop.
+std::string straggler_text(const Straggler& straggler);
+
+/// For people: a sentence for each straggler; that there is none; or why that is not known.
+std::vector<std::string> straggler_lines(const StragglerResult& result);
+
+/// What to do about it.
+std::string_view straggler_remedy(StragglerCause cause);
+
+/// A JSON list of `{rank, excess_per_step_ns, steps, cause, share, cause_ns, peer}`.
+std::string stragglers_json(std::span<const Straggler> stragglers);
+
+}  // namespace tbtrace

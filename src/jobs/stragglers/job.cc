@@ -1,0 +1,67 @@
+// A job as a whole.
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <tbtrace/job_analysis.h>
+
+#include "base/bounded_sum.h"
+
+namespace tbtrace {
+namespace {
+
+/// The part of a wait in which the rank computed nothing.
+std::int64_t exposed_wait(const RankRecord& record, const RankCollective& part, std::int64_t wait) {
+  std::int64_t exposed = 0;
+  const std::int64_t end = bounded_sum(part.start_ns, wait);
+  for (const ExposedRange& range :
+       std::span(record.exposed).subspan(part.first_exposed, part.exposed_ranges)) {
+    exposed += std::max<std::int64_t>(0, std::min(range.end_ns, end) - range.start_ns);
+  }
+  return exposed;
+}
+
+std::vector<RankWaits> rank_waits(const JobCollectives& job,
+                                  std::span<const CollectiveTimes> times) {
+  std::vector<RankWaits> waits(job.ranks.size());
+  for (std::size_t rank = 0; rank < waits.size(); ++rank) waits[rank].rank = job.ranks[rank].rank;
+  for (std::size_t number = 0; number < job.collectives.size(); ++number) {
+    const MatchedCollective& one = job.collectives[number];
+    for (std::size_t at = 0; at < one.members.size(); ++at) {
+      const CollectiveMember& member = one.members[at];
+      RankWaits& of_rank = waits[member.rank];
+      ++of_rank.collectives;
+      if (times[number].last_rank == of_rank.rank) ++of_rank.late_count;
+      if (times[number].wait_ns.empty()) continue;
+      const std::int64_t wait = times[number].wait_ns[at];
+      add_bounded(of_rank.wait_ns, wait);
+      add_bounded(of_rank.exposed_wait_ns,
+                  exposed_wait(job.ranks[member.rank].record, job.part(member), wait));
+    }
+  }
+  return waits;
+}
+
+}  // namespace
+
+JobAnalysis analyse_job(std::vector<RankRecord> records) {
+  JobAnalysis job;
+  job.collectives = match_collectives(std::move(records));
+  job.clocks = align_clocks(job.collectives);
+  job.times = collective_times(job.collectives, job.clocks);
+  job.waits = rank_waits(job.collectives, job.times);
+  job.stragglers = find_stragglers(job.collectives, job.clocks, job.times);
+  return job;
+}
+
+std::optional<StragglerResult> stragglers_of(std::vector<RankRecord> records) {
+  if (records.size() < 2) return std::nullopt;
+  JobAnalysis job = analyse_job(std::move(records));
+  const bool is_job = job.collectives.ranks.size() > 1 && !job.collectives.collectives.empty();
+  return is_job ? std::optional(std::move(job.stragglers)) : std::nullopt;
+}
+
+}  // namespace tbtrace
