@@ -1,4 +1,5 @@
-// The sides of a comparison as Python passes them: a path, a trace, a set of ranks, or a list of runs.
+// The sides of a comparison as Python passes them: a path, a trace, a set of ranks, or a list of
+// runs.
 #pragma once
 
 #include <memory>

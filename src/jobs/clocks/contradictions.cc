@@ -38,6 +38,7 @@ struct Distances {
 struct ClassTimes {
   std::uint64_t all = 0;
   std::uint64_t contradicting = 0;
+  bool has_group = false;  ///< the group is known, so it is not in doubt
   std::map<std::uint32_t, Distances> by_rank;
 };
 
@@ -76,7 +77,8 @@ class ContradictionSearch {
     std::set<OrderClass> wrong;
     for (const auto& [key, times] : classes_) {
       const auto allowed = kMostContradicting * static_cast<double>(times.all);
-      const bool is_wrong = static_cast<double>(times.contradicting) > allowed || end_apart(times);
+      const bool is_wrong = static_cast<double>(times.contradicting) > allowed ||
+                            (!times.has_group && end_apart(times));
       if (is_wrong) wrong.insert(key);
     }
     return wrong;
@@ -92,6 +94,8 @@ class ContradictionSearch {
 
   void add(const MatchedCollective& one, ClassTimes& times) const {
     ++times.all;
+    const RankRecord& record = job_.ranks[one.members.front().rank].record;
+    times.has_group = record.groups[job_.part(one.members.front()).group] != ProcessGroup();
     times.contradicting += contradicts(one) ? 1 : 0;
     const CollectiveMember& first = one.members.front();
     if (!ends_together(job_.part(first).kind)) return;

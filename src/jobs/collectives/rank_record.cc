@@ -44,6 +44,35 @@ std::vector<std::int64_t> rank_numbers(std::string_view text) {
   return ranks;
 }
 
+/// The job's only process group, if `distributedInfo` lists one that all ranks are in; else an
+/// empty one.
+ProcessGroup only_group(const Trace& trace) {
+  const auto distributed = trace.metadata().find("distributedInfo");
+  if (distributed == trace.metadata().end()) return {};
+  const std::optional<wire::JsonTree> info = wire::parse_json_tree(distributed->second);
+  if (!info) return {};
+  using Kind = wire::JsonTree::Kind;
+  const wire::JsonTree* const groups = info->find("pg_config", Kind::list);
+  const wire::JsonTree* const count = info->find("pg_count", Kind::integer);
+  const wire::JsonTree* const ranks = info->find("world_size", Kind::integer);
+  if (groups == nullptr || groups->items.size() != 1) return {};
+  if (count != nullptr && count->integer != 1) return {};
+  const wire::JsonTree& one = groups->items.front();
+  const wire::JsonTree* const size = one.find("pg_size", Kind::integer);
+  if (size == nullptr || ranks == nullptr || size->integer != ranks->integer) return {};
+  ProcessGroup group = {.size = size->integer};
+  if (const wire::JsonTree* const name = one.find("pg_name", Kind::text)) group.name = name->text;
+  if (const auto* const text = one.find("pg_desc", Kind::text)) group.description = text->text;
+  if (const wire::JsonTree* const list = one.find("ranks", Kind::list)) {
+    for (const wire::JsonTree& rank : list->items) {
+      group.ranks_text += (group.ranks_text.empty() ? "[" : ", ") + std::to_string(rank.integer);
+    }
+    if (!group.ranks_text.empty()) group.ranks_text += "]";
+    group.ranks = rank_numbers(group.ranks_text);
+  }
+  return group;
+}
+
 /// The elements of the first input, if it is the only one: `[[528]]`, `[[16, 4]]`.
 std::optional<std::int64_t> elements_of(std::string_view dims) {
   const std::optional<wire::JsonTree> list = wire::parse_json_tree(dims);
@@ -124,7 +153,7 @@ class RecordMaker {
   }
 
   std::uint32_t group_of(EventId details) {
-    if (details == EventId::none) return 0;
+    if (details == EventId::none) return number_of_only_group();
     const auto key = std::array{trace_.argument(Argument::group_name).text(details),
                                 trace_.argument(Argument::group_description).text(details),
                                 trace_.argument(Argument::group_ranks).text(details)};
@@ -138,9 +167,25 @@ class RecordMaker {
     group.ranks = rank_numbers(group.ranks_text);
     group.size = size;
     if (!group.size && !group.ranks.empty()) group.size = std::ssize(group.ranks);
-    if (group == ProcessGroup()) return 0;
-    record_.groups.push_back(std::move(group));
-    return found->second = static_cast<std::uint32_t>(record_.groups.size() - 1);
+    return found->second = group == ProcessGroup() ? number_of_only_group() : number_of(group);
+  }
+
+  /// What a record is of that does not say its group.
+  std::uint32_t number_of_only_group() {
+    if (!only_group_) {
+      const ProcessGroup group = only_group(trace_);
+      only_group_ = group == ProcessGroup() ? 0 : number_of(group);
+    }
+    return *only_group_;
+  }
+
+  std::uint32_t number_of(const ProcessGroup& group) {
+    const auto known = std::ranges::find(record_.groups, group);
+    if (known != record_.groups.end()) {
+      return static_cast<std::uint32_t>(known - record_.groups.begin());
+    }
+    record_.groups.push_back(group);
+    return static_cast<std::uint32_t>(record_.groups.size() - 1);
   }
 
   void add(const jobs::RecordedCollective& one) {
@@ -346,6 +391,7 @@ class RecordMaker {
   std::vector<Step> steps_;
   std::vector<TimeRange> computing_;
   std::map<TrackId, std::uint32_t> streams_;
+  std::optional<std::uint32_t> only_group_;
   std::map<std::string, std::uint32_t, std::less<>> texts_;
   std::map<std::pair<std::array<StringId, 3>, std::int64_t>, std::uint32_t> groups_;
   RankRecord record_;

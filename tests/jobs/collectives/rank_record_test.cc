@@ -76,6 +76,38 @@ fixtures::ChromeText two_steps() {
   return text;
 }
 
+/// A range of gloo, which does not say its group.
+RankRecord gloo_record(std::string_view distributed) {
+  fixtures::ChromeText text;
+  text.before.emplace_back("distributedInfo", distributed);
+  text.events.push_back(annotation("ProfilerStep#5", "10000", "1000"));
+  text.events.push_back(annotation("gloo:all_reduce", "10100", "200").with("tid", "9"));
+  return record_of(text);
+}
+
+TEST(RankRecord, TakesTheOnlyGroupOfTheJobWhereNoneIsRecorded) {
+  const RankRecord record =
+      gloo_record(R"({"rank": 1, "world_size": 2, "pg_count": 1, "pg_config": [{"pg_name": "0", )"
+                  R"("pg_desc": "default_pg", "pg_size": 2, "ranks": [0, 1]}]})");
+  ASSERT_THAT(record.collectives, SizeIs(1));
+  const ProcessGroup& group = record.groups[record.collectives[0].group];
+  EXPECT_EQ(group.description, "default_pg");
+  EXPECT_EQ(group.ranks_text, "[0, 1]");
+  EXPECT_THAT(group.ranks, ElementsAre(0, 1));
+}
+
+TEST(RankRecord, KnowsNoGroupIfTheJobHasSeveralOrOneOfSomeRanks) {
+  for (const char* const distributed :
+       {R"({"rank": 1, "world_size": 2})",
+        R"({"rank": 1, "world_size": 4, "pg_config": [{"pg_name": "0", "pg_size": 2}]})",
+        R"({"rank": 1, "world_size": 2, "pg_config": [{"pg_size": 2}, {"pg_size": 2}]})",
+        R"({"rank": 1, "world_size": 2, "pg_count": 3, "pg_config": [{"pg_size": 2}]})"}) {
+    const RankRecord record = gloo_record(distributed);
+    ASSERT_THAT(record.collectives, SizeIs(1));
+    EXPECT_EQ(record.collectives[0].group, 0U) << distributed;
+  }
+}
+
 TEST(RankRecord, HasTheCollectivesWithWhatC10dRecorded) {
   const RankRecord record = record_of(two_steps());
   EXPECT_EQ(record.rank, 1);
