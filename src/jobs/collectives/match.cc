@@ -34,7 +34,7 @@ struct ClassKey {
   std::int64_t destination = kNone;
   std::int64_t number = kNone;  ///< `Seq`, or for other records the step
 
-  auto operator<=>(const ClassKey&) const = default;
+  auto operator<=>(const ClassKey&) const = default;  // NOLINT(modernize-use-nullptr): in std
 };
 
 /// The records of one rank in a class, in their order.

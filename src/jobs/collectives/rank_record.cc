@@ -40,7 +40,7 @@ std::vector<std::int64_t> rank_numbers(std::string_view text) {
     ranks.push_back(item.integer);
   }
   std::ranges::sort(ranks);
-  ranks.erase(std::ranges::unique(ranks).begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   return ranks;
 }
 

@@ -22,7 +22,7 @@ struct TransferClass {
   std::size_t ranks = 0;
   std::size_t hosts = 0;
 
-  auto operator<=>(const TransferClass&) const = default;
+  auto operator<=>(const TransferClass&) const = default;  // NOLINT(modernize-use-nullptr): in std
 };
 
 using Group = std::vector<std::uint32_t>;

@@ -1,0 +1,105 @@
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tbtrace/jobs.h>
+#include <tbtrace/summary.h>
+
+#include "jobs/made_records.h"
+
+namespace tbtrace {
+namespace {
+
+using fixtures::add_collective;
+using fixtures::group_of;
+using fixtures::record_of;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+/// Two ranks with ten all-reduces; the first of rank 0 has no counterpart.
+std::vector<RankRecord> two_ranks() {
+  const ProcessGroup world = group_of("0", {0, 1});
+  std::vector<RankRecord> records = {record_of(0), record_of(1)};
+  for (int number = 0; number < 11; ++number) {
+    for (RankRecord& record : records) {
+      if (number == 0 && *record.rank == 1) continue;
+      add_collective(record, CollectiveKind::all_reduce, world, number * 1'000'000,
+                     number * 1'000'000 + 100'000, number);
+    }
+  }
+  return records;
+}
+
+TEST(JobReports, HaveARowPerCollectiveAndPerRank) {
+  const JobAnalysis job = analyse_job(two_ranks());
+  const AnalysisReport rows = collectives_report(job);
+  EXPECT_THAT(rows.table.rows, SizeIs(10));
+  EXPECT_EQ(rows.totals[1], (std::pair<std::string, Cell>("unmatched", std::uint64_t{1})));
+  EXPECT_THAT(rows.notes, Contains(HasSubstr("unmatched: 1 record: other ranks of the group")));
+  EXPECT_THAT(job_ranks_report(job).table.rows, SizeIs(2));
+  EXPECT_THAT(clocks_report(job).table.rows, SizeIs(2));
+  const AnalysisReport stragglers = stragglers_report(job);
+  EXPECT_THAT(stragglers.table.rows, IsEmpty());
+  EXPECT_THAT(stragglers.notes, Contains(HasSubstr("have no steps with collectives")));
+}
+
+TEST(JobReports, PartsAreThoseOfTheWhole) {
+  const JobAnalysis job = analyse_job(two_ranks());
+  const std::vector<CollectiveTimes> times = collective_times(job.collectives, job.clocks);
+  ASSERT_EQ(times.size(), job.times.size());
+  EXPECT_EQ(times[3].start_ns, job.times[3].start_ns);
+  EXPECT_EQ(find_stragglers(job.collectives, job.clocks, times).why_not_compared,
+            job.stragglers.why_not_compared);
+  EXPECT_TRUE(stragglers_of(two_ranks()).has_value());
+  EXPECT_FALSE(stragglers_of({two_ranks().front()}).has_value());
+}
+
+TEST(JobReports, ClockErrorsGrowWithTheDistanceFromTheMiddle) {
+  RankClock clock;
+  clock.error_ns = 3'000;
+  clock.drift_error_ppm = 4;
+  EXPECT_DOUBLE_EQ(clock.error_at_ns(0), 3'000);
+  EXPECT_DOUBLE_EQ(clock.error_at_ns(1'000'000'000), 5'000);
+}
+
+TEST(JobReports, AStragglerIsAFindingOfItsRank) {
+  std::vector<TraceSummary> summaries(2);
+  summaries[0].run.identity.rank = 0;
+  summaries[1].run.identity.rank = 1;
+  StragglerResult result;
+  Straggler& one = result.stragglers.emplace_back();
+  one.rank = 1;
+  one.cause = StragglerCause::input;
+  one.excess_per_step_ns = 1'000'000;
+  one.share = 0.2;
+  one.steps = {1, 2};
+  one.recorded_steps = 4;
+  add_straggler_findings(summaries, result);
+  EXPECT_THAT(summaries[0].findings, IsEmpty());
+  ASSERT_THAT(summaries[1].findings, SizeIs(1));
+  EXPECT_EQ(summaries[1].findings[0].id, "straggler");
+  EXPECT_DOUBLE_EQ(summaries[1].findings[0].share, 0.1);
+  EXPECT_EQ(summaries[1].findings[0].gain_ns, 500'000);
+}
+
+TEST(JobNames, AreStable) {
+  EXPECT_EQ(matched_by_name(MatchedBy::pair), "pair");
+  EXPECT_EQ(unmatched_reason_name(UnmatchedReason::times_contradict), "times_contradict");
+  EXPECT_THAT(std::string(unmatched_reason_text(UnmatchedReason::no_other_rank)),
+              HasSubstr("add the traces of all ranks"));
+  EXPECT_EQ(straggler_cause_name(StragglerCause::garbage_collection), "garbage_collection");
+  EXPECT_THAT(std::string(straggler_remedy(StragglerCause::network)), HasSubstr("links"));
+  EXPECT_EQ(element_bytes("BFloat16"), 2);
+  EXPECT_EQ(element_bytes("Unheard"), std::nullopt);
+  EXPECT_TRUE(ends_together(CollectiveKind::barrier));
+  EXPECT_FALSE(ends_together(CollectiveKind::broadcast));
+}
+
+}  // namespace
+}  // namespace tbtrace
