@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <tbtrace/jobs.h>
+#include <tbtrace/job_analysis.h>
 #include <tbtrace/summary.h>
 
 #include "jobs/made_records.h"
