@@ -200,13 +200,14 @@ void append_difference_data(std::string& xml, const FlameLayout& layout,
                 [&](const FlameBox& box) { return shade_of(node(box), difference.whole_ns); });
   append_digits(xml, "sides", layout,
                 [&](const FlameBox& box) { return static_cast<int>(side_of(node(box))); });
-  for (const auto& [key, member] :
-       {std::pair("bases", &DifferenceNode::base_ns), std::pair("news", &DifferenceNode::new_ns),
-        std::pair("base_selves", &DifferenceNode::base_self_ns),
-        std::pair("new_selves", &DifferenceNode::new_self_ns)}) {
+  const auto append_times = [&](std::string_view key, std::int64_t DifferenceNode::*member) {
     append_list(xml, key, layout.boxes.size(),
                 [&](std::size_t box) { append_weight(xml, node(layout.boxes[box]).*member); });
-  }
+  };
+  append_times("bases", &DifferenceNode::base_ns);
+  append_times("news", &DifferenceNode::new_ns);
+  append_times("base_selves", &DifferenceNode::base_self_ns);
+  append_times("new_selves", &DifferenceNode::new_self_ns);
   xml += ",\n";
   append_text(xml, "was");
   xml += ":{";
