@@ -14,6 +14,7 @@
 
 #include "command.h"
 #include "inputs.h"
+#include "merge_clocks.h"
 #include "options.h"
 #include "rank_choice.h"
 #include "table_options.h"
@@ -26,8 +27,10 @@ constexpr const char* kAbout =
     "has\n"
     "processes of its own, named `rank 3: python (pid 1234)`, in the order of the ranks. Process\n"
     "ids, flow events, correlations and External ids of different ranks are kept apart; all other\n"
-    "members of the events stay. Times are those of the ranks' clocks, which are not aligned.\n"
-    "Inputs are read once and in pieces, so files of any size can be merged.\n";
+    "members of the events stay. Times are those of the ranks' clocks; --clocks aligned moves "
+    "them\n"
+    "to the clock of the first rank. Inputs are read in pieces, so files of any size can be "
+    "merged.\n";
 
 /// From `first` to `last`.
 struct Ranks {
@@ -60,11 +63,12 @@ std::string grouped(std::uint64_t number) {
 class MergeRun {
  public:
   MergeRun(const StandardOptions& standard, MergeOptions options, std::vector<Ranks> ranks,
-           RankChoice choice)
+           RankChoice choice, bool are_clocks_aligned)
       : standard_(standard),
         options_(std::move(options)),
         ranks_(std::move(ranks)),
         choice_(choice),
+        are_clocks_aligned_(are_clocks_aligned),
         console_(standard.console) {}
 
   int run() {
@@ -141,6 +145,10 @@ class MergeRun {
     std::optional<MergeReport> report;
     const int code = finish_work(
         [&] {
+          if (are_clocks_aligned_) {
+            Status aligned = align_parts(parts_, standard_, console_);
+            if (!aligned.ok()) return aligned;
+          }
           Result<MergeReport> merged = merge_traces(parts_, output, options_);
           if (!merged.ok()) return merged.status();
           report = *std::move(merged);
@@ -186,7 +194,9 @@ class MergeRun {
       text += " (" + std::string(ranks.size() == 1 ? "rank " : "ranks ") +
               rank_list({ranks.begin(), ranks.end()}) + ")";
     }
-    if (!report.are_clocks_aligned && merged > 1) {
+    if (report.are_clocks_aligned) {
+      text += "; clocks are those of the first rank, " + clock_error_text(parts_);
+    } else if (merged > 1) {
       text +=
           "; clocks are as recorded, not aligned: events of different hosts are apart by the "
           "difference of their clocks as well";
@@ -198,6 +208,7 @@ class MergeRun {
   MergeOptions options_;
   const std::vector<Ranks> ranks_;
   const RankChoice choice_;
+  const bool are_clocks_aligned_;
   Console console_;
   std::vector<MergePart> parts_;
   bool has_failed_ = false;
@@ -220,7 +231,8 @@ int run(const OptionParser& parser) {
   if (output_of(standard) == "-" && ::isatty(STDOUT_FILENO) != 0) {
     return parser.wrong("a merged trace does not go to a terminal; name a file with -o");
   }
-  return MergeRun(standard, std::move(options), *ranks, *choice).run();
+  return MergeRun(standard, std::move(options), *ranks, *choice, parser.text("clocks") == "aligned")
+      .run();
 }
 
 }  // namespace
@@ -242,12 +254,21 @@ Command merge_command() {
               .help = "gpu: only activities of devices; cpu: only the others, without the "
                       "flow events that lead to devices",
               .otherwise = "all",
-              .choices = {"all", "gpu", "cpu"}}}}},
+              .choices = {"all", "gpu", "cpu"}},
+             {.name = "clocks",
+              .value = "WHICH",
+              .help = "recorded: times as the hosts' clocks gave them; aligned: on the clock of "
+                      "the first rank, by the ends of collectives, for ranks of several hosts; "
+                      "files are then read twice, and the first time takes the memory of one rank",
+              .otherwise = "recorded",
+              .choices = {"recorded", "aligned"}}}}},
       .examples = {{"tbtrace merge traces/ -o job.json.gz", "all ranks of a job"},
                    {"tbtrace merge traces/ --ranks 0-3 --steps 5-6 -o part.json.gz",
                     "two steps of four ranks"},
                    {"tbtrace merge traces/ --keep gpu -o gpus.json.gz",
                     "the GPUs of all ranks below each other"},
+                   {"tbtrace merge traces/ --clocks aligned -o job.json.gz",
+                    "ranks of several hosts on one clock"},
                    {"tbtrace merge profile_trace/ --iteration 100 -o job.json.gz",
                     "one of several recordings of a job"}},
       .run = run,
