@@ -19,6 +19,7 @@ import { stackModel, stackTotals } from "../data/stacks.js";
  * @property {number | null} share
  * @property {string | null} matched_by
  * @property {string | null} base_key
+ * @property {string[]} fuses
  */
 /**
  * @typedef {object} DiffStep
@@ -81,8 +82,8 @@ const rowMeanings = /** @type {{[key: string]: string}} */ ({
   change_ns: "how much longer it takes per step",
   share: "of the change of the step; may be negative, or above 100 %",
   base_ns: "per step, before", new_ns: "per step, now",
-  base_count: "operators or device work that began, per step, before",
-  new_count: "operators or device work that began, per step, now",
+  base_count: "operators and annotations that began, or device work that was launched, per step, before",
+  new_count: "operators and annotations that began, or device work that was launched, per step, now",
   low_ns: "lower end of the interval of the change", high_ns: "upper end of the interval of the change",
   verdict: "of the row", only_on: "the side that has it, if the other one does not",
   matched_by: "how both sides were found to be the same, if not by name: uncertain",

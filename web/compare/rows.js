@@ -113,6 +113,8 @@ function rowSides(row, around) {
           h("span", { class: `badge ${kind}` }, `${sign} ${word}`))],
       onlyOn(row) === null ? null : [h("dt", null, "Only on"),
         h("dd", null, onlyOn(row) === "new" ? "the new side" : "the base")],
+      row.fuses.length === 0 ? null : [h("dt", null, "Fuses"),
+        h("dd", null, row.fuses.join(", "))],
       !isGuessed(row) ? null : [h("dt", null, "Before"), h("dd", null, row.base_key ?? "",
         h("small", { class: "quiet" }, ` matched by its ${row.matched_by}: uncertain`))]),
     frames > 0 ? h("button", { type: "button", onclick: around.reveal },

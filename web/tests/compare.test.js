@@ -8,7 +8,7 @@ import { columnOf, cellOf } from "../data/table.js";
 
 const row = (by, key, base_ns, new_ns, more = {}) => ({
   by, key, base_count: 1, new_count: 1, base_ns, new_ns, change_ns: new_ns - base_ns, low_ns: null, high_ns: null,
-  verdict: "inconclusive", share: (new_ns - base_ns) / 100, matched_by: "name", base_key: null, ...more });
+  verdict: "inconclusive", share: (new_ns - base_ns) / 100, matched_by: "name", base_key: null, fuses: [], ...more });
 
 const comparison = (rows, left_out = []) => ({
   schema: "tbtrace.comparison/1", left_out, stacks: [], first_stacks: "cpu", no_stacks: null,
