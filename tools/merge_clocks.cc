@@ -8,8 +8,6 @@
 #include <optional>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include <tbtrace/clocks.h>
 #include <tbtrace/collectives.h>
 
@@ -86,7 +84,9 @@ std::string clock_error_text(const std::vector<MergePart>& parts) {
     if (part.clock) most = std::max(most, part.clock->error_ns);
   }
   if (most == 0) return "exactly";
-  return fmt::format("within {:.1f} us", static_cast<double>(most) / 1e3);
+  // Upwards to tenths of a microsecond.
+  const std::int64_t tenths = most / 100 + (most % 100 == 0 ? 0 : 1);
+  return "within " + std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " us";
 }
 
 }  // namespace tbtrace::tools
