@@ -47,6 +47,10 @@ ClockCorrection correction_of(const RankClock& clock, const RankRecord& record) 
 
 Status align_parts(std::vector<MergePart>& parts, const StandardOptions& standard,
                    Console& console) {
+  if (parts.size() == 1) {
+    parts.front().clock = ClockCorrection();
+    return {};
+  }
   std::vector<RankRecord> records;
   for (const MergePart& part : parts) {
     Result<RankRecord> record = record_of(part.file, standard, console);

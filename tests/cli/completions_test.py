@@ -107,7 +107,7 @@ class Completions(unittest.TestCase):
     def test_bash_offers_verbs_and_options(self):
         verbs = list(described.verbs(PROGRAM))
         self.assertEqual(bash(""), [*verbs, "-h", "--help", "--version"])
-        self.assertEqual(bash("co"), ["convert"])
+        self.assertEqual(bash("co"), ["collectives", "convert"])
         for verb in verbs:
             wanted = [word for option in described.options(PROGRAM, verb)
                       for word in (option.letter, option.name) if word]
@@ -151,7 +151,7 @@ class Completions(unittest.TestCase):
     def test_fish_offers_verbs_and_options(self):
         verbs = described.verbs(PROGRAM)
         self.assertEqual(fish("tbtrace ", self.work), verbs)
-        self.assertEqual(list(fish("tbtrace co", self.work)), ["convert"])
+        self.assertEqual(list(fish("tbtrace co", self.work)), ["collectives", "convert"])
         for verb in verbs:
             wanted = {word for option in described.options(PROGRAM, verb)
                       for word in (option.letter, option.name) if word}
