@@ -6,7 +6,6 @@
 #include <numeric>
 #include <vector>
 
-#include "pages/text_list.h"
 #include "writers/flame/frame_color.h"
 
 namespace tbtrace {
@@ -58,15 +57,23 @@ KeptStacks kept_stacks(const StackTree& tree, std::size_t limit) {
   return kept;
 }
 
-template <typename List>
-void emit_integers(wire::JsonEmitter& json, std::string_view key, const List& list) {
-  json.key(key);
-  json.begin_array();
-  for (const auto value : list) json.integer(value);
-  json.end_array();
-}
-
 }  // namespace
+
+void pages::emit_frame_texts(wire::JsonEmitter& json, const TextList& texts,
+                             std::size_t characters) {
+  std::size_t cuts = 0;
+  std::vector<int> kinds;
+  json.key("texts");
+  json.begin_array();
+  for (const std::string_view text : texts.texts()) {
+    json.text(cut_text(text, characters, cuts));
+    kinds.push_back(static_cast<int>(writers::frame_kind(text)));
+  }
+  json.end_array();
+  json.key("names_cut");
+  json.integer(cuts);
+  emit_integers(json, "kinds", kinds);
+}
 
 void pages::emit_stacks(wire::JsonEmitter& json, const StacksContent& content,
                         const ViewLimits& limits) {
@@ -79,8 +86,6 @@ void pages::emit_stacks(wire::JsonEmitter& json, const StacksContent& content,
     frames.push_back(texts.number_of(tree.frame(kept.nodes[at])));
     parents.push_back(at - kept.parent[at]);
   }
-  std::size_t cuts = 0;
-  std::vector<int> kinds;
   json.new_line();
   json.begin_object();
   json.member("name", content.name);
@@ -90,16 +95,7 @@ void pages::emit_stacks(wire::JsonEmitter& json, const StacksContent& content,
   json.integer(tree.total());
   json.key("left_out");
   json.integer(kept.left_out);
-  json.key("texts");
-  json.begin_array();
-  for (const std::string_view text : texts.texts()) {
-    json.text(cut_text(text, limits.characters, cuts));
-    kinds.push_back(static_cast<int>(writers::frame_kind(text)));
-  }
-  json.end_array();
-  json.key("names_cut");
-  json.integer(cuts);
-  emit_integers(json, "kinds", kinds);
+  emit_frame_texts(json, texts, limits.characters);
   emit_integers(json, "frame", frames);
   emit_integers(json, "parent", parents);
   emit_integers(json, "self", kept.self);

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/bounded_sum.h"
+#include "pages/stacks_text.h"
 #include "pages/text_list.h"
 #include "writers/flame/difference_shade.h"
-#include "writers/flame/frame_color.h"
 
 namespace tbtrace {
 namespace {
@@ -68,14 +68,6 @@ KeptNodes kept_nodes(const FlameDifference& difference, std::size_t limit) {
   return kept;
 }
 
-template <typename List>
-void emit_list(wire::JsonEmitter& json, std::string_view key, const List& list) {
-  json.key(key);
-  json.begin_array();
-  for (const auto value : list) json.integer(value);
-  json.end_array();
-}
-
 std::string_view empty_text(StackWeight weight) {
   return weight == StackWeight::device
              ? "Neither side has GPU work. Record with ProfilerActivity.CUDA to see it."
@@ -102,8 +94,6 @@ void pages::emit_difference(wire::JsonEmitter& json, const FlameDifference& diff
                                   : -1);
   }
   const bool is_device = difference.weight == StackWeight::device;
-  std::size_t cuts = 0;
-  std::vector<int> kinds;
   json.new_line();
   json.begin_object();
   json.member("name", is_device ? "device" : "cpu");
@@ -118,22 +108,13 @@ void pages::emit_difference(wire::JsonEmitter& json, const FlameDifference& diff
   json.integer(difference.root().new_ns);
   json.key("left_out");
   json.integer(kept.left_out);
-  json.key("texts");
-  json.begin_array();
-  for (const std::string_view text : texts.texts()) {
-    json.text(cut_text(text, limits.characters, cuts));
-    kinds.push_back(static_cast<int>(writers::frame_kind(text)));
-  }
-  json.end_array();
-  json.key("names_cut");
-  json.integer(cuts);
-  emit_list(json, "kinds", kinds);
-  emit_list(json, "frame", frames);
-  emit_list(json, "parent", parents);
-  emit_list(json, "side", sides);
-  emit_list(json, "was", was);
-  emit_list(json, "base_self", kept.base_self);
-  emit_list(json, "new_self", kept.new_self);
+  emit_frame_texts(json, texts, limits.characters);
+  emit_integers(json, "frame", frames);
+  emit_integers(json, "parent", parents);
+  emit_integers(json, "side", sides);
+  emit_integers(json, "was", was);
+  emit_integers(json, "base_self", kept.base_self);
+  emit_integers(json, "new_self", kept.new_self);
   json.key("empty");
   const bool is_empty = difference.root().base_ns == 0 && difference.root().new_ns == 0;
   is_empty ? json.text(empty_text(difference.weight)) : json.null();
