@@ -10,6 +10,8 @@ import sys
 import tempfile
 import unittest
 
+import made_jobs
+
 JOB = pathlib.Path(__file__).resolve().parents[1] / "data/slow_loader_job"
 
 
@@ -40,6 +42,15 @@ class Clocks(unittest.TestCase):
         self.assertEqual([part["clock_offset_ns"] for part in parts][0], 0)
         self.assertTrue(all(0 < part["clock_error_ns"] < 10_000 for part in parts[1:]))
         self.assertRegex(result.stderr, r"clocks are those of the first rank, within \d\.\d us")
+
+    def test_drift_is_taken_out(self):
+        with tempfile.TemporaryDirectory() as folder:
+            made_jobs.make(pathlib.Path(folder), 3, kind="ddp", world_size=4, clock_kind="free", length="long_steps",
+                           dialect="torch_2_10", clean=True)
+            job = next((pathlib.Path(folder) / "jobs").iterdir())
+            found = spreads(json.loads(merged(job, "--clocks", "aligned").stdout))
+            self.assertGreater(len(found), 5)
+            self.assertLess(max(found), 10)
 
     def test_clocks_stay_as_recorded_unless_asked(self):
         result = merged(JOB)

@@ -1,4 +1,5 @@
 // Comparisons: sums, verdicts, circumstances, limits.
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <random>
@@ -24,6 +25,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 std::size_t place(DiffBy by) { return static_cast<std::size_t>(by); }
 
@@ -212,6 +214,9 @@ TEST(Diff, SaysThatOneSideIsCompiled) {
   compiled.quantities = {{"flops", 1.001e9}};
   EXPECT_THAT(warnings_of(counted, compiled),
               ElementsAre(HasSubstr("as many FLOPs on both sides")));
+  EXPECT_THAT(diff({&counted, 1}, {&compiled, 1})->quantities, Not(IsEmpty()));
+  compiled.quantities = {{"flops", 0.3e9}};  // not all of it can be counted
+  EXPECT_THAT(diff({&counted, 1}, {&compiled, 1})->quantities, IsEmpty());
   EXPECT_THAT(warnings_of(compiled, counted), ElementsAre(HasSubstr("Only the base is compiled")));
 }
 
@@ -302,20 +307,51 @@ TEST(RunSum, CountsWorkInTheStepThatLaunchedIt) {
     return event;
   };
   ChromeEvent load = op("load_batch", "105", "5").with("cat", "\"user_annotation\"");
-  const RunFigures run = figures_of(read(
-      {launch("10", "1"), kernel("before", "120", "1"), kernel("unknown", "102", "9"),
-       step("ProfilerStep#1", "100"), load, launch("115", "2"), launch("125", "3"),
-       kernel("within", "145", "2"), kernel("after", "230", "3"), op("aten::mm", "114", "6")}));
+  const RunFigures run = figures_of(
+      read({launch("10", "1"), kernel("before", "120", "1"), step("ProfilerStep#1", "100"), load,
+            launch("115", "2"), launch("125", "3"), kernel("within", "145", "2"),
+            kernel("after", "230", "3"), op("aten::mm", "114", "6")}));
   std::map<std::string, std::uint64_t> counts;
   for (const RunRow& row : run.rows[place(DiffBy::kernel)]) counts[row.key] = row.count;
   EXPECT_EQ(counts["before"], 0U);
-  EXPECT_EQ(counts["unknown"], 0U);  // its launch was not recorded
   EXPECT_EQ(counts["within"], 1U);
   EXPECT_EQ(counts["after"], 1U);
   counts.clear();
   for (const RunRow& row : run.rows[place(DiffBy::op)]) counts[row.key] = row.count;
   EXPECT_EQ(counts["load_batch"], 1U);
   EXPECT_EQ(counts["ProfilerStep#1"], 0U);
+}
+
+TEST(RunSum, CountsNoWorkThatWasLaunchedBeforeTheRecording) {
+  const auto kernel = [](const char* name, const char* start, const char* id) {
+    ChromeEvent event = op(name, start, "15").with("cat", "\"kernel\"").with("tid", "7");
+    event.with("pid", "0").arg("correlation", id).arg("device", "0").arg("stream", "7");
+    return event;
+  };
+  ChromeEvent launch = op("cudaLaunchKernel", "115", "5").with("cat", "\"cuda_runtime\"");
+  launch.arg("correlation", "2");
+  const RunFigures run =
+      figures_of(read({op("ProfilerStep#1", "100", "100").with("cat", "\"user_annotation\""),
+                       launch, kernel("left over", "102", "9"), kernel("launched", "130", "2"),
+                       kernel("launch lost", "150", "8")}));
+  std::map<std::string, std::uint64_t> counts;
+  for (const RunRow& row : run.rows[place(DiffBy::kernel)]) counts[row.key] = row.count;
+  EXPECT_EQ(counts.at("left over"), 0U);
+  EXPECT_EQ(counts.at("launched"), 1U);
+  EXPECT_EQ(counts.at("launch lost"), 1U);
+}
+
+TEST(RunSum, HasNoSamplesOfCompiledCode) {
+  const auto samples_with = [](const char* name) {
+    ChromeEvent layer = op("aten::linear", "120", "20");
+    layer.arg("Input Dims", "[[16, 8], [4, 8]]").arg("Input type", R"(["float", "float"])");
+    const RunFigures run =
+        figures_of(read({op("ProfilerStep#1", "100", "100").with("cat", "\"user_annotation\""),
+                         op(name, "110", "50"), layer}));
+    return std::ranges::count(run.quantities, "samples", &RunQuantity::name);
+  };
+  EXPECT_EQ(samples_with("aten::sum"), 1);
+  EXPECT_EQ(samples_with("CompiledFunction"), 0);
 }
 
 TEST(RunSum, CountsNoInstantOfOverlappingStepsTwice) {
