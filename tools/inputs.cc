@@ -190,14 +190,9 @@ Result<Trace> InputLoop::read(const std::string& path) {
     console_.error(subject, trace.status().message());
     return trace;
   }
-  if (const std::string ranks = merged_ranks(*trace); !ranks.empty()) {
-    const Status refused(
-        StatusCode::unreadable_input,
-        "is a merged timeline (" + ranks +
-            "), in which steps, devices and totals of the ranks are mixed; it is made to be looked "
-            "at: use the traces that it was made from");
-    console_.error(subject, refused.message());
-    return refused;
+  if (Status merged = trace->check_not_merged(); !merged.ok()) {
+    console_.error(subject, merged.message());
+    return merged;
   }
   if (rules_.issues_are_results) return trace;
   warn_of_issues(subject, trace->issues(), console_);

@@ -4,7 +4,6 @@
 #include <system_error>
 #include <utility>
 
-#include <tbtrace/jobs.h>
 #include <tbtrace/trace_set.h>
 
 #include "inputs.h"
@@ -24,11 +23,7 @@ Status add_rank(const std::string& path, const StandardOptions& standard, Consol
   };
   const Result<Trace> trace = read_trace(path, reading);
   if (!trace.ok()) return trace.status();
-  if (!merged_ranks(*trace).empty()) {
-    return {StatusCode::unreadable_input,
-            "is a merged timeline, in which the ranks are mixed; use the traces that it was made "
-            "from"};
-  }
+  if (Status merged = trace->check_not_merged(); !merged.ok()) return merged;
   warn_of_issues(subject_of(path), trace->issues(), console);
   if (Status added = sum.add(*trace); !added.ok() || stacks == nullptr) return added;
   return add_stacks(*stacks, *trace);
@@ -41,10 +36,8 @@ bool is_baseline(const std::string& path) {
   return found.ok() && *found;
 }
 
-}  // namespace
-
-int read_runs(const std::string& path, const StandardOptions& standard, Console& console,
-              std::vector<RunFigures>& runs, std::vector<RunStacks>* stacks) {
+int read_run(const std::string& path, const StandardOptions& standard, Console& console,
+             std::vector<RunFigures>& runs, std::vector<RunStacks>* stacks) {
   if (is_baseline(path)) {
     return finish_work(
         [&] {
@@ -56,15 +49,6 @@ int read_runs(const std::string& path, const StandardOptions& standard, Console&
         subjects_of_input(path, standard), console);
   }
   const FoundTraces traces = find_traces({path});
-  // Each match of a pattern is a run.
-  std::error_code failure;
-  if (traces.paths.size() > 1 && !std::filesystem::exists(path, failure)) {
-    for (const std::string& match : traces.paths) {
-      const int code = read_runs(match, standard, console, runs, stacks);
-      if (code != kDone) return code;
-    }
-    return kDone;
-  }
   for (const UnreadInput& unread : traces.unread) {
     return finish(unread.status, subjects_of_input(unread.path, standard), console);
   }
@@ -81,6 +65,17 @@ int read_runs(const std::string& path, const StandardOptions& standard, Console&
   }
   runs.push_back(sum.figures());
   if (stacks != nullptr) stacks->push_back(std::move(of_run));
+  return kDone;
+}
+
+}  // namespace
+
+int read_runs(const std::string& path, const StandardOptions& standard, Console& console,
+              std::vector<RunFigures>& runs, std::vector<RunStacks>* stacks) {
+  for (const std::string& run : run_paths(path)) {
+    const int code = read_run(run, standard, console, runs, stacks);
+    if (code != kDone) return code;
+  }
   return kDone;
 }
 

@@ -12,8 +12,8 @@
 
 namespace tbtrace::tools {
 
-/// Adds the runs of an input: those of a baseline, one for each match of a pattern, else one, which
-/// is a trace or all traces of a folder. Returns the exit code. `stacks`: gets those of each run,
+/// Adds the runs of an input (run_paths()): those of a baseline, else one, which is a trace or all
+/// traces of a folder. Returns the exit code. `stacks`: gets those of each run,
 /// of a baseline none.
 int read_runs(const std::string& path, const StandardOptions& standard, Console& console,
               std::vector<RunFigures>& runs, std::vector<RunStacks>* stacks = nullptr);

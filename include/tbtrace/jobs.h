@@ -100,15 +100,8 @@ JobList find_jobs(const std::vector<std::string>& inputs, const JobOptions& opti
 /// The jobs of traces that were found already.
 JobList find_jobs(const FoundTraces& traces, const JobOptions& options = {});
 
-/// The members at the top of a merged trace (merge.h) that say how it was made and keep the members
-/// of its parts.
-inline constexpr const char* kMergedRanks = "mergedRanks";
-inline constexpr const char* kMergedMetadata = "mergedMetadata";
-
 /// Whether a file is a merged trace, by its start.
 bool is_merged_trace(const std::string& path);
-/// What a merged trace is made of: `ranks 0-7`, `8 traces`; empty if it is not a merged one.
-std::string merged_ranks(const Trace& trace);
 
 /// `0-7, 9`.
 std::string rank_list(const std::vector<std::int64_t>& ranks);

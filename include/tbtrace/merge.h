@@ -19,6 +19,9 @@
 
 namespace TBTRACE_EXPORT tbtrace {
 
+/// The member at the top of a merged timeline that keeps the members of its parts.
+inline constexpr const char* kMergedMetadata = "mergedMetadata";
+
 /// What to add to the times of a recording to get those of the job:
 /// offset_ns + drift_ppm * (time - at_ns) / 10^6.
 struct ClockCorrection {

@@ -303,6 +303,8 @@ class Trace {
   /// Fails, with the groups and what to do, if it was read without some of the arguments that the
   /// table `what` needs.
   Status check_read(ArgumentSet needed, std::string_view what) const;
+  /// Fails for a merged timeline (merge.h): figures of it would mix the ranks of a job.
+  Status check_not_merged() const;
   /// Whether the top-level member exists and is not 0, false or null.
   bool is_set(std::string_view metadata_key) const;
 
@@ -330,6 +332,9 @@ class Trace {
   std::span<const Track> tracks_;
   std::span<const Category> categories_;
 };
+
+/// The member at the top of a merged timeline (merge.h) that says how it was made.
+inline constexpr const char* kMergedRanks = "mergedRanks";
 
 struct ReadOptions {
   /// Number of reading threads; 0: one per core.

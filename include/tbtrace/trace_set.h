@@ -68,6 +68,10 @@ struct FoundTraces {
 /// takes.
 FoundTraces find_traces(const std::vector<std::string>& inputs);
 
+/// The runs that a path of a comparison (diff.h) names: each match of a pattern, in natural order,
+/// else the path itself. A run is a trace, a directory with the traces of its ranks, or a baseline.
+std::vector<std::string> run_paths(const std::string& path);
+
 /// The same for partials: in directories the files whose name ends in `.tbp`.
 FoundTraces find_partials(const std::vector<std::string>& inputs);
 

@@ -52,7 +52,9 @@ Result<Trace> read_bytes(std::string_view bytes, const ReadOptions& options) {
 }
 
 PythonTrace finish(Result<Trace> trace, std::string name) {
-  return {std::make_shared<const Trace>(value_of(std::move(trace), name)), std::move(name)};
+  Trace read = value_of(std::move(trace), name);
+  check(read.check_not_merged(), name);
+  return {std::make_shared<const Trace>(std::move(read)), std::move(name)};
 }
 
 PythonTrace read(nb::handle source, std::optional<int> threads, bool strict,

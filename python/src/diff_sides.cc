@@ -14,15 +14,18 @@ namespace nb = nanobind;
 namespace tbtrace::python {
 namespace {
 
-PythonRun run_of(nb::handle one, const char* what, ArgumentSet needed) {
+void add_runs(nb::handle one, const char* what, ArgumentSet needed, std::vector<PythonRun>& runs) {
   if (nb::isinstance<nb::str>(one) || nb::hasattr(one, "__fspath__")) {
-    const std::string path = path_of(one);
-    return {.name = path, .path = path};
+    for (const std::string& path : run_paths(path_of(one))) {
+      runs.push_back({.name = path, .path = path});
+    }
+    return;
   }
   if (nb::isinstance<PythonTrace>(one)) {
     const auto& trace = nb::cast<const PythonTrace&>(one);
     need(needed, trace, what);
-    return {trace.name, {trace.trace}};
+    runs.push_back({trace.name, {trace.trace}});
+    return;
   }
   if (nb::isinstance<PythonTraceSet>(one)) {
     const auto& set = nb::cast<const PythonTraceSet&>(one);
@@ -32,7 +35,8 @@ PythonRun run_of(nb::handle one, const char* what, ArgumentSet needed) {
       run.ranks.emplace_back(set.traces, &trace.trace);
       if (run.name.empty()) run.name = trace.path;
     }
-    return run;
+    runs.push_back(std::move(run));
+    return;
   }
   wrong_argument(std::string(what) + " takes paths, Trace, TraceSet, or a list of them");
 }
@@ -72,7 +76,9 @@ void add_path(const PythonRun& run, bool with_stacks, SideSums& side) {
   if (with_stacks) arguments = arguments | run_stacks_arguments();
   SumOfRun sum(run.name, with_stacks);
   for (const std::string& rank : traces.paths) {
-    sum.add(value_of(read_trace(rank, {.arguments = arguments}), rank), rank);
+    const Trace trace = value_of(read_trace(rank, {.arguments = arguments}), rank);
+    check(trace.check_not_merged(), rank);
+    sum.add(trace, rank);
   }
   sum.end(side);
 }
@@ -82,10 +88,10 @@ void add_path(const PythonRun& run, bool with_stacks, SideSums& side) {
 std::vector<PythonRun> side_of(nb::handle side, const char* what, ArgumentSet needed) {
   std::vector<PythonRun> runs;
   if (!nb::isinstance<nb::list>(side) && !nb::isinstance<nb::tuple>(side)) {
-    runs.push_back(run_of(side, what, needed));
+    add_runs(side, what, needed, runs);
     return runs;
   }
-  for (const nb::handle one : side) runs.push_back(run_of(one, what, needed));
+  for (const nb::handle one : side) add_runs(one, what, needed, runs);
   return runs;
 }
 

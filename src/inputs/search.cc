@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -58,18 +59,6 @@ std::string run_of_folder(const fs::path& folder) {
   return name.empty() ? kUnnamedRun : inputs::safe_name(name.string());
 }
 
-/// The matches of a pattern, in natural order.
-std::vector<std::string> matches_of(const std::string& pattern) {
-  std::vector<std::string> matches;
-  glob_t found = {};
-  if (::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found) == 0) {
-    matches.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  }
-  ::globfree(&found);
-  std::sort(matches.begin(), matches.end(), in_natural_order);
-  return matches;
-}
-
 class InputSearch {
  public:
   InputSearch(const std::string& log_directory, Wanted wanted, std::size_t most_folders)
@@ -78,18 +67,17 @@ class InputSearch {
         most_folders_(most_folders) {}
 
   void add(const std::string& named) {
-    std::error_code error;
     if (named == "-") {
       take(named, named, "stdin");
       return;
     }
-    const bool there = fs::exists(fs::symlink_status(named, error));
-    if (there || named.find_first_of("*?[") == std::string::npos) {
+    const std::optional<std::vector<std::string>> matches = pattern_matches(named);
+    if (!matches) {
       add_path(named);
       return;
     }
     bool any = false;
-    for (const std::string& match : matches_of(named)) {
+    for (const std::string& match : *matches) {
       if (is_output(real_path(match))) continue;
       any = true;
       add_path(match);
@@ -326,6 +314,20 @@ class InputSearch {
 };
 
 }  // namespace
+
+std::optional<std::vector<std::string>> pattern_matches(const std::string& named) {
+  std::error_code error;
+  const bool there = fs::exists(fs::symlink_status(named, error));
+  if (there || named.find_first_of("*?[") == std::string::npos) return std::nullopt;
+  std::vector<std::string> matches;
+  glob_t found = {};
+  if (::glob(named.c_str(), GLOB_NOSORT, nullptr, &found) == 0) {
+    matches.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  }
+  ::globfree(&found);
+  std::sort(matches.begin(), matches.end(), in_natural_order);
+  return matches;
+}
 
 Inputs find_inputs(const std::vector<std::string>& named, const std::string& log_directory,
                    Wanted wanted, std::size_t most_folders) {

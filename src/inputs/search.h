@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ struct FoundInput {
   std::string run;   ///< its folder, or the path to it from the searched folder; safe as a path
   Status problem;    ///< if a folder or a pattern gives no files
 };
+
+/// The matches of a pattern in natural order; nullopt for a path that is none, or that is there.
+std::optional<std::vector<std::string>> pattern_matches(const std::string& named);
 
 /// What folders are searched for.
 enum class Wanted : unsigned char { traces, partials };

@@ -60,11 +60,13 @@ Result<std::unique_ptr<LogInput>> LogFiles::read(const std::string& path, int th
                                             .threads = threads,
                                             .arguments = arguments});
     if (!converter.ok()) return converter.status();
+    if (Status merged = (*converter)->trace().check_not_merged(); !merged.ok()) return merged;
     return std::make_unique<LogInput>(*std::move(converter));
   }
   Result<Trace> trace =
       read_trace(path, {.threads = threads, .strict = options_.strict, .arguments = arguments});
   if (!trace.ok()) return trace.status();
+  if (Status merged = trace->check_not_merged(); !merged.ok()) return merged;
   return std::make_unique<LogInput>(*std::move(trace));
 }
 

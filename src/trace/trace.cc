@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "trace/links.h"
 #include "trace/self_times.h"
 #include "trace/trace_data.h"
+#include "wire/json_tree.h"
 #include "wire/json_values.h"
 
 namespace tbtrace {
@@ -125,6 +127,19 @@ Status Trace::check_read(ArgumentSet needed, std::string_view what) const {
   return {StatusCode::invalid_argument, std::string(what) +
                                             "() needs arguments that were not read (" + groups +
                                             "); read the trace with these groups in `arguments`"};
+}
+
+Status Trace::check_not_merged() const {
+  const auto found = data_->metadata.find(kMergedRanks);
+  if (found == data_->metadata.end()) return {};
+  const std::optional<wire::JsonTree> tree = wire::parse_json_tree(found->second);
+  const wire::JsonTree* const parts =
+      tree ? tree->find("parts", wire::JsonTree::Kind::list) : nullptr;
+  if (parts == nullptr) return {};
+  return {StatusCode::unreadable_input,
+          "is a merged timeline of " + std::to_string(parts->items.size()) +
+              " traces, in which steps, devices and totals of the ranks are mixed; it is made to "
+              "be looked at: use the traces that it was made from"};
 }
 
 bool Trace::is_set(std::string_view metadata_key) const {

@@ -13,6 +13,14 @@ AFTER = PROJECT / "tests/data/compare/after.json.gz"
 BASELINE = PROJECT / "tests/data/compare/base.tbb"
 
 
+def merged_timeline(folder):
+    path = pathlib.Path(folder) / "job.json"
+    event = {"ph": "X", "name": "aten::mm", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 1, "dur": 1}
+    made = {"mergedRanks": {"parts": [{"rank": 0}, {"rank": 1}]}, "traceEvents": [event]}
+    path.write_text(json.dumps(made))
+    return path
+
+
 class Diffs(unittest.TestCase):
     def test_paths_give_what_traces_give(self):
         by_paths = tbtrace.diff(str(BEFORE), AFTER, run_noise=0.05).to_dict()
@@ -28,6 +36,30 @@ class Diffs(unittest.TestCase):
             found = tbtrace.diff(folder, AFTER)
         self.assertEqual(found.base, [folder])
         self.assertIn("Another number of recordings a run: 2 before, 1 now.", found.reasons)
+
+    def test_each_match_of_a_pattern_is_a_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for run in ("run1", "run2"):
+                for rank in range(2):
+                    path = pathlib.Path(folder) / run / f"rank{rank}.json.gz"
+                    path.parent.mkdir(exist_ok=True)
+                    path.write_bytes(BEFORE.read_bytes())
+            found = tbtrace.diff(f"{folder}/run*", AFTER)
+            self.assertEqual(found.base, [f"{folder}/run1", f"{folder}/run2"])
+            self.assertIn("Another number of recordings a run: 2 before, 1 now.", found.reasons)
+
+    def test_a_merged_timeline_is_no_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = merged_timeline(folder)
+            for call in (
+                lambda: tbtrace.diff(path, AFTER),
+                lambda: tbtrace.read(path),
+                lambda: tbtrace.read(path.read_bytes()),
+                lambda: tbtrace.TraceSet.open([path], strict=True),
+                lambda: tbtrace.convert(path, pathlib.Path(folder) / "logs", strict=True),
+            ):
+                with self.assertRaisesRegex(tbtrace.TraceError, "is a merged timeline of 2 traces"):
+                    call()
 
     def test_a_baseline_has_its_runs(self):
         found = tbtrace.diff(BASELINE, AFTER)

@@ -81,7 +81,10 @@ class SetReader {
       report_progress();
       return !is_stopped_;
     };
-    return read_trace(input.path, options);
+    Result<Trace> trace = read_trace(input.path, options);
+    if (!trace.ok()) return trace;
+    if (Status merged = trace->check_not_merged(); !merged.ok()) return merged;
+    return trace;
   }
 
   /// With the mutex held.
@@ -134,6 +137,13 @@ FoundTraces find_files(const std::vector<std::string>& inputs, inputs::Wanted wa
 
 FoundTraces find_traces(const std::vector<std::string>& inputs) {
   return find_files(inputs, inputs::Wanted::traces);
+}
+
+std::vector<std::string> run_paths(const std::string& path) {
+  std::optional<std::vector<std::string>> matches = inputs::pattern_matches(path);
+  // Without a match it is left to find_traces() to say so.
+  if (!matches || matches->empty()) return {path};
+  return *std::move(matches);
 }
 
 FoundTraces find_partials(const std::vector<std::string>& inputs) {

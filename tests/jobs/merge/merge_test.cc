@@ -335,8 +335,9 @@ TEST_F(MergeTest, MergedTracesAreKnownAsSuch) {
   EXPECT_FALSE(is_merged_trace(folder.path("nothing.json")));
   const Result<Trace> trace = read_trace(output());
   ASSERT_TRUE(trace.ok());
-  EXPECT_EQ(merged_ranks(*trace), "ranks 0-1");
-  EXPECT_EQ(merged_ranks(*read_trace(folder.path("rank0.json"))), "");
+  EXPECT_NE(trace->check_not_merged().message().find("merged timeline of 2 traces"),
+            std::string::npos);
+  EXPECT_TRUE(read_trace(folder.path("rank0.json"))->check_not_merged().ok());
 }
 
 }  // namespace
