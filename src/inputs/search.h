@@ -19,7 +19,7 @@ struct FoundInput {
   Status problem;    ///< if a folder or a pattern gives no files
 };
 
-/// The matches of a pattern in natural order; nullopt for a path that is none, or that is there.
+/// The matches of a pattern in natural order; nullopt if a file has that name or it has no `*?[`.
 std::optional<std::vector<std::string>> pattern_matches(const std::string& named);
 
 /// What folders are searched for.
