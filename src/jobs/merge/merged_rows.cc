@@ -248,7 +248,7 @@ void MergedRows::copy(Members members, Members arguments, const Row& known) {
   }
   if (known.process == nullptr) {  // which is process 0
     json_ += "\"pid\":";
-    static_cast<void>(ids_.append(json_, "0"));
+    ids_.append(json_, "0");
     json_ += ',';
     process_of(nullptr);
   }
@@ -270,8 +270,8 @@ void MergedRows::member(const RowMember& member, Members arguments, const Row& k
       }
       break;
     case EventField::process:
-      process_of(&member);
-      return id(member, NoId::never);
+      ids_.append(json_, process_of(&member).id);
+      return;
     case EventField::flow_id:
       return id(member, NoId::never);
     case EventField::timestamp:
@@ -320,9 +320,22 @@ void MergedRows::duration(const RowMember& member) {
 }
 
 void MergedRows::id(const RowMember& member, NoId no_id) {
-  if (!ids_.append(json_, member.json, no_id)) {
+  if (ids_.append(json_, member.json, no_id)) return;
+  if (no_id == NoId::never && member.json != "null") {
+    ids_.append(json_, strict_id(member.json));
+  } else {
     chrome::append_value(json_, member.json, changes_);
   }
+}
+
+std::string MergedRows::strict_id(std::string_view json) {
+  if (PartIds::takes(json)) return std::string(json);
+  std::string strict;
+  chrome::append_value(strict, json, changes_);
+  if (strict.starts_with('"')) return strict;
+  std::string text;
+  wire::append_json_string(text, strict);
+  return text;
 }
 
 void MergedRows::argument(const RowMember& member, bool is_sort_index) {
@@ -366,7 +379,7 @@ MergedRows::Process& MergedRows::process_of(const RowMember* member) {
     last_process_ = processes_.size();
     numbers_.emplace(std::string(id), last_process_);
     Process process;
-    process.id = id;
+    process.id = id == "null" ? "0" : strict_id(id);
     processes_.push_back(std::move(process));
   }
   return processes_[last_process_];
@@ -379,7 +392,7 @@ void MergedRows::finish() {
     json_ += R"({"ph":"M","name":")";
     json_ += what;
     json_ += R"(","pid":)";
-    if (!ids_.append(json_, process.id)) json_ += process.id;
+    ids_.append(json_, process.id);
     json_ += R"(,"tid":0,"ts":)" + time + R"(,"args":{"added_by":"tbtrace merge",)";
   };
   std::int64_t place = 0;

@@ -78,7 +78,7 @@ class MergedRows final : public EventSink {
   using Members = std::span<const RowMember>;
 
   struct Process {
-    std::string id;  ///< JSON, as in the part
+    std::string id;  ///< JSON that PartIds takes
     bool is_named = false;
     bool is_sorted = false;
     bool is_device = false;
@@ -106,6 +106,8 @@ class MergedRows final : public EventSink {
   void argument(const RowMember& member, bool is_sort_index);
   void object(Members arguments, bool is_sort_index);
   void id(const RowMember& member, NoId no_id);
+  /// An id that is neither a text nor a whole number, as a text.
+  std::string strict_id(std::string_view json);
 
   Process& process_of(const RowMember* member);
   std::string name_in_viewer(const Process& process) const;

@@ -1,6 +1,7 @@
 #include "jobs/merge/part_ids.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/characters.h"
 #include "base/decimal.h"
@@ -21,6 +22,14 @@ bool is_hexadecimal(std::string_view text) {
          std::ranges::all_of(text.substr(2), [](char c) {
            return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
          });
+}
+
+/// Of `7.0` and `1e3`, of programs that hold all numbers as doubles.
+std::optional<std::string> digits_of(std::string_view id) {
+  std::string digits;
+  const bool is_whole = wire::is_json_number(id) && wire::append_canonical_json(digits, id) &&
+                        is_whole_number(digits);
+  return is_whole ? std::optional(digits) : std::nullopt;
 }
 
 }  // namespace
@@ -45,15 +54,16 @@ bool PartIds::append(std::string& json, std::string_view id, NoId no_id) {
     return true;
   }
   if (is_whole_number(id)) return append_number(json, id, no_id);
-  // `7.0` and `1e3`, of programs that hold all numbers as doubles.
-  if (!wire::is_json_number(id)) return false;
-  std::string canonical;
-  const bool is_whole = wire::append_canonical_json(canonical, id) && is_whole_number(canonical);
-  return is_whole && append_number(json, canonical, no_id);
+  const std::optional<std::string> digits = digits_of(id);
+  return digits && append_number(json, *digits, no_id);
+}
+
+bool PartIds::takes(std::string_view id) {
+  return id.starts_with('"') || is_whole_number(id) || digits_of(id).has_value();
 }
 
 bool PartIds::append_number(std::string& json, std::string_view digits, NoId no_id) {
-  const bool is_zero = digits == "0";
+  const bool is_zero = digits == "0" || digits == "-0";
   const bool is_none =
       (is_zero && no_id == NoId::zero_and_minus_one) || (digits == "-1" && no_id != NoId::never);
   if (is_none) {

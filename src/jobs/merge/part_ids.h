@@ -31,8 +31,11 @@ class PartIds {
   PartIds(std::int64_t number, std::size_t digits);
 
   /// Appends the id of the merged trace for the JSON text of one. Appends nothing and returns false
-  /// if the text is not a number or a string: then it is not an id.
+  /// if the text is not a whole number or a string.
   bool append(std::string& json, std::string_view id, NoId no_id = NoId::never);
+
+  /// Whether append() does.
+  static bool takes(std::string_view id);
 
   /// The ids that were too long, as JSON: the n-th (from 0) became kFirstLongId + n * 10^digits +
   /// the number of the part.

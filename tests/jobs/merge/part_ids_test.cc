@@ -23,6 +23,7 @@ TEST(PartIds, TheNumberOfThePartFollowsTheDigits) {
   EXPECT_EQ(changed(ids, "12"), "1203");
   EXPECT_EQ(changed(ids, "-5"), "-503");
   EXPECT_EQ(changed(ids, "0"), "3");
+  EXPECT_EQ(changed(ids, "-0"), "3");
   EXPECT_EQ(changed(ids, "7.0"), "703");
   EXPECT_EQ(changed(ids, "1e3"), "100003");
   EXPECT_EQ(changed(ids, "\"12\""), "\"1203\"");
@@ -36,6 +37,10 @@ TEST(PartIds, WhatIsNotAnIdIsLeftToTheCaller) {
   PartIds ids(3, 2);
   for (const char* const other : {"null", "true", "1.5", "NaN", "[1]", "{}", ""}) {
     EXPECT_EQ(changed(ids, other), "-") << other;
+    EXPECT_FALSE(PartIds::takes(other)) << other;
+  }
+  for (const char* const id : {"0", "-0", "7.0", "1e3", "\"\"", "\"Spans\""}) {
+    EXPECT_TRUE(PartIds::takes(id)) << id;
   }
   EXPECT_TRUE(ids.long_ids().empty());
 }
