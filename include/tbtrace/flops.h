@@ -129,6 +129,8 @@ struct OperatorWorkSummary {
   std::optional<std::uint64_t> samples;
   std::uint64_t steps = 0;
   std::uint64_t forward_macs_in_steps = 0;
+  std::uint64_t backward_macs_in_steps = 0;
+  std::uint64_t recomputed_macs_in_steps = 0;
   std::uint64_t flops_in_steps = 0;
   /// Of the chosen steps, else of the recording; once for each device that worked.
   std::int64_t window_ns = 0;

@@ -75,6 +75,9 @@ struct ModuleTree {
   std::optional<std::uint64_t> unattributed_parameters;  ///< of no module
   std::optional<std::uint64_t> parameters;               ///< of the whole trace
   ParameterSource parameter_source = ParameterSource::none;
+  /// What they take by the types of the tensors; nullopt if these are unknown, and of recorded
+  /// numbers.
+  std::optional<std::uint64_t> parameter_bytes;
 };
 
 struct ModuleTreeOptions {

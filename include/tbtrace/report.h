@@ -261,6 +261,13 @@ struct AnalysisReport {
     std::string depth;
   };
   std::optional<Tree> tree;
+  /// The columns of rows that are a figure each: people see values with the unit that is in the
+  /// figure's name, as in a column's.
+  struct NamedValues {
+    std::string name;
+    std::string value;
+  };
+  std::optional<NamedValues> named_values;
   /// The columns that people see, in this order: where a line is too short the last ones are left
   /// out. A column without any value is left out as well.
   std::vector<std::string> shown;

@@ -15,6 +15,7 @@
   TABLE(gaps)                 \
   TABLE(memory)               \
   TABLE(modules)              \
+  TABLE(model)                \
   TABLE(lines)                \
   TABLE(threads)              \
   TABLE(collectives)          \

@@ -25,7 +25,7 @@ OWNER = {
     "operators.h": "analyses/operators", "flame_graph.h": "analyses/stacks",
     "flame_difference.h": "analyses/stacks", "compare_page.h": "pages/compare",
     "gpu.h": "analyses/gpu", "memory.h": "analyses/memory",
-    "flops.h": "analyses/flops", "modules.h": "analyses/modules", "lines.h": "analyses/modules",
+    "flops.h": "analyses/flops", "modules.h": "analyses/modules", "model.h": "analyses/model", "lines.h": "analyses/modules",
     "checks.h": "analyses/checks", "diff.h": "analyses/changes", "findings.h": "analyses/findings", "summary.h": "analyses/summary",
     "compat.h": "analyses/compat", "summary_writer.h": "writers/events",
     "partial.h": "partials", "convert.h": "chrome/rows", "schedule.h": "recorder/schedule", "trace_set.h": "jobs/sets",

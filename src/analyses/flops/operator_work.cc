@@ -232,9 +232,11 @@ class Rows {
     of_group = saturating_sum(of_group, work.macs);
     if (context_.step_of(owner.op) == nullptr) return;
     summary_.flops_in_steps = saturating_sum(summary_.flops_in_steps, work.flops);
-    if (owner.phase == WorkPhase::forward) {
-      summary_.forward_macs_in_steps = saturating_sum(summary_.forward_macs_in_steps, work.macs);
-    }
+    std::uint64_t& in_steps = owner.phase == WorkPhase::forward ? summary_.forward_macs_in_steps
+                              : owner.phase == WorkPhase::backward
+                                  ? summary_.backward_macs_in_steps
+                                  : summary_.recomputed_macs_in_steps;
+    in_steps = saturating_sum(in_steps, work.macs);
   }
 
   /// Of the device; a peak that was given is the CPU's if no device worked.

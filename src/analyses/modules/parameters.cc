@@ -7,6 +7,7 @@
 
 #include "analyses/attribution/forward_operators.h"
 #include "analyses/attribution/forward_threads.h"
+#include "analyses/flops/operator_inputs.h"
 #include "analyses/modules/weight_rules.h"
 #include "trace/call_tree.h"
 #include "trace/input_lists.h"
@@ -66,13 +67,13 @@ class Parameters {
       if (take_gradients()) return take(ParameterSource::gradients);
       if (take_weights()) return take(ParameterSource::weights);
     }
-    return {std::vector<std::optional<std::uint64_t>>(modules_.size()), ParameterSource::none};
+    return {std::vector<std::optional<std::uint64_t>>(modules_.size()), ParameterSource::none, {}};
   }
 
  private:
   bool counts(EventId range) const { return !counts_ || counts_(range); }
 
-  PlaceParameters take(ParameterSource source) { return {std::move(by_place_), source}; }
+  PlaceParameters take(ParameterSource source) { return {std::move(by_place_), source, bytes_}; }
 
   /// Shapes and types of an operator's inputs.
   std::pair<std::vector<InputDims>, std::vector<std::string>> inputs(EventId op) const {
@@ -96,13 +97,23 @@ class Parameters {
     return true;
   }
 
+  void add_bytes(std::uint64_t elements, std::uint64_t element_bytes) {
+    std::uint64_t bytes = 0;
+    const bool is_known = bytes_ && element_bytes > 0 &&
+                          !__builtin_mul_overflow(elements, element_bytes, &bytes) &&
+                          !__builtin_add_overflow(*bytes_, bytes, &bytes);
+    bytes_ = is_known ? std::optional(bytes) : std::nullopt;
+  }
+
   void add_shapes(const Shapes& shapes) {
     by_place_.assign(modules_.size(), std::uint64_t{0});
+    bytes_ = 0;
     for (const auto& [key, count] : shapes) {
       const auto& [place, shape] = key;
       std::uint64_t& sum = *by_place_[place];
       std::uint64_t elements = elements_of(shape);
       if (__builtin_mul_overflow(elements, count, &elements)) continue;
+      add_bytes(elements, element_bytes_.at(key));
       if (__builtin_add_overflow(sum, elements, &elements)) continue;
       sum = elements;
     }
@@ -138,6 +149,7 @@ class Parameters {
           if (!weights) weights = taken_weights(false);
           if (!weights->contains({place, *shape})) continue;
         }
+        element_bytes_.insert_or_assign({place, *shape}, bytes_of_type(types[0]));
         ranges.push_back({range, -1, *std::move(shape)});
         any = true;
       } else if (const std::int64_t sequence = sequence_number(trace_, range);
@@ -200,7 +212,7 @@ class Parameters {
 
   /// The weights that operators took in forward passes: of each shape the most that any call of a
   /// module took. `in_modules`: only those of modules.
-  Shapes taken_weights(bool in_modules) const {
+  Shapes taken_weights(bool in_modules) {
     const Column<EventId> calls =
         nearest_ranges(trace_, [&](EventId range) { return modules_.is_call(range); });
     Column<std::uint8_t> is_inside;  // of an operator whose weights count
@@ -221,8 +233,11 @@ class Parameters {
       const auto [dims, types] = inputs(range);
       for (const std::int8_t argument : rule->arguments) {
         if (argument < 0) continue;
-        const auto shape = tensor_shape(dims, types, static_cast<std::size_t>(argument));
-        if (shape) ++by_call[call][{where_.place[index(range)], *shape}];
+        const auto at = static_cast<std::size_t>(argument);
+        const std::optional<Shape> shape = tensor_shape(dims, types, at);
+        if (!shape) continue;
+        ++by_call[call][{where_.place[index(range)], *shape}];
+        element_bytes_.try_emplace({where_.place[index(range)], *shape}, bytes_of_type(types[at]));
       }
     }
     Shapes most;
@@ -236,6 +251,8 @@ class Parameters {
   const ModulePlaces& modules_;
   const CountsRange& counts_;
   std::vector<std::optional<std::uint64_t>> by_place_;
+  std::map<std::pair<Place, Shape>, std::uint64_t> element_bytes_;  ///< 0: of an unknown type
+  std::optional<std::uint64_t> bytes_;
 };
 
 }  // namespace

@@ -61,6 +61,7 @@ class TreeOfModules {
     ModuleTree tree;
     tree.has_shapes = with_operations_ && !trace_.argument(Argument::input_dims).empty();
     tree.parameter_source = parameters.source;
+    tree.parameter_bytes = parameters.bytes;
     tree.unattributed = analyses::cost_of(work.front(), work.front());
     tree.communication = analyses::cost_of(done.communication, done.communication);
     PlaceWork all = totals.front();

@@ -19,6 +19,7 @@
 #include "writers/tables/input_labels.h"
 #include "writers/tables/json_members.h"
 #include "writers/tables/report_table.h"
+#include "writers/tables/shown_cell.h"
 
 namespace tbtrace {
 namespace {
@@ -140,6 +141,19 @@ Table indented(const AnalysisReport::Tree& tree, Table rows) {
   return rows;
 }
 
+/// Values as texts with the units that their names have.
+Table with_units(const AnalysisReport::NamedValues& columns, Table rows) {
+  const std::optional<std::size_t> name = report::column_named(rows, columns.name);
+  const std::optional<std::size_t> value = report::column_named(rows, columns.value);
+  if (!name || !value) return rows;
+  for (std::vector<Cell>& row : rows.rows) {
+    const auto* const text = std::get_if<std::string>(&row[*name]);
+    const bool has_value = !std::holds_alternative<std::monostate>(row[*value]);
+    if (text != nullptr && has_value) row[*value] = writers::shown_cell(*text, row[*value]);
+  }
+  return rows;
+}
+
 /// Adds columns that only some reports show, each after the one that it follows there.
 void add_shown(std::vector<std::string>& shown, const std::vector<std::string>& more) {
   auto place = shown.begin();
@@ -210,6 +224,7 @@ std::string text_for_people(const AnalysisReport& report, Table rows,
     std::erase(columns, report.tree->path);
     std::ranges::replace(columns, report.tree->name, report.tree->path);
   }
+  if (report.named_values) rows = with_units(*report.named_values, std::move(rows));
   shorten_inputs(report.table, rows);
   writers::TotalsLine line = {.label = report.totals_label, .cells = {}};
   AnalysisReport::Totals others;

@@ -29,6 +29,8 @@ constexpr std::array kSuffixes = std::to_array<Suffix>({
     {"_percent", Unit::percent, false},
     {"_share", Unit::share, true},
     {"utilization", Unit::share, true},
+    {"mfu", Unit::share, true},
+    {"hfu", Unit::share, true},
     {"flops_per_s", Unit::rate, true},
     {"flops_per_step", Unit::amount, true},
     {"macs_in_steps", Unit::amount, true},
