@@ -6,9 +6,9 @@
 namespace tbtrace::partials {
 
 /// The bits of `Partial.parts` in proto/partial.proto.
-inline constexpr unsigned kPartCount = 6;
+inline constexpr unsigned kPartCount = 7;
 inline constexpr bool PartialParts::*kParts[kPartCount] = {
     &PartialParts::operators, &PartialParts::kernels, &PartialParts::modules,
-    &PartialParts::lines,     &PartialParts::stacks,  &PartialParts::reports};
+    &PartialParts::lines,     &PartialParts::stacks,  &PartialParts::reports, &PartialParts::ranks};
 
 }  // namespace tbtrace::partials

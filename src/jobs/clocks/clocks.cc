@@ -13,6 +13,7 @@
 
 #include <tbtrace/clocks.h>
 
+#include "base/bounded_sum.h"
 #include "jobs/clocks/contradictions.h"
 #include "statistics/robust_line.h"
 
@@ -248,7 +249,11 @@ class Aligner {
 
 std::int64_t RankClock::aligned_ns(std::int64_t own_ns) const {
   const auto since = static_cast<double>(own_ns - middle_ns);
-  return own_ns - std::llround(offset_ns + since * drift_ppm * 1e-6);
+  // Differences of two results must not overflow, whatever the lines of clocks are.
+  constexpr std::int64_t kFarthest = std::int64_t{1} << 61;
+  const double ahead = std::clamp(offset_ns + since * drift_ppm * 1e-6, -9e18, 9e18);
+  const std::int64_t aligned = bounded(WideInteger{own_ns} - std::llround(ahead));
+  return std::clamp(aligned, -kFarthest, 2 * kFarthest - 1);
 }
 
 double RankClock::error_at_ns(std::int64_t own_ns) const {

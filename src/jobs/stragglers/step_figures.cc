@@ -17,10 +17,10 @@ constexpr double kSameWork = 0.02;
 
 bool has_messages(const JobCollectives& job) {
   return std::ranges::any_of(job.ranks, [](const JobRank& rank) {
-    return std::ranges::any_of(rank.record.collectives, [&](const RankCollective& part) {
-      return part.kind == CollectiveKind::send || part.kind == CollectiveKind::receive ||
-             rank.record.texts[part.name] == kSendReceive;
-    });
+    return std::ranges::any_of(rank.record.recordings, &RankRecording::has_messages) ||
+           std::ranges::any_of(rank.record.collectives, [&](const RankCollective& part) {
+             return is_message(part.kind) || rank.record.texts[part.name] == kSendReceive;
+           });
   });
 }
 
