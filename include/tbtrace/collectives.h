@@ -140,16 +140,16 @@ struct KernelSum {
   std::int64_t total_ns = 0;
 };
 
-/// A recording of a rank, and what its record lacks of it. A record in a partial is bounded: of more
-/// collectives it has those whose hash is low, the hash of what they are matched by, so that all
-/// ranks have the same ones; and of the kernels those that took longest.
+/// A recording of a rank, and what its record lacks of it. A record in a partial is bounded: of
+/// more collectives it has those whose hash is low, the hash of what they are matched by, so that
+/// all ranks have the same ones; and of the kernels those that took longest.
 struct RankRecording {
   std::uint32_t first = 0;  ///< in RankRecord::collectives
   /// Those with a lower hash are in the record; nullopt: all are.
   std::optional<std::uint64_t> hash_limit = {};
-  std::uint64_t left_out = 0;  ///< collectives that are not in the record
-  bool has_messages = false;   ///< a collective that is not in it sends or receives
-  std::uint64_t left_out_kernels = 0;     ///< keys of kernels that are not in it
+  std::uint64_t left_out = 0;            ///< collectives that are not in the record
+  bool has_messages = false;             ///< a collective that is not in it sends or receives
+  std::uint64_t left_out_kernels = 0;    ///< keys of kernels that are not in it
   std::int64_t left_out_kernels_ns = 0;  ///< of these
 
   bool operator==(const RankRecording&) const = default;
@@ -168,8 +168,8 @@ struct RankRecord {
   std::vector<ProcessGroup> groups = {{}};  ///< each once; the first is the unknown one
   std::vector<RankCollective> collectives;  ///< by start
   std::vector<ExposedRange> exposed;
-  std::vector<RankStep> steps;     ///< by number
-  std::vector<KernelSum> kernels;  ///< by step and key
+  std::vector<RankStep> steps;                   ///< by number
+  std::vector<KernelSum> kernels;                ///< by step and key
   std::vector<RankRecording> recordings = {{}};  ///< in their order; at least one
   /// The number of collectives that the host called, of libraries that run them as kernels, in a
   /// recording without these kernels.
@@ -224,7 +224,7 @@ struct CollectiveMember {
 
 struct MatchedCollective {
   MatchedBy by = MatchedBy::sequence;
-  double stands_for = 1;  ///< collectives, if records are samples
+  double stands_for = 1;                  ///< collectives, if records are samples
   std::vector<CollectiveMember> members;  ///< by rank; at least two
 };
 

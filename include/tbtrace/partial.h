@@ -70,9 +70,9 @@ struct PartialSource {
   std::string process;
   // What follows is unknown or empty also if a partial is of an older version.
   std::optional<std::int64_t> world_size = {};
-  std::string backend = {};                      ///< `nccl`
-  std::optional<std::int64_t> start_ns = {};      ///< of the earliest range, since 1970
-  std::optional<std::int64_t> base_time_ns = {};  ///< `baseTimeNanoseconds`
+  std::string backend = {};                          ///< `nccl`
+  std::optional<std::int64_t> start_ns = {};         ///< of the earliest range, since 1970
+  std::optional<std::int64_t> base_time_ns = {};     ///< `baseTimeNanoseconds`
   std::map<std::string, std::string> versions = {};  ///< by what has them: `NCCL`, `CUDA`
 };
 

@@ -163,9 +163,10 @@ void bind_partial(nb::module_& module) {
            "partial has at most 2,000 of each trace, the same ones on all ranks; `notes` says if\n"
            "some are left out.")
       .def("clocks", clocks, "How the clocks of the ranks differ, as TraceSet.clocks().")
-      .def("stragglers", stragglers,
-           "The ranks that hold up the job, as TraceSet.stragglers(); from all steps, whatever the\n"
-           "partial leaves out.")
+      .def(
+          "stragglers", stragglers,
+          "The ranks that hold up the job, as TraceSet.stragglers(); from all steps, whatever the\n"
+          "partial leaves out.")
       .def("remarks", remarks,
            "What to know of the job before trusting a result: that ranks are missing or there\n"
            "twice, that the sources are of several jobs or of different versions. A sentence each.",

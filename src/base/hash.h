@@ -1,6 +1,6 @@
 // A fast hash of bytes for tables in memory; not for secrets.
 // hash_bytes() with a fixed seed is the same on every machine and in every version, because files
-// contain results of it (base/stable_hash.h). hash_integer() differs from process to process.
+// contain results of it (wire/stable_hash.h). hash_integer() differs from process to process.
 #pragma once
 
 #include <bit>

@@ -9,7 +9,6 @@
 #include "partials/canonical.h"
 #include "partials/message.h"
 #include "partials/message_parts.h"
-#include "partials/rank_message.h"
 #include "partials/stack_tables.h"
 
 namespace tbtrace::partials {

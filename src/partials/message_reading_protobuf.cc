@@ -11,7 +11,6 @@
 #include "partials/message.h"
 #include "partials/message_parts.h"
 #include "partials/place_tables.h"
-#include "partials/rank_message.h"
 #include "partials/source_reports.h"
 
 namespace tbtrace::partials {
@@ -269,8 +268,7 @@ bool take_source(const proto::PartialSource& message, Content& content) {
     if (!take_report(report, empty, of_source.reports.emplace_back())) return false;
   }
   if (message.has_rank_record() != content.options.parts.ranks) return false;
-  return !message.has_rank_record() ||
-         take_rank(message.rank_record(), of_source.rank.emplace());
+  return !message.has_rank_record() || take_rank(message.rank_record(), of_source.rank.emplace());
 }
 
 bool take_tables(const proto::Partial& message, std::span<const std::uint32_t> text_of,

@@ -7,7 +7,7 @@
 
 #include <proto/partial.pb.h>
 
-#include "partials/rank_message.h"
+#include "partials/message_parts.h"
 
 namespace tbtrace::partials {
 namespace {

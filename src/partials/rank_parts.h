@@ -11,8 +11,8 @@
 
 namespace tbtrace::partials {
 
-/// Whether a clock may show it, until the year 2079: neither differences of two such times nor those
-/// of two differences overflow.
+/// Whether a clock may show it, until the year 2079: neither differences of two such times nor
+/// those of two differences overflow.
 constexpr bool is_clock_time(std::int64_t ns) {
   constexpr std::int64_t kPart = std::int64_t{1} << 60;
   return ns > -kPart && ns < 3 * kPart;

@@ -9,7 +9,7 @@
 
 #include "jobs/collectives/ranks.h"
 #include "jobs/collectives/sample.h"
-#include "partials/rank_message.h"
+#include "partials/message_parts.h"
 #include "partials/rank_parts.h"
 #include "trace/times.h"
 
@@ -102,8 +102,8 @@ bool take_text(std::uint32_t number, std::uint32_t& used, std::uint32_t& text) {
   return true;
 }
 
-bool take_exposed(const proto::PartialCollectives& message, int row, int& next, RankCollective& part,
-                  RankRecord& record) {
+bool take_exposed(const proto::PartialCollectives& message, int row, int& next,
+                  RankCollective& part, RankRecord& record) {
   part.first_exposed = static_cast<std::uint32_t>(record.exposed.size());
   part.exposed_ranges = message.exposed_ranges(row);
   std::int64_t at = part.start_ns;
@@ -185,8 +185,8 @@ bool take_steps(const proto::PartialRankSteps& message, RankRecord& record) {
     step.end_ns = step.start_ns + duration;
     if (!is_clock_time(step.end_ns)) return false;
     for (std::size_t kind = 0; kind < kRankTimes; ++kind) {
-      const std::int64_t ns = message.times_ns(row * static_cast<int>(kRankTimes) +
-                                               static_cast<int>(kind));
+      const std::int64_t ns =
+          message.times_ns(row * static_cast<int>(kRankTimes) + static_cast<int>(kind));
       if (!is_duration(ns)) return false;
       step.time_ns[kind] = ns;
     }

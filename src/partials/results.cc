@@ -46,8 +46,9 @@ Status check_steps(const std::optional<StepRange>& steps) {
 
 Status check_ranks(const Content& content) {
   if (content.options.parts.ranks) return {};
-  return cannot("made without ranks, or by an older version of tbtrace, has no collectives; make "
-                "it again from the traces");
+  return cannot(
+      "made without ranks, or by an older version of tbtrace, has no collectives; make "
+      "it again from the traces");
 }
 
 /// The rows of each source.

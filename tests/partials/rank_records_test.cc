@@ -67,7 +67,7 @@ TEST(PartialRanks, AnswerAsTheTracesDo) {
 }
 
 TEST(PartialRanks, AreTheTableCollectives) {
-  const TableDescription& table = *table_named("collectives");
+  const TableDescription& table = *tbtrace::table_named("collectives");
   EXPECT_EQ(table.in_partials, InPartials::of_job);
   const PartialParts parts = parts_for(table);
   EXPECT_EQ(parts, (PartialParts{false, false, false, false, false, false, true}));
@@ -110,7 +110,7 @@ TEST(PartialRanks, SummariesHaveWhatPartialsKnow) {
 /// A changed message is refused, or it is another job that can be analysed.
 TEST(PartialRanks, ChangedMessagesAreRefusedOrHarmless) {
   const TraceSet traces = job_traces();
-  const PartialParts parts = parts_for(*table_named("collectives"));
+  const PartialParts parts = parts_for(*tbtrace::table_named("collectives"));
   Partial sum = *Partial::of(traces[0].trace, traces[0].path, {.parts = parts});
   EXPECT_TRUE(sum.merge(*Partial::of(traces[1].trace, traces[1].path, {.parts = parts})).ok());
   const std::string message = message_of(sum);

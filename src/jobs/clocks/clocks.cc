@@ -65,6 +65,7 @@ class Aligner {
       : job_(job),
         collectives_(collectives_of_ranks(job)),
         messages_(messages_of_ranks(job)),
+        is_done_(job.collectives.size(), false),
         clocks_(job.ranks.size()) {
     for (std::size_t place = 0; place < clocks_.size(); ++place) {
       clocks_[place].rank = clocks_[place].reference = job.ranks[place].rank;
@@ -176,16 +177,19 @@ class Aligner {
 
   /// By rank that is not reached yet; `own` are the ends on that rank.
   std::map<std::uint32_t, CommonEnds> ends_with_others(std::uint32_t near,
-                                                       const std::vector<bool>& is_reached) const {
+                                                       const std::vector<bool>& is_reached) {
     std::map<std::uint32_t, CommonEnds> ends;
     for (const std::size_t number : collectives_[near]) {
+      if (is_done_[number]) continue;
       const MatchedCollective& one = job_.collectives[number];
       std::int64_t end = 0;
       for (const CollectiveMember& member : one.members) {
         if (member.rank == near) end = job_.part(member).end_ns;
       }
+      is_done_[number] = true;
       for (const CollectiveMember& member : one.members) {
         if (is_reached[member.rank]) continue;
+        is_done_[number] = false;
         CommonEnds& common = ends[member.rank];
         common.own.push_back(job_.part(member).end_ns);
         common.other.push_back(end);
@@ -242,6 +246,7 @@ class Aligner {
   const JobCollectives& job_;
   const std::vector<std::vector<std::size_t>> collectives_;  // by rank
   const std::vector<std::vector<std::size_t>> messages_;     // by rank
+  std::vector<bool> is_done_;  // by collective: all its ranks are reached
   std::vector<RankClock> clocks_;
 };
 

@@ -232,25 +232,25 @@ class Matcher {
   /// The same operations, and the same sizes where each rank has the same part.
   bool are_alike(const PartsOfRanks& parts) const {
     const auto& [first_place, first] = *parts.begin();
-    return std::ranges::all_of(
-        parts, [&, place = first_place, &own = first.records](const auto& of_rank) {
-          for (std::size_t at = 0; at < own.size(); ++at) {
-            const RankCollective& one = job_.part({place, own[at]});
-            const RankCollective& other = job_.part({of_rank.first, of_rank.second.records[at]});
-            if (one.kind != other.kind) return false;
-            const bool has_one_size =
-                ends_together(one.kind) && one.kind != CollectiveKind::all_to_all;
-            if (has_one_size && one.bytes != other.bytes && one.bytes && other.bytes) return false;
-          }
-          return true;
-        });
+    return std::ranges::all_of(parts, [&, place = first_place,
+                                       &own = first.records](const auto& of_rank) {
+      for (std::size_t at = 0; at < own.size(); ++at) {
+        const RankCollective& one = job_.part({place, own[at]});
+        const RankCollective& other = job_.part({of_rank.first, of_rank.second.records[at]});
+        if (one.kind != other.kind) return false;
+        const bool has_one_size = ends_together(one.kind) && one.kind != CollectiveKind::all_to_all;
+        if (has_one_size && one.bytes != other.bytes && one.bytes && other.bytes) return false;
+      }
+      return true;
+    });
   }
 
   void add(MatchedBy by, const PartsOfRanks& parts) {
     for (std::size_t at = 0; at < parts.begin()->second.records.size(); ++at) {
       MatchedCollective one = {.by = by, .stands_for = stands_for_, .members = {}};
       one.members.reserve(parts.size());
-      for (const auto& [place, of_rank] : parts) one.members.push_back({place, of_rank.records[at]});
+      for (const auto& [place, of_rank] : parts)
+        one.members.push_back({place, of_rank.records[at]});
       job_.collectives.push_back(std::move(one));
     }
   }

@@ -1,7 +1,7 @@
 #include "jobs/collectives/match_key.h"
 
-#include "base/stable_hash.h"
 #include "jobs/collectives/operations.h"
+#include "wire/stable_hash.h"
 
 namespace tbtrace::jobs {
 namespace {

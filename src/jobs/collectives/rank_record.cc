@@ -18,7 +18,6 @@
 #include "analyses/steps/inferred.h"
 #include "base/bounded_sum.h"
 #include "base/median.h"
-#include "base/stable_hash.h"
 #include "base/time_ranges.h"
 #include "jobs/collectives/operations.h"
 #include "jobs/collectives/rank_times.h"
@@ -26,6 +25,7 @@
 #include "jobs/collectives/recorded.h"
 #include "trace/links.h"
 #include "wire/json_tree.h"
+#include "wire/stable_hash.h"
 
 namespace tbtrace {
 namespace {

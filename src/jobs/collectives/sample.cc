@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "base/bounded_sum.h"
-#include "base/stable_hash.h"
 #include "jobs/collectives/match_key.h"
 #include "jobs/collectives/operations.h"
 #include "jobs/collectives/ranks.h"
+#include "wire/stable_hash.h"
 
 namespace tbtrace::jobs {
 namespace {
@@ -114,8 +114,7 @@ void limit_collectives(RankRecord& record, const SampleLimits& limits) {
       recording.has_messages = recording.has_messages || has_messages(record, part);
       continue;
     }
-    const auto ranges =
-        std::span(record.exposed).subspan(part.first_exposed, part.exposed_ranges);
+    const auto ranges = std::span(record.exposed).subspan(part.first_exposed, part.exposed_ranges);
     part.first_exposed = static_cast<std::uint32_t>(exposed.size());
     exposed.insert(exposed.end(), ranges.begin(), ranges.end());
     part.name = texts.take(part.name);

@@ -16,9 +16,9 @@ struct SampleLimits {
 };
 
 /// Leaves out what is above the limits, and says so in `recordings`. Collectives are chosen by
-/// match_hash(), kernels by their time in all steps; of a collective or kernel that stays all stays.
-/// Steps, groups and counts are never touched: which ranks a group has depends on them. `record`: of one recording, as rank_record() makes it. Takes
-/// O(n log n) time.
+/// match_hash(), kernels by their time in all steps; of a collective or kernel that stays all
+/// stays. Steps, groups and counts are never touched: which ranks a group has depends on them.
+/// `record`: of one recording, as rank_record() makes it. Takes O(n log n) time.
 void limit_record(RankRecord& record, const SampleLimits& limits = {});
 
 }  // namespace tbtrace::jobs

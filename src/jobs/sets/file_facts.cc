@@ -146,7 +146,8 @@ class Looker {
 
   /// What a file's layout says about the torch that wrote it.
   void note_format(const std::string& versions) {
-    if (facts_.by.has_schema && !facts_.by.versions.contains("torch")) facts_.by.versions["torch"] = versions;
+    if (facts_.by.has_schema && !facts_.by.versions.contains("torch"))
+      facts_.by.versions["torch"] = versions;
   }
 
   static bool has_events(std::string_view text) {

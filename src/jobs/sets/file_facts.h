@@ -14,9 +14,9 @@
 namespace tbtrace::jobs {
 
 struct FileFacts {
-  Status problem;           ///< why it is not a trace; then there is nothing else
-  bool is_merged = false;   ///< by tbtrace; then there is nothing else
-  RecordedBy by;            ///< what its members say
+  Status problem;          ///< why it is not a trace; then there is nothing else
+  bool is_merged = false;  ///< by tbtrace; then there is nothing else
+  RecordedBy by;           ///< what its members say
   std::string host;
   std::string process;
   std::optional<std::int64_t> start_ns;  ///< of the earliest range at the start of the file

@@ -7,6 +7,7 @@
 #include <tbtrace/job_analysis.h>
 #include <tbtrace/tables.h>
 
+#include "jobs/stragglers/step_figures.h"
 #include "report/optional_cell.h"
 #include "report/table_list.h"
 #include "wire/json_emitter.h"
@@ -120,10 +121,11 @@ std::string unmatched_json(const JobCollectives& job) {
   return text;
 }
 
-/// How many of the collectives the records have.
-std::string sampled_json(const JobCollectives& job) {
-  std::string text;
-  wire::JsonEmitter json(text);
+/// How many of the collectives the records have, if some are left out.
+Cell sampled_cell(const JobCollectives& job) {
+  Json text;
+  if (job.left_out == 0) return {};
+  wire::JsonEmitter json(text.text);
   json.begin_object();
   json.key("collectives");
   json.integer(job.recorded - job.left_out);
@@ -149,12 +151,13 @@ void add_sample_notes(AnalysisReport& report, const JobCollectives& job) {
         std::to_string(job.recorded - job.left_out) + " of " + std::to_string(job.recorded) +
         " collectives of the ranks are in these partials, the same ones on all ranks: rows, waits, "
         "unmatched records and clocks are of these; steps, and what they say of ranks that hold up "
-        "the job, are whole, except that slow networks are estimated. The traces have all");
+        "the job, are of all, except that slow networks are estimated. The traces have the rest");
   }
-  if (const std::uint64_t kernels = left_out_kernels(job); kernels > 0) {
-    report.notes.push_back(
-        "the partials have the kernels of each rank that took longest; " + std::to_string(kernels) +
-        " others are not compared between stages of a pipeline");
+  const std::uint64_t kernels = left_out_kernels(job);
+  if (kernels > 0 && job.ranks.size() > 1 && jobs::has_messages(job)) {
+    report.notes.push_back("the partials have the kernels of each rank that took longest; " +
+                           std::to_string(kernels) +
+                           " others are not compared between stages of a pipeline");
   }
 }
 
@@ -196,9 +199,7 @@ AnalysisReport collectives_report(const JobAnalysis& job) {
   report.facts = {{"by_rank", Json{ranks_json(job)}},
                   {"unmatched_by_reason", Json{unmatched_json(job.collectives)}},
                   {"stragglers", Json{stragglers_json(job.stragglers.stragglers)}},
-                  {"sampled", job.collectives.left_out == 0
-                                  ? Cell()
-                                  : Cell(Json{sampled_json(job.collectives)})},
+                  {"sampled", sampled_cell(job.collectives)},
                   {"compared_steps", static_cast<std::uint64_t>(job.stragglers.compared_steps)},
                   {"why_not_compared", text_cell(job.stragglers.why_not_compared)}};
   add_notes(report, job);

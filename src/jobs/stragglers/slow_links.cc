@@ -108,8 +108,7 @@ class LinkSearch {
         transfers_[static_cast<std::size_t>(step - figures_.steps().begin())][key][group];
     const auto transfer = static_cast<double>(*times.transfer_ns);
     sum.ns += one.stands_for * transfer;
-    sum.exposed_ns +=
-        one.stands_for * std::min(transfer, static_cast<double>(times.exposed_ns));
+    sum.exposed_ns += one.stands_for * std::min(transfer, static_cast<double>(times.exposed_ns));
     sum.count += one.stands_for;
   }
 

@@ -359,10 +359,12 @@ std::string partial_page(const std::vector<TraceSummary>& summaries) {
   std::string page;
   if (summaries.size() == 1) {
     const RecordedRun& run = summaries.front().run;
-    page += cell("text", run.input + ": " + cell("window_ns", run.window_ns) + " recorded") + "\n\n";
+    page +=
+        cell("text", run.input + ": " + cell("window_ns", run.window_ns) + " recorded") + "\n\n";
   }
   page +=
-      "From partials, which do not have the page of each trace: `tbtrace summary TRACE` makes it.\n";
+      "From partials, which do not have the page of each trace: `tbtrace summary TRACE` makes "
+      "it.\n";
   return page + findings_part(summaries);
 }
 

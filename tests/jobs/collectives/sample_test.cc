@@ -35,10 +35,9 @@ RankRecord rank_of_many(std::int64_t rank, std::int64_t ranks, std::int64_t coun
   const ProcessGroup group = group_of("0", std::move(all));
   for (std::int64_t number = 0; number < count; ++number) {
     const std::int64_t late = number % 3 == rank % 3 ? 5'000 : 0;
-    RankCollective& part =
-        add_collective(record, CollectiveKind::all_reduce, group, number * kStep + late,
-                       number * kStep + 50'000 + number % 7,
-                       has_sequence ? std::optional(number) : std::nullopt);
+    RankCollective& part = add_collective(
+        record, CollectiveKind::all_reduce, group, number * kStep + late,
+        number * kStep + 50'000 + number % 7, has_sequence ? std::optional(number) : std::nullopt);
     part.bytes = 4096 * (1 + number % 5);
     part.step = number / 100;
   }
@@ -72,8 +71,7 @@ TEST(RankSample, AllRanksKeepTheSameCollectives) {
       std::vector<std::int64_t> numbers;
       for (const RankCollective& part : record.collectives) {
         numbers.push_back(part.start_ns / kStep);
-        EXPECT_EQ(record.exposed[part.first_exposed],
-                  (ExposedRange{part.start_ns, part.end_ns}));
+        EXPECT_EQ(record.exposed[part.first_exposed], (ExposedRange{part.start_ns, part.end_ns}));
       }
       kept.insert(std::move(numbers));
     }
@@ -124,10 +122,9 @@ TEST(RankSample, DifferentNumbersOfEqualCollectivesAreStillFound) {
   extra.end_ns += 10'000;
   extra.exposed_ranges = 0;
   records[2].collectives.insert(records[2].collectives.begin() + 1, extra);
-  const std::uint64_t of_class =
-      static_cast<std::uint64_t>(std::ranges::count_if(records[2].collectives, [&](const auto& part) {
-        return part.step == extra.step && part.bytes == extra.bytes;
-      }));
+  const std::uint64_t of_class = static_cast<std::uint64_t>(std::ranges::count_if(
+      records[2].collectives,
+      [&](const auto& part) { return part.step == extra.step && part.bytes == extra.bytes; }));
   for (RankRecord& record : records) limit_record(record, {.collectives = 1500});
   const JobCollectives job = match_collectives(std::move(records));
   const std::uint64_t unmatched =
@@ -202,10 +199,11 @@ TEST(RankSample, ExposedRangesAreBoundedWithTheirCollectives) {
   RankRecord record = record_of(0);
   const ProcessGroup group = group_of("0", {0, 1});
   for (std::int64_t number = 0; number < 300; ++number) {
-    RankCollective& part = add_collective(record, CollectiveKind::all_reduce, group,
-                                          number * kStep, number * kStep + 1000, number);
+    RankCollective& part = add_collective(record, CollectiveKind::all_reduce, group, number * kStep,
+                                          number * kStep + 1000, number);
     for (std::int64_t range = 0; range < 99; ++range) {
-      record.exposed.push_back({number * kStep + 1000 + 2 * range, number * kStep + 1001 + 2 * range});
+      record.exposed.push_back(
+          {number * kStep + 1000 + 2 * range, number * kStep + 1001 + 2 * range});
     }
     part.exposed_ranges = 100;
     part.end_ns += 300;

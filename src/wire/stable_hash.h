@@ -13,10 +13,9 @@ namespace tbtrace {
 
 class StableHash {
  public:
-  void add(std::uint64_t word) {
-    state_ = fold_multiply(state_ ^ word, hash_detail::kOddA) + word;
-  }
-  void add(std::string_view text) { add(hash_bytes(text, hash_detail::kOddA)); }
+  void add(std::uint64_t word) { state_ = fold_multiply(state_ ^ word, hash_detail::kOddA) + word; }
+  /// With this seed no short text has the hash 0.
+  void add(std::string_view text) { add(hash_bytes(text, hash_detail::kOddB)); }
 
   std::uint64_t value() const { return fold_multiply(state_ ^ hash_detail::kOddA, kLast); }
 
