@@ -214,6 +214,7 @@ StepExcess StepFigures::excess(std::size_t rank, std::size_t step) const {
   excess.times[static_cast<std::size_t>(RankTime::compute)] = row.slower_kernels;
   constexpr auto kLaunch = static_cast<std::size_t>(RankTime::launch);
   std::vector<double> per_kernel;
+  per_kernel.reserve(others.size());
   for (const StepOfRank* const other : others) {
     per_kernel.push_back(other->times[kLaunch] / std::max(1.0, other->kernels));
   }
