@@ -1,8 +1,8 @@
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <tbtrace/job_analysis.h>
+#include <tbtrace/partial.h>
 #include <tbtrace/report.h>
 #include <tbtrace/tables.h>
 
@@ -10,6 +10,7 @@
 #include "console.h"
 #include "inputs.h"
 #include "options.h"
+#include "rank_inputs.h"
 #include "table_command.h"
 #include "table_options.h"
 #include "terminal.h"
@@ -46,20 +47,25 @@ int run(const OptionParser& parser) {
   }
   ReadOptions reading = standard.reading;
   reading.arguments = table_named("collectives")->all_arguments();
-  std::vector<RankRecord> records;  // which are small
+  RankInputs ranks(console);
   InputLoop loop("collectives", standard, reading, console, {.counted = "read"});
   return loop.run(
       [&](const Trace& trace, const std::string& path) {
         const auto add = [&] {
-          records.push_back(rank_record(trace, path));
+          ranks.add(trace, path);
           return Status();
         };
         return finish_work(add, subjects_of_input(path, standard), console);
       },
-      {},
+      [&](Partial partial, const std::string& path) {
+        const auto add = [&] { return ranks.add(std::move(partial), path); };
+        return finish_work(add, subjects_of_input(path, standard), console);
+      },
       [&] {
         const auto write = [&] {
-          const Result<std::string> text = text_of(analyse_job(std::move(records)), table->report);
+          ranks.say_remarks("collectives");
+          const Result<std::string> text =
+              text_of(analyse_job(ranks.take_records()), table->report);
           if (!text.ok()) return text.status();
           const bool is_text = table->report.format == TableFormat::text;
           return write_text(wrapped_text(*text, is_text ? terminal_width(standard) : 0),

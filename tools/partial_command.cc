@@ -14,9 +14,10 @@ namespace {
 
 constexpr const char* kAbout =
     "The tables of a trace in a small file that adds up with those of other traces: operators,\n"
-    "kernels, modules, lines and stacks over all ranks; steps, GPU use and memory of each. The\n"
-    "verbs for tables read it like a trace; merge-partials adds files up, in any order and any\n"
-    "tree. Several inputs give one partial of all. Figures are exact.\n";
+    "kernels, modules, lines and stacks over all ranks; steps, GPU use and memory of each;\n"
+    "collectives, and who holds up the job. The verbs for tables read it like a trace;\n"
+    "merge-partials adds files up, in any order and any tree. Several inputs give one partial of\n"
+    "all. Figures are exact.\n";
 
 int run(const OptionParser& parser) {
   const StandardOptions& standard = parser.standard();

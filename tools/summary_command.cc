@@ -1,9 +1,12 @@
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <tbtrace/job_analysis.h>
+#include <tbtrace/partial.h>
 #include <tbtrace/report.h>
 #include <tbtrace/summary.h>
 #include <tbtrace/trace_set.h>
@@ -14,6 +17,7 @@
 #include "inputs.h"
 #include "options.h"
 #include "rank_choice.h"
+#include "rank_inputs.h"
 #include "table_options.h"
 #include "terminal.h"
 
@@ -27,7 +31,7 @@ constexpr const char* kAbout =
     "slow,\n"
     "with the evidence and what to do. Several traces, such as the ranks of a job, have a line "
     "each,\n"
-    "and the page of the first.\n";
+    "and the page of the first. Partials have the lines, and what is said of the job as a whole.\n";
 
 std::string text_of(const std::vector<TraceSummary>& summaries,
                     const std::optional<StragglerResult>& stragglers, TableFormat format,
@@ -60,22 +64,30 @@ int run(const OptionParser& parser) {
   reading.arguments = may_be_job ? kSummaryArguments | kRankArguments : kSummaryArguments;
   Console console(standard.console);
   std::vector<TraceSummary> summaries;  // which are small
-  std::vector<RankRecord> records;      // likewise
+  RankInputs ranks(console);
   InputLoop loop("summary", standard, reading, console, {.rank = *rank});
   return loop.run(
       [&](const Trace& trace, const std::string& path) {
         const auto add = [&] {
           summaries.push_back(trace_summary(trace, path, {.threads = reading.threads}));
-          if (may_be_job) records.push_back(rank_record(trace, path));
+          if (may_be_job) ranks.add(trace, path);
           return Status();
         };
         return finish_work(add, subjects_of_input(path, standard), console);
       },
-      {},
+      [&](Partial partial, const std::string& path) {
+        const auto add = [&] {
+          std::vector<TraceSummary> of_sources = partial_summaries(partial);
+          std::ranges::move(of_sources, std::back_inserter(summaries));
+          return ranks.add(std::move(partial), path);
+        };
+        return finish_work(add, subjects_of_input(path, standard), console);
+      },
       [&] {
         const Subjects subjects = subjects_of("summary", standard);
         const auto write = [&] {
-          const std::optional<StragglerResult> stragglers = stragglers_of(std::move(records));
+          ranks.say_remarks("summary");
+          const std::optional<StragglerResult> stragglers = stragglers_of(ranks.take_records());
           if (stragglers) add_straggler_findings(summaries, *stragglers);
           return write_text(text_of(summaries, stragglers, format, standard), subjects.output,
                             standard.overwrite);
@@ -97,6 +109,7 @@ Command summary_command() {
                    {format_option(), {.name = "json", .help = "the same as --format json"}}}},
       .examples = {{"tbtrace summary trace.json.gz", "where to begin with a slow program"},
                    {"tbtrace summary traces/", "all ranks of a job, the first in detail"},
+                   {"tbtrace summary job.tbp", "a partial of all ranks: who holds up the job"},
                    {"tbtrace summary trace.json.gz --json -o summary.json", "for scripts"}},
       .run = run,
   };

@@ -84,6 +84,10 @@ struct RankCollective {
   /// In RankRecord::exposed, sorted: when the rank computed nothing during it.
   std::uint32_t first_exposed = 0;
   std::uint32_t exposed_ranges = 0;
+  // Only in a sample (RankRecording), where the record does not tell: which one it is, from 0, of
+  // those of its recording that are equal in all that ranks have in common, and how many those are.
+  std::uint32_t number_of_equals = 0;
+  std::uint32_t equals = 1;
 };
 
 struct ExposedRange {
@@ -131,9 +135,24 @@ struct RankStep {
 /// The kernels that compute, of one name and grid, in one step.
 struct KernelSum {
   std::int64_t step = 0;
-  std::uint64_t key = 0;  ///< a hash of name and grid, equal on all ranks
+  std::uint64_t key = 0;  ///< a hash of name and grid, equal on all ranks and machines
   std::uint64_t count = 0;
   std::int64_t total_ns = 0;
+};
+
+/// A recording of a rank, and what its record lacks of it. A record in a partial is bounded: of
+/// more collectives it has those whose hash is low, the hash of what they are matched by, so that
+/// all ranks have the same ones; and of the kernels those that took longest.
+struct RankRecording {
+  std::uint32_t first = 0;  ///< in RankRecord::collectives
+  /// Those with a lower hash are in the record; nullopt: all are.
+  std::optional<std::uint64_t> hash_limit = {};
+  std::uint64_t left_out = 0;            ///< collectives that are not in the record
+  bool has_messages = false;             ///< a collective that is not in it sends or receives
+  std::uint64_t left_out_kernels = 0;    ///< keys of kernels that are not in it
+  std::int64_t left_out_kernels_ns = 0;  ///< of these
+
+  bool operator==(const RankRecording&) const = default;
 };
 
 /// What one rank contributes to the analysis of its job.
@@ -149,8 +168,9 @@ struct RankRecord {
   std::vector<ProcessGroup> groups = {{}};  ///< each once; the first is the unknown one
   std::vector<RankCollective> collectives;  ///< by start
   std::vector<ExposedRange> exposed;
-  std::vector<RankStep> steps;     ///< by number
-  std::vector<KernelSum> kernels;  ///< by step and key
+  std::vector<RankStep> steps;                   ///< by number
+  std::vector<KernelSum> kernels;                ///< by step and key
+  std::vector<RankRecording> recordings = {{}};  ///< in their order; at least one
   /// The number of collectives that the host called, of libraries that run them as kernels, in a
   /// recording without these kernels.
   std::uint64_t calls_without_kernel = 0;
@@ -204,6 +224,7 @@ struct CollectiveMember {
 
 struct MatchedCollective {
   MatchedBy by = MatchedBy::sequence;
+  double stands_for = 1;                  ///< collectives, if records are samples
   std::vector<CollectiveMember> members;  ///< by rank; at least two
 };
 
@@ -217,6 +238,8 @@ struct JobCollectives {
   std::vector<std::string> notes;
   /// Traces of a rank overlap in time, so that they may be of several jobs.
   bool repeats_ranks = false;
+  std::uint64_t recorded = 0;  ///< collectives of all ranks
+  std::uint64_t left_out = 0;  ///< the part of them that the records lack (RankRecording)
 
   const RankCollective& part(const CollectiveMember& member) const {
     return ranks[member.rank].record.collectives[member.collective];

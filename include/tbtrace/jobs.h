@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <tbtrace/export.h>
+#include <tbtrace/partial.h>
 #include <tbtrace/status.h>
 #include <tbtrace/trace.h>
 #include <tbtrace/trace_set.h>
@@ -99,6 +101,9 @@ struct JobOptions {
 JobList find_jobs(const std::vector<std::string>& inputs, const JobOptions& options = {});
 /// The jobs of traces that were found already.
 JobList find_jobs(const FoundTraces& traces, const JobOptions& options = {});
+
+/// The jobs of the traces that partials contain, as far as partials say it; no file is looked at.
+JobList find_jobs(std::span<const PartialSource> sources);
 
 /// Whether a file is a merged trace, by its start.
 bool is_merged_trace(const std::string& path);

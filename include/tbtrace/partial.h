@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include <tbtrace/arguments.h>
+#include <tbtrace/collectives.h>
 #include <tbtrace/export.h>
 #include <tbtrace/flame_graph.h>
 #include <tbtrace/gpu.h>
@@ -25,6 +27,7 @@
 #include <tbtrace/operators.h>
 #include <tbtrace/report.h>
 #include <tbtrace/status.h>
+#include <tbtrace/summary.h>
 #include <tbtrace/tables.h>
 #include <tbtrace/trace.h>
 
@@ -42,6 +45,7 @@ struct PartialParts {
   bool lines = true;
   bool stacks = true;
   bool reports = true;  ///< steps, GPU use and memory, each by trace
+  bool ranks = true;    ///< what ranks are compared by: collectives and their steps
 
   bool operator==(const PartialParts&) const = default;
 };
@@ -64,6 +68,12 @@ struct PartialSource {
   std::optional<std::int64_t> rank;
   std::string host;
   std::string process;
+  // What follows is unknown or empty also if a partial is of an older version.
+  std::optional<std::int64_t> world_size = {};
+  std::string backend = {};                          ///< `nccl`
+  std::optional<std::int64_t> start_ns = {};         ///< of the earliest range, since 1970
+  std::optional<std::int64_t> base_time_ns = {};     ///< `baseTimeNanoseconds`
+  std::map<std::string, std::string> versions = {};  ///< by what has them: `NCCL`, `CUDA`
 };
 
 /// Only what a table is made from that partials have.
@@ -97,6 +107,8 @@ class Partial {
   explicit Partial(std::unique_ptr<partials::Content> content);
 
  private:
+  friend TBTRACE_EXPORT Result<std::vector<RankRecord>> take_rank_records(Partial partial);
+
   std::unique_ptr<partials::Content> content_;
 };
 
@@ -140,5 +152,17 @@ Result<AnalysisReport> steps_report(const Partial& partial);
 Result<AnalysisReport> gpu_report(const Partial& partial, const GpuOptions& options = {});
 /// MemoryView::peak and MemoryView::alive.
 Result<AnalysisReport> memory_report(const Partial& partial, const MemoryOptions& options = {});
+
+// The sources as the ranks of a job, for analyse_job() (job_analysis.h). A source has at most 2,000
+// collectives, those with the lowest hashes (RankRecording); its steps are always whole. Each fails
+// if the partial was made without ranks, or by an older version.
+
+Result<std::vector<RankRecord>> rank_records(const Partial& partial);
+/// The same without a copy: the partial has none afterwards.
+Result<std::vector<RankRecord>> take_rank_records(Partial partial);
+
+/// What is known of each source's first page (TraceSummary::is_of_partial), by rank and name; empty
+/// if the partial was made without ranks.
+std::vector<TraceSummary> partial_summaries(const Partial& partial);
 
 }  // namespace tbtrace

@@ -74,6 +74,10 @@ struct ModuleShare : ModuleCost {
 };
 
 struct TraceSummary {
+  /// Made from a partial, which has the sums of all its traces, not the page of each. Known are
+  /// `input`, `identity` and `window_ns` of `run`, the names and durations of steps, `gpus`, the
+  /// peaks of `memory`, findings about the job, and `source`.
+  bool is_of_partial = false;
   RecordedRun run;
   StepBreakdown steps;
   std::optional<SlowestStep> slowest_step;

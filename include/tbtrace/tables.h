@@ -155,6 +155,7 @@ enum class InPartials : std::uint8_t {
   no,
   summed,     ///< rows of all sources are added up
   by_source,  ///< the rows of each source, made by `make`
+  of_job,     ///< the sources are compared as the ranks of a job
 };
 
 /// Rows of each source that a partial has.

@@ -9,12 +9,15 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <tbtrace/job_analysis.h>
+#include <tbtrace/jobs.h>
 #include <tbtrace/partial.h>
 
 #include "arguments.h"
 #include "flame_graph.h"
 #include "module.h"
 #include "operators.h"
+#include "report.h"
 #include "table_methods.h"
 
 namespace nb = nanobind;
@@ -88,13 +91,39 @@ PythonOperators operators(const PythonPartial& partial, const std::optional<Name
   return PythonOperators(value_of(operator_summary(*partial.partial, options)));
 }
 
+/// The sources as the ranks of one job.
+JobAnalysis job_of(const PythonPartial& partial) {
+  return analyse_job(value_of(rank_records(*partial.partial)));
+}
+
+PythonTable collectives(const PythonPartial& partial) {
+  const nb::gil_scoped_release working;
+  return python_table(collectives_report(job_of(partial)));
+}
+
+PythonTable clocks(const PythonPartial& partial) {
+  const nb::gil_scoped_release working;
+  return python_table(clocks_report(job_of(partial)));
+}
+
+PythonTable stragglers(const PythonPartial& partial) {
+  const nb::gil_scoped_release working;
+  return python_table(stragglers_report(job_of(partial)));
+}
+
+std::vector<std::string> remarks(const PythonPartial& partial) {
+  const nb::gil_scoped_release working;
+  return job_remarks(find_jobs(partial.partial->sources()));
+}
+
 }  // namespace
 
 void bind_partial(nb::module_& module) {
   nb::class_<PythonPartial> partial(
       module, "Partial",
       "The tables of one trace, or of many, in a form that adds up: exact figures of operators,\n"
-      "kernels, modules, lines and stacks over all sources; steps, GPU use and memory of each.\n"
+      "kernels, modules, lines and stacks over all sources; steps, GPU use and memory of each;\n"
+      "collectives, clocks and stragglers of the job whose ranks they are.\n"
       "A few 100 kB for a trace of 500 MB. Immutable; `pickle` takes it.");
   partial
       .def_static(
@@ -128,6 +157,20 @@ void bind_partial(nb::module_& module) {
            "`[unattributed]`.",
            nb::sig("def operators(self, group_by: str | collections.abc.Sequence[str] | None = "
                    "None, *, figures: str = 'exact') -> Operators"));
+  partial
+      .def("collectives", collectives,
+           "The collectives of the job whose ranks the sources are, as TraceSet.collectives(). A\n"
+           "partial has at most 2,000 of each trace, the same ones on all ranks; `notes` says if\n"
+           "some are left out.")
+      .def("clocks", clocks, "How the clocks of the ranks differ, as TraceSet.clocks().")
+      .def(
+          "stragglers", stragglers,
+          "The ranks that hold up the job, as TraceSet.stragglers(); from all steps, whatever the\n"
+          "partial leaves out.")
+      .def("remarks", remarks,
+           "What to know of the job before trusting a result: that ranks are missing or there\n"
+           "twice, that the sources are of several jobs or of different versions. A sentence each.",
+           nb::sig("def remarks(self) -> list[str]"));
   add_table_methods(partial);
   add_flame_graph_method(partial, [](const PythonPartial& self, const FlameGraphOptions& options) {
     return flame_graph(*self.partial, options);

@@ -121,6 +121,20 @@ nb::dict option_of(const TableDescription& table, const OptionDescription& optio
   return row;
 }
 
+nb::object in_partials(InPartials how) {
+  switch (how) {
+    case InPartials::no:
+      break;
+    case InPartials::summed:
+      return text("summed");
+    case InPartials::by_source:
+      return text("by_source");
+    case InPartials::of_job:
+      return text("of_job");
+  }
+  return nb::none();
+}
+
 nb::list list_tables() {
   nb::list list;
   for (const TableDescription* const table : tables()) {
@@ -132,9 +146,7 @@ nb::list list_tables() {
     row["name"] = text(table->name);
     row["schema"] = text(table->schema);
     row["summary"] = text(table->summary);
-    row["in_partials"] = table->in_partials == InPartials::no       ? nb::object(nb::none())
-                         : table->in_partials == InPartials::summed ? nb::object(text("summed"))
-                                                                    : nb::object(text("by_source"));
+    row["in_partials"] = in_partials(table->in_partials);
     row["columns"] = columns_of(table->columns);
     row["totals"] = columns_of(table->totals);
     row["options"] = options;
@@ -202,7 +214,8 @@ void bind_table_list(nb::module_& module) {
              "`schema`, `summary`, `columns` and `totals` (`name`, `type`, `unit`, `meaning`) and\n"
              "`options` (`name`, `type`, `default`, `choices`, `help`). `in_partials`: 'summed' if "
              "rows of\n"
-             "all sources are added up, 'by_source' if each has its own, None if partials lack it.",
+             "all sources are added up, 'by_source' if each has its own, 'of_job' if sources are\n"
+             "compared as ranks, None if partials lack it.",
              nb::sig("def tables() -> list[dict[str, typing.Any]]"));
 }
 

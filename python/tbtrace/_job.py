@@ -113,6 +113,23 @@ class Job:
         """The stacks of all traces."""
         return self.partial.flame_graph(weight)
 
+    def collectives(self) -> _tbtrace.Table:
+        """The collectives of the job whose ranks the traces are: who waited for whom, how fast they were."""
+        return self.partial.collectives()
+
+    def clocks(self) -> _tbtrace.Table:
+        """How the clocks of the ranks differ."""
+        return self.partial.clocks()
+
+    def stragglers(self) -> _tbtrace.Table:
+        """The ranks that hold up the job; usually none."""
+        return self.partial.stragglers()
+
+    @property
+    def remarks(self) -> list[str]:
+        """What to know of the job before trusting a result: missing and repeated ranks, several jobs or versions."""
+        return self.partial.remarks()
+
     def write_parquet(self, directory: str | os.PathLike[str], *, run: str) -> None:
         """Writes all tables as a Parquet dataset, `<directory>/<table>/run=<run>/`, those of single
         traces also by `rank=<rank>/`. Needs pyarrow. Raises FileExistsError if the run is there."""

@@ -1,7 +1,9 @@
-// A fast hash of bytes for tables in memory; not for files, not for secrets.
-// The value depends on the seed and may change between versions.
+// A fast hash of bytes for tables in memory; not for secrets.
+// hash_bytes() with a fixed seed is the same on every machine and in every version, because files
+// contain results of it (wire/stable_hash.h). hash_integer() differs from process to process.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -17,14 +19,17 @@ inline std::uint64_t fold_multiply(std::uint64_t a, std::uint64_t b) {
 }
 
 namespace hash_detail {
+// The first byte is the lowest, whatever the machine.
 inline std::uint64_t load8(const char* bytes) {
   std::uint64_t word;
   std::memcpy(&word, bytes, sizeof word);
+  if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
   return word;
 }
 inline std::uint64_t load4(const char* bytes) {
   std::uint32_t word;
   std::memcpy(&word, bytes, sizeof word);
+  if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap32(word);
   return word;
 }
 inline constexpr std::uint64_t kOddA = 0x9e3779b97f4a7c15;  // 2^64 / golden ratio

@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <tbtrace/collectives.h>
 #include <tbtrace/partial.h>
 #include <tbtrace/report.h>
 
@@ -26,6 +28,8 @@ struct SourceContent {
   /// In the order of source_tables(); those at its end may be missing if the partial is from an
   /// older version. Empty without PartialParts::reports.
   std::vector<AnalysisReport> reports;
+  /// With PartialParts::ranks. What PartialSource has too is only there.
+  std::optional<RankRecord> rank = {};
 };
 
 /// Declared in a header whose names libtbtrace.so exports; its own are not for programs.

@@ -150,6 +150,16 @@ void put_source(proto::PartialSource& message, const PartialSource& source,
   }
   put_links(*message.mutable_links(), content.report.links);
   for (const AnalysisReport& report : content.reports) put_report(*message.add_reports(), report);
+  if (source.world_size) message.set_world_size(*source.world_size);
+  message.set_backend(source.backend);
+  if (source.start_ns) message.set_start_ns(*source.start_ns);
+  if (source.base_time_ns) message.set_base_time_ns(*source.base_time_ns);
+  for (const auto& [of, version] : source.versions) {
+    proto::PartialVersion& one = *message.add_versions();
+    one.set_of(of);
+    one.set_version(version);
+  }
+  if (content.rank) put_rank(*message.mutable_rank_record(), *content.rank);
 }
 
 }  // namespace

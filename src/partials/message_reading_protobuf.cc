@@ -233,6 +233,20 @@ LinkReport links_in(const proto::PartialLinks& message) {
   return links;
 }
 
+bool take_job_facts(const proto::PartialSource& message, PartialSource& source) {
+  if (message.has_world_size()) source.world_size = message.world_size();
+  source.backend = message.backend();
+  if (message.has_start_ns()) source.start_ns = message.start_ns();
+  if (message.has_base_time_ns()) source.base_time_ns = message.base_time_ns();
+  const std::string* before = nullptr;
+  for (const proto::PartialVersion& one : message.versions()) {
+    if (before != nullptr && !(*before < one.of())) return false;
+    before = &one.of();
+    source.versions[one.of()] = one.version();
+  }
+  return true;
+}
+
 bool take_source(const proto::PartialSource& message, Content& content) {
   if (!content.sources.empty() && !(content.sources.back().digest < message.digest())) return false;
   PartialSource& source = content.sources.emplace_back();
@@ -241,6 +255,7 @@ bool take_source(const proto::PartialSource& message, Content& content) {
   if (message.has_rank()) source.rank = message.rank();
   source.host = message.host();
   source.process = message.process();
+  if (!take_job_facts(message, source)) return false;
   SourceContent& of_source = content.of_sources.emplace_back();
   for (const proto::PartialIssue& issue : message.issues()) {
     if (!of_source.report.issues.try_emplace(issue.id(), issue.count()).second) return false;
@@ -252,7 +267,8 @@ bool take_source(const proto::PartialSource& message, Content& content) {
     const AnalysisReport& empty = source_tables()[of_source.reports.size()].empty;
     if (!take_report(report, empty, of_source.reports.emplace_back())) return false;
   }
-  return true;
+  if (message.has_rank_record() != content.options.parts.ranks) return false;
+  return !message.has_rank_record() || take_rank(message.rank_record(), of_source.rank.emplace());
 }
 
 bool take_tables(const proto::Partial& message, std::span<const std::uint32_t> text_of,

@@ -9,6 +9,7 @@
 #include "partials/merge.h"
 #include "partials/operator_tables.h"
 #include "partials/place_tables.h"
+#include "partials/rank_parts.h"
 #include "partials/source_reports.h"
 #include "partials/stack_tables.h"
 #include "report/source_report.h"
@@ -45,6 +46,7 @@ ArgumentSet partial_arguments(const PartialParts& parts) {
       arguments = arguments | table.table->arguments;
     }
   }
+  if (parts.ranks) arguments = arguments | kRankArguments;
   return arguments;
 }
 
@@ -66,6 +68,7 @@ Result<Partial> Partial::of(const Trace& trace, std::string name, const PartialO
   const std::string digest = partials::digest_of(trace);
   content->sources.push_back(
       {digest, std::move(name), identity.rank, identity.host, identity.process});
+  partials::add_job_facts(content->sources.back(), trace);
   partials::SourceContent& source = content->of_sources.emplace_back();
   source.report = report::source_report(trace);
   const PartialParts& parts = options.parts;
@@ -77,6 +80,7 @@ Result<Partial> Partial::of(const Trace& trace, std::string name, const PartialO
   if (parts.reports) {
     if (Status added = add_reports(source, trace); !added.ok()) return added;
   }
+  if (parts.ranks) source.rank = partials::kept_record(trace, content->sources.back().name);
   return Partial(std::move(content));
 }
 

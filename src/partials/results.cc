@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <tbtrace/job_analysis.h>
 #include <tbtrace/partial.h>
 #include <tbtrace/tables.h>
 
@@ -18,6 +19,7 @@
 #include "partials/kernel_tables.h"
 #include "partials/operator_tables.h"
 #include "partials/place_tables.h"
+#include "partials/rank_parts.h"
 #include "partials/source_reports.h"
 #include "partials/stack_tables.h"
 #include "report/row_order.h"
@@ -40,6 +42,13 @@ Status check_part(const Content& content, bool PartialParts::*part, const std::s
 Status check_steps(const std::optional<StepRange>& steps) {
   if (!steps) return {};
   return cannot("has the sums of whole recordings, not of single steps; use the traces");
+}
+
+Status check_ranks(const Content& content) {
+  if (content.options.parts.ranks) return {};
+  return cannot(
+      "made without ranks, or by an older version of tbtrace, has no collectives; make "
+      "it again from the traces");
 }
 
 /// The rows of each source.
@@ -88,6 +97,12 @@ constexpr OwnMaker kOwnMakers[] = {
     {"lines", &PartialParts::lines,
      [](const Partial& partial, const OptionValues& values) {
        return lines_report(partial, analyses::lines_options(values));
+     }},
+    {"collectives", &PartialParts::ranks,
+     [](const Partial& partial, const OptionValues& /*values*/) -> Result<AnalysisReport> {
+       Result<std::vector<RankRecord>> records = rank_records(partial);
+       if (!records.ok()) return records.status();
+       return collectives_report(analyse_job(*std::move(records)));
      }},
     {"gpu", nullptr,
      [](const Partial& partial, const OptionValues& values) {
@@ -216,8 +231,30 @@ Result<AnalysisReport> memory_report(const Partial& partial, const MemoryOptions
                  options.view == MemoryView::peak ? "memory.peak" : "memory.alive");
 }
 
+Result<std::vector<RankRecord>> rank_records(const Partial& partial) {
+  const Content& content = partial.content();
+  if (Status has = check_ranks(content); !has.ok()) return has;
+  std::vector<RankRecord> records;
+  for (std::size_t source = 0; source < content.sources.size(); ++source) {
+    records.push_back(
+        partials::complete_record(content.sources[source], *content.of_sources[source].rank));
+  }
+  return records;
+}
+
+Result<std::vector<RankRecord>> take_rank_records(Partial partial) {
+  Content& content = *partial.content_;
+  if (Status has = check_ranks(content); !has.ok()) return has;
+  std::vector<RankRecord> records;
+  for (std::size_t source = 0; source < content.sources.size(); ++source) {
+    records.push_back(partials::complete_record(content.sources[source],
+                                                *std::move(content.of_sources[source].rank)));
+  }
+  return records;
+}
+
 PartialParts parts_for(const TableDescription& table) {
-  PartialParts parts = {false, false, false, false, false, false};
+  PartialParts parts = {false, false, false, false, false, false, false};
   const auto* const own = std::ranges::find(kOwnMakers, table.name, &OwnMaker::table);
   const bool is_summed = own != std::end(kOwnMakers) && own->part != nullptr;
   parts.*(is_summed ? own->part : &PartialParts::reports) = true;

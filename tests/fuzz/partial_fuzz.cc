@@ -7,7 +7,10 @@
 #include <string_view>
 #include <utility>
 
+#include <tbtrace/jobs.h>
 #include <tbtrace/partial.h>
+#include <tbtrace/summary.h>
+#include <tbtrace/tables.h>
 
 #include "fuzz/require.h"
 #include "partials/message.h"
@@ -47,6 +50,9 @@ void make_tables(const Partial& partial) {
   make_text(gpu_report(partial, {.by_stream = true}));
   make_text(memory_report(partial));
   make_text(memory_report(partial, {.view = MemoryView::alive}));
+  make_text(make_table(*table_named("collectives"), partial));
+  static_cast<void>(summary_json(partial_summaries(partial)));
+  static_cast<void>(job_remarks(find_jobs(partial.sources())));
   for (const char* const weight : {"self_cpu_time_total", "self_device_time_total", "cpu_memory"}) {
     static_cast<void>(flame_graph(partial, {.weight = weight, .merge_recursion = true}));
   }

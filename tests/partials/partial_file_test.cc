@@ -47,10 +47,10 @@ TEST(PartialFile, EveryChangedByteIsAnError) {
 
 TEST(PartialFile, OfANewerVersionSaysSo) {
   std::string bytes = example();
-  bytes[8] = 2;
+  bytes[8] = 3;
   const Status failure = parse_partial(bytes).status();
   EXPECT_EQ(failure.code(), StatusCode::unreadable_input);
-  EXPECT_NE(failure.message().find("version 2"), std::string::npos) << failure.message();
+  EXPECT_NE(failure.message().find("version 3"), std::string::npos) << failure.message();
 }
 
 TEST(PartialFile, IsToldFromOtherFiles) {
@@ -86,8 +86,9 @@ TEST(PartialFile, ArgumentsOfPartialsAreAllThatTheyRead) {
             *partial_bytes(*Partial::of(everything, "trace")));
   for (bool PartialParts::*part :
        {&PartialParts::operators, &PartialParts::kernels, &PartialParts::modules,
-        &PartialParts::lines, &PartialParts::stacks, &PartialParts::reports}) {
-    PartialParts parts = {false, false, false, false, false, false};
+        &PartialParts::lines, &PartialParts::stacks, &PartialParts::reports,
+        &PartialParts::ranks}) {
+    PartialParts parts = {false, false, false, false, false, false, false};
     parts.*part = true;
     const Trace some = *read_trace(path, {.arguments = partial_arguments(parts)});
     EXPECT_EQ(*partial_bytes(*Partial::of(some, "trace", {.parts = parts})),

@@ -374,8 +374,8 @@ TEST(PartialResults, ATableNeedsItsOwnPartOnly) {
 }
 
 TEST(PartialResults, PartsThatWereLeftOutAreAnError) {
-  const Partial partial =
-      *Partial::of(random_trace(3), "trace", {.parts = {false, false, false, false, false, false}});
+  const Partial partial = *Partial::of(
+      random_trace(3), "trace", {.parts = {false, false, false, false, false, false, false}});
   const std::vector<Status> failures = {
       operator_summary(partial).status(), kernels_report(partial).status(),
       modules_report(partial).status(),   lines_report(partial).status(),

@@ -157,6 +157,23 @@ class Jobs(unittest.TestCase):
         self.assertEqual(again.reused, RANKS - 1)
         self.assertEqual(again.partial.to_bytes(), self.engine.summarize(inputs).partial.to_bytes())
 
+    def test_ranks_of_a_job_are_compared(self):
+        folder = ROOT / "tests/data/slow_loader_job"
+        job = self.engine.summarize(folder)
+        traces = tbtrace.TraceSet.open(folder)
+        for table in ("collectives", "clocks", "stragglers"):
+            one, other = getattr(job, table)(), getattr(traces, table)()
+            self.assertEqual(one.to_dicts(), other.to_dicts(), table)
+            self.assertEqual((one.columns, one.totals, one.notes), (other.columns, other.totals, other.notes), table)
+        self.assertEqual([row["cause"] for row in job.stragglers().to_dicts()], ["input"])
+        done = subprocess.run([PROGRAM, "collectives", folder, "--format", "json", "-q"], capture_output=True, check=True)
+        job.partial.save(self.folder / "job.tbp")
+        of_job = subprocess.run([PROGRAM, "collectives", self.folder / "job.tbp", "--format", "json", "-q"], capture_output=True, check=True)
+        self.assertEqual(of_job.stdout, done.stdout)
+        self.assertEqual(job.remarks, [])
+        some = self.engine.summarize([folder / "rank0.json", folder / "rank2.json"])
+        self.assertIn("ranks 1, 3 have no trace", some.remarks[0])
+
     def test_nothing_that_can_be_read_is_an_error(self):
         (self.folder / "empty.json").write_bytes(b"")
         with self.assertRaisesRegex(tbtrace.TraceError, "empty.json: is empty"):

@@ -13,6 +13,7 @@
 
 #include <tbtrace/clocks.h>
 
+#include "base/bounded_sum.h"
 #include "jobs/clocks/contradictions.h"
 #include "statistics/robust_line.h"
 
@@ -64,6 +65,7 @@ class Aligner {
       : job_(job),
         collectives_(collectives_of_ranks(job)),
         messages_(messages_of_ranks(job)),
+        is_done_(job.collectives.size(), false),
         clocks_(job.ranks.size()) {
     for (std::size_t place = 0; place < clocks_.size(); ++place) {
       clocks_[place].rank = clocks_[place].reference = job.ranks[place].rank;
@@ -175,16 +177,19 @@ class Aligner {
 
   /// By rank that is not reached yet; `own` are the ends on that rank.
   std::map<std::uint32_t, CommonEnds> ends_with_others(std::uint32_t near,
-                                                       const std::vector<bool>& is_reached) const {
+                                                       const std::vector<bool>& is_reached) {
     std::map<std::uint32_t, CommonEnds> ends;
     for (const std::size_t number : collectives_[near]) {
+      if (is_done_[number]) continue;
       const MatchedCollective& one = job_.collectives[number];
       std::int64_t end = 0;
       for (const CollectiveMember& member : one.members) {
         if (member.rank == near) end = job_.part(member).end_ns;
       }
+      is_done_[number] = true;
       for (const CollectiveMember& member : one.members) {
         if (is_reached[member.rank]) continue;
+        is_done_[number] = false;
         CommonEnds& common = ends[member.rank];
         common.own.push_back(job_.part(member).end_ns);
         common.other.push_back(end);
@@ -241,6 +246,7 @@ class Aligner {
   const JobCollectives& job_;
   const std::vector<std::vector<std::size_t>> collectives_;  // by rank
   const std::vector<std::vector<std::size_t>> messages_;     // by rank
+  std::vector<bool> is_done_;  // by collective: all its ranks are reached
   std::vector<RankClock> clocks_;
 };
 
@@ -248,7 +254,11 @@ class Aligner {
 
 std::int64_t RankClock::aligned_ns(std::int64_t own_ns) const {
   const auto since = static_cast<double>(own_ns - middle_ns);
-  return own_ns - std::llround(offset_ns + since * drift_ppm * 1e-6);
+  // Differences of two results must not overflow, whatever the lines of clocks are.
+  constexpr std::int64_t kFarthest = std::int64_t{1} << 61;
+  const double ahead = std::clamp(offset_ns + since * drift_ppm * 1e-6, -9e18, 9e18);
+  const std::int64_t aligned = bounded(WideInteger{own_ns} - std::llround(ahead));
+  return std::clamp(aligned, -kFarthest, 2 * kFarthest - 1);
 }
 
 double RankClock::error_at_ns(std::int64_t own_ns) const {

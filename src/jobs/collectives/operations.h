@@ -12,6 +12,11 @@ namespace tbtrace::jobs {
 /// The name of kernels that send and receive at once, between any two ranks of a group.
 inline constexpr std::string_view kSendReceive = "send_receive";
 
+/// From one rank to another one.
+constexpr bool is_message(CollectiveKind kind) {
+  return kind == CollectiveKind::send || kind == CollectiveKind::receive;
+}
+
 /// From c10d's name of it (`allreduce`, `_allgather_base`, `nccl:all_reduce`), or from a kernel's
 /// name (`ncclDevKernel_AllReduce_Sum_f32_RING_LL`, `cross_device_reduce_1stage`).
 CollectiveKind operation_named(std::string_view name);

@@ -17,32 +17,18 @@
 #include "analyses/attribution/device_number.h"
 #include "analyses/steps/inferred.h"
 #include "base/bounded_sum.h"
-#include "base/hash.h"
 #include "base/median.h"
 #include "base/time_ranges.h"
 #include "jobs/collectives/operations.h"
 #include "jobs/collectives/rank_times.h"
+#include "jobs/collectives/ranks.h"
 #include "jobs/collectives/recorded.h"
 #include "trace/links.h"
 #include "wire/json_tree.h"
+#include "wire/stable_hash.h"
 
 namespace tbtrace {
 namespace {
-
-/// The numbers of `[0, 1, 2]`; empty if anything else is in it, such as the dots that torch writes
-/// in place of most ranks of a large group.
-std::vector<std::int64_t> rank_numbers(std::string_view text) {
-  std::vector<std::int64_t> ranks;
-  const std::optional<wire::JsonTree> list = wire::parse_json_tree(text);
-  if (!list || list->kind != wire::JsonTree::Kind::list) return ranks;
-  for (const wire::JsonTree& item : list->items) {
-    if (item.kind != wire::JsonTree::Kind::integer || item.integer < 0) return {};
-    ranks.push_back(item.integer);
-  }
-  std::ranges::sort(ranks);
-  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-  return ranks;
-}
 
 /// The job's only process group, if `distributedInfo` lists one that all ranks are in; else an
 /// empty one.
@@ -68,7 +54,7 @@ ProcessGroup only_group(const Trace& trace) {
       group.ranks_text += (group.ranks_text.empty() ? "[" : ", ") + std::to_string(rank.integer);
     }
     if (!group.ranks_text.empty()) group.ranks_text += "]";
-    group.ranks = rank_numbers(group.ranks_text);
+    group.ranks = jobs::ranks_in_list(group.ranks_text);
   }
   return group;
 }
@@ -164,7 +150,7 @@ class RecordMaker {
     group.name = trace_.string(key[0]);
     group.description = trace_.string(key[1]);
     group.ranks_text = trace_.string(key[2]);
-    group.ranks = rank_numbers(group.ranks_text);
+    group.ranks = jobs::ranks_in_list(group.ranks_text);
     group.size = size;
     if (!group.size && !group.ranks.empty()) group.size = std::ssize(group.ranks);
     return found->second = group == ProcessGroup() ? number_of_only_group() : number_of(group);
@@ -366,9 +352,10 @@ class RecordMaker {
 
   std::uint64_t key_of(EventId kernel) const {
     const Dim3 grid = trace_.argument(Argument::grid).dim3(kernel).value_or(Dim3{0, 0, 0});
-    std::uint64_t key = hash_bytes(trace_.name(kernel), 0);
-    for (const std::uint32_t size : {grid.x, grid.y, grid.z}) key = hash_integer(size, key);
-    return key;
+    StableHash hash;
+    hash.add(trace_.name(kernel));
+    for (const std::uint32_t size : {grid.x, grid.y, grid.z}) hash.add(size);
+    return hash.value();
   }
 
   static std::int64_t longest_in(const std::vector<TimeRange>& ranges, TimeRange window) {

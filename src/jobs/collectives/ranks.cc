@@ -8,6 +8,7 @@
 
 #include "base/characters.h"
 #include "base/natural_order.h"
+#include "wire/json_tree.h"
 
 namespace tbtrace::jobs {
 namespace {
@@ -37,6 +38,11 @@ void append(RankRecord& record, RankRecord more) {
   const std::vector<std::uint32_t> texts = numbers_in(record.texts, more.texts);
   const std::vector<std::uint32_t> groups = numbers_in(record.groups, more.groups);
   const auto exposed = static_cast<std::uint32_t>(record.exposed.size());
+  const auto first = static_cast<std::uint32_t>(record.collectives.size());
+  for (RankRecording recording : more.recordings) {
+    recording.first += first;
+    record.recordings.push_back(recording);
+  }
   for (RankCollective& part : more.collectives) {
     part.name = texts[part.name];
     part.type = texts[part.type];
@@ -89,6 +95,19 @@ void number_records(std::vector<RankRecord>& records, std::vector<std::string>& 
 }
 
 }  // namespace
+
+std::vector<std::int64_t> ranks_in_list(std::string_view text) {
+  std::vector<std::int64_t> ranks;
+  const std::optional<wire::JsonTree> list = wire::parse_json_tree(text);
+  if (!list || list->kind != wire::JsonTree::Kind::list) return ranks;
+  for (const wire::JsonTree& item : list->items) {
+    if (item.kind != wire::JsonTree::Kind::integer || item.integer < 0) return {};
+    ranks.push_back(item.integer);
+  }
+  std::ranges::sort(ranks);
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  return ranks;
+}
 
 std::optional<std::int64_t> rank_in_name(std::string_view path) {
   const std::string name = lower_case(file_name(path));

@@ -12,6 +12,10 @@
 
 namespace tbtrace::jobs {
 
+/// The numbers of `[0, 1, 2]`, sorted, each once; empty if anything else is in it, such as the dots
+/// that torch writes in place of most ranks of a large group.
+std::vector<std::int64_t> ranks_in_list(std::string_view text);
+
 /// The number after `rank` in a file's name: 3 for `job/rank-3.json.gz`.
 std::optional<std::int64_t> rank_in_name(std::string_view path);
 

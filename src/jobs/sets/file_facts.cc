@@ -1,7 +1,6 @@
 #include "jobs/sets/file_facts.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <memory>
 #include <string_view>
@@ -21,44 +20,15 @@
 #include "wire/json_blanks.h"
 #include "wire/json_scanner.h"
 #include "wire/json_text.h"
-#include "wire/json_tree.h"
 
 namespace tbtrace::jobs {
 namespace {
-
-using wire::JsonTree;
 
 /// Enough for the members before the events and for some hundred events.
 constexpr std::size_t kStart = std::size_t{128} << 10;
 /// With thousands of ranks, `distributedInfo` is long.
 constexpr std::size_t kLongestStart = std::size_t{16} << 20;
 constexpr std::size_t kEnd = std::size_t{256} << 10;
-
-/// Versions in traces, as people call what has them.
-struct VersionKey {
-  std::string_view key;
-  std::string_view what;
-};
-constexpr std::array kVersionKeys = std::to_array<VersionKey>({
-    {"torch_version", "torch"},
-    {"pytorch_version", "torch"},
-    {"cuda_runtime_version", "CUDA"},
-    {"cuda_driver_version", "the CUDA driver"},
-    {"cupti_version", "CUPTI"},
-    {"hip_runtime_version", "HIP"},
-    {"hip_driver_version", "the HIP driver"},
-});
-
-std::string text_of(const JsonTree& value) {
-  switch (value.kind) {
-    case JsonTree::Kind::text:
-      return value.text;
-    case JsonTree::Kind::integer:
-      return std::to_string(value.integer);
-    default:
-      return {};
-  }
-}
 
 /// A trace of what is in the text, which may end anywhere.
 Trace trace_of_start(std::string_view start) {
@@ -157,14 +127,14 @@ class Looker {
       if (!start.ok()) return failed(start.status());
     }
     take(trace_of_start(*start));
-    const bool is_absolute = facts_.start_ns.has_value() && !facts_.base_ns;
-    if (facts_.base_ns) {
+    const bool is_absolute = facts_.start_ns.has_value() && !facts_.by.base_ns;
+    if (facts_.by.base_ns) {
       const bool is_first = start->find("\"baseTimeNanoseconds\"") < start->find("\"traceEvents\"");
       note_format(is_first ? "2.8 or later" : "2.4 to 2.7");
     } else if (opened->is_plain || (find_base && !is_absolute)) {
       take_end(*opened);
     }
-    if (has_schema_ && is_absolute) note_format("2.3 or earlier");
+    if (facts_.by.has_schema && is_absolute) note_format("2.3 or earlier");
     return std::move(facts_);
   }
 
@@ -176,7 +146,8 @@ class Looker {
 
   /// What a file's layout says about the torch that wrote it.
   void note_format(const std::string& versions) {
-    if (has_schema_ && !facts_.versions.contains("torch")) facts_.versions["torch"] = versions;
+    if (facts_.by.has_schema && !facts_.by.versions.contains("torch"))
+      facts_.by.versions["torch"] = versions;
   }
 
   static bool has_events(std::string_view text) {
@@ -185,46 +156,11 @@ class Looker {
 
   void take(const Trace& trace) {
     const TraceIdentity identity = trace.identity();
-    facts_.rank = identity.rank;
-    facts_.world_size = identity.world_size;
+    facts_.by = recorded_by(trace);
     facts_.host = identity.host;
     facts_.process = identity.process;
     facts_.start_ns = identity.start_ns;
     first_ns_ = trace.window_start_ns();
-    for (const auto& [key, json] : trace.metadata()) take_member(key, json);
-  }
-
-  void take_member(const std::string& key, const std::string& json) {
-    if (key == "schemaVersion") has_schema_ = true;
-    const std::optional<JsonTree> value = wire::parse_json_tree(json);
-    if (!value) return;
-    if (key == "baseTimeNanoseconds" && value->kind == JsonTree::Kind::integer) {
-      facts_.base_ns = value->integer;
-    }
-    if (key == "distributedInfo") take_distributed(*value);
-    for (const VersionKey& version : kVersionKeys) {
-      const std::string text = text_of(*value);
-      if (key == version.key && !text.empty()) facts_.versions[std::string(version.what)] = text;
-    }
-  }
-
-  void take_distributed(const JsonTree& value) {
-    if (value.kind == JsonTree::Kind::text) {  // some writers store it as a text
-      const std::optional<JsonTree> inner = wire::parse_json_tree(value.text);
-      if (inner && inner->kind == JsonTree::Kind::object) take_distributed(*inner);
-      return;
-    }
-    const auto count = [&](std::string_view key) -> std::optional<std::int64_t> {
-      const JsonTree* const found = value.find(key, JsonTree::Kind::integer);
-      if (found == nullptr || found->integer < 0) return std::nullopt;
-      return found->integer;
-    };
-    if (!facts_.rank) facts_.rank = count("rank");
-    if (!facts_.world_size) facts_.world_size = count("world_size");
-    if (const JsonTree* const backend = value.find("backend")) facts_.backend = text_of(*backend);
-    if (const JsonTree* const nccl = value.find("nccl_version")) {
-      if (const std::string text = text_of(*nccl); !text.empty()) facts_.versions["NCCL"] = text;
-    }
   }
 
   /// Until torch 2.7 the time base comes after the events, in traces on demand also the rest.
@@ -237,21 +173,20 @@ class Looker {
       if (file.ok() && (*file)->seek(total - kEnd)) again = *std::move(file);
     }
     for (const auto& [key, json] : members_at_end(end_of(again ? *again : content))) {
-      take_member(key, json);
+      facts_.by.take_member(key, json);
     }
-    if (!facts_.base_ns) return;
+    if (!facts_.by.base_ns) return;
     note_format("2.4 to 2.7");
     if (facts_.start_ns || !first_ns_) return;
     constexpr std::int64_t kFarthest = std::int64_t{1} << 62;
-    if (*facts_.base_ns > 0 && *facts_.base_ns < kFarthest && *first_ns_ < kFarthest) {
-      facts_.start_ns = *facts_.base_ns + *first_ns_;
+    if (*facts_.by.base_ns > 0 && *facts_.by.base_ns < kFarthest && *first_ns_ < kFarthest) {
+      facts_.start_ns = *facts_.by.base_ns + *first_ns_;
     }
   }
 
   const std::string& path_;
   FileFacts facts_;
   std::optional<std::int64_t> first_ns_;
-  bool has_schema_ = false;
 };
 
 }  // namespace

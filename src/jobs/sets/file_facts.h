@@ -3,26 +3,23 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include <tbtrace/status.h>
 
+#include "jobs/collectives/recorded_by.h"
+
 namespace tbtrace::jobs {
 
 struct FileFacts {
   Status problem;          ///< why it is not a trace; then there is nothing else
   bool is_merged = false;  ///< by tbtrace; then there is nothing else
-  std::optional<std::int64_t> rank;
-  std::optional<std::int64_t> world_size;
-  std::string backend;
+  RecordedBy by;           ///< what its members say
   std::string host;
   std::string process;
-  std::optional<std::int64_t> start_ns;         ///< of the earliest range at the start of the file
-  std::optional<std::int64_t> base_ns;          ///< `baseTimeNanoseconds`
-  std::map<std::string, std::string> versions;  ///< by what has them: `NCCL`, `CUDA`
+  std::optional<std::int64_t> start_ns;  ///< of the earliest range at the start of the file
 };
 
 /// Whether a text starts as merged traces do.

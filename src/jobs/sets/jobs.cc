@@ -91,11 +91,14 @@ bool comes_before(const JobFile& one, const JobFile& two) {
 
 class JobFinder {
  public:
-  explicit JobFinder(std::vector<Found> found) : found_(std::move(found)) {}
+  /// `are_files`: the paths name files that can be compared.
+  JobFinder(std::vector<Found> found, bool are_files)
+      : found_(std::move(found)), are_files_(are_files) {}
 
   std::vector<Job> jobs() && {
     rank_by_groups();
-    std::vector<RepeatedFile> copies = take_copies();
+    std::vector<RepeatedFile> copies;
+    if (are_files_) copies = take_copies();
     std::vector<Group> groups = grouped();
     adopt_unknown(groups);
     std::vector<Group> runs;
@@ -159,7 +162,7 @@ class JobFinder {
     std::vector<Group> groups;
     std::map<std::pair<std::int64_t, std::string>, std::size_t> numbers;
     for (Found& found : found_) {
-      const std::optional<std::int64_t> world = found.facts.world_size;
+      const std::optional<std::int64_t> world = found.facts.by.world_size;
       const auto [number, is_new] =
           numbers.try_emplace({world.value_or(-1), found.path.folder}, groups.size());
       if (is_new) groups.push_back({world, found.path.folder, {}, {}});
@@ -280,7 +283,7 @@ class JobFinder {
     std::stable_sort(group.files.begin(), group.files.end(),
                      [](const Found& a, const Found& b) { return comes_before(a.file, b.file); });
     for (Found& found : group.files) {
-      if (job.backend.empty()) job.backend = found.facts.backend;
+      if (job.backend.empty()) job.backend = found.facts.by.backend;
       const JobFile* const last = job.files.empty() ? nullptr : &job.files.back();
       const bool is_of_last = last != nullptr && found.file.rank && last->rank == found.file.rank &&
                               last->iteration == found.file.iteration;
@@ -290,7 +293,7 @@ class JobFinder {
       }
       if (is_of_last) found.file.window = last->window + 1;
       if (found.file.rank) {
-        for (const auto& [what, version] : found.facts.versions) {
+        for (const auto& [what, version] : found.facts.by.versions) {
           std::vector<std::int64_t>& ranks = job.versions[what][version];
           if (std::ranges::find(ranks, *found.file.rank) == ranks.end()) {
             ranks.push_back(*found.file.rank);
@@ -359,14 +362,11 @@ class JobFinder {
   }
 
   std::vector<Found> found_;
+  const bool are_files_;
 };
 
-Found found_of(const std::string& path, const JobOptions& options) {
-  Found found;
-  found.path = jobs::facts_of_path(path);
-  if (options.look_into_archives || !io::member_path(path)) {
-    found.facts = jobs::look_at_trace(path, options.find_base_times);
-  }
+/// What the facts and the path say together.
+void describe(Found& found, const std::string& path) {
   JobFile& file = found.file;
   file.path = path;
   file.iteration = found.path.iteration;
@@ -374,14 +374,23 @@ Found found_of(const std::string& path, const JobOptions& options) {
   file.process = found.facts.process;
   if (file.process.empty()) file.process = found.path.worker;
   file.start_ns = found.facts.start_ns;
-  file.base_time_ns = found.facts.base_ns;
-  file.rank = found.facts.rank ? found.facts.rank : found.path.rank;
-  file.rank_source = found.facts.rank  ? RankSource::content
-                     : found.path.rank ? RankSource::path
-                                       : RankSource::unknown;
-  if (found.facts.rank && found.path.rank && found.facts.rank != found.path.rank) {
+  file.base_time_ns = found.facts.by.base_ns;
+  file.rank = found.facts.by.rank ? found.facts.by.rank : found.path.rank;
+  file.rank_source = found.facts.by.rank ? RankSource::content
+                     : found.path.rank   ? RankSource::path
+                                         : RankSource::unknown;
+  if (found.facts.by.rank && found.path.rank && found.facts.by.rank != found.path.rank) {
     file.rank_of_path = found.path.rank;
   }
+}
+
+Found found_of(const std::string& path, const JobOptions& options) {
+  Found found;
+  found.path = jobs::facts_of_path(path);
+  if (options.look_into_archives || !io::member_path(path)) {
+    found.facts = jobs::look_at_trace(path, options.find_base_times);
+  }
+  describe(found, path);
   return found;
 }
 
@@ -434,7 +443,29 @@ JobList find_jobs(const FoundTraces& traces, const JobOptions& options) {
       list.unread.push_back({each.file.path, each.facts.problem});
     }
   }
-  if (!found.empty()) list.jobs = JobFinder(std::move(found)).jobs();
+  if (!found.empty()) list.jobs = JobFinder(std::move(found), true).jobs();
+  return list;
+}
+
+JobList find_jobs(std::span<const PartialSource> sources) {
+  std::vector<Found> found;
+  for (const PartialSource& source : sources) {
+    Found& one = found.emplace_back();
+    one.path = jobs::facts_of_path(source.name);
+    constexpr std::int64_t kMostRanks = std::int64_t{1} << 53;
+    const bool is_rank = source.rank && *source.rank >= 0 && *source.rank < kMostRanks;
+    if (is_rank) one.facts.by.rank = source.rank;
+    one.facts.by.world_size = source.world_size;
+    one.facts.by.backend = source.backend;
+    one.facts.by.base_ns = source.base_time_ns;
+    one.facts.by.versions = source.versions;
+    one.facts.host = source.host;
+    one.facts.process = source.process;
+    one.facts.start_ns = source.start_ns;
+    describe(one, source.name);
+  }
+  JobList list;
+  if (!found.empty()) list.jobs = JobFinder(std::move(found), false).jobs();
   return list;
 }
 

@@ -45,7 +45,9 @@ unmatched | integer | records of ranks that could not be matched
       .examples = {{"tbtrace collectives ranks/", "does the job wait for one of its ranks?"},
                    {"tbtrace collectives ranks/ --sort-by wait_max_ns",
                     "the collectives in which ranks waited longest"},
-                   {"tbtrace collectives ranks/ --format json", "for scripts"}}};
+                   {"tbtrace collectives ranks/ --format json", "for scripts"},
+                   {"tbtrace collectives job.tbp", "the same from a partial of all ranks"}},
+      .in_partials = InPartials::of_job};
   return kTable;
 }
 

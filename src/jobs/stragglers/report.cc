@@ -7,6 +7,7 @@
 #include <tbtrace/job_analysis.h>
 #include <tbtrace/tables.h>
 
+#include "jobs/stragglers/step_figures.h"
 #include "report/optional_cell.h"
 #include "report/table_list.h"
 #include "wire/json_emitter.h"
@@ -120,7 +121,48 @@ std::string unmatched_json(const JobCollectives& job) {
   return text;
 }
 
+/// How many of the collectives the records have, if some are left out.
+Cell sampled_cell(const JobCollectives& job) {
+  Json text;
+  if (job.left_out == 0) return {};
+  wire::JsonEmitter json(text.text);
+  json.begin_object();
+  json.key("collectives");
+  json.integer(job.recorded - job.left_out);
+  json.key("recorded");
+  json.integer(job.recorded);
+  json.end_object();
+  return text;
+}
+
+std::uint64_t left_out_kernels(const JobCollectives& job) {
+  std::uint64_t kernels = 0;
+  for (const JobRank& rank : job.ranks) {
+    for (const RankRecording& recording : rank.record.recordings) {
+      kernels += recording.left_out_kernels;
+    }
+  }
+  return kernels;
+}
+
+void add_sample_notes(AnalysisReport& report, const JobCollectives& job) {
+  if (job.left_out > 0) {
+    report.notes.push_back(
+        std::to_string(job.recorded - job.left_out) + " of " + std::to_string(job.recorded) +
+        " collectives of the ranks are in these partials, the same ones on all ranks: rows, waits, "
+        "unmatched records and clocks are of these; steps, and what they say of ranks that hold up "
+        "the job, are of all, except that slow networks are estimated. The traces have the rest");
+  }
+  const std::uint64_t kernels = left_out_kernels(job);
+  if (kernels > 0 && job.ranks.size() > 1 && jobs::has_messages(job)) {
+    report.notes.push_back("the partials have the kernels of each rank that took longest; " +
+                           std::to_string(kernels) +
+                           " others are not compared between stages of a pipeline");
+  }
+}
+
 void add_notes(AnalysisReport& report, const JobAnalysis& job) {
+  add_sample_notes(report, job.collectives);
   for (std::size_t reason = 0; reason < kUnmatchedReasons; ++reason) {
     const std::uint64_t count = job.collectives.unmatched[reason];
     if (count == 0) continue;
@@ -157,6 +199,7 @@ AnalysisReport collectives_report(const JobAnalysis& job) {
   report.facts = {{"by_rank", Json{ranks_json(job)}},
                   {"unmatched_by_reason", Json{unmatched_json(job.collectives)}},
                   {"stragglers", Json{stragglers_json(job.stragglers.stragglers)}},
+                  {"sampled", sampled_cell(job.collectives)},
                   {"compared_steps", static_cast<std::uint64_t>(job.stragglers.compared_steps)},
                   {"why_not_compared", text_cell(job.stragglers.why_not_compared)}};
   add_notes(report, job);
@@ -203,6 +246,7 @@ AnalysisReport clocks_report(const JobAnalysis& job) {
                                  cell(clock.error_ns), cell(clock.drift_ppm),
                                  cell(clock.drift_error_ppm), clock.collectives});
   }
+  add_sample_notes(report, job.collectives);
   return report;
 }
 
@@ -222,7 +266,8 @@ AnalysisReport stragglers_report(const JobAnalysis& job) {
                                  one.excess_per_step_ns, one.cause_ns, one.share, Json{steps},
                                  optional_cell(one.peer)});
   }
-  report.notes = straggler_lines(job.stragglers);
+  add_sample_notes(report, job.collectives);
+  for (std::string& line : straggler_lines(job.stragglers)) report.notes.push_back(std::move(line));
   return report;
 }
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <tuple>
 
+#include "base/bounded_sum.h"
+
 namespace tbtrace::jobs {
 namespace {
 
@@ -27,13 +29,13 @@ struct TransferClass {
 
 using Group = std::vector<std::uint32_t>;
 
-/// The transfers of a group in one step.
+/// The transfers of a group in one step; each as often as it stands for others.
 struct Transfers {
   double ns = 0;
   double exposed_ns = 0;  ///< the part in which the ranks did nothing else, at most
-  std::size_t count = 0;
+  double count = 0;
 
-  double mean() const { return ns / static_cast<double>(count); }
+  double mean() const { return ns / count; }
 };
 
 struct Slowness {
@@ -46,7 +48,7 @@ struct Slowness {
 /// rank that has its first device tells.
 std::string host_of(const JobRank& rank) {
   if (!rank.record.host.empty() || !rank.record.device) return rank.record.host;
-  return std::to_string(rank.rank - *rank.record.device);
+  return std::to_string(bounded(WideInteger{rank.rank} - *rank.record.device));
 }
 
 class LinkSearch {
@@ -105,9 +107,9 @@ class LinkSearch {
     Transfers& sum =
         transfers_[static_cast<std::size_t>(step - figures_.steps().begin())][key][group];
     const auto transfer = static_cast<double>(*times.transfer_ns);
-    sum.ns += transfer;
-    sum.exposed_ns += std::min(transfer, static_cast<double>(times.exposed_ns));
-    ++sum.count;
+    sum.ns += one.stands_for * transfer;
+    sum.exposed_ns += one.stands_for * std::min(transfer, static_cast<double>(times.exposed_ns));
+    sum.count += one.stands_for;
   }
 
   Slowness slowness_of(std::size_t step) const {
@@ -129,7 +131,7 @@ class LinkSearch {
           continue;
         }
         result.slow.insert(group);
-        const double extra = sum.ns - usual * static_cast<double>(sum.count);
+        const double extra = sum.ns - usual * sum.count;
         result.extra_ns[group] += std::min(extra, sum.exposed_ns);
       }
     }

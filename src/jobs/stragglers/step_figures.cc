@@ -15,16 +15,16 @@ namespace {
 /// autotuning and padding may change a few.
 constexpr double kSameWork = 0.02;
 
+}  // namespace
+
 bool has_messages(const JobCollectives& job) {
   return std::ranges::any_of(job.ranks, [](const JobRank& rank) {
-    return std::ranges::any_of(rank.record.collectives, [&](const RankCollective& part) {
-      return part.kind == CollectiveKind::send || part.kind == CollectiveKind::receive ||
-             rank.record.texts[part.name] == kSendReceive;
-    });
+    return std::ranges::any_of(rank.record.recordings, &RankRecording::has_messages) ||
+           std::ranges::any_of(rank.record.collectives, [&](const RankCollective& part) {
+             return is_message(part.kind) || rank.record.texts[part.name] == kSendReceive;
+           });
   });
 }
-
-}  // namespace
 
 double lower_median(std::vector<double> values) {
   if (values.empty()) return 0;
@@ -64,12 +64,29 @@ StepFigures::StepFigures(const JobCollectives& job, std::span<const RankClock> c
       row.launch_intervals = static_cast<double>(step.launch_intervals);
     }
   }
-  find_slower_kernels();
   find_peers();
+  find_slower_kernels();
+  find_usual();
 }
 
-/// Compares each kernel with the median of its means on other ranks.
+/// Whether the rank is there, but nobody who does the same work.
+bool StepFigures::is_without_peers(std::size_t rank, std::size_t step) const {
+  return rows_[rank][step].is_there && std::ranges::none_of(peers_[rank], [&](std::size_t peer) {
+           return rows_[peer][step].is_there;
+         });
+}
+
+/// Compares each kernel with the median of its means on other ranks, where that is needed.
 void StepFigures::find_slower_kernels() {
+  std::vector<std::size_t> needed;
+  for (std::size_t rank = 0; rank < rows_.size(); ++rank) {
+    for (std::size_t step = 0; step < steps_.size(); ++step) {
+      if (!is_without_peers(rank, step)) continue;
+      needed.push_back(rank);
+      break;
+    }
+  }
+  if (needed.empty()) return;
   struct Means {
     std::vector<std::pair<std::size_t, double>> by_rank;
   };
@@ -85,7 +102,7 @@ void StepFigures::find_slower_kernels() {
       means[key].by_rank.emplace_back(rank, sum.first / sum.second);
     }
   }
-  for (std::size_t rank = 0; rank < rows_.size(); ++rank) {
+  for (const std::size_t rank : needed) {
     std::unordered_map<std::uint64_t, double> usual;
     for (const KernelSum& sum : job_.ranks[rank].record.kernels) {
       const auto step = std::ranges::lower_bound(steps_, sum.step);
@@ -125,53 +142,83 @@ void StepFigures::find_peers() {
   }
 }
 
+StepFigures::Usual StepFigures::usual_of(const std::vector<const StepOfRank*>& ranks) {
+  const auto median = [&](const auto& value) {
+    std::vector<double> values;
+    values.reserve(ranks.size());
+    for (const StepOfRank* const rank : ranks) values.push_back(value(*rank));
+    return lower_median(std::move(values));
+  };
+  Usual usual;
+  for (std::size_t kind = 0; kind < kRankTimes; ++kind) {
+    usual.times[kind] = median([&](const StepOfRank& rank) { return rank.times[kind]; });
+  }
+  usual.own = median([](const StepOfRank& rank) { return rank.own; });
+  usual.silent = median([](const StepOfRank& rank) { return rank.silent; });
+  usual.launch_interval = median([](const StepOfRank& rank) { return rank.launch_interval; });
+  // Here the usual rank is one that waits: the upper one of two.
+  constexpr auto kCommunication = static_cast<std::size_t>(RankTime::communication);
+  usual.most_communication =
+      -median([](const StepOfRank& rank) { return -rank.times[kCommunication]; });
+  return usual;
+}
+
+/// Without a pipeline all ranks do the same work. Of two each is compared with the other one.
+void StepFigures::find_usual() {
+  usual_.resize(steps_.size());
+  if (is_pipeline_) return;
+  for (std::size_t step = 0; step < steps_.size(); ++step) {
+    std::vector<const StepOfRank*> there;
+    for (const std::vector<StepOfRank>& row : rows_) {
+      if (row[step].is_there) there.push_back(&row[step]);
+    }
+    if (there.size() > 2) usual_[step] = usual_of(there);
+  }
+}
+
 StepExcess StepFigures::excess(std::size_t rank, std::size_t step) const {
   StepExcess excess;
   const StepOfRank& row = rows_[rank][step];
   if (!row.is_there) return excess;
+  std::optional<Usual> usual = usual_[step];
   std::vector<const StepOfRank*> others;
-  std::vector<const StepOfRank*> peers;
-  for (std::size_t other = 0; other < rows_.size(); ++other) {
-    if (other != rank && rows_[other][step].is_there) others.push_back(&rows_[other][step]);
+  const bool has_peers = usual || !is_without_peers(rank, step);
+  if (!usual) {
+    for (std::size_t other = 0; other < rows_.size(); ++other) {
+      if (other != rank && rows_[other][step].is_there) others.push_back(&rows_[other][step]);
+    }
+    if (others.empty()) return excess;
+    std::vector<const StepOfRank*> peers;
+    for (const std::size_t peer : peers_[rank]) {
+      if (rows_[peer][step].is_there) peers.push_back(&rows_[peer][step]);
+    }
+    // The middle of all, so that it is the same for all; of two ranks the other one.
+    if (peers.size() > 1) peers.push_back(&row);
+    usual = usual_of(has_peers ? peers : others);
   }
-  for (const std::size_t peer : peers_[rank]) {
-    if (rows_[peer][step].is_there) peers.push_back(&rows_[peer][step]);
-  }
-  if (others.empty()) return excess;
-  const bool has_peers = !peers.empty();
-  std::vector<const StepOfRank*> compared = has_peers ? std::move(peers) : std::move(others);
-  // The middle of all, so that it is the same for all; of two ranks the other one.
-  if (has_peers && compared.size() > 1) compared.push_back(&row);
-  const auto usual = [&](const auto& value) {
-    std::vector<double> values;
-    values.reserve(compared.size());
-    for (const StepOfRank* const other : compared) values.push_back(value(*other));
-    return lower_median(std::move(values));
-  };
   excess.is_known = true;
   for (std::size_t kind = 0; kind < kRankTimes; ++kind) {
-    excess.times[kind] =
-        row.times[kind] - usual([&](const StepOfRank& other) { return other.times[kind]; });
+    excess.times[kind] = row.times[kind] - usual->times[kind];
   }
-  excess.silent = row.silent - usual([](const StepOfRank& other) { return other.silent; });
-  const double interval = usual([](const StepOfRank& other) { return other.launch_interval; });
-  excess.slower_launches = (row.launch_interval - interval) * row.launch_intervals;
-  // Here the usual rank is one that waits: the upper one of two.
+  excess.silent = row.silent - usual->silent;
+  excess.slower_launches = (row.launch_interval - usual->launch_interval) * row.launch_intervals;
   constexpr auto kCommunication = static_cast<std::size_t>(RankTime::communication);
-  excess.waited = -row.times[kCommunication] -
-                  usual([](const StepOfRank& other) { return -other.times[kCommunication]; });
+  excess.waited = usual->most_communication - row.times[kCommunication];
   excess.times[kCommunication] = 0;
   if (has_peers) {
-    excess.total = row.own - usual([](const StepOfRank& other) { return other.own; });
+    excess.total = row.own - usual->own;
     return excess;
   }
   // No other stage does the same work: its kernels are compared one by one, and how long its device
   // waits for launches by the number of these.
   excess.times[static_cast<std::size_t>(RankTime::compute)] = row.slower_kernels;
   constexpr auto kLaunch = static_cast<std::size_t>(RankTime::launch);
-  const double per_kernel = usual(
-      [](const StepOfRank& other) { return other.times[kLaunch] / std::max(1.0, other.kernels); });
-  excess.times[kLaunch] = row.times[kLaunch] - per_kernel * row.kernels;
+  std::vector<double> per_kernel;
+  per_kernel.reserve(others.size());
+  for (const StepOfRank* const other : others) {
+    per_kernel.push_back(other->times[kLaunch] / std::max(1.0, other->kernels));
+  }
+  excess.times[kLaunch] = row.times[kLaunch] - lower_median(std::move(per_kernel)) * row.kernels;
   for (const double part : excess.times) excess.total += part;
   return excess;
 }

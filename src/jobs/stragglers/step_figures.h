@@ -42,6 +42,9 @@ struct StepExcess {
   double waited = 0;
 };
 
+/// Whether ranks send messages to each other, so that they may do different work by design.
+bool has_messages(const JobCollectives& job);
+
 class StepFigures {
  public:
   StepFigures(const JobCollectives& job, std::span<const RankClock> clocks);
@@ -58,14 +61,27 @@ class StepFigures {
   bool is_pipeline() const { return is_pipeline_; }
 
  private:
+  /// What is usual among ranks in a step: medians.
+  struct Usual {
+    std::array<double, kRankTimes> times = {};
+    double own = 0;
+    double silent = 0;
+    double launch_interval = 0;
+    double most_communication = 0;  ///< of two ranks that of the one that waits
+  };
+  static Usual usual_of(const std::vector<const StepOfRank*>& ranks);
+
+  bool is_without_peers(std::size_t rank, std::size_t step) const;
   void find_slower_kernels();
   void find_peers();
+  void find_usual();
 
   const JobCollectives& job_;
   bool is_pipeline_ = false;
   std::vector<std::int64_t> steps_;
   std::vector<std::vector<StepOfRank>> rows_;    // by rank, then by step
   std::vector<std::vector<std::size_t>> peers_;  // by rank: the others with the same work
+  std::vector<std::optional<Usual>> usual_;      // by step, where it is the same for all ranks
 };
 
 /// The middle one, or the lower one of two, so that one slow rank of two does not count as usual; 0

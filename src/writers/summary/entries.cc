@@ -55,6 +55,15 @@ InnerList recorded_list(const RecordedRun& run) {
 
 void add_run(const TraceSummary& summary, EntriesOf entries) {
   const RecordedRun& run = summary.run;
+  if (summary.is_of_partial) {  // the rest is unknown
+    entries.add({}, {{"input", run.input},
+                     {"world_size", optional_cell(run.identity.world_size)},
+                     {"host", run.identity.host},
+                     {"process", run.identity.process},
+                     {"window_ns", run.window_ns},
+                     {"looked_for", summary.looked_for}});
+    return;
+  }
   entries.add({}, {{"input", run.input},
                    {"world_size", optional_cell(run.identity.world_size)},
                    {"host", run.identity.host},
@@ -71,6 +80,12 @@ void add_run(const TraceSummary& summary, EntriesOf entries) {
 void add_steps(const TraceSummary& summary, EntriesOf entries) {
   const StepBreakdown& steps = summary.steps;
   if (steps.steps.empty()) return;
+  if (summary.is_of_partial) {
+    entries.add({}, {{"steps", static_cast<std::uint64_t>(steps.steps.size())},
+                     {"duration_ns", steps.mean_duration_ns()},
+                     {"host_duration_ns", steps.mean_host_duration_ns()}});
+    return;
+  }
   Members members = {{"steps", static_cast<std::uint64_t>(steps.steps.size())},
                      {"duration_ns", steps.mean_duration_ns()}};
   for (std::size_t role = 0; role < kStepRoles; ++role) {
@@ -158,6 +173,10 @@ void add_gpus(const TraceSummary& summary, EntriesOf entries) {
 
 void add_memory(const TraceSummary& summary, EntriesOf entries) {
   for (const DevicePeak& device : summary.memory) {
+    if (summary.is_of_partial) {
+      entries.add(device.device, {{"device", device.device}, {"peak_bytes", device.peak_bytes}});
+      continue;
+    }
     InnerList alive;
     for (const MemoryHolder& holder : device.alive) {
       alive.push_back({{"operator", holder.source.op},

@@ -354,6 +354,20 @@ std::string lines_of(const std::vector<TraceSummary>& summaries,
                                 .column_hint = options.how_to_show_all_columns});
 }
 
+/// Of a job whose first rank is from a partial.
+std::string partial_page(const std::vector<TraceSummary>& summaries) {
+  std::string page;
+  if (summaries.size() == 1) {
+    const RecordedRun& run = summaries.front().run;
+    page +=
+        cell("text", run.input + ": " + cell("window_ns", run.window_ns) + " recorded") + "\n\n";
+  }
+  page +=
+      "From partials, which do not have the page of each trace: `tbtrace summary TRACE` makes "
+      "it.\n";
+  return page + findings_part(summaries);
+}
+
 }  // namespace
 
 std::string summary_text(const std::vector<TraceSummary>& summaries,
@@ -368,8 +382,9 @@ std::string summary_text(const std::vector<TraceSummary>& summaries,
       for (const std::string& line : straggler_lines(*options.stragglers)) page += line + "\n";
       page += "\n";
     }
-    page += "The first of them:\n\n";
+    if (!summary.is_of_partial) page += "The first of them:\n\n";
   }
+  if (summary.is_of_partial) return wrapped_text(page + partial_page(summaries), width);
   page += heading(summary) + recorded_part(summary.run);
   add_part(page, checks_part(summaries));
   add_part(page, steps_part(summary.steps, width));

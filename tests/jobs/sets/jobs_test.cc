@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -344,6 +346,64 @@ TEST_F(JobsTest, StandardInputIsNotPartOfAJob) {
   const JobList list = find_jobs(std::vector<std::string>{"-"});
   EXPECT_THAT(list.jobs, IsEmpty());
   EXPECT_THAT(list.unread, SizeIs(1));
+}
+
+PartialSource source_of(std::int64_t rank, const std::string& name) {
+  PartialSource source;
+  source.name = name;
+  source.digest = name;
+  source.rank = rank;
+  source.world_size = 4;
+  source.start_ns = 1'700'000'000'000'000'000 + rank;
+  source.process = std::to_string(100 + rank);
+  return source;
+}
+
+TEST(JobsOfPartials, AreThoseOfTheirSources) {
+  std::vector<PartialSource> sources;
+  for (const std::int64_t rank : {0, 1, 3}) {
+    sources.push_back(source_of(rank, "ranks/rank" + std::to_string(rank) + ".json"));
+    sources.back().versions["NCCL"] = rank == 3 ? "2.19" : "2.21";
+    sources.back().backend = "nccl";
+  }
+  sources.push_back(sources.front());  // the same recording, written again
+  sources.back().name = "ranks/rank00.json";
+  const JobList list = find_jobs(sources);
+  ASSERT_EQ(list.jobs.size(), 1u);
+  EXPECT_EQ(list.jobs[0].ranks(), (std::vector<std::int64_t>{0, 1, 3}));
+  EXPECT_EQ(list.jobs[0].backend, "nccl");
+  const std::vector<std::string> remarks = job_remarks(list);
+  const auto says = [&](const std::string& words) {
+    return std::ranges::any_of(remarks, [&](const std::string& remark) {
+      return remark.find(words) != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(says("rank 2 has no trace (the job has 4 ranks)"));
+  EXPECT_TRUE(says("rank 0 is there twice with the same start: ranks/rank0.json and"));
+  EXPECT_TRUE(says("different versions of NCCL: 2.19 (rank 3), 2.21 (ranks 0-1)"));
+}
+
+TEST(JobsOfPartials, OfSeveralFoldersAndSizesAreSeveral) {
+  std::vector<PartialSource> sources;
+  for (const std::int64_t rank : {0, 1}) {
+    for (const std::int64_t ranks : {2, 4}) {
+      const std::string folder = "job_of_" + std::to_string(ranks);
+      sources.push_back(source_of(rank, folder + "/rank" + std::to_string(rank) + ".json"));
+      sources.back().world_size = ranks;
+    }
+  }
+  const std::vector<std::string> remarks = job_remarks(find_jobs(sources));
+  ASSERT_FALSE(remarks.empty());
+  EXPECT_NE(remarks.front().find("the inputs are of 2 jobs"), std::string::npos);
+  EXPECT_TRUE(job_remarks(find_jobs(std::span<const PartialSource>())).empty());
+}
+
+/// No rank of a trace is that large, but a partial may have any number.
+TEST(JobsOfPartials, RanksThatCannotBeAreUnknown) {
+  std::vector<PartialSource> sources = {source_of(INT64_MAX, "a.json"),
+                                        source_of(INT64_MIN, "b.json")};
+  const JobList list = find_jobs(sources);
+  for (const Job& job : list.jobs) EXPECT_TRUE(job.ranks().empty());
 }
 
 TEST(RankList, RunsBecomeRanges) {
