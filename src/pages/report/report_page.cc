@@ -301,7 +301,8 @@ Status ReportPage::add(const Trace& trace, std::string name) {
   if (contents_->wants_ranks()) {
     contents_->records.push_back(rank_record(trace, name, {.with_activity = true}));
   }
-  PageTrace page{std::move(name), trace.identity().rank, {}, trace.base_time_ns()};
+  PageTrace page{std::move(name), trace.identity().rank, {}};
+  if (contents_->wants_ranks()) page.start_ns = contents_->records.back().start_ns;
   std::vector<const ViewDescription*> wanted;
   for (const ViewDescription& view : views()) {
     if (contents_->wants(view)) wanted.push_back(&view);
