@@ -7,7 +7,7 @@ import { TraceColumn, failureBox } from "./parts/trace_column.js";
 import { CompareColumn } from "./compare/column.js";
 import { RanksColumn } from "./ranks/column.js";
 import { rankRows } from "./ranks/document.js";
-import { RunList, markOf } from "./data/runs.js";
+import { RunList, jobMark } from "./data/runs.js";
 import { App } from "./app.js";
 import { TraceChooser, newTraces, runLabel } from "./tab_chooser.js";
 import { emptyPage } from "./tab_empty.js";
@@ -60,7 +60,7 @@ export class TabApp extends App {
     /** All ranks of the job that the first trace is of. @private */
     this.ranks = new RanksColumn(this, (signal) => {
       const trace = this.traceOf(0);
-      return this.server.ranks(trace ?? "", markOf(this.runs?.jobOf(trace) ?? []), signal);
+      return this.server.ranks(trace ?? "", jobMark(this.runs?.jobOf(trace) ?? []), signal);
     }, (ranks) => this.timelines(ranks));
     this.ranks.bar = h("div", { class: "bars" });
     /**

@@ -164,7 +164,7 @@ export class RunList {
  * @param {RunWindow[]} windows
  * @returns {string} another one if a window changed
  */
-export function markOf(windows) {
+export function jobMark(windows) {
   let mark = 0;
   for (const letter of windows.map(({ trace, version }) => `${trace} ${version}`).join()) {
     mark = (mark * 31 + (letter.codePointAt(0) ?? 0)) % 0x7fffffff;

@@ -132,7 +132,7 @@ function heatMapBoard(ranks, rows, page, detail) {
         colors.map((_, shade) => h("span", { class: `rank-shade-${shade}` }))),
       h("li", null, `${formatValue(scale, "ns")} more than the other ranks in the step`),
       blamed.size > 0 && key === "excess_ns" ? h("li", null, h("span", { class: "late-dot", "aria-hidden": true }),
-        "late by the rules of docs/ranks.md") : null),
+        "late: by more than chance") : null),
     map,
     h("p", { class: "quiet" }, `${name.charAt(0).toUpperCase()}${name.slice(1)}: ${meaning}. Compared with the middle ${
       key === "excess_ns" ? "one of the ranks that do the same work" : "one of the ranks here"}.${

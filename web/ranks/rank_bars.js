@@ -48,7 +48,8 @@ function stepBarsOfRanks(rows, blamed) {
     mark: blamed.has(row.rank) ? `holds up the job: ${blamed.get(row.rank)}` : "",
   })), shown.map(([, label, kind]) => ({ label, kind })), "ns", () => {},
     { name: "Mean step of each rank; arrow keys move", marksLongest: false }).element,
-    h("dl", { class: "pairs part-meanings" }, shown.map(([, label, , meaning]) => [h("dt", null, label), h("dd", null, meaning)]).flat()));
+    h("details", { class: "meanings" }, h("summary", null, "What do the parts mean?"),
+      h("dl", null, shown.map(([, label, , meaning]) => [h("dt", null, label), h("dd", null, meaning)]).flat())));
 }
 
 /**

@@ -169,7 +169,7 @@ export class StepPicture {
       const times = this.timesOf(this.order[this.current]).sort((a, b) => a.start - b.start);
       words = `${name}${bytes === null ? "" : `, ${formatValue(bytes, "bytes")}`}${group ? `, ${group}` : ""}: ${
         last === null ? "the clocks do not tell who arrived last" : `rank ${last} arrived last`}. ${times.map(({ rank, wait }) =>
-        `Rank ${rank} ${wait < 0 ? "took part" : wait === 0 ? "waited not" : `waited ${formatValue(wait, "ns")}`}`).join(", ")}.`;
+        `Rank ${rank} ${wait < 0 ? "took part" : wait === 0 ? "did not wait" : `waited ${formatValue(wait, "ns")}`}`).join(", ")}.`;
     }
     this.readout.textContent = words;
     this.board.setAttribute("aria-valuenow", String(this.current + 1));
@@ -210,6 +210,12 @@ export class StepPicture {
         if (!isInSight(start, end)) continue;
         const kind = rankParts[activityParts[line.activity[run + 1]]][2];
         parts.push(bar(`part part-${kind}`, start, end, y, lineActivity));
+        if (kind !== "rank-transfer") continue;
+        // The part of the exposed communication that waits.
+        line.collective_start_ns.forEach((wait, at) => {
+          const from = Math.max(start, wait), to = Math.min(end, wait + Math.max(0, line.collective_wait_ns[at]));
+          if (to > from && isInSight(from, to)) parts.push(bar("part part-rank-wait", from, to, y, lineActivity));
+        });
       }
       if (line.activity.length === 0) parts.push(s("text", { x: lineLeft + 4, y: y + 13 }, "not recorded"));
       const rows = rowsOfCollectives(line.collective_start_ns, line.collective_duration_ns);

@@ -39,6 +39,8 @@ export function waitMap(ranks, page) {
   const total = waits.wait_ns.flat().reduce((sum, value) => sum + value, 0);
   const byLast = columns.map(([at, , words]) => ({ words, sum: waits.wait_ns.reduce((all, row) => all + row[at], 0) }))
     .sort((a, b) => b.sum - a.sum);
+  const longest = waits.wait_ns.flatMap((row, at) => columns.map(([place], column) => ({ value: row[place], at, column })))
+    .reduce((best, one) => one.value > best.value ? one : best);
   const map = cellMap({
     name: "How long each rank waited for each other; arrow keys move", rows: names,
     columns: columns.map(([, name]) => name),
@@ -54,7 +56,7 @@ export function waitMap(ranks, page) {
         formatValue(all, "ns")} in all collectives`;
     },
     isStrong: (row) => blamed.has(rows[waits.ranks[row]].rank),
-    pick: () => {},
+    pick: () => {}, first: [longest.at, longest.column],
   });
   return h("div", null,
     h("p", null, `Ranks waited ${formatValue(total, "ns")} in all: `,

@@ -128,7 +128,9 @@ TableContent collectives_by_size(const JobAnalysis& job) {
   for (const ColumnDescription& column : content.columns) {
     report.table.columns.emplace_back(column.name);
   }
-  report.shown = report.table.columns;
+  report.shown = {"name",    "group",   "bytes",
+                  "count",   "exposed_ns", "wait_ns",
+                  "transfer_median_ns", "bus_bandwidth_median_bytes_per_s", "last_rank"};
   WideInteger exposed = 0;
   WideInteger wait = 0;
   std::map<Kind, Sum> sums = sums_of(job);

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <tbtrace/tables.h>
@@ -161,6 +162,16 @@ TableContent ranks_table(const JobAnalysis& job, const JobSteps& steps) {
     row.insert(row.end(), means.begin(), means.end());
     row.emplace_back(overlapped_ns(of_job.record, own) / std::ssize(own));
     content.report.table.rows.push_back(std::move(row));
+  }
+  // Parts that no rank has are there on demand.
+  const Table& table = content.report.table;
+  for (std::size_t column = 0; column < table.columns.size(); ++column) {
+    const bool is_part = table.columns[column].ends_with("_ns");
+    const bool is_empty = std::ranges::all_of(table.rows, [&](const std::vector<Cell>& row) {
+      const auto* const value = std::get_if<std::int64_t>(&row[column]);
+      return value == nullptr || *value == 0;
+    });
+    if (is_part && is_empty) hide(content, table.columns[column]);
   }
   return content;
 }

@@ -300,6 +300,11 @@ Status ReportPage::add(const Trace& trace, std::string name) {
   if (Status right = check_report_page_options(contents_->options); !right.ok()) return right;
   if (contents_->wants_ranks()) {
     contents_->records.push_back(rank_record(trace, name, {.with_activity = true}));
+    for (const Issue& issue : trace.issues()) {
+      if (issue.severity == Severity::info) continue;
+      contents_->remarks.push_back(std::filesystem::path(name).filename().string() + ": " +
+                                   std::string(issue.sentence));
+    }
   }
   PageTrace page{std::move(name), trace.identity().rank, {}};
   if (contents_->wants_ranks()) page.start_ns = contents_->records.back().start_ns;
