@@ -25,7 +25,7 @@ RankStep step_of(std::int64_t number, std::int64_t start_ns, std::int64_t end_ns
 }
 
 /// Ranks 0 and 1 with one collective in each of two steps; rank 1 arrives last.
-std::vector<RankRecord> two_ranks() {
+std::vector<RankRecord> waiting_ranks() {
   const ProcessGroup world = group_of("0", {0, 1});
   std::vector<RankRecord> records = {record_of(0), record_of(1)};
   for (std::int64_t step = 0; step < 2; ++step) {
@@ -41,20 +41,20 @@ std::vector<RankRecord> two_ranks() {
 }
 
 TEST(StepWaits, AreTheExposedPartBeforeTheLastArrival) {
-  const JobAnalysis job = analyse_job(two_ranks());
+  const JobAnalysis job = analyse_job(waiting_ranks());
   EXPECT_THAT(step_waits(job.collectives, job.times),
               ElementsAre(ElementsAre(500, 500), ElementsAre(0, 0)));
 }
 
 TEST(StepWaits, CountTimeInWhichTheRankComputesForNothing) {
-  std::vector<RankRecord> records = two_ranks();
+  std::vector<RankRecord> records = waiting_ranks();
   records[0].exposed[0] = {600, 1000};  // it computes from 400 to 600
   const JobAnalysis job = analyse_job(std::move(records));
   EXPECT_THAT(step_waits(job.collectives, job.times).front(), ElementsAre(300, 500));
 }
 
 TEST(StepWaits, CountTwoCollectivesAtOnceOnce) {
-  std::vector<RankRecord> records = two_ranks();
+  std::vector<RankRecord> records = waiting_ranks();
   const ProcessGroup other = group_of("1", {0, 1});
   add_collective(records[0], CollectiveKind::all_gather, other, 500, 1000, 0).step = 0;
   add_collective(records[1], CollectiveKind::all_gather, other, 900, 1000, 0).step = 0;
