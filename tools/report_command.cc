@@ -24,7 +24,8 @@ constexpr const char* kAbout =
     "it,\n"
     "steps, operators, kernels, GPUs, memory, modules, lines, FLOPs, a flame graph and checks. It\n"
     "opens in any browser without a network, and can be sent to others. Several traces are chosen\n"
-    "at the top. If they are the ranks of a job, the page begins with the job: who holds it up, who\n"
+    "at the top. If they are the ranks of a job, the page begins with the job: who holds it up, "
+    "who\n"
     "waits for whom, and how fast collectives are.\n";
 
 std::vector<std::string> names_in(std::string_view list) {

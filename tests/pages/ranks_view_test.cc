@@ -30,7 +30,8 @@ constexpr std::int64_t kMs = 1'000'000;
 std::vector<RankRecord> records_of(std::size_t ranks, std::int64_t steps,
                                    const std::string& host = "h") {
   std::vector<std::int64_t> numbers;
-  for (std::size_t rank = 0; rank < ranks; ++rank) numbers.push_back(static_cast<std::int64_t>(rank));
+  for (std::size_t rank = 0; rank < ranks; ++rank)
+    numbers.push_back(static_cast<std::int64_t>(rank));
   const ProcessGroup world = group_of("0", numbers);
   std::vector<RankRecord> records;
   for (const std::int64_t rank : numbers) {
@@ -102,8 +103,7 @@ TEST(RanksView, CellsHaveThePartsOfAStepWhichAddUpToIt) {
   EXPECT_EQ(pages::list_of(cells, "wait_ns"), "2000000 2000000 0 0 2000000 2000000");
   EXPECT_EQ(pages::list_of(cells, "transfer_ns"),
             "1000000 1000000 1000000 1000000 1000000 1000000");
-  EXPECT_EQ(pages::list_of(cells, "launch_ns"),
-            "1000000 1000000 1000000 1000000 1000000 1000000");
+  EXPECT_EQ(pages::list_of(cells, "launch_ns"), "1000000 1000000 1000000 1000000 1000000 1000000");
   EXPECT_EQ(pages::list_of(cells, "excess_ns"), "0 0 2000000 2000000 0 0");
   EXPECT_EQ(pages::list_of(cells, "start_ns"), "0 13000000 0 13000000 0 13000000");
 }

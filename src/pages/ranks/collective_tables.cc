@@ -104,7 +104,8 @@ std::vector<Cell> row_of(const Kind& kind, Sum& sum) {
     row.emplace_back(std::ranges::min(sum.bandwidths));
     row.emplace_back(std::ranges::max(sum.bandwidths));
   }
-  const auto last = std::ranges::max_element(sum.last, {}, [](const auto& of) { return of.second; });
+  const auto last =
+      std::ranges::max_element(sum.last, {}, [](const auto& of) { return of.second; });
   if (last == sum.last.end()) {
     row.resize(row.size() + 2);
   } else {
@@ -128,9 +129,15 @@ TableContent collectives_by_size(const JobAnalysis& job) {
   for (const ColumnDescription& column : content.columns) {
     report.table.columns.emplace_back(column.name);
   }
-  report.shown = {"name",    "group",   "bytes",
-                  "count",   "exposed_ns", "wait_ns",
-                  "transfer_median_ns", "bus_bandwidth_median_bytes_per_s", "last_rank"};
+  report.shown = {"name",
+                  "group",
+                  "bytes",
+                  "count",
+                  "exposed_ns",
+                  "wait_ns",
+                  "transfer_median_ns",
+                  "bus_bandwidth_median_bytes_per_s",
+                  "last_rank"};
   WideInteger exposed = 0;
   WideInteger wait = 0;
   std::map<Kind, Sum> sums = sums_of(job);
@@ -140,10 +147,9 @@ TableContent collectives_by_size(const JobAnalysis& job) {
     report.table.rows.push_back(row_of(kind, sum));
   }
   constexpr std::size_t kExposed = 5;
-  std::ranges::stable_sort(report.table.rows, std::ranges::greater(),
-                           [](const std::vector<Cell>& row) {
-                             return std::get<std::int64_t>(row[kExposed]);
-                           });
+  std::ranges::stable_sort(
+      report.table.rows, std::ranges::greater(),
+      [](const std::vector<Cell>& row) { return std::get<std::int64_t>(row[kExposed]); });
   report.totals = {{"count", static_cast<std::uint64_t>(job.times.size())},
                    {"exposed_ns", bounded(exposed)},
                    {"wait_ns", bounded(wait)}};

@@ -28,7 +28,8 @@ std::int64_t exposed_ns(const JobCollectives& job, const MatchedCollective& one)
 }
 
 template <typename Value>
-void emit_optional(wire::JsonEmitter& json, std::string_view key, const std::optional<Value>& value) {
+void emit_optional(wire::JsonEmitter& json, std::string_view key,
+                   const std::optional<Value>& value) {
   json.key(key);
   if (!value) return json.null();
   if constexpr (std::is_floating_point_v<Value>) {

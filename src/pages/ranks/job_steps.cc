@@ -37,7 +37,7 @@ JobSteps::JobSteps(const JobAnalysis& job) : figures_(job.collectives, job.clock
       const auto found = std::ranges::lower_bound(steps(), recorded[at].number);
       if (found == steps().end() || *found != recorded[at].number) continue;
       rows_[rank][static_cast<std::size_t>(found - steps().begin())] = {&recorded[at],
-                                                                         waits[rank][at]};
+                                                                        waits[rank][at]};
     }
   }
   for (std::size_t step = 0; step < steps().size(); ++step) {

@@ -56,9 +56,9 @@ RankCells rank_cells(const JobAnalysis& job, const JobSteps& steps, std::size_t 
       cell.duration_ns = recorded->duration_ns();
       cell.parts = steps.parts(rank, step);
       cell.excess_ns = steps.excess_ns(rank, step);
-      cell.is_late = straggler != job.stragglers.stragglers.end() &&
-                     std::ranges::find(straggler->steps, recorded->number) !=
-                         straggler->steps.end();
+      cell.is_late =
+          straggler != job.stragglers.stragglers.end() &&
+          std::ranges::find(straggler->steps, recorded->number) != straggler->steps.end();
     }
   }
   return cells;

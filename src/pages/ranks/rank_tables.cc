@@ -93,7 +93,8 @@ void hide(TableContent& content, std::string_view column) {
 /// Collectives and computing at once, in the steps of the job.
 std::int64_t overlapped_ns(const RankRecord& record, const std::vector<const RankStep*>& steps) {
   std::vector<TimeRange> parts;
-  for (const RankCollective& part : record.collectives) parts.push_back({part.start_ns, part.end_ns});
+  for (const RankCollective& part : record.collectives)
+    parts.push_back({part.start_ns, part.end_ns});
   std::ranges::sort(parts, {}, &TimeRange::start);
   std::vector<TimeRange> all;
   for (const TimeRange& part : parts) add_range(all, part);
@@ -248,12 +249,12 @@ TableContent operations_table(const JobAnalysis& job) {
   content.empty = "no rank has a collective";
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     for (const auto& [name, sum] : sums[rank]) {
-      content.report.table.rows.push_back(
-          {ranks[rank].rank, std::string(name), sum.count,
-           sum.has_bytes ? Cell(bounded(sum.bytes)) : Cell(), bounded(sum.duration),
-           sum.has_wait ? Cell(bounded(sum.wait)) : Cell(),
-           sum.has_wait ? Cell(bounded(sum.transfer)) : Cell(), bounded(sum.exposed),
-           sum.unmatched});
+      content.report.table.rows.push_back({ranks[rank].rank, std::string(name), sum.count,
+                                           sum.has_bytes ? Cell(bounded(sum.bytes)) : Cell(),
+                                           bounded(sum.duration),
+                                           sum.has_wait ? Cell(bounded(sum.wait)) : Cell(),
+                                           sum.has_wait ? Cell(bounded(sum.transfer)) : Cell(),
+                                           bounded(sum.exposed), sum.unmatched});
     }
   }
   return content;

@@ -64,8 +64,8 @@ std::vector<Part> parts_of(const JobAnalysis& job, std::size_t rank, const RankS
     if (part.matched == kNone || job.times[part.matched].wait_ns.empty()) continue;
     const std::vector<CollectiveMember>& members =
         job.collectives.collectives[part.matched].members;
-    const auto own = std::ranges::find(members, static_cast<std::uint32_t>(rank),
-                                       &CollectiveMember::rank);
+    const auto own =
+        std::ranges::find(members, static_cast<std::uint32_t>(rank), &CollectiveMember::rank);
     part.wait_ns = job.times[part.matched].wait_ns[static_cast<std::size_t>(own - members.begin())];
   }
   left_out = parts.size() > limit ? parts.size() - limit : 0;
@@ -124,8 +124,8 @@ void StepTimelines::emit_step(wire::JsonEmitter& json, const Chosen& chosen,
   const RankClock& reference = job_.clocks[ranks.front()];
   const auto is_aligned = [&](std::size_t rank) {
     const RankClock& clock = job_.clocks[rank];
-    return rank == ranks.front() || (reference.is_known && clock.is_known &&
-                                     clock.reference == reference.reference);
+    return rank == ranks.front() ||
+           (reference.is_known && clock.is_known && clock.reference == reference.reference);
   };
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
   for (const std::size_t rank : ranks) {

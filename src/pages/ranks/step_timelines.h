@@ -24,8 +24,8 @@ class StepTimelines {
 
  private:
   struct Chosen {
-    std::size_t step = 0;   ///< its place in JobSteps
-    std::string_view why;   ///< `latest`, `usual`, `costliest_collective`
+    std::size_t step = 0;  ///< its place in JobSteps
+    std::string_view why;  ///< `latest`, `usual`, `costliest_collective`
   };
   void choose(std::size_t step, std::string_view why);
   void emit_step(wire::JsonEmitter& json, const Chosen& chosen, const RanksLimits& limits,

@@ -88,7 +88,8 @@ void emit_waits(wire::JsonEmitter& json, const WaitMatrix& matrix, std::size_t l
     json.begin_array();
     for (const std::size_t last : shown) json.integer(row[last]);
     std::int64_t others = row[matrix.ranks.size()];
-    for (std::size_t last = kept; last < matrix.ranks.size(); ++last) add_bounded(others, row[last]);
+    for (std::size_t last = kept; last < matrix.ranks.size(); ++last)
+      add_bounded(others, row[last]);
     json.integer(others);
     json.integer(row.back());
     json.end_array();

@@ -127,9 +127,7 @@ struct ReportPage::Contents {
   std::vector<RankRecord> records = {};  ///< by trace, if the view of the job is wanted
   JobRemarks remarks = {};
 
-  bool wants_ranks() const {
-    return options.views.empty() || asks_for_ranks();
-  }
+  bool wants_ranks() const { return options.views.empty() || asks_for_ranks(); }
   bool asks_for_ranks() const {
     return std::ranges::find(options.views, ranks_view().name) != options.views.end();
   }
@@ -336,9 +334,7 @@ Status ReportPage::add(const Trace& trace, std::string name) {
   return {};
 }
 
-void ReportPage::add_remark(std::string remark) {
-  contents_->remarks.push_back(std::move(remark));
-}
+void ReportPage::add_remark(std::string remark) { contents_->remarks.push_back(std::move(remark)); }
 
 Result<std::string> ReportPage::html() const {
   const std::vector<PageTrace>& traces = contents_->traces;

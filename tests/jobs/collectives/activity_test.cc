@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 
 constexpr std::int64_t kPart = 1000;
-constexpr TimeRange kStep = {5000, 5000 + kActivityParts * kPart};
+constexpr TimeRange kStep = {5000, 5000 + kActivityParts* kPart};
 
 std::vector<ActivityRun> activity_of(const std::vector<TimeRange>& compute,
                                      const std::vector<TimeRange>& communication,
